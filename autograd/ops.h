@@ -1,0 +1,142 @@
+// Every differentiable function, grouped. Each stands in ops/<name>.cpp with its formula and its gradient.
+//
+// All ops return new tensors and never write to their inputs. Float ops take f32 or f64; operands of one op
+// have the same dtype (mixed dtypes throw Error, as do shapes that do not fit). Two shapes "broadcast" as in
+// NumPy. `axes` and `dim` may be negative: they count from the back. Shape letters: N rows, B batch, T time,
+// C channels, H heads, V vocabulary.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "../core/rng.h"
+#include "../core/tensor.h"
+
+namespace isobar {
+
+// --- arithmetic; the operands broadcast
+// ----------------------------------------------------------------------
+Tensor add(const Tensor& a, const Tensor& b);                // a + b
+Tensor subtract(const Tensor& a, const Tensor& b);           // a − b
+Tensor multiply(const Tensor& a, const Tensor& b);           // a · b
+Tensor divide(const Tensor& a, const Tensor& b);             // a / b
+Tensor affine(const Tensor& x, double scale, double shift);  // scale · x + shift
+
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return subtract(a, b); }
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return multiply(a, b); }
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return divide(a, b); }
+inline Tensor operator-(const Tensor& x) { return affine(x, -1, 0); }
+inline Tensor operator+(const Tensor& x, double s) { return affine(x, 1, s); }
+inline Tensor operator+(double s, const Tensor& x) { return affine(x, 1, s); }
+inline Tensor operator-(const Tensor& x, double s) { return affine(x, 1, -s); }
+inline Tensor operator-(double s, const Tensor& x) { return affine(x, -1, s); }
+inline Tensor operator*(const Tensor& x, double s) { return affine(x, s, 0); }
+inline Tensor operator*(double s, const Tensor& x) { return affine(x, s, 0); }
+inline Tensor operator/(const Tensor& x, double s) { return affine(x, 1 / s, 0); }
+
+// --- elementwise
+// ---------------------------------------------------------------------------------------------
+Tensor reciprocal(const Tensor& x);                   // 1 / x
+Tensor square(const Tensor& x);                       // x²
+Tensor sqrt(const Tensor& x);                         // √x; NaN below zero
+Tensor exp(const Tensor& x);                          // eˣ
+Tensor log(const Tensor& x);                          // ln x; −∞ at zero, NaN below
+Tensor tanh(const Tensor& x);                         // (eˣ − e⁻ˣ) / (eˣ + e⁻ˣ)
+Tensor sigmoid(const Tensor& x);                      // 1 / (1 + e⁻ˣ)
+Tensor erf(const Tensor& x);                          // 2/√π ∫₀ˣ e^(−t²) dt
+Tensor relu(const Tensor& x);                         // max(0, x); slope 0 at 0
+Tensor gelu(const Tensor& x);                         // x Φ(x), Φ by erf (Hendrycks & Gimpel 2016)
+Tensor gelu_tanh(const Tensor& x);                    // its tanh fit
+Tensor silu(const Tensor& x);                         // x sigmoid(x)
+Tensor swiglu(const Tensor& gate, const Tensor& up);  // silu(gate) · up, same shapes (Shazeer 2020)
+Tensor softcap(const Tensor& x, double cap);          // cap · tanh(x / cap), cap > 0 (Gemma 2)
+// Each element zeroed with probability p in [0, 1), the rest times 1 / (1 − p); the mask is a function of
+// key.
+Tensor dropout(const Tensor& x, double p, const Rng& key);
+
+// --- layout; views where possible
+// ----------------------------------------------------------------------------
+Tensor reshape(const Tensor& x, const Shape& shape);  // same elements in row-major order
+Tensor permute(const Tensor& x,
+               const std::vector<int>& order);  // dimension d of y is dimension order[d] of x
+Tensor transpose(const Tensor& x, int dim0 = -2, int dim1 = -1);     // two dimensions swapped
+Tensor broadcast_to(const Tensor& x, const Shape& shape);            // repeats dimensions of extent one
+Tensor slice(const Tensor& x, int dim, int64_t begin, int64_t end);  // begin ≤ i < end along dim
+Tensor unslice(const Tensor& x, int dim, int64_t begin,
+               int64_t extent);                         // x at `begin` in zeros of `extent` along dim
+Tensor concat(const std::vector<Tensor>& xs, int dim);  // joined along dim
+// y[…, j, …] = x[…, indices[j], …] along dim; indices is 1-D, i32 or i64, each in [0, size(dim)).
+Tensor index(const Tensor& x, int dim, const Tensor& indices);
+// The adjoint of index: y[…, indices[j], …] += x[…, j, …] in zeros with `extent` along dim.
+Tensor index_add(const Tensor& x, int dim, const Tensor& indices, int64_t extent);
+
+// --- reductions; no axes means all of them; keepdim leaves extents of one
+// --------------------------------------
+Tensor sum(const Tensor& x, const std::vector<int>& axes = {}, bool keepdim = false);
+Tensor mean(const Tensor& x, const std::vector<int>& axes = {}, bool keepdim = false);
+Tensor max(const Tensor& x, const std::vector<int>& axes = {},
+           bool keepdim = false);  // ties share the gradient
+// Σ (x − mean)² / (count − correction), in two passes; correction 1 is the sample variance.
+Tensor var(const Tensor& x, const std::vector<int>& axes = {}, bool keepdim = false, double correction = 1);
+Tensor sum_to(const Tensor& x, const Shape& shape);  // the adjoint of broadcast_to
+
+// --- products
+// ------------------------------------------------------------------------------------------------ (…, M, K)
+// · (…, K, N) → (…, M, N); leading dimensions broadcast. Both at least 2-D.
+Tensor matmul(const Tensor& a, const Tensor& b);
+// x Wᵀ + bias: x (…, K), weight (N, K), bias (N) or undefined → (…, N).
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+// Rows of weight (V, C) at indices (…) in [0, V) → (…, C).
+Tensor embedding(const Tensor& indices, const Tensor& weight);
+
+// --- softmax and losses
+// ----------------------------------------------------------------------------------------
+Tensor softmax(const Tensor& x);      // over the last dimension
+Tensor log_softmax(const Tensor& x);  // over the last dimension
+// Mean over the targets that are not ignored of −log_softmax(logits)[target]. logits (…, V), targets (…) of
+// i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch.
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100);
+
+// --- normalization. weight and bias have the shape that is normalized (the last dimensions of x), or are
+//     undefined for 1 and 0
+//     ----------------------------------------------------------------------------------
+// (x − mean) / √(var + eps) · weight + bias, population variance (Ba et al. 2016). `normalized_shape` names
+// the last dimensions over which each mean and variance is taken.
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                  double eps);
+// x / √(mean x² + eps) · weight (Zhang & Sennrich 2019). `partial` > 0 takes the mean over the first
+// `partial` elements only (pRMSNorm).
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, double eps,
+                int64_t partial = 0);
+// Per channel over batch and length: x (N, C) or (N, C, L), population statistics of x (Ioffe & Szegedy
+// 2015). With mean and variance given (C), those are used instead and count as constants.
+Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps,
+                  const Tensor& mean = {}, const Tensor& variance = {});
+// Per sample and group of C / groups channels: x (N, C, …), weight and bias (C) (Wu & He 2018).
+Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias, double eps);
+// tanh(alpha x) · weight + bias, alpha [1] (Zhu et al. 2025).
+Tensor dyt(const Tensor& x, const Tensor& alpha, const Tensor& weight, const Tensor& bias);
+// √d tanh(inv_rho x / √d) · weight + bias, inv_rho [1], d the number of normalized elements.
+Tensor dyt_sqrtd(const Tensor& x, const Tensor& inv_rho, const Tensor& weight, const Tensor& bias);
+// √d x / √(x² + C) · weight + bias, C = exp(log_c), log_c [1] (Stollenwerk 2025).
+Tensor dyisru(const Tensor& x, const Tensor& log_c, const Tensor& weight, const Tensor& bias);
+
+// --- attention
+// -------------------------------------------------------------------------------------------------
+enum class RopeStyle { half_split, interleaved };
+// Rotates pairs of channels of x (B, T, H, D), D even, by angle (start + t) · base^(−2j/D) (Su et al. 2021).
+// half_split pairs j with j + D/2 (GPT-NeoX, Hugging Face Llama), interleaved 2j with 2j + 1 (Meta's Llama).
+Tensor rope(const Tensor& x, double base, int64_t start = 0, RopeStyle style = RopeStyle::half_split);
+
+struct AttentionOptions {
+  bool causal = true;  // query t sees keys up to t + (keys − queries)
+  double softcap = 0;  // 0: none; else logits become softcap · tanh(logits / softcap)
+  std::optional<double> scale = std::nullopt;  // default 1/√D
+};
+// softmax(scale · q kᵀ) v per head. q (B, T, H, D), k and v (B, S, K, D) with K dividing H: head h reads
+// key/value head h / (H/K). Returns (B, T, H, D).
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
+
+}  // namespace isobar

@@ -1,0 +1,200 @@
+// Tape: a scope that records. While one is alive on this thread, every op on tensors that need gradients
+// appends a node; backward() walks the nodes from last to first and leaves a gradient on every trainable
+// leaf.
+//
+//   Tape tape;                                   // recording starts here
+//   Tensor loss = mean(square(matmul(x, w)));
+//   tape.backward(loss);                         // w.grad() is set; nodes are freed on the way down
+//
+// Creation order is a topological order, so the walk is a loop: no search, no recursion. Tapes nest; the
+// inner one sees the outer one's tensors as leaves. A tape belongs to the thread that made it.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "../core/rng.h"
+#include "../core/tensor.h"
+
+namespace isobar {
+
+// Which inputs of a node need a gradient: a closure may ask, to skip costly ones.
+class Wants {
+ public:
+  void set(size_t input) { bits_ |= input < 64 ? uint64_t{1} << input : 0; }
+  // Inputs from the 65th on always count as wanted.
+  bool operator[](size_t input) const { return input >= 64 || (bits_ >> input & 1) != 0; }
+
+ private:
+  uint64_t bits_ = 0;
+};
+
+// One recorded op. Kept in a pool of its thread: a step's nodes reuse the last step's memory.
+struct Node {
+  struct Input {
+    int64_t slot;  // on the tape; -1: a constant
+    Shape shape;
+  };
+
+  const char* name = "";
+  const std::string* scope = nullptr;  // the module that recorded it, or null
+  Shape shape;                         // of the output
+  Dtype dtype = Dtype::f32;
+  std::pmr::vector<Input> inputs{pool()};
+#ifndef NDEBUG
+  struct Saved {
+    std::weak_ptr<Storage> storage;
+    uint64_t version;
+  };
+  std::vector<Saved> saved;  // storages of inputs and output as they were: backward must find them unchanged
+#endif
+
+  virtual ~Node() = default;
+  // Gradients of the inputs, given that of the output; undefined means none.
+  virtual void backward(Tensor dy, Wants wants, std::span<Tensor> dx) = 0;
+
+  static std::pmr::memory_resource* pool();
+  static void* operator new(size_t bytes) { return pool()->allocate(bytes); }
+  static void operator delete(void* node, size_t bytes) { pool()->deallocate(node, bytes); }
+};
+
+// A node around a closure: dy → Tensor, or dy → array or vector with one Tensor per input. The closure may
+// take `Wants` as a second argument.
+template <class Closure>
+struct ClosureNode final : Node {
+  explicit ClosureNode(Closure f) : closure(std::move(f)) {}
+
+  void backward(Tensor dy, Wants wants, std::span<Tensor> dx) override {
+    if constexpr (std::is_invocable_v<Closure&, Tensor, Wants>)
+      store(closure(std::move(dy), wants), dx);
+    else
+      store(closure(std::move(dy)), dx);
+  }
+  static void store(Tensor result, std::span<Tensor> dx) { dx[0] = std::move(result); }
+  template <class Many>
+  static void store(Many results, std::span<Tensor> dx) {
+    for (size_t i = 0; i < dx.size(); ++i) dx[i] = std::move(results[i]);
+  }
+
+  Closure closure;
+};
+
+struct TapeOptions {
+  // Keep nodes and record the backward itself, so that gradient() can be applied to its own result. Fused ops
+  // then run as their composed forms.
+  bool higher_order = false;
+  // Throw Error at the first op, forward or backward, whose result is not finite.
+  bool check_numbers = false;
+  // The key for dropout masks, a new one for each step: `.key = rng.split(step)`.
+  std::optional<Rng> key = std::nullopt;
+};
+
+class Tape {
+ public:
+  explicit Tape(TapeOptions options = {});
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  // The innermost tape of this thread that records, or null.
+  static Tape* active();
+
+  // Adds d loss / d leaf to grad() of every trainable leaf. `loss` must be a single number recorded here.
+  // Each node is dropped once it has been used.
+  void backward(const Tensor& loss);
+  // The same for Σ dy · y with any y; dy has y's shape.
+  void backward(const Tensor& y, const Tensor& dy);
+  // d (Σ dy · y) / d x for each x (leaf or not), zeros where y does not depend on it; grad() stays untouched.
+  // dy undefined means ones. On a higher-order tape the result is itself recorded here.
+  std::vector<Tensor> gradient(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& dy = {});
+
+  const TapeOptions& options() const { return options_; }
+  // Ops recorded so far, and those still held.
+  size_t recorded() const { return recorded_; }
+  std::vector<const Node*> nodes() const;
+  // Trainable tensors and tensors of outer tapes that were used, in order of first use.
+  std::vector<Tensor> leaves() const;
+  // A fresh key for a random op: depends on the step's key, the module path, and how many keys that path
+  // took.
+  Rng next_key();
+
+  // For record().
+  bool tracks(const Tensor& x);
+  void append(std::unique_ptr<Node> node, const Tensor& y, std::span<const Tensor* const> inputs);
+
+ private:
+  struct Slot {
+    std::unique_ptr<Node> node;  // null for leaves, and once used
+    Tensor leaf;                 // undefined for nodes
+  };
+  int64_t slot_of(const Tensor& x);
+  int64_t own_slot(const Tensor& y, const char* what);
+  std::vector<Tensor> walk(int64_t start, Tensor dy, std::span<const int64_t> wanted);
+  void run_node(Node& node, Tensor dy, std::vector<Tensor>& adjoints);
+  void accumulate(Tensor& adjoint, Tensor dx) const;
+
+  const TapeOptions options_;
+  const uint64_t serial_;
+  Tape* const outer_;
+  std::vector<Slot> slots_;
+  std::unordered_map<const void*, int64_t> leaf_slots_;
+  std::unordered_map<std::string, uint64_t> keys_taken_;
+  size_t recorded_ = 0;
+};
+
+// Stops recording on this thread while it lives.
+class NoTape {
+ public:
+  NoTape();
+  ~NoTape();
+  NoTape(const NoTape&) = delete;
+  NoTape& operator=(const NoTape&) = delete;
+
+ private:
+  Tape* const paused_;
+};
+
+// True when the active tape wants second derivatives: a fused op then returns its composed form.
+bool composed_wanted();
+
+// Throws Error naming `op` when y holds NaN or infinity and the active tape checks numbers.
+void check_numbers(const char* op, const Tensor& y);
+
+// Ends every op: y = op(inputs) has been computed; `closure` maps dy to the inputs' gradients. Without an
+// active tape, or where no input needs a gradient, y is returned untouched. Gradients of inputs that were
+// broadcast are summed back by the tape.
+template <class Closure>
+Tensor record(const char* name, Tensor y, std::span<const Tensor* const> inputs, Closure&& closure) {
+  Tape* tape = Tape::active();
+  if (tape == nullptr) return y;
+  if (tape->options().check_numbers) check_numbers(name, y);
+  bool needed = false;
+  for (const Tensor* x : inputs) needed |= tape->tracks(*x);
+  if (!needed) return y;
+  auto node = std::make_unique<ClosureNode<std::decay_t<Closure>>>(std::forward<Closure>(closure));
+  node->name = name;
+  tape->append(std::move(node), y, inputs);
+  return y;
+}
+
+// A reference in a braced list of inputs; an undefined tensor (an absent bias) is allowed.
+struct InputRef {
+  InputRef(const Tensor& tensor) : pointer(&tensor) {}
+  const Tensor* pointer;
+};
+
+template <class Closure>
+Tensor record(const char* name, Tensor y, std::initializer_list<InputRef> inputs, Closure&& closure) {
+  static_assert(sizeof(InputRef) == sizeof(const Tensor*));
+  return record(name, std::move(y), std::span<const Tensor* const>(&inputs.begin()->pointer, inputs.size()),
+                std::forward<Closure>(closure));
+}
+
+}  // namespace isobar

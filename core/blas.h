@@ -1,0 +1,44 @@
+// Matrix products through OpenBLAS, cut into tiles over our own threads.
+//
+// OpenBLAS is held at one thread per call: its own threading changes result bits with the thread count and
+// slows skinny products. Tiles depend on the shape alone and K is never split, so the bits do not depend on
+// the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace isobar {
+
+// C (M, N) = A · B, or C += A · B with `accumulate`. All row-major with leading dimensions (elements from row
+// to row). A is (M, K), or stored as (K, M) with `transpose_a`; B is (K, N), or stored as (N, K) with
+// `transpose_b`. Every dimension must be below 2^31. T is float or double.
+template <class T>
+struct Gemm {
+  bool transpose_a = false, transpose_b = false;
+  int64_t m = 0, n = 0, k = 0;
+  const T* a = nullptr;
+  int64_t lda = 0;
+  const T* b = nullptr;
+  int64_t ldb = 0;
+  T* c = nullptr;
+  int64_t ldc = 0;
+  bool accumulate = false;
+};
+
+// Uses all threads.
+template <class T>
+void gemm(const Gemm<T>& product);
+
+// One call on the calling thread, for use inside parallel_for.
+template <class T>
+void gemm_serial(const Gemm<T>& product);
+
+// Which of its kernels OpenBLAS chose for this CPU ("SkylakeX", "Haswell", …), and its version.
+std::string blas_core();
+std::string blas_version();
+// A warning when the CPU has AVX-512 but OpenBLAS runs older kernels (OPENBLAS_CORETYPE may force that),
+// which costs more than a third of the speed; else empty.
+std::string blas_warning();
+
+}  // namespace isobar

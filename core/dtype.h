@@ -1,0 +1,67 @@
+// Dtype: the type of a tensor's elements. f32 to train, f64 to check gradients, i32 and i64 for indices.
+// Ops never promote: mixed dtypes throw.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "error.h"
+
+namespace isobar {
+
+enum class Dtype : uint8_t { f32, f64, i32, i64 };
+
+constexpr size_t size_of(Dtype dtype) { return dtype == Dtype::f32 || dtype == Dtype::i32 ? 4 : 8; }
+constexpr bool is_float(Dtype dtype) { return dtype == Dtype::f32 || dtype == Dtype::f64; }
+
+// "f32", "f64", "i32", "i64".
+std::string_view name_of(Dtype dtype);
+// The inverse; throws Error for any other text.
+Dtype dtype_from_name(std::string_view name);
+
+template <class T>
+constexpr Dtype dtype_of() {
+  if constexpr (std::is_same_v<T, float>)
+    return Dtype::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return Dtype::f64;
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return Dtype::i32;
+  else {
+    static_assert(std::is_same_v<T, int64_t>, "a tensor holds float, double, int32_t or int64_t");
+    return Dtype::i64;
+  }
+}
+
+// Calls body.operator()<float>() or <double>(). `op` stands in front of the error for integer dtypes.
+template <class Body>
+decltype(auto) dispatch_float(std::string_view op, Dtype dtype, Body&& body) {
+  check(is_float(dtype), "{}: wanted f32 or f64, got {}", op, name_of(dtype));
+  if (dtype == Dtype::f32) return body.template operator()<float>();
+  return body.template operator()<double>();
+}
+
+// The same for i32 and i64.
+template <class Body>
+decltype(auto) dispatch_index(std::string_view op, Dtype dtype, Body&& body) {
+  check(!is_float(dtype), "{}: wanted integer indices (i32 or i64), got {}", op, name_of(dtype));
+  if (dtype == Dtype::i32) return body.template operator()<int32_t>();
+  return body.template operator()<int64_t>();
+}
+
+// The same for any dtype.
+template <class Body>
+decltype(auto) dispatch_any(Dtype dtype, Body&& body) {
+  if (is_float(dtype)) return dispatch_float("", dtype, body);
+  return dispatch_index("", dtype, body);
+}
+
+}  // namespace isobar
+
+template <>
+struct fmt::formatter<isobar::Dtype> : fmt::formatter<std::string_view> {
+  auto format(isobar::Dtype dtype, format_context& context) const {
+    return formatter<std::string_view>::format(isobar::name_of(dtype), context);
+  }
+};

@@ -1,0 +1,40 @@
+// Error: the one exception of the library, and check(), the one way to throw it.
+//
+//   check(x.ndim() == 2, "matmul: wanted a matrix, got {}", x.shape());
+//
+// A message names the op, what was wanted, what came (shapes included), and the repair where we know it.
+// Errors are values: any thread may throw and catch them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace isobar {
+
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& message) : std::runtime_error(message), message_(message) {}
+  const char* what() const noexcept override { return message_.c_str(); }
+
+  // Adds "in <module path>: " in front, once: the innermost module that knows its path wins.
+  void locate(std::string_view module_path);
+
+ private:
+  std::string message_;
+  bool located_ = false;
+};
+
+[[noreturn]] void throw_error(std::string message);
+
+// Throws Error with the formatted message when `ok` is false. Always on: it guards what a caller may get
+// wrong. What only we can get wrong is an assert.
+template <class... Args>
+void check(bool ok, fmt::format_string<Args...> format, Args&&... args) {
+  if (!ok) [[unlikely]]
+    throw_error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace isobar

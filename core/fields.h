@@ -1,0 +1,75 @@
+// Fields: the one visitor idiom. A struct with named parts lists them once:
+//
+//   struct Config : HasFields {
+//     int64_t depth = 8;
+//     std::string norm = "none";
+//     void fields(Fields& f) override {
+//       f("depth", depth, "number of layers");
+//       f("norm", norm, "normalization", {"none", "rmsnorm"});
+//     }
+//   };
+//
+// and everything else is a visitor: names, counts, save and load, printing and observation of modules;
+// command lines, HDF5 attributes and JSON of configurations. A visitor overrides what it cares about; the
+// rest it passes over. References are valid during the visit only.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor.h"
+
+namespace isobar {
+
+class Fields;
+
+struct HasFields {
+  virtual ~HasFields() = default;
+  virtual void fields(Fields&) {}
+
+ protected:
+  HasFields() = default;
+  HasFields(const HasFields&) = default;
+  HasFields(HasFields&&) = default;
+  HasFields& operator=(const HasFields&) = default;
+  HasFields& operator=(HasFields&&) = default;
+};
+
+using Choices = std::vector<std::string>;
+
+class Fields {
+ public:
+  virtual ~Fields() = default;
+
+  // A parameter, and a buffer: a tensor that is saved but not trained, such as a running mean.
+  void operator()(std::string_view name, Tensor& parameter) { on_parameter(name, parameter); }
+  void buffer(std::string_view name, Tensor& buffer) { on_buffer(name, buffer); }
+  // A part that has fields of its own.
+  void operator()(std::string_view name, HasFields& part) { on_part(name, part); }
+  // Settings. `help` is one line with the unit.
+  void operator()(std::string_view name, bool& value, std::string_view help = "") {
+    on_bool(name, value, help);
+  }
+  void operator()(std::string_view name, int64_t& value, std::string_view help = "") {
+    on_int(name, value, help);
+  }
+  void operator()(std::string_view name, double& value, std::string_view help = "") {
+    on_double(name, value, help);
+  }
+  void operator()(std::string_view name, std::string& value, std::string_view help = "",
+                  const Choices& choices = {}) {
+    on_string(name, value, help, choices);
+  }
+
+ protected:
+  virtual void on_parameter(std::string_view, Tensor&) {}
+  virtual void on_buffer(std::string_view, Tensor&) {}
+  virtual void on_part(std::string_view, HasFields&) {}
+  virtual void on_bool(std::string_view, bool&, std::string_view) {}
+  virtual void on_int(std::string_view, int64_t&, std::string_view) {}
+  virtual void on_double(std::string_view, double&, std::string_view) {}
+  virtual void on_string(std::string_view, std::string&, std::string_view, const Choices&) {}
+};
+
+}  // namespace isobar

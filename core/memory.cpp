@@ -1,0 +1,142 @@
+#include "memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "error.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ISOBAR_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ISOBAR_ASAN 1
+#endif
+#endif
+#ifdef ISOBAR_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace isobar::memory {
+namespace {
+
+constexpr size_t alignment = 64;
+constexpr int class_count = 4 * 64;
+
+// Class c holds blocks of (4 + c % 4) / 4 · 2^(c / 4) bytes.
+int class_of(size_t bytes) {
+  const size_t size = std::max<size_t>(bytes, 256);
+  const int power = std::bit_width(size - 1) - 1;  // 2^power < size <= 2^(power + 1)
+  const size_t quarter = size_t{1} << (power - 2);
+  const int step = static_cast<int>((size - (size_t{1} << power) + quarter - 1) / quarter);  // 1 … 4
+  return 4 * power + step;
+}
+
+size_t class_bytes(int c) { return (size_t{1} << (c / 4 - 2)) * (4 + c % 4); }
+
+// Marks memory as untouchable or usable for AddressSanitizer, which else would not see an overflow into a
+// block that we keep.
+void poison([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
+#ifdef ISOBAR_ASAN
+  ASAN_POISON_MEMORY_REGION(block, bytes);
+#endif
+}
+void unpoison([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
+#ifdef ISOBAR_ASAN
+  ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+#endif
+}
+
+struct Cache {
+  std::mutex mutex;
+  std::vector<void*> free[class_count];
+  Stats stats{};
+  size_t limit = size_t{16} << 30;
+
+  void trim_locked() {
+    for (int c = 0; c < class_count; ++c) {
+      for (void* block : free[c]) {
+        unpoison(block, class_bytes(c));
+        std::free(block);
+      }
+      free[c].clear();
+    }
+    stats.cached_bytes = 0;
+  }
+};
+
+// Never destroyed: tensors with static lifetime may outlive every other static.
+Cache& cache() {
+  static Cache* const instance = new Cache;
+  return *instance;
+}
+
+}  // namespace
+
+void* allocate(size_t bytes) {
+  check(bytes <= (size_t{1} << 60), "memory: a block of {} bytes is more than any machine has", bytes);
+  const int c = class_of(bytes);
+  const size_t size = class_bytes(c);
+  Cache& all = cache();
+  std::lock_guard lock(all.mutex);
+  void* block;
+  if (!all.free[c].empty()) {
+    block = all.free[c].back();
+    all.free[c].pop_back();
+    all.stats.cached_bytes -= size;
+  } else {
+    block = std::aligned_alloc(alignment, size);
+    if (block == nullptr) {
+      all.trim_locked();
+      block = std::aligned_alloc(alignment, size);
+    }
+    check(block != nullptr, "memory: the system refused {} bytes ({} in use)", size, all.stats.bytes_in_use);
+    ++all.stats.system_blocks;
+    poison(block, size);
+  }
+  unpoison(block, bytes);
+  all.stats.bytes_in_use += size;
+  all.stats.peak_bytes = std::max(all.stats.peak_bytes, all.stats.bytes_in_use);
+  return block;
+}
+
+void release(void* block, size_t bytes) noexcept {
+  const int c = class_of(bytes);
+  const size_t size = class_bytes(c);
+  Cache& all = cache();
+  std::lock_guard lock(all.mutex);
+  all.stats.bytes_in_use -= size;
+  if (all.stats.cached_bytes + size > all.limit) {
+    unpoison(block, size);
+    std::free(block);
+    return;
+  }
+  poison(block, size);
+  all.free[c].push_back(block);
+  all.stats.cached_bytes += size;
+}
+
+Stats stats() {
+  std::lock_guard lock(cache().mutex);
+  return cache().stats;
+}
+
+void reset_peak() {
+  std::lock_guard lock(cache().mutex);
+  cache().stats.peak_bytes = cache().stats.bytes_in_use;
+}
+
+void trim() {
+  std::lock_guard lock(cache().mutex);
+  cache().trim_locked();
+}
+
+void set_cache_limit(size_t bytes) {
+  std::lock_guard lock(cache().mutex);
+  cache().limit = bytes;
+  if (cache().stats.cached_bytes > bytes) cache().trim_locked();
+}
+
+}  // namespace isobar::memory

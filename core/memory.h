@@ -1,0 +1,33 @@
+// The caching allocator. A training step asks for the same sizes again and again; keeping freed blocks means
+// that from the second step on nothing reaches malloc or the kernel's page-fault handler, which for large
+// blocks costs more than the arithmetic done on them.
+//
+// Blocks are 64-byte aligned (a cache line, and an AVX-512 register) and rounded up to one of four size
+// classes per power of two. All functions may be called from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace isobar::memory {
+
+struct Stats {
+  size_t bytes_in_use;     // handed out now, rounded up to size classes
+  size_t peak_bytes;       // highest bytes_in_use since the last reset_peak()
+  size_t cached_bytes;     // freed and kept for reuse
+  uint64_t system_blocks;  // blocks ever asked from the system
+};
+
+// At least `bytes` bytes, not initialised. Throws Error when the system has no more memory.
+void* allocate(size_t bytes);
+// Gives back what allocate(bytes) returned.
+void release(void* block, size_t bytes) noexcept;
+
+Stats stats();
+void reset_peak();
+// Returns all cached blocks to the system.
+void trim();
+// Bound on the bytes kept for reuse; beyond it freed blocks go back to the system. Default: 16 GiB.
+void set_cache_limit(size_t bytes);
+
+}  // namespace isobar::memory

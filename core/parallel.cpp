@@ -1,0 +1,88 @@
+#include "parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include "error.h"
+
+namespace isobar {
+namespace {
+
+thread_local bool inside = false;
+
+struct Inside {
+  const bool before = std::exchange(inside, true);
+  ~Inside() { inside = before; }
+};
+
+struct Pool {
+  explicit Pool(int wanted)
+      : count(wanted), allowed(tbb::global_control::max_allowed_parallelism, wanted), arena(wanted) {}
+  const int count;
+  tbb::global_control allowed;
+  tbb::task_arena arena;
+};
+
+std::unique_ptr<Pool>& pool() {
+  static std::unique_ptr<Pool> instance = std::make_unique<Pool>(available_threads());
+  return instance;
+}
+
+// CPUs' worth of time that the control group grants, or infinity.
+double cgroup_quota() {
+  double quota = 0, period = 0;
+  std::string word;
+  if (std::ifstream v2("/sys/fs/cgroup/cpu.max"); v2 >> word >> period && word != "max" && period > 0)
+    return std::stod(word) / period;
+  std::ifstream v1("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), v1_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (v1 >> quota && v1_period >> period && quota > 0 && period > 0) return quota / period;
+  return INFINITY;
+}
+
+}  // namespace
+
+void parallel_for(int64_t n, int64_t grain, const RangeBody& body) {
+  if (n <= 0) return;
+  const int64_t chunks = chunk_count(n, grain);
+  auto run_chunk = [&](int64_t chunk) {
+    Inside guard;
+    body(chunk * grain, std::min(n, (chunk + 1) * grain));
+  };
+  if (chunks == 1 || inside || threads() == 1) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(chunk);
+    return;
+  }
+  // isolate: a thread that waits here may only take chunks of this loop. Without it, it could start another
+  // caller's work in the middle of ours and mix up thread-local state.
+  pool()->arena.execute(
+      [&] { tbb::this_task_arena::isolate([&] { tbb::parallel_for(int64_t{0}, chunks, run_chunk); }); });
+}
+
+void set_threads(int count) {
+  check(count >= 1 && count <= 1024, "threads: wanted 1 to 1024, got {}", count);
+  if (count == threads()) return;
+  pool().reset();
+  pool() = std::make_unique<Pool>(count);
+}
+
+int threads() { return pool()->count; }
+
+int available_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  return std::max(1, static_cast<int>(std::min<double>(affinity, std::ceil(cgroup_quota()))));
+}
+
+bool inside_parallel() { return inside; }
+
+}  // namespace isobar

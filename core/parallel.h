@@ -1,0 +1,47 @@
+// parallel_for: the one way to use several threads.
+//
+//   parallel_for(rows, 64, [&](int64_t begin, int64_t end) { … });
+//
+// The range 0 … n is cut into chunks of `grain` (the last may be shorter). Chunk borders depend on n and
+// grain alone, never on the number of threads, so a kernel that combines per-chunk results in chunk order
+// gives the same bits on any machine setting. Exceptions of the body reach the caller. A nested call runs
+// serially.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace isobar {
+
+// A reference to a callable `void(begin, end)`; lives as long as the call it is passed to.
+class RangeBody {
+ public:
+  template <class F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, RangeBody>) RangeBody(const F& body)
+      : object_(std::addressof(body)), call_([](const void* object, int64_t begin, int64_t end) {
+          (*static_cast<const F*>(object))(begin, end);
+        }) {}
+  void operator()(int64_t begin, int64_t end) const { call_(object_, begin, end); }
+
+ private:
+  const void* object_;
+  void (*call_)(const void*, int64_t, int64_t);
+};
+
+void parallel_for(int64_t n, int64_t grain, const RangeBody& body);
+
+// Number of chunks that parallel_for(n, grain, …) makes.
+constexpr int64_t chunk_count(int64_t n, int64_t grain) { return (n + grain - 1) / grain; }
+
+// Threads used by parallel_for from now on, 1 … 1024. Default: available_threads().
+void set_threads(int count);
+int threads();
+
+// Threads the process may really use: its CPU affinity, bounded by its cgroup's quota.
+int available_threads();
+
+// True in the body of a parallel_for, on every thread including the caller's.
+bool inside_parallel();
+
+}  // namespace isobar

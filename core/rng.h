@@ -1,0 +1,46 @@
+// Rng: a key for Philox4x32-10 random numbers (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2,
+// 3"). It has no state: draw number i of a key is a pure function of (key, i), so results depend neither on
+// threads nor on the order of calls. New streams are made by name:
+//
+//   Rng rng(1);
+//   Tensor w = rng.split("block3.fc1").normal({512, 512}, 0, 0.02);
+//
+// Two draws from the same key give the same numbers: split before each use. Normal numbers come from the
+// inverse of the normal distribution function (Wichura 1988, algorithm AS 241), never from a standard
+// library's distribution, whose results differ between libraries. Values are computed in double and rounded
+// to the tensor's dtype: an f32 and an f64 network of one key start from the same weights.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tensor.h"
+
+namespace isobar {
+
+class Rng {
+ public:
+  explicit Rng(uint64_t seed) : key_(seed) {}
+
+  // An independent stream.
+  Rng split(std::string_view name) const;
+  Rng split(uint64_t number) const;
+  uint64_t key() const { return key_; }
+
+  // Draw `index` as 64 random bits / uniform in (0, 1) / standard normal / uniform integer in [0, bound).
+  uint64_t bits(uint64_t index) const;
+  double uniform(uint64_t index) const;
+  double normal(uint64_t index) const;
+  uint64_t below(uint64_t bound, uint64_t index) const;
+
+  // Tensors whose element i is draw i. Uniform in (low, high); normal with this mean and std.
+  Tensor uniform(const Shape& shape, double low = 0, double high = 1, Dtype dtype = Dtype::f32) const;
+  Tensor normal(const Shape& shape, double mean = 0, double std = 1, Dtype dtype = Dtype::f32) const;
+  // Integers in [0, bound).
+  Tensor integers(const Shape& shape, int64_t bound) const;
+
+ private:
+  uint64_t key_;
+};
+
+}  // namespace isobar

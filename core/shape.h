@@ -1,0 +1,83 @@
+// Shape: the extents of a tensor, up to six, stored inline. A Shape of no dimensions is a single number.
+//
+//   Shape s{32, 128, 256};
+//   s.ndim();      // 3
+//   s[-1];         // 256: negative indices count from the back
+//   s.numel();     // 1048576
+//
+// Shapes are plain values. Construction checks that no extent is negative and that the number of elements
+// fits into 63 bits.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "error.h"
+
+namespace isobar {
+
+inline constexpr int max_dims = 6;
+
+// Steps between neighbours of each dimension, in elements; entries past ndim() are unused.
+using Strides = std::array<int64_t, max_dims>;
+
+class Shape {
+ public:
+  Shape() = default;
+  Shape(int64_t extent) : Shape({extent}) {}  // implicit: RMSNorm(512) reads as RMSNorm({512})
+  Shape(std::initializer_list<int64_t> extents)
+      : Shape(std::span<const int64_t>(extents.begin(), extents.size())) {}
+  explicit Shape(std::span<const int64_t> extents);
+
+  int ndim() const { return ndim_; }
+  int64_t numel() const;
+  // Extent of `dim`; negative counts from the back; throws Error outside.
+  int64_t operator[](int dim) const { return extents_[index(dim)]; }
+  const int64_t* begin() const { return extents_.data(); }
+  const int64_t* end() const { return extents_.data() + ndim_; }
+  bool operator==(const Shape& other) const;
+
+  // `dim` made non-negative; throws Error when there is no such dimension.
+  int index(int dim) const {
+    const int i = dim < 0 ? dim + ndim_ : dim;
+    if (i < 0 || i >= ndim_) [[unlikely]]
+      no_such_dimension(dim);
+    return i;
+  }
+  // This shape with one extent replaced / with a dimension inserted before `dim` / with one taken out.
+  Shape with(int dim, int64_t extent) const;
+  Shape inserted(int dim, int64_t extent) const;
+  Shape without(int dim) const;
+  // The last `count` extents.
+  Shape last(int count) const;
+
+  // Row-major strides.
+  Strides strides() const;
+  std::string text() const;  // "[32, 128]"
+
+ private:
+  [[noreturn]] void no_such_dimension(int dim) const;
+
+  std::array<int64_t, max_dims> extents_{};
+  int ndim_ = 0;
+};
+
+// The shape both broadcast to, aligned at the last dimension as in NumPy. Throws Error naming `op`.
+Shape broadcast(std::string_view op, const Shape& a, const Shape& b);
+
+// Strides that read a tensor of shape `from` and strides `strides` as if it had shape `to`: stride 0 where
+// an extent of one is repeated. `from` must broadcast to `to`.
+Strides broadcast_strides(const Shape& from, const Strides& strides, const Shape& to);
+
+}  // namespace isobar
+
+template <>
+struct fmt::formatter<isobar::Shape> : fmt::formatter<std::string> {
+  auto format(const isobar::Shape& shape, format_context& context) const {
+    return formatter<std::string>::format(shape.text(), context);
+  }
+};

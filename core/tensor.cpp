@@ -1,0 +1,181 @@
+#include "tensor.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "parallel.h"
+
+namespace isobar {
+namespace {
+
+bool is_row_major(const Shape& shape, const Strides& strides) {
+  int64_t step = 1;
+  for (int d = shape.ndim() - 1; d >= 0; --d) {
+    if (shape[d] == 0) return true;
+    if (shape[d] != 1 && strides[d] != step) return false;
+    step *= shape[d];
+  }
+  return true;
+}
+
+constexpr int64_t copy_grain = 1 << 15;
+
+// Copies elements of any layout into a contiguous block, converting From to To. The innermost dimension is
+// walked by its stride, the outer ones by an odometer.
+template <class From, class To>
+void copy_elements(const From* from, const Shape& shape, const Strides& strides, To* to) {
+  const int64_t inner = shape.ndim() > 0 ? shape[-1] : 1;
+  const int64_t step = shape.ndim() > 0 ? strides[shape.ndim() - 1] : 1;
+  const int64_t rows = inner > 0 ? shape.numel() / inner : 0;
+  parallel_for(rows, std::max<int64_t>(1, copy_grain / std::max<int64_t>(inner, 1)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; ++row) {
+                   int64_t rest = row, offset = 0;
+                   for (int d = shape.ndim() - 2; d >= 0; --d) {
+                     offset += rest % shape[d] * strides[d];
+                     rest /= shape[d];
+                   }
+                   const From* x = from + offset;
+                   To* y = to + row * inner;
+                   if (step == 1)
+                     for (int64_t i = 0; i < inner; ++i) y[i] = static_cast<To>(x[i]);
+                   else
+                     for (int64_t i = 0; i < inner; ++i) y[i] = static_cast<To>(x[i * step]);
+                 }
+               });
+}
+
+template <class To>
+void copy_into(const Tensor& source, To* target) {
+  dispatch_any(source.dtype(), [&]<class From>() {
+    copy_elements(source.data<From>(), source.shape(), source.strides(), target);
+  });
+}
+
+}  // namespace
+
+Tensor::Tensor(const Shape& shape, Dtype dtype) : impl_(std::make_shared<Impl>()) {
+  check(!inside_parallel(), "tensor: ops may not be called inside parallel_for; call kernels there");
+  impl_->shape = shape;
+  impl_->strides = shape.strides();
+  impl_->numel = shape.numel();
+  impl_->dtype = dtype;
+  impl_->storage = std::make_shared<Storage>(impl_->numel * size_of(dtype));
+}
+
+const void* Tensor::address(Dtype wanted) const {
+  check(dtype() == wanted, "tensor: wanted elements of {}, this tensor holds {}", wanted, dtype());
+  return static_cast<const char*>(impl().storage->data) + impl().offset * size_of(wanted);
+}
+
+const Tensor& Tensor::undefined() {
+  static const Tensor none;
+  return none;
+}
+
+double Tensor::item() const {
+  check(numel() == 1, "item: wanted a single number, got {}", shape());
+  return to_vector<double>()[0];
+}
+
+double Tensor::at(std::initializer_list<int64_t> index) const {
+  check(static_cast<int>(index.size()) == ndim(), "at: {} indices for {}", index.size(), shape());
+  int64_t offset = 0;
+  int d = 0;
+  for (int64_t i : index) {
+    check(i >= 0 && i < size(d), "at: index {} is outside of dimension {} of {}", i, d, shape());
+    offset += i * strides()[d++];
+  }
+  return dispatch_any(dtype(), [&]<class T>() { return static_cast<double>(data<T>()[offset]); });
+}
+
+template <class T>
+std::vector<T> Tensor::to_vector() const {
+  std::vector<T> values(numel());
+  copy_into(*this, values.data());
+  return values;
+}
+template std::vector<float> Tensor::to_vector() const;
+template std::vector<double> Tensor::to_vector() const;
+template std::vector<int32_t> Tensor::to_vector() const;
+template std::vector<int64_t> Tensor::to_vector() const;
+
+Tensor Tensor::view(const Shape& shape, const Strides& strides, int64_t offset) const {
+  Tensor result;
+  result.impl_ = std::make_shared<Impl>();
+  result.impl_->shape = shape;
+  result.impl_->strides = strides;
+  result.impl_->numel = shape.numel();
+  result.impl_->offset = impl().offset + offset;
+  result.impl_->dtype = dtype();
+  result.impl_->contiguous = is_row_major(shape, strides);
+  result.impl_->storage = storage();
+  return result;
+}
+
+Tensor Tensor::detach() const { return view(shape(), strides()); }
+Tensor Tensor::packed() const { return contiguous() ? *this : copy(); }
+Tensor Tensor::copy() const { return to(dtype()); }
+
+Tensor Tensor::to(Dtype wanted) const {
+  Tensor result(shape(), wanted);
+  dispatch_any(wanted, [&]<class T>() { copy_into(*this, result.write<T>()); });
+  return result;
+}
+
+Tensor& Tensor::set_trainable(bool trainable) {
+  check(is_float(dtype()), "trainable: only f32 and f64 tensors have gradients, this one holds {}", dtype());
+  impl().trainable = trainable;
+  return *this;
+}
+
+void Tensor::set_grad(Tensor grad) const {
+  check(grad.shape() == shape() && grad.dtype() == dtype(), "set_grad: wanted {} {}, got {} {}", shape(),
+        dtype(), grad.shape(), grad.dtype());
+  impl().grad = std::make_unique<Tensor>(std::move(grad));
+}
+
+Tensor full(const Shape& shape, double value, Dtype dtype) {
+  Tensor result(shape, dtype);
+  dispatch_any(dtype, [&]<class T>() {
+    T* y = result.write<T>();
+    parallel_for(result.numel(), copy_grain,
+                 [&](int64_t begin, int64_t end) { std::fill(y + begin, y + end, static_cast<T>(value)); });
+  });
+  return result;
+}
+
+Tensor zeros(const Shape& shape, Dtype dtype) { return full(shape, 0, dtype); }
+Tensor ones(const Shape& shape, Dtype dtype) { return full(shape, 1, dtype); }
+
+Tensor arange(int64_t count, Dtype dtype) {
+  check(count >= 0, "arange: wanted a count of at least 0, got {}", count);
+  Tensor result(Shape{count}, dtype);
+  dispatch_any(dtype, [&]<class T>() {
+    T* y = result.write<T>();
+    for (int64_t i = 0; i < count; ++i) y[i] = static_cast<T>(i);
+  });
+  return result;
+}
+
+template <class T>
+Tensor tensor(const Shape& shape, std::span<const T> values) {
+  check(static_cast<int64_t>(values.size()) == shape.numel(), "tensor: {} needs {} values, got {}", shape,
+        shape.numel(), values.size());
+  Tensor result(shape, dtype_of<T>());
+  if (!values.empty()) std::memcpy(result.write<T>(), values.data(), values.size_bytes());
+  return result;
+}
+template Tensor tensor(const Shape&, std::span<const float>);
+template Tensor tensor(const Shape&, std::span<const double>);
+template Tensor tensor(const Shape&, std::span<const int32_t>);
+template Tensor tensor(const Shape&, std::span<const int64_t>);
+
+void assign(Tensor& target, const Tensor& source) {
+  check(target.shape() == source.shape() && target.dtype() == source.dtype() && target.contiguous(),
+        "assign: wanted a contiguous target of {} {}, got {} {}", source.shape(), source.dtype(),
+        target.shape(), target.dtype());
+  dispatch_any(target.dtype(), [&]<class T>() { copy_into(source, target.write<T>()); });
+}
+
+}  // namespace isobar

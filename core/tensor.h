@@ -1,0 +1,134 @@
+// Tensor: a cheap handle on a block of numbers. Copying the handle shares the numbers.
+//
+//   Tensor x = tensor({2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+//   x.shape();                 // [2, 3]
+//   x.at({1, 2});              // 6, as a double
+//   Tensor w = zeros({3, 4}).set_trainable();
+//
+// To users the values are immutable: ops return new tensors. Only initialisers, optimizers, running
+// statistics and gradient accumulation write, through write<T>(), which bumps the storage's version.
+// A tensor may be read by many threads; its handle's own fields (grad, slot) belong to one thread at a time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dtype.h"
+#include "shape.h"
+#include "storage.h"
+
+namespace isobar {
+
+// Where a tensor stands on a tape: the tape's serial number (0: on none) and the index of its slot.
+struct TapeSlot {
+  uint64_t tape = 0;
+  uint32_t index = 0;
+};
+
+class Tensor {
+ public:
+  Tensor() = default;  // undefined: no numbers, no shape
+
+  // A tensor of this shape whose elements are not yet written. Throws inside parallel_for: ops and
+  // allocations belong outside of kernels.
+  Tensor(const Shape& shape, Dtype dtype);
+
+  bool defined() const { return impl_ != nullptr; }
+  const Shape& shape() const { return impl().shape; }
+  const Strides& strides() const { return impl().strides; }
+  int ndim() const { return shape().ndim(); }
+  int64_t size(int dim) const { return shape()[dim]; }
+  int64_t numel() const { return impl().numel; }
+  Dtype dtype() const { return impl().dtype; }
+  bool contiguous() const { return impl().contiguous; }
+
+  // The element at the origin; the others stand `strides()` apart. T must be the dtype.
+  template <class T>
+  const T* data() const {
+    return static_cast<const T*>(address(dtype_of<T>()));
+  }
+  // The same for writing: the one door through which values change. Bumps the storage's version.
+  template <class T>
+  T* write() {
+    ++impl().storage->version;
+    return static_cast<T*>(const_cast<void*>(address(dtype_of<T>())));
+  }
+
+  // The single element of a tensor of one element, as a double.
+  double item() const;
+  // One element, as a double.
+  double at(std::initializer_list<int64_t> index) const;
+  // All elements in row-major order, converted to T.
+  template <class T>
+  std::vector<T> to_vector() const;
+
+  // The same storage under another shape, strides and offset (in elements from this tensor's origin).
+  Tensor view(const Shape& shape, const Strides& strides, int64_t offset = 0) const;
+  // The same storage and layout without tape, gradient or trainable mark.
+  Tensor detach() const;
+  // This tensor if it is contiguous, else a contiguous copy (never recorded).
+  Tensor packed() const;
+  // An independent copy, contiguous (never recorded).
+  Tensor copy() const;
+  // A copy of another dtype (never recorded).
+  Tensor to(Dtype dtype) const;
+
+  // Trainable tensors are the leaves whose gradients backward() keeps.
+  bool trainable() const { return impl().trainable; }
+  Tensor& set_trainable(bool trainable = true);
+  // The accumulated gradient, or undefined.
+  const Tensor& grad() const { return impl().grad != nullptr ? *impl().grad : undefined(); }
+  void set_grad(Tensor grad) const;
+  void clear_grad() const { impl().grad.reset(); }
+
+  // For the tape.
+  TapeSlot slot() const { return impl().slot; }
+  void set_slot(TapeSlot slot) const { impl().slot = slot; }
+  // Identity of the handle's target and of its storage.
+  const void* id() const { return impl_.get(); }
+  const std::shared_ptr<Storage>& storage() const { return impl().storage; }
+  // True when this handle is the only one on these numbers, so that they may be overwritten unseen.
+  bool sole_owner() const { return impl_.use_count() == 1 && impl_->storage.use_count() == 1; }
+
+ private:
+  struct Impl {
+    Shape shape;
+    Strides strides{};
+    int64_t numel = 0;
+    int64_t offset = 0;
+    Dtype dtype = Dtype::f32;
+    bool contiguous = true;
+    bool trainable = false;
+    TapeSlot slot;
+    std::shared_ptr<Storage> storage;
+    std::unique_ptr<Tensor> grad;
+  };
+  Impl& impl() const {
+    if (!impl_) [[unlikely]]
+      throw_error("tensor: this tensor is undefined (default-constructed); give it a value first");
+    return *impl_;
+  }
+  const void* address(Dtype dtype) const;
+  static const Tensor& undefined();
+
+  std::shared_ptr<Impl> impl_;
+};
+
+Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f32);
+Tensor ones(const Shape& shape, Dtype dtype = Dtype::f32);
+Tensor full(const Shape& shape, double value, Dtype dtype = Dtype::f32);
+// 0, 1, …, count − 1.
+Tensor arange(int64_t count, Dtype dtype = Dtype::i64);
+// Values in row-major order; throws Error when their number does not fit the shape.
+template <class T>
+Tensor tensor(const Shape& shape, std::span<const T> values);
+template <class T>
+Tensor tensor(const Shape& shape, const std::vector<T>& values) {
+  return tensor<T>(shape, std::span<const T>(values));
+}
+
+// Overwrites all elements of `target` with those of `source` (same shape and dtype), through the write door.
+void assign(Tensor& target, const Tensor& source);
+
+}  // namespace isobar

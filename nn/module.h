@@ -1,0 +1,90 @@
+// Module: a struct of tensors and modules with one forward().
+//
+//   struct RMSNorm : Module {
+//     Tensor weight;
+//     Tensor forward(const Tensor& x) override { return rms_norm(x, weight.shape(), weight, 1e-5); }
+//     void fields(Fields& f) override { f("weight", weight); }
+//   };
+//   RMSNorm norm(256);
+//   Tensor y = norm(x);               // operator() calls forward and shows the output to an observer, if any
+//
+// fields() lists parameters, buffers and parts once; every function below is a visitor of it. Modules move
+// but do not copy (a member-wise copy would share weights): build a second one and copy_state() into it.
+// A module belongs to one thread at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../autograd/ops.h"
+#include "../autograd/scope.h"
+#include "../core/fields.h"
+
+namespace isobar {
+
+class Observer;
+
+class Module : public HasFields {
+ public:
+  Module() = default;
+  Module(Module&&) = default;
+  Module& operator=(Module&&) = default;
+
+  // forward(x) in this module's scope, seen by its observer. Errors gain the module's path.
+  Tensor operator()(const Tensor& x);
+  virtual Tensor forward(const Tensor& x) = 0;
+
+  // The class's name, for printing; the default asks the compiler.
+  virtual std::string type_name() const;
+  // "blocks.3.attention" once assign_paths() or watch() ran over the model, "" before.
+  const std::string& path() const;
+
+  // Dropout and batch statistics behave differently in training and evaluation; set by train() and eval().
+  bool training() const { return training_; }
+
+  // For the visitors below and watch().
+  void set_path(const std::string& path) { path_ = Scope::intern(path); }
+  void set_training(bool training) { training_ = training; }
+  void set_observer(Observer* observer) { observer_ = observer; }
+
+ private:
+  const std::string* path_ = nullptr;
+  Observer* observer_ = nullptr;
+  bool training_ = true;
+};
+
+struct NamedTensor {
+  std::string name;  // "blocks.3.attention.q_proj.weight"
+  Tensor tensor;
+};
+struct NamedModule {
+  std::string path;  // "" for the root
+  Module* module;
+};
+
+// Trainable tensors in the order of fields(); tied ones once, under their first name.
+std::vector<NamedTensor> named_parameters(HasFields& model);
+std::vector<Tensor> parameters(HasFields& model);
+// Parameters and buffers: all that save and copy_state move.
+std::vector<NamedTensor> named_state(HasFields& model);
+// The module itself and all modules within, parents before children.
+std::vector<NamedModule> named_modules(HasFields& model);
+int64_t parameter_count(HasFields& model);
+
+// Tells each module its path, for errors, prints of tapes and observation.
+void assign_paths(HasFields& model);
+void train(HasFields& model);
+void eval(HasFields& model);
+// Forgets all gradients.
+void clear_gradients(const std::vector<Tensor>& parameters);
+// Replaces every parameter and buffer by one of this dtype; tied tensors stay tied.
+void convert(HasFields& model, Dtype dtype);
+// Copies values by name; throws Error naming the first tensor that is missing, superfluous or of another
+// shape.
+void copy_state(HasFields& from, HasFields& to);
+void load_state(HasFields& to, const std::vector<NamedTensor>& state);
+// An indented tree: name, type, shapes and number of parameters.
+std::string describe(HasFields& model);
+
+}  // namespace isobar
