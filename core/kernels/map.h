@@ -1,10 +1,12 @@
-// Elementwise loops over contiguous arrays. n is the number of elements.
+// Elementwise loops: over contiguous arrays, and over two operands that broadcast. n is a number of elements.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "../parallel.h"
+#include "../shape.h"
 
 namespace isobar::kernels {
 
@@ -38,6 +40,68 @@ bool all_finite(int64_t n, const T* x) {
   for (int64_t i = 0; i < n; ++i)
     if (!std::isfinite(x[i])) return false;
   return true;
+}
+
+// A shape with the strides of two operands, neighbouring dimensions merged where both allow it: equal shapes
+// become one long dimension, a matrix plus a row two.
+struct Pair {
+  int ndim = 0;
+  int64_t extent[max_dims], a[max_dims], b[max_dims];
+
+  Pair(const Shape& shape, const Strides& stride_a, const Strides& stride_b) {
+    for (int d = 0; d < shape.ndim(); ++d) {
+      const int64_t e = shape[d];
+      if (e == 1) continue;
+      if (ndim > 0 && a[ndim - 1] == stride_a[d] * e && b[ndim - 1] == stride_b[d] * e) {
+        extent[ndim - 1] *= e;
+      } else {
+        extent[ndim++] = e;
+      }
+      a[ndim - 1] = stride_a[d];
+      b[ndim - 1] = stride_b[d];
+    }
+    if (ndim == 0) {
+      extent[0] = a[0] = b[0] = 1;
+      ndim = 1;
+    }
+  }
+};
+
+// y = f(a, b) where y is contiguous of this shape and the operands are read with broadcasting strides.
+template <class T, class F>
+void map_broadcast(const Shape& shape, const T* a, const Strides& stride_a, const T* b,
+                   const Strides& stride_b, T* y, const F& f) {
+  const int64_t n = shape.numel();
+  if (n == 0) return;
+  const Pair pair(shape, stride_a, stride_b);
+  const int last = pair.ndim - 1;
+  const int64_t inner = pair.extent[last], da = pair.a[last], db = pair.b[last];
+  // Rows are cut into pieces of at most one chunk, so that one long row is shared by the threads too.
+  const int64_t pieces = chunk_count(inner, map_grain);
+  const int64_t grain = std::max<int64_t>(1, map_grain / inner);
+  parallel_for(n / inner * pieces, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t row = piece / pieces, start = piece % pieces * map_grain;
+      const int64_t count = std::min(map_grain, inner - start);
+      int64_t rest = row, offset_a = start * da, offset_b = start * db;
+      for (int d = last - 1; d >= 0; --d) {
+        offset_a += rest % pair.extent[d] * pair.a[d];
+        offset_b += rest % pair.extent[d] * pair.b[d];
+        rest /= pair.extent[d];
+      }
+      const T* ra = a + offset_a;
+      const T* rb = b + offset_b;
+      T* ry = y + row * inner + start;
+      if (da == 1 && db == 1)
+        for (int64_t i = 0; i < count; ++i) ry[i] = f(ra[i], rb[i]);
+      else if (da == 1 && db == 0)
+        for (int64_t i = 0; i < count; ++i) ry[i] = f(ra[i], *rb);
+      else if (da == 0 && db == 1)
+        for (int64_t i = 0; i < count; ++i) ry[i] = f(*ra, rb[i]);
+      else
+        for (int64_t i = 0; i < count; ++i) ry[i] = f(ra[i * da], rb[i * db]);
+    }
+  });
 }
 
 }  // namespace isobar::kernels

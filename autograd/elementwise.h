@@ -1,0 +1,32 @@
+// Helpers for ops' own files: elementwise loops on tensors, not recorded. Not for users.
+#pragma once
+
+#include "../core/kernels/vmath.h"
+#include "../core/tensor.h"
+
+namespace isobar {
+
+// f(x) for every element; f sees vector registers.
+template <class F>
+Tensor map(const char* op, const Tensor& x, const F& f) {
+  const Tensor packed = x.packed();
+  Tensor y(x.shape(), x.dtype());
+  dispatch_float(op, x.dtype(),
+                 [&]<class T>() { kernels::vmap(x.numel(), packed.data<T>(), y.write<T>(), f); });
+  return y;
+}
+
+// f(a, b) for every pair of elements of two tensors of one shape.
+template <class F>
+Tensor map(const char* op, const Tensor& a, const Tensor& b, const F& f) {
+  check(a.shape() == b.shape() && a.dtype() == b.dtype(),
+        "{}: wanted two tensors of one shape and dtype, got {} {} and {} {}", op, a.shape(), a.dtype(),
+        b.shape(), b.dtype());
+  const Tensor pa = a.packed(), pb = b.packed();
+  Tensor y(a.shape(), a.dtype());
+  dispatch_float(op, a.dtype(),
+                 [&]<class T>() { kernels::vmap(a.numel(), pa.data<T>(), pb.data<T>(), y.write<T>(), f); });
+  return y;
+}
+
+}  // namespace isobar

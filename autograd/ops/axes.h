@@ -1,0 +1,53 @@
+// Axes: which dimensions a reduction runs over, and what remains. For reductions' own files.
+#pragma once
+
+#include <vector>
+
+#include "../../core/tensor.h"
+#include "../ops.h"
+
+namespace isobar {
+
+struct Axes {
+  std::vector<bool> reduced;  // per dimension
+  Shape kept;                 // extents of one where reduced
+  Shape dropped;              // reduced dimensions left out
+  int64_t count = 1;          // elements summed into one
+  int64_t rows = 1;           // results
+  bool leading = true;        // only dimensions in front are reduced: a sum over rows needs no permutation
+
+  // No axes: all of them. Throws Error for an axis that is not there or is named twice.
+  Axes(const Shape& shape, const std::vector<int>& axes) : reduced(shape.ndim(), axes.empty()) {
+    for (int axis : axes) {
+      const int d = shape.index(axis);
+      check(!reduced[d], "reduction: axis {} of {} is named twice", d, shape);
+      reduced[d] = true;
+    }
+    std::vector<int64_t> with_ones, without;
+    for (int d = 0; d < shape.ndim(); ++d) {
+      (reduced[d] ? count : rows) *= shape[d];
+      with_ones.push_back(reduced[d] ? 1 : shape[d]);
+      if (!reduced[d]) without.push_back(shape[d]);
+      if (reduced[d] && !without.empty()) leading = false;
+    }
+    if (without.empty()) leading = false;  // a sum of everything is one long row
+    kept = Shape(with_ones);
+    dropped = Shape(without);
+  }
+
+  // x as a contiguous (rows, count), not recorded.
+  Tensor reduced_last(const Tensor& x) const {
+    std::vector<int64_t> extents;
+    Strides strides{};
+    int to = 0;
+    for (bool wanted : {false, true})
+      for (int d = 0; d < x.ndim(); ++d)
+        if (reduced[d] == wanted) {
+          extents.push_back(x.size(d));
+          strides[to++] = x.strides()[d];
+        }
+    return x.view(Shape(extents), strides).packed();
+  }
+};
+
+}  // namespace isobar

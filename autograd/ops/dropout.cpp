@@ -1,0 +1,24 @@
+//   y = x · m / (1 − p), m_i = 1 with probability 1 − p     dx = dy · m / (1 − p)
+// The mask is a pure function of the key, so backward draws it again instead of keeping it.
+#include "../../core/kernels/map.h"
+#include "../ops.h"
+#include "../tape.h"
+
+namespace isobar {
+
+Tensor dropout(const Tensor& x, double p, const Rng& key) {
+  check(p >= 0 && p < 1, "dropout: wanted a probability in [0, 1), got {}", p);
+  const Tensor packed = x.packed();
+  Tensor y(x.shape(), x.dtype());
+  dispatch_float("dropout", x.dtype(), [&]<class T>() {
+    const T* from = packed.data<T>();
+    T* to = y.write<T>();
+    const T scale = static_cast<T>(1 / (1 - p));
+    parallel_for(x.numel(), kernels::map_grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = key.uniform(i) < p ? T{0} : from[i] * scale;
+    });
+  });
+  return record("dropout", y, {x}, [p, key](const Tensor& dy) { return dropout(dy, p, key); });
+}
+
+}  // namespace isobar

@@ -1,0 +1,54 @@
+// Views: the same numbers under another shape. Nothing is copied but where reshape meets a layout that has no
+// such view.
+//
+//   y = reshape(x)         dx = reshape(dy)
+//   y = permute(x, order)  dx = permute(dy, order⁻¹)
+//   y = broadcast_to(x)    dx = Σ dy over what was repeated (done by the tape)
+#include <algorithm>
+
+#include "../ops.h"
+#include "../tape.h"
+
+namespace isobar {
+
+Tensor reshape(const Tensor& x, const Shape& shape) {
+  check(shape.numel() == x.numel(), "reshape: {} has {} elements, {} has {}", x.shape(), x.numel(), shape,
+        shape.numel());
+  Tensor y = x.packed().view(shape, shape.strides());
+  return record("reshape", y, {x}, [from = x.shape()](const Tensor& dy) { return reshape(dy, from); });
+}
+
+Tensor permute(const Tensor& x, const std::vector<int>& order) {
+  const int ndim = x.ndim();
+  check(static_cast<int>(order.size()) == ndim, "permute: {} dimensions named for {}", order.size(),
+        x.shape());
+  std::vector<int64_t> extents(ndim);
+  std::vector<int> inverse(ndim, -1);
+  Strides strides{};
+  for (int d = 0; d < ndim; ++d) {
+    const int from = x.shape().index(order[d]);
+    check(inverse[from] < 0, "permute: dimension {} of {} is named twice", from, x.shape());
+    inverse[from] = d;
+    extents[d] = x.size(from);
+    strides[d] = x.strides()[from];
+  }
+  Tensor y = x.view(Shape(extents), strides);
+  return record("permute", y, {x}, [inverse](const Tensor& dy) { return permute(dy, inverse); });
+}
+
+Tensor transpose(const Tensor& x, int dim0, int dim1) {
+  std::vector<int> order(x.ndim());
+  for (int d = 0; d < x.ndim(); ++d) order[d] = d;
+  std::swap(order[x.shape().index(dim0)], order[x.shape().index(dim1)]);
+  return permute(x, order);
+}
+
+Tensor broadcast_to(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  check(broadcast("broadcast_to", x.shape(), shape) == shape, "broadcast_to: {} does not broadcast to {}",
+        x.shape(), shape);
+  Tensor y = x.view(shape, broadcast_strides(x.shape(), x.strides(), shape));
+  return record("broadcast_to", y, {x}, [](const Tensor& dy) { return dy; });
+}
+
+}  // namespace isobar

@@ -1,0 +1,25 @@
+//   y = 1/x    dx = −dy · y²
+//   y = x²     dx = 2 dy · x
+//   y = √x     dx = dy / (2 y)
+#include "../elementwise.h"
+#include "../ops.h"
+#include "../tape.h"
+
+namespace isobar {
+
+Tensor reciprocal(const Tensor& x) {
+  Tensor y = map("reciprocal", x, [](auto v) { return decltype(v)(1) / v; });
+  return record("reciprocal", y, {x}, [y](const Tensor& dy) { return -(dy * square(y)); });
+}
+
+Tensor square(const Tensor& x) {
+  Tensor y = map("square", x, [](auto v) { return v * v; });
+  return record("square", y, {x}, [x](const Tensor& dy) { return dy * x * 2; });
+}
+
+Tensor sqrt(const Tensor& x) {
+  Tensor y = map("sqrt", x, [](auto v) { return xsimd::sqrt(v); });
+  return record("sqrt", y, {x}, [y](const Tensor& dy) { return dy / (y * 2); });
+}
+
+}  // namespace isobar

@@ -1,0 +1,54 @@
+// Sums over any axes, and what follows from them.
+//
+//   y = Σ x            dx = dy repeated over the summed axes
+//   mean = Σ x / n,    var = Σ (x − mean)² / (n − correction): by composition
+#include <algorithm>
+
+#include "../../core/kernels/reduce.h"
+#include "../ops.h"
+#include "../tape.h"
+#include "axes.h"
+
+namespace isobar {
+
+Tensor sum(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
+  const Axes over(x.shape(), axes);
+  Tensor y(over.kept, x.dtype());
+  dispatch_float("sum", x.dtype(), [&]<class T>() {
+    if (over.leading) {
+      const Tensor packed = x.packed();
+      kernels::column_sums(over.count, over.rows, packed.data<T>(), y.write<T>());
+    } else {
+      const Tensor packed = over.reduced_last(x);
+      kernels::row_sums(over.rows, over.count, packed.data<T>(), y.write<T>());
+    }
+  });
+  y = record("sum", y, {x}, [from = x.shape(), kept = over.kept](const Tensor& dy) {
+    return broadcast_to(reshape(dy, kept), from);
+  });
+  return keepdim ? y : reshape(y, over.dropped);
+}
+
+Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
+  return sum(x, axes, keepdim) * (1 / static_cast<double>(Axes(x.shape(), axes).count));
+}
+
+Tensor var(const Tensor& x, const std::vector<int>& axes, bool keepdim, double correction) {
+  const double count = static_cast<double>(Axes(x.shape(), axes).count);
+  return sum(square(x - mean(x, axes, true)), axes, keepdim) * (1 / (count - correction));
+}
+
+Tensor sum_to(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  check(broadcast("sum_to", x.shape(), shape) == x.shape(), "sum_to: {} does not broadcast to {}", shape,
+        x.shape());
+  std::vector<int> axes;
+  const int extra = x.ndim() - shape.ndim();
+  for (int d = 0; d < x.ndim(); ++d)
+    if (d < extra || (shape[d - extra] == 1 && x.size(d) != 1)) axes.push_back(d);
+  // Only dimensions of extent one may have been added.
+  if (axes.empty()) return reshape(x, shape);
+  return reshape(sum(x, axes, true), shape);
+}
+
+}  // namespace isobar

@@ -1,0 +1,19 @@
+//   y = tanh(x)             dx = dy · (1 − y²)
+//   y = c · tanh(x / c)     dx = dy · (1 − (y/c)²)
+#include "../elementwise.h"
+#include "../ops.h"
+#include "../tape.h"
+
+namespace isobar {
+
+Tensor tanh(const Tensor& x) {
+  Tensor y = map("tanh", x, [](auto v) { return xsimd::tanh(v); });
+  return record("tanh", y, {x}, [y](const Tensor& dy) { return dy * (1 - square(y)); });
+}
+
+Tensor softcap(const Tensor& x, double cap) {
+  check(cap > 0, "softcap: wanted a cap above 0, got {}", cap);
+  return tanh(x / cap) * cap;
+}
+
+}  // namespace isobar

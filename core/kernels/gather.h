@@ -1,0 +1,52 @@
+// Rows picked by index, and rows added up by index. Both views are (outer, rows, inner): `outer` independent
+// blocks of rows of `inner` elements. Indices are in range (checked by the caller).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "../parallel.h"
+
+namespace isobar::kernels {
+
+// y[o, j, :] = x[o, indices[j], :], x with `rows` rows, y with `count`
+template <class T>
+void gather(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int64_t* indices, const T* x,
+            T* y) {
+  const int64_t grain = std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(inner, 1));
+  parallel_for(outer * count, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t o = i / count, j = i % count;
+      std::copy_n(x + (o * rows + indices[j]) * inner, inner, y + i * inner);
+    }
+  });
+}
+
+// y[o, indices[j], :] += x[o, j, :] for j in order, y with `rows` rows starting from zero. Each row of y is
+// summed by one thread, over the positions that point to it in ascending order.
+template <class T>
+void scatter_add(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int64_t* indices,
+                 const T* x, T* y) {
+  // Counting sort: positions of row r stand at first[r] … first[r + 1].
+  std::vector<int64_t> first(rows + 1), position(count);
+  for (int64_t j = 0; j < count; ++j) ++first[indices[j] + 1];
+  for (int64_t r = 0; r < rows; ++r) first[r + 1] += first[r];
+  std::vector<int64_t> next(first.begin(), first.end() - 1);
+  for (int64_t j = 0; j < count; ++j) position[next[indices[j]]++] = j;
+
+  const int64_t grain = std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(inner, 1));
+  parallel_for(outer * rows, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t o = i / rows, r = i % rows;
+      T* sum = y + i * inner;
+      std::fill_n(sum, inner, T{0});
+      for (int64_t p = first[r]; p < first[r + 1]; ++p) {
+        const T* row = x + (o * count + position[p]) * inner;
+        for (int64_t c = 0; c < inner; ++c) sum[c] += row[c];
+      }
+    }
+  });
+}
+
+}  // namespace isobar::kernels

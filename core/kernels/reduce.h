@@ -1,0 +1,83 @@
+// Sums in a fixed order. Terms accumulate in double in sixteen lanes, whatever the vector width of the
+// machine, and the lanes are added as one fixed tree; long arrays are cut into fixed pieces that threads
+// share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "../parallel.h"
+
+namespace isobar::kernels {
+
+inline constexpr int lanes = 16;
+inline constexpr int64_t reduce_grain = 1 << 14;  // elements in one piece of a long sum
+
+inline double add_lanes(const double (&lane)[lanes]) {
+  double sum[lanes];
+  std::copy_n(lane, lanes, sum);
+  for (int half = lanes / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l) sum[l] += sum[l + half];
+  return sum[0];
+}
+
+// Σ term(i) for i in 0 … n − 1, on the calling thread.
+template <class Term>
+double lane_sum(int64_t n, const Term& term) {
+  double lane[lanes] = {};
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (int l = 0; l < lanes; ++l) lane[l] += static_cast<double>(term(i + l));
+  for (int l = 0; i < n; ++i, ++l) lane[l] += static_cast<double>(term(i));
+  return add_lanes(lane);
+}
+
+// The same over pieces shared by the threads, combined in order.
+template <class Term>
+double parallel_sum(int64_t n, const Term& term) {
+  if (n <= reduce_grain) return lane_sum(n, term);
+  std::vector<double> pieces(chunk_count(n, reduce_grain));
+  parallel_for(n, reduce_grain, [&](int64_t begin, int64_t end) {
+    pieces[begin / reduce_grain] = lane_sum(end - begin, [&](int64_t i) { return term(begin + i); });
+  });
+  return lane_sum(static_cast<int64_t>(pieces.size()), [&](int64_t i) { return pieces[i]; });
+}
+
+// y[r] = Σ over columns of x (rows, columns)
+template <class T>
+void row_sums(int64_t rows, int64_t columns, const T* x, T* y) {
+  if (columns > reduce_grain) {
+    for (int64_t r = 0; r < rows; ++r)
+      y[r] = static_cast<T>(parallel_sum(columns, [&](int64_t i) { return x[r * columns + i]; }));
+    return;
+  }
+  parallel_for(rows, std::max<int64_t>(1, reduce_grain / std::max<int64_t>(columns, 1)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t r = begin; r < end; ++r)
+                   y[r] = static_cast<T>(lane_sum(columns, [&](int64_t i) { return x[r * columns + i]; }));
+               });
+}
+
+// Rows that one chunk of a column sum takes: enough to amortise its partial sums, the same for any thread
+// count.
+inline int64_t column_grain(int64_t rows, int64_t columns) {
+  return std::max({int64_t{16}, reduce_grain / std::max<int64_t>(columns, 1), chunk_count(rows, 64)});
+}
+
+// y[c] = Σ over rows of x (rows, columns): partial sums per chunk of rows, then combined in chunk order.
+template <class T>
+void column_sums(int64_t rows, int64_t columns, const T* x, T* y) {
+  const int64_t grain = column_grain(rows, columns), chunks = chunk_count(rows, grain);
+  std::vector<double> partial(chunks * columns);
+  parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
+    double* sums = partial.data() + begin / grain * columns;
+    for (int64_t r = begin; r < end; ++r)
+      for (int64_t c = 0; c < columns; ++c) sums[c] += static_cast<double>(x[r * columns + c]);
+  });
+  for (int64_t chunk = 1; chunk < chunks; ++chunk)
+    for (int64_t c = 0; c < columns; ++c) partial[c] += partial[chunk * columns + c];
+  for (int64_t c = 0; c < columns; ++c) y[c] = chunks > 0 ? static_cast<T>(partial[c]) : T{0};
+}
+
+}  // namespace isobar::kernels
