@@ -52,7 +52,10 @@ void gemm_serial(const Gemm<T>& p) {
       for (int64_t i = 0; i < p.m; ++i) std::fill_n(p.c + i * p.ldc, p.n, T{0});
     return;
   }
-  call(p);
+  // BLAS wants leading dimensions of at least one, even of matrices without columns.
+  Gemm<T> product = p;
+  for (int64_t* step : {&product.lda, &product.ldb, &product.ldc}) *step = std::max<int64_t>(*step, 1);
+  call(product);
 }
 
 template <class T>

@@ -3,6 +3,8 @@
 //   y = slice(x, begin, end)     dx = dy in zeros, at begin
 //   y = unslice(x, begin, n)     dx = slice(dy, begin, begin + size of x)
 //   y = concat(x₀, x₁, …)        dx_i = the slice of dy that came from x_i
+#include <algorithm>
+
 #include "../ops.h"
 #include "../tape.h"
 

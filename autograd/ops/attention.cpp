@@ -1,0 +1,97 @@
+// Scaled dot-product attention (Vaswani et al. 2017) with grouped key/value heads (Ainslie et al. 2023) and
+// capped logits (Gemma 2). The kernel and its gradient stand in core/kernels/attention.h.
+#include <cmath>
+#include <limits>
+
+#include "../../core/kernels/attention.h"
+#include "../ops.h"
+#include "../tape.h"
+
+namespace isobar {
+namespace {
+
+// 0 where query t may see key s, −∞ elsewhere: (T, S), a constant.
+Tensor causal_mask(int64_t queries, int64_t keys, Dtype dtype) {
+  Tensor mask = zeros({queries, keys}, dtype);
+  dispatch_float("attention", dtype, [&]<class T>() {
+    T* m = mask.write<T>();
+    for (int64_t t = 0; t < queries; ++t)
+      for (int64_t s = t + 1 + keys - queries; s < keys; ++s)
+        m[t * keys + s] = -std::numeric_limits<T>::infinity();
+  });
+  return mask;
+}
+
+// Every key/value head repeated for its group of query heads: (B, S, K, D) → (B, S, H, D).
+Tensor repeat_heads(const Tensor& x, int64_t group) {
+  const Tensor grouped = reshape(x, {x.size(0), x.size(1), x.size(2), 1, x.size(3)});
+  const Tensor repeated = broadcast_to(grouped, {x.size(0), x.size(1), x.size(2), group, x.size(3)});
+  return reshape(repeated, {x.size(0), x.size(1), x.size(2) * group, x.size(3)});
+}
+
+Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
+                          double scale) {
+  const int64_t group = q.size(2) / k.size(2);
+  const auto heads_first = [](const Tensor& x) { return permute(x, {0, 2, 1, 3}); };
+  const Tensor kh = heads_first(repeat_heads(k, group)), vh = heads_first(repeat_heads(v, group));
+  Tensor logits = matmul(heads_first(q), transpose(kh)) * scale;
+  if (options.softcap > 0) logits = softcap(logits, options.softcap);
+  if (options.causal) logits = logits + causal_mask(q.size(1), k.size(1), q.dtype());
+  return heads_first(matmul(softmax(logits), vh));
+}
+
+void check_shapes(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+  check(q.ndim() == 4 && k.ndim() == 4,
+        "attention: wanted q (B, T, H, D) and k, v (B, S, K, D), got {} and {}", q.shape(), k.shape());
+  check(k.shape() == v.shape(), "attention: k and v must have one shape, got {} and {}", k.shape(),
+        v.shape());
+  check(q.size(0) == k.size(0) && q.size(3) == k.size(3), "attention: q {} and k {} must agree in B and D",
+        q.shape(), k.shape());
+  check(k.size(2) > 0 && q.size(2) % k.size(2) == 0,
+        "attention: {} key/value heads do not divide {} query heads", k.size(2), q.size(2));
+  check(!options.causal || k.size(1) >= q.size(1),
+        "attention: causal needs at least as many keys as queries, got {} and {}", k.size(1), q.size(1));
+  check(q.dtype() == k.dtype() && q.dtype() == v.dtype(),
+        "attention: q, k, v must have one dtype, got {}, {}, {}", q.dtype(), k.dtype(), v.dtype());
+  check(options.softcap >= 0, "attention: wanted a softcap of at least 0, got {}", options.softcap);
+}
+
+}  // namespace
+
+Tensor attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
+                 const AttentionOptions& options) {
+  check_shapes(q_in, k_in, v_in, options);
+  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q_in.size(3))));
+  if (composed_wanted()) return attention_composed(q_in, k_in, v_in, options, scale);
+
+  const Tensor q = q_in.packed(), k = k_in.packed(), v = v_in.packed();
+  const auto kernel = [=, shape = q.shape(), keys = k.size(1), kv_heads = k.size(2)]<class T>(T) {
+    return kernels::Attention<T>{.batch = shape[0],
+                                 .queries = shape[1],
+                                 .keys = keys,
+                                 .heads = shape[2],
+                                 .kv_heads = kv_heads,
+                                 .dim = shape[3],
+                                 .causal = options.causal,
+                                 .scale = static_cast<T>(scale),
+                                 .softcap = static_cast<T>(options.softcap)};
+  };
+  Tensor out(q.shape(), q.dtype()), log_sum(Shape{q.size(0), q.size(2), q.size(1)}, q.dtype());
+  dispatch_float("attention", q.dtype(), [&]<class T>() {
+    kernel(T{}).forward(q.data<T>(), k.data<T>(), v.data<T>(), out.write<T>(), log_sum.write<T>());
+  });
+  return record(
+      "attention", out, {q_in, k_in, v_in},
+      [=, q = q.detach(), k = k.detach(), v = v.detach(), out = out.detach()](const Tensor& upstream) {
+        const Tensor dout = upstream.packed();
+        std::array dx{Tensor(q.shape(), q.dtype()), Tensor(k.shape(), k.dtype()),
+                      Tensor(v.shape(), v.dtype())};
+        dispatch_float("attention", q.dtype(), [&]<class T>() {
+          kernel(T{}).backward(q.data<T>(), k.data<T>(), v.data<T>(), out.data<T>(), log_sum.data<T>(),
+                               dout.data<T>(), dx[0].write<T>(), dx[1].write<T>(), dx[2].write<T>());
+        });
+        return dx;
+      });
+}
+
+}  // namespace isobar

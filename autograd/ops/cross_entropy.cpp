@@ -1,0 +1,78 @@
+//   loss = mean over counted rows of (log Σ exp(x) − x[target])
+//   dx = dloss / counted · (softmax(x) − onehot(target)), 0 in ignored rows
+// The logits are kept as they are; of the softmax only the log-sum of each row.
+#include <cmath>
+
+#include "../../core/kernels/softmax.h"
+#include "../ops.h"
+#include "../tape.h"
+
+namespace isobar {
+namespace {
+
+// Targets as i64 with −1 where ignored, and how many count.
+struct Targets {
+  Tensor index;
+  int64_t counted = 0;
+
+  Targets(const Tensor& targets, int64_t classes, int64_t ignore_index) : index(targets.to(Dtype::i64)) {
+    int64_t* target = index.write<int64_t>();
+    for (int64_t r = 0; r < index.numel(); ++r) {
+      if (target[r] == ignore_index) {
+        target[r] = -1;
+        continue;
+      }
+      check(target[r] >= 0 && target[r] < classes,
+            "cross_entropy: target {} at position {} is outside of [0, {}) and is not ignore_index {}",
+            target[r], r, classes, ignore_index);
+      ++counted;
+    }
+  }
+};
+
+Tensor cross_entropy_composed(const Tensor& logits, const Targets& targets) {
+  Tensor chosen = zeros(logits.shape(), logits.dtype());
+  dispatch_float("cross_entropy", logits.dtype(), [&]<class T>() {
+    T* one_hot = chosen.write<T>();
+    const int64_t* target = targets.index.data<int64_t>();
+    for (int64_t r = 0; r < targets.index.numel(); ++r)
+      if (target[r] >= 0) one_hot[r * logits.size(-1) + target[r]] = 1;
+  });
+  return sum(log_softmax(logits) * chosen) * (-1 / static_cast<double>(targets.counted));
+}
+
+}  // namespace
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index) {
+  check(logits.ndim() >= 1 && logits.shape().without(-1) == targets.shape(),
+        "cross_entropy: targets must be {} for logits {}, got {}",
+        logits.ndim() >= 1 ? logits.shape().without(-1) : Shape(), logits.shape(), targets.shape());
+  check(!is_float(targets.dtype()), "cross_entropy: targets must be class indices (i32 or i64), got {}",
+        targets.dtype());
+  const int64_t classes = logits.size(-1), rows = targets.numel();
+  const Targets wanted(targets, classes, ignore_index);
+  if (composed_wanted()) return cross_entropy_composed(logits, wanted);
+
+  const Tensor x = logits.packed();
+  const double count = static_cast<double>(wanted.counted);
+  Tensor log_sum(targets.shape(), x.dtype()), losses(targets.shape(), Dtype::f64), loss(Shape(), x.dtype());
+  dispatch_float("cross_entropy", x.dtype(), [&]<class T>() {
+    double* each = losses.write<double>();
+    kernels::cross_entropy(rows, classes, x.data<T>(), wanted.index.data<int64_t>(), each,
+                           log_sum.write<T>());
+    *loss.write<T>() =
+        static_cast<T>(kernels::parallel_sum(rows, [=](int64_t r) { return each[r]; }) / count);
+  });
+  return record("cross_entropy", loss, {logits},
+                [x = x.detach(), log_sum, target = wanted.index, rows, classes, count](const Tensor& dy) {
+                  Tensor dx(x.shape(), x.dtype());
+                  dispatch_float("cross_entropy", x.dtype(), [&]<class T>() {
+                    kernels::cross_entropy_backward(rows, classes, x.data<T>(), target.data<int64_t>(),
+                                                    log_sum.data<T>(), static_cast<T>(dy.item() / count),
+                                                    dx.write<T>());
+                  });
+                  return dx;
+                });
+}
+
+}  // namespace isobar

@@ -1,0 +1,186 @@
+// Matrix products.
+//
+//   y = a · b           da = dy · bᵀ     db = aᵀ · dy       (batches that were broadcast are summed by the
+//   tape) y = x Wᵀ + bias     dx = dy · W      dW = dyᵀ · x       dbias = Σ dy over rows
+//
+// x, y of linear are seen as (N, K) and (N, M); W is (M, K).
+#include <algorithm>
+
+#include "../../core/blas.h"
+#include "../../core/kernels/reduce.h"
+#include "../ops.h"
+#include "../tape.h"
+
+namespace isobar {
+namespace {
+
+// How gemm reads the last two dimensions of a tensor: as they stand, or transposed. Other layouts are packed.
+struct Matrix {
+  Tensor x;
+  bool transposed = false;
+  int64_t stride = 0;  // from row to row of what is stored
+
+  explicit Matrix(const Tensor& tensor) : x(tensor) {
+    if (fits(x.size(-2), x.size(-1), step(-2), step(-1))) {
+      stride = x.size(-2) > 1 ? step(-2) : x.size(-1);
+    } else if (fits(x.size(-1), x.size(-2), step(-1), step(-2))) {
+      transposed = true;
+      stride = x.size(-1) > 1 ? step(-1) : x.size(-2);
+    } else {
+      x = x.packed();
+      stride = x.size(-1);
+    }
+    stride = std::max<int64_t>(stride, 1);
+  }
+
+ private:
+  int64_t step(int dim) const { return x.strides()[x.ndim() + dim]; }
+  // Rows of contiguous columns that do not overlap.
+  static bool fits(int64_t rows, int64_t columns, int64_t row_step, int64_t column_step) {
+    return (columns <= 1 || column_step == 1) && (rows <= 1 || row_step >= columns);
+  }
+};
+
+constexpr int64_t serial_product = int64_t{1}
+                                   << 21;  // multiply-adds below which one thread takes a whole matrix
+
+Tensor linear_composed(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  // A vector has no rows: give it one for the product.
+  const Tensor rows = x.ndim() == 1 ? reshape(x, {1, x.size(0)}) : x;
+  Tensor y = matmul(rows, transpose(weight));
+  if (x.ndim() == 1) y = reshape(y, {weight.size(0)});
+  return bias.defined() ? y + bias : y;
+}
+
+template <class T>
+void add_bias(int64_t rows, int64_t columns, const T* bias, T* y) {
+  const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(columns, 1));
+  parallel_for(rows, grain, [=](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r)
+      for (int64_t c = 0; c < columns; ++c) y[r * columns + c] += bias[c];
+  });
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  check(a.ndim() >= 2 && b.ndim() >= 2, "matmul: both must have at least 2 dimensions, got {} and {}",
+        a.shape(), b.shape());
+  check(a.size(-1) == b.size(-2), "matmul: inner dimensions must match, got {} and {} ({} against {})",
+        a.shape(), b.shape(), a.size(-1), b.size(-2));
+  check(a.dtype() == b.dtype(), "matmul: operands must have one dtype, got {} and {}", a.dtype(), b.dtype());
+  const auto leading = [](const Tensor& x) {
+    return Shape(std::span<const int64_t>(x.shape().begin(), x.ndim() - 2));
+  };
+  const Shape batch = broadcast("matmul", leading(a), leading(b));
+  const Matrix ma(a), mb(b);
+  const int64_t m = a.size(-2), k = a.size(-1), n = b.size(-1), count = batch.numel();
+  Tensor y(batch.inserted(batch.ndim(), m).inserted(batch.ndim() + 1, n), a.dtype());
+  const Strides sa = broadcast_strides(leading(ma.x), ma.x.strides(), batch);
+  const Strides sb = broadcast_strides(leading(mb.x), mb.x.strides(), batch);
+
+  dispatch_float("matmul", a.dtype(), [&]<class T>() {
+    const T *pa = ma.x.data<T>(), *pb = mb.x.data<T>();
+    T* py = y.write<T>();
+    const auto product = [&](int64_t i) {
+      int64_t rest = i, offset_a = 0, offset_b = 0;
+      for (int d = batch.ndim() - 1; d >= 0; --d) {
+        offset_a += rest % batch[d] * sa[d];
+        offset_b += rest % batch[d] * sb[d];
+        rest /= batch[d];
+      }
+      return Gemm<T>{.transpose_a = ma.transposed,
+                     .transpose_b = mb.transposed,
+                     .m = m,
+                     .n = n,
+                     .k = k,
+                     .a = pa + offset_a,
+                     .lda = ma.stride,
+                     .b = pb + offset_b,
+                     .ldb = mb.stride,
+                     .c = py + i * m * n,
+                     .ldc = n};
+    };
+    if (count > 1 && m * n * k <= serial_product) {
+      const int64_t grain = std::max<int64_t>(1, serial_product / 8 / std::max<int64_t>(m * n * k, 1));
+      parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) gemm_serial(product(i));
+      });
+    } else {
+      for (int64_t i = 0; i < count; ++i) gemm(product(i));
+    }
+  });
+  return record("matmul", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
+    return std::array{wants[0] ? matmul(dy, transpose(b)) : Tensor(),
+                      wants[1] ? matmul(transpose(a), dy) : Tensor()};
+  });
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  check(weight.ndim() == 2, "linear: weight must be (out, in), got {}", weight.shape());
+  check(x.ndim() >= 1 && x.size(-1) == weight.size(1),
+        "linear: the last dimension of x {} must be {} for weight {}", x.shape(), weight.size(1),
+        weight.shape());
+  check(!bias.defined() || bias.shape() == Shape{weight.size(0)},
+        "linear: bias must be [{}] for weight {}, got {}", weight.size(0), weight.shape(),
+        bias.defined() ? bias.shape() : Shape());
+  check(x.dtype() == weight.dtype() && (!bias.defined() || bias.dtype() == x.dtype()),
+        "linear: x is {} but weight is {}; convert one with to()", x.dtype(), weight.dtype());
+  if (composed_wanted()) return linear_composed(x, weight, bias);
+
+  const Tensor rows = x.packed(), w = weight.packed();
+  const int64_t m = weight.size(0), k = weight.size(1), n = x.shape().without(-1).numel();
+  Tensor y(x.shape().with(-1, m), x.dtype());
+  dispatch_float("linear", x.dtype(), [&]<class T>() {
+    T* py = y.write<T>();
+    gemm(Gemm<T>{.transpose_b = true,
+                 .m = n,
+                 .n = m,
+                 .k = k,
+                 .a = rows.data<T>(),
+                 .lda = k,
+                 .b = w.data<T>(),
+                 .ldb = k,
+                 .c = py,
+                 .ldc = m});
+    if (bias.defined()) add_bias(n, m, bias.packed().data<T>(), py);
+  });
+  return record("linear", y, {x, weight, bias}, [rows, w, m, k, n](const Tensor& upstream, Wants wants) {
+    const Tensor dy = upstream.packed();
+    std::array<Tensor, 3> result;
+    dispatch_float("linear", dy.dtype(), [&]<class T>() {
+      if (wants[0]) {
+        result[0] = Tensor(rows.shape(), dy.dtype());
+        gemm(Gemm<T>{.m = n,
+                     .n = k,
+                     .k = m,
+                     .a = dy.data<T>(),
+                     .lda = m,
+                     .b = w.data<T>(),
+                     .ldb = k,
+                     .c = result[0].write<T>(),
+                     .ldc = k});
+      }
+      if (wants[1]) {
+        result[1] = Tensor(w.shape(), dy.dtype());
+        gemm(Gemm<T>{.transpose_a = true,
+                     .m = m,
+                     .n = k,
+                     .k = n,
+                     .a = dy.data<T>(),
+                     .lda = m,
+                     .b = rows.data<T>(),
+                     .ldb = k,
+                     .c = result[1].write<T>(),
+                     .ldc = k});
+      }
+      if (wants[2]) {
+        result[2] = Tensor(Shape{m}, dy.dtype());
+        kernels::column_sums(n, m, dy.data<T>(), result[2].write<T>());
+      }
+    });
+    return result;
+  });
+}
+
+}  // namespace isobar

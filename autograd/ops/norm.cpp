@@ -1,0 +1,136 @@
+// LayerNorm and RMSNorm over the last dimensions of x, seen as rows of C elements. h is the normalized value,
+// u = dy · weight.
+//
+//   layer_norm:  r = 1/√(var + eps),      h = (x − mean) r    dx = r (u − mean(u) − h mean(u h))
+//   rms_norm:    r = 1/√(mean x² + eps),  h = x r             dx = r (u − h mean(u h))
+//   y = h · weight + bias      dweight = Σ dy h      dbias = Σ dy
+//
+// Ba et al. 2016 (LayerNorm); Zhang & Sennrich 2019 (RMSNorm, and pRMSNorm, whose r sees the first k elements
+// only). They are one family: RMSNorm is LayerNorm without the mean.
+#include "../../core/kernels/norm.h"
+
+#include "../ops.h"
+#include "../tape.h"
+
+namespace isobar {
+namespace {
+
+struct Rows {
+  int64_t count, columns;
+
+  Rows(const char* op, const Tensor& x, const Shape& normalized, const Tensor& weight, const Tensor& bias) {
+    check(normalized.ndim() >= 1 && normalized.ndim() <= x.ndim() &&
+              x.shape().last(normalized.ndim()) == normalized,
+          "{}: normalized_shape {} must be the last dimensions of x {}", op, normalized, x.shape());
+    columns = normalized.numel();
+    count = columns > 0 ? x.numel() / columns : 0;
+    for (const auto& [name, parameter] : {std::pair{"weight", &weight}, std::pair{"bias", &bias}}) {
+      if (!parameter->defined()) continue;
+      check(parameter->shape() == normalized, "{}: {} must be {} for x {}, got {}", op, name, normalized,
+            x.shape(), parameter->shape());
+      check(parameter->dtype() == x.dtype(), "{}: x is {} but {} is {}; convert one with to()", op, x.dtype(),
+            name, parameter->dtype());
+    }
+  }
+};
+
+template <class T>
+const T* data_or_null(const Tensor& x) {
+  return x.defined() ? x.data<T>() : nullptr;
+}
+Tensor packed_or_none(const Tensor& x) { return x.defined() ? x.packed() : x; }
+
+Tensor apply_affine(Tensor h, const Tensor& weight, const Tensor& bias) {
+  if (weight.defined()) h = h * weight;
+  return bias.defined() ? h + bias : h;
+}
+
+// The last `ndim` dimensions as one.
+Tensor flat_rows(const Tensor& x, const Rows& rows) { return reshape(x, {rows.count, rows.columns}); }
+
+Tensor layer_norm_composed(const Tensor& x, const Rows& rows, const Tensor& weight, const Tensor& bias,
+                           double eps) {
+  const Tensor flat = flat_rows(x, rows);
+  const Tensor h = (flat - mean(flat, {1}, true)) / sqrt(var(flat, {1}, true, 0) + eps);
+  return apply_affine(reshape(h, x.shape()), weight, bias);
+}
+
+Tensor rms_norm_composed(const Tensor& x, const Rows& rows, const Tensor& weight, double eps,
+                         int64_t counted) {
+  const Tensor flat = flat_rows(x, rows);
+  const Tensor h = flat / sqrt(mean(square(slice(flat, 1, 0, counted)), {1}, true) + eps);
+  return apply_affine(reshape(h, x.shape()), weight, {});
+}
+
+// Both ops: the kernels, and the closure that calls the backward kernel.
+Tensor norm(const char* name, const Tensor& input, const Rows& rows, const Tensor& weight_in,
+            const Tensor& bias_in, double eps, bool centred, int64_t counted) {
+  const Tensor x = input.packed(), weight = packed_or_none(weight_in), bias = packed_or_none(bias_in);
+  Tensor y(x.shape(), x.dtype()), mean(Shape{rows.count}, Dtype::f64), r(Shape{rows.count}, Dtype::f64);
+  dispatch_float(name, x.dtype(), [&]<class T>() {
+    // A bias without a weight gets a weight of one here, so that the kernel knows three cases only.
+    const Tensor scale = bias.defined() && !weight.defined() ? ones(bias.shape(), x.dtype()) : weight;
+    kernels::NormForward<T>{.rows = rows.count,
+                            .columns = rows.columns,
+                            .counted = counted,
+                            .centred = centred,
+                            .eps = eps,
+                            .x = x.data<T>(),
+                            .weight = data_or_null<T>(scale),
+                            .bias = data_or_null<T>(bias),
+                            .y = y.write<T>(),
+                            .mean = mean.write<double>(),
+                            .r = r.write<double>()}();
+  });
+  return record(name, y, {input, weight_in, bias_in},
+                [x = x.detach(), weight, mean, r, rows, centred, counted,
+                 parameter_shape = weight_in.defined() ? weight_in.shape()
+                                   : bias_in.defined() ? bias_in.shape()
+                                                       : Shape()](const Tensor& upstream, Wants wants) {
+                  const Tensor dy = upstream.packed();
+                  std::array<Tensor, 3> result;
+                  if (wants[0]) result[0] = Tensor(x.shape(), x.dtype());
+                  if (wants[1]) result[1] = Tensor(parameter_shape, x.dtype());
+                  if (wants[2]) result[2] = Tensor(parameter_shape, x.dtype());
+                  dispatch_float("norm", x.dtype(), [&]<class T>() {
+                    const auto target = [&](int i) {
+                      return wants[i] ? result[i].template write<T>() : nullptr;
+                    };
+                    kernels::NormBackward<T>{.rows = rows.count,
+                                             .columns = rows.columns,
+                                             .counted = counted,
+                                             .centred = centred,
+                                             .x = x.data<T>(),
+                                             .weight = data_or_null<T>(weight),
+                                             .dy = dy.data<T>(),
+                                             .mean = mean.data<double>(),
+                                             .r = r.data<double>(),
+                                             .dx = target(0),
+                                             .dweight = target(1),
+                                             .dbias = target(2)}();
+                  });
+                  return result;
+                });
+}
+
+}  // namespace
+
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                  double eps) {
+  const Rows rows("layer_norm", x, normalized_shape, weight, bias);
+  if (composed_wanted()) return layer_norm_composed(x, rows, weight, bias, eps);
+  return norm("layer_norm", x, rows, weight, bias, eps, true, rows.columns);
+}
+
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, double eps,
+                int64_t partial) {
+  const Rows rows("rms_norm", x, normalized_shape, weight, {});
+  check(partial >= 0 && partial <= rows.columns,
+        "rms_norm: partial must be 0 to {} for normalized_shape {}, got {}", rows.columns, normalized_shape,
+        partial);
+  const int64_t counted = partial > 0 ? partial : rows.columns;
+  if (composed_wanted()) return rms_norm_composed(x, rows, weight, eps, counted);
+  return norm("rms_norm", x, rows, weight, {}, eps, false, counted);
+}
+
+}  // namespace isobar
