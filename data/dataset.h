@@ -1,0 +1,30 @@
+// Dataset: a numbered collection of examples that hands out batches. It knows nothing of order, epochs or
+// threads; Loader brings those.
+//
+//   Batch [x, y] = dataset.batch(indices);   // x: inputs, y: targets, examples along the first dimension
+//
+// A Dataset is read-only once built: any number of threads may call batch() at the same time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "../core/tensor.h"
+
+namespace isobar {
+
+struct Batch {
+  Tensor x, y;
+};
+
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+
+  // The number of examples; their indices are 0 … size() − 1.
+  virtual int64_t size() const = 0;
+  // The examples with these indices, in this order, repeats allowed. Throws Error for an index outside.
+  virtual Batch batch(std::span<const int64_t> indices) const = 0;
+};
+
+}  // namespace isobar

@@ -1,0 +1,37 @@
+// Permutation: a shuffled order of 0 … size − 1 that is computed, not stored. Position i maps to its element
+// in constant time and memory, whatever the size.
+//
+//   Permutation order(60000, rng.split("epoch 3"));
+//   order(0);   // the element that comes first
+//
+// A Feistel network permutes the smallest power of two that holds `size`; a result outside is sent through
+// it again until it falls inside (cycle walking, Black and Rogaway 2002, "Ciphers with arbitrary finite
+// domains"). At most half of the power of two lies outside, so fewer than two passes are needed on average.
+// The order is a pure function of (size, key). It is made to shuffle data well, not to keep secrets: a tiny
+// size does not reach all size! orders with exactly equal probability.
+#pragma once
+
+#include <cstdint>
+
+#include "../core/rng.h"
+
+namespace isobar {
+
+class Permutation {
+ public:
+  // Throws Error for a negative size.
+  Permutation(int64_t size, const Rng& rng);
+
+  int64_t size() const { return size_; }
+  // The element at position `index`. Throws Error outside of 0 … size − 1.
+  int64_t operator()(int64_t index) const;
+
+ private:
+  uint64_t shuffle(uint64_t number) const;
+
+  int64_t size_;
+  Rng rng_;
+  int low_bits_, high_bits_;  // how a number is cut in two halves
+};
+
+}  // namespace isobar
