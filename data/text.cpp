@@ -1,0 +1,75 @@
+#include "text.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+namespace isobar {
+namespace {
+
+std::string read_file(const std::filesystem::path& path) {
+  std::error_code unknown;  // then opening tells what is wrong
+  check(!std::filesystem::is_directory(path, unknown), "text: {} is a folder; give it a text file",
+        path.string());
+  std::ifstream file(path, std::ios::binary);
+  check(file.is_open(), "text: cannot open {}: {}; give it a text file that exists and may be read",
+        path.string(), std::strerror(errno));
+  std::string text;
+  std::array<char, 1 << 16> block;
+  while (file.read(block.data(), block.size()) || file.gcount() > 0) text.append(block.data(), file.gcount());
+  check(!file.bad(), "text: cannot read {}: {}", path.string(), std::strerror(errno));
+  check(!text.empty(), "text: {} is empty; give it a text file", path.string());
+  return text;
+}
+
+}  // namespace
+
+TextCorpus TextCorpus::read(const std::filesystem::path& path, std::string_view tokenizer) {
+  return from_text(read_file(path), tokenizer);
+}
+
+TextCorpus TextCorpus::from_text(std::string_view text, std::string_view tokenizer) {
+  check(!text.empty(), "text: wanted a corpus, got an empty text");
+  TextCorpus corpus;
+  corpus.tokenizer = make_tokenizer(tokenizer, text);
+  corpus.tokens = corpus.tokenizer->encode(text);
+  return corpus;
+}
+
+TokenDataset::TokenDataset(std::span<const int32_t> tokens, int64_t block_size, std::string_view part)
+    : tokens_(tokens), block_size_(block_size) {
+  check(block_size >= 1, "text: wanted a block size of at least 1, got {}", block_size);
+  const int64_t length = static_cast<int64_t>(tokens.size());
+  if (length > block_size) return;
+  const std::string repair = length >= 2
+                                 ? fmt::format("a block_size of at most {} or a longer corpus", length - 1)
+                                 : "a longer corpus";
+  throw_error(fmt::format("text: the {} holds {} tokens, but a block of {} needs at least {}; take {}", part,
+                          length, block_size, static_cast<uint64_t>(block_size) + 1, repair));
+}
+
+Batch TokenDataset::batch(std::span<const int64_t> indices) const {
+  const Shape shape{static_cast<int64_t>(indices.size()), block_size_};
+  Batch result{Tensor(shape, Dtype::i64), Tensor(shape, Dtype::i64)};
+  int64_t* x = result.x.write<int64_t>();
+  int64_t* y = result.y.write<int64_t>();
+  for (const int64_t index : indices) {
+    check(index >= 0 && index < size(), "text: window {} is outside of 0 … {}", index, size() - 1);
+    const int32_t* window = tokens_.data() + index;
+    x = std::copy_n(window, block_size_, x);
+    y = std::copy_n(window + 1, block_size_, y);
+  }
+  return result;
+}
+
+Batch TokenDataset::random_batch(int64_t batch_size, const Rng& rng) const {
+  check(batch_size >= 1, "text: wanted a batch size of at least 1, got {}", batch_size);
+  std::vector<int64_t> indices(batch_size);
+  for (int64_t b = 0; b < batch_size; ++b) indices[b] = static_cast<int64_t>(rng.below(size(), b));
+  return batch(indices);
+}
+
+}  // namespace isobar

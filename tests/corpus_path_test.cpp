@@ -1,0 +1,66 @@
+#include "../data/corpus_path.h"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <optional>
+#include <string>
+
+#include "temporary_folder.h"
+
+using namespace isobar;
+
+namespace {
+
+// Sets an environment variable, or unsets it, and puts the old value back at the end.
+class Environment {
+ public:
+  Environment(const char* name, std::optional<std::string> value) : name_(name) {
+    if (const char* old = getenv(name)) old_ = old;
+    set(value);
+  }
+  ~Environment() { set(old_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  void set(const std::optional<std::string>& value) {
+    if (value)
+      setenv(name_, value->c_str(), 1);
+    else
+      unsetenv(name_);
+  }
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+}  // namespace
+
+TEST_CASE("Tiny Shakespeare is looked for in the data folder, then in the cache, then in the home's cache") {
+  const TemporaryFolder folder;
+  const std::string at = folder.path().string();
+  const Environment data("ISOBAR_DATA", at + "/data"), cache("XDG_CACHE_HOME", at + "/cache"),
+      home("HOME", at + "/home");
+  CHECK(find_tiny_shakespeare().empty());
+
+  const auto in_home = folder.write("home/.cache/isobar/tinyshakespeare.txt", "x");
+  CHECK(find_tiny_shakespeare().empty());  // XDG_CACHE_HOME stands in for $HOME/.cache
+  {
+    const Environment unset("XDG_CACHE_HOME", std::nullopt);
+    CHECK(find_tiny_shakespeare() == in_home);
+  }
+  {
+    const Environment relative("XDG_CACHE_HOME", "somewhere");
+    CHECK(find_tiny_shakespeare() == in_home);
+  }
+  const auto in_cache = folder.write("cache/isobar/tinyshakespeare.txt", "x");
+  CHECK(find_tiny_shakespeare() == in_cache);
+  const auto in_data = folder.write("data/tinyshakespeare.txt", "x");
+  CHECK(find_tiny_shakespeare() == in_data);
+}
+
+TEST_CASE("Tiny Shakespeare is nowhere when no variable names a folder") {
+  const Environment data("ISOBAR_DATA", std::nullopt), cache("XDG_CACHE_HOME", std::nullopt),
+      home("HOME", std::nullopt);
+  CHECK(find_tiny_shakespeare().empty());
+}
