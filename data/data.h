@@ -1,0 +1,12 @@
+// Everything of data: what a program reads to train on.
+#pragma once
+
+#include "corpus_path.h"
+#include "dataset.h"
+#include "idx.h"
+#include "loader.h"
+#include "mnist.h"
+#include "permutation.h"
+#include "synthetic.h"
+#include "text.h"
+#include "tokenizer.h"
