@@ -42,9 +42,14 @@ class Fields {
  public:
   virtual ~Fields() = default;
 
-  // A parameter, and a buffer: a tensor that is saved but not trained, such as a running mean.
-  void operator()(std::string_view name, Tensor& parameter) { on_parameter(name, parameter); }
-  void buffer(std::string_view name, Tensor& buffer) { on_buffer(name, buffer); }
+  // A parameter, and a buffer: a tensor that is saved but not trained, such as a running mean. An undefined
+  // tensor is passed over, so that a layer lists its bias whether it has one or not.
+  void operator()(std::string_view name, Tensor& parameter) {
+    if (parameter.defined()) on_parameter(name, parameter);
+  }
+  void buffer(std::string_view name, Tensor& buffer) {
+    if (buffer.defined()) on_buffer(name, buffer);
+  }
   // A part that has fields of its own.
   void operator()(std::string_view name, HasFields& part) { on_part(name, part); }
   // Settings. `help` is one line with the unit.
