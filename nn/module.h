@@ -37,7 +37,8 @@ class Module : public HasFields {
 
   // The class's name, for printing; the default asks the compiler.
   virtual std::string type_name() const;
-  // "blocks.3.attention" once assign_paths() or watch() ran over the model, "" before.
+  // "blocks.3.self_attn". The first call of a model gives all its modules their paths, as do assign_paths()
+  // and watch(); "" before that, and for the model itself.
   const std::string& path() const;
 
   // Dropout and batch statistics behave differently in training and evaluation; set by train() and eval().
@@ -49,6 +50,8 @@ class Module : public HasFields {
   void set_observer(Observer* observer) { observer_ = observer; }
 
  private:
+  Tensor alias(const Tensor& y);
+
   const std::string* path_ = nullptr;
   Observer* observer_ = nullptr;
   bool training_ = true;
@@ -72,19 +75,20 @@ std::vector<NamedTensor> named_state(HasFields& model);
 std::vector<NamedModule> named_modules(HasFields& model);
 int64_t parameter_count(HasFields& model);
 
-// Tells each module its path, for errors, prints of tapes and observation.
+// Tells each module its path, for errors, prints of tapes, observation and dropout's keys.
 void assign_paths(HasFields& model);
 void train(HasFields& model);
 void eval(HasFields& model);
 // Forgets all gradients.
 void clear_gradients(const std::vector<Tensor>& parameters);
-// Replaces every parameter and buffer by one of this dtype; tied tensors stay tied.
+// Replaces every f32 or f64 parameter and buffer by one of this dtype; tied tensors stay tied. Optimizers
+// hold the old tensors: convert first. Gradients are dropped.
 void convert(HasFields& model, Dtype dtype);
-// Copies values by name; throws Error naming the first tensor that is missing, superfluous or of another
-// shape.
+// Copies values by name. Throws Error naming the first tensor that is missing, superfluous, or of another
+// shape or dtype, and then nothing has been copied.
 void copy_state(HasFields& from, HasFields& to);
 void load_state(HasFields& to, const std::vector<NamedTensor>& state);
-// An indented tree: name, type, shapes and number of parameters.
+// An indented tree, one module a line: name, type, its own tensors, and the number of parameters in it.
 std::string describe(HasFields& model);
 
 }  // namespace isobar
