@@ -18,7 +18,8 @@
 
 namespace isobar {
 
-// Sees a watched module's output going forward and its gradient coming back. Called outside of recording.
+// Sees a watched module's output going forward and its gradient coming back. Called outside of recording. The
+// gradient is that of this one use of the output, complete by the time it is shown.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -41,13 +42,12 @@ struct ModuleSignal {
   double gradient_norm;  // Frobenius norm of the gradient of the output
 };
 
-// What read_weights() and update ratios say of one parameter.
+// What a Probe keeps of one parameter; all norms are Frobenius norms. NaN where nothing was seen.
 struct WeightSignal {
   std::string name;
-  double norm;           // of the values
-  double gradient_norm;  // of the gradient, before clipping if read before
-  double
-      update_ratio;  // |w_after − w_before| / |w_before|; NaN unless before_step and after_step were called
+  double norm;           // of the values before the step
+  double gradient_norm;  // of the gradient
+  double update_ratio;   // |after − before| / |before|
 };
 
 // Keeps the last output's moments and gradient norm per module path. A module called several times in one
@@ -57,9 +57,10 @@ class Probe : public Observer {
   void on_output(const Module& module, const Tensor& y) override;
   void on_output_gradient(const Module& module, const Tensor& dy) override;
 
-  // After backward and before step: gradient norms, and a copy of the values.
+  // Between backward and step (and before clipping): gradient norms, and a copy of the values.
   void before_step(HasFields& model);
-  // After step: update ratios against the copy.
+  // After step: update ratios against the copy. Throws Error when before_step has not seen the same
+  // parameters.
   void after_step(HasFields& model);
 
   // In the order of the modules' first calls (children before the parents that called them).
@@ -69,10 +70,13 @@ class Probe : public Observer {
   void clear();
 
  private:
-  ModuleSignal& entry(const Module& module);
+  struct Entry {
+    size_t index;
+    bool awaits_gradient;  // of the last call, which is the first to come back
+  };
 
   std::vector<ModuleSignal> signals_;
-  std::map<std::string, size_t> index_;
+  std::map<std::string, Entry> entries_;
   std::vector<WeightSignal> weights_;
   std::vector<Tensor> values_before_;
 };

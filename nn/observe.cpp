@@ -1,0 +1,105 @@
+#include "observe.h"
+
+#include <cmath>
+#include <limits>
+
+#include "../core/kernels/moments.h"
+
+namespace isobar {
+namespace {
+
+constexpr double nothing_seen = std::numeric_limits<double>::quiet_NaN();
+
+double norm_of(const Tensor& x) {
+  const Tensor packed = x.packed();
+  return std::sqrt(dispatch_float("norm", x.dtype(), [&]<class T>() {
+    return kernels::sum_of_squares(packed.numel(), packed.data<T>());
+  }));
+}
+
+double distance(const Tensor& x, const Tensor& y) {
+  const Tensor a = x.packed(), b = y.packed();
+  return std::sqrt(dispatch_float("distance", x.dtype(), [&]<class T>() {
+    return kernels::squared_distance(a.numel(), a.data<T>(), b.data<T>());
+  }));
+}
+
+}  // namespace
+
+Moments moments_of(const Tensor& x) {
+  const Tensor packed = x.packed();
+  return dispatch_float("moments", x.dtype(), [&]<class T>() {
+    const auto n = static_cast<double>(x.numel());
+    const auto [mean, squares] = kernels::mean_and_squares(packed.numel(), packed.data<T>());
+    const double sum_of_squares = kernels::sum_of_squares(packed.numel(), packed.data<T>());
+    return Moments{.mean = mean,
+                   .std = x.numel() > 1 ? std::sqrt(squares / (n - 1)) : nothing_seen,
+                   .rms = std::sqrt(sum_of_squares / n),
+                   .norm = std::sqrt(sum_of_squares)};
+  });
+}
+
+void Probe::on_output(const Module& module, const Tensor& y) {
+  const auto [entry, fresh] = entries_.try_emplace(module.path(), Entry{signals_.size(), true});
+  if (fresh) signals_.push_back({module.path(), module.type_name(), {}, nothing_seen});
+  entry->second.awaits_gradient = true;
+  ModuleSignal& signal = signals_[entry->second.index];
+  signal.output = moments_of(y);
+  signal.gradient_norm = nothing_seen;
+}
+
+void Probe::on_output_gradient(const Module& module, const Tensor& dy) {
+  const auto entry = entries_.find(module.path());
+  if (entry == entries_.end() || !entry->second.awaits_gradient) return;
+  entry->second.awaits_gradient = false;
+  signals_[entry->second.index].gradient_norm = norm_of(dy);
+}
+
+void Probe::before_step(HasFields& model) {
+  weights_.clear();
+  values_before_.clear();
+  for (const auto& [name, parameter] : named_parameters(model)) {
+    const Tensor& gradient = parameter.grad();
+    weights_.push_back(
+        {name, norm_of(parameter), gradient.defined() ? norm_of(gradient) : nothing_seen, nothing_seen});
+    values_before_.push_back(parameter.copy());
+  }
+}
+
+void Probe::after_step(HasFields& model) {
+  const std::vector<NamedTensor> now = named_parameters(model);
+  check(now.size() == values_before_.size(),
+        "probe: the model has {} parameters, before_step saw {}; call before_step before the step",
+        now.size(), values_before_.size());
+  for (size_t i = 0; i < now.size(); ++i) {
+    check(now[i].name == weights_[i].name, "probe: parameter {} was {} in before_step", now[i].name,
+          weights_[i].name);
+    weights_[i].update_ratio = distance(now[i].tensor, values_before_[i]) / weights_[i].norm;
+  }
+  values_before_.clear();
+}
+
+const ModuleSignal* Probe::find(const std::string& path) const {
+  const auto entry = entries_.find(path);
+  return entry != entries_.end() ? &signals_[entry->second.index] : nullptr;
+}
+
+void Probe::clear() {
+  signals_.clear();
+  entries_.clear();
+  weights_.clear();
+  values_before_.clear();
+}
+
+Watch::Watch(HasFields& model, Observer& observer) : modules_(named_modules(model)) {
+  for (const NamedModule& entry : modules_) {
+    entry.module->set_path(entry.path);
+    entry.module->set_observer(&observer);
+  }
+}
+
+Watch::~Watch() {
+  for (const NamedModule& entry : modules_) entry.module->set_observer(nullptr);
+}
+
+}  // namespace isobar
