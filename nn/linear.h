@@ -1,0 +1,34 @@
+// Linear: y = x Wᵀ + b.
+#pragma once
+
+#include "init.h"
+#include "module.h"
+
+namespace isobar {
+
+struct LinearOptions {
+  bool bias = true;
+};
+
+// x (…, in) → (…, out); weight (out, in), bias (out). Both start as U(±1/√in), PyTorch's default.
+struct Linear : Module {
+  Tensor weight, bias;
+
+  Linear(int64_t in, int64_t out, const Rng& rng, LinearOptions options = {})
+      : Linear(init::linear_default({out, in}, in, rng.split("weight")),
+               options.bias ? init::linear_default({out}, in, rng.split("bias")) : Tensor()) {}
+  // With given values; an undefined bias means none.
+  explicit Linear(Tensor given_weight, Tensor given_bias = {})
+      : weight(std::move(given_weight)), bias(std::move(given_bias)) {
+    weight.set_trainable();
+    if (bias.defined()) bias.set_trainable();
+  }
+
+  Tensor forward(const Tensor& x) override { return linear(x, weight, bias); }
+  void fields(Fields& f) override {
+    f("weight", weight);
+    f("bias", bias);
+  }
+};
+
+}  // namespace isobar
