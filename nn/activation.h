@@ -1,0 +1,28 @@
+// The activations as modules, for Sequential and for observation: each calls the op of its name.
+#pragma once
+
+#include "module.h"
+
+namespace isobar {
+
+// max(0, x)
+struct ReLU : Module {
+  Tensor forward(const Tensor& x) override { return relu(x); }
+};
+
+enum class GeluForm { erf, tanh };
+
+// x Φ(x); the tanh form is the fit that GPT-2 uses.
+struct GELU : Module {
+  GeluForm form;
+
+  explicit GELU(GeluForm chosen = GeluForm::erf) : form(chosen) {}
+  Tensor forward(const Tensor& x) override { return form == GeluForm::erf ? gelu(x) : gelu_tanh(x); }
+};
+
+// x sigmoid(x)
+struct SiLU : Module {
+  Tensor forward(const Tensor& x) override { return silu(x); }
+};
+
+}  // namespace isobar

@@ -1,0 +1,35 @@
+#include "attention.h"
+
+namespace isobar {
+
+MultiheadAttention::MultiheadAttention(int64_t width, int64_t head_count, const Rng& rng,
+                                       MultiheadAttentionOptions options)
+    : heads(head_count),
+      causal(options.causal),
+      in_proj_weight(init::xavier_uniform({3 * width, width}, rng.split("in_proj_weight")).set_trainable()),
+      in_proj_bias(options.bias ? zeros(3 * width).set_trainable() : Tensor()),
+      out_proj(init::linear_default({width, width}, width, rng.split("out_proj")),
+               options.bias ? zeros(width) : Tensor()) {
+  check(heads >= 1 && width % heads == 0, "attention: a width of {} does not divide into {} heads", width,
+        heads);
+}
+
+Tensor MultiheadAttention::forward(const Tensor& x) {
+  const int64_t width = out_proj.weight.size(0);
+  check(x.ndim() == 3 && x.size(2) == width, "attention: wanted x (B, T, {}), got {}", width, x.shape());
+  const Tensor projected = linear(x, in_proj_weight, in_proj_bias);
+  const auto part = [&](int64_t which) {
+    return reshape(slice(projected, 2, which * width, (which + 1) * width),
+                   {x.size(0), x.size(1), heads, width / heads});
+  };
+  const Tensor mixed = attention(part(0), part(1), part(2), {.causal = causal});
+  return out_proj(reshape(mixed, x.shape()));
+}
+
+void MultiheadAttention::fields(Fields& f) {
+  f("in_proj_weight", in_proj_weight);
+  f("in_proj_bias", in_proj_bias);
+  f("out_proj", out_proj);
+}
+
+}  // namespace isobar

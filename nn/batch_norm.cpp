@@ -1,0 +1,51 @@
+#include "batch_norm.h"
+
+#include "../autograd/tape.h"
+
+namespace isobar {
+
+BatchNorm1d::BatchNorm1d(int64_t channels, BatchNormOptions options)
+    : eps(options.eps), momentum(options.momentum) {
+  if (options.affine) {
+    weight = ones(channels).set_trainable();
+    bias = zeros(channels).set_trainable();
+  }
+  if (options.track_running_stats) {
+    running_mean = zeros(channels);
+    running_var = ones(channels);
+    num_batches_tracked = zeros({}, Dtype::i64);
+  }
+}
+
+Tensor BatchNorm1d::forward(const Tensor& x) {
+  check(x.ndim() == 2 || x.ndim() == 3, "batch_norm: wanted x (N, C) or (N, C, L), got {}", x.shape());
+  const bool tracked = running_mean.defined();
+  if (!training() && tracked) return batch_norm(x, weight, bias, eps, running_mean, running_var);
+  check(x.numel() > x.size(1),
+        "batch_norm: wanted more than one value per channel in training, got {}; use a larger batch or call "
+        "eval(model)",
+        x.shape());
+  Tensor y = batch_norm(x, weight, bias, eps);
+  if (tracked) track(x);
+  return y;
+}
+
+// running ← (1 − m) running + m · statistic of this batch
+void BatchNorm1d::track(const Tensor& x) {
+  const NoTape pause;
+  const int64_t batches = ++*num_batches_tracked.write<int64_t>();
+  const double m = momentum.value_or(1 / static_cast<double>(batches));
+  const std::vector<int> all_but_channels = x.ndim() == 2 ? std::vector<int>{0} : std::vector<int>{0, 2};
+  assign(running_mean, running_mean * (1 - m) + mean(x, all_but_channels) * m);
+  assign(running_var, running_var * (1 - m) + var(x, all_but_channels) * m);
+}
+
+void BatchNorm1d::fields(Fields& f) {
+  f("weight", weight);
+  f("bias", bias);
+  f.buffer("running_mean", running_mean);
+  f.buffer("running_var", running_var);
+  f.buffer("num_batches_tracked", num_batches_tracked);
+}
+
+}  // namespace isobar

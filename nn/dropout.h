@@ -1,0 +1,29 @@
+// Dropout: in training, zeroes each element with probability p and scales the rest by 1/(1 − p); nothing in
+// evaluation (Srivastava et al. 2014).
+#pragma once
+
+#include "../autograd/tape.h"
+#include "module.h"
+
+namespace isobar {
+
+// The mask is a function of the tape's key, the module's path and the number of the call, so a step that is
+// replayed draws the same masks. Training without a tape throws Error.
+struct Dropout : Module {
+  double p;
+
+  explicit Dropout(double probability) : p(probability) {
+    check(p >= 0 && p < 1, "dropout: wanted a probability in [0, 1), got {}", p);
+  }
+
+  Tensor forward(const Tensor& x) override {
+    if (!training() || p == 0) return x;
+    check(
+        Tape::active() != nullptr,
+        "dropout: in training the mask's key comes from the active tape, and there is none; call eval(model) "
+        "or open a Tape");
+    return dropout(x, p, Tape::active()->next_key());
+  }
+};
+
+}  // namespace isobar

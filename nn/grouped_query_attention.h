@@ -1,0 +1,41 @@
+// GroupedQueryAttention: Llama's self-attention. Several query heads share one key/value head (Ainslie et al.
+// 2023); positions come in by rotation (Su et al. 2021), and q and k may be normalized before it.
+//
+//   q, k, v = q_proj(x), k_proj(x), v_proj(x), cut into heads of D channels
+//   q, k    = rope(q_norm(q)), rope(k_norm(k))
+//   y       = o_proj(softmax(softcap(q kᵀ / √D)) v)
+#pragma once
+
+#include <optional>
+
+#include "linear.h"
+#include "rms_norm.h"
+
+namespace isobar {
+
+struct GroupedQueryAttentionOptions {
+  int64_t n_kv_head = 0;                  // divides n_head; 0: n_head, which is multi-head attention
+  std::optional<double> rope_base = 1e4;  // none: no rotation
+  RopeStyle rope_style = RopeStyle::half_split;
+  bool qk_norm = false;  // RMSNorm over D on q and k, one weight for all heads
+  double qk_norm_eps = 1e-6;
+  double softcap = 0;  // on the logits; 0: none
+  bool causal = true;
+  bool bias = false;  // in all four projections
+};
+
+// x (B, T, C) → (B, T, C), D = C / n_head, even where there is a rotation. All projections start as Linear's
+// default.
+struct GroupedQueryAttention : Module {
+  int64_t n_head;
+  GroupedQueryAttentionOptions options;
+  Linear q_proj, k_proj, v_proj, o_proj;
+  std::optional<RMSNorm> q_norm, k_norm;
+
+  GroupedQueryAttention(int64_t width, int64_t head_count, const Rng& rng,
+                        const GroupedQueryAttentionOptions& chosen = {});
+  Tensor forward(const Tensor& x) override;
+  void fields(Fields& f) override;
+};
+
+}  // namespace isobar

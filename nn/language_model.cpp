@@ -1,0 +1,114 @@
+#include "language_model.h"
+
+#include <cmath>
+
+#include "feed_forward.h"
+#include "grouped_query_attention.h"
+#include "swiglu.h"
+
+namespace isobar {
+namespace {
+
+const LanguageModelConfig& checked(const LanguageModelConfig& config) {
+  check(
+      config.vocabulary >= 1 && config.block_size >= 1 && config.n_layer >= 0 && config.n_embd >= 1,
+      "language_model: wanted vocabulary, block_size and n_embd of at least 1 and n_layer of at least 0, got "
+      "{}, {}, {}, {}",
+      config.vocabulary, config.block_size, config.n_embd, config.n_layer);
+  return config;
+}
+
+std::unique_ptr<Module> make_attention(const LanguageModelConfig& config, const Rng& rng) {
+  const bool rotated = config.positions == Positions::rope;
+  return std::make_unique<GroupedQueryAttention>(
+      config.n_embd, config.n_head, rng,
+      GroupedQueryAttentionOptions{.n_kv_head = config.n_kv_head,
+                                   .rope_base = rotated ? std::optional(config.rope_base) : std::nullopt,
+                                   .qk_norm = config.qk_norm,
+                                   .softcap = config.softcap,
+                                   .bias = config.bias});
+}
+
+std::unique_ptr<Module> make_feed_forward(const LanguageModelConfig& config, const Rng& rng) {
+  if (config.ffn == "swiglu")
+    return std::make_unique<SwiGLU>(config.n_embd, rng,
+                                    SwiGLUOptions{.hidden = config.hidden, .bias = config.bias});
+  check(config.ffn == "gelu" || config.ffn == "relu",
+        "language_model: wanted ffn swiglu, gelu or relu, got {}", config.ffn);
+  const int64_t hidden = config.hidden > 0 ? config.hidden : 4 * config.n_embd;
+  std::unique_ptr<Module> activation;
+  if (config.ffn == "gelu")
+    activation = std::make_unique<GELU>();
+  else
+    activation = std::make_unique<ReLU>();
+  return std::make_unique<FeedForward>(config.n_embd, hidden, std::move(activation), rng,
+                                       FeedForwardOptions{.bias = config.bias});
+}
+
+// GPT-2's initial values: smaller where a branch joins the residual stream, so that its variance does not
+// grow with the number of layers (Radford et al. 2019, section 2.3).
+void initialize(LanguageModel& model, const Rng& rng) {
+  const LanguageModelConfig& config = model.config;
+  const double end_std = config.init_std / std::sqrt(2.0 * static_cast<double>(config.n_layer));
+  const double embedding_std = config.embedding_std.value_or(config.init_std);
+  for (const NamedModule& part : named_modules(model)) {
+    const Rng part_rng = rng.split(part.path);
+    const auto draw = [&](Tensor& weight, double std) {
+      assign(weight, part_rng.normal(weight.shape(), 0, std));
+    };
+    if (auto* embedding_part = dynamic_cast<Embedding*>(part.module))
+      draw(embedding_part->weight, embedding_std);
+    auto* linear_part = dynamic_cast<Linear*>(part.module);
+    if (linear_part == nullptr || (linear_part == &model.lm_head && config.tie_embeddings)) continue;
+    const bool ends_branch =
+        part.path.ends_with("o_proj") || part.path.ends_with("down_proj") || part.path.ends_with("linear2");
+    draw(linear_part->weight, ends_branch ? end_std : config.init_std);
+    if (linear_part->bias.defined()) assign(linear_part->bias, zeros(linear_part->bias.shape()));
+  }
+}
+
+}  // namespace
+
+LanguageModel::LanguageModel(const LanguageModelConfig& chosen, const Rng& rng)
+    : config(checked(chosen)),
+      embed_tokens(config.vocabulary, config.n_embd, rng.split("embed_tokens")),
+      dropout(config.dropout),
+      norm(make_norm(config.placement == Placement::pre ? config.norm : "none", config.n_embd,
+                     config.norm_options)),
+      lm_head(config.tie_embeddings
+                  ? Linear(embed_tokens.weight)
+                  : Linear(config.n_embd, config.vocabulary, rng.split("lm_head"), {.bias = false})) {
+  if (config.positions == Positions::learned)
+    embed_positions.emplace(config.block_size, config.n_embd, rng.split("embed_positions"));
+  for (int64_t i = 0; i < config.n_layer; ++i) {
+    const Rng block_rng = rng.split(fmt::format("blocks.{}", i));
+    blocks.emplace_back(config.n_embd, make_attention(config, block_rng.split("self_attn")),
+                        make_feed_forward(config, block_rng.split("mlp")),
+                        TransformerBlockOptions{.placement = config.placement,
+                                                .norm = config.norm,
+                                                .norm_options = config.norm_options,
+                                                .dropout = config.dropout});
+  }
+  initialize(*this, rng);
+}
+
+Tensor LanguageModel::forward(const Tensor& symbols) {
+  check(symbols.ndim() == 2 && symbols.size(1) <= config.block_size,
+        "language_model: wanted symbols (B, T) with T up to {}, got {}", config.block_size, symbols.shape());
+  Tensor x = embed_tokens(symbols);
+  if (embed_positions) x = x + (*embed_positions)(arange(symbols.size(1)));
+  x = dropout(x);
+  for (TransformerBlock& block : blocks) x = block(x);
+  return lm_head((*norm)(x));
+}
+
+void LanguageModel::fields(Fields& f) {
+  f("embed_tokens", embed_tokens);
+  if (embed_positions) f("embed_positions", *embed_positions);
+  f("dropout", dropout);
+  for (size_t i = 0; i < blocks.size(); ++i) f(fmt::format("blocks.{}", i), blocks[i]);
+  f("norm", *norm);
+  f("lm_head", lm_head);
+}
+
+}  // namespace isobar

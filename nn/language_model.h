@@ -1,0 +1,63 @@
+// LanguageModel: a decoder-only Transformer, from symbols to logits. One configuration covers a Llama-like
+// model (RMSNorm, rotated positions, SwiGLU, grouped heads: the defaults) and nanoGPT (LayerNorm, learned
+// positions, GELU).
+//
+//   LanguageModel model({.vocabulary = 65, .n_layer = 4, .n_head = 4, .n_embd = 128}, rng.split("model"));
+//   Tensor loss = cross_entropy(model(symbols), next_symbols);
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "embedding.h"
+#include "linear.h"
+#include "transformer_block.h"
+
+namespace isobar {
+
+enum class Positions { rope, learned };
+
+struct LanguageModelConfig {
+  int64_t vocabulary = 6400;
+  int64_t block_size = 512;  // longest text; learned positions exist up to here
+  int64_t n_layer = 8;
+  int64_t n_head = 8;
+  int64_t n_kv_head = 0;  // 0: n_head
+  int64_t n_embd = 512;
+
+  Positions positions = Positions::rope;
+  double rope_base = 1e4;
+  std::string norm = "rmsnorm";  // a name for make_norm
+  NormOptions norm_options = {};
+  Placement placement = Placement::pre;
+  std::string ffn = "swiglu";  // or "gelu", "relu"
+  int64_t hidden = 0;  // of the feed-forward part; 0: swiglu_hidden(n_embd), 4 · n_embd for the others
+  bool bias = false;   // in attention and the feed-forward part; norms have their own switch
+  bool qk_norm = false;
+  double softcap = 0;  // on attention logits; 0: none
+  bool tie_embeddings = true;
+  double dropout = 0;  // on the embedding and on each branch
+
+  double init_std = 0.02;                              // of every matrix (GPT-2)
+  std::optional<double> embedding_std = std::nullopt;  // default: init_std
+};
+
+// Indices (B, T), i32 or i64, T ≤ block_size → logits (B, T, vocabulary). Weights start as N(0, init_std),
+// those that end a branch (o_proj, down_proj, linear2) as N(0, init_std / √(2 n_layer)), biases at 0. The
+// final norm exists in placement pre only: post-norm blocks end with one.
+struct LanguageModel : Module {
+  LanguageModelConfig config;
+  Embedding embed_tokens;
+  std::optional<Embedding> embed_positions;
+  Dropout dropout;
+  std::vector<TransformerBlock> blocks;
+  std::unique_ptr<Module> norm;
+  Linear lm_head;  // without bias; its weight is embed_tokens.weight where they are tied
+
+  LanguageModel(const LanguageModelConfig& chosen, const Rng& rng);
+  Tensor forward(const Tensor& symbols) override;
+  void fields(Fields& f) override;
+};
+
+}  // namespace isobar

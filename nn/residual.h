@@ -1,0 +1,37 @@
+// Residual: a branch f beside an identity path (He et al. 2016), with or without a norm; see placement.h.
+//
+//   Residual block(std::make_unique<Sequential>(Linear(64, 64, rng), ReLU()), Placement::pre,
+//                  std::make_unique<RMSNorm>(64));
+#pragma once
+
+#include <memory>
+
+#include "module.h"
+#include "placement.h"
+
+namespace isobar {
+
+// f must keep the shape of its input. Its parts are named "body" and "norm".
+struct Residual : Module {
+  std::unique_ptr<Module> body, norm;  // norm is null exactly where placement is none
+  Placement placement;
+
+  explicit Residual(std::unique_ptr<Module> branch, Placement where = Placement::none,
+                    std::unique_ptr<Module> branch_norm = nullptr)
+      : body(std::move(branch)), norm(std::move(branch_norm)), placement(where) {
+    check((placement == Placement::none) == (norm == nullptr),
+          "residual: wanted a norm with placement pre or post, and none with placement none");
+  }
+
+  Tensor forward(const Tensor& x) override {
+    if (placement == Placement::pre) return x + (*body)((*norm)(x));
+    const Tensor y = x + (*body)(x);
+    return placement == Placement::post ? (*norm)(y) : y;
+  }
+  void fields(Fields& f) override {
+    f("body", *body);
+    if (norm) f("norm", *norm);
+  }
+};
+
+}  // namespace isobar
