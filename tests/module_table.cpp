@@ -1,0 +1,168 @@
+#include "module_table.h"
+
+#include "../nn/nn.h"
+
+namespace isobar {
+namespace {
+
+const Rng rng(7);
+
+// A row's factory: the arguments of the module's constructor.
+template <class M, class... Args>
+std::function<std::unique_ptr<Module>()> make(Args... args) {
+  return [=] { return std::make_unique<M>(args...); };
+}
+
+// The branch of the residual rows.
+std::unique_ptr<Module> branch() {
+  return std::make_unique<Sequential>(Linear(4, 6, rng.split("in")), SiLU(),
+                                      Linear(6, 4, rng.split("out"), {.bias = false}));
+}
+
+std::unique_ptr<Module> attention_part() {
+  return std::make_unique<GroupedQueryAttention>(4, 2, rng.split("attention"),
+                                                 GroupedQueryAttentionOptions{.n_kv_head = 1});
+}
+
+std::unique_ptr<Module> block(const TransformerBlockOptions& options) {
+  return std::make_unique<TransformerBlock>(
+      4, attention_part(), std::make_unique<SwiGLU>(4, rng.split("mlp"), SwiGLUOptions{.hidden = 6}),
+      options);
+}
+
+LanguageModelConfig llama() {
+  return {.vocabulary = 7,
+          .block_size = 6,
+          .n_layer = 2,
+          .n_head = 2,
+          .n_kv_head = 1,
+          .n_embd = 4,
+          .hidden = 6,
+          .init_std = 0.5};
+}
+
+LanguageModelConfig nano_gpt() {
+  return {.vocabulary = 7,
+          .block_size = 6,
+          .n_layer = 2,
+          .n_head = 2,
+          .n_embd = 4,
+          .positions = Positions::learned,
+          .norm = "layernorm",
+          .norm_options = {.bias = false},
+          .ffn = "gelu",
+          .init_std = 0.5};
+}
+
+LanguageModelConfig everything_else() {
+  LanguageModelConfig config = llama();
+  config.norm = "dyt";
+  config.placement = Placement::post;
+  config.ffn = "relu";
+  config.bias = true;
+  config.qk_norm = true;
+  config.softcap = 2;
+  config.tie_embeddings = false;
+  return config;
+}
+
+}  // namespace
+
+const std::vector<ModuleRow>& module_rows() {
+  using Grouped = GroupedQueryAttentionOptions;
+  static const std::vector<ModuleRow> rows{
+      {"Linear", make<Linear>(4, 3, rng), normal(5, 4)},
+      {"Linear without bias", make<Linear>(4, 3, rng, LinearOptions{.bias = false}), normal(2, 3, 4)},
+      {"Embedding", make<Embedding>(7, 4, rng), indices(7, 2, 5)},
+      {"Identity", make<Identity>(), normal(3, 4)},
+      {"ReLU", make<ReLU>(), off_zero(3, 5)},
+      {"GELU", make<GELU>(), normal(3, 5)},
+      {"GELU, tanh form", make<GELU>(GeluForm::tanh), normal(3, 5)},
+      {"SiLU", make<SiLU>(), normal(3, 5)},
+      {"Softcap", make<Softcap>(1.5), normal(3, 5)},
+      {"Dropout", make<Dropout>(0.4), normal(6, 5), true},
+
+      {"LayerNorm", make<LayerNorm>(5), normal(4, 5)},
+      {"LayerNorm over two dimensions", make<LayerNorm>(Shape{2, 3}), normal(4, 2, 3)},
+      {"LayerNorm without bias", make<LayerNorm>(5, LayerNormOptions{.bias = false}), normal(2, 2, 5)},
+      {"LayerNorm without affine", make<LayerNorm>(5, LayerNormOptions{.elementwise_affine = false}),
+       normal(4, 5)},
+      {"RMSNorm", make<RMSNorm>(5), normal(4, 5)},
+      {"RMSNorm over two dimensions", make<RMSNorm>(Shape{2, 3}), normal(4, 2, 3)},
+      {"RMSNorm without affine", make<RMSNorm>(5, RMSNormOptions{.elementwise_affine = false}), normal(4, 5)},
+      {"PRMSNorm", make<PRMSNorm>(8, PRMSNormOptions{.p = 0.4}), normal(4, 8)},
+      {"BatchNorm1d", make<BatchNorm1d>(3), normal(6, 3)},
+      {"BatchNorm1d with length", make<BatchNorm1d>(3), normal(3, 3, 4)},
+      {"BatchNorm1d without running statistics",
+       make<BatchNorm1d>(3, BatchNormOptions{.affine = false, .track_running_stats = false}), normal(6, 3)},
+      {"GroupNorm", make<GroupNorm>(2, 4), normal(3, 4, 5)},
+      {"GroupNorm without affine", make<GroupNorm>(2, 6, GroupNormOptions{.affine = false}), normal(3, 6)},
+      {"DyT", make<DyT>(5), normal(4, 5)},
+      {"DyT without bias", make<DyT>(Shape{2, 3}, DyTOptions{.alpha = 0.8, .bias = false}), normal(4, 2, 3)},
+      {"DyTSqrtD", make<DyTSqrtD>(5), normal(4, 5)},
+      {"DyISRU", make<DyISRU>(5), normal(4, 5)},
+
+      {"Sequential", [] { return branch(); }, normal(3, 4)},
+      {"Residual", [] { return std::make_unique<Residual>(branch()); }, normal(3, 4)},
+      {"Residual, pre",
+       [] { return std::make_unique<Residual>(branch(), Placement::pre, make_norm("rmsnorm", 4)); },
+       normal(3, 4)},
+      {"Residual, post",
+       [] { return std::make_unique<Residual>(branch(), Placement::post, make_norm("layernorm", 4)); },
+       normal(3, 4)},
+      {"SkipInit", [] { return std::make_unique<SkipInit>(branch(), 0.5); }, normal(3, 4)},
+      {"ReZero", [] { return std::make_unique<ReZero>(branch()); }, normal(3, 4)},
+      {"Fixup", make<Fixup>(4, 10, rng), normal(3, 4)},
+
+      {"MultiheadAttention", make<MultiheadAttention>(6, 2, rng), normal(2, 3, 6)},
+      {"MultiheadAttention, causal, without bias",
+       make<MultiheadAttention>(6, 3, rng, MultiheadAttentionOptions{.bias = false, .causal = true}),
+       normal(2, 3, 6)},
+      {"GroupedQueryAttention", make<GroupedQueryAttention>(8, 4, rng, Grouped{.n_kv_head = 2}),
+       normal(2, 3, 8)},
+      {"GroupedQueryAttention, QK-norm, softcap, interleaved",
+       make<GroupedQueryAttention>(
+           8, 2, rng,
+           Grouped{.rope_style = RopeStyle::interleaved, .qk_norm = true, .softcap = 1, .bias = true}),
+       normal(2, 3, 8)},
+      {"GroupedQueryAttention without rotation, not causal",
+       make<GroupedQueryAttention>(6, 2, rng, Grouped{.rope_base = std::nullopt, .causal = false}),
+       normal(2, 3, 6)},
+      {"FeedForward, GELU", [] { return std::make_unique<FeedForward>(4, 6, std::make_unique<GELU>(), rng); },
+       normal(3, 4)},
+      {"FeedForward, ReLU, dropout",
+       [] {
+         return std::make_unique<FeedForward>(4, 6, std::make_unique<ReLU>(), rng,
+                                              FeedForwardOptions{.dropout = 0.3});
+       },
+       normal(3, 4), true},
+      {"SwiGLU", make<SwiGLU>(4, rng, SwiGLUOptions{.hidden = 6}), normal(3, 4)},
+      {"TransformerBlock, pre", [] { return block({}); }, normal(2, 3, 4)},
+      {"TransformerBlock, post", [] { return block({.placement = Placement::post, .norm = "layernorm"}); },
+       normal(2, 3, 4)},
+      {"TransformerBlock, none", [] { return block({.placement = Placement::none}); }, normal(2, 3, 4)},
+      {"TransformerBlock, dropout", [] { return block({.dropout = 0.2}); }, normal(2, 3, 4), true},
+      {"LanguageModel, Llama", make<LanguageModel>(llama(), rng), indices(7, 2, 5)},
+      {"LanguageModel, nanoGPT", make<LanguageModel>(nano_gpt(), rng), indices(7, 2, 5)},
+      {"LanguageModel, post-norm DyT, untied", make<LanguageModel>(everything_else(), rng), indices(7, 2, 5)},
+  };
+  return rows;
+}
+
+std::unique_ptr<Module> module_of(const ModuleRow& row, Dtype dtype) {
+  std::unique_ptr<Module> module = row.make();
+  convert(*module, Dtype::f64);
+  for (auto& [name, parameter] : named_parameters(*module)) {
+    const Tensor noise = rng.split(name).normal(parameter.shape(), 0, 0.2, Dtype::f64);
+    assign(parameter, parameter.detach() + noise);
+  }
+  convert(*module, dtype);
+  return module;
+}
+
+Tensor input_of(const ModuleRow& row, Dtype dtype) {
+  const Tensor x = row.input(rng.split(row.name));
+  return is_float(x.dtype()) ? x.to(dtype) : x;
+}
+
+}  // namespace isobar
