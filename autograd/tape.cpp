@@ -70,6 +70,7 @@ int64_t Tape::slot_of(const Tensor& x) {
 }
 
 void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const Tensor* const> inputs) {
+  node->slot = static_cast<int64_t>(slots_.size());
   node->scope = Scope::current();
   node->shape = y.shape();
   node->dtype = y.dtype();

@@ -44,6 +44,7 @@ struct Node {
   };
 
   const char* name = "";
+  int64_t slot = -1;                   // its own place on the tape; inputs of later nodes name it
   const std::string* scope = nullptr;  // the module that recorded it, or null
   Shape shape;                         // of the output
   Dtype dtype = Dtype::f32;

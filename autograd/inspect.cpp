@@ -1,0 +1,107 @@
+#include "inspect.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace isobar {
+namespace {
+
+size_t bytes_of(const Node& node) { return node.shape.numel() * size_of(node.dtype); }
+
+std::string bytes_text(size_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  if (bytes < 1024 * 1024) return fmt::format("{:.1f} KiB", bytes / 1024.0);
+  return fmt::format("{:.1f} MiB", bytes / 1024.0 / 1024.0);
+}
+
+std::string scope_of(const Node& node) { return node.scope != nullptr ? *node.scope : std::string(); }
+
+// Slots of the nodes that the tape still holds. Inputs outside of these are leaves, or nodes already used up.
+std::set<int64_t> held_slots(const std::vector<const Node*>& nodes) {
+  std::set<int64_t> slots;
+  for (const Node* node : nodes) slots.insert(node->slot);
+  return slots;
+}
+
+std::string input_text(const Node::Input& input, const std::set<int64_t>& held) {
+  if (input.slot < 0) return fmt::format("constant {}", input.shape);
+  if (held.contains(input.slot)) return fmt::format("%{}", input.slot);
+  return fmt::format("%{} {}", input.slot, input.shape);
+}
+
+// A Graphviz string: quotes and backslashes escaped.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+}  // namespace
+
+std::string tape_text(const Tape& tape) {
+  const std::vector<const Node*> nodes = tape.nodes();
+  const std::set<int64_t> held = held_slots(nodes);
+  size_t width = 0;
+  for (const Node* node : nodes) width = std::max(width, std::string_view(node->name).size());
+  std::string text;
+  for (const Node* node : nodes) {
+    std::vector<std::string> inputs;
+    for (const Node::Input& input : node->inputs) inputs.push_back(input_text(input, held));
+    text += fmt::format("{:>5}  {:<{}} ({}) -> {} {}, {}", fmt::format("%{}", node->slot), node->name, width,
+                        fmt::join(inputs, ", "), node->shape, node->dtype, bytes_text(bytes_of(*node)));
+    if (!scope_of(*node).empty()) text += ", in " + scope_of(*node);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string tape_dot(const Tape& tape) {
+  const std::vector<const Node*> nodes = tape.nodes();
+  const std::set<int64_t> held = held_slots(nodes);
+  std::map<std::string, std::string> clusters;  // by module, "" outside of all
+  std::map<int64_t, Shape> leaves;
+  std::string edges;
+  for (const Node* node : nodes) {
+    clusters[scope_of(*node)] +=
+        fmt::format("    n{} [label={}];\n", node->slot,
+                    quoted(fmt::format("{} {} {}", node->name, node->shape, bytes_text(bytes_of(*node)))));
+    for (const Node::Input& input : node->inputs) {
+      if (input.slot < 0) continue;
+      if (!held.contains(input.slot)) leaves[input.slot] = input.shape;
+      edges += fmt::format("  n{} -> n{};\n", input.slot, node->slot);
+    }
+  }
+  std::string text = "digraph tape {\n  node [shape=box];\n";
+  for (const auto& [slot, shape] : leaves)
+    text +=
+        fmt::format("  n{} [shape=ellipse, label={}];\n", slot, quoted(fmt::format("%{} {}", slot, shape)));
+  int number = 0;
+  for (const auto& [scope, lines] : clusters) {
+    if (scope.empty())
+      text += lines;
+    else
+      text +=
+          fmt::format("  subgraph cluster_{} {{\n    label={};\n{}  }}\n", number++, quoted(scope), lines);
+  }
+  return text + edges + "}\n";
+}
+
+std::vector<OpBytes> tape_bytes(const Tape& tape) {
+  std::map<std::string, OpBytes> by_name;
+  for (const Node* node : tape.nodes()) {
+    OpBytes& entry = by_name.try_emplace(node->name, OpBytes{node->name, 0, 0}).first->second;
+    ++entry.count;
+    entry.bytes += bytes_of(*node);
+  }
+  std::vector<OpBytes> result;
+  for (auto& [name, entry] : by_name) result.push_back(entry);
+  std::stable_sort(result.begin(), result.end(),
+                   [](const OpBytes& a, const OpBytes& b) { return a.bytes > b.bytes; });
+  return result;
+}
+
+}  // namespace isobar

@@ -1,0 +1,37 @@
+// Inspect: a tape made visible, as text, as a drawing, and as bytes.
+//
+//   Tape tape;
+//   Tensor loss = cross_entropy(model(x), y);
+//   fmt::print("{}", tape_text(tape));
+//   //   %2  linear  (%0 [32, 784], %1 [256, 784], constant [256]) -> [32, 256] f32, 32.0 KiB, in fc1
+//   //   %3  relu    (%2) -> [32, 256] f32, 32.0 KiB, in act
+//
+// They see the nodes that the tape still holds: call them before backward(), which uses them up, or on a
+// higher-order tape, which keeps them. (The first op that made a NaN is found by TapeOptions::check_numbers.)
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tape.h"
+
+namespace isobar {
+
+// One line per node: its number, its op, its inputs (%n is line n; leaves and constants with their shapes),
+// and the shape, dtype, bytes and module of its result.
+std::string tape_text(const Tape& tape);
+
+// The same as a Graphviz digraph, nodes clustered by module: `dot -Tsvg tape.dot > tape.svg`.
+std::string tape_dot(const Tape& tape);
+
+// The results of all nodes of one op name together.
+struct OpBytes {
+  std::string name;
+  size_t count;
+  size_t bytes;
+};
+// Largest first. Results only: what a closure saves beside them (a norm's reciprocal std) is not seen, and a
+// result that no closure saved may be freed already.
+std::vector<OpBytes> tape_bytes(const Tape& tape);
+
+}  // namespace isobar
