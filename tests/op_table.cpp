@@ -1,0 +1,407 @@
+#include "op_table.h"
+
+#include <utility>
+
+#include "../autograd/ops.h"
+
+namespace isobar {
+namespace {
+
+constexpr OpFlags fused{.fused = true};
+
+// One row a line reads best: the formatter would spread each over four.
+// clang-format off
+
+std::vector<OpRow> elementwise_rows() {
+  return {
+      {"add", [](In x) { return x[0] + x[1]; }, {normal(3, 5), normal(3, 5)}},
+      {"add a row", [](In x) { return x[0] + x[1]; }, {normal(3, 5), normal(5)}},
+      {"add a column", [](In x) { return x[0] + x[1]; }, {normal(3, 1), normal(3, 5)}},
+      {"add both repeated", [](In x) { return x[0] + x[1]; }, {normal(4, 1, 5), normal(3, 1)}},
+      {"add a single number", [](In x) { return x[0] + x[1]; }, {normal(), normal(2, 3)}},
+      {"add nothing", [](In x) { return x[0] + x[1]; }, {normal(0, 5), normal(5)}},
+      {"add of many", [](In x) { return x[0] + x[1]; }, {normal(300, 129), normal(129)}},
+      {"subtract", [](In x) { return x[0] - x[1]; }, {normal(3, 5), normal(3, 5)}},
+      {"subtract a column", [](In x) { return x[0] - x[1]; }, {normal(3, 5), normal(3, 1)}},
+      {"subtract from a row", [](In x) { return x[0] - x[1]; }, {normal(5), normal(3, 5)}},
+      {"multiply", [](In x) { return x[0] * x[1]; }, {normal(3, 5), normal(3, 5)}},
+      {"multiply by itself", [](In x) { return x[0] * x[0]; }, {normal(3, 5)}},
+      {"multiply outer product", [](In x) { return x[0] * x[1]; }, {normal(17, 1), normal(1, 33)}},
+      {"multiply six dimensions", [](In x) { return x[0] * x[1]; },
+       {normal(2, 1, 2, 1, 3, 1), normal(2, 2, 1, 2, 1, 2)}},
+      {"multiply of many", [](In x) { return x[0] * x[1]; }, {normal(300, 129), normal(300, 1)}},
+      {"divide", [](In x) { return x[0] / x[1]; }, {normal(3, 5), positive(3, 5)}},
+      {"divide by a row", [](In x) { return x[0] / x[1]; }, {normal(3, 5), positive(5)}},
+      {"divide a row", [](In x) { return x[0] / x[1]; }, {normal(5), off_zero(3, 5)}},
+      {"affine", [](In x) { return affine(x[0], -2.5, 0.75); }, {normal(3, 5)}},
+      {"affine by operators", [](In x) { return (1 - x[0]) / 4 + (2 * x[0] - 3) * 0.5; }, {normal(3, 5)}},
+      {"affine of nothing", [](In x) { return affine(x[0], 2, 1); }, {normal(3, 0)}},
+
+      {"reciprocal", [](In x) { return reciprocal(x[0]); }, {off_zero(3, 5)}},
+      {"square", [](In x) { return square(x[0]); }, {normal(3, 5)}},
+      {"sqrt", [](In x) { return sqrt(x[0]); }, {positive(3, 5)}},
+      {"exp", [](In x) { return exp(x[0]); }, {normal(3, 5)}},
+      {"log", [](In x) { return log(x[0]); }, {positive(3, 5)}},
+      {"tanh", [](In x) { return tanh(x[0]); }, {normal(3, 5)}},
+      {"tanh of a single number", [](In x) { return tanh(x[0]); }, {normal()}},
+      {"tanh of nothing", [](In x) { return tanh(x[0]); }, {normal(0)}},
+      {"tanh beyond one register", [](In x) { return tanh(x[0]); }, {normal(33)}},
+      {"tanh of many", [](In x) { return tanh(x[0]); }, {normal(300, 129)}},
+      {"sigmoid", [](In x) { return sigmoid(x[0]); }, {scaled(3, 3, 5)}},
+      {"erf", [](In x) { return erf(x[0]); }, {normal(3, 5)}},
+      {"relu", [](In x) { return relu(x[0]); }, {off_zero(3, 5)}},
+      {"relu of many", [](In x) { return relu(x[0]); }, {off_zero(300, 129)}},
+      {"gelu", [](In x) { return gelu(x[0]); }, {normal(3, 5)}, fused},
+      {"gelu far out", [](In x) { return gelu(x[0]); }, {scaled(4, 17)}, fused},
+      {"gelu of many", [](In x) { return gelu(x[0]); }, {normal(300, 129)}, fused},
+      {"gelu_tanh", [](In x) { return gelu_tanh(x[0]); }, {normal(3, 5)}, fused},
+      {"gelu_tanh far out", [](In x) { return gelu_tanh(x[0]); }, {scaled(4, 17)}, fused},
+      {"silu", [](In x) { return silu(x[0]); }, {normal(3, 5)}, fused},
+      {"silu far out", [](In x) { return silu(x[0]); }, {scaled(10, 17)}, fused},
+      {"swiglu", [](In x) { return swiglu(x[0], x[1]); }, {normal(3, 5), normal(3, 5)}, fused},
+      {"swiglu of itself", [](In x) { return swiglu(x[0], x[0]); }, {normal(17)}, fused},
+      {"swiglu of many", [](In x) { return swiglu(x[0], x[1]); },
+       {normal(300, 129), normal(300, 129)}, fused},
+      {"softcap", [](In x) { return softcap(x[0], 2); }, {scaled(3, 3, 5)}},
+      {"softcap barely felt", [](In x) { return softcap(x[0], 50); }, {normal(17)}},
+      {"dropout", [](In x) { return dropout(x[0], 0.3, Rng(5)); }, {normal(3, 17)}},
+      {"dropout of none", [](In x) { return dropout(x[0], 0, Rng(5)); }, {normal(3, 5)}},
+      {"dropout of many", [](In x) { return dropout(x[0], 0.5, Rng(5)); }, {normal(300, 129)}},
+  };
+}
+
+std::vector<OpRow> layout_rows() {
+  return {
+      {"reshape", [](In x) { return reshape(x[0], {5, 6}); }, {normal(2, 3, 5)}},
+      {"reshape to a single number", [](In x) { return reshape(x[0], Shape{}); }, {normal(1, 1)}},
+      {"reshape of nothing", [](In x) { return reshape(x[0], {5, 0, 2}); }, {normal(0, 7)}},
+      {"reshape of a transpose", [](In x) { return reshape(transpose(x[0]), {15}); }, {normal(3, 5)}},
+      {"permute", [](In x) { return permute(x[0], {2, 0, 1}); }, {normal(2, 3, 5)}},
+      {"permute from the back", [](In x) { return permute(x[0], {-1, 1, 0, -2}); }, {normal(2, 3, 4, 2)}},
+      {"permute six dimensions", [](In x) { return permute(x[0], {5, 3, 1, 0, 2, 4}); },
+       {normal(2, 1, 3, 2, 1, 2)}},
+      {"transpose", [](In x) { return transpose(x[0]); }, {normal(3, 5)}},
+      {"transpose outer dimensions", [](In x) { return transpose(x[0], 0, -1); }, {normal(2, 3, 5)}},
+      {"transpose of nothing", [](In x) { return transpose(x[0]); }, {normal(0, 5)}},
+      {"broadcast_to", [](In x) { return broadcast_to(x[0], {3, 4, 5}); }, {normal(4, 1)}},
+      {"broadcast_to the same", [](In x) { return broadcast_to(x[0], {3, 5}); }, {normal(3, 5)}},
+      {"broadcast_to more dimensions", [](In x) { return broadcast_to(x[0], {1, 1, 5}); }, {normal(5)}},
+      {"broadcast_to nothing", [](In x) { return broadcast_to(x[0], {0, 5}); }, {normal(1, 5)}},
+      {"slice rows", [](In x) { return slice(x[0], 0, 1, 3); }, {normal(4, 5)}},
+      {"slice columns", [](In x) { return slice(x[0], -1, 1, 4); }, {normal(4, 5)}},
+      {"slice the middle", [](In x) { return slice(x[0], 1, 2, 3); }, {normal(2, 4, 3)}},
+      {"slice nothing", [](In x) { return slice(x[0], 0, 2, 2); }, {normal(4, 5)}},
+      {"slice all", [](In x) { return slice(x[0], 0, 0, 4); }, {normal(4, 5)}},
+      {"unslice", [](In x) { return unslice(x[0], 1, 2, 7); }, {normal(3, 4)}},
+      {"unslice at the end", [](In x) { return unslice(x[0], -2, 2, 5); }, {normal(3, 4)}},
+      {"concat rows", [](In x) { return concat({x[0], x[1]}, 0); }, {normal(2, 5), normal(3, 5)}},
+      {"concat columns", [](In x) { return concat({x[0], x[1], x[2]}, -1); },
+       {normal(3, 2), normal(3, 1), normal(3, 4)}},
+      {"concat with nothing", [](In x) { return concat({x[0], x[1]}, 0); }, {normal(0, 5), normal(3, 5)}},
+      {"concat of one", [](In x) { return concat({x[0]}, 1); }, {normal(3, 5)}},
+      {"concat with itself", [](In x) { return concat({x[0], x[0]}, 1); }, {normal(3, 2)}},
+      {"index rows", [](In x) { return index(x[0], 0, x[1]); }, {normal(4, 5), indices(4, 7)}},
+      {"index columns", [](In x) { return index(x[0], -1, x[1]); }, {normal(4, 5), indices_i32(5, 3)}},
+      {"index the middle", [](In x) { return index(x[0], 1, x[1]); }, {normal(2, 4, 3), indices(4, 6)}},
+      {"index with no indices", [](In x) { return index(x[0], 0, x[1]); }, {normal(4, 5), indices(4, 0)}},
+      {"index of many", [](In x) { return index(x[0], 0, x[1]); }, {normal(50, 129), indices(50, 400)}},
+      {"index_add rows", [](In x) { return index_add(x[0], 0, x[1], 4); }, {normal(7, 5), indices(4, 7)}},
+      {"index_add columns", [](In x) { return index_add(x[0], 1, x[1], 6); },
+       {normal(3, 4), indices_i32(6, 4)}},
+      {"index_add of many", [](In x) { return index_add(x[0], 0, x[1], 50); },
+       {normal(400, 129), indices(50, 400)}},
+  };
+}
+
+std::vector<OpRow> reduction_rows() {
+  return {
+      {"sum", [](In x) { return sum(x[0]); }, {normal(3, 5)}},
+      {"sum of a single number", [](In x) { return sum(x[0]); }, {normal()}},
+      {"sum over rows", [](In x) { return sum(x[0], {0}); }, {normal(3, 5)}},
+      {"sum over columns", [](In x) { return sum(x[0], {-1}, true); }, {normal(3, 17)}},
+      {"sum over the middle", [](In x) { return sum(x[0], {1}); }, {normal(2, 3, 5)}},
+      {"sum over the outside", [](In x) { return sum(x[0], {0, -1}); }, {normal(2, 3, 5)}},
+      {"sum over all by name", [](In x) { return sum(x[0], {1, 0}, true); }, {normal(3, 5)}},
+      {"sum over an empty dimension", [](In x) { return sum(x[0], {0}); }, {normal(0, 5)}},
+      {"sum leaving nothing", [](In x) { return sum(x[0], {1}); }, {normal(0, 5)}},
+      {"sum over many rows", [](In x) { return sum(x[0], {0}); }, {normal(700, 65)}},
+      {"sum over many columns", [](In x) { return sum(x[0], {1}); }, {normal(65, 700)}},
+      {"sum of many", [](In x) { return sum(x[0]); }, {normal(300, 129)}},
+      {"mean", [](In x) { return mean(x[0]); }, {normal(3, 5)}},
+      {"mean over rows", [](In x) { return mean(x[0], {0}, true); }, {normal(3, 5)}},
+      {"mean over two", [](In x) { return mean(x[0], {-1, -2}); }, {normal(2, 3, 5)}},
+      {"mean of many", [](In x) { return mean(x[0], {0}); }, {normal(700, 65)}},
+      {"max", [](In x) { return max(x[0]); }, {distinct(3, 5)}},
+      {"max over rows", [](In x) { return max(x[0], {0}); }, {distinct(3, 5)}},
+      {"max over columns", [](In x) { return max(x[0], {1}, true); }, {distinct(3, 33)}},
+      {"max over the middle", [](In x) { return max(x[0], {1}); }, {distinct(2, 3, 5)}},
+      {"max over a single one", [](In x) { return max(x[0], {1}); }, {distinct(3, 1)}},
+      {"max leaving nothing", [](In x) { return max(x[0], {1}); }, {distinct(0, 5)}},
+      {"max of many", [](In x) { return max(x[0], {1}); }, {distinct(300, 129)}},
+      {"var", [](In x) { return var(x[0]); }, {normal(3, 5)}},
+      {"var of the population", [](In x) { return var(x[0], {}, false, 0); }, {normal(3, 5)}},
+      {"var over rows", [](In x) { return var(x[0], {0}, true); }, {normal(17, 3)}},
+      {"var over columns", [](In x) { return var(x[0], {-1}, false, 0); }, {normal(3, 17)}},
+      {"var far from zero",
+       [](In x) { return var(x[0] + 100, {1}); },
+       {normal(3, 17)},
+       // 100 + x is rounded to 100 · 6·10⁻⁸ in f32, and x is of size one.
+       {.f32_tolerance = 1e-4}},
+      {"var of many", [](In x) { return var(x[0], {0}); }, {normal(700, 65)}},
+      {"sum_to", [](In x) { return sum_to(x[0], {4, 1}); }, {normal(3, 4, 5)}},
+      {"sum_to the same", [](In x) { return sum_to(x[0], {3, 5}); }, {normal(3, 5)}},
+      {"sum_to a single number", [](In x) { return sum_to(x[0], Shape{}); }, {normal(3, 5)}},
+      {"sum_to from one", [](In x) { return sum_to(x[0], Shape{5}); }, {normal(1, 1, 5)}},
+      {"sum_to from nothing", [](In x) { return sum_to(x[0], {1, 5}); }, {normal(0, 5)}},
+  };
+}
+
+std::vector<OpRow> product_rows() {
+  return {
+      {"matmul", [](In x) { return matmul(x[0], x[1]); }, {normal(3, 5), normal(5, 4)}},
+      {"matmul of single numbers", [](In x) { return matmul(x[0], x[1]); }, {normal(1, 1), normal(1, 1)}},
+      {"matmul odd sizes", [](In x) { return matmul(x[0], x[1]); }, {normal(17, 33), normal(33, 3)}},
+      {"matmul batched", [](In x) { return matmul(x[0], x[1]); }, {normal(2, 3, 5), normal(2, 5, 4)}},
+      {"matmul one right for all", [](In x) { return matmul(x[0], x[1]); }, {normal(2, 3, 5), normal(5, 4)}},
+      {"matmul one left for all", [](In x) { return matmul(x[0], x[1]); }, {normal(3, 5), normal(2, 5, 4)}},
+      {"matmul batches repeat", [](In x) { return matmul(x[0], x[1]); },
+       {normal(2, 1, 3, 4), normal(3, 4, 2)}},
+      {"matmul of a transpose", [](In x) { return matmul(transpose(x[0]), transpose(x[1])); },
+       {normal(5, 3), normal(4, 5)}},
+      {"matmul with itself", [](In x) { return matmul(x[0], transpose(x[0])); }, {normal(3, 5)}},
+      {"matmul over nothing", [](In x) { return matmul(x[0], x[1]); }, {normal(3, 0), normal(0, 4)}},
+      {"matmul of no rows", [](In x) { return matmul(x[0], x[1]); }, {normal(0, 5), normal(5, 4)}},
+      {"matmul of many", [](In x) { return matmul(x[0], x[1]); }, {normal(300, 70), normal(70, 1100)}},
+      {"linear", [](In x) { return linear(x[0], x[1], x[2]); },
+       {normal(3, 5), normal(4, 5), normal(4)}, fused},
+      {"linear without bias", [](In x) { return linear(x[0], x[1]); }, {normal(3, 5), normal(4, 5)}, fused},
+      {"linear of one vector", [](In x) { return linear(x[0], x[1], x[2]); },
+       {normal(5), normal(4, 5), normal(4)}, fused},
+      {"linear of a batch", [](In x) { return linear(x[0], x[1], x[2]); },
+       {normal(2, 3, 5), normal(4, 5), normal(4)}, fused},
+      {"linear odd sizes", [](In x) { return linear(x[0], x[1], x[2]); },
+       {normal(17, 33), normal(3, 33), normal(3)}, fused},
+      {"linear of no rows", [](In x) { return linear(x[0], x[1], x[2]); },
+       {normal(0, 5), normal(4, 5), normal(4)}, fused},
+      {"linear of many", [](In x) { return linear(x[0], x[1], x[2]); },
+       {normal(300, 70), normal(1100, 70), normal(1100)}, fused},
+      {"embedding", [](In x) { return embedding(x[1], x[0]); }, {normal(7, 5), indices(7, 2, 3)}},
+      {"embedding of i32", [](In x) { return embedding(x[1], x[0]); }, {normal(3, 4), indices_i32(3, 9)}},
+      {"embedding of one index", [](In x) { return embedding(x[1], x[0]); }, {normal(7, 5), indices(7)}},
+      {"embedding of no indices", [](In x) { return embedding(x[1], x[0]); }, {normal(7, 5), indices(7, 0)}},
+      {"embedding of many", [](In x) { return embedding(x[1], x[0]); },
+       {normal(50, 129), indices(50, 20, 20)}},
+  };
+}
+
+std::vector<OpRow> softmax_rows() {
+  return {
+      {"softmax", [](In x) { return softmax(x[0]); }, {normal(3, 5)}, fused},
+      {"softmax odd sizes", [](In x) { return softmax(x[0]); }, {normal(2, 3, 17)}, fused},
+      {"softmax of one", [](In x) { return softmax(x[0]); }, {normal(3, 1)}, fused},
+      {"softmax of no rows", [](In x) { return softmax(x[0]); }, {normal(0, 5)}, fused},
+      {"softmax sharp", [](In x) { return softmax(x[0]); }, {scaled(20, 3, 33)}, fused},
+      {"softmax far from zero",
+       [](In x) { return softmax(x[0] + 1000); },
+       {normal(3, 5)},
+       // 1000 + x is rounded to 1000 · 6·10⁻⁸ in f32.
+       {.f32_tolerance = 1e-3}},
+      {"softmax of many", [](In x) { return softmax(x[0]); }, {normal(300, 129)}, fused},
+      {"log_softmax", [](In x) { return log_softmax(x[0]); }, {normal(3, 5)}, fused},
+      {"log_softmax of one", [](In x) { return log_softmax(x[0]); }, {normal(3, 1)}, fused},
+      {"log_softmax sharp", [](In x) { return log_softmax(x[0]); }, {scaled(20, 3, 33)}, fused},
+      {"log_softmax of many", [](In x) { return log_softmax(x[0]); }, {normal(300, 129)}, fused},
+      {"cross_entropy", [](In x) { return cross_entropy(x[0], x[1]); }, {normal(3, 5), indices(5, 3)}, fused},
+      {"cross_entropy of i32", [](In x) { return cross_entropy(x[0], x[1]); },
+       {normal(3, 5), indices_i32(5, 3)}, fused},
+      {"cross_entropy of a batch", [](In x) { return cross_entropy(x[0], x[1]); },
+       {normal(2, 3, 17), indices(17, 2, 3)}, fused},
+      {"cross_entropy of one row", [](In x) { return cross_entropy(x[0], x[1]); },
+       {normal(5), indices(5)}, fused},
+      {"cross_entropy some ignored", [](In x) { return cross_entropy(x[0], x[1]); },
+       {normal(7, 5), targets(5, -100, 7)}, fused},
+      {"cross_entropy padding ignored", [](In x) { return cross_entropy(x[0], x[1], 0); },
+       {normal(7, 5), targets(5, 0, 7)}, fused},
+      {"cross_entropy sharp", [](In x) { return cross_entropy(x[0], x[1]); },
+       {scaled(20, 4, 33), indices(33, 4)}, fused},
+      {"cross_entropy of many", [](In x) { return cross_entropy(x[0], x[1]); },
+       {normal(300, 129), targets(129, -100, 300)}, fused},
+  };
+}
+
+Tensor no_tensor() { return {}; }
+
+std::vector<OpRow> norm_rows() {
+  return {
+      {"layer_norm", [](In x) { return layer_norm(x[0], 5, x[1], x[2], 1e-5); },
+       {normal(3, 5), normal(5), normal(5)}, fused},
+      {"layer_norm without bias", [](In x) { return layer_norm(x[0], 5, x[1], no_tensor(), 1e-5); },
+       {normal(3, 5), normal(5)}, fused},
+      {"layer_norm without weight", [](In x) { return layer_norm(x[0], 5, no_tensor(), x[1], 1e-5); },
+       {normal(3, 5), normal(5)}, fused},
+      {"layer_norm bare", [](In x) { return layer_norm(x[0], 17, no_tensor(), no_tensor(), 1e-5); },
+       {normal(2, 3, 17)}, fused},
+      {"layer_norm over two dimensions", [](In x) { return layer_norm(x[0], {3, 5}, x[1], x[2], 1e-5); },
+       {normal(2, 3, 5), normal(3, 5), normal(3, 5)}, fused},
+      {"layer_norm over everything", [](In x) { return layer_norm(x[0], {3, 5}, x[1], x[2], 1e-5); },
+       {normal(3, 5), normal(3, 5), normal(3, 5)}, fused},
+      {"layer_norm of one element", [](In x) { return layer_norm(x[0], 1, x[1], x[2], 1e-5); },
+       {normal(3, 1), normal(1), normal(1)}, fused},
+      {"layer_norm of no rows", [](In x) { return layer_norm(x[0], 5, x[1], x[2], 1e-5); },
+       {normal(0, 5), normal(5), normal(5)}, fused},
+      {"layer_norm ruled by eps", [](In x) { return layer_norm(x[0], 17, x[1], x[2], 1e-5); },
+       {scaled(1e-3, 3, 17), normal(17), normal(17)}, fused},
+      {"layer_norm of many", [](In x) { return layer_norm(x[0], 129, x[1], x[2], 1e-5); },
+       {normal(300, 129), normal(129), normal(129)}, fused},
+      {"rms_norm", [](In x) { return rms_norm(x[0], 5, x[1], 1e-5); }, {normal(3, 5), normal(5)}, fused},
+      {"rms_norm without weight", [](In x) { return rms_norm(x[0], 17, no_tensor(), 1e-5); },
+       {normal(2, 3, 17)}, fused},
+      {"rms_norm over two dimensions", [](In x) { return rms_norm(x[0], {3, 5}, x[1], 1e-5); },
+       {normal(2, 3, 5), normal(3, 5)}, fused},
+      {"rms_norm of one element", [](In x) { return rms_norm(x[0], 1, x[1], 1e-5); },
+       {off_zero(3, 1), normal(1)}, fused},
+      {"rms_norm of no rows", [](In x) { return rms_norm(x[0], 5, x[1], 1e-5); },
+       {normal(0, 5), normal(5)}, fused},
+      {"rms_norm ruled by eps", [](In x) { return rms_norm(x[0], 17, x[1], 1e-5); },
+       {scaled(1e-3, 3, 17), normal(17)}, fused},
+      {"rms_norm partial", [](In x) { return rms_norm(x[0], 17, x[1], 1e-5, 5); },
+       {normal(3, 17), normal(17)}, fused},
+      {"rms_norm partial of one", [](In x) { return rms_norm(x[0], 5, x[1], 1e-5, 1); },
+       {off_zero(3, 5), normal(5)}, fused},
+      {"rms_norm partial over two dimensions", [](In x) { return rms_norm(x[0], {3, 5}, x[1], 1e-5, 7); },
+       {normal(2, 3, 5), normal(3, 5)}, fused},
+      {"rms_norm partial of all", [](In x) { return rms_norm(x[0], 5, x[1], 1e-5, 5); },
+       {normal(3, 5), normal(5)}, fused},
+      {"rms_norm of many", [](In x) { return rms_norm(x[0], 129, x[1], 1e-5); },
+       {normal(300, 129), normal(129)}, fused},
+      {"batch_norm", [](In x) { return batch_norm(x[0], x[1], x[2], 1e-5); },
+       {normal(7, 3), normal(3), normal(3)}, fused},
+      {"batch_norm with length", [](In x) { return batch_norm(x[0], x[1], x[2], 1e-5); },
+       {normal(2, 3, 5), normal(3), normal(3)}, fused},
+      {"batch_norm bare", [](In x) { return batch_norm(x[0], no_tensor(), no_tensor(), 1e-5); },
+       {normal(7, 3)}, fused},
+      {"batch_norm without bias", [](In x) { return batch_norm(x[0], x[1], no_tensor(), 1e-5); },
+       {normal(7, 3), normal(3)}, fused},
+      {"batch_norm by given statistics",
+       [](In x) {
+         const Tensor mean = Rng(8).normal({3}, 0, 1, x[0].dtype());
+         const Tensor variance = Rng(9).uniform({3}, 0.5, 2, x[0].dtype());
+         return batch_norm(x[0], x[1], x[2], 1e-5, mean, variance);
+       },
+       {normal(2, 3, 5), normal(3), normal(3)},
+       fused},
+      {"batch_norm ruled by eps", [](In x) { return batch_norm(x[0], x[1], x[2], 1e-5); },
+       {scaled(1e-3, 17, 3), normal(3), normal(3)}, fused},
+      {"batch_norm of many", [](In x) { return batch_norm(x[0], x[1], x[2], 1e-5); },
+       {normal(300, 33, 5), normal(33), normal(33)}, fused},
+      {"group_norm", [](In x) { return group_norm(x[0], 3, x[1], x[2], 1e-5); },
+       {normal(2, 6, 5), normal(6), normal(6)}, fused},
+      {"group_norm without length", [](In x) { return group_norm(x[0], 2, x[1], x[2], 1e-5); },
+       {normal(3, 6), normal(6), normal(6)}, fused},
+      {"group_norm of one group", [](In x) { return group_norm(x[0], 1, x[1], x[2], 1e-5); },
+       {normal(2, 3, 5), normal(3), normal(3)}, fused},
+      {"group_norm of single channels", [](In x) { return group_norm(x[0], 3, x[1], x[2], 1e-5); },
+       {normal(2, 3, 5), normal(3), normal(3)}, fused},
+      {"group_norm of images", [](In x) { return group_norm(x[0], 2, x[1], x[2], 1e-5); },
+       {normal(2, 4, 3, 5), normal(4), normal(4)}, fused},
+      {"group_norm bare", [](In x) { return group_norm(x[0], 2, no_tensor(), no_tensor(), 1e-5); },
+       {normal(2, 4, 3)}, fused},
+      {"group_norm of many", [](In x) { return group_norm(x[0], 3, x[1], x[2], 1e-5); },
+       {normal(64, 33, 20), normal(33), normal(33)}, fused},
+  };
+}
+
+// clang-format on
+
+// The three share their signature: x, one number, weight, bias.
+std::vector<OpRow> saturating_rows() {
+  using Op = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const Tensor&);
+  std::vector<OpRow> rows;
+  for (const auto& [name, op] :
+       {std::pair<std::string, Op>{"dyt", dyt}, {"dyt_sqrtd", dyt_sqrtd}, {"dyisru", dyisru}}) {
+    const TensorFunction full = [op = op](In x) { return op(x[0], x[1], x[2], x[3]); };
+    rows.push_back({name, full, {normal(3, 5), uniform(0.3, 1, 1), normal(5), normal(5)}, fused});
+    rows.push_back({name + " without bias",
+                    [op = op](In x) { return op(x[0], x[1], x[2], {}); },
+                    {normal(3, 5), uniform(0.3, 1, 1), normal(5)},
+                    fused});
+    rows.push_back({name + " over two dimensions",
+                    full,
+                    {normal(2, 3, 5), uniform(0.3, 1, 1), normal(3, 5), normal(3, 5)},
+                    fused});
+    rows.push_back(
+        {name + " odd sizes", full, {scaled(3, 17, 33), uniform(0.3, 1, 1), normal(33), normal(33)}, fused});
+    rows.push_back(
+        {name + " of no rows", full, {normal(0, 5), uniform(0.3, 1, 1), normal(5), normal(5)}, fused});
+    rows.push_back(
+        {name + " of many", full, {normal(300, 129), uniform(0.3, 1, 1), normal(129), normal(129)}, fused});
+  }
+  return rows;
+}
+
+// clang-format off
+std::vector<OpRow> attention_rows() {
+  const std::vector<InputMaker> plain{normal(2, 5, 3, 4), normal(2, 5, 3, 4), normal(2, 5, 3, 4)};
+  const auto with = [](AttentionOptions options) {
+    return [options](In x) { return attention(x[0], x[1], x[2], options); };
+  };
+  return {
+      {"rope", [](In x) { return rope(x[0], 1e4); }, {normal(2, 5, 3, 8)}, fused},
+      {"rope from a start", [](In x) { return rope(x[0], 1e4, 7); }, {normal(1, 3, 2, 4)}, fused},
+      {"rope interleaved", [](In x) { return rope(x[0], 1e4, 0, RopeStyle::interleaved); },
+       {normal(2, 5, 3, 8)}, fused},
+      {"rope interleaved from a start", [](In x) { return rope(x[0], 100, 3, RopeStyle::interleaved); },
+       {normal(1, 3, 2, 6)}, fused},
+      {"rope of one pair", [](In x) { return rope(x[0], 1e4); }, {normal(1, 4, 1, 2)}, fused},
+      {"rope of no tokens", [](In x) { return rope(x[0], 1e4); }, {normal(1, 0, 2, 4)}, fused},
+      {"rope of many", [](In x) { return rope(x[0], 1e6); }, {normal(2, 65, 5, 64)}, fused},
+      {"attention", with({}), plain, fused},
+      {"attention both ways", with({.causal = false}), plain, fused},
+      {"attention with softcap", with({.softcap = 0.7}), plain, fused},
+      {"attention with scale", with({.scale = 1.5}), plain, fused},
+      {"attention of grouped heads", with({}),
+       {normal(2, 5, 4, 3), normal(2, 5, 2, 3), normal(2, 5, 2, 3)}, fused},
+      {"attention of one key head", with({}),
+       {normal(1, 5, 3, 4), normal(1, 5, 1, 4), normal(1, 5, 1, 4)}, fused},
+      {"attention of grouped heads with softcap", with({.softcap = 0.7}),
+       {normal(1, 4, 4, 3), normal(1, 4, 2, 3), normal(1, 4, 2, 3)}, fused},
+      {"attention with earlier keys", with({}),
+       {normal(1, 3, 2, 4), normal(1, 7, 2, 4), normal(1, 7, 2, 4)}, fused},
+      {"attention both ways to other keys", with({.causal = false}),
+       {normal(1, 5, 2, 4), normal(1, 3, 2, 4), normal(1, 3, 2, 4)}, fused},
+      {"attention of one token", with({}),
+       {normal(2, 1, 2, 4), normal(2, 1, 2, 4), normal(2, 1, 2, 4)}, fused},
+      {"attention odd sizes", with({}),
+       {normal(1, 33, 1, 17), normal(1, 33, 1, 17), normal(1, 33, 1, 17)}, fused},
+      {"attention to itself", [](In x) { return attention(x[0], x[0], x[0]); }, {normal(1, 5, 2, 4)}, fused},
+      {"attention of many", with({}),
+       {normal(2, 130, 4, 32), normal(2, 130, 2, 32), normal(2, 130, 2, 32)}, fused},
+      {"attention of many with softcap", with({.softcap = 5}),
+       {normal(1, 130, 2, 32), normal(1, 200, 2, 32), normal(1, 200, 2, 32)}, fused},
+  };
+}
+// clang-format on
+
+}  // namespace
+
+const std::vector<OpRow>& op_rows() {
+  static const std::vector<OpRow> rows = [] {
+    std::vector<OpRow> all;
+    for (auto part : {elementwise_rows, layout_rows, reduction_rows, product_rows, softmax_rows, norm_rows,
+                      saturating_rows, attention_rows})
+      for (OpRow& row : part()) all.push_back(std::move(row));
+    return all;
+  }();
+  return rows;
+}
+
+std::string function_of(const OpRow& row) { return row.name.substr(0, row.name.find(' ')); }
+
+std::vector<Tensor> inputs_of(const OpRow& row) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < row.inputs.size(); ++i)
+    inputs.push_back(row.inputs[i](Rng(1).split(row.name).split(i)));
+  return inputs;
+}
+
+}  // namespace isobar

@@ -1,0 +1,42 @@
+// The op table: one row or more for every function of autograd/ops.h. op_test.cpp puts each row through the
+// same tests; `isobar_tests -sc='attention*'` runs one op's rows.
+//
+//   {"tanh", [](In x) { return tanh(x[0]); }, {normal(3, 5)}},
+//
+// A row's name begins with the function's name; what follows says what is special about the row.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../autograd/gradcheck.h"
+#include "inputs.h"
+
+namespace isobar {
+
+using In = const std::vector<Tensor>&;
+
+struct OpFlags {
+  // The op is one node on a plain tape and its composed form, several nodes, on a higher-order one.
+  bool fused = false;
+  // Allowed difference between f32 and f64, relative to the largest value: some hundred roundings of 6·10⁻⁸.
+  // A row that needs more says why.
+  double f32_tolerance = 1e-5;
+};
+
+struct OpRow {
+  std::string name;
+  TensorFunction f;
+  std::vector<InputMaker> inputs;  // f64, or i32/i64 indices; the tests convert to f32 where they want it
+  OpFlags flags = {};
+};
+
+const std::vector<OpRow>& op_rows();
+
+// The op's name: the row's first word.
+std::string function_of(const OpRow& row);
+
+// The row's inputs; the same on every call.
+std::vector<Tensor> inputs_of(const OpRow& row);
+
+}  // namespace isobar
