@@ -41,13 +41,21 @@ double slope(const Evaluate& f, const Values& weights, std::vector<Tensor> xs, s
   return sum / (12 * h);
 }
 
-void note(GradcheckReport& report, double size, const GradcheckReport& found) {
-  const double error = std::abs(found.analytic - found.numeric) /
-                       std::max({std::abs(found.analytic), std::abs(found.numeric), 1e-3 * size, 1e-6});
-  const double bounded = std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
-  if (report.order != 0 && bounded <= report.max_relative_error) return;
+// Keeps the worst. `floor` is the size below which a derivative cannot be told from rounding.
+void note(GradcheckReport& report, double floor, const GradcheckReport& found) {
+  const double apart = std::abs(found.analytic - found.numeric);
+  double error = apart / std::max({std::abs(found.analytic), std::abs(found.numeric), floor});
+  if (apart == 0) error = 0;
+  if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
+  if (report.order != 0 && error <= report.max_relative_error) return;
   report = found;
-  report.max_relative_error = bounded;
+  report.max_relative_error = error;
+}
+
+double norm(const Values& values) {
+  double squares = 0;
+  for (double v : values) squares += v * v;
+  return std::sqrt(squares);
 }
 
 // Compares the analytic gradient by one input with differences of f, element by element or along random
@@ -57,19 +65,21 @@ void compare(GradcheckReport& report, int order, const Evaluate& f, const Values
              const GradcheckOptions& options, const Rng& rng) {
   const Values x = xs[input].to_vector<double>();
   const int64_t count = static_cast<int64_t>(x.size());
-  double largest = 0, squares = 0, far = 1;
+  double largest = 0, far = 1;
   for (int64_t i = 0; i < count; ++i) {
     largest = std::max(largest, std::abs(gradient[i]));
-    squares += gradient[i] * gradient[i];
     far = std::max(far, std::abs(x[i]));
   }
+  Values weighted = f(xs);
+  for (size_t i = 0; i < weighted.size(); ++i) weighted[i] *= weights[i];
+  const double noise_floor = 1e-4 * norm(weighted);
   Values direction(count, 0.0);
   if (count <= options.element_limit) {
     for (int64_t i = 0; i < count; ++i) {
       direction[i] = 1;
       const double numeric = slope(f, weights, xs, input, direction, step * std::max(1.0, std::abs(x[i])));
       direction[i] = 0;
-      note(report, largest, {0, order, input, i, gradient[i], numeric, {}});
+      note(report, std::max(1e-3 * largest, noise_floor), {0, order, input, i, gradient[i], numeric, {}});
     }
     return;
   }
@@ -81,7 +91,7 @@ void compare(GradcheckReport& report, int order, const Evaluate& f, const Values
       analytic += direction[i] * gradient[i];
     }
     const double numeric = slope(f, weights, xs, input, direction, step * far);
-    note(report, std::sqrt(squares), {0, order, input, -1, analytic, numeric, {}});
+    note(report, std::max(1e-3 * norm(gradient), noise_floor), {0, order, input, -1, analytic, numeric, {}});
   }
 }
 

@@ -34,10 +34,11 @@ struct GradcheckOptions {
 };
 
 struct GradcheckReport {
-  // |analytic − numeric| / max(|analytic|, |numeric|, 10⁻³ · size, 10⁻⁶), the largest one met. `size` is the
-  // largest |gradient| of that input (for a direction: its Euclidean norm): differences of f64 numbers carry
-  // an absolute error, so a gradient far smaller than its neighbours cannot be asked for six digits. NaN and
-  // infinity in either count as an infinite error.
+  // The largest |analytic − numeric| / max(|analytic|, |numeric|, 10⁻³ · size, 10⁻⁴ · values). `size` is the
+  // largest |gradient| of that input (for a direction: its Euclidean norm), `values` the Euclidean norm of
+  // dy · f(x), elementwise. The floors are there because differences of f64 numbers carry an absolute error,
+  // about 4·10⁻¹¹ · values: a gradient far smaller than its neighbours, or than the values it changes, cannot
+  // be asked for six digits. NaN and infinity in either derivative count as an infinite error.
   double max_relative_error = 0;
   // Where: the order (1 or 2), the position of the input (for order 2 the one after the last is dy), the
   // element in row-major order or −1 for a random direction, and the two derivatives.

@@ -90,10 +90,10 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
 
 int64_t Tape::own_slot(const Tensor& y, const char* what) {
   check(y.defined(), "{}: the tensor is undefined", what);
+  if (y.trainable()) return slot_of(y);  // a leaf's gradient by itself is dy
   check(y.slot().tape == serial_,
         "{}: a tensor {} was not recorded on this tape; no input of it is trainable, or it was made before "
-        "the tape "
-        "or after detach()",
+        "the tape or after detach()",
         what, y.shape());
   return y.slot().index;
 }

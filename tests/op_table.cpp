@@ -199,13 +199,13 @@ std::vector<OpRow> softmax_rows() {
       {"softmax", [](In x) { return softmax(x[0]); }, {normal(3, 5)}, fused},
       {"softmax odd sizes", [](In x) { return softmax(x[0]); }, {normal(2, 3, 17)}, fused},
       {"softmax of one", [](In x) { return softmax(x[0]); }, {normal(3, 1)}, fused},
-      {"softmax of no rows", [](In x) { return softmax(x[0]); }, {normal(0, 5)}, fused},
+      {"softmax of no rows", [](In x) { return softmax(x[0]); }, {normal(0, 5)}},
       {"softmax sharp", [](In x) { return softmax(x[0]); }, {scaled(20, 3, 33)}, fused},
       {"softmax far from zero",
        [](In x) { return softmax(x[0] + 1000); },
        {normal(3, 5)},
        // 1000 + x is rounded to 1000 · 6·10⁻⁸ in f32.
-       {.f32_tolerance = 1e-3}},
+       {.fused = true, .f32_tolerance = 1e-3}},
       {"softmax of many", [](In x) { return softmax(x[0]); }, {normal(300, 129)}, fused},
       {"log_softmax", [](In x) { return log_softmax(x[0]); }, {normal(3, 5)}, fused},
       {"log_softmax of one", [](In x) { return log_softmax(x[0]); }, {normal(3, 1)}, fused},
@@ -259,7 +259,8 @@ std::vector<OpRow> norm_rows() {
       {"rms_norm over two dimensions", [](In x) { return rms_norm(x[0], {3, 5}, x[1], 1e-5); },
        {normal(2, 3, 5), normal(3, 5)}, fused},
       {"rms_norm of one element", [](In x) { return rms_norm(x[0], 1, x[1], 1e-5); },
-       {off_zero(3, 1), normal(1)}, fused},
+       // dx is zero but for eps: what is left of 1 − 1 is rounding.
+       {off_zero(3, 1), normal(1)}, {.fused = true, .f32_tolerance = 1e-4}},
       {"rms_norm of no rows", [](In x) { return rms_norm(x[0], 5, x[1], 1e-5); },
        {normal(0, 5), normal(5)}, fused},
       {"rms_norm ruled by eps", [](In x) { return rms_norm(x[0], 17, x[1], 1e-5); },
@@ -288,8 +289,7 @@ std::vector<OpRow> norm_rows() {
          const Tensor variance = Rng(9).uniform({3}, 0.5, 2, x[0].dtype());
          return batch_norm(x[0], x[1], x[2], 1e-5, mean, variance);
        },
-       {normal(2, 3, 5), normal(3), normal(3)},
-       fused},
+       {normal(2, 3, 5), normal(3), normal(3)}},
       {"batch_norm ruled by eps", [](In x) { return batch_norm(x[0], x[1], x[2], 1e-5); },
        {scaled(1e-3, 17, 3), normal(3), normal(3)}, fused},
       {"batch_norm of many", [](In x) { return batch_norm(x[0], x[1], x[2], 1e-5); },
@@ -346,15 +346,15 @@ std::vector<OpRow> attention_rows() {
     return [options](In x) { return attention(x[0], x[1], x[2], options); };
   };
   return {
-      {"rope", [](In x) { return rope(x[0], 1e4); }, {normal(2, 5, 3, 8)}, fused},
-      {"rope from a start", [](In x) { return rope(x[0], 1e4, 7); }, {normal(1, 3, 2, 4)}, fused},
+      {"rope", [](In x) { return rope(x[0], 1e4); }, {normal(2, 5, 3, 8)}},
+      {"rope from a start", [](In x) { return rope(x[0], 1e4, 7); }, {normal(1, 3, 2, 4)}},
       {"rope interleaved", [](In x) { return rope(x[0], 1e4, 0, RopeStyle::interleaved); },
-       {normal(2, 5, 3, 8)}, fused},
+       {normal(2, 5, 3, 8)}},
       {"rope interleaved from a start", [](In x) { return rope(x[0], 100, 3, RopeStyle::interleaved); },
-       {normal(1, 3, 2, 6)}, fused},
-      {"rope of one pair", [](In x) { return rope(x[0], 1e4); }, {normal(1, 4, 1, 2)}, fused},
-      {"rope of no tokens", [](In x) { return rope(x[0], 1e4); }, {normal(1, 0, 2, 4)}, fused},
-      {"rope of many", [](In x) { return rope(x[0], 1e6); }, {normal(2, 65, 5, 64)}, fused},
+       {normal(1, 3, 2, 6)}},
+      {"rope of one pair", [](In x) { return rope(x[0], 1e4); }, {normal(1, 4, 1, 2)}},
+      {"rope of no tokens", [](In x) { return rope(x[0], 1e4); }, {normal(1, 0, 2, 4)}},
+      {"rope of many", [](In x) { return rope(x[0], 1e6); }, {normal(2, 65, 5, 64)}},
       {"attention", with({}), plain, fused},
       {"attention both ways", with({.causal = false}), plain, fused},
       {"attention with softcap", with({.softcap = 0.7}), plain, fused},
@@ -370,7 +370,8 @@ std::vector<OpRow> attention_rows() {
       {"attention both ways to other keys", with({.causal = false}),
        {normal(1, 5, 2, 4), normal(1, 3, 2, 4), normal(1, 3, 2, 4)}, fused},
       {"attention of one token", with({}),
-       {normal(2, 1, 2, 4), normal(2, 1, 2, 4), normal(2, 1, 2, 4)}, fused},
+       // A softmax of one is constant: dq and dk are the rounding that is left of zero.
+       {normal(2, 1, 2, 4), normal(2, 1, 2, 4), normal(2, 1, 2, 4)}, {.fused = true, .f32_tolerance = 1e-3}},
       {"attention odd sizes", with({}),
        {normal(1, 33, 1, 17), normal(1, 33, 1, 17), normal(1, 33, 1, 17)}, fused},
       {"attention to itself", [](In x) { return attention(x[0], x[0], x[0]); }, {normal(1, 5, 2, 4)}, fused},

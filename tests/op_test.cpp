@@ -1,0 +1,332 @@
+// Every row of the op table through the same tests.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "../autograd/ops.h"
+#include "../autograd/tape.h"
+#include "../core/parallel.h"
+#include "op_table.h"
+
+namespace isobar {
+namespace {
+
+// What a row computes from some inputs: the value, the gradient of Σ dy · y (dy random) by every float input,
+// and the number of ops recorded going forward.
+struct Outcome {
+  Tensor y;
+  std::vector<Tensor> dx;
+  size_t recorded = 0;
+};
+
+std::vector<Tensor> trainable(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> leaves;
+  for (const Tensor& x : inputs) {
+    leaves.push_back(x.detach());
+    if (is_float(x.dtype())) leaves.back().set_trainable();
+  }
+  return leaves;
+}
+
+std::vector<Tensor> floats(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> result;
+  for (const Tensor& x : inputs)
+    if (is_float(x.dtype())) result.push_back(x);
+  return result;
+}
+
+std::vector<Tensor> converted(const std::vector<Tensor>& inputs, Dtype dtype) {
+  std::vector<Tensor> result;
+  for (const Tensor& x : inputs) result.push_back(is_float(x.dtype()) ? x.to(dtype) : x);
+  return result;
+}
+
+Tensor upstream(const Tensor& y) { return Rng(2).normal(y.shape(), 0, 1, y.dtype()); }
+
+Outcome run(const OpRow& row, const std::vector<Tensor>& inputs, TapeOptions options = {}) {
+  const std::vector<Tensor> leaves = trainable(inputs);
+  Tape tape(options);
+  Outcome outcome;
+  outcome.y = row.f(leaves);
+  outcome.recorded = tape.recorded();
+  outcome.dx = tape.gradient(outcome.y, floats(leaves), upstream(outcome.y));
+  return outcome;
+}
+
+// The largest difference between two tensors, relative to the largest value (at least 10⁻³: gradients may
+// cancel to nothing). NaN where either holds one.
+double difference(const Tensor& a, const Tensor& b) {
+  REQUIRE(a.shape() == b.shape());
+  const std::vector<double> p = a.to_vector<double>(), q = b.to_vector<double>();
+  double largest = 1e-3, apart = 0;
+  for (size_t i = 0; i < p.size(); ++i) {
+    if (std::isnan(p[i]) || std::isnan(q[i])) return std::numeric_limits<double>::quiet_NaN();
+    largest = std::max(largest, std::abs(q[i]));
+    apart = std::max(apart, std::abs(p[i] - q[i]));
+  }
+  return apart / largest;
+}
+
+void check_close(const Outcome& a, const Outcome& b, double tolerance) {
+  CHECK(difference(a.y, b.y) <= tolerance);
+  REQUIRE(a.dx.size() == b.dx.size());
+  for (size_t i = 0; i < a.dx.size(); ++i) {
+    CAPTURE(i);
+    CHECK(difference(a.dx[i], b.dx[i]) <= tolerance);
+  }
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.shape() != b.shape() || a.dtype() != b.dtype()) return false;
+  const Tensor p = a.packed(), q = b.packed();
+  return dispatch_any(a.dtype(), [&]<class T>() {
+    return p.numel() == 0 || std::memcmp(p.data<T>(), q.data<T>(), p.numel() * sizeof(T)) == 0;
+  });
+}
+
+bool same_bits(const Outcome& a, const Outcome& b) {
+  bool same = same_bits(a.y, b.y) && a.dx.size() == b.dx.size();
+  for (size_t i = 0; same && i < a.dx.size(); ++i) same = same_bits(a.dx[i], b.dx[i]);
+  return same;
+}
+
+// The same numbers under these strides (in elements), with NaN in the gaps: who reads a gap shows it.
+Tensor laid_out(const Tensor& x, const Strides& strides, int64_t offset, int64_t extent) {
+  return dispatch_any(x.dtype(), [&]<class T>() {
+    const std::vector<T> values = x.to_vector<T>();
+    Tensor block = full(Shape{extent}, std::is_floating_point_v<T> ? NAN : -1, x.dtype());
+    T* numbers = block.write<T>();
+    for (int64_t i = 0; i < x.numel(); ++i) {
+      int64_t rest = i, at = offset;
+      for (int d = x.ndim() - 1; d >= 0; --d) {
+        at += rest % x.size(d) * strides[d];
+        rest /= x.size(d);
+      }
+      numbers[at] = values[i];
+    }
+    return block.view(x.shape(), strides, offset);
+  });
+}
+
+// Every second number of a larger block.
+Tensor every_second(const Tensor& x) {
+  Strides strides = x.shape().strides();
+  for (int64_t& step : strides) step *= 2;
+  return laid_out(x, strides, 1, 2 * x.numel() + 2);
+}
+
+// Columns stored one after another, as a transpose leaves them.
+Tensor columns_first(const Tensor& x) {
+  Strides strides{};
+  int64_t step = 1;
+  for (int d = 0; d < x.ndim(); ++d) {
+    strides[d] = step;
+    step *= x.size(d);
+  }
+  return laid_out(x, strides, 0, x.numel());
+}
+
+// One subcase per row: `-sc='softmax*'` picks those of one op.
+void for_each_row(const std::function<void(const OpRow&)>& body) {
+  for (const OpRow& row : op_rows()) {
+    SUBCASE(row.name.c_str()) { body(row); }
+  }
+}
+
+std::set<std::string> declared_functions() {
+  std::ifstream file(ISOBAR_SOURCE_DIR "/autograd/ops.h");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string header = text.str();
+  const std::regex declaration("\nTensor ([a-z_]+)\\(");
+  std::set<std::string> names;
+  for (std::sregex_iterator match(header.begin(), header.end(), declaration), end; match != end; ++match)
+    names.insert((*match)[1]);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("every function of ops.h has a row, and every row's function stands in ops.h") {
+  std::set<std::string> in_table;
+  for (const OpRow& row : op_rows()) in_table.insert(function_of(row));
+  CHECK(declared_functions().size() > 40);
+  for (const std::string& name : declared_functions()) {
+    CAPTURE(name);
+    CHECK(in_table.contains(name));
+  }
+  for (const std::string& name : in_table) {
+    CAPTURE(name);
+    CHECK(declared_functions().contains(name));
+  }
+}
+
+TEST_CASE("row names are unique") {
+  std::set<std::string> names;
+  for (const OpRow& row : op_rows()) {
+    CAPTURE(row.name);
+    CHECK(names.insert(row.name).second);
+  }
+}
+
+TEST_CASE("the gradient of every op is the slope of its value") {
+  for_each_row([](const OpRow& row) {
+    const GradcheckReport report = gradcheck(row.f, inputs_of(row), {.directions = 2});
+    INFO(report.text);
+    CHECK(report.max_relative_error <= 1e-6);
+  });
+}
+
+TEST_CASE("the second derivative of every op is the slope of its gradient") {
+  for_each_row([](const OpRow& row) {
+    const GradcheckReport report = gradcheck(row.f, inputs_of(row), {.order = 2, .directions = 1});
+    INFO(report.text);
+    CHECK(report.max_relative_error <= 1e-6);
+  });
+}
+
+TEST_CASE("an op gives the same value and gradient on a higher-order tape") {
+  for_each_row([](const OpRow& row) {
+    const std::vector<Tensor> inputs = inputs_of(row);
+    // Both forms round a handful of times at 10⁻¹⁶; a row ruled by its eps multiplies that by some
+    // hundreds.
+    check_close(run(row, inputs), run(row, inputs, {.higher_order = true}), 1e-12);
+    const std::vector<Tensor> singles = converted(inputs, Dtype::f32);
+    check_close(run(row, singles), run(row, singles, {.higher_order = true}), row.flags.f32_tolerance);
+  });
+}
+
+TEST_CASE("a fused op records fewer nodes than its composed form") {
+  for_each_row([](const OpRow& row) {
+    const size_t plain = run(row, inputs_of(row)).recorded;
+    const size_t composed = run(row, inputs_of(row), {.higher_order = true}).recorded;
+    if (row.flags.fused)
+      CHECK(plain < composed);
+    else
+      CHECK(plain == composed);
+  });
+}
+
+TEST_CASE("an op reads strided input as it reads contiguous input") {
+  for_each_row([](const OpRow& row) {
+    const std::vector<Tensor> inputs = inputs_of(row);
+    std::vector<Tensor> spread, turned;
+    for (const Tensor& x : inputs) {
+      spread.push_back(every_second(x));
+      turned.push_back(columns_first(x));
+    }
+    const Outcome expected = run(row, inputs);
+    // A product may read a transposed block without packing it and then sums in another order.
+    check_close(run(row, spread), expected, 1e-12);
+    check_close(run(row, turned), expected, 1e-12);
+  });
+}
+
+TEST_CASE("an op takes a strided gradient from above") {
+  for_each_row([](const OpRow& row) {
+    const std::vector<Tensor> inputs = inputs_of(row), leaves = trainable(inputs);
+    Tape tape;
+    const Tensor y = row.f(leaves);
+    Outcome strided{y, tape.gradient(y, floats(leaves), every_second(upstream(y)))};
+    check_close(strided, run(row, inputs), 1e-12);
+  });
+}
+
+TEST_CASE("f32 is near f64") {
+  for_each_row([](const OpRow& row) {
+    const std::vector<Tensor> singles = converted(inputs_of(row), Dtype::f32);
+    const Outcome single = run(row, singles), exact = run(row, converted(singles, Dtype::f64));
+    CHECK(single.y.dtype() == Dtype::f32);
+    for (const Tensor& dx : single.dx) CHECK(dx.dtype() == Dtype::f32);
+    check_close(single, exact, row.flags.f32_tolerance);
+  });
+}
+
+TEST_CASE("1, 2, 3 and 8 threads give the same bits") {
+  const int before = threads();
+  for (Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    set_threads(1);
+    std::vector<Outcome> alone;
+    for (const OpRow& row : op_rows()) alone.push_back(run(row, converted(inputs_of(row), dtype)));
+    for (int count : {2, 3, 8}) {
+      set_threads(count);
+      for (size_t i = 0; i < alone.size(); ++i) {
+        const OpRow& row = op_rows()[i];
+        CAPTURE(row.name);
+        CAPTURE(count);
+        CHECK(same_bits(run(row, converted(inputs_of(row), dtype)), alone[i]));
+      }
+    }
+  }
+  set_threads(before);
+}
+
+TEST_CASE("without a tape, or without trainable inputs, nothing is recorded") {
+  for_each_row([](const OpRow& row) {
+    CHECK(row.f(trainable(inputs_of(row))).slot().tape == 0);
+    Tape tape;
+    CHECK(row.f(inputs_of(row)).slot().tape == 0);
+    CHECK(tape.recorded() == 0);
+    CHECK(tape.leaves().empty());
+    {
+      NoTape pause;
+      CHECK(row.f(trainable(inputs_of(row))).slot().tape == 0);
+    }
+    CHECK(tape.recorded() == 0);
+  });
+}
+
+TEST_CASE("an op and its gradient leave the inputs untouched") {
+  for_each_row([](const OpRow& row) {
+    const std::vector<Tensor> inputs = inputs_of(row);
+    std::vector<uint64_t> versions;
+    for (const Tensor& x : inputs) versions.push_back(x.storage()->version);
+    run(row, inputs);
+    run(row, inputs, {.higher_order = true});
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      CAPTURE(i);
+      CHECK(inputs[i].storage()->version == versions[i]);
+      CHECK(same_bits(inputs[i], inputs_of(row)[i]));
+    }
+  });
+}
+
+TEST_CASE("an op used twice on the same tensors doubles their gradients") {
+  for_each_row([](const OpRow& row) {
+    const std::vector<Tensor> leaves = trainable(inputs_of(row));
+    Tape tape;
+    const Tensor y = row.f(leaves) + row.f(leaves);
+    const std::vector<Tensor> twice = tape.gradient(y, floats(leaves), upstream(y));
+    const std::vector<Tensor> once = run(row, leaves).dx;
+    // Where an input has a single use in the op the sum is dx + dx, which is exact; several uses may round.
+    for (size_t i = 0; i < once.size(); ++i) CHECK(difference(twice[i], once[i] * 2) <= 1e-14);
+  });
+}
+
+TEST_CASE("the trainable inputs alone receive a gradient") {
+  for_each_row([](const OpRow& row) {
+    const std::vector<Tensor> inputs = inputs_of(row);
+    const std::vector<Tensor> all = run(row, inputs).dx;
+    size_t next = 0;
+    for (size_t chosen = 0; chosen < inputs.size(); ++chosen) {
+      if (!is_float(inputs[chosen].dtype())) continue;
+      std::vector<Tensor> leaves;
+      for (const Tensor& x : inputs) leaves.push_back(x.detach());
+      leaves[chosen].set_trainable();
+      Tape tape;
+      const Tensor y = row.f(leaves);
+      tape.backward(y, upstream(y));
+      for (size_t i = 0; i < leaves.size(); ++i) CHECK(leaves[i].grad().defined() == (i == chosen));
+      if (leaves[chosen].grad().defined()) CHECK(same_bits(leaves[chosen].grad(), all[next]));
+      ++next;
+    }
+  });
+}
+
+}  // namespace isobar
