@@ -37,7 +37,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
   if (mean.defined()) {
     check_per_channel("batch_norm", "mean", mean, x);
     check_per_channel("batch_norm", "variance", variance, x);
-    const Tensor h = (x - per_channel(mean, x)) / per_channel(sqrt(variance + eps), x);
+    const Tensor h = (x - per_channel(mean.detach(), x)) / per_channel(sqrt(variance.detach() + eps), x);
     return channel_affine(h, weight, bias);
   }
   // Channels first, so that each is one row.

@@ -31,14 +31,15 @@ struct Targets {
 };
 
 Tensor cross_entropy_composed(const Tensor& logits, const Targets& targets) {
-  Tensor chosen = zeros(logits.shape(), logits.dtype());
-  dispatch_float("cross_entropy", logits.dtype(), [&]<class T>() {
-    T* one_hot = chosen.write<T>();
-    const int64_t* target = targets.index.data<int64_t>();
-    for (int64_t r = 0; r < targets.index.numel(); ++r)
-      if (target[r] >= 0) one_hot[r * logits.size(-1) + target[r]] = 1;
-  });
-  return sum(log_softmax(logits) * chosen) * (-1 / static_cast<double>(targets.counted));
+  // The counted rows' targets as positions in the logits, read row after row. Picked, not multiplied by one
+  // and zero: a class masked with −∞ would give 0 · ∞.
+  std::vector<int64_t> positions;
+  const int64_t* target = targets.index.data<int64_t>();
+  for (int64_t r = 0; r < targets.index.numel(); ++r)
+    if (target[r] >= 0) positions.push_back(r * logits.size(-1) + target[r]);
+  const Tensor flat = reshape(log_softmax(logits), {logits.numel()});
+  const Tensor chosen = index(flat, 0, tensor({targets.counted}, positions));
+  return sum(chosen) * (-1 / static_cast<double>(targets.counted));
 }
 
 }  // namespace
