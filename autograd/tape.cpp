@@ -76,7 +76,7 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
   node->dtype = y.dtype();
   node->inputs.reserve(inputs.size());
   for (const Tensor* x : inputs)
-    node->inputs.push_back(x->defined() ? Node::Input{slot_of(*x), x->shape()} : Node::Input{-1, Shape()});
+    node->inputs.push_back(x->defined() ? Node::Input{slot_of(*x), x->shape()} : Node::Input{-2, Shape()});
 #ifndef NDEBUG
   for (const Tensor* x : inputs)
     if (x->defined()) node->saved.push_back({x->storage(), x->storage()->version});

@@ -39,7 +39,7 @@ class Wants {
 // One recorded op. Kept in a pool of its thread: a step's nodes reuse the last step's memory.
 struct Node {
   struct Input {
-    int64_t slot;  // on the tape; -1: a constant
+    int64_t slot;  // on the tape; -1: a constant, -2: an undefined tensor (an absent bias)
     Shape shape;
   };
 
@@ -49,13 +49,14 @@ struct Node {
   Shape shape;                         // of the output
   Dtype dtype = Dtype::f32;
   std::pmr::vector<Input> inputs{pool()};
-#ifndef NDEBUG
   struct Saved {
     std::weak_ptr<Storage> storage;
     uint64_t version;
   };
-  std::vector<Saved> saved;  // storages of inputs and output as they were: backward must find them unchanged
-#endif
+  // Storages of inputs and output as they were: backward must find them unchanged. Filled and compared in
+  // debug builds of the library only, but always here: a program may be built otherwise than the library it
+  // links to.
+  std::vector<Saved> saved;
 
   virtual ~Node() = default;
   // Gradients of the inputs, given that of the output; undefined means none.
