@@ -52,7 +52,8 @@ void check_shapes(const Tensor& q, const Tensor& k, const Tensor& v, const Atten
   check(!options.causal || k.size(1) >= q.size(1),
         "attention: causal needs at least as many keys as queries, got {} and {}", k.size(1), q.size(1));
   check(q.dtype() == k.dtype() && q.dtype() == v.dtype(),
-        "attention: q, k, v must have one dtype, got {}, {}, {}", q.dtype(), k.dtype(), v.dtype());
+        "attention: q, k, v must have one dtype, got {}, {}, {}; convert with to()", q.dtype(), k.dtype(),
+        v.dtype());
   check(options.softcap >= 0, "attention: wanted a softcap of at least 0, got {}", options.softcap);
 }
 

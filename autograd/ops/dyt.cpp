@@ -24,9 +24,11 @@ void check_parameters(const char* op, const Tensor& x, const char* name, const T
         weight.defined() ? weight.shape() : Shape(), x.shape());
   check(!bias.defined() || bias.shape() == weight.shape(), "{}: bias must be {} for x {}, got {}", op,
         weight.shape(), x.shape(), bias.defined() ? bias.shape() : Shape());
-  check(
-      p.dtype() == x.dtype() && weight.dtype() == x.dtype() && (!bias.defined() || bias.dtype() == x.dtype()),
-      "{}: x is {} but the parameters are {}; convert one with to()", op, x.dtype(), weight.dtype());
+  for (const auto& [role, parameter] :
+       {std::pair{name, &p}, std::pair{"weight", &weight}, std::pair{"bias", &bias}})
+    check(!parameter->defined() || parameter->dtype() == x.dtype(),
+          "{}: x is {} but {} is {}; convert one with to()", op, x.dtype(), role,
+          parameter->defined() ? parameter->dtype() : x.dtype());
 }
 
 // The kernels for any curve; `make_curve` builds it for an element type from p and √d.

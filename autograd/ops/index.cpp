@@ -29,21 +29,25 @@ struct Blocks {
   }
 };
 
+// Gathers along d; `at` has been checked.
+Tensor pick(const char* op, const Tensor& x, int d, const Tensor& at) {
+  const Tensor packed = x.packed();
+  Tensor y(x.shape().with(d, at.numel()), x.dtype());
+  const Blocks blocks(x.shape(), d);
+  dispatch_float(op, x.dtype(), [&]<class T>() {
+    kernels::gather(blocks.outer, x.size(d), blocks.inner, at.numel(), at.data<int64_t>(), packed.data<T>(),
+                    y.write<T>());
+  });
+  return record(op, y, {x},
+                [d, at, extent = x.size(d)](const Tensor& dy) { return index_add(dy, d, at, extent); });
+}
+
 }  // namespace
 
 Tensor index(const Tensor& x, int dim, const Tensor& indices) {
   check(indices.ndim() == 1, "index: wanted a list of indices, got {}", indices.shape());
   const int d = x.shape().index(dim);
-  const Tensor at = checked("index", indices, x.size(d));
-  const Tensor packed = x.packed();
-  Tensor y(x.shape().with(d, at.numel()), x.dtype());
-  const Blocks blocks(x.shape(), d);
-  dispatch_float("index", x.dtype(), [&]<class T>() {
-    kernels::gather(blocks.outer, x.size(d), blocks.inner, at.numel(), at.data<int64_t>(), packed.data<T>(),
-                    y.write<T>());
-  });
-  return record("index", y, {x},
-                [d, at, extent = x.size(d)](const Tensor& dy) { return index_add(dy, d, at, extent); });
+  return pick("index", x, d, checked("index", indices, x.size(d)));
 }
 
 Tensor index_add(const Tensor& x, int dim, const Tensor& indices, int64_t extent) {
@@ -66,7 +70,8 @@ Tensor embedding(const Tensor& indices, const Tensor& weight) {
   check(weight.ndim() == 2, "embedding: weight must be (V, C), got {}", weight.shape());
   check(indices.ndim() < max_dims, "embedding: indices {} have no room for another dimension",
         indices.shape());
-  const Tensor rows = index(weight, 0, indices.packed().view(Shape{indices.numel()}, Strides{1}));
+  const Tensor list = indices.packed().view(Shape{indices.numel()}, Strides{1});
+  const Tensor rows = pick("embedding", weight, 0, checked("embedding", list, weight.size(0)));
   return reshape(rows, indices.shape().inserted(indices.ndim(), weight.size(1)));
 }
 

@@ -68,7 +68,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
         a.shape(), b.shape());
   check(a.size(-1) == b.size(-2), "matmul: inner dimensions must match, got {} and {} ({} against {})",
         a.shape(), b.shape(), a.size(-1), b.size(-2));
-  check(a.dtype() == b.dtype(), "matmul: operands must have one dtype, got {} and {}", a.dtype(), b.dtype());
+  check(a.dtype() == b.dtype(), "matmul: operands must have one dtype, got {} and {}; convert one with to()",
+        a.dtype(), b.dtype());
   const auto leading = [](const Tensor& x) {
     return Shape(std::span<const int64_t>(x.shape().begin(), x.ndim() - 2));
   };
@@ -124,8 +125,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check(!bias.defined() || bias.shape() == Shape{weight.size(0)},
         "linear: bias must be [{}] for weight {}, got {}", weight.size(0), weight.shape(),
         bias.defined() ? bias.shape() : Shape());
-  check(x.dtype() == weight.dtype() && (!bias.defined() || bias.dtype() == x.dtype()),
-        "linear: x is {} but weight is {}; convert one with to()", x.dtype(), weight.dtype());
+  for (const auto& [name, parameter] : {std::pair{"weight", &weight}, std::pair{"bias", &bias}})
+    check(!parameter->defined() || parameter->dtype() == x.dtype(),
+          "linear: x is {} but {} is {}; convert one with to()", x.dtype(), name,
+          parameter->defined() ? parameter->dtype() : x.dtype());
   if (composed_wanted()) return linear_composed(x, weight, bias);
 
   const Tensor rows = x.packed(), w = weight.packed();
