@@ -25,6 +25,7 @@ std::set<int64_t> held_slots(const std::vector<const Node*>& nodes) {
 }
 
 std::string input_text(const Node::Input& input, const std::set<int64_t>& held) {
+  if (input.slot == -2) return "none";
   if (input.slot < 0) return fmt::format("constant {}", input.shape);
   if (held.contains(input.slot)) return fmt::format("%{}", input.slot);
   return fmt::format("%{} {}", input.slot, input.shape);

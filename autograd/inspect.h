@@ -3,7 +3,7 @@
 //   Tape tape;
 //   Tensor loss = cross_entropy(model(x), y);
 //   fmt::print("{}", tape_text(tape));
-//   //   %2  linear  (%0 [32, 784], %1 [256, 784], constant [256]) -> [32, 256] f32, 32.0 KiB, in fc1
+//   //   %2  linear  (constant [32, 784], %0 [256, 784], %1 [256]) -> [32, 256] f32, 32.0 KiB, in fc1
 //   //   %3  relu    (%2) -> [32, 256] f32, 32.0 KiB, in act
 //
 // They see the nodes that the tape still holds: call them before backward(), which uses them up, or on a

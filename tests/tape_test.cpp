@@ -1,0 +1,343 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "../autograd/ops.h"
+#include "../autograd/scope.h"
+#include "../autograd/tape.h"
+#include "../core/memory.h"
+#include "message_of.h"
+
+namespace isobar {
+namespace {
+
+Tensor leaf(const Tensor& x) { return x.detach().set_trainable(); }
+Tensor number(double value) { return full(Shape{}, value, Dtype::f64); }
+
+// x after `count` additions of zero: a chain of nodes.
+Tensor chain(Tensor x, int count) {
+  for (int i = 0; i < count; ++i) x = x + 0.0;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("backward leaves the gradient on every trainable leaf") {
+  const Tensor x = leaf(tensor({2}, std::vector<double>{3, 4})), w = leaf(number(2));
+  Tape tape;
+  tape.backward(sum(x * w));
+  CHECK(x.grad().to_vector<double>() == std::vector<double>{2, 2});
+  CHECK(w.grad().item() == 7);
+}
+
+TEST_CASE("several backwards accumulate until the gradient is cleared") {
+  const Tensor x = leaf(number(3));
+  for (int step = 1; step <= 3; ++step) {
+    Tape tape;
+    tape.backward(square(x));
+    CHECK(x.grad().item() == 6 * step);
+  }
+  x.clear_grad();
+  CHECK(!x.grad().defined());
+}
+
+TEST_CASE("two losses on one tape accumulate where their nodes are apart") {
+  const Tensor x = leaf(number(3));
+  Tape tape;
+  const Tensor a = square(x), b = exp(x);
+  tape.backward(b);
+  CHECK_THROWS_AS(tape.backward(a), Error);  // b's walk went past a and dropped it
+  CHECK(x.grad().item() == doctest::Approx(std::exp(3.0)).epsilon(1e-15));
+}
+
+TEST_CASE("a gradient that was handed out is not changed by later backwards") {
+  const Tensor x = leaf(number(3));
+  {
+    Tape tape;
+    tape.backward(square(x));
+  }
+  const Tensor first = x.grad();
+  {
+    Tape tape;
+    tape.backward(square(x));
+  }
+  CHECK(first.item() == 6);
+  CHECK(x.grad().item() == 12);
+}
+
+TEST_CASE("backward of the identity does not share the caller's dy") {
+  const Tensor x = leaf(number(3));
+  Tensor dy = number(5);
+  {
+    Tape tape;
+    tape.backward(x + number(1), dy);
+  }
+  {
+    Tape tape;
+    tape.backward(x + number(1), dy);
+  }
+  CHECK(dy.item() == 5);
+  CHECK(x.grad().item() == 10);
+}
+
+TEST_CASE("gradient gives the gradient of a value in the middle and leaves grad() alone") {
+  const Tensor x = leaf(number(3));
+  Tape tape;
+  const Tensor middle = square(x), y = exp(middle * 0.1);
+  const std::vector<Tensor> dx = tape.gradient(y, {middle, x});
+  CHECK(dx[0].item() == doctest::Approx(0.1 * std::exp(0.9)).epsilon(1e-14));
+  CHECK(dx[1].item() == doctest::Approx(0.6 * std::exp(0.9)).epsilon(1e-14));
+  CHECK(!x.grad().defined());
+}
+
+TEST_CASE("gradient is zero where the value does not depend on a tensor") {
+  const Tensor x = leaf(number(3)), other = leaf(zeros({2, 3}, Dtype::f64));
+  Tape tape;
+  const Tensor y = square(x), late = exp(x);
+  const std::vector<Tensor> dx = tape.gradient(y, {other, late});
+  CHECK(dx[0].to_vector<double>() == std::vector<double>(6, 0.0));
+  CHECK(dx[1].item() == 0);
+}
+
+TEST_CASE("the gradient of a leaf by itself is dy") {
+  const Tensor x = leaf(number(3));
+  Tape tape;
+  CHECK(tape.gradient(x, {x}, number(7))[0].item() == 7);
+}
+
+TEST_CASE("a gradient is summed back to the shape of what was broadcast") {
+  const Tensor row = leaf(ones({5}, Dtype::f64)), column = leaf(ones({3, 1}, Dtype::f64));
+  Tape tape;
+  tape.backward(sum(row * column));
+  CHECK(row.grad().to_vector<double>() == std::vector<double>(5, 3.0));
+  CHECK(column.grad().shape() == Shape{3, 1});
+  CHECK(column.grad().to_vector<double>() == std::vector<double>(3, 5.0));
+}
+
+TEST_CASE("leaves are listed in the order of their first use") {
+  const Tensor a = leaf(number(1)), b = leaf(number(2)), c = leaf(number(3)), constant = number(4);
+  Tape tape;
+  const Tensor y = (c * constant + a) * c + b;
+  const std::vector<Tensor> leaves = tape.leaves();
+  REQUIRE(leaves.size() == 3);
+  CHECK(leaves[0].id() == c.id());
+  CHECK(leaves[1].id() == a.id());
+  CHECK(leaves[2].id() == b.id());
+}
+
+TEST_CASE("the tape frees activations on the way down") {
+  constexpr size_t block = 1 << 20;
+  const Tensor x = leaf(full({block / sizeof(double)}, 0.5, Dtype::f64));
+  Tape tape;
+  const size_t before = memory::stats().bytes_in_use;
+  Tensor y = x;
+  for (int i = 0; i < 16; ++i) y = tanh(y);
+  const size_t held = memory::stats().bytes_in_use;
+  CHECK(held - before >= 16 * block);
+  const Tensor loss = sum(y);
+  y = Tensor();
+  memory::reset_peak();
+  tape.backward(loss);
+  // Going down, activations are freed as fast as gradients are made: a few blocks of work beside what was
+  // held.
+  CHECK(memory::stats().peak_bytes <= held + 6 * block);
+  // What is left is the leaf's gradient and the loss.
+  CHECK(memory::stats().bytes_in_use <= before + block + 4096);
+  CHECK(tape.nodes().empty());
+}
+
+TEST_CASE("the end of a tape frees what was recorded") {
+  const Tensor x = leaf(ones({1000}));
+  const size_t before = memory::stats().bytes_in_use;
+  {
+    Tape tape;
+    tanh(tanh(x));
+    CHECK(memory::stats().bytes_in_use > before);
+  }
+  CHECK(memory::stats().bytes_in_use == before);
+}
+
+TEST_CASE("from the second step on nothing is asked from the system") {
+  const Tensor x = Rng(1).normal({64, 100});
+  const Tensor w = leaf(Rng(2).normal({32, 100})), b = leaf(zeros({32}));
+  uint64_t after_second = 0;
+  for (int step = 1; step <= 5; ++step) {
+    {
+      Tape tape;
+      tape.backward(mean(square(softmax(layer_norm(linear(x, w, b), 32, {}, {}, 1e-5)))));
+    }
+    w.clear_grad();
+    b.clear_grad();
+    if (step == 2) after_second = memory::stats().system_blocks;
+  }
+  CHECK(memory::stats().system_blocks == after_second);
+}
+
+TEST_CASE("a chain of 100000 ops does not overflow the stack") {
+  const Tensor x = leaf(number(1));
+  {
+    Tape tape;
+    tape.backward(chain(x, 100000));
+    CHECK(x.grad().item() == 1);
+  }
+  Tape tape;
+  chain(x, 100000);  // nor does a tape that ends without a backward
+  CHECK(tape.recorded() == 100000);
+}
+
+TEST_CASE("an inner tape sees the outer tape's tensors as leaves") {
+  const Tensor x = leaf(number(3));
+  Tape outer;
+  const Tensor y = square(x);
+  Tensor dy;
+  {
+    Tape inner;
+    const Tensor z = square(y);
+    CHECK(inner.recorded() == 1);
+    REQUIRE(inner.leaves().size() == 1);
+    CHECK(inner.leaves()[0].id() == y.id());
+    dy = inner.gradient(z, {y})[0];
+  }
+  CHECK(dy.item() == 18);
+  CHECK(outer.recorded() == 1);
+  outer.backward(y, dy);  // the chain rule by hand: d x⁴ / dx = 4 · 27
+  CHECK(x.grad().item() == 108);
+}
+
+TEST_CASE("an inner tape leaves the outer one's trainable leaves in place") {
+  const Tensor w = leaf(number(2));
+  Tape outer;
+  const Tensor y = square(w);
+  {
+    Tape inner;
+    inner.backward(w * 5.0);
+  }
+  CHECK(w.grad().item() == 5);
+  outer.backward(y * w);
+  CHECK(w.grad().item() == 5 + 12);
+}
+
+TEST_CASE("a tensor from the last iteration's tape is an error, not a wrong gradient") {
+  const Tensor x = leaf(number(3));
+  Tensor carried = number(0);
+  const auto step = [&] {
+    Tape tape;  // at the same address in every iteration
+    carried = carried + square(x);
+    tape.backward(carried);
+  };
+  step();
+  const std::string message = message_of(step);
+  CHECK(message == "backward: a tensor [] belongs to a tape that has ended; call detach() or keep one tape");
+  carried = carried.detach();
+  x.clear_grad();
+  step();
+  CHECK(x.grad().item() == 6);
+}
+
+TEST_CASE("NoTape pauses recording and the tape goes on after it") {
+  const Tensor x = leaf(number(3));
+  Tape tape;
+  {
+    NoTape pause;
+    CHECK(Tape::active() == nullptr);
+    CHECK(square(x).slot().tape == 0);
+  }
+  CHECK(Tape::active() == &tape);
+  square(x);
+  CHECK(tape.recorded() == 1);
+}
+
+TEST_CASE("a tape belongs to the thread that made it") {
+  const Tensor x = leaf(number(3));
+  Tape tape;
+  std::thread([&] {
+    CHECK(Tape::active() == nullptr);
+    CHECK(square(x.detach().set_trainable()).slot().tape == 0);
+  }).join();
+  CHECK(tape.recorded() == 0);
+}
+
+TEST_CASE("the second derivative of x³ is 6x and the third 6") {
+  const Tensor x = leaf(number(2));
+  Tape tape({.higher_order = true});
+  const Tensor y = x * x * x;
+  const Tensor first = tape.gradient(y, {x})[0];
+  const Tensor second = tape.gradient(first, {x})[0];
+  const Tensor third = tape.gradient(second, {x})[0];
+  CHECK(first.item() == 12);
+  CHECK(second.item() == 12);
+  CHECK(third.item() == 6);
+}
+
+TEST_CASE("every derivative of exp is exp") {
+  const Tensor x = leaf(number(0.7));
+  Tape tape({.higher_order = true});
+  Tensor y = exp(x);
+  for (int order = 1; order <= 4; ++order) {
+    y = tape.gradient(y, {x})[0];
+    CHECK(y.item() == doctest::Approx(std::exp(0.7)).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("a gradient penalty can be trained: backward through a gradient") {
+  // y = w x², dy/dx = 2 w x, penalty (2 w x)², its slope by w is 8 w x².
+  const Tensor x = leaf(number(3)), w = leaf(number(0.5));
+  Tape tape({.higher_order = true});
+  const Tensor slope = tape.gradient(w * square(x), {x})[0];
+  tape.backward(square(slope));
+  CHECK(w.grad().item() == 8 * 0.5 * 9);
+}
+
+TEST_CASE("a higher-order tape keeps its nodes") {
+  const Tensor x = leaf(number(2));
+  Tape tape({.higher_order = true});
+  const Tensor y = square(x);
+  CHECK(tape.gradient(y, {x})[0].item() == 4);
+  CHECK(tape.gradient(y, {x})[0].item() == 4);
+  CHECK(tape.nodes().size() == tape.recorded());
+}
+
+TEST_CASE("check_numbers names the op that made the first NaN") {
+  // Going forward the module adds its own path, as to every error; backward has left the modules, below.
+  const Tensor x = leaf(tensor({2}, std::vector<double>{1, -1}));
+  Tape tape({.check_numbers = true});
+  CHECK(message_of([&] { exp(log(x)); }) == "log: the result [2] is not finite");
+}
+
+TEST_CASE("check_numbers names the op and the module whose gradient is not finite") {
+  const Tensor x = leaf(tensor({2}, std::vector<double>{4, 0}));
+  Tape tape({.check_numbers = true});
+  Tensor y;
+  {
+    const Scope scope(Scope::intern("blocks.3.norm"));
+    y = sqrt(x);
+  }
+  CHECK(message_of([&] { tape.backward(sum(y)); }) ==
+        "backward of sqrt in blocks.3.norm: the gradient of input 0 [2] is not finite");
+}
+
+TEST_CASE("check_numbers lets finite numbers pass, and integers") {
+  const Tensor table = leaf(ones({3, 2}));
+  Tape tape({.check_numbers = true});
+  tape.backward(sum(embedding(arange(3), table)));
+  CHECK(table.grad().to_vector<float>() == std::vector<float>(6, 1.0f));
+}
+
+TEST_CASE("a tape's keys depend on the module and the call, and repeat on the next run") {
+  const auto keys = [] {
+    Tape tape({.key = Rng(1).split("step 5")});
+    std::vector<uint64_t> drawn;
+    for (const char* path : {"a", "b", "a"}) {
+      const Scope scope(Scope::intern(path));
+      drawn.push_back(tape.next_key().key());
+    }
+    return drawn;
+  };
+  const std::vector<uint64_t> first = keys();
+  CHECK(first[0] != first[1]);
+  CHECK(first[0] != first[2]);
+  CHECK(keys() == first);
+}
+
+}  // namespace isobar
