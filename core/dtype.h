@@ -59,9 +59,11 @@ decltype(auto) dispatch_any(Dtype dtype, Body&& body) {
 
 }  // namespace isobar
 
+// Printed by its name; takes no format options.
 template <>
-struct fmt::formatter<isobar::Dtype> : fmt::formatter<std::string_view> {
+struct fmt::formatter<isobar::Dtype> {
+  constexpr auto parse(format_parse_context& context) { return context.begin(); }
   auto format(isobar::Dtype dtype, format_context& context) const {
-    return formatter<std::string_view>::format(isobar::name_of(dtype), context);
+    return format_to(context.out(), "{}", isobar::name_of(dtype));
   }
 };

@@ -75,9 +75,11 @@ Strides broadcast_strides(const Shape& from, const Strides& strides, const Shape
 
 }  // namespace isobar
 
+// Printed as its text(); takes no format options.
 template <>
-struct fmt::formatter<isobar::Shape> : fmt::formatter<std::string> {
+struct fmt::formatter<isobar::Shape> {
+  constexpr auto parse(format_parse_context& context) { return context.begin(); }
   auto format(const isobar::Shape& shape, format_context& context) const {
-    return formatter<std::string>::format(shape.text(), context);
+    return format_to(context.out(), "{}", shape.text());
   }
 };

@@ -1,0 +1,23 @@
+// Gradient clipping by the norm of all gradients together (Pascanu et al. 2013).
+//
+//   tape.backward(loss);
+//   const double norm = clip_grad_norm(parameters(model), 1.0);
+//   optimizer.step();
+#pragma once
+
+#include <vector>
+
+#include "../core/tensor.h"
+
+namespace isobar {
+
+// √(Σ dw²) over every element of every parameter's gradient, summed in double; parameters without a gradient
+// count as zeros. NaN and infinite gradients show in the result.
+double grad_norm(const std::vector<Tensor>& parameters);
+
+// Scales all gradients by max_norm / (norm + 1e-6) where that is below one, as
+// torch.nn.utils.clip_grad_norm_, and returns the norm before. A NaN norm makes every gradient NaN: the next
+// loss shows it. Throws Error unless max_norm >= 0.
+double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm);
+
+}  // namespace isobar

@@ -1,0 +1,9 @@
+// Everything of this room.
+#pragma once
+
+#include "adam.h"
+#include "adam_w.h"
+#include "clip.h"
+#include "optimizer.h"
+#include "schedule.h"
+#include "sgd.h"

@@ -1,0 +1,73 @@
+#include "optimizer.h"
+
+#include <cmath>
+#include <unordered_set>
+#include <utility>
+
+namespace isobar {
+namespace {
+
+void check_setting(const std::string& op, const char* name, double value) {
+  check(value >= 0 && std::isfinite(value), "{}: {} must be finite and not negative, got {}", op, name,
+        value);
+}
+
+}  // namespace
+
+Optimizer::Optimizer(std::string op, const std::vector<ParameterGroup>& groups, double lr,
+                     double weight_decay, std::vector<std::string> state_names)
+    : op_(std::move(op)), state_names_(std::move(state_names)), lr_(lr) {
+  check_setting(op_, "lr", lr);
+  check_setting(op_, "weight_decay", weight_decay);
+  std::unordered_set<const void*> seen;
+  for (const ParameterGroup& group : groups) {
+    const double decay = group.weight_decay.value_or(weight_decay);
+    check_setting(op_, "lr_scale of a group", group.lr_scale);
+    check_setting(op_, "weight_decay of a group", decay);
+    for (const Tensor& tensor : group.parameters) {
+      add(tensor, group.lr_scale, decay);
+      check(seen.insert(tensor.id()).second, "{}: parameter {} {} is given twice", op_,
+            parameters_.size() - 1, tensor.shape());
+    }
+  }
+  check(!parameters_.empty(), "{}: wanted at least one parameter, got none; does the model list its fields?",
+        op_);
+  steps_ = zeros(Shape(static_cast<int64_t>(parameters_.size())), Dtype::i64);
+}
+
+void Optimizer::add(const Tensor& tensor, double lr_scale, double weight_decay) {
+  const size_t i = parameters_.size();
+  check(tensor.defined(), "{}: parameter {} is undefined", op_, i);
+  check(is_float(tensor.dtype()), "{}: parameter {} {} must be f32 or f64, got {}", op_, i, tensor.shape(),
+        tensor.dtype());
+  check(tensor.contiguous(), "{}: parameter {} {} is not contiguous; make it from a packed() tensor", op_, i,
+        tensor.shape());
+  Parameter parameter{tensor, lr_scale, weight_decay, {}};
+  for (size_t k = 0; k < state_names_.size(); ++k)
+    parameter.state.push_back(zeros(tensor.shape(), tensor.dtype()));
+  parameters_.push_back(std::move(parameter));
+}
+
+void Optimizer::step() {
+  int64_t* counts = steps_.write<int64_t>();
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    Parameter& p = parameters_[i];
+    if (!p.tensor.grad().defined()) continue;
+    update({p.tensor, p.tensor.grad().packed(), p.state, ++counts[i], lr_ * p.lr_scale, p.weight_decay});
+    p.tensor.clear_grad();
+  }
+}
+
+void Optimizer::set_lr(double lr) {
+  check_setting(op_, "lr", lr);
+  lr_ = lr;
+}
+
+void Optimizer::fields(Fields& f) {
+  f.buffer("steps", steps_);
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    for (size_t k = 0; k < state_names_.size(); ++k)
+      f.buffer(fmt::format("{}.{}", i, state_names_[k]), parameters_[i].state[k]);
+}
+
+}  // namespace isobar

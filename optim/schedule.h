@@ -1,0 +1,58 @@
+// Learning rates as pure functions of the step, counted from 0.
+//
+//   const WarmupCosine schedule{.lr = 1e-3, .min_lr = 1e-4, .warmup = 100, .steps = 2000};
+//   optimizer.set_lr(schedule(step));
+//
+// No state: a resumed run needs nothing but its step. All throw Error for a negative step.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "../core/error.h"
+
+namespace isobar {
+
+// The same rate at every step.
+struct ConstantSchedule {
+  double lr;
+
+  double operator()(int64_t step) const {
+    check(step >= 0, "schedule: wanted a step of at least 0, got {}", step);
+    return lr;
+  }
+};
+
+// From `first` at step 0 in a straight line to `last` at step `steps` (above 0), and `last` from there on.
+struct LinearSchedule {
+  double first, last;
+  int64_t steps;
+
+  double operator()(int64_t step) const {
+    check(step >= 0, "schedule: wanted a step of at least 0, got {}", step);
+    check(steps > 0, "schedule: wanted a line over at least 1 step, got {}", steps);
+    if (step >= steps) return last;
+    return first + (last - first) * (static_cast<double>(step) / static_cast<double>(steps));
+  }
+};
+
+// lr · (step + 1) / (warmup + 1) for the first `warmup` steps, so that step 0 already learns; then half a
+// cosine from lr down to min_lr at step `steps`, and min_lr from there on. The formula of nanoGPT's get_lr
+// (github.com/karpathy/nanoGPT, train.py); the cosine is that of Loshchilov & Hutter 2017 without restarts.
+struct WarmupCosine {
+  double lr, min_lr;
+  int64_t warmup, steps;
+
+  double operator()(int64_t step) const {
+    check(step >= 0, "schedule: wanted a step of at least 0, got {}", step);
+    check(warmup >= 0 && warmup <= steps, "schedule: wanted 0 <= warmup <= steps, got {} and {}", warmup,
+          steps);
+    if (step < warmup) return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
+    if (step >= steps) return min_lr;
+    const double way = static_cast<double>(step - warmup) / static_cast<double>(steps - warmup);
+    return min_lr + 0.5 * (1 + std::cos(std::numbers::pi * way)) * (lr - min_lr);
+  }
+};
+
+}  // namespace isobar

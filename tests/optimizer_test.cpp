@@ -1,0 +1,487 @@
+// Optimizers, clipping and schedules. Literals come from PyTorch 1.13.1 through
+// tests/fixtures/optimizer_literals.py; values are of order 1 and are met to 1e-14 in
+// f64 and 1e-6 in f32: the roundings of five steps done in another order.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "../core/memory.h"
+#include "../core/parallel.h"
+#include "../core/rng.h"
+#include "../optim/optim.h"
+
+using namespace isobar;
+
+namespace {
+
+using Values = std::vector<double>;
+
+Tensor make(const Values& values, Dtype dtype = Dtype::f64) {
+  return tensor(Shape(static_cast<int64_t>(values.size())), values).to(dtype);
+}
+
+Tensor parameter(const Values& values, Dtype dtype = Dtype::f64) {
+  return make(values, dtype).set_trainable();
+}
+
+// dx[i] = x[i] / 2 − (i + 1) / 4 + t / 8, as the fixture has it.
+void set_gradient(const Tensor& x, int t) {
+  Values dx = x.to_vector<double>();
+  for (size_t i = 0; i < dx.size(); ++i) dx[i] = dx[i] / 2 - static_cast<double>(i + 1) / 4 + t / 8.0;
+  x.set_grad(make(dx, x.dtype()));
+}
+
+void check_near(const Tensor& x, const Values& wanted, double tolerance) {
+  const Values got = x.to_vector<double>();
+  REQUIRE(got.size() == wanted.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i);
+    CHECK(got[i] == doctest::Approx(wanted[i]).epsilon(tolerance));
+  }
+}
+
+using Made = std::unique_ptr<Optimizer>;
+using Make = std::function<Made(const Tensor& w, const Tensor& b)>;
+
+struct Row {
+  std::string name;
+  Make make;
+  Values w, b;  // after 5 steps
+  Dtype dtype = Dtype::f64;
+  std::function<double(int)> rate = nullptr;
+};
+
+template <class Kind, class Options>
+Make plain(const Options& options) {
+  return [=](const Tensor& w, const Tensor& b) -> Made {
+    return std::make_unique<Kind>(std::vector<Tensor>{w, b}, options);
+  };
+}
+
+// w has its own weight decay, b half the rate.
+template <class Kind, class Options>
+Make grouped(const Options& options) {
+  return [=](const Tensor& w, const Tensor& b) -> Made {
+    return std::make_unique<Kind>(std::vector<ParameterGroup>{{.parameters = {w}, .weight_decay = 0.2},
+                                                              {.parameters = {b}, .lr_scale = 0.5}},
+                                  options);
+  };
+}
+
+Make sgd(const SGDOptions& options) { return plain<SGD>(options); }
+Make adam(const AdamOptions& options) { return plain<Adam>(options); }
+Make adam_w(const AdamWOptions& options) { return plain<AdamW>(options); }
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = {
+      {"sgd",
+       sgd({.lr = 0.1}),
+       {0.76798578125, -1.4402475, 0.6073143750000001, 2.65487625},
+       {0.21190625000000002, -0.57415625}},
+      {"sgd with weight decay",
+       sgd({.lr = 0.1, .weight_decay = 0.3}),
+       {0.6502249471999999, -1.2204825983999998, 0.5337582336000001, 2.2879990655999998},
+       {0.190832, -0.5186959999999999}},
+      {"sgd with momentum",
+       sgd({.lr = 0.1, .momentum = 0.9}),
+       {0.48862015624999994, -0.4714256249999998, 0.8628862500000001, 2.1971981250000003},
+       {0.22090625, -0.37615625}},
+      {"sgd with momentum and weight decay",
+       sgd({.lr = 0.1, .momentum = 0.9, .weight_decay = 0.3}),
+       {0.19174140319999988, 0.0599640696000001, 0.6658547616, 1.2717454536},
+       {0.180662, -0.26993599999999995}},
+      {"sgd with nesterov",
+       sgd({.lr = 0.1, .momentum = 0.9, .nesterov = true}),
+       {0.3552558495640625, -0.25054221816562494, 0.881342391965625, 2.0132270020968748},
+       {0.18389684374999998, -0.26329709375}},
+      {"sgd with nesterov and weight decay",
+       sgd({.lr = 0.1, .momentum = 0.9, .nesterov = true, .weight_decay = 0.3}),
+       {0.052361685667327906, 0.24356822620838406, 0.636167680568064, 1.0287671349277436},
+       {0.12937128799999997, -0.13770166399999986}},
+      {"sgd in groups",
+       grouped<SGD>(SGDOptions{.lr = 0.1, .momentum = 0.5, .weight_decay = 0.3}),
+       {0.53157312705, -0.8625842156, 0.6124098329, 2.0874038814},
+       {0.216979, -0.5682119999999999}},
+      {"adam",
+       adam({}),
+       {0.9950416984284041, -1.9950609782254334, 0.5045174525202611, 2.994989399575082},
+       {0.25034953734886967, -0.7470984312335271}},
+      {"adam with other betas and eps",
+       adam({.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3}),
+       {0.49599820534444194, -1.5146553344709754, 0.8759064225432929, 2.4954949265579502},
+       {0.25169518666754853, -0.46789985754096036}},
+      {"adam with weight decay",
+       adam({.lr = 0.1, .weight_decay = 0.3}),
+       {0.4979647326545491, -1.5077125885773175, 0.7380597234524668, 2.498872412425527},
+       {0.2093399268609553, -0.46080424316812346}},
+      {"adamw",
+       adam_w({}),
+       {0.9949917941737976, -1.9949610870894654, 0.5044923785069823, 2.9948394977757995},
+       {0.2503420247409994, -0.7470759642822585}},
+      {"adamw with weight decay",
+       adam_w({.lr = 0.1, .beta1 = 0.9, .beta2 = 0.99, .weight_decay = 0.3}),
+       {0.3874138885154267, -1.2590475402971968, 0.8119664732488137, 2.103733195251725},
+       {0.23846621464849146, -0.4085440184070722}},
+      {"adamw in groups",
+       grouped<AdamW>(AdamWOptions{.lr = 0.1, .weight_decay = 0}),
+       {0.4227288411864828, -1.339566877909949, 0.8389832338291673, 2.2292601365361033},
+       {0.261755449958336, -0.6059780743079656}},
+      {"adamw with a rate that falls",
+       adam_w({.lr = 0.1}),
+       {0.7700026137882712, -1.7694629424558355, 0.7073400190272368, 2.7645304255843492},
+       {0.3294675117418734, -0.5986463012012948},
+       Dtype::f64,
+       [](int t) { return 0.1 / (t + 1); }},
+      {"adamw in f32",
+       adam_w({.lr = 0.1, .weight_decay = 0.3}),
+       {0.3867785632610321, -1.2596250772476196, 0.8110777735710144, 2.10351300239563},
+       {0.23824745416641235, -0.40887320041656494},
+       Dtype::f32},
+      {"sgd in f32",
+       sgd({.lr = 0.1, .momentum = 0.9, .weight_decay = 0.3}),
+       {0.1917414516210556, 0.05996409058570862, 0.6658547520637512, 1.2717453241348267},
+       {0.18066199123859406, -0.2699359655380249},
+       Dtype::f32},
+  };
+  return all;
+}
+
+// What fields() lists, by name; the handles are the optimizer's own.
+std::map<std::string, Tensor> state_of(Optimizer& optimizer) {
+  struct Collect : Fields {
+    std::map<std::string, Tensor> found;
+    void on_buffer(std::string_view name, Tensor& tensor) override { found.emplace(name, tensor); }
+  } collect;
+  optimizer.fields(collect);
+  return collect.found;
+}
+
+template <class Body>
+std::string message_of(const Body& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("optimizers take the steps that PyTorch takes") {
+  for (const Row& row : rows()) {
+    SUBCASE(row.name.c_str()) {
+      Tensor w = parameter({1, -2, 0.5, 3}, row.dtype), b = parameter({0.25, -0.75}, row.dtype);
+      const Made optimizer = row.make(w, b);
+      for (int t = 0; t < 5; ++t) {
+        set_gradient(w, t);
+        if (t != 1 && t != 3) set_gradient(b, t);
+        if (row.rate) optimizer->set_lr(row.rate(t));
+        optimizer->step();
+      }
+      const double tolerance = row.dtype == Dtype::f64 ? 1e-14 : 1e-6;
+      check_near(w, row.w, tolerance);
+      check_near(b, row.b, tolerance);
+    }
+  }
+}
+
+TEST_CASE("a step uses up gradients and counts updates per parameter") {
+  Tensor w = parameter({1, 2}), b = parameter({3});
+  AdamW optimizer({w, b});
+  w.set_grad(make({1, 1}));
+  optimizer.step();
+  CHECK_FALSE(w.grad().defined());
+  CHECK(b.to_vector<double>() == Values{3});
+  w.set_grad(make({1, 1}));
+  b.set_grad(make({1}));
+  optimizer.step();
+  optimizer.step();  // nobody has a gradient: nothing happens
+  CHECK(state_of(optimizer).at("steps").to_vector<int64_t>() == std::vector<int64_t>{2, 1});
+}
+
+TEST_CASE("a parameter without gradient keeps its value and its momentum, weight decay or not") {
+  Tensor w = parameter({1, -2});
+  SGD optimizer({w}, {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.5});
+  set_gradient(w, 0);
+  optimizer.step();
+  const Values value = w.to_vector<double>();
+  const Values momentum = state_of(optimizer).at("0.momentum").to_vector<double>();
+  optimizer.step();
+  CHECK(w.to_vector<double>() == value);
+  CHECK(state_of(optimizer).at("0.momentum").to_vector<double>() == momentum);
+}
+
+TEST_CASE("optimizers list their state by name, zero from the start") {
+  Tensor w = parameter({1, 2, 3}), b = parameter({1});
+  Adam adam_optimizer({w, b});
+  SGD sgd_optimizer({w, b});
+  std::vector<std::string> names;
+  for (const auto& [name, buffer] : state_of(adam_optimizer)) {
+    names.push_back(name);
+    for (double x : buffer.to_vector<double>()) CHECK(x == 0);
+  }
+  CHECK(names == std::vector<std::string>{"0.first_moment", "0.second_moment", "1.first_moment",
+                                          "1.second_moment", "steps"});
+  CHECK(state_of(adam_optimizer).at("0.first_moment").shape() == Shape{3});
+  CHECK(state_of(sgd_optimizer).size() == 1);
+}
+
+TEST_CASE("an optimizer with a copied state continues bit for bit") {
+  for (const Row& row : rows()) {
+    CAPTURE(row.name);
+    Tensor w = parameter({1, -2, 0.5, 3}, row.dtype), b = parameter({0.25, -0.75}, row.dtype);
+    const Made straight = row.make(w, b);
+    const auto run = [](Optimizer& optimizer, const Tensor& first, const Tensor& second, int begin, int end) {
+      for (int t = begin; t < end; ++t) {
+        set_gradient(first, t);
+        if (t % 2 == 0) set_gradient(second, t);
+        optimizer.step();
+      }
+    };
+    run(*straight, w, b, 0, 3);
+    Tensor w2 = w.copy().set_trainable(), b2 = b.copy().set_trainable();
+    const Made resumed = row.make(w2, b2);
+    auto to = state_of(*resumed);
+    for (const auto& [name, value] : state_of(*straight)) assign(to.at(name), value);
+    run(*straight, w, b, 3, 6);
+    run(*resumed, w2, b2, 3, 6);
+    CHECK(w2.to_vector<double>() == w.to_vector<double>());
+    CHECK(b2.to_vector<double>() == b.to_vector<double>());
+  }
+}
+
+TEST_CASE("optimizers find the bottom of a quadratic") {
+  // loss = Σ cᵢ/2 (wᵢ − targetᵢ)², curvatures 0.1 to 1, so dw = c (w − target). Slowest direction under SGD
+  // with momentum 0.9 and lr 0.5: each step shrinks the error by about √0.9; 1000 steps leave 1e-22.
+  const Values target = {1, -2, 3, 0.5}, curvature = {1, 0.1, 0.5, 0.3};
+  const std::map<std::string, Make> makers = {
+      {"sgd", sgd({.lr = 0.5})},
+      {"momentum", sgd({.lr = 0.5, .momentum = 0.9})},
+      {"nesterov", sgd({.lr = 0.5, .momentum = 0.9, .nesterov = true})},
+      {"adam", adam({.lr = 0.1})},
+      {"adamw", adam_w({.lr = 0.1, .weight_decay = 0})}};
+  for (const auto& maker : makers) {
+    CAPTURE(maker.first);
+    Tensor w = parameter({0, 0, 0, 0}), b = parameter({0});
+    const Made optimizer = maker.second(w, b);
+    const LinearSchedule schedule{optimizer->lr(), 0, 1000};
+    for (int t = 0; t < 1000; ++t) {
+      const Values x = w.to_vector<double>();
+      Values dw(4);
+      for (int i = 0; i < 4; ++i) dw[i] = curvature[i] * (x[i] - target[i]);
+      w.set_grad(make(dw));
+      optimizer->set_lr(schedule(t));
+      optimizer->step();
+    }
+    // Plain SGD with a rate that falls from 0.5 to 0 covers Σ lr · c = 250 · 0.1 = 25: e⁻²⁵ · 2 is left.
+    for (int i = 0; i < 4; ++i) CHECK(w.at({i}) == doctest::Approx(target[i]).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("a step gives the same bits for 1, 2, 3 and 8 threads") {
+  const int before = threads();
+  const int64_t n = 3 * (1 << 14) + 77;  // four chunks, the last one ragged
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64})
+    for (const Row& row : rows()) {
+      CAPTURE(row.name);
+      std::vector<Values> results;
+      for (int count : {1, 2, 3, 8}) {
+        set_threads(count);
+        Tensor w = Rng(1).normal({n}, 0, 1, dtype).set_trainable(), b = parameter({1}, dtype);
+        const Made optimizer = row.make(w, b);
+        for (int t = 0; t < 2; ++t) {
+          w.set_grad(Rng(2).split(static_cast<uint64_t>(t)).normal({n}, 0, 1, dtype));
+          results.push_back({clip_grad_norm({w, b}, 1.0)});
+          optimizer->step();
+        }
+        results.push_back(w.to_vector<double>());
+      }
+      set_threads(before);
+      for (size_t i = 3; i < results.size(); ++i) CHECK(results[i] == results[i % 3]);
+    }
+}
+
+TEST_CASE("a gradient that is a strided view is read in its own order") {
+  Tensor w = zeros({2, 3}, Dtype::f64).set_trainable();
+  w.set_grad(make({1, 2, 3, 4, 5, 6}).view({2, 3}, {1, 2}));  // rows 1 3 5 and 2 4 6
+  CHECK(grad_norm({w}) == doctest::Approx(std::sqrt(91.0)).epsilon(1e-15));
+  SUBCASE("by a step") {
+    SGD({w}, {.lr = 1}).step();
+    CHECK(w.to_vector<double>() == Values{-1, -3, -5, -2, -4, -6});
+  }
+  SUBCASE("by clipping") {
+    clip_grad_norm({w}, 1e-6);
+    CHECK(w.grad().at({0, 1}) / w.grad().at({0, 0}) == doctest::Approx(3).epsilon(1e-14));
+    CHECK(w.grad().at({1, 0}) / w.grad().at({0, 0}) == doctest::Approx(2).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("from the second step on no block is asked from the system") {
+  const Rng rng(3);
+  Tensor w = rng.normal({300, 200}).set_trainable(), b = rng.normal(Shape{200}).set_trainable();
+  AdamW optimizer({w, b});
+  uint64_t blocks = 0;
+  for (int t = 0; t < 6; ++t) {
+    if (t == 2) blocks = memory::stats().system_blocks;
+    w.set_grad(rng.split(static_cast<uint64_t>(t)).normal({300, 200}));
+    b.set_grad(rng.split("b").normal(Shape{200}));
+    clip_grad_norm({w, b}, 1.0);
+    optimizer.step();
+  }
+  CHECK(memory::stats().system_blocks == blocks);
+}
+
+TEST_CASE("empty tensors and single numbers are parameters too") {
+  Tensor none = zeros({0, 3}).set_trainable(), one = ones({}).set_trainable();
+  AdamW optimizer({none, one}, {.lr = 0.5, .weight_decay = 0});
+  none.set_grad(zeros({0, 3}));
+  one.set_grad(full({}, 7));
+  CHECK(clip_grad_norm({none, one}, 100) == 7);
+  optimizer.step();
+  CHECK(one.item() == doctest::Approx(0.5).epsilon(1e-6));  // the first step of Adam is lr · sign(dw)
+}
+
+TEST_CASE("bad settings are refused by name") {
+  Tensor w = parameter({1, 2});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(message_of([&] { SGD({w}, {.lr = -1}); }) == "sgd: lr must be finite and not negative, got -1");
+  CHECK(message_of([&] { AdamW({w}, {.lr = nan}); }) ==
+        "adam_w: lr must be finite and not negative, got nan");
+  CHECK(message_of([&] { SGD({w}, {.nesterov = true}); }) ==
+        "sgd: nesterov wants a momentum above 0; set .momentum");
+  CHECK(message_of([&] { SGD({w}, {.momentum = -0.1}); }) ==
+        "sgd: momentum must be finite and not negative, got -0.1");
+  CHECK(message_of([&] { Adam({w}, {.beta1 = 1}); }) == "adam: beta1 must be in [0, 1), got 1");
+  CHECK(message_of([&] { AdamW({w}, {.beta2 = -0.5}); }) == "adam_w: beta2 must be in [0, 1), got -0.5");
+  CHECK(message_of([&] { AdamW({w}, {.eps = nan}); }) ==
+        "adam_w: eps must be finite and not negative, got nan");
+  CHECK(message_of([&] { AdamW({w}, {.weight_decay = -1}); }) ==
+        "adam_w: weight_decay must be finite and not negative, got -1");
+  const auto grouped_sgd = [](const ParameterGroup& group) { SGD optimizer(std::vector{group}); };
+  CHECK(message_of([&] { grouped_sgd({.parameters = {w}, .weight_decay = -1}); }) ==
+        "sgd: weight_decay of a group must be finite and not negative, got -1");
+  CHECK(message_of([&] { grouped_sgd({.parameters = {w}, .lr_scale = -1}); }) ==
+        "sgd: lr_scale of a group must be finite and not negative, got -1");
+  SGD optimizer({w}, {.lr = 0.5});
+  CHECK(message_of([&] { optimizer.set_lr(-2); }) == "sgd: lr must be finite and not negative, got -2");
+  CHECK(optimizer.lr() == 0.5);
+}
+
+TEST_CASE("bad parameters are refused by index") {
+  Tensor w = parameter({1, 2});
+  const auto message = [](const std::vector<Tensor>& parameters) {
+    return message_of([&] { SGD optimizer(parameters); });
+  };
+  CHECK(message({}) == "sgd: wanted at least one parameter, got none; does the model list its fields?");
+  CHECK(message({w, w}) == "sgd: parameter 1 [2] is given twice");
+  CHECK(message({w, Tensor()}) == "sgd: parameter 1 is undefined");
+  CHECK(message({zeros({3}, Dtype::i64)}) == "sgd: parameter 0 [3] must be f32 or f64, got i64");
+  CHECK(message({zeros({3, 2}).view({2, 3}, {1, 2})}) ==
+        "sgd: parameter 0 [2, 3] is not contiguous; make it from a packed() tensor");
+}
+
+TEST_CASE("clip_grad_norm does what PyTorch does") {
+  struct Case {
+    double max_norm;
+    Values w, b;
+  };
+  const std::vector<Case> cases = {{1.0,
+                                    {0.035293506622821706, -0.04705800883042894, 0.14117402649128682},
+                                    {0.005882251103803617, 0.9882181854390077}},
+                                   {100.0, {3.0, -4.0, 12.0}, {0.5, 84.0}},
+                                   {std::numeric_limits<double>::infinity(), {3.0, -4.0, 12.0}, {0.5, 84.0}}};
+  for (const Case& c : cases) {
+    CAPTURE(c.max_norm);
+    Tensor w = parameter({0, 0, 0}), b = parameter({0, 0}), without = parameter({0});
+    w.set_grad(make({3, -4, 12}));
+    b.set_grad(make({0.5, 84}));
+    CHECK(clip_grad_norm({w, without, b}, c.max_norm) == doctest::Approx(85.00147057551416).epsilon(1e-15));
+    check_near(w.grad(), c.w, 1e-14);
+    check_near(b.grad(), c.b, 1e-14);
+    CHECK_FALSE(without.grad().defined());
+  }
+}
+
+TEST_CASE("clipping scales a gradient that two parameters share once for each") {
+  Tensor a = parameter({0, 0}), b = parameter({0, 0});
+  const Tensor shared = make({3, 4});
+  a.set_grad(shared);
+  b.set_grad(shared);
+  const double norm = clip_grad_norm({a, b}, 1);
+  CHECK(norm == doctest::Approx(std::sqrt(50.0)).epsilon(1e-15));
+  check_near(a.grad(), {3 / (norm + 1e-6), 4 / (norm + 1e-6)}, 1e-15);
+  check_near(b.grad(), {3 / (norm + 1e-6), 4 / (norm + 1e-6)}, 1e-15);
+  CHECK(shared.to_vector<double>() == Values{3, 4});
+}
+
+TEST_CASE("gradients that are not finite stay visible through clipping") {
+  Tensor w = parameter({0, 0}), b = parameter({0});
+  const double inf = std::numeric_limits<double>::infinity();
+  SUBCASE("NaN reaches the norm and every gradient") {
+    w.set_grad(make({1, std::nan("")}));
+    b.set_grad(make({1}));
+    CHECK(std::isnan(clip_grad_norm({w, b}, 1)));
+    CHECK(std::isnan(w.grad().at({0})));
+    CHECK(std::isnan(b.grad().at({0})));
+  }
+  SUBCASE("infinity becomes NaN where it stood, as in PyTorch") {
+    w.set_grad(make({1, inf}));
+    b.set_grad(make({1}));
+    CHECK(clip_grad_norm({w, b}, 1) == inf);
+    CHECK(w.grad().at({0}) == 0);
+    CHECK(std::isnan(w.grad().at({1})));
+    CHECK(b.grad().at({0}) == 0);
+  }
+}
+
+TEST_CASE("the norm of f32 gradients is summed in double") {
+  Tensor tiny = parameter({0}, Dtype::f32), many = zeros({1 << 20}).set_trainable();
+  tiny.set_grad(make({1e-37}, Dtype::f32));  // its square is zero in f32
+  CHECK(grad_norm({tiny}) == doctest::Approx(1e-37).epsilon(1e-6));
+  many.set_grad(ones({1 << 20}));
+  CHECK(grad_norm({many}) == 1024);
+  CHECK(message_of([&] { clip_grad_norm({many}, -1); }) ==
+        "clip_grad_norm: max_norm must not be negative, got -1");
+}
+
+TEST_CASE("schedules meet their closed forms") {
+  SUBCASE("constant") {
+    const ConstantSchedule schedule{0.25};
+    CHECK(schedule(0) == 0.25);
+    CHECK(schedule(1'000'000) == 0.25);
+  }
+  SUBCASE("linear") {
+    const LinearSchedule schedule{.first = 1, .last = 0.5, .steps = 8};
+    CHECK(schedule(0) == 1);
+    CHECK(schedule(2) == 0.875);
+    CHECK(schedule(8) == 0.5);
+    CHECK(schedule(9) == 0.5);
+  }
+  SUBCASE("warm-up and cosine") {
+    const WarmupCosine schedule{.lr = 1e-3, .min_lr = 1e-4, .warmup = 100, .steps = 2100};
+    CHECK(schedule(0) == doctest::Approx(1e-3 / 101).epsilon(1e-15));
+    CHECK(schedule(99) == doctest::Approx(1e-3 * 100 / 101).epsilon(1e-15));
+    CHECK(schedule(100) == doctest::Approx(1e-3).epsilon(1e-15));
+    CHECK(schedule(1100) == doctest::Approx(5.5e-4).epsilon(1e-14));  // half-way: the mean of both
+    const double third = 0.5 * (1 + 0.5);                             // cos(π/3) = 1/2
+    const WarmupCosine thirds{.lr = 1, .min_lr = 0, .warmup = 0, .steps = 3};
+    CHECK(thirds(1) == doctest::Approx(third).epsilon(1e-15));
+    CHECK(schedule(2100) == 1e-4);
+    CHECK(schedule(5000) == 1e-4);
+  }
+  SUBCASE("a schedule that is all warm-up, and one of no steps") {
+    CHECK(WarmupCosine{.lr = 1, .min_lr = 0.1, .warmup = 3, .steps = 3}(2) == 0.75);
+    CHECK(WarmupCosine{.lr = 1, .min_lr = 0.1, .warmup = 3, .steps = 3}(3) == 0.1);
+    CHECK(WarmupCosine{.lr = 1, .min_lr = 0.1, .warmup = 0, .steps = 0}(0) == 0.1);
+  }
+  SUBCASE("bad ones") {
+    CHECK_THROWS_AS(ConstantSchedule{1}(-1), Error);
+    CHECK_THROWS_AS((LinearSchedule{1, 0, 0}(0)), Error);
+    CHECK_THROWS_AS((WarmupCosine{1, 0, 5, 4}(0)), Error);
+  }
+}
