@@ -51,6 +51,7 @@ double cgroup_quota() {
 }  // namespace
 
 void parallel_for(int64_t n, int64_t grain, const RangeBody& body) {
+  check(grain > 0, "parallel_for: wanted a grain above 0, got {}", grain);
   if (n <= 0) return;
   const int64_t chunks = chunk_count(n, grain);
   auto run_chunk = [&](int64_t chunk) {
@@ -69,6 +70,7 @@ void parallel_for(int64_t n, int64_t grain, const RangeBody& body) {
 
 void set_threads(int count) {
   check(count >= 1 && count <= 1024, "threads: wanted 1 to 1024, got {}", count);
+  check(!inside, "threads: the number may not change inside parallel_for");
   if (count == threads()) return;
   pool().reset();
   pool() = std::make_unique<Pool>(count);

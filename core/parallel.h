@@ -29,12 +29,14 @@ class RangeBody {
   void (*call_)(const void*, int64_t, int64_t);
 };
 
+// Throws Error unless grain > 0; does nothing for n <= 0.
 void parallel_for(int64_t n, int64_t grain, const RangeBody& body);
 
 // Number of chunks that parallel_for(n, grain, …) makes.
 constexpr int64_t chunk_count(int64_t n, int64_t grain) { return (n + grain - 1) / grain; }
 
-// Threads used by parallel_for from now on, 1 … 1024. Default: available_threads().
+// Threads used by parallel_for from now on, 1 … 1024. Default: available_threads(). Throws Error inside a
+// body; no other thread may be in parallel_for meanwhile.
 void set_threads(int count);
 int threads();
 

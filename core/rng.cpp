@@ -34,8 +34,24 @@ double horner(double x, const double (&c)[8]) {
   return y;
 }
 
-// The standard normal quantile of p in (0, 1), relative error about 1e-16. Coefficients: Wichura 1988, AS
-// 241.
+// Element i = transform(bits of draw i), two draws from each Philox block.
+template <class T, class Transform>
+Tensor draw(const Shape& shape, uint64_t key, const Transform& transform) {
+  Tensor result(shape, dtype_of<T>());
+  T* y = result.write<T>();
+  const int64_t n = result.numel();
+  parallel_for(chunk_count(n, 2), 1 << 12, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) {
+      const auto words = philox(block, key);
+      y[2 * block] = static_cast<T>(transform(words[0]));
+      if (2 * block + 1 < n) y[2 * block + 1] = static_cast<T>(transform(words[1]));
+    }
+  });
+  return result;
+}
+
+}  // namespace
+
 double normal_quantile(double p) {
   static constexpr double a[8] = {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
                                   1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
@@ -81,24 +97,6 @@ double normal_quantile(double p) {
   const double z = r <= 5 ? horner(r - 1.6, c) / horner(r - 1.6, d) : horner(r - 5, e) / horner(r - 5, f);
   return q < 0 ? -z : z;
 }
-
-// Element i = transform(bits of draw i), two draws from each Philox block.
-template <class T, class Transform>
-Tensor draw(const Shape& shape, uint64_t key, const Transform& transform) {
-  Tensor result(shape, dtype_of<T>());
-  T* y = result.write<T>();
-  const int64_t n = result.numel();
-  parallel_for(chunk_count(n, 2), 1 << 12, [&](int64_t begin, int64_t end) {
-    for (int64_t block = begin; block < end; ++block) {
-      const auto words = philox(block, key);
-      y[2 * block] = static_cast<T>(transform(words[0]));
-      if (2 * block + 1 < n) y[2 * block + 1] = static_cast<T>(transform(words[1]));
-    }
-  });
-  return result;
-}
-
-}  // namespace
 
 Rng Rng::split(std::string_view name) const {
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a

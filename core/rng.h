@@ -33,7 +33,9 @@ class Rng {
   double normal(uint64_t index) const;
   uint64_t below(uint64_t bound, uint64_t index) const;
 
-  // Tensors whose element i is draw i. Uniform in (low, high); normal with this mean and std.
+  // Tensors whose element i is draw i. Uniform in (low, high) before it is rounded to dtype, which may reach
+  // the ends; normal with this mean and std. One-dimensional shapes are written Shape{8}: a bare {8} reads as
+  // an index.
   Tensor uniform(const Shape& shape, double low = 0, double high = 1, Dtype dtype = Dtype::f32) const;
   Tensor normal(const Shape& shape, double mean = 0, double std = 1, Dtype dtype = Dtype::f32) const;
   // Integers in [0, bound).
@@ -42,5 +44,9 @@ class Rng {
  private:
   uint64_t key_;
 };
+
+// The standard normal quantile of p in (0, 1), by Wichura 1988, algorithm AS 241 (PPND16); relative error
+// about 1e-16.
+double normal_quantile(double p);
 
 }  // namespace isobar

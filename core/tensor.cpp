@@ -9,9 +9,9 @@ namespace isobar {
 namespace {
 
 bool is_row_major(const Shape& shape, const Strides& strides) {
+  if (shape.numel() == 0) return true;
   int64_t step = 1;
   for (int d = shape.ndim() - 1; d >= 0; --d) {
-    if (shape[d] == 0) return true;
     if (shape[d] != 1 && strides[d] != step) return false;
     step *= shape[d];
   }

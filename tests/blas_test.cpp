@@ -1,0 +1,208 @@
+// gemm against three loops, at the edges, and bit for bit between thread counts.
+#include "../core/blas.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../core/rng.h"
+#include "../core/tensor.h"
+#include "thread_counts.h"
+
+using namespace isobar;
+
+namespace {
+
+template <class T>
+std::vector<T> random(int64_t n, const char* name) {
+  return Rng(1).split(name).normal(Shape{n}, 0, 1, dtype_of<T>()).template to_vector<T>();
+}
+
+struct Problem {
+  int64_t m, n, k;
+  bool transpose_a = false, transpose_b = false, accumulate = false;
+  int64_t gap = 0;  // unused elements at the end of each row
+};
+
+// A product whose operands are held here. C starts with numbers of its own.
+template <class T>
+struct Product {
+  explicit Product(const Problem& p) {
+    g.transpose_a = p.transpose_a;
+    g.transpose_b = p.transpose_b;
+    g.accumulate = p.accumulate;
+    g.m = p.m;
+    g.n = p.n;
+    g.k = p.k;
+    g.lda = (p.transpose_a ? p.m : p.k) + p.gap;
+    g.ldb = (p.transpose_b ? p.k : p.n) + p.gap;
+    g.ldc = p.n + p.gap;
+    a = random<T>(g.lda * (p.transpose_a ? p.k : p.m), "a");
+    b = random<T>(g.ldb * (p.transpose_b ? p.n : p.k), "b");
+    c = random<T>(g.ldc * p.m, "c");
+    point();
+  }
+  void point() {
+    g.a = a.data();
+    g.b = b.data();
+    g.c = c.data();
+  }
+  double at_a(int64_t i, int64_t l) const { return g.transpose_a ? a[l * g.lda + i] : a[i * g.lda + l]; }
+  double at_b(int64_t l, int64_t j) const { return g.transpose_b ? b[j * g.ldb + l] : b[l * g.ldb + j]; }
+
+  Gemm<T> g;
+  std::vector<T> a, b, c;
+};
+
+// Compares with three loops in double. The bound is that of any summation order: each of the k products and
+// k sums rounds once, so the error is at most (k + 1) · ε · Σ |a b| (Higham 2002, section 3.1), plus the
+// rounding of the start value.
+template <class T>
+void check_against_loops(const Problem& p) {
+  Product<T> product(p);
+  const std::vector<T> before = product.c;
+  gemm(product.g);
+  const Gemm<T>& g = product.g;
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t j = 0; j < p.n; ++j) {
+      double sum = p.accumulate ? before[i * g.ldc + j] : 0, size = std::abs(sum);
+      for (int64_t l = 0; l < p.k; ++l) {
+        const double term = product.at_a(i, l) * product.at_b(l, j);
+        sum += term;
+        size += std::abs(term);
+      }
+      const double bound = static_cast<double>(p.k + 2) * std::numeric_limits<T>::epsilon() * size;
+      wrong += !(std::abs(product.c[i * g.ldc + j] - sum) <= bound);
+    }
+    for (int64_t j = p.n; j < g.ldc; ++j) wrong += product.c[i * g.ldc + j] != before[i * g.ldc + j];
+  }
+  CAPTURE(p.m);
+  CAPTURE(p.n);
+  CAPTURE(p.k);
+  CAPTURE(p.transpose_a);
+  CAPTURE(p.transpose_b);
+  CAPTURE(p.accumulate);
+  CAPTURE(p.gap);
+  CHECK(wrong == 0);
+}
+
+const std::vector<Problem> sizes = {{1, 1, 1},   {1, 7, 3},    {7, 1, 3},    {5, 3, 1},      {3, 5, 7},
+                                    {17, 33, 9}, {64, 64, 64}, {1, 1600, 5}, {130, 70, 257}, {37, 1541, 19}};
+
+}  // namespace
+
+TEST_CASE("gemm equals three loops for all transposes, odd sizes, leading dimensions, accumulating or not") {
+  for (Problem p : sizes)
+    for (int flags = 0; flags < 16; ++flags) {
+      p.transpose_a = flags & 1;
+      p.transpose_b = flags & 2;
+      p.accumulate = flags & 4;
+      p.gap = flags & 8 ? 3 : 0;
+      check_against_loops<float>(p);
+      check_against_loops<double>(p);
+    }
+}
+
+TEST_CASE("an empty inner dimension gives zeros, or leaves C as it is when accumulating") {
+  for (bool accumulate : {false, true}) {
+    check_against_loops<float>({.m = 3, .n = 5, .k = 0, .accumulate = accumulate, .gap = 2});
+    check_against_loops<double>({.m = 3, .n = 5, .k = 0, .accumulate = accumulate, .gap = 2});
+  }
+}
+
+TEST_CASE("an empty result touches nothing") {
+  Gemm<float> nothing;  // all pointers null
+  nothing.k = 4;
+  nothing.n = 3;
+  CHECK_NOTHROW(gemm(nothing));
+  CHECK_NOTHROW(gemm_serial(nothing));
+  nothing.m = 3;
+  nothing.n = 0;
+  CHECK_NOTHROW(gemm(nothing));
+  CHECK_NOTHROW(gemm_serial(nothing));
+}
+
+TEST_CASE("what stood in C before does not matter unless accumulating, NaN included") {
+  for (const Problem& size : sizes) {
+    Product<float> fresh(size), dirty(size);
+    std::fill(dirty.c.begin(), dirty.c.end(), std::numeric_limits<float>::quiet_NaN());
+    gemm(fresh.g);
+    gemm(dirty.g);
+    CAPTURE(size.m);
+    CAPTURE(size.n);
+    CHECK(dirty.c == fresh.c);
+  }
+}
+
+TEST_CASE("a NaN in an operand reaches its row or column, also against zeros") {
+  for (const Problem& size : sizes) {
+    Product<float> product(size);
+    std::fill(product.a.begin(), product.a.end(), 0.0f);
+    product.b[(size.k - 1) * product.g.ldb + size.n / 2] = std::numeric_limits<float>::quiet_NaN();
+    gemm(product.g);
+    CAPTURE(size.m);
+    CAPTURE(size.n);
+    for (int64_t i = 0; i < size.m; ++i) {
+      REQUIRE(std::isnan(product.c[i * product.g.ldc + size.n / 2]));
+      if (size.n > 1) REQUIRE(product.c[i * product.g.ldc + (size.n / 2 + 1) % size.n] == 0);
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("the bits are the same for 1, 2, 3 and 8 threads", T, float, double) {
+  const std::vector<Problem> shapes = {{517, 803, 301}, {3, 2001, 65},  {2001, 3, 65},   {33, 769, 1025},
+                                       {1, 1537, 63},   {515, 513, 33}, {257, 129, 511}, {1025, 1, 777}};
+  for (Problem p : shapes)
+    for (int flags = 0; flags < 4; ++flags) {
+      p.transpose_a = flags & 1;
+      p.transpose_b = flags & 2;
+      p.accumulate = p.transpose_a;
+      Product<T> product(p);
+      const std::vector<T> start = product.c;
+      std::vector<std::vector<T>> results;
+      for_thread_counts([&] {
+        product.c = start;
+        product.point();
+        gemm(product.g);
+        results.push_back(product.c);
+      });
+      CAPTURE(p.m);
+      CAPTURE(p.n);
+      CAPTURE(p.k);
+      CAPTURE(flags);
+      for (const auto& result : results) CHECK(result == results[0]);
+    }
+}
+
+TEST_CASE("a product inside a parallel loop has the bits of one outside") {
+  const Problem p{.m = 300, .n = 900, .k = 65};
+  Product<float> outside(p);
+  gemm(outside.g);
+  const WithThreads guard(3);
+  std::vector<Product<float>> inside(4, Product<float>(p));
+  for (auto& product : inside) product.point();
+  parallel_for(4, 1, [&](int64_t begin, int64_t) { gemm(inside[begin].g); });
+  for (const auto& product : inside) CHECK(product.c == outside.c);
+}
+
+TEST_CASE("dimensions that do not fit the library's 32-bit integers are refused") {
+  Gemm<float> huge;
+  huge.m = 1;
+  huge.n = 1;
+  huge.k = int64_t{1} << 31;
+  huge.lda = huge.k;
+  huge.ldb = huge.ldc = 1;
+  CHECK_THROWS_WITH_AS(gemm(huge), "gemm: dimensions must be below 2^31, got 1 x 1 x 2147483648", Error);
+}
+
+TEST_CASE("the library names its kernels and its version") {
+  CHECK_FALSE(blas_core().empty());
+  CHECK(blas_version().substr(0, 9) == "OpenBLAS ");
+  if (const std::string warning = blas_warning(); !warning.empty()) {
+    CHECK(warning.find(blas_core()) != std::string::npos);
+    CHECK(warning.find("OPENBLAS_CORETYPE") != std::string::npos);
+  }
+}

@@ -1,0 +1,145 @@
+// The caching allocator.
+#include "../core/memory.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "../core/error.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#endif
+#ifdef WITH_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+using namespace isobar;
+
+TEST_CASE("blocks are aligned to 64 bytes and usable to their last byte") {
+  for (size_t bytes : {0, 1, 63, 64, 255, 256, 257, 1000, 4097, 1 << 20}) {
+    CAPTURE(bytes);
+    void* block = memory::allocate(bytes);
+    CHECK(reinterpret_cast<uintptr_t>(block) % 64 == 0);
+    std::memset(block, 0xAB, bytes);
+    memory::release(block, bytes);
+  }
+}
+
+TEST_CASE("rounding up to a size class costs at most a quarter") {
+  for (size_t bytes = 256; bytes < (size_t{1} << 24); bytes += bytes / 7 + 1) {
+    CAPTURE(bytes);
+    const size_t before = memory::stats().bytes_in_use;
+    void* block = memory::allocate(bytes);
+    const size_t taken = memory::stats().bytes_in_use - before;
+    CHECK(taken >= bytes);
+    CHECK(taken * 4 <= bytes * 5);
+    memory::release(block, bytes);
+    CHECK(memory::stats().bytes_in_use == before);
+  }
+}
+
+TEST_CASE("a freed block serves the next request of its size class without the system") {
+  memory::trim();
+  void* first = memory::allocate(100'000);
+  memory::release(first, 100'000);
+  const memory::Stats before = memory::stats();
+  void* second = memory::allocate(100'001);  // the same class
+  CHECK(second == first);
+  CHECK(memory::stats().system_blocks == before.system_blocks);
+  CHECK(memory::stats().cached_bytes < before.cached_bytes);
+  void* third = memory::allocate(100'000);  // the cache has no other
+  CHECK(third != second);
+  CHECK(memory::stats().system_blocks == before.system_blocks + 1);
+  memory::release(second, 100'001);
+  memory::release(third, 100'000);
+}
+
+TEST_CASE("the peak is the highest sum since the last reset") {
+  memory::reset_peak();
+  const size_t base = memory::stats().bytes_in_use;
+  CHECK(memory::stats().peak_bytes == base);
+  void* a = memory::allocate(1 << 20);
+  void* b = memory::allocate(1 << 20);
+  memory::release(a, 1 << 20);
+  memory::release(b, 1 << 20);
+  CHECK(memory::stats().bytes_in_use == base);
+  CHECK(memory::stats().peak_bytes == base + (2 << 20));
+  memory::reset_peak();
+  CHECK(memory::stats().peak_bytes == base);
+}
+
+TEST_CASE("trim returns every cached block") {
+  memory::release(memory::allocate(1 << 16), 1 << 16);
+  CHECK(memory::stats().cached_bytes >= 1 << 16);
+  memory::trim();
+  CHECK(memory::stats().cached_bytes == 0);
+  const uint64_t blocks = memory::stats().system_blocks;
+  memory::release(memory::allocate(1 << 16), 1 << 16);
+  CHECK(memory::stats().system_blocks == blocks + 1);
+}
+
+TEST_CASE("the cache keeps no more than its limit") {
+  memory::trim();
+  memory::set_cache_limit(1 << 20);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 8; ++i) blocks.push_back(memory::allocate(1 << 18));
+  for (void* block : blocks) memory::release(block, 1 << 18);
+  CHECK(memory::stats().cached_bytes == 1 << 20);
+  memory::set_cache_limit(0);
+  CHECK(memory::stats().cached_bytes == 0);
+  memory::release(memory::allocate(1 << 10), 1 << 10);
+  CHECK(memory::stats().cached_bytes == 0);
+  memory::set_cache_limit(size_t{16} << 30);
+}
+
+TEST_CASE("absurd sizes are refused with the number of bytes") {
+  CHECK_THROWS_WITH_AS(memory::allocate((size_t{1} << 60) + 1),
+                       "memory: a block of 1152921504606846977 bytes is more than any machine has", Error);
+#ifndef WITH_ASAN  // it ends the program where the system would return null
+  const memory::Stats before = memory::stats();
+  CHECK_THROWS_AS(memory::allocate(size_t{1} << 59), Error);
+  CHECK(memory::stats().bytes_in_use == before.bytes_in_use);
+  CHECK(memory::stats().system_blocks == before.system_blocks);
+#endif
+}
+
+TEST_CASE("threads never share a block") {
+  const size_t base = memory::stats().bytes_in_use;
+  std::vector<int> broken(4, 0);
+  std::vector<std::thread> workers;
+  for (int id = 0; id < 4; ++id)
+    workers.emplace_back([id, &broken] {
+      for (int round = 0; round < 2000; ++round) {
+        const size_t bytes = 300 + static_cast<size_t>(round % 5) * 100;
+        auto* block = static_cast<unsigned char*>(memory::allocate(bytes));
+        std::memset(block, id + 1, bytes);
+        std::this_thread::yield();
+        for (size_t i = 0; i < bytes; ++i) broken[id] += block[i] != id + 1;
+        memory::release(block, bytes);
+      }
+    });
+  for (std::thread& worker : workers) worker.join();
+  CHECK(broken == std::vector<int>(4, 0));
+  CHECK(memory::stats().bytes_in_use == base);
+}
+
+#ifdef WITH_ASAN
+TEST_CASE("under AddressSanitizer a block is touchable up to its size, and not at all once freed") {
+  auto* block = static_cast<char*>(memory::allocate(1000));
+  CHECK_FALSE(__asan_address_is_poisoned(block + 999));
+  CHECK(__asan_address_is_poisoned(block + 1000));
+  memory::release(block, 1000);
+  CHECK(__asan_address_is_poisoned(block));
+  CHECK(memory::allocate(900) == block);
+  CHECK_FALSE(__asan_address_is_poisoned(block + 899));
+  CHECK(__asan_address_is_poisoned(block + 900));
+  memory::release(block, 900);
+}
+#endif

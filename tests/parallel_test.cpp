@@ -1,0 +1,173 @@
+// parallel_for: chunk borders, exceptions, nesting, and the same bits for any number of threads.
+#include "../core/parallel.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "../core/rng.h"
+#include "../core/tensor.h"
+#include "thread_counts.h"
+
+using namespace isobar;
+
+namespace {
+
+// The chunks that one loop makes, in the order of their borders.
+std::set<std::pair<int64_t, int64_t>> chunks_of(int64_t n, int64_t grain) {
+  std::mutex mutex;
+  std::set<std::pair<int64_t, int64_t>> chunks;
+  parallel_for(n, grain, [&](int64_t begin, int64_t end) {
+    std::lock_guard lock(mutex);
+    CHECK(chunks.emplace(begin, end).second);
+  });
+  return chunks;
+}
+
+}  // namespace
+
+TEST_CASE("chunks are cut at multiples of the grain, for any number of threads") {
+  for (auto [n, grain] : std::vector<std::pair<int64_t, int64_t>>{
+           {1, 1}, {10, 3}, {9, 3}, {3, 100}, {100, 1}, {1000, 7}, {3, INT64_MAX / 2}}) {
+    std::set<std::pair<int64_t, int64_t>> wanted;
+    for (int64_t begin = 0; begin < n; begin += grain) wanted.emplace(begin, std::min(n, begin + grain));
+    for_thread_counts([&, n = n, grain = grain] {
+      CHECK(chunks_of(n, grain) == wanted);
+      CHECK(static_cast<int64_t>(wanted.size()) == chunk_count(n, grain));
+    });
+  }
+}
+
+TEST_CASE("an empty range runs nothing") {
+  for_thread_counts([] {
+    CHECK(chunks_of(0, 4).empty());
+    CHECK(chunks_of(-3, 4).empty());
+  });
+}
+
+TEST_CASE("a grain below one is refused") {
+  CHECK_THROWS_WITH_AS(parallel_for(4, 0, [](int64_t, int64_t) {}),
+                       "parallel_for: wanted a grain above 0, got 0", Error);
+}
+
+TEST_CASE("an exception of the body reaches the caller, and the next loop works") {
+  for_thread_counts([] {
+    CHECK_THROWS_WITH_AS(
+        parallel_for(1000, 1, [](int64_t begin, int64_t) { check(begin != 517, "op: wrong at {}", begin); }),
+        "op: wrong at 517", Error);
+    CHECK_FALSE(inside_parallel());
+    std::atomic<int64_t> sum = 0;
+    parallel_for(1000, 10, [&](int64_t begin, int64_t end) { sum += end - begin; });
+    CHECK(sum == 1000);
+  });
+}
+
+TEST_CASE("a nested loop runs serially, in order, on the thread that calls it") {
+  for_thread_counts([] {
+    std::atomic<int> wrong = 0;
+    parallel_for(32, 1, [&](int64_t, int64_t) {
+      const auto here = std::this_thread::get_id();
+      int64_t next = 0;
+      parallel_for(100, 7, [&](int64_t begin, int64_t end) {
+        wrong += begin != next || std::this_thread::get_id() != here || !inside_parallel();
+        next = end;
+      });
+      wrong += next != 100 || !inside_parallel();
+    });
+    CHECK(wrong == 0);
+    CHECK_FALSE(inside_parallel());
+  });
+}
+
+TEST_CASE("an op called inside a body throws, even where the loop has one chunk or one thread") {
+  for_thread_counts([] {
+    for (int64_t n : {1, 100})
+      CHECK_THROWS_WITH_AS(parallel_for(n, 1, [](int64_t, int64_t) { zeros({2}); }),
+                           "tensor: ops may not be called inside parallel_for; call kernels there", Error);
+  });
+}
+
+TEST_CASE("partial sums in chunk order have the same bits for any number of threads") {
+  const int64_t n = 100'003, grain = 1000;
+  const std::vector<float> x = Rng(5).normal(Shape{n}).to_vector<float>();
+  std::vector<float> sums;
+  for_thread_counts([&] {
+    std::vector<float> partial(chunk_count(n, grain));
+    parallel_for(n, grain, [&](int64_t begin, int64_t end) {
+      float sum = 0;
+      for (int64_t i = begin; i < end; ++i) sum += x[i];
+      partial[begin / grain] = sum;
+    });
+    float total = 0;
+    for (float sum : partial) total += sum;
+    sums.push_back(total);
+  });
+  for (float sum : sums) CHECK(sum == sums[0]);
+}
+
+TEST_CASE("several threads are really used, and no more than asked for") {
+  const WithThreads guard(2);
+  std::atomic<int> running = 0, most = 0;
+  const auto enter = [&] {
+    const int now = ++running;
+    for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
+  };
+  // Each of the two chunks waits for the other, which one thread alone could not do; after 10 s it gives up.
+  parallel_for(2, 1, [&](int64_t, int64_t) {
+    enter();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (most < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    --running;
+  });
+  CHECK(most == 2);
+  parallel_for(1000, 1, [&](int64_t, int64_t) {
+    enter();
+    std::this_thread::yield();
+    --running;
+  });
+  CHECK(most == 2);
+}
+
+TEST_CASE("loops started by several threads at once do not mix") {
+  for_thread_counts([] {
+    std::vector<int64_t> sums(3, 0);
+    std::vector<std::thread> callers;
+    for (size_t id = 0; id < sums.size(); ++id)
+      callers.emplace_back([id, &sums] {
+        // The body leaves a mark in its thread; a chunk of another loop in its middle would overwrite it.
+        static thread_local size_t mark = 99;
+        std::atomic<int64_t> sum = 0;
+        for (int round = 0; round < 50; ++round)
+          parallel_for(64, 1, [&](int64_t begin, int64_t end) {
+            mark = id;
+            parallel_for(8, 1, [&](int64_t, int64_t) { std::this_thread::yield(); });
+            if (mark == id) sum += end - begin;
+          });
+        sums[id] = sum;
+      });
+    for (std::thread& caller : callers) caller.join();
+    CHECK(sums == std::vector<int64_t>(3, 50 * 64));
+  });
+}
+
+TEST_CASE("the number of threads is checked and cannot change under a running loop") {
+  const int before = threads();
+  CHECK_THROWS_WITH_AS(set_threads(0), "threads: wanted 1 to 1024, got 0", Error);
+  CHECK_THROWS_WITH_AS(set_threads(1025), "threads: wanted 1 to 1024, got 1025", Error);
+  for (int count : {1, 2}) {
+    const WithThreads guard(count);
+    CHECK(threads() == count);
+    CHECK_THROWS_WITH_AS(parallel_for(4, 1, [](int64_t, int64_t) { set_threads(3); }),
+                         "threads: the number may not change inside parallel_for", Error);
+    CHECK(threads() == count);
+  }
+  CHECK(threads() == before);
+  CHECK(available_threads() >= 1);
+  CHECK(available_threads() <= static_cast<int>(std::thread::hardware_concurrency()));
+}

@@ -1,0 +1,247 @@
+// Tensors: handles, views, copies, the write door, gradients, and what is refused.
+#include "../core/tensor.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "../core/rng.h"
+#include "thread_counts.h"
+
+using namespace isobar;
+
+namespace {
+
+using Floats = std::vector<float>;
+using Doubles = std::vector<double>;
+
+Tensor two_by_three() { return tensor({2, 3}, Floats{1, 2, 3, 4, 5, 6}); }
+Tensor transposed(const Tensor& x) {
+  return x.view({x.size(1), x.size(0)}, {x.strides()[1], x.strides()[0]});
+}
+
+}  // namespace
+
+TEST_CASE("a tensor holds the values it was made from") {
+  const Tensor x = two_by_three();
+  CHECK(x.shape() == Shape{2, 3});
+  CHECK(x.dtype() == Dtype::f32);
+  CHECK(x.numel() == 6);
+  CHECK(x.contiguous());
+  CHECK(x.at({1, 2}) == 6);
+  CHECK(x.to_vector<float>() == Floats{1, 2, 3, 4, 5, 6});
+  CHECK(x.to_vector<int64_t>() == std::vector<int64_t>{1, 2, 3, 4, 5, 6});
+  CHECK(x.data<float>()[4] == 5);
+  CHECK(reinterpret_cast<uintptr_t>(x.data<float>()) % 64 == 0);
+}
+
+TEST_CASE("single numbers and empty tensors are tensors") {
+  const Tensor number = full({}, 2.5, Dtype::f64);
+  CHECK(number.ndim() == 0);
+  CHECK(number.item() == 2.5);
+  CHECK(number.at({}) == 2.5);
+  CHECK(full({1, 1}, 3).item() == 3);
+  const Tensor empty = zeros({3, 0, 2});
+  CHECK(empty.numel() == 0);
+  CHECK(empty.contiguous());
+  CHECK(empty.to_vector<float>().empty());
+  CHECK(empty.copy().shape() == Shape{3, 0, 2});
+  CHECK(empty.to(Dtype::i32).numel() == 0);
+  CHECK(tensor({0}, Floats{}).numel() == 0);
+}
+
+TEST_CASE("full, zeros, ones and arange fill every dtype") {
+  for (Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64}) {
+    CAPTURE(name_of(dtype));
+    CHECK(zeros({2}, dtype).to_vector<double>() == Doubles{0, 0});
+    CHECK(ones({2}, dtype).to_vector<double>() == Doubles{1, 1});
+    CHECK(full({2}, -3, dtype).to_vector<double>() == Doubles{-3, -3});
+    CHECK(arange(4, dtype).to_vector<double>() == Doubles{0, 1, 2, 3});
+    CHECK(arange(0, dtype).numel() == 0);
+    CHECK(ones({2}, dtype).dtype() == dtype);
+  }
+  CHECK_THROWS_WITH_AS(arange(-1), "arange: wanted a count of at least 0, got -1", Error);
+}
+
+TEST_CASE("copies of a handle share the numbers; copy() and to() do not") {
+  Tensor x = two_by_three();
+  const Tensor handle = x, copy = x.copy(), wide = x.to(Dtype::f64), same_dtype = x.to(Dtype::f32);
+  x.write<float>()[0] = 9;
+  CHECK(handle.at({0, 0}) == 9);
+  CHECK(handle.id() == x.id());
+  CHECK(copy.at({0, 0}) == 1);
+  CHECK(wide.at({0, 0}) == 1);
+  CHECK(same_dtype.at({0, 0}) == 1);
+}
+
+TEST_CASE("conversions round to nearest and keep what is not finite") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor x = tensor({4}, Doubles{1.0 / 3, 1e-46, -inf, std::nan("")}).to(Dtype::f32);
+  CHECK(x.at({0}) == static_cast<double>(1.0f / 3.0f));
+  CHECK(x.at({1}) == 0);
+  CHECK(x.at({2}) == -inf);
+  CHECK(std::isnan(x.at({3})));
+  CHECK(tensor({2}, Doubles{2.9, -2.9}).to(Dtype::i64).to_vector<int64_t>() == std::vector<int64_t>{2, -2});
+  CHECK(full({}, 1e-40).item() > 0);  // denormals are kept
+}
+
+TEST_CASE("views read the same storage through their strides and offset") {
+  Tensor x = two_by_three();
+  const Tensor t = transposed(x);
+  CHECK_FALSE(t.contiguous());
+  CHECK(t.to_vector<float>() == Floats{1, 4, 2, 5, 3, 6});
+  CHECK(t.at({2, 1}) == 6);
+  const Tensor column = x.view({2}, {3}, 1);
+  CHECK(column.to_vector<float>() == Floats{2, 5});
+  const Tensor row_of_t = t.view({2}, {3}, 2);  // offsets add up from the view's own origin
+  CHECK(row_of_t.to_vector<float>() == Floats{3, 6});
+  CHECK(row_of_t.view({1}, {1}, 3).item() == 6);
+  const Tensor repeated = column.view({2, 2}, {3, 0});
+  CHECK(repeated.to_vector<float>() == Floats{2, 2, 5, 5});
+  x.write<float>()[4] = 50;
+  CHECK(column.at({1}) == 50);
+  CHECK(repeated.at({1, 1}) == 50);
+}
+
+TEST_CASE("contiguity ignores the strides of extents of one, and of empty tensors") {
+  const Tensor x = two_by_three();
+  CHECK(x.view({1, 6}, {99, 1}).contiguous());
+  CHECK(x.view({6, 1}, {1, 99}).contiguous());
+  CHECK(x.view({0, 3}, {1, 7}).contiguous());
+  CHECK(x.view({}, {}).contiguous());
+  CHECK_FALSE(x.view({2, 2}, {3, 1}).contiguous());
+  CHECK_FALSE(x.view({3}, {2}).contiguous());
+  CHECK_FALSE(x.view({3}, {0}).contiguous());
+}
+
+TEST_CASE("packed() is the tensor itself where it can be, else a contiguous copy") {
+  const Tensor x = two_by_three(), t = transposed(x);
+  CHECK(x.packed().id() == x.id());
+  CHECK(t.packed().contiguous());
+  CHECK(t.packed().storage() != x.storage());
+  CHECK(t.packed().to_vector<float>() == t.to_vector<float>());
+}
+
+TEST_CASE("strided copies of six dimensions agree with element access, for any number of threads") {
+  const Shape shape{3, 4, 5, 2, 3, 7};
+  const Tensor x = Rng(1).normal(shape, 0, 1, Dtype::f64);
+  const Strides s = x.strides();
+  // Dimensions in the order 4 0 5 2 1 3.
+  const Tensor y = x.view({3, 3, 7, 5, 4, 2}, {s[4], s[0], s[5], s[2], s[1], s[3]});
+  Doubles wanted;
+  for (int64_t e = 0; e < 3; ++e)
+    for (int64_t a = 0; a < 3; ++a)
+      for (int64_t f = 0; f < 7; ++f)
+        for (int64_t c = 0; c < 5; ++c)
+          for (int64_t b = 0; b < 4; ++b)
+            for (int64_t d = 0; d < 2; ++d) wanted.push_back(x.at({a, b, c, d, e, f}));
+  CHECK(y.copy().to_vector<double>() == wanted);
+  const Tensor large = transposed(Rng(2).normal({300, 500}));
+  const Floats once = large.to_vector<float>();
+  CHECK(once[2 * 300 + 1] == large.at({2, 1}));
+  for_thread_counts([&] { CHECK(large.copy().to_vector<float>() == once); });
+}
+
+TEST_CASE("every write bumps the storage's version, through any handle or view") {
+  Tensor x = two_by_three(), view = transposed(x);
+  const uint64_t before = x.storage()->version;
+  x.write<float>();
+  view.write<float>();
+  CHECK(x.storage()->version == before + 2);
+  x.to_vector<float>();
+  CHECK(x.storage()->version == before + 2);
+}
+
+TEST_CASE("assign overwrites in place and reads any layout") {
+  Tensor x = zeros({3, 2});
+  const Tensor alias = x;
+  assign(x, transposed(two_by_three()));
+  CHECK(alias.to_vector<float>() == Floats{1, 4, 2, 5, 3, 6});
+  CHECK_THROWS_WITH_AS(assign(x, zeros({2, 3})),
+                       "assign: wanted a contiguous target of [2, 3] f32, got [3, 2] f32", Error);
+  CHECK_THROWS_WITH_AS(assign(x, zeros({3, 2}, Dtype::f64)),
+                       "assign: wanted a contiguous target of [3, 2] f64, got [3, 2] f32", Error);
+  Tensor strided = transposed(zeros({2, 3}));
+  CHECK_THROWS_AS(assign(strided, zeros({3, 2})), Error);
+}
+
+TEST_CASE("sole_owner sees other handles, views and detached tensors") {
+  Tensor x = zeros({2});
+  CHECK(x.sole_owner());
+  {
+    const Tensor handle = x;
+    CHECK_FALSE(x.sole_owner());
+  }
+  CHECK(x.sole_owner());
+  {
+    const Tensor view = x.view({1}, {1});
+    CHECK_FALSE(x.sole_owner());
+  }
+  const Tensor detached = x.detach();
+  CHECK_FALSE(x.sole_owner());
+  CHECK_FALSE(Tensor().sole_owner());
+}
+
+TEST_CASE("detach keeps the numbers and drops the trainable mark and the gradient") {
+  Tensor w = two_by_three().set_trainable();
+  w.set_grad(ones({2, 3}));
+  const Tensor x = transposed(w).detach();
+  CHECK(x.storage() == w.storage());
+  CHECK(x.to_vector<float>() == Floats{1, 4, 2, 5, 3, 6});
+  CHECK_FALSE(w.detach().trainable());
+  CHECK_FALSE(w.detach().grad().defined());
+  CHECK(w.trainable());
+}
+
+TEST_CASE("a gradient is set, seen through every handle, and cleared") {
+  Tensor w = zeros({2}).set_trainable();
+  const Tensor handle = w;
+  CHECK_FALSE(w.grad().defined());
+  handle.set_grad(ones({2}));
+  CHECK(w.grad().to_vector<float>() == Floats{1, 1});
+  w.clear_grad();
+  CHECK_FALSE(handle.grad().defined());
+  CHECK_THROWS_WITH_AS(w.set_grad(ones({3})), "set_grad: wanted [2] f32, got [3] f32", Error);
+  CHECK_THROWS_WITH_AS(w.set_grad(ones({2}, Dtype::f64)), "set_grad: wanted [2] f32, got [2] f64", Error);
+  CHECK_THROWS_WITH_AS(zeros({2}, Dtype::i32).set_trainable(),
+                       "trainable: only f32 and f64 tensors have gradients, this one holds i32", Error);
+}
+
+TEST_CASE("an undefined tensor answers nothing but whether it is defined") {
+  const Tensor none;
+  CHECK_FALSE(none.defined());
+  const char* text = "tensor: this tensor is undefined (default-constructed); give it a value first";
+  CHECK_THROWS_WITH_AS(none.shape(), text, Error);
+  CHECK_THROWS_WITH_AS(none.copy(), text, Error);
+  CHECK_THROWS_WITH_AS(none.to_vector<float>(), text, Error);
+  CHECK_THROWS_WITH_AS(none.grad(), text, Error);
+}
+
+TEST_CASE("wrong dtypes, indices and counts are refused with what came") {
+  Tensor x = two_by_three();
+  CHECK_THROWS_WITH_AS(x.data<double>(), "tensor: wanted elements of f64, this tensor holds f32", Error);
+  CHECK_THROWS_WITH_AS(x.write<int32_t>(), "tensor: wanted elements of i32, this tensor holds f32", Error);
+  CHECK_THROWS_WITH_AS(x.item(), "item: wanted a single number, got [2, 3]", Error);
+  CHECK_THROWS_WITH_AS(zeros({0}).item(), "item: wanted a single number, got [0]", Error);
+  CHECK_THROWS_WITH_AS(x.at({1}), "at: 1 indices for [2, 3]", Error);
+  CHECK_THROWS_WITH_AS(x.at({0, 3}), "at: index 3 is outside of dimension 1 of [2, 3]", Error);
+  CHECK_THROWS_WITH_AS(x.at({-1, 0}), "at: index -1 is outside of dimension 0 of [2, 3]", Error);
+  CHECK_THROWS_WITH_AS(tensor({2, 2}, Floats{1, 2, 3}), "tensor: [2, 2] needs 4 values, got 3", Error);
+  CHECK_THROWS_WITH_AS(dtype_from_name("f16"), "dtype: wanted f32, f64, i32 or i64, got 'f16'", Error);
+  CHECK_THROWS_WITH_AS(dispatch_float("relu", Dtype::i32, []<class T>() {}),
+                       "relu: wanted f32 or f64, got i32", Error);
+  CHECK_THROWS_WITH_AS(dispatch_index("index", Dtype::f32, []<class T>() {}),
+                       "index: wanted integer indices (i32 or i64), got f32", Error);
+}
+
+TEST_CASE("dtypes have names, sizes and element types that belong together") {
+  for (Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64}) {
+    CHECK(dtype_from_name(name_of(dtype)) == dtype);
+    dispatch_any(dtype, [&]<class T>() {
+      CHECK(dtype_of<T>() == dtype);
+      CHECK(sizeof(T) == size_of(dtype));
+      CHECK(std::is_floating_point_v<T> == is_float(dtype));
+    });
+  }
+}
