@@ -3,10 +3,13 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 class TemporaryFolder {
  public:
@@ -23,6 +26,16 @@ class TemporaryFolder {
   }
 
   const std::filesystem::path& path() const { return path_; }
+  // The path of something in it.
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  // What it holds, in alphabetical order.
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      result.push_back(entry.path().filename());
+    std::sort(result.begin(), result.end());
+    return result;
+  }
   // Writes a file of these bytes, folders included, and returns its path.
   std::filesystem::path write(const std::string& name, std::string_view bytes) const {
     const auto file = path_ / name;

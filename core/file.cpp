@@ -1,0 +1,110 @@
+#include "file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "error.h"
+
+namespace isobar {
+namespace {
+
+[[noreturn]] void fail(std::string_view what, const std::string& path, int reason) {
+  throw_error(fmt::format("file: cannot {} '{}': {}", what, path, std::strerror(reason)));
+}
+
+// An open descriptor, closed on the way out.
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+};
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Syncs the folder's list of names.
+void sync_folder(const std::string& path) {
+  const Descriptor folder{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (folder.number < 0) fail("open", path, errno);
+  // Some file systems cannot sync a folder and say EINVAL; there is nothing more to do for those.
+  if (::fsync(folder.number) != 0 && errno != EINVAL) fail("sync", path, errno);
+}
+
+// 0, or the reason why the bytes did not reach the disk.
+int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return ::fsync(descriptor) != 0 ? errno : 0;
+}
+
+// Writes a file under `path`; errors speak of `shown`.
+void write_and_sync(const std::string& path, std::string_view bytes, const std::string& shown) {
+  Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+  if (file.number < 0) fail("create", shown, errno);
+  struct stat status {};
+  // A device or pipe would not be replaced but lost when the failed file is removed.
+  check(::fstat(file.number, &status) == 0 && S_ISREG(status.st_mode),
+        "file: wanted a regular file to write, got '{}', which is none", shown);
+  int reason = write_all(file.number, bytes);
+  if (::close(std::exchange(file.number, -1)) != 0 && reason == 0) reason = errno;
+  if (reason == 0) return;
+  ::unlink(path.c_str());
+  fail("write", shown, reason);
+}
+
+}  // namespace
+
+void write_file_durably(const std::string& path, std::string_view bytes) {
+  write_and_sync(path, bytes, path);
+}
+
+void write_file_atomically(const std::string& path, std::string_view bytes) {
+  static std::atomic<unsigned> count = 0;
+  const std::string temporary = fmt::format("{}.{}-{}.tmp", path, ::getpid(), count++);
+  write_and_sync(temporary, bytes, path);
+  try {
+    rename_file(temporary, path);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+void rename_file(const std::string& from, const std::string& to) {
+  struct stat status {};
+  check(::stat(to.c_str(), &status) != 0 || S_ISREG(status.st_mode),
+        "file: wanted a regular file to replace, got '{}', which is none", to);
+  if (::rename(from.c_str(), to.c_str()) != 0) fail(fmt::format("rename '{}' to", from), to, errno);
+  sync_folder(folder_of(to));
+}
+
+std::string read_file(const std::string& path, size_t limit) {
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.number < 0) fail("open", path, errno);
+  std::string bytes;
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(file.number, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", path, errno);
+    if (got == 0) return bytes;
+    bytes.append(block, static_cast<size_t>(got));
+    check(bytes.size() <= limit, "file: wanted at most {} bytes in '{}', got more", limit, path);
+  }
+}
+
+}  // namespace isobar

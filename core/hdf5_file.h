@@ -1,0 +1,85 @@
+// Hdf5File: a tree of groups, datasets and attributes in one file that h5py, Matlab and h5dump read.
+//
+//   Hdf5File file = Hdf5File::create("run.h5");
+//   file.set_attribute("/", "seed", int64_t{1});
+//   file.write("/layers/std", values);                     // a tensor; missing groups are made
+//   file.append<double>("/series/loss", std::array{2.3});  // a series that grows
+//   file.save("runs/x/run.h5");
+//
+// A new file is held in memory until save() puts it on the disk, whole, by write_file_atomically(): on a full
+// disk HDF5 itself leaves broken files behind and crashes at exit. Paths are absolute within the file. Every
+// failure is an Error with file, object and reason. Times are not stored, so the same calls give the same
+// bytes. Reading distrusts the file: declared sizes are held against the file's true size before anything is
+// allocated. The library behind is not thread-safe: use HDF5 files from one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor.h"
+
+namespace isobar {
+
+class Hdf5File {
+ public:
+  // A new file in memory; `name` stands in errors.
+  static Hdf5File create(const std::string& name);
+  // A file on the disk / the bytes of one, read-only.
+  static Hdf5File open(const std::string& path);
+  static Hdf5File open_image(std::string_view bytes, const std::string& name);
+
+  Hdf5File(Hdf5File&& other) noexcept;
+  Hdf5File& operator=(Hdf5File&& other) noexcept;
+  ~Hdf5File();
+
+  // The bytes of the file so far, and the same written to the disk (see file.h). May be called again and
+  // again.
+  std::string image();
+  void save(const std::string& path);
+
+  // --- writing
+  // Makes a group and its missing parents; one that exists is left alone.
+  void make_group(const std::string& path);
+  // Attributes of a group or dataset; an attribute that exists is replaced.
+  void set_attribute(const std::string& object, const std::string& name, const std::string& value);
+  void set_attribute(const std::string& object, const std::string& name, int64_t value);
+  void set_attribute(const std::string& object, const std::string& name, double value);
+  // A new dataset of the tensor's shape and dtype.
+  void write(const std::string& path, const Tensor& values);
+  // A new one-dimensional dataset. T is float, double, int32_t or int64_t.
+  template <class T>
+  void write(const std::string& path, std::span<const T> values);
+  template <class T>
+  void write(const std::string& path, const std::vector<T>& values) {
+    write<T>(path, std::span<const T>(values));
+  }
+  void write(const std::string& path, const std::vector<std::string>& values);
+  // Appends one row to the dataset, which is made by the first call: (rows) for rows of one value, else
+  // (rows, length). Later rows must have the same length.
+  template <class T>
+  void append(const std::string& path, std::span<const T> row);
+
+  // --- reading
+  bool has(const std::string& path) const;
+  bool has_attribute(const std::string& object, const std::string& name) const;
+  // Names of what a group holds, and of an object's attributes, in alphabetical order.
+  std::vector<std::string> names(const std::string& group) const;
+  std::vector<std::string> attribute_names(const std::string& object) const;
+  std::string text_attribute(const std::string& object, const std::string& name) const;
+  int64_t int_attribute(const std::string& object, const std::string& name) const;
+  double double_attribute(const std::string& object, const std::string& name) const;
+  // A dataset of f32, f64, i32 or i64 with at most six dimensions.
+  Tensor read(const std::string& path) const;
+  std::vector<std::string> read_strings(const std::string& path) const;
+
+ private:
+  Hdf5File(int64_t id, std::string name) : id_(id), name_(std::move(name)) {}
+
+  int64_t id_ = -1;   // HDF5's handle; -1 once moved from
+  std::string name_;  // for errors
+};
+
+}  // namespace isobar

@@ -1,0 +1,52 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "../core/error.h"
+#include "../core/file.h"
+#include "file_size_limit.h"
+#include "temporary_folder.h"
+
+using namespace isobar;
+
+TEST_CASE("a file written atomically holds exactly its bytes, and nothing else is left in the folder") {
+  const TemporaryFolder folder;
+  const std::string bytes("a\0b\n", 4);
+  write_file_atomically(folder / "x", "what was there before");
+  write_file_atomically(folder / "x", bytes);
+  CHECK(read_file(folder / "x", 4) == bytes);
+  CHECK(folder.names() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("a write that fails says why, keeps the old file and removes its temporary") {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "x", "old");
+  {
+    const FileSizeLimit limit(1000);
+    CHECK_THROWS_WITH_AS(write_file_atomically(folder / "x", std::string(5000, 'n')),
+                         doctest::Contains("x': File too large"), Error);
+  }
+  CHECK(read_file(folder / "x", 100) == "old");
+  CHECK(folder.names() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("files that cannot be written or read are named with the system's reason") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_WITH_AS(write_file_atomically(folder / "no/x", "y"),
+                       doctest::Contains("No such file or directory"), Error);
+  CHECK_THROWS_WITH_AS(read_file(folder / "absent", 10), doctest::Contains("absent': No such file"), Error);
+  CHECK_THROWS_WITH_AS(read_file(folder.path(), 10), doctest::Contains("Is a directory"), Error);
+  CHECK_THROWS_WITH_AS(write_file_durably("/dev/null", "y"), doctest::Contains("wanted a regular file"),
+                       Error);
+  std::filesystem::create_directory(folder / "d");
+  CHECK_THROWS_WITH_AS(write_file_atomically(folder / "d", "y"), doctest::Contains("wanted a regular file"),
+                       Error);
+  CHECK(folder.names() == std::vector<std::string>{"d"});
+}
+
+TEST_CASE("a file longer than the limit is refused") {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "x", "12345");
+  CHECK(read_file(folder / "x", 5) == "12345");
+  CHECK_THROWS_WITH_AS(read_file(folder / "x", 4), doctest::Contains("at most 4 bytes"), Error);
+}
