@@ -1,0 +1,29 @@
+// CommandLine: what the user typed, split into words and matched with options. Values of settings stay texts
+// here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "program.h"
+#include "settings.h"
+
+namespace isobar {
+
+struct CommandLine {
+  bool help = false, version = false, print_config = false, json = false, force = false;
+  std::string out, config_file;                               // empty: not given
+  std::optional<std::string> preset, seed, threads;           // as typed
+  std::vector<std::pair<std::string, std::string>> settings;  // those given, in the order of Config
+  std::string help_text;
+};
+
+// `settings` are Config's fields with the defaults that --help shows. Throws Error for unknown options and
+// missing values.
+CommandLine parse_command_line(const Program& program, const std::vector<Setting>& settings,
+                               const std::vector<std::string>& arguments);
+
+}  // namespace isobar

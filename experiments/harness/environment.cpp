@@ -1,0 +1,57 @@
+#include "environment.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <fstream>
+
+#include "../../core/blas.h"
+#include "../../core/parallel.h"
+
+namespace isobar {
+namespace {
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) {
+      const size_t colon = line.find(": ");
+      if (colon != std::string::npos) return line.substr(colon + 2);
+    }
+  return "unknown";
+}
+
+std::string compiler() {
+#ifdef __clang__
+  return fmt::format("clang++ {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+  return fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
+}  // namespace
+
+std::string isobar_version() { return ISOBAR_VERSION; }
+
+Environment current_environment() {
+  return {.version = isobar_version(),
+          .compiler = compiler(),
+          .cpu = cpu_model(),
+          .threads = threads(),
+          .blas = blas_version(),
+          .blas_core = blas_core()};
+}
+
+Json to_json(const Environment& environment) {
+  return {{"version", environment.version}, {"compiler", environment.compiler},
+          {"cpu", environment.cpu},         {"threads", environment.threads},
+          {"blas", environment.blas},       {"blas_core", environment.blas_core}};
+}
+
+double peak_memory_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in KiB
+}
+
+}  // namespace isobar

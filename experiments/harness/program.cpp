@@ -1,0 +1,159 @@
+#include "program.h"
+
+#include <algorithm>
+#include <new>
+#include <set>
+
+#include "../../core/file.h"
+#include "../../core/parallel.h"
+#include "command_line.h"
+#include "environment.h"
+#include "nearest.h"
+#include "settings.h"
+
+namespace isobar {
+namespace {
+
+// The number that --seed, --threads or a config file's seed gives.
+int64_t bounded(const Value& value, int64_t least, int64_t most, const std::string& who) {
+  const auto* number = std::get_if<int64_t>(&value);
+  check(number != nullptr && *number >= least && *number <= most,
+        "{}: wanted a whole number from {} to {}, got '{}'", who, least, most,
+        std::visit([](const auto& v) { return fmt::format("{}", v); }, value));
+  return *number;
+}
+
+int64_t parse_bounded(const std::string& text, int64_t least, int64_t most, const std::string& who) {
+  return bounded(parse_value({.name = "", .help = "", .choices = {}, .value = int64_t{0}}, text, who), least,
+                 most, who);
+}
+
+// Applies the preset of that name and returns it.
+std::string apply_preset(const Program& program, const std::string& name, const std::string& who) {
+  Choices names;
+  for (const Preset& preset : program.presets) names.push_back(preset.name);
+  const auto it = std::find(names.begin(), names.end(), name);
+  check(it != names.end(), "{}: wanted one of {}, got '{}'{}", who, fmt::join(names, ", "), name,
+        did_you_mean(name, names));
+  program.presets[static_cast<size_t>(it - names.begin())].apply();
+  return name;
+}
+
+// The harness's own options may not be a study's.
+void check_names(const std::vector<Setting>& settings) {
+  std::set<std::string> taken = {"help",   "version",      "out",  "seed",  "threads",
+                                 "config", "print-config", "json", "force", "preset"};
+  for (const Setting& setting : settings)
+    check(taken.insert(setting.name).second, "config: the name '{}' is taken; rename the field",
+          setting.name);
+}
+
+bool same_but_for_seeds(const std::vector<Setting>& a, const std::vector<Setting>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Setting& x, const Setting& y) { return x == y || x.name == "seeds"; });
+}
+
+const Setting& find(const std::vector<Setting>& settings, const std::string& name) {
+  return *std::find_if(settings.begin(), settings.end(),
+                       [&](const Setting& setting) { return setting.name == name; });
+}
+
+// Brings Config to its final state: preset, then config file, then options. Returns what Run needs to know of
+// it.
+RunOptions configure(const Program& program, HasFields& config, const CommandLine& line) {
+  RunOptions options;
+  options.program = program.name;
+  std::vector<std::pair<std::string, Value>> from_file;
+  if (!line.config_file.empty())
+    from_file = read_settings(read_file(line.config_file, size_t{1} << 20), line.config_file);
+
+  // The harness's own part of the file, taken out; an option wins over it.
+  std::string preset = program.presets.empty() ? "" : program.presets.front().name, preset_from = "--preset";
+  std::erase_if(from_file, [&](const auto& setting) {
+    const auto& [name, value] = setting;
+    if (name == "seed") options.seed = bounded(value, 0, INT64_MAX, line.config_file + ": seed");
+    if (name == "preset" && !program.presets.empty()) {
+      const auto* text = std::get_if<std::string>(&value);
+      check(text != nullptr, "{}: preset: wanted a name", line.config_file);
+      preset = *text;
+      preset_from = line.config_file + ": preset";
+    }
+    return name == "seed" || (name == "preset" && !program.presets.empty());
+  });
+  if (line.preset) {
+    preset = *line.preset;
+    preset_from = "--preset";
+  }
+  if (line.seed) options.seed = parse_bounded(*line.seed, 0, INT64_MAX, "--seed");
+
+  if (!preset.empty() || line.preset) options.preset = apply_preset(program, preset, preset_from);
+  const std::vector<Setting> of_preset = settings_of(config);
+  for (const auto& [name, value] : from_file)
+    set_setting(config, name, value, line.config_file + ": " + name);
+  for (const auto& [name, text] : line.settings)
+    set_setting(config, name, parse_value(find(of_preset, name), text, "--" + name), "--" + name);
+  options.preset_unchanged = same_but_for_seeds(of_preset, settings_of(config));
+
+  options.config = Json::object();
+  if (!program.presets.empty()) options.config["preset"] = options.preset;
+  options.config["seed"] = options.seed;
+  options.config.update(settings_json(config));
+  return options;
+}
+
+int run_checked(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
+                const std::function<void(Run&)>& body, Streams streams) {
+  const std::vector<Setting> settings = settings_of(config);
+  check_names(settings);
+  const CommandLine line = parse_command_line(program, settings, arguments);
+  const auto print = [&](const std::string& text) {
+    fmt::print(streams.out, "{}", text);
+    check(std::fflush(streams.out) == 0, "stdout: cannot write; is the disk full?");
+    return 0;
+  };
+  if (line.help) return print(line.help_text);
+  if (line.version) return print(fmt::format("{} {}\n", program.name, isobar_version()));
+
+  RunOptions options = configure(program, config, line);
+  if (line.print_config) return print(json_text(options.config));
+  options.folder = line.out.empty() ? "runs/" + program.name : line.out;
+  options.json = line.json;
+  options.force = line.force;
+  options.out = streams.out;
+  options.err = streams.err;
+  set_threads(line.threads ? static_cast<int>(parse_bounded(*line.threads, 1, 1024, "--threads"))
+                           : available_threads());
+
+  Run run(std::move(options));
+  body(run);
+  return run.finish();
+}
+
+// One line, whatever the message holds.
+int complain(const Program& program, std::FILE* err, std::string message, int code) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  fmt::print(err, "{}: {}\n", program.name, message);
+  return code;
+}
+
+}  // namespace
+
+int run_program(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
+                const std::function<void(Run&)>& body, Streams streams) {
+  try {
+    return run_checked(program, config, arguments, body, streams);
+  } catch (const Diverged& error) {
+    return complain(program, streams.err, error.what(), 1);
+  } catch (const std::bad_alloc&) {
+    return complain(program, streams.err, "out of memory; choose smaller sizes", 2);
+  } catch (const std::exception& error) {
+    return complain(program, streams.err, error.what(), 2);
+  }
+}
+
+int run_program(const Program& program, HasFields& config, int argc, char** argv,
+                const std::function<void(Run&)>& body) {
+  return run_program(program, config, std::vector<std::string>(argv + 1, argv + argc), body);
+}
+
+}  // namespace isobar

@@ -1,0 +1,51 @@
+// run_program: a study's main, whole.
+//
+//   int main(int argc, char** argv) {
+//     Config config;
+//     return run_program({.name = "decay_study", .about = "How deep nets lose their signal."}, config, argc,
+//     argv,
+//                        [&](Run& run) { … });
+//   }
+//
+// Every field of Config is a flag (`--depth 8`; a bool is `--flag`, `--no-flag` or `--flag=false`). All
+// programs take
+// --help --version --out --seed --threads --config --print-config --json --force, and --preset where there
+// are presets. Later words win: defaults, then the preset, then the config file, then flags.
+//
+// Exit codes: 0 done; 1 an expectation failed, or the loss diverged; 2 bad usage or input, with one line on
+// stderr that says what and the repair.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "../../core/fields.h"
+#include "run.h"
+
+namespace isobar {
+
+struct Preset {
+  std::string name, about;
+  std::function<void()> apply;  // sets fields of the Config
+};
+
+struct Program {
+  std::string name;                  // of the executable, of the default folder runs/<name>
+  std::string about;                 // for --help: question, claim and source; may have several lines
+  std::vector<Preset> presets = {};  // the first is used when no --preset is given
+};
+
+struct Streams {
+  std::FILE* out = stdout;
+  std::FILE* err = stderr;
+};
+
+int run_program(const Program& program, HasFields& config, int argc, char** argv,
+                const std::function<void(Run&)>& body);
+// The same with the arguments after the program's name, and other streams; for tests.
+int run_program(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
+                const std::function<void(Run&)>& body, Streams streams = {});
+
+}  // namespace isobar

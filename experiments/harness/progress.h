@@ -1,0 +1,50 @@
+// Progress: how far a loop has come and when it will end, on stderr. On a terminal a bar that redraws itself;
+// else a plain line every ten seconds, so that a log stays readable.
+//
+//   Progress progress(seeds, "seeds");
+//   for (…) { …; progress.advance(1, fmt::format("loss {:.3f}", loss)); }
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace isobar {
+
+class Progress {
+ public:
+  // `total` steps of `unit` ("seeds", "iterations") lie ahead.
+  Progress(int64_t total, std::string unit, std::FILE* stream = stderr);
+  // Clears the bar.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `steps` more are done. `note` stands behind the bar until the next call.
+  void advance(int64_t steps = 1, std::string_view note = {});
+  // Clears the bar so that other text can be printed; the next advance() draws it again.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const int64_t total_;
+  const std::string unit_;
+  std::FILE* const stream_;
+  const bool terminal_;
+  const Clock::time_point start_;
+  Clock::time_point shown_;
+  int64_t done_ = 0;
+  bool bar_visible_ = false;
+};
+
+// The texts it shows: "[█████·····]  50%  10/20 seeds  ETA 0:12  note" and
+// "10/20 seeds (50%), 0:12 passed, 0:12 to go; note".
+std::string progress_bar(int64_t done, int64_t total, std::string_view unit, double seconds,
+                         std::string_view note);
+std::string progress_line(int64_t done, int64_t total, std::string_view unit, double seconds,
+                          std::string_view note);
+
+}  // namespace isobar

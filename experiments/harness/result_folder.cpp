@@ -1,0 +1,109 @@
+#include "result_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "../../core/error.h"
+#include "../../core/file.h"
+#include "json.h"
+
+namespace isobar {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "run.partial.h5" for "run.h5".
+std::string partial_name(const std::string& name) {
+  const fs::path path(name);
+  return path.stem().string() + ".partial" + path.extension().string();
+}
+
+// A name in the folder itself, and no way out of it.
+bool plain_name(const std::string& name) {
+  return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos;
+}
+
+// The files that an earlier run left, as its summary lists them. A summary that is not ours lists none.
+std::vector<std::string> listed_files(const std::string& summary) {
+  std::vector<std::string> names;
+  if (!fs::exists(summary)) return names;
+  const Json old = Json::parse(read_file(summary, size_t{1} << 28), nullptr, false);
+  if (!old.is_object() || !old.contains("files") || !old["files"].is_array()) return names;
+  for (const Json& name : old["files"])
+    if (name.is_string() && plain_name(name.get<std::string>())) names.push_back(name.get<std::string>());
+  return names;
+}
+
+// The folder and its parents that do not exist yet, innermost first.
+std::vector<std::string> missing_folders(const std::string& folder) {
+  std::vector<std::string> missing;
+  std::error_code ignored;  // what cannot be looked at cannot be made either, and then says why
+  for (fs::path path = fs::absolute(folder).lexically_normal();
+       !fs::exists(path, ignored) && path.has_relative_path(); path = path.parent_path())
+    if (path.has_filename()) missing.push_back(path.string());
+  return missing;
+}
+
+}  // namespace
+
+ResultFolder::ResultFolder(const std::string& path, bool force) : path_(path), made_(missing_folders(path)) {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) {
+    remove_empty_folders();
+    throw_error(
+        fmt::format("--out: cannot make the folder '{}': {}; choose another", path_, error.message()));
+  }
+  check(force || !fs::exists(fs::path(path_) / "summary.json", error),
+        "--out: '{}' holds a finished run; add --force to replace it, or choose another folder", path_);
+  lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  check(lock_ >= 0, "--out: cannot open the folder '{}': {}", path_, std::strerror(errno));
+  if (::access(path_.c_str(), W_OK) == 0 && ::flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
+  const int reason = errno;
+  ::close(lock_);
+  throw_error(
+      reason == EWOULDBLOCK
+          ? fmt::format("--out: another run is writing into '{}'; choose another folder", path_)
+          : fmt::format("--out: cannot write into '{}': {}; choose another", path_, std::strerror(reason)));
+}
+
+ResultFolder::~ResultFolder() {
+  if (!published_) {
+    for (const std::string& name : names_) ::unlink((path_ + "/" + partial_name(name)).c_str());
+    remove_empty_folders();
+  }
+  ::close(lock_);
+}
+
+void ResultFolder::remove_empty_folders() {
+  for (const std::string& folder : made_)
+    if (::rmdir(folder.c_str()) != 0) break;
+}
+
+std::string ResultFolder::partial(const std::string& name) {
+  check(plain_name(name), "result folder: wanted a plain file name, got '{}'", name);
+  check(std::find(names_.begin(), names_.end(), name) == names_.end(), "result folder: '{}' is written twice",
+        name);
+  names_.push_back(name);
+  return path_ + "/" + partial_name(name);
+}
+
+void ResultFolder::publish() {
+  const std::string summary = path_ + "/summary.json";
+  const std::vector<std::string> old = listed_files(summary);
+  // From here on the folder claims nothing, until the new summary stands.
+  ::unlink(summary.c_str());
+  for (const std::string& name : old) ::unlink((path_ + "/" + name).c_str());
+  std::stable_partition(names_.begin(), names_.end(),
+                        [](const auto& name) { return name != "summary.json"; });
+  for (const std::string& name : names_) rename_file(path_ + "/" + partial_name(name), path_ + "/" + name);
+  published_ = true;
+}
+
+}  // namespace isobar

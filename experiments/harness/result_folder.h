@@ -1,0 +1,41 @@
+// ResultFolder: the place of one run's results, where they appear as a whole or not at all.
+//
+// Files grow under partial names ("run.partial.h5"). publish() first takes away an old summary.json and the
+// files it lists, then gives the new files their names, summary.json last: a folder with a summary.json holds
+// one whole run. Without publish() the partial files go in the end, and what was there before stays.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace isobar {
+
+class ResultFolder {
+ public:
+  // Makes the folder and its parents, and locks it against other runs. Throws Error when it cannot be made or
+  // written, another run holds it, or it holds a finished run (a summary.json) and `force` is off.
+  ResultFolder(const std::string& path, bool force);
+  // Unless published: removes the partial files, and the folders made here if they are empty.
+  ~ResultFolder();
+  ResultFolder(const ResultFolder&) = delete;
+  ResultFolder& operator=(const ResultFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  // Announces a file and returns the path under which to write it. `name` is a plain file name.
+  std::string partial(const std::string& name);
+  // Names announced so far.
+  const std::vector<std::string>& names() const { return names_; }
+  // All announced files are complete on the disk, summary.json among them: makes them appear.
+  void publish();
+
+ private:
+  void remove_empty_folders();
+
+  std::string path_;
+  std::vector<std::string> made_;  // folders that were not there, innermost first
+  int lock_ = -1;                  // descriptor of the folder
+  std::vector<std::string> names_;
+  bool published_ = false;
+};
+
+}  // namespace isobar

@@ -1,0 +1,185 @@
+#include "run.h"
+
+#include <utility>
+
+#include "../../core/blas.h"
+#include "../../core/file.h"
+#include "environment.h"
+#include "table.h"
+
+namespace isobar {
+namespace {
+
+const char* word_of(Judgement judgement) {
+  switch (judgement) {
+    case Judgement::confirmed:
+      return "confirmed";
+    case Judgement::refuted:
+      return "refuted";
+    case Judgement::partly:
+      return "partly";
+  }
+  throw_error("verdict: unknown judgement");
+}
+
+void write_attributes(Hdf5File& file, const std::string& group, const Json& values) {
+  file.make_group(group);
+  for (const auto& [name, value] : values.items()) {
+    if (file.has_attribute(group, name)) continue;
+    if (value.is_number_float())
+      file.set_attribute(group, name, value.get<double>());
+    else if (value.is_number_integer())
+      file.set_attribute(group, name, value.get<int64_t>());
+    else if (value.is_boolean())
+      file.set_attribute(group, name, int64_t{value.get<bool>()});
+    else
+      file.set_attribute(group, name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+}
+
+std::string short_text(const Json& value) {
+  if (value.is_null()) return "–";
+  if (value.is_number()) return figure(value.get<double>());
+  if (value.is_object() && value.contains("median"))
+    return fmt::format("{} [{}, {}]", short_text(value["median"]), short_text(value["min"]),
+                       short_text(value["max"]));
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+}  // namespace
+
+Csv::Csv(std::string name, std::vector<std::string> columns)
+    : name_(std::move(name)), columns_(columns.size()), text_(fmt::format("{}\n", fmt::join(columns, ","))) {}
+
+void Csv::row(const std::vector<Cell>& cells) {
+  check(cells.size() == columns_, "{}: wanted {} cells, got {}", name_, columns_, cells.size());
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) text_ += ',';
+    const auto* text = std::get_if<std::string>(&cells[i]);
+    if (text == nullptr) {
+      text_ += std::visit([](const auto& value) { return fmt::format("{}", value); }, cells[i]);
+    } else if (text->find_first_of(",\"\n\r") == std::string::npos) {
+      text_ += *text;
+    } else {  // quoted, with inner quotes doubled (RFC 4180)
+      text_ += '"';
+      for (const char c : *text) text_ += c == '"' ? std::string("\"\"") : std::string(1, c);
+      text_ += '"';
+    }
+  }
+  text_ += '\n';
+}
+
+Run::Run(RunOptions options)
+    : options_(std::move(options)),
+      start_(std::chrono::steady_clock::now()),
+      folder_(options_.folder, options_.force),
+      partial_h5_(folder_.partial("run.h5")),
+      file_(Hdf5File::create("run.h5")),
+      environment_(to_json(current_environment())) {
+  environment_["out"] = options_.folder;
+  file_.set_attribute("/", "program", options_.program);
+  write_attributes(file_, "/config", options_.config);
+  write_attributes(file_, "/environment", environment_);
+  flush();
+}
+
+void Run::record(const std::string& name, double value) { record(name, std::span<const double>(&value, 1)); }
+void Run::record(const std::string& name, std::span<const double> row) {
+  file_.append("/series/" + name, row);
+}
+void Run::flush() { file_.save(partial_h5_); }
+
+Csv& Run::csv(const std::string& name, std::vector<std::string> columns) {
+  return csvs_.emplace_back(name, std::move(columns));
+}
+
+void Run::expect(const std::string& name, bool ok, const std::string& detail) {
+  expectations_.push_back({{"name", name}, {"ok", ok}, {"detail", detail}});
+  failed_ |= !ok;
+}
+
+void Run::verdict(const Verdict& v) {
+  verdicts_.push_back({{"id", v.id},
+                       {"claim", v.claim},
+                       {"printed", v.printed},
+                       {"measured", v.measured},
+                       {"theory", v.theory},
+                       {"verdict", word_of(v.verdict)},
+                       {"reason", v.reason}});
+}
+
+void Run::say_text(const std::string& text) {
+  warn_once();
+  fmt::print(stream(), "{}", text);
+  std::fflush(stream());
+}
+
+Progress Run::progress(int64_t total, const std::string& unit) {
+  warn_once();
+  return Progress(total, unit, options_.err);
+}
+
+// Not at the start: bad input is to give one line on stderr and no more.
+void Run::warn_once() {
+  if (std::exchange(warned_, true)) return;
+  const std::string warning = blas_warning();
+  if (!warning.empty()) fmt::print(options_.err, "warning: {}\n", warning);
+}
+
+Json Run::whole_summary() const {
+  Json summary = {{"program", options_.program},
+                  {"config", options_.config},
+                  {"environment", environment_},
+                  {"timing", timing_}};
+  for (const auto& [name, value] : summary_.items()) {
+    check(!summary.contains(name), "summary: '{}' is the harness's own key", name);
+    summary[name] = value;
+  }
+  summary["expectations"] = expectations_;
+  summary["verdicts"] = verdicts_;
+  summary["files"] = folder_.names();
+  return with_named_infinities(summary);
+}
+
+int Run::finish() {
+  warn_once();
+  write_attributes(file_, "/environment", environment_);  // those that the study added
+  flush();
+  for (const Csv& csv : csvs_) write_file_durably(folder_.partial(csv.name()), csv.text());
+  const std::string summary_path = folder_.partial("summary.json");
+
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+  timing_["wall_s"] = passed.count();
+  timing_["peak_rss_mib"] = peak_memory_mib();
+  const Json summary = whole_summary();
+  write_file_durably(summary_path, json_text(summary));
+  folder_.publish();
+  report(summary);
+  return failed_ ? 1 : 0;
+}
+
+void Run::report(const Json& summary) {
+  if (!verdicts_.empty()) {
+    Table table({"claim", "printed", "measured", "theory", "verdict", "because"});
+    for (const Json& v : summary["verdicts"])
+      table.row({fmt::format("{} {}", v["id"].get<std::string>(), v["claim"].get<std::string>()),
+                 short_text(v["printed"]), short_text(v["measured"]), short_text(v["theory"]), v["verdict"],
+                 v["reason"]});
+    say("\nWhat the source printed, against this run:\n{}", table.text());
+  }
+  if (!expectations_.empty()) {
+    size_t met = 0;
+    for (const Json& e : expectations_)
+      if (e["ok"])
+        ++met;
+      else
+        say("\nEXPECTATION FAILED: {}: {}", e["name"].get<std::string>(), e["detail"].get<std::string>());
+    say("\n{} of {} expectations met\n", met, expectations_.size());
+  }
+  say("results: {}/ ({})\n", folder_.path(), fmt::join(folder_.names(), ", "));
+  if (options_.json) fmt::print(options_.out, "{}", json_text(summary));
+  check(std::fflush(options_.out) == 0 && std::ferror(options_.out) == 0,
+        "stdout: cannot write; is the disk full?");
+}
+
+}  // namespace isobar

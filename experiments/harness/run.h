@@ -1,0 +1,153 @@
+// Run: what a study's body is given. It holds the folder of results, and it appears there as a whole or not
+// at all.
+//
+//   [&](Run& run) {
+//     Progress progress = run.progress(config.seeds, "seeds");
+//     for (…) { run.record("loss", loss); progress.advance(); }
+//     run.csv("loss.csv", {"step", "loss"}).row({step, loss});
+//     run.summary()["layers"] = layers;
+//     run.expect("loss falls", last < first, fmt::format("{} → {}", first, last));
+//   }
+//
+// While the body runs, DIR/run.partial.h5 is written by each flush() and nothing else is touched (see
+// result_folder.h). When the body returns, run.h5, the CSV files and summary.json appear; when it throws,
+// nothing does.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "../../core/error.h"
+#include "../../core/hdf5_file.h"
+#include "json.h"
+#include "progress.h"
+#include "result_folder.h"
+
+namespace isobar {
+
+// Thrown by a body whose loss became NaN: one line on stderr, exit 1. (Every other Error counts as bad input:
+// exit 2.)
+class Diverged : public Error {
+ public:
+  using Error::Error;
+};
+
+// A figure or statement of a source, held against our measurement. A verdict never changes the exit code.
+enum class Judgement { confirmed, refuted, partly };
+struct Verdict {
+  std::string id;                  // "D01.layer3"
+  std::string claim;               // what the source says, in words
+  Json printed, measured, theory;  // numbers, Spreads (to_json) or texts; null where there is none
+  Judgement verdict;
+  std::string reason;  // computed, with numbers
+};
+
+// Comma-separated values, kept until the run is complete.
+class Csv {
+ public:
+  using Cell = std::variant<int64_t, double, std::string>;
+
+  Csv(std::string name, std::vector<std::string> columns);
+  // Numbers are written so that they read back exactly. Throws Error unless there is one cell per column.
+  void row(const std::vector<Cell>& cells);
+
+  const std::string& name() const { return name_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string name_;
+  size_t columns_;
+  std::string text_;
+};
+
+// How a run was started; made by run_program.
+struct RunOptions {
+  std::string program, preset;
+  std::string folder;
+  int64_t seed = 0;
+  bool preset_unchanged = true;
+  bool json = false, force = false;
+  Json config;  // seed, preset and all settings
+  std::FILE* out = stdout;
+  std::FILE* err = stderr;
+};
+
+class Run {
+ public:
+  // Takes the folder and writes a first run.partial.h5. Throws Error when it cannot (see ResultFolder).
+  explicit Run(RunOptions options);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  int64_t seed() const { return options_.seed; }
+  const std::string& preset() const { return options_.preset; }
+  // True when neither a config file nor a flag moved a setting away from the preset's value (`--seeds` and
+  // `--seed` aside): only then do the preset's expectations hold.
+  bool preset_unchanged() const { return options_.preset_unchanged; }
+  const std::string& folder() const { return options_.folder; }
+
+  // --- results
+  // Appends to the series "/series/<name>" of run.h5: one value, or a row of always the same length.
+  void record(const std::string& name, double value);
+  void record(const std::string& name, std::span<const double> row);
+  // Writes run.partial.h5, so that what was recorded so far survives a kill. It is written whole, in some ten
+  // milliseconds: call it now and then.
+  void flush();
+  // run.h5, for datasets and attributes of the study's own.
+  Hdf5File& file() { return file_; }
+  // A new DIR/<name>; the reference stays valid.
+  Csv& csv(const std::string& name, std::vector<std::string> columns);
+  // The study's own part of summary.json. The harness adds program, config, environment, timing, expectations
+  // and verdicts. Everything here must be equal from run to run; what is not goes to timing() or
+  // environment().
+  Json& summary() { return summary_; }
+  Json& timing() { return timing_; }
+  Json& environment() { return environment_; }
+
+  // Our own measurement against a closed form or a reference range. One that fails makes the program exit 1.
+  // `detail` holds the numbers.
+  void expect(const std::string& name, bool ok, const std::string& detail);
+  void verdict(const Verdict& verdict);
+
+  // --- talking: on stdout, or on stderr under --json
+  template <class... Args>
+  void say(fmt::format_string<Args...> format, Args&&... args) {
+    say_text(fmt::format(format, std::forward<Args>(args)...));
+  }
+  // The text as it is: end it with a newline.
+  void say_text(const std::string& text);
+  // A progress bar on stderr.
+  Progress progress(int64_t total, const std::string& unit);
+  // Where say() writes.
+  std::FILE* stream() const { return options_.json ? options_.err : options_.out; }
+
+  // Makes the results appear, prints verdicts, expectations and the folder (or the summary, under --json),
+  // and returns the exit code: 0, or 1 when an expectation failed. Called by run_program after the body.
+  int finish();
+
+ private:
+  void warn_once();
+  Json whole_summary() const;
+  void report(const Json& summary);
+
+  RunOptions options_;
+  std::chrono::steady_clock::time_point start_;
+  ResultFolder folder_;
+  std::string partial_h5_;  // path
+  Hdf5File file_;
+  std::deque<Csv> csvs_;
+  Json environment_, summary_ = Json::object(), timing_ = Json::object();
+  Json expectations_ = Json::array(), verdicts_ = Json::array();
+  bool failed_ = false, warned_ = false;
+};
+
+}  // namespace isobar

@@ -1,0 +1,32 @@
+#include "stats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <vector>
+
+namespace isobar {
+
+Spread spread_of(std::span<const double> values) {
+  std::vector<double> finite;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
+               [](double v) { return std::isfinite(v); });
+  Spread spread;
+  spread.nonfinite = static_cast<int64_t>(values.size() - finite.size());
+  if (finite.empty()) return spread;
+  std::sort(finite.begin(), finite.end());
+  const size_t middle = finite.size() / 2;
+  // midpoint() does not overflow where a sum would.
+  spread.median = finite.size() % 2 == 1 ? finite[middle] : std::midpoint(finite[middle - 1], finite[middle]);
+  spread.min = finite.front();
+  spread.max = finite.back();
+  return spread;
+}
+
+Json to_json(const Spread& spread) {
+  return {
+      {"median", spread.median}, {"min", spread.min}, {"max", spread.max}, {"nonfinite", spread.nonfinite}};
+}
+
+}  // namespace isobar

@@ -1,0 +1,32 @@
+// Table: rows of text in aligned columns, for the terminal.
+//
+//   Table table({"layer", "std", "theory"});
+//   table.row({"1", figure(0.3373), figure(0.3374)});
+//   fmt::print("{}", table.text());
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace isobar {
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> heading);
+  // Throws Error unless there is one cell per column.
+  void row(std::vector<std::string> cells);
+  // Heading, a rule, the rows. A column whose cells all begin like numbers (or are empty, "–", inf or nan) is
+  // set flush right, any other flush left.
+  std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;  // the heading first
+};
+
+// A number in four significant digits: "0.3373", "6.24e-37", "inf", "nan".
+std::string figure(double value);
+// Columns that UTF-8 text takes on a terminal, one per code point.
+size_t display_width(std::string_view text);
+
+}  // namespace isobar
