@@ -10,7 +10,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#pragma GCC diagnostic push
+// g++ 12 finds its own AVX-512 intrinsics uninitialized (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <xsimd/xsimd.hpp>
+#pragma GCC diagnostic pop
 
 #include "../parallel.h"
 #include "map.h"
