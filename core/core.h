@@ -1,0 +1,9 @@
+// All of the ground floor that users need: tensors, random keys, threads, memory and the log.
+#pragma once
+
+#include "error.h"
+#include "log.h"
+#include "memory.h"
+#include "parallel.h"
+#include "rng.h"
+#include "tensor.h"

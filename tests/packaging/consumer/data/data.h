@@ -1,0 +1,6 @@
+// The consumer's own file; the library has one of the same name.
+#pragma once
+
+namespace consumer {
+inline constexpr int data = 4;
+}
