@@ -1,0 +1,68 @@
+# What run.sh, test.sh and .ci/run share; they source it from the repository's root.
+
+packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libhdf5-dev
+  libspdlog-dev libfmt-dev doctest-dev libcli11-dev nlohmann-json3-dev libxsimd-dev zlib1g-dev libbenchmark-dev
+  curl ca-certificates"
+ci_packages="clang libclang-rt-14-dev clang-format git"
+
+say() { printf 'isobar: %s\n' "$*"; }
+fail() { say "$*" >&2; exit 2; }
+
+# Installs those of the named Debian packages that are missing; without any, nothing is touched.
+install_missing() {
+  command -v dpkg-query >/dev/null || { say "no dpkg here; taking the libraries as they are"; return 0; }
+  local package missing=() as_root=()
+  for package in "$@"; do
+    [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+      missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  say "installing Debian packages: ${missing[*]}"
+  if [[ $(id -u) != 0 ]]; then
+    command -v sudo >/dev/null || fail "neither root nor sudo; as root: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  as_root+=(env DEBIAN_FRONTEND=noninteractive)
+  "${as_root[@]}" apt-get -q update && "${as_root[@]}" apt-get -qy --no-install-recommends install "${missing[@]}" ||
+    fail "apt-get could not install: ${missing[*]}"
+}
+
+# One compiler per processor, but none without about 1.5 GiB for itself.
+job_count() {
+  local processors memory
+  processors=$(nproc)
+  memory=$(awk '/^MemAvailable/ { print int($2 / 1572864) }' /proc/meminfo)
+  echo $((memory < 1 ? 1 : memory < processors ? memory : processors))
+}
+
+# build PRESET FOLDER [TARGET…]: configures the preset and builds its targets (default: all).
+build() {
+  local preset=$1 folder=$2
+  shift 2
+  say "building into $folder/"
+  cmake --preset "$preset" --log-level=WARNING
+  cmake --build "$folder" --parallel "$(job_count)" ${1:+--target "$@"}
+}
+
+corpus_sha256=86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed
+corpus_url=https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt
+
+# Tiny Shakespeare (1.1 MB) into the cache, unless ISOBAR_DATA or the cache has it already. A failure is not
+# fatal: train_lm then learns a synthetic language.
+fetch_corpus() {
+  [[ -n ${ISOBAR_DATA:-} && -f $ISOBAR_DATA/tinyshakespeare.txt ]] && return
+  local folder=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/isobar part
+  local corpus=$folder/tinyshakespeare.txt
+  [[ -f $corpus ]] && is_corpus "$corpus" && return
+  say "fetching Tiny Shakespeare into $corpus"
+  if mkdir -p "$folder" && part=$(mktemp "$corpus.XXXXXX"); then
+    if curl --fail --silent --show-error --location --connect-timeout 5 --max-time 30 --output "$part" \
+      "$corpus_url" && is_corpus "$part"; then
+      chmod 644 "$part" && mv "$part" "$corpus" && return
+    fi
+    rm -f "$part" "$corpus"
+  fi
+  say "Tiny Shakespeare could not be fetched; train_lm learns the synthetic language instead"
+}
+
+is_corpus() { [[ $(sha256sum <"$1") == "$corpus_sha256 "* ]]; }

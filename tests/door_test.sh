@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# run.sh, test.sh and .ci/door.sh on a pretended machine: its dpkg-query, apt-get, sudo, id and curl are scripts
+# in a folder ahead on PATH, and what they are asked for is written down in a log.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+machine=$(mktemp -d)
+trap 'rm -rf "$machine"' EXIT
+mkdir "$machine/bin" "$machine/home"
+log=$machine/log
+failures=0
+
+# tool NAME: the machine's NAME is the script on stdin.
+tool() { { echo '#!/bin/bash'; cat; } >"$machine/bin/$1" && chmod +x "$machine/bin/$1"; }
+# on_machine COMMAND: runs it with door.sh loaded; leaves $output, $status and $asked (the log).
+on_machine() {
+  : >"$log"
+  output=$(env -u ISOBAR_DATA -u XDG_CACHE_HOME HOME="$machine/home" LOG="$log" MISSING="${missing:-}" \
+    USER_ID="${user_id:-0}" PATH="${path:-$machine/bin:$PATH}" bash -c "set -euo pipefail; source .ci/door.sh; $1" 2>&1)
+  status=$?
+  asked=$(cat "$log")
+}
+# wants WHAT WANTED GOT
+wants() {
+  [[ $2 == "$3" ]] && return
+  printf '%s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
+  failures=$((failures + 1))
+}
+
+tool dpkg-query <<'EOS'
+[[ " $MISSING " == *" ${!#} "* ]] && { echo "no packages found matching ${!#}" >&2; exit 1; }
+printf installed
+EOS
+tool apt-get <<'EOS'
+echo "apt-get $*" >>"$LOG"
+EOS
+tool sudo <<'EOS'
+echo "sudo" >>"$LOG"
+exec "$@"
+EOS
+tool id <<'EOS'
+echo "$USER_ID"
+EOS
+tool curl <<'EOS'
+while [[ $1 != --output ]]; do shift; done
+printf '%s' "$SERVED" >"$2"
+echo curl >>"$LOG"
+EOS
+
+on_machine 'install_missing $packages'
+wants "nothing is missing: nothing is touched" "" "$asked"
+wants "nothing is missing: nothing is said" "" "$output"
+
+install="apt-get -q update
+apt-get -qy --no-install-recommends install ninja-build libtbb-dev"
+missing="libtbb-dev ninja-build" on_machine 'install_missing $packages'
+wants "what is missing is installed, and nothing else" "$install" "$asked"
+wants "what is missing is named" "isobar: installing Debian packages: ninja-build libtbb-dev" "$output"
+
+user_id=1000 missing="curl" on_machine 'install_missing $packages'
+wants "a user goes through sudo" "sudo
+apt-get -q update
+sudo
+apt-get -qy --no-install-recommends install curl" "$asked"
+
+rm "$machine/bin/sudo"
+without_sudo=$machine/few
+mkdir "$without_sudo"
+ln -s "$(command -v bash)" "$(command -v cat)" "$without_sudo"
+path=$machine/bin:$without_sudo user_id=1000 missing="curl" on_machine 'install_missing $packages'
+wants "a user without sudo is told what to do" \
+  "isobar: installing Debian packages: curl
+isobar: neither root nor sudo; as root: apt-get install curl" "$output"
+wants "a user without sudo: exit code" 2 $status
+wants "a user without sudo: nothing is touched" "" "$asked"
+
+cache=$machine/home/.cache/isobar
+SERVED="not Shakespeare" on_machine fetch_corpus
+wants "a wrong corpus is not fatal" 0 $status
+wants "a wrong corpus is said" "isobar: fetching Tiny Shakespeare into $cache/tinyshakespeare.txt
+isobar: Tiny Shakespeare could not be fetched; train_lm learns the synthetic language instead" "$output"
+wants "a wrong corpus leaves nothing behind" "" "$(ls -A "$cache")"
+
+SERVED="to be" on_machine "corpus_sha256=$(printf 'to be' | sha256sum | cut -d' ' -f1); fetch_corpus; fetch_corpus"
+wants "the right corpus is fetched once" "0 curl" "$status $asked"
+wants "the right corpus stands in the cache" "to be" "$(cat "$cache"/*)"
+
+SERVED=unused on_machine 'touch "$HOME/tinyshakespeare.txt"; ISOBAR_DATA=$HOME fetch_corpus'
+wants "with ISOBAR_DATA nothing is fetched" "0 " "$status $asked"
+
+for script in run.sh test.sh; do
+  on_machine "./$script --help"
+  wants "$script --help: exit code" 0 $status
+  wants "$script --help" "usage: ./$script" "${output%% [*}"
+  missing="g++" on_machine "./$script --frobnicate"
+  wants "$script refuses what it does not know" "2 " "$status $asked"
+done
+
+((failures == 0)) && echo "the door: all as promised"
+exit $((failures > 0))
