@@ -1,9 +1,9 @@
 //   y = erf(x)    dx = dy · 2/√π e^(−x²)
 #include <numbers>
 
-#include "../elementwise.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "elementwise.h"
 
 namespace isobar {
 

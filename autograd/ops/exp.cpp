@@ -1,8 +1,8 @@
 //   y = eˣ      dx = dy · y
 //   y = ln x    dx = dy / x
-#include "../elementwise.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "elementwise.h"
 
 namespace isobar {
 

@@ -5,9 +5,9 @@
 //               t = tanh(u), u = √(2/π) (x + 0.044715 x³), u' = √(2/π) (1 + 3 · 0.044715 x²)
 #include <numbers>
 
-#include "../elementwise.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "elementwise.h"
 
 namespace isobar {
 namespace {

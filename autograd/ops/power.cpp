@@ -1,9 +1,9 @@
 //   y = 1/x    dx = −dy · y²
 //   y = x²     dx = 2 dy · x
 //   y = √x     dx = dy / (2 y)
-#include "../elementwise.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "elementwise.h"
 
 namespace isobar {
 

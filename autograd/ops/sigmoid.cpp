@@ -1,7 +1,7 @@
 //   y = 1 / (1 + e⁻ˣ)    dx = dy · y (1 − y)
-#include "../elementwise.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "elementwise.h"
 
 namespace isobar {
 

@@ -1,8 +1,8 @@
 //   silu:    y = x s(x), s = sigmoid        dx = dy · s (1 + x (1 − s))
 //   swiglu:  y = silu(gate) · up            dgate = dy · up · silu'(gate), dup = dy · silu(gate)
-#include "../elementwise.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "elementwise.h"
 
 namespace isobar {
 namespace {

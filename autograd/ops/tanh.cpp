@@ -1,8 +1,8 @@
 //   y = tanh(x)             dx = dy · (1 − y²)
 //   y = c · tanh(x / c)     dx = dy · (1 − (y/c)²)
-#include "../elementwise.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "elementwise.h"
 
 namespace isobar {
 

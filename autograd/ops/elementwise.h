@@ -1,8 +1,8 @@
 // Helpers for ops' own files: elementwise loops on tensors, not recorded. Not for users.
 #pragma once
 
-#include "../core/kernels/vmath.h"
-#include "../core/tensor.h"
+#include "../../core/kernels/vmath.h"
+#include "../../core/tensor.h"
 
 namespace isobar {
 

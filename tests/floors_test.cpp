@@ -1,0 +1,195 @@
+// The floors of the house: who may include whom. Every source file is read and every #include in it judged,
+// so that a wrong one is a red test and not a remark in a review.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Texts of source files by path from the root: "core/tensor.h".
+using Tree = std::map<std::string, std::string>;
+
+struct Room {
+  std::set<std::string> below;         // rooms whose files it may include, itself among them
+  std::vector<std::string> libraries;  // beginnings of third-party headers that its .cpp files may include
+};
+
+const std::map<std::string, Room>& rooms() {
+  static const std::map<std::string, Room> all = {
+      {"core", {{"core"}, {"tbb/", "cblas.h", "oneapi/dnnl/", "hdf5.h", "spdlog/", "xsimd/", "sanitizer/"}}},
+      {"autograd", {{"autograd", "core"}, {}}},
+      {"optim", {{"optim", "core"}, {}}},
+      {"data", {{"data", "core"}, {"zlib.h", "nlohmann/", "utf8proc.h"}}},
+      {"nn", {{"nn", "autograd", "core"}, {}}},
+      {"experiments", {{"experiments", "nn", "autograd", "optim", "data", "core"}, {"CLI/", "nlohmann/"}}}};
+  return all;
+}
+
+struct Include {
+  int line;
+  bool own;  // in quotes
+  std::string name;
+};
+
+std::vector<Include> includes_of(const std::string& text) {
+  static const std::regex directive(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)");
+  std::vector<Include> found;
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number)
+    if (std::smatch match; std::regex_match(line, match, directive))
+      found.push_back({number, match[1] == "\"", match[2]});
+  return found;
+}
+
+std::string room_of(const std::string& path) { return path.substr(0, path.find('/')); }
+bool is_header(const std::string& path) { return path.ends_with(".h"); }
+bool is_kernel(const std::string& path) { return path.starts_with("core/kernels/"); }
+// What stands in a library room's folders (kernels/, ops/) is not for users.
+bool is_inner(const std::string& path) { return path.find('/') != path.rfind('/'); }
+bool is_public(const std::string& path) {
+  return is_header(path) && !is_inner(path) && room_of(path) != "experiments";
+}
+
+// The path that an include in quotes means, from the root.
+std::string target_of(const std::string& path, const std::string& name) {
+  return (fs::path(path).parent_path() / name).lexically_normal().generic_string();
+}
+
+bool starts_with_any(const std::string& name, const std::vector<std::string>& beginnings) {
+  for (const std::string& beginning : beginnings)
+    if (name.starts_with(beginning)) return true;
+  return false;
+}
+
+// What is wrong with `#include <name>` in the file, or nothing.
+std::string judge_library(const std::string& path, const std::string& name) {
+  static const std::set<std::string> system = {"sched.h", "unistd.h", "fcntl.h", "string.h", "cxxabi.h"};
+  if (name.find_first_of("./") == std::string::npos || name.starts_with("fmt/")) return "";  // std and fmt
+  if (system.contains(name) || name.starts_with("sys/"))
+    return is_header(path) ? "a system header belongs in a .cpp file" : "";
+  const bool of_room = starts_with_any(name, rooms().at(room_of(path)).libraries);
+  if (!of_room) return "this library is not one of the room " + room_of(path);
+  if (!is_header(path)) return "";
+  if (is_kernel(path) && name.starts_with("xsimd/")) return "";
+  if (room_of(path) == "experiments" && !name.starts_with("CLI/")) return "";
+  return "a third-party header belongs in a .cpp file";
+}
+
+// Whether a file's own includes lead to `wanted`, directly or not.
+bool leads_to(const Tree& tree, const std::string& from, const std::string& wanted) {
+  if (from == wanted) return true;
+  const auto file = tree.find(from);
+  if (file == tree.end()) return false;
+  for (const Include& include : includes_of(file->second))
+    if (include.own && leads_to(tree, target_of(from, include.name), wanted)) return true;
+  return false;
+}
+
+// What is wrong with `#include "name"` in the file, or nothing.
+std::string judge_own(const Tree& tree, const std::string& path, const std::string& name) {
+  const std::string target = target_of(path, name);
+  if (!tree.contains(target)) return "there is no " + target + "; own includes are relative to the file";
+  if (!rooms().at(room_of(path)).below.contains(room_of(target)))
+    return room_of(path) + " may not include " + room_of(target);
+  if (is_public(path) && is_inner(target)) return "a header for users includes an inner one";
+  if (is_kernel(path) && leads_to(tree, target, "core/tensor.h"))
+    return "kernels know pointers and sizes, and this leads to core/tensor.h";
+  return "";
+}
+
+// "file:line: include: what is wrong", one line per wrong include.
+std::vector<std::string> wrong_includes(const Tree& tree) {
+  std::vector<std::string> wrong;
+  for (const auto& [path, text] : tree)
+    for (const auto& [line, own, name] : includes_of(text)) {
+      const std::string verdict = own ? judge_own(tree, path, name) : judge_library(path, name);
+      if (!verdict.empty()) wrong.push_back(path + ":" + std::to_string(line) + ": " + name + ": " + verdict);
+    }
+  return wrong;
+}
+
+Tree read_sources(const fs::path& root) {
+  Tree tree;
+  for (const auto& room : rooms())
+    for (const auto& entry : fs::recursive_directory_iterator(root / room.first)) {
+      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
+      std::ostringstream text;
+      text << std::ifstream(entry.path()).rdbuf();
+      tree.emplace(entry.path().lexically_relative(root).generic_string(), text.str());
+    }
+  return tree;
+}
+
+}  // namespace
+
+TEST_CASE("every source file includes only what its floor allows") {
+  const Tree tree = read_sources(ISOBAR_SOURCE_DIR);
+  for (const char* file : {"core/tensor.h", "core/kernels/map.h", "autograd/ops.h", "nn/module.h",
+                           "optim/optimizer.h", "data/loader.h"})
+    CHECK_MESSAGE(tree.contains(file), file, " was not read");
+  for (const std::string& wrong : wrong_includes(tree)) FAIL_CHECK(wrong);
+}
+
+TEST_CASE("the checker passes what is allowed") {
+  CHECK(wrong_includes(
+            {{"core/tensor.h", "#include <vector>\n#include <fmt/format.h>\n"},
+             {"core/parallel.h", ""},
+             {"core/blas.cpp", "#include <cblas.h>\n#include <sched.h>\n#include \"tensor.h\"\n"},
+             {"core/kernels/vmath.h", "#include <xsimd/xsimd.hpp>\n#include \"../parallel.h\"\n"},
+             {"autograd/ops.h", "#include \"../core/tensor.h\"\n"},
+             {"autograd/ops/exp.cpp", "#include \"../../core/kernels/vmath.h\"\n#include \"../ops.h\"\n"},
+             {"nn/linear.h", "#include \"../autograd/ops.h\"\n"},
+             {"data/idx.cpp", "  #  include <zlib.h>  // inflate\n"},
+             {"experiments/harness/json.h", "#include <nlohmann/json.hpp>\n"},
+             {"experiments/study.cpp", "#include <CLI/CLI.hpp>\n#include \"../nn/linear.h\"\n"}})
+            .empty());
+}
+
+TEST_CASE("the checker names file and line of what is not allowed") {
+  const Tree house = {{"core/tensor.h", ""},
+                      {"core/rng.h", "#include \"tensor.h\"\n"},
+                      {"core/kernels/map.h", ""},
+                      {"autograd/tape.h", ""},
+                      {"nn/module.h", ""}};
+  const auto verdict = [&](const std::string& path, const std::string& text) {
+    Tree tree = house;
+    tree[path] = text;
+    const std::vector<std::string> wrong = wrong_includes(tree);
+    REQUIRE(wrong.size() == 1);
+    return wrong[0];
+  };
+  CHECK(verdict("core/x.cpp", "\n\n#include \"../autograd/tape.h\"\n") ==
+        "core/x.cpp:3: ../autograd/tape.h: core may not include autograd");
+  CHECK(verdict("optim/x.h", "#include \"../autograd/tape.h\"\n") ==
+        "optim/x.h:1: ../autograd/tape.h: optim may not include autograd");
+  CHECK(verdict("autograd/x.cpp", "#include \"../nn/module.h\"") ==
+        "autograd/x.cpp:1: ../nn/module.h: autograd may not include nn");
+  CHECK(verdict("nn/x.h", "#include \"core/tensor.h\"\n") ==
+        "nn/x.h:1: core/tensor.h: there is no nn/core/tensor.h; own includes are relative to the file");
+  CHECK(verdict("core/x.h", "#include <tbb/parallel_for.h>\n") ==
+        "core/x.h:1: tbb/parallel_for.h: a third-party header belongs in a .cpp file");
+  CHECK(verdict("core/x.h", "#include <unistd.h>\n") ==
+        "core/x.h:1: unistd.h: a system header belongs in a .cpp file");
+  CHECK(verdict("core/kernels/x.h", "#include <tbb/parallel_for.h>\n") ==
+        "core/kernels/x.h:1: tbb/parallel_for.h: a third-party header belongs in a .cpp file");
+  CHECK(verdict("nn/x.cpp", "#include <zlib.h>\n") ==
+        "nn/x.cpp:1: zlib.h: this library is not one of the room nn");
+  CHECK(verdict("experiments/harness/x.h", "#include <CLI/CLI.hpp>\n") ==
+        "experiments/harness/x.h:1: CLI/CLI.hpp: a third-party header belongs in a .cpp file");
+  CHECK(verdict("core/kernels/x.h", "#include \"../tensor.h\"\n") ==
+        "core/kernels/x.h:1: ../tensor.h: kernels know pointers and sizes, and this leads to core/tensor.h");
+  CHECK(verdict("core/kernels/x.h", "#include \"../rng.h\"\n") ==
+        "core/kernels/x.h:1: ../rng.h: kernels know pointers and sizes, and this leads to core/tensor.h");
+  CHECK(verdict("core/x.h", "#include \"kernels/map.h\"\n") ==
+        "core/x.h:1: kernels/map.h: a header for users includes an inner one");
+}
