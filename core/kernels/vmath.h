@@ -14,6 +14,7 @@
 #ifndef __clang__  // which does not know the second warning
 // g++ 12 finds its own AVX-512 intrinsics uninitialized (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#ifndef __clang__  // knows no such warning
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include <xsimd/xsimd.hpp>
