@@ -1,6 +1,9 @@
-// All of autograd: the tape, the functions it records, and the names it gives them.
+// All of autograd: the tape, the functions it records and the names it gives them, and the tools that check
+// gradients and print a tape.
 #pragma once
 
+#include "gradcheck.h"
+#include "inspect.h"
 #include "ops.h"
 #include "scope.h"
 #include "tape.h"
