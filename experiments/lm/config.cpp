@@ -1,0 +1,110 @@
+#include "config.h"
+
+namespace isobar {
+
+void LmConfig::fields(Fields& f) {
+  f("corpus", corpus, "text file, or 'synthetic'; empty: Tiny Shakespeare, else the synthetic language");
+  f("tokenizer", tokenizer, "what a token is", {"char", "byte"});
+  f("n_layer", n_layer, "blocks");
+  f("n_head", n_head, "query heads");
+  f("n_kv_head", n_kv_head, "key/value heads; divides n_head (0: n_head)");
+  f("n_embd", n_embd, "width of the residual stream");
+  f("block_size", block_size, "tokens that the model sees at once");
+  f("norm", norm, "normalization", norm_names());
+  f("placement", placement, "norm before or after each branch", {"pre", "post"});
+  f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "relu"});
+  f("positions", positions, "how places are told apart", {"rope", "learned"});
+  f("qk_norm", qk_norm, "RMSNorm on queries and keys");
+  f("softcap", softcap, "bound on attention logits, cap · tanh(logits / cap); 0: none");
+  f("tie_embeddings", tie_embeddings, "one matrix for embedding and output");
+  f("bias", bias, "biases in linear layers and norms");
+  f("dropout", dropout, "probability of a zero on the embedding and each branch");
+  f("batch_size", batch_size, "blocks in a step");
+  f("max_iters", max_iters, "steps");
+  f("learning_rate", learning_rate, "highest learning rate of AdamW");
+  f("min_lr", min_lr, "learning rate at the end of the cosine");
+  f("warmup_iters", warmup_iters, "steps of linear warm-up");
+  f("beta1", beta1, "AdamW's decay of the mean gradient");
+  f("beta2", beta2, "AdamW's decay of the mean squared gradient");
+  f("weight_decay", weight_decay, "AdamW's decay of tensors of two or more dimensions");
+  f("grad_clip", grad_clip, "bound on the norm of all gradients; 0: none");
+  f("eval_interval", eval_interval, "steps between evaluations");
+  f("eval_iters", eval_iters, "batches in an evaluation (the last one takes at least 200)");
+  f("log_interval", log_interval, "steps between looks at every module");
+}
+
+void LmConfig::apply_nanogpt_cpu() {
+  n_layer = n_head = n_kv_head = 4;
+  n_embd = 128;
+  block_size = 64;
+  batch_size = 12;
+  max_iters = 2000;
+  learning_rate = 1e-3;
+  min_lr = 1e-4;
+  warmup_iters = 100;
+  beta1 = 0.9;
+  beta2 = 0.99;
+  weight_decay = 0.1;
+  grad_clip = 1;
+  dropout = 0;
+  norm = "layernorm";
+  placement = "pre";
+  ffn = "gelu";
+  positions = "learned";
+  qk_norm = bias = false;
+  softcap = 0;
+  tie_embeddings = true;
+}
+
+void LmConfig::check_values() const {
+  const auto at_least = [](const char* flag, auto value, auto least) {
+    check(value >= least, "--{}: wanted at least {}, got {}", flag, least, value);
+  };
+  for (const auto& [flag, value] : {std::pair{"n_layer", n_layer},
+                                    {"n_head", n_head},
+                                    {"n_embd", n_embd},
+                                    {"block_size", block_size},
+                                    {"batch_size", batch_size},
+                                    {"max_iters", max_iters},
+                                    {"eval_interval", eval_interval},
+                                    {"eval_iters", eval_iters},
+                                    {"log_interval", log_interval}})
+    at_least(flag, value, int64_t{1});
+  at_least("n_kv_head", n_kv_head, int64_t{0});
+  at_least("warmup_iters", warmup_iters, int64_t{0});
+  for (const auto& [flag, value] : {std::pair{"learning_rate", learning_rate},
+                                    {"min_lr", min_lr},
+                                    {"weight_decay", weight_decay},
+                                    {"grad_clip", grad_clip},
+                                    {"softcap", softcap}})
+    at_least(flag, value, 0.0);
+  check(warmup_iters <= max_iters, "--warmup_iters: wanted at most max_iters ({}), got {}", max_iters,
+        warmup_iters);
+  check(n_embd % n_head == 0, "--n_embd: wanted a multiple of n_head ({}), got {}", n_head, n_embd);
+  check(n_kv_head == 0 || n_head % n_kv_head == 0, "--n_kv_head: wanted a divisor of n_head ({}), got {}",
+        n_head, n_kv_head);
+  check(positions != "rope" || n_embd / n_head % 2 == 0,
+        "--n_embd: RoPE wants an even head width, got {} / {}", n_embd, n_head);
+  check(dropout >= 0 && dropout < 1, "--dropout: wanted a probability in [0, 1), got {}", dropout);
+}
+
+LanguageModelConfig LmConfig::model(int64_t vocabulary) const {
+  return {.vocabulary = vocabulary,
+          .block_size = block_size,
+          .n_layer = n_layer,
+          .n_head = n_head,
+          .n_kv_head = n_kv_head,
+          .n_embd = n_embd,
+          .positions = positions == "rope" ? Positions::rope : Positions::learned,
+          .norm = norm,
+          .norm_options = {.bias = bias},
+          .placement = placement == "pre" ? Placement::pre : Placement::post,
+          .ffn = ffn,
+          .bias = bias,
+          .qk_norm = qk_norm,
+          .softcap = softcap,
+          .tie_embeddings = tie_embeddings,
+          .dropout = dropout};
+}
+
+}  // namespace isobar

@@ -1,0 +1,55 @@
+// LmConfig: every knob of the small language model and of its training, with nanoGPT's names where it has
+// them.
+#pragma once
+
+#include <string>
+
+#include "../../core/fields.h"
+#include "../../nn/language_model.h"
+
+namespace isobar {
+
+// The defaults are a Llama-like model (RMSNorm, RoPE, SwiGLU, two query heads to a key/value head) that
+// learns to spell Tiny Shakespeare in about two minutes on two cores.
+struct LmConfig : HasFields {
+  std::string corpus = "";  // empty: Tiny Shakespeare where it is found, else the synthetic language
+  std::string tokenizer = "char";
+
+  int64_t n_layer = 4;
+  int64_t n_head = 4;
+  int64_t n_kv_head = 2;
+  int64_t n_embd = 128;
+  int64_t block_size = 64;
+  std::string norm = "rmsnorm";
+  std::string placement = "pre";
+  std::string ffn = "swiglu";
+  std::string positions = "rope";
+  bool qk_norm = false;
+  double softcap = 0;
+  bool tie_embeddings = true;
+  bool bias = false;
+  double dropout = 0;
+
+  int64_t batch_size = 16;
+  int64_t max_iters = 1500;
+  double learning_rate = 3e-3;
+  double min_lr = 3e-4;
+  int64_t warmup_iters = 100;
+  double beta1 = 0.9;
+  double beta2 = 0.99;
+  double weight_decay = 0.1;
+  double grad_clip = 1;
+
+  int64_t eval_interval = 250;
+  int64_t eval_iters = 20;
+  int64_t log_interval = 50;
+
+  void fields(Fields& f) override;
+  // Sets all knobs to nanoGPT's published CPU setting.
+  void apply_nanogpt_cpu();
+  // Throws Error naming the flag whose value makes no sense.
+  void check_values() const;
+  LanguageModelConfig model(int64_t vocabulary) const;
+};
+
+}  // namespace isobar

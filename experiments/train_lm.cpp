@@ -1,0 +1,278 @@
+// Does a small language model train, and what does the signal do in each of its layers meanwhile?
+//
+// Claims put to the test: nanoGPT's README reports a validation loss of 1.88 (over 20 batches) for its CPU
+// setting on Tiny Shakespeare, `--preset nanogpt_cpu` here; source 003 says that deep Transformers cannot be
+// trained without normalization, `--norm none`.
+//
+//   train_lm                               a Llama-like model, about two minutes on two cores
+//   train_lm --preset nanogpt_cpu          expected: val loss 1.88 to 1.93, about two minutes
+//   train_lm --corpus synthetic            a language whose best possible loss is known exactly
+//   train_lm --norm dyt --placement post   … and so on: see --help
+//
+// Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
+// in /modules), loss.csv, layers.csv, summary.json.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+
+#include "../autograd/tape.h"
+#include "../core/parallel.h"
+#include "../nn/nn.h"
+#include "../optim/optim.h"
+#include "harness/chart.h"
+#include "harness/environment.h"
+#include "harness/program.h"
+#include "harness/settings.h"
+#include "harness/stats.h"
+#include "harness/table.h"
+#include "lm/config.h"
+#include "lm/corpus.h"
+#include "lm/evaluate.h"
+
+using namespace isobar;
+
+namespace {
+
+constexpr int64_t final_batches = 200;  // as many as the PyTorch reference runs took
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Weight decay is for matrices: gains and biases would only be pulled to zero.
+std::vector<ParameterGroup> decay_matrices_only(LanguageModel& model) {
+  ParameterGroup matrices, vectors{.parameters = {}, .weight_decay = 0.0};
+  for (const Tensor& p : parameters(model)) (p.ndim() >= 2 ? matrices : vectors).parameters.push_back(p);
+  std::vector<ParameterGroup> groups{matrices};
+  if (!vectors.parameters.empty()) groups.push_back(vectors);
+  return groups;
+}
+
+// Whether all that matters to the result, but the text, is nanoGPT's CPU setting.
+bool trained_as_nanogpt(LmConfig config) {
+  LmConfig reference;
+  reference.apply_nanogpt_cpu();
+  reference.corpus = config.corpus;
+  reference.eval_interval = config.eval_interval;
+  reference.eval_iters = config.eval_iters;
+  reference.log_interval = config.log_interval;
+  return settings_json(reference) == settings_json(config);
+}
+
+// Runs a step again with every op checked, to name the first that is not finite.
+[[noreturn]] void explain_bad_numbers(LanguageModel& model, const Batch& batch, const Rng& key,
+                                      int64_t step) {
+  clear_gradients(parameters(model));
+  assign_paths(model);
+  try {
+    Tape tape({.check_numbers = true, .key = key});
+    tape.backward(cross_entropy(model(batch.x), batch.y));
+  } catch (const Error& error) {
+    throw Diverged(fmt::format("step {}: the loss or a gradient is not finite; {}; lower --learning_rate",
+                               step, error.what()));
+  }
+  throw Diverged(
+      fmt::format("step {}: the norm of all gradients is not finite, though each of them is", step));
+}
+
+// What the probe saw, into run.h5 and layers.csv.
+void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step) {
+  std::vector<double> std, rms, gradient;
+  for (const ModuleSignal& m : probe.signals()) {
+    std.push_back(m.output.std);
+    rms.push_back(m.output.rms);
+    gradient.push_back(m.gradient_norm);
+    csv.row({step, m.path, m.type, m.output.std, m.output.mean, m.output.rms, m.gradient_norm});
+  }
+  std::vector<double> weight_gradient, update;
+  for (const WeightSignal& w : probe.weights()) {
+    weight_gradient.push_back(w.gradient_norm);
+    update.push_back(w.update_ratio);
+  }
+  run.record("module_step", static_cast<double>(step));
+  run.record("module_std", std);
+  run.record("module_rms", rms);
+  run.record("module_grad_norm", gradient);
+  run.record("weight_grad_norm", weight_gradient);
+  run.record("weight_update_ratio", update);
+}
+
+// The residual stream and its branches: what stands at most two levels below a block's list.
+bool worth_a_line(const std::string& path) { return std::count(path.begin(), path.end(), '.') <= 2; }
+
+void print_modules(Run& run, const Probe& probe, int64_t step) {
+  Table table({"module", "type", "std", "mean", "gradient norm"});
+  std::vector<ChartRow> stds, gradients;
+  for (const ModuleSignal& m : probe.signals()) {
+    if (m.type == "Dropout" || !worth_a_line(m.path)) continue;
+    const std::string name = m.path.empty() ? "(model)" : m.path;
+    table.row({name, m.type, figure(m.output.std), figure(m.output.mean), figure(m.gradient_norm)});
+    if (m.type != "TransformerBlock" && std::count(m.path.begin(), m.path.end(), '.') > 0) continue;
+    stds.push_back({name, m.output.std, std::nan("")});
+    gradients.push_back({name, m.gradient_norm, std::nan("")});
+  }
+  run.say("\nOutputs of modules at step {} (layers.csv has them all, and all looks)\n\n", step);
+  run.say_text(table.text());
+  run.say("\n{}", log_chart("std of the residual stream", stds));
+  run.say("\n{}", log_chart("gradient norm of the residual stream", gradients));
+}
+
+// Our own ranges: what the presets reach on the texts they were made for, and what no model can reach.
+void expect_results(Run& run, LmConfig config, const Corpus& corpus, double val_loss) {
+  if (corpus.language) {
+    const double floor = corpus.language->entropy_floor(config.block_size);
+    run.say("entropy floor {:.4f} nats, best bigram model {:.4f}\n", floor, corpus.language->bigram_loss());
+    // Four standard errors of a loss over the validation part, whose terms have a spread of about one nat.
+    const double error = 4 / std::sqrt(static_cast<double>(corpus.text.validation().size()));
+    run.expect("no model beats the entropy floor", val_loss >= floor - error,
+               fmt::format("val loss {:.4f}, floor {:.4f}, sampling error {:.4f}", val_loss, floor, error));
+    if (trained_as_nanogpt(config))
+      run.expect("nanogpt_cpu comes within 0.05 nats of the floor", val_loss <= floor + 0.05,
+                 fmt::format("val loss {:.4f}, floor {:.4f}", val_loss, floor));
+  } else if (is_tiny_shakespeare(corpus.text) && trained_as_nanogpt(config)) {
+    run.expect("nanogpt_cpu reaches a val loss of 1.93 on Tiny Shakespeare", val_loss <= 1.93,
+               fmt::format("val loss {:.4f}", val_loss));
+  }
+}
+
+void train_and_report(Run& run, const LmConfig& config) {
+  config.check_values();
+  const Corpus corpus = open_corpus(config.corpus, config.tokenizer);
+  run.environment()["corpus"] = corpus.source;
+  const TokenDataset train_set(corpus.text.train(), config.block_size, "training part");
+  const TokenDataset validation(corpus.text.validation(), config.block_size, "validation part");
+  const Tokenizer& tokenizer = *corpus.text.tokenizer;
+
+  const Rng rng(run.seed());
+  LanguageModel model(config.model(tokenizer.vocabulary_size()), rng.split("model"));
+  AdamW optimizer(decay_matrices_only(model), {.lr = config.learning_rate,
+                                               .beta1 = config.beta1,
+                                               .beta2 = config.beta2,
+                                               .weight_decay = config.weight_decay});
+  const WarmupCosine schedule{.lr = config.learning_rate,
+                              .min_lr = config.min_lr,
+                              .warmup = config.warmup_iters,
+                              .steps = config.max_iters};
+  if (!corpus.note.empty()) run.say("{}\n", corpus.note);
+  run.say("{} tokens of {} kinds from {}; {} parameters; {} threads\n", corpus.text.tokens.size(),
+          tokenizer.vocabulary_size(), corpus.source, parameter_count(model), threads());
+
+  // Validation batches depend neither on the seed nor on the model: all runs are judged on the same tokens.
+  const Rng judge = Rng(0).split("validation");
+  Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
+  Csv& layers = run.csv("layers.csv", {"step", "module", "type", "std", "mean", "rms", "grad_norm"});
+  Progress progress = run.progress(config.max_iters, "steps");
+  const double tokens_per_step = static_cast<double>(config.batch_size * config.block_size);
+  const Clock::time_point start = Clock::now();
+  std::vector<double> step_ms;
+  Probe probe;
+  double best = INFINITY;
+
+  for (int64_t step = 0; step < config.max_iters; ++step) {
+    const Clock::time_point step_start = Clock::now();
+    const Batch batch = train_set.random_batch(config.batch_size, rng.split("batch").split(step));
+    const Rng key = rng.split("dropout").split(step);
+    const bool log = step % config.log_interval == 0 || step + 1 == config.max_iters;
+    std::optional<Watch> watching;
+    if (log) {
+      probe.clear();
+      watching.emplace(model, probe);
+    }
+
+    double loss;
+    {
+      Tape tape({.key = key});
+      const Tensor mean_loss = cross_entropy(model(batch.x), batch.y);
+      tape.backward(mean_loss);
+      loss = mean_loss.item();
+    }
+    if (log) probe.before_step(model);
+    const double norm = config.grad_clip > 0 ? clip_grad_norm(parameters(model), config.grad_clip)
+                                             : grad_norm(parameters(model));
+    if (!std::isfinite(loss) || !std::isfinite(norm)) {
+      watching.reset();
+      explain_bad_numbers(model, batch, key, step);
+    }
+    optimizer.set_lr(schedule(step));
+    optimizer.step();
+
+    if (log) {
+      probe.after_step(model);
+      record_modules(run, layers, probe, step);
+    }
+    step_ms.push_back(1e3 * seconds_since(step_start));
+    const bool judged = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
+    double val = std::nan("");
+    if (judged) {
+      val = mean_loss(model, validation, config.eval_iters, config.batch_size, judge);
+      best = std::min(best, val);
+    }
+    run.record("loss", loss);
+    run.record("learning_rate", optimizer.lr());
+    run.record("grad_norm", norm);
+    run.record("val_loss", val);
+    losses.row({step, loss, optimizer.lr(), norm, val});
+    const double rate = tokens_per_step * static_cast<double>(step + 1) / seconds_since(start);
+    progress.advance(1, fmt::format("loss {:.3f}, |gradient| {:.2f}, {:.0f} tokens/s", loss, norm, rate));
+    if (judged) {
+      progress.clear();
+      run.flush();
+      run.say("step {:5}  loss {:.3f}  val loss {:.3f}  lr {:.2e}  |gradient| {:.2f}  {:.0f} tokens/s\n",
+              step + 1, loss, val, optimizer.lr(), norm, rate);
+    }
+  }
+  const double wall = seconds_since(start);
+  progress.clear();
+
+  const int64_t batches = std::max(config.eval_iters, final_batches);
+  const double train_loss = mean_loss(model, train_set, batches, config.batch_size, judge);
+  const double val_loss = mean_loss(model, validation, batches, config.batch_size, judge);
+  best = std::min(best, val_loss);
+  const std::string text =
+      tokenizer.decode(sample(model, {corpus.text.tokens.front()}, 500, 0.8, rng.split("sample")));
+  const double bits = val_loss / std::numbers::ln2 * tokens_per_character(corpus.text);
+
+  Json& summary = run.summary();
+  summary["parameters"] = parameter_count(model);
+  summary["iterations"] = config.max_iters;
+  summary["train_loss"] = train_loss;
+  summary["val_loss"] = val_loss;
+  summary["best_val_loss"] = best;
+  summary["perplexity"] = std::exp(val_loss);
+  summary["bits_per_char"] = bits;
+  if (corpus.language) {
+    summary["entropy_floor"] = corpus.language->entropy_floor(config.block_size);
+    summary["bigram_loss"] = corpus.language->bigram_loss();
+  }
+  summary["modules"] = Json::array();
+  for (const ModuleSignal& m : probe.signals())
+    summary["modules"].push_back({{"path", m.path}, {"std", m.output.std}, {"grad_norm", m.gradient_norm}});
+  summary["sample"] = printable(text);
+  const double median_ms = spread_of(step_ms).median;
+  run.timing()["step_ms"] = median_ms;
+  run.timing()["tokens_per_second"] = tokens_per_step * static_cast<double>(config.max_iters) / wall;
+  run.timing()["wall_s"] = wall;
+  run.timing()["peak_rss_mib"] = peak_memory_mib();
+
+  print_modules(run, probe, config.max_iters - 1);
+  run.say("\nA sample, temperature 0.8:\n\n{}\n\n", printable(text));
+  run.say(
+      "train loss {:.4f}, val loss {:.4f} nats (perplexity {:.2f}, {:.3f} bits per character), {:.1f} ms a "
+      "step\n",
+      train_loss, val_loss, std::exp(val_loss), bits, median_ms);
+  expect_results(run, config, corpus, val_loss);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  LmConfig config;
+  return run_program(
+      {.name = "train_lm",
+       .about = "Trains a small language model and watches the signal in every layer.",
+       .presets = {{"default", "a Llama-like model: RMSNorm, RoPE, SwiGLU", [] {}},
+                   {"nanogpt_cpu", "nanoGPT's published CPU setting", [&] { config.apply_nanogpt_cpu(); }}}},
+      config, argc, argv, [&](Run& run) { train_and_report(run, config); });
+}

@@ -1,0 +1,125 @@
+// train_lm as its users meet it: the built program, run on real text.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "../core/hdf5_file.h"
+#include "../experiments/lm/corpus.h"
+#include "../experiments/lm/evaluate.h"
+#include "program.h"
+#include "temporary_folder.h"
+
+using namespace isobar;
+using Json = nlohmann::json;
+
+namespace {
+
+// A model that trains in a second.
+const std::string tiny =
+    " --corpus synthetic --n_layer 2 --n_head 2 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
+    " --max_iters 12 --warmup_iters 2 --eval_interval 6 --eval_iters 2 --log_interval 5";
+
+}  // namespace
+
+TEST_CASE("train_lm gives the same bits on one and on two threads") {
+  const TemporaryFolder folder;
+  for (const char* threads : {"1", "2"}) {
+    const Outcome run = run_built("train_lm", tiny + " --threads " + threads + " --out " + folder / threads);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+  }
+  for (const char* name : {"loss.csv", "layers.csv"}) {
+    CAPTURE(name);
+    CHECK(file_text(folder / (std::string("1/") + name)) == file_text(folder / (std::string("2/") + name)));
+  }
+  Json one = Json::parse(file_text(folder / "1/summary.json"));
+  Json two = Json::parse(file_text(folder / "2/summary.json"));
+  for (Json* summary : {&one, &two})
+    for (const char* part : {"timing", "environment"}) summary->erase(part);
+  CHECK(one == two);
+}
+
+TEST_CASE("train_lm's summary and HDF5 file hold what its loop saw") {
+  const TemporaryFolder folder;
+  const Outcome run = run_built("train_lm", tiny + " --json --out " + folder / "run");
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const Json summary = Json::parse(run.out);
+  CHECK(summary == Json::parse(file_text(folder / "run/summary.json")));
+  for (const char* key :
+       {"config", "environment", "timing", "parameters", "iterations", "train_loss", "val_loss",
+        "best_val_loss", "perplexity", "bits_per_char", "entropy_floor", "bigram_loss", "modules", "sample"})
+    CHECK_MESSAGE(summary.contains(key), key);
+  for (const char* key : {"step_ms", "tokens_per_second", "wall_s", "peak_rss_mib"})
+    CHECK_MESSAGE(summary["timing"].contains(key), key);
+  CHECK(summary["iterations"] == 12);
+  CHECK(summary["val_loss"] > summary["entropy_floor"]);
+  CHECK(summary["perplexity"].get<double>() ==
+        doctest::Approx(std::exp(summary["val_loss"].get<double>())).epsilon(1e-12));
+
+  const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
+  CHECK(file.read("/series/loss").numel() == 12);
+  CHECK(file.read("/series/module_step").to_vector<double>() == std::vector<double>{0, 5, 10, 11});
+}
+
+TEST_CASE("train_lm names the first op and module whose result is not finite") {
+  const TemporaryFolder folder;
+  const Outcome run =
+      run_built("train_lm", tiny + " --warmup_iters 0 --learning_rate 1e30 --out " + folder / "run");
+  CHECK(run.code == 1);
+  INFO(run.err);
+  CHECK(run.err.find("in blocks.0.self_attn.q_proj: linear: the result") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "run/summary.json"));
+}
+
+TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves nothing behind") {
+  const TemporaryFolder folder;
+  folder.write("short.txt", std::string(500, 'x') + "y");
+  const std::string out = folder / "run";
+  for (const auto& [arguments, part] : std::vector<std::pair<std::string, std::string>>{
+           {"--corpus " + folder / "missing.txt", "missing.txt"},
+           {"--corpus " + folder / "short.txt --block_size 64", "validation part holds 51 tokens"},
+           {"--corpus " + folder / "short.txt --block_size 600", "training part holds 450 tokens"},
+           {"--n_layers 3", "did you mean --n_layer"},
+           {"--norm rmsnom", "did you mean rmsnorm"},
+           {"--n_kv_head 3", "divisor of n_head"},
+           {"--max_iters 0", "at least 1"},
+           {"--dropout 1", "[0, 1)"}}) {
+    CAPTURE(arguments);
+    const Outcome run = run_built("train_lm", arguments + " --out " + out);
+    INFO(run.err);
+    CHECK(run.code == 2);
+    CHECK(run.err.find(part) != std::string::npos);
+    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+    CHECK_FALSE(std::filesystem::exists(out));
+  }
+}
+
+TEST_CASE("a sampled token has the chance that the softmax gives it") {
+  // A model without blocks' influence: one layer, zero output weights, so every token is equally likely.
+  LanguageModel model({.vocabulary = 4, .block_size = 8, .n_layer = 1, .n_head = 2, .n_embd = 8}, Rng(1));
+  for (Tensor& w : parameters(model)) assign(w, zeros(w.shape()));
+  const std::vector<int32_t> tokens = sample(model, {0}, 4000, 1.0, Rng(2));
+  CHECK(tokens.size() == 4001);
+  for (int32_t token = 0; token < 4; ++token) {
+    const auto count = std::count(tokens.begin() + 1, tokens.end(), token);
+    CHECK(std::abs(count - 1000.0) < 4 * std::sqrt(4000 * 0.25 * 0.75));  // four standard deviations
+  }
+}
+
+TEST_CASE("printable text keeps UTF-8 and newlines and replaces the rest") {
+  CHECK(printable("a\nß漢🙂") == "a\nß漢🙂");
+  CHECK(printable("a\x1b[2J\x80z\xff") == "a�[2J�z�");
+  CHECK(printable("\xe6\xbc") == "��");
+}
+
+TEST_CASE("the synthetic corpus is made where no text is found, and says so") {
+  const Corpus corpus = open_corpus("synthetic", "char");
+  CHECK(corpus.note.empty());
+  CHECK(corpus.text.tokenizer->vocabulary_size() == MarkovSource::symbols);
+  CHECK(tokens_per_character(corpus.text) == 1);
+  CHECK_FALSE(is_tiny_shakespeare(corpus.text));
+}
