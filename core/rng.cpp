@@ -111,8 +111,8 @@ Rng Rng::split(uint64_t number) const {
 }
 
 uint64_t Rng::bits(uint64_t index) const { return philox(index / 2, key_)[index % 2]; }
-double Rng::uniform(uint64_t index) const { return to_unit(bits(index)); }
-double Rng::normal(uint64_t index) const { return normal_quantile(uniform(index)); }
+double Rng::uniform_at(uint64_t index) const { return to_unit(bits(index)); }
+double Rng::normal_at(uint64_t index) const { return normal_quantile(uniform_at(index)); }
 
 uint64_t Rng::below(uint64_t bound, uint64_t index) const {
   check(bound > 0, "rng: wanted a bound above 0");

@@ -29,13 +29,12 @@ class Rng {
 
   // Draw `index` as 64 random bits / uniform in (0, 1) / standard normal / uniform integer in [0, bound).
   uint64_t bits(uint64_t index) const;
-  double uniform(uint64_t index) const;
-  double normal(uint64_t index) const;
+  double uniform_at(uint64_t index) const;
+  double normal_at(uint64_t index) const;
   uint64_t below(uint64_t bound, uint64_t index) const;
 
   // Tensors whose element i is draw i. Uniform in (low, high) before it is rounded to dtype, which may reach
-  // the ends; normal with this mean and std. One-dimensional shapes are written Shape{8}: a bare {8} reads as
-  // an index.
+  // the ends; normal with this mean and std.
   Tensor uniform(const Shape& shape, double low = 0, double high = 1, Dtype dtype = Dtype::f32) const;
   Tensor normal(const Shape& shape, double mean = 0, double std = 1, Dtype dtype = Dtype::f32) const;
   // Integers in [0, bound).

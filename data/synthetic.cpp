@@ -15,14 +15,15 @@ constexpr double concentration = 0.3;  // of the Dirichlet distribution: rows fa
 // Not std::gamma_distribution: its numbers differ between standard libraries.
 double gamma_draw(double shape, const Rng& rng) {
   if (shape < 1)
-    return gamma_draw(shape + 1, rng.split("boosted")) * std::pow(rng.split("boost").uniform(0), 1 / shape);
+    return gamma_draw(shape + 1, rng.split("boosted")) *
+           std::pow(rng.split("boost").uniform_at(0), 1 / shape);
   const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   const Rng normals = rng.split("normal"), uniforms = rng.split("uniform");
   for (uint64_t attempt = 0;; ++attempt) {
-    const double x = normals.normal(attempt), t = 1 + c * x;
+    const double x = normals.normal_at(attempt), t = 1 + c * x;
     if (t <= 0) continue;
     const double v = t * t * t;
-    if (std::log(uniforms.uniform(attempt)) < x * x / 2 + d - d * v + d * std::log(v)) return d * v;
+    if (std::log(uniforms.uniform_at(attempt)) < x * x / 2 + d - d * v + d * std::log(v)) return d * v;
   }
 }
 
@@ -109,10 +110,11 @@ double MarkovSource::pair(int a, int b) const {
 std::vector<int32_t> MarkovSource::generate(int64_t length, const Rng& rng) const {
   check(length >= 2, "markov source: wanted a length of at least 2, got {}", length);
   std::vector<int32_t> tokens(length);
-  const int first = pick(pairs_, rng.uniform(0));
+  const int first = pick(pairs_, rng.uniform_at(0));
   tokens[0] = first / symbols;
   tokens[1] = first % symbols;
-  for (int64_t t = 2; t < length; ++t) tokens[t] = pick(next(tokens[t - 2], tokens[t - 1]), rng.uniform(t));
+  for (int64_t t = 2; t < length; ++t)
+    tokens[t] = pick(next(tokens[t - 2], tokens[t - 1]), rng.uniform_at(t));
   return tokens;
 }
 

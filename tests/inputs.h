@@ -48,7 +48,7 @@ InputMaker off_zero(Extents... extents) {
   return [s = shape_of(extents...)](const Rng& rng) {
     std::vector<double> values(s.numel());
     for (size_t i = 0; i < values.size(); ++i)
-      values[i] = (rng.below(2, i) == 0 ? -1 : 1) * (0.1 + 2 * rng.uniform(i));
+      values[i] = (rng.below(2, i) == 0 ? -1 : 1) * (0.1 + 2 * rng.uniform_at(i));
     return tensor(s, values);
   };
 }

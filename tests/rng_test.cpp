@@ -89,7 +89,7 @@ TEST_CASE("the normal quantile is right to 1e-15 in the middle, both tails, and 
 
 TEST_CASE("a normal draw is the quantile of the uniform draw of the same index") {
   const Rng rng(11);
-  for (uint64_t i : {0, 1, 2, 1000001}) CHECK(rng.normal(i) == normal_quantile(rng.uniform(i)));
+  for (uint64_t i : {0, 1, 2, 1000001}) CHECK(rng.normal_at(i) == normal_quantile(rng.uniform_at(i)));
 }
 
 TEST_CASE("element i of a tensor is draw i, in f64 exactly and in f32 rounded") {
@@ -99,11 +99,16 @@ TEST_CASE("element i of a tensor is draw i, in f64 exactly and in f32 rounded") 
   const auto uniform64 = rng.uniform({7, 11}, -1, 3, Dtype::f64).to_vector<double>();
   const auto integers = rng.integers({7, 11}, 10).to_vector<int64_t>();
   for (size_t i = 0; i < normal64.size(); ++i) {
-    CHECK(normal64[i] == 2 + 3 * rng.normal(i));
+    CHECK(normal64[i] == 2 + 3 * rng.normal_at(i));
     CHECK(normal32[i] == static_cast<float>(normal64[i]));
-    CHECK(uniform64[i] == -1 + 4 * rng.uniform(i));
+    CHECK(uniform64[i] == -1 + 4 * rng.uniform_at(i));
     CHECK(integers[i] == static_cast<int64_t>(rng.below(10, i)));
   }
+}
+
+TEST_CASE("a number in braces is a shape of one dimension") {
+  CHECK(Rng(1).normal({8}).shape() == Shape{8});
+  CHECK(Rng(1).uniform({8}).shape() == Shape{8});
 }
 
 TEST_CASE("a longer tensor starts with the shorter one, odd sizes and size 0 included") {

@@ -15,7 +15,7 @@ Tensor dropout(const Tensor& x, double p, const Rng& key) {
     T* to = y.write<T>();
     const T scale = static_cast<T>(1 / (1 - p));
     parallel_for(x.numel(), kernels::map_grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) to[i] = key.uniform(i) < p ? T{0} : from[i] * scale;
+      for (int64_t i = begin; i < end; ++i) to[i] = key.uniform_at(i) < p ? T{0} : from[i] * scale;
     });
   });
   return record("dropout", y, {x}, [p, key](const Tensor& dy) { return dropout(dy, p, key); });

@@ -29,7 +29,7 @@ std::vector<int32_t> sample(LanguageModel& model, std::vector<int32_t> prompt, i
     const Tensor last = slice(logits, 1, logits.size(1) - 1, logits.size(1));
     const std::vector<double> chance = softmax(last / temperature).to_vector<double>();
     // The token at which the running sum of chances passes a uniform number.
-    double left = key.uniform(i);
+    double left = key.uniform_at(i);
     size_t token = 0;
     while (token + 1 < chance.size() && left >= chance[token]) left -= chance[token++];
     tokens.push_back(static_cast<int32_t>(token));
