@@ -1,0 +1,74 @@
+#include "config.h"
+
+#include <cmath>
+
+#include "../../core/error.h"
+
+namespace isobar::decay {
+namespace {
+
+void check_size(const char* flag, int64_t value, int64_t most) {
+  check(value >= 1 && value <= most, "--{}: wanted a whole number from 1 to {}, got '{}'", flag, most, value);
+}
+
+}  // namespace
+
+void Config::fields(Fields& f) {
+  f("depth", depth, "layers (plain), or blocks of two layers");
+  f("width", width, "features of every layer");
+  f("batch", batch, "rows of the input");
+  f("seeds", seeds, "number of runs: seeds --seed, --seed + 1, ...");
+  f("init", init, "initial weights; all but default come with zero bias",
+    {"default", "default_nobias", "normal01", "xavier_uniform", "xavier_normal", "he_uniform", "he_normal",
+     "lecun_normal", "orthogonal", "orthogonal_sqrt2"});
+  f("norm", norm, "normalization N", {"none", "layernorm", "rmsnorm", "dyt", "dyt_sqrtd", "dyisru"});
+  f("order", order, "of the steps after a plain layer's matrix", {"norm_relu", "relu_norm"});
+  f("topology", topology,
+    "plain chain, or blocks with f(x) = W2 relu(W1 x): residual x + f(x), pre x + f(N(x)), post N(x + f(x)), "
+    "skipinit and rezero x + a f(x), fixup",
+    {"plain", "residual", "pre", "post", "skipinit", "rezero", "fixup"});
+  f("loss", loss, "of the output: its sum, its mean, or its sum weighted with normal numbers",
+    {"sum", "mean", "random"});
+  f("dtype", dtype, "of the arithmetic", {"f32", "f64"});
+  f("alpha", alpha,
+    "alpha of dyt, 1/rho of dyt_sqrtd, C of dyisru, branch scale of skipinit; below zero: 0.5, 1, the width, "
+    "1/sqrt(depth)");
+}
+
+void Config::check_values() const {
+  // The bounds keep a slip of the hand from filling the memory.
+  check_size("depth", depth, 100'000);
+  check_size("width", width, 16'384);
+  check_size("batch", batch, 65'536);
+  check_size("seeds", seeds, 10'000);
+  check(batch * width >= 2,
+        "--batch 1 --width 1: the std of a single number is undefined; take more of either");
+
+  const bool normless = topology == "skipinit" || topology == "rezero" || topology == "fixup";
+  check(norm == "none" || !normless,
+        "--norm {} has no place in --topology {}, which is meant to do without; drop it or take pre or post",
+        norm, topology);
+  check(norm == "none" || topology != "residual",
+        "--norm {} has no place in --topology residual, x + f(x); take pre or post", norm);
+  check(init == "default" || topology != "fixup",
+        "--init {} has no meaning with --topology fixup, which brings its own initial weights; drop it",
+        init);
+  check(order == "norm_relu" || topology == "plain",
+        "--order {} has no meaning with --topology {}; drop it or take --topology plain", order, topology);
+  check(order == "norm_relu" || norm != "none",
+        "--order {} has no meaning without a norm; drop it or add --norm", order);
+  const bool uses_alpha = norm.starts_with("dy") || topology == "skipinit";
+  check(alpha < 0 || uses_alpha,
+        "--alpha has no meaning here; drop it, or take --norm dyt, dyt_sqrtd or dyisru, or --topology "
+        "skipinit");
+  check(alpha != 0 || norm != "dyisru", "--alpha: C of dyisru must be above 0");
+}
+
+double Config::branch_scale() const { return alpha < 0 ? 1 / std::sqrt(static_cast<double>(depth)) : alpha; }
+
+std::string Config::net_name() const {
+  return fmt::format("{} {} {} {} D={}", topology, topology == "fixup" ? "he_normal" : init, norm, loss,
+                     depth);
+}
+
+}  // namespace isobar::decay

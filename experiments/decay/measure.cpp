@@ -1,0 +1,78 @@
+#include "measure.h"
+
+#include <limits>
+#include <string>
+
+#include "../../autograd/tape.h"
+#include "net.h"
+
+namespace isobar::decay {
+namespace {
+
+// Keeps moments and gradient norms of every module's output, and the std across the batch of every layer's.
+class SignalProbe : public Probe {
+ public:
+  std::vector<double> across_batch_std;
+
+  void on_output(const Module& module, const Tensor& y) override {
+    Probe::on_output(module, y);
+    if (dynamic_cast<const Layer*>(&module) != nullptr)
+      across_batch_std.push_back(mean(sqrt(var(y.to(Dtype::f64), {0}))).item());
+  }
+};
+
+Tensor loss_of(const std::string& name, const Tensor& y, const Rng& rng) {
+  if (name == "sum") return sum(y);
+  if (name == "mean") return mean(y);
+  check(name == "random", "loss: unknown name '{}'", name);
+  return sum(rng.normal(y.shape(), 0, 1, y.dtype()) * y);
+}
+
+}  // namespace
+
+Signals measure(const Config& config, int64_t seed) {
+  const Rng rng(static_cast<uint64_t>(seed));
+  const Tensor x = rng.split("x").normal({config.batch, config.width}, 0, 1, config.element_type());
+  Net net(config, rng.split("net"));
+
+  SignalProbe probe;
+  {
+    const Watch watching(net, probe);
+    Tape tape;
+    const Tensor loss = loss_of(config.loss, net(x), rng.split("loss"));
+    tape.backward(loss);
+  }
+
+  Signals signals{.input_std = moments_of(x).std, .layers = {}};
+  for (size_t i = 0; i < net.layers.size(); ++i) {
+    const std::string path = std::to_string(i + 1);
+    const ModuleSignal& output = *probe.find(path);
+    const ModuleSignal& after_linear = *probe.find(path + ".linear1");
+    signals.layers.push_back({
+        .linear_std = after_linear.output.std,
+        .norm_std = config.norm == "none" ? std::numeric_limits<double>::quiet_NaN()
+                                          : probe.find(path + ".norm")->output.std,
+        .relu_std = probe.find(path + ".relu")->output.std,
+        .output_std = output.output.std,
+        .linear_mean = after_linear.output.mean,
+        .output_mean = output.output.mean,
+        .across_batch_std = probe.across_batch_std[i],
+        .weight_gradient_norm = moments_of(net.layers[i].linear1.weight.grad()).norm,
+        .output_gradient_norm = output.gradient_norm,
+    });
+  }
+  return signals;
+}
+
+std::vector<double> layer_values(const std::vector<Signals>& runs, size_t layer,
+                                 double LayerSignal::*quantity) {
+  std::vector<double> values;
+  for (const Signals& run : runs) values.push_back(run.layers[layer].*quantity);
+  return values;
+}
+
+Spread layer_spread(const std::vector<Signals>& runs, size_t layer, double LayerSignal::*quantity) {
+  return spread_of(layer_values(runs, layer, quantity));
+}
+
+}  // namespace isobar::decay

@@ -1,0 +1,56 @@
+// What the study looks at: for every layer of a net, std and mean of the signal on its way up, and the norms
+// of the gradients that come back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "../harness/stats.h"
+#include "config.h"
+
+namespace isobar::decay {
+
+// Of one layer in one run. All statistics are taken over batch × width and summed in double; stds are sample
+// stds (n − 1).
+struct LayerSignal {
+  double linear_std, norm_std,
+      relu_std;       // right after W1, the norm, the ReLU; norm_std is NaN without a norm
+  double output_std;  // of the layer, or the whole block
+  double linear_mean, output_mean;
+  double across_batch_std;      // mean over the features of the std over the rows: what of x is left
+  double weight_gradient_norm;  // Frobenius, of W1
+  double output_gradient_norm;  // Frobenius, of the layer's output
+};
+
+// All of them, with the names they bear in files.
+struct Quantity {
+  const char* name;
+  double LayerSignal::*value;
+};
+inline constexpr std::array<Quantity, 9> quantities = {{
+    {"std_linear", &LayerSignal::linear_std},
+    {"std_norm", &LayerSignal::norm_std},
+    {"std_relu", &LayerSignal::relu_std},
+    {"std_output", &LayerSignal::output_std},
+    {"mean_linear", &LayerSignal::linear_mean},
+    {"mean_output", &LayerSignal::output_mean},
+    {"across_batch_std", &LayerSignal::across_batch_std},
+    {"grad_norm_weight", &LayerSignal::weight_gradient_norm},
+    {"grad_norm_output", &LayerSignal::output_gradient_norm},
+}};
+
+// One run: builds the net of this seed, sends a batch of normal numbers up and the loss's gradient down.
+// The input depends on seed, batch and width alone.
+struct Signals {
+  double input_std;
+  std::vector<LayerSignal> layers;  // from the input to the output
+};
+Signals measure(const Config& config, int64_t seed);
+
+// Over several runs of one configuration: one quantity of one layer (0 the first), run by run.
+std::vector<double> layer_values(const std::vector<Signals>& runs, size_t layer,
+                                 double LayerSignal::*quantity);
+Spread layer_spread(const std::vector<Signals>& runs, size_t layer, double LayerSignal::*quantity);
+
+}  // namespace isobar::decay

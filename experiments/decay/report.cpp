@@ -1,0 +1,184 @@
+#include "report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../harness/chart.h"
+#include "../harness/table.h"
+
+namespace isobar::decay {
+namespace {
+
+constexpr size_t most_rows = 24;  // of a table on the terminal
+
+Json number_or_null(double value) { return std::isnan(value) ? Json() : Json(value); }
+std::string figure_or_dash(double value) { return std::isnan(value) ? "–" : figure(value); }
+
+std::string median_and_range(const Spread& spread) {
+  if (std::isnan(spread.median)) return "not finite";
+  const std::string text =
+      fmt::format("{} [{}, {}]", figure(spread.median), figure(spread.min), figure(spread.max));
+  return spread.nonfinite == 0 ? text : fmt::format("{}, {} not finite", text, spread.nonfinite);
+}
+
+// Zero stays as it is: the chart draws it at its edge. Where all runs overflowed, infinity.
+double charted(const Spread& spread) { return std::isnan(spread.median) ? INFINITY : spread.median; }
+
+}  // namespace
+
+Json layer_json(const Result& result, size_t layer) {
+  const auto spread = [&](double LayerSignal::*quantity) {
+    return to_json(layer_spread(result.runs, layer, quantity));
+  };
+  const LayerTheory& theory = result.theory[layer];
+  return {
+      {"layer", layer + 1},
+      {"std",
+       {{"linear", spread(&LayerSignal::linear_std)},
+        {"norm", result.config.norm == "none" ? Json() : spread(&LayerSignal::norm_std)},
+        {"relu", spread(&LayerSignal::relu_std)},
+        {"output", spread(&LayerSignal::output_std)}}},
+      {"mean",
+       {{"linear", spread(&LayerSignal::linear_mean)}, {"output", spread(&LayerSignal::output_mean)}}},
+      {"across_batch_std", spread(&LayerSignal::across_batch_std)},
+      {"grad_norm",
+       {{"weight", spread(&LayerSignal::weight_gradient_norm)},
+        {"output", spread(&LayerSignal::output_gradient_norm)}}},
+      {"theory",
+       {{"output_std", number_or_null(theory.output_std)},
+        {"weight_grad_norm", number_or_null(theory.weight_gradient_norm)}}},
+  };
+}
+
+Csv& open_layers_csv(Run& run) {
+  std::vector<std::string> columns = {"net", "layer"};
+  for (const Quantity& quantity : quantities)
+    for (const char* part : {"median", "min", "max", "nonfinite"})
+      columns.push_back(fmt::format("{}_{}", quantity.name, part));
+  columns.insert(columns.end(), {"theory_std_output", "theory_grad_norm_weight"});
+  return run.csv("layers.csv", std::move(columns));
+}
+
+void add_row(Csv& csv, const Result& result, size_t layer) {
+  std::vector<Csv::Cell> cells = {result.config.net_name(), static_cast<int64_t>(layer + 1)};
+  for (const Quantity& quantity : quantities) {
+    const Spread spread = layer_spread(result.runs, layer, quantity.value);
+    cells.insert(cells.end(), {spread.median, spread.min, spread.max, spread.nonfinite});
+  }
+  cells.insert(cells.end(), {result.theory[layer].output_std, result.theory[layer].weight_gradient_norm});
+  csv.row(cells);
+}
+
+void record_series(Run& run, const std::string& prefix, const Result& result) {
+  for (const Quantity& quantity : quantities)
+    for (const Signals& signals : result.runs) {
+      std::vector<double> row;
+      for (const LayerSignal& layer : signals.layers) row.push_back(layer.*quantity.value);
+      run.record(prefix + quantity.name, row);
+    }
+}
+
+void print_layers(Run& run, const Result& result) {
+  const size_t depth = result.theory.size(), shown = std::min(depth, most_rows);
+  Table table({"layer", "std after W1", "std of output", "theory", "std across the batch", "grad norm of W1",
+               "theory"});
+  for (size_t i = 0; i < shown; ++i) {
+    const size_t layer = shown < 2 ? i : i * (depth - 1) / (shown - 1);
+    const auto spread = [&](double LayerSignal::*quantity) {
+      return layer_spread(result.runs, layer, quantity);
+    };
+    table.row({std::to_string(layer + 1), figure(spread(&LayerSignal::linear_std).median),
+               median_and_range(spread(&LayerSignal::output_std)),
+               figure_or_dash(result.theory[layer].output_std),
+               figure(spread(&LayerSignal::across_batch_std).median),
+               median_and_range(spread(&LayerSignal::weight_gradient_norm)),
+               figure_or_dash(result.theory[layer].weight_gradient_norm)});
+  }
+  run.say("{}, width {}, batch {}, {}: median [min, max] over {} seeds\n\n{}\n", result.config.net_name(),
+          result.config.width, result.config.batch, result.config.dtype, result.runs.size(), table.text());
+
+  std::vector<ChartRow> stds, gradients;
+  for (size_t layer = 0; layer < depth; ++layer) {
+    const std::string label = std::to_string(layer + 1);
+    const LayerTheory& theory = result.theory[layer];
+    stds.push_back(
+        {label, charted(layer_spread(result.runs, layer, &LayerSignal::output_std)), theory.output_std});
+    gradients.push_back({label, charted(layer_spread(result.runs, layer, &LayerSignal::weight_gradient_norm)),
+                         theory.weight_gradient_norm});
+  }
+  run.say_text(log_chart("std of each layer's output", stds) + "\n");
+  run.say_text(log_chart("gradient norm of each layer's weight", gradients));
+}
+
+std::vector<ComparedCell> compare(const Result& result, const Reference& reference) {
+  std::vector<ComparedCell> cells;
+  const auto add = [&](const char* quantity, const std::vector<ReferenceCell>& references,
+                       double LayerSignal::*ours, double LayerTheory::*theory) {
+    for (const ReferenceCell& cell : references) {
+      const auto layer = static_cast<size_t>(cell.layer - 1);
+      const std::vector<double> values = layer_values(result.runs, layer, ours);
+      cells.push_back(
+          {quantity, cell, compare(cell, reference.config.seeds, values), result.theory[layer].*theory});
+    }
+  };
+  add("std.output", reference.output_std, &LayerSignal::output_std, &LayerTheory::output_std);
+  add("grad_norm.weight", reference.weight_gradient_norm, &LayerSignal::weight_gradient_norm,
+      &LayerTheory::weight_gradient_norm);
+  return cells;
+}
+
+bool all_agree(const std::vector<ComparedCell>& cells) {
+  return std::all_of(cells.begin(), cells.end(), [](const ComparedCell& cell) { return cell.ours.agrees; });
+}
+
+Json compared_json(const Config& config, const std::vector<ComparedCell>& cells) {
+  Json json = {{"topology", config.topology}, {"init", config.init},   {"norm", config.norm},
+               {"loss", config.loss},         {"depth", config.depth}, {"width", config.width},
+               {"batch", config.batch},       {"dtype", config.dtype}, {"agrees", all_agree(cells)},
+               {"cells", Json::array()}};
+  for (const ComparedCell& cell : cells)
+    json["cells"].push_back(
+        {{"quantity", cell.quantity},
+         {"layer", cell.reference.layer},
+         {"reference",
+          {{"median", cell.reference.median},
+           {"log10_sd", cell.reference.log10_sd},
+           {"zeros", cell.reference.zeros},
+           {"nonfinite", cell.reference.nonfinite}}},
+         {"measured",
+          {{"median", cell.ours.median}, {"zeros", cell.ours.zeros}, {"nonfinite", cell.ours.nonfinite}}},
+         {"theory", number_or_null(cell.theory)},
+         {"log10_ratio", number_or_null(cell.ours.log10_ratio)},
+         {"tolerance", number_or_null(cell.ours.tolerance)},
+         {"agrees", cell.ours.agrees}});
+  return json;
+}
+
+void print_comparison(Run& run, const std::vector<std::pair<Config, std::vector<ComparedCell>>>& nets) {
+  Table table({"net", "std top", "reference", "theory", "grad 1", "reference", "theory", "grad top",
+               "reference", "theory", "agrees"});
+  std::vector<ChartRow> chart;
+  int64_t deepest = 0;
+  for (const auto& [config, cells] : nets) deepest = std::max(deepest, config.depth);
+  for (const auto& [config, cells] : nets) {
+    std::vector<std::string> row = {config.net_name()};
+    const auto add = [&](const ComparedCell& cell) {
+      row.insert(row.end(),
+                 {figure(cell.ours.median), figure(cell.reference.median), figure_or_dash(cell.theory)});
+    };
+    // Each quantity's cells go from the first layer to the last.
+    const size_t half = cells.size() / 2;
+    add(cells[half - 1]);
+    add(cells[half]);
+    add(cells.back());
+    row.push_back(all_agree(cells) ? "yes" : "NO");
+    table.row(std::move(row));
+    if (config.depth == deepest)
+      chart.push_back({config.net_name(), cells[half].ours.median, cells[half].reference.median});
+  }
+  run.say("Medians over the seeds, beside PyTorch's and the closed forms:\n\n{}\n", table.text());
+  run.say_text(log_chart(fmt::format("gradient norm of layer 1 of {}, PyTorch in place of theory", deepest), chart,
+                         std::max<size_t>(chart.size(), 2)));
+}
+
+}  // namespace isobar::decay

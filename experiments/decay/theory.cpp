@@ -1,0 +1,192 @@
+// Letters: n width, B batch, v = n Var(W), q mean square of a layer's input, c the cosine between two rows of
+// it, p and rho the same of the pre-activations z = W x + b. Gradients are followed as `self`, the squared
+// length of one row of dL/dz, and `cross`, the product of two rows.
+#include "theory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace isobar::decay {
+namespace {
+
+using std::numbers::inv_pi;
+using std::numbers::pi;
+
+constexpr double eps = 1e-5;                          // of LayerNorm and RMSNorm
+const double relu_std = std::sqrt(0.5 - inv_pi / 2);  // of relu(z) for p = 1: 0.58382
+
+double angle(double rho) { return std::acos(std::clamp(rho, -1.0, 1.0)); }
+// κ: the cosine between relu(z_a) and relu(z_b).
+double relu_cosine(double rho) { return (std::sin(angle(rho)) + rho * (pi - angle(rho))) / pi; }
+// The probability that z_b > 0 where z_a > 0.
+double both_active(double rho) { return (pi - angle(rho)) / pi; }
+
+struct Initial {
+  double v;     // n Var(W)
+  double bias;  // Var(b)
+};
+
+Initial initial_of(const Config& config) {
+  const auto n = static_cast<double>(config.width);
+  const std::string& name = config.init;
+  if (name == "default") return {1.0 / 3, 1 / (3 * n)};  // U(−1/√n, 1/√n) has variance 1/(3n)
+  if (name == "default_nobias") return {1.0 / 3, 0};
+  if (name == "normal01") return {n, 0};
+  if (name.starts_with("he_") || name == "orthogonal_sqrt2") return {2, 0};
+  return {1, 0};  // Xavier and LeCun on square matrices, and orthogonal ones
+}
+
+// Of one row of W x + b, and of two: mean square and correlation.
+struct PreActivation {
+  double p, rho;
+};
+PreActivation linear_step(const Initial& initial, double q, double c) {
+  const double p = initial.v * q + initial.bias;
+  // Without bias the correlation does not depend on q, which may have underflowed.
+  return {p, initial.bias == 0 ? c : (initial.v * q * c + initial.bias) / p};
+}
+
+// ‖dL/dW‖ = ‖Σ_b dz_b x_bᵀ‖, the x of mean square q and cosine c.
+double gradient_norm(const Config& config, double self, double cross, double q, double c) {
+  const auto n = static_cast<double>(config.width), batch = static_cast<double>(config.batch);
+  return std::sqrt(n * q * (batch * self + batch * (batch - 1) * cross * c));
+}
+
+// One row of dL/dx at the top: its squared length, and the product of two rows.
+struct Top {
+  double self, cross;
+};
+Top top_of(const Config& config) {
+  const auto n = static_cast<double>(config.width), batch = static_cast<double>(config.batch);
+  if (config.loss == "random") return {n, 0};
+  const double dy = config.loss == "mean" ? 1 / (n * batch) : 1;
+  return {n * dy * dy, n * dy * dy};
+}
+
+// relu(N(W x + b)) or N(relu(W x + b)).
+std::vector<LayerTheory> plain_theory(const Config& config) {
+  const auto n = static_cast<double>(config.width);
+  const size_t depth = static_cast<size_t>(config.depth);
+  const Initial initial = initial_of(config);
+  const bool normed = config.norm != "none", centred = config.norm == "layernorm";
+  const bool norm_last = config.order == "relu_norm";
+  std::vector<LayerTheory> theory(depth);
+
+  // Up.
+  struct Stage {
+    double q, c;  // of the input
+    PreActivation z;
+    double output_cosine;
+  };
+  std::vector<Stage> stages;
+  double q = 1, c = 0;
+  for (LayerTheory& layer : theory) {
+    const PreActivation z = linear_step(initial, q, c);
+    stages.push_back({q, c, z, relu_cosine(z.rho)});
+    c = stages.back().output_cosine;
+    if (!norm_last) {
+      const double s = normed ? z.p / (z.p + eps) : z.p;  // mean square before the ReLU
+      layer.output_std = std::sqrt(s) * relu_std;
+      q = s / 2;
+    } else if (centred) {
+      const double variance = z.p * relu_std * relu_std;
+      q = variance / (variance + eps);
+      c = (c / 2 - inv_pi / 2) / (relu_std * relu_std);
+      layer.output_std = std::sqrt(q);
+    } else {
+      q = z.p / 2 / (z.p / 2 + eps);
+      layer.output_std = std::sqrt(q * (1 - inv_pi));
+    }
+  }
+  if (norm_last) return theory;
+
+  // Down. `self` and `cross` are dL/dx without its share along x, which `along` holds where it is known.
+  auto [self, cross] = top_of(config);
+  const double top = self;
+  const bool euler = !normed && initial.bias == 0 && config.loss != "random";
+  for (size_t l = depth; l-- > 0;) {
+    const auto& [input_q, input_c, z, output_cosine] = stages[l];
+    const bool last = l + 1 == depth;
+    // At the top, u = relu'(y) · 1 has a share along 1 and along y: N's projection removes a part of order 1.
+    const bool coherent = normed && last && config.loss != "random";
+    const double along = euler && !last ? top * inv_pi * std::pow(initial.v / 2, depth - 1.0 - l) : 0;
+
+    double dz_self = self / 2 + along;
+    double dz_cross = cross * both_active(z.rho) / 2 + along * output_cosine;
+    if (coherent) {
+      dz_self -= self * (inv_pi / 2 + (centred ? 0.25 : 0));
+      dz_cross -= cross * (z.rho * inv_pi / 2 + (centred ? 0.25 : 0));
+    } else if (normed) {
+      dz_self *= 1 - (centred ? 2 : 1) / n;
+      dz_cross *= 1 - (centred ? 2 : 1) / n;
+    }
+    if (normed) {
+      dz_self /= z.p + eps;
+      dz_cross /= z.p + eps;
+    }
+    theory[l].weight_gradient_norm = gradient_norm(config, dz_self, dz_cross, input_q, input_c);
+    self = initial.v * dz_self;
+    cross = initial.v * dz_cross;
+  }
+  return theory;
+}
+
+// x + a f(x), x + f(N(x)) or N(x + f(x)), f(x) = W2 relu(W1 x + b1) + b2. A block's output has mean 0, so its
+// std is √q.
+std::vector<LayerTheory> block_theory(const Config& config) {
+  const size_t depth = static_cast<size_t>(config.depth);
+  const Initial initial = initial_of(config);
+  const bool pre = config.topology == "pre" && config.norm != "none";
+  const bool post = config.topology == "post" && config.norm != "none";
+  // rezero's a and fixup's W2 are 0: the branch neither adds to x nor lets a gradient reach W1.
+  const bool silent = config.topology == "rezero" || config.topology == "fixup";
+  const double a = silent ? 0 : config.topology == "skipinit" ? config.branch_scale() : 1;
+  std::vector<LayerTheory> theory(depth);
+
+  // Up.
+  struct Stage {
+    double branch_q, c;  // of the input of f
+    double rho;          // of W1's output
+    double branch_norm;  // the factor of squared gradients through pre's norm, else 1
+    double output_norm;  // the same for post's
+  };
+  std::vector<Stage> stages;
+  double q = 1, c = 0;
+  for (LayerTheory& layer : theory) {
+    const double branch_norm = pre ? 1 / (q + eps) : 1;
+    const auto [p, rho] = linear_step(initial, q * branch_norm, c);
+    const double added = a * a * (initial.v * p / 2 + initial.bias);
+    const double added_cross = a * a * (initial.v * p / 2 * relu_cosine(rho) + initial.bias);
+    const double sum_q = q + added;
+    const double output_norm = post ? 1 / (sum_q + eps) : 1;
+    stages.push_back({q * branch_norm, c, rho, branch_norm, output_norm});
+    c = (q * c + added_cross) / sum_q;
+    q = sum_q * output_norm;
+    layer.output_std = std::sqrt(q);
+  }
+
+  // Down. A LayerNorm's outputs sum to 0, so behind a last one the losses sum and mean have no gradient.
+  auto [self, cross] = top_of(config);
+  if (post && config.norm == "layernorm" && config.loss != "random") self = cross = 0;
+  for (size_t l = depth; l-- > 0;) {
+    const Stage& stage = stages[l];
+    self *= stage.output_norm;
+    cross *= stage.output_norm;
+    const double dz_self = a * a * initial.v * self / 2;
+    const double dz_cross = a * a * initial.v * cross * both_active(stage.rho) / 2;
+    theory[l].weight_gradient_norm = gradient_norm(config, dz_self, dz_cross, stage.branch_q, stage.c);
+    self += initial.v * dz_self * stage.branch_norm;
+    cross += initial.v * dz_cross * stage.branch_norm;
+  }
+  return theory;
+}
+
+}  // namespace
+
+std::vector<LayerTheory> theory_of(const Config& config) {
+  if (config.norm.starts_with("dy")) return std::vector<LayerTheory>(static_cast<size_t>(config.depth));
+  return config.is_block() ? block_theory(config) : plain_theory(config);
+}
+
+}  // namespace isobar::decay

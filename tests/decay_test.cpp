@@ -1,0 +1,432 @@
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "../experiments/decay/net.h"
+#include "../experiments/decay/reference.h"
+#include "../experiments/decay/report.h"
+#include "../experiments/decay/theory.h"
+#include "../experiments/decay/verdict.h"
+#include "../experiments/harness/json.h"
+#include "temporary_folder.h"
+
+using namespace isobar;
+using namespace isobar::decay;
+using doctest::Approx;
+
+namespace {
+
+struct Choice {
+  const char* topology = "plain";
+  const char* init = "default";
+  const char* norm = "none";
+  const char* loss = "sum";
+  int64_t depth = 8, width = 128;
+};
+
+Config config_of(const Choice& net) {
+  Config config;
+  config.topology = net.topology;
+  config.init = net.init;
+  config.norm = net.norm;
+  config.loss = net.loss;
+  config.depth = net.depth;
+  config.width = net.width;
+  config.check_values();
+  return config;
+}
+
+double theory_std(const Choice& net, int64_t layer) {
+  return theory_of(config_of(net)).at(static_cast<size_t>(layer - 1)).output_std;
+}
+double theory_gradient(const Choice& net, int64_t layer) {
+  return theory_of(config_of(net)).at(static_cast<size_t>(layer - 1)).weight_gradient_norm;
+}
+
+// Runs the built program as a user does. `out` holds stdout, and stderr where that is redirected to it.
+struct Outcome {
+  int code;
+  std::string out;
+};
+Outcome run_program(const std::string& arguments, const std::string& redirection) {
+  const std::string command =
+      fmt::format("{}/bin/decay_study {} {}", ISOBAR_BINARY_DIR, arguments, redirection);
+  std::FILE* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  Outcome outcome;
+  char buffer[4096];
+  while (const size_t count = std::fread(buffer, 1, sizeof buffer, pipe)) outcome.out.append(buffer, count);
+  const int status = pclose(pipe);
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+Json run_json(const std::string& arguments, int wanted_code = 0) {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "run").string();
+  const Outcome outcome = run_program(arguments + " --json --out " + out, "2>/dev/null");
+  INFO(arguments, "\n", outcome.out);
+  REQUIRE(outcome.code == wanted_code);
+  return Json::parse(outcome.out);
+}
+
+}  // namespace
+
+// --- closed forms ------------------------------------------------------------------------------------------
+
+TEST_CASE("without a norm the closed forms are the known ones of eight layers of 512") {
+  // Literals: mean-field values worked out by others for 8 × [Linear(512, 512) → ReLU], batch 32, loss = sum,
+  // to three digits (so to half a percent).
+  const double stds[] = {0.3374, 0.1386, 0.0585, 0.0281, 0.0188, 0.0168, 0.0164, 0.0163};
+  const double gradients[] = {3.87, 7.21, 10.6, 14.4, 21.3, 40.5, 93.8, 229};
+  for (int i = 0; i < 8; ++i) {
+    CHECK(theory_std({.width = 512}, i + 1) == Approx(stds[i]).epsilon(0.005));
+    CHECK(theory_gradient({.width = 512}, i + 1) == Approx(gradients[i]).epsilon(0.005));
+  }
+}
+
+TEST_CASE("with RMSNorm the closed forms are the known ones of eight layers of 512") {
+  // The literals leave out the 1/width that each norm's projection takes (0.7 % after seven layers) and treat
+  // the last layer's projection the same for one row and for two (0.3 %).
+  const double gradients[] = {2886, 4093, 5484, 6963, 8506, 10106, 11758, 13459};
+  for (int i = 0; i < 8; ++i) {
+    CHECK(theory_std({.norm = "rmsnorm", .width = 512}, i + 1) == Approx(0.58382).epsilon(1e-4));
+    CHECK(theory_gradient({.norm = "rmsnorm", .width = 512}, i + 1) == Approx(gradients[i]).epsilon(0.01));
+  }
+}
+
+TEST_CASE("biases hold the std at 0.58382 sqrt(2 / 5n)") {
+  CHECK(theory_std({.depth = 100, .width = 512}, 100) == Approx(0.01632).epsilon(1e-3));
+  CHECK(theory_std({.depth = 1000, .width = 128}, 1000) ==
+        Approx(0.58382 * std::sqrt(0.4 / 128)).epsilon(1e-4));
+}
+
+TEST_CASE("without bias each layer multiplies the std by sqrt(v / 2)") {
+  const std::map<std::string, double> factors = {{"default_nobias", std::sqrt(1.0 / 6)},
+                                                 {"xavier_uniform", std::sqrt(0.5)},
+                                                 {"lecun_normal", std::sqrt(0.5)},
+                                                 {"orthogonal", std::sqrt(0.5)},
+                                                 {"he_uniform", 1},
+                                                 {"orthogonal_sqrt2", 1},
+                                                 {"normal01", 8}};  // √(128/2)
+  for (const auto& entry : factors) {
+    const auto& [init, factor] = entry;
+    INFO(entry.first);
+    CHECK(theory_std({.init = init.c_str(), .depth = 100}, 100) ==
+          Approx(std::sqrt(1 - 1 / M_PI) * std::pow(factor, 100)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("mean squares of residual nets follow their recursions") {
+  const double n = 128;
+  double plain = 1, normed = 1;
+  for (int64_t depth = 1; depth <= 50; ++depth) {
+    plain = plain * (1 + 1.0 / 18) + 1 / (3 * n) * (1 + 1.0 / 6);
+    normed = normed + 1.0 / 18 + 1 / (3 * n) * (1 + 1.0 / 6);
+    CHECK(theory_std({.topology = "residual", .depth = 50}, depth) == Approx(std::sqrt(plain)).epsilon(1e-9));
+    // eps = 1e-5 inside the norm is left out here.
+    CHECK(theory_std({.topology = "pre", .norm = "rmsnorm", .depth = 50}, depth) ==
+          Approx(std::sqrt(normed)).epsilon(1e-5));
+    CHECK(theory_std({.topology = "post", .norm = "layernorm", .depth = 50}, depth) ==
+          Approx(1).epsilon(1e-5));
+  }
+  CHECK(theory_std({.topology = "residual", .init = "he_normal"}, 8) == Approx(81));  // √3 per block
+  CHECK(theory_std({.topology = "pre", .init = "he_normal", .norm = "rmsnorm"}, 4) ==
+        Approx(3).epsilon(1e-5));
+  CHECK(theory_std({.topology = "skipinit", .init = "he_normal", .depth = 1000}, 1000) ==
+        Approx(std::exp(1)).epsilon(0.002));  // √(1 + 2/D)^D → e
+  CHECK(theory_std({.topology = "rezero"}, 8) == 1);
+  CHECK(theory_gradient({.topology = "fixup"}, 8) == 0);
+}
+
+TEST_CASE("where no closed form is known there is none") {
+  CHECK(std::isnan(theory_std({.norm = "dyt"}, 1)));
+  CHECK(std::isnan(theory_gradient({.topology = "pre", .norm = "dyisru"}, 1)));
+  Config config = config_of({.norm = "rmsnorm"});
+  config.order = "relu_norm";
+  CHECK(theory_of(config)[3].output_std == Approx(0.82565).epsilon(1e-4));
+  CHECK(std::isnan(theory_of(config)[3].weight_gradient_norm));
+}
+
+// --- measurement -------------------------------------------------------------------------------------------
+
+TEST_CASE("one layer's figures are those of its arithmetic, done by hand") {
+  Config config;
+  config.depth = 1;
+  config.width = 4;
+  config.batch = 3;
+  config.dtype = "f64";
+  const Signals signals = measure(config, 7);
+  const LayerSignal& layer = signals.layers.at(0);
+
+  const Rng rng(7);
+  const Tensor x = rng.split("x").normal({3, 4}, 0, 1, Dtype::f64);
+  const Net net(config, rng.split("net"));
+  const Linear& linear1 = net.layers[0].linear1;
+  std::vector<double> z, y;
+  double dw[4][4] = {};
+  for (int b = 0; b < 3; ++b)
+    for (int j = 0; j < 4; ++j) {
+      double sum = linear1.bias.at({j});
+      for (int k = 0; k < 4; ++k) sum += x.at({b, k}) * linear1.weight.at({j, k});
+      z.push_back(sum);
+      y.push_back(std::max(sum, 0.0));
+      for (int k = 0; k < 4; ++k) dw[j][k] += sum > 0 ? x.at({b, k}) : 0;
+    }
+  const auto mean_of = [](const std::vector<double>& v) {
+    double sum = 0;
+    for (const double value : v) sum += value;
+    return sum / static_cast<double>(v.size());
+  };
+  const auto std_of = [&](const std::vector<double>& v) {
+    double squares = 0;
+    for (const double value : v) squares += (value - mean_of(v)) * (value - mean_of(v));
+    return std::sqrt(squares / (static_cast<double>(v.size()) - 1));
+  };
+  double across = 0, squares = 0;
+  for (size_t j = 0; j < 4; ++j) across += std_of({y[j], y[4 + j], y[8 + j]}) / 4;
+  for (const auto& row : dw)
+    for (const double value : row) squares += value * value;
+
+  CHECK(signals.input_std == Approx(std_of(x.to_vector<double>())));
+  CHECK(layer.linear_std == Approx(std_of(z)));
+  CHECK(layer.linear_mean == Approx(mean_of(z)));
+  CHECK(std::isnan(layer.norm_std));
+  CHECK(layer.relu_std == Approx(std_of(y)));
+  CHECK(layer.output_std == Approx(std_of(y)));
+  CHECK(layer.output_mean == Approx(mean_of(y)));
+  CHECK(layer.across_batch_std == Approx(across));
+  CHECK(layer.weight_gradient_norm == Approx(std::sqrt(squares)));
+  CHECK(layer.output_gradient_norm == Approx(std::sqrt(12.0)));
+}
+
+TEST_CASE("measured nets follow the closed forms") {
+  const Choice nets[] = {
+      {},
+      {.init = "default_nobias"},  // where Euler's theorem more than doubles the gradient of layer 1
+      {.init = "he_normal"},
+      {.init = "orthogonal_sqrt2"},
+      {.init = "normal01"},
+      {.init = "lecun_normal", .loss = "mean"},
+      {.norm = "rmsnorm"},
+      {.init = "he_uniform", .norm = "layernorm"},
+      {.norm = "layernorm", .loss = "random"},
+      {.topology = "residual"},
+      {.topology = "pre", .norm = "rmsnorm"},
+      {.topology = "pre", .init = "xavier_normal", .norm = "layernorm", .loss = "random"},
+      {.topology = "post", .norm = "rmsnorm"},
+      {.topology = "post", .init = "he_normal", .norm = "layernorm", .loss = "random"},
+      {.topology = "skipinit", .init = "he_normal", .loss = "random"},
+  };
+  for (const Choice& net : nets) {
+    const Config config = config_of(net);
+    std::vector<Signals> runs;
+    for (int64_t seed = 0; seed < 5; ++seed) runs.push_back(measure(config, seed));
+    const std::vector<LayerTheory> theory = theory_of(config);
+    for (size_t layer = 0; layer < 8; ++layer) {
+      INFO(config.net_name(), ", layer ", layer + 1);
+      // Two and a half standard deviations of a median of five at width 128: seeds differ by up to 10 % in
+      // the std and 20 % in the gradient norm.
+      CHECK(layer_spread(runs, layer, &LayerSignal::output_std).median ==
+            Approx(theory[layer].output_std).epsilon(0.15));
+      CHECK(layer_spread(runs, layer, &LayerSignal::weight_gradient_norm).median ==
+            Approx(theory[layer].weight_gradient_norm).epsilon(0.3));
+    }
+  }
+}
+
+TEST_CASE("blocks that start as the identity pass the signal on and leave W1 without gradient") {
+  for (const char* topology : {"rezero", "fixup"}) {
+    const Signals signals = measure(config_of({.topology = topology, .loss = "random", .width = 16}), 0);
+    for (const LayerSignal& layer : signals.layers) {
+      CHECK(layer.output_std == signals.input_std);
+      CHECK(layer.weight_gradient_norm == 0);
+      CHECK(layer.output_gradient_norm == signals.layers.front().output_gradient_norm);
+    }
+  }
+}
+
+TEST_CASE("the study's blocks are the library's") {
+  for (const char* topology : {"residual", "pre", "post", "skipinit"}) {
+    const bool normed = std::string(topology).starts_with('p');
+    Config config = config_of({.topology = topology, .norm = normed ? "rmsnorm" : "none", .width = 8});
+    Layer layer(config, Rng(3));
+    auto branch = std::make_unique<Sequential>(Linear(layer.linear1.weight, layer.linear1.bias), ReLU(),
+                                               Linear(layer.linear2->weight, layer.linear2->bias));
+    std::unique_ptr<Module> block;
+    if (std::string(topology) == "skipinit")
+      block = std::make_unique<SkipInit>(std::move(branch), 1 / std::sqrt(8.0));
+    else
+      block = std::make_unique<Residual>(std::move(branch), placement_from_name(normed ? topology : "none"),
+                                         normed ? std::make_unique<RMSNorm>(8) : nullptr);
+    const Tensor x = Rng(4).normal({5, 8});
+    CHECK(layer(x).to_vector<float>() == (*block)(x).to_vector<float>());
+  }
+}
+
+TEST_CASE("nets that differ in one setting share all other random numbers") {
+  const Config a = config_of({.width = 8});
+  Config b = config_of({.topology = "pre", .norm = "rmsnorm", .depth = 2, .width = 8});
+  b.dtype = "f64";
+  const Net first(a, Rng(1)), second(b, Rng(1));
+  CHECK(first.layers[1].linear1.weight.to_vector<float>() ==
+        second.layers[1].linear1.weight.to(Dtype::f32).to_vector<float>());
+}
+
+TEST_CASE("a thousand layers run, and values of 1e-40 stay what they are") {
+  Config config = config_of({.depth = 1000, .width = 16});
+  config.batch = 4;
+  CHECK(measure(config, 0).layers.back().output_std > 0.01);  // the plateau
+
+  config.init = "default_nobias";
+  config.depth = 100;
+  const Signals signals = measure(config, 0);
+  config.dtype = "f64";
+  const Signals exact = measure(config, 0);
+  const auto& denormal =
+      *std::find_if(signals.layers.begin(), signals.layers.end(), [](const LayerSignal& layer) {
+        return layer.output_std < 1e-39;  // the least normal f32 is 1.2e-38
+      });
+  const size_t layer = static_cast<size_t>(&denormal - signals.layers.data());
+  CHECK(denormal.output_std > 0);
+  // Some five digits are left of the values there; after many layers of such rounding, two.
+  CHECK(denormal.output_std == Approx(exact.layers[layer].output_std).epsilon(0.01));
+}
+
+// --- judging -----------------------------------------------------------------------------------------------
+
+TEST_CASE("a printed figure is confirmed when it could be one more seed") {
+  const Spread seeds = spread_of(std::vector<double>{10, 11, 12, 14.4});
+  CHECK(one_more_seed(seeds).low == Approx(10 / 1.2));
+  CHECK(one_more_seed(seeds).high == Approx(14.4 * 1.2));
+  CHECK(judge(17.2, seeds) == Judgement::confirmed);
+  CHECK(judge(8.4, seeds) == Judgement::confirmed);
+  CHECK(judge(17.3, seeds) == Judgement::refuted);
+  CHECK(judge(8.3, seeds) == Judgement::refuted);
+  const Spread dead = spread_of(std::vector<double>{0, 0, 1e-40});
+  CHECK(judge(1e-40, dead) == Judgement::confirmed);
+  CHECK(judge(1e-10, dead) == Judgement::refuted);
+  CHECK(judge(10, Spread{.nonfinite = 4}) == Judgement::refuted);
+}
+
+TEST_CASE("the reference has 87 nets, each with the same layers for both quantities") {
+  const std::vector<Reference> references = depth_reference();
+  CHECK(references.size() == 87);
+  for (const Reference& reference : references) {
+    CHECK(reference.config.seeds == 20);
+    CHECK(reference.output_std.size() == 3);
+    CHECK(reference.weight_gradient_norm.size() == 3);
+    CHECK(reference.output_std.front().layer == 1);
+    CHECK(reference.output_std.back().layer == reference.config.depth);
+  }
+}
+
+TEST_CASE("agreement with the reference is a matter of standard errors, zeros and overflows") {
+  const ReferenceCell cell{.layer = 1, .median = 2, .log10_sd = 0.1, .zeros = 0, .nonfinite = 0};
+  const auto ours = [](double value, size_t count = 20) { return std::vector<double>(count, value); };
+  CHECK(compare(cell, 20, ours(2)).agrees);
+  CHECK(compare(cell, 20, ours(2 * std::pow(10, 0.159))).agrees);
+  CHECK_FALSE(compare(cell, 20, ours(2 * std::pow(10, 0.161))).agrees);
+  CHECK_FALSE(compare(cell, 20, ours(2 * std::pow(10, -0.161))).agrees);
+  // Five seeds know less: √((1/20 + 1/5) / (1/20 + 1/20)) = 1.58 times.
+  CHECK(compare(cell, 20, ours(2 * std::pow(10, 0.25), 5)).agrees);
+  CHECK_FALSE(compare(cell, 20, ours(2 * std::pow(10, 0.26), 5)).agrees);
+
+  std::vector<double> some_zeros = ours(2);
+  for (int i = 0; i < 3; ++i) some_zeros[i] = 0;
+  CHECK(compare(cell, 20, some_zeros).agrees);
+  some_zeros[3] = 0;
+  CHECK_FALSE(compare(cell, 20, some_zeros).agrees);
+  std::vector<double> some_overflows = ours(2);
+  for (int i = 0; i < 4; ++i) some_overflows[i] = i % 2 == 0 ? INFINITY : NAN;
+  CHECK(compare(cell, 20, some_overflows).nonfinite == 4);
+  CHECK_FALSE(compare(cell, 20, some_overflows).agrees);
+
+  const ReferenceCell dead{.layer = 1, .median = 0, .log10_sd = 0, .zeros = 20, .nonfinite = 0};
+  CHECK(compare(dead, 20, ours(0)).agrees);
+  CHECK_FALSE(compare(dead, 20, ours(1e-45)).agrees);
+}
+
+// --- the program -------------------------------------------------------------------------------------------
+
+TEST_CASE("decay_study prints one line and leaves with 2 where a choice has no meaning") {
+  const TemporaryFolder folder;
+  const std::map<std::string, std::string> refused = {
+      {"--topology skipinit --norm rmsnorm", "--norm rmsnorm has no place in --topology skipinit"},
+      {"--topology rezero --norm dyt", "--norm dyt has no place in --topology rezero"},
+      {"--topology fixup --norm layernorm", "--norm layernorm has no place in --topology fixup"},
+      {"--topology residual --norm layernorm", "take pre or post"},
+      {"--topology fixup --init he_normal", "--init he_normal has no meaning with --topology fixup"},
+      {"--topology pre --norm rmsnorm --order relu_norm",
+       "--order relu_norm has no meaning with --topology pre"},
+      {"--order relu_norm", "--order relu_norm has no meaning without a norm"},
+      {"--alpha 0.5", "--alpha has no meaning here"},
+      {"--norm dyisru --alpha 0", "C of dyisru must be above 0"},
+      {"--depth 0", "--depth: wanted a whole number from 1"},
+      {"--width -3", "--width: wanted a whole number from 1"},
+      {"--width 1 --batch 1", "the std of a single number is undefined"},
+      {"--norm rmsnrm", "did you mean rmsnorm?"},
+      {"--dpeth 3", "depth"},
+      {"--preset depth_table --depth 5", "only --seeds and --seed can be given"},
+  };
+  for (const auto& entry : refused) {
+    const std::string &arguments = entry.first, &message = entry.second;
+    const std::string out = (folder.path() / "run").string();
+    const Outcome outcome = run_program(arguments + " --out " + out, "2>&1");
+    INFO(arguments, ": ", outcome.out);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.find(message) != std::string::npos);
+    CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') == 1);
+    CHECK_FALSE(std::filesystem::exists(out));
+  }
+}
+
+TEST_CASE("decay_study writes the same layers with one thread and with two") {
+  for (const std::string net : {"--width 512 --depth 3 --norm layernorm --loss random",
+                                "--width 96 --depth 6 --topology pre --norm dyt --dtype f64"}) {
+    const Json one = run_json("--seeds 2 --threads 1 " + net);
+    const Json two = run_json("--seeds 2 --threads 2 " + net);
+    CHECK(one.at("layers").dump() == two.at("layers").dump());
+    CHECK(one.at("layers").size() == (net.find("--depth 3") != std::string::npos ? 3 : 6));
+  }
+}
+
+TEST_CASE("a free run that overflows is a result: named infinities, exit 0") {
+  const Json summary = run_json("--init normal01 --depth 100 --width 128 --seeds 2");
+  const Json& top = summary.at("layers").back();
+  CHECK(top.at("std").at("output").at("nonfinite") == 2);
+  CHECK(top.at("std").at("output").at("median") == "nan");
+  CHECK(top.at("std").at("norm").is_null());
+  CHECK(summary.at("verdicts").empty());
+}
+
+TEST_CASE("blog8 judges what the source prints and holds our medians against PyTorch's ranges") {
+  const Json summary = run_json("--preset blog8 --seeds 5");
+  std::map<std::string, int> stds, gradients;
+  for (const Json& verdict : summary.at("verdicts"))
+    ++(verdict.at("id").get<std::string>().starts_with("D01") ? stds : gradients)[verdict.at("verdict")];
+  CHECK(stds == std::map<std::string, int>{{"confirmed", 1}, {"refuted", 7}});
+  CHECK(gradients == std::map<std::string, int>{{"refuted", 5}});
+  CHECK(summary.at("verdicts").at(7).at("verdict") == "confirmed");  // layer 8's std
+  CHECK(summary.at("expectations").size() == 16);
+  for (const Json& expectation : summary.at("expectations")) CHECK(expectation.at("ok") == true);
+
+  // Another net is no longer the source's: nothing to judge.
+  const Json other = run_json("--preset blog8 --seeds 1 --depth 2");
+  CHECK(other.at("verdicts").empty());
+  CHECK(other.at("expectations").empty());
+}
+
+TEST_CASE("blog8_rmsnorm refutes all eight stds") {
+  const Json summary = run_json("--preset blog8_rmsnorm --seeds 5");
+  CHECK(summary.at("verdicts").size() == 8);
+  for (const Json& verdict : summary.at("verdicts")) CHECK(verdict.at("verdict") == "refuted");
+  CHECK(summary.at("layers").at(0).at("std").at("norm").at("median").get<double>() ==
+        Approx(1).epsilon(0.001));
+}
