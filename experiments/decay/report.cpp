@@ -177,8 +177,8 @@ void print_comparison(Run& run, const std::vector<std::pair<Config, std::vector<
       chart.push_back({config.net_name(), cells[half].ours.median, cells[half].reference.median});
   }
   run.say("Medians over the seeds, beside PyTorch's and the closed forms:\n\n{}\n", table.text());
-  run.say_text(log_chart(fmt::format("gradient norm of layer 1 of {}, PyTorch in place of theory", deepest), chart,
-                         std::max<size_t>(chart.size(), 2)));
+  run.say_text(log_chart(fmt::format("gradient norm of layer 1 of {}, PyTorch in place of theory", deepest),
+                         chart, std::max<size_t>(chart.size(), 2)));
 }
 
 }  // namespace isobar::decay
