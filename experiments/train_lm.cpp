@@ -20,15 +20,14 @@
 #include "../core/parallel.h"
 #include "../nn/nn.h"
 #include "../optim/optim.h"
-#include "harness/chart.h"
 #include "harness/environment.h"
 #include "harness/program.h"
-#include "harness/settings.h"
 #include "harness/stats.h"
-#include "harness/table.h"
 #include "lm/config.h"
 #include "lm/corpus.h"
 #include "lm/evaluate.h"
+#include "lm/expectations.h"
+#include "lm/report.h"
 
 using namespace isobar;
 
@@ -50,17 +49,6 @@ std::vector<ParameterGroup> decay_matrices_only(LanguageModel& model) {
   return groups;
 }
 
-// Whether all that matters to the result, but the text, is nanoGPT's CPU setting.
-bool trained_as_nanogpt(LmConfig config) {
-  LmConfig reference;
-  reference.apply_nanogpt_cpu();
-  reference.corpus = config.corpus;
-  reference.eval_interval = config.eval_interval;
-  reference.eval_iters = config.eval_iters;
-  reference.log_interval = config.log_interval;
-  return settings_json(reference) == settings_json(config);
-}
-
 // Runs a step again with every op checked, to name the first that is not finite.
 [[noreturn]] void explain_bad_numbers(LanguageModel& model, const Batch& batch, const Rng& key,
                                       int64_t step) {
@@ -77,64 +65,31 @@ bool trained_as_nanogpt(LmConfig config) {
       fmt::format("step {}: the norm of all gradients is not finite, though each of them is", step));
 }
 
-// What the probe saw, into run.h5 and layers.csv.
-void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step) {
-  std::vector<double> std, rms, gradient;
-  for (const ModuleSignal& m : probe.signals()) {
-    std.push_back(m.output.std);
-    rms.push_back(m.output.rms);
-    gradient.push_back(m.gradient_norm);
-    csv.row({step, m.path, m.type, m.output.std, m.output.mean, m.output.rms, m.gradient_norm});
-  }
-  std::vector<double> weight_gradient, update;
-  for (const WeightSignal& w : probe.weights()) {
-    weight_gradient.push_back(w.gradient_norm);
-    update.push_back(w.update_ratio);
-  }
-  run.record("module_step", static_cast<double>(step));
-  run.record("module_std", std);
-  run.record("module_rms", rms);
-  run.record("module_grad_norm", gradient);
-  run.record("weight_grad_norm", weight_gradient);
-  run.record("weight_update_ratio", update);
-}
+struct Results {
+  int64_t parameters;
+  double train_loss, val_loss, best_val_loss;
+  std::string sample;
+};
 
-// The residual stream and its branches: what stands at most two levels below a block's list.
-bool worth_a_line(const std::string& path) { return std::count(path.begin(), path.end(), '.') <= 2; }
-
-void print_modules(Run& run, const Probe& probe, int64_t step) {
-  Table table({"module", "type", "std", "mean", "gradient norm"});
-  std::vector<ChartRow> stds, gradients;
-  for (const ModuleSignal& m : probe.signals()) {
-    if (m.type == "Dropout" || !worth_a_line(m.path)) continue;
-    const std::string name = m.path.empty() ? "(model)" : m.path;
-    table.row({name, m.type, figure(m.output.std), figure(m.output.mean), figure(m.gradient_norm)});
-    if (m.type != "TransformerBlock" && std::count(m.path.begin(), m.path.end(), '.') > 0) continue;
-    stds.push_back({name, m.output.std, std::nan("")});
-    gradients.push_back({name, m.gradient_norm, std::nan("")});
-  }
-  run.say("\nOutputs of modules at step {} (layers.csv has them all, and all looks)\n\n", step);
-  run.say_text(table.text());
-  run.say("\n{}", log_chart("std of the residual stream", stds));
-  run.say("\n{}", log_chart("gradient norm of the residual stream", gradients));
-}
-
-// Our own ranges: what the presets reach on the texts they were made for, and what no model can reach.
-void expect_results(Run& run, LmConfig config, const Corpus& corpus, double val_loss) {
+void summarize(Run& run, const LmConfig& config, const Corpus& corpus, const Results& results) {
+  const double bits = results.val_loss / std::numbers::ln2 * tokens_per_character(corpus.text);
+  Json& summary = run.summary();
+  summary["parameters"] = results.parameters;
+  summary["iterations"] = config.max_iters;
+  summary["train_loss"] = results.train_loss;
+  summary["val_loss"] = results.val_loss;
+  summary["best_val_loss"] = results.best_val_loss;
+  summary["perplexity"] = std::exp(results.val_loss);
+  summary["bits_per_char"] = bits;
   if (corpus.language) {
-    const double floor = corpus.language->entropy_floor(config.block_size);
-    run.say("entropy floor {:.4f} nats, best bigram model {:.4f}\n", floor, corpus.language->bigram_loss());
-    // Four standard errors of a loss over the validation part, whose terms have a spread of about one nat.
-    const double error = 4 / std::sqrt(static_cast<double>(corpus.text.validation().size()));
-    run.expect("no model beats the entropy floor", val_loss >= floor - error,
-               fmt::format("val loss {:.4f}, floor {:.4f}, sampling error {:.4f}", val_loss, floor, error));
-    if (trained_as_nanogpt(config))
-      run.expect("nanogpt_cpu comes within 0.05 nats of the floor", val_loss <= floor + 0.05,
-                 fmt::format("val loss {:.4f}, floor {:.4f}", val_loss, floor));
-  } else if (is_tiny_shakespeare(corpus.text) && trained_as_nanogpt(config)) {
-    run.expect("nanogpt_cpu reaches a val loss of 1.93 on Tiny Shakespeare", val_loss <= 1.93,
-               fmt::format("val loss {:.4f}", val_loss));
+    summary["entropy_floor"] = corpus.language->entropy_floor(config.block_size);
+    summary["bigram_loss"] = corpus.language->bigram_loss();
   }
+  summary["sample"] = results.sample;
+  run.timing()["peak_rss_mib"] = peak_memory_mib();
+  run.say("\nA sample, temperature 0.8:\n\n{}\n\n", results.sample);
+  run.say("train loss {:.4f}, val loss {:.4f} nats (perplexity {:.2f}, {:.3f} bits per character)\n",
+          results.train_loss, results.val_loss, std::exp(results.val_loss), bits);
 }
 
 void train_and_report(Run& run, const LmConfig& config) {
@@ -219,6 +174,7 @@ void train_and_report(Run& run, const LmConfig& config) {
     if (judged) {
       progress.clear();
       run.flush();
+      run.record("tokens_per_second", rate);
       run.say("step {:5}  loss {:.3f}  val loss {:.3f}  lr {:.2e}  |gradient| {:.2f}  {:.0f} tokens/s\n",
               step + 1, loss, val, optimizer.lr(), norm, rate);
     }
@@ -226,42 +182,23 @@ void train_and_report(Run& run, const LmConfig& config) {
   const double wall = seconds_since(start);
   progress.clear();
 
+  run.timing()["step_ms"] = spread_of(step_ms).median;
+  run.timing()["tokens_per_second"] = tokens_per_step * static_cast<double>(config.max_iters) / wall;
+  run.timing()["wall_s"] = wall;
+  print_modules(run, probe, config.max_iters - 1);
+  run.summary()["modules"] = modules_json(probe);
+
   const int64_t batches = std::max(config.eval_iters, final_batches);
   const double train_loss = mean_loss(model, train_set, batches, config.batch_size, judge);
   const double val_loss = mean_loss(model, validation, batches, config.batch_size, judge);
-  best = std::min(best, val_loss);
-  const std::string text =
-      tokenizer.decode(sample(model, {corpus.text.tokens.front()}, 500, 0.8, rng.split("sample")));
-  const double bits = val_loss / std::numbers::ln2 * tokens_per_character(corpus.text);
-
-  Json& summary = run.summary();
-  summary["parameters"] = parameter_count(model);
-  summary["iterations"] = config.max_iters;
-  summary["train_loss"] = train_loss;
-  summary["val_loss"] = val_loss;
-  summary["best_val_loss"] = best;
-  summary["perplexity"] = std::exp(val_loss);
-  summary["bits_per_char"] = bits;
-  if (corpus.language) {
-    summary["entropy_floor"] = corpus.language->entropy_floor(config.block_size);
-    summary["bigram_loss"] = corpus.language->bigram_loss();
-  }
-  summary["modules"] = Json::array();
-  for (const ModuleSignal& m : probe.signals())
-    summary["modules"].push_back({{"path", m.path}, {"std", m.output.std}, {"grad_norm", m.gradient_norm}});
-  summary["sample"] = printable(text);
-  const double median_ms = spread_of(step_ms).median;
-  run.timing()["step_ms"] = median_ms;
-  run.timing()["tokens_per_second"] = tokens_per_step * static_cast<double>(config.max_iters) / wall;
-  run.timing()["wall_s"] = wall;
-  run.timing()["peak_rss_mib"] = peak_memory_mib();
-
-  print_modules(run, probe, config.max_iters - 1);
-  run.say("\nA sample, temperature 0.8:\n\n{}\n\n", printable(text));
-  run.say(
-      "train loss {:.4f}, val loss {:.4f} nats (perplexity {:.2f}, {:.3f} bits per character), {:.1f} ms a "
-      "step\n",
-      train_loss, val_loss, std::exp(val_loss), bits, median_ms);
+  const std::vector<int32_t> drawn =
+      sample(model, {corpus.text.tokens.front()}, 500, 0.8, rng.split("sample"));
+  summarize(run, config, corpus,
+            {.parameters = parameter_count(model),
+             .train_loss = train_loss,
+             .val_loss = val_loss,
+             .best_val_loss = std::min(best, val_loss),
+             .sample = printable(tokenizer.decode(drawn))});
   expect_results(run, config, corpus, val_loss);
 }
 

@@ -257,6 +257,13 @@ TEST_CASE("relu has slope zero at zero") {
   CHECK(gradient_of([](In x) { return relu(x[0]); }, row({-1, 0, 1})) == std::vector<double>{0, 0, 1});
 }
 
+TEST_CASE("relu passes the gradient on where its input is NaN, as PyTorch does") {
+  const Tensor x = tensor({3}, std::vector<double>{-1, nan, 2}).set_trainable();
+  Tape tape;
+  tape.backward(relu(x), tensor({3}, std::vector<double>{5, 6, 7}));
+  CHECK(x.grad().to_vector<double>() == std::vector<double>{0, 6, 7});
+}
+
 TEST_CASE("max shares its gradient among ties and passes NaN on") {
   CHECK(gradient_of([](In x) { return max(x[0]); }, row({3, 1, 3})) == std::vector<double>{0.5, 0, 0.5});
   check_values(max(row({1, nan, 3})), {nan});

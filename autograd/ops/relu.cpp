@@ -6,10 +6,11 @@
 namespace isobar {
 namespace {
 
-// dy where y > 0, else 0: linear in dy, so its gradient is the same gate again.
+// dy where y > 0, 0 where not. Where y is NaN, dy passes: a net that overflowed must not look like one whose
+// gradient vanished. Linear in dy, so its gradient is the same gate again.
 Tensor gate(const Tensor& dy, const Tensor& y) {
-  Tensor dx =
-      map("relu", dy, y, [](auto d, auto v) { return xsimd::select(v > decltype(v)(0), d, decltype(d)(0)); });
+  Tensor dx = map("relu", dy, y,
+                  [](auto d, auto v) { return xsimd::select(v <= decltype(v)(0), decltype(d)(0), d); });
   return record("relu_gate", dx, {dy}, [y](const Tensor& ddx) { return gate(ddx, y); });
 }
 

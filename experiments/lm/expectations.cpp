@@ -1,0 +1,40 @@
+#include "expectations.h"
+
+#include <cmath>
+
+#include "../harness/settings.h"
+
+namespace isobar {
+namespace {
+
+// Whether all that matters to the result, but the text, is nanoGPT's CPU setting.
+bool trained_as_nanogpt(LmConfig config) {
+  LmConfig reference;
+  reference.apply_nanogpt_cpu();
+  reference.corpus = config.corpus;
+  reference.eval_interval = config.eval_interval;
+  reference.eval_iters = config.eval_iters;
+  reference.log_interval = config.log_interval;
+  return settings_json(reference) == settings_json(config);
+}
+
+}  // namespace
+
+void expect_results(Run& run, const LmConfig& config, const Corpus& corpus, double val_loss) {
+  if (corpus.language) {
+    const double floor = corpus.language->entropy_floor(config.block_size);
+    run.say("entropy floor {:.4f} nats, best bigram model {:.4f}\n", floor, corpus.language->bigram_loss());
+    // Four standard errors of a loss over the validation part, whose terms have a spread of about one nat.
+    const double error = 4 / std::sqrt(static_cast<double>(corpus.text.validation().size()));
+    run.expect("no model beats the entropy floor", val_loss >= floor - error,
+               fmt::format("val loss {:.4f}, floor {:.4f}, sampling error {:.4f}", val_loss, floor, error));
+    if (trained_as_nanogpt(config))
+      run.expect("nanogpt_cpu comes within 0.05 nats of the floor", val_loss <= floor + 0.05,
+                 fmt::format("val loss {:.4f}, floor {:.4f}", val_loss, floor));
+  } else if (is_tiny_shakespeare(corpus.text) && trained_as_nanogpt(config)) {
+    run.expect("nanogpt_cpu reaches a val loss of 1.93 on Tiny Shakespeare", val_loss <= 1.93,
+               fmt::format("val loss {:.4f}", val_loss));
+  }
+}
+
+}  // namespace isobar
