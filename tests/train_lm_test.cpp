@@ -22,6 +22,11 @@ const std::string tiny =
     " --corpus synthetic --n_layer 2 --n_head 2 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
     " --max_iters 12 --warmup_iters 2 --eval_interval 6 --eval_iters 2 --log_interval 5";
 
+// Arguments that are refused, and what the line on stderr must say.
+struct Refusal {
+  std::string arguments, part;
+};
+
 }  // namespace
 
 TEST_CASE("train_lm gives the same bits on one and on two threads") {
@@ -79,7 +84,7 @@ TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves no
   const TemporaryFolder folder;
   folder.write("short.txt", std::string(500, 'x') + "y");
   const std::string out = folder / "run";
-  for (const auto& [arguments, part] : std::vector<std::pair<std::string, std::string>>{
+  for (const Refusal& refusal : std::vector<Refusal>{
            {"--corpus " + folder / "missing.txt", "missing.txt"},
            {"--corpus " + folder / "short.txt --block_size 64", "validation part holds 51 tokens"},
            {"--corpus " + folder / "short.txt --block_size 600", "training part holds 450 tokens"},
@@ -88,11 +93,11 @@ TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves no
            {"--n_kv_head 3", "divisor of n_head"},
            {"--max_iters 0", "at least 1"},
            {"--dropout 1", "[0, 1)"}}) {
-    CAPTURE(arguments);
-    const Outcome run = run_built("train_lm", arguments + " --out " + out);
+    CAPTURE(refusal.arguments);
+    const Outcome run = run_built("train_lm", refusal.arguments + " --out " + out);
     INFO(run.err);
     CHECK(run.code == 2);
-    CHECK(run.err.find(part) != std::string::npos);
+    CHECK(run.err.find(refusal.part) != std::string::npos);
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
     CHECK_FALSE(std::filesystem::exists(out));
   }
