@@ -39,7 +39,7 @@ struct LinearSchedule {
 
 // lr · (step + 1) / (warmup + 1) for the first `warmup` steps, so that step 0 already learns; then half a
 // cosine from lr down to min_lr at step `steps`, and min_lr from there on. The formula of nanoGPT's get_lr
-// (github.com/karpathy/nanoGPT, train.py); the cosine is that of Loshchilov & Hutter 2017 without restarts.
+// (Karpathy, train.py); the cosine is that of Loshchilov & Hutter 2017 without restarts.
 struct WarmupCosine {
   double lr, min_lr;
   int64_t warmup, steps;
