@@ -8,7 +8,7 @@
 namespace isobar {
 
 Tensor erf(const Tensor& x) {
-  Tensor y = map("erf", x, [](auto v) { return xsimd::erf(v); });
+  Tensor y = map("erf", x, [](auto v) { return kernels::erf(v); });
   return record("erf", y, {x},
                 [x](const Tensor& dy) { return dy * exp(-square(x)) * (2 * std::numbers::inv_sqrtpi); });
 }

@@ -7,7 +7,7 @@
 namespace isobar {
 
 Tensor tanh(const Tensor& x) {
-  Tensor y = map("tanh", x, [](auto v) { return xsimd::tanh(v); });
+  Tensor y = map("tanh", x, [](auto v) { return kernels::tanh(v); });
   return record("tanh", y, {x}, [y](const Tensor& dy) { return dy * (1 - square(y)); });
 }
 

@@ -1,7 +1,7 @@
 // Elementwise loops on whole vector registers, for functions that need exp, tanh, erf or log: xsimd's are ten
 // to twenty-five times faster than libm's and keep NaN.
 //
-//   vmap(n, x, y, [](auto v) { return xsimd::tanh(v); });
+//   vmap(n, x, y, [](auto v) { return tanh(v); });
 //
 // The function sees registers (xsimd::batch) only. The last, incomplete register is padded, so an element's
 // bits never depend on where it stands.
@@ -16,7 +16,52 @@
 #ifndef __clang__  // knows no such warning
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
+// xsimd 8 has no fused multiply-add for AVX-512: it multiplies and adds, which costs its functions half their
+// speed. These are declared before xsimd's own, so that its functions find them.
+namespace xsimd {
+template <class T, class A>
+class batch;
+struct avx512f;
+namespace kernel {
+template <class A>
+batch<float, A> fma(const batch<float, A>&, const batch<float, A>&, const batch<float, A>&, const avx512f&);
+template <class A>
+batch<double, A> fma(const batch<double, A>&, const batch<double, A>&, const batch<double, A>&,
+                     const avx512f&);
+template <class A>
+batch<float, A> fnma(const batch<float, A>&, const batch<float, A>&, const batch<float, A>&, const avx512f&);
+template <class A>
+batch<double, A> fnma(const batch<double, A>&, const batch<double, A>&, const batch<double, A>&,
+                      const avx512f&);
+}  // namespace kernel
+}  // namespace xsimd
+
 #include <xsimd/xsimd.hpp>
+
+#ifdef __AVX512F__
+namespace xsimd::kernel {
+template <class A>
+batch<float, A> fma(const batch<float, A>& x, const batch<float, A>& y, const batch<float, A>& z,
+                    const avx512f&) {
+  return _mm512_fmadd_ps(x, y, z);
+}
+template <class A>
+batch<double, A> fma(const batch<double, A>& x, const batch<double, A>& y, const batch<double, A>& z,
+                     const avx512f&) {
+  return _mm512_fmadd_pd(x, y, z);
+}
+template <class A>
+batch<float, A> fnma(const batch<float, A>& x, const batch<float, A>& y, const batch<float, A>& z,
+                     const avx512f&) {
+  return _mm512_fnmadd_ps(x, y, z);
+}
+template <class A>
+batch<double, A> fnma(const batch<double, A>& x, const batch<double, A>& y, const batch<double, A>& z,
+                      const avx512f&) {
+  return _mm512_fnmadd_pd(x, y, z);
+}
+}  // namespace xsimd::kernel
+#endif
 #pragma GCC diagnostic pop
 
 #include "../parallel.h"
@@ -72,5 +117,42 @@ template <class V>
 V sigmoid(const V& x) {
   return V(1) / (V(1) + xsimd::exp(-x));
 }
+
+// An odd function that levels out at ±1, for floats: x P(x²) / Q(x²) up to |x| = `end`, where it is 1 to all
+// digits. Terms are all of one sign, so nothing cancels; NaN stays NaN.
+template <int degree>
+struct OddRational {
+  float end;
+  float p[degree + 1], q[degree + 1];  // rising powers of x²
+
+  Batch<float> operator()(const Batch<float>& x) const {
+    using V = Batch<float>;
+    const V z = x * x;
+    V above(p[degree]), below(q[degree]);
+    for (int i = degree - 1; i >= 0; --i) {
+      above = xsimd::fma(above, z, V(p[i]));
+      below = xsimd::fma(below, z, V(q[i]));
+    }
+    const V y = xsimd::select(xsimd::abs(x) < V(end), x * above / below, x);
+    return xsimd::min(V(1), xsimd::max(V(-1), y));
+  }
+};
+
+// tanh and erf of floats to a relative 5e-7, in a third of the time of xsimd's, which joins two formulas;
+// doubles take xsimd's. The coefficients are the best in relative error (2.1e-8 and 2.5e-8 before rounding);
+// tests/fixtures/odd_rational.py finds them.
+inline constexpr OddRational<4> tanh_fit{
+    .end = 9,
+    .p = {0.9999999796f, 0.1338097142f, 0.003495522884f, 2.060799111e-5f, 1.335314337e-8f},
+    .q = {1, 0.4671428708f, 0.02587673597f, 0.0003285527167f, 7.775936949e-7f}};
+inline constexpr OddRational<5> erf_fit{
+    .end = 4,
+    .p = {1.12837914f, 0.193530952f, 0.05309951295f, 0.003882628223f, 0.0002845320983f, 1.986669161e-6f},
+    .q = {1, 0.5048449013f, 0.1153438344f, 0.01520584387f, 0.001185363647f, 3.741720757e-5f}};
+
+inline Batch<float> tanh(const Batch<float>& x) { return tanh_fit(x); }
+inline Batch<double> tanh(const Batch<double>& x) { return xsimd::tanh(x); }
+inline Batch<float> erf(const Batch<float>& x) { return erf_fit(x); }
+inline Batch<double> erf(const Batch<double>& x) { return xsimd::erf(x); }
 
 }  // namespace isobar::kernels
