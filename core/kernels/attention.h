@@ -108,7 +108,7 @@ struct Attention {
     const int64_t n = at.rows * at.seen;
     if (softcap > 0)
       vmap_serial(
-          n, z, [*this](auto s) { return xsimd::tanh(s * (scale / softcap)) * softcap; }, z);
+          n, z, [*this](auto s) { return kernels::tanh(s * (scale / softcap)) * softcap; }, z);
     else
       for (int64_t i = 0; i < n; ++i) z[i] *= scale;
   }

@@ -1,43 +1,59 @@
 // LayerNorm and RMSNorm over the rows of x (N, C), forward and backward. weight and bias (C) may be null.
 //
-// Each row is read twice forward (statistics, then output) and twice backward; rows of usual width stay in
-// the first-level cache, so memory sees one pass. Statistics accumulate in double; weight gradients are
-// summed per fixed chunk of rows, then in chunk order.
+// Each row is read from memory once forward and once backward: the further passes over it find it in the
+// first-level cache. Statistics accumulate in double; weight gradients are summed per fixed chunk of rows, in
+// the pass that reads the row anyway, then in chunk order.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
-#include "reduce.h"
+#include "row.h"
+#include "scratch.h"
 
 namespace isobar::kernels {
 
-// Sums of dweight and dbias, one line of C numbers per chunk of rows.
+// Sums over rows, such as dweight: one line of C numbers per chunk of rows, starting at zero.
 template <class T>
-struct ChunkSums {
+class ChunkSums {
+ public:
   ChunkSums(int64_t rows, int64_t width, bool wanted)
       : columns(width),
         grain(column_grain(rows, columns)),
         chunks(wanted ? chunk_count(rows, grain) : 0),
-        sums(chunks * columns) {}
+        sums_(chunks * columns) {}
 
-  // The line of the chunk that starts at this row, or null.
-  T* line(int64_t begin) { return chunks > 0 ? sums.data() + begin / grain * columns : nullptr; }
+  // The line of the chunk that starts at this row, set to zero; null where no sums are wanted.
+  T* line(int64_t begin) {
+    if (chunks == 0) return nullptr;
+    T* sums = sums_.data() + begin / grain * columns;
+    std::fill_n(sums, columns, T{0});
+    return sums;
+  }
 
-  // total[c] = Σ over chunks
+  // total[c] = Σ over chunks, in order.
   void combine(T* total) const {
     if (total == nullptr) return;
-    for (int64_t c = 0; c < columns; ++c) {
-      double sum = 0;
-      for (int64_t chunk = 0; chunk < chunks; ++chunk) sum += static_cast<double>(sums[chunk * columns + c]);
-      total[c] = static_cast<T>(sum);
-    }
+    constexpr int64_t piece = 64;  // columns at a time
+    parallel_for(columns,
+                 std::max<int64_t>(piece, reduce_grain / std::max<int64_t>(chunks, 1) / piece * piece),
+                 [=, this](int64_t begin, int64_t end) {
+                   for (int64_t c = begin; c < end; c += piece) {
+                     const int64_t count = std::min<int64_t>(piece, end - c);
+                     double sum[piece] = {};
+                     for (int64_t chunk = 0; chunk < chunks; ++chunk)
+                       for (int64_t i = 0; i < count; ++i)
+                         sum[i] += static_cast<double>(sums_[chunk * columns + c + i]);
+                     for (int64_t i = 0; i < count; ++i) total[c + i] = static_cast<T>(sum[i]);
+                   }
+                 });
   }
 
   const int64_t columns, grain, chunks;
-  std::vector<T> sums;
+
+ private:
+  Scratch<T> sums_;
 };
 
 // h = (x − mean) · r with r = 1/√(var + eps), y = h · weight + bias. mean and r (N) are kept for backward.
@@ -60,32 +76,38 @@ struct NormForward {
   }
 
  private:
-  void row(int64_t n) const {
+  [[gnu::flatten]] void row(int64_t n) const {
     const T* xr = x + n * columns;
-    // First pass: the statistics, the variance around the mean just found.
-    const double c = static_cast<double>(counted);
-    const double centre = centred ? lane_sum(columns, [=](int64_t i) { return xr[i]; }) / c : 0;
-    const double spread = lane_sum(counted, [=](int64_t i) {
-      const double d = static_cast<double>(xr[i]) - centre;
-      return d * d;
-    });
+    // First pass: the mean.
+    double centre = 0;
+    if (centred) {
+      LaneSums<T> sum;
+      for_registers<T>(columns, [&](auto io, int64_t i) { sum.add(io.load(xr + i), i); });
+      centre = sum.total() / static_cast<double>(columns);
+    }
+    // Second pass: the squares around the mean as it rounds to T, and what the rounding added to them.
+    const T m = static_cast<T>(centre);
+    LaneSums<T> squares;
+    for_registers<T>(counted,
+                     [&](auto io, int64_t i) { squares.add_squares(io.keep(io.load(xr + i) - m), i); });
+    const double rounding = centre - static_cast<double>(m);
     mean[n] = centre;
-    r[n] = 1 / std::sqrt(spread / c + eps);
-    // Second pass: the output.
-    const T m = static_cast<T>(centre), s = static_cast<T>(r[n]);
+    r[n] = 1 / std::sqrt(squares.total() / static_cast<double>(counted) - rounding * rounding + eps);
+    // Third pass: the output.
+    const T s = static_cast<T>(r[n]);
     T* yr = y + n * columns;
-    if (weight == nullptr)
-      for (int64_t i = 0; i < columns; ++i) yr[i] = (xr[i] - m) * s;
-    else if (bias == nullptr)
-      for (int64_t i = 0; i < columns; ++i) yr[i] = (xr[i] - m) * s * weight[i];
-    else
-      for (int64_t i = 0; i < columns; ++i) yr[i] = (xr[i] - m) * s * weight[i] + bias[i];
+    for_registers<T>(columns, [&](auto io, int64_t i) {
+      Batch<T> h = (io.load(xr + i) - m) * s;
+      if (weight != nullptr) h = h * io.load(weight + i);
+      if (bias != nullptr) h = h + io.load(bias + i);
+      io.store(h, yr + i);
+    });
   }
 };
 
 // u = dy · weight;  dx = r (u − mean(u) − h mean(u h)), without mean(u) when not centred, and with h's term
 // over the first `counted` columns only;  dweight = Σ dy h;  dbias = Σ dy. Any of the three results may be
-// null.
+// null. dx may be dy.
 template <class T>
 struct NormBackward {
   int64_t rows, columns, counted;
@@ -105,23 +127,33 @@ struct NormBackward {
   }
 
  private:
-  void row(int64_t n, T* dw, T* db) const {
+  [[gnu::flatten]] void row(int64_t n, T* dw, T* db) const {
     const T *xr = x + n * columns, *dr = dy + n * columns;
     const T m = static_cast<T>(mean[n]), s = static_cast<T>(r[n]);
-    if (dw != nullptr)
-      for (int64_t i = 0; i < columns; ++i) dw[i] += dr[i] * ((xr[i] - m) * s);
-    if (db != nullptr)
-      for (int64_t i = 0; i < columns; ++i) db[i] += dr[i];
+    const auto h = [=](auto io, int64_t i) { return (io.load(xr + i) - m) * s; };
+    const auto u = [=, w = weight](auto io, int64_t i) {
+      return w == nullptr ? io.load(dr + i) : io.load(dr + i) * io.load(w + i);
+    };
+    // First pass: the sums over the row, and this row's share of the sums over rows.
+    LaneSums<T> sum_u, sum_uh;
+    for_registers<T>(columns, [&](auto io, int64_t i) {
+      const Batch<T> hi = h(io, i), ui = u(io, i);
+      if (centred) sum_u.add(ui, i);
+      sum_uh.add(ui * hi, i);
+      if (dw != nullptr) io.store(io.load(dw + i) + io.load(dr + i) * hi, dw + i);
+      if (db != nullptr) io.store(io.load(db + i) + io.load(dr + i), db + i);
+    });
     if (dx == nullptr) return;
-    // First pass: the two means.
-    const auto u = [=, w = weight](int64_t i) { return w == nullptr ? dr[i] : dr[i] * w[i]; };
-    const T mean_u = centred ? static_cast<T>(lane_sum(columns, u) / static_cast<double>(columns)) : T{0};
-    const T mean_uh = static_cast<T>(lane_sum(columns, [=](int64_t i) { return u(i) * ((xr[i] - m) * s); }) /
-                                     static_cast<double>(counted));
+    const T mean_u = centred ? static_cast<T>(sum_u.total() / static_cast<double>(columns)) : T{0};
+    const T mean_uh = static_cast<T>(sum_uh.total() / static_cast<double>(counted));
     // Second pass: dx; the columns past `counted` do not reach r.
     T* out = dx + n * columns;
-    for (int64_t i = 0; i < counted; ++i) out[i] = s * (u(i) - mean_u - (xr[i] - m) * s * mean_uh);
-    for (int64_t i = counted; i < columns; ++i) out[i] = s * (u(i) - mean_u);
+    for_registers<T>(counted, [&](auto io, int64_t i) {
+      io.store(s * (u(io, i) - mean_u - h(io, i) * mean_uh), out + i);
+    });
+    for_registers<T>(columns - counted, [&](auto io, int64_t i) {
+      io.store(s * (u(io, counted + i) - mean_u), out + counted + i);
+    });
   }
 };
 

@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include "norm.h"
 #include "vmath.h"
@@ -25,7 +24,7 @@ struct CurvePoint {
 template <class T>
 struct DytCurve {
   T alpha;
-  Batch<T> value(const Batch<T>& x) const { return xsimd::tanh(x * alpha); }
+  Batch<T> value(const Batch<T>& x) const { return kernels::tanh(x * alpha); }
   CurvePoint<T> point(const Batch<T>& x) const {
     const Batch<T> t = value(x), slope = Batch<T>(1) - t * t;
     return {t, slope * alpha, slope * x};
@@ -35,7 +34,7 @@ struct DytCurve {
 template <class T>
 struct DytSqrtdCurve {
   T inv_rho, sqrt_d;
-  Batch<T> squashed(const Batch<T>& x) const { return xsimd::tanh(x * (inv_rho / sqrt_d)); }
+  Batch<T> squashed(const Batch<T>& x) const { return kernels::tanh(x * (inv_rho / sqrt_d)); }
   Batch<T> value(const Batch<T>& x) const { return squashed(x) * sqrt_d; }
   CurvePoint<T> point(const Batch<T>& x) const {
     const Batch<T> s = squashed(x), slope = Batch<T>(1) - s * s;
@@ -58,54 +57,44 @@ struct DyisruCurve {
 template <class T, class Curve>
 void pointwise_norm(int64_t rows, int64_t columns, const Curve& curve, const T* x, const T* weight,
                     const T* bias, T* y) {
-  parallel_for(rows, std::max<int64_t>(1, map_grain / std::max<int64_t>(columns, 1)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t n = begin; n < end; ++n) {
-                   T* row = y + n * columns;
-                   vmap_serial(
-                       columns, row, [&](auto v) { return curve.value(v); }, x + n * columns);
-                   if (weight != nullptr)
-                     for (int64_t i = 0; i < columns; ++i) row[i] *= weight[i];
-                   if (bias != nullptr)
-                     for (int64_t i = 0; i < columns; ++i) row[i] += bias[i];
-                 }
-               });
+  parallel_for(
+      rows, std::max<int64_t>(1, map_grain / std::max<int64_t>(columns, 1)),
+      [ =, &curve ](int64_t begin, int64_t end) __attribute__((flatten)) {
+        for (int64_t n = begin; n < end; ++n)
+          for_registers<T>(columns, [=, &curve](auto io, int64_t i) {
+            Batch<T> v = curve.value(io.load(x + n * columns + i));
+            if (weight != nullptr) v = v * io.load(weight + i);
+            if (bias != nullptr) v = v + io.load(bias + i);
+            io.store(v, y + n * columns + i);
+          });
+      });
 }
 
 // u = dy · weight;  dx = u dt/dx;  *dp = Σ u dt/dp;  dweight = Σ dy t;  dbias = Σ dy. dweight and dbias may
-// be null.
+// be null; dx may be dy. The curve is computed again rather than kept: that is cheaper than memory.
 template <class T, class Curve>
 void pointwise_norm_backward(int64_t rows, int64_t columns, const Curve& curve, const T* x, const T* weight,
                              const T* dy, T* dx, double* dp, T* dweight, T* dbias) {
   ChunkSums<T> weight_sums(rows, columns, dweight != nullptr), bias_sums(rows, columns, dbias != nullptr);
-  std::vector<double> dp_sums(chunk_count(rows, weight_sums.grain));
-  parallel_for(rows, weight_sums.grain, [&](int64_t begin, int64_t end) {
-    T *dw = weight_sums.line(begin), *db = bias_sums.line(begin);
-    std::vector<T> t(columns), slope_p(columns);
-    double dp_sum = 0;
-    for (int64_t n = begin; n < end; ++n) {
-      const T *xr = x + n * columns, *dr = dy + n * columns;
-      T* out = dx + n * columns;
-      // First pass: the curve's value and slopes.
-      for (int64_t i = 0; i < columns; i += width<T>) {
-        const int64_t count = std::min(width<T>, columns - i);
-        const CurvePoint<T> point = curve.point(load_part(xr + i, count));
-        store_part(point.t, t.data() + i, count);
-        store_part(point.dx, out + i, count);
-        store_part(point.dp, slope_p.data() + i, count);
-      }
-      // Second pass: the gradients.
-      const auto u = [=](int64_t i) { return weight == nullptr ? dr[i] : dr[i] * weight[i]; };
-      dp_sum += lane_sum(columns, [&](int64_t i) { return u(i) * slope_p[i]; });
-      for (int64_t i = 0; i < columns; ++i) out[i] *= u(i);
-      if (dw != nullptr)
-        for (int64_t i = 0; i < columns; ++i) dw[i] += dr[i] * t[i];
-      if (db != nullptr)
-        for (int64_t i = 0; i < columns; ++i) db[i] += dr[i];
-    }
-    dp_sums[begin / weight_sums.grain] = dp_sum;
-  });
-  *dp = lane_sum(static_cast<int64_t>(dp_sums.size()), [&](int64_t i) { return dp_sums[i]; });
+  const int64_t grain = weight_sums.grain;
+  const Scratch<double> dp_sums(chunk_count(rows, grain));
+  parallel_for(
+      rows, grain, [&](int64_t begin, int64_t end) __attribute__((flatten)) {
+        T *dw = weight_sums.line(begin), *db = bias_sums.line(begin);
+        LaneSums<T> dp_sum;
+        for (int64_t n = begin; n < end; ++n)
+          for_registers<T>(columns, [=, &curve, &dp_sum](auto io, int64_t i) {
+            const CurvePoint<T> at = curve.point(io.load(x + n * columns + i));
+            const Batch<T> d = io.load(dy + n * columns + i);
+            const Batch<T> u = weight == nullptr ? d : d * io.load(weight + i);
+            io.store(u * at.dx, dx + n * columns + i);
+            dp_sum.add(u * at.dp, i);
+            if (dw != nullptr) io.store(io.load(dw + i) + d * at.t, dw + i);
+            if (db != nullptr) io.store(io.load(db + i) + d, db + i);
+          });
+        dp_sums[begin / grain] = dp_sum.total();
+      });
+  *dp = lane_sum(chunk_count(rows, grain), [&](int64_t i) { return dp_sums[i]; });
   weight_sums.combine(dweight);
   bias_sums.combine(dbias);
 }

@@ -15,11 +15,10 @@ inline constexpr int lanes = 16;
 inline constexpr int64_t reduce_grain = 1 << 14;  // elements in one piece of a long sum
 
 inline double add_lanes(const double (&lane)[lanes]) {
-  double sum[lanes];
-  std::copy_n(lane, lanes, sum);
-  for (int half = lanes / 2; half > 0; half /= 2)
-    for (int l = 0; l < half; ++l) sum[l] += sum[l + half];
-  return sum[0];
+  double sum[lanes / 2];
+  for (int l = 0; l < 8; ++l) sum[l] = lane[l] + lane[l + 8];
+  for (int l = 0; l < 4; ++l) sum[l] += sum[l + 4];
+  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
 // Σ term(i) for i in 0 … n − 1, on the calling thread.

@@ -6,10 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
-#include "reduce.h"
-#include "vmath.h"
+#include "row.h"
 
 namespace isobar::kernels {
 
@@ -17,24 +15,28 @@ inline int64_t row_grain(int64_t columns) {
   return std::max<int64_t>(1, map_grain / std::max<int64_t>(columns, 1));
 }
 
-// The largest of n elements; −∞ for none. A NaN is passed over here: it comes back through the sum.
+// The largest of n elements; −∞ for none. A NaN may be passed over here: it comes back through the sum.
 template <class T>
 T row_max(int64_t n, const T* x) {
-  T best[lanes];
-  std::fill_n(best, lanes, -std::numeric_limits<T>::infinity());
+  Batch<T> best(-std::numeric_limits<T>::infinity());
   int64_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    for (int l = 0; l < lanes; ++l) best[l] = x[i + l] > best[l] ? x[i + l] : best[l];
-  for (int l = 0; i < n; ++i, ++l) best[l] = x[i] > best[l] ? x[i] : best[l];
-  return *std::max_element(best, best + lanes);
+  for (; i + width<T> <= n; i += width<T>) best = xsimd::max(best, Batch<T>::load_unaligned(x + i));
+  T each[width<T>];
+  best.store_unaligned(each);
+  for (int l = 0; i < n; ++i, ++l) each[l] = x[i] > each[l] ? x[i] : each[l];
+  return *std::max_element(each, each + width<T>);
 }
 
-// e[i] = exp(x[i] − max); returns Σ e.
+// Σ exp(x[i] − max); e[i] = exp(x[i] − max) where e is not null.
 template <class T>
-double shifted_exp(int64_t n, const T* x, T max, T* e) {
-  vmap_serial(
-      n, e, [=](auto v) { return xsimd::exp(v - max); }, x);
-  return lane_sum(n, [=](int64_t i) { return e[i]; });
+[[gnu::flatten]] double shifted_exp(int64_t n, const T* x, T max, T* e) {
+  LaneSums<T> sum;
+  for_registers<T>(n, [&](auto io, int64_t i) {
+    const Batch<T> v = xsimd::exp(io.load(x + i) - max);
+    if (e != nullptr) io.store(v, e + i);
+    sum.add(io.keep(v), i);
+  });
+  return sum.total();
 }
 
 // p = softmax(x) of each row.
@@ -42,24 +44,30 @@ template <class T>
 void softmax(int64_t rows, int64_t columns, const T* x, T* p) {
   parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      T* row = p + r * columns;
-      const double sum = shifted_exp(columns, x + r * columns, row_max(columns, x + r * columns), row);
-      const T scale = static_cast<T>(1 / sum);
-      for (int64_t i = 0; i < columns; ++i) row[i] *= scale;
+      const T* row = x + r * columns;
+      T* pr = p + r * columns;
+      const T scale = static_cast<T>(1 / shifted_exp(columns, row, row_max(columns, row), pr));
+      vmap_serial(
+          columns, pr, [=](auto v) { return v * scale; }, pr);
     }
   });
 }
 
-// dx = p · (dy − Σ dy · p)
+// dx = p · (dy − Σ dy · p); dx may be dy.
 template <class T>
 void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T* dx) {
-  parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const T *pr = p + r * columns, *dr = dy + r * columns;
-      const T dot = static_cast<T>(lane_sum(columns, [=](int64_t i) { return dr[i] * pr[i]; }));
-      for (int64_t i = 0; i < columns; ++i) dx[r * columns + i] = pr[i] * (dr[i] - dot);
-    }
-  });
+  parallel_for(
+      rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
+        for (int64_t r = begin; r < end; ++r) {
+          const T *pr = p + r * columns, *dr = dy + r * columns;
+          LaneSums<T> sum;
+          for_registers<T>(columns,
+                           [&](auto io, int64_t i) { sum.add(io.load(dr + i) * io.load(pr + i), i); });
+          const T dot = static_cast<T>(sum.total());
+          vmap_serial(
+              columns, dx + r * columns, [=](auto v, auto d) { return v * (d - dot); }, pr, dr);
+        }
+      });
 }
 
 // y = x − log Σ exp(x) of each row.
@@ -69,25 +77,29 @@ void log_softmax(int64_t rows, int64_t columns, const T* x, T* y) {
     for (int64_t r = begin; r < end; ++r) {
       const T* row = x + r * columns;
       const T max = row_max(columns, row);
-      const double sum = shifted_exp(columns, row, max, y + r * columns);
+      const double sum = shifted_exp<T>(columns, row, max, nullptr);
       const T shift = static_cast<T>(static_cast<double>(max) + std::log(sum));
-      for (int64_t i = 0; i < columns; ++i) y[r * columns + i] = row[i] - shift;
+      vmap_serial(
+          columns, y + r * columns, [=](auto v) { return v - shift; }, row);
     }
   });
 }
 
-// dx = dy − exp(y) Σ dy
+// dx = dy − exp(y) Σ dy; dx may be dy.
 template <class T>
 void log_softmax_backward(int64_t rows, int64_t columns, const T* y, const T* dy, T* dx) {
-  parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const T* dr = dy + r * columns;
-      const T total = static_cast<T>(lane_sum(columns, [=](int64_t i) { return dr[i]; }));
-      vmap_serial(
-          columns, dx + r * columns, [=](auto v, auto d) { return d - xsimd::exp(v) * total; },
-          y + r * columns, dr);
-    }
-  });
+  parallel_for(
+      rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
+        for (int64_t r = begin; r < end; ++r) {
+          const T* dr = dy + r * columns;
+          LaneSums<T> sum;
+          for_registers<T>(columns, [&](auto io, int64_t i) { sum.add(io.load(dr + i), i); });
+          const T total = static_cast<T>(sum.total());
+          vmap_serial(
+              columns, dx + r * columns, [=](auto v, auto d) { return d - xsimd::exp(v) * total; },
+              y + r * columns, dr);
+        }
+      });
 }
 
 // loss[r] = log Σ exp(x) − x[target], 0 where target is negative (ignored); log_sum[r] is kept for backward.
@@ -95,13 +107,12 @@ template <class T>
 void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* target, double* loss,
                    T* log_sum) {
   parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
-    std::vector<T> scratch(columns);
     for (int64_t r = begin; r < end; ++r) {
       loss[r] = 0;
       if (target[r] < 0) continue;
       const T* row = x + r * columns;
       const T max = row_max(columns, row);
-      const double sum = shifted_exp(columns, row, max, scratch.data());
+      const double sum = shifted_exp<T>(columns, row, max, nullptr);
       const double log_of_sum = static_cast<double>(max) + std::log(sum);
       log_sum[r] = static_cast<T>(log_of_sum);
       loss[r] = log_of_sum - static_cast<double>(row[target[r]]);
@@ -109,7 +120,7 @@ void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* tar
   });
 }
 
-// dx = scale · (softmax(x) − onehot(target)); rows of ignored targets are 0.
+// dx = scale · (softmax(x) − onehot(target)); rows of ignored targets are 0. dx may be x.
 template <class T>
 void cross_entropy_backward(int64_t rows, int64_t columns, const T* x, const int64_t* target,
                             const T* log_sum, T scale, T* dx) {

@@ -1,0 +1,100 @@
+// A row of numbers, register by register: how the fused kernels walk over their rows.
+//
+//   LaneSums<T> squares;
+//   for_registers<T>(n, [&](auto io, int64_t i) {
+//     const Batch<T> v = io.load(x + i);
+//     squares.add(io.keep(v * v), i);
+//     io.store(v * scale, y + i);
+//   });
+//
+// `io` reads and writes whole registers, or the last, incomplete one padded with zeros: an element's bits
+// never depend on where it stands.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "reduce.h"
+#include "vmath.h"
+
+namespace isobar::kernels {
+
+template <class T>
+struct WholeRegister {
+  Batch<T> load(const T* x) const { return Batch<T>::load_unaligned(x); }
+  void store(const Batch<T>& v, T* y) const { v.store_unaligned(y); }
+  // v with zeros where no element stands.
+  Batch<T> keep(const Batch<T>& v) const { return v; }
+};
+
+template <class T>
+struct PartRegister {
+  int64_t count;
+  Batch<T> load(const T* x) const { return load_part(x, count); }
+  void store(const Batch<T>& v, T* y) const { store_part(v, y, count); }
+  Batch<T> keep(const Batch<T>& v) const {
+    T padded[width<T>] = {};
+    store_part(v, padded, count);
+    return Batch<T>::load_unaligned(padded);
+  }
+};
+
+// body(io, i) for the registers of n elements, i the first element of each. Sixteen elements are one turn of
+// the loop on every machine, so that LaneSums finds its lane at compile time.
+template <class T, class Body>
+void for_registers(int64_t n, const Body& body) {
+  static_assert(lanes % width<T> == 0);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (int64_t l = 0; l < lanes; l += width<T>) body(WholeRegister<T>{}, i + l);
+  for (; i + width<T> <= n; i += width<T>) body(WholeRegister<T>{}, i);
+  if (i < n) body(PartRegister<T>{n - i}, i);
+}
+
+// A register of floats as two of doubles. xsimd 8 has no such conversion, and compilers make a poor one of a
+// loop.
+inline std::array<Batch<double>, 2> widen(const Batch<float>& v) {
+#if defined(__AVX512F__)
+  const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(v), 1));
+  return {_mm512_cvtps_pd(_mm512_castps512_ps256(v)), _mm512_cvtps_pd(high)};
+#elif defined(__AVX__)
+  return {_mm256_cvtps_pd(_mm256_castps256_ps128(v)), _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1))};
+#else
+  float narrow[width<float>];
+  double wide[width<float>];
+  v.store_unaligned(narrow);
+  std::copy_n(narrow, width<float>, wide);
+  return {Batch<double>::load_unaligned(wide), Batch<double>::load_unaligned(wide + width<double>)};
+#endif
+}
+inline std::array<Batch<double>, 1> widen(const Batch<double>& v) { return {v}; }
+
+// Sixteen running sums in double, element i in lane i mod 16 whatever the width of the machine's registers.
+template <class T>
+class LaneSums {
+ public:
+  LaneSums() {
+    for (Batch<double>& lane : lane_) lane = Batch<double>(0.0);
+  }
+  // Adds the elements from i on, i a multiple of the register's width.
+  void add(const Batch<T>& v, int64_t i) {
+    int64_t at = i % lanes / width<double>;
+    for (const Batch<double>& part : widen(v)) lane_[at++] += part;
+  }
+  // Adds their squares, taken in double: that of a large float may overflow.
+  void add_squares(const Batch<T>& v, int64_t i) {
+    int64_t at = i % lanes / width<double>;
+    for (const Batch<double>& part : widen(v)) lane_[at++] += part * part;
+  }
+  double total() const {
+    double each[lanes];
+    for (int l = 0; l < lanes; l += static_cast<int>(width<double>))
+      lane_[l / width<double>].store_unaligned(each + l);
+    return add_lanes(each);
+  }
+
+ private:
+  Batch<double> lane_[lanes / width<double>];
+};
+
+}  // namespace isobar::kernels
