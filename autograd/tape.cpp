@@ -236,6 +236,10 @@ NoTape::~NoTape() { active_tape = paused_; }
 
 bool composed_wanted() { return active_tape != nullptr && active_tape->options().higher_order; }
 
+Tensor room_for_gradient(const Tensor& dy) {
+  return active_tape == nullptr && dy.sole_owner() && dy.contiguous() ? dy : Tensor(dy.shape(), dy.dtype());
+}
+
 void check_numbers(const char* op, const Tensor& y) {
   check(finite(y), "{}: the result {} is not finite", op, y.shape());
 }

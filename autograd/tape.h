@@ -169,6 +169,10 @@ bool composed_wanted();
 // Throws Error naming `op` when y holds NaN or infinity and the active tape checks numbers.
 void check_numbers(const char* op, const Tensor& y);
 
+// Where a gradient of dy's shape and dtype is written: over dy itself where nobody else can see it, else into
+// a new tensor. For closures that took dy by value.
+Tensor room_for_gradient(const Tensor& dy);
+
 // Ends every op: y = op(inputs) has been computed; `closure` maps dy to the inputs' gradients. Without an
 // active tape, or where no input needs a gradient, y is returned untouched. Gradients of inputs that were
 // broadcast are summed back by the tape.

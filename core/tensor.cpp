@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "parallel.h"
 
@@ -114,7 +115,8 @@ Tensor Tensor::view(const Shape& shape, const Strides& strides, int64_t offset) 
 }
 
 Tensor Tensor::detach() const { return view(shape(), strides()); }
-Tensor Tensor::packed() const { return contiguous() ? *this : copy(); }
+Tensor Tensor::packed() const& { return contiguous() ? *this : copy(); }
+Tensor Tensor::packed() && { return contiguous() ? std::move(*this) : copy(); }
 Tensor Tensor::copy() const { return to(dtype()); }
 
 Tensor Tensor::to(Dtype wanted) const {

@@ -68,7 +68,8 @@ class Tensor {
   // The same storage and layout without tape, gradient or trainable mark.
   Tensor detach() const;
   // This tensor if it is contiguous, else a contiguous copy (never recorded).
-  Tensor packed() const;
+  Tensor packed() const&;
+  Tensor packed() &&;
   // An independent copy, contiguous (never recorded).
   Tensor copy() const;
   // A copy of another dtype (never recorded).

@@ -309,6 +309,18 @@ TEST_CASE("an op used twice on the same tensors doubles their gradients") {
   });
 }
 
+TEST_CASE("an op that is the only owner of dy, and may write over it, gives the same gradient") {
+  for_each_row([](const OpRow& row) {
+    const std::vector<Tensor> leaves = trainable(inputs_of(row));
+    Tape tape;
+    const Tensor y = row.f(leaves);
+    const Tensor scaled = y * upstream(y);  // its backward makes a dy that nobody else holds
+    const std::vector<Tensor> owned = tape.gradient(scaled, floats(leaves));
+    const std::vector<Tensor> shared = run(row, leaves).dx;
+    for (size_t i = 0; i < shared.size(); ++i) CHECK(same_bits(owned[i], shared[i]));
+  });
+}
+
 TEST_CASE("the trainable inputs alone receive a gradient") {
   for_each_row([](const OpRow& row) {
     const std::vector<Tensor> inputs = inputs_of(row);

@@ -66,7 +66,8 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore
   });
   return record("cross_entropy", loss, {logits},
                 [x = x.detach(), log_sum, target = wanted.index, rows, classes, count](const Tensor& dy) {
-                  Tensor dx(x.shape(), x.dtype());
+                  // Over the logits where nobody else can see them any more.
+                  Tensor dx = room_for_gradient(x);
                   dispatch_float("cross_entropy", x.dtype(), [&]<class T>() {
                     kernels::cross_entropy_backward(rows, classes, x.data<T>(), target.data<int64_t>(),
                                                     log_sum.data<T>(), static_cast<T>(dy.item() / count),

@@ -43,22 +43,21 @@ Tensor pointwise_norm(const char* name, const Tensor& input, const Tensor& p, co
     kernels::pointwise_norm(rows, columns, make_curve(*p.data<T>(), columns), x.data<T>(), weight.data<T>(),
                             bias.defined() ? bias.data<T>() : nullptr, y.write<T>());
   });
-  return record(
-      name, y, {input, p, weight_in, bias_in}, [=, x = x.detach()](const Tensor& upstream, Wants wants) {
-        const Tensor dy = upstream.packed();
-        std::array<Tensor, 4> result{Tensor(x.shape(), x.dtype()), Tensor(Shape{1}, x.dtype()),
-                                     Tensor(weight.shape(), x.dtype())};
-        if (wants[3]) result[3] = Tensor(weight.shape(), x.dtype());
-        dispatch_float(name, x.dtype(), [&]<class T>() {
-          double dp = 0;
-          kernels::pointwise_norm_backward(rows, columns, make_curve(*p.data<T>(), columns), x.data<T>(),
-                                           weight.data<T>(), dy.data<T>(), result[0].write<T>(), &dp,
-                                           wants[2] ? result[2].write<T>() : nullptr,
-                                           wants[3] ? result[3].write<T>() : nullptr);
-          *result[1].write<T>() = static_cast<T>(dp);
-        });
-        return result;
-      });
+  return record(name, y, {input, p, weight_in, bias_in}, [=, x = x.detach()](Tensor upstream, Wants wants) {
+    const Tensor dy = std::move(upstream).packed();
+    std::array<Tensor, 4> result{room_for_gradient(dy), Tensor(Shape{1}, x.dtype()),
+                                 Tensor(weight.shape(), x.dtype())};
+    if (wants[3]) result[3] = Tensor(weight.shape(), x.dtype());
+    dispatch_float(name, x.dtype(), [&]<class T>() {
+      double dp = 0;
+      kernels::pointwise_norm_backward(rows, columns, make_curve(*p.data<T>(), columns), x.data<T>(),
+                                       weight.data<T>(), dy.data<T>(), result[0].write<T>(), &dp,
+                                       wants[2] ? result[2].write<T>() : nullptr,
+                                       wants[3] ? result[3].write<T>() : nullptr);
+      *result[1].write<T>() = static_cast<T>(dp);
+    });
+    return result;
+  });
 }
 
 Tensor finish(const Tensor& t, const Tensor& weight, const Tensor& bias) {

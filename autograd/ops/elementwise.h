@@ -3,6 +3,7 @@
 
 #include "../../core/kernels/vmath.h"
 #include "../../core/tensor.h"
+#include "../tape.h"
 
 namespace isobar {
 
@@ -27,6 +28,16 @@ Tensor map(const char* op, const Tensor& a, const Tensor& b, const F& f) {
   dispatch_float(op, a.dtype(),
                  [&]<class T>() { kernels::vmap(a.numel(), pa.data<T>(), pb.data<T>(), y.write<T>(), f); });
   return y;
+}
+
+// f(dy, x) for every pair of elements, written over dy where nobody else can see it.
+template <class F>
+Tensor map_gradient(const char* op, Tensor upstream, const Tensor& x, const F& f) {
+  const Tensor dy = std::move(upstream).packed(), px = x.packed();
+  Tensor dx = room_for_gradient(dy);
+  dispatch_float(op, x.dtype(),
+                 [&]<class T>() { kernels::vmap(x.numel(), dy.data<T>(), px.data<T>(), dx.write<T>(), f); });
+  return dx;
 }
 
 }  // namespace isobar

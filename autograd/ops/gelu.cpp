@@ -30,12 +30,12 @@ Tensor gelu_tanh_composed(const Tensor& x) {
 
 template <class V>
 V normal_cdf(const V& x) {
-  return constant(x, 0.5) * (V(1) + xsimd::erf(x * constant(x, inv_sqrt2)));
+  return constant(x, 0.5) * (V(1) + kernels::erf(x * constant(x, inv_sqrt2)));
 }
 
 template <class V>
 V fitted_tanh(const V& x) {
-  return xsimd::tanh(constant(x, sqrt_2_over_pi) * (x + constant(x, cubic) * x * x * x));
+  return kernels::tanh(constant(x, sqrt_2_over_pi) * (x + constant(x, cubic) * x * x * x));
 }
 
 }  // namespace
@@ -43,8 +43,8 @@ V fitted_tanh(const V& x) {
 Tensor gelu(const Tensor& x) {
   if (composed_wanted()) return gelu_composed(x);
   Tensor y = map("gelu", x, [](auto v) { return v * normal_cdf(v); });
-  return record("gelu", y, {x}, [x](const Tensor& dy) {
-    return map("gelu", x, dy, [](auto v, auto d) {
+  return record("gelu", y, {x}, [x](Tensor dy) {
+    return map_gradient("gelu", std::move(dy), x, [](auto d, auto v) {
       const auto density = constant(v, sqrt_2_over_pi / 2) * xsimd::exp(constant(v, -0.5) * v * v);
       return d * (normal_cdf(v) + v * density);
     });
@@ -55,8 +55,8 @@ Tensor gelu_tanh(const Tensor& x) {
   if (composed_wanted()) return gelu_tanh_composed(x);
   Tensor y =
       map("gelu_tanh", x, [](auto v) { return constant(v, 0.5) * v * (decltype(v)(1) + fitted_tanh(v)); });
-  return record("gelu_tanh", y, {x}, [x](const Tensor& dy) {
-    return map("gelu_tanh", x, dy, [](auto v, auto d) {
+  return record("gelu_tanh", y, {x}, [x](Tensor dy) {
+    return map_gradient("gelu_tanh", std::move(dy), x, [](auto d, auto v) {
       using V = decltype(v);
       const V t = fitted_tanh(v);
       const V slope = constant(v, sqrt_2_over_pi) * (V(1) + constant(v, 3 * cubic) * v * v);

@@ -86,10 +86,10 @@ Tensor norm(const char* name, const Tensor& input, const Rows& rows, const Tenso
                 [x = x.detach(), weight, mean, r, rows, centred, counted,
                  parameter_shape = weight_in.defined() ? weight_in.shape()
                                    : bias_in.defined() ? bias_in.shape()
-                                                       : Shape()](const Tensor& upstream, Wants wants) {
-                  const Tensor dy = upstream.packed();
+                                                       : Shape()](Tensor upstream, Wants wants) {
+                  const Tensor dy = std::move(upstream).packed();
                   std::array<Tensor, 3> result;
-                  if (wants[0]) result[0] = Tensor(x.shape(), x.dtype());
+                  if (wants[0]) result[0] = room_for_gradient(dy);
                   if (wants[1]) result[1] = Tensor(parameter_shape, x.dtype());
                   if (wants[2]) result[2] = Tensor(parameter_shape, x.dtype());
                   dispatch_float("norm", x.dtype(), [&]<class T>() {

@@ -1,5 +1,6 @@
 //   silu:    y = x s(x), s = sigmoid        dx = dy · s (1 + x (1 − s))
 //   swiglu:  y = silu(gate) · up            dgate = dy · up · silu'(gate), dup = dy · silu(gate)
+#include "../../core/kernels/swiglu.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "elementwise.h"
@@ -18,17 +19,22 @@ V silu_slope(const V& x) {
 Tensor silu(const Tensor& x) {
   if (composed_wanted()) return x * sigmoid(x);
   Tensor y = map("silu", x, [](auto v) { return v * kernels::sigmoid(v); });
-  return record("silu", y, {x}, [x](const Tensor& dy) {
-    return map("silu", x, dy, [](auto v, auto d) { return d * silu_slope(v); });
+  return record("silu", y, {x}, [x](Tensor dy) {
+    return map_gradient("silu", std::move(dy), x, [](auto d, auto v) { return d * silu_slope(v); });
   });
 }
 
 Tensor swiglu(const Tensor& gate, const Tensor& up) {
   if (composed_wanted()) return silu(gate) * up;
-  Tensor y = map("swiglu", gate, up, [](auto g, auto u) { return g * kernels::sigmoid(g) * u; });
-  return record("swiglu", y, {gate, up}, [gate, up](const Tensor& dy) {
-    const Tensor dgate = map("swiglu", dy * up, gate, [](auto d, auto g) { return d * silu_slope(g); });
-    const Tensor dup = map("swiglu", dy, gate, [](auto d, auto g) { return d * g * kernels::sigmoid(g); });
+  const Tensor g = gate.packed(), u = up.packed();
+  Tensor y = map("swiglu", g, u, [](auto a, auto b) { return a * kernels::sigmoid(a) * b; });
+  return record("swiglu", y, {gate, up}, [g, u](Tensor upstream) {
+    const Tensor dy = std::move(upstream).packed();
+    Tensor dgate(g.shape(), g.dtype()), dup = room_for_gradient(dy);
+    dispatch_float("swiglu", dy.dtype(), [&]<class T>() {
+      kernels::swiglu_backward(dy.numel(), g.data<T>(), u.data<T>(), dy.data<T>(), dgate.write<T>(),
+                               dup.write<T>());
+    });
     return std::array{dgate, dup};
   });
 }

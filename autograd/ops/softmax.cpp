@@ -32,9 +32,9 @@ Tensor softmax(const Tensor& x) {
   dispatch_float("softmax", x.dtype(), [&]<class T>() {
     kernels::softmax(rows_of(x), x.size(-1), packed.data<T>(), p.write<T>());
   });
-  return record("softmax", p, {x}, [p = p.detach()](const Tensor& upstream) {
-    const Tensor dy = upstream.packed();
-    Tensor dx(p.shape(), p.dtype());
+  return record("softmax", p, {x}, [p = p.detach()](Tensor upstream) {
+    const Tensor dy = std::move(upstream).packed();
+    Tensor dx = room_for_gradient(dy);
     dispatch_float("softmax", p.dtype(), [&]<class T>() {
       kernels::softmax_backward(rows_of(p), p.size(-1), p.data<T>(), dy.data<T>(), dx.write<T>());
     });
@@ -50,9 +50,9 @@ Tensor log_softmax(const Tensor& x) {
   dispatch_float("log_softmax", x.dtype(), [&]<class T>() {
     kernels::log_softmax(rows_of(x), x.size(-1), packed.data<T>(), y.write<T>());
   });
-  return record("log_softmax", y, {x}, [y = y.detach()](const Tensor& upstream) {
-    const Tensor dy = upstream.packed();
-    Tensor dx(y.shape(), y.dtype());
+  return record("log_softmax", y, {x}, [y = y.detach()](Tensor upstream) {
+    const Tensor dy = std::move(upstream).packed();
+    Tensor dx = room_for_gradient(dy);
     dispatch_float("log_softmax", y.dtype(), [&]<class T>() {
       kernels::log_softmax_backward(rows_of(y), y.size(-1), y.data<T>(), dy.data<T>(), dx.write<T>());
     });

@@ -1,0 +1,191 @@
+// The fused ops at the edges of their kernels: rows shorter and longer than a vector register, one row, more
+// rows than a chunk, and NaN and infinity anywhere. The oracle is the composed form, which a higher-order
+// tape runs.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "../autograd/ops.h"
+#include "../autograd/tape.h"
+#include "../core/kernels/vmath.h"
+#include "thread_counts.h"
+
+namespace isobar {
+namespace {
+
+// An op of x (rows, columns) with parameters of its own.
+struct Kernel {
+  std::string name;
+  std::function<Tensor(const Tensor& x)> f;
+};
+
+// A row of numbers around one, the same at every call.
+Tensor parameter(int64_t columns, const char* name) {
+  return Rng(7).split(name).normal(Shape{columns}, 1, 0.3).set_trainable();
+}
+Tensor number(double value) { return full(Shape{1}, value).set_trainable(); }
+
+std::vector<Kernel> kernels_for(int64_t rows, int64_t columns) {
+  const Tensor weight = parameter(columns, "weight"), bias = parameter(columns, "bias");
+  const Tensor target = Rng(3).integers(Shape{rows}, columns);
+  const Tensor matrix = Rng(4).normal(Shape{5, columns}, 0, 0.2).set_trainable();
+  const Tensor matrix_bias = parameter(5, "matrix bias");
+  const Tensor other = Rng(5).normal(Shape{rows, columns}).set_trainable();
+  return {
+      {"layer_norm", [=](const Tensor& x) { return layer_norm(x, Shape{columns}, weight, bias, 1e-5); }},
+      {"layer_norm without weight",
+       [=](const Tensor& x) { return layer_norm(x, Shape{columns}, {}, {}, 1e-5); }},
+      {"rms_norm", [=](const Tensor& x) { return rms_norm(x, Shape{columns}, weight, 1e-5); }},
+      {"rms_norm over a part",
+       [=](const Tensor& x) { return rms_norm(x, Shape{columns}, weight, 1e-5, (columns + 1) / 2); }},
+      {"dyt", [=](const Tensor& x) { return dyt(x, number(0.7), weight, bias); }},
+      {"dyt_sqrtd", [=](const Tensor& x) { return dyt_sqrtd(x, number(0.7), weight, bias); }},
+      {"dyisru", [=](const Tensor& x) { return dyisru(x, number(0.7), weight, bias); }},
+      {"softmax", [](const Tensor& x) { return softmax(x); }},
+      {"log_softmax", [](const Tensor& x) { return log_softmax(x); }},
+      {"cross_entropy", [=](const Tensor& x) { return cross_entropy(x, target); }},
+      {"relu", [](const Tensor& x) { return relu(x); }},
+      {"gelu", [](const Tensor& x) { return gelu(x); }},
+      {"gelu_tanh", [](const Tensor& x) { return gelu_tanh(x); }},
+      {"silu", [](const Tensor& x) { return silu(x); }},
+      {"swiglu", [=](const Tensor& x) { return swiglu(x, other); }},
+      {"linear", [=](const Tensor& x) { return linear(x, matrix, matrix_bias); }},
+  };
+}
+
+struct Result {
+  std::vector<float> y, dx;
+};
+
+Result run(const Kernel& kernel, const Tensor& input, bool composed) {
+  const Tensor x = input.copy().set_trainable();
+  Tape tape({.higher_order = composed});
+  const Tensor y = kernel.f(x);
+  const Tensor dy = Rng(2).normal(y.shape());
+  return {y.to_vector<float>(), tape.gradient(y, {x}, dy)[0].to_vector<float>()};
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+// Equal to a few roundings of the largest value.
+bool close(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = 1e-2, apart = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(b[i])));
+    apart = std::max(apart, std::abs(static_cast<double>(a[i]) - b[i]));
+  }
+  return a.size() == b.size() && apart <= 1e-5 * largest;
+}
+
+// How many elements are finite on one side and not on the other.
+int finite_in_one_only(const std::vector<float>& a, const std::vector<float>& b) {
+  int count = 0;
+  for (size_t i = 0; i < a.size(); ++i) count += std::isfinite(a[i]) != std::isfinite(b[i]);
+  return count;
+}
+
+void for_sizes(const std::function<void(int64_t rows, int64_t columns)>& body) {
+  for (int64_t rows : {1, 3})
+    for (int64_t columns : {1, 15, 16, 17, 511, 513}) body(rows, columns);
+}
+
+}  // namespace
+
+TEST_CASE("rows of odd length give what the composed form gives") {
+  for_sizes([](int64_t rows, int64_t columns) {
+    const Tensor x = Rng(1).normal({rows, columns});
+    for (const Kernel& kernel : kernels_for(rows, columns)) {
+      CAPTURE(kernel.name);
+      CAPTURE(x.shape().text());
+      // With one column LayerNorm's output is its bias, and its gradient nothing but rounding.
+      if (columns == 1 && kernel.name.starts_with("layer_norm")) continue;
+      const Result fused = run(kernel, x, false), composed = run(kernel, x, true);
+      CHECK(close(fused.y, composed.y));
+      CHECK(close(fused.dx, composed.dx));
+    }
+  });
+}
+
+TEST_CASE("rows of odd length have the same bits on 1, 2, 3 and 8 threads") {
+  const auto all = [](std::vector<Result>& results) {
+    for (int64_t rows : {1, 3, 301})
+      for (int64_t columns : {1, 15, 16, 17, 511, 513})
+        for (const Kernel& kernel : kernels_for(rows, columns))
+          results.push_back(run(kernel, Rng(1).normal({rows, columns}), false));
+  };
+  std::vector<Result> alone;
+  {
+    const WithThreads one(1);
+    all(alone);
+  }
+  for_thread_counts([&] {
+    std::vector<Result> now;
+    all(now);
+    REQUIRE(now.size() == alone.size());
+    for (size_t i = 0; i < now.size(); ++i) {
+      CAPTURE(i);
+      CHECK(same_bits(now[i].y, alone[i].y));
+      CHECK(same_bits(now[i].dx, alone[i].dx));
+    }
+  });
+}
+
+TEST_CASE("NaN and infinity make the same elements not finite as in the composed form") {
+  const float inf = std::numeric_limits<float>::infinity();
+  for_sizes([&](int64_t rows, int64_t columns) {
+    for (float odd : {std::nanf(""), inf, -inf})
+      for (int64_t place : {int64_t{0}, columns / 2, columns - 1}) {
+        Tensor x = Rng(1).normal({rows, columns});
+        x.write<float>()[place] = odd;
+        for (const Kernel& kernel : kernels_for(rows, columns)) {
+          CAPTURE(kernel.name);
+          CAPTURE(x.shape().text());
+          CAPTURE(odd);
+          CAPTURE(place);
+          const Result fused = run(kernel, x, false), composed = run(kernel, x, true);
+          CHECK(finite_in_one_only(fused.y, composed.y) == 0);
+          // Of a gradient at infinity one form may give the limit and the other 0 · ∞.
+          if (std::isnan(odd)) CHECK(finite_in_one_only(fused.dx, composed.dx) == 0);
+        }
+      }
+  });
+}
+
+TEST_CASE("tanh and erf of floats are right to a relative 5e-7, reach ±1 and keep NaN and the sign of zero") {
+  using kernels::Batch;
+  struct Function {
+    Batch<float> (*fast)(const Batch<float>&);
+    double (*exact)(double);
+  };
+  for (const Function& function : {Function{kernels::tanh, std::tanh}, Function{kernels::erf, std::erf}}) {
+    const auto at = [&](float x) {
+      float y[kernels::width<float>];
+      function.fast(Batch<float>(x)).store_unaligned(y);
+      return y[0];
+    };
+    double worst = 0;
+    for (float x = 1e-30f; x < 20; x *= 1.0005f) {
+      const double exact = function.exact(static_cast<double>(x));
+      worst = std::max(worst, std::abs(static_cast<double>(at(x)) / exact - 1));
+      CHECK(at(-x) == -at(x));
+      CHECK(at(x) <= 1);
+    }
+    CHECK(worst <= 5e-7);
+    const float inf = std::numeric_limits<float>::infinity();
+    CHECK(at(inf) == 1);
+    CHECK(at(-inf) == -1);
+    CHECK(at(1e30f) == 1);
+    CHECK(std::isnan(at(std::nanf(""))));
+    CHECK(at(0.0f) == 0);
+    CHECK(std::signbit(at(-0.0f)));
+  }
+}
+
+}  // namespace isobar
