@@ -1,0 +1,29 @@
+#include "case.h"
+
+namespace isobar::bench {
+
+Work moved_bytes(double bytes, double footprint) {
+  return {.unit = "GB/s", .amount = bytes, .limit = Limit::triad, .footprint = footprint};
+}
+
+Work product_flops(double flops) { return {.unit = "GFLOP/s", .amount = flops, .limit = Limit::sgemm}; }
+
+Work ops(double count) { return {.unit = "us/op", .amount = count}; }
+
+double derived(const Work& work, double seconds) {
+  if (work.unit == "us/op") return seconds / work.amount * 1e6;
+  const double rate = work.amount / seconds;
+  return work.unit == "1/s" ? rate : rate / 1e9;
+}
+
+Cases all_cases() {
+  Cases cases;
+  add_limits(cases);
+  add_norms(cases);
+  add_elementwise(cases);
+  add_tape(cases);
+  add_optimizers(cases);
+  return cases;
+}
+
+}  // namespace isobar::bench

@@ -1,0 +1,20 @@
+// Child processes: a case has one of its own, and one case is a whole process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace isobar::bench {
+
+struct Finished {
+  int code;         // exit code; 128 + number of the signal that ended it
+  std::string out;  // what it wrote to stdout
+};
+
+// Runs a program with these arguments and waits for its end. Throws Error when it cannot be started.
+Finished run_child(const std::string& program, const std::vector<std::string>& arguments);
+
+// The path of this very program.
+std::string own_path();
+
+}  // namespace isobar::bench

@@ -1,0 +1,190 @@
+// bench: how fast is the library, and how far from what the machine can do?
+//
+//   bench                                     every case, as a table
+//   bench --filter '^rmsnorm' --threads 1     some of them, with one thread
+//   bench --filter lm_nanogpt --steps 300     exactly so many steps: page faults and storage allocations
+//   bench --list
+//
+// Each case runs in a process of its own, so that its peak of memory is its own. A case that has a limit
+// measures it in the same process, after itself. --json prints one object per line; the first describes the
+// machine. Only a release build says anything about speed.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <regex>
+
+#include "../../core/error.h"
+#include "../../core/parallel.h"
+#include "../../experiments/harness/environment.h"
+#include "../../experiments/harness/nearest.h"
+#include "../../experiments/harness/table.h"
+#include "case.h"
+#include "child.h"
+#include "limits.h"
+#include "timing.h"
+
+using namespace isobar;
+using namespace isobar::bench;
+
+namespace {
+
+struct CommandLine {
+  std::string filter;
+  int threads = available_threads();
+  TimingOptions timing;
+  bool json = false, list = false;
+  std::string only;  // in a child: the one case to run
+};
+
+CommandLine parse(int argc, char** argv) {
+  CommandLine line;
+  CLI::App app("How fast is the library, and how far from what the machine can do?", "bench");
+  app.add_option("--filter", line.filter, "Cases whose name holds a match of this regular expression");
+  app.add_option("--threads", line.threads, "Threads")->check(CLI::Range(1, 1024))->capture_default_str();
+  app.add_option("--steps", line.timing.steps, "Time exactly N steps, once")->check(CLI::PositiveNumber);
+  app.add_option("--min-time", line.timing.min_seconds, "Seconds that each of the five repetitions lasts")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--json", line.json, "One JSON object a line");
+  app.add_flag("--list", line.list, "Print the names of the cases and stop");
+  app.add_option("--only", line.only)->group("");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error) == 0 ? 0 : 2);
+  }
+  return line;
+}
+
+// The cases that the filter names. Throws Error where there is none.
+Cases selected(const std::string& filter) {
+  Cases cases = all_cases();
+  std::vector<std::string> names;
+  for (const Case& one : cases) names.push_back(one.name);
+  std::regex pattern;
+  try {
+    pattern = std::regex(filter);
+  } catch (const std::regex_error& error) {
+    throw_error(fmt::format("--filter: '{}' is no regular expression: {}", filter, error.what()));
+  }
+  std::erase_if(cases, [&](const Case& one) { return !std::regex_search(one.name, pattern); });
+  check(!cases.empty(), "--filter: no case matches '{}'{}; --list prints all", filter,
+        did_you_mean(filter, names));
+  return cases;
+}
+
+// Most memory that this process, or a process that it ran for the case, has held.
+double peak_mib() {
+  rusage children{};
+  getrusage(RUSAGE_CHILDREN, &children);
+  return children.ru_maxrss > 0 ? static_cast<double>(children.ru_maxrss) / 1024 : peak_memory_mib();
+}
+
+// In the child: the case's line.
+Json measured(const Case& chosen, const CommandLine& line) {
+  const Timing timing = time_step(chosen.setup(), line.timing);
+  const double peak = peak_mib();  // before the limit takes memory of its own
+  const double rate = derived(chosen.work, timing.median_seconds);
+  const double limit = limit_of(chosen.work, {.min_seconds = 0.05});
+  Json result = {{"bench", chosen.name},
+                 {"threads", line.threads},
+                 {"median_ms", timing.median_seconds * 1e3},
+                 {"min_ms", timing.min_seconds * 1e3},
+                 {"derived", rate},
+                 {"unit", chosen.work.unit},
+                 {"peak_rss_mib", peak},
+                 {"limit", nullptr},
+                 {"share", nullptr},
+                 {"steps", timing.steps},
+                 {"page_faults", timing.page_faults},
+                 {"storage_allocations", timing.storage_allocations}};
+  if (limit > 0) {
+    result["limit"] = limit;
+    result["share"] = rate / limit;
+  }
+  return result;
+}
+
+Json run_in_child(const Case& chosen, const CommandLine& line) {
+  const TimingOptions& timing = line.timing;
+  std::vector<std::string> words{"--only",     chosen.name,
+                                 "--threads",  std::to_string(line.threads),
+                                 "--min-time", fmt::format("{}", timing.min_seconds)};
+  if (timing.steps > 0) words.insert(words.end(), {"--steps", std::to_string(timing.steps)});
+  const Finished child = run_child(own_path(), words);
+  check(child.code == 0, "{}: its process ended with {}", chosen.name, child.code);
+  return Json::parse(child.out);
+}
+
+std::vector<std::string> row_of(const Json& result) {
+  const auto number = [&](const char* key) { return figure(result[key].get<double>()); };
+  const auto count = [&](const char* key) { return std::to_string(result[key].get<int64_t>()); };
+  const bool limited = !result["limit"].is_null();
+  return {result["bench"],
+          number("median_ms"),
+          number("min_ms"),
+          number("derived"),
+          result["unit"],
+          limited ? number("limit") : "–",
+          limited ? fmt::format("{:.0f} %", 100 * result["share"].get<double>()) : "–",
+          fmt::format("{:.0f}", result["peak_rss_mib"].get<double>()),
+          count("steps"),
+          count("page_faults"),
+          count("storage_allocations")};
+}
+
+void run_all(const CommandLine& line) {
+  const Cases cases = selected(line.filter);
+  Json environment = {{"bench", "environment"}};
+  environment.update(to_json(current_environment()));
+  if (line.json)
+    fmt::print("{}\n", environment.dump());
+  else
+    for (const auto& [key, value] : environment.items())
+      if (key != "bench")
+        fmt::print("{:<10} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+
+  Table table({"case", "median ms", "min ms", "derived", "unit", "limit", "share", "peak MiB", "steps",
+               "page faults", "allocations"});
+  for (const Case& one : cases) {
+    std::fflush(stdout);
+    const Json result = run_in_child(one, line);
+    if (line.json)
+      fmt::print("{}\n", result.dump());
+    else
+      table.row(row_of(result));
+  }
+  if (!line.json) fmt::print("\n{}\n", table.text());
+}
+
+// OpenBLAS reads OPENBLAS_CORETYPE when it is loaded; slower kernels than the CPU's own would be measured.
+void start_again_without_core_type(char** argv) {
+  if (std::getenv("OPENBLAS_CORETYPE") == nullptr) return;
+  unsetenv("OPENBLAS_CORETYPE");
+  execv("/proc/self/exe", argv);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  start_again_without_core_type(argv);
+  try {
+    const CommandLine line = parse(argc, argv);
+    set_threads(line.threads);
+    if (line.list)
+      for (const Case& one : all_cases()) fmt::print("{}\n", one.name);
+    else if (line.only.empty())
+      run_all(line);
+    else
+      for (const Case& one : all_cases())
+        if (one.name == line.only) fmt::print("{}\n", measured(one, line).dump());
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,26 @@
+// Timing: how long a step takes, by the wall clock, and what it asks of the system meanwhile.
+#pragma once
+
+#include <cstdint>
+
+#include "case.h"
+
+namespace isobar::bench {
+
+struct TimingOptions {
+  double min_seconds = 0.2;  // a repetition runs the step until this much time is over
+  int repetitions = 5;
+  int64_t steps = 0;  // if not 0: one repetition of exactly this many steps
+};
+
+struct Timing {
+  double median_seconds = 0, min_seconds = 0;  // of a step, over the repetitions' means
+  int64_t steps = 0;                           // all that were timed
+  int64_t page_faults = 0;                     // minor and major, in these steps, child processes included
+  int64_t storage_allocations = 0;             // blocks that tensor storage asked from the system
+};
+
+// Runs some steps to warm up, then times. Google Benchmark chooses how many steps a repetition has.
+Timing time_step(const Step& step, const TimingOptions& options);
+
+}  // namespace isobar::bench

@@ -1,0 +1,61 @@
+// The benchmark program, as far as it can be right or wrong: its speed is no test.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "program.h"
+
+using namespace isobar;
+
+TEST_CASE("bench prints the environment and then a case with all its keys, one object a line") {
+  const Outcome run = run_built("bench", "--filter chain_add --threads 2 --steps 2 --json");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  std::istringstream lines(run.out);
+  std::string first, second, third;
+  REQUIRE(std::getline(lines, first));
+  REQUIRE(std::getline(lines, second));
+  CHECK_FALSE(std::getline(lines, third));
+
+  const auto environment = nlohmann::json::parse(first);
+  CHECK(environment["bench"] == "environment");
+  for (const char* key : {"cpu", "threads", "blas", "blas_core", "compiler"})
+    CHECK_MESSAGE(environment.contains(key), key);
+
+  const auto result = nlohmann::json::parse(second);
+  CHECK(result["bench"] == "chain_add_10000_16x16_fwdbwd");
+  CHECK(result["threads"] == 2);
+  CHECK(result["unit"] == "us/op");
+  CHECK(result["steps"] == 2);
+  CHECK(result["median_ms"].get<double>() > 0);
+  CHECK(result["peak_rss_mib"].get<double>() > 1);
+  // 10000 ops in a step: microseconds per op are milliseconds per step, divided by ten.
+  CHECK(result["derived"].get<double>() == doctest::Approx(result["median_ms"].get<double>() / 10));
+  for (const char* key : {"min_ms", "limit", "share", "page_faults", "storage_allocations"})
+    CHECK_MESSAGE(result.contains(key), key);
+}
+
+TEST_CASE("bench gives a case that moves bytes a limit and its share of it") {
+  const Outcome run = run_built("bench", "--filter '^rmsnorm_fwdbwd_32x512$' --threads 1 --steps 2 --json");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const auto result = nlohmann::json::parse(run.out.substr(run.out.find('\n') + 1));
+  const double limit = result["limit"];
+  CHECK(limit > 0);
+  CHECK(result["share"].get<double>() == doctest::Approx(result["derived"].get<double>() / limit));
+}
+
+TEST_CASE("bench lists its cases, and refuses what it does not know") {
+  const Outcome list = run_built("bench", "--list");
+  CHECK(list.code == 0);
+  for (const char* name : {"limit_fma\n", "rmsnorm_fwdbwd_4096x512\n", "chain_add_10000_16x16_fwdbwd\n"})
+    CHECK_MESSAGE(list.out.find(name) != std::string::npos, name);
+
+  const Outcome near = run_built("bench", "--filter '^rmsnorm_fwdbwd_4096x51$'");
+  CHECK(near.code == 2);
+  CHECK(near.err ==
+        "bench: --filter: no case matches '^rmsnorm_fwdbwd_4096x51$'; did you mean rmsnorm_fwdbwd_4096x512?; "
+        "--list prints all\n");
+  CHECK(run_built("bench", "--filter '['").code == 2);
+  CHECK(run_built("bench", "--steps 0").code == 2);
+  CHECK(run_built("bench", "--thread 1").code == 2);
+}
