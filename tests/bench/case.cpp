@@ -23,6 +23,9 @@ Cases all_cases() {
   add_elementwise(cases);
   add_tape(cases);
   add_optimizers(cases);
+  add_training(cases);
+  add_language_models(cases);
+  add_process(cases);
   return cases;
 }
 

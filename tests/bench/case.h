@@ -49,6 +49,9 @@ void add_norms(Cases& cases);
 void add_elementwise(Cases& cases);
 void add_tape(Cases& cases);
 void add_optimizers(Cases& cases);
+void add_training(Cases& cases);
+void add_language_models(Cases& cases);
+void add_process(Cases& cases);
 Cases all_cases();
 
 }  // namespace isobar::bench

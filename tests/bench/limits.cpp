@@ -4,12 +4,12 @@
 #include "limits.h"
 
 #include <algorithm>
-#include <memory>
-#include <xsimd/xsimd.hpp>
+#include <utility>
 
 #include <benchmark/benchmark.h>
 
 #include "../../core/blas.h"
+#include "../../core/kernels/vmath.h"
 #include "../../core/parallel.h"
 #include "../../core/rng.h"
 
@@ -70,20 +70,22 @@ Step l2_triad_step() {
 // Several pieces a thread, so that all are busy to the end.
 int64_t pieces() { return 4 * threads(); }
 
-// Independent chains of fused multiply-adds on registers: enough of them to hide an addition's four cycles in
-// two units.
+// Independent chains of fused multiply-adds on registers, enough of them to hide an addition's four cycles in
+// two units. The pack of indices names each chain, so that none stands in memory.
 constexpr int64_t chains = 12, fma_rounds = 100000;
+template <size_t... chain>
+Lanes fma_chains(float start, std::index_sequence<chain...>) {
+  Lanes sums[] = {Lanes(start + static_cast<float>(chain))...};
+  const Lanes factor(0.999f), term(0.001f);
+  for (int64_t round = 0; round < fma_rounds; ++round)
+    ((sums[chain] = xsimd::fma(sums[chain], factor, term)), ...);
+  return (sums[chain] + ...);
+}
+
 Step fma_step() {
   return [] {
     parallel_for(pieces(), 1, [](int64_t begin, int64_t) {
-      Lanes sums[chains];
-      for (int64_t i = 0; i < chains; ++i) sums[i] = Lanes(static_cast<float>(begin + i));
-      const Lanes factor(0.999f), term(0.001f);
-      for (int64_t round = 0; round < fma_rounds; ++round)
-        for (Lanes& sum : sums) sum = xsimd::fma(sum, factor, term);
-      Lanes total(0.0f);
-      for (const Lanes& sum : sums) total += sum;
-      benchmark::DoNotOptimize(total);
+      benchmark::DoNotOptimize(fma_chains(static_cast<float>(begin), std::make_index_sequence<chains>()));
     });
   };
 }

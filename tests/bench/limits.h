@@ -1,4 +1,7 @@
-// Limits: what this machine can do at best, measured with the threads in use.
+// Limits: what this machine can do, measured with the threads in use.
+//
+// A share above one is no mistake: a triad's store has to fetch its line first, while a step that writes what
+// it has just read, like an optimizer's, has not.
 #pragma once
 
 #include "case.h"
