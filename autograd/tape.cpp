@@ -27,11 +27,6 @@ bool finite(const Tensor& x) {
 
 }  // namespace
 
-std::pmr::memory_resource* Node::pool() {
-  thread_local std::pmr::unsynchronized_pool_resource pool;
-  return &pool;
-}
-
 Tape::Tape(TapeOptions options) : options_(std::move(options)), serial_(++last_serial), outer_(active_tape) {
   check(outer_ == nullptr || (!options_.higher_order && !outer_->options_.higher_order),
         "tape: a higher-order tape cannot be nested (the inner tape would see the outer one's tensors as "
@@ -140,8 +135,8 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
 
 // Runs the nodes from `start` down and returns the adjoints of the wanted slots.
 std::vector<Tensor> Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted) {
-  std::vector<Tensor> adjoints(start + 1);
-  std::vector<bool> keep(start + 1);
+  TapeVector<Tensor> adjoints(start + 1);
+  TapeVector<char> keep(start + 1);
   for (int64_t slot : wanted)
     if (slot <= start) keep[slot] = true;
   adjoints[start] = std::move(dy);
@@ -165,7 +160,7 @@ std::vector<Tensor> Tape::walk(int64_t start, Tensor dy, std::span<const int64_t
 
 // One step of the walk: the node's closure, then each input's gradient summed back to the input's shape and
 // moved into, or added to, that input's adjoint.
-void Tape::run_node(Node& node, Tensor dy, std::vector<Tensor>& adjoints) {
+void Tape::run_node(Node& node, Tensor dy, TapeVector<Tensor>& adjoints) {
 #ifndef NDEBUG
   for (const Node::Saved& saved : node.saved)
     if (const auto storage = saved.storage.lock())
@@ -200,7 +195,7 @@ void Tape::accumulate(Tensor& sum, Tensor dx) const {
   check(sum.shape() == dx.shape() && sum.dtype() == dx.dtype(),
         "backward: gradients {} {} and {} {} do not add", sum.shape(), sum.dtype(), dx.shape(), dx.dtype());
   if (active_tape == nullptr && sum.sole_owner() && sum.contiguous()) {
-    const Tensor packed = dx.packed();
+    const Tensor packed = std::move(dx).packed();
     dispatch_float("backward", sum.dtype(),
                    [&]<class T>() { kernels::add_into(sum.numel(), packed.data<T>(), sum.write<T>()); });
   } else {

@@ -13,13 +13,13 @@
 #include <array>
 #include <initializer_list>
 #include <memory>
-#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "../core/object_memory.h"
 #include "../core/rng.h"
 #include "../core/tensor.h"
 
@@ -36,7 +36,11 @@ class Wants {
   uint64_t bits_ = 0;
 };
 
-// One recorded op. Kept in a pool of its thread: a step's nodes reuse the last step's memory.
+// An array that grows and is freed with every step.
+template <class T>
+using TapeVector = std::vector<T, ObjectAllocator<T>>;
+
+// One recorded op.
 struct Node {
   struct Input {
     int64_t slot;  // on the tape; -1: a constant, -2: an undefined tensor (an absent bias)
@@ -48,7 +52,7 @@ struct Node {
   const std::string* scope = nullptr;  // the module that recorded it, or null
   Shape shape;                         // of the output
   Dtype dtype = Dtype::f32;
-  std::pmr::vector<Input> inputs{pool()};
+  TapeVector<Input> inputs;
   struct Saved {
     std::weak_ptr<Storage> storage;
     uint64_t version;
@@ -56,15 +60,14 @@ struct Node {
   // Storages of inputs and output as they were: backward must find them unchanged. Filled and compared in
   // debug builds of the library only, but always here: a program may be built otherwise than the library it
   // links to.
-  std::vector<Saved> saved;
+  TapeVector<Saved> saved;
 
   virtual ~Node() = default;
   // Gradients of the inputs, given that of the output; undefined means none.
   virtual void backward(Tensor dy, Wants wants, std::span<Tensor> dx) = 0;
 
-  static std::pmr::memory_resource* pool();
-  static void* operator new(size_t bytes) { return pool()->allocate(bytes); }
-  static void operator delete(void* node, size_t bytes) { pool()->deallocate(node, bytes); }
+  static void* operator new(size_t bytes) { return object_memory::allocate(bytes); }
+  static void operator delete(void* node, size_t bytes) { object_memory::release(node, bytes); }
 };
 
 // A node around a closure: dy → Tensor, or dy → array or vector with one Tensor per input. The closure may
@@ -139,13 +142,13 @@ class Tape {
   int64_t slot_of(const Tensor& x);
   int64_t own_slot(const Tensor& y, const char* what);
   std::vector<Tensor> walk(int64_t start, Tensor dy, std::span<const int64_t> wanted);
-  void run_node(Node& node, Tensor dy, std::vector<Tensor>& adjoints);
+  void run_node(Node& node, Tensor dy, TapeVector<Tensor>& adjoints);
   void accumulate(Tensor& adjoint, Tensor dx) const;
 
   const TapeOptions options_;
   const uint64_t serial_;
   Tape* const outer_;
-  std::vector<Slot> slots_;
+  TapeVector<Slot> slots_;
   std::unordered_map<const void*, int64_t> leaf_slots_;
   std::unordered_map<std::string, uint64_t> keys_taken_;
   size_t recorded_ = 0;

@@ -1,9 +1,11 @@
 #include "memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "error.h"
@@ -49,8 +51,20 @@ void unpoison([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
 #endif
 }
 
+// Held for some twenty instructions: a waiting thread spins.
+class SpinLock {
+ public:
+  void lock() {
+    while (held_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() { held_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag held_;
+};
+
 struct Cache {
-  std::mutex mutex;
+  SpinLock mutex;
   std::vector<void*> free[class_count];
   Stats stats{};
   size_t limit = size_t{16} << 30;

@@ -17,13 +17,6 @@
 namespace isobar {
 namespace {
 
-thread_local bool inside = false;
-
-struct Inside {
-  const bool before = std::exchange(inside, true);
-  ~Inside() { inside = before; }
-};
-
 struct Pool {
   explicit Pool(int wanted)
       : count(wanted), allowed(tbb::global_control::max_allowed_parallelism, wanted), arena(wanted) {}
@@ -50,15 +43,17 @@ double cgroup_quota() {
 
 }  // namespace
 
-void parallel_for(int64_t n, int64_t grain, const RangeBody& body) {
+constinit thread_local bool parallel::inside = false;
+
+void parallel::run_chunks(int64_t n, int64_t grain, const RangeBody& body) {
   check(grain > 0, "parallel_for: wanted a grain above 0, got {}", grain);
   if (n <= 0) return;
   const int64_t chunks = chunk_count(n, grain);
   auto run_chunk = [&](int64_t chunk) {
-    Inside guard;
+    const Inside guard;
     body(chunk * grain, std::min(n, (chunk + 1) * grain));
   };
-  if (chunks == 1 || inside || threads() == 1) {
+  if (inside || threads() == 1) {
     for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(chunk);
     return;
   }
@@ -70,7 +65,7 @@ void parallel_for(int64_t n, int64_t grain, const RangeBody& body) {
 
 void set_threads(int count) {
   check(count >= 1 && count <= 1024, "threads: wanted 1 to 1024, got {}", count);
-  check(!inside, "threads: the number may not change inside parallel_for");
+  check(!parallel::inside, "threads: the number may not change inside parallel_for");
   if (count == threads()) return;
   pool().reset();
   pool() = std::make_unique<Pool>(count);
@@ -84,7 +79,5 @@ int available_threads() {
   const int affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   return std::max(1, static_cast<int>(std::min<double>(affinity, std::ceil(cgroup_quota()))));
 }
-
-bool inside_parallel() { return inside; }
 
 }  // namespace isobar

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace isobar {
 
@@ -29,8 +30,12 @@ class RangeBody {
   void (*call_)(const void*, int64_t, int64_t);
 };
 
+// True in the body of a parallel_for, on every thread including the caller's.
+inline bool inside_parallel();
+
 // Throws Error unless grain > 0; does nothing for n <= 0.
-void parallel_for(int64_t n, int64_t grain, const RangeBody& body);
+template <class F>
+void parallel_for(int64_t n, int64_t grain, const F& body);
 
 // Number of chunks that parallel_for(n, grain, …) makes.
 constexpr int64_t chunk_count(int64_t n, int64_t grain) { return (n + grain - 1) / grain; }
@@ -43,7 +48,38 @@ int threads();
 // Threads the process may really use: its CPU affinity, bounded by its cgroup's quota.
 int available_threads();
 
-// True in the body of a parallel_for, on every thread including the caller's.
-bool inside_parallel();
+// --- how it works
+// ---------------------------------------------------------------------------------------------
+namespace parallel {
+
+extern constinit thread_local bool inside;
+
+// Marks this thread as inside a body while it lives.
+class Inside {
+ public:
+  Inside() : before_(std::exchange(inside, true)) {}
+  ~Inside() { inside = before_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  const bool before_;
+};
+
+void run_chunks(int64_t n, int64_t grain, const RangeBody& body);
+
+}  // namespace parallel
+
+inline bool inside_parallel() { return parallel::inside; }
+
+template <class F>
+void parallel_for(int64_t n, int64_t grain, const F& body) {
+  if (n > 0 && n <= grain) {  // one chunk: a plain call
+    const parallel::Inside guard;
+    body(int64_t{0}, n);
+  } else {
+    parallel::run_chunks(n, grain, body);
+  }
+}
 
 }  // namespace isobar

@@ -17,16 +17,6 @@ Shape::Shape(std::span<const int64_t> extents) {
         fmt::join(extents, ", "));
 }
 
-int64_t Shape::numel() const {
-  int64_t count = 1;
-  for (int64_t extent : *this) count *= extent;
-  return count;
-}
-
-bool Shape::operator==(const Shape& other) const {
-  return std::equal(begin(), end(), other.begin(), other.end());
-}
-
 Shape Shape::with(int dim, int64_t extent) const {
   std::array<int64_t, max_dims> extents = extents_;
   extents[index(dim)] = extent;

@@ -34,12 +34,20 @@ class Shape {
   explicit Shape(std::span<const int64_t> extents);
 
   int ndim() const { return ndim_; }
-  int64_t numel() const;
+  int64_t numel() const {
+    int64_t count = 1;
+    for (int d = 0; d < ndim_; ++d) count *= extents_[d];
+    return count;
+  }
   // Extent of `dim`; negative counts from the back; throws Error outside.
   int64_t operator[](int dim) const { return extents_[index(dim)]; }
   const int64_t* begin() const { return extents_.data(); }
   const int64_t* end() const { return extents_.data() + ndim_; }
-  bool operator==(const Shape& other) const;
+  bool operator==(const Shape& other) const {
+    bool same = ndim_ == other.ndim_;
+    for (int d = 0; d < max_dims; ++d) same &= extents_[d] == other.extents_[d];  // unused ones are zero
+    return same;
+  }
 
   // `dim` made non-negative; throws Error when there is no such dimension.
   int index(int dim) const {

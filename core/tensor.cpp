@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "object_memory.h"
 #include "parallel.h"
 
 namespace isobar {
@@ -55,13 +56,13 @@ void copy_into(const Tensor& source, To* target) {
 
 }  // namespace
 
-Tensor::Tensor(const Shape& shape, Dtype dtype) : impl_(std::make_shared<Impl>()) {
+Tensor::Tensor(const Shape& shape, Dtype dtype) : impl_(std::allocate_shared<Impl>(ObjectAllocator<Impl>())) {
   check(!inside_parallel(), "tensor: ops may not be called inside parallel_for; call kernels there");
   impl_->shape = shape;
   impl_->strides = shape.strides();
   impl_->numel = shape.numel();
   impl_->dtype = dtype;
-  impl_->storage = std::make_shared<Storage>(impl_->numel * size_of(dtype));
+  impl_->storage = std::allocate_shared<Storage>(ObjectAllocator<Storage>(), impl_->numel * size_of(dtype));
 }
 
 const void* Tensor::address(Dtype wanted) const {
@@ -103,7 +104,7 @@ template std::vector<int64_t> Tensor::to_vector() const;
 
 Tensor Tensor::view(const Shape& shape, const Strides& strides, int64_t offset) const {
   Tensor result;
-  result.impl_ = std::make_shared<Impl>();
+  result.impl_ = std::allocate_shared<Impl>(ObjectAllocator<Impl>());
   result.impl_->shape = shape;
   result.impl_->strides = strides;
   result.impl_->numel = shape.numel();

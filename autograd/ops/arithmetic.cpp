@@ -16,11 +16,15 @@ template <class F>
 Tensor combine(const char* op, const Tensor& a, const Tensor& b, const F& f) {
   check(a.dtype() == b.dtype(), "{}: operands must have one dtype, got {} and {}; convert one with to()", op,
         a.dtype(), b.dtype());
-  const Shape shape = broadcast(op, a.shape(), b.shape());
+  const bool alike = a.shape() == b.shape() && a.contiguous() && b.contiguous();
+  const Shape shape = alike ? a.shape() : broadcast(op, a.shape(), b.shape());
   Tensor y(shape, a.dtype());
   dispatch_float(op, a.dtype(), [&]<class T>() {
-    kernels::map_broadcast(shape, a.data<T>(), broadcast_strides(a.shape(), a.strides(), shape), b.data<T>(),
-                           broadcast_strides(b.shape(), b.strides(), shape), y.write<T>(), f);
+    if (alike)
+      kernels::map(y.numel(), a.data<T>(), b.data<T>(), y.write<T>(), f);
+    else
+      kernels::map_broadcast(shape, a.data<T>(), broadcast_strides(a.shape(), a.strides(), shape),
+                             b.data<T>(), broadcast_strides(b.shape(), b.strides(), shape), y.write<T>(), f);
   });
   return y;
 }
