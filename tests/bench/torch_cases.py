@@ -1,0 +1,322 @@
+"""The cases of bench, in PyTorch: the same work, sizes and kinds of numbers, as a user would write it there.
+
+    python3 torch_cases.py rmsnorm_fwdbwd_4096x512 --threads 2
+
+prints one JSON object with the keys of bench's. compare_torch.py runs it with the surroundings that suit PyTorch.
+N rows, B batch, T time, C channels, H heads, V vocabulary.
+"""
+import argparse
+import json
+import math
+import re
+import resource
+import statistics
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def trainable(tensor):
+    return tensor.requires_grad_()
+
+
+def step_of(f, trained, dy):
+    """A step that runs y = f(), sends dy back, and forgets the gradients."""
+    def step():
+        f().backward(dy)
+        for tensor in trained:
+            tensor.grad = None
+    return step
+
+
+# --- norms: x (N, C). RMSNorm, DyT and DyISRU have no module in PyTorch 1.13: chains of its ops.
+
+def rms_norm(x, weight):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
+
+
+def norm(name, n, c):
+    x, weight, bias = trainable(torch.randn(n, c)), trainable(torch.ones(c)), trainable(torch.zeros(c))
+    alpha, log_c = trainable(torch.full((1,), 0.5)), trainable(torch.ones(1))
+    forward, trained = {
+        "rmsnorm": (lambda: rms_norm(x, weight), [x, weight]),
+        "layernorm": (lambda: F.layer_norm(x, (c,), weight, bias), [x, weight, bias]),
+        "dyt": (lambda: torch.tanh(alpha * x) * weight + bias, [x, alpha, weight, bias]),
+        "dyisru": (lambda: math.sqrt(c) * x * torch.rsqrt(x.square() + log_c.exp()) * weight + bias,
+                   [x, log_c, weight, bias]),
+    }[name]
+    return step_of(forward, trained, torch.randn(n, c))
+
+
+# --- activations, cross-entropy, the chain of additions
+
+def activation(name, n, c):
+    x = trainable(torch.randn(n, c))
+    f = {"relu": F.relu, "silu": F.silu, "softmax": lambda x: F.softmax(x, -1),
+         "gelu_tanh": lambda x: F.gelu(x, approximate="tanh")}[name]
+    return step_of(lambda: f(x), [x], torch.randn(n, c))
+
+
+def cross_entropy(n, v):
+    logits, targets = trainable(torch.randn(n, v)), torch.randint(v, (n,))
+    return step_of(lambda: F.cross_entropy(logits, targets), [logits], None)
+
+
+def chain_add(count):
+    w, x = trainable(torch.randn(16, 16)), torch.randn(16, 16)
+
+    def forward():
+        y = x
+        for _ in range(count):
+            y = y + w
+        return y
+    return step_of(forward, [w], torch.ones(16, 16))
+
+
+# --- nets of Linear(512) and ReLU
+
+def net(depth):
+    layers = []
+    for _ in range(depth):
+        linear = nn.Linear(512, 512)
+        nn.init.kaiming_normal_(linear.weight, nonlinearity="relu")
+        nn.init.zeros_(linear.bias)
+        layers += [linear, nn.ReLU()]
+    return nn.Sequential(*layers)
+
+
+def study8(watched):
+    model, x, dy = net(8), torch.randn(32, 512), torch.randn(32, 512)
+    trained = list(model.parameters())
+    if not watched:
+        return step_of(lambda: model(x), trained, dy)
+
+    stds, gradient_norms = [], []
+
+    def watch(_module, _x, y):
+        stds.append(y.std().item())
+        y.register_hook(lambda dy: gradient_norms.append(dy.norm().item()))
+
+    for module in model.modules():
+        module.register_forward_hook(watch)
+
+    def step():
+        stds.clear()
+        gradient_norms.clear()
+        model(x).backward(dy)
+        for tensor in trained:
+            gradient_norms.append(tensor.grad.norm().item())
+            tensor.grad = None
+    return step
+
+
+def training_step(model, x, targets, optimizer):
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        logits = model(x)
+        F.cross_entropy(logits.view(-1, logits.shape[-1]), targets.view(-1)).backward()
+        optimizer.step()
+    return step
+
+
+def mlp(depth, batch):
+    model = net(depth).append(nn.Linear(512, 10))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, foreach=True)
+    return training_step(model, torch.randn(batch, 512), torch.randint(10, (batch,)), optimizer)
+
+
+def adamw(tensors, elements):
+    weights = [trainable(torch.randn(elements)) for _ in range(tensors)]
+    for weight in weights:
+        weight.grad = torch.randn(elements)
+    return torch.optim.AdamW(weights, foreach=True).step
+
+
+# --- language models
+
+class RMSNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return rms_norm(x, self.weight)
+
+
+class LayerNorm(nn.Module):  # without bias, which nn.LayerNorm of 1.13 cannot be
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return F.layer_norm(x, self.weight.shape, self.weight, None, 1e-5)
+
+
+class SwiGLU(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.gate, self.up = nn.Linear(width, hidden, bias=False), nn.Linear(width, hidden, bias=False)
+        self.down = nn.Linear(hidden, width, bias=False)
+
+    def forward(self, x):
+        return self.down(F.silu(self.gate(x)) * self.up(x))
+
+
+def rotate(x, cos, sin):
+    """x (B, H, T, D): channel j and j + D/2 are a pair."""
+    first, second = x.chunk(2, -1)
+    return x * cos + torch.cat((-second, first), -1) * sin
+
+
+def attend(q, k, v, mask):
+    fused = getattr(F, "scaled_dot_product_attention", None)
+    if fused is not None:
+        return fused(q, k, v, is_causal=True)
+    early = getattr(F, "_scaled_dot_product_attention", None)  # 1.13
+    if early is not None:
+        return early(q, k, v, is_causal=True)[0]
+    logits = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    return torch.softmax(logits.masked_fill(mask, -math.inf), -1) @ v
+
+
+class Attention(nn.Module):
+    def __init__(self, width, heads, kv_heads, time, rope):
+        super().__init__()
+        self.heads, self.kv_heads, self.size = heads, kv_heads, width // heads
+        self.q, self.o = nn.Linear(width, width, bias=False), nn.Linear(width, width, bias=False)
+        self.k = nn.Linear(width, kv_heads * self.size, bias=False)
+        self.v = nn.Linear(width, kv_heads * self.size, bias=False)
+        self.mask = torch.ones(time, time, dtype=torch.bool).triu(1)
+        self.rope = rope
+        if rope:
+            angles = torch.outer(torch.arange(time), 1e4 ** (-torch.arange(0, self.size, 2) / self.size))
+            self.cos, self.sin = angles.cos().repeat(1, 2), angles.sin().repeat(1, 2)
+
+    def forward(self, x):
+        b, t, c = x.shape
+        q, k, v = (y.view(b, t, heads, self.size).transpose(1, 2) for y, heads in
+                   ((self.q(x), self.heads), (self.k(x), self.kv_heads), (self.v(x), self.kv_heads)))
+        if self.rope:
+            q, k = rotate(q, self.cos, self.sin), rotate(k, self.cos, self.sin)
+        if self.kv_heads != self.heads:
+            k, v = (y.repeat_interleave(self.heads // self.kv_heads, 1) for y in (k, v))
+        return self.o(attend(q, k, v, self.mask).transpose(1, 2).reshape(b, t, c))
+
+
+class Block(nn.Module):
+    def __init__(self, attention, ffn, norm1, norm2):
+        super().__init__()
+        self.attention, self.ffn, self.norm1, self.norm2 = attention, ffn, norm1, norm2
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.ffn(self.norm2(x))
+
+
+class LanguageModel(nn.Module):
+    def __init__(self, layers, heads, width, time, vocabulary, kv_heads=None, hidden=None):
+        super().__init__()
+        llama = hidden is not None  # else nanoGPT's parts
+        norm = RMSNorm if llama else LayerNorm
+        self.symbols = nn.Embedding(vocabulary, width)
+        self.positions = None if llama else nn.Embedding(time, width)
+        ffn = (lambda: SwiGLU(width, hidden)) if llama else (lambda: nn.Sequential(
+            nn.Linear(width, 4 * width, bias=False), nn.GELU(), nn.Linear(4 * width, width, bias=False)))
+        self.blocks = nn.Sequential(*(Block(Attention(width, heads, kv_heads or heads, time, llama), ffn(),
+                                            norm(width), norm(width)) for _ in range(layers)))
+        self.norm = norm(width)
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                nn.init.normal_(parameter, 0, 0.02)
+
+    def forward(self, symbols):
+        x = self.symbols(symbols)
+        if self.positions is not None:
+            x = x + self.positions.weight[:symbols.shape[1]]
+        return F.linear(self.norm(self.blocks(x)), self.symbols.weight)
+
+
+def language_model(batch, time, vocabulary, **sizes):
+    model = LanguageModel(time=time, vocabulary=vocabulary, **sizes)
+    groups = [{"params": [p for p in model.parameters() if p.dim() >= 2], "weight_decay": 0.1},
+              {"params": [p for p in model.parameters() if p.dim() < 2], "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.99), foreach=True)
+    symbols, targets = (torch.randint(vocabulary, (batch, time)) for _ in range(2))
+    return training_step(model, symbols, targets, optimizer)
+
+
+LANGUAGE_MODELS = {
+    "lm_nanogpt_cpu": dict(layers=4, heads=4, width=128, time=64, batch=12, vocabulary=65),
+    "lm_babygpt": dict(layers=6, heads=6, width=384, time=256, batch=16, vocabulary=65),
+    "lm_minimind_small": dict(layers=8, heads=8, kv_heads=2, width=512, hidden=1408, time=256, batch=4,
+                              vocabulary=6400),
+}
+
+# Pattern of a case's name → its step; groups of digits are given as numbers. None: the whole process is the case.
+CASES = {
+    r"(rmsnorm|layernorm|dyt|dyisru)_fwdbwd_(\d+)x(\d+)": norm,
+    r"(relu|silu|gelu_tanh|softmax)_fwdbwd_(\d+)x(\d+)": activation,
+    r"cross_entropy_fwdbwd_(\d+)x(\d+)": cross_entropy,
+    r"chain_add_(\d+)_16x16_fwdbwd": chain_add,
+    r"study8_(stats_)?fwdbwd": study8,
+    r"mlp_d(\d+)_b(\d+)_adamw": mlp,
+    r"opt_adamw_(\d+)x(\d+)": adamw,
+    r"(lm_\w+)": lambda name: language_model(**LANGUAGE_MODELS[name]),
+    r"process_blog8": lambda: study8(True),
+}
+
+
+def has_case(name):
+    return any(re.fullmatch(pattern, name) for pattern in CASES)
+
+
+def make_step(name):
+    for pattern, make in CASES.items():
+        match = re.fullmatch(pattern, name)
+        if match:
+            return make(*(int(g) if g is not None and g.isdigit() else g for g in match.groups()))
+    raise SystemExit(f"torch_cases: no case {name}")
+
+
+def measure(step, min_seconds):
+    """Seconds per step of five repetitions, each at least min_seconds long, after steps to warm up: two if they take
+    seconds, else three."""
+    for i in range(3):
+        start = time.perf_counter()
+        step()
+        last = time.perf_counter() - start
+        if i == 1 and last > 1:
+            break
+    count = max(1, math.ceil(min_seconds / last))
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        for _ in range(count):
+            step()
+        seconds.append((time.perf_counter() - start) / count)
+    return seconds
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("case")
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--min-time", type=float, default=0.2)
+    arguments = parser.parse_args()
+    torch.manual_seed(0)
+    torch.set_num_threads(arguments.threads)
+    step = make_step(arguments.case)
+    if arguments.case.startswith("process_"):
+        step()  # compare_torch.py times the process
+        seconds = [math.nan]
+    else:
+        seconds = measure(step, arguments.min_time)
+    print(json.dumps({"bench": arguments.case, "threads": arguments.threads,
+                      "median_ms": 1e3 * statistics.median(seconds), "min_ms": 1e3 * min(seconds),
+                      "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+
+
+if __name__ == "__main__":
+    main()
