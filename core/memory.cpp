@@ -1,5 +1,7 @@
 #include "memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -63,6 +65,17 @@ class SpinLock {
   std::atomic_flag held_;
 };
 
+constexpr size_t huge_page = size_t{1} << 21;
+
+// A block from the system. Large ones ask for huge pages: the walk over them then meets 512 times fewer
+// page-table entries.
+void* system_block(size_t size) {
+  if (size < huge_page) return std::aligned_alloc(alignment, size);
+  void* block = std::aligned_alloc(huge_page, size);
+  if (block != nullptr) madvise(block, size, MADV_HUGEPAGE);
+  return block;
+}
+
 struct Cache {
   SpinLock mutex;
   std::vector<void*> free[class_count];
@@ -101,10 +114,10 @@ void* allocate(size_t bytes) {
     all.free[c].pop_back();
     all.stats.cached_bytes -= size;
   } else {
-    block = std::aligned_alloc(alignment, size);
+    block = system_block(size);
     if (block == nullptr) {
       all.trim_locked();
-      block = std::aligned_alloc(alignment, size);
+      block = system_block(size);
     }
     check(block != nullptr, "memory: the system refused {} bytes ({} in use)", size, all.stats.bytes_in_use);
     ++all.stats.system_blocks;

@@ -1,0 +1,70 @@
+// A training step asks the system for memory twice at most: from the third step on all blocks are old ones.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "../autograd/autograd.h"
+#include "../core/memory.h"
+#include "../nn/nn.h"
+#include "../optim/optim.h"
+#include "thread_counts.h"
+
+using namespace isobar;
+
+namespace {
+
+// Blocks asked from the system in steps 3 … 12.
+uint64_t blocks_after_warm_up(const std::function<void(int64_t)>& step) {
+  memory::trim();
+  for (int64_t i = 0; i < 2; ++i) step(i);
+  const uint64_t before = memory::stats().system_blocks;
+  for (int64_t i = 2; i < 12; ++i) step(i);
+  return memory::stats().system_blocks - before;
+}
+
+}  // namespace
+
+TEST_CASE("a multilayer perceptron's step needs no new storage from the third on") {
+  for_thread_counts([] {
+    Sequential net;
+    for (int i = 0; i < 4; ++i) {
+      net.add(std::make_unique<Linear>(65, 65, Rng(1).split(i)));
+      net.add(std::make_unique<LayerNorm>(65));
+      net.add(std::make_unique<ReLU>());
+    }
+    AdamW optimizer(parameters(net), {.lr = 1e-3});
+    const Tensor x = Rng(2).normal({33, 65}), target = Rng(3).integers({33}, 65);
+    CHECK(blocks_after_warm_up([&](int64_t) {
+            {
+              Tape tape;
+              tape.backward(cross_entropy(net(x), target));
+            }
+            clip_grad_norm(parameters(net), 1);
+            optimizer.step();
+          }) == 0);
+  });
+}
+
+TEST_CASE("a language model's step needs no new storage from the third on, with other tokens each time") {
+  for (const char* norm : {"rmsnorm", "layernorm", "dyt"}) {
+    CAPTURE(norm);
+    LanguageModel model({.vocabulary = 17,
+                         .block_size = 24,
+                         .n_layer = 2,
+                         .n_head = 4,
+                         .n_kv_head = 2,
+                         .n_embd = 32,
+                         .norm = norm,
+                         .dropout = 0.1},
+                        Rng(1));
+    AdamW optimizer(parameters(model), {.lr = 1e-3});
+    CHECK(blocks_after_warm_up([&](int64_t i) {
+            const Tensor tokens = Rng(2).split(i).integers({3, 24}, 17);
+            {
+              Tape tape({.key = Rng(4).split(i)});
+              tape.backward(cross_entropy(model(tokens), tokens));
+            }
+            optimizer.step();
+          }) == 0);
+  }
+}
