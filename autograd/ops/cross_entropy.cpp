@@ -1,6 +1,5 @@
 //   loss = mean over counted rows of (log Σ exp(x) − x[target])
 //   dx = dloss / counted · (softmax(x) − onehot(target)), 0 in ignored rows
-// The logits are kept as they are; of the softmax only the log-sum of each row.
 #include <cmath>
 
 #include "../../core/kernels/softmax.h"
@@ -54,27 +53,29 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore
   const Targets wanted(targets, classes, ignore_index);
   if (composed_wanted()) return cross_entropy_composed(logits, wanted);
 
+  // The gradient is made on the way forward, while each row is in cache: for a large vocabulary memory is
+  // what costs, and this reads the logits once.
+  const bool needed = Tape::active() != nullptr && Tape::active()->tracks(logits);
   const Tensor x = logits.packed();
   const double count = static_cast<double>(wanted.counted);
-  Tensor log_sum(targets.shape(), x.dtype()), losses(targets.shape(), Dtype::f64), loss(Shape(), x.dtype());
+  Tensor dx = needed ? Tensor(x.shape(), x.dtype()) : Tensor();
+  Tensor losses(targets.shape(), Dtype::f64), loss(Shape(), x.dtype());
   dispatch_float("cross_entropy", x.dtype(), [&]<class T>() {
     double* each = losses.write<double>();
-    kernels::cross_entropy(rows, classes, x.data<T>(), wanted.index.data<int64_t>(), each,
-                           log_sum.write<T>());
+    kernels::cross_entropy(rows, classes, x.data<T>(), wanted.index.data<int64_t>(),
+                           static_cast<T>(1 / count), each, needed ? dx.write<T>() : nullptr);
     *loss.write<T>() =
         static_cast<T>(kernels::parallel_sum(rows, [=](int64_t r) { return each[r]; }) / count);
   });
-  return record("cross_entropy", loss, {logits},
-                [x = x.detach(), log_sum, target = wanted.index, rows, classes, count](const Tensor& dy) {
-                  // Over the logits where nobody else can see them any more.
-                  Tensor dx = room_for_gradient(x);
-                  dispatch_float("cross_entropy", x.dtype(), [&]<class T>() {
-                    kernels::cross_entropy_backward(rows, classes, x.data<T>(), target.data<int64_t>(),
-                                                    log_sum.data<T>(), static_cast<T>(dy.item() / count),
-                                                    dx.write<T>());
-                  });
-                  return dx;
-                });
+  return record("cross_entropy", loss, {logits}, [dx](const Tensor& dloss) mutable {
+    const double slope = dloss.item();
+    if (slope != 1)
+      dispatch_float("cross_entropy", dx.dtype(), [&]<class T>() {
+        T* values = dx.write<T>();
+        kernels::vmap(dx.numel(), values, values, [s = static_cast<T>(slope)](auto v) { return v * s; });
+      });
+    return std::move(dx);
+  });
 }
 
 }  // namespace isobar

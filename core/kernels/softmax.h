@@ -102,39 +102,29 @@ void log_softmax_backward(int64_t rows, int64_t columns, const T* y, const T* dy
       });
 }
 
-// loss[r] = log Σ exp(x) − x[target], 0 where target is negative (ignored); log_sum[r] is kept for backward.
+// loss[r] = log Σ exp(x) − x[target], and the gradient of Σ scale · loss, dx = scale · (softmax(x) −
+// onehot(target)), while the row is in cache; dx may be null. Loss and gradient of a row are 0 where its
+// target is negative (ignored).
 template <class T>
-void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* target, double* loss,
-                   T* log_sum) {
+void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* target, T scale, double* loss,
+                   T* dx) {
   parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      loss[r] = 0;
-      if (target[r] < 0) continue;
       const T* row = x + r * columns;
-      const T max = row_max(columns, row);
-      const double sum = shifted_exp<T>(columns, row, max, nullptr);
-      const double log_of_sum = static_cast<double>(max) + std::log(sum);
-      log_sum[r] = static_cast<T>(log_of_sum);
-      loss[r] = log_of_sum - static_cast<double>(row[target[r]]);
-    }
-  });
-}
-
-// dx = scale · (softmax(x) − onehot(target)); rows of ignored targets are 0. dx may be x.
-template <class T>
-void cross_entropy_backward(int64_t rows, int64_t columns, const T* x, const int64_t* target,
-                            const T* log_sum, T scale, T* dx) {
-  parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      T* row = dx + r * columns;
+      T* dr = dx != nullptr ? dx + r * columns : nullptr;
+      loss[r] = 0;
       if (target[r] < 0) {
-        std::fill_n(row, columns, T{0});
+        if (dr != nullptr) std::fill_n(dr, columns, T{0});
         continue;
       }
+      const T max = row_max(columns, row);
+      const double sum = shifted_exp(columns, row, max, dr);
+      loss[r] = static_cast<double>(max) + std::log(sum) - static_cast<double>(row[target[r]]);
+      if (dr == nullptr) continue;
+      const T share = static_cast<T>(static_cast<double>(scale) / sum);
       vmap_serial(
-          columns, row, [=, shift = log_sum[r]](auto v) { return xsimd::exp(v - shift) * scale; },
-          x + r * columns);
-      row[target[r]] -= scale;
+          columns, dr, [=](auto v) { return v * share; }, dr);
+      dr[target[r]] -= scale;
     }
   });
 }
