@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -67,13 +68,27 @@ class SpinLock {
 
 constexpr size_t huge_page = size_t{1} << 21;
 
-// A block from the system. Large ones ask for huge pages: the walk over them then meets 512 times fewer
-// page-table entries.
-void* system_block(size_t size) {
-  if (size < huge_page) return std::aligned_alloc(alignment, size);
-  void* block = std::aligned_alloc(huge_page, size);
-  if (block != nullptr) madvise(block, size, MADV_HUGEPAGE);
+// Large blocks ask for huge pages: the walk over them then meets 512 times fewer page-table entries. Blocks
+// that begin alike would compete for the same sets of the caches and banks of the memory, so each starts a
+// little further into its pages than the last. The true start stands in front of the block.
+void* large_block(size_t size) {
+  static std::atomic<unsigned> count{0};
+  const size_t offset = alignment + count++ % 16 * (4096 + 4 * alignment);
+  void* const start = std::aligned_alloc(huge_page, (size + offset + huge_page - 1) / huge_page * huge_page);
+  if (start == nullptr) return nullptr;
+  madvise(start, size + offset, MADV_HUGEPAGE);
+  char* const block = static_cast<char*>(start) + offset;
+  std::memcpy(block - sizeof start, &start, sizeof start);
   return block;
+}
+
+void* system_block(size_t size) {
+  return size < huge_page ? std::aligned_alloc(alignment, size) : large_block(size);
+}
+
+void free_system_block(void* block, size_t size) {
+  if (size >= huge_page) std::memcpy(&block, static_cast<char*>(block) - sizeof block, sizeof block);
+  std::free(block);
 }
 
 struct Cache {
@@ -86,7 +101,7 @@ struct Cache {
     for (int c = 0; c < class_count; ++c) {
       for (void* block : free[c]) {
         unpoison(block, class_bytes(c));
-        std::free(block);
+        free_system_block(block, class_bytes(c));
       }
       free[c].clear();
     }
@@ -137,7 +152,7 @@ void release(void* block, size_t bytes) noexcept {
   all.stats.bytes_in_use -= size;
   if (all.stats.cached_bytes + size > all.limit) {
     unpoison(block, size);
-    std::free(block);
+    free_system_block(block, size);
     return;
   }
   poison(block, size);

@@ -97,6 +97,7 @@ struct NormForward {
     const T s = static_cast<T>(r[n]);
     T* yr = y + n * columns;
     for_registers<T>(columns, [&](auto io, int64_t i) {
+      fetch_ahead(xr + columns + i);
       Batch<T> h = (io.load(xr + i) - m) * s;
       if (weight != nullptr) h = h * io.load(weight + i);
       if (bias != nullptr) h = h + io.load(bias + i);
@@ -149,6 +150,8 @@ struct NormBackward {
     // Second pass: dx; the columns past `counted` do not reach r.
     T* out = dx + n * columns;
     for_registers<T>(counted, [&](auto io, int64_t i) {
+      fetch_ahead(xr + columns + i);
+      fetch_ahead(dr + columns + i);
       io.store(s * (u(io, i) - mean_u - h(io, i) * mean_uh), out + i);
     });
     for_registers<T>(columns - counted, [&](auto io, int64_t i) {

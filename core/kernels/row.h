@@ -19,6 +19,13 @@
 
 namespace isobar::kernels {
 
+// Starts to fetch what stands at x. A kernel that works on a row from the first-level cache asks for the next
+// row meanwhile; else memory would rest.
+template <class T>
+void fetch_ahead(const T* x) {
+  __builtin_prefetch(x);
+}
+
 template <class T>
 struct WholeRegister {
   Batch<T> load(const T* x) const { return Batch<T>::load_unaligned(x); }

@@ -64,8 +64,12 @@ void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T*
           for_registers<T>(columns,
                            [&](auto io, int64_t i) { sum.add(io.load(dr + i) * io.load(pr + i), i); });
           const T dot = static_cast<T>(sum.total());
-          vmap_serial(
-              columns, dx + r * columns, [=](auto v, auto d) { return v * (d - dot); }, pr, dr);
+          T* out = dx + r * columns;
+          for_registers<T>(columns, [=](auto io, int64_t i) {
+            fetch_ahead(pr + columns + i);
+            fetch_ahead(dr + columns + i);
+            io.store(io.load(pr + i) * (io.load(dr + i) - dot), out + i);
+          });
         }
       });
 }
