@@ -135,7 +135,8 @@ Tensor& Tensor::set_trainable(bool trainable) {
 void Tensor::set_grad(Tensor grad) const {
   check(grad.shape() == shape() && grad.dtype() == dtype(), "set_grad: wanted {} {}, got {} {}", shape(),
         dtype(), grad.shape(), grad.dtype());
-  impl().grad = std::make_unique<Tensor>(std::move(grad));
+  if (impl().grad == nullptr) impl().grad = std::make_unique<Tensor>();
+  *impl().grad = std::move(grad);
 }
 
 Tensor full(const Shape& shape, double value, Dtype dtype) {

@@ -81,7 +81,9 @@ class Tensor {
   // The accumulated gradient, or undefined.
   const Tensor& grad() const { return impl().grad != nullptr ? *impl().grad : undefined(); }
   void set_grad(Tensor grad) const;
-  void clear_grad() const { impl().grad.reset(); }
+  void clear_grad() const {
+    if (impl().grad != nullptr) *impl().grad = Tensor();
+  }
 
   // For the tape.
   TapeSlot slot() const { return impl().slot; }
@@ -103,7 +105,7 @@ class Tensor {
     bool trainable = false;
     TapeSlot slot;
     std::shared_ptr<Storage> storage;
-    std::unique_ptr<Tensor> grad;
+    std::unique_ptr<Tensor> grad;  // made once, then filled and emptied: a step asks malloc for nothing
   };
   Impl& impl() const {
     if (!impl_) [[unlikely]]

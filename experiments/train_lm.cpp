@@ -144,14 +144,13 @@ void train_and_report(Run& run, const LmConfig& config) {
       loss = mean_loss.item();
     }
     if (log) probe.before_step(model);
-    const double norm = config.grad_clip > 0 ? clip_grad_norm(parameters(model), config.grad_clip)
-                                             : grad_norm(parameters(model));
+    const double norm = grad_norm(parameters(model));
     if (!std::isfinite(loss) || !std::isfinite(norm)) {
       watching.reset();
       explain_bad_numbers(model, batch, key, step);
     }
     optimizer.set_lr(schedule(step));
-    optimizer.step();
+    optimizer.step(config.grad_clip > 0 ? clip_factor(norm, config.grad_clip) : 1);
 
     if (log) {
       probe.after_step(model);

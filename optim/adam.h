@@ -23,7 +23,7 @@ class Adam final : public Optimizer {
   explicit Adam(const std::vector<ParameterGroup>& groups, const AdamOptions& options = {});
 
  private:
-  void update(const Update& u) override;
+  void update(const Update& u) const override;
 
   const AdamOptions options_;
 };

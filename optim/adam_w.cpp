@@ -18,17 +18,17 @@ AdamW::AdamW(const std::vector<ParameterGroup>& groups, const AdamWOptions& opti
         options.eps);
 }
 
-void AdamW::update(const Update& u) {
+void AdamW::update(const Update& u) const {
   const kernels::AdamStep step{.lr = u.lr,
                                .beta1 = options_.beta1,
                                .beta2 = options_.beta2,
                                .eps = options_.eps,
                                .l2 = 0,
                                .shrink = 1 - u.lr * u.weight_decay,
+                               .factor = u.factor,
                                .count = u.count};
-  dispatch_float("adam_w", u.parameter.dtype(), [&]<class T>() {
-    kernels::adam(u.parameter.numel(), u.gradient.data<T>(), u.parameter.write<T>(), u.state[0].write<T>(),
-                  u.state[1].write<T>(), step);
+  dispatch_float("adam_w", u.dtype, [&]<class T>() {
+    kernels::adam(u.n, u.dw<T>(), u.w<T>(), u.state<T>(0), u.state<T>(1), step);
   });
 }
 

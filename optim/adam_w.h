@@ -22,7 +22,7 @@ class AdamW final : public Optimizer {
   explicit AdamW(const std::vector<ParameterGroup>& groups, const AdamWOptions& options = {});
 
  private:
-  void update(const Update& u) override;
+  void update(const Update& u) const override;
 
   const AdamWOptions options_;
 };

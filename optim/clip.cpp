@@ -2,35 +2,55 @@
 
 #include <cmath>
 
-#include "../core/kernels/optim.h"
+#include "../core/kernels/map.h"
+#include "../core/kernels/moments.h"
+#include "../core/kernels/sweep.h"
 
 namespace isobar {
+namespace {
+
+// One pass over the gradients; a parameter without one counts as an empty array.
+kernels::Sweep sweep_over_gradients(const std::vector<Tensor>& parameters) {
+  return {parameters.size(), [&](size_t i) {
+            const Tensor& dw = parameters[i].grad();
+            return dw.defined() ? dw.numel() : 0;
+          }};
+}
+
+}  // namespace
 
 double grad_norm(const std::vector<Tensor>& parameters) {
-  double sum = 0;
-  for (const Tensor& parameter : parameters) {
-    if (!parameter.grad().defined()) continue;
-    const Tensor dw = parameter.grad().packed();
-    sum += dispatch_float("grad_norm", dw.dtype(),
-                          [&]<class T>() { return kernels::sum_of_squares(dw.numel(), dw.data<T>()); });
-  }
-  return std::sqrt(sum);
+  for (const Tensor& parameter : parameters)
+    if (const Tensor& dw = parameter.grad(); dw.defined() && !dw.contiguous())
+      parameter.set_grad(dw.packed());
+  return std::sqrt(sweep_over_gradients(parameters).sum([&](size_t i, int64_t begin, int64_t end) {
+    const Tensor& dw = parameters[i].grad();
+    return dispatch_float("grad_norm", dw.dtype(), [&]<class T>() {
+      return kernels::sum_serial(begin, end,
+                                 [x = dw.data<T>()](int64_t j) { return kernels::squared(x[j]); });
+    });
+  }));
+}
+
+double clip_factor(double norm, double max_norm) {
+  check(max_norm >= 0, "clip: max_norm must not be negative, got {}", max_norm);
+  const double factor = max_norm / (norm + 1e-6);
+  return factor >= 1 ? 1 : factor;  // the second for NaN
 }
 
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm) {
-  check(max_norm >= 0, "clip_grad_norm: max_norm must not be negative, got {}", max_norm);
-  const double norm = grad_norm(parameters);
-  const double factor = max_norm / (norm + 1e-6);
-  if (factor >= 1) return norm;  // false for NaN, which then reaches every gradient
+  const double norm = grad_norm(parameters), factor = clip_factor(norm, max_norm);
+  if (factor == 1) return norm;
   for (const Tensor& parameter : parameters) {
     if (!parameter.grad().defined()) continue;
     // Two parameters may share one gradient (y = a + b gives both the same dy): write only where nobody else
     // reads.
-    if (!parameter.grad().sole_owner() || !parameter.grad().contiguous())
-      parameter.set_grad(parameter.grad().copy());
+    if (!parameter.grad().sole_owner()) parameter.set_grad(parameter.grad().copy());
     Tensor dw = parameter.grad();
-    dispatch_float("clip_grad_norm", dw.dtype(),
-                   [&]<class T>() { kernels::scale(dw.numel(), factor, dw.write<T>()); });
+    dispatch_float("clip_grad_norm", dw.dtype(), [&]<class T>() {
+      T* x = dw.write<T>();
+      kernels::map(dw.numel(), x, x, [f = static_cast<T>(factor)](T value) { return f * value; });
+    });
   }
   return norm;
 }

@@ -3,6 +3,10 @@
 //   tape.backward(loss);
 //   const double norm = clip_grad_norm(parameters(model), 1.0);
 //   optimizer.step();
+//
+// or, with one pass over the gradients less:
+//
+//   optimizer.step(clip_factor(grad_norm(parameters(model)), 1.0));
 #pragma once
 
 #include <vector>
@@ -15,9 +19,12 @@ namespace isobar {
 // count as zeros. NaN and infinite gradients show in the result.
 double grad_norm(const std::vector<Tensor>& parameters);
 
-// Scales all gradients by max_norm / (norm + 1e-6) where that is below one, as
-// torch.nn.utils.clip_grad_norm_, and returns the norm before. A NaN norm makes every gradient NaN: the next
-// loss shows it. Throws Error unless max_norm >= 0.
+// max_norm / (norm + 1e-6) where that is below one, as torch.nn.utils.clip_grad_norm_, else one. NaN for a
+// NaN norm. Throws Error unless max_norm >= 0.
+double clip_factor(double norm, double max_norm);
+
+// Scales all gradients by clip_factor and returns the norm before. A NaN norm makes every gradient NaN: the
+// next loss shows it.
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm);
 
 }  // namespace isobar

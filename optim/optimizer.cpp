@@ -1,8 +1,11 @@
 #include "optimizer.h"
 
+#include <cassert>
 #include <cmath>
 #include <unordered_set>
 #include <utility>
+
+#include "../core/kernels/sweep.h"
 
 namespace isobar {
 namespace {
@@ -19,6 +22,7 @@ Optimizer::Optimizer(std::string op, const std::vector<ParameterGroup>& groups, 
     : op_(std::move(op)), state_names_(std::move(state_names)), lr_(lr) {
   check_setting(op_, "lr", lr);
   check_setting(op_, "weight_decay", weight_decay);
+  assert(state_names_.size() <= max_states);
   std::unordered_set<const void*> seen;
   for (const ParameterGroup& group : groups) {
     const double decay = group.weight_decay.value_or(weight_decay);
@@ -42,20 +46,43 @@ void Optimizer::add(const Tensor& tensor, double lr_scale, double weight_decay) 
         tensor.dtype());
   check(tensor.contiguous(), "{}: parameter {} {} is not contiguous; make it from a packed() tensor", op_, i,
         tensor.shape());
-  Parameter parameter{tensor, lr_scale, weight_decay, {}};
+  Parameter parameter{tensor, lr_scale, weight_decay, {}, {}};
   for (size_t k = 0; k < state_names_.size(); ++k)
     parameter.state.push_back(zeros(tensor.shape(), tensor.dtype()));
   parameters_.push_back(std::move(parameter));
 }
 
-void Optimizer::step() {
+void Optimizer::step(double factor) {
   int64_t* counts = steps_.write<int64_t>();
   for (size_t i = 0; i < parameters_.size(); ++i) {
     Parameter& p = parameters_[i];
-    if (!p.tensor.grad().defined()) continue;
-    update({p.tensor, p.tensor.grad().packed(), p.state, ++counts[i], lr_ * p.lr_scale, p.weight_decay});
-    p.tensor.clear_grad();
+    p.next.gradient = nullptr;
+    if (p.tensor.grad().defined()) prepare(p, ++counts[i], factor);
   }
+  const kernels::Sweep sweep(parameters_.size(), [&](size_t i) { return parameters_[i].tensor.numel(); });
+  sweep.each([&](size_t i, int64_t begin, int64_t end) {
+    Update run = parameters_[i].next;
+    if (run.gradient == nullptr) return;
+    run.begin = begin;
+    run.n = end - begin;
+    update(run);
+  });
+  for (const Parameter& p : parameters_) p.tensor.clear_grad();
+}
+
+// Opens the doors that the threads of a step go through: versions are not theirs to count.
+void Optimizer::prepare(Parameter& p, int64_t count, double factor) const {
+  if (!p.tensor.grad().contiguous()) p.tensor.set_grad(p.tensor.grad().packed());
+  p.next = {.dtype = p.tensor.dtype(),
+            .count = count,
+            .lr = lr_ * p.lr_scale,
+            .weight_decay = p.weight_decay,
+            .factor = factor};
+  dispatch_float(op_, p.next.dtype, [&]<class T>() {
+    p.next.weights = p.tensor.write<T>();
+    p.next.gradient = p.tensor.grad().data<T>();
+    for (size_t k = 0; k < p.state.size(); ++k) p.next.states[k] = p.state[k].write<T>();
+  });
 }
 
 void Optimizer::set_lr(double lr) {

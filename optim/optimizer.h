@@ -6,13 +6,13 @@
 //   optimizer.step();                   // uses up the gradients
 //
 // The optimizer needs no tape: a parameter carries its gradient. It belongs to one thread at a time; the
-// step itself uses all of them and gives the same bits for any number. What it remembers between steps is
-// listed by fields(), like a module's buffers, so whatever saves and loads modules does the same for
-// optimizers.
+// step itself uses all of them, in one pass over all parameters, and gives the same bits for any number. What
+// it remembers between steps is listed by fields(), like a module's buffers, so whatever saves and loads
+// modules does the same for optimizers.
 #pragma once
 
+#include <array>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -34,8 +34,9 @@ class Optimizer : public HasFields {
   Optimizer& operator=(const Optimizer&) = delete;
 
   // Updates every parameter that has a gradient, and clears that gradient. A parameter without one is left
-  // alone: neither its value nor its state nor its step count changes.
-  void step();
+  // alone: neither its value nor its state nor its step count changes. Gradients count `factor` times:
+  // clipping them on the way (see clip_factor) saves a pass over them.
+  void step(double factor = 1);
 
   // The learning rate, finite and not negative.
   double lr() const { return lr_; }
@@ -47,13 +48,33 @@ class Optimizer : public HasFields {
   void fields(Fields& f) override;
 
  protected:
-  // One parameter and what an update of it may use.
+  static constexpr size_t max_states = 2;
+
+  // A run of n elements of one parameter, and what an update of them may use. T is the parameter's dtype.
   struct Update {
-    Tensor& parameter;
-    Tensor gradient;          // contiguous, same shape and dtype
-    std::span<Tensor> state;  // in the order of the names given to the constructor
-    int64_t count;            // number of this update of this parameter, from 1
-    double lr, weight_decay;  // as its group has them
+    Dtype dtype = Dtype::f32;
+    int64_t begin = 0, n = 0;         // elements begin … begin + n
+    int64_t count = 0;                // number of this update of this parameter, from 1
+    double lr = 0, weight_decay = 0;  // as its group has them
+    double factor = 1;                // on the gradient
+
+    // The weights, their gradient, and state k in the order of the names given to the constructor.
+    template <class T>
+    T* w() const {
+      return static_cast<T*>(weights) + begin;
+    }
+    template <class T>
+    const T* dw() const {
+      return static_cast<const T*>(gradient) + begin;
+    }
+    template <class T>
+    T* state(size_t k) const {
+      return static_cast<T*>(states[k]) + begin;
+    }
+
+    void* weights = nullptr;  // these start at the parameter's first element
+    const void* gradient = nullptr;
+    std::array<void*, max_states> states{};
   };
 
   // `op` stands in front of errors. Throws Error for an empty list, for parameters that are undefined, not
@@ -61,16 +82,19 @@ class Optimizer : public HasFields {
   Optimizer(std::string op, const std::vector<ParameterGroup>& groups, double lr, double weight_decay,
             std::vector<std::string> state_names);
 
-  virtual void update(const Update& u) = 0;
+  // Moves the run's weights and their state. Called by many threads at once, for different runs.
+  virtual void update(const Update& u) const = 0;
 
  private:
   struct Parameter {
     Tensor tensor;
     double lr_scale, weight_decay;
     std::vector<Tensor> state;
+    Update next;  // of all elements; meant only during a step
   };
 
   void add(const Tensor& tensor, double lr_scale, double weight_decay);
+  void prepare(Parameter& parameter, int64_t count, double factor) const;
 
   const std::string op_;
   const std::vector<std::string> state_names_;

@@ -18,11 +18,11 @@ SGD::SGD(const std::vector<ParameterGroup>& groups, const SGDOptions& options)
   check(!options.nesterov || options.momentum > 0, "sgd: nesterov wants a momentum above 0; set .momentum");
 }
 
-void SGD::update(const Update& u) {
-  const kernels::SgdStep step{u.lr, options_.momentum, u.weight_decay, options_.nesterov};
-  dispatch_float("sgd", u.parameter.dtype(), [&]<class T>() {
-    T* momentum = u.state.empty() ? nullptr : u.state[0].write<T>();
-    kernels::sgd(u.parameter.numel(), u.gradient.data<T>(), u.parameter.write<T>(), momentum, step);
+void SGD::update(const Update& u) const {
+  const kernels::SgdStep step{u.lr, options_.momentum, u.weight_decay, options_.nesterov, u.factor};
+  dispatch_float("sgd", u.dtype, [&]<class T>() {
+    T* momentum = options_.momentum != 0 ? u.state<T>(0) : nullptr;
+    kernels::sgd(u.n, u.dw<T>(), u.w<T>(), momentum, step);
   });
 }
 

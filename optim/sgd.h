@@ -22,7 +22,7 @@ class SGD final : public Optimizer {
   explicit SGD(const std::vector<ParameterGroup>& groups, const SGDOptions& options = {});
 
  private:
-  void update(const Update& u) override;
+  void update(const Update& u) const override;
 
   const SGDOptions options_;
 };

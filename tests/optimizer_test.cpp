@@ -13,6 +13,7 @@
 #include "../core/parallel.h"
 #include "../core/rng.h"
 #include "../optim/optim.h"
+#include "thread_counts.h"
 
 using namespace isobar;
 
@@ -306,6 +307,84 @@ TEST_CASE("a step gives the same bits for 1, 2, 3 and 8 threads") {
     }
 }
 
+TEST_CASE("a step over many tensors is that of each alone, for 1, 2, 3 and 8 threads") {
+  // Small tensors that share a chunk, large ones that fill several, an empty one, and some without a
+  // gradient.
+  const std::vector<int64_t> sizes = {1, 15, 16, 17, 511, 513, 0, 3 * (1 << 13) + 77, 1, 513, 20'000, 17};
+  const auto make_all = [&](Dtype dtype) {
+    std::vector<Tensor> all;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      all.push_back(Rng(1).split(i).normal(Shape{sizes[i]}, 0, 1, dtype).set_trainable());
+    return all;
+  };
+  const auto set_gradients = [](const std::vector<Tensor>& all, uint64_t t) {
+    for (size_t i = 0; i < all.size(); ++i)
+      if ((i + t) % 4 != 3)
+        all[i].set_grad(Rng(2).split(t).split(i).normal(all[i].shape(), 0, 1, all[i].dtype()));
+  };
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    std::vector<Tensor> alone = make_all(dtype);
+    std::vector<std::unique_ptr<AdamW>> optimizers;
+    for (const Tensor& one : alone) optimizers.push_back(std::make_unique<AdamW>(std::vector<Tensor>{one}));
+    for (uint64_t t = 0; t < 3; ++t) {
+      set_gradients(alone, t);
+      for (const auto& optimizer : optimizers) optimizer->step();
+    }
+    std::vector<double> norms;
+    for_thread_counts([&] {
+      CAPTURE(threads());
+      const std::vector<Tensor> together = make_all(dtype);
+      AdamW optimizer(together);
+      for (uint64_t t = 0; t < 3; ++t) {
+        set_gradients(together, t);
+        norms.push_back(grad_norm(together));
+        optimizer.step();
+      }
+      for (size_t i = 0; i < together.size(); ++i) {
+        CAPTURE(i);
+        CHECK_FALSE(together[i].grad().defined());
+        CHECK(together[i].to_vector<double>() == alone[i].to_vector<double>());
+      }
+    });
+    for (size_t i = 3; i < norms.size(); ++i) CHECK(norms[i] == norms[i % 3]);
+  }
+}
+
+TEST_CASE("parameters of both float types share a step") {
+  Tensor w = parameter({1, -2}, Dtype::f32), b = parameter({3}, Dtype::f64);
+  w.set_grad(make({1, 2}, Dtype::f32));
+  b.set_grad(make({4}));
+  CHECK(grad_norm({w, b}) == doctest::Approx(std::sqrt(21.0)).epsilon(1e-15));
+  SGD({w, b}, {.lr = 0.5}).step();
+  CHECK(w.to_vector<double>() == Values{0.5, -3});
+  CHECK(b.to_vector<double>() == Values{1});
+}
+
+TEST_CASE("clipping on the way through a step gives the bits of clipping before it") {
+  for (const Row& row : rows()) {
+    CAPTURE(row.name);
+    std::vector<Values> results;
+    for (const bool on_the_way : {false, true}) {
+      Tensor w = parameter({1, -2, 0.5, 3}, row.dtype), b = parameter({0.25, -0.75}, row.dtype);
+      const Made optimizer = row.make(w, b);
+      for (int t = 0; t < 4; ++t) {
+        set_gradient(w, t);
+        if (t != 1) set_gradient(b, t);
+        if (on_the_way) {
+          optimizer->step(clip_factor(grad_norm({w, b}), 0.75));
+        } else {
+          clip_grad_norm({w, b}, 0.75);
+          optimizer->step();
+        }
+      }
+      results.push_back(w.to_vector<double>());
+      results.push_back(b.to_vector<double>());
+    }
+    CHECK(results[0] == results[2]);
+    CHECK(results[1] == results[3]);
+  }
+}
+
 TEST_CASE("a gradient that is a strided view is read in its own order") {
   Tensor w = zeros({2, 3}, Dtype::f64).set_trainable();
   w.set_grad(make({1, 2, 3, 4, 5, 6}).view({2, 3}, {1, 2}));  // rows 1 3 5 and 2 4 6
@@ -446,7 +525,7 @@ TEST_CASE("the norm of f32 gradients is summed in double") {
   many.set_grad(ones({1 << 20}));
   CHECK(grad_norm({many}) == 1024);
   CHECK(message_of([&] { clip_grad_norm({many}, -1); }) ==
-        "clip_grad_norm: max_norm must not be negative, got -1");
+        "clip: max_norm must not be negative, got -1");
 }
 
 TEST_CASE("schedules meet their closed forms") {

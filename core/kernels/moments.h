@@ -10,37 +10,50 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "../parallel.h"
+#include "../storage.h"
 
 namespace isobar::kernels {
 
 inline constexpr int64_t sum_grain = 1 << 15;  // elements in one chunk
 inline constexpr int sum_lanes = 8;            // doubles in an AVX-512 register
 
+// Σ f(i) over begin ≤ i < end, by one thread.
+template <class F>
+double sum_serial(int64_t begin, int64_t end, const F& f) {
+  std::array<double, sum_lanes> lanes{};
+  int64_t i = begin;
+  for (; i + sum_lanes <= end; i += sum_lanes)
+    for (int lane = 0; lane < sum_lanes; ++lane) lanes[lane] += f(i + lane);
+  for (int lane = 0; i < end; ++i, ++lane) lanes[lane] += f(i);
+  double sum = 0;
+  for (double lane : lanes) sum += lane;
+  return sum;
+}
+
 // Σ f(i) over 0 ≤ i < n.
 template <class F>
 double sum_of(int64_t n, const F& f) {
-  std::vector<double> partial(chunk_count(n, sum_grain));
-  parallel_for(n, sum_grain, [&](int64_t begin, int64_t end) {
-    std::array<double, sum_lanes> lanes{};
-    int64_t i = begin;
-    for (; i + sum_lanes <= end; i += sum_lanes)
-      for (int lane = 0; lane < sum_lanes; ++lane) lanes[lane] += f(i + lane);
-    for (int lane = 0; i < end; ++i, ++lane) lanes[lane] += f(i);
-    double sum = 0;
-    for (double lane : lanes) sum += lane;
-    partial[begin / sum_grain] = sum;
-  });
+  const int64_t chunks = chunk_count(n, sum_grain);
+  const Storage scratch(chunks * sizeof(double));
+  auto* const partial = static_cast<double*>(scratch.data);
+  parallel_for(n, sum_grain,
+               [&](int64_t begin, int64_t end) { partial[begin / sum_grain] = sum_serial(begin, end, f); });
   double sum = 0;
-  for (double chunk : partial) sum += chunk;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) sum += partial[chunk];
   return sum;
+}
+
+// x² as a double.
+template <class T>
+double squared(T x) {
+  return static_cast<double>(x) * static_cast<double>(x);
 }
 
 template <class T>
 double sum_of_squares(int64_t n, const T* x) {
-  return sum_of(n, [x](int64_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); });
+  return sum_of(n, [x](int64_t i) { return squared(x[i]); });
 }
 
 // Σ (x − y)²

@@ -1,0 +1,68 @@
+// Sweep: one parallel pass over many arrays of different sizes, as over all parameters of a model.
+//
+//   const Sweep sweep(count, [&](size_t i) { return size of array i; });
+//   sweep.each([&](size_t i, int64_t begin, int64_t end) { elements begin … end of array i });
+//
+// The arrays are laid end to end in thought and cut into chunks of fixed size: a chunk holds a part of a
+// large array, or several small ones. Borders depend on the sizes alone, so sums keep their bits for any
+// number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "../parallel.h"
+#include "../storage.h"
+
+namespace isobar::kernels {
+
+class Sweep {
+ public:
+  template <class Size>
+  Sweep(size_t count, const Size& size)
+      : count_(count), places_((count + 1) * sizeof(int64_t)), first_(static_cast<int64_t*>(places_.data)) {
+    first_[0] = 0;
+    for (size_t i = 0; i < count; ++i) first_[i + 1] = first_[i] + static_cast<int64_t>(size(i));
+  }
+
+  // body(i, begin, end) for runs that cover every array once.
+  template <class Body>
+  void each(const Body& body) const {
+    parallel_for(first_[count_], grain, [&](int64_t begin, int64_t end) { runs(begin, end, body); });
+  }
+
+  // Σ body(i, begin, end): the runs of a chunk in order, then the chunks in order.
+  template <class Body>
+  double sum(const Body& body) const {
+    const int64_t chunks = chunk_count(first_[count_], grain);
+    const Storage scratch(chunks * sizeof(double));
+    auto* const partial = static_cast<double*>(scratch.data);
+    parallel_for(first_[count_], grain, [&](int64_t begin, int64_t end) {
+      double total = 0;
+      runs(begin, end, [&](size_t i, int64_t from, int64_t to) { total += body(i, from, to); });
+      partial[begin / grain] = total;
+    });
+    double total = 0;
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) total += partial[chunk];
+    return total;
+  }
+
+ private:
+  static constexpr int64_t grain = 1 << 13;  // elements in one chunk: 32 KiB of floats per array
+
+  // The runs between two places of the concatenation.
+  template <class Body>
+  void runs(int64_t begin, int64_t end, const Body& body) const {
+    const int64_t* const holder = std::upper_bound(first_, first_ + count_ + 1, begin) - 1;
+    for (size_t i = holder - first_; i < count_ && first_[i] < end; ++i) {
+      const int64_t from = std::max(begin, first_[i]), to = std::min(end, first_[i + 1]);
+      if (from < to) body(i, from - first_[i], to - first_[i]);
+    }
+  }
+
+  const size_t count_;
+  const Storage places_;
+  int64_t* const first_;  // array i stands at places first_[i] … first_[i + 1] of the concatenation
+};
+
+}  // namespace isobar::kernels
