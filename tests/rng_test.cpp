@@ -106,6 +106,22 @@ TEST_CASE("element i of a tensor is draw i, in f64 exactly and in f32 rounded") 
   }
 }
 
+TEST_CASE("draws made many at a time are those made one by one, at every odd end") {
+  const Rng rng(13);
+  for (int64_t n : {1, 15, 16, 17, 63, 64, 65, 255, 257, 511, 513, 4095, 4097, 70'001}) {
+    CAPTURE(n);
+    const auto normals = rng.normal(Shape{n}, 0, 1, Dtype::f64).to_vector<double>();
+    const auto uniforms = rng.uniform(Shape{n}, 0, 1, Dtype::f64).to_vector<double>();
+    std::vector<double> later(n);
+    rng.uniforms(1'000'000, later);
+    int64_t different = 0;
+    for (int64_t i = 0; i < n; ++i)
+      different += (normals[i] != rng.normal_at(i)) + (uniforms[i] != rng.uniform_at(i)) +
+                   (later[i] != rng.uniform_at(1'000'000 + i));
+    CHECK(different == 0);
+  }
+}
+
 TEST_CASE("a number in braces is a shape of one dimension") {
   CHECK(Rng(1).normal({8}).shape() == Shape{8});
   CHECK(Rng(1).uniform({8}).shape() == Shape{8});
@@ -209,6 +225,8 @@ TEST_CASE("different names and numbers give different keys, the same ones the sa
 
 TEST_CASE("impossible bounds and dtypes are refused") {
   CHECK_THROWS_WITH_AS(Rng(1).below(0, 0), "rng: wanted a bound above 0", Error);
+  std::vector<double> numbers(2);
+  CHECK_THROWS_WITH_AS(Rng(1).uniforms(3, numbers), "rng: uniforms wants an even first draw, got 3", Error);
   CHECK_THROWS_WITH_AS(Rng(1).integers({3}, -4), "integers: wanted a bound above 0, got -4", Error);
   CHECK_THROWS_WITH_AS(Rng(1).normal(Shape{3}, 0, 1, Dtype::i64), "normal: wanted f32 or f64, got i64",
                        Error);

@@ -15,7 +15,12 @@ Tensor dropout(const Tensor& x, double p, const Rng& key) {
     T* to = y.write<T>();
     const T scale = static_cast<T>(1 / (1 - p));
     parallel_for(x.numel(), kernels::map_grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) to[i] = key.uniform_at(i) < p ? T{0} : from[i] * scale;
+      double draws[256];
+      for (int64_t i = begin; i < end; i += 256) {
+        const int64_t count = std::min<int64_t>(256, end - i);
+        key.uniforms(i, {draws, static_cast<size_t>(count)});
+        for (int64_t j = 0; j < count; ++j) to[i + j] = draws[j] < p ? T{0} : from[i + j] * scale;
+      }
     });
   });
   return record("dropout", y, {x}, [p, key](const Tensor& dy) { return dropout(dy, p, key); });
