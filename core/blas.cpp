@@ -3,9 +3,11 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "error.h"
+#include "kernels/gemm.h"
 #include "parallel.h"
 
 namespace isobar {
@@ -25,43 +27,108 @@ void call(const Gemm<double>& p) {
               static_cast<blasint>(p.ldb), p.accumulate ? 1 : 0, p.c, static_cast<blasint>(p.ldc));
 }
 
-// The sizes of C's tiles: columns at least 512 wide where there are so many, and rows so that a tile holds
-// about 2^23 multiply-adds (a tenth of a millisecond), in multiples of 16.
+template <class T>
+void call_blas(Gemm<T> p) {
+  [[maybe_unused]] static const bool one_thread = (openblas_set_num_threads(1), true);
+  // BLAS wants leading dimensions of at least one, even of matrices without columns.
+  for (int64_t* step : {&p.lda, &p.ldb, &p.ldc}) *step = std::max<int64_t>(*step, 1);
+  call(p);
+}
+
+// Ours can also compute Cᵀ = Bᵀ · Aᵀ, where it copies A instead of B.
+enum class Kernel { blas, own, own_transposed };
+
+template <class T>
+double multiply_adds(const Gemm<T>& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+}
+
+// Which is fastest, as measured with AVX-512. Below 10^6 multiply-adds OpenBLAS copies nothing either, which
+// serves it well unless the rows of both operands have length K. Ours wants wide panels, and where A is
+// stored as (K, M) it touches a short piece of each of K rows.
+template <class T>
+Kernel choose(const Gemm<T>& p) {
+  const bool vectors = sizeof(kernels::Batch<T>) >= 32;
+  const bool small = multiply_adds(p) <= 1e6;
+  if (!vectors || p.m < 8 || p.n < 32 || p.k > 2048) return Kernel::blas;
+  if (p.transpose_a) return p.transpose_b || p.k > 64 || small ? Kernel::blas : Kernel::own;
+  if (!p.transpose_b) return small ? Kernel::blas : Kernel::own;
+  if (small && p.m < 32) return Kernel::blas;
+  return p.m * (p.n + p.k) < p.n * p.k ? Kernel::own_transposed : Kernel::own;
+}
+
+template <class T>
+void call_own(const Gemm<T>& p, bool transposed) {
+  const kernels::Product<T> product{
+      .m = p.m,
+      .n = p.n,
+      .k = p.k,
+      .a = {p.a, p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1},
+      .b = {p.b, p.transpose_b ? 1 : p.ldb, p.transpose_b ? p.ldb : 1},
+      .c = {p.c, p.ldc, 1},
+      .accumulate = p.accumulate,
+  };
+  kernels::multiply(transposed ? product.transposed() : product);
+}
+
+template <class T>
+void run(Gemm<T> p, Kernel kernel) {
+  constexpr int64_t limit = std::numeric_limits<blasint>::max();
+  check(p.m <= limit && p.n <= limit && p.k <= limit && std::max({p.lda, p.ldb, p.ldc}) <= limit,
+        "gemm: dimensions must be below 2^31, got {} x {} x {}", p.m, p.n, p.k);
+  check(!p.bias || !p.accumulate, "gemm: wanted a bias or accumulate, got both");
+  if (p.m == 0 || p.n == 0) return;
+  // The sums start from the bias.
+  if (p.bias)
+    for (int64_t i = 0; i < p.m; ++i) std::copy_n(p.bias, p.n, p.c + i * p.ldc);
+  p.accumulate = p.accumulate || p.bias;
+  if (p.k == 0) {
+    if (!p.accumulate)
+      for (int64_t i = 0; i < p.m; ++i) std::fill_n(p.c + i * p.ldc, p.n, T{0});
+  } else if (kernel == Kernel::blas) {
+    call_blas(p);
+  } else {
+    call_own(p, kernel == Kernel::own_transposed);
+  }
+}
+
+// The sizes of C's tiles. Less than 2^21 multiply-adds (some 35 µs) are not worth a task, and more than 32
+// tasks gain nothing. Each task copies operands anew: OpenBLAS both, ours one. So the dimension of the
+// operand that is copied is cut last, into halves or pieces of 192 and more; the other one first.
 struct Tiles {
   int64_t rows, columns;
 };
 
-Tiles tiles_for(int64_t m, int64_t n, int64_t k) {
-  constexpr int64_t target = int64_t{1} << 23;
-  const int64_t columns = n <= 768 ? n : 512;
-  const int64_t rows = target / std::max<int64_t>(1, columns * k) / 16 * 16;
-  return {std::clamp<int64_t>(rows, 32, std::max<int64_t>(m, 32)), columns};
+template <class T>
+Tiles tiles_for(const Gemm<T>& p, Kernel kernel) {
+  const double work = std::clamp<double>(multiply_adds(p) / (1 << 21), 1, 32);
+  const auto wanted = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(work)));
+  // The length of `length` cut into at most `most` pieces of at least `shortest`, in multiples of 16.
+  const auto cut = [](int64_t length, int64_t shortest, int64_t most) {
+    const int64_t pieces = std::clamp<int64_t>(length / shortest, 1, most);
+    return chunk_count(length, pieces * 16) * 16;
+  };
+  const auto halves = [](int64_t length) { return std::clamp<int64_t>(length / 2, 64, 192); };
+  if (kernel == Kernel::own_transposed) {
+    const int64_t rows = cut(p.m, 96, wanted);
+    return {rows, cut(p.n, halves(p.n), chunk_count(wanted, chunk_count(p.m, rows)))};
+  }
+  const int64_t columns = cut(p.n, kernel == Kernel::own ? 96 : 256, wanted);
+  return {cut(p.m, halves(p.m), chunk_count(wanted, chunk_count(p.n, columns))), columns};
 }
 
 }  // namespace
 
 template <class T>
 void gemm_serial(const Gemm<T>& p) {
-  [[maybe_unused]] static const bool one_thread = (openblas_set_num_threads(1), true);
-  constexpr int64_t limit = std::numeric_limits<blasint>::max();
-  check(p.m <= limit && p.n <= limit && p.k <= limit && std::max({p.lda, p.ldb, p.ldc}) <= limit,
-        "gemm: dimensions must be below 2^31, got {} x {} x {}", p.m, p.n, p.k);
-  if (p.m == 0 || p.n == 0) return;
-  if (p.k == 0) {
-    if (!p.accumulate)
-      for (int64_t i = 0; i < p.m; ++i) std::fill_n(p.c + i * p.ldc, p.n, T{0});
-    return;
-  }
-  // BLAS wants leading dimensions of at least one, even of matrices without columns.
-  Gemm<T> product = p;
-  for (int64_t* step : {&product.lda, &product.ldb, &product.ldc}) *step = std::max<int64_t>(*step, 1);
-  call(product);
+  run(p, choose(p));
 }
 
 template <class T>
 void gemm(const Gemm<T>& p) {
   if (p.m == 0 || p.n == 0) return;
-  const Tiles tile = tiles_for(p.m, p.n, p.k);
+  const Kernel kernel = choose(p);
+  const Tiles tile = tiles_for(p, kernel);
   const int64_t down = chunk_count(p.m, tile.rows), across = chunk_count(p.n, tile.columns);
   parallel_for(down * across, 1, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
@@ -72,7 +139,8 @@ void gemm(const Gemm<T>& p) {
       part.a += p.transpose_a ? i : i * p.lda;
       part.b += p.transpose_b ? j * p.ldb : j;
       part.c += i * p.ldc + j;
-      gemm_serial(part);
+      if (p.bias) part.bias += j;
+      run(part, kernel);
     }
   });
 }

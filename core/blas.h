@@ -1,8 +1,9 @@
-// Matrix products through OpenBLAS, cut into tiles over our own threads.
+// Matrix products: our own kernel for the shapes where it is faster, OpenBLAS for the others, both cut into
+// tiles over our own threads.
 //
 // OpenBLAS is held at one thread per call: its own threading changes result bits with the thread count and
-// slows skinny products. Tiles depend on the shape alone and K is never split, so the bits do not depend on
-// the number of threads.
+// slows skinny products. Kernel and tiles depend on the shape alone and K is never split, so the bits do not
+// depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,10 @@
 
 namespace isobar {
 
-// C (M, N) = A · B, or C += A · B with `accumulate`. All row-major with leading dimensions (elements from row
-// to row). A is (M, K), or stored as (K, M) with `transpose_a`; B is (K, N), or stored as (N, K) with
-// `transpose_b`. Every dimension must be below 2^31. T is float or double.
+// C (M, N) = A · B, or C += A · B with `accumulate`, or C = A · B + bias with a bias (N) for every row. All
+// row-major with leading dimensions (elements from row to row). A is (M, K), or stored as (K, M) with
+// `transpose_a`; B is (K, N), or stored as (N, K) with `transpose_b`. Every dimension must be below 2^31. T
+// is float or double.
 template <class T>
 struct Gemm {
   bool transpose_a = false, transpose_b = false;
@@ -24,6 +26,7 @@ struct Gemm {
   T* c = nullptr;
   int64_t ldc = 0;
   bool accumulate = false;
+  const T* bias = nullptr;  // not together with accumulate
 };
 
 // Uses all threads.

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
+#include "../core/kernels/gemm.h"
 #include "../core/rng.h"
 #include "../core/tensor.h"
 #include "thread_counts.h"
@@ -24,6 +26,7 @@ struct Problem {
   int64_t m, n, k;
   bool transpose_a = false, transpose_b = false, accumulate = false;
   int64_t gap = 0;  // unused elements at the end of each row
+  bool bias = false;
 };
 
 // A product whose operands are held here. C starts with numbers of its own.
@@ -42,33 +45,35 @@ struct Product {
     a = random<T>(g.lda * (p.transpose_a ? p.k : p.m), "a");
     b = random<T>(g.ldb * (p.transpose_b ? p.n : p.k), "b");
     c = random<T>(g.ldc * p.m, "c");
+    if (p.bias) bias = random<T>(p.n, "bias");
     point();
   }
   void point() {
     g.a = a.data();
     g.b = b.data();
     g.c = c.data();
+    g.bias = bias.empty() ? nullptr : bias.data();
   }
   double at_a(int64_t i, int64_t l) const { return g.transpose_a ? a[l * g.lda + i] : a[i * g.lda + l]; }
   double at_b(int64_t l, int64_t j) const { return g.transpose_b ? b[j * g.ldb + l] : b[l * g.ldb + j]; }
 
   Gemm<T> g;
-  std::vector<T> a, b, c;
+  std::vector<T> a, b, c, bias;
 };
 
 // Compares with three loops in double. The bound is that of any summation order: each of the k products and
 // k sums rounds once, so the error is at most (k + 1) · ε · Σ |a b| (Higham 2002, section 3.1), plus the
 // rounding of the start value.
 template <class T>
-void check_against_loops(const Problem& p) {
+void check_against_loops(const Problem& p, const std::function<void(const Gemm<T>&)>& compute = gemm<T>) {
   Product<T> product(p);
   const std::vector<T> before = product.c;
-  gemm(product.g);
+  compute(product.g);
   const Gemm<T>& g = product.g;
   int64_t wrong = 0;
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) {
-      double sum = p.accumulate ? before[i * g.ldc + j] : 0, size = std::abs(sum);
+      double sum = p.accumulate ? before[i * g.ldc + j] : p.bias ? product.bias[j] : 0, size = std::abs(sum);
       for (int64_t l = 0; l < p.k; ++l) {
         const double term = product.at_a(i, l) * product.at_b(l, j);
         sum += term;
@@ -86,11 +91,38 @@ void check_against_loops(const Problem& p) {
   CAPTURE(p.transpose_b);
   CAPTURE(p.accumulate);
   CAPTURE(p.gap);
+  CAPTURE(p.bias);
   CHECK(wrong == 0);
 }
 
 const std::vector<Problem> sizes = {{1, 1, 1},   {1, 7, 3},    {7, 1, 3},    {5, 3, 1},      {3, 5, 7},
                                     {17, 33, 9}, {64, 64, 64}, {1, 1600, 5}, {130, 70, 257}, {37, 1541, 19}};
+
+// Sizes around those of registers, tiles and panels, each with each in two dimensions; in the third, all of
+// them in turn.
+std::vector<Problem> edges() {
+  const std::vector<int64_t> lengths = {1, 15, 16, 17, 31, 33, 511, 513};
+  const int64_t count = std::ssize(lengths);
+  std::vector<Problem> result;
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t j = 0; j < count; ++j) {
+      result.push_back({.m = lengths[i], .n = lengths[j], .k = lengths[(i + 2 * j) % count]});
+      result.push_back({.m = lengths[i], .n = lengths[(i + 2 * j) % count], .k = lengths[j]});
+    }
+  return result;
+}
+
+// The kernel itself, also where gemm() would take OpenBLAS.
+template <class T>
+kernels::Product<T> own(const Gemm<T>& g) {
+  return {g.m,
+          g.n,
+          g.k,
+          {g.a, g.transpose_a ? 1 : g.lda, g.transpose_a ? g.lda : 1},
+          {g.b, g.transpose_b ? 1 : g.ldb, g.transpose_b ? g.ldb : 1},
+          {g.c, g.ldc, 1},
+          g.accumulate};
+}
 
 }  // namespace
 
@@ -106,10 +138,59 @@ TEST_CASE("gemm equals three loops for all transposes, odd sizes, leading dimens
     }
 }
 
-TEST_CASE("an empty inner dimension gives zeros, or leaves C as it is when accumulating") {
+TEST_CASE_TEMPLATE("gemm equals three loops around the sizes of registers and tiles", T, float, double) {
+  for (Problem p : edges())
+    for (int flags = 0; flags < 4; ++flags) {
+      p.transpose_a = flags & 1;
+      p.transpose_b = flags & 2;
+      p.gap = flags == 1 ? 5 : 0;
+      p.bias = true;
+      check_against_loops<T>(p);
+    }
+}
+
+TEST_CASE_TEMPLATE("our own kernel equals three loops, both ways round", T, float, double) {
+  for (Problem p : edges())
+    for (int flags = 0; flags < 4; ++flags) {
+      p.transpose_a = flags & 1;
+      p.transpose_b = flags & 2;
+      p.gap = flags == 2 ? 5 : 0;
+      p.accumulate = (p.m + p.n) % 4 == 2;
+      check_against_loops<T>(p, [](const Gemm<T>& g) { kernels::multiply(own(g)); });
+      check_against_loops<T>(p, [](const Gemm<T>& g) { kernels::multiply(own(g).transposed()); });
+    }
+}
+
+TEST_CASE_TEMPLATE("an element of our own kernel has the same bits in every tile", T, float, double) {
+  for (const Problem& p : {Problem{.m = 33, .n = 113, .k = 65}, Problem{.m = 129, .n = 31, .k = 257}}) {
+    Product<T> whole(p), across(p), alone(p);
+    kernels::multiply(own(whole.g));
+    kernels::multiply(own(across.g).transposed());
+    CHECK(whole.c == across.c);
+    for (int64_t i = 0; i < p.m; ++i)
+      for (int64_t j = 0; j < p.n; ++j) {
+        kernels::Product<T> one = own(alone.g);
+        one.m = one.n = 1;
+        one.a = one.a.from(i, 0);
+        one.b = one.b.from(0, j);
+        one.c = one.c.from(i, j);
+        kernels::multiply(one);
+      }
+    CHECK(whole.c == alone.c);
+  }
+}
+
+TEST_CASE("a bias and accumulating exclude each other") {
+  Product<float> product({.m = 2, .n = 3, .k = 4, .accumulate = true, .bias = true});
+  CHECK_THROWS_WITH_AS(gemm(product.g), "gemm: wanted a bias or accumulate, got both", Error);
+}
+
+TEST_CASE("an empty inner dimension gives zeros or the bias, or leaves C as it is when accumulating") {
   for (bool accumulate : {false, true}) {
     check_against_loops<float>({.m = 3, .n = 5, .k = 0, .accumulate = accumulate, .gap = 2});
     check_against_loops<double>({.m = 3, .n = 5, .k = 0, .accumulate = accumulate, .gap = 2});
+    check_against_loops<float>({.m = 33, .n = 65, .k = 0, .transpose_b = true, .accumulate = accumulate});
+    check_against_loops<float>({.m = 33, .n = 65, .k = 0, .transpose_b = true, .bias = !accumulate});
   }
 }
 
@@ -152,14 +233,42 @@ TEST_CASE("a NaN in an operand reaches its row or column, also against zeros") {
   }
 }
 
+TEST_CASE("NaN and infinity go through our own kernel as through three loops") {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  for (const Problem& p :
+       {Problem{.m = 40, .n = 75, .k = 33, .transpose_b = true},
+        Problem{.m = 65, .n = 512, .k = 40, .transpose_a = true}, Problem{.m = 300, .n = 70, .k = 65}}) {
+    Product<float> product(p);
+    std::fill(product.a.begin(), product.a.end(), 0.0f);
+    const auto b = [&](int64_t l, int64_t j) -> float& {
+      return product.b[p.transpose_b ? j * product.g.ldb + l : l * product.g.ldb + j];
+    };
+    b(p.k - 1, 3) = nan;
+    b(0, p.n - 1) = inf;  // 0 · ∞ is NaN
+    product.a[0] = 1;     // A(0, 0)
+    gemm(product.g);
+    CAPTURE(p.m);
+    for (int64_t i = 0; i < p.m; ++i)
+      for (int64_t j = 0; j < p.n; ++j) {
+        const float c = product.c[i * product.g.ldc + j];
+        if (j == 3 || (j == p.n - 1 && i > 0))
+          REQUIRE(std::isnan(c));
+        else
+          REQUIRE(c == (i == 0 ? b(0, j) : 0));
+      }
+  }
+}
+
 TEST_CASE_TEMPLATE("the bits are the same for 1, 2, 3 and 8 threads", T, float, double) {
   const std::vector<Problem> shapes = {{517, 803, 301}, {3, 2001, 65},  {2001, 3, 65},   {33, 769, 1025},
-                                       {1, 1537, 63},   {515, 513, 33}, {257, 129, 511}, {1025, 1, 777}};
+                                       {1, 1537, 63},   {515, 513, 33}, {257, 129, 511}, {1025, 1, 777},
+                                       {32, 512, 512},  {511, 513, 32}, {767, 65, 128}};
   for (Problem p : shapes)
     for (int flags = 0; flags < 4; ++flags) {
       p.transpose_a = flags & 1;
       p.transpose_b = flags & 2;
       p.accumulate = p.transpose_a;
+      p.bias = !p.accumulate;
       Product<T> product(p);
       const std::vector<T> start = product.c;
       std::vector<std::vector<T>> results;

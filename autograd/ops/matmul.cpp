@@ -52,15 +52,6 @@ Tensor linear_composed(const Tensor& x, const Tensor& weight, const Tensor& bias
   return bias.defined() ? y + bias : y;
 }
 
-template <class T>
-void add_bias(int64_t rows, int64_t columns, const T* bias, T* y) {
-  const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(columns, 1));
-  parallel_for(rows, grain, [=](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r)
-      for (int64_t c = 0; c < columns; ++c) y[r * columns + c] += bias[c];
-  });
-}
-
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
@@ -135,7 +126,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const int64_t m = weight.size(0), k = weight.size(1), n = x.shape().without(-1).numel();
   Tensor y(x.shape().with(-1, m), x.dtype());
   dispatch_float("linear", x.dtype(), [&]<class T>() {
-    T* py = y.write<T>();
+    const Tensor start = bias.defined() ? bias.packed() : Tensor();
     gemm(Gemm<T>{.transpose_b = true,
                  .m = n,
                  .n = m,
@@ -144,9 +135,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                  .lda = k,
                  .b = w.data<T>(),
                  .ldb = k,
-                 .c = py,
-                 .ldc = m});
-    if (bias.defined()) add_bias(n, m, bias.packed().data<T>(), py);
+                 .c = y.write<T>(),
+                 .ldc = m,
+                 .bias = start.defined() ? start.data<T>() : nullptr});
   });
   return record("linear", y, {x, weight, bias}, [rows, w, m, k, n](const Tensor& upstream, Wants wants) {
     const Tensor dy = upstream.packed();
