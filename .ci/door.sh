@@ -1,5 +1,6 @@
 # What run.sh, test.sh and .ci/run share; they source it from the repository's root.
 
+# libdnnl-dev is not among them: CMake takes it where it is installed, and only some CPUs gain by it.
 packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libhdf5-dev
   libspdlog-dev libfmt-dev doctest-dev libcli11-dev nlohmann-json3-dev libxsimd-dev zlib1g-dev libbenchmark-dev
   curl ca-certificates"

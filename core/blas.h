@@ -14,14 +14,14 @@ namespace isobar {
 // C (M, N) = A · B, or C += A · B with `accumulate`, or C = A · B + bias with a bias (N) for every row. All
 // row-major with leading dimensions (elements from row to row). A is (M, K), or stored as (K, M) with
 // `transpose_a`; B is (K, N), or stored as (N, K) with `transpose_b`. Every dimension must be below 2^31. T
-// is float or double.
-template <class T>
+// is float or double; Operand, the type of A and B, is T or, where T is float, Bf16 (bf16.h).
+template <class T, class Operand = T>
 struct Gemm {
   bool transpose_a = false, transpose_b = false;
   int64_t m = 0, n = 0, k = 0;
-  const T* a = nullptr;
+  const Operand* a = nullptr;
   int64_t lda = 0;
-  const T* b = nullptr;
+  const Operand* b = nullptr;
   int64_t ldb = 0;
   T* c = nullptr;
   int64_t ldc = 0;

@@ -5,5 +5,6 @@
 #include "log.h"
 #include "memory.h"
 #include "parallel.h"
+#include "precision.h"
 #include "rng.h"
 #include "tensor.h"

@@ -7,6 +7,7 @@
 //   train_lm                               a Llama-like model, about two minutes on two cores
 //   train_lm --preset nanogpt_cpu          expected: val loss 1.88 to 1.93, about two minutes
 //   train_lm --corpus synthetic            a language whose best possible loss is known exactly
+//   train_lm --precision bf16              products on bf16 operands, where oneDNN and the CPU can
 //   train_lm --norm dyt --placement post   … and so on: see --help
 //
 // Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
@@ -18,6 +19,7 @@
 
 #include "../autograd/tape.h"
 #include "../core/parallel.h"
+#include "../core/precision.h"
 #include "../nn/nn.h"
 #include "../optim/optim.h"
 #include "harness/environment.h"
@@ -94,6 +96,10 @@ void summarize(Run& run, const LmConfig& config, const Corpus& corpus, const Res
 
 void train_and_report(Run& run, const LmConfig& config) {
   config.check_values();
+  const WithPrecision precision(precision_from_name(config.precision));
+  run.environment()["precision"] = name_of(product_precision());
+  if (name_of(product_precision()) != config.precision)
+    run.say("--precision {}: {}; products stay in f32\n", config.precision, bf16_obstacle());
   const Corpus corpus = open_corpus(config.corpus, config.tokenizer);
   run.environment()["corpus"] = corpus.source;
   const TokenDataset train_set(corpus.text.train(), config.block_size, "training part");

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "../core/precision.h"
 #include "program.h"
 
 using namespace isobar;
@@ -42,6 +43,17 @@ TEST_CASE("bench gives a case that moves bytes a limit and its share of it") {
   const double limit = result["limit"];
   CHECK(limit > 0);
   CHECK(result["share"].get<double>() == doctest::Approx(result["derived"].get<double>() / limit));
+}
+
+TEST_CASE("bench --precision bf16 says which precision a case ran in, and why") {
+  const Outcome run = run_built("bench", "--filter chain_add --threads 1 --steps 1 --precision bf16 --json");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const auto result = nlohmann::json::parse(run.out.substr(run.out.find('\n') + 1));
+  const std::string obstacle = bf16_obstacle();
+  CHECK(result["precision"] == (obstacle.empty() ? "bf16" : "f32"));
+  CHECK(run.err ==
+        (obstacle.empty() ? "" : "bench: --precision bf16: " + obstacle + "; products stay in f32\n"));
+  CHECK(run_built("bench", "--precision bf61").code == 2);
 }
 
 TEST_CASE("bench lists its cases, and refuses what it does not know") {

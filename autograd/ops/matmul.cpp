@@ -10,6 +10,7 @@
 #include "../../core/kernels/reduce.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "bf16_products.h"
 
 namespace isobar {
 namespace {
@@ -61,6 +62,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
         a.shape(), b.shape(), a.size(-1), b.size(-2));
   check(a.dtype() == b.dtype(), "matmul: operands must have one dtype, got {} and {}; convert one with to()",
         a.dtype(), b.dtype());
+  if (bf16_products(a.dtype())) return matmul_bf16(a, b);
   const auto leading = [](const Tensor& x) {
     return Shape(std::span<const int64_t>(x.shape().begin(), x.ndim() - 2));
   };
@@ -121,6 +123,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
           "linear: x is {} but {} is {}; convert one with to()", x.dtype(), name,
           parameter->defined() ? parameter->dtype() : x.dtype());
   if (composed_wanted()) return linear_composed(x, weight, bias);
+  if (bf16_products(x.dtype())) return linear_bf16(x, weight, bias);
 
   const Tensor rows = x.packed(), w = weight.packed();
   const int64_t m = weight.size(0), k = weight.size(1), n = x.shape().without(-1).numel();

@@ -28,6 +28,8 @@ void LmConfig::fields(Fields& f) {
   f("beta2", beta2, "AdamW's decay of the mean squared gradient");
   f("weight_decay", weight_decay, "AdamW's decay of tensors of two or more dimensions");
   f("grad_clip", grad_clip, "bound on the norm of all gradients; 0: none");
+  f("precision", precision, "what matrix products multiply (sums, weights and moments stay f32)",
+    {"f32", "bf16"});
   f("eval_interval", eval_interval, "steps between evaluations");
   f("eval_iters", eval_iters, "batches in an evaluation (the last one takes at least 200)");
   f("log_interval", log_interval, "steps between looks at every module");

@@ -39,6 +39,7 @@ struct LmConfig : HasFields {
   double beta2 = 0.99;
   double weight_decay = 0.1;
   double grad_clip = 1;
+  std::string precision = "f32";
 
   int64_t eval_interval = 250;
   int64_t eval_iters = 20;

@@ -3,6 +3,7 @@
 //   bench                                     every case, as a table
 //   bench --filter '^rmsnorm' --threads 1     some of them, with one thread
 //   bench --filter lm_nanogpt --steps 300     exactly so many steps: page faults and storage allocations
+//   bench --filter lm_babygpt --precision bf16
 //   bench --list
 //
 // Each case runs in a process of its own, so that its peak of memory is its own. A case that has a limit
@@ -19,6 +20,7 @@
 
 #include "../../core/error.h"
 #include "../../core/parallel.h"
+#include "../../core/precision.h"
 #include "../../experiments/harness/environment.h"
 #include "../../experiments/harness/nearest.h"
 #include "../../experiments/harness/table.h"
@@ -36,6 +38,7 @@ struct CommandLine {
   std::string filter;
   int threads = available_threads();
   TimingOptions timing;
+  std::string precision = "f32";
   bool json = false, list = false;
   std::string only;  // in a child: the one case to run
 };
@@ -48,6 +51,9 @@ CommandLine parse(int argc, char** argv) {
   app.add_option("--steps", line.timing.steps, "Time exactly N steps, once")->check(CLI::PositiveNumber);
   app.add_option("--min-time", line.timing.min_seconds, "Seconds that each of the five repetitions lasts")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--precision", line.precision, "What matrix products multiply")
+      ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   app.add_flag("--json", line.json, "One JSON object a line");
   app.add_flag("--list", line.list, "Print the names of the cases and stop");
@@ -86,12 +92,14 @@ double peak_mib() {
 
 // In the child: the case's line.
 Json measured(const Case& chosen, const CommandLine& line) {
+  const WithPrecision precision(precision_from_name(line.precision));
   const Timing timing = time_step(chosen.setup(), line.timing);
   const double peak = peak_mib();  // before the limit takes memory of its own
   const double rate = derived(chosen.work, timing.median_seconds);
   const double limit = limit_of(chosen.work, {.min_seconds = 0.05});
   Json result = {{"bench", chosen.name},
                  {"threads", line.threads},
+                 {"precision", name_of(product_precision())},
                  {"median_ms", timing.median_seconds * 1e3},
                  {"min_ms", timing.min_seconds * 1e3},
                  {"derived", rate},
@@ -111,9 +119,10 @@ Json measured(const Case& chosen, const CommandLine& line) {
 
 Json run_in_child(const Case& chosen, const CommandLine& line) {
   const TimingOptions& timing = line.timing;
-  std::vector<std::string> words{"--only",     chosen.name,
-                                 "--threads",  std::to_string(line.threads),
-                                 "--min-time", fmt::format("{}", timing.min_seconds)};
+  std::vector<std::string> words{"--only",      chosen.name,
+                                 "--threads",   std::to_string(line.threads),
+                                 "--min-time",  fmt::format("{}", timing.min_seconds),
+                                 "--precision", line.precision};
   if (timing.steps > 0) words.insert(words.end(), {"--steps", std::to_string(timing.steps)});
   const Finished child = run_child(own_path(), words);
   check(child.code == 0, "{}: its process ended with {}", chosen.name, child.code);
@@ -147,6 +156,9 @@ void run_all(const CommandLine& line) {
     for (const auto& [key, value] : environment.items())
       if (key != "bench")
         fmt::print("{:<10} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+
+  if (const std::string obstacle = bf16_obstacle(); line.precision == "bf16" && !obstacle.empty())
+    fmt::print(stderr, "bench: --precision bf16: {}; products stay in f32\n", obstacle);
 
   Table table({"case", "median ms", "min ms", "derived", "unit", "limit", "share", "peak MiB", "steps",
                "page faults", "allocations"});

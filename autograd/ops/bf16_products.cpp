@@ -1,0 +1,156 @@
+// Matrix products on operands rounded to bf16, summed in f32. With r(x) for x rounded:
+//
+//   y = r(a) · r(b)           da = r(dy) · r(b)ᵀ    db = r(a)ᵀ · r(dy)
+//   y = r(x) r(W)ᵀ + bias     dx = r(dy) · r(W)     dW = r(dy)ᵀ · r(x)     dbias = Σ dy over rows
+//
+// Rounding counts as the identity in the gradients, as usual in mixed precision (Micikevicius et al. 2018).
+// x, y of linear are seen as (N, K) and (N, M); W is (M, K).
+#include "bf16_products.h"
+
+#include <algorithm>
+
+#include "../../core/bf16.h"
+#include "../../core/kernels/reduce.h"
+#include "../../core/parallel.h"
+#include "../../core/precision.h"
+#include "../ops.h"
+#include "../tape.h"
+
+namespace isobar {
+namespace {
+
+constexpr int64_t serial_product = int64_t{1}
+                                   << 25;  // multiply-adds below which a thread takes a whole matrix
+
+// The last two dimensions as they are stored: a transposed view is converted without being turned.
+struct Operand {
+  bool transposed;
+  Tensor stored;
+  Bf16Copy numbers;
+
+  explicit Operand(const Tensor& x)
+      : transposed(x.size(-2) > 1 && x.strides()[x.ndim() - 2] == 1),
+        stored(transposed ? transpose(x.detach()).packed() : x.packed()),
+        numbers(stored) {}
+  int64_t stride() const { return stored.size(-1); }
+  Shape leading() const { return Shape(std::span(stored.shape().begin(), stored.ndim() - 2)); }
+  // Elements from matrix to matrix along each dimension of the batch; 0 where it is broadcast.
+  Strides steps(const Shape& batch) const { return broadcast_strides(leading(), stored.strides(), batch); }
+};
+
+// Where matrix i of the batch begins.
+int64_t offset_of(int64_t i, const Shape& batch, const Strides& steps) {
+  int64_t offset = 0;
+  for (int d = batch.ndim() - 1; d >= 0; --d) {
+    offset += i % batch[d] * steps[d];
+    i /= batch[d];
+  }
+  return offset;
+}
+
+void add_bias(int64_t rows, int64_t columns, const float* bias, float* y) {
+  const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(columns, 1));
+  parallel_for(rows, grain, [=](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r)
+      for (int64_t c = 0; c < columns; ++c) y[r * columns + c] += bias[c];
+  });
+}
+
+}  // namespace
+
+bool bf16_products(Dtype dtype) { return dtype == Dtype::f32 && product_precision() == Precision::bf16; }
+
+Tensor matmul_bf16(const Tensor& a, const Tensor& b) {
+  const Operand left(a), right(b);
+  const Shape batch = broadcast("matmul", left.leading(), right.leading());
+  const Strides left_steps = left.steps(batch), right_steps = right.steps(batch);
+  const int64_t m = a.size(-2), k = a.size(-1), n = b.size(-1), count = batch.numel();
+  Tensor y(batch.inserted(batch.ndim(), m).inserted(batch.ndim() + 1, n), Dtype::f32);
+  float* numbers = y.write<float>();
+  const auto multiply = [&](int64_t i) {
+    gemm(Gemm<float, Bf16>{.transpose_a = left.transposed,
+                           .transpose_b = right.transposed,
+                           .m = m,
+                           .n = n,
+                           .k = k,
+                           .a = left.numbers.data() + offset_of(i, batch, left_steps),
+                           .lda = left.stride(),
+                           .b = right.numbers.data() + offset_of(i, batch, right_steps),
+                           .ldb = right.stride(),
+                           .c = numbers + i * m * n,
+                           .ldc = n});
+  };
+  if (m * n * k <= serial_product) {
+    parallel_for(count, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) multiply(i);
+    });
+  } else {
+    for (int64_t i = 0; i < count; ++i) multiply(i);
+  }
+  return record("matmul", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
+    const WithPrecision scope(Precision::bf16);
+    return std::array{wants[0] ? matmul(dy, transpose(b)) : Tensor(),
+                      wants[1] ? matmul(transpose(a), dy) : Tensor()};
+  });
+}
+
+// The rounded x and W stay for the gradients: W is converted once per step, and x takes half the memory.
+Tensor linear_bf16(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const Bf16Copy rows(x), w(weight);
+  const int64_t m = weight.size(0), k = weight.size(1), n = x.shape().without(-1).numel();
+  Tensor y(x.shape().with(-1, m), Dtype::f32);
+  float* numbers = y.write<float>();
+  gemm(Gemm<float, Bf16>{.transpose_b = true,
+                         .m = n,
+                         .n = m,
+                         .k = k,
+                         .a = rows.data(),
+                         .lda = k,
+                         .b = w.data(),
+                         .ldb = k,
+                         .c = numbers,
+                         .ldc = m});
+  if (bias.defined()) add_bias(n, m, bias.packed().data<float>(), numbers);
+
+  const Shape shape = x.shape();
+  return record("linear", y, {x, weight, bias},
+                [shape, rows, w, m, k, n](const Tensor& upstream, Wants wants) {
+                  const Tensor dy = upstream.packed();
+                  std::array<Tensor, 3> result;
+                  if (wants[0] || wants[1]) {
+                    const Bf16Copy rounded(dy);
+                    if (wants[0]) {
+                      result[0] = Tensor(shape, Dtype::f32);
+                      gemm(Gemm<float, Bf16>{.m = n,
+                                             .n = k,
+                                             .k = m,
+                                             .a = rounded.data(),
+                                             .lda = m,
+                                             .b = w.data(),
+                                             .ldb = k,
+                                             .c = result[0].write<float>(),
+                                             .ldc = k});
+                    }
+                    if (wants[1]) {
+                      result[1] = Tensor(Shape{m, k}, Dtype::f32);
+                      gemm(Gemm<float, Bf16>{.transpose_a = true,
+                                             .m = m,
+                                             .n = k,
+                                             .k = n,
+                                             .a = rounded.data(),
+                                             .lda = m,
+                                             .b = rows.data(),
+                                             .ldb = k,
+                                             .c = result[1].write<float>(),
+                                             .ldc = k});
+                    }
+                  }
+                  if (wants[2]) {
+                    result[2] = Tensor(Shape{m}, Dtype::f32);
+                    kernels::column_sums(n, m, dy.data<float>(), result[2].write<float>());
+                  }
+                  return result;
+                });
+}
+
+}  // namespace isobar

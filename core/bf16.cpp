@@ -1,0 +1,40 @@
+#include "bf16.h"
+
+#include <bit>
+
+#include "object_memory.h"
+#include "parallel.h"
+#include "tensor.h"
+
+namespace isobar {
+namespace {
+
+// Adding just under half of the last kept bit, and that bit itself, carries into it exactly when the nearest
+// bf16 is the next one; a carry out of the fraction raises the exponent, at the top to infinity. A NaN could
+// carry over to a number: it is cut instead, and made quiet, so that its fraction is not empty.
+uint16_t rounded(uint32_t bits) {
+  const uint32_t nearest = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  const uint32_t quiet = bits >> 16 | 0x40;
+  return static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? quiet : nearest);
+}
+
+constexpr int64_t grain = 1 << 16;  // numbers a thread takes at a time
+
+}  // namespace
+
+Bf16 to_bf16(float x) { return {rounded(std::bit_cast<uint32_t>(x))}; }
+
+float to_float(Bf16 x) { return std::bit_cast<float>(uint32_t{x.bits} << 16); }
+
+void to_bf16(int64_t n, const float* x, Bf16* y) {
+  parallel_for(n, grain, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) y[i] = to_bf16(x[i]);
+  });
+}
+
+Bf16Copy::Bf16Copy(const Tensor& x)
+    : storage_(std::allocate_shared<Storage>(ObjectAllocator<Storage>(), x.numel() * sizeof(Bf16))) {
+  to_bf16(x.numel(), x.packed().data<float>(), static_cast<Bf16*>(storage_->data));
+}
+
+}  // namespace isobar

@@ -1,0 +1,43 @@
+// Bf16: the upper half of a float (sign, 8 bits of exponent, 7 of fraction), and products of matrices of
+// them.
+//
+//   const Bf16Copy a(x), b(w);                       // x (M, K), w (N, K)
+//   gemm(Gemm<float, Bf16>{.transpose_b = true, .m = M, .n = N, .k = K, .a = a.data(), .lda = K, …});
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "blas.h"
+#include "storage.h"
+
+namespace isobar {
+
+class Tensor;
+
+struct Bf16 {
+  uint16_t bits;
+};
+
+// The nearest bf16, of two equally near ones the even one; beyond the largest, infinity. NaN stays NaN.
+Bf16 to_bf16(float x);
+float to_float(Bf16 x);
+// The same for n numbers, on all threads.
+void to_bf16(int64_t n, const float* x, Bf16* y);
+
+// The numbers of an f32 tensor in row-major order, rounded to bf16. Copies of the handle share them.
+class Bf16Copy {
+ public:
+  explicit Bf16Copy(const Tensor& x);
+  const Bf16* data() const { return static_cast<const Bf16*>(storage_->data); }
+
+ private:
+  std::shared_ptr<Storage> storage_;
+};
+
+// C = A · B, or C += A · B, each product of two numbers exact and summed in f32 (oneDNN). Uses all threads;
+// the bits do not depend on their number. Throws Error where bf16_obstacle() says why. Denormal operands may
+// count as zero: the CPU's bf16 instructions flush them.
+void gemm(const Gemm<float, Bf16>& product);
+
+}  // namespace isobar
