@@ -5,10 +5,10 @@
     tests/bench/compare_torch.py --filter '^rmsnorm' --threads 1 --rounds 5
     tests/bench/compare_torch.py --markdown
 
-Both run in processes of their own, in turn, `rounds` times; a row has the median of each. PyTorch gets the
-surroundings that suit it best, which the first round finds by trying (see settings_for). OPENBLAS_CORETYPE is unset
-for both. The goal is the ratio that the issue of this benchmark asks for: against PyTorch 2.6 on another machine. Rows
-below parity are marked with !!, rows that miss the goal with a point.
+Both run in processes of their own, in turn, `rounds` times; a row has the medians over the rounds, of either's time
+and of the ratio of two that ran next to each other. PyTorch gets the surroundings that suit it best, which the first round
+finds by trying (see settings_for). OPENBLAS_CORETYPE is unset for both. The goal is the ratio that was asked for
+against PyTorch 2.6 on another machine. Rows below parity are marked with !!, rows that miss the goal with a point.
 """
 import argparse
 import json
@@ -109,9 +109,9 @@ def compare(bench, case, threads, rounds, min_time):
         theirs.append(run_torch(case, threads, min_time, best))
 
     our_ms, torch_ms = (statistics.median(r["median_ms"] for r in results) for results in (ours, theirs))
+    ratio = statistics.median(theirs[i]["median_ms"] / ours[i]["median_ms"] for i in range(rounds))
     middle = min(ours, key=lambda r: abs(r["median_ms"] - our_ms))
     goal, most_ms = goal_of(case, threads)
-    ratio = torch_ms / our_ms
     reached = (goal is None or ratio >= goal) and (most_ms is None or our_ms <= most_ms)
     return {"bench": case, "threads": threads, "ours_ms": our_ms, "torch_ms": torch_ms, "ratio": ratio,
             "share": middle["share"], "goal_ratio": goal, "goal_ms": most_ms,

@@ -4,25 +4,32 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 #include "../../core/memory.h"
 
 namespace isobar::bench {
 namespace {
 
-constexpr int warm_up_steps = 3;
+// Steps before the timing: ten, for the libraries below fetch pages of their own now and then at first; of
+// long steps three.
+constexpr int warm_up_steps = 10, least_warm_up_steps = 3;
+constexpr double warm_up_seconds = 1;
 
-int64_t page_faults() {
-  int64_t faults = 0;
+// What the process has asked of the system so far.
+struct Counters {
+  int64_t page_faults = 0, storage_allocations = 0;
+};
+Counters counters() {
+  Counters now{.storage_allocations = static_cast<int64_t>(memory::stats().system_blocks)};
   for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
     rusage usage{};
     getrusage(who, &usage);
-    faults += usage.ru_minflt + usage.ru_majflt;
+    now.page_faults += usage.ru_minflt + usage.ru_majflt;
   }
-  return faults;
+  return now;
 }
-
-int64_t storage_allocations() { return static_cast<int64_t>(memory::stats().system_blocks); }
 
 // Keeps the repetitions; prints nothing.
 struct Collector : benchmark::BenchmarkReporter {
@@ -44,13 +51,23 @@ struct Collector : benchmark::BenchmarkReporter {
 }  // namespace
 
 Timing time_step(const Step& step, const TimingOptions& options) {
-  for (int i = 0; i < warm_up_steps; ++i) step();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const auto elapsed = [start] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  for (int i = 0; i < warm_up_steps && (i < least_warm_up_steps || elapsed() < warm_up_seconds); ++i) step();
 
   auto* timed = benchmark::RegisterBenchmark("step", [&step](benchmark::State& state) {
-    const int64_t faults = page_faults(), allocations = storage_allocations();
-    for (auto _ : state) step();
-    state.counters["page_faults"] = static_cast<double>(page_faults() - faults);
-    state.counters["storage_allocations"] = static_cast<double>(storage_allocations() - allocations);
+    Counters before;
+    bool begun = false;
+    for (auto _ : state) {
+      // Not earlier: the first use of the timer brings in pages of its own.
+      if (!std::exchange(begun, true)) before = counters();
+      step();
+    }
+    const Counters after = counters();
+    state.counters["page_faults"] = static_cast<double>(after.page_faults - before.page_faults);
+    state.counters["storage_allocations"] =
+        static_cast<double>(after.storage_allocations - before.storage_allocations);
   });
   timed->UseRealTime();
   if (options.steps > 0)

@@ -280,15 +280,24 @@ def make_step(name):
     raise SystemExit(f"torch_cases: no case {name}")
 
 
-def measure(step, min_seconds):
-    """Seconds per step of five repetitions, each at least min_seconds long, after steps to warm up: two if they take
-    seconds, else three."""
-    for i in range(3):
-        start = time.perf_counter()
+def warm_up(step):
+    """Seconds of the last step. Memory that malloc keeps takes a dozen steps to settle: goes on until two in a row
+    touch no new pages."""
+    settled = 0
+    for i in range(15):
+        faults, start = resource.getrusage(resource.RUSAGE_SELF).ru_minflt, time.perf_counter()
         step()
         last = time.perf_counter() - start
-        if i == 1 and last > 1:
+        new_pages = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults
+        settled = settled + 1 if new_pages < 100 else 0
+        if i >= 2 and settled >= 2:
             break
+    return last
+
+
+def measure(step, min_seconds):
+    """Seconds per step of five repetitions, each at least min_seconds long."""
+    last = warm_up(step)
     count = max(1, math.ceil(min_seconds / last))
     seconds = []
     for _ in range(5):
