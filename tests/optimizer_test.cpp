@@ -524,8 +524,7 @@ TEST_CASE("the norm of f32 gradients is summed in double") {
   CHECK(grad_norm({tiny}) == doctest::Approx(1e-37).epsilon(1e-6));
   many.set_grad(ones({1 << 20}));
   CHECK(grad_norm({many}) == 1024);
-  CHECK(message_of([&] { clip_grad_norm({many}, -1); }) ==
-        "clip: max_norm must not be negative, got -1");
+  CHECK(message_of([&] { clip_grad_norm({many}, -1); }) == "clip: max_norm must not be negative, got -1");
 }
 
 TEST_CASE("schedules meet their closed forms") {
