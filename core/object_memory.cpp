@@ -1,9 +1,12 @@
 #include "object_memory.h"
 
+#include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <utility>
 
+#include "error.h"
 #include "memory.h"
 
 namespace isobar::object_memory {
@@ -11,7 +14,8 @@ namespace {
 
 constexpr size_t step = 32, largest = 1024;  // sizes are rounded up to multiples of `step`
 constexpr size_t sizes = largest / step + 1;
-constexpr size_t slab_bytes = size_t{1} << 16;  // taken from the caching allocator at a time, and kept
+constexpr size_t slab_bytes = size_t{1} << 16;  // taken from the system at a time, and kept
+std::atomic<size_t> slab_count{0};
 
 size_t class_of(size_t bytes) { return bytes == 0 ? 1 : (bytes + step - 1) / step; }
 
@@ -49,7 +53,9 @@ struct Lists {
       free[c] = std::exchange(orphans().free[c], nullptr);
     }
     if (free[c] != nullptr) return;
-    char* const slab = static_cast<char*>(memory::allocate(slab_bytes));
+    char* const slab = static_cast<char*>(std::aligned_alloc(64, slab_bytes));
+    check(slab != nullptr, "object_memory: the system refused {} bytes", slab_bytes);
+    ++slab_count;
     for (size_t end = slab_bytes / (c * step) * (c * step); end > 0; end -= c * step)
       free[c] = new (slab + end - c * step) Block{free[c]};
   }
@@ -78,5 +84,7 @@ void release(void* block, size_t bytes) noexcept {
   Block*& first = lists.free[class_of(bytes)];
   first = new (block) Block{first};
 }
+
+size_t slabs() { return slab_count; }
 
 }  // namespace isobar::object_memory
