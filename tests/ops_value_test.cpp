@@ -2,6 +2,7 @@
 // what IEEE arithmetic or the definition says at the edges.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -13,6 +14,7 @@
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "op_table.h"
+#include "thread_counts.h"
 
 namespace isobar {
 namespace {
@@ -337,6 +339,61 @@ TEST_CASE("rope keeps lengths, and products depend on the distance alone") {
     CHECK(sum(square(rope(q, 100, 5, style))).item() ==
           doctest::Approx(sum(square(q)).item()).epsilon(1e-12));
   }
+}
+
+TEST_CASE("rope turns by its own angles, whatever was asked before") {
+  // Tables of angles are kept and shared: more keys than are kept, each differing from the first in one
+  // thing, asked for in turn, twice. (a, b) = (1, 2) in every pair; angles below 100, whose cosines are right
+  // to 1e-14.
+  struct Key {
+    int64_t time, dim;
+    double base;
+    int64_t start;
+  };
+  const std::vector<Key> keys = {{7, 6, 1e4, 0}, {8, 6, 1e4, 0}, {7, 8, 1e4, 0}, {7, 6, 100, 0},
+                                 {7, 6, 1e4, 3}, {1, 2, 1e4, 9}, {3, 66, 1e4, 0}};
+  for (int round = 0; round < 2; ++round)
+    for (const Key& key : keys)
+      for (const Dtype dtype : {Dtype::f64, Dtype::f32}) {
+        CAPTURE(key.time);
+        CAPTURE(key.dim);
+        const int64_t half = key.dim / 2;
+        std::vector<double> ones_and_twos(key.time * key.dim);
+        for (size_t i = 0; i < ones_and_twos.size(); ++i)
+          ones_and_twos[i] = static_cast<int64_t>(i) % key.dim < half ? 1 : 2;
+        const Tensor x = tensor({1, key.time, 1, key.dim}, ones_and_twos).to(dtype);
+        const std::vector<double> y = rope(x, key.base, key.start).to_vector<double>();
+        double worst = 0;
+        for (int64_t t = 0; t < key.time; ++t)
+          for (int64_t j = 0; j < half; ++j) {
+            const double angle =
+                static_cast<double>(key.start + t) *
+                std::pow(key.base, -2 * static_cast<double>(j) / static_cast<double>(key.dim));
+            const double* const row = &y[t * key.dim];
+            worst = std::max(worst, std::abs(row[j] - (std::cos(angle) - 2 * std::sin(angle))));
+            worst = std::max(worst, std::abs(row[j + half] - (std::sin(angle) + 2 * std::cos(angle))));
+          }
+        CHECK(worst <= (dtype == Dtype::f64 ? 1e-13 : 1e-6));
+      }
+}
+
+TEST_CASE("rope and embedding gradients have the same bits for 1, 2, 3 and 8 threads") {
+  const Tensor x = Rng(1).normal({2, 511, 3, 34});
+  const Tensor dy = Rng(2).normal({1025, 17}), indices = Rng(3).integers({1025}, 513);
+  std::vector<std::vector<float>> turned, summed;
+  for_thread_counts([&] {
+    turned.push_back(rope(x, 1e4).to_vector<float>());
+    turned.push_back(rope(x, 1e4, 0, RopeStyle::interleaved).to_vector<float>());
+    summed.push_back(index_add(dy, 0, indices, 513).to_vector<float>());
+  });
+  for (size_t i = 2; i < turned.size(); ++i) CHECK(turned[i] == turned[i % 2]);
+  for (const auto& sum_of_one : summed) CHECK(sum_of_one == summed[0]);
+  // And each row is the sum of its own in ascending order.
+  std::vector<float> wanted(513 * 17);
+  for (int64_t j = 0; j < 1025; ++j)
+    for (int64_t c = 0; c < 17; ++c)
+      wanted[static_cast<int64_t>(indices.at({j})) * 17 + c] += static_cast<float>(dy.at({j, c}));
+  CHECK(summed[0] == wanted);
 }
 
 TEST_CASE("causal attention does not see later keys") {

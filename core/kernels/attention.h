@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include "../blas.h"
+#include "scratch.h"
 #include "softmax.h"
 
 namespace isobar::kernels {
@@ -27,7 +27,7 @@ struct Attention {
   void forward(const T* q, const T* k, const T* v, T* out, T* log_sum) const {
     const int64_t blocks = chunk_count(queries, block);
     parallel_for(batch * heads * blocks, 1, [&](int64_t begin, int64_t end) {
-      std::vector<T> scores(block * keys);
+      const Scratch<T> scores(block * keys);
       for (int64_t i = begin; i < end; ++i) {
         const Block at(*this, i / blocks / heads, i / blocks % heads, i % blocks * block);
         logits(at, q, k, scores.data());
@@ -63,7 +63,7 @@ struct Attention {
                 T* dk, T* dv) const {
     const int64_t group = heads / kv_heads;
     parallel_for(batch * kv_heads, 1, [&](int64_t begin, int64_t end) {
-      std::vector<T> probability(block * keys), slope(block * keys), dz(block * keys);
+      const Scratch<T> probability(block * keys), slope(block * keys), dz(block * keys);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t b = i / kv_heads, kv = i % kv_heads;
         clear_rows(b, kv, dk);

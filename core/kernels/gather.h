@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "../parallel.h"
+#include "scratch.h"
 
 namespace isobar::kernels {
 
@@ -28,12 +28,12 @@ void gather(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int
 template <class T>
 void scatter_add(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int64_t* indices,
                  const T* x, T* y) {
-  // Counting sort: positions of row r stand at first[r] … first[r + 1].
-  std::vector<int64_t> first(rows + 1), position(count);
-  for (int64_t j = 0; j < count; ++j) ++first[indices[j] + 1];
+  // Counting sort: where each row's positions end, then the positions from the last to the first, each in
+  // front of its row's. Those of row r stand at first[r] … first[r + 1] in the end.
+  const Scratch<int64_t> first(rows + 1, 0), position(count);
+  for (int64_t j = 0; j < count; ++j) ++first[indices[j]];
   for (int64_t r = 0; r < rows; ++r) first[r + 1] += first[r];
-  std::vector<int64_t> next(first.begin(), first.end() - 1);
-  for (int64_t j = 0; j < count; ++j) position[next[indices[j]]++] = j;
+  for (int64_t j = count - 1; j >= 0; --j) position[--first[indices[j]]] = j;
 
   const int64_t grain = std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(inner, 1));
   parallel_for(outer * rows, grain, [&](int64_t begin, int64_t end) {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "../parallel.h"
+#include "scratch.h"
 
 namespace isobar::kernels {
 
@@ -36,11 +36,11 @@ double lane_sum(int64_t n, const Term& term) {
 template <class Term>
 double parallel_sum(int64_t n, const Term& term) {
   if (n <= reduce_grain) return lane_sum(n, term);
-  std::vector<double> pieces(chunk_count(n, reduce_grain));
+  const Scratch<double> pieces(chunk_count(n, reduce_grain));
   parallel_for(n, reduce_grain, [&](int64_t begin, int64_t end) {
     pieces[begin / reduce_grain] = lane_sum(end - begin, [&](int64_t i) { return term(begin + i); });
   });
-  return lane_sum(static_cast<int64_t>(pieces.size()), [&](int64_t i) { return pieces[i]; });
+  return lane_sum(chunk_count(n, reduce_grain), [&](int64_t i) { return pieces[i]; });
 }
 
 // y[r] = Σ over columns of x (rows, columns)
@@ -68,7 +68,7 @@ inline int64_t column_grain(int64_t rows, int64_t columns) {
 template <class T>
 void column_sums(int64_t rows, int64_t columns, const T* x, T* y) {
   const int64_t grain = column_grain(rows, columns), chunks = chunk_count(rows, grain);
-  std::vector<double> partial(chunks * columns);
+  const Scratch<double> partial(chunks * columns, 0.0);
   parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
     double* sums = partial.data() + begin / grain * columns;
     for (int64_t r = begin; r < end; ++r)

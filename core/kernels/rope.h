@@ -1,5 +1,5 @@
 // Rotary position embedding: pairs of channels of x (B, T, H, D) turned by an angle that grows with the
-// position.
+// position. B batch, T time, H heads, D channels of a head.
 #pragma once
 
 #include <cmath>
@@ -10,47 +10,68 @@
 
 namespace isobar::kernels {
 
+// Where a table of angles belongs: T positions from `start` on, D channels.
+struct RopeKey {
+  int64_t time, dim;
+  double base;
+  int64_t start;
+  bool operator==(const RopeKey&) const = default;
+};
+
 // cos and sin of (start + t) · base^(−2j/D) for t < T and j < D/2, computed in double.
 template <class T>
 struct RopeTable {
-  RopeTable(int64_t time, int64_t dim, double base, int64_t start)
-      : half(dim / 2), cos(time * half), sin(time * half) {
+  explicit RopeTable(const RopeKey& wanted)
+      : key(wanted), half(key.dim / 2), cos(key.time * half), sin(key.time * half) {
     std::vector<double> frequency(half);
     for (int64_t j = 0; j < half; ++j)
-      frequency[j] = std::pow(base, -2 * static_cast<double>(j) / static_cast<double>(dim));
-    parallel_for(time, 64, [&](int64_t begin, int64_t end) {
+      frequency[j] = std::pow(key.base, -2 * static_cast<double>(j) / static_cast<double>(key.dim));
+    parallel_for(key.time, 64, [&](int64_t begin, int64_t end) {
       for (int64_t t = begin; t < end; ++t)
         for (int64_t j = 0; j < half; ++j) {
-          const double angle = static_cast<double>(start + t) * frequency[j];
+          const double angle = static_cast<double>(key.start + t) * frequency[j];
           cos[t * half + j] = static_cast<T>(std::cos(angle));
           sin[t * half + j] = static_cast<T>(std::sin(angle));
         }
     });
   }
-  int64_t half;
+  const RopeKey key;
+  const int64_t half;
   std::vector<T> cos, sin;
 };
 
-// (a, b) → (a cos − b sin, a sin + b cos) for each pair; `turn` is 1, or −1 to turn back. The channels of
-// pair j are j and j + D/2, or 2j and 2j + 1 when interleaved.
+// (a, b) → (a cos − b sin, a sin + b cos) for each of `half` pairs; `turn` is 1, or −1 to turn back.
+// Pair j is made of channels j and j + half,
 template <class T>
-void rope(int64_t batch, int64_t time, int64_t heads, const RopeTable<T>& table, bool interleaved, T turn,
-          const T* x, T* y) {
-  const int64_t half = table.half, dim = 2 * half;
-  const int64_t step = interleaved ? 2 : 1, partner = interleaved ? 1 : half;
+void turn_halves(int64_t half, const T* cos, const T* sin, T turn, const T* __restrict x, T* __restrict y) {
+  for (int64_t j = 0; j < half; ++j) {
+    const T s = turn * sin[j];
+    y[j] = x[j] * cos[j] - x[j + half] * s;
+    y[j + half] = x[j] * s + x[j + half] * cos[j];
+  }
+}
+// or of channels 2j and 2j + 1.
+template <class T>
+void turn_neighbours(int64_t half, const T* cos, const T* sin, T turn, const T* __restrict x,
+                     T* __restrict y) {
+  for (int64_t j = 0; j < half; ++j) {
+    const T s = turn * sin[j];
+    y[2 * j] = x[2 * j] * cos[j] - x[2 * j + 1] * s;
+    y[2 * j + 1] = x[2 * j] * s + x[2 * j + 1] * cos[j];
+  }
+}
+
+// Every head of every token of x (B, T, H, D), contiguous.
+template <class T>
+void rope(int64_t batch, int64_t heads, const RopeTable<T>& table, bool interleaved, T turn, const T* x,
+          T* y) {
+  const int64_t time = table.key.time, half = table.half, dim = table.key.dim;
   const int64_t grain = std::max<int64_t>(1, map_grain / std::max<int64_t>(heads * dim, 1));
+  const auto turn_head = interleaved ? turn_neighbours<T> : turn_halves<T>;
   parallel_for(batch * time, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t bt = begin; bt < end; ++bt) {
-      const T *cos = table.cos.data() + bt % time * half, *sin = table.sin.data() + bt % time * half;
-      for (int64_t h = 0; h < heads; ++h) {
-        const T* a = x + (bt * heads + h) * dim;
-        T* out = y + (bt * heads + h) * dim;
-        for (int64_t j = 0; j < half; ++j) {
-          const T p = a[j * step], q = a[j * step + partner], s = turn * sin[j];
-          out[j * step] = p * cos[j] - q * s;
-          out[j * step + partner] = p * s + q * cos[j];
-        }
-      }
+    for (int64_t i = begin * heads; i < end * heads; ++i) {
+      const int64_t t = i / heads % time;
+      turn_head(half, &table.cos[t * half], &table.sin[t * half], turn, x + i * dim, y + i * dim);
     }
   });
 }
