@@ -3,7 +3,6 @@
 #include <cblas.h>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "error.h"
@@ -44,15 +43,13 @@ double multiply_adds(const Gemm<T>& p) {
 }
 
 // Which is fastest, as measured with AVX-512. Below 10^6 multiply-adds OpenBLAS copies nothing either, which
-// serves it well unless the rows of both operands have length K. Ours wants wide panels, and where A is
-// stored as (K, M) it touches a short piece of each of K rows.
+// serves it well unless the rows of both operands have length K. Ours wants wide panels and some rows.
 template <class T>
 Kernel choose(const Gemm<T>& p) {
   const bool vectors = sizeof(kernels::Batch<T>) >= 32;
   const bool small = multiply_adds(p) <= 1e6;
-  if (!vectors || p.m < 8 || p.n < 32 || p.k > 2048) return Kernel::blas;
-  if (p.transpose_a) return p.transpose_b || p.k > 64 || small ? Kernel::blas : Kernel::own;
-  if (!p.transpose_b) return small ? Kernel::blas : Kernel::own;
+  if (!vectors || p.m < 8 || p.n < 32) return Kernel::blas;
+  if (p.transpose_a || !p.transpose_b) return small ? Kernel::blas : Kernel::own;
   if (small && p.m < 32) return Kernel::blas;
   return p.m * (p.n + p.k) < p.n * p.k ? Kernel::own_transposed : Kernel::own;
 }
@@ -92,29 +89,33 @@ void run(Gemm<T> p, Kernel kernel) {
   }
 }
 
-// The sizes of C's tiles. Less than 2^21 multiply-adds (some 35 µs) are not worth a task, and more than 32
-// tasks gain nothing. Each task copies operands anew: OpenBLAS both, ours one. So the dimension of the
-// operand that is copied is cut last, into halves or pieces of 192 and more; the other one first.
+// The sizes of C's tiles, one for each task. Less than 2^21 multiply-adds (some 35 µs) are not worth a task.
+// Each task copies operands anew, OpenBLAS both, ours mostly B alone. So the columns of B are cut first and
+// the rows of A last, into halves or pieces of 192 and more.
+//
+// Where a tile of OpenBLAS's ends may show in the last bit, so its tiles depend on the shape alone. Ours does
+// not show (gemm.h): it cuts no more than the threads need.
 struct Tiles {
   int64_t rows, columns;
 };
 
 template <class T>
 Tiles tiles_for(const Gemm<T>& p, Kernel kernel) {
-  const double work = std::clamp<double>(multiply_adds(p) / (1 << 21), 1, 32);
-  const auto wanted = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(work)));
-  // The length of `length` cut into at most `most` pieces of at least `shortest`, in multiples of 16.
-  const auto cut = [](int64_t length, int64_t shortest, int64_t most) {
-    const int64_t pieces = std::clamp<int64_t>(length / shortest, 1, most);
-    return chunk_count(length, pieces * 16) * 16;
+  if (kernel != Kernel::blas && threads() == 1) return {p.m, p.n};
+  const int64_t most = kernel == Kernel::blas ? 32 : 4 * threads();
+  const auto wanted =
+      static_cast<int64_t>(std::clamp<double>(multiply_adds(p) / (1 << 21), 1, static_cast<double>(most)));
+  // The length of `length` cut into at most `pieces` of at least `shortest`, in multiples of `unit`.
+  const auto cut = [](int64_t length, int64_t shortest, int64_t pieces, int64_t unit) {
+    return chunk_count(chunk_count(length, unit), std::clamp<int64_t>(length / shortest, 1, pieces)) * unit;
   };
-  const auto halves = [](int64_t length) { return std::clamp<int64_t>(length / 2, 64, 192); };
-  if (kernel == Kernel::own_transposed) {
-    const int64_t rows = cut(p.m, 96, wanted);
-    return {rows, cut(p.n, halves(p.n), chunk_count(wanted, chunk_count(p.m, rows)))};
-  }
-  const int64_t columns = cut(p.n, kernel == Kernel::own ? 96 : 256, wanted);
-  return {cut(p.m, halves(p.m), chunk_count(wanted, chunk_count(p.n, columns))), columns};
+  const bool across = kernel == Kernel::own_transposed;  // the rows of C are the columns that ours cuts
+  const int64_t m = across ? p.n : p.m, n = across ? p.m : p.n;
+  const int64_t columns =
+      kernel == Kernel::blas ? cut(n, 256, wanted, 16) : cut(n, 192, wanted, kernels::panel_columns<T>);
+  const int64_t rows =
+      cut(m, std::clamp<int64_t>(m / 2, 64, 192), chunk_count(wanted, chunk_count(n, columns)), 16);
+  return across ? Tiles{columns, rows} : Tiles{rows, columns};
 }
 
 }  // namespace

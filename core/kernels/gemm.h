@@ -1,13 +1,15 @@
 // Products of the sizes that training has, C (M, N) = A · B, without copying both operands.
 //
 // A library brings A and B into its own layout on every call. That pays when each element is read hundreds
-// of times; for 32 rows it takes as long as the product itself. Here B alone is copied (or transposed), a few
-// panels of three registers' width at a time, and A is read where it stands:
+// of times; for 32 rows it takes as long as the product itself. Here B is copied (or transposed), a block of
+// panels of three registers' width at a time, and A is read where it stands, unless its rows are not
+// contiguous:
 //
-//   for each block of panels of B, copied so that the K rows of a panel stand one after the other:
-//     for each 8 rows of A:
-//       for each panel of the block:        8 × 3 registers hold a tile of C
-//         for l in 0 … K − 1:               tile += column l of A ⊗ row l of the panel
+//   for each 512 of the K, in even pieces:
+//     for each block of panels of B, copied so that the K rows of a panel stand one after the other:
+//       for each 8 rows of A:
+//         for each panel of the block:        8 × 3 registers hold a tile of C
+//           for l in 0 … K − 1:               tile += column l of A ⊗ row l of the panel
 //
 // 8 × 3 rather than a squarer 12 × 2 or 14 × 2: three loads of the panel and eight of A serve 24
 // multiply-adds, so the core's four instructions per cycle are enough, and eight rows whose distance is a
@@ -55,7 +57,9 @@ template <class T>
 inline constexpr int tile_rows = sizeof(Batch<T>) == 64 ? 8 : 4;
 template <class T>
 inline constexpr int64_t panel_columns = tile_registers* width<T>;
-inline constexpr int64_t block_bytes = 256 << 10;  // panels that stay in the second-level cache
+inline constexpr int64_t block_bytes = 512 << 10;  // panels that stay in the second-level cache
+inline constexpr int64_t block_depth = 512;        // rows of B in it
+inline constexpr int64_t block_rows = 64;          // of A, where A is copied
 
 // out (R, V registers) = a · panel, or added to out.
 template <class T, int R, int V>
@@ -159,22 +163,57 @@ void place_tile(int64_t k, int64_t rows, int64_t columns, const Strided<const T>
   copy_matrix<T>(rows, columns, {buffer, step, 1}, c);
 }
 
+// strips = a (rows, k) whose columns are contiguous: tile_rows at a time, column after column. The last strip
+// may end in rows that nobody wrote and nobody reads.
+template <class T>
+void pack_strips(int64_t rows, int64_t k, const Strided<const T>& a, T* strips) {
+  constexpr int64_t step = tile_rows<T>;
+  const int64_t whole = rows / step * step;
+  for (int64_t l = 0; l < k; ++l) {
+    for (int64_t i = 0; i < whole; i += step) std::copy_n(a.at(i, l), step, strips + i * k + l * step);
+    std::copy_n(a.at(whole, l), rows - whole, strips + whole * k + l * step);
+  }
+}
+
+// `length` in pieces of equal length, none above `most`: that length.
+inline int64_t even_piece(int64_t length, int64_t most) {
+  return chunk_count(length, std::max<int64_t>(1, chunk_count(length, most)));
+}
+
+// body(begin, count) for each block of 0 … n − 1, the last one shorter.
+template <class Body>
+void for_blocks(int64_t n, int64_t size, const Body& body) {
+  for (int64_t begin = 0; begin < n; begin += size) body(begin, std::min(size, n - begin));
+}
+
 // On the calling thread.
 template <class T>
 void multiply(const Product<T>& p) {
-  constexpr int64_t step = panel_columns<T>;
-  const int64_t fitting = block_bytes / (std::max<int64_t>(p.k, 1) * step * static_cast<int64_t>(sizeof(T)));
-  const int64_t block = step * std::clamp<int64_t>(fitting, 1, chunk_count(p.n, step));
-  const Scratch<T> panels(block * p.k);
-  for (int64_t first = 0; first < p.n; first += block) {
-    const int64_t end = std::min(p.n, first + block);
-    for (int64_t j = first; j < end; j += step)
-      pack_panel(p.k, std::min(step, p.n - j), p.b.from(0, j), panels.data() + (j - first) * p.k);
-    for (int64_t i = 0; i < p.m; i += tile_rows<T>)
-      for (int64_t j = first; j < end; j += step)
-        place_tile(p.k, std::min<int64_t>(tile_rows<T>, p.m - i), std::min(step, p.n - j), p.a.from(i, 0),
-                   panels.data() + (j - first) * p.k, p.accumulate, p.c.from(i, j));
-  }
+  constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;
+  const bool copy_a = p.a.column != 1;
+  const int64_t depth = even_piece(p.k, block_depth);
+  const int64_t fitting =
+      block_bytes / (std::max<int64_t>(depth, 1) * step * static_cast<int64_t>(sizeof(T)));
+  const int64_t block = step * even_piece(chunk_count(p.n, step), fitting);
+  const int64_t rows = copy_a ? block_rows : std::max<int64_t>(p.m, 1);
+  const Scratch<T> panels(block * depth), strips(copy_a ? rows * depth : 0);
+  for_blocks(p.k, depth, [&](int64_t l, int64_t k) {
+    for_blocks(p.n, block, [&](int64_t first, int64_t columns) {
+      for_blocks(columns, step, [&](int64_t j, int64_t width) {
+        pack_panel(k, width, p.b.from(l, first + j), panels.data() + j * k);
+      });
+      for_blocks(p.m, rows, [&](int64_t top, int64_t count) {
+        if (copy_a) pack_strips(count, k, p.a.from(top, l), strips.data());
+        for_blocks(count, height, [&](int64_t i, int64_t high) {
+          const auto a = copy_a ? Strided<const T>{strips.data() + i * k, 1, height} : p.a.from(top + i, l);
+          for_blocks(columns, step, [&](int64_t j, int64_t width) {
+            place_tile(k, high, width, a, panels.data() + j * k, p.accumulate || l > 0,
+                       p.c.from(top + i, first + j));
+          });
+        });
+      });
+    });
+  });
 }
 
 }  // namespace isobar::kernels
