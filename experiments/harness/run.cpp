@@ -1,5 +1,6 @@
 #include "run.h"
 
+#include <cmath>
 #include <utility>
 
 #include "../../core/blas.h"
@@ -91,6 +92,16 @@ void Run::flush() { file_.save(partial_h5_); }
 
 Csv& Run::csv(const std::string& name, std::vector<std::string> columns) {
   return csvs_.emplace_back(name, std::move(columns));
+}
+
+void Run::measured(const std::string& key, const Spread& spread, double theory) {
+  Json& all = summary_["measured"];
+  check(!all.contains(key), "measured: '{}' was measured already", key);
+  all[key] = to_json(spread);
+  if (!std::isnan(theory)) all[key]["theory"] = theory;
+}
+void Run::measured(const std::string& key, double value, double theory) {
+  measured(key, spread_of(std::span<const double>(&value, 1)), theory);
 }
 
 void Run::expect(const std::string& name, bool ok, const std::string& detail) {

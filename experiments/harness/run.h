@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <deque>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@
 #include "json.h"
 #include "progress.h"
 #include "result_folder.h"
+#include "stats.h"
 
 namespace isobar {
 
@@ -83,6 +85,8 @@ struct RunOptions {
 
 class Run {
  public:
+  static constexpr double no_theory = std::numeric_limits<double>::quiet_NaN();
+
   // Takes the folder and writes a first run.partial.h5. Throws Error when it cannot (see ResultFolder).
   explicit Run(RunOptions options);
   Run(const Run&) = delete;
@@ -112,6 +116,11 @@ class Run {
   Json& summary() { return summary_; }
   Json& timing() { return timing_; }
   Json& environment() { return environment_; }
+
+  // A figure that claims are judged by, over the seeds or single: stands under "measured" of summary.json,
+  // with the closed form beside it where there is one. Throws Error when the key was there already.
+  void measured(const std::string& key, const Spread& spread, double theory = no_theory);
+  void measured(const std::string& key, double value, double theory = no_theory);
 
   // Our own measurement against a closed form or a reference range. One that fails makes the program exit 1.
   // `detail` holds the numbers.
