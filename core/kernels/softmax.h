@@ -27,11 +27,12 @@ T row_max(int64_t n, const T* x) {
   return *std::max_element(each, each + width<T>);
 }
 
-// Σ exp(x[i] − max); e[i] = exp(x[i] − max) where e is not null.
+// Σ exp(x[i] − max); e[i] = exp(x[i] − max) where e is not null. Fetches the n elements behind x meanwhile.
 template <class T>
 [[gnu::flatten]] double shifted_exp(int64_t n, const T* x, T max, T* e) {
   LaneSums<T> sum;
   for_registers<T>(n, [&](auto io, int64_t i) {
+    fetch_ahead(x + n + i);
     const Batch<T> v = xsimd::exp(io.load(x + i) - max);
     if (e != nullptr) io.store(v, e + i);
     sum.add(io.keep(v), i);
@@ -42,15 +43,18 @@ template <class T>
 // p = softmax(x) of each row.
 template <class T>
 void softmax(int64_t rows, int64_t columns, const T* x, T* p) {
-  parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const T* row = x + r * columns;
-      T* pr = p + r * columns;
-      const T scale = static_cast<T>(1 / shifted_exp(columns, row, row_max(columns, row), pr));
-      vmap_serial(
-          columns, pr, [=](auto v) { return v * scale; }, pr);
-    }
-  });
+  parallel_for(
+      rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
+        for (int64_t r = begin; r < end; ++r) {
+          const T* row = x + r * columns;
+          T* pr = p + r * columns;
+          const T scale = static_cast<T>(1 / shifted_exp(columns, row, row_max(columns, row), pr));
+          for_registers<T>(columns, [=](auto io, int64_t i) {
+            fetch_ahead(pr + columns + i);
+            io.store(io.load(pr + i) * scale, pr + i);
+          });
+        }
+      });
 }
 
 // dx = p · (dy − Σ dy · p); dx may be dy.
