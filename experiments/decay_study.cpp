@@ -58,6 +58,13 @@ void study_net(Run& run, const Config& config) {
   }
   run.summary()["layers"] = std::move(layers);
   record_series(run, "", result);
+  for (size_t layer = 0; layer < result.theory.size(); ++layer) measured_layer(run, "", result, layer);
+  std::vector<double> last_over_first;
+  for (const Signals& signals : result.runs)
+    last_over_first.push_back(signals.layers.back().weight_gradient_norm /
+                              signals.layers.front().weight_gradient_norm);
+  run.measured("grad_norm.last_over_first", spread_of(last_over_first));
+  plot_layers(run, result, run.preset_unchanged() ? printed_columns(run.preset()) : PrintedColumns());
   print_layers(run, result);
 
   // What 003 prints, and what PyTorch measured, holds for the preset's net alone.
@@ -95,6 +102,7 @@ void study_reference(Run& run, const Config& asked) {
         entry.update(layer_json(result, layer));
         layers.push_back(std::move(entry));
         add_row(csv, result, layer);
+        measured_layer(run, config.key() + ".", result, layer);
       }
       record_series(run, config.net_name() + "/", result);
       run.flush();

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "../../core/error.h"
@@ -69,6 +70,13 @@ double Config::branch_scale() const { return alpha < 0 ? 1 / std::sqrt(static_ca
 std::string Config::net_name() const {
   return fmt::format("{} {} {} {} D={}", topology, topology == "fixup" ? "he_normal" : init, norm, loss,
                      depth);
+}
+
+std::string Config::key() const {
+  std::string key = net_name();
+  std::erase(key, '=');
+  std::replace(key.begin(), key.end(), ' ', '.');
+  return key;
 }
 
 }  // namespace isobar::decay

@@ -34,6 +34,8 @@ struct Config : HasFields {
   double branch_scale() const;
   // "plain default rmsnorm sum D=8", for tables.
   std::string net_name() const;
+  // "plain.default.rmsnorm.sum.D8", for figures.
+  std::string key() const;
 };
 
 }  // namespace isobar::decay

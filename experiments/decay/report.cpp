@@ -78,6 +78,49 @@ void record_series(Run& run, const std::string& prefix, const Result& result) {
     }
 }
 
+void measured_layer(Run& run, const std::string& prefix, const Result& result, size_t layer) {
+  const std::string key = fmt::format("{}layer{}", prefix, layer + 1);
+  const LayerTheory& theory = result.theory[layer];
+  run.measured(key + ".std", layer_spread(result.runs, layer, &LayerSignal::output_std), theory.output_std);
+  run.measured(key + ".grad_norm", layer_spread(result.runs, layer, &LayerSignal::weight_gradient_norm),
+               theory.weight_gradient_norm);
+  if (result.config.norm != "none")
+    run.measured(key + ".std_norm", layer_spread(result.runs, layer, &LayerSignal::norm_std));
+  std::vector<double> ratios, means;
+  for (const Signals& signals : result.runs) {
+    const LayerSignal& here = signals.layers[layer];
+    if (layer > 0) ratios.push_back(here.output_std / signals.layers[layer - 1].output_std);
+    means.push_back(std::abs(here.linear_mean) / here.linear_std);
+  }
+  if (layer > 0) run.measured(key + ".ratio", spread_of(ratios));
+  run.measured(key + ".mean_over_std", spread_of(means));
+}
+
+void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) {
+  std::vector<double> layers;
+  for (size_t layer = 0; layer < result.theory.size(); ++layer)
+    layers.push_back(static_cast<double>(layer + 1));
+  const auto plot = [&](const std::string& title, const std::string& quantity,
+                        double LayerSignal::*measured_value, double LayerTheory::*theory_value,
+                        const std::vector<double>& source) {
+    Curve measured{"median [min, max]", Role::measured, layers, {}, {}, {}};
+    Curve theory{"theory", Role::theory, layers, {}, {}, {}};
+    for (size_t layer = 0; layer < layers.size(); ++layer) {
+      const Spread spread = layer_spread(result.runs, layer, measured_value);
+      measured.y.push_back(spread.median);
+      measured.low.push_back(spread.min);
+      measured.high.push_back(spread.max);
+      theory.y.push_back(result.theory[layer].*theory_value);
+    }
+    Plot wanted{title + ", " + result.config.net_name(), "layer", quantity, true, {measured, theory}};
+    if (!source.empty()) wanted.curves.push_back({"printed", Role::printed, layers, source, {}, {}});
+    run.plot(wanted);
+  };
+  plot("std of each layer's output", "std", &LayerSignal::output_std, &LayerTheory::output_std, printed.std);
+  plot("gradient norm of each layer's weight", "gradient norm", &LayerSignal::weight_gradient_norm,
+       &LayerTheory::weight_gradient_norm, printed.weight_gradient_norm);
+}
+
 void print_layers(Run& run, const Result& result) {
   const size_t depth = result.theory.size(), shown = std::min(depth, most_rows);
   Table table({"layer", "std after W1", "std of output", "theory", "std across the batch", "grad norm of W1",

@@ -29,6 +29,17 @@ void add_row(Csv& csv, const Result& result, size_t layer);
 // /series/<prefix><quantity>: one row per run, one column per layer.
 void record_series(Run& run, const std::string& prefix, const Result& result);
 
+// What claims are judged by: "<prefix>layer8.std", ".grad_norm", and the std's growth since the layer below
+// as ".ratio" (of the outputs, per seed). Layer 0 is the first.
+void measured_layer(Run& run, const std::string& prefix, const Result& result, size_t layer);
+
+// std and gradient norm of every layer beside theory and what the source printed of them (by layer, NaN where
+// nothing).
+struct PrintedColumns {
+  std::vector<double> std, weight_gradient_norm;
+};
+void plot_layers(Run& run, const Result& result, const PrintedColumns& printed);
+
 // At most 24 layers, evenly chosen, as a table; std and gradient norm as charts.
 void print_layers(Run& run, const Result& result);
 

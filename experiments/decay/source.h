@@ -5,12 +5,9 @@
 #include <array>
 #include <optional>
 
-namespace isobar::decay {
+#include "../harness/stats.h"
 
-struct Range {
-  double low, high;
-  bool contains(double value) const { return value >= low && value <= high; }
-};
+namespace isobar::decay {
 
 struct SourceRow {
   double std;                                   // printed

@@ -1,6 +1,7 @@
 #include "verdict.h"
 
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "../harness/table.h"
@@ -38,12 +39,6 @@ void expect_medians(Run& run, const std::vector<Signals>& runs, std::span<const 
 
 }  // namespace
 
-Range one_more_seed(const Spread& seeds) {
-  if (seeds.min <= 0) return {seeds.min, seeds.max};
-  const double half = std::sqrt(seeds.max / seeds.min);
-  return {seeds.min / half, seeds.max * half};
-}
-
 Judgement judge(double printed, const Spread& seeds) {
   return one_more_seed(seeds).contains(printed) ? Judgement::confirmed : Judgement::refuted;
 }
@@ -57,6 +52,16 @@ void judge_figure(Run& run, const std::string& id, const std::string& claim, dou
                .theory = number_or_null(theory),
                .verdict = judge(printed, seeds),
                .reason = reason_text(printed, seeds)});
+}
+
+PrintedColumns printed_columns(const std::string& preset) {
+  PrintedColumns columns;
+  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+  for (const SourceRow& row : preset == "blog8" ? blog8_rows : blog8_rmsnorm_rows) {
+    columns.std.push_back(row.std);
+    columns.weight_gradient_norm.push_back(row.weight_gradient_norm.value_or(nothing));
+  }
+  return columns;
 }
 
 void judge_blog8(Run& run, const std::vector<Signals>& runs, const std::vector<LayerTheory>& theory) {

@@ -30,6 +30,7 @@
 #include "../../core/error.h"
 #include "../../core/hdf5_file.h"
 #include "json.h"
+#include "plot.h"
 #include "progress.h"
 #include "result_folder.h"
 #include "stats.h"
@@ -121,6 +122,9 @@ class Run {
   // with the closed form beside it where there is one. Throws Error when the key was there already.
   void measured(const std::string& key, const Spread& spread, double theory = no_theory);
   void measured(const std::string& key, double value, double theory = no_theory);
+
+  // Curves for the report (report.cpp); they stand under "plots" of summary.json.
+  void plot(const Plot& plot) { summary_["plots"].push_back(to_json(plot)); }
 
   // Our own measurement against a closed form or a reference range. One that fails makes the program exit 1.
   // `detail` holds the numbers.

@@ -24,6 +24,12 @@ Spread spread_of(std::span<const double> values) {
   return spread;
 }
 
+Range one_more_seed(const Spread& seeds) {
+  if (seeds.min <= 0) return {seeds.min, seeds.max};
+  const double half = std::sqrt(seeds.max / seeds.min);
+  return {seeds.min / half, seeds.max * half};
+}
+
 Json to_json(const Spread& spread) {
   return {
       {"median", spread.median}, {"min", spread.min}, {"max", spread.max}, {"nonfinite", spread.nonfinite}};

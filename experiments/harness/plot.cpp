@@ -1,0 +1,32 @@
+#include "plot.h"
+
+#include "../../core/error.h"
+
+namespace isobar {
+namespace {
+
+const char* name_of(Role role) {
+  return role == Role::measured ? "measured" : role == Role::theory ? "theory" : "printed";
+}
+
+}  // namespace
+
+Json to_json(const Plot& plot) {
+  Json curves = Json::array();
+  for (const Curve& curve : plot.curves) {
+    const auto fits = [&](const std::vector<double>& v) { return v.size() == curve.x.size(); };
+    const bool band = !curve.low.empty() || !curve.high.empty();
+    check(fits(curve.y) && (!band || (fits(curve.low) && fits(curve.high))),
+          "plot '{}': curve '{}' has {} x, {} y, {} low and {} high; wanted one length", plot.title,
+          curve.label, curve.x.size(), curve.y.size(), curve.low.size(), curve.high.size());
+    Json points = Json::array();
+    for (size_t i = 0; i < curve.x.size(); ++i)
+      points.push_back(
+          {curve.x[i], band ? curve.low[i] : curve.y[i], curve.y[i], band ? curve.high[i] : curve.y[i]});
+    curves.push_back({{"label", curve.label}, {"role", name_of(curve.role)}, {"points", std::move(points)}});
+  }
+  return {
+      {"title", plot.title}, {"x", plot.x}, {"y", plot.y}, {"log", plot.log}, {"curves", std::move(curves)}};
+}
+
+}  // namespace isobar

@@ -1,0 +1,33 @@
+// Plot: curves that the report draws, as data. A study says what belongs together; how it looks is the
+// report's business.
+//
+//   run.plot({.title = "std of each layer's output", .x = "layer", .y = "std", .log = true, .curves = {…}});
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "json.h"
+
+namespace isobar {
+
+enum class Role { measured, theory, printed };  // printed: the points of a source
+
+struct Curve {
+  std::string label;
+  Role role = Role::measured;
+  std::vector<double> x, y;       // of one length; a NaN or infinity leaves a gap
+  std::vector<double> low, high;  // of the same length, or empty: no band
+};
+
+struct Plot {
+  std::string title, x, y;  // what stands at the axes, with units
+  bool log = false;         // the y axis
+  std::vector<Curve> curves;
+};
+
+// {"title": …, "x": …, "y": …, "log": …, "curves": [{"label": …, "role": "measured", "points": [[x, low, y,
+// high], …]}]}; where there is no band, low and high are y. Throws Error when lengths differ.
+Json to_json(const Plot& plot);
+
+}  // namespace isobar
