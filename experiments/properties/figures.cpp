@@ -1,0 +1,77 @@
+#include "figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../harness/table.h"
+
+namespace isobar::properties {
+
+void Figures::add(const std::string& key, double value, double theory) {
+  auto place = std::find_if(figures_.begin(), figures_.end(), [&](const Figure& f) { return f.key == key; });
+  if (place == figures_.end()) place = figures_.insert(place, {key, theory, {}});
+  place->values.push_back(value);
+}
+
+void Figures::publish(Run& run) const {
+  Table table({"figure", "median", "min", "max", "theory"});
+  Csv& csv = run.csv("figures.csv", {"figure", "median", "min", "max", "theory"});
+  for (const Figure& f : figures_) {
+    const Spread spread = spread_of(f.values);
+    run.measured(f.key, spread, f.theory);
+    csv.row({f.key, spread.median, spread.min, spread.max, f.theory});
+    table.row({f.key, figure(spread.median), figure(spread.min), figure(spread.max),
+               std::isnan(f.theory) ? "–" : figure(f.theory)});
+  }
+  run.say("\n{}", table.text());
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  check(a.shape() == b.shape(), "largest_difference: wanted two tensors of one shape, got {} and {}",
+        a.shape(), b.shape());
+  const std::vector<double> x = a.to(Dtype::f64).to_vector<double>(),
+                            y = b.to(Dtype::f64).to_vector<double>();
+  double largest = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double difference = std::abs(x[i] - y[i]);
+    largest =
+        std::isfinite(difference) ? std::max(largest, difference) : std::numeric_limits<double>::infinity();
+  }
+  return largest;
+}
+
+RowMoments row_moments(const Tensor& x) {
+  const std::vector<double> values = x.to(Dtype::f64).to_vector<double>();
+  const int64_t rows = x.size(0), columns = x.numel() / rows;
+  RowMoments result;
+  for (int64_t r = 0; r < rows; ++r) {
+    const double* row = &values[r * columns];
+    double sum = 0, squares = 0;
+    for (int64_t c = 0; c < columns; ++c) sum += row[c];
+    const double mean = sum / static_cast<double>(columns);
+    for (int64_t c = 0; c < columns; ++c) squares += (row[c] - mean) * (row[c] - mean);
+    result.mean.push_back(mean);
+    result.std.push_back(std::sqrt(squares / static_cast<double>(columns)));
+  }
+  return result;
+}
+
+double least_cosine(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = a.to(Dtype::f64).to_vector<double>(),
+                            y = b.to(Dtype::f64).to_vector<double>();
+  const int64_t rows = a.size(0), columns = a.numel() / rows;
+  double least = 1;
+  for (int64_t r = 0; r < rows; ++r) {
+    double xy = 0, xx = 0, yy = 0;
+    for (int64_t i = r * columns; i < (r + 1) * columns; ++i) {
+      xy += x[i] * y[i];
+      xx += x[i] * x[i];
+      yy += y[i] * y[i];
+    }
+    least = std::min(least, xy / std::sqrt(xx * yy));
+  }
+  return least;
+}
+
+}  // namespace isobar::properties

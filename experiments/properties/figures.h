@@ -1,0 +1,46 @@
+// Figures: named numbers, one value of each per seed.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../core/rng.h"
+#include "../harness/run.h"
+
+namespace isobar::properties {
+
+class Figures {
+ public:
+  // One more value of this figure; `theory` is the closed form, the same for all seeds.
+  void add(const std::string& key, double value, double theory = Run::no_theory);
+  // All of them as measured figures of the run, and as a table.
+  void publish(Run& run) const;
+
+ private:
+  struct Figure {
+    std::string key;
+    double theory;
+    std::vector<double> values;
+  };
+  std::vector<Figure> figures_;
+};
+
+// Largest |a − b| over all elements, summed and compared in double; infinite where either is not finite.
+double largest_difference(const Tensor& a, const Tensor& b);
+// Over the rows of x (N, d): mean and population std of each.
+struct RowMoments {
+  std::vector<double> mean, std;
+};
+RowMoments row_moments(const Tensor& x);
+// The smallest cosine between a row of a and the same row of b, computed in double.
+double least_cosine(const Tensor& a, const Tensor& b);
+
+// What the study looks at, one part a file. Each adds its figures for one seed.
+void measure_invariances(Figures& figures, const Rng& rng);  // shifts, scales, directions
+void measure_formulas(Figures& figures, const Rng& rng);     // definitions, shapes, foldings
+void measure_precision(Figures& figures, const Rng& rng);    // fp16 and bf16, with and without upcast
+void measure_batches(Figures& figures, const Rng& rng);      // statistics over a batch
+void measure_counts(Figures& figures, const Rng& rng);       // parameters
+
+}  // namespace isobar::properties
