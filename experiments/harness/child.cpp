@@ -10,7 +10,7 @@
 
 #include "../../core/error.h"
 
-namespace isobar::bench {
+namespace isobar {
 
 Finished run_child(const std::string& program, const std::vector<std::string>& arguments) {
   std::vector<std::string> words{program};
@@ -20,7 +20,7 @@ Finished run_child(const std::string& program, const std::vector<std::string>& a
   argv.push_back(nullptr);
 
   std::array<int, 2> pipe_ends{};  // to read from, to write to
-  check(pipe(pipe_ends.data()) == 0, "bench: no pipe: {}", std::strerror(errno));
+  check(pipe(pipe_ends.data()) == 0, "{}: no pipe for its output: {}", program, std::strerror(errno));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
@@ -29,7 +29,7 @@ Finished run_child(const std::string& program, const std::vector<std::string>& a
   const int error = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
-  check(error == 0, "bench: cannot start {}: {}", program, std::strerror(error));
+  check(error == 0, "cannot start {}: {}", program, std::strerror(error));
 
   Finished finished{};
   std::array<char, 4096> piece{};
@@ -44,4 +44,4 @@ Finished run_child(const std::string& program, const std::vector<std::string>& a
 
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
-}  // namespace isobar::bench
+}  // namespace isobar

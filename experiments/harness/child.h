@@ -1,10 +1,10 @@
-// Child processes: a case has one of its own, and one case is a whole process.
+// Child processes: programs that run others, and measure them.
 #pragma once
 
 #include <string>
 #include <vector>
 
-namespace isobar::bench {
+namespace isobar {
 
 struct Finished {
   int code;         // exit code; 128 + number of the signal that ended it
@@ -17,4 +17,4 @@ Finished run_child(const std::string& program, const std::vector<std::string>& a
 // The path of this very program.
 std::string own_path();
 
-}  // namespace isobar::bench
+}  // namespace isobar

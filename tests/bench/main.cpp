@@ -21,11 +21,11 @@
 #include "../../core/error.h"
 #include "../../core/parallel.h"
 #include "../../core/precision.h"
+#include "../../experiments/harness/child.h"
 #include "../../experiments/harness/environment.h"
 #include "../../experiments/harness/nearest.h"
 #include "../../experiments/harness/table.h"
 #include "case.h"
-#include "child.h"
 #include "limits.h"
 #include "timing.h"
 

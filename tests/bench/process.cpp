@@ -4,9 +4,9 @@
 
 #include "../../core/error.h"
 #include "../../core/parallel.h"
+#include "../../experiments/harness/child.h"
 #include "../temporary_folder.h"
 #include "case.h"
-#include "child.h"
 
 namespace isobar::bench {
 
