@@ -1,0 +1,91 @@
+#include "page.h"
+
+#include <filesystem>
+
+#include "../../core/error.h"
+#include "../../core/file.h"
+
+namespace isobar::fixtures {
+extern const char page[], style[], words[], script[], claims_zh[], dygraph[], dygraph_css[];
+}  // namespace isobar::fixtures
+
+namespace isobar::report {
+namespace {
+
+constexpr size_t largest_summary = size_t{1} << 28;
+
+Json summary_in(const std::string& folder) {
+  const std::string path = folder + "/summary.json";
+  check(std::filesystem::exists(path), "'{}' has no summary.json; name the folder of a finished run", folder);
+  Json summary = Json::parse(read_file(path, largest_summary), nullptr, false);
+  check(summary.is_object() && summary.contains("program"),
+        "'{}' is not the summary of a run; run the study again", path);
+  return summary;
+}
+
+// JSON inside a script element must not end it.
+std::string embedded(const Json& json) {
+  std::string text = with_named_infinities(json).dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (size_t at = 0; (at = text.find('<', at)) != std::string::npos; at += 6) text.replace(at, 1, "\\u003c");
+  return text;
+}
+
+// The template with every @name@ of the list replaced.
+std::string filled(std::string_view text, const std::vector<std::pair<std::string, std::string>>& values) {
+  std::string result;
+  while (!text.empty()) {
+    bool found = false;
+    for (const auto& [name, value] : values)
+      if (text.starts_with(name)) {
+        result += value;
+        text.remove_prefix(name.size());
+        found = true;
+        break;
+      }
+    if (found) continue;
+    result += text.front();
+    text.remove_prefix(1);
+  }
+  return result;
+}
+
+}  // namespace
+
+void Content::add_run(const std::string& name, const Json& summary) {
+  runs_.push_back({{"name", name},
+                   {"program", summary["program"]},
+                   {"configuration", summary.value("config", Json::object())},
+                   {"environment", summary.value("environment", Json::object())},
+                   {"timing", summary.value("timing", Json::object())},
+                   {"expectations", summary.value("expectations", Json::array())},
+                   {"plots", summary.value("plots", Json::array())}});
+}
+
+void Content::add(const std::string& folder) {
+  const Json summary = summary_in(folder);
+  const std::string name = std::filesystem::path(folder).lexically_normal().filename().string();
+  add_run(name.empty() ? folder : name, summary);
+  if (!summary.contains("claims")) return;
+  const Json chinese = Json::parse(fixtures::claims_zh);
+  for (Json claim : summary["claims"]) {
+    const std::string id = claim.value("id", "");
+    if (chinese.contains(id)) claim["claim_zh"] = chinese[id];
+    claims_.push_back(std::move(claim));
+  }
+  for (const Json& run : summary.value("runs", Json::array())) {
+    const std::string child = run.value("name", "");
+    if (run.value("done", false)) add_run(child, summary_in(folder + "/" + child));
+  }
+}
+
+std::string Content::page(const std::string& lang) const {
+  return filled(fixtures::page, {{"@lang@", lang},
+                                 {"@dygraph_css@", fixtures::dygraph_css},
+                                 {"@style@", fixtures::style},
+                                 {"@data@", embedded({{"claims", claims_}, {"runs", runs_}})},
+                                 {"@dygraph@", fixtures::dygraph},
+                                 {"@words@", fixtures::words},
+                                 {"@script@", fixtures::script}});
+}
+
+}  // namespace isobar::report

@@ -1,0 +1,79 @@
+// The report: one file that asks for nothing outside, holds what was run, and works in a browser.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "../experiments/harness/plot.h"
+#include "../experiments/report/page.h"
+#include "message_of.h"
+#include "program.h"
+
+using namespace isobar;
+
+TEST_CASE("a plot is its curves' points, with the value itself where there is no band") {
+  const Plot plot{
+      "t",
+      "layer",
+      "std",
+      true,
+      {{"a", Role::measured, {1, 2}, {3, 4}, {2, 3}, {5, 6}}, {"b", Role::printed, {1}, {9}, {}, {}}}};
+  CHECK(to_json(plot)["curves"][0]["points"].dump() == "[[1.0,2.0,3.0,5.0],[2.0,3.0,4.0,6.0]]");
+  CHECK(to_json(plot)["curves"][1]["points"].dump() == "[[1.0,9.0,9.0,9.0]]");
+  CHECK(to_json(plot)["curves"][1]["role"] == "printed");
+  const Plot crooked{"t", "x", "y", false, {{"a", Role::measured, {1, 2}, {3}, {}, {}}}};
+  CHECK(message_of([&] { to_json(crooked); }) ==
+        "plot 't': curve 'a' has 2 x, 1 y, 0 low and 0 high; wanted one length");
+}
+
+TEST_CASE("text of a run cannot break out of the page's data") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "summary.json") << R"({"program": "</script><script>alert(1)</script>"})";
+  report::Content content;
+  content.add(folder / "");
+  const std::string page = content.page("en");
+  CHECK(page.find("<script>alert(1)") == std::string::npos);
+  CHECK(page.find(R"(\u003c/script>)") != std::string::npos);
+}
+
+TEST_CASE("what is no folder of a run is refused by name") {
+  const TemporaryFolder folder;
+  const Outcome missing = run_built("report", (folder / "none") + " -o " + (folder / "page.html"));
+  CHECK(missing.code == 2);
+  CHECK(missing.err ==
+        "report: '" + (folder / "none") + "' has no summary.json; name the folder of a finished run\n");
+  std::ofstream(folder / "summary.json") << "{";
+  const Outcome broken = run_built("report", folder / "");
+  CHECK(broken.code == 2);
+  CHECK(broken.err.find("is not the summary of a run; run the study again") != std::string::npos);
+  CHECK(run_built("report", "").code == 2);
+  CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
+}
+
+TEST_CASE("the page of a run stands alone and works in a browser") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "all", path = folder / "page.html";
+  REQUIRE(run_built("reproduce", "--only blog8 --out " + out).code == 0);
+  const Outcome outcome = run_built("report", out + " -o " + path);
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.code == 0);
+  const std::string page = file_text(path);
+  CHECK(page.size() < 3 << 20);
+  CHECK(page.find("\"D01\"") != std::string::npos);
+  CHECK(page.find("std of each layer's output") != std::string::npos);
+  // Nothing is fetched: no element names a file or a host, and the page forbids the browser to ask.
+  for (const char* element : {"<link", "<iframe", "<script src", "@import"})
+    CHECK(page.find(element) == std::string::npos);
+  CHECK(page.find("default-src 'none'") != std::string::npos);
+
+  const std::string script = std::string(ISOBAR_SOURCE_DIR) + "/tests/report_page.py", log = folder / "log";
+  const int status = std::system(("python3 " + script + " " + path + " >" + log + " 2>&1").c_str());
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  const std::string said = file_text(log);
+  CAPTURE(said);
+  if (code == 77)
+    MESSAGE("skipped: chromium and chromedriver are not installed");
+  else
+    CHECK(code == 0);
+}
