@@ -1,0 +1,34 @@
+// Figures: what a study measures, by key, one value per seed.
+//
+//   figures.add("jacobian.rmsnorm.d64.rank", rank, 63);   // seed after seed, with the closed form
+//   figures.publish(run);                                 // as run.measured(), and a row of figures.csv each
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../harness/run.h"
+
+namespace isobar::jacobian {
+
+class Figures {
+ public:
+  // The theory must be the same for all values of a key.
+  void add(const std::string& key, double value, double theory = Run::no_theory);
+  // Throws Error when there is no such key.
+  Spread spread(const std::string& key) const;
+  // In the order of first use.
+  void publish(Run& run) const;
+  // Expects every value of every key that ends in `suffix` to lie within `bound` of its theory.
+  void expect_close(Run& run, const std::string& suffix, double bound) const;
+
+ private:
+  struct Figure {
+    std::string key;
+    double theory;
+    std::vector<double> values;
+  };
+  std::vector<Figure> figures_;
+};
+
+}  // namespace isobar::jacobian

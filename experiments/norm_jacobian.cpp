@@ -1,0 +1,141 @@
+// Are the derivatives of source 004 right, and does its way from RMSNorm to DyT and DyISRU hold?
+//
+// Claims (source 004, DyT and DyISRU from RMSNorm's gradient): RMSNorm's Jacobian is (1/rms)(I − y yᵀ/d),
+// that of x/‖x‖ is I/‖x‖ − x xᵀ/‖x‖³; with a constant rms its diagonal is solved by y = √d tanh(x/(ρ√d)),
+// which is DyT with √d and ρ absorbed, and with rms = x/y by y = √d x/√(x² + C); DyISRU is the best
+// elementwise result.
+//
+//   norm_jacobian                                   d = 4, 64, 512, five seeds                     10 seconds
+//   norm_jacobian --seeds 1 --rows 16               a glance                                         1 second
+//
+// Expected: backward and closed forms differ by rounding, 1e-16 to 1e-14; rank d − 1, LayerNorm's d − 2, and
+// d, d − 1 with eps; both curves solve their equation to 1e-13; DyISRU with each element's own C is RMSNorm
+// to 1e-14, with one C for all it beats DyT only on the outliers themselves. Largest |y| at d = 512: 22.627
+// (RMSNorm), 22.605 (LayerNorm).
+//
+// Written: figures.csv (every figure over the seeds), run.h5 (/series/ode.…: rows x, y, slope), summary.json.
+#include "harness/program.h"
+#include "harness/table.h"
+#include "jacobian/curves.h"
+#include "jacobian/derivatives.h"
+#include "jacobian/fit.h"
+
+using namespace isobar;
+using namespace isobar::jacobian;
+
+namespace {
+
+struct Config : HasFields {
+  int64_t seeds = 5;   // enough to see that rounding and fits do not hang on one draw
+  int64_t rows = 128;  // for the fits; of 512 elements each: 65536 elements pin a mean to half a percent
+
+  void fields(Fields& f) override {
+    f("seeds", seeds, "runs, each with its own inputs");
+    f("rows", rows, "rows of 512 elements that the curves are fitted to");
+  }
+};
+
+constexpr int64_t widths[] = {4, 64, 512};
+
+std::string text_of(const Spread& spread) {
+  return spread.min == spread.max
+             ? figure(spread.median)
+             : fmt::format("{} [{}, {}]", figure(spread.median), figure(spread.min), figure(spread.max));
+}
+
+void print_jacobians(Run& run, const Figures& figures) {
+  Table table({"Jacobian", "d", "|ours − closed form|", "|J − Jᵀ|", "‖J v‖/‖v‖", "rank"});
+  for (const char* function : {"rmsnorm", "layernorm", "unit", "rmsnorm_eps", "layernorm_eps"})
+    for (const int64_t d : widths) {
+      const auto most = [&](const char* what) {
+        return figure(figures.spread(fmt::format("jacobian.{}.d{}.{}", function, d, what)).max);
+      };
+      table.row({function, std::to_string(d), most("max_abs_diff"), most("asymmetry"),
+                 most(std::string(function).ends_with("_eps") ? "null_with_eps" : "null"), most("rank")});
+    }
+  run.say("Derivatives, the largest of all seeds (v = x, or x − mean):\n{}\n", table.text());
+}
+
+void print_odes(Run& run, const Figures& figures) {
+  Table table({"curve", "slope − equation", "differences − equation", "integrated − curve"});
+  const auto row = [&](const std::string& name) {
+    const auto most = [&](const char* what) { return figure(figures.spread("ode." + name + what).max); };
+    table.row({name, most(".slope_residual"), most(".finite_difference_residual"), most(".integrated_diff")});
+  };
+  for (const int64_t d : widths) {
+    row(fmt::format("dyt_sqrtd.d{}", d));
+    for (const int64_t c : {int64_t{1}, d - 1, d}) row(fmt::format("dyisru.d{}.c{}", d, c));
+  }
+  run.say("Differential equations, the largest residuals:\n{}\n", table.text());
+}
+
+void print_fits(Run& run, const Figures& figures) {
+  Table table({"inputs", "gain", "DyT's error", "DyISRU's error", "DyISRU / DyT"});
+  for (const char* sample :
+       {"normal", "student_t3", "outlier_channel", "outlier_alone", "rest_alone", "sweep_alone"})
+    for (const char* kind : {"fit", "fit_gain"}) {
+      const auto cell = [&](const char* what) {
+        return text_of(figures.spread(fmt::format("{}.{}.{}", kind, sample, what)));
+      };
+      table.row({sample, std::string(kind) == "fit" ? "1" : "free", cell("dyt.mse"), cell("dyisru.mse"),
+                 cell("dyisru_over_dyt")});
+    }
+  run.say("Mean squared error of the best curve against RMSNorm, d = 512:\n{}\n", table.text());
+}
+
+// Rounding: a few ulps of numbers around 1, and of √d where outputs reach it.
+void expect_closed_forms(Run& run, const Figures& figures) {
+  figures.expect_close(run, ".max_abs_diff", 1e-13);
+  figures.expect_close(run, ".asymmetry", 1e-14);
+  figures.expect_close(run, ".null", 1e-14);
+  figures.expect_close(run, ".null_over_theory", 1e-8);  // 1e-16 of 1e-6
+  figures.expect_close(run, ".rank", 0);
+  figures.expect_close(run, ".closed_form_diff", 1e-12);
+  figures.expect_close(run, ".finite_difference_diff", 1e-6);  // of steps of 1e-5: 1e-10, 1e-16/1e-5
+  figures.expect_close(run, ".slope_residual", 1e-13);
+  figures.expect_close(run, ".finite_difference_residual", 1e-9);
+  figures.expect_close(run, ".integrated_diff", 1e-8);
+  figures.expect_close(run, ".formula_diff", 1e-14);
+  figures.expect_close(run, ".alpha_gradient_diff", 1e-12);
+  for (const int64_t d : widths) figures.expect_close(run, fmt::format("norm.d{}", d), 1e-9);  // eps: 1e-12
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Config config;
+  const Program program{.name = "norm_jacobian",
+                        .about =
+                            "Are the derivatives of source 004 right, and does its way from RMSNorm to\n"
+                            "DyT and DyISRU hold? Ours by backward, theirs by formula, in f64."};
+  return run_program(program, config, argc, argv, [&](Run& run) {
+    check(config.seeds > 0, "--seeds: wanted at least 1, got {}", config.seeds);
+    check(config.rows > 0, "--rows: wanted at least 1, got {}", config.rows);
+    Figures figures;
+    {
+      Progress progress = run.progress(config.seeds, "seeds");
+      for (int64_t i = 0; i < config.seeds; ++i) {
+        const Rng rng(static_cast<uint64_t>(run.seed() + i));
+        for (const int64_t d : widths) {
+          const Rng own = rng.split(static_cast<uint64_t>(d));
+          measure_jacobians(figures, d, own.split("jacobian"));
+          measure_second_derivatives(figures, d, own.split("second"));
+          measure_dyt(figures, d, own.split("dyt"));
+          measure_dyt_as_dyt_sqrtd(figures, d, own.split("dyt_sqrtd"));
+          measure_exact_per_element(figures, d, own.split("exact"));
+        }
+        measure_fits(figures, config.rows, 512, rng.split("fit"));
+        progress.advance();
+      }
+    }
+    for (const int64_t d : widths) {
+      measure_odes(figures, d, run);
+      measure_bounds(figures, d);
+    }
+    figures.publish(run);
+    print_jacobians(run, figures);
+    print_odes(run, figures);
+    print_fits(run, figures);
+    expect_closed_forms(run, figures);
+  });
+}

@@ -1,0 +1,125 @@
+// norm_jacobian as its users meet it, and the parts that its figures hang on.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "../autograd/ops.h"
+#include "../experiments/harness/json.h"
+#include "../experiments/jacobian/fit.h"
+#include "../experiments/jacobian/matrix.h"
+#include "program.h"
+#include "temporary_folder.h"
+
+using namespace isobar;
+using namespace isobar::jacobian;
+using doctest::Approx;
+
+namespace {
+
+// A mean of squared errors that sees what it is given: y as the curve makes it.
+Sample sample_on(const Curve& curve, double p, double gain) {
+  Sample sample{.name = "known", .d = 64, .others = 0, .x = {}, .y = {}};
+  const Rng rng(3);
+  for (uint64_t i = 0; i < 400; ++i) {
+    sample.x.push_back(5 * rng.normal_at(i));
+    sample.y.push_back(gain * curve.value(sample.x.back(), p, 8));
+  }
+  return sample;
+}
+
+}  // namespace
+
+TEST_CASE("the rank is found by elimination") {
+  // u uᵀ + v vᵀ has rank two, less a part in 1e12 of the identity; the identity has full rank; 0 has none.
+  const Matrix two = matrix_of(5, [](size_t i, size_t j) {
+    const auto a = static_cast<double>(i), b = static_cast<double>(j);
+    return (1 + a) * (1 + b) + a * a * b * b + 1e-12 * (i == j);
+  });
+  CHECK(rank_of(two).rank == 2);
+  CHECK(rank_of(two, 1e-16).rank == 5);
+  CHECK(rank_of(matrix_of(4, [](size_t i, size_t j) { return i == j ? 1.0 : 0.0; })).rank == 4);
+  CHECK(rank_of(Matrix(3)).rank == 0);
+}
+
+TEST_CASE("the Jacobian by backward has rows of outputs and columns of inputs") {
+  const Tensor x = tensor({2}, Vector{3, 5});
+  // f = (x0 x1, x0²): J = ((x1, x0), (2 x0, 0)).
+  const Matrix j = backward_jacobian(
+      [](const Tensor& t) {
+        const Tensor first = slice(t, 0, 0, 1), second = slice(t, 0, 1, 2);
+        return concat({first * second, square(first)}, 0);
+      },
+      x);
+  CHECK(j.values == Vector{5, 3, 6, 0});
+  CHECK(asymmetry(j) == 3);
+  CHECK(times(j, {1, 2}) == Vector{11, 6});
+}
+
+TEST_CASE("differences do not lose NaN") {
+  CHECK(std::isnan(max_difference({1, std::nan(""), 3}, {1, 2, 0})));
+  CHECK(max_difference({1, 2}, {1, 5}) == 3);
+}
+
+TEST_CASE("the best fit finds the parameter and the gain that made the sample") {
+  for (const Curve& curve : curves) {
+    CAPTURE(curve.name);
+    const double p = curve.name == std::string("dyt") ? 0.7 : 30;
+    const Fit fixed = best_fit(sample_on(curve, p, 1), curve, false);
+    CHECK(fixed.p == Approx(p).epsilon(1e-5));  // the minimum is flat: √1e-16, times the sections' rounding
+    CHECK(fixed.gain == 1);
+    CHECK(fixed.mse < 1e-9);
+    const Fit gained = best_fit(sample_on(curve, p, 2.5), curve, true);
+    CHECK(gained.p == Approx(p).epsilon(1e-5));
+    CHECK(gained.gain == Approx(2.5).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("norm_jacobian's figures are the closed forms, the same on one and on two threads") {
+  const TemporaryFolder folder;
+  for (const char* threads : {"1", "2"}) {
+    const Outcome run = run_built("norm_jacobian", std::string("--seeds 1 --rows 8 --threads ") + threads +
+                                                       " --out " + folder / threads);
+    INFO(run.out, run.err);
+    REQUIRE(run.code == 0);
+  }
+  CHECK(file_text(folder / "1/figures.csv") == file_text(folder / "2/figures.csv"));
+
+  const Json measured = Json::parse(file_text(folder / "1/summary.json"))["measured"];
+  const auto median = [&](const std::string& key) {
+    REQUIRE_MESSAGE(measured.contains(key), key);
+    return measured[key]["median"].get<double>();
+  };
+  // Literals: d − 1 and d − 2, and one more with eps.
+  CHECK(median("jacobian.rmsnorm.d64.rank") == 63);
+  CHECK(median("jacobian.layernorm.d64.rank") == 62);
+  CHECK(median("jacobian.unit.d4.rank") == 3);
+  CHECK(median("jacobian.rmsnorm_eps.d512.rank") == 512);
+  CHECK(median("jacobian.layernorm_eps.d512.rank") == 511);
+  CHECK(median("jacobian.rmsnorm.d512.max_abs_diff") < 1e-14);
+  CHECK(median("jacobian.rmsnorm.d512.null") < 1e-14);
+  CHECK(median("jacobian.rmsnorm_eps.d512.null_with_eps") == Approx(1e-5 / 4).epsilon(0.3));  // E x² = 2.5
+  // √512 and √511, less what eps = 1e-5 takes.
+  CHECK(median("bound.rmsnorm.d512") == Approx(22.62741699).epsilon(1e-8));
+  CHECK(median("bound.layernorm.d512") == Approx(22.60530911).epsilon(1e-8));
+  CHECK(median("slope_at_0.d512.dyt_default") == 0.5);
+  CHECK(median("slope_at_0.d512.dyt_sqrtd_default") == Approx(1).epsilon(1e-14));
+  CHECK(median("dyt.d512.trainable_numbers") == 1025);
+  CHECK(median("dyt_as_dyt_sqrtd.d512.alpha") == Approx(0.0441941738).epsilon(1e-9));
+  CHECK(median("exact_per_element.d512.max_abs_diff") < 1e-13);
+  CHECK(median("ode.dyt_sqrtd.d512.slope_residual") < 1e-13);
+  CHECK(median("ode.dyisru.d512.c511.integrated_diff") < 1e-8);
+  CHECK(median("second.rmsnorm.d64.finite_difference_diff") < 1e-6);
+  // For normal inputs the sum of 511 squares is about 511, and both curves are nearly straight.
+  CHECK(median("fit.normal.dyisru.p") == Approx(511).epsilon(0.1));
+  CHECK(median("fit.normal.dyisru.mse") < 0.01);
+  CHECK(median("fit.normal.dyisru_over_dyt") == Approx(1).epsilon(0.01));
+  // Where the others are normal, an outlier's own value is all that counts: DyISRU has the very curve.
+  CHECK(median("fit.sweep_alone.dyisru_over_dyt") < 0.5);
+}
+
+TEST_CASE("norm_jacobian refuses sizes without meaning") {
+  const TemporaryFolder folder;
+  const Outcome run = run_built("norm_jacobian", "--seeds 0 --out " + folder / "run");
+  CHECK(run.code == 2);
+  CHECK(run.err.find("--seeds") != std::string::npos);
+}
