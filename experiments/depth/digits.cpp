@@ -1,0 +1,87 @@
+#include "digits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include "../../autograd/ops.h"
+#include "../../data/permutation.h"
+
+namespace isobar::depth {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool holds(const fs::path& folder, const std::string& file) {
+  std::error_code unknown;
+  return fs::exists(folder / file, unknown) || fs::exists(folder / (file + ".gz"), unknown);
+}
+
+fs::path find_mnist() {
+  std::vector<fs::path> places;
+  if (const char* data = std::getenv("ISOBAR_DATA")) places.push_back(fs::path(data) / "mnist");
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"))
+    places.push_back(fs::path(cache) / "isobar/mnist");
+  else if (const char* home = std::getenv("HOME"))
+    places.push_back(fs::path(home) / ".cache/isobar/mnist");
+  for (const fs::path& place : places)
+    if (holds(place, "t10k-images-idx3-ubyte")) return place;
+  throw_error(
+      "mnist: no t10k-images-idx3-ubyte or .gz in $ISOBAR_DATA/mnist or the cache's isobar/mnist; put it "
+      "there or name a folder with --mnist");
+}
+
+std::vector<int64_t> numbers(int64_t begin, int64_t end) {
+  std::vector<int64_t> list(static_cast<size_t>(end - begin));
+  std::iota(list.begin(), list.end(), begin);
+  return list;
+}
+
+}  // namespace
+
+Part::Part(std::shared_ptr<const Mnist> images, std::vector<int64_t> which)
+    : images_(std::move(images)), numbers_(std::move(which)), label_counts_(10) {
+  const Tensor labels = images_->batch(numbers_).y;
+  for (const int64_t label : labels.to_vector<int64_t>()) ++label_counts_[static_cast<size_t>(label)];
+}
+
+Batch Part::batch(std::span<const int64_t> indices) const {
+  std::vector<int64_t> wanted;
+  for (const int64_t index : indices) wanted.push_back(numbers_.at(static_cast<size_t>(index)));
+  const Batch raw = images_->batch(wanted);
+  return {(raw.x - 0.1307) / 0.3081, raw.y};
+}
+
+Digits read_digits(const std::string& name) {
+  const fs::path folder = name.empty() ? find_mnist() : fs::path(name);
+  const auto later = std::make_shared<const Mnist>(folder, MnistOptions{.train = false});
+  if (holds(folder, "train-images-idx3-ubyte")) {
+    const auto first = std::make_shared<const Mnist>(folder);
+    return {Part(first, numbers(0, first->size())), Part(later, numbers(0, later->size())),
+            "MNIST's own split"};
+  }
+  std::vector<int64_t> order;
+  const Permutation shuffled(later->size(), Rng(0).split("train and test"));
+  for (int64_t i = 0; i < later->size(); ++i) order.push_back(shuffled(i));
+  const auto cut = order.begin() + later->size() * 4 / 5;
+  return {Part(later, {order.begin(), cut}), Part(later, {cut, order.end()}),
+          "the t10k files alone, cut in four fifths and one"};
+}
+
+double blind_loss(const Part& images) {
+  double entropy = 0;
+  for (const int64_t count : images.label_counts()) {
+    const double share = static_cast<double>(count) / static_cast<double>(images.size());
+    if (count > 0) entropy -= share * std::log(share);
+  }
+  return entropy;
+}
+
+double blind_accuracy(const Part& images) {
+  const auto& counts = images.label_counts();
+  return static_cast<double>(*std::max_element(counts.begin(), counts.end())) /
+         static_cast<double>(images.size());
+}
+
+}  // namespace isobar::depth

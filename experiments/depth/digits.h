@@ -1,0 +1,44 @@
+// Digits: MNIST's images cut in two, to learn from and to be judged by.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../../data/mnist.h"
+
+namespace isobar::depth {
+
+// Some images of a Mnist, their pixels standardised: (x − 0.1307) / 0.3081, mean and std of MNIST's training
+// images.
+class Part : public Dataset {
+ public:
+  Part(std::shared_ptr<const Mnist> images, std::vector<int64_t> numbers);
+
+  int64_t size() const override { return static_cast<int64_t>(numbers_.size()); }
+  Batch batch(std::span<const int64_t> indices) const override;
+
+  // How many images each digit has.
+  const std::vector<int64_t>& label_counts() const { return label_counts_; }
+
+ private:
+  std::shared_ptr<const Mnist> images_;
+  std::vector<int64_t> numbers_, label_counts_;
+};
+
+// The usual 60,000 and 10,000 images where the folder has them. Where it holds the t10k files alone, four
+// fifths and one fifth of those, by a shuffle that is the same for every seed.
+struct Digits {
+  Part train, test;
+  std::string source;  // for the reader
+};
+// An empty name stands for the first of $ISOBAR_DATA/mnist and ${XDG_CACHE_HOME:-$HOME/.cache}/isobar/mnist
+// that is there. Throws Error where there is none.
+Digits read_digits(const std::string& folder);
+
+// The loss of the best guess that does not look at the image, in nats: the entropy of the labels. And the
+// share of right answers of the best such guess.
+double blind_loss(const Part& images);
+double blind_accuracy(const Part& images);
+
+}  // namespace isobar::depth

@@ -1,0 +1,171 @@
+#include "findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "../harness/table.h"
+#include "publish.h"
+
+namespace isobar::depth {
+namespace {
+
+using Results = std::vector<const Result*>;
+using Pick = std::function<bool(const Kind&)>;
+
+Results those(const std::vector<Result>& results, const Pick& pick) {
+  Results picked;
+  for (const Result& result : results)
+    if (pick(result.kind)) picked.push_back(&result);
+  return picked;
+}
+
+bool residual_without_norm(const Kind& kind) {
+  return kind.topology == "skipinit" || kind.topology == "rezero" || kind.topology == "fixup";
+}
+bool normalizes(const Kind& kind) { return kind.norm == "layernorm" || kind.norm == "rmsnorm"; }
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string accuracy_text(const Cell& cell) {
+  const std::string text = fmt::format("{:.3f}", cell.accuracy().median);
+  return cell.diverged() == 0 ? text : fmt::format("{} ({} diverged)", text, cell.diverged());
+}
+
+std::string failure_text(const Result& result) {
+  const Cell* failure = result.failure();
+  return failure == nullptr ? "–" : std::to_string(failure->depth);
+}
+
+// "5 of 10 nets pass 0.5 (best: pre.default.rmsnorm 0.913; fail: …)", at one depth.
+std::string tally(const Results& results, int64_t depth) {
+  const Result* best = nullptr;
+  std::vector<std::string> failing;
+  for (const Result* result : results) {
+    const Cell& cell = *result->at(depth);
+    if (best == nullptr || cell.accuracy().median > best->at(depth)->accuracy().median) best = result;
+    if (!cell.works()) failing.push_back(fmt::format("{} {}", result->kind.key(), accuracy_text(cell)));
+  }
+  std::string text = fmt::format("at depth {} {} of {} reach a test accuracy of {}; best: {} {}", depth,
+                                 results.size() - failing.size(), results.size(), trainable, best->kind.key(),
+                                 accuracy_text(*best->at(depth)));
+  if (!failing.empty()) text += fmt::format("; not: {}", fmt::join(failing, ", "));
+  return text;
+}
+
+// A deep chain beside its shallow self, where it first fails or else at its deepest.
+std::string shallow_and_deep(const Result& result) {
+  const Cell& shallow = result.cells.front();
+  const Cell& deep = result.failure() != nullptr ? *result.failure() : result.cells.back();
+  const auto median = [&](double Outcome::*quantity) {
+    return deep.spread([quantity](const Outcome& run) { return run.*quantity; }).median;
+  };
+  return fmt::format(
+      "{} has {} at depth {} and {} at depth {}, where the gradient starts {} times as large in the last "
+      "layer "
+      "as in the first, and training moves their weights by {} and {}",
+      result.kind.key(), accuracy_text(shallow), shallow.depth, accuracy_text(deep), deep.depth,
+      figure(deep.gradient_ratio().median), percent(median(&Outcome::last_moved)),
+      percent(median(&Outcome::first_moved)));
+}
+
+}  // namespace
+
+void print_question(Run& run, const Config& config, const Digits& digits, const Kinds& kinds) {
+  run.say(
+      "{} images to learn from, {} to be judged by ({}). {} kinds of net, {} layers or blocks of width {}, "
+      "{} "
+      "seeds; {} steps of {} images.\nWho does not look at the image reaches an accuracy of {:.3f} and a "
+      "loss "
+      "of {:.3f}. Adam; rate at depth D = rate at depth 8 × min(1, 8/D)^{}.\n",
+      digits.train.size(), digits.test.size(), digits.source, kinds.wanted.size(), config.depths,
+      config.width, config.seeds, config.steps, config.batch, blind_accuracy(digits.test),
+      blind_loss(digits.train), config.lr_power);
+  if (!kinds.left_out.empty()) run.say("Left out: {}.\n", fmt::join(kinds.left_out, "; "));
+  run.say("\n");
+}
+
+void print_line(Run& run, const Result& result) {
+  std::vector<std::string> cells;
+  for (const Cell& cell : result.cells) cells.push_back(accuracy_text(cell));
+  run.say("{:24} rate {:<7} accuracy {}\n", result.kind.key(), figure(result.learning_rate),
+          fmt::join(cells, "  "));
+}
+
+void print_results(Run& run, const Config& config, const std::vector<Result>& results) {
+  std::vector<std::string> heading = {"net", "rate at 8"};
+  for (const int64_t depth : config.depth_list()) heading.push_back(fmt::format("depth {}", depth));
+  heading.insert(heading.end(), {"fails at", "gradient last/first, deepest"});
+  Table table(heading);
+  for (const Result& result : results) {
+    std::vector<std::string> row = {result.kind.key(), figure(result.learning_rate)};
+    for (const Cell& cell : result.cells) row.push_back(accuracy_text(cell));
+    row.insert(row.end(), {failure_text(result), figure(result.cells.back().gradient_ratio().median)});
+    table.row(std::move(row));
+  }
+  run.say("\nTest accuracy, median over {} seeds\n\n{}\n", config.seeds, table.text());
+
+  run.summary()["findings"] = Json::array();
+  for (const std::string& sentence : findings(results)) {
+    run.say("{}\n", sentence);
+    run.summary()["findings"].push_back(sentence);
+  }
+}
+
+std::vector<std::string> findings(const std::vector<Result>& results) {
+  std::vector<std::string> sentences;
+  const int64_t deepest = results.front().cells.back().depth;
+  const auto add = [&](const char* claim, const Results& picked, int64_t depth) {
+    if (!picked.empty()) sentences.push_back(fmt::format("{} Seen: {}.", claim, tally(picked, depth)));
+  };
+
+  for (const Result* result :
+       those(results, [](const Kind& kind) { return kind.topology == "plain" && kind.norm == "none"; }))
+    sentences.push_back(fmt::format(
+        "003 says that deep nets degenerate to shallow ones, only the back layers learning (D07). Seen: {}.",
+        shallow_and_deep(*result)));
+  add("003 says that 1000 layers cannot be trained at all (D09).",
+      those(results, [](const Kind&) { return true; }), deepest);
+  add("003 says that without normalization deep nets cannot be trained (D10).",
+      those(results, [](const Kind& kind) { return kind.norm == "none"; }), deepest);
+  for (const Cell& cell : results.front().cells)
+    if (cell.depth >= 96) {
+      add("003 says that with normalization gradients flow through 96 layers and more (D13).",
+          those(results, normalizes), cell.depth);
+      break;
+    }
+  add("004 says that SkipInit, ReZero and Fixup do without normalization (F16).",
+      those(results, residual_without_norm), deepest);
+  return sentences;
+}
+
+void expect_identities(Run& run, const Config& config, const std::vector<Result>& results) {
+  for (const Result& result : results) {
+    const std::string kind = result.kind.key();
+    if (result.kind.topology == "rezero" || result.kind.topology == "fixup") {
+      int64_t gradients = 0, losses = 0;
+      for (const Cell& cell : result.cells)
+        for (size_t i = 0; i < cell.runs.size(); ++i) {
+          for (const double norm : cell.runs[i].gradients) gradients += norm != 0;
+          losses += cell.runs[i].losses[0] != result.cells.front().runs[i].losses[0];
+        }
+      run.expect(
+          kind + " starts as the identity", gradients == 0 && losses == 0,
+          fmt::format("at step 0 {} W1 with a gradient, {} losses unlike that of the least depth; wanted "
+                      "none",
+                      gradients, losses));
+    }
+    if (kind != "plain.default.none") continue;
+    for (const Cell& cell : result.cells) {
+      // Deeper the gradients leave the range of f32.
+      if (cell.depth < 3 || cell.depth > 32) continue;
+      const double theory = gradient_ratio_theory(config, result.kind, cell.depth);
+      const double error = std::log10(cell.gradient_ratio().median / theory);
+      run.expect(fmt::format("{} depth {} gradient ratio", kind, cell.depth), std::abs(error) < 0.3,
+                 fmt::format("last over first {}, theory {}; log10 of the quotient {:.3f}, allowed 0.3",
+                             figure(cell.gradient_ratio().median), figure(theory), error));
+    }
+  }
+}
+
+}  // namespace isobar::depth

@@ -1,0 +1,79 @@
+// What becomes of the nets: one training, a net's trainings at one depth, and at all depths.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../harness/stats.h"
+#include "config.h"
+
+namespace isobar::depth {
+
+inline constexpr double chance = 0.1;     // ten digits: what a diverged net counts as
+inline constexpr double trainable = 0.5;  // training works where the median accuracy is not below this
+
+// One training. A norm is a Frobenius norm.
+struct Outcome {
+  double accuracy = chance;                // share of the test images
+  double train_loss = 0;                   // mean of the last tenth of the steps; NaN where diverged
+  std::vector<double> losses;              // of each step's batch, before the step; NaN from divergence on
+  std::vector<double> gradients;           // of W1 of every hidden layer, at step 0
+  double first_moved = 0, last_moved = 0;  // |W1 after − before| / |before| of first and last hidden layer
+  bool diverged = false;                   // the loss or a logit was not finite
+};
+
+struct Cell {
+  int64_t depth = 0;
+  double learning_rate = 0;
+  std::vector<Outcome> runs;  // seed by seed
+
+  template <class Quantity>
+  Spread spread(Quantity quantity) const {
+    std::vector<double> values;
+    for (const Outcome& run : runs) values.push_back(quantity(run));
+    return spread_of(values);
+  }
+  Spread accuracy() const {
+    return spread([](const Outcome& run) { return run.accuracy; });
+  }
+  // Gradient of the last hidden layer over that of the first; infinite where the first is zero.
+  Spread gradient_ratio() const {
+    return spread([](const Outcome& run) { return run.gradients.back() / run.gradients.front(); });
+  }
+  int64_t diverged() const {
+    int64_t count = 0;
+    for (const Outcome& run : runs) count += run.diverged;
+    return count;
+  }
+  bool works() const { return accuracy().median >= trainable; }
+};
+
+struct Result {
+  Kind kind;
+  double learning_rate = 0;  // of depth 8
+  std::vector<Cell> cells;   // by depth
+
+  const Cell* at(int64_t depth) const {
+    for (const Cell& cell : cells)
+      if (cell.depth == depth) return &cell;
+    return nullptr;
+  }
+  // The first cell that does not work; null where all do.
+  const Cell* failure() const {
+    for (const Cell& cell : cells)
+      if (!cell.works()) return &cell;
+    return nullptr;
+  }
+  // The greatest depth up to which every one works; 0 where the first fails.
+  int64_t trains_to() const {
+    int64_t depth = 0;
+    for (const Cell& cell : cells) {
+      if (!cell.works()) break;
+      depth = cell.depth;
+    }
+    return depth;
+  }
+};
+
+}  // namespace isobar::depth

@@ -1,0 +1,99 @@
+#include "publish.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "../decay/theory.h"
+
+namespace isobar::depth {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+void publish_cell(Run& run, const std::string& key, const Cell& cell, double ratio_theory) {
+  run.measured(key + ".accuracy", cell.accuracy());
+  run.measured(key + ".train_loss", cell.spread([](const Outcome& o) { return o.train_loss; }));
+  run.measured(key + ".diverged", static_cast<double>(cell.diverged()));
+  run.measured(key + ".gradient_first", cell.spread([](const Outcome& o) { return o.gradients.front(); }));
+  run.measured(key + ".gradient_last", cell.spread([](const Outcome& o) { return o.gradients.back(); }));
+  run.measured(key + ".gradient_ratio", cell.gradient_ratio(), ratio_theory);
+  run.measured(key + ".moved_first", cell.spread([](const Outcome& o) { return o.first_moved; }));
+  run.measured(key + ".moved_last", cell.spread([](const Outcome& o) { return o.last_moved; }));
+}
+
+void publish_over_depth_2(Run& run, const std::string& key, const Cell& cell, const Cell& shallow) {
+  std::vector<double> gains;
+  for (size_t i = 0; i < cell.runs.size(); ++i)
+    gains.push_back(cell.runs[i].accuracy - shallow.runs[i].accuracy);
+  run.measured(key + ".over_depth2", spread_of(gains));
+}
+
+}  // namespace
+
+int64_t matrices(const Kind& kind, int64_t depth) { return kind.topology == "plain" ? depth : 2 * depth; }
+
+double late_loss(const std::vector<double>& losses) {
+  const size_t count = std::max<size_t>(1, losses.size() / 10);
+  return std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
+         static_cast<double>(count);
+}
+
+void publish_images(Run& run, const Digits& digits) {
+  run.measured("images.train", static_cast<double>(digits.train.size()));
+  run.measured("images.test", static_cast<double>(digits.test.size()));
+  run.measured("blind.loss", blind_loss(digits.train));
+  run.measured("blind.accuracy", blind_accuracy(digits.test));
+}
+
+void publish_sweep(Run& run, const Kind& kind, const std::vector<double>& losses, double best) {
+  Json sweep = {{"net", kind.key()}, {"best", best}, {"train_loss", Json::object()}};
+  for (size_t i = 0; i < losses.size(); ++i) {
+    sweep["train_loss"][fmt::format("{}", learning_rates[i])] = losses[i];
+    run.record(kind.key() + "/sweep", std::vector{learning_rates[i], losses[i]});
+  }
+  run.summary()["sweeps"].push_back(std::move(sweep));
+}
+
+Csv& open_csv(Run& run) {
+  return run.csv("depth.csv",
+                 {"topology", "init", "norm", "depth", "seed", "learning_rate", "accuracy", "train_loss",
+                  "diverged", "gradient_first", "gradient_last", "moved_first", "moved_last"});
+}
+
+double gradient_ratio_theory(const Config& config, const Kind& kind, int64_t depth) {
+  if (kind.topology != "plain") return Run::no_theory;
+  const std::vector<decay::LayerTheory> theory = decay::theory_of(config.hidden(kind, depth));
+  const double ratio = theory.back().weight_gradient_norm / theory.front().weight_gradient_norm;
+  return std::isfinite(ratio) ? ratio : Run::no_theory;
+}
+
+void publish(Run& run, Csv& csv, const Config& config, const Result& result) {
+  const std::string kind = result.kind.key();
+  run.measured(kind + ".learning_rate", result.learning_rate);
+  const Cell* failure = result.failure();
+  run.measured(kind + ".fails_at", failure == nullptr ? infinity : static_cast<double>(failure->depth));
+  run.measured(kind + ".trains_to", static_cast<double>(result.trains_to()));
+
+  for (const Cell& cell : result.cells) {
+    const std::string key = fmt::format("{}.depth{}", kind, cell.depth);
+    publish_cell(run, key, cell, gradient_ratio_theory(config, result.kind, cell.depth));
+    if (const Cell* shallow = result.at(2); shallow != nullptr && cell.depth > 2)
+      publish_over_depth_2(run, key, cell, *shallow);
+
+    const std::string folder = fmt::format("{}/depth{}/", kind, cell.depth);
+    for (size_t i = 0; i < cell.runs.size(); ++i) {
+      const Outcome& o = cell.runs[i];
+      csv.row({result.kind.topology, result.kind.init, result.kind.norm, cell.depth,
+               run.seed() + static_cast<int64_t>(i), cell.learning_rate, o.accuracy, o.train_loss,
+               static_cast<int64_t>(o.diverged), o.gradients.front(), o.gradients.back(), o.first_moved,
+               o.last_moved});
+      run.record(folder + "accuracy", o.accuracy);
+      run.record(folder + "loss", o.losses);
+      run.record(folder + "gradient", o.gradients);
+    }
+  }
+}
+
+}  // namespace isobar::depth

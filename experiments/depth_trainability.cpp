@@ -1,0 +1,165 @@
+// Can deep nets be trained, with and without normalization? Nets of 2 to 1000 layers learn MNIST's digits.
+//
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../autograd/tape.h"
+#include "../data/loader.h"
+#include "../nn/observe.h"
+#include "../optim/optim.h"
+#include "depth/classifier.h"
+#include "depth/config.h"
+#include "depth/digits.h"
+#include "depth/findings.h"
+#include "depth/outcome.h"
+#include "depth/publish.h"
+#include "harness/program.h"
+#include "harness/table.h"
+
+using namespace isobar;
+using namespace isobar::depth;
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+double moved(const Tensor& before, const Tensor& after) {
+  return moments_of(after - before).norm / moments_of(before).norm;
+}
+
+// The share of images told right; NaN where a logit is not finite.
+double accuracy(Classifier& model, const Part& images) {
+  int64_t right = 0;
+  for (const auto& [x, y] : Loader(images, {.batch_size = 500, .shuffle = false}, Rng(0)).epoch(0)) {
+    const std::vector<float> logits = model(x).to_vector<float>();
+    const std::vector<int64_t> labels = y.to_vector<int64_t>();
+    if (!std::all_of(logits.begin(), logits.end(), [](float v) { return std::isfinite(v); })) return nan;
+    for (size_t i = 0; i < labels.size(); ++i) {
+      const auto row = logits.begin() + static_cast<std::ptrdiff_t>(10 * i);
+      right += std::max_element(row, row + 10) - row == labels[i];
+    }
+  }
+  return static_cast<double>(right) / static_cast<double>(images.size());
+}
+
+// One training. Nets of one seed see the same batches and share whatever they have in common.
+Outcome train_net(const Config& config, const Kind& kind, int64_t depth, double learning_rate, int64_t seed,
+                  const Digits& digits) {
+  const Rng rng(static_cast<uint64_t>(seed));
+  Classifier model(config.hidden(kind, depth), rng.split("model"));
+  Adam optimizer(parameters(model), {.lr = learning_rate});
+  const WarmupCosine schedule{
+      .lr = learning_rate, .min_lr = learning_rate / 10, .warmup = config.steps / 10, .steps = config.steps};
+  const Loader loader(digits.train, {.batch_size = config.batch, .drop_last = true}, rng.split("batches"));
+  const Tensor& first = model.hidden.layers.front().linear1.weight;
+  const Tensor& last = model.hidden.layers.back().linear1.weight;
+  const Tensor first_before = first.copy(), last_before = last.copy();
+
+  Outcome outcome;
+  outcome.gradients.assign(model.hidden.layers.size(), nan);
+  outcome.losses.assign(static_cast<size_t>(config.steps), nan);
+  for (int64_t step = 0; step < config.steps && !outcome.diverged; ++step) {
+    const Batch batch = loader.epoch(step / loader.size()).batch(step % loader.size());
+    Tape tape;
+    const Tensor loss = cross_entropy(model(batch.x), batch.y);
+    outcome.diverged = !std::isfinite(loss.item());
+    if (outcome.diverged) break;
+    outcome.losses[static_cast<size_t>(step)] = loss.item();
+    tape.backward(loss);
+    if (step == 0)
+      for (size_t i = 0; i < outcome.gradients.size(); ++i)
+        outcome.gradients[i] = moments_of(model.hidden.layers[i].linear1.weight.grad()).norm;
+    optimizer.set_lr(schedule(step));
+    optimizer.step();
+  }
+
+  outcome.first_moved = moved(first_before, first);
+  outcome.last_moved = moved(last_before, last);
+  if (!outcome.diverged) {
+    const double right = accuracy(model, digits.test);
+    outcome.diverged = std::isnan(right);
+    if (!outcome.diverged) outcome.accuracy = right;
+  }
+  outcome.train_loss = outcome.diverged ? nan : late_loss(outcome.losses);
+  return outcome;
+}
+
+// The rate of lowest training loss at depth 8, in a run of a seed that is used for nothing else. A diverged
+// run is worse than any other.
+double tune(Run& run, const Config& config, const Kind& kind, const Digits& digits, Progress& progress) {
+  double best = learning_rates[0], lowest = std::numeric_limits<double>::infinity();
+  std::vector<double> losses;
+  for (const double rate : learning_rates) {
+    const Outcome outcome = train_net(config, kind, tuned_depth, rate, run.seed() + 1'000'000, digits);
+    losses.push_back(outcome.train_loss);
+    if (outcome.train_loss < lowest) {
+      lowest = outcome.train_loss;
+      best = rate;
+    }
+    progress.advance(matrices(kind, tuned_depth), kind.key() + ", learning rates");
+  }
+  publish_sweep(run, kind, losses, best);
+  return best;
+}
+
+Result study(Run& run, const Config& config, const Kind& kind, const Digits& digits, Progress& progress) {
+  Result result{.kind = kind, .learning_rate = config.learning_rate, .cells = {}};
+  if (config.learning_rate == 0) result.learning_rate = tune(run, config, kind, digits, progress);
+  for (const int64_t depth : config.depth_list()) {
+    Cell cell{.depth = depth, .learning_rate = config.rate(result.learning_rate, depth), .runs = {}};
+    for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed) {
+      cell.runs.push_back(train_net(config, kind, depth, cell.learning_rate, seed, digits));
+      progress.advance(matrices(kind, depth), fmt::format("{} depth {}", kind.key(), depth));
+    }
+    result.cells.push_back(std::move(cell));
+  }
+  return result;
+}
+
+void run_study(Run& run, const Config& config) {
+  config.check_values();
+  const Digits digits = read_digits(config.mnist);
+  check(config.batch <= digits.train.size(), "--batch: {} images a step, but there are {} to learn from",
+        config.batch, digits.train.size());
+  const Kinds kinds = config.kinds();
+  publish_images(run, digits);
+  print_question(run, config, digits, kinds);
+
+  int64_t work = 0;
+  for (const Kind& kind : kinds.wanted) {
+    for (const int64_t depth : config.depth_list()) work += config.seeds * matrices(kind, depth);
+    if (config.learning_rate == 0) work += std::ssize(learning_rates) * matrices(kind, tuned_depth);
+  }
+  std::vector<Result> results;
+  Progress progress = run.progress(work, "layers");
+  Csv& csv = open_csv(run);
+  for (const Kind& kind : kinds.wanted) {
+    results.push_back(study(run, config, kind, digits, progress));
+    publish(run, csv, config, results.back());
+    run.flush();
+    progress.clear();
+    print_line(run, results.back());
+  }
+  print_results(run, config, results);
+  expect_identities(run, config, results);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Config config;
+  const Program program{
+      .name = "depth_trainability",
+      .about =
+          "Can deep nets be trained, with and without normalization? MLPs of 2 to 1000 layers on MNIST.\n"
+          "Judges what source 003 says about the depth at which training stops working.",
+      .presets = {{"quick", "without a norm and with RMSNorm, plain and pre-norm, up to 100 layers",
+                   [&] { config = Config(); }},
+                  {"full", "every net, up to 1000 layers or blocks", [&] {
+                     config = Config();
+                     config.topology = config.init = config.norm = "all";
+                     config.depths = "2,8,32,100,300,1000";
+                   }}}};
+  return run_program(program, config, argc, argv, [&](Run& run) { run_study(run, config); });
+}
