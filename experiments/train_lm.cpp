@@ -21,7 +21,6 @@
 #include "../core/parallel.h"
 #include "../core/precision.h"
 #include "../nn/nn.h"
-#include "../optim/optim.h"
 #include "harness/environment.h"
 #include "harness/program.h"
 #include "harness/stats.h"
@@ -30,6 +29,7 @@
 #include "lm/evaluate.h"
 #include "lm/expectations.h"
 #include "lm/report.h"
+#include "lm/train.h"
 
 using namespace isobar;
 
@@ -40,15 +40,6 @@ constexpr int64_t final_batches = 200;  // as many as the PyTorch reference runs
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Weight decay is for matrices: gains and biases would only be pulled to zero.
-std::vector<ParameterGroup> decay_matrices_only(LanguageModel& model) {
-  ParameterGroup matrices, vectors{.parameters = {}, .weight_decay = 0.0};
-  for (const Tensor& p : parameters(model)) (p.ndim() >= 2 ? matrices : vectors).parameters.push_back(p);
-  std::vector<ParameterGroup> groups{matrices};
-  if (!vectors.parameters.empty()) groups.push_back(vectors);
-  return groups;
 }
 
 // Runs a step again with every op checked, to name the first that is not finite.
@@ -108,14 +99,8 @@ void train_and_report(Run& run, const LmConfig& config) {
 
   const Rng rng(run.seed());
   LanguageModel model(config.model(tokenizer.vocabulary_size()), rng.split("model"));
-  AdamW optimizer(decay_matrices_only(model), {.lr = config.learning_rate,
-                                               .beta1 = config.beta1,
-                                               .beta2 = config.beta2,
-                                               .weight_decay = config.weight_decay});
-  const WarmupCosine schedule{.lr = config.learning_rate,
-                              .min_lr = config.min_lr,
-                              .warmup = config.warmup_iters,
-                              .steps = config.max_iters};
+  AdamW optimizer(decay_matrices_only(model), adam_w_options(config));
+  const WarmupCosine schedule = schedule_of(config);
   if (!corpus.note.empty()) run.say("{}\n", corpus.note);
   run.say("{} tokens of {} kinds from {}; {} parameters; {} threads\n", corpus.text.tokens.size(),
           tokenizer.vocabulary_size(), corpus.source, parameter_count(model), threads());
@@ -142,21 +127,14 @@ void train_and_report(Run& run, const LmConfig& config) {
       watching.emplace(model, probe);
     }
 
-    double loss;
-    {
-      Tape tape({.key = key});
-      const Tensor mean_loss = cross_entropy(model(batch.x), batch.y);
-      tape.backward(mean_loss);
-      loss = mean_loss.item();
-    }
+    const Gradients gradients = gradients_of(model, batch, key);
     if (log) probe.before_step(model);
-    const double norm = grad_norm(parameters(model));
-    if (!std::isfinite(loss) || !std::isfinite(norm)) {
+    if (!gradients.finite()) {
       watching.reset();
       explain_bad_numbers(model, batch, key, step);
     }
     optimizer.set_lr(schedule(step));
-    optimizer.step(config.grad_clip > 0 ? clip_factor(norm, config.grad_clip) : 1);
+    optimizer.step(clipping(gradients.norm, config));
 
     if (log) {
       probe.after_step(model);
@@ -169,19 +147,20 @@ void train_and_report(Run& run, const LmConfig& config) {
       val = mean_loss(model, validation, config.eval_iters, config.batch_size, judge);
       best = std::min(best, val);
     }
-    run.record("loss", loss);
+    run.record("loss", gradients.loss);
     run.record("learning_rate", optimizer.lr());
-    run.record("grad_norm", norm);
+    run.record("grad_norm", gradients.norm);
     run.record("val_loss", val);
-    losses.row({step, loss, optimizer.lr(), norm, val});
+    losses.row({step, gradients.loss, optimizer.lr(), gradients.norm, val});
     const double rate = tokens_per_step * static_cast<double>(step + 1) / seconds_since(start);
-    progress.advance(1, fmt::format("loss {:.3f}, |gradient| {:.2f}, {:.0f} tokens/s", loss, norm, rate));
+    progress.advance(1, fmt::format("loss {:.3f}, |gradient| {:.2f}, {:.0f} tokens/s", gradients.loss,
+                                    gradients.norm, rate));
     if (judged) {
       progress.clear();
       run.flush();
       run.record("tokens_per_second", rate);
       run.say("step {:5}  loss {:.3f}  val loss {:.3f}  lr {:.2e}  |gradient| {:.2f}  {:.0f} tokens/s\n",
-              step + 1, loss, val, optimizer.lr(), norm, rate);
+              step + 1, gradients.loss, val, optimizer.lr(), gradients.norm, rate);
     }
   }
   const double wall = seconds_since(start);

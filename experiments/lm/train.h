@@ -1,0 +1,37 @@
+// One step of a language model's training, in parts: each study writes its own loop around them.
+//
+//   AdamW optimizer(decay_matrices_only(model), adam_w_options(config));
+//   const WarmupCosine schedule = schedule_of(config);
+//   for (int64_t step = 0; step < config.max_iters; ++step) {
+//     const Gradients gradients = gradients_of(model, train_set.random_batch(…), key.split(step));
+//     optimizer.set_lr(schedule(step));
+//     optimizer.step(clipping(gradients.norm, config));
+//   }
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "../../data/dataset.h"
+#include "../../optim/optim.h"
+#include "config.h"
+
+namespace isobar {
+
+// Weight decay is for matrices: gains and biases would only be pulled to zero.
+std::vector<ParameterGroup> decay_matrices_only(LanguageModel& model);
+AdamWOptions adam_w_options(const LmConfig& config);
+WarmupCosine schedule_of(const LmConfig& config);
+
+// Goes forward and back through one batch and leaves the gradients on the model. `key` draws dropout's masks.
+struct Gradients {
+  double loss;  // nats per token
+  double norm;  // of all gradients together
+  bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
+};
+Gradients gradients_of(LanguageModel& model, const Batch& batch, const Rng& key);
+
+// What the optimizer multiplies gradients of this norm with.
+double clipping(double norm, const LmConfig& config);
+
+}  // namespace isobar
