@@ -1,0 +1,69 @@
+#include "tiny.h"
+
+#include "../harness/table.h"
+
+namespace isobar {
+
+void TinyConfig::fields(Fields& f) {
+  f("seeds", seeds, "runs of every model: seeds --seed, --seed + 1, ...");
+  f("corpus", corpus, "text file, or 'synthetic'; empty: Tiny Shakespeare, else the synthetic language");
+  f("n_head", n_head, "query heads");
+  f("n_kv_head", n_kv_head, "key/value heads; divides n_head");
+  f("block_size", block_size, "tokens that the model sees at once");
+  f("batch_size", batch_size, "blocks in a step");
+  f("warmup_iters", warmup_iters, "steps of linear warm-up before the constant learning rate");
+  f("weight_decay", weight_decay, "AdamW's decay of tensors of two or more dimensions");
+  f("embedding_std", embedding_std, "std of the embedding's initial values");
+  f("init_std", init_std, "std of every other matrix's; branches end with it / sqrt(2 layers)");
+  f("eval_iters", eval_iters, "validation batches, the same for all models and seeds");
+}
+
+LmConfig TinyConfig::training(int64_t n_embd, int64_t n_layer, int64_t steps, double learning_rate) const {
+  LmConfig config;
+  config.corpus = corpus;
+  config.n_layer = n_layer;
+  config.n_head = n_head;
+  config.n_kv_head = n_kv_head;
+  config.n_embd = n_embd;
+  config.block_size = block_size;
+  config.tie_embeddings = false;  // an embedding of std 1 would make an output matrix of std 1
+  config.batch_size = batch_size;
+  config.max_iters = steps;
+  config.learning_rate = config.min_lr = learning_rate;
+  config.warmup_iters = warmup_iters;
+  config.beta2 = 0.95;
+  config.weight_decay = weight_decay;
+  config.eval_iters = eval_iters;
+  return config;
+}
+
+LanguageModelConfig TinyConfig::model(const LmConfig& training, int64_t vocabulary) const {
+  check(seeds >= 1, "--seeds: wanted at least 1, got {}", seeds);
+  check(embedding_std > 0, "--embedding_std: wanted a number above 0, got {}", embedding_std);
+  check(init_std > 0, "--init_std: wanted a number above 0, got {}", init_std);
+  LanguageModelConfig config = training.model(vocabulary);
+  config.embedding_std = embedding_std;
+  config.init_std = init_std;
+  return config;
+}
+
+TinyText::TinyText(const std::string& wanted, int64_t block_size)
+    : corpus(open_corpus(wanted, "char")),
+      train(corpus.text.train(), block_size, "training part"),
+      validation(corpus.text.validation(), block_size, "validation part") {}
+
+std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
+  check(a.size() == b.size(), "differences: wanted pairs, got {} and {} values", a.size(), b.size());
+  std::vector<double> result;
+  for (size_t i = 0; i < a.size(); ++i) result.push_back(a[i] - b[i]);
+  return result;
+}
+
+std::string shown(const Spread& spread) {
+  std::string text =
+      fmt::format("{} [{}, {}]", figure(spread.median), figure(spread.min), figure(spread.max));
+  if (spread.nonfinite > 0) text += fmt::format(", {} not finite", spread.nonfinite);
+  return text;
+}
+
+}  // namespace isobar

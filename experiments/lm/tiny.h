@@ -1,0 +1,53 @@
+// TinyConfig: the setting of studies that train many small language models, each in seconds: the tiny model
+// of claims F14 and D23 (64 wide, 4 blocks, 250 steps of 8 × 64 tokens, AdamW without warm-up at a constant
+// rate). Weights are drawn, batches chosen and losses judged alike for all models of one seed, so that they
+// can be compared pair by pair.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../../data/text.h"
+#include "../harness/stats.h"
+#include "config.h"
+#include "corpus.h"
+
+namespace isobar {
+
+struct TinyConfig : HasFields {
+  int64_t seeds = 3;
+  std::string corpus = "";  // as in LmConfig
+  int64_t n_head = 4;
+  int64_t n_kv_head = 2;
+  int64_t block_size = 64;
+  int64_t batch_size = 8;
+  int64_t warmup_iters = 0;
+  double weight_decay = 0.1;
+  double embedding_std = 1;  // 0.02 costs models without norms more than the choice of a norm does
+  double init_std = 0.072;   // PyTorch's Linear of 64 inputs: 1/√(3 · 64)
+  int64_t eval_iters = 20;   // validation batches
+
+  void fields(Fields& f) override;
+  // Everything as a configuration of train_lm, whose check_values() is to be called when the rest is set.
+  LmConfig training(int64_t n_embd, int64_t n_layer, int64_t steps, double learning_rate) const;
+  // The same for the model alone: LmConfig knows neither of the stds.
+  LanguageModelConfig model(const LmConfig& training, int64_t vocabulary) const;
+};
+
+// The text and its windows. Stays where it is: the windows look into the text.
+struct TinyText {
+  Corpus corpus;
+  TokenDataset train, validation;
+
+  TinyText(const std::string& wanted, int64_t block_size);
+  TinyText(const TinyText&) = delete;
+  TinyText& operator=(const TinyText&) = delete;
+  int64_t vocabulary() const { return corpus.text.tokenizer->vocabulary_size(); }
+};
+
+// a − b, pair by pair.
+std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b);
+// "2.971 [2.968, 2.975]"
+std::string shown(const Spread& spread);
+
+}  // namespace isobar

@@ -1,0 +1,245 @@
+// Do attention logits grow while a language model trains, and what do softcap and QK-norm do about it?
+//
+// Claims (source 004): softcap(x, t) = t tanh(x/t) approximates clipping (F11); Gemma 2 puts it on attention
+// logits before the softmax (F13); behind it the logits are bounded, but before it they still grow (F14);
+// Gemma 3 has QK-norm in its place, which curbs the growth better (F15).
+//
+//   logit_growth                     three models, three seeds, 250 steps of AdamW at 1e-2    1 minute
+//   logit_growth --seeds 2 --softcap 50                                                      as in Gemma 2
+//
+// Expected: the largest |q·k|/√D starts near 1.7 and ends in the tens, with a cap of 5 as without: softcap
+// only hides it. With QK-norm it starts below √D = 4, where gains of 1 hold it, and ends near 12, since gains
+// grow; it never passes √D max|g_q| max|g_k|. The validation losses of the three differ by less than 0.1.
+//
+// Written: run.h5 (/series/<model>/logit, capped, bound, val_loss: a row per look, a column per seed;
+// /series/step), logits.csv (every look and layer), softcap.csv, summary.json.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "harness/program.h"
+#include "harness/table.h"
+#include "lm/evaluate.h"
+#include "lm/logits.h"
+#include "lm/softcap_table.h"
+#include "lm/tiny.h"
+#include "lm/train.h"
+
+using namespace isobar;
+
+namespace {
+
+struct Config : TinyConfig {
+  int64_t n_layer = 4;
+  int64_t n_embd = 64;
+  int64_t steps = 250;
+  double learning_rate = 1e-2;  // high: logits grow with the weights, and weights with the rate
+  double softcap = 5;           // low enough to be reached within the run
+  int64_t look_interval = 25;
+
+  void fields(Fields& f) override {
+    f("n_layer", n_layer, "blocks");
+    f("n_embd", n_embd, "width of the residual stream");
+    f("steps", steps, "of training");
+    f("learning_rate", learning_rate, "of AdamW");
+    f("softcap", softcap, "bound on the attention logits of the model 'softcap'");
+    f("look_interval", look_interval, "steps between looks at the logits");
+    TinyConfig::fields(f);
+  }
+};
+
+struct Attention {
+  const char* name;
+  bool capped, qk_norm;
+};
+constexpr std::array<Attention, 3> attentions = {
+    {{"none", false, false}, {"softcap", true, false}, {"qk_norm", false, true}}};
+
+// One training: a value per look, the largest over the layers.
+struct Trajectory {
+  std::vector<double> logit, capped, bound, val_loss;
+  double past_bound = 0;     // how far a logit passed its layer's bound at worst, as a share of it
+  double rebuild_error = 0;  // at worst
+};
+
+void look(Trajectory& seen, LanguageModel& model, const Tensor& symbols, double val_loss,
+          const std::function<void(int64_t layer, const LogitPeaks&)>& each) {
+  double logit = 0, capped = 0, bound = 0;
+  const std::vector<LogitPeaks> layers = logit_peaks(model, symbols);
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
+    const LogitPeaks& peaks = layers[layer];
+    logit = std::max(logit, peaks.logit);
+    capped = std::max(capped, peaks.capped);
+    bound = std::max(bound, peaks.bound);
+    seen.past_bound = std::max(seen.past_bound, peaks.logit / peaks.bound - 1);
+    seen.rebuild_error = std::max(seen.rebuild_error, peaks.rebuild_error);
+    each(static_cast<int64_t>(layer), peaks);
+  }
+  seen.logit.push_back(logit);
+  seen.capped.push_back(capped);
+  seen.bound.push_back(bound);
+  seen.val_loss.push_back(val_loss);
+}
+
+Trajectory train(const Config& config, const TinyText& text, const Attention& attention, int64_t seed,
+                 Csv& csv, Progress& progress) {
+  LmConfig training = config.training(config.n_embd, config.n_layer, config.steps, config.learning_rate);
+  training.softcap = attention.capped ? config.softcap : 0;
+  training.qk_norm = attention.qk_norm;
+  training.check_values();
+  const Rng rng(static_cast<uint64_t>(seed)), judge = Rng(0).split("validation");
+  LanguageModel model(config.model(training, text.vocabulary()), rng.split("model"));
+  AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
+  const WarmupCosine schedule = schedule_of(training);
+  const Tensor symbols = text.validation.random_batch(config.batch_size, judge.split("logits")).x;
+
+  Trajectory seen;
+  for (int64_t step = 0; step <= config.steps; ++step) {
+    if (step % config.look_interval == 0 || step == config.steps) {
+      const double loss = mean_loss(model, text.validation, config.eval_iters, config.batch_size, judge);
+      look(seen, model, symbols, loss, [&](int64_t layer, const LogitPeaks& peaks) {
+        csv.row(
+            {std::string(attention.name), seed, step, layer, peaks.logit, peaks.capped, peaks.bound, loss});
+      });
+    }
+    if (step == config.steps) break;
+    const Batch batch = text.train.random_batch(config.batch_size, rng.split("batch").split(step));
+    const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
+    if (!gradients.finite())
+      throw Diverged(
+          fmt::format("{}, seed {}, step {}: the loss or a gradient is not finite; lower "
+                      "--learning_rate",
+                      attention.name, seed, step));
+    optimizer.set_lr(schedule(step));
+    optimizer.step(clipping(gradients.norm, training));
+    progress.advance(1, fmt::format("{}, loss {:.3f}", attention.name, gradients.loss));
+  }
+  return seen;
+}
+
+using Series = std::vector<double> Trajectory::*;
+std::vector<double> at_look(const std::vector<Trajectory>& runs, Series series, size_t number) {
+  std::vector<double> values;
+  for (const Trajectory& run : runs) values.push_back((run.*series)[number]);
+  return values;
+}
+std::vector<double> at_end(const std::vector<Trajectory>& runs, Series series) {
+  return at_look(runs, series, (runs.front().*series).size() - 1);
+}
+double worst(const std::vector<Trajectory>& runs, double Trajectory::*value) {
+  double most = 0;
+  for (const Trajectory& run : runs) most = std::max(most, run.*value);
+  return most;
+}
+std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> result;
+  for (size_t i = 0; i < a.size(); ++i) result.push_back(a[i] / b[i]);
+  return result;
+}
+
+void measure_one(Run& run, const std::string& name, const std::vector<Trajectory>& runs) {
+  const std::vector<double> start = at_look(runs, &Trajectory::logit, 0);
+  const std::vector<double> end = at_end(runs, &Trajectory::logit);
+  run.measured(name + ".logit.start", spread_of(start));
+  run.measured(name + ".logit.end", spread_of(end));
+  run.measured(name + ".logit.growth", spread_of(ratios(end, start)));
+  run.measured(name + ".val_loss", spread_of(at_end(runs, &Trajectory::val_loss)));
+  run.expect(name + ": the logits are those of the module", worst(runs, &Trajectory::rebuild_error) < 1e-4,
+             fmt::format("the attention's output, built anew, differs by {} of its largest number",
+                         figure(worst(runs, &Trajectory::rebuild_error))));
+}
+
+// The same seeds' runs of the three models, in the order of `attentions`.
+void measure_all(Run& run, const Config& config, const std::array<std::vector<Trajectory>, 3>& runs) {
+  for (size_t i = 0; i < attentions.size(); ++i) measure_one(run, attentions[i].name, runs[i]);
+  const auto& [none, capped, normed] = runs;
+
+  run.measured("softcap.precap.start", spread_of(at_look(capped, &Trajectory::logit, 0)));
+  run.measured("softcap.precap.end", spread_of(at_end(capped, &Trajectory::logit)));
+  run.measured("softcap.capped.end", spread_of(at_end(capped, &Trajectory::capped)), config.softcap);
+  std::vector<double> capped_peaks;
+  for (const Trajectory& seen : capped)
+    capped_peaks.push_back(*std::max_element(seen.capped.begin(), seen.capped.end()));
+  const Spread highest = spread_of(capped_peaks);
+  run.measured("softcap.capped.highest", highest, config.softcap);
+  // The cap itself is rounded to f32.
+  run.expect("no logit passes the cap", highest.max <= config.softcap * (1 + 1e-6),
+             fmt::format("highest {}, cap {}", highest.max, config.softcap));
+  run.measured("softcap.precap_over_none.end",
+               spread_of(ratios(at_end(capped, &Trajectory::logit), at_end(none, &Trajectory::logit))));
+
+  const double past = worst(normed, &Trajectory::past_bound);
+  run.measured("qk_norm.logit.bound.end", spread_of(at_end(normed, &Trajectory::bound)));
+  run.measured("qk_norm.logit.share_of_bound.end",
+               spread_of(ratios(at_end(normed, &Trajectory::logit), at_end(normed, &Trajectory::bound))));
+  run.measured("qk_norm.logit.bound.start", spread_of(at_look(normed, &Trajectory::bound, 0)),
+               std::sqrt(static_cast<double>(config.n_embd) / static_cast<double>(config.n_head)));
+  run.measured("qk_norm.logit.bound_violation", past, 0);
+  run.expect("no logit passes the bound of QK-norm", past < 1e-5,
+             fmt::format("by {} of it at worst, in f32", figure(past)));
+  run.measured("qk_norm.logit_over_none.end",
+               spread_of(ratios(at_end(normed, &Trajectory::logit), at_end(none, &Trajectory::logit))));
+  for (const auto& [name, other] : {std::pair{"softcap", &capped}, {"qk_norm", &normed}})
+    run.measured(
+        fmt::format("{}_minus_none.val_loss", name),
+        spread_of(differences(at_end(*other, &Trajectory::val_loss), at_end(none, &Trajectory::val_loss))));
+}
+
+void record_all(Run& run, const Config& config, const std::array<std::vector<Trajectory>, 3>& runs) {
+  Table table({"step", "none", "softcap, before", "softcap, behind", "qk_norm"});
+  const size_t looks = runs[0][0].logit.size();
+  for (size_t number = 0; number < looks; ++number) {
+    const int64_t step = std::min(static_cast<int64_t>(number) * config.look_interval, config.steps);
+    run.record("step", static_cast<double>(step));
+    for (size_t i = 0; i < attentions.size(); ++i)
+      for (const auto& [name, series] : {std::pair{"logit", &Trajectory::logit},
+                                         {"capped", &Trajectory::capped},
+                                         {"bound", &Trajectory::bound},
+                                         {"val_loss", &Trajectory::val_loss}})
+        run.record(fmt::format("{}/{}", attentions[i].name, name), at_look(runs[i], series, number));
+    const auto cell = [&](size_t i, Series series) {
+      return shown(spread_of(at_look(runs[i], series, number)));
+    };
+    table.row({fmt::format("{}", step), cell(0, &Trajectory::logit), cell(1, &Trajectory::logit),
+               cell(1, &Trajectory::capped), cell(2, &Trajectory::logit)});
+  }
+  run.say("\nLargest |attention logit| of all layers, median and range of {} seeds\n\n", config.seeds);
+  run.say_text(table.text());
+  run.say("\nval loss: none {}, softcap {}, qk_norm {}\n",
+          shown(spread_of(at_end(runs[0], &Trajectory::val_loss))),
+          shown(spread_of(at_end(runs[1], &Trajectory::val_loss))),
+          shown(spread_of(at_end(runs[2], &Trajectory::val_loss))));
+}
+
+void study(Run& run, const Config& config) {
+  check(config.softcap > 0, "--softcap: wanted a number above 0, got {}", config.softcap);
+  check(config.look_interval >= 1, "--look_interval: wanted at least 1, got {}", config.look_interval);
+  const TinyText text(config.corpus, config.block_size);
+  run.environment()["corpus"] = text.corpus.source;
+  if (!text.corpus.note.empty()) run.say("{}\n", text.corpus.note);
+  Csv& csv =
+      run.csv("logits.csv", {"model", "seed", "step", "layer", "logit", "capped", "bound", "val_loss"});
+
+  std::array<std::vector<Trajectory>, 3> runs;
+  {
+    Progress progress = run.progress(config.steps * config.seeds * 3, "steps");
+    for (size_t i = 0; i < attentions.size(); ++i)
+      for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed)
+        runs[i].push_back(train(config, text, attentions[i], seed, csv, progress));
+  }
+  record_all(run, config, runs);
+  measure_all(run, config, runs);
+  softcap_table(run);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Config config;
+  return run_program(
+      {.name = "logit_growth",
+       .about = "Do attention logits grow in training, and what do softcap and QK-norm do "
+                "about it?\nThe largest |q·k|/√D against the step, of three small language models."},
+      config, argc, argv, [&](Run& run) { study(run, config); });
+}

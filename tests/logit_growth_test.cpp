@@ -1,0 +1,102 @@
+// logit_growth: its logits against closed forms, and the built program run small.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "../core/hdf5_file.h"
+#include "../experiments/lm/logits.h"
+#include "../nn/grouped_query_attention.h"
+#include "program.h"
+#include "temporary_folder.h"
+
+using namespace isobar;
+using Json = nlohmann::json;
+using doctest::Approx;
+
+namespace {
+
+const std::string tiny =
+    " --corpus synthetic --n_layer 2 --n_head 2 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
+    " --steps 20 --look_interval 8 --eval_iters 2 --seeds 2 --softcap 0.05";
+
+// A model whose keys are its queries: with QK-norm each place's logit with itself is |q|²/√D = √D.
+LanguageModel mirrored(bool qk_norm, double cap) {
+  LanguageModel model({.vocabulary = 7,
+                       .block_size = 6,
+                       .n_layer = 2,
+                       .n_head = 2,
+                       .n_embd = 16,
+                       .qk_norm = qk_norm,
+                       .softcap = cap,
+                       .init_std = 0.3},
+                      Rng(1));
+  for (TransformerBlock& block : model.blocks) {
+    auto& attention = dynamic_cast<GroupedQueryAttention&>(*block.self_attn);
+    assign(attention.k_proj.weight, attention.q_proj.weight);
+  }
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("logits of equal queries and keys reach the bound of QK-norm, and a cap bends them") {
+  const Tensor symbols = Rng(2).integers({3, 6}, 7);
+  const double root = std::sqrt(8.0);
+  for (const double cap : {0.0, 2.0}) {
+    CAPTURE(cap);
+    LanguageModel model = mirrored(true, cap);
+    for (const LogitPeaks& peaks : logit_peaks(model, symbols)) {
+      CHECK(peaks.logit == Approx(root).epsilon(1e-4));  // eps of the RMSNorm takes a little
+      CHECK(peaks.bound == Approx(root).epsilon(1e-12));
+      CHECK(peaks.logit <= peaks.bound * (1 + 1e-6));
+      CHECK(peaks.capped == Approx(cap > 0 ? cap * std::tanh(peaks.logit / cap) : peaks.logit).epsilon(1e-6));
+      CHECK(peaks.rebuild_error < 1e-5);
+    }
+  }
+}
+
+TEST_CASE("without QK-norm logits have no bound and fall as the square of the projections") {
+  const Tensor symbols = Rng(2).integers({3, 6}, 7);
+  LanguageModel model = mirrored(false, 0);
+  auto& attention = dynamic_cast<GroupedQueryAttention&>(*model.blocks[0].self_attn);
+  const double before = logit_peaks(model, symbols)[0].logit;
+  for (Linear* projection : {&attention.q_proj, &attention.k_proj})
+    assign(projection->weight, projection->weight.detach() * 0.5);
+  const LogitPeaks after = logit_peaks(model, symbols)[0];
+  CHECK(after.logit == Approx(before / 4).epsilon(1e-5));
+  CHECK(std::isinf(after.bound));
+  CHECK(after.capped == after.logit);
+}
+
+TEST_CASE("logit_growth measures what its claims are judged by, alike on one and two threads") {
+  const TemporaryFolder folder;
+  for (const char* threads : {"1", "2"}) {
+    const Outcome run =
+        run_built("logit_growth", tiny + " --threads " + threads + " --out " + folder / threads);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+  }
+  CHECK(file_text(folder / "1/logits.csv") == file_text(folder / "2/logits.csv"));
+  const Json measured = Json::parse(file_text(folder / "1/summary.json"))["measured"];
+  const auto median = [&](const char* key) {
+    CAPTURE(key);
+    REQUIRE(measured.contains(key));
+    return measured[key]["median"].get<double>();
+  };
+
+  for (const char* key : {"none.logit.start", "none.logit.end", "softcap.precap.end", "qk_norm.logit.end"})
+    CHECK(median(key) > 0);
+  CHECK(median("softcap.precap.end") > 0.05);
+  CHECK(median("softcap.capped.highest") <= 0.05 * (1 + 1e-6));
+  CHECK(median("qk_norm.logit.bound_violation") < 1e-5);
+  CHECK(median("qk_norm.logit.bound.start") == Approx(std::sqrt(8.0)));
+  CHECK(median("qk_norm.logit.start") <= std::sqrt(8.0) * (1 + 1e-6));
+  CHECK(median("softcap50.value.x100") == Approx(48.2014).epsilon(1e-5));  // 50 tanh 2
+  CHECK(median("softcap50.slope.x100") == Approx(0.070651).epsilon(1e-4));
+  CHECK(median("softcap50.largest_gap_to_clip_over_cap") == Approx(0.238406).epsilon(1e-4));
+
+  const Hdf5File file = Hdf5File::open(folder / "1/run.h5");
+  CHECK(file.read("/series/step").to_vector<double>() == std::vector<double>{0, 8, 16, 20});
+  CHECK(file.read("/series/softcap/logit").shape() == Shape{4, 2});
+}
