@@ -103,8 +103,8 @@ void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) 
   const auto plot = [&](const std::string& title, const std::string& quantity,
                         double LayerSignal::*measured_value, double LayerTheory::*theory_value,
                         const std::vector<double>& source) {
-    Curve measured{"median [min, max]", Role::measured, layers, {}, {}, {}};
-    Curve theory{"theory", Role::theory, layers, {}, {}, {}};
+    PlotCurve measured{"median [min, max]", Role::measured, layers, {}, {}, {}};
+    PlotCurve theory{"theory", Role::theory, layers, {}, {}, {}};
     for (size_t layer = 0; layer < layers.size(); ++layer) {
       const Spread spread = layer_spread(result.runs, layer, measured_value);
       measured.y.push_back(spread.median);

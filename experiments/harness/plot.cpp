@@ -13,7 +13,7 @@ const char* name_of(Role role) {
 
 Json to_json(const Plot& plot) {
   Json curves = Json::array();
-  for (const Curve& curve : plot.curves) {
+  for (const PlotCurve& curve : plot.curves) {
     const auto fits = [&](const std::vector<double>& v) { return v.size() == curve.x.size(); };
     const bool band = !curve.low.empty() || !curve.high.empty();
     check(fits(curve.y) && (!band || (fits(curve.low) && fits(curve.high))),

@@ -13,7 +13,7 @@ namespace isobar {
 
 enum class Role { measured, theory, printed };  // printed: the points of a source
 
-struct Curve {
+struct PlotCurve {
   std::string label;
   Role role = Role::measured;
   std::vector<double> x, y;       // of one length; a NaN or infinity leaves a gap
@@ -23,7 +23,7 @@ struct Curve {
 struct Plot {
   std::string title, x, y;  // what stands at the axes, with units
   bool log = false;         // the y axis
-  std::vector<Curve> curves;
+  std::vector<PlotCurve> curves;
 };
 
 // {"title": …, "x": …, "y": …, "log": …, "curves": [{"label": …, "role": "measured", "points": [[x, low, y,
