@@ -1,0 +1,66 @@
+#include "variants.h"
+
+#include "../../autograd/ops.h"
+
+namespace isobar::speed {
+
+// --- the norms, spelled out
+
+// The variance by var(), which takes the mean once more. Forward 15 passes: mean 1, subtract 2, var 6, and 2
+// each for divide, multiply, add.
+Tensor layer_norm_var(const Tensor& x, const Weights& w) {
+  const Tensor h = (x - mean(x, {-1}, true)) / sqrt(var(x, {-1}, true, 0) + eps);
+  return h * w.weight + w.bias;
+}
+
+// The variance as the mean of the centred squares. Forward 12 passes: mean 1, subtract 2, square 2, mean 1,
+// divide 2, multiply 2, add 2.
+Tensor layer_norm_squares(const Tensor& x, const Weights& w) {
+  const Tensor centred = x - mean(x, {-1}, true);
+  const Tensor h = centred / sqrt(mean(square(centred), {-1}, true) + eps);
+  return h * w.weight + w.bias;
+}
+
+// Forward 7 passes: square 2, mean 1, divide 2, multiply 2.
+Tensor rms_norm_spelled(const Tensor& x, const Weights& w) {
+  return x / sqrt(mean(square(x), {-1}, true) + eps) * w.weight;
+}
+
+// Forward 8 passes: multiply 2, tanh 2, multiply 2, add 2.
+Tensor dyt_spelled(const Tensor& x, const Weights& w) { return tanh(x * w.alpha) * w.weight + w.bias; }
+
+// --- all variants
+
+// Backward, fused: x and dy read, dx written. Spelled out, in passes: adding a bias 1, multiplying by a
+// weight 6, dividing by a column 8, squaring 4, subtracting a column 3, tanh 7, multiplying by alpha 6;
+// adding to a gradient 3, a repeated column to a gradient 4.
+const std::array<Variant, 8> variants = {{
+    {"rmsnorm",
+     [](const Tensor& x, const Weights& w) { return rms_norm(x, w.weight.shape(), w.weight, eps); }, 2, 3},
+    {"layernorm_fused",
+     [](const Tensor& x, const Weights& w) { return layer_norm(x, w.weight.shape(), w.weight, w.bias, eps); },
+     2, 3},
+    {"layernorm_var", layer_norm_var, 15, 1 + 6 + 8 + 3 + 4 + 3 + (3 + 4 + 4)},
+    {"layernorm_squares", layer_norm_squares, 12, 1 + 6 + 8 + 4 + 3 + (3 + 4)},
+    {"rmsnorm_spelled", rms_norm_spelled, 7, 6 + 8 + 4 + 3},
+    {"dyt", [](const Tensor& x, const Weights& w) { return dyt(x, w.alpha, w.weight, w.bias); }, 2, 3},
+    {"dyt_spelled", dyt_spelled, 8, 1 + 6 + 7 + 6},
+    {"dyisru", [](const Tensor& x, const Weights& w) { return dyisru(x, w.log_c, w.weight, w.bias); }, 2, 3},
+}};
+
+const Variant& variant_named(const std::string& name) {
+  for (const Variant& variant : variants)
+    if (variant.name == name) return variant;
+  throw_error("norm_speed: there is no variant " + name);
+}
+
+Weights::Weights(int64_t columns)
+    : weight(ones({columns})), bias(zeros({columns})), alpha(full({1}, 0.5)), log_c(ones({1})) {
+  for (Tensor* t : {&weight, &bias, &alpha, &log_c}) t->set_trainable();
+}
+
+void Weights::clear_grad() const {
+  for (const Tensor* t : {&weight, &bias, &alpha, &log_c}) t->clear_grad();
+}
+
+}  // namespace isobar::speed

@@ -1,0 +1,37 @@
+// The norms that norm_speed times: fused ones, and the same spelled out in ops, as a reader would write them.
+//
+// `passes` counts how often an array of x's size is read or written: the least for a fused kernel (it finds a
+// row in the cache when it comes back to it), every op's operands and result where the norm is spelled out.
+#pragma once
+
+#include <array>
+
+#include "../../core/tensor.h"
+
+namespace isobar::speed {
+
+// Of every variant, all trainable; each uses what it needs. weight and bias are (C), the others [1].
+struct Weights {
+  Tensor weight, bias, alpha, log_c;
+
+  explicit Weights(int64_t columns);
+  void clear_grad() const;
+};
+
+struct Variant {
+  const char* name;
+  Tensor (*norm)(const Tensor& x, const Weights& w);  // over the last dimension of x (N, C)
+  int forward_passes, backward_passes;
+};
+
+constexpr double eps = 1e-5;
+
+Tensor layer_norm_var(const Tensor& x, const Weights& w);
+Tensor layer_norm_squares(const Tensor& x, const Weights& w);
+Tensor rms_norm_spelled(const Tensor& x, const Weights& w);
+Tensor dyt_spelled(const Tensor& x, const Weights& w);
+
+extern const std::array<Variant, 8> variants;
+const Variant& variant_named(const std::string& name);
+
+}  // namespace isobar::speed
