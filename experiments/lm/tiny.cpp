@@ -1,5 +1,7 @@
 #include "tiny.h"
 
+#include <cmath>
+
 #include "../harness/table.h"
 
 namespace isobar {
@@ -51,6 +53,20 @@ TinyText::TinyText(const std::string& wanted, int64_t block_size)
     : corpus(open_corpus(wanted, "char")),
       train(corpus.text.train(), block_size, "training part"),
       validation(corpus.text.validation(), block_size, "validation part") {}
+
+double TinyText::unigram_loss() const {
+  // Each count begins at 1, so that no token is impossible.
+  std::vector<double> counts(static_cast<size_t>(vocabulary()), 1);
+  double total = static_cast<double>(vocabulary());
+  for (const int32_t token : corpus.text.train()) {
+    counts[static_cast<size_t>(token)] += 1;
+    total += 1;
+  }
+  double loss = 0;
+  for (const int32_t token : corpus.text.validation())
+    loss -= std::log(counts[static_cast<size_t>(token)] / total);
+  return loss / static_cast<double>(corpus.text.validation().size());
+}
 
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
   check(a.size() == b.size(), "differences: wanted pairs, got {} and {} values", a.size(), b.size());

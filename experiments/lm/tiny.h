@@ -43,6 +43,9 @@ struct TinyText {
   TinyText(const TinyText&) = delete;
   TinyText& operator=(const TinyText&) = delete;
   int64_t vocabulary() const { return corpus.text.tokenizer->vocabulary_size(); }
+  // Loss on the validation part, in nats, of guessing every token by its share of the training part: what a
+  // model reaches that takes nothing from its context.
+  double unigram_loss() const;
 };
 
 // a − b, pair by pair.
