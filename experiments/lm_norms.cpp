@@ -16,7 +16,7 @@
 //
 // Expected: LayerNorm and RMSNorm within 0.02 nats, less than seeds differ; DyT with √d, DyISRU and no norm
 // at all beside them; DyT(0.5) 0.1 behind. With 16 blocks and a rate of 1e-2 post-norm stops at the loss of
-// the letters' frequencies, 3.33, and its gradient dies; pre-norm bears that rate.
+// the letters' frequencies, 3.35, and its gradient dies; pre-norm bears that rate.
 //
 // Written: run.h5 (/series/<size>/<net>/lr_<rate>/…: a row per seed, a column per block), runs.csv,
 // blocks.csv, summary.json; tokens per second and memory under its "timing".
