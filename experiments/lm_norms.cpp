@@ -6,8 +6,8 @@
 // kept explicit may be better (004 F08); DyT keeps the signal from exploding (004 F12); no elementwise
 // function beats normalization (004 F20).
 //
-//   lm_norms                   seven nets of 4 blocks, and pre against post in 16 blocks     3 minutes
-//   lm_norms --preset full     all pairs, 4 and 16 blocks, widths of 64 and 128, three rates   1 hour
+//   lm_norms                   seven nets of 4 blocks, and pre against post in 16 blocks     3 to 5 minutes
+//   lm_norms --preset full     all pairs, 4 and 16 blocks, widths of 64 and 128, three rates     about 1 hour
 //   lm_norms --nets pre.rmsnorm,post.rmsnorm --learning_rates 3e-3,1e-2,3e-2 --deep_nets ""
 //
 // Held fixed: tokens, initial weights by name (embedding of std 1; 0.02 would move the loss more than the
