@@ -76,7 +76,8 @@ TEST_CASE("depth kills a plain net without a norm, and no pre-norm residual net"
 
   // The gradient: √6 a layer below the plateau of biases, which the first layers' larger inputs counter.
   const Json& ratio = summary["measured"]["plain.default.none.depth32.gradient_ratio"];
-  CHECK(std::abs(std::log10(ratio["median"].get<double>() / ratio["theory"].get<double>())) < 0.3);
+  // Two standard deviations: log10 of the norm walks at random, by √(5 · 32 / 64) / 2 / ln 10 = 0.34.
+  CHECK(std::abs(std::log10(ratio["median"].get<double>() / ratio["theory"].get<double>())) < 0.7);
   CHECK(ratio["theory"].get<double>() ==
         doctest::Approx(std::pow(6, 15.5) * std::sqrt(0.2 / 64)).epsilon(0.3));
   CHECK(summary["findings"].size() == 3);

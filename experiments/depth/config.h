@@ -34,7 +34,7 @@ struct Config : HasFields {
   int64_t steps = 100;       // the same for every net
   int64_t seeds = 3;         // the fewest that have a median
   double learning_rate = 0;  // of depth 8 and below; 0: the best of learning_rates at depth 8
-  double lr_power = 0.5;     // p of lr · min(1, 8 / depth)^p
+  double lr_power = 1;       // p of lr · min(1, 8 / depth)^p: all layers together then move as far
   std::string mnist = "";    // folder; empty: $ISOBAR_DATA/mnist, or the cache's
 
   void fields(Fields& f) override;

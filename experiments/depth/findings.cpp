@@ -20,7 +20,7 @@ Results those(const std::vector<Result>& results, const Pick& pick) {
   return picked;
 }
 
-bool residual_without_norm(const Kind& kind) {
+bool starts_near_identity(const Kind& kind) {
   return kind.topology == "skipinit" || kind.topology == "rezero" || kind.topology == "fixup";
 }
 bool normalizes(const Kind& kind) { return kind.norm == "layernorm" || kind.norm == "rmsnorm"; }
@@ -37,7 +37,7 @@ std::string failure_text(const Result& result) {
   return failure == nullptr ? "–" : std::to_string(failure->depth);
 }
 
-// "5 of 10 nets pass 0.5 (best: pre.default.rmsnorm 0.913; fail: …)", at one depth.
+// "at depth 100 5 of 10 reach a test accuracy of 0.5 in 100 steps; best: pre.default.rmsnorm 0.913; not: …".
 std::string tally(const Results& results, int64_t depth) {
   const Result* best = nullptr;
   std::vector<std::string> failing;
@@ -46,9 +46,10 @@ std::string tally(const Results& results, int64_t depth) {
     if (best == nullptr || cell.accuracy().median > best->at(depth)->accuracy().median) best = result;
     if (!cell.works()) failing.push_back(fmt::format("{} {}", result->kind.key(), accuracy_text(cell)));
   }
-  std::string text = fmt::format("at depth {} {} of {} reach a test accuracy of {}; best: {} {}", depth,
-                                 results.size() - failing.size(), results.size(), trainable, best->kind.key(),
-                                 accuracy_text(*best->at(depth)));
+  const size_t steps = best->at(depth)->runs.front().losses.size();
+  std::string text = fmt::format("at depth {} {} of {} reach a test accuracy of {} in {} steps; best: {} {}",
+                                 depth, results.size() - failing.size(), results.size(), trainable, steps,
+                                 best->kind.key(), accuracy_text(*best->at(depth)));
   if (!failing.empty()) text += fmt::format("; not: {}", fmt::join(failing, ", "));
   return text;
 }
@@ -135,7 +136,7 @@ std::vector<std::string> findings(const std::vector<Result>& results) {
       break;
     }
   add("004 says that SkipInit, ReZero and Fixup do without normalization (F16).",
-      those(results, residual_without_norm), deepest);
+      those(results, starts_near_identity), deepest);
   return sentences;
 }
 
@@ -161,9 +162,14 @@ void expect_identities(Run& run, const Config& config, const std::vector<Result>
       if (cell.depth < 3 || cell.depth > 32) continue;
       const double theory = gradient_ratio_theory(config, result.kind, cell.depth);
       const double error = std::log10(cell.gradient_ratio().median / theory);
-      run.expect(fmt::format("{} depth {} gradient ratio", kind, cell.depth), std::abs(error) < 0.3,
-                 fmt::format("last over first {}, theory {}; log10 of the quotient {:.3f}, allowed 0.3",
-                             figure(cell.gradient_ratio().median), figure(theory), error));
+      // The log of a squared gradient walks at random with a variance of about 5/width a layer: three
+      // standard deviations of the log of the norm, and 0.1 for the input's own mean square.
+      const double allowed =
+          0.1 + 1.5 * std::log10(std::exp(1)) *
+                    std::sqrt(5 * static_cast<double>(cell.depth) / static_cast<double>(config.width));
+      run.expect(fmt::format("{} depth {} gradient ratio", kind, cell.depth), std::abs(error) < allowed,
+                 fmt::format("last over first {}, theory {}; log10 of the quotient {:.3f}, allowed {:.3f}",
+                             figure(cell.gradient_ratio().median), figure(theory), error, allowed));
     }
   }
 }
