@@ -164,6 +164,7 @@ void run_study(Run& run, const Config& config) {
     progress.clear();
     print_line(run, results.back());
   }
+  plot_accuracies(run, results);
   print_results(run, config, results);
   expect_identities(run, config, results);
 }

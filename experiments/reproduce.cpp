@@ -54,7 +54,8 @@ Json make_run(Run& run, const PlannedRun& planned) {
     run.say("{}: there already\n", planned.name);
     return summary;
   }
-  run.say("{}: {} {}\n", planned.name, planned.program, fmt::join(planned.arguments, " "));
+  run.say("{}: {}{}{}\n", planned.name, planned.program, planned.arguments.empty() ? "" : " ",
+          fmt::join(planned.arguments, " "));
   arguments.back() = "--force";
   arguments.insert(arguments.end(), {"--out", folder, "--threads", std::to_string(threads())});
   const Finished finished = run_child(program, arguments);

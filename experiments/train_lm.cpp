@@ -113,6 +113,8 @@ void train_and_report(Run& run, const LmConfig& config) {
   const double tokens_per_step = static_cast<double>(config.batch_size * config.block_size);
   const Clock::time_point start = Clock::now();
   std::vector<double> step_ms;
+  PlotCurve training{"training", Role::measured, {}, {}, {}, {}},
+      judgement{"validation", Role::measured, {}, {}, {}, {}};
   Probe probe;
   double best = INFINITY;
 
@@ -147,6 +149,12 @@ void train_and_report(Run& run, const LmConfig& config) {
       val = mean_loss(model, validation, config.eval_iters, config.batch_size, judge);
       best = std::min(best, val);
     }
+    training.x.push_back(static_cast<double>(step));
+    training.y.push_back(gradients.loss);
+    if (judged) {
+      judgement.x.push_back(static_cast<double>(step + 1));
+      judgement.y.push_back(val);
+    }
     run.record("loss", gradients.loss);
     run.record("learning_rate", optimizer.lr());
     run.record("grad_norm", gradients.norm);
@@ -171,6 +179,7 @@ void train_and_report(Run& run, const LmConfig& config) {
   run.timing()["wall_s"] = wall;
   print_modules(run, probe, config.max_iters - 1);
   run.summary()["modules"] = modules_json(probe);
+  run.plot({"loss", "step", "nats a token", false, {training, judgement}});
 
   const int64_t batches = std::max(config.eval_iters, final_batches);
   const double train_loss = mean_loss(model, train_set, batches, config.batch_size, judge);

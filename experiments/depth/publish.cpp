@@ -96,4 +96,20 @@ void publish(Run& run, Csv& csv, const Config& config, const Result& result) {
   }
 }
 
+void plot_accuracies(Run& run, const std::vector<Result>& results) {
+  Plot plot{"accuracy on unseen digits", "depth", "accuracy", false, {}};
+  for (const Result& result : results) {
+    PlotCurve curve{result.kind.key(), Role::measured, {}, {}, {}, {}};
+    for (const Cell& cell : result.cells) {
+      const Spread accuracy = cell.accuracy();
+      curve.x.push_back(static_cast<double>(cell.depth));
+      curve.y.push_back(accuracy.median);
+      curve.low.push_back(accuracy.min);
+      curve.high.push_back(accuracy.max);
+    }
+    plot.curves.push_back(std::move(curve));
+  }
+  run.plot(plot);
+}
+
 }  // namespace isobar::depth

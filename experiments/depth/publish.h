@@ -30,6 +30,9 @@ Csv& open_csv(Run& run);
 // run.h5: /series/<kind>/depth<D>/{loss, gradient}, a row per seed, and …/accuracy, a number per seed.
 void publish(Run& run, Csv& csv, const Config& config, const Result& result);
 
+// Accuracy against depth, a curve for each kind.
+void plot_accuracies(Run& run, const std::vector<Result>& results);
+
 // Of the gradient norm of the last hidden layer over that of the first, at step 0; NaN where unknown.
 double gradient_ratio_theory(const Config& config, const Kind& kind, int64_t depth);
 
