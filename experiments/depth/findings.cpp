@@ -25,11 +25,18 @@ bool starts_near_identity(const Kind& kind) {
 }
 bool normalizes(const Kind& kind) { return kind.norm == "layernorm" || kind.norm == "rmsnorm"; }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent(double share) { return fmt::format("{:.2g} %", 100 * share); }
 
 std::string accuracy_text(const Cell& cell) {
   const std::string text = fmt::format("{:.3f}", cell.accuracy().median);
   return cell.diverged() == 0 ? text : fmt::format("{} ({} diverged)", text, cell.diverged());
+}
+
+std::string first_gradient(const Cell& cell) {
+  return figure(cell.spread([](const Outcome& run) { return run.gradients.front(); }).median);
+}
+std::string last_gradient(const Cell& cell) {
+  return figure(cell.spread([](const Outcome& run) { return run.gradients.back(); }).median);
 }
 
 std::string failure_text(const Result& result) {
@@ -62,12 +69,12 @@ std::string shallow_and_deep(const Result& result) {
     return deep.spread([quantity](const Outcome& run) { return run.*quantity; }).median;
   };
   return fmt::format(
-      "{} has {} at depth {} and {} at depth {}, where the gradient starts {} times as large in the last "
+      "{} has {} at depth {} and {} at depth {}, where the gradient starts with a norm of {} in the first "
       "layer "
-      "as in the first, and training moves their weights by {} and {}",
+      "and {} in the last, and training moves their weights by {} and {}",
       result.kind.key(), accuracy_text(shallow), shallow.depth, accuracy_text(deep), deep.depth,
-      figure(deep.gradient_ratio().median), percent(median(&Outcome::last_moved)),
-      percent(median(&Outcome::first_moved)));
+      first_gradient(deep), last_gradient(deep), percent(median(&Outcome::first_moved)),
+      percent(median(&Outcome::last_moved)));
 }
 
 }  // namespace
@@ -96,12 +103,13 @@ void print_line(Run& run, const Result& result) {
 void print_results(Run& run, const Config& config, const std::vector<Result>& results) {
   std::vector<std::string> heading = {"net", "rate at 8"};
   for (const int64_t depth : config.depth_list()) heading.push_back(fmt::format("depth {}", depth));
-  heading.insert(heading.end(), {"fails at", "gradient last/first, deepest"});
+  heading.insert(heading.end(), {"fails at", "gradient of first, deepest net", "of last"});
   Table table(heading);
   for (const Result& result : results) {
     std::vector<std::string> row = {result.kind.key(), figure(result.learning_rate)};
     for (const Cell& cell : result.cells) row.push_back(accuracy_text(cell));
-    row.insert(row.end(), {failure_text(result), figure(result.cells.back().gradient_ratio().median)});
+    row.insert(row.end(), {failure_text(result), first_gradient(result.cells.back()),
+                           last_gradient(result.cells.back())});
     table.row(std::move(row));
   }
   run.say("\nTest accuracy, median over {} seeds\n\n{}\n", config.seeds, table.text());
