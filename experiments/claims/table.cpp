@@ -15,8 +15,8 @@ using std::string_view;
 
 constexpr string_view properties = "norm_properties", blog8 = "blog8", blog8_rmsnorm = "blog8_rmsnorm",
                       depth = "depth_table", jacobian = "norm_jacobian", speed = "norm_speed",
-                      logits = "logit_growth", lm = "lm_norms", scripts = "why_normalization",
-                      scripts_norm = "why_normalization_norm";
+                      logits = "logit_growth", lm = "lm_norms", training = "depth_trainability",
+                      scripts = "why_normalization", scripts_norm = "why_normalization_norm";
 
 constexpr string_view rounding = "an identity in f64, a thousand roundings";
 
@@ -232,7 +232,11 @@ std::vector<Claim> depths() {
               at_least("layer 1 of 1000, no residual", depth,
                        "plain.default.rmsnorm.sum.D1000.layer1.grad_norm", 4, "as above"),
               at_least("block 1 of 1000, pre-norm residual", depth,
-                       "pre.default.rmsnorm.sum.D1000.layer1.grad_norm", 4, "as above")}),
+                       "pre.default.rmsnorm.sum.D1000.layer1.grad_norm", 4, "as above"),
+              at_least("100 plain layers learn MNIST", training, "plain.default.rmsnorm.depth100.accuracy",
+                       0.5, "half of the digits, in 100 steps"),
+              at_least("100 pre-norm blocks do", training, "pre.default.rmsnorm.depth100.accuracy", 0.5,
+                       "as above")}),
       tested("D14", "003", "RMSNorm keeps the direction: the cosine is 1 to 1e-9",
              {at_most("f32 data, cosine in f64", properties, "direction.cosine_in_f64.deviation", 1e-9,
                       "as printed", Sight::every),
@@ -396,7 +400,9 @@ std::vector<Claim> language_models() {
                       "pre.layernorm_minus_rmsnorm.mean_over_seeds_range", 1, "the range of paired seeds")}),
       tested("D10", "003", "without normalization deep Transformers cannot be trained",
              {at_least("a small language model without norms learns nothing", lm, "pre.none.val_loss", 3.9,
-                       "guessing costs ln 65 = 4.17 nats")}),
+                       "guessing costs ln 65 = 4.17 nats"),
+              at_most("residual nets of 100 blocks without norms learn nothing on MNIST", training,
+                      "pre.default.none.depth100.accuracy", 0.2, "guessing gives 0.12")}),
       tested("D23", "003", "trained models are equally good with either norm",
              {at_most("small language model: the losses differ by no more than seeds do", lm,
                       "pre.layernorm_minus_rmsnorm.mean_over_seeds_range", 1, "the range of paired seeds")}),
