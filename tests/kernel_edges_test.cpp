@@ -12,6 +12,7 @@
 
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
+#include "../core/kernels/relu.h"
 #include "../core/kernels/vmath.h"
 #include "thread_counts.h"
 
@@ -94,6 +95,45 @@ int finite_in_one_only(const std::vector<float>& a, const std::vector<float>& b)
 void for_sizes(const std::function<void(int64_t rows, int64_t columns)>& body) {
   for (int64_t rows : {1, 3})
     for (int64_t columns : {1, 15, 16, 17, 511, 513}) body(rows, columns);
+}
+
+TEST_CASE_TEMPLATE("relu's gate of bits lets pass what a comparison does, at any length", T, float, double) {
+  const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  for (const int64_t n : {0, 1, 15, 16, 17, 63, 64, 65, 511, 513, 100'001}) {
+    std::vector<T> x = Rng(1).normal({n}, 0, 1, dtype_of<T>()).template to_vector<T>();
+    const std::vector<T> dy = Rng(2).normal({n}, 0, 1, dtype_of<T>()).template to_vector<T>();
+    const T odd[] = {nan, inf, -inf, T{0}, -T{0}, std::numeric_limits<T>::denorm_min()};
+    for (size_t i = 0; i < x.size(); i += 7) x[i] = odd[i % 6];
+    CAPTURE(n);
+    for_thread_counts([&] {
+      std::vector<T> y(x.size()), dx = dy;
+      std::vector<int64_t> gate(static_cast<size_t>(kernels::gate_words(n)));
+      kernels::relu(n, x.data(), y.data(), gate.data());
+      kernels::relu_backward(n, gate.data(), dx.data(), dx.data());
+      int64_t wrong = 0;
+      for (size_t i = 0; i < x.size(); ++i) {
+        const T up = x[i] <= 0 ? T{0} : x[i], down = x[i] <= 0 ? T{0} : dy[i];
+        wrong += std::memcmp(&y[i], &up, sizeof(T)) != 0 || std::memcmp(&dx[i], &down, sizeof(T)) != 0;
+      }
+      CHECK(wrong == 0);
+    });
+  }
+}
+
+TEST_CASE("relu of a long tensor does what it does to its halves, to second order") {
+  const int64_t half = 200'000;  // two halves make the gate of bits worth it
+  const auto leaf = [&](uint64_t seed) { return Rng(seed).normal({2, half}).set_trainable(); };
+  const Tensor x = leaf(1), dy = leaf(2), u = leaf(3);
+  const auto first_and_second = [&](const std::function<Tensor(const Tensor&)>& f) {
+    Tape tape({.higher_order = true});
+    const Tensor y = f(x), dx = tape.gradient(y, {x}, dy)[0], ddy = tape.gradient(dx, {dy}, u)[0];
+    return std::vector{y.to_vector<float>(), dx.to_vector<float>(), ddy.to_vector<float>()};
+  };
+  const auto whole = first_and_second([](const Tensor& v) { return relu(v); });
+  const auto halves = first_and_second([](const Tensor& v) {
+    return concat({relu(slice(v, 0, 0, 1)), relu(slice(v, 0, 1, 2))}, 0);
+  });
+  CHECK(whole == halves);
 }
 
 }  // namespace

@@ -1,10 +1,15 @@
 //   y = max(0, x)    dx = dy where x > 0, else 0
+#include "../../core/kernels/relu.h"
+
 #include "../ops.h"
 #include "../tape.h"
 #include "elementwise.h"
 
 namespace isobar {
 namespace {
+
+// From here on y has left the second-level cache before backward asks for it, and its bits are worth making.
+constexpr int64_t gated = 1 << 18;
 
 // dy where y > 0, 0 where not. Where y is NaN, dy passes: a net that overflowed must not look like one whose
 // gradient vanished. Linear in dy, so its gradient is the same gate again.
@@ -15,9 +20,27 @@ Tensor gate(Tensor dy, const Tensor& y) {
                 [y](Tensor ddx) { return gate(std::move(ddx), y); });
 }
 
+// The same with the bits of kernels/relu.h instead of y.
+Tensor gate_by_bits(Tensor upstream, const Tensor& bits) {
+  const Tensor dy = std::move(upstream).packed();
+  Tensor dx = room_for_gradient(dy);
+  dispatch_float("relu", dy.dtype(), [&]<class T>() {
+    kernels::relu_backward(dy.numel(), bits.data<int64_t>(), dy.data<T>(), dx.write<T>());
+  });
+  return record("relu_gate", dx, {dy}, [bits](Tensor ddx) { return gate_by_bits(std::move(ddx), bits); });
+}
+
 }  // namespace
 
 Tensor relu(const Tensor& x) {
+  if (Tape::active() != nullptr && x.numel() >= gated) {
+    const Tensor packed = x.packed();
+    Tensor y(x.shape(), x.dtype()), bits({kernels::gate_words(x.numel())}, Dtype::i64);
+    dispatch_float("relu", x.dtype(), [&]<class T>() {
+      kernels::relu(x.numel(), packed.data<T>(), y.write<T>(), bits.write<int64_t>());
+    });
+    return record("relu", y, {x}, [bits](Tensor dy) { return gate_by_bits(std::move(dy), bits); });
+  }
   // Written as a selection, not as max(), so that NaN stays NaN.
   Tensor y = map("relu", x, [](auto v) { return xsimd::select(v <= decltype(v)(0), decltype(v)(0), v); });
   return record("relu", y, {x}, [y = y.detach()](Tensor dy) { return gate(std::move(dy), y); });

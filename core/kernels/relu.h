@@ -1,0 +1,85 @@
+// ReLU that remembers where it let pass as bits: backward reads a 32nd of what it would read of y, which
+// matters, for both ways are bound by memory.
+//
+// Element i passes where bit i mod 64 of word i / 64 is set. NaN passes, up and down: a net that overflowed
+// must not look like one whose gradient vanished.
+#pragma once
+
+#include <cstdint>
+
+#include "row.h"
+
+namespace isobar::kernels {
+
+inline constexpr int64_t gate_bits = 64;
+
+inline int64_t gate_words(int64_t n) { return chunk_count(n, gate_bits); }
+
+// The lanes of a comparison as bits, lane 0 lowest, and the way back. xsimd 8 has neither.
+template <class T>
+uint64_t bits_of(const xsimd::batch_bool<T>& set) {
+#if defined(__AVX512F__)
+  return static_cast<uint64_t>(set.data);
+#else
+  bool each[width<T>];
+  set.store_unaligned(each);
+  uint64_t bits = 0;
+  for (int64_t l = 0; l < width<T>; ++l) bits |= static_cast<uint64_t>(each[l]) << l;
+  return bits;
+#endif
+}
+template <class T>
+xsimd::batch_bool<T> lanes_of(uint64_t bits) {
+#if defined(__AVX512F__)
+  using Register = typename xsimd::batch_bool<T>::register_type;
+  return xsimd::batch_bool<T>(static_cast<Register>(bits));
+#else
+  bool each[width<T>];
+  for (int64_t l = 0; l < width<T>; ++l) each[l] = bits >> l & 1;
+  return xsimd::batch_bool<T>::load_unaligned(each);
+#endif
+}
+
+// body(io, i) for the registers of n ≤ 64 elements, i the first of each.
+template <class T, class Body>
+void for_word(int64_t n, const Body& body) {
+  int64_t i = 0;
+  for (; i + width<T> <= n; i += width<T>) body(WholeRegister<T>{}, i);
+  if (i < n) body(PartRegister<T>{n - i}, i);
+}
+
+// y = max(0, x) and its gate.
+template <class T>
+void relu(int64_t n, const T* x, T* y, int64_t* gate) {
+  parallel_for(
+      gate_words(n), map_grain / gate_bits, [=](int64_t begin, int64_t end) __attribute__((flatten)) {
+        for (int64_t word = begin; word < end; ++word) {
+          const int64_t first = word * gate_bits;
+          uint64_t bits = 0;
+          for_word<T>(std::min(gate_bits, n - first), [&](auto io, int64_t i) {
+            const Batch<T> v = io.load(x + first + i);
+            const auto stop = v <= Batch<T>(T{0});
+            io.store(xsimd::select(stop, Batch<T>(T{0}), v), y + first + i);
+            bits |= bits_of<T>(!stop) << i;
+          });
+          gate[word] = static_cast<int64_t>(bits);
+        }
+      });
+}
+
+// dx = dy where the gate is open, else 0; dx may be dy.
+template <class T>
+void relu_backward(int64_t n, const int64_t* gate, const T* dy, T* dx) {
+  parallel_for(
+      gate_words(n), map_grain / gate_bits, [=](int64_t begin, int64_t end) __attribute__((flatten)) {
+        for (int64_t word = begin; word < end; ++word) {
+          const int64_t first = word * gate_bits;
+          for_word<T>(std::min(gate_bits, n - first), [=](auto io, int64_t i) {
+            const auto pass = lanes_of<T>(static_cast<uint64_t>(gate[word]) >> i);
+            io.store(xsimd::select(pass, io.load(dy + first + i), Batch<T>(T{0})), dx + first + i);
+          });
+        }
+      });
+}
+
+}  // namespace isobar::kernels
