@@ -116,6 +116,7 @@ void train_and_report(Run& run, const LmConfig& config) {
   PlotCurve training{"training", Role::measured, {}, {}, {}, {}},
       judgement{"validation", Role::measured, {}, {}, {}, {}};
   Probe probe;
+  ModuleHistory history;
   double best = INFINITY;
 
   for (int64_t step = 0; step < config.max_iters; ++step) {
@@ -141,6 +142,7 @@ void train_and_report(Run& run, const LmConfig& config) {
     if (log) {
       probe.after_step(model);
       record_modules(run, layers, probe, step);
+      history.add(probe, step);
     }
     step_ms.push_back(1e3 * seconds_since(step_start));
     const bool judged = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
@@ -179,7 +181,8 @@ void train_and_report(Run& run, const LmConfig& config) {
   run.timing()["wall_s"] = wall;
   print_modules(run, probe, config.max_iters - 1);
   run.summary()["modules"] = modules_json(probe);
-  run.plot({"loss", "step", "nats a token", false, {training, judgement}});
+  run.plot(Plot{"loss", "step", "nats a token", false, {training, judgement}});
+  history.plot(run);
 
   const int64_t batches = std::max(config.eval_iters, final_batches);
   const double train_loss = mean_loss(model, train_set, batches, config.batch_size, judge);

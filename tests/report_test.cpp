@@ -27,6 +27,15 @@ TEST_CASE("a plot is its curves' points, with the value itself where there is no
         "plot 't': curve 'a' has 2 x, 1 y, 0 low and 0 high; wanted one length");
 }
 
+TEST_CASE("a heatmap has a value for each row and column") {
+  Heatmap heatmap{"t", "step", "std", true, {0, 10}, {"a"}, {{1, 2}}};
+  CHECK(to_json(heatmap)["values"].dump() == "[[1.0,2.0]]");
+  heatmap.rows.push_back("b");
+  CHECK(message_of([&] { to_json(heatmap); }) == "heatmap 't': 1 rows of values for 2 names");
+  heatmap.values.push_back({3});
+  CHECK(message_of([&] { to_json(heatmap); }) == "heatmap 't': a row has 1 values for 2 columns");
+}
+
 TEST_CASE("text of a run cannot break out of the page's data") {
   const TemporaryFolder folder;
   std::ofstream(folder / "summary.json") << R"({"program": "</script><script>alert(1)</script>"})";

@@ -29,4 +29,15 @@ Json to_json(const Plot& plot) {
       {"title", plot.title}, {"x", plot.x}, {"y", plot.y}, {"log", plot.log}, {"curves", std::move(curves)}};
 }
 
+Json to_json(const Heatmap& heatmap) {
+  const auto& [title, x, value, log, columns, rows, values] = heatmap;
+  check(values.size() == rows.size(), "heatmap '{}': {} rows of values for {} names", title, values.size(),
+        rows.size());
+  for (const std::vector<double>& row : values)
+    check(row.size() == columns.size(), "heatmap '{}': a row has {} values for {} columns", title, row.size(),
+          columns.size());
+  return {{"title", title},     {"x", x},       {"value", value},  {"log", log},
+          {"columns", columns}, {"rows", rows}, {"values", values}};
+}
+
 }  // namespace isobar

@@ -30,4 +30,17 @@ struct Plot {
 // high], …]}]}; where there is no band, low and high are y. Throws Error when lengths differ.
 Json to_json(const Plot& plot);
 
+// A figure of many rows over time, such as the std of every layer at every look: a row per name, a column per
+// x.
+struct Heatmap {
+  std::string title, x, value;  // what the columns count and the colours mean
+  bool log = false;             // the colours
+  std::vector<double> columns = {};
+  std::vector<std::string> rows = {};
+  std::vector<std::vector<double>> values = {};  // by row; not finite: left empty
+};
+
+// The same fields. Throws Error unless there is a value for each row and column.
+Json to_json(const Heatmap& heatmap);
+
 }  // namespace isobar

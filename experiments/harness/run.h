@@ -125,6 +125,7 @@ class Run {
 
   // Curves for the report (report.cpp); they stand under "plots" of summary.json.
   void plot(const Plot& plot) { summary_["plots"].push_back(to_json(plot)); }
+  void plot(const Heatmap& heatmap) { summary_["heatmaps"].push_back(to_json(heatmap)); }
 
   // Our own measurement against a closed form or a reference range. One that fails makes the program exit 1.
   // `detail` holds the numbers.

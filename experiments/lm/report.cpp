@@ -50,6 +50,27 @@ void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step) {
   run.record("weight_update_ratio", update);
 }
 
+void ModuleHistory::add(const Probe& probe, int64_t step) {
+  std::vector<ModuleSignal> seen = probe.signals();
+  std::erase_if(seen, [](const ModuleSignal& m) { return m.type == "Dropout"; });
+  if (names_.empty()) {
+    for (const ModuleSignal& m : seen) names_.push_back(shown(m.path));
+    stds_.resize(names_.size());
+    gradients_.resize(names_.size());
+  }
+  steps_.push_back(static_cast<double>(step));
+  for (size_t i = 0; i < names_.size(); ++i) {
+    stds_[i].push_back(seen[i].output.std);
+    gradients_[i].push_back(seen[i].gradient_norm);
+  }
+}
+
+void ModuleHistory::plot(Run& run) const {
+  run.plot(Heatmap{"std of every module's output", "step", "std", true, steps_, names_, stds_});
+  run.plot(Heatmap{"gradient norm of every module's output", "step", "gradient norm", true, steps_, names_,
+                   gradients_});
+}
+
 Json modules_json(const Probe& probe) {
   Json modules = Json::array();
   for (const ModuleSignal& m : probe.signals())

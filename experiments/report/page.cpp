@@ -58,7 +58,8 @@ void Content::add_run(const std::string& name, const Json& summary) {
                    {"environment", summary.value("environment", Json::object())},
                    {"timing", summary.value("timing", Json::object())},
                    {"expectations", summary.value("expectations", Json::array())},
-                   {"plots", summary.value("plots", Json::array())}});
+                   {"plots", summary.value("plots", Json::array())},
+                   {"heatmaps", summary.value("heatmaps", Json::array())}});
 }
 
 void Content::add(const std::string& folder) {

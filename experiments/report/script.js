@@ -116,12 +116,59 @@ function drawPlot(figure, plot) {
   }));
 }
 
+// --- heatmaps
+// Dark blue over green to yellow, evenly lighter (stops of viridis).
+const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+function shade(share) {
+  const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+  const i = Math.min(Math.floor(at), stops.length - 2);
+  return `rgb(${stops[i].map((v, c) => Math.round(v + (stops[i + 1][c] - v) * (at - i))).join(" ")})`;
+}
+
+function svg(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+function drawHeatmap(figure, map) {
+  const scale = (v) => (map.log ? Math.log10(v) : v);
+  const usable = (v) => finite(v) && !(map.log && v <= 0);
+  const all = map.values.flat().filter(usable);
+  if (!all.length) return;
+  const low = Math.min(...all), high = Math.max(...all), length = scale(high) - scale(low) || 1;
+  const left = 230, height = 14, width = 600 / map.columns.length, bottom = map.rows.length * height;
+  const root = svg("svg", { class: "heat", viewBox: `0 0 ${left + 610} ${bottom + 52}`, role: "img",
+    "aria-label": map.title, "font-size": 11, fill: "currentColor" });
+  map.rows.forEach((name, r) => {
+    root.append(svg("text", { x: left - 6, y: r * height + 11, "text-anchor": "end" }, name));
+    map.columns.forEach((column, c) => {
+      const value = map.values[r][c];
+      if (!usable(value)) return;
+      root.append(svg("rect", { x: left + c * width, y: r * height, width: width + 0.3, height: height - 1,
+        fill: shade((scale(value) - scale(low)) / length) },
+        svg("title", {}, `${name}, ${map.x} ${column}: ${shortNumber(value)}`)));
+    });
+  });
+  const last = map.columns.length - 1;
+  for (const c of new Set([0, Math.floor(last / 2), last]))
+    root.append(svg("text", { x: left + (c + 0.5) * width, y: bottom + 13, "text-anchor": "middle" }, map.columns[c]));
+  root.append(svg("text", { x: left - 6, y: bottom + 13, "text-anchor": "end" }, map.x));
+  for (let i = 0; i < 60; ++i)
+    root.append(svg("rect", { x: left + i * 5, y: bottom + 24, width: 5.3, height: 9, fill: shade(i / 59) }));
+  root.append(svg("text", { x: left, y: bottom + 47 }, shortNumber(low)),
+    svg("text", { x: left + 300, y: bottom + 47, "text-anchor": "end" }, shortNumber(high)),
+    svg("text", { x: left - 6, y: bottom + 33, "text-anchor": "end" }, map.value));
+  figure.append(root);
+}
+
 function showPlots() {
   while (drawn.length) drawn.pop().destroy();
   const section = document.getElementById("plots");
   section.querySelectorAll("h3, .plots").forEach((old) => old.remove());
   for (const run of data.runs) {
-    if (!run.plots.length) continue;
+    if (!run.plots.length && !run.heatmaps.length) continue;
     section.hidden = false;
     const grid = make("div", { className: "plots" });
     section.append(make("h3", { textContent: run.name }), grid);
@@ -129,6 +176,11 @@ function showPlots() {
       const figure = make("figure", {}, make("figcaption", { textContent: plot.title }));
       grid.append(figure);
       drawPlot(figure, plot);
+    }
+    for (const map of run.heatmaps) {
+      const figure = make("figure", {}, make("figcaption", { textContent: map.title }));
+      grid.append(figure);
+      drawHeatmap(figure, map);
     }
   }
 }
