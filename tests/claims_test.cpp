@@ -97,9 +97,16 @@ TEST_CASE("an overflow of one seed is no small number") {
   CHECK(judge(claim, measured).verdict == "refuted");
 }
 
+TEST_CASE("quick and full exclude each other") {
+  const TemporaryFolder folder;
+  const Outcome outcome = run_built("reproduce", "--quick --full --out " + (folder / "all"));
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err == "reproduce: --quick and --full exclude each other: drop one\n");
+}
+
 TEST_CASE("verdicts follow the measured files, and finished runs are not made again") {
   const TemporaryFolder folder;
-  const std::string out = folder / "all", arguments = "--only norm_properties --out " + out;
+  const std::string out = folder / "all", arguments = "--quick --only norm_properties --out " + out;
   const auto verdict = [&](const char* id) {
     const Json written = Json::parse(file_text(out + "/summary.json"));
     for (const Json& claim : written["claims"])
