@@ -6,13 +6,14 @@
 // kept explicit may be better (004 F08); DyT keeps the signal from exploding (004 F12); no elementwise
 // function beats normalization (004 F20).
 //
-//   lm_norms                   seven nets of 4 blocks, and pre against post in 16 blocks     3 to 5 minutes
-//   lm_norms --preset full     all pairs, 4 and 16 blocks, widths of 64 and 128, three rates     about 1 hour
+//   lm_norms                   eight nets of 4 blocks, and pre against post in 16 blocks          2 minutes
+//   lm_norms --full            all nets, 4 and 16 blocks, widths of 64 and 128, three rates      about 1 hour
 //   lm_norms --nets pre.rmsnorm,post.rmsnorm --learning_rates 3e-3,1e-2,3e-2 --deep_nets ""
 //
 // Held fixed: tokens, initial weights by name (embedding of std 1; 0.02 would move the loss more than the
 // norm does), AdamW, clipping at 1, no warm-up, no biases (so LayerNorm differs from RMSNorm by its mean
-// alone).
+// alone). nGPT (004 F17) normalizes vectors and weights instead: an embedding of length 1, no weight decay,
+// and as many key/value heads as query heads, hence more parameters; the table shows how many.
 //
 // Expected: LayerNorm and RMSNorm within 0.02 nats, less than seeds differ; DyT with √d, DyISRU and no norm
 // at all beside them; DyT(0.5) 0.1 behind. With 16 blocks and a rate of 1e-2 post-norm stops at the loss of
@@ -34,7 +35,7 @@ using namespace isobar;
 namespace {
 
 struct Config : TinyConfig {
-  std::string nets = "pre.none,pre.layernorm,pre.rmsnorm,pre.dyt,pre.dyt_sqrtd,pre.dyisru,post.rmsnorm";
+  std::string nets = "pre.none,pre.layernorm,pre.rmsnorm,pre.dyt,pre.dyt_sqrtd,pre.dyisru,post.rmsnorm,ngpt";
   std::string widths = "64";
   int64_t n_layer = 4;
   std::string learning_rates = "3e-3";
@@ -45,7 +46,7 @@ struct Config : TinyConfig {
   int64_t deep_steps = 100;
 
   void fields(Fields& f) override {
-    f("nets", nets, "placement.norm, with commas between: pre.rmsnorm,post.layernorm; 'pre.none' is no norm");
+    f("nets", nets, "placement.norm, or ngpt, with commas between: pre.rmsnorm,ngpt; 'pre.none' is no norm");
     f("widths", widths, "of the residual stream, with commas between");
     f("n_layer", n_layer, "blocks");
     f("learning_rates", learning_rates, "of AdamW, with commas between");
@@ -61,7 +62,7 @@ struct Config : TinyConfig {
     *this = Config();
     nets = deep_nets =
         "pre.none,pre.layernorm,pre.rmsnorm,pre.dyt,pre.dyt_sqrtd,pre.dyisru,"
-        "post.layernorm,post.rmsnorm,post.dyt,post.dyt_sqrtd,post.dyisru";
+        "post.layernorm,post.rmsnorm,post.dyt,post.dyt_sqrtd,post.dyisru,ngpt";
     widths = "64,128";
     learning_rates = deep_learning_rates = "3e-3,1e-2,3e-2";
   }
@@ -97,9 +98,9 @@ void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::str
     const size_t dot = std::min(net.find('.'), net.size());
     const std::string placement = net.substr(0, dot), norm = dot < net.size() ? net.substr(dot + 1) : "";
     const Choices& known = norm_names();
-    check((placement == "pre" || placement == "post") &&
-              std::find(known.begin(), known.end(), norm) != known.end(),
-          "--{}: wanted placement.norm such as pre.rmsnorm, got '{}'", flag, net);
+    check(net == "ngpt" || ((placement == "pre" || placement == "post") &&
+                            std::find(known.begin(), known.end(), norm) != known.end()),
+          "--{}: wanted ngpt, or placement.norm such as pre.rmsnorm, got '{}'", flag, net);
     for (const double rate : rates) {
       const std::string size = fmt::format("{}x{}", width, layers);
       for (const TrialRuns& other : trials)
@@ -136,12 +137,15 @@ NormResults all_trials(const Config& config) {
 }
 
 // A last norm gives the output matrix inputs of mean square 1, so logits start as N(0, s²) with s =
-// init_std √width, and the loss as the mean of −z_y + ln Σ eᶻ: ln V + s²/2.
+// init_std √width, and the loss as the mean of −z_y + ln Σ eᶻ: ln V + s²/2. nGPT's logits are products of
+// vectors of length 1: s = 1/√width.
 void expect_start(Run& run, const Config& config, int64_t vocabulary, const NormResults& results) {
   for (const TrialRuns& runs : results.trials) {
     const Trial& t = runs.trial;
-    if (t.norm != "layernorm" && t.norm != "rmsnorm") continue;
-    const double variance = config.init_std * config.init_std * static_cast<double>(t.width);
+    const bool on_sphere = t.placement == "ngpt";
+    if (!on_sphere && t.norm != "layernorm" && t.norm != "rmsnorm") continue;
+    const auto width = static_cast<double>(t.width);
+    const double variance = on_sphere ? 1 / width : config.init_std * config.init_std * width;
     const double theory = std::log(static_cast<double>(vocabulary)) + variance / 2;
     for (const Outcome& outcome : runs.outcomes) {
       // The mean of −z_y is over a few hundred frequent pairs of letters, and has a spread of about s/10.
@@ -149,11 +153,15 @@ void expect_start(Run& run, const Config& config, int64_t vocabulary, const Norm
                              t.learning_rate),
                  std::abs(outcome.start_loss - theory) < 0.5 * std::sqrt(variance),
                  fmt::format("{:.4f}, theory {:.4f}", outcome.start_loss, theory));
-      if (t.placement == "post" && t.norm == "rmsnorm")
-        run.expect(fmt::format("{} {} lr {}: every block of a post-norm net begins with rms 1", t.size,
-                               t.net(), t.learning_rate),
-                   std::abs(outcome.start.rms.back() - 1) < 1e-3,
-                   fmt::format("{:.6f}", outcome.start.rms.back()));
+      if (on_sphere || (t.placement == "post" && t.norm == "rmsnorm")) {
+        const double rms = on_sphere ? 1 / std::sqrt(width) : 1;
+        run.expect(fmt::format("{} {} lr {}: every block's output begins with rms {:.4f}", t.size, t.net(),
+                               t.learning_rate, rms),
+                   std::all_of(outcome.start.rms.begin(), outcome.start.rms.end(),
+                               [&](double seen) { return std::abs(seen - rms) < 1e-3 * rms; }),
+                   fmt::format("{:.6f} to {:.6f}", *std::ranges::min_element(outcome.start.rms),
+                               *std::ranges::max_element(outcome.start.rms)));
+      }
     }
   }
 }
@@ -190,9 +198,8 @@ int main(int argc, char** argv) {
   return run_program(
       {.name = "lm_norms",
        .about = "Which norm, before or behind the branch, trains a small language model best?",
-       .presets = {{"quick", "seven nets of 4 blocks at one learning rate; pre against post in 16 blocks",
+       .presets = {{"quick", "eight nets of 4 blocks at one learning rate; pre against post in 16 blocks",
                     [&] { config = Config(); }},
-                   {"full", "all pairs of norm and placement, three sizes, three learning rates",
-                    [&] { config.apply_full(); }}}},
+                   {"full", "all nets, three sizes, three learning rates", [&] { config.apply_full(); }}}},
       config, argc, argv, [&](Run& run) { study(run, config); });
 }

@@ -19,6 +19,7 @@
 #include "layer_norm.h"
 #include "linear.h"
 #include "module.h"
+#include "ngpt.h"
 #include "norm.h"
 #include "observe.h"
 #include "p_rms_norm.h"

@@ -27,7 +27,9 @@ TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
   for (const char* threads : {"1", "2"}) {
     const Outcome run =
         run_built("lm_norms", tiny +
-                                  " --nets pre.none,pre.layernorm,pre.rmsnorm,post.rmsnorm --steps 8"
+                                  " --nets pre.none,pre.layernorm,pre.rmsnorm,post.rmsnorm,ngpt --full"
+                                  " --learning_rates 3e-3 --deep_nets pre.rmsnorm,post.rmsnorm"
+                                  " --deep_learning_rates 3e-3,1e-2 --steps 8"
                                   " --deep_layers 4 --deep_steps 3 --threads " +
                                   threads + " --out " + folder / threads);
     INFO(run.out, run.err);
@@ -46,7 +48,7 @@ TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
     return measured[key][part].get<double>();
   };
 
-  for (const char* net : {"pre.none", "pre.layernorm", "pre.rmsnorm", "post.rmsnorm"}) {
+  for (const char* net : {"pre.none", "pre.layernorm", "pre.rmsnorm", "post.rmsnorm", "ngpt"}) {
     CAPTURE(net);
     const double start = figure(std::string(net) + ".start_loss", "median");
     CHECK(start == Approx(std::log(16)).epsilon(0.3));
@@ -69,27 +71,31 @@ TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
   CHECK(file.read("/series/16x2/pre.rmsnorm/lr_0.003/std_end").shape() == Shape{2, 2});
 }
 
-TEST_CASE("lm_norms counts a rate that breaks a net as unstable and goes on") {
+TEST_CASE("lm_norms counts a rate that breaks a net, or teaches it nothing, as unstable and goes on") {
   const TemporaryFolder folder;
-  const Outcome run = run_built("lm_norms", tiny +
-                                                " --nets pre.none --steps 6 --learning_rates 1e-3,1e25"
-                                                " --deep_nets '' --json --out " +
-                                                folder / "run");
+  const Outcome run =
+      run_built("lm_norms",
+                tiny +
+                    " --nets pre.none --widths 32 --batch_size 8 --steps 300 --learning_rates 1e-9,1e-2,1e25"
+                    " --deep_nets '' --json --out " +
+                    folder / "run");
   INFO(run.err);
   REQUIRE(run.code == 0);
   const Json measured = Json::parse(run.out)["measured"];
   CHECK(measured["pre.none.lr_1e+25.val_loss"]["nonfinite"] == 2);
-  CHECK(measured["pre.none.largest_stable_learning_rate"]["median"] == 1e-3);
+  CHECK(measured["pre.none.largest_stable_learning_rate"]["median"] == 1e-2);
+  CHECK(measured["pre.none.lr_1e-09.val_loss"]["median"] > measured["unigram_loss"]["median"]);
   CHECK(measured["unigram_loss"]["median"].get<double>() < std::log(16));
   CHECK(measured["unigram_loss"]["median"].get<double>() > 1.8548);  // the language's entropy
-  CHECK(measured["pre.none.best_learning_rate"]["median"] == 1e-3);
+  CHECK(measured["pre.none.best_learning_rate"]["median"] == 1e-2);
 }
 
 TEST_CASE("lm_norms refuses bad lists in one line") {
   const TemporaryFolder folder;
   for (const char* arguments :
-       {"--nets pre.rmsnom", "--nets rmsnorm", "--learning_rates 1e-3,x", "--widths 64,-1",
-        "--nets pre.dyt,pre.dyt", "--nets '' --deep_nets ''", "--deep_layers 4"}) {
+       {"--quick --full", "--full --preset quick", "--nets pre.rmsnom", "--nets ngpt.rmsnorm",
+        "--nets rmsnorm", "--learning_rates 1e-3,x", "--widths 64,-1", "--nets pre.dyt,pre.dyt",
+        "--nets '' --deep_nets ''", "--deep_layers 4"}) {
     CAPTURE(arguments);
     const Outcome run = run_built("lm_norms", std::string(arguments) + " --out " + folder / "run");
     CHECK(run.code == 2);

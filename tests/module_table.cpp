@@ -66,6 +66,10 @@ LanguageModelConfig everything_else() {
   return config;
 }
 
+NGPTConfig ngpt() {
+  return {.vocabulary = 7, .block_size = 6, .n_layer = 2, .n_head = 2, .n_embd = 4, .hidden = 6};
+}
+
 }  // namespace
 
 const std::vector<ModuleRow>& module_rows() {
@@ -145,6 +149,10 @@ const std::vector<ModuleRow>& module_rows() {
       {"LanguageModel, Llama", make<LanguageModel>(llama(), rng), indices(7, 2, 5)},
       {"LanguageModel, nanoGPT", make<LanguageModel>(nano_gpt(), rng), indices(7, 2, 5)},
       {"LanguageModel, post-norm DyT, untied", make<LanguageModel>(everything_else(), rng), indices(7, 2, 5)},
+      {"NGPT", make<NGPT>(ngpt(), rng), indices(7, 2, 5)},
+      {"NGPTBlock", make<NGPTBlock>(ngpt(), rng), normal(2, 3, 4)},
+      {"LearnedScale", make<LearnedScale>(4, 0.05, 0.5), normal(2, 3, 4)},
+      {"LearnedScale, absolute", make<LearnedScale>(4, -0.5, 0.5, true), normal(2, 3, 4)},
   };
   return rows;
 }

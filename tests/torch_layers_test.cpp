@@ -109,3 +109,8 @@ TEST_CASE("a pre-norm block of MultiheadAttention and FeedForward is PyTorch's T
                          {.norm = "layernorm"});
   check_layer("transformer_encoder_layer", layer);
 }
+
+TEST_CASE("NGPTBlock is nGPT's, written with PyTorch's functions") {
+  NGPTBlock layer({.n_head = 2, .n_embd = 8, .hidden = 12}, Rng(1));
+  check_layer("ngpt_block", layer);
+}

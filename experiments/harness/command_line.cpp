@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "nearest.h"
 
@@ -34,7 +35,9 @@ struct Formatter : CLI::Formatter {
 std::string footer(const Program& program) {
   std::string text;
   if (!program.presets.empty()) {
-    text += "Presets (the first unless --preset names another):\n";
+    const std::string& last = program.presets.back().name;
+    text +=
+        fmt::format("Presets (the first unless --preset {0}, or --{0} for short, names another):\n", last);
     for (const Preset& preset : program.presets)
       text += fmt::format("  {:<18}{}\n", preset.name, preset.about);
     text += "\n";
@@ -55,6 +58,17 @@ void refuse_extras(const CLI::App& app, const std::vector<std::string>& extras) 
     for (const std::string& long_name : one->get_lnames()) known.push_back("--" + long_name);
   const std::string hint = did_you_mean(name, known);
   throw_error(fmt::format("unknown option {}{}", name, hint.empty() ? "; see --help" : hint));
+}
+
+// --preset full, or --full. Two of them at once are refused.
+void add_presets(CLI::App& app, const std::vector<Preset>& presets, std::optional<std::string>& chosen) {
+  std::vector<CLI::Option*> options = {
+      app.add_option("--preset", chosen, "Settings with a name, see below")->type_name("NAME")->take_last()};
+  for (const Preset& preset : presets) {
+    const std::string& name = preset.name;
+    options.push_back(app.add_flag_callback("--" + name, [&chosen, name] { chosen = name; })->group(""));
+    for (CLI::Option* other : std::span(options).first(options.size() - 1)) options.back()->excludes(other);
+  }
 }
 
 }  // namespace
@@ -84,10 +98,7 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
   app.add_flag("--print-config", line.print_config, "Print all settings as JSON and stop");
   app.add_flag("--json", line.json, "Print summary.json alone on stdout; all else goes to stderr");
   app.add_flag("--force", line.force, "Replace a finished run in DIR");
-  if (!program.presets.empty())
-    app.add_option("--preset", line.preset, "Settings with a name, see below")
-        ->type_name("NAME")
-        ->take_last();
+  if (!program.presets.empty()) add_presets(app, program.presets, line.preset);
 
   std::map<std::string, std::string> texts;  // by setting; its nodes stay where they are
   std::map<std::string, CLI::Option*> options;

@@ -4,7 +4,7 @@
 
 namespace isobar {
 
-double mean_loss(LanguageModel& model, const TokenDataset& data, int64_t batches, int64_t batch_size,
+double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size,
                  const Rng& key) {
   eval(model);
   double total = 0;

@@ -40,13 +40,6 @@ double largest_rate(const std::vector<const TrialRuns*>& rates,
   return largest;
 }
 
-// A net whose blocks died still learns how frequent the letters are, far below the loss it began with:
-// stable, but of no use.
-bool uses_context(const TrialRuns& runs, double unigram_loss) {
-  const std::vector<double> losses = runs.val_losses();
-  return std::all_of(losses.begin(), losses.end(), [&](double loss) { return loss < 0.95 * unigram_loss; });
-}
-
 void measure_stream(Run& run, const std::string& key, const TrialRuns& runs) {
   for (const auto& [when, stream] : {std::pair{"start", &Outcome::start}, {"end", &Outcome::end}}) {
     const auto part = stream;
@@ -92,8 +85,8 @@ void measure_pair(Run& run, const NormResults& results, const std::string& size,
 std::vector<double> TrialRuns::val_losses() const {
   return over_seeds(*this, [](const Outcome& o) { return o.val_loss; });
 }
-bool TrialRuns::stable() const {
-  return std::all_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.stable(); });
+bool TrialRuns::stable(double unigram_loss) const {
+  return std::ranges::all_of(val_losses(), [&](double loss) { return loss < 0.95 * unigram_loss; });
 }
 
 std::vector<std::string> NormResults::sizes() const {
@@ -135,13 +128,11 @@ void measure_nets(Run& run, const NormResults& results) {
       for (const TrialRuns* runs : rates)
         run.measured(fmt::format("{}.lr_{}.val_loss", key, runs->trial.learning_rate),
                      spread_of(runs->val_losses()));
+      run.measured(key + ".parameters", static_cast<double>(rates.front()->outcomes.front().parameters));
       run.measured(key + ".start_loss",
                    spread_of(over_seeds(*rates.front(), [](const Outcome& o) { return o.start_loss; })));
-      run.measured(key + ".largest_stable_learning_rate",
-                   largest_rate(rates, [](const TrialRuns& runs) { return runs.stable(); }));
-      run.measured(key + ".largest_learning_rate_using_context",
-                   largest_rate(rates, [&](const TrialRuns& runs) {
-                     return uses_context(runs, results.unigram_loss);
+      run.measured(key + ".largest_stable_learning_rate", largest_rate(rates, [&](const TrialRuns& runs) {
+                     return runs.stable(results.unigram_loss);
                    }));
       const TrialRuns* best = results.best(size, net);
       if (best == nullptr) continue;
@@ -167,6 +158,7 @@ void measure_pairs(Run& run, const NormResults& results) {
         compare_layernorm(run, fmt::format("{}{}.", results.prefix(size), placement), layernorm->val_losses(),
                           rmsnorm->val_losses());
     }
+    measure_pair(run, results, size, "ngpt_minus_pre_rmsnorm", "ngpt", "pre.rmsnorm");
     measure_pair(run, results, size, "rmsnorm.post_minus_pre", "post.rmsnorm", "pre.rmsnorm");
     for (const TrialRuns* post : results.rates(size, "post.rmsnorm"))
       for (const TrialRuns* pre : results.rates(size, "pre.rmsnorm"))
@@ -206,12 +198,13 @@ void record_trials(Run& run, const NormResults& results, int64_t first_seed) {
 }
 
 void print_trials(Run& run, const NormResults& results) {
-  Table table({"size", "net", "learning rate", "val loss", "stable", "std of last block",
+  Table table({"size", "net", "parameters", "learning rate", "val loss", "stable", "std of last block",
                "|gradient| first/last", "tokens/s", "MiB"});
   for (const TrialRuns& runs : results.trials) {
     const auto median = [&](const auto& value) { return figure(spread_of(over_seeds(runs, value)).median); };
-    table.row({runs.trial.size, runs.trial.net(), fmt::format("{}", runs.trial.learning_rate),
-               shown(spread_of(runs.val_losses())), runs.stable() ? "yes" : "no",
+    table.row({runs.trial.size, runs.trial.net(), fmt::format("{}", runs.outcomes.front().parameters),
+               fmt::format("{}", runs.trial.learning_rate), shown(spread_of(runs.val_losses())),
+               runs.stable(results.unigram_loss) ? "yes" : "no",
                median([](const Outcome& o) { return o.end.std.back(); }), median([](const Outcome& o) {
                  return o.end.gradient_norm.front() / o.end.gradient_norm.back();
                }),

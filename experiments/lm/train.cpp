@@ -4,7 +4,7 @@
 
 namespace isobar {
 
-std::vector<ParameterGroup> decay_matrices_only(LanguageModel& model) {
+std::vector<ParameterGroup> decay_matrices_only(Module& model) {
   ParameterGroup matrices, vectors{.parameters = {}, .weight_decay = 0.0};
   for (const Tensor& p : parameters(model)) (p.ndim() >= 2 ? matrices : vectors).parameters.push_back(p);
   std::vector<ParameterGroup> groups{matrices};
@@ -26,7 +26,7 @@ WarmupCosine schedule_of(const LmConfig& config) {
           .steps = config.max_iters};
 }
 
-Gradients gradients_of(LanguageModel& model, const Batch& batch, const Rng& key) {
+Gradients gradients_of(Module& model, const Batch& batch, const Rng& key) {
   double loss;
   {
     Tape tape({.key = key});

@@ -19,7 +19,7 @@
 namespace isobar {
 
 // Weight decay is for matrices: gains and biases would only be pulled to zero.
-std::vector<ParameterGroup> decay_matrices_only(LanguageModel& model);
+std::vector<ParameterGroup> decay_matrices_only(Module& model);
 AdamWOptions adam_w_options(const LmConfig& config);
 WarmupCosine schedule_of(const LmConfig& config);
 
@@ -29,7 +29,7 @@ struct Gradients {
   double norm;  // of all gradients together
   bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 };
-Gradients gradients_of(LanguageModel& model, const Batch& batch, const Rng& key);
+Gradients gradients_of(Module& model, const Batch& batch, const Rng& key);
 
 // What the optimizer multiplies gradients of this norm with.
 double clipping(double norm, const LmConfig& config);

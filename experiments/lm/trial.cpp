@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "../../core/memory.h"
+#include "../../nn/ngpt.h"
 #include "../../nn/observe.h"
 #include "evaluate.h"
 #include "train.h"
@@ -15,7 +16,7 @@ namespace {
 Stream stream_of(const Probe& probe) {
   Stream stream;
   for (const ModuleSignal& m : probe.signals()) {
-    if (m.type != "TransformerBlock") continue;
+    if (m.type != "TransformerBlock" && m.type != "NGPTBlock") continue;
     stream.std.push_back(m.output.std);
     stream.rms.push_back(m.output.rms);
     stream.gradient_norm.push_back(m.gradient_norm);
@@ -28,22 +29,44 @@ Stream unknown_stream(int64_t layers) {
   return {unknown, unknown, unknown};
 }
 
+LmConfig training_of(const TinyConfig& config, const Trial& trial) {
+  LmConfig training = config.training(trial.width, trial.layers, trial.steps, trial.learning_rate);
+  if (trial.placement == "ngpt") {
+    training.weight_decay = 0;  // its weights are normalized instead
+  } else {
+    training.placement = trial.placement;
+    training.norm = trial.norm;
+  }
+  training.check_values();
+  return training;
+}
+
+std::unique_ptr<Module> model_of(const LanguageModelConfig& config, const Trial& trial, const Rng& rng) {
+  if (trial.placement != "ngpt") return std::make_unique<LanguageModel>(config, rng);
+  return std::make_unique<NGPT>(NGPTConfig{.vocabulary = config.vocabulary,
+                                           .block_size = config.block_size,
+                                           .n_layer = config.n_layer,
+                                           .n_head = config.n_head,
+                                           .n_embd = config.n_embd},
+                                rng);
+}
+
 }  // namespace
 
 Outcome train_trial(const TinyConfig& config, const TinyText& text, const Trial& trial, int64_t seed) {
-  LmConfig training = config.training(trial.width, trial.layers, trial.steps, trial.learning_rate);
-  training.norm = trial.norm;
-  training.placement = trial.placement;
-  training.check_values();
+  const LmConfig training = training_of(config, trial);
   const Rng rng(static_cast<uint64_t>(seed)), judge = Rng(0).split("validation");
-  LanguageModel model(config.model(training, text.vocabulary()), rng.split("model"));
+  const std::unique_ptr<Module> made =
+      model_of(config.model(training, text.vocabulary()), trial, rng.split("model"));
+  Module& model = *made;
   AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
   const WarmupCosine schedule = schedule_of(training);
   const auto judged = [&] {
     return mean_loss(model, text.validation, config.eval_iters, config.batch_size, judge);
   };
 
-  Outcome outcome{.start_loss = judged(),
+  Outcome outcome{.parameters = parameter_count(model),
+                  .start_loss = judged(),
                   .val_loss = std::numeric_limits<double>::infinity(),
                   .start = {},
                   .end = unknown_stream(trial.layers),
@@ -63,6 +86,7 @@ Outcome train_trial(const TinyConfig& config, const TinyText& text, const Trial&
     if (step + 1 == trial.steps) outcome.end = stream_of(probe);
     optimizer.set_lr(schedule(step));
     optimizer.step(clipping(gradients.norm, training));
+    if (auto* ngpt = dynamic_cast<NGPT*>(&model)) normalize_weights(*ngpt);
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   outcome.tokens_per_second =

@@ -10,11 +10,12 @@ namespace isobar {
 
 struct Trial {
   std::string size;             // "64x4": width × blocks
-  std::string placement, norm;  // as LmConfig has them
+  std::string placement, norm;  // as LmConfig has them; or placement "ngpt" and no norm
   int64_t width, layers, steps;
   double learning_rate;
 
-  std::string net() const { return placement + "." + norm; }
+  // "pre.rmsnorm", "ngpt".
+  std::string net() const { return norm.empty() ? placement : placement + "." + norm; }
 };
 
 // Of the output of each block: the residual stream, and the gradient that comes back to it.
@@ -23,13 +24,11 @@ struct Stream {
 };
 
 struct Outcome {
+  int64_t parameters;
   double start_loss;  // over the validation batches, as val_loss
   double val_loss;    // infinite where a loss or gradient was
   Stream start, end;  // at the first step and the last; NaN at the end where the run broke off
   double tokens_per_second, peak_mib;  // of this machine; memory of tensors alone
-
-  // A learning rate is stable where training ends below the loss that it began with.
-  bool stable() const { return val_loss < start_loss; }
 };
 
 Outcome train_trial(const TinyConfig& config, const TinyText& text, const Trial& trial, int64_t seed);
