@@ -13,7 +13,7 @@
 //
 // Written: figures.csv, and "measured" of summary.json, which the claims' verdicts are computed from.
 #include "harness/program.h"
-#include "properties/figures.h"
+#include "properties/properties.h"
 
 using namespace isobar;
 using namespace isobar::properties;
@@ -24,6 +24,33 @@ struct Config : HasFields {
   int64_t seeds = 20;  // enough for a median and a range
   void fields(Fields& f) override { f("seeds", seeds, "runs, seeds --seed, --seed + 1, …"); }
 };
+
+// In f64, rounding of numbers around 1, and of 1e4 where a shift was added; in f32, of the cosine's two sums.
+void expect_identities(Run& run, const Figures& figures) {
+  for (const char* formula : {"layernorm", "rmsnorm", "batchnorm", "sqrt_d",
+                              "layernorm_is_rmsnorm_of_centred", "weight_first", "dyt"})
+    figures.expect_close(run, fmt::format("formula.{}.error", formula), 1e-13);
+  for (const char* k : {"k32", "k128", "k256"})
+    figures.expect_close(run, fmt::format("partial.formula.error.{}", k), 1e-13);
+  for (const char* placement : {"pre", "post"})
+    figures.expect_close(run, fmt::format("formula.{}_norm.error", placement), 1e-5);  // f32
+  figures.expect_close(run, "fold.with_bias.error", 1e-13);
+  figures.expect_close(run, "layernorm.row_mean", 1e-13);
+  figures.expect_close(run, "layernorm.row_std_error", 1e-13);
+  figures.expect_close(run, "layernorm.row_sample_std", 1e-4);  // eps
+  figures.expect_close(run, "shift.layernorm.change", 1e-10);
+  figures.expect_close(run, "cosine_in_f64.deviation", 1e-12);
+  figures.expect_close(run, "shape.slab.mean_square", 1e-13);
+  figures.expect_close(run, "shape.slab.first_mean_square", 1e-13);
+  figures.expect_close(run, "shape.kept", 0);
+  figures.expect_close(run, "length.rms", 1e-13);
+  figures.expect_close(run, "length.euclidean", 1e-12);
+  figures.expect_close(run, "square_overflows_at_255.875", 0);
+  figures.expect_close(run, "square_overflows_at_256", 0);
+  for (const char* counted : {"rmsnorm512", "layernorm512", "source001_layer.rmsnorm",
+                              "source001_layer.layernorm", "minimind.parameters", "minimind.rmsnorms"})
+    figures.expect_close(run, fmt::format("count.{}", counted), 0);
+}
 
 }  // namespace
 
@@ -49,5 +76,7 @@ int main(int argc, char** argv) {
       }
     }
     figures.publish(run);
+    figures.print(run);
+    expect_identities(run, figures);
   });
 }

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "../../core/rng.h"
-#include "figures.h"
+#include "../harness/figures.h"
 
 namespace isobar::jacobian {
 

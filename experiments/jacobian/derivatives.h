@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "../../core/rng.h"
-#include "figures.h"
+#include "../harness/figures.h"
 
 namespace isobar::jacobian {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../../core/rng.h"
-#include "figures.h"
+#include "../harness/figures.h"
 #include "matrix.h"
 
 namespace isobar::jacobian {

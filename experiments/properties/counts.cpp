@@ -1,6 +1,6 @@
 // Parameters: what leaving out beta saves, counted in real models.
 #include "../../nn/nn.h"
-#include "figures.h"
+#include "properties.h"
 
 namespace isobar::properties {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "../../nn/nn.h"
-#include "figures.h"
+#include "properties.h"
 
 namespace isobar::properties {
 namespace {

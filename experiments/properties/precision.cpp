@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "../../nn/nn.h"
-#include "figures.h"
+#include "properties.h"
 
 namespace isobar::properties {
 namespace {

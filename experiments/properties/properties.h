@@ -1,30 +1,12 @@
-// Figures: named numbers, one value of each per seed.
+// The parts of norm_properties, and what they compare tensors with.
 #pragma once
 
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "../../core/rng.h"
-#include "../harness/run.h"
+#include "../harness/figures.h"
 
 namespace isobar::properties {
-
-class Figures {
- public:
-  // One more value of this figure; `theory` is the closed form, the same for all seeds.
-  void add(const std::string& key, double value, double theory = Run::no_theory);
-  // All of them as measured figures of the run, and as a table.
-  void publish(Run& run) const;
-
- private:
-  struct Figure {
-    std::string key;
-    double theory;
-    std::vector<double> values;
-  };
-  std::vector<Figure> figures_;
-};
 
 // Largest |a − b| over all elements, summed and compared in double; infinite where either is not finite.
 double largest_difference(const Tensor& a, const Tensor& b);

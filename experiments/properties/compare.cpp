@@ -1,31 +1,10 @@
-#include "figures.h"
+#include "properties.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../harness/table.h"
-
 namespace isobar::properties {
-
-void Figures::add(const std::string& key, double value, double theory) {
-  auto place = std::find_if(figures_.begin(), figures_.end(), [&](const Figure& f) { return f.key == key; });
-  if (place == figures_.end()) place = figures_.insert(place, {key, theory, {}});
-  place->values.push_back(value);
-}
-
-void Figures::publish(Run& run) const {
-  Table table({"figure", "median", "min", "max", "theory"});
-  Csv& csv = run.csv("figures.csv", {"figure", "median", "min", "max", "theory"});
-  for (const Figure& f : figures_) {
-    const Spread spread = spread_of(f.values);
-    run.measured(f.key, spread, f.theory);
-    csv.row({f.key, spread.median, spread.min, spread.max, f.theory});
-    table.row({f.key, figure(spread.median), figure(spread.min), figure(spread.max),
-               std::isnan(f.theory) ? "–" : figure(f.theory)});
-  }
-  run.say("\n{}", table.text());
-}
 
 double largest_difference(const Tensor& a, const Tensor& b) {
   check(a.shape() == b.shape(), "largest_difference: wanted two tensors of one shape, got {} and {}",

@@ -2,14 +2,15 @@
 //
 //   figures.add("jacobian.rmsnorm.d64.rank", rank, 63);   // seed after seed, with the closed form
 //   figures.publish(run);                                 // as run.measured(), and a row of figures.csv each
+//   figures.expect_close(run, ".rank", 0);                // all whose key ends so
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "../harness/run.h"
+#include "run.h"
 
-namespace isobar::jacobian {
+namespace isobar {
 
 class Figures {
  public:
@@ -19,7 +20,10 @@ class Figures {
   Spread spread(const std::string& key) const;
   // In the order of first use.
   void publish(Run& run) const;
+  // A table of all of them.
+  void print(Run& run) const;
   // Expects every value of every key that ends in `suffix` to lie within `bound` of its theory.
+  // Throws Error when there is no such key, or one without a theory.
   void expect_close(Run& run, const std::string& suffix, double bound) const;
 
  private:
@@ -31,4 +35,4 @@ class Figures {
   std::vector<Figure> figures_;
 };
 
-}  // namespace isobar::jacobian
+}  // namespace isobar

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
-namespace isobar::jacobian {
+#include "table.h"
+
+namespace isobar {
 
 void Figures::add(const std::string& key, double value, double theory) {
   const auto same = [&](const Figure& figure) { return figure.key == key; };
@@ -30,12 +33,23 @@ void Figures::publish(Run& run) const {
   }
 }
 
+void Figures::print(Run& run) const {
+  Table table({"figure", "median", "min", "max", "theory"});
+  for (const Figure& f : figures_) {
+    const Spread spread = spread_of(f.values);
+    table.row({f.key, figure(spread.median), figure(spread.min), figure(spread.max),
+               std::isnan(f.theory) ? "–" : figure(f.theory)});
+  }
+  run.say("\n{}", table.text());
+}
+
 void Figures::expect_close(Run& run, const std::string& suffix, double bound) const {
   int64_t count = 0;
   double worst = 0;
   std::string where = "none";
   for (const Figure& figure : figures_) {
     if (!figure.key.ends_with(suffix)) continue;
+    check(!std::isnan(figure.theory), "figures: '{}' has no theory to be close to", figure.key);
     ++count;
     for (const double value : figure.values) {
       const double error = std::abs(value - figure.theory);
@@ -50,4 +64,4 @@ void Figures::expect_close(Run& run, const std::string& suffix, double bound) co
                          bound, where));
 }
 
-}  // namespace isobar::jacobian
+}  // namespace isobar
