@@ -22,9 +22,9 @@
 // Written: run.h5 (/series/<size>/<net>/lr_<rate>/…: a row per seed, a column per block), runs.csv,
 // blocks.csv, summary.json; tokens per second and memory under its "timing".
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "harness/lists.h"
 #include "harness/program.h"
 #include "lm/norm_results.h"
 #include "lm/tiny.h"
@@ -68,33 +68,10 @@ struct Config : TinyConfig {
   }
 };
 
-std::vector<std::string> words(const std::string& list) {
-  std::vector<std::string> result;
-  for (size_t begin = 0; begin < list.size();) {
-    const size_t end = std::min(list.find(',', begin), list.size());
-    result.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return result;
-}
-
-template <class Number>
-std::vector<Number> numbers(const char* flag, const std::string& list) {
-  std::vector<Number> result;
-  for (const std::string& word : words(list)) {
-    Number number{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    check(error == std::errc() && end == word.data() + word.size() && number > 0,
-          "--{}: wanted numbers above 0 with commas between, got '{}'", flag, list);
-    result.push_back(number);
-  }
-  return result;
-}
-
 // Checks the words too, so that a slip shows before the first hour.
 void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::string& nets, int64_t width,
                 int64_t layers, int64_t steps, const std::vector<double>& rates) {
-  for (const std::string& net : words(nets)) {
+  for (const std::string& net : words_of(nets)) {
     const size_t dot = std::min(net.find('.'), net.size());
     const std::string placement = net.substr(0, dot), norm = dot < net.size() ? net.substr(dot + 1) : "";
     const Choices& known = norm_names();
@@ -120,13 +97,13 @@ void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::str
 
 NormResults all_trials(const Config& config) {
   NormResults results{};
-  const std::vector<int64_t> widths = numbers<int64_t>("widths", config.widths);
+  const std::vector<int64_t> widths = numbers_of<int64_t>("widths", config.widths);
   check(!widths.empty(), "--widths: wanted at least one");
   for (const int64_t width : widths)
     add_trials(results.trials, "nets", config.nets, width, config.n_layer, config.steps,
-               numbers<double>("learning_rates", config.learning_rates));
+               numbers_of<double>("learning_rates", config.learning_rates));
   add_trials(results.trials, "deep_nets", config.deep_nets, widths.front(), config.deep_layers,
-             config.deep_steps, numbers<double>("deep_learning_rates", config.deep_learning_rates));
+             config.deep_steps, numbers_of<double>("deep_learning_rates", config.deep_learning_rates));
   for (const auto& [flag, layers] :
        {std::pair{"n_layer", config.n_layer}, {"deep_layers", config.deep_layers}})
     check(layers >= 1, "--{}: wanted at least 1, got {}", flag, layers);

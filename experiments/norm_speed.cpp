@@ -4,7 +4,7 @@
 // for it has one reduction and not two (000, 001), one pass over the data and not two (003); DyT is meant to
 // be faster still (004).
 //
-//   norm_speed                                       six shapes, 15 rounds                     half a minute
+//   norm_speed                                       six shapes, 15 rounds                       15 seconds
 //   norm_speed --quick                               the three small shapes, three rounds          one second
 //
 // Each norm is timed fused, as one op, and spelled out in several ops, as the sources' scripts do, forward

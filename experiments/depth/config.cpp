@@ -1,10 +1,11 @@
 #include "config.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <functional>
 
 #include "../../core/error.h"
+#include "../harness/lists.h"
 #include "../harness/nearest.h"
 
 namespace isobar::depth {
@@ -14,19 +15,9 @@ const Choices topologies = {"plain", "pre", "post", "skipinit", "rezero", "fixup
 const Choices inits = {"default", "he_normal"};
 const Choices norms = {"none", "layernorm", "rmsnorm", "dyt", "dyisru"};
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> words;
-  for (size_t begin = 0; begin <= list.size();) {
-    const size_t end = std::min(list.find(',', begin), list.size());
-    words.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
 std::vector<std::string> chosen(const char* flag, const std::string& list, const Choices& choices) {
   if (list == "all") return choices;
-  std::vector<std::string> words = split(list);
+  std::vector<std::string> words = words_of(list);
   for (size_t i = 0; i < words.size(); ++i) {
     check(std::find(choices.begin(), choices.end(), words[i]) != choices.end(),
           "--{}: wanted all, or a list of {}, got '{}'{}", flag, fmt::join(choices, ", "), words[i],
@@ -81,15 +72,10 @@ void Config::check_values() const {
 }
 
 std::vector<int64_t> Config::depth_list() const {
-  std::vector<int64_t> list;
-  for (const std::string& word : split(depths)) {
-    int64_t depth = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), depth);
-    check(error == std::errc() && end == word.data() + word.size() && depth >= 1 && depth <= 10'000 &&
-              (list.empty() || depth > list.back()),
-          "--depths: wanted ascending whole numbers from 1 to 10000, such as 2,8,32, got '{}'", depths);
-    list.push_back(depth);
-  }
+  const std::vector<int64_t> list = numbers_of<int64_t>("depths", depths);
+  check(!list.empty() && list.back() <= 10'000 &&
+            std::ranges::adjacent_find(list, std::greater_equal()) == list.end(),
+        "--depths: wanted ascending whole numbers from 1 to 10000, such as 2,8,32, got '{}'", depths);
   return list;
 }
 

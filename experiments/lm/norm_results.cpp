@@ -137,6 +137,9 @@ void measure_nets(Run& run, const NormResults& results) {
       const TrialRuns* best = results.best(size, net);
       if (best == nullptr) continue;
       run.measured(key + ".val_loss", spread_of(best->val_losses()));
+      run.measured(
+          key + ".val_loss_over_unigram_loss",
+          spread_of(over_seeds(*best, [&](const Outcome& o) { return o.val_loss / results.unigram_loss; })));
       run.measured(key + ".best_learning_rate", best->trial.learning_rate);
       measure_stream(run, key, *best);
     }
