@@ -3,12 +3,14 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "../experiments/claims/claim.h"
 #include "../experiments/claims/plan.h"
 #include "../experiments/harness/stats.h"
+#include "environment.h"
 #include "program.h"
 
 using namespace isobar;
@@ -85,6 +87,10 @@ TEST_CASE("every predicate is borne out by one measurement and contradicted by a
     const Judged missing = judge(claim, measured);
     CHECK(missing.verdict == "not run here");
     CHECK(missing.reason == fmt::format("the run {} has no figure {}", last.run, last.key));
+    const Judged explained = judge(claim, measured, {{std::string(last.run), "no data"}});
+    CHECK(explained.verdict == "not run here");
+    CHECK(explained.reason == fmt::format("the run {} could not be made: no data", last.run));
+    CHECK(explained.findings.back().not_run == explained.reason);
   }
 }
 
@@ -102,6 +108,34 @@ TEST_CASE("quick and full exclude each other") {
   const Outcome outcome = run_built("reproduce", "--quick --full --out " + (folder / "all"));
   CHECK(outcome.code == 2);
   CHECK(outcome.err == "reproduce: --quick and --full exclude each other: drop one\n");
+}
+
+TEST_CASE("an unknown run is refused with the nearest name, before anything runs") {
+  const TemporaryFolder folder;
+  const Outcome outcome = run_built("reproduce", "--only norm_propertys --out " + (folder / "all"));
+  CHECK(outcome.code == 2);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.ends_with("got 'norm_propertys'; did you mean norm_properties?\n"));
+  CHECK_FALSE(std::filesystem::exists(folder / "all/summary.json"));
+}
+
+TEST_CASE("a study that cannot run here leaves its claims unjudged, with its own complaint") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "all";
+  const Environment data("ISOBAR_DATA", folder / "none"), cache("XDG_CACHE_HOME", folder / "none");
+  const Outcome outcome = run_built("reproduce", "--only depth_trainability --out " + out);
+  CHECK(outcome.code == 3);
+  CHECK(outcome.err.find("depth_trainability: mnist: no t10k-images-idx3-ubyte") != std::string::npos);
+  const Json written = Json::parse(file_text(out + "/summary.json"));
+  CHECK(written["expectations"].empty());
+  CHECK_FALSE(written["runs"][0]["done"].get<bool>());
+  for (const Json& claim : written["claims"]) {
+    if (claim["id"] != "D13") continue;
+    CHECK(claim["verdict"] == "not run here");
+    const std::string reason = claim["parts"].back()["not_run"];
+    CHECK(reason.starts_with("the run depth_trainability could not be made: depth_trainability: mnist:"));
+    CHECK(claim["reason"].get<std::string>().ends_with(reason));
+  }
 }
 
 TEST_CASE("verdicts follow the measured files, and finished runs are not made again") {

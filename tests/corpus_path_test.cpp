@@ -1,40 +1,14 @@
 #include "../data/corpus_path.h"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
 #include <optional>
 #include <string>
 
+#include "environment.h"
 #include "temporary_folder.h"
 
 using namespace isobar;
-
-namespace {
-
-// Sets an environment variable, or unsets it, and puts the old value back at the end.
-class Environment {
- public:
-  Environment(const char* name, std::optional<std::string> value) : name_(name) {
-    if (const char* old = getenv(name)) old_ = old;
-    set(value);
-  }
-  ~Environment() { set(old_); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  void set(const std::optional<std::string>& value) {
-    if (value)
-      setenv(name_, value->c_str(), 1);
-    else
-      unsetenv(name_);
-  }
-  const char* name_;
-  std::optional<std::string> old_;
-};
-
-}  // namespace
 
 TEST_CASE("Tiny Shakespeare is looked for in the data folder, then in the cache, then in the home's cache") {
   const TemporaryFolder folder;

@@ -58,20 +58,28 @@ bool holds(const Part& part, const Spread& s) {
   return false;
 }
 
-Finding find(const Part& part, const Measured& measured) {
+std::string why_not_run(const Part& part, const Missing& missing) {
+  const auto known = missing.find(part.run);
+  if (known != missing.end()) return fmt::format("the run {} could not be made: {}", part.run, known->second);
+  return fmt::format("the run {} has no figure {}", part.run, part.key);
+}
+
+Finding find(const Part& part, const Measured& measured, const Missing& missing) {
   Finding finding{.says = std::string(part.says),
                   .figure = "",
                   .wanted = wanted_of(part),
                   .theory = std::numeric_limits<double>::quiet_NaN(),
-                  .measured = false,
-                  .holds = false};
+                  .holds = false,
+                  .not_run = ""};
   const auto run = measured.find(part.run);
-  if (run == measured.end() || !run->second.contains(part.key)) return finding;
+  if (run == measured.end() || !run->second.contains(part.key)) {
+    finding.not_run = why_not_run(part, missing);
+    return finding;
+  }
   const Json& json = run->second[std::string(part.key)];
   const Spread spread = spread_from(json);
   finding.figure = text_of(spread);
   finding.theory = number(json.value("theory", Json()));
-  finding.measured = true;
   finding.holds = holds(part, spread);
   return finding;
 }
@@ -94,21 +102,24 @@ std::string reason_of(const Finding& f) {
 
 }  // namespace
 
-Judged judge(const Claim& claim, const Measured& measured) {
+Judged judge(const Claim& claim, const Measured& measured, const Missing& missing) {
   Judged judged{.claim = &claim, .verdict = "", .reason = std::string(claim.note), .findings = {}};
   if (claim.standing != Standing::tested) {
     judged.verdict = word_of(claim.standing);
     return judged;
   }
-  std::vector<std::string> reasons;
+  std::vector<std::string> reasons, lacking;
   for (const Part& part : claim.parts) {
-    judged.findings.push_back(find(part, measured));
-    if (!judged.findings.back().measured) {
-      judged.verdict = word_of(Standing::not_run);
-      judged.reason = fmt::format("the run {} has no figure {}", part.run, part.key);
-      return judged;
-    }
-    reasons.push_back(reason_of(judged.findings.back()));
+    const Finding& finding = judged.findings.emplace_back(find(part, measured, missing));
+    if (finding.not_run.empty())
+      reasons.push_back(reason_of(finding));
+    else if (std::find(lacking.begin(), lacking.end(), finding.not_run) == lacking.end())
+      lacking.push_back(finding.not_run);
+  }
+  if (!lacking.empty()) {
+    judged.verdict = word_of(Standing::not_run);
+    judged.reason = fmt::format("{}", fmt::join(lacking, "; "));
+    return judged;
   }
   const auto holding =
       std::count_if(judged.findings.begin(), judged.findings.end(), [](const Finding& f) { return f.holds; });
@@ -133,10 +144,16 @@ Json to_json(const Judged& judged) {
                      {"wanted", f.wanted},
                      {"why", part.why},
                      {"theory", std::isnan(f.theory) ? Json() : Json(f.theory)},
-                     {"holds", f.holds}});
+                     {"holds", f.holds},
+                     {"not_run", f.not_run}});
   }
-  return {{"id", judged.claim->id},    {"source", judged.claim->source}, {"claim", judged.claim->printed},
-          {"verdict", judged.verdict}, {"reason", judged.reason},        {"parts", parts}};
+  return {{"id", judged.claim->id},
+          {"source", judged.claim->source},
+          {"claim", judged.claim->printed},
+          {"verdict", judged.verdict},
+          {"reason", judged.reason},
+          {"note", judged.claim->note},
+          {"parts", parts}};
 }
 
 }  // namespace isobar::claims

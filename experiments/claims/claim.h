@@ -53,12 +53,15 @@ const std::vector<Claim>& table();
 
 // The measured figures of runs by name; a run that is missing was not made.
 using Measured = std::map<std::string, Json, std::less<>>;
+// Why runs could not be made, by name: "mnist: no t10k-images-idx3-ubyte …".
+using Missing = std::map<std::string, std::string, std::less<>>;
 
 struct Finding {
   std::string says, figure;  // "median 0.3373 [0.3323, 0.3465]"
   std::string wanted;        // "at most 1e-12"
   double theory;             // NaN: none
-  bool measured, holds;      // no figure: neither
+  bool holds;                // never without a figure
+  std::string not_run;       // why there is no figure; empty: there is one
 };
 
 struct Judged {
@@ -69,8 +72,9 @@ struct Judged {
 };
 
 // Confirmed when all parts hold and nothing is left out, refuted when none does (or, of one statement, not
-// all), else partly. Where a figure is missing the claim was not run here, and the reason names run and key.
-Judged judge(const Claim& claim, const Measured& measured);
+// all), else partly. Where a figure is missing the claim was not run here; the reason is that of `missing`,
+// or names run and key.
+Judged judge(const Claim& claim, const Measured& measured, const Missing& missing = {});
 
 Json to_json(const Judged& judged);
 

@@ -1,16 +1,45 @@
 #include "child.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
 #include "../../core/error.h"
 
 namespace isobar {
+namespace {
+
+// Both ends are closed in children, but for what they are given as stdout and stderr.
+struct Pipe {
+  int to_read, to_write;
+
+  explicit Pipe(const std::string& program) {
+    std::array<int, 2> ends{};
+    check(pipe2(ends.data(), O_CLOEXEC) == 0, "{}: no pipe for its output: {}", program,
+          std::strerror(errno));
+    to_read = ends[0];
+    to_write = ends[1];
+  }
+  Pipe(const Pipe&) = delete;
+  ~Pipe() { close(to_read); }
+};
+
+// What is there to read; empty at the end.
+std::string piece_from(int end) {
+  std::string piece(4096, '\0');
+  const ssize_t bytes = read(end, piece.data(), piece.size());
+  piece.resize(bytes < 0 ? 0 : static_cast<size_t>(bytes));
+  return piece;
+}
+
+}  // namespace
 
 Finished run_child(const std::string& program, const std::vector<std::string>& arguments) {
   std::vector<std::string> words{program};
@@ -19,23 +48,31 @@ Finished run_child(const std::string& program, const std::vector<std::string>& a
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
-  std::array<int, 2> pipe_ends{};  // to read from, to write to
-  check(pipe(pipe_ends.data()) == 0, "{}: no pipe for its output: {}", program, std::strerror(errno));
+  const Pipe out(program), err(program);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
-  for (const int end : pipe_ends) posix_spawn_file_actions_addclose(&actions, end);
+  posix_spawn_file_actions_adddup2(&actions, out.to_write, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err.to_write, STDERR_FILENO);
   pid_t child = 0;
   const int error = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  close(pipe_ends[1]);
+  close(out.to_write);
+  close(err.to_write);
   check(error == 0, "cannot start {}: {}", program, std::strerror(error));
 
   Finished finished{};
-  std::array<char, 4096> piece{};
-  for (ssize_t bytes; (bytes = read(pipe_ends[0], piece.data(), piece.size())) > 0;)
-    finished.out.append(piece.data(), static_cast<size_t>(bytes));
-  close(pipe_ends[0]);
+  std::array<pollfd, 2> ends{{{out.to_read, POLLIN, 0}, {err.to_read, POLLIN, 0}}};
+  while (ends[0].fd >= 0 || ends[1].fd >= 0) {
+    poll(ends.data(), ends.size(), -1);
+    for (pollfd& end : ends) {
+      if (end.fd < 0 || end.revents == 0) continue;
+      const std::string piece = piece_from(end.fd);
+      if (piece.empty()) end.fd = -1;  // closed; poll passes over it
+      const bool complaint = &end == &ends[1];
+      (complaint ? finished.err : finished.out) += piece;
+      if (complaint) std::fwrite(piece.data(), 1, piece.size(), stderr);
+    }
+  }
   int status = 0;
   waitpid(child, &status, 0);
   finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
