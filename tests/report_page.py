@@ -13,7 +13,7 @@ import subprocess
 import sys
 import urllib.request
 
-TAB, SPACE = "\ue004", " "
+TAB, SPACE, ENTER, BACKSPACE = "\ue004", " ", "\ue007", "\ue003"
 
 
 class Browser:
@@ -69,12 +69,16 @@ def use(browser, page):
           canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0))).length""")
     expect(charts > 0 and inked == charts, f"{inked} of {charts} charts have ink")
 
+    outside = browser.run("""return [...document.querySelectorAll('.chart canvas')].filter(canvas =>
+        canvas.clientWidth > canvas.closest('figure').clientWidth).length""")
+    expect(outside == 0, "no chart reaches out of its figure")
+
     while focus() != "search":  # by keyboard from the top of the page
         browser.press(TAB)
     browser.press("LayerNorm")
     found = rows()
     expect(0 < found < everything, f"typing 'LayerNorm' leaves {found} claims")
-    browser.press("\ue003" * len("LayerNorm"))
+    browser.press(BACKSPACE * len("LayerNorm"))
     expect(rows() == everything, "deleting it brings them back")
     browser.press(TAB)
     while (pressed := focus()).endswith(" 0"):  # a verdict that no claim has
@@ -83,6 +87,9 @@ def use(browser, page):
     expect(rows() < everything, f"the space bar on '{pressed}' hides them: {rows()} left")
     browser.press(SPACE)
     expect(rows() == everything, "and shows them again")
+
+    compare(browser)
+    follow(browser)
 
     english = browser.run("return document.querySelector('#claims h2').textContent")
     browser.run("document.querySelector('button[data-lang=zh]').click()")
@@ -93,6 +100,36 @@ def use(browser, page):
     expect(wide, "the page is no wider than the window")
     errors = [entry["message"] for entry in browser.console() if entry["level"] in ("SEVERE", "WARNING")]
     expect(not errors, f"the console is silent {errors or ''}")
+
+
+def compare(browser):
+    """The page has blog8 and a second run of its study."""
+    charts = browser.run("return document.querySelectorAll('.comparison .chart').length")
+    expect(charts == 2, f"{charts} charts lay runs over each other")
+    legend = lambda: browser.run("return document.querySelector('.comparison .legend').textContent")
+    names = browser.run("return [...document.querySelectorAll('.comparison')[0].querySelectorAll('button')]"
+                        ".map(button => button.textContent)")
+    expect(len(names) == 2 and all(name in legend() for name in names), f"each shows {' and '.join(names)}")
+    browser.run("document.querySelector('.comparison button').focus()")
+    browser.press(SPACE)
+    expect(names[0] not in legend().split() and names[1] in legend(), f"the space bar hides {names[0]}")
+    browser.press(SPACE)
+    expect(names[0] in legend(), "and shows it again")
+
+
+def follow(browser):
+    """From a claim to its chart and back, by keyboard."""
+    browser.run("document.querySelector('#claim-D01').focus()")
+    browser.press(ENTER + TAB + ENTER)
+    place = lambda: browser.run("return location.hash")
+    expect(place() == "#chart-blog8-std", f"claim D01 leads to its chart {place()}")
+    links = browser.run("return [...document.querySelectorAll('#chart-blog8-std .links a')].map(a => a.textContent)")
+    expect(links == ["D01", "D04"], f"the chart names its claims {links}")
+    browser.run("document.querySelector('button.verdict[data-verdict=refuted]').click()")
+    browser.run("document.querySelector('#chart-blog8-std .links a').focus()")
+    browser.press(ENTER)
+    focus = browser.run("const e = document.activeElement; return e.tagName + ' ' + e.id + ' ' + e.parentElement.open")
+    expect(focus == "SUMMARY claim-D01 true" and place() == "#claim-D01", "the chart leads to a claim that was filtered out")
 
 
 def main():

@@ -22,6 +22,8 @@ TEST_CASE("a plot is its curves' points, with the value itself where there is no
   CHECK(to_json(plot)["curves"][0]["points"].dump() == "[[1.0,2.0,3.0,5.0],[2.0,3.0,4.0,6.0]]");
   CHECK(to_json(plot)["curves"][1]["points"].dump() == "[[1.0,9.0,9.0,9.0]]");
   CHECK(to_json(plot)["curves"][1]["role"] == "printed");
+  CHECK(to_json(plot)["key"] == "t");
+  CHECK(to_json(Plot{"std of each layer's, D=8", "", "", false, {}})["key"] == "std_of_each_layer_s_D_8");
   const Plot crooked{"t", "x", "y", false, {{"a", Role::measured, {1, 2}, {3}, {}, {}}}};
   CHECK(message_of([&] { to_json(crooked); }) ==
         "plot 't': curve 'a' has 2 x, 1 y, 0 low and 0 high; wanted one length");
@@ -60,11 +62,34 @@ TEST_CASE("what is no folder of a run is refused by name") {
   CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
 }
 
+TEST_CASE("runs of one name keep apart, and claims point to their own") {
+  const TemporaryFolder folder;
+  const std::string study = R"({"program": "s", "plots": [{"title": "t", "curves": []}]})",
+                    all = R"({"program": "reproduce", "runs": [{"name": "s", "done": true},
+                             {"name": "r", "done": false, "cannot_run": "no data"}],
+                             "claims": [{"id": "A01", "parts": [{"run": "s", "key": "k"}]}]})";
+  for (const char* name : {"a", "b"}) {
+    folder.write(std::string(name) + "/summary.json", all);
+    folder.write(std::string(name) + "/s/summary.json", study);
+  }
+  report::Content content;
+  content.add(folder / "a");
+  content.add(folder / "b");
+  CHECK(content.runs()[1]["name"] == "s");
+  CHECK(content.runs()[3]["name"] == folder / "b/s");
+  const std::string page = content.page("en");
+  CHECK(page.find("\"run\":\"s\"") != std::string::npos);
+  CHECK(page.find("\"run\":\"" + (folder / "b/s") + "\"") != std::string::npos);
+  CHECK(page.find(R"({"name":"r","reason":"no data"})") != std::string::npos);
+}
+
 TEST_CASE("the page of a run stands alone and works in a browser") {
   const TemporaryFolder folder;
   const std::string out = folder / "all", path = folder / "page.html";
   REQUIRE(run_built("reproduce", "--only blog8 --out " + out).code == 0);
-  const Outcome outcome = run_built("report", out + " -o " + path);
+  REQUIRE(run_built("decay_study", "--preset blog8_rmsnorm --seeds 2 --out " + (folder / "rmsnorm")).code ==
+          0);
+  const Outcome outcome = run_built("report", out + " " + (folder / "rmsnorm") + " -o " + path);
   CAPTURE(outcome.err);
   REQUIRE(outcome.code == 0);
   const std::string page = file_text(path);

@@ -100,7 +100,8 @@ void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) 
   std::vector<double> layers;
   for (size_t layer = 0; layer < result.theory.size(); ++layer)
     layers.push_back(static_cast<double>(layer + 1));
-  const auto plot = [&](const std::string& title, const std::string& quantity,
+  const auto plot = [&](const std::string& key, const std::vector<std::string>& figures,
+                        const std::string& title, const std::string& quantity,
                         double LayerSignal::*measured_value, double LayerTheory::*theory_value,
                         const std::vector<double>& source) {
     PlotCurve measured{"median [min, max]", Role::measured, layers, {}, {}, {}};
@@ -112,13 +113,20 @@ void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) 
       measured.high.push_back(spread.max);
       theory.y.push_back(result.theory[layer].*theory_value);
     }
-    Plot wanted{title + ", " + result.config.net_name(), "layer", quantity, true, {measured, theory}};
+    Plot wanted{.title = title + ", " + result.config.net_name(),
+                .x = "layer",
+                .y = quantity,
+                .log = true,
+                .curves = {measured, theory},
+                .key = key,
+                .figures = figures};
     if (!source.empty()) wanted.curves.push_back({"printed", Role::printed, layers, source, {}, {}});
     run.plot(wanted);
   };
-  plot("std of each layer's output", "std", &LayerSignal::output_std, &LayerTheory::output_std, printed.std);
-  plot("gradient norm of each layer's weight", "gradient norm", &LayerSignal::weight_gradient_norm,
-       &LayerTheory::weight_gradient_norm, printed.weight_gradient_norm);
+  plot("std", {".std", ".ratio"}, "std of each layer's output", "std", &LayerSignal::output_std,
+       &LayerTheory::output_std, printed.std);
+  plot("grad_norm", {"grad_norm"}, "gradient norm of each layer's weight", "gradient norm",
+       &LayerSignal::weight_gradient_norm, &LayerTheory::weight_gradient_norm, printed.weight_gradient_norm);
 }
 
 void print_layers(Run& run, const Result& result) {

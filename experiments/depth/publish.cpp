@@ -97,7 +97,12 @@ void publish(Run& run, Csv& csv, const Config& config, const Result& result) {
 }
 
 void plot_accuracies(Run& run, const std::vector<Result>& results) {
-  Plot plot{"accuracy on unseen digits", "depth", "accuracy", false, {}};
+  Plot plot{.title = "accuracy on unseen digits",
+            .x = "depth",
+            .y = "accuracy",
+            .curves = {},
+            .key = "accuracy",
+            .figures = {".accuracy"}};
   for (const Result& result : results) {
     PlotCurve curve{result.kind.key(), Role::measured, {}, {}, {}, {}};
     for (const Cell& cell : result.cells) {

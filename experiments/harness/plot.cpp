@@ -9,6 +9,19 @@ const char* name_of(Role role) {
   return role == Role::measured ? "measured" : role == Role::theory ? "theory" : "printed";
 }
 
+// "std of each layer's output" becomes "std_of_each_layer_s_output".
+std::string key_from(const std::string& title) {
+  std::string key;
+  for (const char c : title) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (plain)
+      key += c;
+    else if (!key.empty() && key.back() != '_')
+      key += '_';
+  }
+  return key;
+}
+
 }  // namespace
 
 Json to_json(const Plot& plot) {
@@ -25,8 +38,14 @@ Json to_json(const Plot& plot) {
           {curve.x[i], band ? curve.low[i] : curve.y[i], curve.y[i], band ? curve.high[i] : curve.y[i]});
     curves.push_back({{"label", curve.label}, {"role", name_of(curve.role)}, {"points", std::move(points)}});
   }
-  return {
-      {"title", plot.title}, {"x", plot.x}, {"y", plot.y}, {"log", plot.log}, {"curves", std::move(curves)}};
+  return {{"key", plot.key.empty() ? key_from(plot.title) : plot.key},
+          {"title", plot.title},
+          {"x", plot.x},
+          {"y", plot.y},
+          {"log", plot.log},
+          {"figures", plot.figures},
+          {"ticks", plot.ticks},
+          {"curves", std::move(curves)}};
 }
 
 Json to_json(const Heatmap& heatmap) {

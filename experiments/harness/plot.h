@@ -24,10 +24,19 @@ struct Plot {
   std::string title, x, y;  // what stands at the axes, with units
   bool log = false;         // the y axis
   std::vector<PlotCurve> curves;
+  // One name for the same plot of other runs, which can be laid over this one: "std". Empty: made from the
+  // title.
+  std::string key = "";
+  // Pieces of the names of measured figures that it shows, for the claims judged by them: {".std"}. Empty:
+  // all.
+  std::vector<std::string> figures = {};
+  // Where x counts things, their names: tick[i] stands at x = i, and no line joins the points.
+  std::vector<std::string> ticks = {};
 };
 
-// {"title": …, "x": …, "y": …, "log": …, "curves": [{"label": …, "role": "measured", "points": [[x, low, y,
-// high], …]}]}; where there is no band, low and high are y. Throws Error when lengths differ.
+// {"key": …, "title": …, "x": …, "y": …, "log": …, "figures": […], "ticks": […], "curves": [{"label": …,
+// "role": "measured", "points": [[x, low, y, high], …]}]}; where there is no band, low and high are y.
+// Throws Error when lengths differ.
 Json to_json(const Plot& plot);
 
 // A figure of many rows over time, such as the std of every layer at every look: a row per name, a column per

@@ -1,12 +1,13 @@
 #include "page.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "../../core/error.h"
 #include "../../core/file.h"
 
 namespace isobar::fixtures {
-extern const char page[], style[], words[], script[], claims_zh[], dygraph[], dygraph_css[];
+extern const char page[], style[], words[], charts[], script[], claims_zh[], dygraph[], dygraph_css[];
 }  // namespace isobar::fixtures
 
 namespace isobar::report {
@@ -51,7 +52,11 @@ std::string filled(std::string_view text, const std::vector<std::pair<std::strin
 
 }  // namespace
 
-void Content::add_run(const std::string& name, const Json& summary) {
+// Adds a run under its folder's name, or the whole folder where that name is taken. Returns the name.
+std::string Content::add_run(const std::string& folder, const std::string& wanted, const Json& summary) {
+  const bool taken =
+      std::any_of(runs_.begin(), runs_.end(), [&](const Json& run) { return run["name"] == wanted; });
+  const std::string name = wanted.empty() || taken ? folder : wanted;
   runs_.push_back({{"name", name},
                    {"program", summary["program"]},
                    {"configuration", summary.value("config", Json::object())},
@@ -60,33 +65,50 @@ void Content::add_run(const std::string& name, const Json& summary) {
                    {"expectations", summary.value("expectations", Json::array())},
                    {"plots", summary.value("plots", Json::array())},
                    {"heatmaps", summary.value("heatmaps", Json::array())}});
+  for (Json& plot : runs_.back()["plots"]) {  // of runs that an older program made
+    plot.emplace("key", plot.value("title", ""));
+    plot.emplace("figures", Json::array());
+    plot.emplace("ticks", Json::array());
+  }
+  return name;
+}
+
+// `names`: what the runs of its parts are called on the page.
+void Content::add_claim(Json claim, const std::map<std::string, std::string>& names) {
+  static const Json claims_zh = Json::parse(fixtures::claims_zh);
+  const std::string id = claim.value("id", "");
+  if (claims_zh.contains(id)) claim["claim_zh"] = claims_zh[id];
+  for (Json& part : claim["parts"]) {
+    const auto shown = names.find(part.value("run", ""));
+    if (shown != names.end()) part["run"] = shown->second;
+  }
+  claims_.push_back(std::move(claim));
 }
 
 void Content::add(const std::string& folder) {
   const Json summary = summary_in(folder);
-  const std::string name = std::filesystem::path(folder).lexically_normal().filename().string();
-  add_run(name.empty() ? folder : name, summary);
-  if (!summary.contains("claims")) return;
-  const Json chinese = Json::parse(fixtures::claims_zh);
-  for (Json claim : summary["claims"]) {
-    const std::string id = claim.value("id", "");
-    if (chinese.contains(id)) claim["claim_zh"] = chinese[id];
-    claims_.push_back(std::move(claim));
-  }
+  add_run(folder, std::filesystem::path(folder).lexically_normal().filename().string(), summary);
+  std::map<std::string, std::string> names;
   for (const Json& run : summary.value("runs", Json::array())) {
-    const std::string child = run.value("name", "");
-    if (run.value("done", false)) add_run(child, summary_in(folder + "/" + child));
+    const std::string child = run.value("name", ""), path = folder + "/" + child;
+    if (run.value("done", false))
+      names[child] = add_run(path, child, summary_in(path));
+    else
+      missing_.push_back({{"name", child}, {"reason", run.value("cannot_run", "")}});
   }
+  for (const Json& claim : summary.value("claims", Json::array())) add_claim(claim, names);
 }
 
 std::string Content::page(const std::string& lang) const {
-  return filled(fixtures::page, {{"@lang@", lang},
-                                 {"@dygraph_css@", fixtures::dygraph_css},
-                                 {"@style@", fixtures::style},
-                                 {"@data@", embedded({{"claims", claims_}, {"runs", runs_}})},
-                                 {"@dygraph@", fixtures::dygraph},
-                                 {"@words@", fixtures::words},
-                                 {"@script@", fixtures::script}});
+  return filled(fixtures::page,
+                {{"@lang@", lang},
+                 {"@dygraph_css@", fixtures::dygraph_css},
+                 {"@style@", fixtures::style},
+                 {"@data@", embedded({{"claims", claims_}, {"runs", runs_}, {"missing", missing_}})},
+                 {"@dygraph@", fixtures::dygraph},
+                 {"@words@", fixtures::words},
+                 {"@charts@", fixtures::charts},
+                 {"@script@", fixtures::script}});
 }
 
 }  // namespace isobar::report

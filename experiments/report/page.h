@@ -1,6 +1,7 @@
 // Content: what the report's page shows, collected from the summaries of finished runs.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "../harness/json.h"
@@ -15,14 +16,17 @@ class Content {
 
   size_t claim_count() const { return claims_.size(); }
   size_t run_count() const { return runs_.size(); }
+  // {"name": …, "program": …, "plots": […], …} each.
+  const Json& runs() const { return runs_; }
 
   // The whole page, as one HTML file. `lang` is "en" or "zh"; the reader can switch.
   std::string page(const std::string& lang) const;
 
  private:
-  void add_run(const std::string& name, const Json& summary);
+  std::string add_run(const std::string& folder, const std::string& name, const Json& summary);
+  void add_claim(Json claim, const std::map<std::string, std::string>& names);
 
-  Json claims_ = Json::array(), runs_ = Json::array();
+  Json claims_ = Json::array(), runs_ = Json::array(), missing_ = Json::array();
 };
 
 }  // namespace isobar::report

@@ -1,6 +1,8 @@
 "use strict";
 // Fills the page from the data that the report put into it. Nothing is fetched.
 const data = JSON.parse(document.getElementById("data").textContent);
+for (const { plots } of data.runs)  // curves without a point that can be drawn are left out
+  for (const plot of plots) plot.curves = plot.curves.filter((curve) => rowsOf({ ...plot, curves: [curve] }).length);
 let lang = document.documentElement.lang;
 const word = (key) => words[lang][key] ?? key;
 const make = (tag, properties = {}, ...children) => {
@@ -15,24 +17,51 @@ const verdicts = ["confirmed", "refuted", "partly", "no source found", "not run 
 const chosen = new Set(verdicts);
 let query = "";
 
-const textOf = (claim) => (lang === "zh" && claim.claim_zh) || claim.claim;
+const textOf = (claim) => inLanguage(claim, "claim");
+// What programs say of figures, "at most 1e-12", in the page's language.
+const phrase = (text) => words[lang].phrases.reduce((said, [english, other]) => said.replace(english, other), text);
+
+const inLanguage = (object, field) => (lang === "zh" && object[field + "_zh"]) || object[field];
 
 function partItem(part) {
+  const item = make("li", {}, make("strong", { textContent: inLanguage(part, "says") }));
+  if (part.not_run) {
+    item.append(` ${word("not run here")}: ${phrase(part.not_run)}`);
+    return item;
+  }
   const theory = part.theory === null ? "" : `; ${word("theory")} ${shortNumber(part.theory)}`;
-  return make("li", {}, make("strong", { textContent: part.says }),
-    ` ${word(part.holds ? "holds" : "fails")}: ${word("measured")} ${part.measured}; ` +
-    `${word("wanted")} ${part.wanted} (${part.why})${theory}`);
+  item.append(` ${word(part.holds ? "holds" : "fails")}: ${word("measured")} ${phrase(part.measured)}; ` +
+    `${word("wanted")} ${phrase(part.wanted)} (${inLanguage(part, "why")})${theory}`);
+  return item;
+}
+
+// A claim opened: its parts and what they leave out, or the reason why there are none; and its charts.
+function claimDetails(claim) {
+  if (!claim.parts.length) return [make("p", { className: "parts", textContent: inLanguage(claim, "note") || claim.reason })];
+  const details = [make("ul", { className: "parts" }, ...claim.parts.map(partItem))];
+  if (claim.note)
+    details.push(make("p", { className: "parts", textContent: `${word("left out")}: ${inLanguage(claim, "note")}` }));
+  const charts = links("charts", chartsOf(claim).map(({ run, plot }) =>
+    make("a", { href: "#" + chartId(run, plot), textContent: `${run.name}: ${plot.key}`, title: plot.title })));
+  return charts ? [...details, charts] : details;
 }
 
 function claimRow(claim) {
-  const text = make("td");
-  const inner = claim.parts.length
-    ? make("ul", { className: "parts" }, ...claim.parts.map(partItem))
-    : make("p", { className: "parts", textContent: claim.reason });
-  text.append(make("details", {}, make("summary", { textContent: textOf(claim) }), inner));
+  const details = make("details", {}, make("summary", { id: "claim-" + claim.id, textContent: textOf(claim) }),
+    ...claimDetails(claim));
   const verdict = make("td", { className: "verdict", textContent: word(claim.verdict) });
   verdict.dataset.verdict = claim.verdict;
-  return make("tr", {}, make("td", { textContent: claim.id }), make("td", { textContent: claim.source }), text, verdict);
+  return make("tr", {}, make("td", { textContent: claim.id }), make("td", { textContent: claim.source }),
+    make("td", {}, details), verdict);
+}
+
+// Shows a claim that a link is about to lead to, whatever the filters hide.
+function openClaim(id) {
+  query = "";
+  verdicts.forEach((verdict) => chosen.add(verdict));
+  showFilters();
+  showClaims();
+  document.getElementById("claim-" + id).parentElement.open = true;
 }
 
 function showClaims() {
@@ -64,131 +93,10 @@ function showFilters() {
   form.replaceChildren(search, ...buttons);
 }
 
-// --- plots
-const shortNumber = (v) => (typeof v !== "number" ? String(v) : v === 0 || (Math.abs(v) >= 1e-3 && Math.abs(v) < 1e5)
-  ? String(+v.toPrecision(4)) : v.toExponential(2));
-const finite = (v) => typeof v === "number" && Number.isFinite(v);
-
-// All curves on one x axis: rows of [x, [low, y, high], …], null where a curve has no point. On a logarithmic
-// axis there is no zero.
-function rowsOf(plot) {
-  const rows = new Map();
-  plot.curves.forEach((curve, i) => {
-    for (const [x, low, y, high] of curve.points) {
-      if (!finite(y) || (plot.log && y <= 0)) continue;
-      if (!rows.has(x)) rows.set(x, [x, ...plot.curves.map(() => null)]);
-      const clamp = (v) => (finite(v) && !(plot.log && v <= 0) ? v : y);
-      rows.get(x)[i + 1] = [clamp(low), y, clamp(high)];
-    }
-  });
-  return [...rows.values()].sort((a, b) => a[0] - b[0]);
-}
-
-const drawn = [];
-function drawPlot(figure, plot) {
-  const rows = rowsOf(plot);
-  if (!rows.length) return;
-  const chart = make("div", { className: "chart" }), legend = make("div", { className: "legend" });
-  chart.setAttribute("role", "img");
-  chart.setAttribute("aria-label", plot.title);
-  figure.append(chart, legend);
-  const label = (curve) => (curve.role === "measured" ? curve.label : word(curve.role) +
-    (curve.label === curve.role ? "" : " " + curve.label));
-  const several = plot.curves.filter((curve) => curve.role === "measured").length > 1;
-  const palette = ["#0b62c4", "#c2410c", "#15803d", "#7c3aed", "#be185d", "#0e7490", "#a16207", "#4d7c0f"];
-  const labels = plot.curves.map(label);
-  const series = {};
-  plot.curves.forEach((curve, i) => {
-    series[labels[i]] = {
-      color: several && curve.role === "measured" ? palette[i % palette.length] : colour(curve.role),
-      strokeWidth: curve.role === "printed" ? 0 : 2,
-      strokePattern: curve.role === "theory" ? Dygraph.DASHED_LINE : null,
-      drawPoints: curve.role !== "theory" && rows.length <= 40,
-      pointSize: curve.role === "printed" ? 4 : 2,
-    };
-  });
-  drawn.push(new Dygraph(chart, rows, {
-    labels: [plot.x, ...labels], series, customBars: true, logscale: plot.log, xlabel: plot.x, ylabel: plot.y,
-    legend: "always", labelsDiv: legend, connectSeparatedPoints: true, gridLineColor: colour("line"),
-    axisLineColor: colour("faint"), axisLabelFontSize: 12, xRangePad: 8, highlightCircleSize: 4,
-    axes: { y: { valueFormatter: shortNumber, axisLabelFormatter: shortNumber, axisLabelWidth: 64 },
-            x: { valueFormatter: shortNumber, axisLabelFormatter: shortNumber } },
-  }));
-}
-
-// --- heatmaps
-// Dark blue over green to yellow, evenly lighter (stops of viridis).
-const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
-function shade(share) {
-  const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
-  const i = Math.min(Math.floor(at), stops.length - 2);
-  return `rgb(${stops[i].map((v, c) => Math.round(v + (stops[i + 1][c] - v) * (at - i))).join(" ")})`;
-}
-
-function svg(tag, attributes, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
-function drawHeatmap(figure, map) {
-  const scale = (v) => (map.log ? Math.log10(v) : v);
-  const usable = (v) => finite(v) && !(map.log && v <= 0);
-  const all = map.values.flat().filter(usable);
-  if (!all.length) return;
-  const low = Math.min(...all), high = Math.max(...all), length = scale(high) - scale(low) || 1;
-  const left = 230, height = 14, width = 600 / map.columns.length, bottom = map.rows.length * height;
-  const root = svg("svg", { class: "heat", viewBox: `0 0 ${left + 610} ${bottom + 52}`, role: "img",
-    "aria-label": map.title, "font-size": 11, fill: "currentColor" });
-  map.rows.forEach((name, r) => {
-    root.append(svg("text", { x: left - 6, y: r * height + 11, "text-anchor": "end" }, name));
-    map.columns.forEach((column, c) => {
-      const value = map.values[r][c];
-      if (!usable(value)) return;
-      root.append(svg("rect", { x: left + c * width, y: r * height, width: width + 0.3, height: height - 1,
-        fill: shade((scale(value) - scale(low)) / length) },
-        svg("title", {}, `${name}, ${map.x} ${column}: ${shortNumber(value)}`)));
-    });
-  });
-  const last = map.columns.length - 1;
-  for (const c of new Set([0, Math.floor(last / 2), last]))
-    root.append(svg("text", { x: left + (c + 0.5) * width, y: bottom + 13, "text-anchor": "middle" }, map.columns[c]));
-  root.append(svg("text", { x: left - 6, y: bottom + 13, "text-anchor": "end" }, map.x));
-  for (let i = 0; i < 60; ++i)
-    root.append(svg("rect", { x: left + i * 5, y: bottom + 24, width: 5.3, height: 9, fill: shade(i / 59) }));
-  root.append(svg("text", { x: left, y: bottom + 47 }, shortNumber(low)),
-    svg("text", { x: left + 300, y: bottom + 47, "text-anchor": "end" }, shortNumber(high)),
-    svg("text", { x: left - 6, y: bottom + 33, "text-anchor": "end" }, map.value));
-  figure.append(root);
-}
-
-function showPlots() {
-  while (drawn.length) drawn.pop().destroy();
-  const section = document.getElementById("plots");
-  section.querySelectorAll("h3, .plots").forEach((old) => old.remove());
-  for (const run of data.runs) {
-    if (!run.plots.length && !run.heatmaps.length) continue;
-    section.hidden = false;
-    const grid = make("div", { className: "plots" });
-    section.append(make("h3", { textContent: run.name }), grid);
-    for (const plot of run.plots) {
-      const figure = make("figure", {}, make("figcaption", { textContent: plot.title }));
-      grid.append(figure);
-      drawPlot(figure, plot);
-    }
-    for (const map of run.heatmaps) {
-      const figure = make("figure", {}, make("figcaption", { textContent: map.title }));
-      grid.append(figure);
-      drawHeatmap(figure, map);
-    }
-  }
-}
-
 // --- runs
 function showRuns() {
   const section = document.getElementById("runs");
-  section.querySelectorAll("details").forEach((old) => old.remove());
+  section.querySelectorAll("details, .missing").forEach((old) => old.remove());
   for (const run of data.runs) {
     const met = run.expectations.filter((e) => e.ok).length;
     const line = `${run.name}: ${run.program}; ${met}/${run.expectations.length} ${word("expectations")}`;
@@ -197,6 +105,8 @@ function showRuns() {
         make("pre", { textContent: JSON.stringify(run[name], null, 1) })));
     section.append(make("details", {}, make("summary", { textContent: line }), ...parts));
   }
+  for (const { name, reason } of data.missing)
+    section.append(make("p", { className: "missing", textContent: `${name}: ${word("not run here")}: ${reason}` }));
 }
 
 function show() {
