@@ -26,6 +26,7 @@
 
 #include "harness/lists.h"
 #include "harness/program.h"
+#include "lm/norm_plots.h"
 #include "lm/norm_results.h"
 #include "lm/tiny.h"
 #include "lm/trial.h"
@@ -163,6 +164,7 @@ void study(Run& run, const Config& config) {
   }
   record_trials(run, results, run.seed());
   print_trials(run, results);
+  plot_trials(run, results);
   measure_nets(run, results);
   measure_pairs(run, results);
   expect_start(run, config, text.vocabulary(), results);

@@ -212,6 +212,43 @@ void record_all(Run& run, const Config& config, const std::array<std::vector<Tra
           shown(spread_of(at_end(runs[2], &Trajectory::val_loss))));
 }
 
+void plot_all(Run& run, const Config& config, const std::array<std::vector<Trajectory>, 3>& runs) {
+  const auto& [none, capped, normed] = runs;
+  const auto curve = [&](const char* label, const std::vector<Trajectory>& seeds, Series series, Role role) {
+    PlotCurve made{label, role, {}, {}, {}, {}};
+    for (size_t number = 0; number < seeds.front().logit.size(); ++number) {
+      const Spread spread = spread_of(at_look(seeds, series, number));
+      const int64_t step = std::min(static_cast<int64_t>(number) * config.look_interval, config.steps);
+      made.x.push_back(static_cast<double>(step));
+      made.y.push_back(spread.median);
+      made.low.push_back(spread.min);
+      made.high.push_back(spread.max);
+    }
+    return made;
+  };
+  const auto steps = static_cast<double>(config.steps);
+  run.plot({.title = "largest |attention logit| of all layers",
+            .x = "step",
+            .y = "|q·k|/√D",
+            .log = true,
+            .curves = {curve("none", none, &Trajectory::logit, Role::measured),
+                       curve("softcap, before the cap", capped, &Trajectory::logit, Role::measured),
+                       curve("softcap, behind the cap", capped, &Trajectory::capped, Role::measured),
+                       curve("QK-norm", normed, &Trajectory::logit, Role::measured),
+                       {"the cap", Role::theory, {0, steps}, {config.softcap, config.softcap}, {}, {}},
+                       curve("QK-norm's bound", normed, &Trajectory::bound, Role::theory)},
+            .key = "logit",
+            .figures = {"softcap.", "qk_norm.", "none."}});
+  run.plot({.title = "validation loss",
+            .x = "step",
+            .y = "nats a token",
+            .curves = {curve("none", none, &Trajectory::val_loss, Role::measured),
+                       curve("softcap", capped, &Trajectory::val_loss, Role::measured),
+                       curve("QK-norm", normed, &Trajectory::val_loss, Role::measured)},
+            .key = "val_loss",
+            .figures = {"val_loss"}});
+}
+
 void study(Run& run, const Config& config) {
   check(config.softcap > 0, "--softcap: wanted a number above 0, got {}", config.softcap);
   check(config.look_interval >= 1, "--look_interval: wanted at least 1, got {}", config.look_interval);
@@ -230,6 +267,7 @@ void study(Run& run, const Config& config) {
   }
   record_all(run, config, runs);
   measure_all(run, config, runs);
+  plot_all(run, config, runs);
   softcap_table(run);
 }
 

@@ -19,6 +19,7 @@
 #include "jacobian/curves.h"
 #include "jacobian/derivatives.h"
 #include "jacobian/fit.h"
+#include "jacobian/plots.h"
 
 using namespace isobar;
 using namespace isobar::jacobian;
@@ -133,6 +134,7 @@ int main(int argc, char** argv) {
       measure_bounds(figures, d);
     }
     figures.publish(run);
+    plot_curves(run, 512);
     print_jacobians(run, figures);
     print_odes(run, figures);
     print_fits(run, figures);

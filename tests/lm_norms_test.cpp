@@ -69,6 +69,17 @@ TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
   CHECK(one["timing"]["tokens_per_second"].contains("16x2/pre.none/lr_0.003"));
   const Hdf5File file = Hdf5File::open(folder / "1/run.h5");
   CHECK(file.read("/series/16x2/pre.rmsnorm/lr_0.003/std_end").shape() == Shape{2, 2});
+
+  // The chart of losses: a place for each net, and the measured figures at it.
+  const Json plot = one["plots"][0];
+  CHECK(plot["ticks"] == Json({"pre.none", "pre.layernorm", "pre.rmsnorm", "post.rmsnorm", "ngpt"}));
+  const Json loss = measured["post.rmsnorm.val_loss"];
+  CHECK(plot["curves"][0]["points"][3] == Json({3, loss["min"], loss["median"], loss["max"]}));
+  CHECK(one["plots"][1]["key"] == "loss.16x2");
+  CHECK(one["plots"][1]["curves"].size() == 5);
+  CHECK(one["plots"][1]["curves"][0]["points"].size() == 1);  // 8 steps are less than a window
+  CHECK(one["plots"][2]["curves"][2]["points"].back()[2] ==
+        measured["pre.rmsnorm.end.last_block_std"]["median"]);
 }
 
 TEST_CASE("lm_norms counts a rate that breaks a net, or teaches it nothing, as unstable and goes on") {

@@ -78,7 +78,7 @@ TEST_CASE("logit_growth measures what its claims are judged by, alike on one and
     REQUIRE(run.code == 0);
   }
   CHECK(file_text(folder / "1/logits.csv") == file_text(folder / "2/logits.csv"));
-  const Json measured = Json::parse(file_text(folder / "1/summary.json"))["measured"];
+  const Json summary = Json::parse(file_text(folder / "1/summary.json")), measured = summary["measured"];
   const auto median = [&](const char* key) {
     CAPTURE(key);
     REQUIRE(measured.contains(key));
@@ -99,4 +99,20 @@ TEST_CASE("logit_growth measures what its claims are judged by, alike on one and
   const Hdf5File file = Hdf5File::open(folder / "1/run.h5");
   CHECK(file.read("/series/step").to_vector<double>() == std::vector<double>{0, 8, 16, 20});
   CHECK(file.read("/series/softcap/logit").shape() == Shape{4, 2});
+
+  // The curves end at the measured figures: [step, least, median, most].
+  const Json curves = summary["plots"][0]["curves"];
+  REQUIRE(curves.size() == 6);
+  for (const auto& [i, key] : {std::pair{0, "none.logit.end"},
+                               {1, "softcap.precap.end"},
+                               {2, "softcap.capped.end"},
+                               {3, "qk_norm.logit.end"},
+                               {5, "qk_norm.logit.bound.end"}}) {
+    const char* wanted = key;
+    CAPTURE(wanted);
+    CHECK(curves[static_cast<size_t>(i)]["points"].back() ==
+          Json({20, measured[key]["min"], measured[key]["median"], measured[key]["max"]}));
+  }
+  CHECK(curves[4]["points"].back()[2] == 0.05);
+  CHECK(curves[5]["role"] == "theory");
 }

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "../autograd/ops.h"
 #include "../experiments/harness/json.h"
@@ -84,7 +85,7 @@ TEST_CASE("norm_jacobian's figures are the closed forms, the same on one and on 
   }
   CHECK(file_text(folder / "1/figures.csv") == file_text(folder / "2/figures.csv"));
 
-  const Json measured = Json::parse(file_text(folder / "1/summary.json"))["measured"];
+  const Json summary = Json::parse(file_text(folder / "1/summary.json")), measured = summary["measured"];
   const auto median = [&](const std::string& key) {
     REQUIRE_MESSAGE(measured.contains(key), key);
     return measured[key]["median"].get<double>();
@@ -115,6 +116,17 @@ TEST_CASE("norm_jacobian's figures are the closed forms, the same on one and on 
   CHECK(median("fit.normal.dyisru_over_dyt") == Approx(1).epsilon(0.01));
   // Where the others are normal, an outlier's own value is all that counts: DyISRU has the very curve.
   CHECK(median("fit.sweep_alone.dyisru_over_dyt") < 0.5);
+
+  // Modules and closed forms draw the same curves; RMSNorm's eps of 1e-5 takes 1e-4 of 22.6 at most.
+  const Json curves = summary["plots"][0]["curves"];
+  for (const auto& [module, theory, bound] :
+       {std::tuple{0, 4, 2e-4}, std::tuple{1, 5, 1e-12}, std::tuple{2, 6, 1e-12}}) {
+    const Json ours = curves[static_cast<size_t>(module)], closed = curves[static_cast<size_t>(theory)];
+    CAPTURE(closed["label"]);
+    CHECK(closed["role"] == "theory");
+    for (size_t i = 0; i < ours["points"].size(); ++i)
+      CHECK(std::abs(ours["points"][i][2].get<double>() - closed["points"][i][2].get<double>()) < bound);
+  }
 }
 
 TEST_CASE("norm_jacobian refuses sizes without meaning") {

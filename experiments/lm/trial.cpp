@@ -68,6 +68,7 @@ Outcome train_trial(const TinyConfig& config, const TinyText& text, const Trial&
   Outcome outcome{.parameters = parameter_count(model),
                   .start_loss = judged(),
                   .val_loss = std::numeric_limits<double>::infinity(),
+                  .losses = {},
                   .start = {},
                   .end = unknown_stream(trial.layers),
                   .tokens_per_second = 0,
@@ -83,6 +84,7 @@ Outcome train_trial(const TinyConfig& config, const TinyText& text, const Trial&
     const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
     if (step == 0) outcome.start = stream_of(probe);
     if (!gradients.finite()) break;
+    outcome.losses.push_back(gradients.loss);
     if (step + 1 == trial.steps) outcome.end = stream_of(probe);
     optimizer.set_lr(schedule(step));
     optimizer.step(clipping(gradients.norm, training));

@@ -25,9 +25,10 @@ struct Stream {
 
 struct Outcome {
   int64_t parameters;
-  double start_loss;  // over the validation batches, as val_loss
-  double val_loss;    // infinite where a loss or gradient was
-  Stream start, end;  // at the first step and the last; NaN at the end where the run broke off
+  double start_loss;           // over the validation batches, as val_loss
+  double val_loss;             // infinite where a loss or gradient was
+  std::vector<double> losses;  // of each step's batch, up to where the run broke off
+  Stream start, end;           // at the first step and the last; NaN at the end where the run broke off
   double tokens_per_second, peak_mib;  // of this machine; memory of tensors alone
 };
 

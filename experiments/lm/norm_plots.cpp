@@ -1,0 +1,110 @@
+#include "norm_plots.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace isobar {
+namespace {
+
+void add(PlotCurve& curve, double x, const Spread& spread) {
+  curve.x.push_back(x);
+  curve.y.push_back(spread.median);
+  curve.low.push_back(spread.min);
+  curve.high.push_back(spread.max);
+}
+
+void plot_losses(Run& run, const NormResults& results, const std::string& size) {
+  Plot plot{.title = "val loss of each net, " + size,
+            .x = "net",
+            .y = "nats a token",
+            .curves = {},
+            .key = "val_loss." + size,
+            .figures = {"val_loss", "minus"},  // of the first size, whose figures bear no size
+            .ticks = results.nets(size)};
+  if (const std::string prefix = results.prefix(size); !prefix.empty()) plot.figures = {prefix};
+  const auto nets = static_cast<double>(plot.ticks.size());
+  double highest = 0;
+  for (size_t net = 0; net < plot.ticks.size(); ++net)
+    for (const TrialRuns* runs : results.rates(size, plot.ticks[net])) {
+      const std::string label = fmt::format("learning rate {}", runs->trial.learning_rate);
+      const auto same = std::find_if(plot.curves.begin(), plot.curves.end(),
+                                     [&](const PlotCurve& curve) { return curve.label == label; });
+      PlotCurve& curve = same != plot.curves.end()
+                             ? *same
+                             : plot.curves.emplace_back(PlotCurve{label, Role::measured, {}, {}, {}, {}});
+      const Spread losses = spread_of(runs->val_losses());
+      add(curve, static_cast<double>(net), losses);
+      highest = std::max(highest, losses.max);
+    }
+  if (highest > 0.9 * results.unigram_loss)  // else it would only press the others together
+    plot.curves.push_back({"the letters' frequencies",
+                           Role::theory,
+                           {-0.4, nets - 0.6},
+                           {results.unigram_loss, results.unigram_loss},
+                           {},
+                           {}});
+  run.plot(plot);
+}
+
+void plot_streams(Run& run, const NormResults& results, const std::string& size) {
+  Plot plot{.title = "std of each block's output after training, " + size,
+            .x = "block",
+            .y = "std",
+            .log = true,
+            .curves = {},
+            .key = "block_std." + size,
+            .figures = {"block_std", "first_block"}};
+  for (const std::string& net : results.nets(size)) {
+    const TrialRuns* best = results.best(size, net);
+    if (best == nullptr) continue;
+    PlotCurve curve{net, Role::measured, {}, {}, {}, {}};
+    for (size_t block = 0; block < best->outcomes.front().end.std.size(); ++block) {
+      std::vector<double> stds;
+      for (const Outcome& outcome : best->outcomes) stds.push_back(outcome.end.std[block]);
+      add(curve, static_cast<double>(block + 1), spread_of(stds));
+    }
+    plot.curves.push_back(std::move(curve));
+  }
+  run.plot(plot);
+}
+
+// The mean of `window` losses that end before `end`.
+double mean_before(const std::vector<double>& losses, size_t end, size_t window) {
+  return std::accumulate(losses.begin() + static_cast<std::ptrdiff_t>(end - window),
+                         losses.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
+         static_cast<double>(window);
+}
+
+void plot_training(Run& run, const NormResults& results, const std::string& size) {
+  Plot plot{.title = "training loss of each net, mean of ten steps, " + size,
+            .x = "step",
+            .y = "nats a token",
+            .curves = {},
+            .key = "loss." + size,
+            .figures = {"start_loss"}};
+  for (const std::string& net : results.nets(size)) {
+    const TrialRuns* best = results.best(size, net);
+    if (best == nullptr) continue;
+    const size_t steps = best->outcomes.front().losses.size(), window = std::min<size_t>(steps, 10);
+    PlotCurve curve{net, Role::measured, {}, {}, {}, {}};
+    for (size_t end = window; window > 0 && end <= steps; end += window) {
+      std::vector<double> means;
+      for (const Outcome& outcome : best->outcomes) means.push_back(mean_before(outcome.losses, end, window));
+      add(curve, static_cast<double>(end), spread_of(means));
+    }
+    plot.curves.push_back(std::move(curve));
+  }
+  run.plot(plot);
+}
+
+}  // namespace
+
+void plot_trials(Run& run, const NormResults& results) {
+  for (const std::string& size : results.sizes()) {
+    plot_losses(run, results, size);
+    plot_training(run, results, size);
+    plot_streams(run, results, size);
+  }
+}
+
+}  // namespace isobar
