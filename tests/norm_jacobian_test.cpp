@@ -117,10 +117,11 @@ TEST_CASE("norm_jacobian's figures are the closed forms, the same on one and on 
   // Where the others are normal, an outlier's own value is all that counts: DyISRU has the very curve.
   CHECK(median("fit.sweep_alone.dyisru_over_dyt") < 0.5);
 
-  // Modules and closed forms draw the same curves; RMSNorm's eps of 1e-5 takes 1e-4 of 22.6 at most.
+  // Modules and closed forms draw the same curves; RMSNorm's eps of 1e-5 takes 1e-4 of 22.6 at most, and
+  // DyISRU's ln C = 6.24 begins as f32, off by up to 2.4e-7, which moves y by up to 0.193 √512 times that.
   const Json curves = summary["plots"][0]["curves"];
   for (const auto& [module, theory, bound] :
-       {std::tuple{0, 4, 2e-4}, std::tuple{1, 5, 1e-12}, std::tuple{2, 6, 1e-12}}) {
+       {std::tuple{0, 4, 2e-4}, std::tuple{1, 5, 1e-12}, std::tuple{2, 6, 1.1e-6}}) {
     const Json ours = curves[static_cast<size_t>(module)], closed = curves[static_cast<size_t>(theory)];
     CAPTURE(closed["label"]);
     CHECK(closed["role"] == "theory");
