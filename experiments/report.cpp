@@ -2,6 +2,8 @@
 //
 //   report runs/reproduce -o report.html            claims, plots and settings of all its runs
 //   report runs/a runs/b -o compare.html --lang zh  single runs side by side, in Chinese
+//   report runs/reproduce --svg blog8.std -o std.svg     one plot of it as a picture
+//   report runs/a runs/b --svg std -o both.svg      a plot of several runs of one study, over each other
 //
 // The page is one file: it opens without a network and asks for nothing outside itself.
 #include <CLI/CLI.hpp>
@@ -9,6 +11,8 @@
 #include "../core/error.h"
 #include "../core/file.h"
 #include "harness/json.h"
+#include "report/figure.h"
+#include "report/overlay.h"
 #include "report/page.h"
 
 using namespace isobar;
@@ -17,16 +21,21 @@ namespace {
 
 struct CommandLine {
   std::vector<std::string> folders;
-  std::string out = "report.html", lang = "en";
+  std::string out, lang = "en", svg;
 };
 
-void write_report(const CommandLine& line) {
-  report::Content content;
-  for (const std::string& folder : line.folders) content.add(folder);
-  const std::string page = content.page(line.lang);
-  write_file_atomically(line.out, page);
-  fmt::print("{}: {} claims, {} runs, {} KiB\n", line.out, content.claim_count(), content.run_count(),
+void write_page(const CommandLine& line, const report::Content& content) {
+  const std::string page = content.page(line.lang), out = line.out.empty() ? "report.html" : line.out;
+  write_file_atomically(out, page);
+  fmt::print("{}: {} claims, {} runs, {} KiB\n", out, content.claim_count(), content.run_count(),
              page.size() / 1024);
+}
+
+void write_figure(const CommandLine& line, const report::Content& content) {
+  const std::string figure = report::figure_svg(report::plot_named(content.runs(), line.svg));
+  const std::string out = line.out.empty() ? line.svg + ".svg" : line.out;
+  write_file_atomically(out, figure);
+  fmt::print("{}: {} bytes\n", out, figure.size());
 }
 
 }  // namespace
@@ -36,7 +45,9 @@ int main(int argc, char** argv) {
   CLI::App app("One page of what was run: claims and verdicts, plots, settings.", "report");
   app.add_option("DIR", line.folders, "folders of finished runs; of reproduce, with all its runs")
       ->required();
-  app.add_option("-o,--out", line.out, "the page to write")->capture_default_str();
+  app.add_option("-o,--out", line.out, "the file to write; report.html, or KEY.svg, where it is not said");
+  app.add_option("--svg", line.svg, "a picture of one plot in place of the page: RUN.KEY, or KEY of all runs")
+      ->type_name("KEY");
   app.add_option("--lang", line.lang, "language at first")
       ->check(CLI::IsMember({"en", "zh"}))
       ->capture_default_str();
@@ -49,7 +60,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    write_report(line);
+    report::Content content;
+    for (const std::string& folder : line.folders) content.add(folder);
+    line.svg.empty() ? write_page(line, content) : write_figure(line, content);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "report: {}\n", error.what());

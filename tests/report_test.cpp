@@ -6,11 +6,28 @@
 #include <fstream>
 
 #include "../experiments/harness/plot.h"
+#include "../experiments/report/figure.h"
+#include "../experiments/report/overlay.h"
 #include "../experiments/report/page.h"
 #include "message_of.h"
 #include "program.h"
 
 using namespace isobar;
+
+namespace {
+
+// How many elements of class "curve" an SVG file has, as Python's XML reader sees it.
+std::string curves_of_svg(const std::string& path) {
+  const TemporaryFolder folder;
+  const std::string script =
+      "import sys, xml.etree.ElementTree as xml; print(sum('curve' in e.get('class', '').split() "
+      "for e in xml.parse(sys.argv[1]).iter()))";
+  const std::string out = folder / "out";
+  std::system(("python3 -c \"" + script + "\" " + path + " >" + out + " 2>&1").c_str());
+  return file_text(out);
+}
+
+}  // namespace
 
 TEST_CASE("a plot is its curves' points, with the value itself where there is no band") {
   const Plot plot{
@@ -81,6 +98,85 @@ TEST_CASE("runs of one name keep apart, and claims point to their own") {
   CHECK(page.find("\"run\":\"s\"") != std::string::npos);
   CHECK(page.find("\"run\":\"" + (folder / "b/s") + "\"") != std::string::npos);
   CHECK(page.find(R"({"name":"r","reason":"no data"})") != std::string::npos);
+}
+
+TEST_CASE("a plot is found by run and key, and the same of several runs is one") {
+  const auto run = [](const char* name, const char* program) {
+    Json plot = to_json(Plot{"t",
+                             "layer",
+                             "std",
+                             true,
+                             {{"measured", Role::measured, {1, 2}, {3, 4}, {}, {}},
+                              {"theory", Role::theory, {1, 2}, {3, 4}, {}, {}},
+                              {"printed", Role::printed, {1}, {9}, {}, {}}},
+                             "std"});
+    return Json{{"name", name}, {"program", program}, {"plots", {std::move(plot)}}};
+  };
+  const Json runs = {run("a", "decay_study"), run("b", "decay_study")};
+  CHECK(report::plot_named(runs, "a.std")["curves"].size() == 3);
+  const Json both = report::plot_named(runs, "std");
+  std::vector<std::string> labels;
+  for (const Json& curve : both["curves"]) labels.push_back(curve["label"]);
+  CHECK(labels == std::vector<std::string>{"a", "a", "b", "b"});
+  CHECK(both["curves"][3]["colour"] == 1);
+  CHECK(message_of([&] { report::plot_named(runs, "a.sdt"); }) ==
+        "--svg: wanted one of a.std, b.std, got 'a.sdt'; did you mean a.std?");
+  CHECK(message_of([&] {
+          report::plot_named({run("a", "x"), run("b", "y")}, "std");
+        }) == "--svg: x and y have a plot 'std'; name the run before it, with a dot: a.std");
+}
+
+TEST_CASE("a figure is XML with one element for each curve, and its text is text") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run", svg = folder / "figure.svg";
+  REQUIRE(run_built("decay_study", "--seeds 3 --out " + run).code == 0);
+  const Outcome outcome = run_built("report", run + " --svg std -o " + svg);
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK(curves_of_svg(svg) == "3\n");  // measured, theory, printed
+  CHECK(file_text(svg).find(">std of each layer's output, plain default none sum D=8</text>") !=
+        std::string::npos);
+  CHECK(run_built("report", run + " --svg sdt -o " + (folder / "none.svg")).code == 2);
+  CHECK_FALSE(std::filesystem::exists(folder / "none.svg"));
+}
+
+TEST_CASE("a figure escapes text, draws ranges of named things, and leaves out what has no place") {
+  const TemporaryFolder folder;
+  const Plot plot{.title = "a < b & c",
+                  .x = "net",
+                  .y = "loss",
+                  .log = true,
+                  .curves = {{"x", Role::measured, {0, 1}, {1, 0}, {0.5, 0}, {2, 0}}},
+                  .ticks = {"pre.<none>", "post"}};
+  const auto path = folder.write("figure.svg", report::figure_svg(to_json(plot)));
+  CHECK(curves_of_svg(path) == "1\n");
+  const std::string svg = file_text(path);
+  CHECK(svg.find("a &lt; b &amp; c</text>") != std::string::npos);
+  CHECK(svg.find("pre.&lt;none&gt;</text>") != std::string::npos);
+  CHECK(svg.find("class=\"range c0\"") != std::string::npos);
+  CHECK(svg.find("nan") == std::string::npos);
+  const Plot empty{
+      .title = "t", .x = "", .y = "", .log = true, .curves = {{"x", Role::measured, {1}, {0}, {}, {}}}};
+  CHECK(message_of([&] { report::figure_svg(to_json(empty)); }) == "plot 't': no point can be drawn");
+}
+
+TEST_CASE("the figures of the READMEs are small, well-formed and shown") {
+  const std::filesystem::path source = ISOBAR_SOURCE_DIR, figures = source / "experiments/figures";
+  const std::string shown = file_text(source / "experiments/README.md");
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(figures)) {
+    const std::string name = entry.path().filename();
+    CAPTURE(name);
+    CHECK(entry.file_size() < 40 << 10);
+    CHECK(curves_of_svg(entry.path()) != "0\n");
+    CHECK(shown.find("(figures/" + name + ")") != std::string::npos);
+    CHECK(shown.find("-o experiments/figures/" + name) != std::string::npos);
+    ++count;
+  }
+  CHECK(count > 0);
+  size_t pictures = 0;
+  for (size_t at = 0; (at = shown.find("](figures/", at)) != std::string::npos; ++at) ++pictures;
+  CHECK(pictures == count);
 }
 
 TEST_CASE("the page of a run stands alone and works in a browser") {

@@ -1,0 +1,213 @@
+#include "figure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "../../core/error.h"
+#include "axis.h"
+
+namespace isobar::report {
+namespace {
+
+// Pixels of a picture as wide as a README.
+constexpr double width = 760, left = 78, right = 20, top = 44, plot_height = 270, line_height = 20;
+
+constexpr const char* style = R"(
+text{fill:#1b1f24;font:13px system-ui,"Noto Sans CJK SC",sans-serif}.title{font-size:15px;font-weight:600}
+.ground{fill:#fff}.grid{stroke:#d5dae0}.small{fill:#5b636d;font-size:12px}
+.curve,.range,.key{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}.band{fill:var(--c);opacity:.16}
+.dots{stroke-width:8;stroke-linecap:round}.dash{stroke-dasharray:7 4}
+.c0{--c:#0b62c4}.c1{--c:#c2410c}.c2{--c:#15803d}.c3{--c:#7c3aed}.c4{--c:#be185d}.c5{--c:#0e7490}.c6{--c:#a16207}
+.c7{--c:#4d7c0f}.theory{--c:#8a5a00}.printed{--c:#b3261e}
+@media(prefers-color-scheme:dark){text{fill:#e8eaed}.ground{fill:#14171b}.grid{stroke:#363c44}.small{fill:#a2abb5}
+.c0{--c:#6cb0ff}.c1{--c:#ff9b63}.c2{--c:#56d364}.c3{--c:#b99cff}.c4{--c:#ff8ac0}.c5{--c:#4fd1e0}.c6{--c:#e3b341}
+.c7{--c:#a9d86e}.theory{--c:#e3b341}.printed{--c:#ff8a80}}
+)";
+
+struct Point {
+  double x, low, y, high;
+};
+
+struct Curve {
+  std::string label, colour;  // "c3", "theory", "printed"
+  bool dashed, dots;
+  std::vector<Point> points;
+};
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text)
+    result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  return result;
+}
+
+std::optional<double> usable(const Json& number, bool log) {
+  if (!number.is_number()) return {};
+  const double value = number.get<double>();
+  if (!std::isfinite(value) || (log && value <= 0)) return {};
+  return value;
+}
+
+// The curve's points that can be drawn; a bound that cannot is the value itself.
+std::vector<Point> points_of(const Json& curve, bool log, double aside) {
+  std::vector<Point> points;
+  for (const Json& point : curve.at("points")) {
+    const auto y = usable(point.at(2), log);
+    if (y)
+      points.push_back({point.at(0).get<double>() + aside, usable(point.at(1), log).value_or(*y), *y,
+                        usable(point.at(3), log).value_or(*y)});
+  }
+  return points;
+}
+
+std::vector<Curve> curves_of(const Json& plot) {
+  const Json& given = plot.at("curves");
+  const auto count = [&](const std::string& role) {
+    return std::count_if(given.begin(), given.end(),
+                         [&](const Json& curve) { return curve.at("role") == role; });
+  };
+  const bool named = !plot.at("ticks").empty(), log = plot.at("log");
+  const auto measured = static_cast<double>(count("measured"));
+  std::vector<Curve> curves;
+  double beside = -(measured - 1) / 2;  // where x counts things, curves stand beside each other
+  for (const Json& curve : given) {
+    const std::string role = curve.at("role"), label = curve.at("label");
+    const bool own = role == "measured" || count(role) > 1;
+    const size_t number = curve.value("colour", curves.size()) % 8;
+    const bool dots = role == "printed" || (named && role == "measured");
+    curves.push_back({.label = role == "measured" || label == role ? label : role + " " + label,
+                      .colour = curve.contains("colour") || own ? fmt::format("c{}", number) : role,
+                      .dashed = role == "theory",
+                      .dots = dots,
+                      .points = points_of(curve, log, named && role == "measured" ? 0.14 * beside++ : 0)});
+  }
+  std::erase_if(curves, [](const Curve& curve) { return curve.points.empty(); });
+  return curves;
+}
+
+// "x,y x,y …" for each point's `value`, in order or backwards.
+std::string line_through(const std::vector<Point>& points, double Point::*value, const Axis& x, const Axis& y,
+                         bool backwards = false) {
+  std::string text;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const Point& point = points[backwards ? points.size() - 1 - i : i];
+    text += fmt::format("{}{:.1f},{:.1f}", i == 0 ? "" : " ", x.place(point.x), y.place(point.*value));
+  }
+  return text;
+}
+
+std::string drawn(const Curve& curve, const Axis& x, const Axis& y) {
+  std::string svg;
+  const bool band = std::any_of(curve.points.begin(), curve.points.end(),
+                                [](const Point& p) { return p.low != p.y || p.high != p.y; });
+  if (curve.dots) {
+    std::string ranges, dots;
+    for (const Point& p : curve.points) {
+      if (band) ranges += fmt::format("M{:.1f} {:.1f}V{:.1f}", x.place(p.x), y.place(p.low), y.place(p.high));
+      dots += fmt::format("M{:.1f} {:.1f}h0", x.place(p.x), y.place(p.y));
+    }
+    if (band) svg += fmt::format("<path class=\"range {}\" d=\"{}\"/>\n", curve.colour, ranges);
+    return svg + fmt::format("<path class=\"curve dots {}\" d=\"{}\"/>\n", curve.colour, dots);
+  }
+  if (band)
+    svg += fmt::format("<polygon class=\"band {}\" points=\"{} {}\"/>\n", curve.colour,
+                       line_through(curve.points, &Point::low, x, y),
+                       line_through(curve.points, &Point::high, x, y, true));
+  return svg + fmt::format("<polyline class=\"curve{} {}\" points=\"{}\"/>\n", curve.dashed ? " dash" : "",
+                           curve.colour, line_through(curve.points, &Point::y, x, y));
+}
+
+std::string text(double x, double y, const char* rest, const std::string& words) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, rest, escaped(words));
+}
+
+std::string grid(const Json& plot, const Axis& x, const Axis& y) {
+  constexpr double bottom = top + plot_height;
+  std::string svg;
+  for (const auto& [number, label] : y.ticks()) {
+    const double at = y.place(number);
+    svg += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>\n", left, at, width - right);
+    svg += text(left - 8, at + 4, "class=\"small\" text-anchor=\"end\"", label);
+  }
+  std::vector<std::pair<double, std::string>> ticks = x.ticks();
+  if (const Json& names = plot.at("ticks"); !names.empty()) {
+    ticks.clear();
+    for (const Json& name : names)
+      ticks.emplace_back(static_cast<double>(ticks.size()), name.get<std::string>());
+  }
+  for (const auto& [number, label] : ticks)
+    svg += text(x.place(number), bottom + 18, "class=\"small\" text-anchor=\"middle\"", label);
+  svg += text((left + width - right) / 2, bottom + 38, "text-anchor=\"middle\"", plot.at("x"));
+  svg += fmt::format("<g transform=\"translate(18 {}) rotate(-90)\">", top + plot_height / 2);
+  return svg + text(0, 0, "text-anchor=\"middle\"", plot.at("y")) + "</g>\n";
+}
+
+// About as wide as its letters are; those beyond ASCII have several bytes.
+double width_of(const std::string& text) {
+  return 7.2 * static_cast<double>(
+                   std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+// A sample and the label of each curve, in as many lines as it takes. Moves `y` to the last of them.
+std::string legend(const std::vector<Curve>& curves, double& y) {
+  std::string svg;
+  double x = left;
+  for (const Curve& curve : curves) {
+    const double room = 46 + width_of(curve.label);
+    if (x > left && x + room > width) {
+      x = left;
+      y += line_height;
+    }
+    svg += fmt::format("<path class=\"key{} {}\" d=\"M{:.1f} {:.1f}h{}\"/>\n",
+                       curve.dots     ? " dots"
+                       : curve.dashed ? " dash"
+                                      : "",
+                       curve.colour, curve.dots ? x + 12 : x, y - 4, curve.dots ? 0 : 24);
+    svg += text(x + 30, y, "class=\"small\"", curve.label);
+    x += room;
+  }
+  return svg;
+}
+
+}  // namespace
+
+std::string figure_svg(const Json& plot) {
+  const std::vector<Curve> curves = curves_of(plot);
+  const bool log = plot.at("log");
+  constexpr double infinity = HUGE_VAL;
+  double x_low = infinity, x_high = -infinity, y_low = infinity, y_high = -infinity;
+  for (const Curve& curve : curves)
+    for (const Point& p : curve.points) {
+      x_low = std::min(x_low, p.x);
+      x_high = std::max(x_high, p.x);
+      y_low = std::min(y_low, p.low);
+      y_high = std::max(y_high, p.high);
+    }
+  const std::string title = plot.at("title");
+  check(x_low < infinity, "plot '{}': no point can be drawn", title);
+  const double margin = log ? std::pow(y_high / y_low, 0.04) : (y_high - y_low) * 0.04;
+  if (const size_t names = plot.at("ticks").size(); names > 0) {
+    x_low = -0.5;
+    x_high = static_cast<double>(names) - 0.5;
+  }
+  const Axis x(x_low, x_high, left, width - right, false);
+  const Axis y(log ? y_low / margin : y_low - margin, log ? y_high * margin : y_high + margin,
+               top + plot_height, top, log);
+
+  std::string body = text(left, 24, "class=\"title\"", title) + grid(plot, x, y);
+  for (const Curve& curve : curves) body += drawn(curve, x, y);
+  double height = top + plot_height + 64;
+  body += legend(curves, height);
+  height += 14;
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+      "role=\"img\">\n<title>{2}</title>\n<style>{3}</style>\n<rect class=\"ground\" width=\"{0}\" "
+      "height=\"{1}\"/>\n{4}</svg>\n",
+      width, height, escaped(title), style, body);
+}
+
+}  // namespace isobar::report
