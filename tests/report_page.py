@@ -95,6 +95,8 @@ def use(browser, page):
     browser.run("document.querySelector('button[data-lang=zh]').click()")
     chinese = browser.run("return document.querySelector('#claims h2').textContent + document.documentElement.lang")
     expect(english == "Claims" and chinese == "断言zh", "the page speaks English and Chinese")
+    part = browser.run("return document.querySelector('#claim-D01 ~ .parts').textContent")
+    expect(re.search("第 1 层.*实测.*要求.*可作为又一个种子的值.*印出的数值来自一次运行", part), f"so does a part: {part[:60]} …")
     browser.run("document.querySelector('button[data-lang=en]').click()")
     wide = browser.run("return document.documentElement.scrollWidth <= innerWidth")
     expect(wide, "the page is no wider than the window")

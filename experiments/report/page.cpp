@@ -7,7 +7,8 @@
 #include "../../core/file.h"
 
 namespace isobar::fixtures {
-extern const char page[], style[], words[], charts[], script[], claims_zh[], dygraph[], dygraph_css[];
+extern const char page[], style[], words[], charts[], script[], claims_zh[], parts_zh[], dygraph[],
+    dygraph_css[];
 }  // namespace isobar::fixtures
 
 namespace isobar::report {
@@ -75,10 +76,14 @@ std::string Content::add_run(const std::string& folder, const std::string& wante
 
 // `names`: what the runs of its parts are called on the page.
 void Content::add_claim(Json claim, const std::map<std::string, std::string>& names) {
-  static const Json claims_zh = Json::parse(fixtures::claims_zh);
-  const std::string id = claim.value("id", "");
-  if (claims_zh.contains(id)) claim["claim_zh"] = claims_zh[id];
+  static const Json claims_zh = Json::parse(fixtures::claims_zh), parts_zh = Json::parse(fixtures::parts_zh);
+  const auto add_chinese = [](Json& object, const char* field, const Json& from, const std::string& key) {
+    if (from.contains(key)) object[std::string(field) + "_zh"] = from[key];
+  };
+  add_chinese(claim, "claim", claims_zh, claim.value("id", ""));
+  add_chinese(claim, "note", parts_zh, claim.value("note", ""));
   for (Json& part : claim["parts"]) {
+    for (const char* field : {"says", "why"}) add_chinese(part, field, parts_zh, part.value(field, ""));
     const auto shown = names.find(part.value("run", ""));
     if (shown != names.end()) part["run"] = shown->second;
   }
