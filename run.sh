@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# From a bare Debian 12 to both studies: packages, build, run. See --help.
+# From a bare Debian 12 to the page of claims: packages, build, run. See --help.
 set -euo pipefail
 cd "$(dirname "$0")"
 source .ci/door.sh
 
 usage="usage: ./run.sh [--build-only]
 
-Installs the Debian packages that are missing, builds into build/ and runs both studies at their default size:
-  build/bin/decay_study   how signal and gradient fade through a deep network, layer by layer
-  build/bin/train_lm      a small language model on Tiny Shakespeare
-Their files go to runs/default/<study>/, replacing those of the last ./run.sh.
+Installs the Debian packages that are missing, builds into build/, runs every study and writes one page of it all:
+  build/bin/reproduce --quick   every study small, and a verdict on each claim of the sources
+  build/bin/train_lm            a small language model on Tiny Shakespeare, watched while it trains
+  build/bin/report              the page: runs/default/report.html
+Their files go to runs/default/. Studies that reproduce finished with the same settings are not run again: remove
+runs/default/ to measure anew.
 
   --build-only   stop after the build
   --help         this text"
@@ -25,15 +27,30 @@ esac
 
 install_missing $packages
 build release build programs
-[[ $build_only ]] && { say "built: build/bin/decay_study, build/bin/train_lm"; exit 0; }
+[[ $build_only ]] && { say "built: build/bin/reproduce, build/bin/report and the studies beside them"; exit 0; }
 
 fetch_corpus
 status=0
-for study in decay_study train_lm; do
-  say "$study: build/bin/$study --out runs/default/$study --force"
-  "build/bin/$study" --out "runs/default/$study" --force || { status=$?; say "$study ended with exit code $status"; }
+# run FOLDER PROGRAM [OPTION…]
+run() {
+  local folder=$1 code=0
+  shift
+  say "build/bin/$*"
+  "build/bin/$@" --out "runs/default/$folder" --force || code=$?
+  case $code in
+    0) ;;
+    3) say "a study cannot run here, for the reason above; the rest is done" ;;
+    *) status=$code; say "$1 ended with exit code $code" ;;
+  esac
+}
+run reproduce reproduce --quick
+run train_lm train_lm
+
+folders=()
+for folder in runs/default/{reproduce,train_lm}; do
+  [[ -f $folder/summary.json ]] && folders+=("$folder")
 done
-for study in decay_study train_lm; do
-  [[ -d runs/default/$study ]] && ls -l runs/default/$study/*
-done
+((${#folders[@]})) || exit $status
+build/bin/report "${folders[@]}" -o runs/default/report.html
+say "the page: file://$PWD/runs/default/report.html"
 exit $status

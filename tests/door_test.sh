@@ -95,5 +95,33 @@ for script in run.sh test.sh; do
   wants "$script refuses what it does not know" "2 " "$status $asked"
 done
 
+# run.sh in a copy of its folder, where cmake and the programs are scripts too; reproduce ends with $CODE.
+house=$machine/house
+mkdir -p "$house/build/bin" && cp -r run.sh .ci "$house"
+tool cmake <<<''
+for program in reproduce train_lm report; do
+  cat >"$house/build/bin/$program" <<'EOS'
+#!/bin/bash
+echo "${0##*/} $*" >>"$LOG"
+[[ $1 == --out ]] && folder=$2 || folder=$3
+[[ ${0##*/} == report ]] || { mkdir -p "$folder"; touch "$folder/summary.json"; }
+[[ ${0##*/} == reproduce ]] && exit "$CODE"
+exit 0
+EOS
+  chmod +x "$house/build/bin/$program"
+done
+everything="reproduce --quick --out runs/default/reproduce --force
+train_lm --out runs/default/train_lm --force
+report runs/default/reproduce runs/default/train_lm -o runs/default/report.html"
+SERVED=none CODE=0 on_machine "cd '$house' && ./run.sh"
+wants "run.sh runs the studies and writes the page" "0 $everything" "$status ${asked#curl$'\n'}"
+wants "run.sh ends with the page's address" "isobar: the page: file://$house/runs/default/report.html" "${output##*$'\n'}"
+SERVED=none CODE=3 on_machine "cd '$house' && ./run.sh"
+wants "a study that cannot run here is no failure" "0 $everything" "$status ${asked#curl$'\n'}"
+SERVED=none CODE=1 on_machine "cd '$house' && ./run.sh"
+wants "a study that failed is one, behind the page" "1 $everything" "$status ${asked#curl$'\n'}"
+SERVED=none CODE=0 on_machine "cd '$house' && ./run.sh --build-only"
+wants "run.sh --build-only runs nothing" "0 " "$status $asked"
+
 ((failures == 0)) && echo "the door: all as promised"
 exit $((failures > 0))
