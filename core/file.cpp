@@ -92,6 +92,14 @@ void rename_file(const std::string& from, const std::string& to) {
   sync_folder(folder_of(to));
 }
 
+void make_folder_durably(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) == 0) return sync_folder(folder_of(path));
+  const int reason = errno;
+  struct stat status {};
+  if (reason != EEXIST || ::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    fail("make the folder", path, reason);
+}
+
 std::string read_file(const std::string& path, size_t limit) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.number < 0) fail("open", path, errno);

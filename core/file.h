@@ -23,6 +23,9 @@ void write_file_durably(const std::string& path, std::string_view bytes);
 // Renames within one file system, replacing `to`, and syncs the folder of `to`.
 void rename_file(const std::string& from, const std::string& to);
 
+// Makes a folder in an existing one, unless it is there already, and syncs the one that holds it.
+void make_folder_durably(const std::string& path);
+
 // The whole file. Throws Error when it cannot be read or is longer than `limit` bytes.
 std::string read_file(const std::string& path, size_t limit);
 

@@ -1,6 +1,7 @@
 #include "tokenizer.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 namespace isobar {
@@ -91,6 +92,14 @@ CharTokenizer::CharTokenizer(std::string_view text) {
   std::sort(characters_.begin(), characters_.end());
 }
 
+CharTokenizer::CharTokenizer(std::vector<uint32_t> characters) : characters_(std::move(characters)) {
+  check(!characters_.empty(), "char tokenizer: wanted at least one character, got none");
+  for (size_t i = 0; i < characters_.size(); ++i)
+    check(characters_[i] < stray_byte + 256 && (i == 0 || characters_[i] > characters_[i - 1]),
+          "char tokenizer: wanted ascending numbers below {}, got {} at place {}", stray_byte + 256,
+          characters_[i], i);
+}
+
 std::vector<int32_t> CharTokenizer::encode(std::string_view text) const {
   std::vector<int32_t> tokens;
   tokens.reserve(text.size());
@@ -117,6 +126,10 @@ std::string CharTokenizer::decode(std::span<const int32_t> tokens) const {
   return text;
 }
 
+std::string CharTokenizer::to_json() const {
+  return nlohmann::json{{"type", "char"}, {"characters", characters_}}.dump();
+}
+
 std::vector<int32_t> ByteTokenizer::encode(std::string_view text) const {
   const auto as_byte = [](char c) { return static_cast<unsigned char>(c); };
   std::vector<int32_t> tokens(text.size());
@@ -134,10 +147,30 @@ std::string ByteTokenizer::decode(std::span<const int32_t> tokens) const {
   return text;
 }
 
+std::string ByteTokenizer::to_json() const { return nlohmann::json{{"type", "byte"}}.dump(); }
+
 std::unique_ptr<Tokenizer> make_tokenizer(std::string_view kind, std::string_view text) {
   check(kind == "char" || kind == "byte", "tokenizer: wanted char or byte, got {}", kind);
   if (kind == "char") return std::make_unique<CharTokenizer>(text);
   return std::make_unique<ByteTokenizer>();
+}
+
+std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  check(json.is_object() && json.contains("type") && json["type"].is_string(),
+        "tokenizer: wanted a JSON object with a type, got {} bytes that are none", text.size());
+  const std::string type = json["type"];
+  if (type == "byte") return std::make_unique<ByteTokenizer>();
+  check(type == "char", "tokenizer: wanted type char or byte, got '{}'", type);
+  check(json.contains("characters") && json["characters"].is_array(),
+        "char tokenizer: wanted a list of characters");
+  std::vector<uint32_t> characters;
+  for (const nlohmann::json& number : json["characters"]) {
+    check(number.is_number_unsigned() && number < uint64_t{UINT32_MAX},
+          "char tokenizer: wanted whole numbers as characters");
+    characters.push_back(number);
+  }
+  return std::make_unique<CharTokenizer>(std::move(characters));
 }
 
 }  // namespace isobar

@@ -30,6 +30,8 @@ class Tokenizer {
   virtual std::vector<int32_t> encode(std::string_view text) const = 0;
   // Throws Error for an id outside of the vocabulary.
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
+  // The tokenizer whole, as the JSON text that tokenizer_from_json() takes.
+  virtual std::string to_json() const = 0;
 };
 
 // One token per distinct character (Unicode code point) of a text, in code point order. A byte that is not
@@ -38,10 +40,15 @@ class CharTokenizer : public Tokenizer {
  public:
   // Throws Error for an empty text.
   explicit CharTokenizer(std::string_view text);
+  // Of the characters with these numbers: a code point, or 0x110000 + b for a stray byte b. Throws Error
+  // unless they ascend within that range and there is at least one.
+  explicit CharTokenizer(std::vector<uint32_t> characters);
 
   int64_t vocabulary_size() const override { return static_cast<int64_t>(characters_.size()); }
   std::vector<int32_t> encode(std::string_view text) const override;
   std::string decode(std::span<const int32_t> tokens) const override;
+  // {"type": "char", "characters": [10, 32, …]}
+  std::string to_json() const override;
 
  private:
   std::vector<uint32_t> characters_;  // sorted; a token is an index into it
@@ -53,9 +60,14 @@ class ByteTokenizer : public Tokenizer {
   int64_t vocabulary_size() const override { return 256; }
   std::vector<int32_t> encode(std::string_view text) const override;
   std::string decode(std::span<const int32_t> tokens) const override;
+  // {"type": "byte"}
+  std::string to_json() const override;
 };
 
 // "char" or "byte"; a char tokenizer takes its vocabulary from `text`. Throws Error for another kind.
 std::unique_ptr<Tokenizer> make_tokenizer(std::string_view kind, std::string_view text);
+// The tokenizer that wrote this text. Distrusts it: throws Error where to_json() of none could have written
+// it.
+std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view text);
 
 }  // namespace isobar

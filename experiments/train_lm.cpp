@@ -11,7 +11,7 @@
 //   train_lm --norm dyt --placement post   … and so on: see --help
 //
 // Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
-// in /modules), loss.csv, layers.csv, summary.json.
+// in /modules), loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the final model.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -29,6 +29,7 @@
 #include "lm/evaluate.h"
 #include "lm/expectations.h"
 #include "lm/report.h"
+#include "lm/session.h"
 #include "lm/train.h"
 
 using namespace isobar;
@@ -117,7 +118,7 @@ void train_and_report(Run& run, const LmConfig& config) {
       judgement{"validation", Role::measured, {}, {}, {}, {}};
   Probe probe;
   ModuleHistory history;
-  double best = INFINITY;
+  Session session(run, config, corpus.text, rng, model, optimizer);
 
   for (int64_t step = 0; step < config.max_iters; ++step) {
     const Clock::time_point step_start = Clock::now();
@@ -147,10 +148,7 @@ void train_and_report(Run& run, const LmConfig& config) {
     step_ms.push_back(1e3 * seconds_since(step_start));
     const bool judged = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
     double val = std::nan("");
-    if (judged) {
-      val = mean_loss(model, validation, config.eval_iters, config.batch_size, judge);
-      best = std::min(best, val);
-    }
+    if (judged) val = mean_loss(model, validation, config.eval_iters, config.batch_size, judge);
     training.x.push_back(static_cast<double>(step));
     training.y.push_back(gradients.loss);
     if (judged) {
@@ -168,11 +166,12 @@ void train_and_report(Run& run, const LmConfig& config) {
     if (judged) {
       progress.clear();
       run.flush();
-      run.record("tokens_per_second", rate);
       run.say("step {:5}  loss {:.3f}  val loss {:.3f}  lr {:.2e}  |gradient| {:.2f}  {:.0f} tokens/s\n",
               step + 1, gradients.loss, val, optimizer.lr(), gradients.norm, rate);
     }
+    session.finish_step(val);
   }
+  session.save();
   const double wall = seconds_since(start);
   progress.clear();
 
@@ -193,7 +192,7 @@ void train_and_report(Run& run, const LmConfig& config) {
             {.parameters = parameter_count(model),
              .train_loss = train_loss,
              .val_loss = val_loss,
-             .best_val_loss = std::min(best, val_loss),
+             .best_val_loss = std::min(session.best_val_loss(), val_loss),
              .sample = printable(tokenizer.decode(drawn))});
   expect_results(run, config, corpus, val_loss);
 }

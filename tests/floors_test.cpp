@@ -25,7 +25,9 @@ struct Room {
 
 const std::map<std::string, Room>& rooms() {
   static const std::map<std::string, Room> all = {
-      {"core", {{"core"}, {"tbb/", "cblas.h", "oneapi/dnnl/", "hdf5.h", "spdlog/", "xsimd/", "sanitizer/"}}},
+      {"core",
+       {{"core"},
+        {"tbb/", "cblas.h", "oneapi/dnnl/", "hdf5.h", "xxhash.h", "spdlog/", "xsimd/", "sanitizer/"}}},
       {"autograd", {{"autograd", "core"}, {}}},
       {"optim", {{"optim", "core"}, {}}},
       {"data", {{"data", "core"}, {"zlib.h", "nlohmann/", "utf8proc.h"}}},

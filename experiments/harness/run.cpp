@@ -94,6 +94,19 @@ Csv& Run::csv(const std::string& name, std::vector<std::string> columns) {
   return csvs_.emplace_back(name, std::move(columns));
 }
 
+RunState Run::state() const {
+  RunState state;
+  for (const std::string& name : file_.names("/")) {
+    if (name == "config" || name == "environment") continue;
+    if (name != "series") state.lists.emplace(name, file_.read_strings("/" + name));
+  }
+  if (file_.has("/series"))
+    for (const std::string& name : file_.names("/series"))
+      state.series.emplace(name, file_.read("/series/" + name));
+  for (const Csv& csv : csvs_) state.csvs.emplace(csv.name(), csv.text());
+  return state;
+}
+
 void Run::measured(const std::string& key, const Spread& spread, double theory) {
   Json& all = summary_["measured"];
   check(!all.contains(key), "measured: '{}' was measured already", key);

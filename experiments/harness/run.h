@@ -33,6 +33,7 @@
 #include "plot.h"
 #include "progress.h"
 #include "result_folder.h"
+#include "run_state.h"
 #include "stats.h"
 
 namespace isobar {
@@ -99,6 +100,9 @@ class Run {
   // `--seed` aside): only then do the preset's expectations hold.
   bool preset_unchanged() const { return options_.preset_unchanged; }
   const std::string& folder() const { return options_.folder; }
+  bool force() const { return options_.force; }
+  // As --print-config prints it.
+  const Json& config() const { return options_.config; }
 
   // --- results
   // Appends to the series "/series/<name>" of run.h5: one value, or a row of always the same length.
@@ -131,6 +135,9 @@ class Run {
   // `detail` holds the numbers.
   void expect(const std::string& name, bool ok, const std::string& detail);
   void verdict(const Verdict& verdict);
+
+  // Series, lists of texts at the root of run.h5 and CSV files as they are now.
+  RunState state() const;
 
   // --- talking: on stdout, or on stderr under --json
   template <class... Args>

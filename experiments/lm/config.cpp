@@ -33,6 +33,8 @@ void LmConfig::fields(Fields& f) {
   f("eval_interval", eval_interval, "steps between evaluations");
   f("eval_iters", eval_iters, "batches in an evaluation (the last one takes at least 200)");
   f("log_interval", log_interval, "steps between looks at every module");
+  f("checkpoint_interval", checkpoint_interval, "steps between checkpoints (0: only at the end)");
+  f("keep", keep, "checkpoints that are kept besides the best");
 }
 
 void LmConfig::apply_nanogpt_cpu() {
@@ -70,10 +72,12 @@ void LmConfig::check_values() const {
                                     {"max_iters", max_iters},
                                     {"eval_interval", eval_interval},
                                     {"eval_iters", eval_iters},
-                                    {"log_interval", log_interval}})
+                                    {"log_interval", log_interval},
+                                    {"keep", keep}})
     at_least(flag, value, int64_t{1});
   at_least("n_kv_head", n_kv_head, int64_t{0});
   at_least("warmup_iters", warmup_iters, int64_t{0});
+  at_least("checkpoint_interval", checkpoint_interval, int64_t{0});
   for (const auto& [flag, value] : {std::pair{"learning_rate", learning_rate},
                                     {"min_lr", min_lr},
                                     {"weight_decay", weight_decay},

@@ -44,6 +44,8 @@ struct LmConfig : HasFields {
   int64_t eval_interval = 250;
   int64_t eval_iters = 20;
   int64_t log_interval = 50;
+  int64_t checkpoint_interval = 250;
+  int64_t keep = 2;  // so that there is one before the last, should that be damaged
 
   void fields(Fields& f) override;
   // Sets all knobs to nanoGPT's published CPU setting.

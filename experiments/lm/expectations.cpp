@@ -15,6 +15,8 @@ bool trained_as_nanogpt(LmConfig config) {
   reference.eval_interval = config.eval_interval;
   reference.eval_iters = config.eval_iters;
   reference.log_interval = config.log_interval;
+  reference.checkpoint_interval = config.checkpoint_interval;
+  reference.keep = config.keep;
   return settings_json(reference) == settings_json(config);
 }
 

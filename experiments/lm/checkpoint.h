@@ -1,0 +1,60 @@
+// Checkpoint: a moment of train_lm's training as one file: the model, for whoever wants to use it, and all
+// else that the run needs to go on to the bit.
+//
+//   const Checkpoint checkpoint = load_checkpoint("runs/train_lm/checkpoints/best.h5");
+//   LanguageModel model = model_of(checkpoint);
+//   const std::vector<int32_t> prompt = checkpoint.tokenizer->encode("ROMEO:");
+//
+// The file is HDF5 behind a seal (core/seal.h); experiments/README.md lists its groups. The run's random
+// numbers and batches have no state but (key, step), nor has its schedule.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../../data/tokenizer.h"
+#include "../harness/run_state.h"
+#include "config.h"
+
+namespace isobar {
+
+struct Checkpoint {
+  std::string config;  // JSON as --print-config prints it: preset, seed and all settings
+  std::shared_ptr<const Tokenizer> tokenizer;
+  std::vector<NamedTensor> model;  // named_state(model)
+
+  int64_t step = 0;                    // steps done: the place in schedule and batches
+  uint64_t key = 0;                    // of the run's generator
+  std::vector<NamedTensor> optimizer;  // named_state(optimizer): moments and step counts
+  double best_val_loss = std::numeric_limits<double>::infinity();
+  int64_t skipped_steps = 0;  // for numbers that were not finite
+  std::string corpus;         // checksum of the tokens that the run learns from
+  RunState run;
+};
+
+// The bytes of a checkpoint's file. Throws Error naming the first tensor that is not finite.
+std::string checkpoint_bytes(const Checkpoint& checkpoint);
+// Writes it by write_file_atomically().
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+// Throws Error that begins with the path and says what is wrong: no checkpoint, cut short, damaged, of a
+// newer version, or not what a run could have written.
+Checkpoint load_checkpoint(const std::string& path);
+
+// The checkpoints of a run, newest first, "best.h5" last: DIR/checkpoints/step_000250.h5.
+std::vector<std::string> checkpoint_files(const std::string& run_folder);
+// The first of them that can be loaded; `complain` hears the Error of each before it. Throws Error where none
+// can.
+Checkpoint newest_checkpoint(const std::string& run_folder,
+                             const std::function<void(const std::string&)>& complain = {});
+
+// What the checkpoint's run was told. Throws Error for settings that make no sense.
+LmConfig config_of(const Checkpoint& checkpoint);
+// The trained model. Throws Error where configuration, tokenizer and tensors do not belong together; asks for
+// no more memory than the tensors of the file do, whatever the configuration says.
+LanguageModel model_of(const Checkpoint& checkpoint);
+
+}  // namespace isobar

@@ -1,0 +1,46 @@
+#include "checkpoint_folder.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "../../core/file.h"
+
+namespace isobar {
+
+namespace fs = std::filesystem;
+
+CheckpointFolder::CheckpointFolder(const std::string& run_folder, const CheckpointFolderOptions& options)
+    : run_folder_(run_folder),
+      folder_((fs::path(run_folder) / "checkpoints").string()),
+      keep_(options.keep),
+      fresh_(options.fresh) {
+  check(keep_ >= 1, "--keep: wanted at least 1, got {}", keep_);
+  std::error_code none;  // then there is nothing to remove
+  for (const auto& entry : fs::directory_iterator(folder_, none))
+    if (entry.path().extension() == ".tmp") fs::remove(entry.path(), none);
+}
+
+void CheckpointFolder::save(const Checkpoint& checkpoint) {
+  write(fmt::format("step_{:06}.h5", checkpoint.step), checkpoint);
+  bool later = true;
+  int64_t kept = 0;
+  for (const std::string& path : checkpoint_files(run_folder_)) {
+    if (fs::path(path).filename() == "best.h5") continue;
+    if (path == last_) later = false;
+    if (later || kept++ >= keep_) fs::remove(path);
+  }
+}
+
+void CheckpointFolder::save_best(const Checkpoint& checkpoint) { write("best.h5", checkpoint); }
+
+void CheckpointFolder::write(const std::string& name, const Checkpoint& checkpoint) {
+  make_folder_durably(folder_);
+  const std::string path = folder_ + "/" + name;
+  save_checkpoint(path, checkpoint);
+  last_ = path;
+  if (!std::exchange(fresh_, false)) return;
+  for (const std::string& old : checkpoint_files(run_folder_))
+    if (old != last_) fs::remove(old);
+}
+
+}  // namespace isobar
