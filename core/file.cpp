@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "error.h"
 
@@ -25,6 +27,16 @@ struct Descriptor {
     if (number >= 0) ::close(number);
   }
 };
+
+// Whether write_file_atomically() could have made a temporary file of this name: "….<number>-<number>.tmp".
+bool is_temporary(const std::string& name) {
+  constexpr const char* digits = "0123456789";
+  if (!name.ends_with(".tmp")) return false;
+  const size_t dash = name.find_last_not_of(digits, name.size() - 5);
+  if (dash == std::string::npos || dash == name.size() - 5 || name[dash] != '-') return false;
+  const size_t dot = name.find_last_not_of(digits, dash - 1);
+  return dot != std::string::npos && dot > 0 && dot < dash - 1 && name[dot] == '.';
+}
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -98,6 +110,14 @@ void make_folder_durably(const std::string& path) {
   struct stat status {};
   if (reason != EEXIST || ::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
     fail("make the folder", path, reason);
+}
+
+void remove_temporaries(const std::string& folder) {
+  std::error_code ignored;  // a file that stays is in nobody's way
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (is_temporary(entry.path().filename())) found.push_back(entry.path());
+  for (const auto& path : found) std::filesystem::remove(path, ignored);
 }
 
 std::string read_file(const std::string& path, size_t limit) {

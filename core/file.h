@@ -26,6 +26,10 @@ void rename_file(const std::string& from, const std::string& to);
 // Makes a folder in an existing one, unless it is there already, and syncs the one that holds it.
 void make_folder_durably(const std::string& path);
 
+// Removes what write_file_atomically() leaves in a folder when its process is killed. Nobody may be writing
+// there meanwhile.
+void remove_temporaries(const std::string& folder);
+
 // The whole file. Throws Error when it cannot be read or is longer than `limit` bytes.
 std::string read_file(const std::string& path, size_t limit);
 

@@ -17,7 +17,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "../autograd/tape.h"
 #include "../core/parallel.h"
 #include "../core/precision.h"
 #include "../nn/nn.h"
@@ -43,24 +42,9 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Runs a step again with every op checked, to name the first that is not finite.
-[[noreturn]] void explain_bad_numbers(LanguageModel& model, const Batch& batch, const Rng& key,
-                                      int64_t step) {
-  clear_gradients(parameters(model));
-  assign_paths(model);
-  try {
-    Tape tape({.check_numbers = true, .key = key});
-    tape.backward(cross_entropy(model(batch.x), batch.y));
-  } catch (const Error& error) {
-    throw Diverged(fmt::format("step {}: the loss or a gradient is not finite; {}; lower --learning_rate",
-                               step, error.what()));
-  }
-  throw Diverged(
-      fmt::format("step {}: the norm of all gradients is not finite, though each of them is", step));
-}
-
 struct Results {
   int64_t parameters;
+  int64_t skipped_steps;
   double train_loss, val_loss, best_val_loss;
   std::string sample;
 };
@@ -70,6 +54,7 @@ void summarize(Run& run, const LmConfig& config, const Corpus& corpus, const Res
   Json& summary = run.summary();
   summary["parameters"] = results.parameters;
   summary["iterations"] = config.max_iters;
+  summary["skipped_steps"] = results.skipped_steps;
   summary["train_loss"] = results.train_loss;
   summary["val_loss"] = results.val_loss;
   summary["best_val_loss"] = results.best_val_loss;
@@ -108,19 +93,20 @@ void train_and_report(Run& run, const LmConfig& config) {
 
   // Validation batches depend neither on the seed nor on the model: all runs are judged on the same tokens.
   const Rng judge = Rng(0).split("validation");
+  Session session(run, config, corpus.text, rng, model, optimizer);
+  const int64_t first = session.steps_done();
   Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
   Csv& layers = run.csv("layers.csv", {"step", "module", "type", "std", "mean", "rms", "grad_norm"});
-  Progress progress = run.progress(config.max_iters, "steps");
+  Progress progress = run.progress(config.max_iters - first, "steps");
   const double tokens_per_step = static_cast<double>(config.batch_size * config.block_size);
   const Clock::time_point start = Clock::now();
+  const auto tokens_per_second = [&] {
+    return tokens_per_step * static_cast<double>(session.steps_done() - first) / seconds_since(start);
+  };
   std::vector<double> step_ms;
-  PlotCurve training{"training", Role::measured, {}, {}, {}, {}},
-      judgement{"validation", Role::measured, {}, {}, {}, {}};
   Probe probe;
-  ModuleHistory history;
-  Session session(run, config, corpus.text, rng, model, optimizer);
 
-  for (int64_t step = 0; step < config.max_iters; ++step) {
+  for (int64_t step = first; step < config.max_iters; ++step) {
     const Clock::time_point step_start = Clock::now();
     const Batch batch = train_set.random_batch(config.batch_size, rng.split("batch").split(step));
     const Rng key = rng.split("dropout").split(step);
@@ -131,65 +117,54 @@ void train_and_report(Run& run, const LmConfig& config) {
       watching.emplace(model, probe);
     }
 
-    const Gradients gradients = gradients_of(model, batch, key);
-    if (log) probe.before_step(model);
-    if (!gradients.finite()) {
-      watching.reset();
-      explain_bad_numbers(model, batch, key, step);
-    }
+    const Gradients gradients = gradients_of(model, batch, key, config.anomaly);
+    watching.reset();
     optimizer.set_lr(schedule(step));
-    optimizer.step(clipping(gradients.norm, config));
-
-    if (log) {
-      probe.after_step(model);
-      record_modules(run, layers, probe, step);
-      history.add(probe, step);
+    if (gradients.finite()) {
+      if (log) probe.before_step(model);
+      optimizer.step(clipping(gradients.norm, config));
+      if (log) probe.after_step(model);
+      if (log) record_modules(run, layers, probe, step);
+    } else {
+      session.drop_step(explain_bad_numbers(model, batch, key, gradients));
     }
     step_ms.push_back(1e3 * seconds_since(step_start));
     const bool judged = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
     double val = std::nan("");
     if (judged) val = mean_loss(model, validation, config.eval_iters, config.batch_size, judge);
-    training.x.push_back(static_cast<double>(step));
-    training.y.push_back(gradients.loss);
-    if (judged) {
-      judgement.x.push_back(static_cast<double>(step + 1));
-      judgement.y.push_back(val);
-    }
     run.record("loss", gradients.loss);
     run.record("learning_rate", optimizer.lr());
     run.record("grad_norm", gradients.norm);
     run.record("val_loss", val);
     losses.row({step, gradients.loss, optimizer.lr(), gradients.norm, val});
-    const double rate = tokens_per_step * static_cast<double>(step + 1) / seconds_since(start);
+    session.finish_step(val);
     progress.advance(1, fmt::format("loss {:.3f}, |gradient| {:.2f}, {:.0f} tokens/s", gradients.loss,
-                                    gradients.norm, rate));
+                                    gradients.norm, tokens_per_second()));
     if (judged) {
       progress.clear();
       run.flush();
       run.say("step {:5}  loss {:.3f}  val loss {:.3f}  lr {:.2e}  |gradient| {:.2f}  {:.0f} tokens/s\n",
-              step + 1, gradients.loss, val, optimizer.lr(), gradients.norm, rate);
+              step + 1, gradients.loss, val, optimizer.lr(), gradients.norm, tokens_per_second());
     }
-    session.finish_step(val);
   }
   session.save();
-  const double wall = seconds_since(start);
   progress.clear();
-
   run.timing()["step_ms"] = spread_of(step_ms).median;
-  run.timing()["tokens_per_second"] = tokens_per_step * static_cast<double>(config.max_iters) / wall;
-  run.timing()["wall_s"] = wall;
-  print_modules(run, probe, config.max_iters - 1);
-  run.summary()["modules"] = modules_json(probe);
-  run.plot(Plot{"loss", "step", "nats a token", false, {training, judgement}});
-  history.plot(run);
+  run.timing()["tokens_per_second"] = tokens_per_second();
+  run.timing()["wall_s"] = seconds_since(start);
 
+  report_modules(run);
+  plot_losses(run);
   const int64_t batches = std::max(config.eval_iters, final_batches);
   const double train_loss = mean_loss(model, train_set, batches, config.batch_size, judge);
+  session.stop_if_asked();
   const double val_loss = mean_loss(model, validation, batches, config.batch_size, judge);
+  session.stop_if_asked();
   const std::vector<int32_t> drawn =
       sample(model, {corpus.text.tokens.front()}, 500, 0.8, rng.split("sample"));
   summarize(run, config, corpus,
             {.parameters = parameter_count(model),
+             .skipped_steps = session.skipped_steps(),
              .train_loss = train_loss,
              .val_loss = val_loss,
              .best_val_loss = std::min(session.best_val_loss(), val_loss),
@@ -205,6 +180,7 @@ int main(int argc, char** argv) {
       {.name = "train_lm",
        .about = "Trains a small language model and watches the signal in every layer.",
        .presets = {{"default", "a Llama-like model: RMSNorm, RoPE, SwiGLU", [] {}},
-                   {"nanogpt_cpu", "nanoGPT's published CPU setting", [&] { config.apply_nanogpt_cpu(); }}}},
+                   {"nanogpt_cpu", "nanoGPT's published CPU setting", [&] { config.apply_nanogpt_cpu(); }}},
+       .resume = resume_of_train_lm()},
       config, argc, argv, [&](Run& run) { train_and_report(run, config); });
 }

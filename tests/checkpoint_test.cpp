@@ -109,7 +109,7 @@ TEST_CASE("nothing is saved of tensors that are not finite") {
   Trained trained;
   trained.model.embed_tokens.weight.write<float>()[5] = INFINITY;
   CHECK(message_of([&] { checkpoint_bytes(trained.checkpoint()); }) ==
-        "checkpoint: element 5 of 'embed_tokens.weight' is inf; nothing was saved");
+        "checkpoint: element 5 of embed_tokens.weight is inf; nothing was saved");
 }
 
 TEST_CASE("a run's folder keeps the last checkpoints and the best, and forgets what stood there before") {

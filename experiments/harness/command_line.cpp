@@ -44,7 +44,8 @@ std::string footer(const Program& program) {
   }
   return text +
          "Later words win: defaults, preset, config file, options.\n"
-         "Exit codes: 0 done; 1 an expectation failed or the loss diverged; 2 bad usage or input.";
+         "Exit codes: 0 done; 1 an expectation failed or the loss diverged; 2 bad usage or input" +
+         (program.resume ? ";\n130 interrupted, to go on with --resume." : ".");
 }
 
 void refuse_extras(const CLI::App& app, const std::vector<std::string>& extras) {
@@ -98,6 +99,10 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
   app.add_flag("--print-config", line.print_config, "Print all settings as JSON and stop");
   app.add_flag("--json", line.json, "Print summary.json alone on stdout; all else goes to stderr");
   app.add_flag("--force", line.force, "Replace a finished run in DIR");
+  if (program.resume)
+    app.add_option("--resume", line.resume, "Go on with the run in DIR, from its newest checkpoint")
+        ->type_name("DIR")
+        ->take_last();
   if (!program.presets.empty()) add_presets(app, program.presets, line.preset);
 
   std::map<std::string, std::string> texts;  // by setting; its nodes stay where they are

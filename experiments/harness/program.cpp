@@ -1,6 +1,7 @@
 #include "program.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <new>
 #include <set>
 
@@ -41,8 +42,8 @@ std::string apply_preset(const Program& program, const std::string& name, const 
 
 // The harness's own options may not be a study's.
 void check_names(const std::vector<Setting>& settings) {
-  std::set<std::string> taken = {"help",   "version",      "out",  "seed",  "threads",
-                                 "config", "print-config", "json", "force", "preset"};
+  std::set<std::string> taken = {"help",         "version", "out",   "seed",   "threads", "config",
+                                 "print-config", "json",    "force", "preset", "resume"};
   for (const Setting& setting : settings)
     check(taken.insert(setting.name).second, "config: the name '{}' is taken; rename the field",
           setting.name);
@@ -58,28 +59,49 @@ const Setting& find(const std::vector<Setting>& settings, const std::string& nam
                        [&](const Setting& setting) { return setting.name == name; });
 }
 
-// Brings Config to its final state: preset, then config file, then options. Returns what Run needs to know of
-// it.
+// Throws Error naming the settings in which a run differs from the one that it is to go on with.
+void check_same(const Json& there, const Json& here, const std::vector<std::string>& may_differ,
+                const std::string& folder) {
+  std::vector<std::string> differences;
+  for (const auto& [name, value] : there.items()) {
+    const bool free = std::find(may_differ.begin(), may_differ.end(), name) != may_differ.end();
+    if (!free && here.contains(name) && here[name] != value)
+      differences.push_back(fmt::format("{} is {} there, {} here", name, value.dump(), here[name].dump()));
+  }
+  check(differences.empty(), "--resume: '{}' is a run with another configuration: {}; leave these flags out",
+        folder, fmt::join(differences, ", "));
+}
+
+// Brings Config to its final state: preset, then the resumed run, then config file, then options. Returns
+// what Run needs to know of it.
 RunOptions configure(const Program& program, HasFields& config, const CommandLine& line) {
   RunOptions options;
   options.program = program.name;
-  std::vector<std::pair<std::string, Value>> from_file;
+  struct Source {
+    std::string text, name;
+    std::vector<std::pair<std::string, Value>> settings;
+  };
+  std::vector<Source> sources;
+  if (!line.resume.empty()) sources.push_back({program.resume->config(line.resume), line.resume, {}});
   if (!line.config_file.empty())
-    from_file = read_settings(read_file(line.config_file, size_t{1} << 20), line.config_file);
+    sources.push_back({read_file(line.config_file, size_t{1} << 20), line.config_file, {}});
 
-  // The harness's own part of the file, taken out; an option wins over it.
+  // The harness's own part of each, taken out; an option wins over it.
   std::string preset = program.presets.empty() ? "" : program.presets.front().name, preset_from = "--preset";
-  std::erase_if(from_file, [&](const auto& setting) {
-    const auto& [name, value] = setting;
-    if (name == "seed") options.seed = bounded(value, 0, INT64_MAX, line.config_file + ": seed");
-    if (name == "preset" && !program.presets.empty()) {
-      const auto* text = std::get_if<std::string>(&value);
-      check(text != nullptr, "{}: preset: wanted a name", line.config_file);
-      preset = *text;
-      preset_from = line.config_file + ": preset";
-    }
-    return name == "seed" || (name == "preset" && !program.presets.empty());
-  });
+  for (Source& source : sources) {
+    source.settings = read_settings(source.text, source.name);
+    std::erase_if(source.settings, [&](const auto& setting) {
+      const auto& [name, value] = setting;
+      if (name == "seed") options.seed = bounded(value, 0, INT64_MAX, source.name + ": seed");
+      if (name == "preset" && !program.presets.empty()) {
+        const auto* text = std::get_if<std::string>(&value);
+        check(text != nullptr, "{}: preset: wanted a name", source.name);
+        preset = *text;
+        preset_from = source.name + ": preset";
+      }
+      return name == "seed" || (name == "preset" && !program.presets.empty());
+    });
+  }
   if (line.preset) {
     preset = *line.preset;
     preset_from = "--preset";
@@ -88,8 +110,9 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
 
   if (!preset.empty() || line.preset) options.preset = apply_preset(program, preset, preset_from);
   const std::vector<Setting> of_preset = settings_of(config);
-  for (const auto& [name, value] : from_file)
-    set_setting(config, name, value, line.config_file + ": " + name);
+  for (const Source& source : sources)
+    for (const auto& [name, value] : source.settings)
+      set_setting(config, name, value, source.name + ": " + name);
   for (const auto& [name, text] : line.settings)
     set_setting(config, name, parse_value(find(of_preset, name), text, "--" + name), "--" + name);
   options.preset_unchanged = same_but_for_seeds(of_preset, settings_of(config));
@@ -98,6 +121,8 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
   if (!program.presets.empty()) options.config["preset"] = options.preset;
   options.config["seed"] = options.seed;
   options.config.update(settings_json(config));
+  if (!line.resume.empty())
+    check_same(Json::parse(sources.front().text), options.config, program.resume->may_differ, line.resume);
   return options;
 }
 
@@ -116,7 +141,9 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
 
   RunOptions options = configure(program, config, line);
   if (line.print_config) return print(json_text(options.config));
-  options.folder = line.out.empty() ? "runs/" + program.name : line.out;
+  options.resume = line.resume;
+  options.folder = !line.out.empty() ? line.out : !line.resume.empty() ? line.resume : "runs/" + program.name;
+  options.command = program.command.empty() ? program.name : program.command;
   options.json = line.json;
   options.force = line.force;
   options.out = streams.out;
@@ -124,6 +151,9 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   set_threads(line.threads ? static_cast<int>(parse_bounded(*line.threads, 1, 1024, "--threads"))
                            : available_threads());
 
+  check(line.resume.empty() || !line.out.empty() || line.force ||
+            !std::filesystem::exists(options.folder + "/summary.json"),
+        "--resume: '{}' holds a finished run: nothing is left to do", line.resume);
   Run run(std::move(options));
   body(run);
   return run.finish();
@@ -144,6 +174,8 @@ int run_program(const Program& program, HasFields& config, const std::vector<std
     return run_checked(program, config, arguments, body, streams);
   } catch (const Diverged& error) {
     return complain(program, streams.err, error.what(), 1);
+  } catch (const Interrupted& error) {
+    return complain(program, streams.err, error.what(), 130);
   } catch (const std::bad_alloc&) {
     return complain(program, streams.err, "out of memory; choose smaller sizes", 2);
   } catch (const std::exception& error) {
@@ -153,7 +185,9 @@ int run_program(const Program& program, HasFields& config, const std::vector<std
 
 int run_program(const Program& program, HasFields& config, int argc, char** argv,
                 const std::function<void(Run&)>& body) {
-  return run_program(program, config, std::vector<std::string>(argv + 1, argv + argc), body);
+  Program called = program;
+  if (called.command.empty()) called.command = argv[0];
+  return run_program(called, config, std::vector<std::string>(argv + 1, argv + argc), body);
 }
 
 }  // namespace isobar

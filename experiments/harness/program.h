@@ -13,11 +13,12 @@
 // are presets. Later words win: defaults, then the preset, then the config file, then flags.
 //
 // Exit codes: 0 done; 1 an expectation failed, or the loss diverged; 2 bad usage or input, with one line on
-// stderr that says what and the repair.
+// stderr that says what and the repair; 130 interrupted in good order, with the command to go on.
 #pragma once
 
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,19 @@ struct Preset {
   std::function<void()> apply;  // sets fields of the Config
 };
 
+// --resume DIR: a run goes on where another stopped. Its settings are that run's; flags may repeat them.
+struct Resume {
+  // What --print-config printed for the run in this folder.
+  std::function<std::string(const std::string& folder)> config;
+  std::vector<std::string> may_differ;  // settings that a flag may give another value
+};
+
 struct Program {
   std::string name;                  // of the executable, of the default folder runs/<name>
   std::string about;                 // for --help: question, claim and source; may have several lines
   std::vector<Preset> presets = {};  // the first is used when no --preset is given
+  std::optional<Resume> resume = std::nullopt;
+  std::string command = {};  // as the user typed it; empty: the name
 };
 
 struct Streams {

@@ -64,7 +64,10 @@ ResultFolder::ResultFolder(const std::string& path, bool force) : path_(path), m
         "--out: '{}' holds a finished run; add --force to replace it, or choose another folder", path_);
   lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   check(lock_ >= 0, "--out: cannot open the folder '{}': {}", path_, std::strerror(errno));
-  if (::access(path_.c_str(), W_OK) == 0 && ::flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
+  if (::access(path_.c_str(), W_OK) == 0 && ::flock(lock_, LOCK_EX | LOCK_NB) == 0) {
+    remove_temporaries(path_);
+    return;
+  }
   const int reason = errno;
   ::close(lock_);
   throw_error(

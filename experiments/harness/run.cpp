@@ -1,5 +1,7 @@
 #include "run.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <utility>
 
@@ -38,6 +40,18 @@ void write_attributes(Hdf5File& file, const std::string& group, const Json& valu
   }
 }
 
+// The text as a shell takes it for one word.
+std::string shell_word(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_./+-,:@%=").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain && !text.empty()) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string short_text(const Json& value) {
   if (value.is_null()) return "–";
   if (value.is_number()) return figure(value.get<double>());
@@ -70,6 +84,11 @@ void Csv::row(const std::vector<Cell>& cells) {
   text_ += '\n';
 }
 
+void Csv::restore(const std::string& text) {
+  check(text.starts_with(text_), "{}: the run to go on with has other columns", name_);
+  text_ = text;
+}
+
 Run::Run(RunOptions options)
     : options_(std::move(options)),
       start_(std::chrono::steady_clock::now()),
@@ -91,7 +110,9 @@ void Run::record(const std::string& name, std::span<const double> row) {
 void Run::flush() { file_.save(partial_h5_); }
 
 Csv& Run::csv(const std::string& name, std::vector<std::string> columns) {
-  return csvs_.emplace_back(name, std::move(columns));
+  Csv& csv = csvs_.emplace_back(name, std::move(columns));
+  if (const auto old = restored_csvs_.find(name); old != restored_csvs_.end()) csv.restore(old->second);
+  return csv;
 }
 
 RunState Run::state() const {
@@ -105,6 +126,21 @@ RunState Run::state() const {
       state.series.emplace(name, file_.read("/series/" + name));
   for (const Csv& csv : csvs_) state.csvs.emplace(csv.name(), csv.text());
   return state;
+}
+
+void Run::restore(const RunState& state) {
+  for (const auto& [name, values] : state.series) {
+    const Tensor packed = values.packed();
+    const std::span<const double> numbers(packed.data<double>(), static_cast<size_t>(packed.numel()));
+    const size_t length = values.ndim() == 1 ? 1 : static_cast<size_t>(values.size(1));
+    for (size_t i = 0; i < numbers.size(); i += length) record(name, numbers.subspan(i, length));
+  }
+  for (const auto& [name, texts] : state.lists) file_.write("/" + name, texts);
+  restored_csvs_ = state.csvs;
+}
+
+std::string Run::resume_command() const {
+  return fmt::format("{} --resume {}", shell_word(options_.command), shell_word(options_.folder));
 }
 
 void Run::measured(const std::string& key, const Spread& spread, double theory) {

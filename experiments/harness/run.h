@@ -45,6 +45,12 @@ class Diverged : public Error {
   using Error::Error;
 };
 
+// Thrown by a body that was asked to stop and has saved where it is: one line on stderr, exit 130.
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
 // A figure or statement of a source, held against our measurement. A verdict never changes the exit code.
 enum class Judgement { confirmed, refuted, partly };
 struct Verdict {
@@ -66,6 +72,8 @@ class Csv {
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
+  // Goes on where an earlier run's text ended. Throws Error unless it has the same columns.
+  void restore(const std::string& text);
 
  private:
   std::string name_;
@@ -77,6 +85,8 @@ class Csv {
 struct RunOptions {
   std::string program, preset;
   std::string folder;
+  std::string resume;   // folder of the run to go on with, or ""
+  std::string command;  // the program, as the user called it
   int64_t seed = 0;
   bool preset_unchanged = true;
   bool json = false, force = false;
@@ -136,8 +146,13 @@ class Run {
   void expect(const std::string& name, bool ok, const std::string& detail);
   void verdict(const Verdict& verdict);
 
-  // Series, lists of texts at the root of run.h5 and CSV files as they are now.
+  // The run that this one goes on with, or "", and how a user goes on with this one.
+  const std::string& resume_folder() const { return options_.resume; }
+  std::string resume_command() const;
+  // Series, lists of texts at the root of run.h5 and CSV files as they are now; and the same of a run that
+  // stopped, before anything else is recorded.
   RunState state() const;
+  void restore(const RunState& state);
 
   // --- talking: on stdout, or on stderr under --json
   template <class... Args>
@@ -166,6 +181,7 @@ class Run {
   std::string partial_h5_;  // path
   Hdf5File file_;
   std::deque<Csv> csvs_;
+  std::map<std::string, std::string> restored_csvs_;  // by name; until csv() is called for them
   Json environment_, summary_ = Json::object(), timing_ = Json::object();
   Json expectations_ = Json::array(), verdicts_ = Json::array();
   bool failed_ = false, warned_ = false;

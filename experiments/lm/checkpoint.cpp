@@ -19,14 +19,13 @@ namespace fs = std::filesystem;
 constexpr int64_t format_version = 1;
 constexpr size_t largest_file = size_t{1} << 36;
 
-void check_finite(const NamedTensor& named) {
-  if (!is_float(named.tensor.dtype())) return;
+std::string bad_number(const NamedTensor& named) {
+  if (!is_float(named.tensor.dtype())) return "";
   const Tensor values = named.tensor.packed();
-  dispatch_float("checkpoint", values.dtype(), [&]<class T>() {
+  return dispatch_float("checkpoint", values.dtype(), [&]<class T>() {
     const T* x = values.data<T>();
-    for (int64_t i = 0; i < values.numel(); ++i)
-      check(std::isfinite(x[i]), "checkpoint: element {} of '{}' is {}; nothing was saved", i, named.name,
-            x[i]);
+    const T* bad = std::find_if(x, x + values.numel(), [](T number) { return !std::isfinite(number); });
+    return bad == x + values.numel() ? "" : fmt::format("element {} of {} is {}", bad - x, named.name, *bad);
   });
 }
 
@@ -34,10 +33,7 @@ void check_finite(const NamedTensor& named) {
 void write_tensors(Hdf5File& file, const std::string& group, std::vector<NamedTensor> tensors) {
   std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   file.make_group(group);
-  for (const NamedTensor& named : tensors) {
-    check_finite(named);
-    file.write(group + "/" + named.name, named.tensor);
-  }
+  for (const NamedTensor& named : tensors) file.write(group + "/" + named.name, named.tensor);
 }
 
 std::vector<NamedTensor> read_tensors(const Hdf5File& file, const std::string& group) {
@@ -131,7 +127,16 @@ void check_affordable(const LanguageModelConfig& config, const std::vector<Named
 
 }  // namespace
 
+std::string not_finite(const Checkpoint& checkpoint) {
+  for (const auto* tensors : {&checkpoint.model, &checkpoint.optimizer})
+    for (const NamedTensor& named : *tensors)
+      if (const std::string bad = bad_number(named); !bad.empty()) return bad;
+  return "";
+}
+
 std::string checkpoint_bytes(const Checkpoint& checkpoint) {
+  const std::string bad = not_finite(checkpoint);
+  check(bad.empty(), "checkpoint: {}; nothing was saved", bad);
   Hdf5File file = Hdf5File::create("checkpoint");
   file.set_attribute("/", "format", format_version);
   write_text(file, "/config", checkpoint.config);

@@ -36,7 +36,10 @@ struct Checkpoint {
   RunState run;
 };
 
-// The bytes of a checkpoint's file. Throws Error naming the first tensor that is not finite.
+// Names the first number of model and optimizer that is not finite, or "".
+std::string not_finite(const Checkpoint& checkpoint);
+
+// The bytes of a checkpoint's file. Throws Error where not_finite() names something.
 std::string checkpoint_bytes(const Checkpoint& checkpoint);
 // Writes it by write_file_atomically().
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);

@@ -15,9 +15,7 @@ CheckpointFolder::CheckpointFolder(const std::string& run_folder, const Checkpoi
       keep_(options.keep),
       fresh_(options.fresh) {
   check(keep_ >= 1, "--keep: wanted at least 1, got {}", keep_);
-  std::error_code none;  // then there is nothing to remove
-  for (const auto& entry : fs::directory_iterator(folder_, none))
-    if (entry.path().extension() == ".tmp") fs::remove(entry.path(), none);
+  remove_temporaries(folder_);
 }
 
 void CheckpointFolder::save(const Checkpoint& checkpoint) {

@@ -30,6 +30,9 @@ void LmConfig::fields(Fields& f) {
   f("grad_clip", grad_clip, "bound on the norm of all gradients; 0: none");
   f("precision", precision, "what matrix products multiply (sums, weights and moments stay f32)",
     {"f32", "bf16"});
+  f("on_nan", on_nan, "what a loss or gradient that is not finite does: end the run, or drop the step",
+    {"stop", "skip"});
+  f("anomaly", anomaly, "check the result of every op, forward and backward, at every step");
   f("eval_interval", eval_interval, "steps between evaluations");
   f("eval_iters", eval_iters, "batches in an evaluation (the last one takes at least 200)");
   f("log_interval", log_interval, "steps between looks at every module");

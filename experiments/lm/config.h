@@ -40,6 +40,8 @@ struct LmConfig : HasFields {
   double weight_decay = 0.1;
   double grad_clip = 1;
   std::string precision = "f32";
+  std::string on_nan = "stop";
+  bool anomaly = false;
 
   int64_t eval_interval = 250;
   int64_t eval_iters = 20;

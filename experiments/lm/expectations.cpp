@@ -17,6 +17,8 @@ bool trained_as_nanogpt(LmConfig config) {
   reference.log_interval = config.log_interval;
   reference.checkpoint_interval = config.checkpoint_interval;
   reference.keep = config.keep;
+  reference.on_nan = config.on_nan;
+  reference.anomaly = config.anomaly;
   return settings_json(reference) == settings_json(config);
 }
 

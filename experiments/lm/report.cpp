@@ -14,14 +14,61 @@ std::string shown(const std::string& path) { return path.empty() ? "(model)" : p
 int64_t depth_of(const std::string& path) { return std::count(path.begin(), path.end(), '.'); }
 
 // A block, or a part of the model itself: what writes to the residual stream or reads all of it.
-bool on_the_stream(const ModuleSignal& m) { return m.type == "TransformerBlock" || depth_of(m.path) == 0; }
+bool on_the_stream(const std::string& path, const std::string& type) {
+  return type == "TransformerBlock" || depth_of(path) == 0;
+}
 
 void name_columns(Run& run, const Probe& probe) {
-  std::vector<std::string> modules, weights;
-  for (const ModuleSignal& m : probe.signals()) modules.push_back(shown(m.path));
+  std::vector<std::string> modules, types, weights;
+  for (const ModuleSignal& m : probe.signals()) {
+    modules.push_back(shown(m.path));
+    types.push_back(m.type);
+  }
   for (const WeightSignal& w : probe.weights()) weights.push_back(w.name);
   run.file().write("/modules", modules);
+  run.file().write("/module_types", types);
   run.file().write("/weights", weights);
+}
+
+std::vector<double> series(Run& run, const std::string& name) {
+  return run.file().read("/series/" + name).to_vector<double>();
+}
+
+// What was seen of one module: a value for each look.
+struct ModuleHistory {
+  std::string path, type;
+  std::vector<double> std, mean, gradient;
+};
+
+std::vector<ModuleHistory> histories(Run& run) {
+  const std::vector<std::string> paths = run.file().read_strings("/modules"),
+                                 types = run.file().read_strings("/module_types");
+  const std::vector<double> std = series(run, "module_std"), mean = series(run, "module_mean"),
+                            gradient = series(run, "module_grad_norm");
+  std::vector<ModuleHistory> all;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    ModuleHistory& module = all.emplace_back(ModuleHistory{paths[i], types[i], {}, {}, {}});
+    for (size_t at = i; at < std.size(); at += paths.size()) {
+      module.std.push_back(std[at]);
+      module.mean.push_back(mean[at]);
+      module.gradient.push_back(gradient[at]);
+    }
+  }
+  return all;
+}
+
+void plot_histories(Run& run, const std::vector<ModuleHistory>& modules) {
+  Heatmap stds{"std of every module's output", "step", "std", true, series(run, "module_step")};
+  Heatmap gradients{"gradient norm of every module's output", "step", "gradient norm", true, stds.columns};
+  for (const ModuleHistory& m : modules) {
+    if (m.type == "Dropout") continue;
+    stds.rows.push_back(m.path);
+    gradients.rows.push_back(m.path);
+    stds.values.push_back(m.std);
+    gradients.values.push_back(m.gradient);
+  }
+  run.plot(stds);
+  run.plot(gradients);
 }
 
 }  // namespace
@@ -50,48 +97,42 @@ void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step) {
   run.record("weight_update_ratio", update);
 }
 
-void ModuleHistory::add(const Probe& probe, int64_t step) {
-  std::vector<ModuleSignal> seen = probe.signals();
-  std::erase_if(seen, [](const ModuleSignal& m) { return m.type == "Dropout"; });
-  if (names_.empty()) {
-    for (const ModuleSignal& m : seen) names_.push_back(shown(m.path));
-    stds_.resize(names_.size());
-    gradients_.resize(names_.size());
-  }
-  steps_.push_back(static_cast<double>(step));
-  for (size_t i = 0; i < names_.size(); ++i) {
-    stds_[i].push_back(seen[i].output.std);
-    gradients_[i].push_back(seen[i].gradient_norm);
-  }
-}
-
-void ModuleHistory::plot(Run& run) const {
-  run.plot(Heatmap{"std of every module's output", "step", "std", true, steps_, names_, stds_});
-  run.plot(Heatmap{"gradient norm of every module's output", "step", "gradient norm", true, steps_, names_,
-                   gradients_});
-}
-
-Json modules_json(const Probe& probe) {
-  Json modules = Json::array();
-  for (const ModuleSignal& m : probe.signals())
-    modules.push_back({{"path", shown(m.path)}, {"std", m.output.std}, {"grad_norm", m.gradient_norm}});
-  return modules;
-}
-
-void print_modules(Run& run, const Probe& probe, int64_t step) {
+void report_modules(Run& run) {
+  if (!run.file().has("/modules")) return;  // every step was dropped
+  const std::vector<ModuleHistory> modules = histories(run);
+  plot_histories(run, modules);
+  Json last = Json::array();
   Table table({"module", "type", "std", "mean", "gradient norm"});
   std::vector<ChartRow> stds, gradients;
-  for (const ModuleSignal& m : probe.signals()) {
+  for (const ModuleHistory& m : modules) {
+    const double std = m.std.back(), gradient = m.gradient.back();
+    last.push_back({{"path", m.path}, {"std", std}, {"grad_norm", gradient}});
     if (m.type == "Dropout" || depth_of(m.path) > 2) continue;
-    table.row({shown(m.path), m.type, figure(m.output.std), figure(m.output.mean), figure(m.gradient_norm)});
-    if (!on_the_stream(m)) continue;
-    stds.push_back({shown(m.path), m.output.std, std::nan("")});
-    gradients.push_back({shown(m.path), m.gradient_norm, std::nan("")});
+    table.row({m.path, m.type, figure(std), figure(m.mean.back()), figure(gradient)});
+    if (!on_the_stream(m.path, m.type)) continue;
+    stds.push_back({m.path, std, std::nan("")});
+    gradients.push_back({m.path, gradient, std::nan("")});
   }
-  run.say("\nOutputs of modules at step {} (layers.csv has them all, at every look)\n\n", step);
+  run.summary()["modules"] = last;
+  run.say("\nOutputs of modules at step {} (layers.csv has them all, at every look)\n\n",
+          series(run, "module_step").back());
   run.say_text(table.text());
   run.say("\n{}", log_chart("std of the residual stream", stds));
   run.say("\n{}", log_chart("gradient norm of the residual stream", gradients));
+}
+
+void plot_losses(Run& run) {
+  PlotCurve training{"training", Role::measured, {}, {}, {}, {}},
+      judgement{"validation", Role::measured, {}, {}, {}, {}};
+  training.y = series(run, "loss");
+  const std::vector<double> val_loss = series(run, "val_loss");
+  for (size_t step = 0; step < val_loss.size(); ++step) {
+    training.x.push_back(static_cast<double>(step));
+    if (std::isnan(val_loss[step])) continue;
+    judgement.x.push_back(static_cast<double>(step + 1));
+    judgement.y.push_back(val_loss[step]);
+  }
+  run.plot(Plot{"loss", "step", "nats a token", false, {training, judgement}});
 }
 
 }  // namespace isobar

@@ -1,4 +1,5 @@
-// What a Probe saw of a language model, into the run's files and onto the terminal.
+// What a Probe saw of a language model, into the run's files and, from there, into its report: a run that was
+// resumed reports what one without a break does.
 #pragma once
 
 #include "../../nn/observe.h"
@@ -6,24 +7,17 @@
 
 namespace isobar {
 
-// One look: a row of each /series/module_* and /series/weight_* in run.h5 (their columns are named once in
-// /modules and /weights), and a line of layers.csv for each module.
+// One look at a step that was not dropped: a row of each /series/module_* and /series/weight_* in run.h5
+// (their columns are named once in /modules, with /module_types, and in /weights), and a line of layers.csv
+// for each module.
 void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step);
-// What all looks saw, for the report: a heatmap of stds and one of gradient norms, module by look.
-class ModuleHistory {
- public:
-  void add(const Probe& probe, int64_t step);
-  void plot(Run& run) const;
 
- private:
-  std::vector<double> steps_;
-  std::vector<std::string> names_;
-  std::vector<std::vector<double>> stds_, gradients_;  // by module
-};
+// Of all looks: a heatmap of stds and one of gradient norms, module by look. Of the last: the "modules" of
+// summary.json, [{path, std, grad_norm}, …], and on the terminal a table of blocks, their branches and norms,
+// and charts of the residual stream.
+void report_modules(Run& run);
 
-// [{path, std, grad_norm}, …]
-Json modules_json(const Probe& probe);
-// A table of blocks, their branches and norms, and charts of the residual stream.
-void print_modules(Run& run, const Probe& probe, int64_t step);
+// The curves of /series/loss and /series/val_loss.
+void plot_losses(Run& run);
 
 }  // namespace isobar

@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include <filesystem>
+
 #include "../../core/seal.h"
 
 namespace isobar {
@@ -9,21 +11,59 @@ std::string checksum_of(const std::vector<int32_t>& tokens) {
   return checksum({reinterpret_cast<const char*>(tokens.data()), tokens.size() * sizeof(int32_t)});
 }
 
+bool goes_on_in_place(const Run& run) {
+  std::error_code ignored;  // a folder that is not there is another one
+  return std::filesystem::equivalent(run.resume_folder(), run.folder(), ignored);
+}
+
 }  // namespace
+
+Resume resume_of_train_lm() {
+  return {.config = [](const std::string& folder) { return newest_checkpoint(folder).config; },
+          .may_differ = {"corpus", "checkpoint_interval", "keep", "on_nan", "anomaly"}};
+}
 
 Session::Session(Run& run, const LmConfig& config, const TextCorpus& text, const Rng& rng,
                  LanguageModel& model, Optimizer& optimizer)
-    : run_(run), config_(config), folder_(run.folder(), {.keep = config.keep, .fresh = true}) {
-  check(run.force() || checkpoint_files(run.folder()).empty(),
-        "--out: '{}' holds checkpoints of a run that did not finish; add --force to begin anew, or choose "
-        "another folder",
-        run.folder());
+    : run_(run),
+      config_(config),
+      folder_(run.folder(), {.keep = config.keep, .fresh = !goes_on_in_place(run)}) {
+  check(goes_on_in_place(run) || run.force() || checkpoint_files(run.folder()).empty(),
+        "--out: '{}' holds checkpoints of a run that did not finish; go on with --resume {}, or begin anew "
+        "with "
+        "--force",
+        run.folder(), run.folder());
   now_.config = json_text(run.config());
   now_.tokenizer = tokenizer_from_json(text.tokenizer->to_json());
   now_.model = named_state(model);
   now_.optimizer = named_state(optimizer);
   now_.key = rng.key();
   now_.corpus = checksum_of(text.tokens);
+  if (!run.resume_folder().empty()) go_on(model, optimizer);
+}
+
+void Session::go_on(LanguageModel& model, Optimizer& optimizer) {
+  const std::string& folder = run_.resume_folder();
+  const Checkpoint then = newest_checkpoint(
+      folder, [&](const std::string& why) { run_.say("{}; going back to the checkpoint before\n", why); });
+  check(then.corpus == now_.corpus && then.tokenizer->to_json() == now_.tokenizer->to_json(),
+        "--corpus: this is not the text that the run in '{}' learned from; name that one", folder);
+  check(then.key == now_.key, "--resume: '{}': its random numbers are not those of its seed", folder);
+  load_state(model, then.model);
+  load_state(optimizer, then.optimizer);
+  run_.restore(then.run);
+  now_.step = then.step;
+  now_.best_val_loss = then.best_val_loss;
+  now_.skipped_steps = then.skipped_steps;
+  if (goes_on_in_place(run_)) saved_step_ = then.step;
+  run_.say("going on after step {} of {}\n", now_.step, config_.max_iters);
+}
+
+void Session::drop_step(const std::string& why) {
+  const std::string what = fmt::format("step {}: {}", now_.step, why);
+  if (config_.on_nan == "stop") diverge(what);
+  ++now_.skipped_steps;
+  run_.say("{}; skipped\n", what);
 }
 
 void Session::finish_step(double val_loss) {
@@ -33,6 +73,7 @@ void Session::finish_step(double val_loss) {
     folder_.save_best(checkpoint());
   }
   if (config_.checkpoint_interval > 0 && now_.step % config_.checkpoint_interval == 0) save();
+  stop_if_asked();
 }
 
 void Session::save() {
@@ -41,9 +82,24 @@ void Session::save() {
   saved_step_ = now_.step;
 }
 
+void Session::stop_if_asked() {
+  if (!interrupt_.requested()) return;
+  save();
+  throw Interrupted(fmt::format("stopped after step {} of {}; to go on: {}", now_.step, config_.max_iters,
+                                run_.resume_command()));
+}
+
 const Checkpoint& Session::checkpoint() {
+  if (const std::string bad = not_finite(now_); !bad.empty())
+    diverge(fmt::format("after step {}: {}", now_.step - 1, bad));
   now_.run = run_.state();
   return now_;
+}
+
+void Session::diverge(const std::string& why) const {
+  const std::vector<std::string> saved = checkpoint_files(run_.folder());
+  throw Diverged(fmt::format("{}; lower --learning_rate{}", why,
+                             saved.empty() ? "" : fmt::format("; the last checkpoint is {}", saved.front())));
 }
 
 }  // namespace isobar

@@ -1,43 +1,66 @@
 // Session: what ties train_lm's loop to its checkpoints.
 //
-//   Session session(run, config, corpus.text, rng, model, optimizer);
-//   for (…) { …; session.finish_step(val_loss); }
+//   Session session(run, config, corpus.text, rng, model, optimizer);    // goes on with another run, if
+//   asked for (int64_t step = session.steps_done(); step < config.max_iters; ++step) {
+//     …
+//     session.finish_step(val_loss);
+//   }
 //   session.save();
+//
+// While it lives, the first Ctrl-C ends the run in good order: the step is finished and saved, and
+// Interrupted thrown with the command that goes on.
 #pragma once
 
 #include "../../core/rng.h"
 #include "../../data/text.h"
 #include "../../optim/optimizer.h"
-#include "../harness/run.h"
+#include "../harness/interrupt.h"
+#include "../harness/program.h"
 #include "checkpoint_folder.h"
 
 namespace isobar {
 
+// --resume of train_lm, for run_program. Which flags may differ from the run that is gone on with: where the
+// text stands (its tokens are compared), when to save, and what to do about bad numbers. All others decide
+// the bits.
+Resume resume_of_train_lm();
+
 class Session {
  public:
-  // All must outlive the session; `rng` is the generator that the run's others are split from. Throws Error
-  // where the run's folder holds checkpoints of a run that did not finish, unless forced.
+  // All must outlive the session; `rng` is the generator that the run's others are split from. With --resume
+  // it brings run, model and optimizer to where the newest checkpoint was: nothing may have been recorded
+  // yet. Throws Error where there is none, where it learned from another text, and where the run's folder
+  // holds checkpoints of a run that did not finish, unless forced.
   Session(Run& run, const LmConfig& config, const TextCorpus& text, const Rng& rng, LanguageModel& model,
           Optimizer& optimizer);
 
-  // A step is done and recorded; `val_loss` is NaN where it was not judged. Saves a checkpoint when it is
-  // due, and the best.
+  // A step whose loss or gradients are not finite, and why. Throws Diverged, or counts it under --on_nan
+  // skip.
+  void drop_step(const std::string& why);
+  // A step is done and recorded; `val_loss` is NaN where it was not judged. Saves the best, and a checkpoint
+  // when it is due or the user wants to stop.
   void finish_step(double val_loss);
   // Saves a checkpoint, unless this step has one.
   void save();
+  // Throws Interrupted where the user wants to stop.
+  void stop_if_asked();
 
   int64_t steps_done() const { return now_.step; }
+  int64_t skipped_steps() const { return now_.skipped_steps; }
   double best_val_loss() const { return now_.best_val_loss; }
 
  private:
-  // `now_` with what the run was told since.
+  void go_on(LanguageModel& model, Optimizer& optimizer);
+  // `now_` with what the run was told since. Throws Diverged where its numbers are not finite.
   const Checkpoint& checkpoint();
+  [[noreturn]] void diverge(const std::string& why) const;
 
   Run& run_;
   const LmConfig& config_;
   CheckpointFolder folder_;
   Checkpoint now_;  // its tensors are those of model and optimizer
   int64_t saved_step_ = -1;
+  Interrupt interrupt_;
 };
 
 }  // namespace isobar

@@ -1,5 +1,7 @@
 #include "train.h"
 
+#include <limits>
+
 #include "../../autograd/tape.h"
 
 namespace isobar {
@@ -26,15 +28,31 @@ WarmupCosine schedule_of(const LmConfig& config) {
           .steps = config.max_iters};
 }
 
-Gradients gradients_of(Module& model, const Batch& batch, const Rng& key) {
+Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, bool check_every_op) {
   double loss;
-  {
-    Tape tape({.key = key});
+  if (check_every_op) assign_paths(model);
+  try {
+    Tape tape({.check_numbers = check_every_op, .key = key});
     const Tensor mean_loss = cross_entropy(model(batch.x), batch.y);
     tape.backward(mean_loss);
     loss = mean_loss.item();
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    if (!check_every_op || !what.ends_with("is not finite")) throw;  // not what check_numbers says
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    return {.loss = unknown, .norm = unknown, .bad_op = what};
   }
   return {.loss = loss, .norm = grad_norm(parameters(model))};
+}
+
+std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& key,
+                                const Gradients& gradients) {
+  clear_gradients(parameters(model));
+  const std::string bad_op =
+      gradients.bad_op.empty() ? gradients_of(model, batch, key, true).bad_op : gradients.bad_op;
+  clear_gradients(parameters(model));
+  if (bad_op.empty()) return "the norm of all gradients is not finite, though each of them is";
+  return "the loss or a gradient is not finite; " + bad_op;
 }
 
 double clipping(double norm, const LmConfig& config) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "../../data/dataset.h"
@@ -24,12 +25,19 @@ AdamWOptions adam_w_options(const LmConfig& config);
 WarmupCosine schedule_of(const LmConfig& config);
 
 // Goes forward and back through one batch and leaves the gradients on the model. `key` draws dropout's masks.
+// With check_every_op, a result that is not finite ends both at once, and loss and norm are NaN.
 struct Gradients {
-  double loss;  // nats per token
-  double norm;  // of all gradients together
+  double loss;              // nats per token
+  double norm;              // of all gradients together
+  std::string bad_op = "";  // with check_every_op: the first op whose result is not finite
   bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 };
-Gradients gradients_of(Module& model, const Batch& batch, const Rng& key);
+Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, bool check_every_op = false);
+
+// Why the gradients of this step are not finite: names the first op and module of a second pass with every op
+// checked. Clears the gradients.
+std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& key,
+                                const Gradients& gradients);
 
 // What the optimizer multiplies gradients of this norm with.
 double clipping(double norm, const LmConfig& config);

@@ -1,0 +1,25 @@
+// Interrupt: the first Ctrl-C (SIGINT, or SIGTERM) asks a program to stop in good order, the second stops it
+// at once.
+//
+//   const Interrupt interrupt;      // until it goes out of scope
+//   for (…) {
+//     …
+//     if (interrupt.requested()) { save(); throw Interrupted("…"); }
+//   }
+//
+// One at a time. A signal that was ignored before, as under nohup, stays ignored.
+#pragma once
+
+namespace isobar {
+
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  bool requested() const;
+};
+
+}  // namespace isobar

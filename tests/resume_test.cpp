@@ -1,0 +1,269 @@
+// train_lm killed, interrupted and resumed, as its users meet it.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "../core/hdf5_file.h"
+#include "../core/rng.h"
+#include "../experiments/lm/checkpoint.h"
+#include "message_of.h"
+#include "started_program.h"
+
+using namespace isobar;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr int64_t steps = 40;
+
+// A text of 20,000 letters, and a model that learns from it in half a second and saves after every step.
+std::vector<std::string> training(const TemporaryFolder& folder) {
+  std::string text;
+  for (uint64_t i = 0; i < 20'000; ++i) text.push_back(static_cast<char>('a' + Rng(7).below(20, i)));
+  return {"--corpus",
+          folder.write("text.txt", text),
+          "--n_layer",
+          "2",
+          "--n_head",
+          "2",
+          "--n_kv_head",
+          "1",
+          "--n_embd",
+          "16",
+          "--block_size",
+          "16",
+          "--batch_size",
+          "4",
+          "--max_iters",
+          "40",
+          "--warmup_iters",
+          "2",
+          "--eval_interval",
+          "8",
+          "--eval_iters",
+          "2",
+          "--log_interval",
+          "5",
+          "--dropout",
+          "0.1",
+          "--checkpoint_interval",
+          "1"};
+}
+
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Outcome finished(const std::string& name, const std::vector<std::string>& words) {
+  const TemporaryFolder streams;
+  StartedProgram program(name, words, streams);
+  const int code = program.wait();
+  return {code, program.out(), program.err()};
+}
+
+// Waits until the program has ended or there is something. Programs under sanitizers are slow.
+void wait_until(StartedProgram& program, const std::function<bool()>& there) {
+  while (program.running() && !there()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+}
+
+int64_t newest_step(const std::string& run) {
+  const std::vector<std::string> files = checkpoint_files(run);
+  if (files.empty()) return 0;
+  const std::string name = std::filesystem::path(files.front()).stem();
+  return name == "best" ? 0 : std::stoll(name.substr(5));
+}
+
+std::string step_path(const std::string& run, int64_t step) {
+  return fmt::format("{}/checkpoints/step_{:06}.h5", run, step);
+}
+
+std::string bits(const Tensor& values) {
+  const std::vector<double> numbers = values.to_vector<double>();
+  std::string bytes(numbers.size() * sizeof(double), '\0');
+  if (!numbers.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+// Weights, moments, series and summary are equal, byte for byte but for timing and environment.
+void check_equal(const std::string& a, const std::string& b) {
+  for (const char* name : {"loss.csv", "layers.csv"}) {
+    CAPTURE(name);
+    CHECK(file_text(a + "/" + name) == file_text(b + "/" + name));
+  }
+  std::string summaries[2];
+  for (const int i : {0, 1}) {
+    Json summary = Json::parse(file_text((i == 0 ? a : b) + "/summary.json"));
+    for (const char* part : {"timing", "environment"}) summary.erase(part);
+    summaries[i] = summary.dump();
+  }
+  CHECK(summaries[0] == summaries[1]);
+  const Hdf5File one = Hdf5File::open(a + "/run.h5"), two = Hdf5File::open(b + "/run.h5");
+  REQUIRE(one.names("/series") == two.names("/series"));
+  for (const std::string& name : one.names("/series")) {
+    CAPTURE(name);
+    CHECK(bits(one.read("/series/" + name)) == bits(two.read("/series/" + name)));
+  }
+  for (const char* list : {"/modules", "/module_types", "/weights"})
+    CHECK(one.read_strings(list) == two.read_strings(list));
+  // The last checkpoint has all weights, moments and counts, and what was recorded.
+  CHECK((file_text(step_path(a, steps)) == file_text(step_path(b, steps))));
+  CHECK((file_text(a + "/checkpoints/best.h5") == file_text(b + "/checkpoints/best.h5")));
+}
+
+// The run of `words` into `run`, killed at `kills` pseudo-random instants and gone on with, on 1 or 2
+// threads.
+void train_with_kills(const std::vector<std::string>& words, const std::string& run, int kills,
+                      uint64_t seed) {
+  const Rng rng(seed);
+  const auto more = [&] { return newest_step(run) > 0 ? std::vector<std::string>{"--resume", run} : words; };
+  for (int i = 0; i < kills; ++i) {
+    const TemporaryFolder streams;
+    const std::string threads = std::to_string(1 + rng.below(2, 3 * i));
+    const int64_t target = 1 + (i * steps + static_cast<int64_t>(rng.below(steps, 3 * i + 1))) / (2 * kills);
+    StartedProgram program("train_lm", with(more(), {"--out", run, "--threads", threads}), streams);
+    wait_until(program, [&] { return newest_step(run) >= target; });
+    std::this_thread::sleep_for(std::chrono::microseconds(rng.below(20000, 3 * i + 2)));
+    program.send(SIGKILL);
+    const int code = program.wait();
+    INFO(program.err());
+    REQUIRE(code == -SIGKILL);
+    for (const std::string& path : checkpoint_files(run))
+      CHECK(message_of([&] { load_checkpoint(path); }) == "");
+  }
+  const Outcome last = finished("train_lm", with(more(), {"--out", run}));
+  INFO(last.err);
+  REQUIRE(last.code == 0);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(run))
+    CHECK_MESSAGE(entry.path().extension() != ".tmp", entry.path());
+}
+
+}  // namespace
+
+TEST_CASE("train_lm killed five times at random instants ends as if it had never stopped") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> words = training(folder);
+  const Outcome whole = finished("train_lm", with(words, {"--out", folder / "whole", "--threads", "2"}));
+  INFO(whole.err);
+  REQUIRE(whole.code == 0);
+  train_with_kills(words, folder / "killed", 5, 1);
+  check_equal(folder / "whole", folder / "killed");
+}
+
+TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes on") {
+  const TemporaryFolder folder, streams;
+  const std::vector<std::string> words = training(folder);
+  const std::string whole = folder / "whole", run = folder / "it's here";
+  REQUIRE(finished("train_lm", with(words, {"--out", whole})).code == 0);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const auto more = newest_step(run) > 0 ? std::vector<std::string>{"--resume", run} : words;
+    StartedProgram program("train_lm", with(more, {"--out", run}), streams);
+    const int64_t before = newest_step(run);
+    wait_until(program, [&] { return newest_step(run) > before; });
+    program.send(signal);
+    CHECK(program.wait() == 130);
+    INFO(program.err());
+    const std::string command = fmt::format("'{}/it'\\''s here'", folder.path().string());
+    CHECK(program.err().ends_with(
+        fmt::format("train_lm: stopped after step {} of 40; to go on: {}/bin/train_lm --resume {}\n",
+                    newest_step(run), ISOBAR_BINARY_DIR, command)));
+    CHECK_FALSE(std::filesystem::exists(run + "/summary.json"));
+  }
+
+  // While the run is unfinished: what --resume refuses, and what it takes.
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& part) {
+    const Outcome outcome = finished("train_lm", arguments);
+    INFO(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find(part) != std::string::npos);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  };
+  refused(
+      {"--resume", run, "--n_layer", "3", "--seed", "5", "--keep", "4"},
+      "another configuration: seed is 0 there, 5 here, n_layer is 2 there, 3 here; leave these flags out");
+  refused({"--resume", run, "--preset", "nanogpt_cpu"}, "preset is \"default\" there, \"nanogpt_cpu\" here");
+  refused({"--resume", run, "--corpus", folder.write("other.txt", std::string(20'000, 'a'))},
+          "this is not the text that the run in");
+  refused({"--resume", folder / "none"}, "found none");
+  refused(with(words, {"--out", run}), "go on with --resume");
+  refused({"--resume", whole}, "holds a finished run: nothing is left to do");
+
+  // A damaged checkpoint is named and the one before it taken, here into another folder.
+  const std::string newest = step_path(run, newest_step(run));
+  std::string bytes = file_text(newest);
+  bytes[bytes.size() / 2] ^= 4;
+  std::ofstream(newest, std::ios::binary) << bytes;
+  const Outcome moved = finished("train_lm", {"--resume", run, "--out", folder / "moved", "--threads", "1"});
+  INFO(moved.err);
+  CHECK(moved.code == 0);
+  CHECK(moved.out.find(newest + ": is damaged: its checksum is not that of its content; going back") !=
+        std::string::npos);
+  check_equal(whole, folder / "moved");
+}
+
+TEST_CASE("a second Ctrl-C stops at once") {
+  const TemporaryFolder folder;
+  // The second step ends with an evaluation that nobody waits for.
+  const std::vector<std::string> words =
+      with(training(folder),
+           {"--eval_interval", "2", "--eval_iters", "100000000", "--out", folder / "run", "--force"});
+  int code = 130;
+  for (int attempt = 0; attempt < 20 && code == 130; ++attempt) {
+    const TemporaryFolder streams;
+    std::filesystem::remove_all(folder / "run/checkpoints");
+    StartedProgram program("train_lm", words, streams);
+    wait_until(program, [&] { return newest_step(folder / "run") == 1; });
+    // 130 means that the first signal came before the second step: then again, and later.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20 << std::min(attempt, 6)));
+    program.send(SIGINT);
+    wait_until(program, [&] { return program.err().find("once more to stop at once") != std::string::npos; });
+    program.send(SIGINT);
+    code = program.wait();
+  }
+  CHECK(code == -SIGINT);
+}
+
+TEST_CASE("numbers that are not finite end the run or are skipped and counted") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> exploding =
+      with(training(folder),
+           {"--warmup_iters", "0", "--learning_rate", "1e30", "--dropout", "0", "--max_iters", "6"});
+  for (const char* anomaly : {"--no-anomaly", "--anomaly"}) {
+    const std::string run = folder / anomaly;
+    const Outcome stopped = finished("train_lm", with(exploding, {anomaly, "--out", run}));
+    INFO(stopped.err);
+    CHECK(stopped.code == 1);
+    CHECK(stopped.err.find(
+              "step 1: the loss or a gradient is not finite; in blocks.0.self_attn.q_proj: linear: "
+              "the result [4, 16, 16] is not finite") != std::string::npos);
+    CHECK(stopped.err.find("the last checkpoint is " + step_path(run, 1)) != std::string::npos);
+    CHECK(checkpoint_files(run) == std::vector<std::string>{step_path(run, 1)});
+    CHECK_FALSE(std::filesystem::exists(run + "/summary.json"));
+  }
+  // The stopped run may go on with another --on_nan.
+  const std::string run = folder / "--anomaly";
+  const Outcome skipping = finished("train_lm", {"--resume", run, "--on_nan", "skip"});
+  INFO(skipping.err);
+  CHECK(skipping.code == 0);
+  CHECK(skipping.out.find("linear: the result [4, 16, 16] is not finite; skipped") != std::string::npos);
+  CHECK(Json::parse(file_text(run + "/summary.json"))["skipped_steps"] == 5);
+  const Checkpoint last = load_checkpoint(step_path(run, 6)), first = load_checkpoint(step_path(run, 5));
+  CHECK(last.skipped_steps == 5);
+  for (size_t i = 0; i < last.model.size(); ++i)
+    CHECK(bits(last.model[i].tensor) == bits(first.model[i].tensor));
+}
+
+TEST_CASE("--anomaly changes no bit of a healthy run") {
+  const TemporaryFolder folder;
+  for (const char* anomaly : {"--no-anomaly", "--anomaly"})
+    REQUIRE(
+        finished("train_lm", with(training(folder), {anomaly, "--max_iters", "6", "--out", folder / anomaly}))
+            .code == 0);
+  CHECK(file_text(folder / "--anomaly/layers.csv") == file_text(folder / "--no-anomaly/layers.csv"));
+  CHECK(file_text(folder / "--anomaly/loss.csv") == file_text(folder / "--no-anomaly/loss.csv"));
+}
