@@ -50,3 +50,25 @@ TEST_CASE("a file longer than the limit is refused") {
   CHECK(read_file(folder / "x", 5) == "12345");
   CHECK_THROWS_WITH_AS(read_file(folder / "x", 4), doctest::Contains("at most 4 bytes"), Error);
 }
+
+TEST_CASE("what killed writers left behind is removed, and nothing else") {
+  const TemporaryFolder folder;
+  for (const char* name :
+       {"run.h5.12-0.tmp", "a.b.7-15.tmp", "mine.tmp", "x.12-.tmp", "x.-3.tmp", ".1-2.tmp.h5", "12-0.tmp"})
+    folder.write(name, "x");
+  remove_temporaries(folder.path());
+  CHECK(folder.names() ==
+        std::vector<std::string>{".1-2.tmp.h5", "12-0.tmp", "mine.tmp", "x.-3.tmp", "x.12-.tmp"});
+  remove_temporaries(folder / "none");
+}
+
+TEST_CASE("a folder is made once, and never in place of a file") {
+  const TemporaryFolder folder;
+  folder.write("file", "x");
+  make_folder_durably(folder / "new");
+  make_folder_durably(folder / "new");
+  CHECK(std::filesystem::is_directory(folder / "new"));
+  CHECK_THROWS_WITH_AS(make_folder_durably(folder / "file"), doctest::Contains("cannot make the folder"),
+                       Error);
+  CHECK_THROWS_WITH_AS(make_folder_durably(folder / "no/folder"), doctest::Contains("No such file"), Error);
+}

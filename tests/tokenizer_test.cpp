@@ -106,3 +106,16 @@ TEST_CASE("tokenizers are made by name") {
   CHECK(make_tokenizer("byte", "abca")->vocabulary_size() == 256);
   CHECK_THROWS_WITH_AS(make_tokenizer("word", "abca"), "tokenizer: wanted char or byte, got word", Error);
 }
+
+TEST_CASE("a tokenizer comes back whole from its JSON") {
+  const std::string text = "zß漢a\n\xff\"\x01";
+  for (const char* kind : {"char", "byte"}) {
+    CAPTURE(kind);
+    const auto made = make_tokenizer(kind, text);
+    const auto back = tokenizer_from_json(made->to_json());
+    CHECK(back->vocabulary_size() == made->vocabulary_size());
+    CHECK(back->encode(text) == made->encode(text));
+    CHECK(back->to_json() == made->to_json());
+  }
+  CHECK(CharTokenizer("b\na\xff").to_json() == R"({"characters":[10,97,98,1114367],"type":"char"})");
+}
