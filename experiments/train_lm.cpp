@@ -27,6 +27,7 @@
 #include "lm/corpus.h"
 #include "lm/evaluate.h"
 #include "lm/expectations.h"
+#include "lm/print_model.h"
 #include "lm/report.h"
 #include "lm/session.h"
 #include "lm/train.h"
@@ -180,7 +181,13 @@ int main(int argc, char** argv) {
       {.name = "train_lm",
        .about = "Trains a small language model and watches the signal in every layer.",
        .presets = {{"default", "a Llama-like model: RMSNorm, RoPE, SwiGLU", [] {}},
-                   {"nanogpt_cpu", "nanoGPT's published CPU setting", [&] { config.apply_nanogpt_cpu(); }}},
+                   {"nanogpt_cpu", "nanoGPT's published CPU setting", [&] { config.apply_nanogpt_cpu(); }},
+                   {"babygpt", "nanoGPT's setting for a GPU: 10.7 million parameters",
+                    [&] { config.apply_babygpt(); }},
+                   {"minimind", "MiniMind's model: 25,829,888 parameters, --vocab_size 6400",
+                    [&] { config.apply_minimind(); }}},
+       .printers = {{"print-model", "Print the model's tree and what its parts cost, and stop",
+                     [&] { return print_model(config); }}},
        .resume = resume_of_train_lm()},
       config, argc, argv, [&](Run& run) { train_and_report(run, config); });
 }

@@ -97,6 +97,9 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
       ->type_name("FILE")
       ->take_last();
   app.add_flag("--print-config", line.print_config, "Print all settings as JSON and stop");
+  for (const Printer& printer : program.printers)
+    app.add_flag_callback(
+        "--" + printer.flag, [&] { line.printer = printer.flag; }, printer.about);
   app.add_flag("--json", line.json, "Print summary.json alone on stdout; all else goes to stderr");
   app.add_flag("--force", line.force, "Replace a finished run in DIR");
   if (program.resume)

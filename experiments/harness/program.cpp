@@ -41,9 +41,10 @@ std::string apply_preset(const Program& program, const std::string& name, const 
 }
 
 // The harness's own options may not be a study's.
-void check_names(const std::vector<Setting>& settings) {
+void check_names(const Program& program, const std::vector<Setting>& settings) {
   std::set<std::string> taken = {"help",         "version", "out",   "seed",   "threads", "config",
                                  "print-config", "json",    "force", "preset", "resume"};
+  for (const Printer& printer : program.printers) taken.insert(printer.flag);
   for (const Setting& setting : settings)
     check(taken.insert(setting.name).second, "config: the name '{}' is taken; rename the field",
           setting.name);
@@ -129,7 +130,7 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
 int run_checked(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
                 const std::function<void(Run&)>& body, Streams streams) {
   const std::vector<Setting> settings = settings_of(config);
-  check_names(settings);
+  check_names(program, settings);
   const CommandLine line = parse_command_line(program, settings, arguments);
   const auto print = [&](const std::string& text) {
     fmt::print(streams.out, "{}", text);
@@ -150,6 +151,8 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   options.err = streams.err;
   set_threads(line.threads ? static_cast<int>(parse_bounded(*line.threads, 1, 1024, "--threads"))
                            : available_threads());
+  for (const Printer& printer : program.printers)
+    if (printer.flag == line.printer) return print(printer.text());
 
   check(line.resume.empty() || !line.out.empty() || line.force ||
             !std::filesystem::exists(options.folder + "/summary.json"),

@@ -39,10 +39,17 @@ struct Resume {
   std::vector<std::string> may_differ;  // settings that a flag may give another value
 };
 
+// A flag that prints something and stops, as --print-config does: `--<flag>`.
+struct Printer {
+  std::string flag, about;
+  std::function<std::string()> text;  // called once Config has its final state
+};
+
 struct Program {
   std::string name;                  // of the executable, of the default folder runs/<name>
   std::string about;                 // for --help: question, claim and source; may have several lines
   std::vector<Preset> presets = {};  // the first is used when no --preset is given
+  std::vector<Printer> printers = {};
   std::optional<Resume> resume = std::nullopt;
   std::string command = {};  // as the user typed it; empty: the name
 };

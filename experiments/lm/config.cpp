@@ -5,15 +5,20 @@ namespace isobar {
 void LmConfig::fields(Fields& f) {
   f("corpus", corpus, "text file, or 'synthetic'; empty: Tiny Shakespeare, else the synthetic language");
   f("tokenizer", tokenizer, "what a token is", {"char", "byte"});
+  f("vocab_size", vocab_size, "symbols of the model, at least the tokenizer's (0: just those)");
   f("n_layer", n_layer, "blocks");
   f("n_head", n_head, "query heads");
   f("n_kv_head", n_kv_head, "key/value heads; divides n_head (0: n_head)");
   f("n_embd", n_embd, "width of the residual stream");
   f("block_size", block_size, "tokens that the model sees at once");
   f("norm", norm, "normalization", norm_names());
+  f("norm_eps", norm_eps, "eps of layernorm and rmsnorm");
   f("placement", placement, "norm before or after each branch", {"pre", "post"});
   f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "relu"});
+  f("hidden", hidden,
+    "width of the feed-forward part (0: 8/3 n_embd in whole 64s for swiglu, else 4 n_embd)");
   f("positions", positions, "how places are told apart", {"rope", "learned"});
+  f("rope_base", rope_base, "base of the angles of RoPE");
   f("qk_norm", qk_norm, "RMSNorm on queries and keys");
   f("softcap", softcap, "bound on attention logits, cap · tanh(logits / cap); 0: none");
   f("tie_embeddings", tie_embeddings, "one matrix for embedding and output");
@@ -63,6 +68,45 @@ void LmConfig::apply_nanogpt_cpu() {
   tie_embeddings = true;
 }
 
+// config/train_shakespeare_char.py of nanoGPT.
+void LmConfig::apply_babygpt() {
+  apply_nanogpt_cpu();
+  vocab_size = 65;
+  n_layer = n_head = n_kv_head = 6;
+  n_embd = 384;
+  block_size = 256;
+  batch_size = 64;
+  max_iters = 5000;
+  dropout = 0.2;
+}
+
+// The sizes are those of source 003; rates and clipping those of MiniMind's trainer/train_pretrain.py, its
+// batches of 32 × 8 cut to what two cores see in an hour or two.
+void LmConfig::apply_minimind() {
+  vocab_size = 6400;
+  n_layer = n_head = 8;
+  n_kv_head = 2;
+  n_embd = 512;
+  block_size = 512;
+  norm = "rmsnorm";
+  norm_eps = 1e-5;
+  placement = "pre";
+  ffn = "swiglu";
+  hidden = 1408;
+  positions = "rope";
+  rope_base = 1e6;
+  qk_norm = bias = false;
+  softcap = dropout = 0;
+  tie_embeddings = true;
+  batch_size = 8;
+  max_iters = 1000;
+  learning_rate = 5e-4;
+  min_lr = 5e-5;
+  warmup_iters = 50;
+  beta2 = 0.95;
+  grad_clip = 1;
+}
+
 void LmConfig::check_values() const {
   const auto at_least = [](const char* flag, auto value, auto least) {
     check(value >= least, "--{}: wanted at least {}, got {}", flag, least, value);
@@ -79,12 +123,15 @@ void LmConfig::check_values() const {
                                     {"keep", keep}})
     at_least(flag, value, int64_t{1});
   at_least("n_kv_head", n_kv_head, int64_t{0});
+  at_least("vocab_size", vocab_size, int64_t{0});
+  at_least("hidden", hidden, int64_t{0});
   at_least("warmup_iters", warmup_iters, int64_t{0});
   at_least("checkpoint_interval", checkpoint_interval, int64_t{0});
   for (const auto& [flag, value] : {std::pair{"learning_rate", learning_rate},
                                     {"min_lr", min_lr},
                                     {"weight_decay", weight_decay},
                                     {"grad_clip", grad_clip},
+                                    {"norm_eps", norm_eps},
                                     {"softcap", softcap}})
     at_least(flag, value, 0.0);
   check(warmup_iters <= max_iters, "--warmup_iters: wanted at most max_iters ({}), got {}", max_iters,
@@ -94,21 +141,26 @@ void LmConfig::check_values() const {
         n_head, n_kv_head);
   check(positions != "rope" || n_embd / n_head % 2 == 0,
         "--n_embd: RoPE wants an even head width, got {} / {}", n_embd, n_head);
+  check(rope_base > 0, "--rope_base: wanted a number above 0, got {}", rope_base);
   check(dropout >= 0 && dropout < 1, "--dropout: wanted a probability in [0, 1), got {}", dropout);
 }
 
-LanguageModelConfig LmConfig::model(int64_t vocabulary) const {
-  return {.vocabulary = vocabulary,
+LanguageModelConfig LmConfig::model(int64_t tokens) const {
+  check(vocab_size == 0 || vocab_size >= tokens,
+        "--vocab_size: wanted at least the {} tokens of the tokenizer, got {}", tokens, vocab_size);
+  return {.vocabulary = vocab_size > 0 ? vocab_size : tokens,
           .block_size = block_size,
           .n_layer = n_layer,
           .n_head = n_head,
           .n_kv_head = n_kv_head,
           .n_embd = n_embd,
           .positions = positions == "rope" ? Positions::rope : Positions::learned,
+          .rope_base = rope_base,
           .norm = norm,
-          .norm_options = {.bias = bias},
+          .norm_options = {.eps = norm_eps, .bias = bias},
           .placement = placement == "pre" ? Placement::pre : Placement::post,
           .ffn = ffn,
+          .hidden = hidden,
           .bias = bias,
           .qk_norm = qk_norm,
           .softcap = softcap,

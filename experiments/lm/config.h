@@ -14,6 +14,7 @@ namespace isobar {
 struct LmConfig : HasFields {
   std::string corpus = "";  // empty: Tiny Shakespeare where it is found, else the synthetic language
   std::string tokenizer = "char";
+  int64_t vocab_size = 0;  // 0: the tokenizer's; more leaves rows of the embedding unused
 
   int64_t n_layer = 4;
   int64_t n_head = 4;
@@ -21,9 +22,12 @@ struct LmConfig : HasFields {
   int64_t n_embd = 128;
   int64_t block_size = 64;
   std::string norm = "rmsnorm";
+  double norm_eps = 1e-5;  // Llama's and GPT-2's
   std::string placement = "pre";
   std::string ffn = "swiglu";
+  int64_t hidden = 0;  // 0: 8/3 of n_embd in whole 64s for swiglu, else 4 · n_embd
   std::string positions = "rope";
+  double rope_base = 1e4;  // Su et al. 2021
   bool qk_norm = false;
   double softcap = 0;
   bool tie_embeddings = true;
@@ -52,9 +56,14 @@ struct LmConfig : HasFields {
   void fields(Fields& f) override;
   // Sets all knobs to nanoGPT's published CPU setting.
   void apply_nanogpt_cpu();
+  // To nanoGPT's setting for a GPU: 6 layers, 6 heads, 384 wide, 256 characters.
+  void apply_babygpt();
+  // To MiniMind's model of 25,829,888 parameters, and its rates.
+  void apply_minimind();
   // Throws Error naming the flag whose value makes no sense.
   void check_values() const;
-  LanguageModelConfig model(int64_t vocabulary) const;
+  // The model for a tokenizer of that many tokens. Throws Error where vocab_size is less.
+  LanguageModelConfig model(int64_t tokens) const;
 };
 
 }  // namespace isobar

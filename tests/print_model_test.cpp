@@ -1,0 +1,91 @@
+// train_lm --print-model: the sizes that the presets' sources print, and costs held against counts of their
+// own.
+#include "../experiments/lm/print_model.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "../autograd/tape.h"
+#include "../core/memory.h"
+#include "program.h"
+
+using namespace isobar;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE(
+    "train_lm --preset minimind --print-model: 25,829,888 parameters and 17 RMSNorms, no corpus needed") {
+  const Outcome run = run_built("train_lm", "--preset minimind --print-model --corpus missing.txt");
+  INFO(run.out, run.err);
+  CHECK(run.code == 0);
+  CHECK(holds(run.out, "total: 25,829,888 parameters in "));
+  CHECK(holds(run.out, " 17 RMSNorms"));
+  CHECK(holds(run.out, "blocks.7.self_attn.k_proj"));
+  // 6 · (6400 · 512 + 8 · (655,360 + 2,162,688)) + 8 · 12 · 512 · 512
+  CHECK(holds(run.out, "1.801e+08 flops a token"));
+}
+
+TEST_CASE("train_lm --preset babygpt --print-model: nanoGPT's 10.65 million without the positions") {
+  // 65·384 + 256·384 + 6 (2·384 + 12·384²) + 384
+  const Outcome run = run_built("train_lm", "--preset babygpt --print-model");
+  INFO(run.out, run.err);
+  CHECK(run.code == 0);
+  CHECK(holds(run.out, "total: 10,745,088 parameters in "));
+}
+
+TEST_CASE("parts of a model cost what the whole does") {
+  for (const bool tied : {true, false}) {
+    LanguageModel model({.vocabulary = 32,
+                         .block_size = 256,
+                         .n_layer = 2,
+                         .n_head = 4,
+                         .n_kv_head = 2,
+                         .n_embd = 64,
+                         .tie_embeddings = tied},
+                        Rng(1));
+    const ModelCosts costs = costs_of(model);
+    const auto part = [&](const std::string& path) {
+      return *std::find_if(costs.modules.begin(), costs.modules.end(),
+                           [&](const ModuleCost& one) { return one.path == path; });
+    };
+    CHECK(part("").parameters == parameter_count(model));
+    CHECK(part("lm_head").parameters == (tied ? 0 : 32 * 64));
+    int64_t parameters_of_parts = 0, kept_of_parts = 0;
+    double flops_of_parts = 0;
+    for (const char* path : {"embed_tokens", "blocks.0", "blocks.1", "norm", "lm_head"}) {
+      parameters_of_parts += part(path).parameters;
+      kept_of_parts += *part(path).kept;
+      flops_of_parts += part(path).flops;
+      CHECK(*part(path).kept >= 0);
+    }
+    CHECK(parameters_of_parts == part("").parameters);
+    CHECK(flops_of_parts == part("").flops);
+    // Equal but for the tape's lists, which double now and then.
+    CHECK(static_cast<double>(*part("blocks.0").kept) ==
+          doctest::Approx(static_cast<double>(*part("blocks.1").kept)).epsilon(0.05));
+    // q, k, v, attention's result with its log-sums, two norms and two sums, and three results of SwiGLU:
+    // 2 + 1 + 1/16 + 4 of 64 channels and 3 of 192, 256 tokens of 4 bytes.
+    CHECK(static_cast<double>(*part("blocks.1").kept) ==
+          doctest::Approx(256 * 4 * (64 * 7.0625 + 192 * 3)).epsilon(0.05));
+    // The dropout of the embedding keeps nothing.
+    CHECK(kept_of_parts == *part("").kept);
+    CHECK(*part("").kept + costs.loss_kept == costs.kept);
+  }
+}
+
+TEST_CASE("the bytes kept of one sequence are those that a tape holds of it") {
+  LanguageModel model({.vocabulary = 32, .block_size = 256, .n_layer = 2, .n_head = 4, .n_embd = 64}, Rng(1));
+  const ModelCosts costs = costs_of(model);
+  const Tensor symbols = zeros({1, 256}, Dtype::i64), next = symbols.copy();
+  const size_t before = memory::stats().bytes_in_use;
+  const Tape tape({.key = Rng(0)});
+  const Tensor loss = cross_entropy(model(symbols), next);
+  const auto held = static_cast<double>(memory::stats().bytes_in_use - before);
+  // The watched tape has one small node a module more; its list of nodes may fall into the next size class.
+  CHECK(static_cast<double>(costs.kept) == doctest::Approx(held).epsilon(0.05));
+}
