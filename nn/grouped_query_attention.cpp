@@ -31,6 +31,11 @@ GroupedQueryAttention::GroupedQueryAttention(int64_t width, int64_t head_count, 
 }
 
 Tensor GroupedQueryAttention::forward(const Tensor& x) {
+  KeyValues none;
+  return forward(x, none);
+}
+
+Tensor GroupedQueryAttention::forward(const Tensor& x, KeyValues& past) {
   const int64_t width = q_proj.weight.size(1);
   check(x.ndim() == 3 && x.size(2) == width, "attention: wanted x (B, T, {}), got {}", width, x.shape());
   const auto heads = [&](const Tensor& y, int64_t count) {
@@ -38,15 +43,21 @@ Tensor GroupedQueryAttention::forward(const Tensor& x) {
   };
   Tensor q = heads(q_proj(x), n_head);
   Tensor k = heads(k_proj(x), options.n_kv_head);
-  const Tensor v = heads(v_proj(x), options.n_kv_head);
+  Tensor v = heads(v_proj(x), options.n_kv_head);
   if (options.qk_norm) {
     q = (*q_norm)(q);
     k = (*k_norm)(k);
   }
   if (options.rope_base) {
-    q = rope(q, *options.rope_base, 0, options.rope_style);
-    k = rope(k, *options.rope_base, 0, options.rope_style);
+    const int64_t start = past.k.defined() ? past.k.size(1) : 0;
+    q = rope(q, *options.rope_base, start, options.rope_style);
+    k = rope(k, *options.rope_base, start, options.rope_style);
   }
+  if (past.k.defined()) {
+    k = concat({past.k, k}, 1);
+    v = concat({past.v, v}, 1);
+  }
+  past = {k, v};
   const Tensor mixed = attention(q, k, v, {.causal = options.causal, .softcap = options.softcap});
   return o_proj(reshape(mixed, x.shape()));
 }

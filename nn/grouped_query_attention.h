@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "key_value_cache.h"
 #include "linear.h"
 #include "rms_norm.h"
 
@@ -35,6 +36,8 @@ struct GroupedQueryAttention : Module {
   GroupedQueryAttention(int64_t width, int64_t head_count, const Rng& rng,
                         const GroupedQueryAttentionOptions& chosen = {});
   Tensor forward(const Tensor& x) override;
+  // The same where `past` holds the tokens before x; x's are added to it.
+  Tensor forward(const Tensor& x, KeyValues& past);
   void fields(Fields& f) override;
 };
 

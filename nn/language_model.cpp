@@ -95,11 +95,31 @@ LanguageModel::LanguageModel(const LanguageModelConfig& chosen, const Rng& rng)
 Tensor LanguageModel::forward(const Tensor& symbols) {
   check(symbols.ndim() == 2 && symbols.size(1) <= config.block_size,
         "language_model: wanted symbols (B, T) with T up to {}, got {}", config.block_size, symbols.shape());
-  Tensor x = embed_tokens(symbols);
-  if (embed_positions) x = x + (*embed_positions)(arange(symbols.size(1)));
-  x = dropout(x);
+  Tensor x = embed(symbols, 0);
   for (TransformerBlock& block : blocks) x = block(x);
   return lm_head((*norm)(x));
+}
+
+Tensor LanguageModel::forward(const Tensor& symbols, KeyValueCache& cache) {
+  check(
+      symbols.ndim() == 2 && cache.length + symbols.size(1) <= config.block_size,
+      "language_model: wanted symbols (B, T) with T up to {} after the {} in the cache, got {}; begin a new "
+      "cache with the last tokens",
+      config.block_size - cache.length, cache.length, symbols.shape());
+  if (cache.length == 0) assign_paths(*this);  // operator() is not there to do it
+  cache.layers.resize(blocks.size());
+  Tensor x = embed(symbols, cache.length);
+  for (size_t i = 0; i < blocks.size(); ++i) x = blocks[i].forward(x, cache.layers[i]);
+  cache.length += symbols.size(1);
+  return lm_head((*norm)(x));
+}
+
+// What the first block reads; the first symbol stands at place `start`.
+Tensor LanguageModel::embed(const Tensor& symbols, int64_t start) {
+  Tensor x = embed_tokens(symbols);
+  const int64_t end = start + symbols.size(1);
+  if (embed_positions) x = x + (*embed_positions)(slice(arange(end), 0, start, end));
+  return dropout(x);
 }
 
 void LanguageModel::fields(Fields& f) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "embedding.h"
+#include "key_value_cache.h"
 #include "linear.h"
 #include "transformer_block.h"
 
@@ -57,7 +58,14 @@ struct LanguageModel : Module {
 
   LanguageModel(const LanguageModelConfig& chosen, const Rng& rng);
   Tensor forward(const Tensor& symbols) override;
+  // The logits of `symbols` after the tokens in `cache`, to which they are added; an empty cache begins a
+  // text. The same as those of the whole text at once but for rounding: products of few rows are summed in
+  // another order. Throws Error where there would be more than block_size tokens.
+  Tensor forward(const Tensor& symbols, KeyValueCache& cache);
   void fields(Fields& f) override;
+
+ private:
+  Tensor embed(const Tensor& symbols, int64_t start);
 };
 
 }  // namespace isobar

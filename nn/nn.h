@@ -15,6 +15,7 @@
 #include "grouped_query_attention.h"
 #include "identity.h"
 #include "init.h"
+#include "key_value_cache.h"
 #include "language_model.h"
 #include "layer_norm.h"
 #include "linear.h"

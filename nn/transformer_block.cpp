@@ -1,5 +1,7 @@
 #include "transformer_block.h"
 
+#include "grouped_query_attention.h"
+
 namespace isobar {
 
 TransformerBlock::TransformerBlock(int64_t width, std::unique_ptr<Module> attention_part,
@@ -14,12 +16,21 @@ TransformerBlock::TransformerBlock(int64_t width, std::unique_ptr<Module> attent
   post_attention_layernorm = make_norm(norm, width, options.norm_options);
 }
 
-Tensor TransformerBlock::branch(const Tensor& x, Module& norm, Module& body) {
+template <class Body>
+Tensor TransformerBlock::branch(const Tensor& x, Module& norm, Body&& body) {
   return placement == Placement::post ? norm(x + dropout(body(x))) : x + dropout(body(norm(x)));
 }
 
 Tensor TransformerBlock::forward(const Tensor& x) {
   const Tensor h = branch(x, *input_layernorm, *self_attn);
+  return branch(h, *post_attention_layernorm, *mlp);
+}
+
+Tensor TransformerBlock::forward(const Tensor& x, KeyValues& past) {
+  auto* caching = dynamic_cast<GroupedQueryAttention*>(self_attn.get());
+  check(caching != nullptr, "transformer_block: {} keeps no keys and values; wanted GroupedQueryAttention",
+        self_attn->type_name());
+  const Tensor h = branch(x, *input_layernorm, [&](const Tensor& y) { return caching->forward(y, past); });
   return branch(h, *post_attention_layernorm, *mlp);
 }
 

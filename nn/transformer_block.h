@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dropout.h"
+#include "key_value_cache.h"
 #include "norm.h"
 #include "placement.h"
 
@@ -27,10 +28,14 @@ struct TransformerBlock : Module {
   TransformerBlock(int64_t width, std::unique_ptr<Module> attention_part,
                    std::unique_ptr<Module> feed_forward_part, const TransformerBlockOptions& options = {});
   Tensor forward(const Tensor& x) override;
+  // The same after the tokens in `past`, to which x's are added. Throws Error unless self_attn is a
+  // GroupedQueryAttention.
+  Tensor forward(const Tensor& x, KeyValues& past);
   void fields(Fields& f) override;
 
  private:
-  Tensor branch(const Tensor& x, Module& norm, Module& body);
+  template <class Body>
+  Tensor branch(const Tensor& x, Module& norm, Body&& body);
 };
 
 }  // namespace isobar

@@ -1,0 +1,111 @@
+// KeyValueCache: a text read piece by piece has the logits of the text read at once.
+#include "../nn/key_value_cache.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "../nn/nn.h"
+#include "message_of.h"
+
+using namespace isobar;
+
+namespace {
+
+constexpr int64_t block_size = 12, vocabulary = 11;
+
+LanguageModelConfig config_of(Positions positions) {
+  return {.vocabulary = vocabulary,
+          .block_size = block_size,
+          .n_layer = 3,
+          .n_head = 4,
+          .n_embd = 32,
+          .positions = positions,
+          .init_std = 0.3};  // logits of size 1 and more: 0.02 would hide differences
+}
+
+struct Case {
+  const char* name;
+  LanguageModelConfig config;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all = {{"rope", config_of(Positions::rope)},
+                           {"learned", config_of(Positions::learned)},
+                           {"grouped heads", config_of(Positions::rope)},
+                           {"QK-norm", config_of(Positions::rope)},
+                           {"softcap", config_of(Positions::rope)},
+                           {"post-norm, gelu, biases", config_of(Positions::learned)}};
+  all[2].config.n_kv_head = 2;
+  all[3].config.qk_norm = true;
+  all[4].config.softcap = 5;
+  all[5].config.placement = Placement::post;
+  all[5].config.norm = "layernorm";
+  all[5].config.ffn = "gelu";
+  all[5].config.bias = true;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("logits with a key/value cache are those without, however the text is cut") {
+  const Tensor symbols = Rng(2).integers({2, block_size}, vocabulary);
+  for (const Case& one : cases()) {
+    CAPTURE(one.name);
+    LanguageModel model(one.config, Rng(1));
+    const std::vector<float> whole = model(symbols).to_vector<float>();
+    for (const std::vector<int64_t>& pieces :
+         {std::vector<int64_t>{12}, {5, 7}, {3, 1, 1, 4, 1, 2}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}) {
+      KeyValueCache cache;
+      std::vector<Tensor> logits;
+      for (const int64_t length : pieces) {
+        const int64_t begin = cache.length;
+        logits.push_back(model.forward(slice(symbols, 1, begin, begin + length), cache));
+        CHECK(cache.length == begin + length);
+      }
+      const std::vector<float> joined = concat(logits, 1).to_vector<float>();
+      // Not bit for bit: products of one to seven rows and of twelve run in different kernels, which sum in
+      // different orders, f32 rounding of sums of 32 terms of size one.
+      for (size_t i = 0; i < whole.size(); ++i) REQUIRE(std::abs(joined[i] - whole[i]) <= 1e-5);
+      CHECK(cache.layers.size() == 3);
+    }
+  }
+}
+
+TEST_CASE("a cache that is read whole at once gives the same bits as no cache") {
+  LanguageModel model(config_of(Positions::rope), Rng(1));
+  const Tensor symbols = Rng(2).integers({1, block_size}, vocabulary);
+  KeyValueCache cache;
+  CHECK(model.forward(symbols, cache).to_vector<float>() == model(symbols).to_vector<float>());
+}
+
+TEST_CASE("caches of two texts do not know each other") {
+  LanguageModel model(config_of(Positions::rope), Rng(1));
+  const Tensor a = Rng(2).integers({1, 4}, vocabulary), b = Rng(3).integers({1, 4}, vocabulary);
+  const Tensor next = Rng(4).integers({1, 1}, vocabulary);
+  KeyValueCache alone, first, second;
+  model.forward(a, alone);
+  const std::vector<float> wanted = model.forward(next, alone).to_vector<float>();
+  model.forward(a, first);
+  model.forward(b, second);
+  CHECK(model.forward(next, first).to_vector<float>() == wanted);
+  CHECK(model.forward(next, second).to_vector<float>() != wanted);
+}
+
+TEST_CASE("a full cache takes no more, and a block without keys takes none") {
+  LanguageModel model(config_of(Positions::rope), Rng(1));
+  KeyValueCache cache;
+  model.forward(zeros({1, 11}, Dtype::i64), cache);
+  CHECK(message_of([&] {
+          model.forward(zeros({1, 2}, Dtype::i64), cache);
+        }) ==
+        "language_model: wanted symbols (B, T) with T up to 1 after the 11 in the cache, got [1, 2]; begin a "
+        "new "
+        "cache with the last tokens");
+  TransformerBlock block(8, std::make_unique<MultiheadAttention>(8, 2, Rng(1)),
+                         std::make_unique<FeedForward>(8, 16, std::make_unique<ReLU>(), Rng(2)));
+  KeyValues none;
+  CHECK(message_of([&] {
+          block.forward(zeros({1, 1, 8}), none);
+        }) == "transformer_block: MultiheadAttention keeps no keys and values; wanted GroupedQueryAttention");
+}
