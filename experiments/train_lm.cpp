@@ -27,10 +27,12 @@
 #include "lm/corpus.h"
 #include "lm/evaluate.h"
 #include "lm/expectations.h"
+#include "lm/generate.h"
 #include "lm/print_model.h"
 #include "lm/report.h"
 #include "lm/session.h"
 #include "lm/train.h"
+#include "lm/utf8.h"
 
 using namespace isobar;
 
@@ -162,7 +164,8 @@ void train_and_report(Run& run, const LmConfig& config) {
   const double val_loss = mean_loss(model, validation, batches, config.batch_size, judge);
   session.stop_if_asked();
   const std::vector<int32_t> drawn =
-      sample(model, {corpus.text.tokens.front()}, 500, 0.8, rng.split("sample"));
+      generate(model, {corpus.text.tokens.front()}, 500,
+               {.tokens = tokenizer.vocabulary_size(), .temperature = 0.8}, rng.split("sample"));
   summarize(run, config, corpus,
             {.parameters = parameter_count(model),
              .skipped_steps = session.skipped_steps(),

@@ -8,7 +8,6 @@
 
 #include "../core/hdf5_file.h"
 #include "../experiments/lm/corpus.h"
-#include "../experiments/lm/evaluate.h"
 #include "program.h"
 #include "temporary_folder.h"
 
@@ -101,24 +100,6 @@ TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves no
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
     CHECK_FALSE(std::filesystem::exists(out));
   }
-}
-
-TEST_CASE("a sampled token has the chance that the softmax gives it") {
-  // A model without blocks' influence: one layer, zero output weights, so every token is equally likely.
-  LanguageModel model({.vocabulary = 4, .block_size = 8, .n_layer = 1, .n_head = 2, .n_embd = 8}, Rng(1));
-  for (Tensor& w : parameters(model)) assign(w, zeros(w.shape()));
-  const std::vector<int32_t> tokens = sample(model, {0}, 4000, 1.0, Rng(2));
-  CHECK(tokens.size() == 4001);
-  for (int32_t token = 0; token < 4; ++token) {
-    const auto count = std::count(tokens.begin() + 1, tokens.end(), token);
-    CHECK(std::abs(count - 1000.0) < 4 * std::sqrt(4000 * 0.25 * 0.75));  // four standard deviations
-  }
-}
-
-TEST_CASE("printable text keeps UTF-8 and newlines and replaces the rest") {
-  CHECK(printable("a\nß漢🙂") == "a\nß漢🙂");
-  CHECK(printable("a\x1b[2J\x80z\xff") == "a�[2J�z�");
-  CHECK(printable("\xe6\xbc") == "��");
 }
 
 TEST_CASE("the synthetic corpus is made where no text is found, and says so") {
