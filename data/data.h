@@ -7,6 +7,8 @@
 #include "loader.h"
 #include "mnist.h"
 #include "permutation.h"
+#include "safetensors.h"
+#include "safetensors_header.h"
 #include "synthetic.h"
 #include "text.h"
 #include "tokenizer.h"

@@ -1,0 +1,174 @@
+#include "safetensors_header.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "../core/error.h"
+
+namespace isobar {
+namespace {
+
+// Bytes of an element; 0: no dtype of the format.
+uint64_t bytes_of(const std::string& dtype) {
+  static const std::map<std::string, uint64_t> all = {
+      {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2},
+      {"BF16", 2}, {"I32", 4}, {"U32", 4}, {"F32", 4},     {"F64", 8},     {"I64", 8}, {"U64", 8}};
+  const auto found = all.find(dtype);
+  return found != all.end() ? found->second : 0;
+}
+
+// What the JSON says of one tensor.
+struct Claim {
+  std::string name;
+  std::optional<std::string> dtype;
+  std::optional<std::vector<uint64_t>> shape, offsets;
+};
+
+// Takes the JSON in as it is parsed and stops at the first thing that does not belong, so that no tree is
+// built of what a file claims. Depth 1 has names, depth 2 what is said of one tensor, or of the file.
+class Reader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit Reader(const std::string& who) : who_(who) {}
+  std::vector<Claim> claims;
+  std::map<std::string, std::string> metadata;
+
+  bool start_object(size_t) override {
+    refuse_unless(!in_array_ && depth_ < 2, "an object");
+    ++depth_;
+    if (depth_ == 2) {
+      in_metadata_ = name_ == "__metadata__";
+      if (!in_metadata_) claims.push_back({name_, {}, {}, {}});
+    }
+    return true;
+  }
+  bool end_object() override {
+    --depth_;
+    return true;
+  }
+  bool key(string_t& name) override {
+    if (depth_ == 1) {
+      check(names_.insert(name).second, "{}: '{}' stands in the header twice", who_, name);
+      name_ = name;
+      return true;
+    }
+    part_ = name;
+    if (in_metadata_) {
+      check(!metadata.contains(part_), "{}: metadata '{}' stands in the header twice", who_, part_);
+      return true;
+    }
+    const Claim& claim = claims.back();
+    const bool known = part_ == "dtype" || part_ == "shape" || part_ == "data_offsets";
+    check(known, "{}: tensor '{}': wanted dtype, shape and data_offsets, got '{}'", who_, name_, part_);
+    const bool twice = part_ == "dtype"   ? claim.dtype.has_value()
+                       : part_ == "shape" ? claim.shape.has_value()
+                                          : claim.offsets.has_value();
+    check(!twice, "{}: tensor '{}': {} stands there twice", who_, name_, part_);
+    return true;
+  }
+  bool string(string_t& text) override {
+    refuse_unless(depth_ == 2 && !in_array_ && (in_metadata_ || part_ == "dtype"), "a text");
+    if (in_metadata_)
+      metadata[part_] = text;
+    else
+      claims.back().dtype = text;
+    return true;
+  }
+  bool start_array(size_t) override {
+    refuse_unless(depth_ == 2 && !in_array_ && !in_metadata_ && part_ != "dtype", "an array");
+    in_array_ = true;
+    numbers().emplace();
+    return true;
+  }
+  bool end_array() override {
+    in_array_ = false;
+    return true;
+  }
+  bool number_unsigned(number_unsigned_t number) override {
+    refuse_unless(in_array_, fmt::format("{}", number));
+    const size_t most = part_ == "shape" ? size_t{max_dims} : 2;
+    check(numbers()->size() < most, "{}: tensor '{}': {} has more than {} numbers", who_, name_, part_, most);
+    numbers()->push_back(number);
+    return true;
+  }
+  bool number_integer(number_integer_t number) override { return refuse(fmt::format("{}", number)); }
+  bool number_float(number_float_t, const string_t& text) override { return refuse(text); }
+  bool boolean(bool value) override { return refuse(value ? "true" : "false"); }
+  bool null() override { return refuse("null"); }
+  bool binary(binary_t&) override { return refuse("binary"); }
+  bool parse_error(size_t place, const std::string&, const nlohmann::detail::exception&) override {
+    throw_error(fmt::format("{}: the header is not valid JSON near byte {}", who_, place));
+  }
+
+ private:
+  std::optional<std::vector<uint64_t>>& numbers() {
+    return part_ == "shape" ? claims.back().shape : claims.back().offsets;
+  }
+  bool refuse(const std::string& what) {
+    refuse_unless(false, what);
+    return false;
+  }
+  void refuse_unless(bool fits, const std::string& what) const {
+    check(fits, "{}: the header has {} {}", who_, what,
+          depth_ == 0   ? "where an object belongs"
+          : depth_ == 1 ? fmt::format("for '{}', where an object belongs", name_)
+                        : fmt::format("in '{}' of '{}', where it does not belong", part_, name_));
+  }
+
+  const std::string& who_;
+  std::set<std::string> names_;
+  std::string name_, part_;  // the keys at depth 1 and 2
+  int depth_ = 0;
+  bool in_array_ = false, in_metadata_ = false;
+};
+
+// The entry that a claim makes, once its shape, dtype and offsets agree with each other and with the file.
+SafetensorsHeader::Entry checked(const Claim& claim, uint64_t data_bytes, const std::string& file) {
+  const std::string who = fmt::format("{}: tensor '{}'", file, claim.name);
+  check(claim.dtype && claim.shape && claim.offsets, "{}: wanted dtype, shape and data_offsets, got no {}",
+        who,
+        !claim.dtype   ? "dtype"
+        : !claim.shape ? "shape"
+                       : "data_offsets");
+  check(claim.offsets->size() == 2, "{}: wanted two data_offsets, got {}", who, claim.offsets->size());
+  uint64_t bytes = bytes_of(*claim.dtype);
+  check(bytes > 0, "{}: there is no dtype '{}'", who, *claim.dtype);
+  std::vector<int64_t> extents;
+  for (const uint64_t extent : *claim.shape) {
+    const bool fits =
+        extent <= INT64_MAX && !__builtin_mul_overflow(bytes, extent, &bytes) && bytes <= INT64_MAX;
+    check(fits, "{}: [{}] has more elements than memory can hold", who, fmt::join(*claim.shape, ", "));
+    extents.push_back(static_cast<int64_t>(extent));
+  }
+  const uint64_t begin = (*claim.offsets)[0], end = (*claim.offsets)[1];
+  check(begin <= end && end <= data_bytes, "{}: its bytes {} to {} lie outside of the {} that the file holds",
+        who, begin, end, data_bytes);
+  check(end - begin == bytes, "{}: {} [{}] takes {} bytes, but its offsets leave {}", who, *claim.dtype,
+        fmt::join(*claim.shape, ", "), bytes, end - begin);
+  return {claim.name, *claim.dtype, Shape(std::span<const int64_t>(extents)), begin, end};
+}
+
+}  // namespace
+
+SafetensorsHeader SafetensorsHeader::parse(std::string_view text, uint64_t data_bytes,
+                                           const std::string& who) {
+  check(text.starts_with("{"), "{}: not a safetensors file: its header does not begin with {{", who);
+  Reader reader(who);
+  nlohmann::json::sax_parse(text, &reader);
+  SafetensorsHeader header{{}, std::move(reader.metadata)};
+  for (const Claim& claim : reader.claims) header.entries.push_back(checked(claim, data_bytes, who));
+  std::sort(header.entries.begin(), header.entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  uint64_t end = 0;
+  for (const Entry& entry : header.entries) {
+    check(entry.begin == end, "{}: tensor '{}' begins at byte {}, {} the end of the one before, {}", who,
+          entry.name, entry.begin, entry.begin < end ? "inside, before" : "a gap after", end);
+    end = entry.end;
+  }
+  check(end == data_bytes, "{}: {} bytes after the last tensor belong to none", who, data_bytes - end);
+  return header;
+}
+
+}  // namespace isobar
