@@ -33,14 +33,14 @@ std::unique_ptr<Module> make_feed_forward(const LanguageModelConfig& config, con
   if (config.ffn == "swiglu")
     return std::make_unique<SwiGLU>(config.n_embd, rng,
                                     SwiGLUOptions{.hidden = config.hidden, .bias = config.bias});
-  check(config.ffn == "gelu" || config.ffn == "relu",
-        "language_model: wanted ffn swiglu, gelu or relu, got {}", config.ffn);
+  check(config.ffn == "gelu" || config.ffn == "gelu_tanh" || config.ffn == "relu",
+        "language_model: wanted ffn swiglu, gelu, gelu_tanh or relu, got {}", config.ffn);
   const int64_t hidden = config.hidden > 0 ? config.hidden : 4 * config.n_embd;
   std::unique_ptr<Module> activation;
-  if (config.ffn == "gelu")
-    activation = std::make_unique<GELU>();
-  else
+  if (config.ffn == "relu")
     activation = std::make_unique<ReLU>();
+  else
+    activation = std::make_unique<GELU>(config.ffn == "gelu" ? GeluForm::erf : GeluForm::tanh);
   return std::make_unique<FeedForward>(config.n_embd, hidden, std::move(activation), rng,
                                        FeedForwardOptions{.bias = config.bias});
 }

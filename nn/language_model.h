@@ -32,7 +32,7 @@ struct LanguageModelConfig {
   std::string norm = "rmsnorm";  // a name for make_norm
   NormOptions norm_options = {};
   Placement placement = Placement::pre;
-  std::string ffn = "swiglu";  // or "gelu", "relu"
+  std::string ffn = "swiglu";  // or "gelu", "gelu_tanh" (GPT-2's), "relu"
   int64_t hidden = 0;  // of the feed-forward part; 0: swiglu_hidden(n_embd), 4 · n_embd for the others
   bool bias = false;   // in attention and the feed-forward part; norms have their own switch
   bool qk_norm = false;

@@ -162,7 +162,7 @@ TEST_CASE("configurations that cannot work are refused") {
   LanguageModelConfig config = small("rmsnorm", Positions::rope);
   config.ffn = "tanh";
   CHECK_THROWS_WITH_AS(LanguageModel(config, Rng(1)),
-                       "language_model: wanted ffn swiglu, gelu or relu, got tanh", Error);
+                       "language_model: wanted ffn swiglu, gelu, gelu_tanh or relu, got tanh", Error);
   config = small("rmsnorm", Positions::rope);
   config.n_embd = 0;
   CHECK_THROWS_WITH_AS(LanguageModel(config, Rng(1)), doctest::Contains("language_model: wanted vocabulary"),

@@ -14,7 +14,7 @@ void LmConfig::fields(Fields& f) {
   f("norm", norm, "normalization", norm_names());
   f("norm_eps", norm_eps, "eps of layernorm and rmsnorm");
   f("placement", placement, "norm before or after each branch", {"pre", "post"});
-  f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "relu"});
+  f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "gelu_tanh", "relu"});
   f("hidden", hidden,
     "width of the feed-forward part (0: 8/3 n_embd in whole 64s for swiglu, else 4 n_embd)");
   f("positions", positions, "how places are told apart", {"rope", "learned"});
