@@ -24,12 +24,13 @@ struct Outcome {
   std::string out, err;
 };
 
-// build/bin/<name> with these arguments, as a shell reads them.
-inline Outcome run_built(const std::string& name, const std::string& arguments) {
+// build/bin/<name> with these arguments, as a shell reads them, called from a folder.
+inline Outcome run_built(const std::string& name, const std::string& arguments,
+                         const std::string& from = ".") {
   const TemporaryFolder folder;
   const std::string out = folder / "out", err = folder / "err";
-  const std::string command =
-      std::string(ISOBAR_BINARY_DIR) + "/bin/" + name + " " + arguments + " >" + out + " 2>" + err;
+  const std::string command = "cd '" + from + "' && " + ISOBAR_BINARY_DIR + "/bin/" + name + " " + arguments +
+                              " >" + out + " 2>" + err;
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, file_text(out), file_text(err)};
 }

@@ -1,0 +1,47 @@
+// evaluate: how well a checkpoint of train_lm predicts a text.
+//
+//   evaluate runs/train_lm --corpus my.txt
+//   evaluate runs/train_lm --corpus tinyshakespeare.txt --part validation    what train_lm did not learn from
+//
+// The text is read in windows of block_size tokens, one after the other; every token but the first is
+// predicted once, from those before it in its window.
+#include <cmath>
+#include <numbers>
+
+#include "../core/file.h"
+#include "harness/tool.h"
+#include "lm/evaluate.h"
+#include "lm/trained.h"
+
+using namespace isobar;
+
+namespace {
+
+constexpr size_t longest_text = size_t{1} << 34;
+
+void judge(const std::string& checkpoint, const std::string& corpus, const std::string& part) {
+  check(!corpus.empty(), "--corpus: wanted a text file");
+  check(part == "all" || part == "validation", "--part: wanted all or validation, got {}", part);
+  Trained trained = load_trained(checkpoint);
+  TextCorpus text;
+  text.tokens = trained.tokenizer->encode(read_file(corpus, longest_text));
+  const std::span<const int32_t> tokens =
+      part == "all" ? std::span<const int32_t>(text.tokens) : text.validation();
+  check(tokens.size() >= 2, "{}: wanted at least two tokens, got {}", corpus, tokens.size());
+  const TextLoss loss = text_loss(trained.model, tokens);
+  const auto bytes = static_cast<double>(trained.tokenizer->decode(tokens.subspan(1)).size());
+  fmt::print("{} tokens predicted, {} bytes\n", loss.tokens, bytes);
+  fmt::print("loss {:.4f} nats a token, perplexity {:.3f}, {:.4f} bits a byte\n", loss.mean(),
+             std::exp(loss.mean()), loss.nats / std::numbers::ln2 / bytes);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string checkpoint, corpus, part = "all";
+  Tool tool("evaluate", "Loss, perplexity and bits per byte of a checkpoint of train_lm on a text.");
+  tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
+  tool.option("--corpus", corpus, "the text file");
+  tool.option("--part", part, "all of it, or the validation part, the last tenth");
+  return tool.run(argc, argv, [&] { judge(checkpoint, corpus, part); });
+}

@@ -1,0 +1,49 @@
+// export: a checkpoint of train_lm as Hugging Face's transformers reads it.
+//
+//   export runs/train_lm -o llama/model.safetensors --layout llama
+//
+// Written beside model.safetensors: config.json, and tokenizer.json, with which `import` reads it back. (Of
+// our tokenizers, transformers knows byte-level BPE only.)
+#include <filesystem>
+
+#include "../core/file.h"
+#include "harness/tool.h"
+#include "lm/hugging_face.h"
+#include "lm/trained.h"
+
+using namespace isobar;
+
+namespace {
+
+void write_model(const std::string& checkpoint, const std::filesystem::path& out,
+                 const std::string& layout_name, bool force) {
+  const Layout layout = layout_from_name(layout_name);
+  check(out.extension() == ".safetensors", "--out: wanted a name that ends with .safetensors, got '{}'",
+        out.string());
+  const std::filesystem::path folder = out.parent_path();
+  for (const auto& path : {out, folder / "config.json", folder / "tokenizer.json"})
+    check(force || !std::filesystem::exists(path), "{}: is there already; choose another folder, or --force",
+          path.string());
+  Trained trained = load_trained(checkpoint);
+  const std::string bytes = safetensors_bytes(to_hugging_face(trained.model, layout));
+  const std::string config = json_text(hugging_face_config(trained.model.config, layout));
+  if (!folder.empty()) std::filesystem::create_directories(folder);
+  write_file_atomically(folder / "config.json", config);
+  write_file_atomically(folder / "tokenizer.json", trained.tokenizer->to_json());
+  write_file_atomically(out, bytes);
+  fmt::print("{}: {} parameters, {} KiB\n", out.string(), parameter_count(trained.model),
+             bytes.size() / 1024);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string checkpoint, out = "model.safetensors", layout = "llama";
+  bool force = false;
+  Tool tool("export", "Writes a checkpoint of train_lm as model.safetensors and config.json.");
+  tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
+  tool.option("-o,--out", out, "the file to write; config.json and tokenizer.json come beside it");
+  tool.option("--layout", layout, "llama or gpt2");
+  tool.option("--force", force, "replace files that are there");
+  return tool.run(argc, argv, [&] { write_model(checkpoint, out, layout, force); });
+}

@@ -1,0 +1,51 @@
+// Tool: the command line of a program that does one thing and leaves no run behind.
+//
+//   int main(int argc, char** argv) {
+//     std::string path;
+//     int64_t count = 500;
+//     Tool tool("sample", "Draws text from a checkpoint.");
+//     tool.word("CHECKPOINT", path, "the file that train_lm wrote");
+//     tool.option("--max_new_tokens", count, "tokens to draw");
+//     return tool.run(argc, argv, [&] { … });
+//   }
+//
+// All tools take --help, --version and --threads. Exit codes: 0 done; 2 bad usage or input, with one line on
+// stderr.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace isobar {
+
+class Tool {
+ public:
+  Tool(std::string name, const std::string& about);
+  ~Tool();
+  Tool(const Tool&) = delete;
+  Tool& operator=(const Tool&) = delete;
+
+  // A word that must be there, in the order of these calls.
+  void word(const std::string& name, std::string& value, const std::string& help);
+  // An option; the value that it has now is its default. "-o,--out" has a short form too.
+  void option(const std::string& flags, std::string& value, const std::string& help);
+  void option(const std::string& flags, int64_t& value, const std::string& help);
+  void option(const std::string& flags, double& value, const std::string& help);
+  void option(const std::string& flags, bool& value, const std::string& help);
+
+  // Parses, sets the number of threads, and runs the body. Returns the exit code.
+  int run(int argc, char** argv, const std::function<void()>& body);
+
+ private:
+  std::string name_;
+  std::unique_ptr<CLI::App> app_;
+  int64_t threads_ = 0;
+};
+
+}  // namespace isobar

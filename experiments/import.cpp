@@ -1,0 +1,65 @@
+// import: a model in one of Hugging Face's layouts as a checkpoint that sample and evaluate take.
+//
+//   import llama/model.safetensors -o llama.h5
+//
+// config.json and tokenizer.json are those beside the file unless others are named.
+#include <filesystem>
+
+#include "../core/file.h"
+#include "harness/settings.h"
+#include "harness/tool.h"
+#include "lm/checkpoint.h"
+#include "lm/hugging_face.h"
+
+using namespace isobar;
+
+namespace {
+
+constexpr size_t longest_config = size_t{1} << 20, longest_tokenizer = size_t{1} << 27;
+
+Json read_json(const std::string& path) {
+  const Json json = Json::parse(read_file(path, longest_config), nullptr, false);
+  check(!json.is_discarded(), "{}: not valid JSON", path);
+  return json;
+}
+
+std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path) {
+  if (path == "byte") return std::make_shared<ByteTokenizer>();
+  try {
+    return tokenizer_from_json(read_file(path, longest_tokenizer));
+  } catch (const Error& error) {
+    throw_error(fmt::format("{}; --tokenizer names another, or 'byte'", error.what()));
+  }
+}
+
+void read_model(const std::string& path, std::string config_path, std::string tokenizer,
+                const std::string& out) {
+  check(!out.empty(), "--out: wanted the checkpoint to write");
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (config_path.empty()) config_path = folder / "config.json";
+  if (tokenizer.empty()) tokenizer = folder / "tokenizer.json";
+  const Json json = read_json(config_path);
+  LmConfig config = config_from_hugging_face(json, config_path);
+  LanguageModel model = model_from_hugging_face(config, layout_from_name(json.at("model_type")),
+                                                read_safetensors(path, is_weight), path);
+  Checkpoint checkpoint;
+  checkpoint.tokenizer = read_tokenizer(tokenizer);
+  config.model(checkpoint.tokenizer->vocabulary_size());  // throws where it has more tokens than the model
+  checkpoint.config = json_text(settings_json(config));
+  checkpoint.model = named_state(model);
+  save_checkpoint(out, checkpoint);
+  fmt::print("{}: {} parameters, {} tokens\n", out, parameter_count(model),
+             checkpoint.tokenizer->vocabulary_size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string path, config, tokenizer, out;
+  Tool tool("import", "Reads model.safetensors and config.json into a checkpoint.");
+  tool.word("MODEL", path, "model.safetensors");
+  tool.option("--config", config, "its config.json (default: the one beside it)");
+  tool.option("--tokenizer", tokenizer, "its tokenizer.json, or 'byte' (default: the one beside it)");
+  tool.option("-o,--out", out, "the checkpoint to write");
+  return tool.run(argc, argv, [&] { read_model(path, config, tokenizer, out); });
+}

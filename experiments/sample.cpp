@@ -1,0 +1,60 @@
+// sample: text drawn from a checkpoint of train_lm, as it comes.
+//
+//   sample runs/train_lm --prompt "ROMEO:"
+//   sample runs/train_lm/checkpoints/best.h5 --temperature 0        always the likeliest token
+//
+// The same seed gives the same text. What the text has of bytes that are no UTF-8 is shown as "�".
+#include <cstdio>
+
+#include "harness/tool.h"
+#include "lm/generate.h"
+#include "lm/trained.h"
+#include "lm/utf8.h"
+
+using namespace isobar;
+
+namespace {
+
+struct Options {
+  std::string checkpoint, prompt = "\n";
+  int64_t max_new_tokens = 500, seed = 0;
+  Sampling sampling{.temperature = 0.8, .top_k = 200};  // nanoGPT's sample.py
+};
+
+void show(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  check(written && std::fflush(stdout) == 0, "stdout: cannot write");
+}
+
+void draw(Options options) {
+  check_sampling(options.sampling);
+  check(options.max_new_tokens >= 0, "--max_new_tokens: wanted 0 or more, got {}", options.max_new_tokens);
+  check(options.seed >= 0, "--seed: wanted 0 or more, got {}", options.seed);
+  check(!options.prompt.empty(), "--prompt: wanted at least one character");
+  Trained trained = load_trained(options.checkpoint);
+  const std::vector<int32_t> prompt = trained.tokenizer->encode(options.prompt);
+  options.sampling.tokens = trained.tokenizer->vocabulary_size();
+  Utf8Stream stream;
+  show(stream.push(options.prompt));
+  generate(trained.model, prompt, options.max_new_tokens, options.sampling,
+           Rng(static_cast<uint64_t>(options.seed)).split("sample"), [&](int32_t token) {
+             show(stream.push(trained.tokenizer->decode({&token, 1})));
+           });
+  show(stream.finish() + "\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  Tool tool("sample", "Draws text from a checkpoint of train_lm.");
+  tool.word("CHECKPOINT", options.checkpoint, "a checkpoint, or the folder of a run: its newest");
+  tool.option("--prompt", options.prompt, "the text to go on from");
+  tool.option("--max_new_tokens", options.max_new_tokens, "tokens to draw");
+  tool.option("--temperature", options.sampling.temperature, "divides the logits; 0: the likeliest token");
+  tool.option("--top_k", options.sampling.top_k, "draw from the k likeliest; 0: from all");
+  tool.option("--top_p", options.sampling.top_p,
+              "draw from the fewest likeliest that have this chance together");
+  tool.option("--seed", options.seed, "of the random numbers");
+  return tool.run(argc, argv, [&] { draw(options); });
+}

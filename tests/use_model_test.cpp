@@ -1,0 +1,192 @@
+// The programs that use a trained model, as their users meet them: the commands that experiments/README.md
+// shows, and bad input.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "../experiments/lm/trained.h"
+#include "program.h"
+
+using namespace isobar;
+
+namespace {
+
+// A folder with a text, and a run on it of a model of this kind.
+struct Workplace {
+  TemporaryFolder folder;
+  std::string text;
+
+  explicit Workplace(const std::string& model) {
+    text = "ROMEO:\n";
+    for (int i = 0; i < 200; ++i) text += fmt::format("{} times {} is {}.\n", i, i % 7, i * (i % 7));
+    folder.write("my.txt", text);
+    const Outcome run = train(model);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+  }
+  Outcome train(const std::string& model) const {
+    return in_folder(
+        "train_lm",
+        "--corpus my.txt --n_layer 2 --n_head 2 --n_embd 16 --block_size 16 --batch_size 4 --max_iters 20"
+        " --warmup_iters 2 --eval_interval 10 --eval_iters 2 --out runs/train_lm " +
+            model);
+  }
+  // build/bin/<name> as if called from the folder.
+  Outcome in_folder(const std::string& name, const std::string& arguments) const {
+    return run_built(name, arguments, folder.path());
+  }
+};
+
+// A Llama-like model, trained once for all.
+const Workplace& llama() {
+  static const Workplace place("");
+  return place;
+}
+
+const std::string gpt2 = "--norm layernorm --positions learned --ffn gelu --n_kv_head 0";
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// The commands of a section of experiments/README.md, without "build/bin/" and what is said of them.
+std::vector<std::string> commands_of(const std::string& section) {
+  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/README.md");
+  const size_t heading = readme.find("\n## " + section), begin = readme.find("```sh\n", heading) + 6;
+  REQUIRE(heading != std::string::npos);
+  std::istringstream block(readme.substr(begin, readme.find("```", begin) - begin));
+  std::vector<std::string> commands;
+  for (std::string line; std::getline(block, line);)
+    commands.push_back(std::regex_replace(line.substr(0, line.find("  ")), std::regex("^build/bin/"), ""));
+  return commands;
+}
+
+}  // namespace
+
+TEST_CASE("the commands that experiments/README.md shows for using a model work") {
+  const Workplace& place = llama();
+  const std::vector<std::string> commands = commands_of("sample, evaluate, export, import");
+  CHECK(commands.size() >= 6);
+  for (const std::string& command : commands) {
+    CAPTURE(command);
+    const size_t space = command.find(' ');
+    const Outcome outcome = place.in_folder(command.substr(0, space), command.substr(space));
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK_FALSE(outcome.out.empty());
+  }
+}
+
+TEST_CASE("sample goes on from the prompt, the same for the same seed") {
+  const Workplace& place = llama();
+  const auto drawn = [&](const std::string& options) {
+    const Outcome outcome = place.in_folder("sample", "runs/train_lm --prompt '12 times' " + options);
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out.starts_with("12 times"));
+    return outcome.out;
+  };
+  const std::string text = drawn("--max_new_tokens 40 --seed 3");
+  CHECK(text.size() == 8 + 40 + 1);
+  CHECK(text == drawn("--max_new_tokens 40 --seed 3 --threads 1"));
+  CHECK(text != drawn("--max_new_tokens 40 --seed 4"));
+  CHECK(drawn("--max_new_tokens 40 --temperature 0") == drawn("--max_new_tokens 40 --top_k 1 --seed 9"));
+  CHECK(drawn("--max_new_tokens 0") == "12 times\n");
+}
+
+TEST_CASE("evaluate's figures are those of a loop over all tokens, one at a time") {
+  const Workplace& place = llama();
+  const Outcome outcome = place.in_folder("evaluate", "runs/train_lm --corpus my.txt --part validation");
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  Trained trained = load_trained(place.folder / "runs/train_lm");
+  const std::vector<int32_t> all = trained.tokenizer->encode(place.text);
+  const std::vector<int32_t> tokens(all.begin() + static_cast<std::ptrdiff_t>(all.size() * 9 / 10),
+                                    all.end());
+  double nats = 0;
+  for (size_t i = 1; i < tokens.size(); ++i) {
+    const size_t begin = (i - 1) / 16 * 16;
+    const std::vector<int32_t> seen(tokens.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    tokens.begin() + static_cast<std::ptrdiff_t>(i));
+    const Tensor logits = trained.model(tensor<int32_t>({1, static_cast<int64_t>(seen.size())}, seen));
+    const std::vector<double> last = slice(logits, 1, logits.size(1) - 1, logits.size(1)).to_vector<double>();
+    double sum = 0;
+    for (const double z : last) sum += std::exp(z);
+    nats += std::log(sum) - last[static_cast<size_t>(tokens[i])];
+  }
+  const auto count = static_cast<double>(tokens.size() - 1);
+  // Printed to four digits.
+  std::smatch match;
+  REQUIRE(std::regex_search(outcome.out, match,
+                            std::regex("loss ([0-9.]+) nats a token, perplexity ([0-9.]+), ([0-9.]+) bits")));
+  CHECK(std::stod(match[1]) == doctest::Approx(nats / count).epsilon(1e-4));
+  CHECK(std::stod(match[2]) == doctest::Approx(std::exp(nats / count)).epsilon(1e-3));
+  CHECK(std::stod(match[3]) == doctest::Approx(nats / std::log(2.0) / count).epsilon(1e-4));
+  CHECK(holds(outcome.out, fmt::format("{} tokens predicted, {} bytes", count, count)));
+}
+
+TEST_CASE("a model comes back from each layout as the same model") {
+  for (const auto& [layout, model] : {std::pair<std::string, std::string>{"llama", ""}, {"gpt2", gpt2}}) {
+    const std::string& name = layout;
+    CAPTURE(name);
+    const Workplace place(model);
+    const Outcome out =
+        place.in_folder("export", "runs/train_lm -o there/model.safetensors --layout " + layout);
+    INFO(out.err);
+    REQUIRE(out.code == 0);
+    const Outcome back = place.in_folder("import", "there/model.safetensors -o back.h5");
+    INFO(back.err);
+    REQUIRE(back.code == 0);
+    Trained one = load_trained(place.folder / "runs/train_lm"), two = load_trained(place.folder / "back.h5");
+    const std::vector<int32_t> tokens = one.tokenizer->encode("3 times 4 is 12.");
+    CHECK(two.tokenizer->encode("3 times 4 is 12.") == tokens);
+    const Tensor symbols = tensor<int32_t>({1, static_cast<int64_t>(tokens.size())}, tokens);
+    CHECK(one.model(symbols).to_vector<float>() == two.model(symbols).to_vector<float>());
+    const Outcome again =
+        place.in_folder("export", "runs/train_lm -o there/model.safetensors --layout " + layout);
+    CHECK(again.code == 2);
+    CHECK(holds(again.err, "is there already; choose another folder, or --force"));
+  }
+}
+
+TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
+  const Workplace& place = llama();
+  place.folder.write("bad.safetensors", "not a model");
+  place.folder.write("config.json", "{");
+  place.folder.write("bad.h5", std::string(3000, 'x'));
+  struct Refusal {
+    std::string program, arguments, part;
+  };
+  for (const Refusal& refusal : std::vector<Refusal>{
+           {"sample", "", "CHECKPOINT is required"},
+           {"sample", "none.h5", "none.h5"},
+           {"sample", "bad.h5", "bad.h5"},
+           {"sample", "there", "there"},
+           {"sample", "runs/train_lm --top_p 2", "--top_p: wanted a chance in (0, 1], got 2"},
+           {"sample", "runs/train_lm --temperature -1", "--temperature: wanted 0 or more"},
+           {"sample", "runs/train_lm --max_new_tokens many", "--max_new_tokens"},
+           {"sample", "runs/train_lm --prompt 'ß'", "ß"},
+           {"sample", "runs/train_lm --temprature 1", "--temprature"},
+           {"evaluate", "runs/train_lm", "--corpus: wanted a text file"},
+           {"evaluate", "runs/train_lm --corpus none.txt", "none.txt"},
+           {"evaluate", "runs/train_lm --corpus my.txt --part train", "--part: wanted all or validation"},
+           {"export", "runs/train_lm -o out.bin", "--out: wanted a name that ends with .safetensors"},
+           {"export", "runs/train_lm -o o/x.safetensors --layout gpt2",
+            "layout gpt2: wanted --norm layernorm"},
+           {"export", "runs/train_lm -o o/x.safetensors --layout bert", "layout: wanted llama or gpt2"},
+           {"import", "bad.safetensors -o o.h5", "config.json: not valid JSON"},
+           {"import", "bad.safetensors", "--out: wanted the checkpoint to write"}}) {
+    CAPTURE(refusal.program);
+    CAPTURE(refusal.arguments);
+    const Outcome outcome = place.in_folder(refusal.program, refusal.arguments);
+    INFO(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(holds(outcome.err, refusal.part));
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK(outcome.out.empty());
+    CHECK_FALSE(std::filesystem::exists(place.folder / "o"));
+    CHECK_FALSE(std::filesystem::exists(place.folder / "o.h5"));
+  }
+}
