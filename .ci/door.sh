@@ -2,8 +2,8 @@
 
 # libdnnl-dev is not among them: CMake takes it where it is installed, and only some CPUs gain by it.
 packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libhdf5-dev
-  libspdlog-dev libfmt-dev doctest-dev libcli11-dev nlohmann-json3-dev libxsimd-dev zlib1g-dev libxxhash-dev
-  libbenchmark-dev libjs-dygraphs curl ca-certificates"
+  libspdlog-dev libfmt-dev doctest-dev libcli11-dev nlohmann-json3-dev libxsimd-dev libutf8proc-dev zlib1g-dev
+  libxxhash-dev libbenchmark-dev libjs-dygraphs curl ca-certificates"
 ci_packages="clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver"
 
 say() { printf 'isobar: %s\n' "$*"; }

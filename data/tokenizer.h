@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../core/error.h"
+#include "text_part.h"
 
 namespace isobar {
 
@@ -27,10 +28,16 @@ class Tokenizer {
   // Token ids are 0 … vocabulary_size() − 1.
   virtual int64_t vocabulary_size() const = 0;
   // Throws Error that names the first character without a token and its place.
-  virtual std::vector<int32_t> encode(std::string_view text) const = 0;
+  std::vector<int32_t> encode(std::string_view text) const;
+  // Appends the tokens of the bytes at the start of the part that no following text can change, and returns
+  // how many bytes these are: all where nothing follows. What is left begins the next part; then the tokens
+  // are those of the whole text. Throws as encode does.
+  virtual size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const = 0;
   // Throws Error for an id outside of the vocabulary.
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
-  // The tokenizer whole, as the JSON text that tokenizer_from_json() takes.
+  // What tells two documents of a corpus apart, in between: a newline, unless there is a token for it.
+  virtual std::vector<int32_t> separator() const { return encode("\n"); }
+  // The tokenizer as a JSON text, from which tokenizer_from_json makes an equal one.
   virtual std::string to_json() const = 0;
 };
 
@@ -40,14 +47,12 @@ class CharTokenizer : public Tokenizer {
  public:
   // Throws Error for an empty text.
   explicit CharTokenizer(std::string_view text);
-  // Of the characters with these numbers: a code point, or 0x110000 + b for a stray byte b. Throws Error
-  // unless they ascend within that range and there is at least one.
+  // The same from the characters' numbers (utf8.h), sorted and distinct. Throws Error where they are not.
   explicit CharTokenizer(std::vector<uint32_t> characters);
 
   int64_t vocabulary_size() const override { return static_cast<int64_t>(characters_.size()); }
-  std::vector<int32_t> encode(std::string_view text) const override;
+  size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const override;
   std::string decode(std::span<const int32_t> tokens) const override;
-  // {"type": "char", "characters": [10, 32, …]}
   std::string to_json() const override;
 
  private:
@@ -58,16 +63,33 @@ class CharTokenizer : public Tokenizer {
 class ByteTokenizer : public Tokenizer {
  public:
   int64_t vocabulary_size() const override { return 256; }
-  std::vector<int32_t> encode(std::string_view text) const override;
+  size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const override;
   std::string decode(std::span<const int32_t> tokens) const override;
-  // {"type": "byte"}
   std::string to_json() const override;
 };
 
-// "char" or "byte"; a char tokenizer takes its vocabulary from `text`. Throws Error for another kind.
+// "char", "byte", or the path of a file that ends in .json and holds a tokenizer; a char tokenizer takes its
+// vocabulary from `text`. Throws Error for another kind.
 std::unique_ptr<Tokenizer> make_tokenizer(std::string_view kind, std::string_view text);
-// The tokenizer that wrote this text. Distrusts it: throws Error where to_json() of none could have written
-// it.
-std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view text);
+
+// The tokenizer that to_json() wrote, of any kind, or a byte-level BPE tokenizer of Hugging Face (bpe.h);
+// `name` stands in errors. Throws Error for any other text.
+std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view json, const std::string& name = "the text");
+
+// The tokenizer in a file, as tokenizer_from_json has it.
+std::unique_ptr<Tokenizer> read_tokenizer(const std::string& path);
+
+// The characters of a text that comes in parts, for a CharTokenizer.
+class CharacterSet {
+ public:
+  // Takes in the characters at the start of the part that no following text can change, and returns their
+  // bytes.
+  size_t add(const TextPart& part);
+  // The numbers of those seen, sorted.
+  std::vector<uint32_t> characters() const;
+
+ private:
+  std::vector<uint64_t> seen_;  // 64 characters in each, by number
+};
 
 }  // namespace isobar

@@ -71,7 +71,8 @@ TEST_CASE("corpus says which file it cannot read and why") {
   CHECK_THROWS_WITH_AS(TextCorpus::read("/proc/self/mem", "byte"),
                        "text: cannot read /proc/self/mem: Input/output error", Error);
   CHECK_THROWS_WITH_AS(TextCorpus::from_text("", "byte"), "text: wanted a corpus, got an empty text", Error);
-  CHECK_THROWS_WITH_AS(TextCorpus::from_text("abc", "bpe"), "tokenizer: wanted char or byte, got bpe", Error);
+  CHECK_THROWS_WITH_AS(TextCorpus::from_text("abc", "bpe"),
+                       "tokenizer: wanted char, byte or a .json file, got bpe", Error);
 }
 
 TEST_CASE("token windows come with their next tokens") {

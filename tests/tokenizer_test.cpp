@@ -104,7 +104,8 @@ TEST_CASE("tokenizers refuse tokens outside of their vocabulary") {
 TEST_CASE("tokenizers are made by name") {
   CHECK(make_tokenizer("char", "abca")->vocabulary_size() == 3);
   CHECK(make_tokenizer("byte", "abca")->vocabulary_size() == 256);
-  CHECK_THROWS_WITH_AS(make_tokenizer("word", "abca"), "tokenizer: wanted char or byte, got word", Error);
+  CHECK_THROWS_WITH_AS(make_tokenizer("word", "abca"),
+                       "tokenizer: wanted char, byte or a .json file, got word", Error);
 }
 
 TEST_CASE("a tokenizer comes back whole from its JSON") {

@@ -1,0 +1,48 @@
+// GPT-2's split of a text into words, inside of which byte-level BPE merges (Radford et al. 2019;
+// openai/gpt-2, src/encoder.py):
+//
+//   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+//
+//   split_words("It's  25 €")        // "It" "'s" " " " 25" " €"
+//
+// Classes are those of libutf8proc's Unicode; \s is White_Space. A byte that is no part of valid UTF-8 is a
+// character that is neither letter, number nor space. The words of a text, one after the other, are the text.
+// In one thing the split is not the pattern's: no word is longer than longest_word bytes. Where it would be,
+// it ends with the last character that fits, and the next word begins there. So a text of any size can be
+// split in little memory.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "utf8.h"
+
+namespace isobar {
+
+inline constexpr size_t longest_word = size_t{1} << 16;
+
+// The length in bytes of the first word of a non-empty text.
+size_t first_word(std::string_view text);
+
+// Calls visit(word) for the words of a text in order and returns how many bytes they take. Unless `last`,
+// more text may follow: then these are only the words that stay the same whatever follows.
+template <class Visit>
+size_t for_each_word(std::string_view text, bool last, const Visit& visit) {
+  constexpr size_t longest_contraction = 3;
+  if (!last) text.remove_suffix(incomplete_bytes(text));
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t length = first_word(text.substr(begin));
+    // A run of characters goes on until another kind is seen, and "'" may begin a contraction.
+    if (!last && (begin + length == text.size() || begin + longest_contraction > text.size())) break;
+    visit(text.substr(begin, length));
+    begin += length;
+  }
+  return begin;
+}
+
+// All words of a text, as views into it.
+std::vector<std::string_view> split_words(std::string_view text);
+
+}  // namespace isobar

@@ -1,0 +1,41 @@
+// TextPart: a piece of a longer text, as a file is read; and TextFeed, which hands a text that comes in
+// pieces to a function that wants its characters and words whole.
+//
+//   TextFeed feed;
+//   std::vector<int32_t> tokens;
+//   const auto encode = [&](const TextPart& part) { return tokenizer.encode_part(part, tokens); };
+//   feed.add("It", false, encode);
+//   feed.add("'s", true, encode);      // tokens are now those of "It's"
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace isobar {
+
+struct TextPart {
+  std::string_view text;
+  bool last = true;     // whether the whole text ends here
+  uint64_t offset = 0;  // where the part begins in the whole text, for errors
+};
+
+class TextFeed {
+ public:
+  // `take(part)` returns how many bytes it has dealt with: all of a last part. What it leaves comes again,
+  // with the next piece behind it. After a last piece another text may begin.
+  template <class Take>
+  void add(std::string_view piece, bool last, const Take& take) {
+    rest_ += piece;
+    const size_t taken = take(TextPart{rest_, last, offset_});
+    rest_.erase(0, taken);
+    offset_ = last ? 0 : offset_ + taken;
+  }
+
+ private:
+  std::string rest_;
+  uint64_t offset_ = 0;
+};
+
+}  // namespace isobar
