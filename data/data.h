@@ -14,6 +14,7 @@
 #include "safetensors_header.h"
 #include "synthetic.h"
 #include "text.h"
+#include "text_input.h"
 #include "text_part.h"
 #include "tokenizer.h"
 #include "utf8.h"

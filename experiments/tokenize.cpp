@@ -1,0 +1,121 @@
+// tokenize: learns a byte-level BPE tokenizer from text, and turns text into tokens and back.
+//
+//   tokenize train --vocab_size 6400 corpus.txt -o bpe.json      writes a Hugging Face tokenizer.json
+//   tokenize encode --tokenizer bpe.json story.txt > tokens.txt  numbers with blanks between them
+//   tokenize decode --tokenizer bpe.json tokens.txt              the text again, byte for byte
+//
+// Text files may be many, of any size and compressed (.gz); with --field they are JSON lines. encode and
+// decode read the standard input where no file is named.
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <fstream>
+
+#include "../core/file.h"
+#include "../data/bpe_train.h"
+#include "../data/text_input.h"
+
+using namespace isobar;
+
+namespace {
+
+struct CommandLine {
+  TextInput input;
+  std::string tokenizer, out, file = "/dev/stdin";
+  int64_t vocab_size = 6400;
+  std::string special = "<|endoftext|>";
+};
+
+void print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  check(written && std::fflush(stdout) == 0, "stdout: cannot write; is the disk full?");
+}
+
+void train(const CommandLine& line) {
+  WordCounts counts;
+  TextFeed feed;
+  read_documents(line.input, [&](std::string_view piece, bool last) {
+    feed.add(piece, last, [&](const TextPart& part) { return counts.add(part); });
+  });
+  BpeOptions options{.vocabulary_size = line.vocab_size, .specials = {}};
+  if (!line.special.empty()) options.specials.push_back(line.special);
+  const BpeTokenizer tokenizer = train_bpe(counts, options);
+  write_file_atomically(line.out, tokenizer.to_json());
+  print(fmt::format("{}: {} tokens, {} merges, from {} words, {} of them distinct\n", line.out,
+                    tokenizer.vocabulary_size(), tokenizer.merges().size(), counts.total(), counts.size()));
+}
+
+void encode(const CommandLine& line) {
+  const std::unique_ptr<Tokenizer> tokenizer =
+      line.tokenizer == "byte" ? make_tokenizer("byte", "") : read_tokenizer(line.tokenizer);
+  TextFeed feed;
+  std::vector<int32_t> tokens;
+  const char* blank = "";
+  read_documents({.paths = {line.file}}, [&](std::string_view piece, bool last) {
+    feed.add(piece, last, [&](const TextPart& part) { return tokenizer->encode_part(part, tokens); });
+    if (tokens.empty()) return;
+    print(fmt::format("{}{}", blank, fmt::join(tokens, " ")));
+    tokens.clear();
+    blank = " ";
+  });
+  print("\n");
+}
+
+void decode(const CommandLine& line) {
+  const std::unique_ptr<Tokenizer> tokenizer =
+      line.tokenizer == "byte" ? make_tokenizer("byte", "") : read_tokenizer(line.tokenizer);
+  std::ifstream numbers(line.file, std::ios::binary);
+  check(numbers.is_open(), "decode: cannot open {}; give it a file of tokens", line.file);
+  std::string text;
+  for (std::string word; numbers >> word;) {
+    int32_t token = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), token);
+    check(error == std::errc() && end == word.data() + word.size(),
+          "decode: wanted the number of a token, got '{}'", word.substr(0, 40));
+    text += tokenizer->decode({&token, 1});
+    if (text.size() < size_t{1} << 16) continue;
+    print(text);
+    text.clear();
+  }
+  check(!numbers.bad(), "decode: cannot read {}", line.file);
+  print(text);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CommandLine line;
+  CLI::App app("Text to tokens and back: byte-level BPE as GPT-2 has it.", "tokenize");
+  app.require_subcommand(1);
+  CLI::App* train_command = app.add_subcommand("train", "Learn a BPE tokenizer from text files");
+  train_command->add_option("FILE", line.input.paths, "text files; .gz is decompressed")->required();
+  train_command->add_option("-o,--out", line.out, "the tokenizer.json to write")->required();
+  train_command->add_option("--vocab_size", line.vocab_size, "tokens, the 256 bytes among them")
+      ->capture_default_str();
+  train_command->add_option("--field", line.input.field,
+                            "the files are JSON lines with their text under this name");
+  train_command->add_option("--special", line.special, "token that ends a document; '' for none")
+      ->capture_default_str();
+  CLI::App* encode_command = app.add_subcommand("encode", "Print the tokens of a text");
+  CLI::App* decode_command = app.add_subcommand("decode", "Print the text of tokens");
+  for (CLI::App* command : {encode_command, decode_command}) {
+    command->add_option("FILE", line.file, "what to read; the standard input without");
+    command->add_option("--tokenizer", line.tokenizer, "a tokenizer.json, or byte")->required();
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "tokenize: {}; see tokenize --help\n", error.what());
+    return 2;
+  }
+  try {
+    if (*train_command) train(line);
+    if (*encode_command) encode(line);
+    if (*decode_command) decode(line);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tokenize: {}\n", error.what());
+    return 2;
+  }
+}
