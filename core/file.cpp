@@ -84,9 +84,13 @@ void write_file_durably(const std::string& path, std::string_view bytes) {
   write_and_sync(path, bytes, path);
 }
 
-void write_file_atomically(const std::string& path, std::string_view bytes) {
+std::string temporary_name(const std::string& path) {
   static std::atomic<unsigned> count = 0;
-  const std::string temporary = fmt::format("{}.{}-{}.tmp", path, ::getpid(), count++);
+  return fmt::format("{}.{}-{}.tmp", path, ::getpid(), count++);
+}
+
+void write_file_atomically(const std::string& path, std::string_view bytes) {
+  const std::string temporary = temporary_name(path);
   write_and_sync(temporary, bytes, path);
   try {
     rename_file(temporary, path);
@@ -118,6 +122,21 @@ void remove_temporaries(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
     if (is_temporary(entry.path().filename())) found.push_back(entry.path());
   for (const auto& path : found) std::filesystem::remove(path, ignored);
+}
+
+void reserve_file(const std::string& path, size_t bytes) {
+  const Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)};
+  if (file.number < 0) fail("create", path, errno);
+  int reason = EINTR;
+  while (reason == EINTR) reason = ::posix_fallocate(file.number, 0, static_cast<off_t>(bytes));
+  if (reason != 0) fail("write", path, reason);
+}
+
+void finish_file(const std::string& path, size_t bytes) {
+  const Descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
+  if (file.number < 0) fail("open", path, errno);
+  if (::ftruncate(file.number, static_cast<off_t>(bytes)) != 0 || ::fsync(file.number) != 0)
+    fail("write", path, errno);
 }
 
 std::string read_file(const std::string& path, size_t limit) {

@@ -30,6 +30,14 @@ void make_folder_durably(const std::string& path);
 // there meanwhile.
 void remove_temporaries(const std::string& folder);
 
+// For files that another library writes. A name for a temporary file beside `path`, each time another one.
+std::string temporary_name(const std::string& path);
+// Makes the file at least `bytes` long and takes the room for them from the disk, so that writing within them
+// cannot fail for want of it. Throws Error where there is no room.
+void reserve_file(const std::string& path, size_t bytes);
+// Cuts the file to `bytes` and syncs it to the disk.
+void finish_file(const std::string& path, size_t bytes);
+
 // The whole file. Throws Error when it cannot be read or is longer than `limit` bytes.
 std::string read_file(const std::string& path, size_t limit);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <utility>
 
 #include "file.h"
@@ -12,6 +13,9 @@ namespace isobar {
 namespace {
 
 static_assert(std::is_same_v<hid_t, int64_t>);
+
+// Of a file on the disk: how much room there is for what HDF5 adds between two looks at it.
+constexpr size_t spare_room = size_t{1} << 20;
 
 // HDF5 prints its errors itself and loads plugins from folders named in the environment, unless told not to.
 void set_up_library() {
@@ -280,6 +284,21 @@ Hdf5File Hdf5File::create(const std::string& name) {
   return {id, name};
 }
 
+Hdf5File Hdf5File::create_on_disk(const std::string& path) {
+  Hdf5File file(-1, path);
+  file.temporary_ = temporary_name(path);
+  reserve_file(file.temporary_, spare_room);  // where this fails, HDF5 is never asked
+  const Handle access = file_access(path);
+  // This format has checksums on all that HDF5 itself must trust: shapes, layouts, where the chunks lie.
+  must(H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110), path, "set access properties");
+  const Handle properties(H5Pcreate(H5P_FILE_CREATE), H5Pclose, path, "make file properties");
+  must(H5Pset_obj_track_times(properties, false), path, "set file properties");
+  file.id_ = H5Fcreate(file.temporary_.c_str(), H5F_ACC_TRUNC, properties, access);
+  if (file.id_ < 0) fail(path, "create the file");
+  file.take_room(0);
+  return file;
+}
+
 Hdf5File Hdf5File::open(const std::string& path) {
   const Handle access = file_access(path);
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
@@ -298,16 +317,36 @@ Hdf5File Hdf5File::open_image(std::string_view bytes, const std::string& name) {
 }
 
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept
-    : id_(std::exchange(other.id_, -1)), name_(std::move(other.name_)) {}
+    : id_(std::exchange(other.id_, -1)),
+      name_(std::move(other.name_)),
+      temporary_(std::exchange(other.temporary_, "")),
+      room_(other.room_) {}
 
 Hdf5File& Hdf5File::operator=(Hdf5File&& other) noexcept {
   std::swap(id_, other.id_);
   std::swap(name_, other.name_);
+  std::swap(temporary_, other.temporary_);
+  std::swap(room_, other.room_);
   return *this;
 }
 
 Hdf5File::~Hdf5File() {
   if (id_ >= 0) H5Fclose(id_);
+  if (!temporary_.empty()) std::remove(temporary_.c_str());
+}
+
+// Makes sure that a file on the disk has room for `bytes` more, whatever HDF5 adds to them.
+void Hdf5File::take_room(size_t bytes) {
+  if (temporary_.empty()) return;
+  const size_t needed = file_size(id_, name_) + bytes + spare_room;
+  if (needed <= room_) return;
+  room_ = needed + 15 * spare_room;  // not for every few bytes
+  try {
+    reserve_file(temporary_, room_);
+  } catch (const Error&) {
+    room_ = needed;  // the disk may be nearly full
+    reserve_file(temporary_, room_);
+  }
 }
 
 std::string Hdf5File::image() {
@@ -319,7 +358,18 @@ std::string Hdf5File::image() {
   return bytes;
 }
 
-void Hdf5File::save(const std::string& path) { write_file_atomically(path, image()); }
+void Hdf5File::save(const std::string& path) {
+  if (temporary_.empty()) return write_file_atomically(path, image());
+  check(path == name_, "hdf5: {}: a file made on the disk is saved under its own path, not as '{}'", name_,
+        path);
+  take_room(0);
+  must(H5Fflush(id_, H5F_SCOPE_LOCAL), name_, "bring the file up to date");
+  const size_t size = file_size(id_, name_);
+  must(H5Fclose(std::exchange(id_, -1)), name_, "close the file");
+  finish_file(temporary_, size);
+  rename_file(temporary_, path);
+  temporary_.clear();
+}
 
 void Hdf5File::make_group(const std::string& path) {
   if (exists(id_, name_, path)) return;
@@ -346,6 +396,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
 }
 
 void Hdf5File::write(const std::string& path, const Tensor& values) {
+  take_room(static_cast<size_t>(values.numel()) * 8);
   const Tensor packed = values.packed();
   const std::vector<hsize_t> extents(packed.shape().begin(), packed.shape().end());
   dispatch_any(packed.dtype(), [&]<class T>() {
@@ -356,6 +407,7 @@ void Hdf5File::write(const std::string& path, const Tensor& values) {
 
 template <class T>
 void Hdf5File::write(const std::string& path, std::span<const T> values) {
+  take_room(values.size_bytes());
   const hsize_t extent = values.size();
   write_dataset(id_, name_, path, disk_type(dtype_of<T>()), memory_type(dtype_of<T>()), {&extent, 1},
                 values.data(), values.empty());
@@ -366,6 +418,7 @@ void Hdf5File::write(const std::string& path, const std::vector<std::string>& va
   for (const std::string& value : values) length = std::max(length, value.size());
   std::string padded(values.size() * length, '\0');
   for (size_t i = 0; i < values.size(); ++i) values[i].copy(&padded[i * length], length);
+  take_room(padded.size());
   const Handle type = string_type(length, name_);
   const hsize_t extent = values.size();
   write_dataset(id_, name_, path, type, type, {&extent, 1}, padded.data(), values.empty());
@@ -406,6 +459,60 @@ void Hdf5File::append(const std::string& path, std::span<const T> row) {
   const Handle one_row(H5Screate_simple(ndim, count, nullptr), H5Sclose, name_, what);
   must(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, count, nullptr), name_, what);
   must(H5Dwrite(dataset, memory_type(dtype), one_row, space, H5P_DEFAULT, row.data()), name_, what);
+}
+
+template <class T>
+void Hdf5File::extend(const std::string& path, std::span<const T> values, int64_t chunk) {
+  constexpr bool u16 = std::is_same_v<T, uint16_t>;
+  take_room(values.size_bytes() + static_cast<size_t>(chunk) * sizeof(T));
+  const std::string what = fmt::format("append to '{}'", path);
+  if (!exists(id_, name_, path)) {
+    const hsize_t start = 0, most = H5S_UNLIMITED, extent = static_cast<hsize_t>(chunk);
+    const Handle space(H5Screate_simple(1, &start, &most), H5Sclose, name_, "make a shape");
+    const Handle links = link_creation(name_), properties = dataset_creation(name_);
+    must(H5Pset_chunk(properties, 1, &extent), name_, "set chunks");
+    const Handle made(H5Dcreate2(id_, path.c_str(), u16 ? H5T_STD_U16LE : H5T_STD_I32LE, space, links,
+                                 properties, H5P_DEFAULT),
+                      H5Dclose, name_, fmt::format("create dataset '{}'", path));
+  }
+  const Handle dataset(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose, name_, what);
+  hsize_t begin = 0;
+  {
+    const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
+    H5Sget_simple_extent_dims(space, &begin, nullptr);
+  }
+  const hsize_t count = values.size(), end = begin + count;
+  must(H5Dset_extent(dataset, &end), name_, what);
+  const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
+  const Handle block(H5Screate_simple(1, &count, nullptr), H5Sclose, name_, what);
+  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, &begin, nullptr, &count, nullptr), name_, what);
+  must(
+      H5Dwrite(dataset, u16 ? H5T_NATIVE_UINT16 : H5T_NATIVE_INT32, block, space, H5P_DEFAULT, values.data()),
+      name_, what);
+}
+
+int64_t Hdf5File::length(const std::string& path) const {
+  const Source source = open_source(id_, name_, path);
+  const bool whole = H5Tget_class(source.type) == H5T_INTEGER;
+  const bool u16 = whole && H5Tget_size(source.type) == 2 && H5Tget_sign(source.type) == H5T_SGN_NONE;
+  const bool i32 = whole && H5Tget_size(source.type) == 4 && H5Tget_sign(source.type) == H5T_SGN_2;
+  check((u16 || i32) && source.extents.size() == 1, "hdf5: {}: wanted one dimension of u16 or i32 in '{}'",
+        name_, path);
+  return source.numel;
+}
+
+void Hdf5File::read_range(const std::string& path, int64_t begin, std::span<int32_t> values) const {
+  const int64_t there = length(path), wanted = static_cast<int64_t>(values.size());
+  check(begin >= 0 && begin <= there && wanted <= there - begin,
+        "hdf5: {}: wanted numbers {} … {} of '{}', which has {}", name_, begin, begin + wanted - 1, path,
+        there);
+  const std::string what = fmt::format("read dataset '{}'", path);
+  const Handle dataset(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose, name_, what);
+  const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
+  const hsize_t start = static_cast<hsize_t>(begin), count = values.size();
+  const Handle block(H5Screate_simple(1, &count, nullptr), H5Sclose, name_, what);
+  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &count, nullptr), name_, what);
+  must(H5Dread(dataset, H5T_NATIVE_INT32, block, space, H5P_DEFAULT, values.data()), name_, what);
 }
 
 bool Hdf5File::has(const std::string& path) const { return exists(id_, name_, path); }
@@ -498,6 +605,8 @@ template void Hdf5File::write(const std::string&, std::span<const float>);
 template void Hdf5File::write(const std::string&, std::span<const double>);
 template void Hdf5File::write(const std::string&, std::span<const int32_t>);
 template void Hdf5File::write(const std::string&, std::span<const int64_t>);
+template void Hdf5File::extend(const std::string&, std::span<const uint16_t>, int64_t);
+template void Hdf5File::extend(const std::string&, std::span<const int32_t>, int64_t);
 template void Hdf5File::append(const std::string&, std::span<const float>);
 template void Hdf5File::append(const std::string&, std::span<const double>);
 template void Hdf5File::append(const std::string&, std::span<const int32_t>);

@@ -31,12 +31,17 @@ class Hdf5File {
   static Hdf5File open(const std::string& path);
   static Hdf5File open_image(std::string_view bytes, const std::string& name);
 
+  // A new file on the disk, for more than memory holds. It grows in a temporary file beside `path` until
+  // save() gives it that name; without, nothing is left. The disk's room is taken before HDF5 writes: HDF5
+  // cannot give up a file that it has no room for.
+  static Hdf5File create_on_disk(const std::string& path);
+
   Hdf5File(Hdf5File&& other) noexcept;
   Hdf5File& operator=(Hdf5File&& other) noexcept;
   ~Hdf5File();
 
   // The bytes of the file so far, and the same written to the disk (see file.h). May be called again and
-  // again.
+  // again. A file made on the disk is saved once, under its own path, and is closed then; it has no image.
   std::string image();
   void save(const std::string& path);
 
@@ -62,6 +67,11 @@ class Hdf5File {
   template <class T>
   void append(const std::string& path, std::span<const T> row);
 
+  // Appends numbers, u16 or i32, to a one-dimensional dataset in chunks of `chunk` numbers, which is made by
+  // the first call.
+  template <class T>
+  void extend(const std::string& path, std::span<const T> values, int64_t chunk);
+
   // --- reading
   bool has(const std::string& path) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
@@ -74,12 +84,18 @@ class Hdf5File {
   // A dataset of f32, f64, i32 or i64 with at most six dimensions.
   Tensor read(const std::string& path) const;
   std::vector<std::string> read_strings(const std::string& path) const;
+  // The length of a one-dimensional dataset of u16 or i32, and its numbers begin … begin + values.size() − 1.
+  int64_t length(const std::string& path) const;
+  void read_range(const std::string& path, int64_t begin, std::span<int32_t> values) const;
 
  private:
   Hdf5File(int64_t id, std::string name) : id_(id), name_(std::move(name)) {}
+  void take_room(size_t bytes);
 
-  int64_t id_ = -1;   // HDF5's handle; -1 once moved from
-  std::string name_;  // for errors
+  int64_t id_ = -1;             // HDF5's handle; -1 once moved from
+  std::string name_;            // for errors
+  std::string temporary_ = "";  // where a file on the disk grows
+  size_t room_ = 0;             // how long that file has been made
 };
 
 }  // namespace isobar

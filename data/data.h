@@ -16,5 +16,6 @@
 #include "text.h"
 #include "text_input.h"
 #include "text_part.h"
+#include "token_store.h"
 #include "tokenizer.h"
 #include "utf8.h"

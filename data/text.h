@@ -17,21 +17,35 @@
 
 namespace isobar {
 
+// How many of a corpus' tokens, from the first on, are for training: 90 %, the split of nanoGPT. The rest is
+// for validation.
+inline int64_t train_part(int64_t tokens) { return tokens / 10 * 9 + tokens % 10 * 9 / 10; }
+
 struct TextCorpus {
   std::unique_ptr<const Tokenizer> tokenizer;
   std::vector<int32_t> tokens;
 
-  // Reads a file. `tokenizer` is "char" or "byte". Throws Error where the file cannot be read or is empty.
+  // Reads a file. `tokenizer` is as make_tokenizer takes it. Throws Error where the file cannot be read or is
+  // empty.
   static TextCorpus read(const std::filesystem::path& path, std::string_view tokenizer);
   // The same from a text at hand. Throws Error where it is empty.
   static TextCorpus from_text(std::string_view text, std::string_view tokenizer);
 
-  // The first 90 % of the tokens, and the rest: the split of nanoGPT. Views; the corpus must outlive them.
+  // The two parts. Views; the corpus must outlive them.
   std::span<const int32_t> train() const { return std::span(tokens).first(train_size()); }
   std::span<const int32_t> validation() const { return std::span(tokens).subspan(train_size()); }
 
  private:
-  size_t train_size() const { return tokens.size() / 10 * 9 + tokens.size() % 10 * 9 / 10; }
+  size_t train_size() const { return train_part(static_cast<int64_t>(tokens.size())); }
+};
+
+// Tokens that are read where they are needed, such as those of a file.
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+  virtual int64_t size() const = 0;
+  // The tokens begin … begin + tokens.size() − 1. Throws Error for tokens outside.
+  virtual void read(int64_t begin, std::span<int32_t> tokens) const = 0;
 };
 
 // Example i is x = tokens[i … i + T), y = tokens[i + 1 … i + T + 1): T next-token questions, where the one
@@ -42,16 +56,23 @@ class TokenDataset : public Dataset {
   // `part` says in it which tokens these are ("training part").
   TokenDataset(std::span<const int32_t> tokens, int64_t block_size, std::string_view part);
 
+  // The same for the tokens begin … end − 1 of a source, which must outlive the dataset.
+  TokenDataset(const TokenSource& source, int64_t begin, int64_t end, int64_t block_size,
+               std::string_view part);
+
   // The number of windows.
-  int64_t size() const override { return static_cast<int64_t>(tokens_.size()) - block_size_; }
+  int64_t size() const override { return length_ - block_size_; }
   // x and y: (B, T), i64.
   Batch batch(std::span<const int64_t> indices) const override;
   // Windows at independent uniform places, a pure function of the key: example b starts at draw b.
   Batch random_batch(int64_t batch_size, const Rng& rng) const;
 
  private:
-  std::span<const int32_t> tokens_;
-  int64_t block_size_;
+  void check_length(std::string_view part) const;
+
+  std::span<const int32_t> tokens_;      // in memory, unless
+  const TokenSource* source_ = nullptr;  // they are here, from begin_ on
+  int64_t begin_ = 0, length_, block_size_;
 };
 
 }  // namespace isobar

@@ -30,7 +30,7 @@ const std::map<std::string, Room>& rooms() {
         {"tbb/", "cblas.h", "oneapi/dnnl/", "hdf5.h", "xxhash.h", "spdlog/", "xsimd/", "sanitizer/"}}},
       {"autograd", {{"autograd", "core"}, {}}},
       {"optim", {{"optim", "core"}, {}}},
-      {"data", {{"data", "core"}, {"zlib.h", "nlohmann/", "utf8proc.h"}}},
+      {"data", {{"data", "core"}, {"zlib.h", "nlohmann/", "utf8proc.h", "xxhash.h"}}},
       {"nn", {{"nn", "autograd", "core"}, {}}},
       {"experiments", {{"experiments", "nn", "autograd", "optim", "data", "core"}, {"CLI/", "nlohmann/"}}}};
   return all;

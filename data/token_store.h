@@ -1,0 +1,89 @@
+// The token store: a corpus as tokens in an HDF5 file, for training on more than memory holds.
+//
+//   TokenStoreWriter writer("tokens.h5", tokenizer);
+//   writer.add("to be or not to be", true);            // pieces of documents
+//   writer.save();
+//   const TokenStore store("tokens.h5");
+//   TokenDataset train(store, 0, train_part(store.size()), 64, "training part");
+//
+// The file: /tokens, u16 for up to 65536 kinds of tokens, else i32, in chunks of store_chunk tokens;
+// /tokenizer, its JSON text; /checksums, for each chunk the XXH3 (xxhash 0.8, 64 bits) of its tokens as
+// little-endian i32; and attributes: format, version, documents, text_bytes and header_checksum, the XXH3 of
+// all but the tokens. Opening checks the header; a chunk is checked each time that it is read from the file.
+// Between two documents stands the tokenizer's separator.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "../core/hdf5_file.h"
+#include "text.h"
+
+namespace isobar {
+
+inline constexpr int64_t store_chunk = 16384;
+
+// Writes a store of any size in little memory. Nothing stands under the path before save(), and all of it
+// after.
+class TokenStoreWriter {
+ public:
+  TokenStoreWriter(const std::string& path, std::shared_ptr<const Tokenizer> tokenizer);
+
+  // A piece of a document; `last` ends it.
+  void add(std::string_view piece, bool last);
+  // Throws Error where there is no token at all.
+  void save();
+
+  int64_t tokens() const { return written_ + static_cast<int64_t>(pending_.size()); }
+  int64_t documents() const { return documents_; }
+  int64_t text_bytes() const { return text_bytes_; }
+
+ private:
+  void write(size_t count);
+
+  std::string path_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  Hdf5File file_;
+  TextFeed feed_;
+  std::vector<int32_t> pending_;  // tokens of the chunk that is not full yet
+  std::vector<int64_t> checksums_;
+  int64_t written_ = 0, documents_ = 0, text_bytes_ = 0;
+  bool inside_ = false;  // a document has begun
+};
+
+// A store, read as it is needed. Holds at most 64 MiB of tokens, however many there are. Threads may share
+// it, but not while another thread uses other HDF5 files.
+class TokenStore : public TokenSource {
+ public:
+  // Throws Error where the file is no token store or its header is damaged.
+  explicit TokenStore(const std::string& path);
+
+  // Whether this is a file that begins as HDF5 files do.
+  static bool is_one(const std::string& path);
+
+  const Tokenizer& tokenizer() const { return *tokenizer_; }
+  int64_t documents() const { return documents_; }
+  int64_t size() const override { return size_; }
+  // Throws Error for tokens outside, and where the file is damaged there.
+  void read(int64_t begin, std::span<int32_t> tokens) const override;
+
+ private:
+  struct Slot {
+    int64_t chunk = -1;
+    std::vector<int32_t> tokens;
+  };
+
+  const std::vector<int32_t>& chunk(int64_t number) const;
+
+  std::string path_;
+  Hdf5File file_;
+  std::unique_ptr<const Tokenizer> tokenizer_;
+  std::vector<int64_t> checksums_;
+  int64_t size_ = 0, documents_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::vector<Slot> slots_;  // chunk i, once read, is kept in slot i modulo their number
+};
+
+}  // namespace isobar

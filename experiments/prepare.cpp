@@ -1,0 +1,78 @@
+// prepare: turns text of any size into a token store, from which train_lm streams.
+//
+//   prepare corpus.txt -o tokens.h5                                    tokens are characters
+//   prepare --tokenizer bpe.json --field text a.jsonl b.jsonl.gz -o tokens.h5
+//   train_lm --corpus tokens.h5
+//
+// Text files may be many, of any size and compressed (.gz); with --field they are JSON lines.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "../data/text_input.h"
+#include "../data/token_store.h"
+
+using namespace isobar;
+
+namespace {
+
+struct CommandLine {
+  TextInput input;
+  std::string tokenizer = "char", out;
+};
+
+// A char tokenizer takes a pass over the text of its own.
+std::shared_ptr<const Tokenizer> tokenizer_for(const CommandLine& line) {
+  if (line.tokenizer != "char") return make_tokenizer(line.tokenizer, "");
+  for (const std::string& path : line.input.paths)
+    check(
+        !std::filesystem::is_fifo(path) && !std::filesystem::is_character_file(path),
+        "{} can be read only once, but char tokens take two passes; use --tokenizer byte or a tokenizer.json",
+        path);
+  CharacterSet characters;
+  TextFeed feed;
+  int64_t documents = 0;
+  read_documents(line.input, [&](std::string_view piece, bool last) {
+    feed.add(piece, last, [&](const TextPart& part) { return characters.add(part); });
+    documents += last;
+  });
+  if (documents > 1) characters.add({"\n"});  // stands between them
+  return std::make_shared<CharTokenizer>(characters.characters());
+}
+
+void prepare(const CommandLine& line) {
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_for(line);
+  TokenStoreWriter writer(line.out, tokenizer);
+  read_documents(line.input, [&](std::string_view piece, bool last) { writer.add(piece, last); });
+  writer.save();
+  const int64_t train = train_part(writer.tokens());
+  fmt::print(
+      "{}: {} tokens of {} kinds from {} bytes; documents: {}; {} tokens to train on, {} to validate\n",
+      line.out, writer.tokens(), tokenizer->vocabulary_size(), writer.text_bytes(), writer.documents(), train,
+      writer.tokens() - train);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CommandLine line;
+  CLI::App app("Text of any size to a token store, from which train_lm streams.", "prepare");
+  app.add_option("FILE", line.input.paths, "text files; .gz is decompressed")->required();
+  app.add_option("-o,--out", line.out, "the token store to write")->required();
+  app.add_option("--tokenizer", line.tokenizer, "char, byte, or a tokenizer.json")->capture_default_str();
+  app.add_option("--field", line.input.field, "the files are JSON lines with their text under this name");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "prepare: {}; see prepare --help\n", error.what());
+    return 2;
+  }
+  try {
+    prepare(line);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "prepare: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,279 @@
+#include "../data/token_store.h"
+
+#include <doctest/doctest.h>
+#include <xxhash.h>
+
+#include <functional>
+
+#include "../core/rng.h"
+#include "../data/bpe_train.h"
+#include "file_size_limit.h"
+#include "message_of.h"
+#include "program.h"
+
+using namespace isobar;
+
+namespace {
+
+using Tokens = std::vector<int32_t>;
+
+const std::string sentence = "the cat's hat, 2024: schöne Grüße ☃\r\n\n  end\xFF ";
+
+std::shared_ptr<const Tokenizer> bpe() {
+  static const std::shared_ptr<const Tokenizer> tokenizer = [] {
+    WordCounts counts;
+    counts.add({sentence});
+    return std::make_shared<BpeTokenizer>(train_bpe(counts, {.vocabulary_size = 280}));
+  }();
+  return tokenizer;
+}
+
+// A text of this many bytes, most of it words of the sentence.
+std::string text_of(size_t bytes) {
+  std::string text;
+  const Rng rng(1);
+  for (uint64_t i = 0; text.size() < bytes; ++i)
+    text += std::string_view(sentence).substr(rng.below(sentence.size(), i), 1 + rng.below(9, i));
+  return text.substr(0, bytes);
+}
+
+void write_store(const std::string& path, const std::vector<std::string>& documents, size_t piece,
+                 const std::shared_ptr<const Tokenizer>& tokenizer = bpe()) {
+  TokenStoreWriter writer(path, tokenizer);
+  for (const std::string& document : documents)
+    for (size_t begin = 0; begin < document.size(); begin += piece)
+      writer.add(std::string_view(document).substr(begin, piece), begin + piece >= document.size());
+  writer.save();
+}
+
+Tokens all_tokens(const TokenStore& store) {
+  Tokens tokens(store.size());
+  store.read(0, tokens);
+  return tokens;
+}
+
+// The tokens that a file gives, or the error.
+std::string outcome(const std::string& path, const Tokens& wanted) {
+  try {
+    const TokenStore store(path);
+    return all_tokens(store) == wanted ? "same" : "other tokens";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    const bool clear = message.find(path) != std::string::npos && message.find('\n') == std::string::npos;
+    return clear ? "refused" : "unclear: " + message;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a token store gives back the tokens of its documents, separated") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "tokens.h5";
+  const std::vector<std::string> documents{text_of(70'000), "", "short", text_of(10)};
+  const std::shared_ptr<const Tokenizer> kinds[] = {
+      bpe(), std::make_shared<ByteTokenizer>(), std::make_shared<CharTokenizer>(text_of(70'000) + "short")};
+  for (const std::shared_ptr<const Tokenizer>& tokenizer : kinds) {
+    Tokens wanted;
+    for (const std::string& document : documents) {
+      if (document.empty()) continue;
+      const Tokens tokens = tokenizer->encode(document), between = tokenizer->separator();
+      if (!wanted.empty()) wanted.insert(wanted.end(), between.begin(), between.end());
+      wanted.insert(wanted.end(), tokens.begin(), tokens.end());
+    }
+    write_store(path, documents, 1000, tokenizer);
+    const TokenStore store(path);
+    CHECK(store.size() == static_cast<int64_t>(wanted.size()));
+    CHECK(store.size() > 2 * store_chunk);
+    CHECK(store.documents() == 3);
+    CHECK(store.tokenizer().to_json() == tokenizer->to_json());
+    CHECK(all_tokens(store) == wanted);
+    for (uint64_t i = 0; i < 200; ++i) {
+      const int64_t begin = static_cast<int64_t>(Rng(2).below(wanted.size(), i));
+      Tokens window(std::min<int64_t>(Rng(3).below(40'000, i), store.size() - begin));
+      store.read(begin, window);
+      CHECK(std::equal(window.begin(), window.end(), wanted.begin() + begin));
+    }
+    Tokens two(2);
+    CHECK_THROWS_AS(store.read(store.size() - 1, two), Error);
+    CHECK_THROWS_AS(store.read(-1, two), Error);
+  }
+}
+
+TEST_CASE("a token store does not depend on how its text came in pieces") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> documents{text_of(60'000), text_of(5)};
+  write_store(folder / "whole.h5", documents, 1 << 20);
+  for (const size_t piece : {7, 4096}) {
+    write_store(folder / "pieces.h5", documents, piece);
+    CHECK(file_text(folder / "pieces.h5") == file_text(folder / "whole.h5"));
+  }
+  CHECK(folder.names() == std::vector<std::string>{"pieces.h5", "whole.h5"});
+}
+
+TEST_CASE("batches from a token store are those from memory, bit for bit") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "tokens.h5";
+  write_store(path, {text_of(60'000)}, 4096);
+  const TokenStore store(path);
+  const Tokens tokens = all_tokens(store);
+  const int64_t cut = train_part(store.size());
+  const TokenDataset from_file[] = {{store, 0, cut, 64, "training part"},
+                                    {store, cut, store.size(), 64, "validation part"}};
+  const TokenDataset from_memory[] = {{std::span(tokens).first(cut), 64, "training part"},
+                                      {std::span(tokens).subspan(cut), 64, "validation part"}};
+  for (int part = 0; part < 2; ++part) {
+    CHECK(from_file[part].size() == from_memory[part].size());
+    for (uint64_t step = 0; step < 20; ++step) {
+      const auto [x, y] = from_file[part].random_batch(12, Rng(step));
+      const auto [wanted_x, wanted_y] = from_memory[part].random_batch(12, Rng(step));
+      CHECK(x.to_vector<int64_t>() == wanted_x.to_vector<int64_t>());
+      CHECK(y.to_vector<int64_t>() == wanted_y.to_vector<int64_t>());
+    }
+  }
+  CHECK_THROWS_WITH_AS(TokenDataset(store, cut, store.size() + 1, 64, "part"),
+                       doctest::Contains("wanted the part"), Error);
+}
+
+TEST_CASE("a cut or flipped token store is refused or gives the right tokens, never others") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "tokens.h5";
+  write_store(path, {text_of(40'000)}, 4096);
+  const std::string whole = file_text(path);
+  const Tokens wanted = all_tokens(TokenStore(path));
+  REQUIRE(outcome(path, wanted) == "same");
+  size_t refused = 0;
+  for (uint64_t i = 0; i < 150; ++i) {
+    std::string flipped = whole;
+    // Every other one where HDF5's own structures are, in the first 2 KiB.
+    const uint64_t at = Rng(1).below(i % 2 == 0 ? whole.size() : 2048, i), bit = Rng(2).below(8, i);
+    flipped[at] = static_cast<char>(flipped[at] ^ 1 << bit);
+    const std::string verdict = outcome(folder.write("flipped.h5", flipped), wanted);
+    refused += verdict == "refused";
+    INFO("byte ", at, ", bit ", bit, ": ", verdict);
+    CHECK((verdict == "same" || verdict == "refused"));
+  }
+  CHECK(refused > 50);
+  for (uint64_t i = 0; i < 20; ++i) {
+    const size_t length = Rng(3).below(whole.size() - 1, i);
+    CAPTURE(length);
+    CHECK(outcome(folder.write("cut.h5", whole.substr(0, length)), wanted) == "refused");
+  }
+}
+
+TEST_CASE("a file that is no token store, or pretends to be one, is refused") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "tokens.h5";
+  // A store of the tokens 0 … 99 of bytes, its header right but for what `change` does to it.
+  struct Parts {
+    std::string format = "isobar tokens", tokenizer = "{\"type\":\"byte\"}\n";
+    int64_t version = 1, documents = 1, text_bytes = 100;
+    std::vector<int32_t> tokens = std::vector<int32_t>(100, 7);
+    std::vector<int64_t> checksums = {};
+    std::function<void(Hdf5File&)> tokens_instead = nullptr;
+  };
+  const auto hash = [](const auto& values) {
+    return static_cast<int64_t>(XXH3_64bits(values.data(), values.size() * sizeof(values[0])));
+  };
+  const auto refusal = [&](const std::function<void(Parts&)>& change) {
+    Parts parts;
+    change(parts);
+    if (parts.checksums.empty()) parts.checksums = {hash(parts.tokens)};
+    Hdf5File file = Hdf5File::create("tokens.h5");
+    if (parts.tokens_instead)
+      parts.tokens_instead(file);
+    else
+      file.write("/tokens", parts.tokens);
+    file.write("/tokenizer", std::vector<std::string>{parts.tokenizer});
+    file.write("/checksums", parts.checksums);
+    file.set_attribute("/", "format", parts.format);
+    file.set_attribute("/", "version", parts.version);
+    file.set_attribute("/", "documents", parts.documents);
+    file.set_attribute("/", "text_bytes", parts.text_bytes);
+    const std::string header = fmt::format(
+        "isobar tokens 1 {} {} {} {:x} {:x}", parts.tokens.size(), parts.documents, parts.text_bytes,
+        static_cast<uint64_t>(hash(parts.tokenizer)), static_cast<uint64_t>(hash(parts.checksums)));
+    file.set_attribute("/", "header_checksum", fmt::format("{:016x}", static_cast<uint64_t>(hash(header))));
+    file.save(path);
+    std::string message = message_of([&] { all_tokens(TokenStore(path)); });
+    if (const size_t at = message.find(path); at != std::string::npos) message.replace(at, path.size(), "F");
+    return message;
+  };
+  CHECK(refusal([](Parts&) {}) == "");
+  CHECK(refusal([](Parts& p) { p.format = "isobar run"; }) ==
+        "token store: F is an HDF5 file, but no token store; make one with prepare");
+  CHECK(refusal([](Parts& p) { p.version = 2; }) ==
+        "token store: F has version 2, wanted 1; prepare it again");
+  CHECK(refusal([](Parts& p) { p.tokens[3] = 256; }) ==
+        "token store: F: token 256 is outside of the tokenizer's 0 … 255");
+  CHECK(refusal([](Parts& p) { p.tokens[3] = -1; }) ==
+        "token store: F: token -1 is outside of the tokenizer's 0 … 255");
+  CHECK(refusal([](Parts& p) { p.checksums = {1}; }) ==
+        "token store: F: tokens 0 … 99 are damaged: their checksum is another; prepare it again");
+  CHECK(refusal([](Parts& p) {
+          p.checksums = {1, 2};
+        }) == "token store: F: wanted a checksum for each of 1 chunks, got 2");
+  CHECK(refusal([](Parts& p) { p.tokenizer = "{}"; }).starts_with("tokenizer: F: the file has no object"));
+  CHECK(refusal([](Parts& p) {
+          p.tokenizer = "{\"type\":\"word\"}";
+        }).starts_with("tokenizer: F: wanted type byte"));
+  CHECK(refusal([](Parts& p) { p.tokenizer = "\xFF"; }).starts_with("tokenizer: F: wanted the JSON text"));
+  CHECK(refusal([](Parts& p) {
+          p.tokens.clear();
+          p.checksums = {};
+        }).starts_with("token store: F: wanted a checksum for each of 0 chunks"));
+  const auto other_tokens = [&](const std::function<void(Hdf5File&)>& write) {
+    return refusal([&](Parts& p) { p.tokens_instead = write; });
+  };
+  CHECK(other_tokens([](Hdf5File&) {}) == "hdf5: F: there is no '/tokens'");
+  CHECK(
+      other_tokens([](Hdf5File& f) { f.make_group("/tokens"); }).starts_with("hdf5: F: cannot open dataset"));
+  CHECK(other_tokens([](Hdf5File& f) { f.write("/tokens", std::vector<double>(100, 7)); }) ==
+        "hdf5: F: wanted one dimension of u16 or i32 in '/tokens'");
+  CHECK(other_tokens([](Hdf5File& f) { f.write("/tokens", std::vector<int64_t>(100, 7)); }) ==
+        "hdf5: F: wanted one dimension of u16 or i32 in '/tokens'");
+  CHECK(other_tokens([](Hdf5File& f) {
+          f.write("/tokens", zeros({10, 10}, Dtype::i32));
+        }) == "hdf5: F: wanted one dimension of u16 or i32 in '/tokens'");
+  CHECK(other_tokens([](Hdf5File& f) {
+          f.write("/tokens", std::vector<int32_t>(99, 7));
+        }).find("header is damaged") != std::string::npos);
+  CHECK_FALSE(TokenStore::is_one(folder.write("text.txt", "no store")));
+  CHECK_FALSE(TokenStore::is_one(folder / "missing"));
+  CHECK(TokenStore::is_one(path));
+}
+
+TEST_CASE("a token store that the disk has no room for leaves nothing behind") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "tokens.h5";
+  const auto bytes = std::make_shared<ByteTokenizer>();
+  const auto write = [&] {
+    write_store(path, std::vector<std::string>(20, text_of(100'000)), 100'000, bytes);
+  };
+  for (const rlim_t limit : {1 << 12, 3 << 19, 3 << 20}) {  // at once; with the first tokens; later
+    CAPTURE(limit);
+    std::string message;
+    {
+      const FileSizeLimit small(limit);
+      message = message_of(write);
+    }
+    CHECK(message.find("File too large") != std::string::npos);
+    CHECK(folder.names().empty());
+  }
+  write_store(path, {"old"}, 4096);
+  {
+    const FileSizeLimit small(3 << 20);
+    CHECK(message_of(write) != "");
+  }
+  CHECK(folder.names() == std::vector<std::string>{"tokens.h5"});
+  CHECK(TokenStore(path).size() == static_cast<int64_t>(bpe()->encode("old").size()));
+}
+
+TEST_CASE("a token store without a token, or without a folder, is refused") {
+  const TemporaryFolder folder;
+  CHECK(message_of([&] {
+          write_store(folder / "tokens.h5", {"", ""}, 10);
+        }) == "token store: there is no text to prepare: all documents are empty");
+  CHECK(folder.names().empty());
+  CHECK(message_of([&] { write_store(folder / "none/tokens.h5", {"x"}, 10); }).find("No such file") !=
+        std::string::npos);
+}
