@@ -17,6 +17,10 @@ int64_t checksum(std::span<const int32_t> tokens) {
   return static_cast<int64_t>(XXH3_64bits(tokens.data(), tokens.size_bytes()));
 }
 
+std::string checksum_of_all(const std::vector<int64_t>& checksums) {
+  return fmt::format("{:016x}", XXH3_64bits(checksums.data(), checksums.size() * sizeof(int64_t)));
+}
+
 // What the header says of the store, but for its checksum.
 struct Header {
   std::string tokenizer;  // as JSON
@@ -113,6 +117,16 @@ TokenStore::TokenStore(const std::string& path)
   documents_ = header.documents;
 }
 
+std::string TokenStore::checksum() const { return checksum_of_all(checksums_); }
+
+std::string tokens_checksum(std::span<const int32_t> tokens) {
+  std::vector<int64_t> checksums;
+  for (size_t begin = 0; begin < tokens.size(); begin += store_chunk)
+    checksums.push_back(
+        checksum(tokens.subspan(begin, std::min<size_t>(store_chunk, tokens.size() - begin))));
+  return checksum_of_all(checksums);
+}
+
 bool TokenStore::is_one(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return false;  // looking into a pipe would empty it
@@ -129,7 +143,7 @@ const std::vector<int32_t>& TokenStore::chunk(int64_t number) const {
   const int64_t begin = number * store_chunk;
   slot.tokens.resize(std::min(store_chunk, size_ - begin));
   file_.read_range("/tokens", begin, slot.tokens);
-  check(checksum(slot.tokens) == checksums_[number],
+  check(isobar::checksum(slot.tokens) == checksums_[number],
         "token store: {}: tokens {} … {} are damaged: their checksum is another; prepare it again", path_,
         begin, begin + static_cast<int64_t>(slot.tokens.size()) - 1);
   const auto [least, most] = std::minmax_element(slot.tokens.begin(), slot.tokens.end());

@@ -53,6 +53,9 @@ class TokenStoreWriter {
   bool inside_ = false;  // a document has begun
 };
 
+// XXH3 of the checksums of the chunks that these tokens would fill, as 16 hex digits.
+std::string tokens_checksum(std::span<const int32_t> tokens);
+
 // A store, read as it is needed. Holds at most 64 MiB of tokens, however many there are. Threads may share
 // it, but not while another thread uses other HDF5 files.
 class TokenStore : public TokenSource {
@@ -65,6 +68,8 @@ class TokenStore : public TokenSource {
 
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   int64_t documents() const { return documents_; }
+  // Of all tokens, as tokens_checksum() has it, by the header alone.
+  std::string checksum() const;
   int64_t size() const override { return size_; }
   // Throws Error for tokens outside, and where the file is damaged there.
   void read(int64_t begin, std::span<int32_t> tokens) const override;

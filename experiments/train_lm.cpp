@@ -53,7 +53,7 @@ struct Results {
 };
 
 void summarize(Run& run, const LmConfig& config, const Corpus& corpus, const Results& results) {
-  const double bits = results.val_loss / std::numbers::ln2 * tokens_per_character(corpus.text);
+  const double bits = results.val_loss / std::numbers::ln2 * tokens_per_character(corpus);
   Json& summary = run.summary();
   summary["parameters"] = results.parameters;
   summary["iterations"] = config.max_iters;
@@ -82,21 +82,21 @@ void train_and_report(Run& run, const LmConfig& config) {
     run.say("--precision {}: {}; products stay in f32\n", config.precision, bf16_obstacle());
   const Corpus corpus = open_corpus(config.corpus, config.tokenizer);
   run.environment()["corpus"] = corpus.source;
-  const TokenDataset train_set(corpus.text.train(), config.block_size, "training part");
-  const TokenDataset validation(corpus.text.validation(), config.block_size, "validation part");
-  const Tokenizer& tokenizer = *corpus.text.tokenizer;
+  const TokenDataset train_set = corpus.train(config.block_size);
+  const TokenDataset validation = corpus.validation(config.block_size);
+  const Tokenizer& tokenizer = corpus.tokenizer();
 
   const Rng rng(run.seed());
   LanguageModel model(config.model(tokenizer.vocabulary_size()), rng.split("model"));
   AdamW optimizer(decay_matrices_only(model), adam_w_options(config));
   const WarmupCosine schedule = schedule_of(config);
   if (!corpus.note.empty()) run.say("{}\n", corpus.note);
-  run.say("{} tokens of {} kinds from {}; {} parameters; {} threads\n", corpus.text.tokens.size(),
+  run.say("{} tokens of {} kinds from {}; {} parameters; {} threads\n", corpus.tokens(),
           tokenizer.vocabulary_size(), corpus.source, parameter_count(model), threads());
 
   // Validation batches depend neither on the seed nor on the model: all runs are judged on the same tokens.
   const Rng judge = Rng(0).split("validation");
-  Session session(run, config, corpus.text, rng, model, optimizer);
+  Session session(run, config, corpus, rng, model, optimizer);
   const int64_t first = session.steps_done();
   Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
   Csv& layers = run.csv("layers.csv", {"step", "module", "type", "std", "mean", "rms", "grad_norm"});
@@ -164,7 +164,7 @@ void train_and_report(Run& run, const LmConfig& config) {
   const double val_loss = mean_loss(model, validation, batches, config.batch_size, judge);
   session.stop_if_asked();
   const std::vector<int32_t> drawn =
-      generate(model, {corpus.text.tokens.front()}, 500,
+      generate(model, {corpus.first_token()}, 500,
                {.tokens = tokenizer.vocabulary_size(), .temperature = 0.8}, rng.split("sample"));
   summarize(run, config, corpus,
             {.parameters = parameter_count(model),

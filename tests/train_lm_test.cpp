@@ -106,6 +106,6 @@ TEST_CASE("the synthetic corpus is made where no text is found, and says so") {
   const Corpus corpus = open_corpus("synthetic", "char");
   CHECK(corpus.note.empty());
   CHECK(corpus.text.tokenizer->vocabulary_size() == MarkovSource::symbols);
-  CHECK(tokens_per_character(corpus.text) == 1);
+  CHECK(tokens_per_character(corpus) == 1);
   CHECK_FALSE(is_tiny_shakespeare(corpus.text));
 }

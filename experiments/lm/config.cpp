@@ -3,8 +3,10 @@
 namespace isobar {
 
 void LmConfig::fields(Fields& f) {
-  f("corpus", corpus, "text file, or 'synthetic'; empty: Tiny Shakespeare, else the synthetic language");
-  f("tokenizer", tokenizer, "what a token is", {"char", "byte"});
+  f("corpus", corpus,
+    "text file, token store of prepare, or 'synthetic'; empty: Tiny Shakespeare, else the synthetic "
+    "language");
+  f("tokenizer", tokenizer, "char, byte or a tokenizer.json; empty: char, or what a token store brings");
   f("vocab_size", vocab_size, "symbols of the model, at least the tokenizer's (0: just those)");
   f("n_layer", n_layer, "blocks");
   f("n_head", n_head, "query heads");

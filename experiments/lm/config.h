@@ -12,9 +12,9 @@ namespace isobar {
 // The defaults are a Llama-like model (RMSNorm, RoPE, SwiGLU, two query heads to a key/value head) that
 // learns to spell Tiny Shakespeare in about two minutes on two cores.
 struct LmConfig : HasFields {
-  std::string corpus = "";  // empty: Tiny Shakespeare where it is found, else the synthetic language
-  std::string tokenizer = "char";
-  int64_t vocab_size = 0;  // 0: the tokenizer's; more leaves rows of the embedding unused
+  std::string corpus = "";     // empty: Tiny Shakespeare where it is found, else the synthetic language
+  std::string tokenizer = "";  // char, or what a token store brings
+  int64_t vocab_size = 0;      // 0: the tokenizer's; more leaves rows of the embedding unused
 
   int64_t n_layer = 4;
   int64_t n_head = 4;

@@ -24,27 +24,59 @@ Corpus synthetic(std::string note) {
 }  // namespace
 
 Corpus open_corpus(const std::string& wanted, const std::string& tokenizer) {
+  const std::string kind = tokenizer.empty() ? "char" : tokenizer;
   if (wanted == "synthetic") return synthetic("");
-  if (!wanted.empty()) return {.text = TextCorpus::read(wanted, tokenizer), .source = wanted};
+  if (TokenStore::is_one(wanted)) {
+    check(tokenizer.empty(), "--tokenizer: {} brings its own; leave the option out", wanted);
+    Corpus corpus{.text = {}, .source = wanted};
+    corpus.store = std::make_unique<TokenStore>(wanted);
+    return corpus;
+  }
+  if (!wanted.empty()) return {.text = TextCorpus::read(wanted, kind), .source = wanted};
   const std::string found = find_tiny_shakespeare().string();
-  if (!found.empty()) return {.text = TextCorpus::read(found, tokenizer), .source = found};
+  if (!found.empty()) return {.text = TextCorpus::read(found, kind), .source = found};
   return synthetic(
       "Tiny Shakespeare is not here: training on the synthetic language. Name a text with --corpus, set "
       "ISOBAR_DATA "
       "to a folder that holds tinyshakespeare.txt, or let ./run.sh fetch it.");
 }
 
+int32_t Corpus::first_token() const {
+  if (!store) return text.tokens.front();
+  int32_t token = 0;
+  store->read(0, {&token, 1});
+  return token;
+}
+
+TokenDataset Corpus::train(int64_t block_size) const {
+  if (!store) return TokenDataset(text.train(), block_size, "training part");
+  return TokenDataset(*store, 0, train_part(store->size()), block_size, "training part");
+}
+
+TokenDataset Corpus::validation(int64_t block_size) const {
+  if (!store) return TokenDataset(text.validation(), block_size, "validation part");
+  return TokenDataset(*store, train_part(store->size()), store->size(), block_size, "validation part");
+}
+
 bool is_tiny_shakespeare(const TextCorpus& text) {
   return text.tokens.size() == 1'115'394 && text.tokenizer->vocabulary_size() == 65;
 }
 
-double tokens_per_character(const TextCorpus& text) {
-  const std::string validation = text.tokenizer->decode(text.validation());
-  // Every byte of UTF-8 but the continuation bytes 10xxxxxx starts a code point.
-  const auto characters =
-      std::count_if(validation.begin(), validation.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; });
-  return static_cast<double>(text.validation().size()) /
-         static_cast<double>(std::max<ptrdiff_t>(characters, 1));
+double tokens_per_character(const Corpus& corpus) {
+  const int64_t begin = train_part(corpus.tokens()), end = corpus.tokens();
+  ptrdiff_t characters = 0;
+  std::vector<int32_t> block;
+  for (int64_t place = begin; place < end; place += static_cast<int64_t>(block.size())) {
+    block.resize(std::min<int64_t>(store_chunk, end - place));
+    if (corpus.store)
+      corpus.store->read(place, block);
+    else
+      std::copy_n(corpus.text.tokens.begin() + place, block.size(), block.begin());
+    // Every byte of UTF-8 but the continuation bytes 10xxxxxx starts a code point.
+    const std::string text = corpus.tokenizer().decode(block);
+    characters += std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; });
+  }
+  return static_cast<double>(end - begin) / static_cast<double>(std::max<ptrdiff_t>(characters, 1));
 }
 
 }  // namespace isobar

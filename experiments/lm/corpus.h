@@ -6,23 +6,35 @@
 
 #include "../../data/synthetic.h"
 #include "../../data/text.h"
+#include "../../data/token_store.h"
 
 namespace isobar {
 
 struct Corpus {
-  TextCorpus text;
+  TextCorpus text;                                      // empty where there is a store
   std::string source;                                   // the path, or "synthetic": differs between machines
   std::string note = "";                                // one line when the choice was made for the user
   std::optional<MarkovSource> language = std::nullopt;  // of the synthetic corpus: its exact floor
+  std::unique_ptr<const TokenStore> store = nullptr;    // the tokens of a file that prepare wrote
+
+  const Tokenizer& tokenizer() const { return store ? store->tokenizer() : *text.tokenizer; }
+  int64_t tokens() const { return store ? store->size() : static_cast<int64_t>(text.tokens.size()); }
+  int32_t first_token() const;
+  // Of the tokens, the same whether they come from a text or from a store.
+  std::string checksum() const { return store ? store->checksum() : tokens_checksum(text.tokens); }
+  // The windows of either part. The corpus must outlive them.
+  TokenDataset train(int64_t block_size) const;
+  TokenDataset validation(int64_t block_size) const;
 };
 
-// `wanted` is a path, "synthetic", or empty: Tiny Shakespeare where find_tiny_shakespeare() sees it, else the
-// synthetic language. Throws Error where a named file cannot be read.
+// `wanted` is the path of a text or of a token store, "synthetic", or empty: Tiny Shakespeare where
+// find_tiny_shakespeare() sees it, else the synthetic language. `tokenizer` is as make_tokenizer takes it;
+// empty, it is char, or what the store brings. Throws Error where a named file cannot be read.
 Corpus open_corpus(const std::string& wanted, const std::string& tokenizer);
 
 // Whether this is the text of 1,115,394 characters, 65 of them distinct, by the character.
 bool is_tiny_shakespeare(const TextCorpus& text);
 // Tokens that a character (Unicode code point) of the validation part takes on average.
-double tokens_per_character(const TextCorpus& text);
+double tokens_per_character(const Corpus& corpus);
 
 }  // namespace isobar

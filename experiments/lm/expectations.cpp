@@ -12,6 +12,7 @@ bool trained_as_nanogpt(LmConfig config) {
   LmConfig reference;
   reference.apply_nanogpt_cpu();
   reference.corpus = config.corpus;
+  reference.tokenizer = config.tokenizer;  // the tokens themselves are looked at
   reference.eval_interval = config.eval_interval;
   reference.eval_iters = config.eval_iters;
   reference.log_interval = config.log_interval;

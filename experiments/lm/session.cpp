@@ -2,14 +2,8 @@
 
 #include <filesystem>
 
-#include "../../core/seal.h"
-
 namespace isobar {
 namespace {
-
-std::string checksum_of(const std::vector<int32_t>& tokens) {
-  return checksum({reinterpret_cast<const char*>(tokens.data()), tokens.size() * sizeof(int32_t)});
-}
 
 bool goes_on_in_place(const Run& run) {
   std::error_code ignored;  // a folder that is not there is another one
@@ -23,22 +17,21 @@ Resume resume_of_train_lm() {
           .may_differ = {"corpus", "checkpoint_interval", "keep", "on_nan", "anomaly"}};
 }
 
-Session::Session(Run& run, const LmConfig& config, const TextCorpus& text, const Rng& rng,
-                 LanguageModel& model, Optimizer& optimizer)
+Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,
+                 Optimizer& optimizer)
     : run_(run),
       config_(config),
       folder_(run.folder(), {.keep = config.keep, .fresh = !goes_on_in_place(run)}) {
   check(goes_on_in_place(run) || run.force() || checkpoint_files(run.folder()).empty(),
         "--out: '{}' holds checkpoints of a run that did not finish; go on with --resume {}, or begin anew "
-        "with "
-        "--force",
+        "with --force",
         run.folder(), run.folder());
   now_.config = json_text(run.config());
-  now_.tokenizer = tokenizer_from_json(text.tokenizer->to_json());
+  now_.tokenizer = tokenizer_from_json(corpus.tokenizer().to_json());
   now_.model = named_state(model);
   now_.optimizer = named_state(optimizer);
   now_.key = rng.key();
-  now_.corpus = checksum_of(text.tokens);
+  now_.corpus = corpus.checksum();
   if (!run.resume_folder().empty()) go_on(model, optimizer);
 }
 

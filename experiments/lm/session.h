@@ -1,7 +1,7 @@
 // Session: what ties train_lm's loop to its checkpoints.
 //
-//   Session session(run, config, corpus.text, rng, model, optimizer);    // goes on with another run, if
-//   asked for (int64_t step = session.steps_done(); step < config.max_iters; ++step) {
+//   Session session(run, config, corpus, rng, model, optimizer);   // goes on with another run, if asked
+//   for (int64_t step = session.steps_done(); step < config.max_iters; ++step) {
 //     …
 //     session.finish_step(val_loss);
 //   }
@@ -12,11 +12,11 @@
 #pragma once
 
 #include "../../core/rng.h"
-#include "../../data/text.h"
 #include "../../optim/optimizer.h"
 #include "../harness/interrupt.h"
 #include "../harness/program.h"
 #include "checkpoint_folder.h"
+#include "corpus.h"
 
 namespace isobar {
 
@@ -31,7 +31,7 @@ class Session {
   // it brings run, model and optimizer to where the newest checkpoint was: nothing may have been recorded
   // yet. Throws Error where there is none, where it learned from another text, and where the run's folder
   // holds checkpoints of a run that did not finish, unless forced.
-  Session(Run& run, const LmConfig& config, const TextCorpus& text, const Rng& rng, LanguageModel& model,
+  Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,
           Optimizer& optimizer);
 
   // A step whose loss or gradients are not finite, and why. Throws Diverged, or counts it under --on_nan

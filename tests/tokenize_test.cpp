@@ -1,0 +1,184 @@
+// tokenize and prepare as their users meet them, and train_lm on what they write.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "../core/rng.h"
+#include "../data/token_store.h"
+#include "program.h"
+
+using namespace isobar;
+using Json = nlohmann::json;
+
+namespace {
+
+// Words of random letters, so many that there are pairs to merge for a large vocabulary.
+std::string words(size_t bytes) {
+  const Rng rng(1);
+  std::string text;
+  for (uint64_t i = 0; text.size() < bytes; ++i) {
+    const Rng word = rng.split(rng.below(8000, i));
+    for (uint64_t letters = 2 + word.below(7, 0), j = 1; j <= letters; ++j)
+      text += static_cast<char>('a' + word.below(26, j));
+    text += i % 11 == 0 ? ".\r\n" : " ";
+  }
+  return text.substr(0, bytes);
+}
+
+// A model that trains in a second.
+const std::string tiny =
+    " --n_layer 1 --n_head 2 --n_kv_head 1 --n_embd 8 --block_size 8 --batch_size 2 --max_iters 2"
+    " --warmup_iters 0 --eval_iters 1 --log_interval 2 --force";
+
+int64_t peak_memory_of_children() {
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+constexpr bool sanitized = __has_feature(address_sanitizer);
+#else
+constexpr bool sanitized = false;
+#endif
+
+}  // namespace
+
+TEST_CASE("a larger corpus takes no more memory to prepare and to train on") {
+  const TemporaryFolder folder;
+  folder.write("small.txt", words(1 << 20));
+  std::string large;
+  while (large.size() < size_t{24} << 20) large += file_text(folder / "small.txt");
+  folder.write("large.txt", large);
+  int64_t memory[2];
+  double trained[2];
+  for (const bool is_large : {false, true}) {
+    const std::string name = is_large ? "large" : "small";
+    const Outcome run =
+        run_built("prepare", folder / name + ".txt --tokenizer byte -o " + folder / name + ".h5");
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    memory[is_large] = peak_memory_of_children();
+  }
+  for (const bool is_large : {false, true}) {
+    const std::string name = is_large ? "large" : "small";
+    const Outcome run =
+        run_built("train_lm", "--json --corpus " + folder / name + ".h5 --out " + folder / name + tiny);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    trained[is_large] = Json::parse(run.out)["timing"]["peak_rss_mib"];
+  }
+  CHECK(TokenStore(folder / "large.h5").size() == static_cast<int64_t>(large.size()));
+  if (sanitized) return;  // it keeps what was freed
+  // 23 MiB more of text, 92 MiB more of tokens in memory.
+  CHECK(memory[1] < memory[0] + (8 << 20));
+  CHECK(trained[1] < trained[0] + 40);  // chunks that were looked at are kept, up to 64 MiB
+}
+
+TEST_CASE("train_lm learns the same from a token store as from its text") {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("corpus.txt", words(20'000));
+  REQUIRE(run_built("tokenize", "train --vocab_size 300 " + text + " -o " + folder / "bpe.json").code == 0);
+  for (const std::string name : {"char", "bpe"}) {
+    CAPTURE(name);
+    const std::string tokenizer = name == "bpe" ? folder / "bpe.json" : name;
+    const std::string store = folder / name + ".h5", from_text = folder / name + ".text",
+                      from_store = folder / name + ".store";
+    REQUIRE(run_built("prepare", text + " --tokenizer " + tokenizer + " -o " + store).code == 0);
+    const Outcome one = run_built(
+        "train_lm", "--corpus " + text + " --tokenizer " + tokenizer + " --out " + from_text + tiny);
+    const Outcome two = run_built("train_lm", "--corpus " + store + " --out " + from_store + tiny);
+    INFO(one.err, two.err);
+    REQUIRE(one.code == 0);
+    REQUIRE(two.code == 0);
+    CHECK(file_text(from_text + "/loss.csv") == file_text(from_store + "/loss.csv"));
+    const Json a = Json::parse(file_text(from_text + "/summary.json")),
+               b = Json::parse(file_text(from_store + "/summary.json"));
+    for (const char* key : {"val_loss", "bits_per_char", "sample"}) CHECK(a[key] == b[key]);
+  }
+}
+
+TEST_CASE("tokenize gives back any bytes") {
+  const TemporaryFolder folder;
+  const std::string text = words(5000) + std::string("\xEF\xBB\xBF nul \0 \xFF\xC3\r\n", 13);
+  folder.write("corpus.txt", text);
+  const std::string corpus = folder / "corpus.txt", tokenizer = folder / "bpe.json";
+  const Outcome trained = run_built("tokenize", "train --vocab_size 400 " + corpus + " -o " + tokenizer);
+  INFO(trained.err);
+  REQUIRE(trained.code == 0);
+  CHECK(trained.out.find("400 tokens") != std::string::npos);
+  for (const std::string& one : {tokenizer, std::string("byte")}) {
+    const Outcome encoded = run_built("tokenize", "encode --tokenizer " + one + " " + corpus);
+    CHECK(encoded.code == 0);
+    folder.write("tokens.txt", encoded.out);
+    CHECK(run_built("tokenize", "decode --tokenizer " + one + " <" + folder / "tokens.txt").out == text);
+  }
+}
+
+TEST_CASE("tokenize and prepare refuse bad input in one line with exit code 2 and leave nothing behind") {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("t.txt", "to be"), out = folder / "out";
+  const std::string json = folder.write("x.json", R"({"model": {"type": "Unigram"}})");
+  struct Refusal {
+    std::string program, arguments, part;
+  };
+  for (const Refusal& refusal : std::vector<Refusal>{
+           {"tokenize", "", "subcommand"},
+           {"tokenize", "learn", "see tokenize --help"},
+           {"tokenize", "train " + text, "--out is required"},
+           {"tokenize", "train --vocab_size 300 " + text + " -o " + out, "the text has pairs for 260 only"},
+           {"tokenize", "train --vocab_size 9 " + text + " -o " + out, "a vocabulary of at least 257"},
+           {"tokenize", "train " + folder / "none.txt -o " + out, "none.txt: No such file"},
+           {"tokenize", "encode --tokenizer " + json + " " + text, "the file has no object 'pre_tokenizer'"},
+           {"tokenize", "encode --tokenizer byte " + folder.path().string(), "is a folder"},
+           {"tokenize", "decode --tokenizer byte " + text, "wanted the number of a token, got 'to'"},
+           {"prepare", text, "--out is required"},
+           {"prepare", text + " --tokenizer word -o " + out, "wanted char, byte or a .json file, got word"},
+           {"prepare", text + " --tokenizer " + json + " -o " + out, "x.json: the file has no object"},
+           {"prepare", text + " --field text -o " + out, "t.txt:1: no JSON"},
+           {"prepare", folder.write("empty.txt", "").string() + " --tokenizer byte -o " + out,
+            "there is no text"},
+           {"prepare", text + " -o " + folder / "none/out", "No such file"},
+           {"train_lm", "--corpus " + folder / "store.h5 --tokenizer char --out " + out, "brings its own"}}) {
+    if (refusal.program == "train_lm")
+      REQUIRE(run_built("prepare", text + " -o " + folder / "store.h5").code == 0);
+    CAPTURE(refusal.arguments);
+    const Outcome run = run_built(refusal.program, refusal.arguments);
+    INFO(run.err);
+    CHECK(run.code == 2);
+    CHECK(run.err.find(refusal.part) != std::string::npos);
+    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+  }
+  CHECK(folder.names() == std::vector<std::string>{"empty.txt", "store.h5", "t.txt", "x.json"});
+}
+
+TEST_CASE("the commands that experiments/README.md shows for tokenize and prepare run one after the other") {
+  const TemporaryFolder folder;
+  folder.write("corpus.txt", words(150'000));
+  folder.write("story.txt", words(1000));
+  folder.write("a.jsonl", "{\"text\": \"to be\"}\n{\"text\": \"or not to be\"}\n");
+  REQUIRE(std::system(("gzip -k " + folder / "corpus.txt").c_str()) == 0);
+  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/README.md");
+  const size_t section = readme.find("\n## tokenize and prepare");
+  REQUIRE(section != std::string::npos);
+  const size_t begin = readme.find("```sh\n", section) + 6, end = readme.find("```", begin);
+  std::istringstream lines(readme.substr(begin, end - begin));
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    std::string command = line.substr(0, line.find("  #"));
+    if (command.find("train_lm") != std::string::npos) command += tiny;
+    command = std::regex_replace(command, std::regex("build/bin/"), ISOBAR_BINARY_DIR "/bin/");
+    CAPTURE(command);
+    const int status =
+        std::system(("cd " + folder.path().string() + " && (" + command + ") >out 2>err").c_str());
+    INFO(file_text(folder / "err"));
+    CHECK(status == 0);
+  }
+  CHECK(count >= 6);
+  CHECK(file_text(folder / "again.txt") == file_text(folder / "story.txt"));
+}
