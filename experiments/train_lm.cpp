@@ -163,16 +163,18 @@ void train_and_report(Run& run, const LmConfig& config) {
   session.stop_if_asked();
   const double val_loss = mean_loss(model, validation, batches, config.batch_size, judge);
   session.stop_if_asked();
-  const std::vector<int32_t> drawn =
-      generate(model, {corpus.first_token()}, 500,
-               {.tokens = tokenizer.vocabulary_size(), .temperature = 0.8}, rng.split("sample"));
+  std::string sample = "(none: the model's numbers are not finite)";
+  if (std::isfinite(val_loss))
+    sample = printable(tokenizer.decode(generate(model, {corpus.first_token()}, 500,
+                                                 {.tokens = tokenizer.vocabulary_size(), .temperature = 0.8},
+                                                 rng.split("sample"))));
   summarize(run, config, corpus,
             {.parameters = parameter_count(model),
              .skipped_steps = session.skipped_steps(),
              .train_loss = train_loss,
              .val_loss = val_loss,
              .best_val_loss = std::min(session.best_val_loss(), val_loss),
-             .sample = printable(tokenizer.decode(drawn))});
+             .sample = std::move(sample)});
   expect_results(run, config, corpus, val_loss);
 }
 

@@ -118,5 +118,5 @@ TEST_CASE("a tokenizer comes back whole from its JSON") {
     CHECK(back->encode(text) == made->encode(text));
     CHECK(back->to_json() == made->to_json());
   }
-  CHECK(CharTokenizer("b\na\xff").to_json() == R"({"characters":[10,97,98,1114367],"type":"char"})");
+  CHECK(CharTokenizer("b\na\xff").to_json() == "{\"characters\":[10,97,98,1114367],\"type\":\"char\"}\n");
 }
