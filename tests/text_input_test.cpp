@@ -7,6 +7,7 @@
 #include "temporary_folder.h"
 
 using namespace isobar;
+using namespace std::string_literals;
 
 namespace {
 
@@ -41,7 +42,7 @@ std::string zipped(const std::string& text) {
 }
 
 // What any file may hold: a byte order mark, NUL, CRLF, and bytes that are no UTF-8.
-const std::string odd("\xEF\xBB\xBFline\r\nnul \0 stray \xFF\xC3 end", 30);
+const std::string odd = "\xEF\xBB\xBFline\r\nnul \0 stray \xFF\xC3 end"s;
 
 }  // namespace
 

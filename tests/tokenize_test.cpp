@@ -105,7 +105,7 @@ TEST_CASE("train_lm learns the same from a token store as from its text") {
 
 TEST_CASE("tokenize gives back any bytes") {
   const TemporaryFolder folder;
-  const std::string text = words(5000) + std::string("\xEF\xBB\xBF nul \0 \xFF\xC3\r\n", 13);
+  const std::string text = words(5000) + std::string("\xEF\xBB\xBF nul \0 \xFF\xC3\r\n", 14);
   folder.write("corpus.txt", text);
   const std::string corpus = folder / "corpus.txt", tokenizer = folder / "bpe.json";
   const Outcome trained = run_built("tokenize", "train --vocab_size 400 " + corpus + " -o " + tokenizer);
