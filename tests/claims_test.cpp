@@ -10,8 +10,8 @@
 #include "../experiments/claims/claim.h"
 #include "../experiments/claims/plan.h"
 #include "../experiments/harness/stats.h"
-#include "environment.h"
 #include "program.h"
+#include "scoped_variable.h"
 
 using namespace isobar;
 using namespace isobar::claims;
@@ -122,7 +122,7 @@ TEST_CASE("an unknown run is refused with the nearest name, before anything runs
 TEST_CASE("a study that cannot run here leaves its claims unjudged, with its own complaint") {
   const TemporaryFolder folder;
   const std::string out = folder / "all";
-  const Environment data("ISOBAR_DATA", folder / "none"), cache("XDG_CACHE_HOME", folder / "none");
+  const ScopedVariable data("ISOBAR_DATA", folder / "none"), cache("XDG_CACHE_HOME", folder / "none");
   const Outcome outcome = run_built("reproduce", "--only depth_trainability --out " + out);
   CHECK(outcome.code == 3);
   CHECK(outcome.err.find("depth_trainability: mnist: no t10k-images-idx3-ubyte") != std::string::npos);

@@ -9,15 +9,15 @@
 namespace isobar {
 
 // Sets an environment variable, or unsets it, and puts the old value back at the end.
-class Environment {
+class ScopedVariable {
  public:
-  Environment(const char* name, std::optional<std::string> value) : name_(name) {
+  ScopedVariable(const char* name, std::optional<std::string> value) : name_(name) {
     if (const char* old = getenv(name)) old_ = old;
     set(value);
   }
-  ~Environment() { set(old_); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
+  ~ScopedVariable() { set(old_); }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
 
  private:
   void set(const std::optional<std::string>& value) {
