@@ -4,6 +4,7 @@
 #include "adam.h"
 #include "adam_w.h"
 #include "clip.h"
+#include "muon.h"
 #include "optimizer.h"
 #include "schedule.h"
 #include "sgd.h"

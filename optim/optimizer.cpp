@@ -36,6 +36,7 @@ Optimizer::Optimizer(std::string op, const std::vector<ParameterGroup>& groups, 
   }
   check(!parameters_.empty(), "{}: wanted at least one parameter, got none; does the model list its fields?",
         op_);
+  updates_.reserve(parameters_.size());
   steps_ = zeros(Shape(static_cast<int64_t>(parameters_.size())), Dtype::i64);
 }
 
@@ -46,7 +47,7 @@ void Optimizer::add(const Tensor& tensor, double lr_scale, double weight_decay) 
         tensor.dtype());
   check(tensor.contiguous(), "{}: parameter {} {} is not contiguous; make it from a packed() tensor", op_, i,
         tensor.shape());
-  Parameter parameter{tensor, lr_scale, weight_decay, {}, {}};
+  Parameter parameter{tensor, lr_scale, weight_decay, {}};
   for (size_t k = 0; k < state_names_.size(); ++k)
     parameter.state.push_back(zeros(tensor.shape(), tensor.dtype()));
   parameters_.push_back(std::move(parameter));
@@ -54,34 +55,39 @@ void Optimizer::add(const Tensor& tensor, double lr_scale, double weight_decay) 
 
 void Optimizer::step(double factor) {
   int64_t* counts = steps_.write<int64_t>();
-  for (size_t i = 0; i < parameters_.size(); ++i) {
-    Parameter& p = parameters_[i];
-    p.next.gradient = nullptr;
-    if (p.tensor.grad().defined()) prepare(p, ++counts[i], factor);
-  }
-  const kernels::Sweep sweep(parameters_.size(), [&](size_t i) { return parameters_[i].tensor.numel(); });
-  sweep.each([&](size_t i, int64_t begin, int64_t end) {
-    Update run = parameters_[i].next;
-    if (run.gradient == nullptr) return;
-    run.begin = begin;
-    run.n = end - begin;
-    update(run);
-  });
+  updates_.clear();
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    if (parameters_[i].tensor.grad().defined())
+      updates_.push_back(prepare(parameters_[i], ++counts[i], factor));
+  update_all(updates_);
   for (const Parameter& p : parameters_) p.tensor.clear_grad();
 }
 
 // Opens the doors that the threads of a step go through: versions are not theirs to count.
-void Optimizer::prepare(Parameter& p, int64_t count, double factor) const {
+Optimizer::Update Optimizer::prepare(Parameter& p, int64_t count, double factor) const {
   if (!p.tensor.grad().contiguous()) p.tensor.set_grad(p.tensor.grad().packed());
-  p.next = {.dtype = p.tensor.dtype(),
-            .count = count,
-            .lr = lr_ * p.lr_scale,
-            .weight_decay = p.weight_decay,
-            .factor = factor};
-  dispatch_float(op_, p.next.dtype, [&]<class T>() {
-    p.next.weights = p.tensor.write<T>();
-    p.next.gradient = p.tensor.grad().data<T>();
-    for (size_t k = 0; k < p.state.size(); ++k) p.next.states[k] = p.state[k].write<T>();
+  Update all{.dtype = p.tensor.dtype(),
+             .shape = p.tensor.shape(),
+             .n = p.tensor.numel(),
+             .count = count,
+             .lr = lr_ * p.lr_scale,
+             .weight_decay = p.weight_decay,
+             .factor = factor};
+  dispatch_float(op_, all.dtype, [&]<class T>() {
+    all.weights = p.tensor.write<T>();
+    all.gradient = p.tensor.grad().data<T>();
+    for (size_t k = 0; k < p.state.size(); ++k) all.states[k] = p.state[k].write<T>();
+  });
+  return all;
+}
+
+void Optimizer::update_all(const std::vector<Update>& all) const {
+  const kernels::Sweep sweep(all.size(), [&](size_t i) { return all[i].n; });
+  sweep.each([&](size_t i, int64_t begin, int64_t end) {
+    Update run = all[i];
+    run.begin = begin;
+    run.n = end - begin;
+    update(run);
   });
 }
 

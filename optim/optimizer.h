@@ -53,6 +53,7 @@ class Optimizer : public HasFields {
   // A run of n elements of one parameter, and what an update of them may use. T is the parameter's dtype.
   struct Update {
     Dtype dtype = Dtype::f32;
+    Shape shape;                      // the parameter's
     int64_t begin = 0, n = 0;         // elements begin … begin + n
     int64_t count = 0;                // number of this update of this parameter, from 1
     double lr = 0, weight_decay = 0;  // as its group has them
@@ -84,22 +85,25 @@ class Optimizer : public HasFields {
 
   // Moves the run's weights and their state. Called by many threads at once, for different runs.
   virtual void update(const Update& u) const = 0;
+  // Moves all parameters that have a gradient, each given whole: update() for runs that the threads share.
+  // Overridden where a parameter's step is more than the steps of its elements.
+  virtual void update_all(const std::vector<Update>& all) const;
 
  private:
   struct Parameter {
     Tensor tensor;
     double lr_scale, weight_decay;
     std::vector<Tensor> state;
-    Update next;  // of all elements; meant only during a step
   };
 
   void add(const Tensor& tensor, double lr_scale, double weight_decay);
-  void prepare(Parameter& parameter, int64_t count, double factor) const;
+  Update prepare(Parameter& parameter, int64_t count, double factor) const;
 
   const std::string op_;
   const std::vector<std::string> state_names_;
   double lr_;
   std::vector<Parameter> parameters_;
+  std::vector<Update> updates_;  // of the parameters that have a gradient; meant only during a step
   Tensor steps_;
 };
 

@@ -1,0 +1,74 @@
+// Newton-Schulz iteration: a matrix with its singular values driven towards 1. One thread.
+//
+// With G = U S Vᵀ, an odd polynomial of G acts on S alone: p(G) = U p(S) Vᵀ. The quintic
+// p(s) = 3.4445 s − 4.7750 s³ + 2.0315 s⁵ (Jordan et al. 2024, "Muon: An optimizer for hidden layers in
+// neural networks") is steep at 0 and does not converge: five rounds bring singular values of 0.01 … 1 to
+// about 0.7 … 1.2, which serves as well as 1 and costs fewer products.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "../blas.h"
+#include "reduce.h"
+
+namespace isobar::kernels {
+
+// How many numbers newton_schulz wants for a matrix of that size.
+constexpr int64_t newton_schulz_workspace(int64_t rows, int64_t cols) {
+  const int64_t k = std::min(rows, cols);
+  return rows * cols + 2 * k * k;
+}
+
+// x (rows, cols), contiguous, is used up. Returns where the result stands: x or the workspace.
+template <class T>
+T* newton_schulz(int64_t rows, int64_t cols, int64_t rounds, T* x, T* workspace) {
+  constexpr T a{3.4445}, b{-4.7750}, c{2.0315};
+  const int64_t k = std::min(rows, cols);
+  const bool wide = rows <= cols;
+  T* y = workspace;
+  T* const gram = y + rows * cols;  // (k, k)
+  T* const factor = gram + k * k;   // (k, k)
+
+  // The Frobenius norm is at least the largest singular value.
+  const double norm =
+      std::sqrt(lane_sum(rows * cols, [x](int64_t i) { return static_cast<double>(x[i]) * x[i]; }));
+  const T scale = static_cast<T>(1 / (norm + 1e-7));
+  for (int64_t i = 0; i < rows * cols; ++i) x[i] *= scale;
+
+  for (int64_t round = 0; round < rounds; ++round) {
+    // gram = x xᵀ, or xᵀ x where that is smaller.
+    gemm_serial(Gemm<T>{.transpose_a = !wide,
+                        .transpose_b = wide,
+                        .m = k,
+                        .n = k,
+                        .k = rows + cols - k,
+                        .a = x,
+                        .lda = cols,
+                        .b = x,
+                        .ldb = cols,
+                        .c = gram,
+                        .ldc = k});
+    // factor = a + b gram + c gram²; y is room for b + c gram.
+    for (int64_t i = 0; i < k * k; ++i) y[i] = c * gram[i];
+    for (int64_t i = 0; i < k; ++i) y[i * k + i] += b;
+    gemm_serial(
+        Gemm<T>{.m = k, .n = k, .k = k, .a = gram, .lda = k, .b = y, .ldb = k, .c = factor, .ldc = k});
+    for (int64_t i = 0; i < k; ++i) factor[i * k + i] += a;
+    // y = factor x, or x factor: the polynomial of x.
+    gemm_serial(Gemm<T>{.m = rows,
+                        .n = cols,
+                        .k = k,
+                        .a = wide ? factor : x,
+                        .lda = wide ? k : cols,
+                        .b = wide ? x : factor,
+                        .ldb = cols,
+                        .c = y,
+                        .ldc = cols});
+    std::swap(x, y);
+  }
+  return x;
+}
+
+}  // namespace isobar::kernels
