@@ -37,9 +37,14 @@ struct LinearSchedule {
   }
 };
 
-// lr · (step + 1) / (warmup + 1) for the first `warmup` steps, so that step 0 already learns; then half a
-// cosine from lr down to min_lr at step `steps`, and min_lr from there on. The formula of nanoGPT's get_lr
-// (Karpathy, train.py); the cosine is that of Loshchilov & Hutter 2017 without restarts.
+// The warm-up that those below begin with: lr · (step + 1) / (warmup + 1) for the first `warmup` steps, so
+// that step 0 already learns (nanoGPT's get_lr; Karpathy, train.py).
+inline double warming_up(double lr, int64_t step, int64_t warmup) {
+  return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
+}
+
+// Warm-up; then half a cosine from lr down to min_lr at step `steps`, and min_lr from there on: nanoGPT's
+// get_lr. The cosine is that of Loshchilov & Hutter 2017 without restarts.
 struct WarmupCosine {
   double lr, min_lr;
   int64_t warmup, steps;
@@ -48,10 +53,30 @@ struct WarmupCosine {
     check(step >= 0, "schedule: wanted a step of at least 0, got {}", step);
     check(warmup >= 0 && warmup <= steps, "schedule: wanted 0 <= warmup <= steps, got {} and {}", warmup,
           steps);
-    if (step < warmup) return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
+    if (step < warmup) return warming_up(lr, step, warmup);
     if (step >= steps) return min_lr;
     const double way = static_cast<double>(step - warmup) / static_cast<double>(steps - warmup);
     return min_lr + 0.5 * (1 + std::cos(std::numbers::pi * way)) * (lr - min_lr);
+  }
+};
+
+// WSD (Hu et al. 2024, MiniCPM, section 4): warm-up; then lr; then over the last `decay` steps a straight
+// line down to min_lr at step `steps`, and min_lr from there on. A decay over all steps after the warm-up
+// makes the linear schedule (Bergsma et al. 2025).
+struct WarmupStableDecay {
+  double lr, min_lr;
+  int64_t warmup, decay, steps;
+
+  double operator()(int64_t step) const {
+    check(step >= 0, "schedule: wanted a step of at least 0, got {}", step);
+    check(warmup >= 0 && decay >= 0 && warmup + decay <= steps,
+          "schedule: wanted warmup and decay of at least 0 and of {} steps together, got {} and {}", steps,
+          warmup, decay);
+    if (step < warmup) return warming_up(lr, step, warmup);
+    if (step >= steps) return min_lr;
+    if (step < steps - decay) return lr;
+    const double left = static_cast<double>(steps - step) / static_cast<double>(decay);
+    return min_lr + left * (lr - min_lr);
   }
 };
 
