@@ -47,6 +47,7 @@ Tensor tanh(const Tensor& x);                         // (eˣ − e⁻ˣ) / (eˣ
 Tensor sigmoid(const Tensor& x);                      // 1 / (1 + e⁻ˣ)
 Tensor erf(const Tensor& x);                          // 2/√π ∫₀ˣ e^(−t²) dt
 Tensor relu(const Tensor& x);                         // max(0, x); slope 0 at 0
+Tensor squared_relu(const Tensor& x);                 // max(0, x)² (So et al. 2021, Primer)
 Tensor gelu(const Tensor& x);                         // x Φ(x), Φ by erf (Hendrycks & Gimpel 2016)
 Tensor gelu_tanh(const Tensor& x);                    // its tanh fit
 Tensor silu(const Tensor& x);                         // x sigmoid(x)

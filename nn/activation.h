@@ -10,6 +10,11 @@ struct ReLU : Module {
   Tensor forward(const Tensor& x) override { return relu(x); }
 };
 
+// max(0, x)² (So et al. 2021, Primer)
+struct SquaredReLU : Module {
+  Tensor forward(const Tensor& x) override { return squared_relu(x); }
+};
+
 enum class GeluForm { erf, tanh };
 
 // x Φ(x); the tanh form is the fit that GPT-2 uses.

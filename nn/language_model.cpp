@@ -33,11 +33,13 @@ std::unique_ptr<Module> make_feed_forward(const LanguageModelConfig& config, con
   if (config.ffn == "swiglu")
     return std::make_unique<SwiGLU>(config.n_embd, rng,
                                     SwiGLUOptions{.hidden = config.hidden, .bias = config.bias});
-  check(config.ffn == "gelu" || config.ffn == "gelu_tanh" || config.ffn == "relu",
-        "language_model: wanted ffn swiglu, gelu, gelu_tanh or relu, got {}", config.ffn);
+  check(config.ffn == "gelu" || config.ffn == "gelu_tanh" || config.ffn == "relu" || config.ffn == "relu2",
+        "language_model: wanted ffn swiglu, gelu, gelu_tanh, relu or relu2, got {}", config.ffn);
   const int64_t hidden = config.hidden > 0 ? config.hidden : 4 * config.n_embd;
   std::unique_ptr<Module> activation;
-  if (config.ffn == "relu")
+  if (config.ffn == "relu2")
+    activation = std::make_unique<SquaredReLU>();
+  else if (config.ffn == "relu")
     activation = std::make_unique<ReLU>();
   else
     activation = std::make_unique<GELU>(config.ffn == "gelu" ? GeluForm::erf : GeluForm::tanh);
@@ -49,7 +51,8 @@ std::unique_ptr<Module> make_feed_forward(const LanguageModelConfig& config, con
 // grow with the number of layers (Radford et al. 2019, section 2.3).
 void initialize(LanguageModel& model, const Rng& rng) {
   const LanguageModelConfig& config = model.config;
-  const double end_std = config.init_std / std::sqrt(2.0 * static_cast<double>(config.n_layer));
+  const double end_std =
+      config.zero_init ? 0 : config.init_std / std::sqrt(2.0 * static_cast<double>(config.n_layer));
   const double embedding_std = config.embedding_std.value_or(config.init_std);
   for (const NamedModule& part : named_modules(model)) {
     const Rng part_rng = rng.split(part.path);
@@ -62,7 +65,10 @@ void initialize(LanguageModel& model, const Rng& rng) {
     if (linear_part == nullptr || (linear_part == &model.lm_head && config.tie_embeddings)) continue;
     const bool ends_branch =
         part.path.ends_with("o_proj") || part.path.ends_with("down_proj") || part.path.ends_with("linear2");
-    draw(linear_part->weight, ends_branch ? end_std : config.init_std);
+    if (linear_part == &model.lm_head && config.zero_init)
+      draw(linear_part->weight, 0);
+    else
+      draw(linear_part->weight, ends_branch ? end_std : config.init_std);
     if (linear_part->bias.defined()) assign(linear_part->bias, zeros(linear_part->bias.shape()));
   }
 }

@@ -32,7 +32,7 @@ struct LanguageModelConfig {
   std::string norm = "rmsnorm";  // a name for make_norm
   NormOptions norm_options = {};
   Placement placement = Placement::pre;
-  std::string ffn = "swiglu";  // or "gelu", "gelu_tanh" (GPT-2's), "relu"
+  std::string ffn = "swiglu";  // or "gelu", "gelu_tanh" (GPT-2's), "relu", "relu2" (squared)
   int64_t hidden = 0;  // of the feed-forward part; 0: swiglu_hidden(n_embd), 4 · n_embd for the others
   bool bias = false;   // in attention and the feed-forward part; norms have their own switch
   bool qk_norm = false;
@@ -40,12 +40,16 @@ struct LanguageModelConfig {
   bool tie_embeddings = true;
   double dropout = 0;  // on the embedding and on each branch
 
+  // Whether the matrices that end a branch, and lm_head unless it is tied, start at zero (Zhang et al. 2019,
+  // Fixup, rule 1): each block begins as the identity.
+  bool zero_init = false;
   double init_std = 0.02;                              // of every matrix (GPT-2)
   std::optional<double> embedding_std = std::nullopt;  // default: init_std
 };
 
 // Indices (B, T), i32 or i64, T ≤ block_size → logits (B, T, vocabulary). Weights start as N(0, init_std),
-// those that end a branch (o_proj, down_proj, linear2) as N(0, init_std / √(2 n_layer)), biases at 0. The
+// those that end a branch (o_proj, down_proj, linear2) as N(0, init_std / √(2 n_layer)), or at 0 with
+// zero_init; biases at 0. The
 // final norm exists in placement pre only: post-norm blocks end with one.
 struct LanguageModel : Module {
   LanguageModelConfig config;

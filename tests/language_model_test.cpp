@@ -146,6 +146,19 @@ TEST_CASE("the embedding's std is init_std unless asked for") {
   CHECK(moments_of(model.lm_head.weight).std == doctest::Approx(0.02).epsilon(0.27));
 }
 
+TEST_CASE("a model that starts at zero gives every symbol the same chance, and its blocks change nothing") {
+  for (const char* ffn : {"swiglu", "relu2"}) {
+    LanguageModelConfig config = small("rmsnorm", Positions::rope);
+    config.ffn = ffn;
+    config.tie_embeddings = false;
+    config.zero_init = true;
+    LanguageModel model(config, Rng(1));
+    const Tensor x = Rng(2).normal({2, 3, config.n_embd});
+    for (TransformerBlock& block : model.blocks) CHECK(block(x).to_vector<float>() == x.to_vector<float>());
+    for (const float logit : model(zeros({2, 3}, Dtype::i64)).to_vector<float>()) CHECK(logit == 0);
+  }
+}
+
 TEST_CASE("another layer leaves the initial weights of the others alone") {
   LanguageModelConfig config = small("rmsnorm", Positions::rope);
   config.init_std = 0.02;
@@ -162,7 +175,7 @@ TEST_CASE("configurations that cannot work are refused") {
   LanguageModelConfig config = small("rmsnorm", Positions::rope);
   config.ffn = "tanh";
   CHECK_THROWS_WITH_AS(LanguageModel(config, Rng(1)),
-                       "language_model: wanted ffn swiglu, gelu, gelu_tanh or relu, got tanh", Error);
+                       "language_model: wanted ffn swiglu, gelu, gelu_tanh, relu or relu2, got tanh", Error);
   config = small("rmsnorm", Positions::rope);
   config.n_embd = 0;
   CHECK_THROWS_WITH_AS(LanguageModel(config, Rng(1)), doctest::Contains("language_model: wanted vocabulary"),

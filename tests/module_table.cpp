@@ -58,7 +58,7 @@ LanguageModelConfig everything_else() {
   LanguageModelConfig config = llama();
   config.norm = "dyt";
   config.placement = Placement::post;
-  config.ffn = "relu";
+  config.ffn = "relu2";
   config.bias = true;
   config.qk_norm = true;
   config.softcap = 2;
@@ -80,6 +80,7 @@ const std::vector<ModuleRow>& module_rows() {
       {"Embedding", make<Embedding>(7, 4, rng), indices(7, 2, 5)},
       {"Identity", make<Identity>(), normal(3, 4)},
       {"ReLU", make<ReLU>(), off_zero(3, 5)},
+      {"SquaredReLU", make<SquaredReLU>(), off_zero(3, 5)},
       {"GELU", make<GELU>(), normal(3, 5)},
       {"GELU, tanh form", make<GELU>(GeluForm::tanh), normal(3, 5)},
       {"SiLU", make<SiLU>(), normal(3, 5)},
