@@ -91,7 +91,7 @@ Trajectory train(const Config& config, const TinyText& text, const Attention& at
   const Rng rng(static_cast<uint64_t>(seed)), judge = Rng(0).split("validation");
   LanguageModel model(config.model(training, text.vocabulary()), rng.split("model"));
   AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
-  const WarmupCosine schedule = schedule_of(training);
+  const Schedule schedule = schedule_of(training);
   const Tensor symbols = text.validation.random_batch(config.batch_size, judge.split("logits")).x;
 
   Trajectory seen;

@@ -46,6 +46,25 @@ TEST_CASE("train_lm gives the same bits on one and on two threads") {
   CHECK(one == two);
 }
 
+TEST_CASE("train_lm with Muon beside AdamW gives the same bits on one and on two threads, at WSD's rates") {
+  const TemporaryFolder folder;
+  for (const char* threads : {"1", "2"}) {
+    const Outcome run = run_built(
+        "train_lm", tiny + " --optimizer muon --schedule wsd --decay_iters 4 --no-tie_embeddings" +
+                        " --learning_rate 0.01 --min_lr 0.002 --threads " + threads + " --out " +
+                        folder / threads);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+  }
+  CHECK(file_text(folder / "1/loss.csv") == file_text(folder / "2/loss.csv"));
+  const std::vector<double> rates =
+      Hdf5File::open(folder / "1/run.h5").read("/series/learning_rate").to_vector<double>();
+  REQUIRE(rates.size() == 12);
+  CHECK(rates[1] == doctest::Approx(0.01 * 2 / 3).epsilon(1e-12));        // warming up
+  CHECK(rates[8] == doctest::Approx(0.01).epsilon(1e-12));                // 12 − 4: the last one up there
+  CHECK(rates[11] == doctest::Approx(0.002 + 0.008 / 4).epsilon(1e-12));  // one step from the end
+}
+
 TEST_CASE("train_lm's summary and HDF5 file hold what its loop saw") {
   const TemporaryFolder folder;
   const Outcome run = run_built("train_lm", tiny + " --json --out " + folder / "run");
@@ -91,6 +110,9 @@ TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves no
            {"--norm rmsnom", "did you mean rmsnorm"},
            {"--n_kv_head 3", "divisor of n_head"},
            {"--max_iters 0", "at least 1"},
+           {"--optimizer muon --learning_rate 0", "--learning_rate: wanted more than 0"},
+           {"--schedule wsd --max_iters 100 --warmup_iters 60 --decay_iters 41",
+            "--decay_iters: wanted at most"},
            {"--dropout 1", "[0, 1)"}}) {
     CAPTURE(refusal.arguments);
     const Outcome run = run_built("train_lm", refusal.arguments + " --out " + out);

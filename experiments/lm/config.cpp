@@ -16,24 +16,31 @@ void LmConfig::fields(Fields& f) {
   f("norm", norm, "normalization", norm_names());
   f("norm_eps", norm_eps, "eps of layernorm and rmsnorm");
   f("placement", placement, "norm before or after each branch", {"pre", "post"});
-  f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "gelu_tanh", "relu"});
+  f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "gelu_tanh", "relu", "relu2"});
   f("hidden", hidden,
     "width of the feed-forward part (0: 8/3 n_embd in whole 64s for swiglu, else 4 n_embd)");
   f("positions", positions, "how places are told apart", {"rope", "learned"});
   f("rope_base", rope_base, "base of the angles of RoPE");
   f("qk_norm", qk_norm, "RMSNorm on queries and keys");
   f("softcap", softcap, "bound on attention logits, cap · tanh(logits / cap); 0: none");
+  f("zero_init", zero_init, "branches and an untied output matrix start at zero");
   f("tie_embeddings", tie_embeddings, "one matrix for embedding and output");
   f("bias", bias, "biases in linear layers and norms");
   f("dropout", dropout, "probability of a zero on the embedding and each branch");
   f("batch_size", batch_size, "blocks in a step");
   f("max_iters", max_iters, "steps");
+  f("optimizer", optimizer, "what moves the matrices inside blocks; all else has AdamW", {"adamw", "muon"});
+  f("muon_lr", muon_lr, "highest learning rate of Muon");
+  f("muon_momentum", muon_momentum, "Muon's momentum");
+  f("schedule", schedule, "of the learning rates, after the warm-up", {"cosine", "linear", "wsd"});
+  f("decay_iters", decay_iters, "last steps in which --schedule wsd falls");
   f("learning_rate", learning_rate, "highest learning rate of AdamW");
-  f("min_lr", min_lr, "learning rate at the end of the cosine");
+  f("min_lr", min_lr, "learning rate at the end of the schedule");
   f("warmup_iters", warmup_iters, "steps of linear warm-up");
   f("beta1", beta1, "AdamW's decay of the mean gradient");
   f("beta2", beta2, "AdamW's decay of the mean squared gradient");
-  f("weight_decay", weight_decay, "AdamW's decay of tensors of two or more dimensions");
+  f("weight_decay", weight_decay, "decay of matrices, by either optimizer");
+  f("decay_embeddings", decay_embeddings, "weight decay for embeddings and an untied output matrix too");
   f("grad_clip", grad_clip, "bound on the norm of all gradients; 0: none");
   f("precision", precision, "what matrix products multiply (sums, weights and moments stay f32)",
     {"f32", "bf16"});
@@ -53,21 +60,40 @@ void LmConfig::apply_nanogpt_cpu() {
   block_size = 64;
   batch_size = 12;
   max_iters = 2000;
+  optimizer = "adamw";
+  schedule = "cosine";
   learning_rate = 1e-3;
   min_lr = 1e-4;
   warmup_iters = 100;
   beta1 = 0.9;
   beta2 = 0.99;
   weight_decay = 0.1;
+  decay_embeddings = true;
   grad_clip = 1;
   dropout = 0;
   norm = "layernorm";
   placement = "pre";
   ffn = "gelu";
   positions = "learned";
-  qk_norm = bias = false;
+  qk_norm = bias = zero_init = false;
   softcap = 0;
   tie_embeddings = true;
+}
+
+void LmConfig::apply_nanogpt_cpu_best() {
+  apply_nanogpt_cpu();
+  norm = "rmsnorm";
+  positions = "rope";
+  ffn = "relu2";
+  qk_norm = zero_init = true;
+  tie_embeddings = false;
+  optimizer = "muon";
+  muon_lr = 0.02;
+  muon_momentum = 0.95;
+  learning_rate = 5e-3;
+  schedule = "linear";
+  min_lr = 0;
+  weight_decay = 0;
 }
 
 // config/train_shakespeare_char.py of nanoGPT.
@@ -136,6 +162,16 @@ void LmConfig::check_values() const {
                                     {"norm_eps", norm_eps},
                                     {"softcap", softcap}})
     at_least(flag, value, 0.0);
+  at_least("muon_lr", muon_lr, 0.0);
+  at_least("decay_iters", decay_iters, int64_t{0});
+  check(muon_momentum >= 0 && muon_momentum < 1, "--muon_momentum: wanted at least 0 and less than 1, got {}",
+        muon_momentum);
+  check(optimizer != "muon" || learning_rate > 0,
+        "--learning_rate: wanted more than 0 with --optimizer muon, whose rate keeps its ratio to it, got {}",
+        learning_rate);
+  check(schedule != "wsd" || warmup_iters + decay_iters <= max_iters,
+        "--decay_iters: wanted at most max_iters - warmup_iters ({}), got {}", max_iters - warmup_iters,
+        decay_iters);
   check(warmup_iters <= max_iters, "--warmup_iters: wanted at most max_iters ({}), got {}", max_iters,
         warmup_iters);
   check(n_embd % n_head == 0, "--n_embd: wanted a multiple of n_head ({}), got {}", n_head, n_embd);
@@ -167,7 +203,8 @@ LanguageModelConfig LmConfig::model(int64_t tokens) const {
           .qk_norm = qk_norm,
           .softcap = softcap,
           .tie_embeddings = tie_embeddings,
-          .dropout = dropout};
+          .dropout = dropout,
+          .zero_init = zero_init};
 }
 
 }  // namespace isobar

@@ -30,18 +30,25 @@ struct LmConfig : HasFields {
   double rope_base = 1e4;  // Su et al. 2021
   bool qk_norm = false;
   double softcap = 0;
+  bool zero_init = false;
   bool tie_embeddings = true;
   bool bias = false;
   double dropout = 0;
 
   int64_t batch_size = 16;
   int64_t max_iters = 1500;
+  std::string optimizer = "adamw";
+  double muon_lr = 0.02;
+  double muon_momentum = 0.95;
+  std::string schedule = "cosine";
+  int64_t decay_iters = 400;
   double learning_rate = 3e-3;
   double min_lr = 3e-4;
   int64_t warmup_iters = 100;
   double beta1 = 0.9;
   double beta2 = 0.99;
   double weight_decay = 0.1;
+  bool decay_embeddings = true;
   double grad_clip = 1;
   std::string precision = "f32";
   std::string on_nan = "stop";
@@ -56,6 +63,8 @@ struct LmConfig : HasFields {
   void fields(Fields& f) override;
   // Sets all knobs to nanoGPT's published CPU setting.
   void apply_nanogpt_cpu();
+  // The same size, text and steps; block, optimizer and schedule as they were found best.
+  void apply_nanogpt_cpu_best();
   // To nanoGPT's setting for a GPU: 6 layers, 6 heads, 384 wide, 256 characters.
   void apply_babygpt();
   // To MiniMind's model of 25,829,888 parameters, and its rates.

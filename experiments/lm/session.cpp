@@ -18,7 +18,7 @@ Resume resume_of_train_lm() {
 }
 
 Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,
-                 Optimizer& optimizer)
+                 HasFields& optimizer)
     : run_(run),
       config_(config),
       folder_(run.folder(), {.keep = config.keep, .fresh = !goes_on_in_place(run)}) {
@@ -35,7 +35,7 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
   if (!run.resume_folder().empty()) go_on(model, optimizer);
 }
 
-void Session::go_on(LanguageModel& model, Optimizer& optimizer) {
+void Session::go_on(LanguageModel& model, HasFields& optimizer) {
   const std::string& folder = run_.resume_folder();
   const Checkpoint then = newest_checkpoint(
       folder, [&](const std::string& why) { run_.say("{}; going back to the checkpoint before\n", why); });

@@ -11,8 +11,8 @@
 // Interrupted thrown with the command that goes on.
 #pragma once
 
+#include "../../core/fields.h"
 #include "../../core/rng.h"
-#include "../../optim/optimizer.h"
 #include "../harness/interrupt.h"
 #include "../harness/program.h"
 #include "checkpoint_folder.h"
@@ -32,7 +32,7 @@ class Session {
   // yet. Throws Error where there is none, where it learned from another text, and where the run's folder
   // holds checkpoints of a run that did not finish, unless forced.
   Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,
-          Optimizer& optimizer);
+          HasFields& optimizer);
 
   // A step whose loss or gradients are not finite, and why. Throws Diverged, or counts it under --on_nan
   // skip.
@@ -50,7 +50,7 @@ class Session {
   double best_val_loss() const { return now_.best_val_loss; }
 
  private:
-  void go_on(LanguageModel& model, Optimizer& optimizer);
+  void go_on(LanguageModel& model, HasFields& optimizer);
   // `now_` with what the run was told since. Throws Diverged where its numbers are not finite.
   const Checkpoint& checkpoint();
   [[noreturn]] void diverge(const std::string& why) const;

@@ -21,11 +21,14 @@ AdamWOptions adam_w_options(const LmConfig& config) {
           .weight_decay = config.weight_decay};
 }
 
-WarmupCosine schedule_of(const LmConfig& config) {
-  return {.lr = config.learning_rate,
-          .min_lr = config.min_lr,
-          .warmup = config.warmup_iters,
-          .steps = config.max_iters};
+Schedule schedule_of(const LmConfig& config, double lr) {
+  const double min_lr =
+      lr == config.learning_rate ? config.min_lr : lr * (config.min_lr / config.learning_rate);
+  const int64_t warmup = config.warmup_iters, steps = config.max_iters;
+  if (config.schedule == "cosine")
+    return WarmupCosine{.lr = lr, .min_lr = min_lr, .warmup = warmup, .steps = steps};
+  const int64_t decay = config.schedule == "wsd" ? config.decay_iters : steps - warmup;
+  return WarmupStableDecay{.lr = lr, .min_lr = min_lr, .warmup = warmup, .decay = decay, .steps = steps};
 }
 
 Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, bool check_every_op) {

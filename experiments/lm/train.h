@@ -1,7 +1,7 @@
 // One step of a language model's training, in parts: each study writes its own loop around them.
 //
 //   AdamW optimizer(decay_matrices_only(model), adam_w_options(config));
-//   const WarmupCosine schedule = schedule_of(config);
+//   const Schedule schedule = schedule_of(config);
 //   for (int64_t step = 0; step < config.max_iters; ++step) {
 //     const Gradients gradients = gradients_of(model, train_set.random_batch(…), key.split(step));
 //     optimizer.set_lr(schedule(step));
@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,10 @@ namespace isobar {
 // Weight decay is for matrices: gains and biases would only be pulled to zero.
 std::vector<ParameterGroup> decay_matrices_only(Module& model);
 AdamWOptions adam_w_options(const LmConfig& config);
-WarmupCosine schedule_of(const LmConfig& config);
+// --schedule with its warm-up, from 0 up to `lr` and down to the share of it that min_lr is of learning_rate.
+using Schedule = std::function<double(int64_t step)>;
+Schedule schedule_of(const LmConfig& config, double lr);
+inline Schedule schedule_of(const LmConfig& config) { return schedule_of(config, config.learning_rate); }
 
 // Goes forward and back through one batch and leaves the gradients on the model. `key` draws dropout's masks.
 // With check_every_op, a result that is not finite ends both at once, and loss and norm are NaN.

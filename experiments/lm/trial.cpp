@@ -60,7 +60,7 @@ Outcome train_trial(const TinyConfig& config, const TinyText& text, const Trial&
       model_of(config.model(training, text.vocabulary()), trial, rng.split("model"));
   Module& model = *made;
   AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
-  const WarmupCosine schedule = schedule_of(training);
+  const Schedule schedule = schedule_of(training);
   const auto judged = [&] {
     return mean_loss(model, text.validation, config.eval_iters, config.batch_size, judge);
   };
