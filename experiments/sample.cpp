@@ -9,7 +9,7 @@
 #include "harness/tool.h"
 #include "lm/generate.h"
 #include "lm/trained.h"
-#include "lm/utf8.h"
+#include "lm/utf8_stream.h"
 
 using namespace isobar;
 

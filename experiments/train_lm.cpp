@@ -34,7 +34,7 @@
 #include "lm/report.h"
 #include "lm/session.h"
 #include "lm/train.h"
-#include "lm/utf8.h"
+#include "lm/utf8_stream.h"
 
 using namespace isobar;
 
