@@ -1,6 +1,5 @@
-// Safetensors: named tensors in one file, the format in which models are passed on
-// (github.com/huggingface/safetensors): eight bytes with the length of a JSON header, little-endian, the
-// header, then all numbers without a gap.
+// Safetensors: named tensors in one file, the format in which Hugging Face's models are passed on: eight
+// bytes with the length of a JSON header, little-endian, the header, then all numbers without a gap.
 //
 //   write_safetensors("model.safetensors", {.tensors = {{"weight", w}}});
 //   const Safetensors file = read_safetensors("model.safetensors");
