@@ -15,7 +15,7 @@ using namespace isobar;
 
 namespace {
 
-constexpr size_t longest_config = size_t{1} << 20, longest_tokenizer = size_t{1} << 27;
+constexpr size_t longest_config = size_t{1} << 20;
 
 Json read_json(const std::string& path) {
   const Json json = Json::parse(read_file(path, longest_config), nullptr, false);
@@ -23,10 +23,10 @@ Json read_json(const std::string& path) {
   return json;
 }
 
-std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path) {
+std::shared_ptr<const Tokenizer> tokenizer_for(const std::string& path) {
   if (path == "byte") return std::make_shared<ByteTokenizer>();
   try {
-    return tokenizer_from_json(read_file(path, longest_tokenizer));
+    return read_tokenizer(path);
   } catch (const Error& error) {
     throw_error(fmt::format("{}; --tokenizer names another, or 'byte'", error.what()));
   }
@@ -43,7 +43,7 @@ void read_model(const std::string& path, std::string config_path, std::string to
   LanguageModel model = model_from_hugging_face(config, layout_from_name(json.at("model_type")),
                                                 read_safetensors(path, is_weight), path);
   Checkpoint checkpoint;
-  checkpoint.tokenizer = read_tokenizer(tokenizer);
+  checkpoint.tokenizer = tokenizer_for(tokenizer);
   config.model(checkpoint.tokenizer->vocabulary_size());  // throws where it has more tokens than the model
   checkpoint.config = json_text(settings_json(config));
   checkpoint.model = named_state(model);

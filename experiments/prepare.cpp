@@ -10,6 +10,7 @@
 
 #include "../data/text_input.h"
 #include "../data/token_store.h"
+#include "harness/tool.h"
 
 using namespace isobar;
 
@@ -55,24 +56,10 @@ void prepare(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   CommandLine line;
-  CLI::App app("Text of any size to a token store, from which train_lm streams.", "prepare");
-  app.add_option("FILE", line.input.paths, "text files; .gz is decompressed")->required();
-  app.add_option("-o,--out", line.out, "the token store to write")->required();
-  app.add_option("--tokenizer", line.tokenizer, "char, byte, or a tokenizer.json")->capture_default_str();
-  app.add_option("--field", line.input.field, "the files are JSON lines with their text under this name");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "prepare: {}; see prepare --help\n", error.what());
-    return 2;
-  }
-  try {
-    prepare(line);
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "prepare: {}\n", error.what());
-    return 2;
-  }
+  Tool tool("prepare", "Turns text of any size into a token store, from which train_lm streams.");
+  tool.app().add_option("FILE", line.input.paths, "text files; .gz is decompressed")->required();
+  tool.app().add_option("-o,--out", line.out, "the token store to write")->required();
+  tool.option("--tokenizer", line.tokenizer, "char, byte, or a tokenizer.json");
+  tool.option("--field", line.input.field, "the files are JSON lines with their text under this name");
+  return tool.run(argc, argv, [&] { prepare(line); });
 }

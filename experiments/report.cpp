@@ -6,11 +6,13 @@
 //   report runs/a runs/b --svg std -o both.svg      a plot of several runs of one study, over each other
 //
 // The page is one file: it opens without a network and asks for nothing outside itself.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
-#include "../core/error.h"
 #include "../core/file.h"
 #include "harness/json.h"
+#include "harness/tool.h"
 #include "report/figure.h"
 #include "report/overlay.h"
 #include "report/page.h"
@@ -42,30 +44,19 @@ void write_figure(const CommandLine& line, const report::Content& content) {
 
 int main(int argc, char** argv) {
   CommandLine line;
-  CLI::App app("One page of what was run: claims and verdicts, plots, settings.", "report");
-  app.add_option("DIR", line.folders, "folders of finished runs; of reproduce, with all its runs")
+  Tool tool("report", "One page of what was run: claims and verdicts, plots, settings.");
+  tool.app()
+      .add_option("DIR", line.folders, "folders of finished runs; of reproduce, with all its runs")
       ->required();
-  app.add_option("-o,--out", line.out, "the file to write; report.html, or KEY.svg, where it is not said");
-  app.add_option("--svg", line.svg, "a picture of one plot in place of the page: RUN.KEY, or KEY of all runs")
-      ->type_name("KEY");
-  app.add_option("--lang", line.lang, "language at first")
+  tool.option("-o,--out", line.out, "the file to write; report.html, or KEY.svg, where it is not said");
+  tool.option("--svg", line.svg, "a picture of one plot in place of the page: RUN.KEY, or KEY of all runs");
+  tool.app()
+      .add_option("--lang", line.lang, "language at first")
       ->check(CLI::IsMember({"en", "zh"}))
       ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "report: {}; see report --help\n", error.what());
-    return 2;
-  }
-  try {
+  return tool.run(argc, argv, [&] {
     report::Content content;
     for (const std::string& folder : line.folders) content.add(folder);
     line.svg.empty() ? write_page(line, content) : write_figure(line, content);
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "report: {}\n", error.what());
-    return 2;
-  }
+  });
 }

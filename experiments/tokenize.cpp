@@ -13,6 +13,7 @@
 #include "../core/file.h"
 #include "../data/bpe_train.h"
 #include "../data/text_input.h"
+#include "harness/tool.h"
 
 using namespace isobar;
 
@@ -44,9 +45,12 @@ void train(const CommandLine& line) {
                     tokenizer.vocabulary_size(), tokenizer.merges().size(), counts.total(), counts.size()));
 }
 
+std::unique_ptr<Tokenizer> tokenizer_of(const CommandLine& line) {
+  return line.tokenizer == "byte" ? make_tokenizer("byte", "") : read_tokenizer(line.tokenizer);
+}
+
 void encode(const CommandLine& line) {
-  const std::unique_ptr<Tokenizer> tokenizer =
-      line.tokenizer == "byte" ? make_tokenizer("byte", "") : read_tokenizer(line.tokenizer);
+  const std::unique_ptr<Tokenizer> tokenizer = tokenizer_of(line);
   TextFeed feed;
   std::vector<int32_t> tokens;
   const char* blank = "";
@@ -61,8 +65,7 @@ void encode(const CommandLine& line) {
 }
 
 void decode(const CommandLine& line) {
-  const std::unique_ptr<Tokenizer> tokenizer =
-      line.tokenizer == "byte" ? make_tokenizer("byte", "") : read_tokenizer(line.tokenizer);
+  const std::unique_ptr<Tokenizer> tokenizer = tokenizer_of(line);
   std::ifstream numbers(line.file, std::ios::binary);
   check(numbers.is_open(), "decode: cannot open {}; give it a file of tokens", line.file);
   std::string text;
@@ -84,7 +87,8 @@ void decode(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   CommandLine line;
-  CLI::App app("Text to tokens and back: byte-level BPE as GPT-2 has it.", "tokenize");
+  Tool tool("tokenize", "Turns text into tokens and back: byte-level BPE as GPT-2 has it.");
+  CLI::App& app = tool.app();
   app.require_subcommand(1);
   CLI::App* train_command = app.add_subcommand("train", "Learn a BPE tokenizer from text files");
   train_command->add_option("FILE", line.input.paths, "text files; .gz is decompressed")->required();
@@ -101,21 +105,9 @@ int main(int argc, char** argv) {
     command->add_option("FILE", line.file, "what to read; the standard input without");
     command->add_option("--tokenizer", line.tokenizer, "a tokenizer.json, or byte")->required();
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "tokenize: {}; see tokenize --help\n", error.what());
-    return 2;
-  }
-  try {
+  return tool.run(argc, argv, [&] {
     if (*train_command) train(line);
     if (*encode_command) encode(line);
     if (*decode_command) decode(line);
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "tokenize: {}\n", error.what());
-    return 2;
-  }
+  });
 }

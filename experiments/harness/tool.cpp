@@ -51,7 +51,7 @@ int Tool::run(int argc, char** argv, const std::function<void()>& body) {
   } catch (const CLI::Success& help) {
     return app_->exit(help);
   } catch (const CLI::ParseError& error) {
-    return complain(name_, fmt::format("{} (see --help)", error.what()));
+    return complain(name_, fmt::format("{}; see {} --help", error.what(), name_));
   }
   try {
     check(threads_ >= 0 && threads_ <= 1024, "--threads: wanted 0 to 1024, got {}", threads_);

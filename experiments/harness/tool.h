@@ -38,6 +38,8 @@ class Tool {
   void option(const std::string& flags, int64_t& value, const std::string& help);
   void option(const std::string& flags, double& value, const std::string& help);
   void option(const std::string& flags, bool& value, const std::string& help);
+  // For what else CLI11 can do: words without number, subcommands.
+  CLI::App& app() { return *app_; }
 
   // Parses, sets the number of threads, and runs the body. Returns the exit code.
   int run(int argc, char** argv, const std::function<void()>& body);
