@@ -46,28 +46,30 @@ TEST_CASE("a multilayer perceptron's step needs no new storage from the third on
 }
 
 TEST_CASE("a language model's step needs no new storage from the third on, with other tokens each time") {
-  // On one thread: on a busy machine another may join attention for the first time in any step, and takes its
-  // scratch then.
-  const WithThreads one(1);
-  for (const char* norm : {"rmsnorm", "layernorm", "dyt"}) {
-    CAPTURE(norm);
-    LanguageModel model({.vocabulary = 17,
-                         .block_size = 24,
-                         .n_layer = 2,
-                         .n_head = 4,
-                         .n_kv_head = 2,
-                         .n_embd = 32,
-                         .norm = norm,
-                         .dropout = 0.1},
-                        Rng(1));
-    AdamW optimizer(parameters(model), {.lr = 1e-3});
-    CHECK(blocks_after_warm_up([&](int64_t i) {
-            const Tensor tokens = Rng(2).split(i).integers({3, 24}, 17);
-            {
-              Tape tape({.key = Rng(4).split(i)});
-              tape.backward(cross_entropy(model(tokens), tokens));
-            }
-            optimizer.step();
-          }) == 0);
-  }
+  for_thread_counts([] {
+    for (const char* norm : {"rmsnorm", "layernorm", "dyt"}) {
+      CAPTURE(norm);
+      LanguageModel model({.vocabulary = 17,
+                           .block_size = 24,
+                           .n_layer = 2,
+                           .n_head = 4,
+                           .n_kv_head = 2,
+                           .n_embd = 32,
+                           .norm = norm,
+                           .dropout = 0.1},
+                          Rng(1));
+      AdamW optimizer(parameters(model), {.lr = 1e-3});
+      const uint64_t blocks = blocks_after_warm_up([&](int64_t i) {
+        const Tensor tokens = Rng(2).split(i).integers({3, 24}, 17);
+        {
+          Tape tape({.key = Rng(4).split(i)});
+          tape.backward(cross_entropy(model(tokens), tokens));
+        }
+        optimizer.step();
+      });
+      // On a busy machine a thread may come to attention for the first time in any step, and takes what a
+      // head needs there: three scratch arrays, and a product's two.
+      CHECK(blocks <= 5 * static_cast<uint64_t>(threads() - 1));
+    }
+  });
 }
