@@ -1,0 +1,122 @@
+// Every command of build/bin/ that README.md, experiments/README.md and data/README.md show is run, made
+// small by words behind it: later words win. (Those of tokenize_test and use_model_test are run there.)
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "program.h"
+#include "stripes.h"
+
+using namespace isobar;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+// What makes a program's commands take no second.
+struct Shrunk {
+  std::string program, words;
+};
+
+const std::vector<Shrunk>& shrunk() {
+  static const std::vector<Shrunk> all = {
+      {"decay_study", "--depth 2 --width 16 --batch 4 --seeds 2 --force"},
+      {"depth_trainability",
+       "--topology plain --norm none --init default --depths 2,8 --width 8 --steps 2 --seeds 1 --mnist . "
+       "--force"},
+      {"norm_properties", "--seeds 1 --force"},
+      {"train_lm",
+       "--n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 2 --max_iters 6 "
+       "--eval_iters 1"
+       " --eval_interval 4 --warmup_iters 2 --checkpoint_interval 2 --force"},
+      {"norm_jacobian", "--seeds 1 --rows 8 --force"},
+      {"logit_growth",
+       "--n_layer 1 --n_embd 16 --steps 2 --look_interval 1 --seeds 1 --eval_iters 1 --force"},
+      {"norm_speed", "--quick --force"},
+      {"lm_norms",
+       "--nets pre.none,pre.rmsnorm --widths 16 --n_layer 1 --learning_rates 3e-3 --steps 2 --deep_nets "
+       "pre.rmsnorm"
+       " --deep_layers 2 --deep_learning_rates 3e-3 --deep_steps 2 --seeds 1 --eval_iters 1 --force"},
+      {"reproduce", "--only blog8 --force"},
+      {"report", ""},  // takes no time
+  };
+  return all;
+}
+
+struct Command {
+  std::string program, arguments;
+};
+
+// The commands in a README's blocks, without "build/bin/" and without what is said of them.
+std::vector<Command> commands_of(const std::string& readme) {
+  std::istringstream lines(file_text(ISOBAR_SOURCE_DIR "/" + readme));
+  std::vector<Command> commands;
+  const std::regex shown("^build/bin/(\\w+)(.*)$");
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch parts;
+    line = line.substr(0, line.find("  "));
+    if (std::regex_match(line, parts, shown)) commands.push_back({parts[1], parts[2]});
+  }
+  return commands;
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// As it stands, or made small.
+std::string small_arguments(const Command& command) {
+  const auto row = std::find_if(shrunk().begin(), shrunk().end(),
+                                [&](const Shrunk& one) { return one.program == command.program; });
+  REQUIRE_MESSAGE(row != shrunk().end(), command.program, " is run by no test of READMEs");
+  // 87 nets that no flag makes fewer, and --print-model, which trains nothing.
+  if (holds(command.arguments, "depth_table")) return command.arguments + " --print-config";
+  if (holds(command.arguments, "--print-model")) return command.arguments;
+  // reproduce was run for blog8 alone: pictures of other studies come from runs of those.
+  if (command.program == "report")
+    return std::regex_replace(command.arguments, std::regex("runs/reproduce --svg ((?!blog8)\\w+)"),
+                              "runs/reproduce/$1 --svg $1");
+  // What a run is resumed with must be what it began with.
+  if (holds(command.arguments, "--resume")) return command.arguments + " --force";
+  return command.arguments + " " + row->words;
+}
+
+}  // namespace
+
+TEST_CASE("the commands that READMEs show for studies and trainings run one after the other") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "the rain in Spain, " + std::to_string(i % 13) + " times\n";
+  for (const char* name : {"my.txt", "corpus.txt"}) folder.write(name, text);
+  folder.write("experiments/figures/here", "");
+  write_stripes(folder);
+  REQUIRE(run_built("prepare", "my.txt -o tokens.h5", folder.path()).code == 0);
+  REQUIRE(run_built("tokenize", "train --vocab_size 280 my.txt -o bpe.json", folder.path()).code == 0);
+
+  const Words elsewhere = {"tokenize", "prepare", "sample", "evaluate", "export", "import", "watch"};
+  const Words readmes = {"README.md", "experiments/README.md", "data/README.md"};
+  size_t count = 0;
+  for (const std::string& readme : readmes)
+    for (const Command& command : commands_of(readme)) {
+      if (std::find(elsewhere.begin(), elsewhere.end(), command.program) != elsewhere.end()) continue;
+      // Runs that report is shown with.
+      if (command.program == "report" && holds(command.arguments, "runs/a ")) {
+        const Shrunk& study = shrunk().front();
+        for (const char* run : {"runs/a", "runs/b", "runs/reproduce/blog8_rmsnorm"})
+          REQUIRE(run_built(study.program, study.words + " --out " + run, folder.path()).code <= 1);
+        for (const char* name : {"depth_trainability", "norm_jacobian", "logit_growth"}) {
+          const std::string arguments = small_arguments({name, " --out runs/reproduce/" + std::string(name)});
+          REQUIRE(run_built(name, arguments, folder.path()).code <= 1);
+        }
+      }
+      const std::string arguments = small_arguments(command);
+      CAPTURE(readme);
+      CAPTURE(command.program);
+      CAPTURE(arguments);
+      const Outcome outcome = run_built(command.program, arguments, folder.path());
+      INFO(outcome.out, outcome.err);
+      // 1: an expectation was not met, as may be with something so small.
+      CHECK((outcome.code == 0 || (outcome.code == 1 && command.program != "report")));
+      ++count;
+    }
+  CHECK(count >= 30);
+}
