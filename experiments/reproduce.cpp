@@ -12,6 +12,7 @@
 //
 // Written: claims.csv; summary.json, whose "claims" give for each the verdict, the figures it was computed
 // from, and the reason. The table of claims, with all bounds, is claims/table.cpp.
+#include <algorithm>
 #include <filesystem>
 
 #include "../core/file.h"
@@ -78,13 +79,17 @@ Made make_run(Run& run, const PlannedRun& planned) {
   const std::string program =
       std::filesystem::path(own_path()).parent_path().string() + "/" + std::string(planned.program);
   std::vector<std::string> arguments = planned.arguments;
-  arguments.push_back("--print-config");
+  arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--print-config"});
   const Finished printed = run_child(program, arguments);
   check(printed.code == 0, "{} --print-config ended with exit code {}", program, printed.code);
   const Json config = Json::parse(printed.out);
 
   if (Json summary = finished_summary(folder, config); !summary.is_null()) {
     run.say("{}: there already\n", planned.name);
+    const Json expectations = summary.value("expectations", Json::array());
+    const bool met = std::all_of(expectations.begin(), expectations.end(),
+                                 [](const Json& e) { return e.value("ok", false); });
+    run.expect(planned.name, met, "is there already, with expectations that were not met");
     return {std::move(summary), ""};
   }
   run.say("{}: {}{}{}\n", planned.name, planned.program, planned.arguments.empty() ? "" : " ",

@@ -165,6 +165,9 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   outcome = run_built("reproduce", arguments + " --force");
   REQUIRE(outcome.code == 0);
   CHECK(outcome.out.find("norm_properties: there already") != std::string::npos);
+  summary["expectations"][0]["ok"] = false;
+  std::ofstream(path) << summary.dump(2);
+  CHECK(run_built("reproduce", arguments + " --force").code == 1);  // kept, but not forgotten
   CHECK(verdict("A05") == "refuted");
   CHECK(verdict("D11") == "confirmed");
   CHECK(verdict("C03") == "partly");
