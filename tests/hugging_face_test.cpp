@@ -164,11 +164,16 @@ TEST_CASE("tensors that do not belong to the configuration are named") {
         }) == "x: tensor 'transformer.h.0.attn.c_attn.weight': wanted [16, 48] by config.json, got [48, 16]");
   // A model of these sizes would not fit into any memory.
   LmConfig config = config_from_hugging_face(fixture("tiny_llama.config.json"), "config");
-  config.vocab_size = int64_t{1} << 50;
   const Safetensors file = read_safetensors(fixtures + "tiny_llama.safetensors");
-  CHECK(message_of([&] {
-          model_from_hugging_face(config, Layout::llama, file, "x");
-        }).starts_with("x: holds 4336 numbers, config.json asks for at least 18014398509"));
+  config.n_layer = 50;  // of few numbers each
+  const auto refused = [&] {
+    return message_of([&] { model_from_hugging_face(config, Layout::llama, file, "x"); });
+  };
+  CHECK(refused().starts_with("x: its configuration asks for 50 layers and at least "));
+  CHECK(refused().ends_with(" tensors have 4336"));
+  config.n_layer = 2;
+  config.vocab_size = int64_t{1} << 50;
+  CHECK(refused().starts_with("x: its configuration asks for 2 layers and at least 1.80143985"));
 }
 
 TEST_CASE("a config.json that our model cannot follow is refused by the name of the setting") {
@@ -187,12 +192,16 @@ TEST_CASE("a config.json that our model cannot follow is refused by the name of 
   CHECK(config_refusal(Layout::llama, "head_dim", 8) == "config.json: head_dim: wanted 4, got 8");
   CHECK(config_refusal(Layout::llama, "rope_scaling", Json{{"type", "linear"}}) ==
         "config.json: rope_scaling is not supported");
+  CHECK(config_refusal(Layout::llama, "rope_parameters", Json{{"rope_theta", 1e6}, {"rope_type", "yarn"}}) ==
+        "config.json: rope_parameters: rope_type: wanted \"default\", got \"yarn\"");
+  CHECK(config_refusal(Layout::llama, "rope_parameters", Json{{"rope_type", "default"}}) ==
+        "config.json: rope_parameters: has no rope_theta");
   CHECK(config_refusal(Layout::llama, "hidden_act", "gelu") ==
         "config.json: hidden_act: wanted \"silu\", got \"gelu\"");
   CHECK(config_refusal(Layout::llama, "mlp_bias", true) ==
         "config.json: mlp_bias: wanted false, as attention_bias is, got true");
   CHECK(config_refusal(Layout::gpt2, "activation_function", "silu") ==
-        "config.json: activation_function: wanted gelu, gelu_new or relu, got silu");
+        "config.json: activation_function: wanted gelu, gelu_new, relu or relu2, got silu");
   CHECK(config_refusal(Layout::gpt2, "scale_attn_weights", false) ==
         "config.json: scale_attn_weights: wanted true, got false");
   CHECK(message_of([] { config_from_hugging_face(Json::array(), "config.json"); }) ==

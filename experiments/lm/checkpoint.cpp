@@ -10,6 +10,7 @@
 #include "../../core/hdf5_file.h"
 #include "../../core/seal.h"
 #include "../harness/settings.h"
+#include "affordable.h"
 
 namespace isobar {
 namespace {
@@ -107,24 +108,6 @@ int64_t step_in_name(std::string_view name) {
   return error == std::errc() && end == digits.data() + digits.size() ? step : -1;
 }
 
-// Holds what a configuration asks for against the tensors that there are, before a model is made of it. A
-// block has at least six tensors: four of the attention, two of the feed-forward part.
-void check_affordable(const LanguageModelConfig& config, const std::vector<NamedTensor>& tensors) {
-  double numbers = 0;
-  for (const NamedTensor& named : tensors) numbers += static_cast<double>(named.tensor.numel());
-  const double width = static_cast<double>(config.n_embd), layers = static_cast<double>(config.n_layer);
-  const double places = config.positions == Positions::learned ? static_cast<double>(config.block_size) : 0;
-  const bool swiglu = config.ffn == "swiglu";
-  const double hidden = config.hidden > 0 ? static_cast<double>(config.hidden)
-                        : swiglu          ? std::max(64.0, 8 * width / 3)
-                                          : 4 * width;
-  const double least = width * (static_cast<double>(config.vocabulary) + places +
-                                layers * (2 * width + (swiglu ? 3 : 2) * hidden));
-  check(least <= numbers && 6 * layers <= static_cast<double>(tensors.size()),
-        "checkpoint: its configuration asks for {} layers and at least {} numbers, its {} tensors have {}",
-        config.n_layer, least, tensors.size(), numbers);
-}
-
 }  // namespace
 
 std::string not_finite(const Checkpoint& checkpoint) {
@@ -203,7 +186,9 @@ LmConfig config_of(const Checkpoint& checkpoint) {
 
 LanguageModel model_of(const Checkpoint& checkpoint) {
   const LanguageModelConfig config = config_of(checkpoint).model(checkpoint.tokenizer->vocabulary_size());
-  check_affordable(config, checkpoint.model);
+  int64_t numbers = 0;
+  for (const NamedTensor& named : checkpoint.model) numbers += named.tensor.numel();
+  check_affordable(config, static_cast<int64_t>(checkpoint.model.size()), numbers, "checkpoint");
   LanguageModel model(config, Rng(0));
   load_state(model, checkpoint.model);
   return model;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "affordable.h"
 #include "hugging_face_config.h"
 
 namespace isobar {
@@ -77,17 +78,6 @@ Tensor missing_bias(const std::map<std::string, Tensor>& state, std::string name
   return zeros(state.at(name).size(0));
 }
 
-// Refuses a configuration that asks for more than the file holds, before a model of its size is made.
-void check_size(const LmConfig& config, const Safetensors& file, const std::string& who) {
-  double held = 0;
-  for (const auto& [name, tensor] : file.tensors) held += static_cast<double>(tensor.numel());
-  const auto c = static_cast<double>(config.n_embd), layers = static_cast<double>(config.n_layer);
-  const double hidden = config.hidden > 0 ? static_cast<double>(config.hidden) : 4 * c;
-  const double asked = static_cast<double>(config.vocab_size) * c + layers * (2 * c * c + 2 * c * hidden) +
-                       (config.positions == "learned" ? static_cast<double>(config.block_size) * c : 0);
-  check(asked <= held, "{}: holds {:.0f} numbers, config.json asks for at least {:.0f}", who, held, asked);
-}
-
 }  // namespace
 
 Layout layout_from_name(const std::string& name) {
@@ -120,8 +110,11 @@ Safetensors to_hugging_face(LanguageModel& model, Layout layout) {
 
 LanguageModel model_from_hugging_face(const LmConfig& config, Layout layout, const Safetensors& file,
                                       const std::string& who) {
-  check_size(config, file, who);
-  LanguageModel model(config.model(config.vocab_size), Rng(0));
+  int64_t numbers = 0;
+  for (const auto& [name, tensor] : file.tensors) numbers += tensor.numel();
+  const LanguageModelConfig sizes = config.model(config.vocab_size);
+  check_affordable(sizes, static_cast<int64_t>(file.tensors.size()), numbers, who);
+  LanguageModel model(sizes, Rng(0));
   const std::map<std::string, Tensor> wanted = state_by_name(model);
   std::map<std::string, Tensor> given = file.tensors;
   // GPT-2's own file leaves "transformer." out; a tied head may stand there a second time.

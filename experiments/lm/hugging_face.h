@@ -4,7 +4,7 @@
 //
 //   llama   RMSNorm before each branch, RoPE (whose two halves of a head are those of our rope), SwiGLU,
 //           grouped heads
-//   gpt2    LayerNorm, learned positions, GELU; matrices transposed (Conv1D), q, k and v in one
+//   gpt2    LayerNorm, learned positions, GELU or ReLU; matrices transposed (Conv1D), q, k and v in one
 #pragma once
 
 #include <string>

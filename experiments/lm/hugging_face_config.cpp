@@ -1,16 +1,20 @@
 #include "hugging_face_config.h"
 
 #include <map>
+#include <optional>
 
 #include "../../nn/swiglu.h"
 
 namespace isobar {
 namespace {
 
-// GPT-2's and ours; "gelu_new" is the tanh form.
+// Those of transformers and ours; "gelu_new" is the tanh form.
 const std::map<std::string, std::string>& gpt2_activations() {
-  static const std::map<std::string, std::string> all = {
-      {"gelu", "gelu"}, {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"}, {"relu", "relu"}};
+  static const std::map<std::string, std::string> all = {{"gelu", "gelu"},
+                                                         {"gelu_new", "gelu_tanh"},
+                                                         {"gelu_pytorch_tanh", "gelu_tanh"},
+                                                         {"relu", "relu"},
+                                                         {"relu2", "relu2"}};
   return all;
 }
 
@@ -52,6 +56,11 @@ class Members {
     check(!has(key) || at(key) == value, "{}: {}: wanted {}, got {}", who_, key, value.dump(),
           has(key) ? at(key).dump() : "");
   }
+  // An object within, where there is one.
+  std::optional<Members> part(const char* key) const {
+    if (!has(key)) return std::nullopt;
+    return Members(at(key), fmt::format("{}: {}", who_, key));
+  }
   void none(const char* key) const { check(!has(key), "{}: {} is not supported", who_, key); }
 
  private:
@@ -81,6 +90,10 @@ LmConfig llama_config(const Members& json, const std::string& who) {
   config.ffn = "swiglu";
   config.positions = "rope";
   config.rope_base = json.has("rope_theta") ? json.number("rope_theta") : 1e4;
+  if (const std::optional<Members> rope = json.part("rope_parameters")) {  // transformers 5
+    rope->only("rope_type", "default");
+    config.rope_base = rope->number("rope_theta");
+  }
   config.bias = json.flag("attention_bias", false);
   check(json.flag("mlp_bias", config.bias) == config.bias,
         "{}: mlp_bias: wanted {}, as attention_bias is, got {}", who, config.bias, !config.bias);
@@ -106,8 +119,8 @@ LmConfig gpt2_config(const Members& json, const std::string& who) {
   const std::string activation =
       json.has("activation_function") ? json.text("activation_function") : "gelu_new";
   const auto found = gpt2_activations().find(activation);
-  check(found != gpt2_activations().end(), "{}: activation_function: wanted gelu, gelu_new or relu, got {}",
-        who, activation);
+  check(found != gpt2_activations().end(),
+        "{}: activation_function: wanted gelu, gelu_new, relu or relu2, got {}", who, activation);
   config.ffn = found->second;
   config.positions = "learned";
   config.bias = true;
@@ -133,7 +146,7 @@ void check_layout(const LanguageModelConfig& config, Layout layout) {
   } else {
     want(config.norm == "layernorm", "norm", "layernorm", config.norm);
     want(config.positions == Positions::learned, "positions", "learned", positions);
-    want(config.ffn != "swiglu", "ffn", "gelu, gelu_tanh or relu", config.ffn);
+    want(config.ffn != "swiglu", "ffn", "gelu, gelu_tanh, relu or relu2", config.ffn);
     want(config.n_kv_head == 0 || config.n_kv_head == config.n_head, "n_kv_head", "0",
          fmt::format("{}", config.n_kv_head));
   }
