@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "../core/file.h"
+#include "../data/token_store.h"
 #include "harness/tool.h"
 #include "lm/evaluate.h"
 #include "lm/trained.h"
@@ -21,6 +22,7 @@ constexpr size_t longest_text = size_t{1} << 34;
 
 void judge(const std::string& checkpoint, const std::string& corpus, const std::string& part) {
   check(!corpus.empty(), "--corpus: wanted a text file");
+  check(!TokenStore::is_one(corpus), "--corpus: {} is a token store; name the text it was made from", corpus);
   check(part == "all" || part == "validation", "--part: wanted all or validation, got {}", part);
   Trained trained = load_trained(checkpoint);
   TextCorpus text;

@@ -33,8 +33,9 @@ std::shared_ptr<const Tokenizer> tokenizer_for(const std::string& path) {
 }
 
 void read_model(const std::string& path, std::string config_path, std::string tokenizer,
-                const std::string& out) {
+                const std::string& out, bool force) {
   check(!out.empty(), "--out: wanted the checkpoint to write");
+  check(force || !std::filesystem::exists(out), "{}: is there already; choose another name, or --force", out);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (config_path.empty()) config_path = folder / "config.json";
   if (tokenizer.empty()) tokenizer = folder / "tokenizer.json";
@@ -56,10 +57,12 @@ void read_model(const std::string& path, std::string config_path, std::string to
 
 int main(int argc, char** argv) {
   std::string path, config, tokenizer, out;
+  bool force = false;
   Tool tool("import", "Reads model.safetensors and config.json into a checkpoint.");
   tool.word("MODEL", path, "model.safetensors");
   tool.option("--config", config, "its config.json (default: the one beside it)");
   tool.option("--tokenizer", tokenizer, "its tokenizer.json, or 'byte' (default: the one beside it)");
   tool.option("-o,--out", out, "the checkpoint to write");
-  return tool.run(argc, argv, [&] { read_model(path, config, tokenizer, out); });
+  tool.option("--force", force, "replace a file that is there");
+  return tool.run(argc, argv, [&] { read_model(path, config, tokenizer, out, force); });
 }

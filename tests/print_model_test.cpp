@@ -38,6 +38,16 @@ TEST_CASE("train_lm --preset babygpt --print-model: nanoGPT's 10.65 million with
   CHECK(holds(run.out, "total: 10,745,088 parameters in "));
 }
 
+TEST_CASE("train_lm --print-model counts the tokens of a token store") {
+  const TemporaryFolder folder;
+  folder.write("abc.txt", "abcabcabc");
+  REQUIRE(run_built("prepare", "abc.txt -o tokens.h5", folder.path()).code == 0);
+  const Outcome run = run_built("train_lm", "--corpus tokens.h5 --print-model", folder.path());
+  INFO(run.out, run.err);
+  CHECK(run.code == 0);
+  CHECK(holds(run.out, "weight [3, 128]"));
+}
+
 TEST_CASE("parts of a model cost what the whole does") {
   for (const bool tied : {true, false}) {
     LanguageModel model({.vocabulary = 32,

@@ -128,7 +128,8 @@ TEST_CASE("evaluate's figures are those of a loop over all tokens, one at a time
 }
 
 TEST_CASE("a model comes back from each layout as the same model") {
-  for (const auto& [layout, model] : {std::pair<std::string, std::string>{"llama", ""}, {"gpt2", gpt2}}) {
+  for (const auto& [layout, model] :
+       {std::pair<std::string, std::string>{"llama", ""}, {"gpt2", gpt2}, {"gpt2", gpt2 + " --ffn relu2"}}) {
     const std::string& name = layout;
     CAPTURE(name);
     const Workplace place(model);
@@ -148,6 +149,9 @@ TEST_CASE("a model comes back from each layout as the same model") {
         place.in_folder("export", "runs/train_lm -o there/model.safetensors --layout " + layout);
     CHECK(again.code == 2);
     CHECK(holds(again.err, "is there already; choose another folder, or --force"));
+    const Outcome over = place.in_folder("import", "there/model.safetensors -o back.h5");
+    CHECK(over.code == 2);
+    CHECK(holds(over.err, "back.h5: is there already; choose another name, or --force"));
   }
 }
 
@@ -156,6 +160,7 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
   place.folder.write("bad.safetensors", "not a model");
   place.folder.write("config.json", "{");
   place.folder.write("bad.h5", std::string(3000, 'x'));
+  REQUIRE(place.in_folder("prepare", "my.txt -o tokens.h5").code == 0);
   struct Refusal {
     std::string program, arguments, part;
   };
@@ -171,6 +176,8 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
            {"sample", "runs/train_lm --temprature 1", "--temprature"},
            {"evaluate", "runs/train_lm", "--corpus: wanted a text file"},
            {"evaluate", "runs/train_lm --corpus none.txt", "none.txt"},
+           {"evaluate", "runs/train_lm --corpus tokens.h5",
+            "is a token store; name the text it was made from"},
            {"evaluate", "runs/train_lm --corpus my.txt --part train", "--part: wanted all or validation"},
            {"export", "runs/train_lm -o out.bin", "--out: wanted a name that ends with .safetensors"},
            {"export", "runs/train_lm -o o/x.safetensors --layout gpt2",

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <new>
 
 #include "../../core/error.h"
@@ -57,6 +58,8 @@ int Tool::run(int argc, char** argv, const std::function<void()>& body) {
     check(threads_ >= 0 && threads_ <= 1024, "--threads: wanted 0 to 1024, got {}", threads_);
     set_threads(threads_ > 0 ? static_cast<int>(threads_) : available_threads());
     body();
+    // What is still to be written may be all that the program is for.
+    check(std::fflush(stdout) == 0 && std::ferror(stdout) == 0, "stdout: cannot write; is the disk full?");
     return 0;
   } catch (const std::bad_alloc&) {
     return complain(name_, "out of memory");

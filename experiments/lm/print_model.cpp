@@ -177,9 +177,9 @@ ModelCosts costs_of(LanguageModel& model) {
 
 std::string print_model(const LmConfig& config) {
   config.check_values();
-  const int64_t vocabulary =
-      config.vocab_size > 0 ? config.vocab_size
-                            : open_corpus(config.corpus, config.tokenizer).text.tokenizer->vocabulary_size();
+  const int64_t vocabulary = config.vocab_size > 0
+                                 ? config.vocab_size
+                                 : open_corpus(config.corpus, config.tokenizer).tokenizer().vocabulary_size();
   LanguageModel model(config.model(vocabulary), Rng(0));
   const ModelCosts costs = costs_of(model);
   const ModuleCost& whole = costs.modules.front();

@@ -8,7 +8,7 @@ Trained load_trained(const std::string& path) {
   const auto complain = [](const std::string& message) { fmt::print(stderr, "{}; skipped\n", message); };
   const Checkpoint checkpoint =
       std::filesystem::is_directory(path) ? newest_checkpoint(path, complain) : load_checkpoint(path);
-  return {config_of(checkpoint), checkpoint.tokenizer, model_of(checkpoint)};
+  return {checkpoint.tokenizer, model_of(checkpoint)};
 }
 
 }  // namespace isobar

@@ -9,7 +9,6 @@
 namespace isobar {
 
 struct Trained {
-  LmConfig config;
   std::shared_ptr<const Tokenizer> tokenizer;
   LanguageModel model;
 };
