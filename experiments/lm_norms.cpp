@@ -6,8 +6,8 @@
 // kept explicit may be better (004 F08); DyT keeps the signal from exploding (004 F12); no elementwise
 // function beats normalization (004 F20).
 //
-//   lm_norms                   eight nets of 4 blocks, and pre against post in 16 blocks          2 minutes
-//   lm_norms --full            all nets, 4 and 16 blocks, widths of 64 and 128, three rates      about 1 hour
+//   lm_norms                   eight nets of 4 blocks, and pre against post in 16 blocks          3 minutes
+//   lm_norms --full            all nets, 4 and 16 blocks, widths of 64 and 128, three rates        1.5 hours
 //   lm_norms --nets pre.rmsnorm,post.rmsnorm --learning_rates 3e-3,1e-2,3e-2 --deep_nets ""
 //
 // Held fixed: tokens, initial weights by name (embedding of std 1; 0.02 would move the loss more than the
@@ -69,7 +69,6 @@ struct Config : TinyConfig {
   }
 };
 
-// Checks the words too, so that a slip shows before the first hour.
 void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::string& nets, int64_t width,
                 int64_t layers, int64_t steps, const std::vector<double>& rates) {
   for (const std::string& net : words_of(nets)) {
@@ -96,6 +95,7 @@ void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::str
   }
 }
 
+// Checks all settings, so that a slip shows before the first hour.
 NormResults all_trials(const Config& config) {
   NormResults results{};
   const std::vector<int64_t> widths = numbers_of<int64_t>("widths", config.widths);
@@ -111,6 +111,7 @@ NormResults all_trials(const Config& config) {
   check(config.deep_nets.empty() || config.deep_layers != config.n_layer,
         "--deep_layers: wanted another number than --n_layer's {}", config.n_layer);
   check(!results.trials.empty(), "--nets: wanted at least one");
+  for (const TrialRuns& runs : results.trials) training_of(config, runs.trial);
   return results;
 }
 
@@ -125,7 +126,7 @@ void expect_start(Run& run, const Config& config, int64_t vocabulary, const Norm
     const auto width = static_cast<double>(t.width);
     const double variance = on_sphere ? 1 / width : config.init_std * config.init_std * width;
     const double theory = std::log(static_cast<double>(vocabulary)) + variance / 2;
-    for (const Outcome& outcome : runs.outcomes) {
+    for (const TrialOutcome& outcome : runs.outcomes) {
       // The mean of −z_y is over a few hundred frequent pairs of letters, and has a spread of about s/10.
       run.expect(fmt::format("{} {} lr {}: the first loss is that of random logits", t.size, t.net(),
                              t.learning_rate),

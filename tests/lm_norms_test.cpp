@@ -106,7 +106,7 @@ TEST_CASE("lm_norms refuses bad lists in one line") {
   for (const char* arguments :
        {"--quick --full", "--full --preset quick", "--nets pre.rmsnom", "--nets ngpt.rmsnorm",
         "--nets rmsnorm", "--learning_rates 1e-3,x", "--widths 64,-1", "--nets pre.dyt,pre.dyt",
-        "--nets '' --deep_nets ''", "--deep_layers 4"}) {
+        "--nets '' --deep_nets ''", "--deep_layers 4", "--widths 64,66"}) {
     CAPTURE(arguments);
     const Outcome run = run_built("lm_norms", std::string(arguments) + " --out " + folder / "run");
     CHECK(run.code == 2);

@@ -60,7 +60,7 @@ void plot_streams(Run& run, const NormResults& results, const std::string& size)
     PlotCurve curve{net, Role::measured, {}, {}, {}, {}};
     for (size_t block = 0; block < best->outcomes.front().end.std.size(); ++block) {
       std::vector<double> stds;
-      for (const Outcome& outcome : best->outcomes) stds.push_back(outcome.end.std[block]);
+      for (const TrialOutcome& outcome : best->outcomes) stds.push_back(outcome.end.std[block]);
       add(curve, static_cast<double>(block + 1), spread_of(stds));
     }
     plot.curves.push_back(std::move(curve));
@@ -89,7 +89,8 @@ void plot_training(Run& run, const NormResults& results, const std::string& size
     PlotCurve curve{net, Role::measured, {}, {}, {}, {}};
     for (size_t end = window; window > 0 && end <= steps; end += window) {
       std::vector<double> means;
-      for (const Outcome& outcome : best->outcomes) means.push_back(mean_before(outcome.losses, end, window));
+      for (const TrialOutcome& outcome : best->outcomes)
+        means.push_back(mean_before(outcome.losses, end, window));
       add(curve, static_cast<double>(end), spread_of(means));
     }
     plot.curves.push_back(std::move(curve));

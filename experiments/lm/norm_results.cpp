@@ -20,7 +20,7 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
 template <class Value>
 std::vector<double> over_seeds(const TrialRuns& runs, const Value& value) {
   std::vector<double> values;
-  for (const Outcome& outcome : runs.outcomes) values.push_back(value(outcome));
+  for (const TrialOutcome& outcome : runs.outcomes) values.push_back(value(outcome));
   return values;
 }
 
@@ -41,15 +41,16 @@ double largest_rate(const std::vector<const TrialRuns*>& rates,
 }
 
 void measure_stream(Run& run, const std::string& key, const TrialRuns& runs) {
-  for (const auto& [when, stream] : {std::pair{"start", &Outcome::start}, {"end", &Outcome::end}}) {
+  for (const auto& [when, stream] : {std::pair{"start", &TrialOutcome::start}, {"end", &TrialOutcome::end}}) {
     const auto part = stream;
     run.measured(fmt::format("{}.{}.last_block_std", key, when),
-                 spread_of(over_seeds(runs, [&](const Outcome& o) { return (o.*part).std.back(); })));
+                 spread_of(over_seeds(runs, [&](const TrialOutcome& o) { return (o.*part).std.back(); })));
     run.measured(fmt::format("{}.{}.std_last_over_first_block", key, when),
-                 spread_of(over_seeds(
-                     runs, [&](const Outcome& o) { return (o.*part).std.back() / (o.*part).std.front(); })));
+                 spread_of(over_seeds(runs, [&](const TrialOutcome& o) {
+                   return (o.*part).std.back() / (o.*part).std.front();
+                 })));
     run.measured(fmt::format("{}.{}.grad_norm_first_over_last_block", key, when),
-                 spread_of(over_seeds(runs, [&](const Outcome& o) {
+                 spread_of(over_seeds(runs, [&](const TrialOutcome& o) {
                    return (o.*part).gradient_norm.front() / (o.*part).gradient_norm.back();
                  })));
   }
@@ -60,10 +61,11 @@ void compare_layernorm(Run& run, const std::string& key, const std::vector<doubl
                        const std::vector<double>& rmsnorm) {
   std::vector<double> percent;
   for (const double nats : differences(layernorm, rmsnorm)) percent.push_back(100 * std::expm1(nats));
-  const double difference = mean_of(layernorm) - mean_of(rmsnorm);
-  const double range = std::max(range_of(layernorm), range_of(rmsnorm));
   const std::string pair = key + "layernorm_minus_rmsnorm";
   run.measured(pair + ".perplexity_percent", spread_of(percent));
+  if (layernorm.size() < 2) return;  // one seed says nothing about seeds
+  const double difference = mean_of(layernorm) - mean_of(rmsnorm);
+  const double range = std::max(range_of(layernorm), range_of(rmsnorm));
   run.measured(pair + ".mean", difference);
   run.measured(pair + ".seeds_range", range);
   run.measured(pair + ".mean_over_seeds_range", std::abs(difference) / range);
@@ -83,7 +85,7 @@ void measure_pair(Run& run, const NormResults& results, const std::string& size,
 }  // namespace
 
 std::vector<double> TrialRuns::val_losses() const {
-  return over_seeds(*this, [](const Outcome& o) { return o.val_loss; });
+  return over_seeds(*this, [](const TrialOutcome& o) { return o.val_loss; });
 }
 bool TrialRuns::stable(double unigram_loss) const {
   return std::ranges::all_of(val_losses(), [&](double loss) { return loss < 0.95 * unigram_loss; });
@@ -130,16 +132,16 @@ void measure_nets(Run& run, const NormResults& results) {
                      spread_of(runs->val_losses()));
       run.measured(key + ".parameters", static_cast<double>(rates.front()->outcomes.front().parameters));
       run.measured(key + ".start_loss",
-                   spread_of(over_seeds(*rates.front(), [](const Outcome& o) { return o.start_loss; })));
+                   spread_of(over_seeds(*rates.front(), [](const TrialOutcome& o) { return o.start_loss; })));
       run.measured(key + ".largest_stable_learning_rate", largest_rate(rates, [&](const TrialRuns& runs) {
                      return runs.stable(results.unigram_loss);
                    }));
       const TrialRuns* best = results.best(size, net);
       if (best == nullptr) continue;
       run.measured(key + ".val_loss", spread_of(best->val_losses()));
-      run.measured(
-          key + ".val_loss_over_unigram_loss",
-          spread_of(over_seeds(*best, [&](const Outcome& o) { return o.val_loss / results.unigram_loss; })));
+      run.measured(key + ".val_loss_over_unigram_loss",
+                   spread_of(over_seeds(
+                       *best, [&](const TrialOutcome& o) { return o.val_loss / results.unigram_loss; })));
       run.measured(key + ".best_learning_rate", best->trial.learning_rate);
       measure_stream(run, key, *best);
     }
@@ -181,7 +183,7 @@ void record_trials(Run& run, const NormResults& results, int64_t first_seed) {
     const Trial& t = runs.trial;
     const std::string name = fmt::format("{}/{}/lr_{}", t.size, t.net(), t.learning_rate);
     for (size_t i = 0; i < runs.outcomes.size(); ++i) {
-      const Outcome& o = runs.outcomes[i];
+      const TrialOutcome& o = runs.outcomes[i];
       const int64_t seed = first_seed + static_cast<int64_t>(i);
       csv.row({t.size, t.placement, t.norm, t.learning_rate, t.steps, seed, o.start_loss, o.val_loss});
       run.record(name + "/val_loss", o.val_loss);
@@ -194,9 +196,9 @@ void record_trials(Run& run, const NormResults& results, int64_t first_seed) {
       }
     }
     run.timing()["tokens_per_second"][name] =
-        to_json(spread_of(over_seeds(runs, [](const Outcome& o) { return o.tokens_per_second; })));
+        to_json(spread_of(over_seeds(runs, [](const TrialOutcome& o) { return o.tokens_per_second; })));
     run.timing()["tensors_peak_mib"][name] =
-        to_json(spread_of(over_seeds(runs, [](const Outcome& o) { return o.peak_mib; })));
+        to_json(spread_of(over_seeds(runs, [](const TrialOutcome& o) { return o.peak_mib; })));
   }
 }
 
@@ -205,16 +207,17 @@ void print_trials(Run& run, const NormResults& results) {
                "|gradient| first/last", "tokens/s", "MiB"});
   for (const TrialRuns& runs : results.trials) {
     const auto median = [&](const auto& value) { return figure(spread_of(over_seeds(runs, value)).median); };
-    table.row({runs.trial.size, runs.trial.net(), fmt::format("{}", runs.outcomes.front().parameters),
-               fmt::format("{}", runs.trial.learning_rate), shown(spread_of(runs.val_losses())),
-               runs.stable(results.unigram_loss) ? "yes" : "no",
-               median([](const Outcome& o) { return o.end.std.back(); }), median([](const Outcome& o) {
-                 return o.end.gradient_norm.front() / o.end.gradient_norm.back();
-               }),
-               fmt::format(
-                   "{:.0f}",
-                   spread_of(over_seeds(runs, [](const Outcome& o) { return o.tokens_per_second; })).median),
-               median([](const Outcome& o) { return o.peak_mib; })});
+    table.row(
+        {runs.trial.size, runs.trial.net(), fmt::format("{}", runs.outcomes.front().parameters),
+         fmt::format("{}", runs.trial.learning_rate), shown(spread_of(runs.val_losses())),
+         runs.stable(results.unigram_loss) ? "yes" : "no",
+         median([](const TrialOutcome& o) { return o.end.std.back(); }), median([](const TrialOutcome& o) {
+           return o.end.gradient_norm.front() / o.end.gradient_norm.back();
+         }),
+         fmt::format(
+             "{:.0f}",
+             spread_of(over_seeds(runs, [](const TrialOutcome& o) { return o.tokens_per_second; })).median),
+         median([](const TrialOutcome& o) { return o.peak_mib; })});
   }
   run.say("\n{}\nLoss of the letters' frequencies alone: {:.4f}\n\n", table.text(), results.unigram_loss);
 }

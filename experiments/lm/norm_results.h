@@ -1,7 +1,6 @@
 // What the norm comparison says of its trials: figures by net and by pair of nets, tables, series.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,7 @@ namespace isobar {
 // A trial over its seeds, in the order of the seeds.
 struct TrialRuns {
   Trial trial;
-  std::vector<Outcome> outcomes;
+  std::vector<TrialOutcome> outcomes;
 
   std::vector<double> val_losses() const;
   // Whether every seed ends at 0.95 of the loss of the letters' frequencies or less: a net whose blocks died

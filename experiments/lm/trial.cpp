@@ -29,18 +29,6 @@ Stream unknown_stream(int64_t layers) {
   return {unknown, unknown, unknown};
 }
 
-LmConfig training_of(const TinyConfig& config, const Trial& trial) {
-  LmConfig training = config.training(trial.width, trial.layers, trial.steps, trial.learning_rate);
-  if (trial.placement == "ngpt") {
-    training.weight_decay = 0;  // its weights are normalized instead
-  } else {
-    training.placement = trial.placement;
-    training.norm = trial.norm;
-  }
-  training.check_values();
-  return training;
-}
-
 std::unique_ptr<Module> model_of(const LanguageModelConfig& config, const Trial& trial, const Rng& rng) {
   if (trial.placement != "ngpt") return std::make_unique<LanguageModel>(config, rng);
   return std::make_unique<NGPT>(NGPTConfig{.vocabulary = config.vocabulary,
@@ -53,7 +41,19 @@ std::unique_ptr<Module> model_of(const LanguageModelConfig& config, const Trial&
 
 }  // namespace
 
-Outcome train_trial(const TinyConfig& config, const TinyText& text, const Trial& trial, int64_t seed) {
+LmConfig training_of(const TinyConfig& config, const Trial& trial) {
+  LmConfig training = config.training(trial.width, trial.layers, trial.steps, trial.learning_rate);
+  if (trial.placement == "ngpt") {
+    training.weight_decay = 0;  // its weights are normalized instead
+  } else {
+    training.placement = trial.placement;
+    training.norm = trial.norm;
+  }
+  training.check_values();
+  return training;
+}
+
+TrialOutcome train_trial(const TinyConfig& config, const TinyText& text, const Trial& trial, int64_t seed) {
   const LmConfig training = training_of(config, trial);
   const Rng rng(static_cast<uint64_t>(seed)), judge = Rng(0).split("validation");
   const std::unique_ptr<Module> made =
@@ -65,14 +65,14 @@ Outcome train_trial(const TinyConfig& config, const TinyText& text, const Trial&
     return mean_loss(model, text.validation, config.eval_iters, config.batch_size, judge);
   };
 
-  Outcome outcome{.parameters = parameter_count(model),
-                  .start_loss = judged(),
-                  .val_loss = std::numeric_limits<double>::infinity(),
-                  .losses = {},
-                  .start = {},
-                  .end = unknown_stream(trial.layers),
-                  .tokens_per_second = 0,
-                  .peak_mib = 0};
+  TrialOutcome outcome{.parameters = parameter_count(model),
+                       .start_loss = judged(),
+                       .val_loss = std::numeric_limits<double>::infinity(),
+                       .losses = {},
+                       .start = {},
+                       .end = unknown_stream(trial.layers),
+                       .tokens_per_second = 0,
+                       .peak_mib = 0};
   memory::reset_peak();
   const auto start = std::chrono::steady_clock::now();
   int64_t step = 0;

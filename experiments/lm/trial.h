@@ -23,7 +23,7 @@ struct Stream {
   std::vector<double> std, rms, gradient_norm;
 };
 
-struct Outcome {
+struct TrialOutcome {
   int64_t parameters;
   double start_loss;           // over the validation batches, as val_loss
   double val_loss;             // infinite where a loss or gradient was
@@ -32,6 +32,8 @@ struct Outcome {
   double tokens_per_second, peak_mib;  // of this machine; memory of tensors alone
 };
 
-Outcome train_trial(const TinyConfig& config, const TinyText& text, const Trial& trial, int64_t seed);
+// The settings of its training. Throws Error for those that make no sense.
+LmConfig training_of(const TinyConfig& config, const Trial& trial);
+TrialOutcome train_trial(const TinyConfig& config, const TinyText& text, const Trial& trial, int64_t seed);
 
 }  // namespace isobar
