@@ -32,8 +32,8 @@ class Hdf5File {
   static Hdf5File open_image(std::string_view bytes, const std::string& name);
 
   // A new file on the disk, for more than memory holds. It grows in a temporary file beside `path` until
-  // save() gives it that name; without, nothing is left. The disk's room is taken before HDF5 writes: HDF5
-  // cannot give up a file that it has no room for.
+  // save() gives it that name; without, nothing is left, unless the process is killed. The disk's room is
+  // taken before HDF5 writes: HDF5 cannot give up a file that it has no room for.
   static Hdf5File create_on_disk(const std::string& path);
 
   Hdf5File(Hdf5File&& other) noexcept;

@@ -1,34 +1,15 @@
 #include "text.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <system_error>
+
+#include "text_input.h"
 
 namespace isobar {
-namespace {
-
-std::string read_file(const std::filesystem::path& path) {
-  std::error_code unknown;  // then opening tells what is wrong
-  check(!std::filesystem::is_directory(path, unknown), "text: {} is a folder; give it a text file",
-        path.string());
-  std::ifstream file(path, std::ios::binary);
-  check(file.is_open(), "text: cannot open {}: {}; give it a text file that exists and may be read",
-        path.string(), std::strerror(errno));
-  std::string text;
-  std::array<char, 1 << 16> block;
-  while (file.read(block.data(), block.size()) || file.gcount() > 0) text.append(block.data(), file.gcount());
-  check(!file.bad(), "text: cannot read {}: {}", path.string(), std::strerror(errno));
-  check(!text.empty(), "text: {} is empty; give it a text file", path.string());
-  return text;
-}
-
-}  // namespace
-
 TextCorpus TextCorpus::read(const std::filesystem::path& path, std::string_view tokenizer) {
-  return from_text(read_file(path), tokenizer);
+  std::string text;
+  read_documents({.paths = {path.string()}}, [&](std::string_view piece, bool) { text += piece; });
+  check(!text.empty(), "text: {} is empty; give it a text file", path.string());
+  return from_text(text, tokenizer);
 }
 
 TextCorpus TextCorpus::from_text(std::string_view text, std::string_view tokenizer) {

@@ -126,4 +126,12 @@ void read_documents(const TextInput& input, const Visit& visit) {
   }
 }
 
+void refuse_as_output(const TextInput& input, const std::string& out) {
+  for (const std::string& path : input.paths) {
+    std::error_code none;  // what is not there is another file
+    check(!std::filesystem::equivalent(path, out, none), "--out: {} is one of the texts; choose another name",
+          out);
+  }
+}
+
 }  // namespace isobar

@@ -28,4 +28,7 @@ inline constexpr size_t longest_json_line = size_t{1} << 28;
 // short, or has no text in the line.
 void read_documents(const TextInput& input, const std::function<void(std::string_view, bool)>& visit);
 
+// Throws Error where what is to be written would replace one of the texts.
+void refuse_as_output(const TextInput& input, const std::string& out);
+
 }  // namespace isobar

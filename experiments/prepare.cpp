@@ -41,6 +41,7 @@ std::shared_ptr<const Tokenizer> tokenizer_for(const CommandLine& line) {
 }
 
 void prepare(const CommandLine& line) {
+  refuse_as_output(line.input, line.out);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_for(line);
   TokenStoreWriter writer(line.out, tokenizer);
   read_documents(line.input, [&](std::string_view piece, bool last) { writer.add(piece, last); });

@@ -32,6 +32,7 @@ void print(std::string_view text) {
 }
 
 void train(const CommandLine& line) {
+  refuse_as_output(line.input, line.out);
   WordCounts counts;
   TextFeed feed;
   read_documents(line.input, [&](std::string_view piece, bool last) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "../data/corpus_path.h"
 #include "temporary_folder.h"
 
 using namespace isobar;
@@ -19,13 +20,22 @@ std::vector<int32_t> count_up(int32_t length) {
 
 }  // namespace
 
+TEST_CASE("a compressed text is the text in it") {
+  const TemporaryFolder folder;
+  folder.write("a.txt", "to be or not to be");
+  REQUIRE(std::system(("gzip -k " + folder / "a.txt").c_str()) == 0);
+  const TextCorpus plain = TextCorpus::read(folder / "a.txt", "char"),
+                   packed = TextCorpus::read(folder / "a.txt.gz", "char");
+  CHECK(packed.tokens == plain.tokens);
+}
+
 TEST_CASE("corpus reads Tiny Shakespeare as nanoGPT does") {
-  const char* data = std::getenv("ISOBAR_DATA");
-  if (data == nullptr) {
-    MESSAGE("skipped: ISOBAR_DATA names no folder with tinyshakespeare.txt");
+  const std::filesystem::path path = find_tiny_shakespeare();
+  if (path.empty()) {
+    MESSAGE("skipped: Tiny Shakespeare stands neither in ISOBAR_DATA nor in the cache");
     return;
   }
-  const TextCorpus corpus = TextCorpus::read(std::filesystem::path(data) / "tinyshakespeare.txt", "char");
+  const TextCorpus corpus = TextCorpus::read(path, "char");
   CHECK(corpus.tokenizer->vocabulary_size() == 65);
   CHECK(corpus.train().size() ==
         1003854);  // the sizes that nanoGPT's data/shakespeare_char/prepare.py states

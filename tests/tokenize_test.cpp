@@ -136,6 +136,8 @@ TEST_CASE("tokenize and prepare refuse bad input in one line with exit code 2 an
            {"tokenize", "train " + folder / "none.txt -o " + out, "none.txt: No such file"},
            {"tokenize", "encode --tokenizer " + json + " " + text, "the file has no object 'pre_tokenizer'"},
            {"tokenize", "encode --tokenizer byte " + folder.path().string(), "is a folder"},
+           {"tokenize", "train --vocab_size 260 " + text + " -o " + text, "is one of the texts"},
+           {"prepare", text + " -o " + text, "is one of the texts"},
            {"tokenize", "decode --tokenizer byte " + text, "wanted the number of a token, got 'to'"},
            {"prepare", text, "--out is required"},
            {"prepare", text + " --tokenizer word -o " + out, "wanted char, byte or a .json file, got word"},
