@@ -48,7 +48,9 @@ double least_cosine(const Tensor& a, const Tensor& b) {
       xx += x[i] * x[i];
       yy += y[i] * y[i];
     }
-    least = std::min(least, xy / std::sqrt(xx * yy));
+    const double cosine = xy / std::sqrt(xx * yy);
+    if (std::isnan(cosine)) return cosine;
+    least = std::min(least, cosine);
   }
   return least;
 }

@@ -42,7 +42,7 @@ void spelled_out(Figures& figures, const Rng& rng) {
               largest_difference(weight * rms_norm(x, {48}, {}, 1e-5), rms_norm(x, {48}, weight, 1e-5)), 0);
 }
 
-// B09: x / rms · weight against x · rsqrt(…) · weight, in f32, as a share of the largest output.
+// B09: x / rms · weight against x · rsqrt(…) · weight, in f32.
 void two_forms(Figures& figures, const Rng& rng) {
   const Tensor x = rng.split("x").normal({64, 512});
   const Tensor root = sqrt(mean_square(x) + 1e-6);
