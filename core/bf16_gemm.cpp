@@ -121,6 +121,7 @@ std::string bf16_obstacle() {
 void gemm(const Gemm<float, Bf16>& p) {
   const std::string obstacle = bf16_obstacle();
   check(obstacle.empty(), "gemm: bf16 matrices cannot be multiplied: {}", obstacle);
+  check(p.bias == nullptr, "gemm: products of bf16 matrices take no bias; add it afterwards");
   if (p.m == 0 || p.n == 0) return;
   if (p.k == 0) {
     if (!p.accumulate)

@@ -132,12 +132,13 @@ SafetensorsHeader::Entry checked(const Claim& claim, uint64_t data_bytes, const 
         : !claim.shape ? "shape"
                        : "data_offsets");
   check(claim.offsets->size() == 2, "{}: wanted two data_offsets, got {}", who, claim.offsets->size());
-  uint64_t bytes = bytes_of(*claim.dtype);
+  uint64_t bytes = bytes_of(*claim.dtype), span = bytes;  // span: with an extent of 0 counted as 1
   check(bytes > 0, "{}: there is no dtype '{}'", who, *claim.dtype);
   std::vector<int64_t> extents;
   for (const uint64_t extent : *claim.shape) {
     const bool fits =
-        extent <= INT64_MAX && !__builtin_mul_overflow(bytes, extent, &bytes) && bytes <= INT64_MAX;
+        !__builtin_mul_overflow(span, std::max<uint64_t>(extent, 1), &span) && span < uint64_t{1} << 58;
+    bytes *= extent;
     check(fits, "{}: [{}] has more elements than memory can hold", who, fmt::join(*claim.shape, ", "));
     extents.push_back(static_cast<int64_t>(extent));
   }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <string_view>
 
@@ -17,9 +18,12 @@ struct sigaction before[2];
 
 // From here on both signals do what they do by default: end the process.
 void ask(int) {
+  const int error = errno;
   asked = 1;
-  for (const int number : signals) std::signal(number, SIG_DFL);
+  for (int i = 0; i < 2; ++i)
+    if (before[i].sa_handler != SIG_IGN) std::signal(signals[i], SIG_DFL);
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, notice.data(), notice.size());
+  errno = error;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 //     if (interrupt.requested()) { save(); throw Interrupted("…"); }
 //   }
 //
-// One at a time. A signal that was ignored before, as under nohup, stays ignored.
+// One at a time. A signal that was ignored before, as in the background job of a script, stays ignored.
 #pragma once
 
 namespace isobar {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ std::vector<Number> numbers_of(const char* flag, const std::string& list) {
   for (const std::string& word : words_of(list)) {
     Number number{};
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    check(error == std::errc() && end == word.data() + word.size() && number > 0,
+    check(error == std::errc() && end == word.data() + word.size() && number > 0 &&
+              number <= std::numeric_limits<Number>::max(),
           "--{}: wanted numbers above 0 with commas between, got '{}'", flag, list);
     result.push_back(number);
   }
