@@ -169,11 +169,13 @@ void LmConfig::check_values() const {
   check(optimizer != "muon" || learning_rate > 0,
         "--learning_rate: wanted more than 0 with --optimizer muon, whose rate keeps its ratio to it, got {}",
         learning_rate);
+  check(min_lr <= learning_rate, "--min_lr: wanted at most learning_rate ({}), got {}; lower it too",
+        learning_rate, min_lr);
+  check(warmup_iters <= max_iters, "--warmup_iters: wanted at most max_iters ({}), got {}", max_iters,
+        warmup_iters);
   check(schedule != "wsd" || warmup_iters + decay_iters <= max_iters,
         "--decay_iters: wanted at most max_iters - warmup_iters ({}), got {}", max_iters - warmup_iters,
         decay_iters);
-  check(warmup_iters <= max_iters, "--warmup_iters: wanted at most max_iters ({}), got {}", max_iters,
-        warmup_iters);
   check(n_embd % n_head == 0, "--n_embd: wanted a multiple of n_head ({}), got {}", n_head, n_embd);
   check(n_kv_head == 0 || n_head % n_kv_head == 0, "--n_kv_head: wanted a divisor of n_head ({}), got {}",
         n_head, n_kv_head);
