@@ -139,9 +139,18 @@ std::string grid(const Json& plot, const Axis& x, const Axis& y) {
     for (const Json& name : names)
       ticks.emplace_back(static_cast<double>(ticks.size()), name.get<std::string>());
   }
-  for (const auto& [number, label] : ticks)
-    svg += text(x.place(number), bottom + 18, "class=\"small\" text-anchor=\"middle\"", label);
-  svg += text((left + width - right) / 2, bottom + 38, "text-anchor=\"middle\"", plot.at("x"));
+  // A net's name, "pre.rmsnorm", takes two lines: one would run into its neighbours.
+  double name = bottom + 38;
+  for (const auto& [number, label] : ticks) {
+    const size_t dot = plot.at("ticks").empty() ? std::string::npos : label.find('.');
+    const size_t first = std::min(dot, label.size() - 1) + 1;
+    constexpr const char* rest = "class=\"small\" text-anchor=\"middle\"";
+    svg += text(x.place(number), bottom + 18, rest, label.substr(0, first));
+    if (first == label.size()) continue;
+    svg += text(x.place(number), bottom + 31, rest, label.substr(first));
+    name = bottom + 47;
+  }
+  svg += text((left + width - right) / 2, name, "text-anchor=\"middle\"", plot.at("x"));
   svg += fmt::format("<g transform=\"translate(18 {}) rotate(-90)\">", top + plot_height / 2);
   return svg + text(0, 0, "text-anchor=\"middle\"", plot.at("y")) + "</g>\n";
 }
