@@ -2,8 +2,8 @@
 // text is split into words (pretokenize.h), a word begins as its bytes, and of all pairs of neighbours the
 // one that comes first among the merges becomes one token, the leftmost of equals first, until there is none.
 //
-//   const BpeTokenizer tokenizer = BpeTokenizer::from_json(text, "bpe.json");   // a Hugging Face
-//   tokenizer.json tokenizer.encode("hello hello");
+//   const BpeTokenizer tokenizer = BpeTokenizer::from_json(text, "bpe.json");   // Hugging Face's format
+//   tokenizer.encode("hello hello");
 //
 // Every byte has a token, so decode(encode(s)) == s for every byte string. Special tokens ("<|endoftext|>")
 // have a number and a text, but encode never makes them: a corpus that spells one out is text like any other.

@@ -5,7 +5,7 @@
 // flow through 96 layers and more (D13); source 004, that SkipInit, ReZero and Fixup do without (F16).
 //
 //   depth_trainability                      8 kinds of net, 2 to 100 layers              about 2 minutes
-//   depth_trainability --full               33 kinds, 2 to 1000 layers or blocks          about an hour
+//   depth_trainability --full               33 kinds, 2 to 1000 layers or blocks          about 2 hours
 //   depth_trainability --topology pre --norm rmsnorm --init default --depths 2,1000 --seeds 1
 //
 // A net: 784 pixels → 128, then `depth` layers (plain) or blocks of two layers, as decay_study builds them,

@@ -4,7 +4,7 @@
 // LayerNorm, keeps the direction to 1e-9, makes vectors of unit length, returns the input's type; the two
 // lines that print its examples work; BatchNorm does not suit small batches; leaving out beta saves memory.
 //
-//   norm_properties                  20 seeds                                                  15 seconds
+//   norm_properties                  20 seeds                                                   5 seconds
 //   norm_properties --seeds 1        the identities alone
 //
 // Expected: identities to 1e-12; RMSNorm changes under a shift and, at an rms of 1e-3, under a scale (std

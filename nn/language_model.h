@@ -49,8 +49,8 @@ struct LanguageModelConfig {
 
 // Indices (B, T), i32 or i64, T ≤ block_size → logits (B, T, vocabulary). Weights start as N(0, init_std),
 // those that end a branch (o_proj, down_proj, linear2) as N(0, init_std / √(2 n_layer)), or at 0 with
-// zero_init; biases at 0. The
-// final norm exists in placement pre only: post-norm blocks end with one.
+// zero_init; biases at 0. (N(mean, std).) The final norm exists in placement pre only: post-norm blocks end
+// with one.
 struct LanguageModel : Module {
   LanguageModelConfig config;
   Embedding embed_tokens;

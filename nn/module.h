@@ -38,13 +38,13 @@ class Module : public HasFields {
   // The class's name, for printing; the default asks the compiler.
   virtual std::string type_name() const;
   // "blocks.3.self_attn". The first call of a model gives all its modules their paths, as do assign_paths()
-  // and watch(); "" before that, and for the model itself.
+  // and Watch; "" before that, and for the model itself.
   const std::string& path() const;
 
   // Dropout and batch statistics behave differently in training and evaluation; set by train() and eval().
   bool training() const { return training_; }
 
-  // For the visitors below and watch().
+  // For the visitors below and Watch.
   void set_path(const std::string& path) { path_ = Scope::intern(path); }
   void set_training(bool training) { training_ = training; }
   void set_observer(Observer* observer) { observer_ = observer; }

@@ -93,6 +93,5 @@ class Watch {
  private:
   std::vector<NamedModule> modules_;
 };
-inline Watch watch(HasFields& model, Observer& observer) { return Watch(model, observer); }
 
 }  // namespace isobar

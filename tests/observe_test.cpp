@@ -94,7 +94,7 @@ TEST_CASE("a probe keeps each module's output moments and gradient norm") {
 
   Probe probe;
   {
-    const Watch guard = watch(model, probe);
+    const Watch guard(model, probe);
     Tape tape;
     tape.backward(model(x), dy);
   }

@@ -22,7 +22,7 @@ BpeTokenizer small() {
   return train_bpe(counts, {.vocabulary_size = 290});
 }
 
-// A tokenizer.json as Hugging Face's tokenizers 0.21 writes it, changed by `change`.
+// A tokenizer.json as we write it, changed by `change`.
 Json file_with(const std::function<void(Json&)>& change) {
   Json file = Json::parse(small().to_json());
   change(file);

@@ -12,8 +12,8 @@ struct Finished {
   std::string err;  // and to stderr, where it also went on to ours
 };
 
-// Runs a program with these arguments and waits for its end; its stderr passes through, line by line as it
-// comes. Throws Error when it cannot be started.
+// Runs a program with these arguments and waits for its end; its stderr passes through as it comes. Throws
+// Error when it cannot be started.
 Finished run_child(const std::string& program, const std::vector<std::string>& arguments);
 
 // The path of this very program.

@@ -154,18 +154,18 @@ class FileReader : public nlohmann::json_sax<Json> {
   int depth_ = 0;
 };
 
+std::vector<std::string> names_of(const std::vector<Setting>& settings) {
+  std::vector<std::string> names;
+  for (const Setting& setting : settings) names.push_back(setting.name);
+  return names;
+}
+
 }  // namespace
 
 std::vector<Setting> settings_of(HasFields& config) {
   Reader reader;
   config.fields(reader);
   return reader.settings;
-}
-
-std::vector<std::string> names_of(const std::vector<Setting>& settings) {
-  std::vector<std::string> names;
-  for (const Setting& setting : settings) names.push_back(setting.name);
-  return names;
 }
 
 void set_setting(HasFields& config, const std::string& name, const Value& value, const std::string& who) {

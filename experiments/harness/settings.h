@@ -35,7 +35,6 @@ Value parse_value(const Setting& setting, std::string_view text, const std::stri
 
 // {"depth": 8, …}
 Json settings_json(HasFields& config);
-std::vector<std::string> names_of(const std::vector<Setting>& settings);
 
 // What a --config file says: names and values in order. Distrusts the text: at most 1 MiB, one object of
 // plain values, no key twice. Throws Error that begins with `file` otherwise. Knows no names yet.

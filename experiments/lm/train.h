@@ -23,7 +23,7 @@ namespace isobar {
 // Weight decay is for matrices: gains and biases would only be pulled to zero.
 std::vector<ParameterGroup> decay_matrices_only(Module& model);
 AdamWOptions adam_w_options(const LmConfig& config);
-// --schedule with its warm-up, from 0 up to `lr` and down to the share of it that min_lr is of learning_rate.
+// --schedule with its warm-up, up to `lr` and down to the share of it that min_lr is of learning_rate.
 using Schedule = std::function<double(int64_t step)>;
 Schedule schedule_of(const LmConfig& config, double lr);
 inline Schedule schedule_of(const LmConfig& config) { return schedule_of(config, config.learning_rate); }
