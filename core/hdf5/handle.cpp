@@ -1,0 +1,120 @@
+#include "handle.h"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "../error.h"
+
+namespace isobar::hdf5 {
+namespace {
+
+static_assert(std::is_same_v<hid_t, int64_t> && std::is_same_v<herr_t, int>);
+
+// HDF5 prints its errors itself and loads plugins from folders named in the environment, unless told not to.
+void set_up_library() {
+  [[maybe_unused]] static const bool done = [] {
+    H5open();
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    H5PLset_loading_state(0);
+    return true;
+  }();
+}
+
+// The innermost reason on HDF5's error stack; of failed system calls, only the system's words.
+std::string last_reason() {
+  std::string reason = "unknown reason";
+  const auto innermost = [](unsigned depth, const H5E_error2_t* error, void* text) -> herr_t {
+    if (depth == 0 && error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &reason);
+  const std::string_view mark = "error message = '";
+  const size_t begin = reason.find(mark);
+  if (begin == std::string::npos) return reason;
+  const size_t end = reason.find('\'', begin + mark.size());
+  return reason.substr(begin + mark.size(), end - begin - mark.size());
+}
+
+}  // namespace
+
+void fail(const std::string& file, std::string_view what) {
+  throw_error(fmt::format("hdf5: {}: cannot {}: {}", file, what, last_reason()));
+}
+
+void must(herr_t result, const std::string& file, std::string_view what) {
+  if (result < 0) fail(file, what);
+}
+
+hid_t memory_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::f32:
+      return H5T_NATIVE_FLOAT;
+    case Dtype::f64:
+      return H5T_NATIVE_DOUBLE;
+    case Dtype::i32:
+      return H5T_NATIVE_INT32;
+    case Dtype::i64:
+      return H5T_NATIVE_INT64;
+  }
+  throw_error("hdf5: unknown dtype");
+}
+
+Handle file_access(const std::string& name) {
+  set_up_library();
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, name, "make access properties");
+  must(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), name, "set access properties");
+  return access;
+}
+
+Handle in_memory_access(const std::string& name) {
+  Handle access = file_access(name);
+  must(H5Pset_fapl_core(access, size_t{1} << 20, 0), name, "set access properties");
+  return access;
+}
+
+std::string unique_name(const std::string& name) {
+  static std::atomic<unsigned> count = 0;
+  return fmt::format("{}#{}", name, count++);
+}
+
+Handle link_creation(const std::string& file) {
+  Handle properties(H5Pcreate(H5P_LINK_CREATE), H5Pclose, file, "make link properties");
+  must(H5Pset_create_intermediate_group(properties, 1), file, "set link properties");
+  return properties;
+}
+
+Handle dataset_creation(const std::string& file) {
+  Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, file, "make dataset properties");
+  must(H5Pset_obj_track_times(properties, false), file, "set dataset properties");
+  return properties;
+}
+
+bool exists(hid_t id, const std::string& file, const std::string& path) {
+  check(!path.empty() && path[0] == '/', "hdf5: {}: wanted an absolute path, got '{}'", file, path);
+  for (size_t end = 1; end < path.size();) {
+    end = std::min(path.find('/', end + 1), path.size());
+    const std::string step = path.substr(0, end);
+    const htri_t there = H5Lexists(id, step.c_str(), H5P_DEFAULT);
+    if (there <= 0) return false;
+    H5L_info_t info;
+    must(H5Lget_info(id, step.c_str(), &info, H5P_DEFAULT), file, fmt::format("look at '{}'", step));
+    check(info.type == H5L_TYPE_HARD, "hdf5: {}: '{}' is a soft or external link, which are not followed",
+          file, step);
+  }
+  return true;
+}
+
+Handle open_object(hid_t id, const std::string& file, const std::string& path) {
+  check(exists(id, file, path), "hdf5: {}: there is no '{}'", file, path);
+  return Handle(H5Oopen(id, path.c_str(), H5P_DEFAULT), H5Oclose, file, fmt::format("open '{}'", path));
+}
+
+uint64_t file_size(hid_t id, const std::string& file) {
+  hsize_t size = 0;
+  must(H5Fget_filesize(id, &size), file, "find its size");
+  return size;
+}
+
+}  // namespace isobar::hdf5

@@ -1,0 +1,174 @@
+// The reading half of Hdf5File, which distrusts the file.
+#include <hdf5.h>
+
+#include "../hdf5_file.h"
+#include "handle.h"
+
+namespace isobar {
+
+using namespace hdf5;
+
+namespace {
+
+Handle open_attribute(hid_t id, const std::string& file, const std::string& object, const std::string& name) {
+  const Handle holder = open_object(id, file, object);
+  check(H5Aexists(holder, name.c_str()) > 0, "hdf5: {}: '{}' has no attribute '{}'", file, object, name);
+  return Handle(H5Aopen(holder, name.c_str(), H5P_DEFAULT), H5Aclose, file,
+                fmt::format("open attribute '{}' of '{}'", name, object));
+}
+
+// A dataset that may be read: with extents, its numbers in this very file, plain, and no more of them than
+// the file has bytes for.
+struct Source {
+  Handle dataset, type;
+  std::vector<int64_t> extents;
+  int64_t numel;
+};
+
+uint64_t checked_bytes(std::span<const hsize_t> extents, uint64_t element, uint64_t limit,
+                       const std::string& file, const std::string& path) {
+  uint64_t bytes = element;
+  for (const hsize_t extent : extents)
+    check(!__builtin_mul_overflow(bytes, extent, &bytes), "hdf5: {}: '{}' declares more than 2^64 bytes",
+          file, path);
+  check(bytes <= limit, "hdf5: {}: '{}' declares {} bytes, but the whole file has {}", file, path, bytes,
+        limit);
+  return bytes;
+}
+
+Source open_source(hid_t id, const std::string& file, const std::string& path) {
+  check(exists(id, file, path), "hdf5: {}: there is no '{}'", file, path);
+  Handle dataset(H5Dopen2(id, path.c_str(), H5P_DEFAULT), H5Dclose, file,
+                 fmt::format("open dataset '{}'", path));
+  Handle type(H5Dget_type(dataset), H5Tclose, file, fmt::format("read the type of '{}'", path));
+  const Handle space(H5Dget_space(dataset), H5Sclose, file, fmt::format("read the shape of '{}'", path));
+  const Handle layout(H5Dget_create_plist(dataset), H5Pclose, file,
+                      fmt::format("read the layout of '{}'", path));
+  check(H5Sget_simple_extent_type(space) != H5S_NULL && H5Sget_simple_extent_ndims(space) <= max_dims,
+        "hdf5: {}: wanted at most {} dimensions in '{}'", file, max_dims, path);
+  check(H5Pget_layout(layout) != H5D_VIRTUAL && H5Pget_external_count(layout) == 0 &&
+            H5Pget_nfilters(layout) == 0,
+        "hdf5: {}: '{}' is virtual, external or compressed; wanted plain numbers", file, path);
+
+  const uint64_t limit = file_size(id, file), element = H5Tget_size(type);
+  const int ndim = H5Sget_simple_extent_ndims(space);
+  std::vector<hsize_t> declared(static_cast<size_t>(ndim));
+  H5Sget_simple_extent_dims(space, declared.data(), nullptr);
+  checked_bytes(declared, element, limit, file, path);
+  if (H5Pget_layout(layout) == H5D_CHUNKED) {
+    std::vector<hsize_t> chunk(declared.size());
+    must(H5Pget_chunk(layout, ndim, chunk.data()), file, fmt::format("read the layout of '{}'", path));
+    checked_bytes(chunk, element, limit, file, path);
+  }
+  int64_t numel = 1;
+  for (const hsize_t extent : declared) numel *= static_cast<int64_t>(extent);
+  return {std::move(dataset), std::move(type), {declared.begin(), declared.end()}, numel};
+}
+
+// A single number, of the class wanted.
+template <class T>
+T number_attribute(hid_t id, const std::string& file, const std::string& object, const std::string& name,
+                   H5T_class_t wanted, hid_t in_memory) {
+  const Handle attribute = open_attribute(id, file, object, name);
+  const Handle type(H5Aget_type(attribute), H5Tclose, file, "read a type");
+  const Handle space(H5Aget_space(attribute), H5Sclose, file, "read a shape");
+  check(H5Tget_class(type) == wanted && H5Sget_simple_extent_npoints(space) == 1,
+        "hdf5: {}: wanted a single {} in attribute '{}' of '{}'", file,
+        wanted == H5T_FLOAT ? "float" : "integer", name, object);
+  T value{};
+  must(H5Aread(attribute, in_memory, &value), file, fmt::format("read attribute '{}' of '{}'", name, object));
+  return value;
+}
+
+// Text without its padding.
+std::string unpadded(const char* text, size_t length) {
+  while (length > 0 && text[length - 1] == '\0') --length;
+  return {text, length};
+}
+
+void check_fixed_text(hid_t type, const std::string& file, const std::string& what) {
+  check(H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0,
+        "hdf5: {}: wanted text of fixed length in {}", file, what);
+}
+
+}  // namespace
+
+int64_t Hdf5File::length(const std::string& path) const {
+  const Source source = open_source(id_, name_, path);
+  const bool whole = H5Tget_class(source.type) == H5T_INTEGER;
+  const bool u16 = whole && H5Tget_size(source.type) == 2 && H5Tget_sign(source.type) == H5T_SGN_NONE;
+  const bool i32 = whole && H5Tget_size(source.type) == 4 && H5Tget_sign(source.type) == H5T_SGN_2;
+  check((u16 || i32) && source.extents.size() == 1, "hdf5: {}: wanted one dimension of u16 or i32 in '{}'",
+        name_, path);
+  return source.numel;
+}
+
+void Hdf5File::read_range(const std::string& path, int64_t begin, std::span<int32_t> values) const {
+  const int64_t there = length(path), wanted = static_cast<int64_t>(values.size());
+  check(begin >= 0 && begin <= there && wanted <= there - begin,
+        "hdf5: {}: wanted numbers {} … {} of '{}', which has {}", name_, begin, begin + wanted - 1, path,
+        there);
+  const std::string what = fmt::format("read dataset '{}'", path);
+  const Handle dataset(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose, name_, what);
+  const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
+  const hsize_t start = static_cast<hsize_t>(begin), count = values.size();
+  const Handle block(H5Screate_simple(1, &count, nullptr), H5Sclose, name_, what);
+  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &count, nullptr), name_, what);
+  must(H5Dread(dataset, H5T_NATIVE_INT32, block, space, H5P_DEFAULT, values.data()), name_, what);
+}
+
+std::string Hdf5File::text_attribute(const std::string& object, const std::string& name) const {
+  const Handle attribute = open_attribute(id_, name_, object, name);
+  const Handle type(H5Aget_type(attribute), H5Tclose, name_, "read a type");
+  const Handle space(H5Aget_space(attribute), H5Sclose, name_, "read a shape");
+  const std::string what = fmt::format("attribute '{}' of '{}'", name, object);
+  check_fixed_text(type, name_, what);
+  check(H5Sget_simple_extent_npoints(space) == 1, "hdf5: {}: wanted a single text in {}", name_, what);
+  const size_t length = H5Tget_size(type);
+  check(length <= file_size(id_, name_), "hdf5: {}: {} declares {} bytes, more than the whole file has",
+        name_, what, length);
+  std::string text(length, '\0');
+  must(H5Aread(attribute, type, text.data()), name_, "read " + what);
+  return unpadded(text.data(), text.size());
+}
+
+int64_t Hdf5File::int_attribute(const std::string& object, const std::string& name) const {
+  return number_attribute<int64_t>(id_, name_, object, name, H5T_INTEGER, H5T_NATIVE_INT64);
+}
+
+double Hdf5File::double_attribute(const std::string& object, const std::string& name) const {
+  return number_attribute<double>(id_, name_, object, name, H5T_FLOAT, H5T_NATIVE_DOUBLE);
+}
+
+Tensor Hdf5File::read(const std::string& path) const {
+  const Source source = open_source(id_, name_, path);
+  const H5T_class_t kind = H5Tget_class(source.type);
+  const size_t size = H5Tget_size(source.type);
+  check((kind == H5T_FLOAT || (kind == H5T_INTEGER && H5Tget_sign(source.type) == H5T_SGN_2)) &&
+            (size == 4 || size == 8),
+        "hdf5: {}: wanted f32, f64, i32 or i64 in '{}'", name_, path);
+  const Dtype dtype =
+      kind == H5T_FLOAT ? (size == 4 ? Dtype::f32 : Dtype::f64) : (size == 4 ? Dtype::i32 : Dtype::i64);
+  Tensor values(Shape(source.extents), dtype);
+  if (values.numel() == 0) return values;
+  dispatch_any(dtype, [&]<class T>() {
+    must(H5Dread(source.dataset, memory_type(dtype), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.write<T>()), name_,
+         fmt::format("read dataset '{}'", path));
+  });
+  return values;
+}
+
+std::vector<std::string> Hdf5File::read_strings(const std::string& path) const {
+  const Source source = open_source(id_, name_, path);
+  check_fixed_text(source.type, name_, fmt::format("'{}'", path));
+  const size_t length = H5Tget_size(source.type), count = static_cast<size_t>(source.numel);
+  std::string padded(count * length, '\0');
+  if (count > 0)
+    must(H5Dread(source.dataset, source.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, padded.data()), name_,
+         fmt::format("read dataset '{}'", path));
+  std::vector<std::string> result;
+  for (size_t i = 0; i < count; ++i) result.push_back(unpadded(&padded[i * length], length));
+  return result;
+}
+
+}  // namespace isobar

@@ -1,0 +1,191 @@
+// The writing half of Hdf5File.
+#include <hdf5.h>
+
+#include <algorithm>
+
+#include "../hdf5_file.h"
+#include "handle.h"
+
+namespace isobar {
+
+using namespace hdf5;
+
+namespace {
+
+// Little-endian on disk, whatever the machine.
+hid_t disk_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::f32:
+      return H5T_IEEE_F32LE;
+    case Dtype::f64:
+      return H5T_IEEE_F64LE;
+    case Dtype::i32:
+      return H5T_STD_I32LE;
+    case Dtype::i64:
+      return H5T_STD_I64LE;
+  }
+  throw_error("hdf5: unknown dtype");
+}
+
+// UTF-8 of fixed length, padded with NUL. Strings of variable length would need a heap whose lengths a
+// hostile file can falsify.
+Handle string_type(size_t length, const std::string& file) {
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose, file, "make a string type");
+  H5Tset_size(type, std::max<size_t>(length, 1));
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  return type;
+}
+
+// Makes a dataset and writes it whole.
+void write_dataset(hid_t id, const std::string& file, const std::string& path, hid_t on_disk, hid_t in_memory,
+                   std::span<const hsize_t> extents, const void* values, bool empty) {
+  check(!exists(id, file, path), "hdf5: {}: '{}' exists already", file, path);
+  const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose,
+                     file, "make a shape");
+  const Handle links = link_creation(file), properties = dataset_creation(file);
+  const Handle dataset(H5Dcreate2(id, path.c_str(), on_disk, space, links, properties, H5P_DEFAULT), H5Dclose,
+                       file, fmt::format("create dataset '{}'", path));
+  if (empty) return;
+  must(H5Dwrite(dataset, in_memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), file,
+       fmt::format("write dataset '{}'", path));
+}
+
+void write_attribute(hid_t id, const std::string& file, const std::string& object, const std::string& name,
+                     hid_t on_disk, hid_t in_memory, const void* value) {
+  const Handle holder = open_object(id, file, object);
+  const std::string what = fmt::format("write attribute '{}' of '{}'", name, object);
+  if (H5Aexists(holder, name.c_str()) > 0) must(H5Adelete(holder, name.c_str()), file, what);
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose, file, "make a shape");
+  const Handle attribute(H5Acreate2(holder, name.c_str(), on_disk, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                         file, what);
+  must(H5Awrite(attribute, in_memory, value), file, what);
+}
+
+}  // namespace
+
+void Hdf5File::set_attribute(const std::string& object, const std::string& name, const std::string& value) {
+  // An attribute lives in its object's header, which holds at most 64 KiB.
+  check(value.size() <= 60000,
+        "hdf5: {}: wanted at most 60000 bytes in attribute '{}', got {}; write a dataset", name_, name,
+        value.size());
+  const Handle type = string_type(value.size(), name_);
+  write_attribute(id_, name_, object, name, type, type, value.c_str());
+}
+
+void Hdf5File::set_attribute(const std::string& object, const std::string& name, int64_t value) {
+  write_attribute(id_, name_, object, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+}
+
+void Hdf5File::set_attribute(const std::string& object, const std::string& name, double value) {
+  write_attribute(id_, name_, object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
+}
+
+void Hdf5File::write(const std::string& path, const Tensor& values) {
+  take_room(static_cast<size_t>(values.numel()) * 8);
+  const Tensor packed = values.packed();
+  const std::vector<hsize_t> extents(packed.shape().begin(), packed.shape().end());
+  dispatch_any(packed.dtype(), [&]<class T>() {
+    write_dataset(id_, name_, path, disk_type(packed.dtype()), memory_type(packed.dtype()), extents,
+                  packed.data<T>(), packed.numel() == 0);
+  });
+}
+
+template <class T>
+void Hdf5File::write(const std::string& path, std::span<const T> values) {
+  take_room(values.size_bytes());
+  const hsize_t extent = values.size();
+  write_dataset(id_, name_, path, disk_type(dtype_of<T>()), memory_type(dtype_of<T>()), {&extent, 1},
+                values.data(), values.empty());
+}
+
+void Hdf5File::write(const std::string& path, const std::vector<std::string>& values) {
+  size_t length = 1;
+  for (const std::string& value : values) length = std::max(length, value.size());
+  std::string padded(values.size() * length, '\0');
+  for (size_t i = 0; i < values.size(); ++i) values[i].copy(&padded[i * length], length);
+  take_room(padded.size());
+  const Handle type = string_type(length, name_);
+  const hsize_t extent = values.size();
+  write_dataset(id_, name_, path, type, type, {&extent, 1}, padded.data(), values.empty());
+}
+
+template <class T>
+void Hdf5File::append(const std::string& path, std::span<const T> row) {
+  const Dtype dtype = dtype_of<T>();
+  const int ndim = row.size() == 1 ? 1 : 2;
+  check(!row.empty(), "hdf5: {}: append to '{}': wanted a row of at least one value", name_, path);
+  if (!exists(id_, name_, path)) {
+    // Chunks of about 8 KiB: small beside a run's other files, large enough that growth is rare.
+    const hsize_t rows = std::clamp<size_t>(8192 / (row.size() * sizeof(T)), 1, 1024);
+    const hsize_t start[2] = {0, row.size()}, most[2] = {H5S_UNLIMITED, row.size()},
+                  chunk[2] = {rows, row.size()};
+    const Handle space(H5Screate_simple(ndim, start, most), H5Sclose, name_, "make a shape");
+    const Handle links = link_creation(name_), properties = dataset_creation(name_);
+    must(H5Pset_chunk(properties, ndim, chunk), name_, "set chunks");
+    const Handle made(H5Dcreate2(id_, path.c_str(), disk_type(dtype), space, links, properties, H5P_DEFAULT),
+                      H5Dclose, name_, fmt::format("create dataset '{}'", path));
+  }
+  const Handle dataset(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose, name_,
+                       fmt::format("open dataset '{}'", path));
+  hsize_t extents[max_dims] = {};
+  {
+    const Handle space(H5Dget_space(dataset), H5Sclose, name_, fmt::format("read the shape of '{}'", path));
+    check(H5Sget_simple_extent_ndims(space) == ndim,
+          "hdf5: {}: append to '{}': rows of another length stand there", name_, path);
+    H5Sget_simple_extent_dims(space, extents, nullptr);
+  }
+  check(ndim == 1 || extents[1] == row.size(), "hdf5: {}: append to '{}': wanted a row of {} values, got {}",
+        name_, path, extents[1], row.size());
+  const hsize_t begin[2] = {extents[0], 0}, count[2] = {1, row.size()};
+  ++extents[0];
+  const std::string what = fmt::format("append to '{}'", path);
+  must(H5Dset_extent(dataset, extents), name_, what);
+  const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
+  const Handle one_row(H5Screate_simple(ndim, count, nullptr), H5Sclose, name_, what);
+  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, count, nullptr), name_, what);
+  must(H5Dwrite(dataset, memory_type(dtype), one_row, space, H5P_DEFAULT, row.data()), name_, what);
+}
+
+template <class T>
+void Hdf5File::extend(const std::string& path, std::span<const T> values, int64_t chunk) {
+  constexpr bool u16 = std::is_same_v<T, uint16_t>;
+  take_room(values.size_bytes() + static_cast<size_t>(chunk) * sizeof(T));
+  const std::string what = fmt::format("append to '{}'", path);
+  if (!exists(id_, name_, path)) {
+    const hsize_t start = 0, most = H5S_UNLIMITED, extent = static_cast<hsize_t>(chunk);
+    const Handle space(H5Screate_simple(1, &start, &most), H5Sclose, name_, "make a shape");
+    const Handle links = link_creation(name_), properties = dataset_creation(name_);
+    must(H5Pset_chunk(properties, 1, &extent), name_, "set chunks");
+    const Handle made(H5Dcreate2(id_, path.c_str(), u16 ? H5T_STD_U16LE : H5T_STD_I32LE, space, links,
+                                 properties, H5P_DEFAULT),
+                      H5Dclose, name_, fmt::format("create dataset '{}'", path));
+  }
+  const Handle dataset(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose, name_, what);
+  hsize_t begin = 0;
+  {
+    const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
+    H5Sget_simple_extent_dims(space, &begin, nullptr);
+  }
+  const hsize_t count = values.size(), end = begin + count;
+  must(H5Dset_extent(dataset, &end), name_, what);
+  const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
+  const Handle block(H5Screate_simple(1, &count, nullptr), H5Sclose, name_, what);
+  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, &begin, nullptr, &count, nullptr), name_, what);
+  must(
+      H5Dwrite(dataset, u16 ? H5T_NATIVE_UINT16 : H5T_NATIVE_INT32, block, space, H5P_DEFAULT, values.data()),
+      name_, what);
+}
+
+template void Hdf5File::write(const std::string&, std::span<const float>);
+template void Hdf5File::write(const std::string&, std::span<const double>);
+template void Hdf5File::write(const std::string&, std::span<const int32_t>);
+template void Hdf5File::write(const std::string&, std::span<const int64_t>);
+template void Hdf5File::extend(const std::string&, std::span<const uint16_t>, int64_t);
+template void Hdf5File::extend(const std::string&, std::span<const int32_t>, int64_t);
+template void Hdf5File::append(const std::string&, std::span<const float>);
+template void Hdf5File::append(const std::string&, std::span<const double>);
+template void Hdf5File::append(const std::string&, std::span<const int32_t>);
+template void Hdf5File::append(const std::string&, std::span<const int64_t>);
+
+}  // namespace isobar
