@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "file.h"
@@ -56,6 +57,18 @@ Hdf5File Hdf5File::open_image(std::string_view bytes, const std::string& name) {
   const hid_t id = H5Fopen(unique_name(name).c_str(), H5F_ACC_RDONLY, access);
   if (id < 0) fail(name, "open the file");
   return {id, name};
+}
+
+Hdf5File Hdf5File::open_live(const std::string& path) {
+  const Handle access = file_access(path);
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
+  if (id < 0) return open(path);  // in another format, or gone
+  Hdf5File file(id, path);
+  // The writer takes room before it writes. Here HDF5 does not look itself.
+  std::error_code unknown;
+  check(file_size(id, path) <= std::filesystem::file_size(path, unknown) && !unknown,
+        "hdf5: {}: cannot open the file: it is cut off", path);
+  return file;
 }
 
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept

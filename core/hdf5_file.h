@@ -30,6 +30,9 @@ class Hdf5File {
   // A file on the disk / the bytes of one, read-only.
   static Hdf5File open(const std::string& path);
   static Hdf5File open_image(std::string_view bytes, const std::string& name);
+  // The same of a file that a LiveHdf5File grows in another process, or did when that was killed: shows what
+  // was flushed by then.
+  static Hdf5File open_live(const std::string& path);
 
   // A new file on the disk, for more than memory holds. It grows in a temporary file beside `path` until
   // save() gives it that name; without, nothing is left, unless the process is killed. The disk's room is
@@ -89,6 +92,7 @@ class Hdf5File {
   void read_range(const std::string& path, int64_t begin, std::span<int32_t> values) const;
 
  private:
+  friend class LiveHdf5File;
   Hdf5File(int64_t id, std::string name) : id_(id), name_(std::move(name)) {}
   void take_room(size_t bytes);
 
