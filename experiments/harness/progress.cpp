@@ -1,59 +1,65 @@
 #include "progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+
+#include "table.h"
+#include "terminal.h"
 
 namespace isobar {
 namespace {
 
 using namespace std::chrono_literals;
 
-// "0:07", "12:30", "1:02:03"
+double share(const ProgressState& state) {
+  return state.total <= 0 ? 1
+                          : std::min(1.0, static_cast<double>(state.done) / static_cast<double>(state.total));
+}
+
+}  // namespace
+
 std::string clock_text(double seconds) {
   const auto whole = static_cast<int64_t>(seconds + 0.5);
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-double share(int64_t done, int64_t total) {
-  return total <= 0 ? 1 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+std::string time_left(const ProgressState& state) {
+  const int64_t passed = state.done - state.begun, left = std::max<int64_t>(0, state.total - state.done);
+  if (passed <= 0) return "?";
+  return clock_text(state.seconds * static_cast<double>(left) / static_cast<double>(passed));
 }
 
-// Time left if the rest goes as fast as what is done; "?" before the first step.
-std::string time_left(int64_t done, int64_t total, double seconds) {
-  if (done <= 0) return "?";
-  return clock_text(seconds * static_cast<double>(std::max<int64_t>(0, total - done)) /
-                    static_cast<double>(done));
-}
-
-}  // namespace
-
-std::string progress_bar(int64_t done, int64_t total, std::string_view unit, double seconds,
-                         std::string_view note) {
-  constexpr int width = 20;
-  const int full = static_cast<int>(share(done, total) * width);
+std::string progress_bar(const ProgressState& state, size_t columns) {
+  constexpr size_t longest = 20, shortest = 4, frame = 2;  // "[" and "]"
+  const std::string text =
+      fmt::format("{:3.0f}%  {}/{} {}  ETA {}{}{}", 100 * share(state), state.done, state.total, state.unit,
+                  time_left(state), state.note.empty() ? "" : "  ", state.note);
+  const size_t needed = display_width(text) + frame + 1;
+  if (columns < needed + shortest) return cut(text, columns);
+  const size_t width = std::min(longest, columns - needed);
+  const auto full = static_cast<size_t>(share(state) * static_cast<double>(width));
   std::string bar;
-  for (int i = 0; i < width; ++i) bar += i < full ? "█" : "·";
-  return fmt::format("[{}] {:3.0f}%  {}/{} {}  ETA {}{}{}", bar, 100 * share(done, total), done, total, unit,
-                     time_left(done, total, seconds), note.empty() ? "" : "  ", note);
+  for (size_t i = 0; i < width; ++i) bar += i < full ? "█" : "·";
+  return fmt::format("[{}] {}", bar, text);
 }
 
-std::string progress_line(int64_t done, int64_t total, std::string_view unit, double seconds,
-                          std::string_view note) {
-  return fmt::format("{}/{} {} ({:.0f}%), {} passed, {} to go{}{}", done, total, unit,
-                     100 * share(done, total), clock_text(seconds), time_left(done, total, seconds),
-                     note.empty() ? "" : "; ", note);
+std::string progress_line(const ProgressState& state) {
+  return fmt::format("{}/{} {} ({:.0f}%), {} passed, {} to go{}{}", state.done, state.total, state.unit,
+                     100 * share(state), clock_text(state.seconds), time_left(state),
+                     state.note.empty() ? "" : "; ", state.note);
 }
 
-Progress::Progress(int64_t total, std::string unit, std::FILE* stream)
+Progress::Progress(int64_t total, std::string unit, std::FILE* stream, int64_t done)
     : total_(total),
       unit_(std::move(unit)),
       stream_(stream),
-      terminal_(isatty(fileno(stream)) != 0),
+      terminal_(is_terminal(stream)),
       start_(Clock::now()),
-      shown_(start_) {}
+      begun_(done),
+      shown_(start_),
+      done_(done) {}
 
 Progress::~Progress() { clear(); }
 
@@ -62,13 +68,15 @@ void Progress::advance(int64_t steps, std::string_view note) {
   const auto now = Clock::now();
   if (now - shown_ < (terminal_ ? 100ms : 10s)) return;
   shown_ = now;
-  const double seconds = std::chrono::duration<double>(now - start_).count();
+  const ProgressState state{done_, total_, unit_, std::chrono::duration<double>(now - start_).count(),
+                            note,  begun_};
   if (terminal_) {
     // Back to the line's start, the bar, and away with what an earlier, longer one left.
-    fmt::print(stream_, "\r{}\x1b[K", progress_bar(done_, total_, unit_, seconds, note));
+    // The last column stays free: there a terminal goes on to the next line.
+    fmt::print(stream_, "\r{}\x1b[K", progress_bar(state, terminal_size(stream_).columns - 1));
     bar_visible_ = true;
   } else {
-    fmt::print(stream_, "{}\n", progress_line(done_, total_, unit_, seconds, note));
+    fmt::print(stream_, "{}\n", progress_line(state));
   }
   std::fflush(stream_);
 }

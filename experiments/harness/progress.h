@@ -15,8 +15,8 @@ namespace isobar {
 
 class Progress {
  public:
-  // `total` steps of `unit` ("seeds", "iterations") lie ahead.
-  Progress(int64_t total, std::string unit, std::FILE* stream = stderr);
+  // Of `total` steps of `unit` ("seeds", "iterations"), `done` lie behind.
+  Progress(int64_t total, std::string unit, std::FILE* stream = stderr, int64_t done = 0);
   // Clears the bar.
   ~Progress();
   Progress(const Progress&) = delete;
@@ -35,16 +35,29 @@ class Progress {
   std::FILE* const stream_;
   const bool terminal_;
   const Clock::time_point start_;
+  const int64_t begun_;
   Clock::time_point shown_;
-  int64_t done_ = 0;
+  int64_t done_;
   bool bar_visible_ = false;
 };
 
+struct ProgressState {
+  int64_t done, total;
+  std::string_view unit;
+  double seconds;  // passed since `begun` of them were done
+  std::string_view note = {};
+  int64_t begun = 0;
+};
+
 // The texts it shows: "[█████·····]  50%  10/20 seeds  ETA 0:12  note" and
-// "10/20 seeds (50%), 0:12 passed, 0:12 to go; note".
-std::string progress_bar(int64_t done, int64_t total, std::string_view unit, double seconds,
-                         std::string_view note);
-std::string progress_line(int64_t done, int64_t total, std::string_view unit, double seconds,
-                          std::string_view note);
+// "10/20 seeds (50%), 0:12 passed, 0:12 to go; note". The bar is as long as fits into so many columns, up to
+// 20; where nothing of it does, the text ends early.
+std::string progress_bar(const ProgressState& state, size_t columns);
+std::string progress_line(const ProgressState& state);
+
+// "0:07", "12:30", "1:02:03"
+std::string clock_text(double seconds);
+// Time left if the rest goes as fast as what was done; "?" before the first step.
+std::string time_left(const ProgressState& state);
 
 }  // namespace isobar
