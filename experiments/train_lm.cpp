@@ -12,7 +12,8 @@
 //   train_lm --norm dyt --placement post   … and so on: see --help
 //
 // Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
-// in /modules), loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the final model.
+// in /modules), metrics.jsonl, loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the
+// final model. While it trains, `watch DIR` shows how it goes.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -101,12 +102,15 @@ void train_and_report(Run& run, const LmConfig& config) {
   const int64_t first = session.steps_done();
   Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
   Csv& layers = run.csv("layers.csv", {"step", "module", "type", "std", "mean", "rms", "grad_norm"});
-  Progress progress = run.progress(config.max_iters - first, "steps");
+  Progress progress = run.progress(config.max_iters, "steps", first);
   const double tokens_per_step = static_cast<double>(config.batch_size * config.block_size);
   const Clock::time_point start = Clock::now();
   const auto tokens_per_second = [&] {
     return tokens_per_step * static_cast<double>(session.steps_done() - first) / seconds_since(start);
   };
+  // For those who watch the run: when it will end, and how many tokens a second that is.
+  run.file().set_attribute("/", "steps", config.max_iters);
+  run.file().set_attribute("/", "tokens_per_step", config.batch_size * config.block_size);
   std::vector<double> step_ms;
   Probe probe;
 
@@ -136,17 +140,15 @@ void train_and_report(Run& run, const LmConfig& config) {
     const bool judged = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
     double val = std::nan("");
     if (judged) val = mean_loss(model, validation, config.eval_iters, config.batch_size, judge);
-    run.record("loss", gradients.loss);
-    run.record("learning_rate", optimizer.lr());
-    run.record("grad_norm", gradients.norm);
-    run.record("val_loss", val);
+    run.record_step({{"loss", gradients.loss},
+                     {"learning_rate", optimizer.lr()},
+                     {"grad_norm", gradients.norm},
+                     {"val_loss", val}});
     losses.row({step, gradients.loss, optimizer.lr(), gradients.norm, val});
     session.finish_step(val);
-    progress.advance(1, fmt::format("loss {:.3f}, |gradient| {:.2f}, {:.0f} tokens/s", gradients.loss,
-                                    gradients.norm, tokens_per_second()));
+    progress.advance(1, fmt::format("loss {:.3f}, {:.0f} tokens/s", gradients.loss, tokens_per_second()));
     if (judged) {
       progress.clear();
-      run.flush();
       run.say("step {:5}  loss {:.3f}  val loss {:.3f}  lr {:.2e}  |gradient| {:.2f}  {:.0f} tokens/s\n",
               step + 1, gradients.loss, val, optimizer.lr(), gradients.norm, tokens_per_second());
     }

@@ -92,7 +92,7 @@ std::string bits(const Tensor& values) {
 
 // Weights, moments, series and summary are equal, byte for byte but for timing and environment.
 void check_equal(const std::string& a, const std::string& b) {
-  for (const char* name : {"loss.csv", "layers.csv"}) {
+  for (const char* name : {"loss.csv", "layers.csv", "metrics.jsonl"}) {
     CAPTURE(name);
     CHECK(file_text(a + "/" + name) == file_text(b + "/" + name));
   }
@@ -109,7 +109,7 @@ void check_equal(const std::string& a, const std::string& b) {
     CAPTURE(name);
     CHECK(bits(one.read("/series/" + name)) == bits(two.read("/series/" + name)));
   }
-  for (const char* list : {"/modules", "/module_types", "/weights"})
+  for (const char* list : {"/modules", "/module_types", "/weights", "/metrics"})
     CHECK(one.read_strings(list) == two.read_strings(list));
   // The last checkpoint has all weights, moments and counts, and what was recorded.
   CHECK((file_text(step_path(a, steps)) == file_text(step_path(b, steps))));

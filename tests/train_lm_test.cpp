@@ -35,7 +35,7 @@ TEST_CASE("train_lm gives the same bits on one and on two threads") {
     INFO(run.err);
     REQUIRE(run.code == 0);
   }
-  for (const char* name : {"loss.csv", "layers.csv"}) {
+  for (const char* name : {"loss.csv", "layers.csv", "metrics.jsonl"}) {
     CAPTURE(name);
     CHECK(file_text(folder / (std::string("1/") + name)) == file_text(folder / (std::string("2/") + name)));
   }

@@ -78,7 +78,8 @@ ResultFolder::ResultFolder(const std::string& path, bool force) : path_(path), m
 
 ResultFolder::~ResultFolder() {
   if (!published_) {
-    for (const std::string& name : names_) ::unlink((path_ + "/" + partial_name(name)).c_str());
+    for (size_t i = staying_; i < names_.size(); ++i)
+      ::unlink((path_ + "/" + partial_name(names_[i])).c_str());
     remove_empty_folders();
   }
   ::close(lock_);
@@ -89,23 +90,41 @@ void ResultFolder::remove_empty_folders() {
     if (::rmdir(folder.c_str()) != 0) break;
 }
 
-std::string ResultFolder::partial(const std::string& name) {
+void ResultFolder::announce(const std::string& name) {
   check(plain_name(name), "result folder: wanted a plain file name, got '{}'", name);
   check(std::find(names_.begin(), names_.end(), name) == names_.end(), "result folder: '{}' is written twice",
         name);
   names_.push_back(name);
+}
+
+std::string ResultFolder::partial(const std::string& name) {
+  announce(name);
   return path_ + "/" + partial_name(name);
 }
 
-void ResultFolder::publish() {
+std::string ResultFolder::growing(const std::string& name) {
+  announce(name);
+  remove_earlier_run();
+  growing_.push_back(name);
+  staying_ = names_.size();
+  return path_ + "/" + name;
+}
+
+// From here on the folder claims nothing, until a new summary stands.
+void ResultFolder::remove_earlier_run() {
   const std::string summary = path_ + "/summary.json";
   const std::vector<std::string> old = listed_files(summary);
-  // From here on the folder claims nothing, until the new summary stands.
   ::unlink(summary.c_str());
   for (const std::string& name : old) ::unlink((path_ + "/" + name).c_str());
+}
+
+void ResultFolder::publish() {
+  remove_earlier_run();
   std::stable_partition(names_.begin(), names_.end(),
                         [](const auto& name) { return name != "summary.json"; });
-  for (const std::string& name : names_) rename_file(path_ + "/" + partial_name(name), path_ + "/" + name);
+  for (const std::string& name : names_)
+    if (std::find(growing_.begin(), growing_.end(), name) == growing_.end())
+      rename_file(path_ + "/" + partial_name(name), path_ + "/" + name);
   published_ = true;
 }
 

@@ -105,9 +105,60 @@ Run::Run(RunOptions options)
 
 void Run::record(const std::string& name, double value) { record(name, std::span<const double>(&value, 1)); }
 void Run::record(const std::string& name, std::span<const double> row) {
-  file_.append("/series/" + name, row);
+  const std::string path = "/series/" + name;
+  file_.append(path, row);
+  if (!live_) return;
+  if (live_->has_series(path))
+    live_->append(path, row);
+  else
+    live_.reset();  // it cannot take a new one: the next flush makes another
 }
-void Run::flush() { file_.save(partial_h5_); }
+
+void Run::record_step(const std::vector<Metric>& metrics) {
+  if (!metrics_) {
+    std::vector<std::string> names;
+    for (const Metric& metric : metrics) names.push_back(metric.name);
+    begin_steps(names);
+  }
+  check(std::equal(metrics.begin(), metrics.end(), metric_names_.begin(), metric_names_.end(),
+                   [](const Metric& metric, const std::string& name) { return metric.name == name; }),
+        "record_step: wanted the metrics of the first step in its order, {}", fmt::join(metric_names_, ", "));
+  for (const Metric& metric : metrics) record(metric.name, metric.value);
+  metrics_->append(metrics_line(steps_++, metrics));
+  if (std::chrono::steady_clock::now() - flushed_ >= std::chrono::seconds(1)) flush();
+}
+
+void Run::begin_steps(const std::vector<std::string>& names) {
+  metric_names_ = names;
+  if (!file_.has("/metrics")) file_.write("/metrics", names);
+  std::vector<std::vector<double>> past;  // by metric, by step
+  for (const std::string& name : names) {
+    const std::string path = "/series/" + name;
+    past.push_back(file_.has(path) ? file_.read(path).to_vector<double>() : std::vector<double>());
+    check(past.back().size() == past.front().size(),
+          "series '{}': wanted a value for each of {} steps, got {}", name, past.front().size(),
+          past.back().size());
+  }
+  std::string lines;
+  for (; !past.empty() && steps_ < static_cast<int64_t>(past.front().size()); ++steps_) {
+    std::vector<Metric> metrics;
+    for (size_t i = 0; i < names.size(); ++i)
+      metrics.push_back({names[i], past[i][static_cast<size_t>(steps_)]});
+    lines += metrics_line(steps_, metrics);
+  }
+  metrics_.emplace(folder_.growing("metrics.jsonl"), lines);
+  flushed_ = {};  // the next step makes run.partial.h5 one that grows
+}
+
+void Run::flush() {
+  if (!metrics_)
+    file_.save(partial_h5_);
+  else if (live_)
+    live_->flush();
+  else
+    live_.emplace(partial_h5_, file_);
+  flushed_ = std::chrono::steady_clock::now();
+}
 
 Csv& Run::csv(const std::string& name, std::vector<std::string> columns) {
   Csv& csv = csvs_.emplace_back(name, std::move(columns));
@@ -137,6 +188,7 @@ void Run::restore(const RunState& state) {
   }
   for (const auto& [name, texts] : state.lists) file_.write("/" + name, texts);
   restored_csvs_ = state.csvs;
+  if (const auto steps = state.lists.find("metrics"); steps != state.lists.end()) begin_steps(steps->second);
 }
 
 std::string Run::resume_command() const {
@@ -174,9 +226,9 @@ void Run::say_text(const std::string& text) {
   std::fflush(stream());
 }
 
-Progress Run::progress(int64_t total, const std::string& unit) {
+Progress Run::progress(int64_t total, const std::string& unit, int64_t done) {
   warn_once();
-  return Progress(total, unit, options_.err);
+  return Progress(total, unit, options_.err, done);
 }
 
 // Not at the start: bad input is to give one line on stderr and no more.
@@ -204,7 +256,9 @@ Json Run::whole_summary() const {
 int Run::finish() {
   warn_once();
   write_attributes(file_, "/environment", environment_);  // those that the study added
-  flush();
+  live_.reset();
+  file_.save(partial_h5_);
+  if (metrics_) metrics_->sync();
   for (const Csv& csv : csvs_) write_file_durably(folder_.partial(csv.name()), csv.text());
   const std::string summary_path = folder_.partial("summary.json");
 

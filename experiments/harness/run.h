@@ -11,7 +11,7 @@
 //
 // While the body runs, DIR/run.partial.h5 is written by each flush() and nothing else is touched (see
 // result_folder.h). When the body returns, run.h5, the CSV files and summary.json appear; when it throws,
-// nothing does.
+// nothing does. A body that takes steps tells them by record_step(): others can follow it then.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,7 +30,9 @@
 
 #include "../../core/error.h"
 #include "../../core/hdf5_file.h"
+#include "../../core/hdf5_live_file.h"
 #include "json.h"
+#include "metrics_file.h"
 #include "plot.h"
 #include "progress.h"
 #include "result_folder.h"
@@ -118,8 +121,14 @@ class Run {
   // Appends to the series "/series/<name>" of run.h5: one value, or a row of always the same length.
   void record(const std::string& name, double value);
   void record(const std::string& name, std::span<const double> row);
-  // Writes run.partial.h5, so that what was recorded so far survives a kill. It is written whole, in some ten
-  // milliseconds: call it now and then.
+  // A step is done: each metric is recorded in the series of its name (/metrics lists them), and all make a
+  // line of metrics.jsonl (see metrics_file.h). From the first step on run.partial.h5 is one that grows (see
+  // LiveHdf5File), at most a second behind; both stay if the run ends early, and an earlier run's files go.
+  // Steps count from 0, or from those restored, whose lines are written anew. Throws Error unless the names
+  // are always the same.
+  void record_step(const std::vector<Metric>& metrics);
+  // Writes run.partial.h5, so that what was recorded so far survives a kill. Without steps it is written
+  // whole, in some ten milliseconds: call it now and then.
   void flush();
   // run.h5, for datasets and attributes of the study's own.
   Hdf5File& file() { return file_; }
@@ -161,8 +170,8 @@ class Run {
   }
   // The text as it is: end it with a newline.
   void say_text(const std::string& text);
-  // A progress bar on stderr.
-  Progress progress(int64_t total, const std::string& unit);
+  // A progress bar on stderr, where `done` of them lie behind.
+  Progress progress(int64_t total, const std::string& unit, int64_t done = 0);
   // Where say() writes.
   std::FILE* stream() const { return options_.json ? options_.err : options_.out; }
 
@@ -171,6 +180,8 @@ class Run {
   int finish();
 
  private:
+  // Begins metrics.jsonl, with the lines of the steps that were restored.
+  void begin_steps(const std::vector<std::string>& names);
   void warn_once();
   Json whole_summary() const;
   void report(const Json& summary);
@@ -180,6 +191,11 @@ class Run {
   ResultFolder folder_;
   std::string partial_h5_;  // path
   Hdf5File file_;
+  std::optional<LiveHdf5File> live_;  // run.partial.h5 of a run that takes steps
+  std::optional<MetricsFile> metrics_;
+  std::vector<std::string> metric_names_;
+  int64_t steps_ = 0;
+  std::chrono::steady_clock::time_point flushed_;
   std::deque<Csv> csvs_;
   std::map<std::string, std::string> restored_csvs_;  // by name; until csv() is called for them
   Json environment_, summary_ = Json::object(), timing_ = Json::object();

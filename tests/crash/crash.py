@@ -43,7 +43,7 @@ def summary_of(run):
 
 def differences(whole, run, steps):
     last = f"checkpoints/step_{steps:06}.h5"  # all weights, moments and series
-    files = ["loss.csv", "layers.csv", last, "checkpoints/best.h5"]
+    files = ["loss.csv", "layers.csv", "metrics.jsonl", last, "checkpoints/best.h5"]
     found = [name for name in files if (whole / name).read_bytes() != (run / name).read_bytes()]
     return found + ["summary.json"] * (summary_of(whole) != summary_of(run))
 

@@ -1,0 +1,122 @@
+#include "line_chart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "../../core/error.h"
+#include "table.h"
+
+namespace isobar {
+namespace {
+
+// Where values from `low` to `high` fall among `count` places; in the middle where there is but one value.
+struct Axis {
+  double low = INFINITY, high = -INFINITY;
+
+  void include(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  size_t place(double value, size_t count) const {
+    const double part = high > low ? (value - low) / (high - low) : 0.5;
+    return static_cast<size_t>(std::lround(part * static_cast<double>(count - 1)));
+  }
+};
+
+// Characters of 2 × 4 dots each, and others in their place.
+class Canvas {
+ public:
+  Canvas(size_t rows, size_t columns) : columns_(columns), dots_(rows * columns, 0), marks_(dots_.size()) {}
+
+  // Counted from the left and from the top.
+  void dot(size_t x, size_t y) {
+    constexpr unsigned bits[4][2] = {
+        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};  // Unicode 10.0, 21.1
+    dots_[y / 4 * columns_ + x / 2] |= bits[y % 4][x % 2];
+  }
+  void mark(size_t column, size_t row, const std::string& text) { marks_[row * columns_ + column] = text; }
+
+  std::string row(size_t row) const {
+    std::string text;
+    for (size_t i = row * columns_; i < (row + 1) * columns_; ++i) {
+      if (!marks_[i].empty())
+        text += marks_[i];
+      else if (dots_[i] == 0)
+        text += ' ';
+      else  // U+2800 and the dots, in UTF-8
+        text += {'\xE2', static_cast<char>(0xA0 + dots_[i] / 64), static_cast<char>(0x80 + dots_[i] % 64)};
+    }
+    return text;
+  }
+
+ private:
+  size_t columns_;
+  std::vector<unsigned> dots_;
+  std::vector<std::string> marks_;
+};
+
+// The mean of the values in each of `count` places; NaN where there are none.
+std::vector<double> means(const ChartCurve& curve, const Axis& axis, size_t count) {
+  std::vector<double> sums(count, 0);
+  std::vector<int64_t> values(count, 0);
+  for (size_t i = 0; i < curve.x.size(); ++i) {
+    if (!std::isfinite(curve.y[i])) continue;
+    const size_t place = axis.place(curve.x[i], count);
+    sums[place] += curve.y[i];
+    ++values[place];
+  }
+  for (size_t i = 0; i < count; ++i) sums[i] /= static_cast<double>(values[i]);
+  return sums;
+}
+
+}  // namespace
+
+std::string line_chart(const std::string& title, const ChartCurve& curve, const ChartCurve& points,
+                       size_t rows, size_t columns) {
+  check(rows >= 1 && columns >= 2, "line_chart: wanted at least 1 row and 2 columns, got {} and {}", rows,
+        columns);
+  Axis x, y;
+  for (const ChartCurve* part : {&curve, &points}) {
+    for (const double value : part->x) x.include(value);
+    for (const double value : part->y) y.include(value);
+  }
+  Canvas canvas(rows, columns);
+  const std::vector<double> heights = means(curve, x, 2 * columns);
+  const size_t dot_rows = 4 * rows, nowhere = 2 * columns;
+  for (size_t i = 0, last = nowhere; i < heights.size(); ++i) {
+    if (std::isnan(heights[i])) continue;
+    // A line from the value before, with no gap where it is steep.
+    const size_t from = last == nowhere ? i : last;
+    const double begin = heights[from],
+                 slope = i == from ? 0 : (heights[i] - begin) / static_cast<double>(i - from);
+    for (size_t at = from; at <= i; ++at) {
+      const double before = begin + slope * std::max(0.0, static_cast<double>(at - from) - 1),
+                   here = begin + slope * static_cast<double>(at - from);
+      size_t top = dot_rows - 1 - y.place(std::max(before, here), dot_rows);
+      const size_t bottom = dot_rows - 1 - y.place(std::min(before, here), dot_rows);
+      for (; top <= bottom; ++top) canvas.dot(at, top);
+    }
+    last = i;
+  }
+  for (size_t i = 0; i < points.x.size(); ++i)
+    if (std::isfinite(points.y[i]))
+      canvas.mark(x.place(points.x[i], columns), rows - 1 - y.place(points.y[i], rows), "○");
+
+  const bool empty = y.low > y.high;
+  const std::string high = empty ? "–" : figure(y.high), low = empty ? "–" : figure(y.low);
+  const size_t label_width = std::max(display_width(high), display_width(low));
+  std::string text = title + "\n";
+  for (size_t row = 0; row < rows; ++row) {
+    const std::string label = row == 0 ? high : row + 1 == rows ? low : "";
+    text += fmt::format("{}{} {}{}\n", std::string(label_width - display_width(label), ' '), label,
+                        label.empty() ? "│" : "┤", canvas.row(row));
+  }
+  if (empty) return text;
+  const std::string first = fmt::format("{}", x.low), end = fmt::format("{}", x.high);
+  const size_t gap = columns > first.size() + end.size() ? columns - first.size() - end.size() : 1;
+  return text + std::string(label_width + 2, ' ') + first + std::string(gap, ' ') + end + "\n";
+}
+
+}  // namespace isobar

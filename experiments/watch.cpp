@@ -1,0 +1,113 @@
+// watch: how a run of train_lm goes, while it goes, or how it went.
+//
+//   watch runs/train_lm                    on a terminal a table and charts that redraw themselves
+//   watch runs/train_lm --once             how it stands now
+//   watch runs/train_lm > log.txt          a line every ten seconds
+//
+// It reads the run's folder and writes nothing there. Exit codes: 0 the run has finished (or --once), 1 it
+// stopped before its end, 2 bad usage or no run, 130 Ctrl-C.
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "../core/error.h"
+#include "harness/tool.h"
+#include "watch/view.h"
+
+using namespace isobar;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string folder;
+  bool once = false;
+  double interval = 0;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+// False when Ctrl-C came.
+bool pause(double seconds) {
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  while (interrupted == 0 && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  return interrupted == 0;
+}
+
+void show(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  check(written && std::fflush(stdout) == 0, "stdout: cannot write");
+}
+
+// "runs/x: running, 120 of 2000 steps"
+std::string title(const RunWatch& run, const std::string& folder) {
+  const char* standing = run.standing() == Standing::running    ? "running"
+                         : run.standing() == Standing::finished ? "finished"
+                                                                : "stopped before its end";
+  return fmt::format("{}: {}, {} of {} steps", folder, standing, run.steps_done(),
+                     run.total_steps() > 0 ? std::to_string(run.total_steps()) : "?");
+}
+
+// The screen from its upper left corner, each line and what is below cleared of what stood there.
+std::string redrawn(const std::string& text) {
+  std::string drawn = "\x1b[H";
+  for (const char c : text) {
+    if (c == '\n') drawn += "\x1b[K";
+    drawn += c;
+  }
+  return drawn + "\x1b[J";
+}
+
+// The exit code.
+int follow(const Options& options) {
+  check(options.interval >= 0, "--interval: wanted 0 or more, got {}", options.interval);
+  const bool terminal = is_terminal(stdout) && !options.once;
+  const double interval = options.interval > 0 ? options.interval : terminal ? 1 : 10;
+  if (std::signal(SIGINT, [](int) { interrupted = 1; }) == SIG_IGN) std::signal(SIGINT, SIG_IGN);  // nohup
+  RunWatch run(options.folder);
+  std::vector<std::string> rows;
+  const Clock::time_point start = Clock::now();
+  for (bool first = true;; first = false) {
+    const bool grown = run.look(std::chrono::duration<double>(Clock::now() - start).count());
+    if (first && !grown && !options.once) show("waiting for the first step\n");
+    const size_t known = rows.size();
+    if (grown)
+      for (const size_t step : chosen_steps(run, known == 0 ? 5 : 1)) rows.push_back(table_row(run, step));
+    if (terminal && grown) {
+      if (known == 0) show("\x1b[2J");
+      show(redrawn(screen(run, title(run, options.folder), rows, terminal_size(stdout))));
+    } else if (grown) {
+      if (known == 0) show(table_heading(run));
+      for (size_t i = known; i < rows.size(); ++i) show(rows[i]);
+    }
+    if (options.once) {
+      if (!rows.empty()) show(fmt::format("\n{}\n", charts(run, 24, terminal_size(stdout).columns)));
+      show(title(run, options.folder) + "\n");
+      return 0;
+    }
+    if (run.standing() == Standing::finished) {
+      show(title(run, options.folder) + "\n");
+      return 0;
+    }
+    if (run.standing() == Standing::stopped) {
+      fmt::print(stderr, "watch: {}; train_lm --resume {} goes on from its last checkpoint\n",
+                 title(run, options.folder), options.folder);
+      return 1;
+    }
+    if (!pause(interval)) return 130;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  Tool tool("watch", "Shows how a run of train_lm goes: a table, and charts on a terminal.");
+  tool.word("DIR", options.folder, "the folder of the run");
+  tool.option("--once", options.once, "show how it stands now, and stop");
+  tool.option("--interval", options.interval, "seconds between two looks (0: 1 on a terminal, else 10)");
+  int code = 0;
+  const int usage = tool.run(argc, argv, [&] { code = follow(options); });
+  return usage != 0 ? usage : code;
+}

@@ -1,0 +1,56 @@
+// RunWatch: what others can know of a run by its folder: how far it came, how fast it goes, whether it lives.
+//
+//   RunWatch run("runs/x");
+//   for (…) { run.look(seconds); print(run.row(…)); }
+//
+// It reads metrics.jsonl and the attributes of run.partial.h5 or run.h5, and writes nothing. One thread.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "metrics_log.h"
+
+namespace isobar {
+
+// Running: its process holds the lock of the folder. Finished: summary.json is there. Stopped: neither.
+enum class Standing { running, finished, stopped };
+// Throws Error where there is no such folder.
+Standing standing_of(const std::string& folder);
+
+class RunWatch {
+ public:
+  explicit RunWatch(const std::string& folder);
+
+  // Looks at the folder `now` seconds after some fixed moment. Returns whether steps were done since. Throws
+  // Error where there is no such folder, or no run in it that takes steps.
+  bool look(double now);
+
+  Standing standing() const { return standing_; }
+  const MetricsLog& log() const { return log_; }
+  int64_t steps_done() const { return static_cast<int64_t>(log_.steps().size()); }
+  // Of the whole run; 0 while unknown.
+  int64_t total_steps() const { return total_steps_; }
+
+  // Over the looks of the last half minute; NaN while there is but one, or the size of a step is unknown.
+  double steps_per_second() const;
+  double tokens_per_second() const;
+  double seconds_left() const;
+
+ private:
+  void read_sizes();
+
+  struct Moment {
+    double seconds;
+    int64_t steps;
+  };
+
+  std::string folder_;
+  Standing standing_ = Standing::stopped;
+  MetricsLog log_;
+  int64_t total_steps_ = 0, tokens_per_step_ = 0;
+  std::deque<Moment> moments_;  // looks that saw new steps
+};
+
+}  // namespace isobar

@@ -1,0 +1,324 @@
+// A run that takes steps, seen while it grows: metrics.jsonl, run.partial.h5 and the program watch.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <regex>
+#include <thread>
+
+#include "../core/file.h"
+#include "../core/hdf5_file.h"
+#include "../experiments/harness/line_chart.h"
+#include "../experiments/harness/program.h"
+#include "../experiments/harness/table.h"
+#include "../experiments/watch/view.h"
+#include "file_size_limit.h"
+#include "message_of.h"
+#include "started_program.h"
+
+using namespace isobar;
+
+namespace {
+
+struct NoSettings : HasFields {
+  void fields(Fields&) override {}
+};
+
+// A study of this body run into a folder: its exit code and its line on stderr.
+Outcome study(const std::string& folder, const std::function<void(Run&)>& body, bool force = false) {
+  NoSettings config;
+  const Streams streams{std::tmpfile(), std::tmpfile()};
+  std::vector<std::string> words = {"--out", folder};
+  if (force) words.push_back("--force");
+  const int code = run_program({.name = "study", .about = ""}, config, words, body, streams);
+  std::rewind(streams.err);
+  char line[1000] = {};
+  const bool any = std::fgets(line, sizeof line, streams.err) != nullptr;
+  std::fclose(streams.out);
+  std::fclose(streams.err);
+  return {code, "", any ? line : ""};
+}
+
+void take_steps(Run& run, int from, int to) {
+  for (int i = from; i < to; ++i) run.record_step({{"loss", 1.0 / (i + 1)}, {"val_loss", i % 2 ? i : NAN}});
+}
+
+const std::string four_lines =
+    "{\"step\":0,\"loss\":1,\"val_loss\":null}\n"
+    "{\"step\":1,\"loss\":0.5,\"val_loss\":1}\n"
+    "{\"step\":2,\"loss\":0.3333333333333333,\"val_loss\":null}\n"
+    "{\"step\":3,\"loss\":0.25,\"val_loss\":3}\n";
+
+// A run that trains for minutes, unless it is killed.
+std::vector<std::string> endless(const std::string& folder) {
+  return {"--corpus",
+          "synthetic",
+          "--n_layer",
+          "1",
+          "--n_head",
+          "1",
+          "--n_kv_head",
+          "1",
+          "--n_embd",
+          "16",
+          "--block_size",
+          "16",
+          "--batch_size",
+          "4",
+          "--max_iters",
+          "1000000",
+          "--eval_interval",
+          "5",
+          "--eval_iters",
+          "1",
+          "--checkpoint_interval",
+          "0",
+          "--out",
+          folder};
+}
+
+bool wait_until(StartedProgram& program, const std::function<bool()>& there) {
+  for (int i = 0; i < 20'000 && program.running(); ++i) {
+    if (there()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return there();
+}
+
+int64_t lines_of(const std::string& path) {
+  const std::string text = file_text(path);
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+}  // namespace
+
+TEST_CASE("a step makes a line of metrics.jsonl at once, and a row of run.partial.h5") {
+  const TemporaryFolder folder;
+  CHECK(metrics_line(7, {{"a", INFINITY}, {"b", -INFINITY}, {"c", 1e-9}}) ==
+        "{\"step\":7,\"a\":\"inf\",\"b\":\"-inf\",\"c\":1e-09}\n");
+  const Outcome outcome = study(folder / "r", [&](Run& run) {
+    take_steps(run, 0, 3);
+    CHECK(lines_of(folder / "r/metrics.jsonl") == 3);
+    CHECK(std::filesystem::exists(folder / "r/run.partial.h5"));
+    run.record("late", 2.5);  // a series that the growing file has not
+    run.flush();
+    take_steps(run, 3, 4);
+    CHECK(message_of([&] {
+            run.record_step({{"val_loss", 1}, {"loss", 1}});
+          }) == "record_step: wanted the metrics of the first step in its order, loss, val_loss");
+  });
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK(file_text(folder / "r/metrics.jsonl") == four_lines);
+  const Hdf5File file = Hdf5File::open(folder / "r/run.h5");
+  CHECK(file.read("/series/loss").numel() == 4);
+  CHECK(file.read("/series/late").numel() == 1);
+  CHECK(file.read_strings("/metrics") == std::vector<std::string>{"loss", "val_loss"});
+  CHECK_FALSE(std::filesystem::exists(folder / "r/run.partial.h5"));
+}
+
+TEST_CASE("a run that stops leaves the steps it took, and one that goes on has their lines") {
+  const TemporaryFolder folder;
+  RunState state;
+  const auto stopped = [&](Run& run) {
+    take_steps(run, 0, 2);
+    state = run.state();
+    take_steps(run, 2, 3);
+    throw Interrupted("stopped");
+  };
+  CHECK(study(folder / "r", stopped).code == 130);
+  CHECK(lines_of(folder / "r/metrics.jsonl") == 3);
+  CHECK(Hdf5File::open(folder / "r/run.partial.h5").read("/series/loss").numel() == 3);
+
+  // kill -9 in the middle of a line
+  std::ofstream(folder / "r/metrics.jsonl", std::ios::app) << "{\"step\":3,\"lo";
+  for (const char* name : {"r", "elsewhere"}) {
+    const Outcome more = study(folder / name, [&](Run& run) {
+      run.restore(state);
+      CHECK(lines_of(folder / name + std::string("/metrics.jsonl")) == 2);
+      take_steps(run, 2, 4);
+    });
+    INFO(more.err);
+    CHECK(more.code == 0);
+    CHECK(file_text(folder / name + "/metrics.jsonl") == four_lines);
+  }
+  CHECK(Hdf5File::open(folder / "r/run.h5").read("/series/loss").to_vector<double>() ==
+        std::vector<double>{1, 0.5, 1.0 / 3, 0.25});
+
+  // Another run takes the place of a finished one with its first step, not before.
+  CHECK(study(
+            folder / "r", [](Run&) { throw_error("no corpus"); }, true)
+            .code == 2);
+  CHECK(file_text(folder / "r/metrics.jsonl") == four_lines);
+  CHECK(study(folder / "r", stopped, true).code == 130);
+  CHECK(lines_of(folder / "r/metrics.jsonl") == 3);
+  CHECK_FALSE(std::filesystem::exists(folder / "r/summary.json"));
+}
+
+TEST_CASE("metrics that the disk has no room for end the run") {
+  const TemporaryFolder folder;
+  const FileSizeLimit limit(50'000);  // enough for the first run.partial.h5, not for one that grows
+  const Outcome outcome = study(folder / "r", [](Run& run) { run.record_step({{"loss", 1}}); });
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err.find("File too large") != std::string::npos);
+  MetricsFile file(folder / "metrics.jsonl", "");
+  const std::string line(10'000, 'x');
+  CHECK(message_of([&] {
+          for (int i = 0; i < 6; ++i) file.append(line);
+        }) == "file: cannot write '" + folder / "metrics.jsonl" + "': File too large");
+}
+
+TEST_CASE("a log of metrics follows its file: whole lines, a replaced file, no other text") {
+  const TemporaryFolder folder;
+  MetricsLog log(folder / "metrics.jsonl");
+  CHECK_FALSE(log.read());
+  folder.write("metrics.jsonl", four_lines + "{\"step\":4,\"loss\":");
+  CHECK(log.read());
+  CHECK(log.steps() == std::vector<double>{0, 1, 2, 3});
+  CHECK_FALSE(log.read());
+  std::ofstream(folder / "metrics.jsonl", std::ios::app) << "\"inf\",\"val_loss\":null}\n";
+  CHECK(log.read());
+  REQUIRE(log.columns().size() == 2);
+  CHECK(log.columns()[0].name == "loss");
+  CHECK(log.columns()[0].values == std::vector<double>{1, 0.5, 1.0 / 3, 0.25, INFINITY});
+  CHECK(std::isnan(log.columns()[1].values[4]));
+
+  write_file_atomically(folder / "metrics.jsonl", "{\"step\":0,\"x\":1}\n");
+  CHECK(log.read());
+  CHECK(log.steps().size() == 1);
+  CHECK(log.columns()[0].name == "x");
+  for (const char* bad :
+       {"", "[]", "nonsense", "{\"step\":1}", "{\"step\":1,\"y\":1}", "{\"step\":1,\"x\":\"1\"}"}) {
+    CAPTURE(bad);
+    folder.write("bad.jsonl", std::string("{\"step\":0,\"x\":1}\n") + bad + "\n");
+    MetricsLog other(folder / "bad.jsonl");
+    CHECK(message_of([&] { other.read(); }).find("bad.jsonl: line 2: wanted") != std::string::npos);
+  }
+}
+
+TEST_CASE("a line chart joins its values, marks single points and tells both ranges") {
+  CHECK(line_chart("steep", {{0, 1, 2, 3}, {0, 10, 0, 10}}, {{3}, {10}}, 3, 8) ==
+        "steep\n"
+        "10 ┤  ⡼⢧   ○\n"
+        "   │ ⣸⠁⠈⣇ ⣸⠁\n"
+        " 0 ┤⣰⠃  ⠘⣶⠃ \n"
+        "    0      3\n");
+  CHECK(line_chart("none", {{0, 1}, {NAN, INFINITY}}, {}, 2, 4) == "none\n– ┤    \n– ┤    \n");
+  CHECK(line_chart("one", {{5}, {2}}, {}, 1, 3) == "one\n2 ┤ ⠐ \n   5 5\n");
+}
+
+TEST_CASE("a screen of a watched run fits its terminal") {
+  const TemporaryFolder folder;
+  const auto with_sizes = [](Run& run) {
+    run.file().set_attribute("/", "steps", int64_t{4});
+    run.file().set_attribute("/", "tokens_per_step", int64_t{100});
+    take_steps(run, 0, 2);
+    throw Interrupted("");
+  };
+  study(folder / "r", with_sizes);
+  RunWatch run(folder / "r");
+  CHECK(run.look(0));
+  CHECK(run.standing() == Standing::stopped);
+  CHECK(table_row(run, 1) == "        1        0.5          1          –          –\n");
+  std::ofstream(folder / "r/metrics.jsonl", std::ios::app)
+      << "{\"step\":2,\"loss\":0.25,\"val_loss\":null}\n";
+  CHECK(run.look(2));
+  CHECK_FALSE(run.look(3));
+  CHECK(run.steps_per_second() == 0.5);
+  CHECK(table_heading(run) == "     step       loss   val_loss   tokens/s        ETA\n");
+  CHECK(table_row(run, 2) == "        2       0.25          1         50       0:02\n");
+  const std::vector<std::string> rows(20, table_row(run, 2));
+  for (const size_t height : {5, 24, 60}) {
+    const std::string text = screen(run, "title" + std::string(100, '!'), rows, {height, 80});
+    CHECK(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= height - 1);
+    CHECK(text.find("75%  3/4 steps  ETA 0:02\n") != std::string::npos);
+    CHECK((height == 5) == (text.find("loss  ○ val_loss\n") == std::string::npos));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 80);
+  }
+}
+
+TEST_CASE("others read a run of train_lm while it grows, and what it leaves when it is killed") {
+  const TemporaryFolder folder, streams, watch_streams;
+  const std::string run = folder / "run", metrics = run + "/metrics.jsonl", h5 = run + "/run.partial.h5";
+  StartedProgram training("train_lm", endless(run), streams);
+  INFO(training.err());
+  const auto rows = [&] {
+    const Hdf5File file = Hdf5File::open_live(h5);
+    return file.has("/series/loss") ? file.read("/series/loss").numel() : 0;
+  };
+  REQUIRE(wait_until(training, [&] { return lines_of(metrics) > 10; }));
+  REQUIRE(wait_until(training, [&] { return rows() > 10; }));
+  const int64_t before = rows();
+  REQUIRE(wait_until(training, [&] { return rows() > before; }));  // it is the writer's file that grows
+  CHECK(standing_of(run) == Standing::running);
+
+  StartedProgram watch("watch", {run, "--interval", "0.1"}, watch_streams);
+  REQUIRE(wait_until(watch, [&] { return lines_of(watch_streams / "out") > 8; }));
+  watch.send(SIGINT);
+  CHECK(watch.wait() == 130);
+  CHECK(watch.err().empty());
+  CHECK(std::regex_search(watch.out(), std::regex(" tokens/s        ETA\n( +[0-9.e-]+){4}( +–){3}\n")));
+  CHECK(std::regex_search(watch.out(), std::regex("\n( +[0-9.e-]+){6} +[0-9:]+\n$")));
+
+  StartedProgram to_the_end("watch", {run, "--interval", "0.1"}, watch_streams);
+  REQUIRE(wait_until(to_the_end, [&] { return lines_of(watch_streams / "out") > 2; }));
+  training.send(SIGKILL);
+  training.wait();
+  CHECK(to_the_end.wait() == 1);
+  CHECK(to_the_end.err().starts_with("watch: " + run + ": stopped before its end, "));
+  CHECK(to_the_end.err().find("train_lm --resume " + run) != std::string::npos);
+
+  // All series that were there from the first step, as the lines have them.
+  const Hdf5File left = Hdf5File::open_live(h5);
+  MetricsLog log(metrics);
+  CHECK(log.read());
+  for (const MetricsLog::Column& column : log.columns()) {
+    const std::vector<double> series = left.read("/series/" + column.name).to_vector<double>();
+    REQUIRE(series.size() > 10);
+    REQUIRE(series.size() <= column.values.size());
+    for (size_t i = 0; i < series.size(); ++i)
+      CHECK((series[i] == column.values[i] || (std::isnan(series[i]) && std::isnan(column.values[i]))));
+  }
+  CHECK(left.read("/series/module_std").size(1) ==
+        static_cast<int64_t>(left.read_strings("/modules").size()));
+  CHECK(run_built("watch", run + " --once").code == 0);
+}
+
+TEST_CASE("the commands that experiments/README.md shows for watch work, and no run is one clear error") {
+  const TemporaryFolder folder;
+  const Outcome training = run_built(
+      "train_lm",
+      "--corpus synthetic --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
+      " --max_iters 20 --warmup_iters 2 --eval_interval 10 --eval_iters 2 --out runs/train_lm",
+      folder.path());
+  INFO(training.err);
+  REQUIRE(training.code == 0);
+  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/README.md");
+  const std::regex shown("\nbuild/bin/watch([^#\n]*)");
+  int commands = 0;
+  for (std::sregex_iterator it(readme.begin(), readme.end(), shown), end; it != end; ++it, ++commands) {
+    CAPTURE((*it)[1].str());
+    const Outcome outcome = run_built("watch", (*it)[1].str(), folder.path());
+    CHECK(outcome.code == 0);
+    CHECK(outcome.err.empty());
+    CHECK(outcome.out.find("runs/train_lm: finished, 20 of 20 steps\n") != std::string::npos);
+  }
+  CHECK(commands >= 3);
+  CHECK(run_built("watch", "runs/train_lm", folder.path()).code == 0);
+  const Outcome once = run_built("watch", "runs/train_lm --once", folder.path());
+  CHECK(once.out.find("loss  ○ val_loss") != std::string::npos);
+
+  for (const std::string bad : {"none", ".", "runs", "runs/train_lm --interval -1", ""}) {
+    CAPTURE(bad);
+    const Outcome refused = run_built("watch", bad, folder.path());
+    CHECK(refused.code == 2);
+    CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+  }
+  CHECK(run_built("watch", "none", folder.path()).err ==
+        "watch: cannot open the folder 'none': No such file or directory\n");
+  CHECK(run_built("watch", "runs", folder.path()).err.find("'runs' holds no run that takes steps") !=
+        std::string::npos);
+}
