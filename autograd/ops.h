@@ -99,6 +99,10 @@ Tensor log_softmax(const Tensor& x);  // over the last dimension
 // Mean over the targets that are not ignored of −log_softmax(logits)[target]. logits (…, V), targets (…) of
 // i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100);
+// cross_entropy(linear(x, weight), targets), of whose logits no more than 512 rows exist at a time: for
+// vocabularies so large that they would be most of the memory. x (…, C), weight (V, C).
+Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
+                            int64_t ignore_index = -100);
 
 // --- normalization. weight and bias have the shape that is normalized (the last dimensions of x), or are
 //     undefined for 1 and 0

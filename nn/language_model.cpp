@@ -98,12 +98,24 @@ LanguageModel::LanguageModel(const LanguageModelConfig& chosen, const Rng& rng)
   initialize(*this, rng);
 }
 
-Tensor LanguageModel::forward(const Tensor& symbols) {
+Tensor LanguageModel::forward(const Tensor& symbols) { return lm_head(hidden(symbols)); }
+
+Tensor LanguageModel::loss(const Tensor& symbols, const Tensor& targets) {
+  if (!fuses_loss()) return cross_entropy((*this)(symbols), targets);
+  if (lm_head.path().empty()) assign_paths(*this);  // operator() is not there to do it
+  const Scope whole(Scope::intern(path()));
+  const Tensor x = hidden(symbols);
+  const Scope scope(Scope::intern(lm_head.path()));
+  return linear_cross_entropy(x, lm_head.weight, targets);
+}
+
+// What lm_head reads.
+Tensor LanguageModel::hidden(const Tensor& symbols) {
   check(symbols.ndim() == 2 && symbols.size(1) <= config.block_size,
         "language_model: wanted symbols (B, T) with T up to {}, got {}", config.block_size, symbols.shape());
   Tensor x = embed(symbols, 0);
   for (TransformerBlock& block : blocks) x = block(x);
-  return lm_head((*norm)(x));
+  return (*norm)(x);
 }
 
 Tensor LanguageModel::forward(const Tensor& symbols, KeyValueCache& cache) {

@@ -3,7 +3,7 @@
 // positions, GELU).
 //
 //   LanguageModel model({.vocabulary = 65, .n_layer = 4, .n_head = 4, .n_embd = 128}, rng.split("model"));
-//   Tensor loss = cross_entropy(model(symbols), next_symbols);
+//   Tensor loss = model.loss(symbols, next_symbols);
 #pragma once
 
 #include <optional>
@@ -66,10 +66,18 @@ struct LanguageModel : Module {
   // text. The same as those of the whole text at once but for rounding: products of few rows are summed in
   // another order. Throws Error where there would be more than block_size tokens.
   Tensor forward(const Tensor& symbols, KeyValueCache& cache);
+  // cross_entropy(model(symbols), targets), targets (B, T). Where fuses_loss(), the logits never exist as a
+  // whole: the difference is one of rounding, and nobody sees an output of lm_head and of the model.
+  Tensor loss(const Tensor& symbols, const Tensor& targets);
+  // From this vocabulary on linear_cross_entropy takes no longer (at 2048 a twentieth, measured), and spares
+  // most of what a small model's step keeps.
+  static constexpr int64_t large_vocabulary = 4096;
+  bool fuses_loss() const { return config.vocabulary >= large_vocabulary; }
   void fields(Fields& f) override;
 
  private:
   Tensor embed(const Tensor& symbols, int64_t start);
+  Tensor hidden(const Tensor& symbols);
 };
 
 }  // namespace isobar

@@ -227,6 +227,20 @@ std::vector<OpRow> softmax_rows() {
        {scaled(20, 4, 33), indices(33, 4)}, fused},
       {"cross_entropy of many", [](In x) { return cross_entropy(x[0], x[1]); },
        {normal(300, 129), targets(129, -100, 300)}, fused},
+      {"linear_cross_entropy", [](In x) { return linear_cross_entropy(x[0], x[1], x[2]); },
+       {normal(4, 5), normal(7, 5), indices(7, 4)}, fused},
+      {"linear_cross_entropy of a batch", [](In x) { return linear_cross_entropy(x[0], x[1], x[2]); },
+       {normal(2, 3, 5), normal(17, 5), indices_i32(17, 2, 3)}, fused},
+      {"linear_cross_entropy of one row", [](In x) { return linear_cross_entropy(x[0], x[1], x[2]); },
+       {normal(5), normal(3, 5), indices(3)}, fused},
+      {"linear_cross_entropy some ignored", [](In x) { return linear_cross_entropy(x[0], x[1], x[2]); },
+       {normal(7, 3), normal(5, 3), targets(5, -100, 7)}, fused},
+      {"linear_cross_entropy padding ignored", [](In x) { return linear_cross_entropy(x[0], x[1], x[2], 0); },
+       {normal(7, 3), normal(5, 3), targets(5, 0, 7)}, fused},
+      {"linear_cross_entropy sharp", [](In x) { return linear_cross_entropy(x[0], x[1], x[2]); },
+       {scaled(20, 4, 5), normal(33, 5), indices(33, 4)}, fused},
+      {"linear_cross_entropy of many", [](In x) { return linear_cross_entropy(x[0], x[1], x[2]); },
+       {normal(600, 9), normal(65, 9), targets(65, -100, 600)}, fused},
   };
 }
 

@@ -115,6 +115,21 @@ TEST_CASE("losses name the shape that the targets should have") {
   CHECK(message_of([] {
           cross_entropy(f32({2, 3}), integers({1, 2, 0}));
         }) == "cross_entropy: targets must be [2] for logits [2, 3], got [3]");
+  CHECK(message_of([] {
+          linear_cross_entropy(f32({2, 4}), f32({3, 4}), integers({1, 2, 0}));
+        }) == "linear_cross_entropy: targets must be [2] for x [2, 4], got [3]");
+  CHECK(message_of([] {
+          linear_cross_entropy(f32({2, 5}), f32({3, 4}), integers({1, 2}));
+        }) == "linear_cross_entropy: the last dimension of x [2, 5] must be 4 for weight [3, 4]");
+  CHECK(message_of([] {
+          linear_cross_entropy(f32({2, 4}), f32({4}), integers({1, 2}));
+        }) == "linear_cross_entropy: weight must be (classes, channels), got [4]");
+  CHECK(message_of([] {
+          linear_cross_entropy(f32({2, 4}), f64({3, 4}), integers({1, 2}));
+        }) == "linear_cross_entropy: x is f32 but weight is f64; convert one with to()");
+  CHECK(message_of([] {
+          linear_cross_entropy(f32({2, 4}), f32({3, 4}), integers({1, 3}));
+        }) == "linear_cross_entropy: target 3 at position 1 is outside of [0, 3) and is not ignore_index -100");
 }
 
 TEST_CASE("layouts name what does not fit") {

@@ -98,3 +98,11 @@ TEST_CASE("the bytes kept of one sequence are those that a tape holds of it") {
   // The watched tape has one small node a module more; its list of nodes may fall into the next size class.
   CHECK(static_cast<double>(costs.kept) == doctest::Approx(held).epsilon(0.05));
 }
+
+TEST_CASE("a fused loss keeps the gradient of what lm_head reads, not of logits") {
+  LanguageModel model({.vocabulary = 4096, .block_size = 256, .n_layer = 1, .n_head = 4, .n_embd = 64},
+                      Rng(1));
+  const ModelCosts costs = costs_of(model);
+  CHECK(static_cast<double>(costs.loss_kept) == doctest::Approx(256 * 64 * 4).epsilon(0.05));
+  CHECK(costs.kept < 256 * 4096 * 4);
+}

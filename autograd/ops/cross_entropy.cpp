@@ -1,35 +1,14 @@
 //   loss = mean over counted rows of (log Σ exp(x) − x[target])
 //   dx = dloss / counted · (softmax(x) − onehot(target)), 0 in ignored rows
-#include <cmath>
-
 #include "../../core/kernels/softmax.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "class_targets.h"
 
 namespace isobar {
 namespace {
 
-// Targets as i64 with −1 where ignored, and how many count.
-struct Targets {
-  Tensor index;
-  int64_t counted = 0;
-
-  Targets(const Tensor& targets, int64_t classes, int64_t ignore_index) : index(targets.to(Dtype::i64)) {
-    int64_t* target = index.write<int64_t>();
-    for (int64_t r = 0; r < index.numel(); ++r) {
-      if (target[r] == ignore_index) {
-        target[r] = -1;
-        continue;
-      }
-      check(target[r] >= 0 && target[r] < classes,
-            "cross_entropy: target {} at position {} is outside of [0, {}) and is not ignore_index {}",
-            target[r], r, classes, ignore_index);
-      ++counted;
-    }
-  }
-};
-
-Tensor cross_entropy_composed(const Tensor& logits, const Targets& targets) {
+Tensor cross_entropy_composed(const Tensor& logits, const ClassTargets& targets) {
   // The counted rows' targets as positions in the logits, read row after row. Picked, not multiplied by one
   // and zero: a class masked with −∞ would give 0 · ∞.
   std::vector<int64_t> positions;
@@ -47,10 +26,8 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore
   check(logits.ndim() >= 1 && logits.shape().without(-1) == targets.shape(),
         "cross_entropy: targets must be {} for logits {}, got {}",
         logits.ndim() >= 1 ? logits.shape().without(-1) : Shape(), logits.shape(), targets.shape());
-  check(!is_float(targets.dtype()), "cross_entropy: targets must be class indices (i32 or i64), got {}",
-        targets.dtype());
   const int64_t classes = logits.size(-1), rows = targets.numel();
-  const Targets wanted(targets, classes, ignore_index);
+  const ClassTargets wanted("cross_entropy", targets, classes, ignore_index);
   if (composed_wanted()) return cross_entropy_composed(logits, wanted);
 
   // The gradient is made on the way forward, while each row is in cache: for a large vocabulary memory is
@@ -68,12 +45,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore
         static_cast<T>(kernels::parallel_sum(rows, [=](int64_t r) { return each[r]; }) / count);
   });
   return record("cross_entropy", loss, {logits}, [dx](const Tensor& dloss) mutable {
-    const double slope = dloss.item();
-    if (slope != 1)
-      dispatch_float("cross_entropy", dx.dtype(), [&]<class T>() {
-        T* values = dx.write<T>();
-        kernels::vmap(dx.numel(), values, values, [s = static_cast<T>(slope)](auto v) { return v * s; });
-      });
+    multiply_in_place(dx, dloss.item());
     return std::move(dx);
   });
 }

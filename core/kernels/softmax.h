@@ -111,8 +111,8 @@ void log_softmax_backward(int64_t rows, int64_t columns, const T* y, const T* dy
 }
 
 // loss[r] = log Σ exp(x) − x[target], and the gradient of Σ scale · loss, dx = scale · (softmax(x) −
-// onehot(target)), while the row is in cache; dx may be null. Loss and gradient of a row are 0 where its
-// target is negative (ignored).
+// onehot(target)), while the row is in cache; dx may be null, or x. Loss and gradient of a row are 0 where
+// its target is negative (ignored).
 template <class T>
 void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* target, T scale, double* loss,
                    T* dx) {
@@ -125,9 +125,9 @@ void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* tar
         if (dr != nullptr) std::fill_n(dr, columns, T{0});
         continue;
       }
-      const T max = row_max(columns, row);
+      const T max = row_max(columns, row), chosen = row[target[r]];
       const double sum = shifted_exp(columns, row, max, dr);
-      loss[r] = static_cast<double>(max) + std::log(sum) - static_cast<double>(row[target[r]]);
+      loss[r] = static_cast<double>(max) + std::log(sum) - static_cast<double>(chosen);
       if (dr == nullptr) continue;
       const T share = static_cast<T>(static_cast<double>(scale) / sum);
       vmap_serial(

@@ -4,14 +4,18 @@
 
 namespace isobar {
 
+Tensor loss_of(Module& model, const Batch& batch) {
+  if (auto* language_model = dynamic_cast<LanguageModel*>(&model))
+    return language_model->loss(batch.x, batch.y);
+  return cross_entropy(model(batch.x), batch.y);
+}
+
 double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size,
                  const Rng& key) {
   eval(model);
   double total = 0;
-  for (int64_t i = 0; i < batches; ++i) {
-    const auto [x, y] = data.random_batch(batch_size, key.split(i));
-    total += cross_entropy(model(x), y).item();
-  }
+  for (int64_t i = 0; i < batches; ++i)
+    total += loss_of(model, data.random_batch(batch_size, key.split(i))).item();
   train(model);
   return total / static_cast<double>(batches);
 }
@@ -29,7 +33,7 @@ TextLoss text_loss(LanguageModel& model, std::span<const int32_t> tokens) {
       return tensor<int32_t>({windows, width},
                              tokens.subspan(static_cast<size_t>(first), static_cast<size_t>(count)));
     };
-    loss.nats += cross_entropy(model(part(begin)), part(begin + 1)).item() * static_cast<double>(count);
+    loss.nats += model.loss(part(begin), part(begin + 1)).item() * static_cast<double>(count);
     loss.tokens += count;
     begin += count;
   }

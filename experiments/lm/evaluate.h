@@ -6,6 +6,9 @@
 
 namespace isobar {
 
+// Cross-entropy in nats per token; LanguageModel::loss of a model that is one.
+Tensor loss_of(Module& model, const Batch& batch);
+
 // Mean cross-entropy in nats over `batches` random batches of `batch_size` blocks; the same ones for the same
 // key. Leaves the model in training mode.
 double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size,

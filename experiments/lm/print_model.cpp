@@ -136,6 +136,11 @@ std::string count_types(const ModelCosts& costs) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+// The gradient of lm_head's weight is made with the loss where that is fused, and is no activation.
+int64_t early_gradient(const LanguageModel& model) {
+  return model.fuses_loss() ? bytes_taken(model.lm_head.weight.storage()->bytes) : 0;
+}
+
 }  // namespace
 
 ModelCosts costs_of(LanguageModel& model) {
@@ -147,9 +152,10 @@ ModelCosts costs_of(LanguageModel& model) {
   {
     const Watch watch(model, kept);
     const Tape tape({.key = Rng(0)});
-    const Tensor loss = cross_entropy(model(symbols), next);
-    costs.loss_kept = kept.finish();
-    costs.kept = bytes_in_use() - before;
+    const Tensor loss = model.loss(symbols, next);
+    const int64_t gradient = early_gradient(model);
+    costs.loss_kept = kept.finish() - gradient;
+    costs.kept = bytes_in_use() - before - gradient;
   }
   // Parameters of a part count where fields() comes to them first.
   std::set<const void*> counted, shown;
@@ -193,7 +199,8 @@ std::string print_model(const LmConfig& config) {
                  percent(static_cast<double>(part.parameters), static_cast<double>(whole.parameters)),
                  part.kept ? mebibytes(of_step(*part.kept)) : "",
                  part.flops > 0 ? fmt::format("{:.4g}", part.flops) : ""});
-  table.row({"(loss)", "cross_entropy", "", "", "", mebibytes(of_step(costs.loss_kept)), ""});
+  table.row({"(loss)", model.fuses_loss() ? "linear_cross_entropy" : "cross_entropy", "", "", "",
+             mebibytes(of_step(costs.loss_kept)), ""});
   return table.text() +
          fmt::format(
              "\ntotal: {} parameters in {}\n"

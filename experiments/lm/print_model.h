@@ -19,7 +19,7 @@ struct ModuleCost {
 };
 struct ModelCosts {
   std::vector<ModuleCost> modules;  // parents before children; the model itself first, without the loss
-  int64_t loss_kept;                // bytes that cross-entropy keeps
+  int64_t loss_kept;                // bytes that the loss keeps, but for gradients of weights
   int64_t kept;                     // of the whole step of one sequence, the loss included
 };
 

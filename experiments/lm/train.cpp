@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "../../autograd/tape.h"
+#include "evaluate.h"
 
 namespace isobar {
 
@@ -36,7 +37,7 @@ Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, bool c
   if (check_every_op) assign_paths(model);
   try {
     Tape tape({.check_numbers = check_every_op, .key = key});
-    const Tensor mean_loss = cross_entropy(model(batch.x), batch.y);
+    const Tensor mean_loss = loss_of(model, batch);
     tape.backward(mean_loss);
     loss = mean_loss.item();
   } catch (const Error& error) {
