@@ -5,5 +5,6 @@
 #include "gradcheck.h"
 #include "inspect.h"
 #include "ops.h"
+#include "recompute.h"
 #include "scope.h"
 #include "tape.h"

@@ -27,17 +27,28 @@ bool finite(const Tensor& x) {
 
 }  // namespace
 
-Tape::Tape(TapeOptions options) : options_(std::move(options)), serial_(++last_serial), outer_(active_tape) {
+Tape::Tape(TapeOptions options)
+    : options_(std::move(options)), serial_(++last_serial), outer_(active_tape), before_(active_tape) {
   check(outer_ == nullptr || (!options_.higher_order && !outer_->options_.higher_order),
         "tape: a higher-order tape cannot be nested (the inner tape would see the outer one's tensors as "
         "constants); take both gradients on one tape");
   active_tape = this;
 }
 
+Tape::Tape(Tape& outer, Pass pass, std::vector<Rng>& keys)
+    : options_{.check_numbers = outer.options_.check_numbers},
+      serial_(++last_serial),
+      outer_(&outer),
+      before_(active_tape),
+      pass_(pass),
+      keys_(&keys) {
+  active_tape = this;
+}
+
 Tape::~Tape() {
   // From last to first, so that a node's storages go back to the allocator in the order it handed them out.
   while (!slots_.empty()) slots_.pop_back();
-  active_tape = outer_;
+  active_tape = before_;
 }
 
 Tape* Tape::active() { return active_tape; }
@@ -79,7 +90,7 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
 #endif
   check(slots_.size() < UINT32_MAX, "tape: more than 2^32 ops recorded on one tape");
   y.set_slot({serial_, static_cast<uint32_t>(slots_.size())});
-  slots_.push_back({std::move(node), Tensor()});
+  slots_.push_back({pass_ == Pass::first ? nullptr : std::move(node), Tensor()});
   ++recorded_;
 }
 
@@ -108,7 +119,8 @@ void Tape::backward(const Tensor& y, const Tensor& dy) {
   std::vector<int64_t> trainable;
   for (size_t i = 0; i < slots_.size(); ++i)
     if (slots_[i].leaf.defined() && slots_[i].leaf.trainable()) trainable.push_back(static_cast<int64_t>(i));
-  std::vector<Tensor> gradients = walk(start, dy, trainable);
+  std::vector<Tensor> gradients(trainable.size());
+  walk(start, dy, trainable, gradients);
   for (size_t i = 0; i < trainable.size(); ++i) {
     if (!gradients[i].defined()) continue;
     const Tensor& leaf = slots_[trainable[i]].leaf;
@@ -127,19 +139,24 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
   const Tensor seed = dy.defined() ? dy : ones(y.shape(), y.dtype());
   std::optional<NoTape> pause;
   if (!options_.higher_order) pause.emplace();
-  std::vector<Tensor> gradients = walk(start, seed, wanted);
+  std::vector<Tensor> gradients(wanted.size());
+  walk(start, seed, wanted, gradients);
   for (size_t i = 0; i < xs.size(); ++i)
     if (!gradients[i].defined()) gradients[i] = zeros(xs[i].shape(), xs[i].dtype());
   return gradients;
 }
 
-// Runs the nodes from `start` down and returns the adjoints of the wanted slots.
-std::vector<Tensor> Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted) {
+// Runs the nodes from `start` down. `sums` holds what the adjoints of the wanted slots begin with (undefined:
+// nothing), and in the end these adjoints.
+void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums) {
   TapeVector<Tensor> adjoints(start + 1);
   TapeVector<char> keep(start + 1);
-  for (int64_t slot : wanted)
-    if (slot <= start) keep[slot] = true;
-  adjoints[start] = std::move(dy);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] > start) continue;
+    keep[wanted[i]] = true;
+    if (sums[i].defined()) adjoints[wanted[i]] = std::move(sums[i]);
+  }
+  accumulate(adjoints[start], std::move(dy));
   for (int64_t i = start; i >= 0; --i) {
     if (slots_[i].leaf.defined()) continue;
     if (adjoints[i].defined()) {
@@ -153,9 +170,8 @@ std::vector<Tensor> Tape::walk(int64_t start, Tensor dy, std::span<const int64_t
     }
     if (!options_.higher_order) slots_[i].node.reset();
   }
-  std::vector<Tensor> result;
-  for (int64_t slot : wanted) result.push_back(slot <= start ? adjoints[slot] : Tensor());
-  return result;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i] <= start) sums[i] = adjoints[wanted[i]];
 }
 
 // One step of the walk: the node's closure, then each input's gradient summed back to the input's shape and
@@ -175,6 +191,12 @@ void Tape::run_node(Node& node, Tensor dy, TapeVector<Tensor>& adjoints) {
   std::array<Tensor, 8> few;
   std::vector<Tensor> many(node.inputs.size() > few.size() ? node.inputs.size() : 0);
   const std::span<Tensor> dx = many.empty() ? std::span<Tensor>(few.data(), node.inputs.size()) : many;
+  if (node.continues_sums()) {
+    for (size_t i = 0; i < dx.size(); ++i) dx[i] = std::move(adjoints[node.inputs[i].slot]);
+    node.backward(std::move(dy), wants, dx);
+    for (size_t i = 0; i < dx.size(); ++i) adjoints[node.inputs[i].slot] = std::move(dx[i]);
+    return;
+  }
   node.backward(std::move(dy), wants, dx);
   for (size_t i = 0; i < dx.size(); ++i) {
     const auto& [slot, shape] = node.inputs[i];
@@ -218,6 +240,11 @@ std::vector<Tensor> Tape::leaves() const {
 }
 
 Rng Tape::next_key() {
+  if (pass_ == Pass::first) return keys_->emplace_back(outer_->next_key());
+  if (pass_ == Pass::second) {
+    check(keys_drawn_ < keys_->size(), "recompute: the second pass draws more random masks than the first");
+    return (*keys_)[keys_drawn_++];
+  }
   check(options_.key.has_value(),
         "dropout: this tape has no key; open it as Tape tape({{.key = rng.split(step)}}) so that every step "
         "draws "

@@ -65,6 +65,9 @@ struct Node {
   virtual ~Node() = default;
   // Gradients of the inputs, given that of the output; undefined means none.
   virtual void backward(Tensor dy, Wants wants, std::span<Tensor> dx) = 0;
+  // True for a node that is itself a piece of the walk, with no constants among its inputs: it finds in dx
+  // what the inputs' gradients are so far, adds its own in the walk's order, and leaves the sums.
+  virtual bool continues_sums() const { return false; }
 
   static void* operator new(size_t bytes) { return object_memory::allocate(bytes); }
   static void operator delete(void* node, size_t bytes) { object_memory::release(node, bytes); }
@@ -135,19 +138,29 @@ class Tape {
   void append(std::unique_ptr<Node> node, const Tensor& y, std::span<const Tensor* const> inputs);
 
  private:
+  // A tape for one of the two passes of recompute(), within the tape that records its node. The first keeps
+  // its leaves but no nodes, and notes in `keys` what random ops drew; the second draws the same again.
+  friend class RecomputeNode;
+  enum class Pass { plain, first, second };
+  Tape(Tape& outer, Pass pass, std::vector<Rng>& keys);
+
   struct Slot {
     std::unique_ptr<Node> node;  // null for leaves, and once used
     Tensor leaf;                 // undefined for nodes
   };
   int64_t slot_of(const Tensor& x);
   int64_t own_slot(const Tensor& y, const char* what);
-  std::vector<Tensor> walk(int64_t start, Tensor dy, std::span<const int64_t> wanted);
+  void walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums);
   void run_node(Node& node, Tensor dy, TapeVector<Tensor>& adjoints);
   void accumulate(Tensor& adjoint, Tensor dx) const;
 
   const TapeOptions options_;
   const uint64_t serial_;
-  Tape* const outer_;
+  Tape* const outer_;   // whose tensors are leaves here
+  Tape* const before_;  // the active one when this began: null in a backward
+  const Pass pass_ = Pass::plain;
+  std::vector<Rng>* const keys_ = nullptr;  // of the two passes
+  size_t keys_drawn_ = 0;
   TapeVector<Slot> slots_;
   std::unordered_map<const void*, int64_t> leaf_slots_;
   std::unordered_map<std::string, uint64_t> keys_taken_;

@@ -1,5 +1,6 @@
 #include "batch_norm.h"
 
+#include "../autograd/recompute.h"
 #include "../autograd/tape.h"
 
 namespace isobar {
@@ -26,7 +27,7 @@ Tensor BatchNorm1d::forward(const Tensor& x) {
         "eval(model)",
         x.shape());
   Tensor y = batch_norm(x, weight, bias, eps);
-  if (tracked) track(x);
+  if (tracked && !recomputing()) track(x);
   return y;
 }
 

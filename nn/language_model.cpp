@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "../autograd/recompute.h"
 #include "feed_forward.h"
 #include "grouped_query_attention.h"
 #include "swiglu.h"
@@ -114,7 +115,9 @@ Tensor LanguageModel::hidden(const Tensor& symbols) {
   check(symbols.ndim() == 2 && symbols.size(1) <= config.block_size,
         "language_model: wanted symbols (B, T) with T up to {}, got {}", config.block_size, symbols.shape());
   Tensor x = embed(symbols, 0);
-  for (TransformerBlock& block : blocks) x = block(x);
+  for (TransformerBlock& block : blocks)
+    x = config.activation_checkpointing ? recompute([&block](const Tensor& h) { return block(h); }, x)
+                                        : block(x);
   return (*norm)(x);
 }
 

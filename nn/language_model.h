@@ -39,6 +39,9 @@ struct LanguageModelConfig {
   double softcap = 0;  // on attention logits; 0: none
   bool tie_embeddings = true;
   double dropout = 0;  // on the embedding and on each branch
+  // Whether a block keeps nothing for backward but its input, and is computed again there: the same gradients
+  // to the bit, at the price of one more forward.
+  bool activation_checkpointing = false;
 
   // Whether the matrices that end a branch, and lm_head unless it is tied, start at zero (Zhang et al. 2019,
   // Fixup, rule 1): each block begins as the identity.

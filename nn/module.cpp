@@ -9,6 +9,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "../autograd/recompute.h"
 #include "../autograd/tape.h"
 #include "observe.h"
 
@@ -143,7 +144,7 @@ Tensor Module::operator()(const Tensor& x) {
 Tensor Module::alias(const Tensor& y) {
   const Tensor view = y.view(y.shape(), y.strides());
   if (observer_ == nullptr) return record("identity", view, {y}, [](Tensor dy) { return dy; });
-  {
+  if (!recomputing()) {
     const NoTape pause;
     observer_->on_output(*this, y);
   }

@@ -99,6 +99,26 @@ TEST_CASE("the bytes kept of one sequence are those that a tape holds of it") {
   CHECK(static_cast<double>(costs.kept) == doctest::Approx(held).epsilon(0.05));
 }
 
+TEST_CASE("a block that is computed again keeps its input, and brings back what it kept") {
+  LanguageModel model({.vocabulary = 32, .block_size = 256, .n_layer = 3, .n_head = 4, .n_embd = 64}, Rng(1));
+  const ModelCosts whole = costs_of(model);
+  model.config.activation_checkpointing = true;
+  const ModelCosts again = costs_of(model);
+  CHECK(model.config.activation_checkpointing);
+  const auto kept = [](const ModelCosts& costs, const std::string& path) {
+    return static_cast<double>(
+        *std::find_if(costs.modules.begin(), costs.modules.end(), [&](const auto& one) {
+           return one.path == path;
+         })->kept);
+  };
+  CHECK(whole.kept_again == 0);
+  CHECK(static_cast<double>(again.kept_again) == doctest::Approx(kept(whole, "blocks.1")).epsilon(0.05));
+  // The output, which is the next one's input: 256 tokens of 64 channels, and the node.
+  CHECK(kept(again, "blocks.1") == doctest::Approx(256 * 64 * 4).epsilon(0.05));
+  CHECK(again.kept < whole.kept / 2);
+  CHECK(again.loss_kept == whole.loss_kept);
+}
+
 TEST_CASE("a fused loss keeps the gradient of what lm_head reads, not of logits") {
   LanguageModel model({.vocabulary = 4096, .block_size = 256, .n_layer = 1, .n_head = 4, .n_embd = 64},
                       Rng(1));

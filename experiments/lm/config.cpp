@@ -28,6 +28,8 @@ void LmConfig::fields(Fields& f) {
   f("bias", bias, "biases in linear layers and norms");
   f("dropout", dropout, "probability of a zero on the embedding and each branch");
   f("batch_size", batch_size, "blocks in a step");
+  f("activation_checkpointing", activation_checkpointing,
+    "keep nothing of a block but its input, and compute it again in backward");
   f("max_iters", max_iters, "steps");
   f("optimizer", optimizer, "what moves the matrices inside blocks; all else has AdamW", {"adamw", "muon"});
   f("muon_lr", muon_lr, "highest learning rate of Muon");
@@ -206,6 +208,7 @@ LanguageModelConfig LmConfig::model(int64_t tokens) const {
           .softcap = softcap,
           .tie_embeddings = tie_embeddings,
           .dropout = dropout,
+          .activation_checkpointing = activation_checkpointing,
           .zero_init = zero_init};
 }
 

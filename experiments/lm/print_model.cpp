@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "../../autograd/tape.h"
 #include "../../nn/grouped_query_attention.h"
@@ -136,6 +137,17 @@ std::string count_types(const ModelCosts& costs) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+// What the largest block keeps where it keeps all.
+int64_t kept_by_a_block(LanguageModel& model) {
+  const bool before = std::exchange(model.config.activation_checkpointing, false);
+  const ModelCosts costs = costs_of(model);
+  model.config.activation_checkpointing = before;
+  int64_t most = 0;
+  for (const ModuleCost& part : costs.modules)
+    if (part.type == "TransformerBlock") most = std::max(most, *part.kept);
+  return most;
+}
+
 // The gradient of lm_head's weight is made with the loss where that is fused, and is no activation.
 int64_t early_gradient(const LanguageModel& model) {
   return model.fuses_loss() ? bytes_taken(model.lm_head.weight.storage()->bytes) : 0;
@@ -157,6 +169,7 @@ ModelCosts costs_of(LanguageModel& model) {
     costs.loss_kept = kept.finish() - gradient;
     costs.kept = bytes_in_use() - before - gradient;
   }
+  costs.kept_again = config.activation_checkpointing ? kept_by_a_block(model) : 0;
   // Parameters of a part count where fields() comes to them first.
   std::set<const void*> counted, shown;
   for (const NamedModule& part : named_modules(model)) {
@@ -201,13 +214,17 @@ std::string print_model(const LmConfig& config) {
                  part.flops > 0 ? fmt::format("{:.4g}", part.flops) : ""});
   table.row({"(loss)", model.fuses_loss() ? "linear_cross_entropy" : "cross_entropy", "", "", "",
              mebibytes(of_step(costs.loss_kept)), ""});
+  const std::string again = config.activation_checkpointing
+                                ? fmt::format("{} more while backward computes a block again\n",
+                                              mebibytes(of_step(costs.kept_again)))
+                                : "";
   return table.text() +
          fmt::format(
              "\ntotal: {} parameters in {}\n"
-             "{} kept for backward in a step of {} x {} tokens (measured on one sequence, times {})\n"
+             "{} kept for backward in a step of {} x {} tokens (measured on one sequence, times {})\n{}"
              "{:.4g} flops a token of training, {:.4g} a step (6 a weight, 12 T C a layer for attention)\n",
              with_commas(whole.parameters), count_types(costs), mebibytes(of_step(costs.kept)),
-             config.batch_size, config.block_size, config.batch_size, whole.flops,
+             config.batch_size, config.block_size, config.batch_size, again, whole.flops,
              whole.flops * static_cast<double>(config.batch_size * config.block_size));
 }
 

@@ -14,7 +14,8 @@ bool goes_on_in_place(const Run& run) {
 
 Resume resume_of_train_lm() {
   return {.config = [](const std::string& folder) { return newest_checkpoint(folder).config; },
-          .may_differ = {"corpus", "checkpoint_interval", "keep", "on_nan", "anomaly"}};
+          .may_differ = {"corpus", "checkpoint_interval", "keep", "on_nan", "anomaly",
+                         "activation_checkpointing"}};
 }
 
 Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,

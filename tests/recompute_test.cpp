@@ -1,0 +1,322 @@
+// recompute: the same bits as without it, for less memory.
+#include "../autograd/recompute.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "../autograd/autograd.h"
+#include "../core/memory.h"
+#include "../nn/nn.h"
+#include "message_of.h"
+#include "thread_counts.h"
+
+using namespace isobar;
+
+namespace {
+
+using Function = std::function<Tensor(const Tensor&)>;
+
+std::string bits(const Tensor& x) {
+  if (!x.defined()) return "none";
+  const Tensor packed = x.packed();
+  std::string bytes(static_cast<size_t>(packed.numel()) * sizeof(float), '\0');
+  std::memcpy(bytes.data(), packed.data<float>(), bytes.size());
+  return bytes;
+}
+
+// A loss and the gradients that it leaves on the parameters, bit for bit.
+struct Step {
+  std::string loss;
+  std::vector<std::string> gradients;
+  bool operator==(const Step&) const = default;
+};
+Step step_of(const std::vector<Tensor>& parameters, const std::function<Tensor()>& loss,
+             TapeOptions options = {.key = Rng(5)}) {
+  clear_gradients(parameters);
+  Step step;
+  {
+    Tape tape(options);
+    const Tensor y = loss();
+    step.loss = bits(y);
+    tape.backward(y);
+  }
+  for (const Tensor& parameter : parameters) step.gradients.push_back(bits(parameter.grad()));
+  clear_gradients(parameters);
+  return step;
+}
+
+LanguageModelConfig small() {
+  return {.vocabulary = 17, .block_size = 12, .n_layer = 3, .n_head = 4, .n_kv_head = 2, .n_embd = 32};
+}
+
+Tensor symbols() { return Rng(2).integers({3, 12}, 17); }
+Tensor next_symbols() { return Rng(3).integers({3, 12}, 17); }
+
+Step step_of(LanguageModel& model, bool checkpointing, TapeOptions options = {.key = Rng(5)}) {
+  model.config.activation_checkpointing = checkpointing;
+  return step_of(
+      parameters(model), [&] { return model.loss(symbols(), next_symbols()); }, options);
+}
+
+// What an observer was shown, in order.
+struct Log : Observer {
+  std::vector<std::string> outputs, gradients;
+  void on_output(const Module& module, const Tensor& y) override {
+    outputs.push_back(module.path() + bits(y));
+  }
+  void on_output_gradient(const Module& module, const Tensor& dy) override {
+    gradients.push_back(module.path() + bits(dy));
+  }
+};
+
+size_t peak_of_a_step(LanguageModel& model, bool checkpointing) {
+  step_of(model, checkpointing);
+  const size_t before = memory::stats().bytes_in_use;
+  memory::reset_peak();
+  step_of(model, checkpointing);
+  return memory::stats().peak_bytes - before;
+}
+
+}  // namespace
+
+TEST_CASE("blocks that are computed again give a language model the same gradients, bit for bit") {
+  struct Kind {
+    const char* what;
+    LanguageModelConfig config;
+  };
+  std::vector<Kind> models;
+  const auto add = [&](const char* what, const auto& change) {
+    LanguageModelConfig config = small();
+    change(config);
+    models.push_back({what, config});
+  };
+  add("defaults", [](LanguageModelConfig&) {});
+  add("dropout", [](LanguageModelConfig& c) { c.dropout = 0.3; });
+  add("qk_norm", [](LanguageModelConfig& c) { c.qk_norm = true; });
+  add("softcap", [](LanguageModelConfig& c) { c.softcap = 5; });
+  add("untied", [](LanguageModelConfig& c) { c.tie_embeddings = false; });
+  add("post", [](LanguageModelConfig& c) { c.placement = Placement::post; });
+  add("nanogpt", [](LanguageModelConfig& c) {
+    c.norm = "layernorm";
+    c.positions = Positions::learned;
+    c.ffn = "gelu";
+    c.bias = true;
+    c.dropout = 0.1;
+  });
+  for (const char* norm : {"dyt", "dyt_sqrtd", "dyisru", "none"})
+    add(norm, [norm](LanguageModelConfig& c) { c.norm = norm; });
+  for (const Kind& kind : models) {
+    CAPTURE(kind.what);
+    LanguageModel model(kind.config, Rng(1));
+    const Step plain = step_of(model, false);
+    CHECK(plain.gradients.size() > 10);
+    CHECK((step_of(model, true) == plain));
+  }
+}
+
+TEST_CASE("the bits do not depend on the number of threads") {
+  LanguageModelConfig config = small();
+  config.dropout = 0.2;
+  LanguageModel model(config, Rng(1));
+  const Step plain = step_of(model, false);
+  for_thread_counts([&] { CHECK((step_of(model, true) == plain)); });
+}
+
+TEST_CASE("gradients add up in the same order where weights, x and other tensors are used again and again") {
+  Linear layer(9, 9, Rng(1));
+  Dropout dropout(0.4);
+  const Tensor x = Rng(2).normal({4, 9}).set_trainable(), gain = Rng(3).normal({9}).set_trainable();
+  const std::vector<Tensor> all{x, gain, layer.weight, layer.bias};
+  // Eight uses of the weights in one order of sums: any other would show in the last bits.
+  const auto chain = [&](const std::function<Tensor(const Function&, const Tensor&)>& call) {
+    return [&, call] {
+      const Tensor scaled = x * gain;
+      const Function f = [&layer, &dropout, scaled](const Tensor& h) {
+        return h + dropout(tanh(layer(tanh(layer(h))))) * scaled;
+      };
+      Tensor h = scaled;
+      for (int i = 0; i < 4; ++i) h = call(f, h) + scaled;
+      return mean(square(h));
+    };
+  };
+  const Step plain = step_of(all, chain([](const Function& f, const Tensor& h) { return f(h); }));
+  const Step again = step_of(all, chain([](const Function& f, const Tensor& h) { return recompute(f, h); }));
+  CHECK((again == plain));
+  const Step nested = step_of(all, chain([](const Function& f, const Tensor& h) {
+                                return recompute([f](const Tensor& y) { return recompute(f, y); }, h);
+                              }));
+  CHECK((nested == plain));
+  const Step by_twos = step_of(all, [&] {
+    const Tensor scaled = x * gain;
+    const Function f = [&layer, &dropout, scaled](const Tensor& h) {
+      return h + dropout(tanh(layer(tanh(layer(h))))) * scaled + scaled;
+    };
+    const Function twice = [f](const Tensor& h) { return recompute(f, recompute(f, h)); };
+    return mean(square(recompute(twice, recompute(twice, scaled))));
+  });
+  CHECK(by_twos.gradients.size() == 4);
+  CHECK((by_twos == step_of(all, [&] {
+           const Tensor scaled = x * gain;
+           Tensor h = scaled;
+           for (int i = 0; i < 4; ++i) h = h + dropout(tanh(layer(tanh(layer(h))))) * scaled + scaled;
+           return mean(square(h));
+         })));
+}
+
+TEST_CASE("a function may return what it was given, a weight or a constant") {
+  const Tensor x = Rng(1).normal({3}).set_trainable(), w = Rng(2).normal({3}).set_trainable();
+  const std::vector<Tensor> all{x, w};
+  const auto step = [&](const Function& f) {
+    return step_of(all, [&] { return sum(square(f(x * 2.0) + x * w)); });
+  };
+  for (const Function& f :
+       {Function([](const Tensor& h) { return h; }), Function([&](const Tensor&) { return w; }),
+        Function([](const Tensor& h) { return h.detach(); })})
+    CHECK((step([&](const Tensor& h) { return recompute(f, h); }) == step(f)));
+}
+
+TEST_CASE("gradient() and leaves() see through a function that is computed again") {
+  Linear layer(5, 5, Rng(1));
+  const Tensor x = Rng(2).normal({2, 5}).set_trainable();
+  Tape tape;
+  const Tensor h = x * 3.0;
+  const Tensor y = sum(square(recompute([&](const Tensor& v) { return tanh(layer(v)); }, h)));
+  CHECK(tape.leaves().size() == 3);
+  const std::vector<Tensor> gradients = tape.gradient(y, {h, layer.weight});
+  CHECK_FALSE(layer.weight.grad().defined());
+  Tape plain;
+  const Tensor g = x * 3.0;
+  const std::vector<Tensor> expected = plain.gradient(sum(square(tanh(layer(g)))), {g, layer.weight});
+  for (size_t i = 0; i < 2; ++i) CHECK((bits(gradients[i]) == bits(expected[i])));
+}
+
+TEST_CASE("running statistics move once") {
+  for (const bool again : {false, true}) {
+    BatchNorm1d norm(4);
+    const Tensor x = Rng(1).normal({6, 4}).set_trainable();
+    {
+      Tape tape;
+      tape.backward(sum(square(again ? recompute([&](const Tensor& h) { return norm(h); }, x) : norm(x))));
+    }
+    CHECK(norm.num_batches_tracked.item() == 1);
+    BatchNorm1d once(4);
+    once(x);
+    CHECK((bits(norm.running_mean) == bits(once.running_mean)));
+    CHECK((bits(norm.running_var) == bits(once.running_var)));
+  }
+}
+
+TEST_CASE("an observer sees each value and each gradient once, in the order and to the bit as without") {
+  LanguageModelConfig config = small();
+  config.dropout = 0.1;
+  LanguageModel model(config, Rng(1));
+  Log plain, again;
+  const Step unobserved = step_of(model, false);
+  {
+    const Watch watching(model, plain);
+    CHECK((step_of(model, false) == unobserved));
+  }
+  {
+    const Watch watching(model, again);
+    CHECK((step_of(model, true) == unobserved));
+  }
+  CHECK(plain.outputs.size() > 30);
+  CHECK(plain.outputs.size() == plain.gradients.size());
+  CHECK((again.outputs == plain.outputs));
+  CHECK((again.gradients == plain.gradients));
+}
+
+TEST_CASE("checks of numbers name the same op and module, forward and backward") {
+  LanguageModel model(small(), Rng(1));
+  Tensor& weight = dynamic_cast<SwiGLU&>(*model.blocks[1].mlp).down_proj.weight;
+  assign(weight, full(weight.shape(), INFINITY));
+  for (const bool again : {false, true}) {
+    CAPTURE(again);
+    model.config.activation_checkpointing = again;
+    CHECK(message_of([&] {
+            const Tape tape({.check_numbers = true});
+            model.loss(symbols(), next_symbols());
+          }).starts_with("in blocks.1.mlp.down_proj: linear: the result"));
+    // The slope of the root is infinite at 0.
+    const Tensor x = zeros(3).set_trainable();
+    const Function f = [](const Tensor& h) {
+      const Scope part(Scope::intern("part"));
+      return sqrt(square(h));
+    };
+    CHECK(message_of([&] {
+            Tape tape({.check_numbers = true});
+            tape.backward(sum(again ? recompute(f, x) : f(x)));
+          }) == "backward of sqrt in part: the gradient of input 0 [3] is not finite");
+  }
+}
+
+TEST_CASE("a block's activations are there one block at a time") {
+  const WithThreads one(1);  // scratch of threads would count
+  LanguageModelConfig config = small();
+  config.n_layer = 12;
+  config.block_size = 256;
+  LanguageModel model(config, Rng(1));
+  const auto peak = [&](bool checkpointing) {
+    model.config.activation_checkpointing = checkpointing;
+    const Tensor x = Rng(2).integers({4, 256}, 17);
+    size_t bytes = 0;
+    for (int i = 0; i < 2; ++i) {  // the first step also takes room for gradients' handles
+      const size_t before = memory::stats().bytes_in_use;
+      memory::reset_peak();
+      {
+        Tape tape({.key = Rng(5)});
+        tape.backward(model.loss(x, x));
+      }
+      bytes = memory::stats().peak_bytes - before;
+      clear_gradients(parameters(model));
+    }
+    return static_cast<double>(bytes);
+  };
+  const double whole = peak(false), again = peak(true);
+  // A block keeps some 18 times its input of 32 channels (7 of 32 and 3 of 128 channels, log-sums): in place
+  // of 12 · 18 stay 12 + 18, and as much again for a block's gradients and the logits.
+  MESSAGE("peak: " << whole << " bytes, with activation checkpointing " << again);
+  CHECK(again < whole / 4);
+  CHECK(peak_of_a_step(model, true) < peak_of_a_step(model, false));
+}
+
+TEST_CASE("without a tape a function is just called, and on a higher-order one refused") {
+  const Tensor x = Rng(1).normal({3}).set_trainable();
+  int calls = 0;
+  const Function f = [&](const Tensor& h) {
+    ++calls;
+    CHECK_FALSE(recomputing());
+    return tanh(h);
+  };
+  CHECK((bits(recompute(f, x)) == bits(tanh(x))));
+  CHECK(calls == 1);
+  Tape tape({.higher_order = true});
+  CHECK(message_of([&] { recompute(f, x); }) ==
+        "recompute: a higher-order tape keeps all of its nodes, so nothing would be saved; call the function "
+        "itself");
+}
+
+TEST_CASE("a function that does something else in backward is named") {
+  const Tensor x = Rng(1).normal({3}).set_trainable(), w = Rng(2).normal({3}).set_trainable();
+  int calls = 0;
+  const auto error_of = [&](const Function& f) {
+    calls = 0;
+    return message_of([&] {
+      Tape tape({.key = Rng(1)});
+      tape.backward(sum(recompute(f, x)));
+    });
+  };
+  CHECK(
+      error_of([&](const Tensor& h) { return ++calls == 1 ? h * 2.0 : h * w; }) ==
+      "recompute: the function gave [3] from 1 tensors that want a gradient, and in backward [3] from 2; it "
+      "must do the same twice");
+  CHECK(error_of([&](const Tensor& h) {
+          return ++calls == 1 ? h * 2.0 : sum(h);
+        }).find("in backward [] from 1") != std::string::npos);
+  const auto dropped = [](const Tensor& h) { return dropout(h, 0.5, Tape::active()->next_key()); };
+  CHECK(error_of([&](const Tensor& h) {
+          return ++calls == 1 ? dropped(h) : dropped(dropped(h));
+        }).find("draws more random masks than the first") != std::string::npos);
+  CHECK_FALSE(recomputing());
+}
