@@ -19,6 +19,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "../core/memory.h"
 #include "../core/parallel.h"
 #include "../core/precision.h"
 #include "../nn/nn.h"
@@ -77,6 +78,18 @@ void summarize(Run& run, const LmConfig& config, const Corpus& corpus, const Res
           results.train_loss, results.val_loss, std::exp(results.val_loss), bits);
 }
 
+double mebibytes(size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+// What tensors took since the peak was last reset, and what of it stays between two steps: weights and
+// moments. Under `timing`, for threads bring scratch of their own.
+void tell_memory(Run& run) {
+  const memory::Stats now = memory::stats();
+  run.timing()["peak_allocated_mib"] = mebibytes(now.peak_bytes);
+  run.timing()["resting_allocated_mib"] = mebibytes(now.bytes_in_use);
+  run.say("{:.1f} MiB of tensors at the peak of training, {:.1f} of them between steps\n",
+          mebibytes(now.peak_bytes), mebibytes(now.bytes_in_use));
+}
+
 void train_and_report(Run& run, const LmConfig& config) {
   config.check_values();
   const WithPrecision precision(precision_from_name(config.precision));
@@ -103,20 +116,24 @@ void train_and_report(Run& run, const LmConfig& config) {
   Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
   Csv& layers = run.csv("layers.csv", {"step", "module", "type", "std", "mean", "rms", "grad_norm"});
   Progress progress = run.progress(config.max_iters, "steps", first);
-  const double tokens_per_step = static_cast<double>(config.batch_size * config.block_size);
+  const int64_t rows = config.batch_size * config.gradient_accumulation_steps;
+  const GradientOptions options{.accumulation_steps = config.gradient_accumulation_steps,
+                                .check_every_op = config.anomaly};
+  const double tokens_per_step = static_cast<double>(rows * config.block_size);
   const Clock::time_point start = Clock::now();
   const auto tokens_per_second = [&] {
     return tokens_per_step * static_cast<double>(session.steps_done() - first) / seconds_since(start);
   };
   // For those who watch the run: when it will end, and how many tokens a second that is.
   run.file().set_attribute("/", "steps", config.max_iters);
-  run.file().set_attribute("/", "tokens_per_step", config.batch_size * config.block_size);
+  run.file().set_attribute("/", "tokens_per_step", rows * config.block_size);
   std::vector<double> step_ms;
   Probe probe;
+  memory::reset_peak();
 
   for (int64_t step = first; step < config.max_iters; ++step) {
     const Clock::time_point step_start = Clock::now();
-    const Batch batch = train_set.random_batch(config.batch_size, rng.split("batch").split(step));
+    const Batch batch = train_set.random_batch(rows, rng.split("batch").split(step));
     const Rng key = rng.split("dropout").split(step);
     const bool log = step % config.log_interval == 0 || step + 1 == config.max_iters;
     std::optional<Watch> watching;
@@ -125,7 +142,7 @@ void train_and_report(Run& run, const LmConfig& config) {
       watching.emplace(model, probe);
     }
 
-    const Gradients gradients = gradients_of(model, batch, key, config.anomaly);
+    const Gradients gradients = gradients_of(model, batch, key, options);
     watching.reset();
     optimizer.set_rates(step);
     if (gradients.finite()) {
@@ -134,7 +151,7 @@ void train_and_report(Run& run, const LmConfig& config) {
       if (log) probe.after_step(model);
       if (log) record_modules(run, layers, probe, step);
     } else {
-      session.drop_step(explain_bad_numbers(model, batch, key, gradients));
+      session.drop_step(explain_bad_numbers(model, batch, key, gradients, options));
     }
     step_ms.push_back(1e3 * seconds_since(step_start));
     const bool judged = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
@@ -158,6 +175,7 @@ void train_and_report(Run& run, const LmConfig& config) {
   run.timing()["step_ms"] = spread_of(step_ms).median;
   run.timing()["tokens_per_second"] = tokens_per_second();
   run.timing()["wall_s"] = seconds_since(start);
+  tell_memory(run);
 
   report_modules(run);
   plot_losses(run);

@@ -27,7 +27,9 @@ void LmConfig::fields(Fields& f) {
   f("tie_embeddings", tie_embeddings, "one matrix for embedding and output");
   f("bias", bias, "biases in linear layers and norms");
   f("dropout", dropout, "probability of a zero on the embedding and each branch");
-  f("batch_size", batch_size, "blocks in a step");
+  f("batch_size", batch_size, "blocks that go forward and back together");
+  f("gradient_accumulation_steps", gradient_accumulation_steps,
+    "batches in a step, one after the other; gradients and loss are their means");
   f("activation_checkpointing", activation_checkpointing,
     "keep nothing of a block but its input, and compute it again in backward");
   f("max_iters", max_iters, "steps");
@@ -146,6 +148,7 @@ void LmConfig::check_values() const {
                                     {"n_embd", n_embd},
                                     {"block_size", block_size},
                                     {"batch_size", batch_size},
+                                    {"gradient_accumulation_steps", gradient_accumulation_steps},
                                     {"max_iters", max_iters},
                                     {"eval_interval", eval_interval},
                                     {"eval_iters", eval_iters},

@@ -36,6 +36,7 @@ struct LmConfig : HasFields {
   double dropout = 0;
 
   int64_t batch_size = 16;
+  int64_t gradient_accumulation_steps = 1;
   bool activation_checkpointing = false;
   int64_t max_iters = 1500;
   std::string optimizer = "adamw";

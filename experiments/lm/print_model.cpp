@@ -214,6 +214,9 @@ std::string print_model(const LmConfig& config) {
                  part.flops > 0 ? fmt::format("{:.4g}", part.flops) : ""});
   table.row({"(loss)", model.fuses_loss() ? "linear_cross_entropy" : "cross_entropy", "", "", "",
              mebibytes(of_step(costs.loss_kept)), ""});
+  const int64_t batches = config.gradient_accumulation_steps;
+  const std::string when =
+      batches == 1 ? "in a step of" : fmt::format("in each of the {} batches of a step,", batches);
   const std::string again = config.activation_checkpointing
                                 ? fmt::format("{} more while backward computes a block again\n",
                                               mebibytes(of_step(costs.kept_again)))
@@ -221,11 +224,11 @@ std::string print_model(const LmConfig& config) {
   return table.text() +
          fmt::format(
              "\ntotal: {} parameters in {}\n"
-             "{} kept for backward in a step of {} x {} tokens (measured on one sequence, times {})\n{}"
+             "{} kept for backward {} {} x {} tokens (measured on one sequence, times {})\n{}"
              "{:.4g} flops a token of training, {:.4g} a step (6 a weight, 12 T C a layer for attention)\n",
-             with_commas(whole.parameters), count_types(costs), mebibytes(of_step(costs.kept)),
+             with_commas(whole.parameters), count_types(costs), mebibytes(of_step(costs.kept)), when,
              config.batch_size, config.block_size, config.batch_size, again, whole.flops,
-             whole.flops * static_cast<double>(config.batch_size * config.block_size));
+             whole.flops * static_cast<double>(batches * config.batch_size * config.block_size));
 }
 
 }  // namespace isobar

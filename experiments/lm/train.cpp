@@ -32,28 +32,35 @@ Schedule schedule_of(const LmConfig& config, double lr) {
   return WarmupStableDecay{.lr = lr, .min_lr = min_lr, .warmup = warmup, .decay = decay, .steps = steps};
 }
 
-Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, bool check_every_op) {
-  double loss;
-  if (check_every_op) assign_paths(model);
+Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, GradientOptions options) {
+  const int64_t pieces = options.accumulation_steps, rows = batch.x.size(0) / pieces;
+  check(rows * pieces == batch.x.size(0), "gradients_of: wanted {} equal pieces of a batch, got {} rows",
+        pieces, batch.x.size(0));
+  double loss = 0;
+  if (options.check_every_op) assign_paths(model);
   try {
-    Tape tape({.check_numbers = check_every_op, .key = key});
-    const Tensor mean_loss = loss_of(model, batch);
-    tape.backward(mean_loss);
-    loss = mean_loss.item();
+    for (int64_t i = 0; i < pieces; ++i) {
+      const auto piece = [&](const Tensor& all) { return slice(all, 0, i * rows, (i + 1) * rows); };
+      Tape tape({.check_numbers = options.check_every_op, .key = pieces == 1 ? key : key.split(i)});
+      const Tensor mean_loss = loss_of(model, {piece(batch.x), piece(batch.y)});
+      tape.backward(mean_loss, full(mean_loss.shape(), 1 / static_cast<double>(pieces), mean_loss.dtype()));
+      loss += mean_loss.item() / static_cast<double>(pieces);
+    }
   } catch (const Error& error) {
     const std::string what = error.what();
-    if (!check_every_op || !what.ends_with("is not finite")) throw;  // not what check_numbers says
+    if (!options.check_every_op || !what.ends_with("is not finite")) throw;  // not what check_numbers says
     const double unknown = std::numeric_limits<double>::quiet_NaN();
     return {.loss = unknown, .norm = unknown, .bad_op = what};
   }
   return {.loss = loss, .norm = grad_norm(parameters(model))};
 }
 
-std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& key,
-                                const Gradients& gradients) {
+std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& key, const Gradients& gradients,
+                                GradientOptions options) {
   clear_gradients(parameters(model));
+  options.check_every_op = true;
   const std::string bad_op =
-      gradients.bad_op.empty() ? gradients_of(model, batch, key, true).bad_op : gradients.bad_op;
+      gradients.bad_op.empty() ? gradients_of(model, batch, key, options).bad_op : gradients.bad_op;
   clear_gradients(parameters(model));
   if (bad_op.empty()) return "the norm of all gradients is not finite, though each of them is";
   return "the loss or a gradient is not finite; " + bad_op;

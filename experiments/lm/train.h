@@ -28,20 +28,28 @@ using Schedule = std::function<double(int64_t step)>;
 Schedule schedule_of(const LmConfig& config, double lr);
 inline Schedule schedule_of(const LmConfig& config) { return schedule_of(config, config.learning_rate); }
 
-// Goes forward and back through one batch and leaves the gradients on the model. `key` draws dropout's masks.
-// With check_every_op, a result that is not finite ends both at once, and loss and norm are NaN.
+struct GradientOptions {
+  // The batch goes forward and back in as many equal pieces, whose gradients add up to those of their mean
+  // loss.
+  int64_t accumulation_steps = 1;
+  // A result that is not finite ends the step at once; loss and norm are NaN then.
+  bool check_every_op = false;
+};
+
+// Goes forward and back through a batch and leaves the gradients on the model. `key` draws dropout's masks,
+// for each piece others. Throws Error where the batch cannot be cut into equal pieces.
 struct Gradients {
   double loss;              // nats per token
   double norm;              // of all gradients together
   std::string bad_op = "";  // with check_every_op: the first op whose result is not finite
   bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 };
-Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, bool check_every_op = false);
+Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, GradientOptions options = {});
 
 // Why the gradients of this step are not finite: names the first op and module of a second pass with every op
 // checked. Clears the gradients.
-std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& key,
-                                const Gradients& gradients);
+std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& key, const Gradients& gradients,
+                                GradientOptions options = {});
 
 // What the optimizer multiplies gradients of this norm with.
 double clipping(double norm, const LmConfig& config);
