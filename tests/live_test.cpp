@@ -311,6 +311,15 @@ TEST_CASE("the commands that experiments/README.md shows for watch work, and no 
   const Outcome once = run_built("watch", "runs/train_lm --once", folder.path());
   CHECK(once.out.find("loss  ○ val_loss") != std::string::npos);
 
+  // On a terminal, which script(1) pretends, it draws over what stands there.
+  const std::string command =
+      fmt::format("cd {} && script -qec '{}/bin/watch runs/train_lm' /dev/null > screen",
+                  folder.path().string(), ISOBAR_BINARY_DIR);
+  CHECK(std::system(command.c_str()) == 0);
+  const std::string screen = file_text(folder / "screen");
+  CHECK(screen.starts_with("\x1b[2J\x1b[Hruns/train_lm: finished, 20 of 20 steps\x1b[K"));
+  CHECK(screen.find("100%  20/20 steps") != std::string::npos);
+
   for (const std::string bad : {"none", ".", "runs", "runs/train_lm --interval -1", ""}) {
     CAPTURE(bad);
     const Outcome refused = run_built("watch", bad, folder.path());
