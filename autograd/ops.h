@@ -16,7 +16,6 @@
 namespace isobar {
 
 // --- arithmetic; the operands broadcast
-// ----------------------------------------------------------------------
 Tensor add(const Tensor& a, const Tensor& b);                // a + b
 Tensor subtract(const Tensor& a, const Tensor& b);           // a − b
 Tensor multiply(const Tensor& a, const Tensor& b);           // a · b
@@ -37,7 +36,6 @@ inline Tensor operator*(double s, const Tensor& x) { return affine(x, s, 0); }
 inline Tensor operator/(const Tensor& x, double s) { return affine(x, 1 / s, 0); }
 
 // --- elementwise
-// ---------------------------------------------------------------------------------------------
 Tensor reciprocal(const Tensor& x);                   // 1 / x
 Tensor square(const Tensor& x);                       // x²
 Tensor sqrt(const Tensor& x);                         // √x; NaN below zero
@@ -58,7 +56,6 @@ Tensor softcap(const Tensor& x, double cap);          // cap · tanh(x / cap), c
 Tensor dropout(const Tensor& x, double p, const Rng& key);
 
 // --- layout; views where possible
-// ----------------------------------------------------------------------------
 Tensor reshape(const Tensor& x, const Shape& shape);  // same elements in row-major order
 Tensor permute(const Tensor& x,
                const std::vector<int>& order);  // dimension d of y is dimension order[d] of x
@@ -74,7 +71,6 @@ Tensor index(const Tensor& x, int dim, const Tensor& indices);
 Tensor index_add(const Tensor& x, int dim, const Tensor& indices, int64_t extent);
 
 // --- reductions; no axes means all of them; keepdim leaves extents of one
-// --------------------------------------
 Tensor sum(const Tensor& x, const std::vector<int>& axes = {}, bool keepdim = false);
 Tensor mean(const Tensor& x, const std::vector<int>& axes = {}, bool keepdim = false);
 Tensor max(const Tensor& x, const std::vector<int>& axes = {},
@@ -84,8 +80,7 @@ Tensor var(const Tensor& x, const std::vector<int>& axes = {}, bool keepdim = fa
 Tensor sum_to(const Tensor& x, const Shape& shape);  // the adjoint of broadcast_to
 
 // --- products
-// ------------------------------------------------------------------------------------------------ (…, M, K)
-// · (…, K, N) → (…, M, N); leading dimensions broadcast. Both at least 2-D.
+// (…, M, K) · (…, K, N) → (…, M, N); leading dimensions broadcast. Both at least 2-D.
 Tensor matmul(const Tensor& a, const Tensor& b);
 // x Wᵀ + bias: x (…, K), weight (N, K), bias (N) or undefined → (…, N).
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
@@ -93,7 +88,6 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 Tensor embedding(const Tensor& indices, const Tensor& weight);
 
 // --- softmax and losses
-// ----------------------------------------------------------------------------------------
 Tensor softmax(const Tensor& x);      // over the last dimension
 Tensor log_softmax(const Tensor& x);  // over the last dimension
 // Mean over the targets that are not ignored of −log_softmax(logits)[target]. logits (…, V), targets (…) of
@@ -106,7 +100,6 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
 
 // --- normalization. weight and bias have the shape that is normalized (the last dimensions of x), or are
 //     undefined for 1 and 0
-//     ----------------------------------------------------------------------------------
 // (x − mean) / √(var + eps) · weight + bias, population variance (Ba et al. 2016). `normalized_shape` names
 // the last dimensions over which each mean and variance is taken.
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
@@ -129,7 +122,6 @@ Tensor dyt_sqrtd(const Tensor& x, const Tensor& inv_rho, const Tensor& weight, c
 Tensor dyisru(const Tensor& x, const Tensor& log_c, const Tensor& weight, const Tensor& bias);
 
 // --- attention
-// -------------------------------------------------------------------------------------------------
 enum class RopeStyle { half_split, interleaved };
 // Rotates pairs of channels of x (B, T, H, D), D even, by angle (start + t) · base^(−2j/D) (Su et al. 2021).
 // half_split pairs j with j + D/2 (GPT-NeoX, Hugging Face Llama), interleaved 2j with 2j + 1 (Meta's Llama).

@@ -202,8 +202,9 @@ void Tape::run_node(Node& node, Tensor dy, TapeVector<Tensor>& adjoints) {
     const auto& [slot, shape] = node.inputs[i];
     if (slot < 0 || !dx[i].defined()) continue;
     if (dx[i].shape() != shape) dx[i] = sum_to(dx[i], shape);
-    check(!options_.check_numbers || finite(dx[i]),
-          "backward of {}: the gradient of input {} {} is not finite", place_of(node), i, shape);
+    if (options_.check_numbers && !finite(dx[i]))
+      throw NotFinite(
+          fmt::format("backward of {}: the gradient of input {} {} is not finite", place_of(node), i, shape));
     accumulate(adjoints[slot], std::move(dx[i]));
   }
 }
@@ -263,7 +264,7 @@ Tensor room_for_gradient(const Tensor& dy) {
 }
 
 void check_numbers(const char* op, const Tensor& y) {
-  check(finite(y), "{}: the result {} is not finite", op, y.shape());
+  if (!finite(y)) throw NotFinite(fmt::format("{}: the result {} is not finite", op, y.shape()));
 }
 
 }  // namespace isobar

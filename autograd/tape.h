@@ -98,7 +98,7 @@ struct TapeOptions {
   // Keep nodes and record the backward itself, so that gradient() can be applied to its own result. Fused ops
   // then run as their composed forms.
   bool higher_order = false;
-  // Throw Error at the first op, forward or backward, whose result is not finite.
+  // Throw NotFinite at the first op, forward or backward, whose result is not finite.
   bool check_numbers = false;
   // The key for dropout masks, a new one for each step: `.key = rng.split(step)`.
   std::optional<Rng> key = std::nullopt;
@@ -182,7 +182,12 @@ class NoTape {
 // True when the active tape wants second derivatives: a fused op then returns its composed form.
 bool composed_wanted();
 
-// Throws Error naming `op` when y holds NaN or infinity and the active tape checks numbers.
+class NotFinite : public Error {
+ public:
+  using Error::Error;
+};
+
+// Throws NotFinite naming `op` when y holds NaN or infinity.
 void check_numbers(const char* op, const Tensor& y);
 
 // Where a gradient of dy's shape and dtype is written: over dy itself where nobody else can see it, else into

@@ -49,7 +49,6 @@ int threads();
 int available_threads();
 
 // --- how it works
-// ---------------------------------------------------------------------------------------------
 namespace parallel {
 
 extern constinit thread_local bool inside;

@@ -128,18 +128,18 @@ TEST_CASE("a run's folder keeps the last checkpoints and the best, and forgets w
   CheckpointFolder fresh(folder / "run", {.keep = 2, .fresh = true});
   CHECK_FALSE(std::filesystem::exists(folder / "run/checkpoints/step_000007.h5.123-0.tmp"));
   CHECK(names() == std::vector<std::string>{"step_000009.h5", "best.h5"});
-  fresh.save(trained.checkpoint(1));
+  fresh.save(trained.checkpoint(1), {.step = true});
   CHECK(names() == std::vector<std::string>{"step_000001.h5"});
-  fresh.save_best(trained.checkpoint(1));
-  for (const int64_t step : {2, 3, 4}) fresh.save(trained.checkpoint(step));
+  fresh.save(trained.checkpoint(1), {.best = true});
+  for (const int64_t step : {2, 3, 4}) fresh.save(trained.checkpoint(step), {.step = true});
   CHECK(names() == std::vector<std::string>{"step_000004.h5", "step_000003.h5", "best.h5"});
   CHECK(std::filesystem::exists(folder / "run/checkpoints/mine.h5"));
 
   // A run that could not read step 4 goes on from 3: 4 is of no use.
   CheckpointFolder resumed(folder / "run", {.keep = 3, .fresh = false});
-  resumed.save(trained.checkpoint(3));
+  resumed.save(trained.checkpoint(3), {.step = true});
   CHECK(names() == std::vector<std::string>{"step_000003.h5", "best.h5"});
-  resumed.save(trained.checkpoint(1'000'000));
+  resumed.save(trained.checkpoint(1'000'000), {.step = true});
   CHECK(names() == std::vector<std::string>{"step_1000000.h5", "step_000003.h5", "best.h5"});
 }
 

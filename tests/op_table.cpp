@@ -57,6 +57,7 @@ std::vector<OpRow> elementwise_rows() {
       {"gelu_tanh", [](In x) { return gelu_tanh(x[0]); }, {normal(3, 5)}, fused},
       {"gelu_tanh far out", [](In x) { return gelu_tanh(x[0]); }, {scaled(4, 17)}, fused},
       {"squared_relu", [](In x) { return squared_relu(x[0]); }, {off_zero(3, 5)}, fused},
+      {"squared_relu of many", [](In x) { return squared_relu(x[0]); }, {off_zero(300, 129)}, fused},
       {"silu", [](In x) { return silu(x[0]); }, {normal(3, 5)}, fused},
       {"silu far out", [](In x) { return silu(x[0]); }, {scaled(10, 17)}, fused},
       {"swiglu", [](In x) { return swiglu(x[0], x[1]); }, {normal(3, 5), normal(3, 5)}, fused},

@@ -184,6 +184,7 @@ TEST_CASE("elementwise ops treat infinity and NaN as IEEE says") {
     check_values(sigmoid(edge), {0, 0.5, 1, nan});
     check_values(erf(edge), {-1, 0, 1, nan});
     check_values(relu(edge), {0, 0, inf, nan});
+    check_values(squared_relu(edge), {0, 0, inf, nan});
     check_values(square(edge), {inf, 0, inf, nan});
     check_values(log(row({-1, 0, 1, inf, nan}).to(dtype)), {nan, -inf, 0, inf, nan});
     check_values(sqrt(row({-1, 0, 4, inf, nan}).to(dtype)), {nan, 0, 2, inf, nan});
@@ -256,6 +257,8 @@ TEST_CASE("cross entropy of an impossible target is infinite") {
 }
 
 TEST_CASE("relu has slope zero at zero") {
+  CHECK(gradient_of([](In x) { return squared_relu(x[0]); }, row({-1, 0, 3})) ==
+        std::vector<double>{0, 0, 6});
   CHECK(gradient_of([](In x) { return relu(x[0]); }, row({-1, 0, 1})) == std::vector<double>{0, 0, 1});
 }
 

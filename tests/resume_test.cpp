@@ -252,7 +252,7 @@ TEST_CASE("numbers that are not finite end the run or are skipped and counted") 
     INFO(stopped.err);
     CHECK(stopped.code == 1);
     CHECK(stopped.err.find(
-              "step 1: the loss or a gradient is not finite; in blocks.0.self_attn.q_proj: linear: "
+              "step 2: the loss or a gradient is not finite; in blocks.0.self_attn.q_proj: linear: "
               "the result [2, 16, 16] is not finite") != std::string::npos);
     CHECK(stopped.err.find("the last checkpoint is " + step_path(run, 1)) != std::string::npos);
     CHECK(checkpoint_files(run) == std::vector<std::string>{step_path(run, 1)});

@@ -2,15 +2,13 @@
 //
 //   int main(int argc, char** argv) {
 //     Config config;
-//     return run_program({.name = "decay_study", .about = "How deep nets lose their signal."}, config, argc,
-//     argv,
-//                        [&](Run& run) { … });
+//     return run_program({.name = "decay_study", .about = "How deep nets lose their signal."}, config,
+//                        argc, argv, [&](Run& run) { … });
 //   }
 //
 // Every field of Config is a flag (`--depth 8`; a bool is `--flag`, `--no-flag` or `--flag=false`). All
-// programs take
-// --help --version --out --seed --threads --config --print-config --json --force, and --preset where there
-// are presets. Later words win: defaults, then the preset, then the config file, then flags.
+// programs take --help --version --out --seed --threads --config --print-config --json --force, and --preset
+// where there are presets. Later words win: defaults, then the preset, then the config file, then flags.
 //
 // Exit codes: 0 done; 1 an expectation failed, or the loss diverged; 2 bad usage or input, with one line on
 // stderr that says what and the repair; 130 interrupted in good order, with the command to go on.

@@ -18,27 +18,27 @@ CheckpointFolder::CheckpointFolder(const std::string& run_folder, const Checkpoi
   remove_temporaries(folder_);
 }
 
-void CheckpointFolder::save(const Checkpoint& checkpoint) {
-  write(fmt::format("step_{:06}.h5", checkpoint.step), checkpoint);
+void CheckpointFolder::save(const Checkpoint& checkpoint, SaveAs as) {
+  make_folder_durably(folder_);
+  const std::string bytes = checkpoint_bytes(checkpoint);
+  if (as.best) write(folder_ + "/best.h5", bytes);
+  if (!as.step) return;
+  const std::string saved = fmt::format("{}/step_{:06}.h5", folder_, checkpoint.step);
+  write(saved, bytes);
   bool later = true;
   int64_t kept = 0;
   for (const std::string& path : checkpoint_files(run_folder_)) {
     if (fs::path(path).filename() == "best.h5") continue;
-    if (path == last_) later = false;
+    if (path == saved) later = false;
     if (later || kept++ >= keep_) fs::remove(path);
   }
 }
 
-void CheckpointFolder::save_best(const Checkpoint& checkpoint) { write("best.h5", checkpoint); }
-
-void CheckpointFolder::write(const std::string& name, const Checkpoint& checkpoint) {
-  make_folder_durably(folder_);
-  const std::string path = folder_ + "/" + name;
-  save_checkpoint(path, checkpoint);
-  last_ = path;
+void CheckpointFolder::write(const std::string& path, const std::string& bytes) {
+  write_file_atomically(path, bytes);
   if (!std::exchange(fresh_, false)) return;
   for (const std::string& old : checkpoint_files(run_folder_))
-    if (old != last_) fs::remove(old);
+    if (old != path) fs::remove(old);
 }
 
 }  // namespace isobar

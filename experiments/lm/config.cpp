@@ -52,7 +52,7 @@ void LmConfig::fields(Fields& f) {
     {"stop", "skip"});
   f("anomaly", anomaly, "check the result of every op, forward and backward, at every step");
   f("eval_interval", eval_interval, "steps between evaluations");
-  f("eval_iters", eval_iters, "batches in an evaluation (the last one takes at least 200)");
+  f("eval_iters", eval_iters, "batches in an evaluation (in the last one up to 200)");
   f("log_interval", log_interval, "steps between looks at every module");
   f("checkpoint_interval", checkpoint_interval, "steps between checkpoints (0: only at the end)");
   f("keep", keep, "checkpoints that are kept besides the best");

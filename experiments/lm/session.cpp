@@ -54,7 +54,7 @@ void Session::go_on(LanguageModel& model, HasFields& optimizer) {
 }
 
 void Session::drop_step(const std::string& why) {
-  const std::string what = fmt::format("step {}: {}", now_.step, why);
+  const std::string what = fmt::format("step {}: {}", now_.step + 1, why);
   if (config_.on_nan == "stop") diverge(what);
   ++now_.skipped_steps;
   run_.say("{}; skipped\n", what);
@@ -62,18 +62,22 @@ void Session::drop_step(const std::string& why) {
 
 void Session::finish_step(double val_loss) {
   ++now_.step;
-  if (val_loss < now_.best_val_loss) {
-    now_.best_val_loss = val_loss;
-    folder_.save_best(checkpoint());
-  }
-  if (config_.checkpoint_interval > 0 && now_.step % config_.checkpoint_interval == 0) save();
+  const bool best = val_loss < now_.best_val_loss;
+  if (best) now_.best_val_loss = val_loss;
+  const bool due = config_.checkpoint_interval > 0 && now_.step % config_.checkpoint_interval == 0;
+  save({.step = due, .best = best});
   stop_if_asked();
 }
 
-void Session::save() {
-  if (saved_step_ == now_.step) return;
-  folder_.save(checkpoint());
-  saved_step_ = now_.step;
+void Session::save() { save({.step = saved_step_ != now_.step}); }
+
+void Session::save(SaveAs as) {
+  if (!as.step && !as.best) return;
+  if (const std::string bad = not_finite(now_); !bad.empty())
+    diverge(fmt::format("after step {}: {}", now_.step, bad));
+  now_.run = run_.state();
+  folder_.save(now_, as);
+  if (as.step) saved_step_ = now_.step;
 }
 
 void Session::stop_if_asked() {
@@ -81,13 +85,6 @@ void Session::stop_if_asked() {
   save();
   throw Interrupted(fmt::format("stopped after step {} of {}; to go on: {}", now_.step, config_.max_iters,
                                 run_.resume_command()));
-}
-
-const Checkpoint& Session::checkpoint() {
-  if (const std::string bad = not_finite(now_); !bad.empty())
-    diverge(fmt::format("after step {}: {}", now_.step - 1, bad));
-  now_.run = run_.state();
-  return now_;
 }
 
 void Session::diverge(const std::string& why) const {

@@ -51,8 +51,8 @@ class Session {
 
  private:
   void go_on(LanguageModel& model, HasFields& optimizer);
-  // `now_` with what the run was told since. Throws Diverged where its numbers are not finite.
-  const Checkpoint& checkpoint();
+  // Throws Diverged where a weight or moment is not finite.
+  void save(SaveAs as);
   [[noreturn]] void diverge(const std::string& why) const;
 
   Run& run_;
