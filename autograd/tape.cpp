@@ -1,5 +1,6 @@
 #include "tape.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 
@@ -16,6 +17,19 @@ std::atomic<uint64_t> last_serial{0};
 std::string place_of(const Node& node) {
   return node.scope != nullptr && !node.scope->empty() ? fmt::format("{} in {}", node.name, *node.scope)
                                                        : node.name;
+}
+
+// A gradient may have the shape that its input was broadcast to, and is then summed; nothing else.
+void check_sums_to(const Node& node, size_t input, const Shape& got, const Shape& wanted) {
+  bool sums = got.ndim() >= wanted.ndim();
+  for (int d = 1; sums && d <= wanted.ndim(); ++d) sums = wanted[-d] == got[-d] || wanted[-d] == 1;
+  if (sums) return;
+  const bool turned = std::is_permutation(got.begin(), got.end(), wanted.begin(), wanted.end());
+  check(false, "backward of {}: the gradient of input {} must be {}, got {}{}", place_of(node), input, wanted,
+        got,
+        turned                         ? "; is it transposed?"
+        : got.numel() < wanted.numel() ? "; spread it over the input with broadcast_to()"
+                                       : "");
 }
 
 bool finite(const Tensor& x) {
@@ -105,9 +119,10 @@ int64_t Tape::own_slot(const Tensor& y, const char* what) {
 }
 
 void Tape::backward(const Tensor& loss) {
-  check(loss.defined() && loss.numel() == 1,
-        "backward: loss must be a single number, got {}; did you mean mean(loss)?",
-        loss.defined() ? loss.shape() : Shape{0});
+  check(loss.defined(),
+        "backward: loss must be a single number, got an undefined tensor; give it a value first");
+  check(loss.numel() == 1, "backward: loss must be a single number, got {}; did you mean mean(loss)?",
+        loss.shape());
   backward(loss, ones(loss.shape(), loss.dtype()));
 }
 
@@ -201,7 +216,10 @@ void Tape::run_node(Node& node, Tensor dy, TapeVector<Tensor>& adjoints) {
   for (size_t i = 0; i < dx.size(); ++i) {
     const auto& [slot, shape] = node.inputs[i];
     if (slot < 0 || !dx[i].defined()) continue;
-    if (dx[i].shape() != shape) dx[i] = sum_to(dx[i], shape);
+    if (dx[i].shape() != shape) {
+      check_sums_to(node, i, dx[i].shape(), shape);
+      dx[i] = sum_to(dx[i], shape);
+    }
     if (options_.check_numbers && !finite(dx[i]))
       throw NotFinite(
           fmt::format("backward of {}: the gradient of input {} {} is not finite", place_of(node), i, shape));

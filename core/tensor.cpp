@@ -81,7 +81,8 @@ double Tensor::item() const {
 }
 
 double Tensor::at(std::initializer_list<int64_t> index) const {
-  check(static_cast<int>(index.size()) == ndim(), "at: {} indices for {}", index.size(), shape());
+  check(static_cast<int>(index.size()) == ndim(), "at: wanted {} indices for {}, got {}", ndim(), shape(),
+        index.size());
   int64_t offset = 0;
   int d = 0;
   for (int64_t i : index) {

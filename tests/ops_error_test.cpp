@@ -78,7 +78,9 @@ TEST_CASE("integers are refused where numbers are wanted, and numbers where indi
 TEST_CASE("products name both shapes") {
   CHECK(message_of([] {
           matmul(f32({3, 5}), f32({4, 5}));
-        }) == "matmul: inner dimensions must match, got [3, 5] and [4, 5] (5 against 4)");
+        }) ==
+        "matmul: inner dimensions must match, got [3, 5] and [4, 5] (5 against 4); did you mean matmul(a, "
+        "transpose(b))?");
   CHECK(message_of([] {
           matmul(f32({5}), f32({5, 4}));
         }) == "matmul: both must have at least 2 dimensions, got [5] and [5, 4]");
@@ -129,7 +131,8 @@ TEST_CASE("losses name the shape that the targets should have") {
         }) == "linear_cross_entropy: x is f32 but weight is f64; convert one with to()");
   CHECK(message_of([] {
           linear_cross_entropy(f32({2, 4}), f32({3, 4}), integers({1, 3}));
-        }) == "linear_cross_entropy: target 3 at position 1 is outside of [0, 3) and is not ignore_index -100");
+        }) ==
+        "linear_cross_entropy: target 3 at position 1 is outside of [0, 3) and is not ignore_index -100");
 }
 
 TEST_CASE("layouts name what does not fit") {
@@ -197,7 +200,10 @@ TEST_CASE("attention and rope name the shapes that do not fit") {
         }) == "attention: wanted q (B, T, H, D) and k, v (B, S, K, D), got [2, 4] and [2, 4]");
   CHECK(message_of([] {
           attention(f32({1, 5, 3, 2}), f32({1, 5, 2, 2}), f32({1, 5, 2, 2}));
-        }) == "attention: 2 key/value heads do not divide 3 query heads");
+        }) ==
+        "attention: 2 key/value heads do not divide 3 query heads, for q [1, 5, 3, 2] and k [1, 5, 2, 2]; "
+        "both are "
+        "(B, T, H, D)");
   CHECK(message_of([] {
           attention(f32({1, 5, 1, 2}), f32({1, 3, 1, 2}), f32({1, 3, 1, 2}));
         }) == "attention: causal needs at least as many keys as queries, got 3 and 5");

@@ -224,7 +224,7 @@ TEST_CASE("wrong dtypes, indices and counts are refused with what came") {
   CHECK_THROWS_WITH_AS(x.write<int32_t>(), "tensor: wanted elements of i32, this tensor holds f32", Error);
   CHECK_THROWS_WITH_AS(x.item(), "item: wanted a single number, got [2, 3]", Error);
   CHECK_THROWS_WITH_AS(zeros({0}).item(), "item: wanted a single number, got [0]", Error);
-  CHECK_THROWS_WITH_AS(x.at({1}), "at: 1 indices for [2, 3]", Error);
+  CHECK_THROWS_WITH_AS(x.at({1}), "at: wanted 2 indices for [2, 3], got 1", Error);
   CHECK_THROWS_WITH_AS(x.at({0, 3}), "at: index 3 is outside of dimension 1 of [2, 3]", Error);
   CHECK_THROWS_WITH_AS(x.at({-1, 0}), "at: index -1 is outside of dimension 0 of [2, 3]", Error);
   CHECK_THROWS_WITH_AS(tensor({2, 2}, Floats{1, 2, 3}), "tensor: [2, 2] needs 4 values, got 3", Error);

@@ -47,8 +47,10 @@ void check_shapes(const Tensor& q, const Tensor& k, const Tensor& v, const Atten
         v.shape());
   check(q.size(0) == k.size(0) && q.size(3) == k.size(3), "attention: q {} and k {} must agree in B and D",
         q.shape(), k.shape());
-  check(k.size(2) > 0 && q.size(2) % k.size(2) == 0,
-        "attention: {} key/value heads do not divide {} query heads", k.size(2), q.size(2));
+  check(
+      k.size(2) > 0 && q.size(2) % k.size(2) == 0,
+      "attention: {} key/value heads do not divide {} query heads, for q {} and k {}; both are (B, T, H, D)",
+      k.size(2), q.size(2), q.shape(), k.shape());
   check(!options.causal || k.size(1) >= q.size(1),
         "attention: causal needs at least as many keys as queries, got {} and {}", k.size(1), q.size(1));
   check(q.dtype() == k.dtype() && q.dtype() == v.dtype(),

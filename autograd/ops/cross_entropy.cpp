@@ -24,8 +24,11 @@ Tensor cross_entropy_composed(const Tensor& logits, const ClassTargets& targets)
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index) {
   check(logits.ndim() >= 1 && logits.shape().without(-1) == targets.shape(),
-        "cross_entropy: targets must be {} for logits {}, got {}",
-        logits.ndim() >= 1 ? logits.shape().without(-1) : Shape(), logits.shape(), targets.shape());
+        "cross_entropy: targets must be {} for logits {}, got {}{}",
+        logits.ndim() >= 1 ? logits.shape().without(-1) : Shape(), logits.shape(), targets.shape(),
+        targets.shape() == logits.shape() ? "; give the index of the class, not a row of zeros and a one"
+        : logits.ndim() >= 1 && targets.numel() * logits.size(-1) == logits.numel() ? "; reshape() them"
+                                                                                    : "");
   const int64_t classes = logits.size(-1), rows = targets.numel();
   const ClassTargets wanted("cross_entropy", targets, classes, ignore_index);
   if (composed_wanted()) return cross_entropy_composed(logits, wanted);

@@ -53,13 +53,21 @@ Tensor linear_composed(const Tensor& x, const Tensor& weight, const Tensor& bias
   return bias.defined() ? y + bias : y;
 }
 
+// Whether the last dimensions of a shape hold this many elements, as an image's of 28 × 28 do.
+bool ends_in_product(const Shape& shape, int64_t wanted) {
+  int64_t product = 1;
+  for (int d = shape.ndim() - 1; d >= 0 && product < wanted; --d) product *= shape[d];
+  return product == wanted;
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   check(a.ndim() >= 2 && b.ndim() >= 2, "matmul: both must have at least 2 dimensions, got {} and {}",
         a.shape(), b.shape());
-  check(a.size(-1) == b.size(-2), "matmul: inner dimensions must match, got {} and {} ({} against {})",
-        a.shape(), b.shape(), a.size(-1), b.size(-2));
+  check(a.size(-1) == b.size(-2), "matmul: inner dimensions must match, got {} and {} ({} against {}){}",
+        a.shape(), b.shape(), a.size(-1), b.size(-2),
+        a.size(-1) == b.size(-1) ? "; did you mean matmul(a, transpose(b))?" : "");
   check(a.dtype() == b.dtype(), "matmul: operands must have one dtype, got {} and {}; convert one with to()",
         a.dtype(), b.dtype());
   if (bf16_products(a.dtype())) return matmul_bf16(a, b);
@@ -113,8 +121,11 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check(weight.ndim() == 2, "linear: weight must be (out, in), got {}", weight.shape());
   check(x.ndim() >= 1 && x.size(-1) == weight.size(1),
-        "linear: the last dimension of x {} must be {} for weight {}", x.shape(), weight.size(1),
-        weight.shape());
+        "linear: the last dimension of x {} must be {} for weight {}{}", x.shape(), weight.size(1),
+        weight.shape(),
+        x.ndim() >= 1 && x.size(-1) == weight.size(0) ? "; weight is (out, in): is it transposed?"
+        : ends_in_product(x.shape(), weight.size(1))  ? "; flatten x with reshape()"
+                                                      : "");
   check(!bias.defined() || bias.shape() == Shape{weight.size(0)},
         "linear: bias must be [{}] for weight {}, got {}", weight.size(0), weight.shape(),
         bias.defined() ? bias.shape() : Shape());
