@@ -8,3 +8,4 @@
 #include "recompute.h"
 #include "scope.h"
 #include "tape.h"
+#include "tape_log.h"

@@ -7,6 +7,7 @@
 #include "../core/kernels/map.h"
 #include "ops.h"
 #include "scope.h"
+#include "tape_log.h"
 
 namespace isobar {
 namespace {
@@ -106,6 +107,8 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
   y.set_slot({serial_, static_cast<uint32_t>(slots_.size())});
   slots_.push_back({pass_ == Pass::first ? nullptr : std::move(node), Tensor()});
   ++recorded_;
+  TapeLog* const log = TapeLog::current();
+  if (log != nullptr && slots_.back().node) log->on_record(serial_, *slots_.back().node, y, inputs);
 }
 
 int64_t Tape::own_slot(const Tensor& y, const char* what) {
@@ -206,13 +209,17 @@ void Tape::run_node(Node& node, Tensor dy, TapeVector<Tensor>& adjoints) {
   std::array<Tensor, 8> few;
   std::vector<Tensor> many(node.inputs.size() > few.size() ? node.inputs.size() : 0);
   const std::span<Tensor> dx = many.empty() ? std::span<Tensor>(few.data(), node.inputs.size()) : many;
+  TapeLog* const log = TapeLog::current();
+  if (log != nullptr) log->on_backward(node, dy);
   if (node.continues_sums()) {
     for (size_t i = 0; i < dx.size(); ++i) dx[i] = std::move(adjoints[node.inputs[i].slot]);
     node.backward(std::move(dy), wants, dx);
+    if (log != nullptr) log->on_gradients(serial_, node, dx);
     for (size_t i = 0; i < dx.size(); ++i) adjoints[node.inputs[i].slot] = std::move(dx[i]);
     return;
   }
   node.backward(std::move(dy), wants, dx);
+  if (log != nullptr) log->on_gradients(serial_, node, dx);
   for (size_t i = 0; i < dx.size(); ++i) {
     const auto& [slot, shape] = node.inputs[i];
     if (slot < 0 || !dx[i].defined()) continue;

@@ -1,0 +1,62 @@
+// TapeLog: what this thread records and walks back, line by line as it happens, with shapes and norms; and
+// which parameters were left without a gradient, and why.
+//
+//   TapeLog log;
+//   Tape tape;
+//   tape.backward(cross_entropy(model(x), y));
+//   fmt::print("{}", log.text());
+//   //   forward
+//   //     %2  linear  (constant [32, 784], %0 [256, 784], %1 [256]) -> [32, 256], norm 91.3, in fc1
+//   //   backward
+//   //     %2  linear  dy [32, 256], norm 0.0318 -> none, %0 norm 0.744, %1 norm 0.0521, in fc1
+//
+// Slots %n are those of tape_text(). A log sees the tapes of its own thread only, and belongs to it; of
+// several, the innermost.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tape.h"
+
+namespace isobar {
+
+class TapeLog {
+ public:
+  TapeLog();
+  ~TapeLog();
+  TapeLog(const TapeLog&) = delete;
+  TapeLog& operator=(const TapeLog&) = delete;
+
+  // Both lists. The norm of a result is Frobenius, summed in double.
+  std::string text() const;
+
+  // A line for each of these, (name, tensor), that has no gradient or one of zeros, with the reason: frozen,
+  // never used, used by ops that the loss does not depend on, or lost at an op whose backward returned none.
+  // Empty where all have one. Call it after backward and before step(), which clears gradients.
+  std::string missing_gradients(const std::vector<std::pair<std::string, Tensor>>& parameters) const;
+
+  // For the tape, which is known by its serial number.
+  static TapeLog* current();
+  void on_record(uint64_t tape, const Node& node, const Tensor& y, std::span<const Tensor* const> inputs);
+  void on_backward(const Node& node, const Tensor& dy);
+  void on_gradients(uint64_t tape, const Node& node, std::span<const Tensor> dx);
+
+ private:
+  struct Use {
+    std::string op;  // "linear in fc1"
+    uint64_t tape;
+    int64_t slot;
+    size_t input;           // which of the op's inputs
+    bool walked = false;    // backward came by
+    bool returned = false;  // with a gradient
+  };
+  std::string forward_, backward_, dy_;
+  std::map<const void*, std::vector<Use>> uses_;  // by the tensor's id()
+  TapeLog* const outer_;
+};
+
+}  // namespace isobar
