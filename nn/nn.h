@@ -4,6 +4,7 @@
 #include "activation.h"
 #include "attention.h"
 #include "batch_norm.h"
+#include "check_layer.h"
 #include "dropout.h"
 #include "dyisru.h"
 #include "dyt.h"

@@ -1,0 +1,284 @@
+#include "jacobian.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "../core/rng.h"
+#include "ops.h"
+#include "tape.h"
+
+namespace isobar {
+namespace {
+
+using Values = std::vector<double>;
+
+constexpr int directions = 8;  // of an input that is too large, and as many dy
+const double step = std::cbrt(std::numeric_limits<double>::epsilon());  // see gradcheck.cpp
+
+double norm(const Values& values) {
+  double squares = 0;
+  for (double v : values) squares += v * v;
+  return std::sqrt(squares);
+}
+
+// Runs f and its backward; everything that is asked of it is a plain number.
+class Subject {
+ public:
+  Subject(const TensorFunction& f, const std::vector<NamedInput>& inputs, uint64_t seed)
+      : f_(f), inputs_(inputs), seed_(seed) {}
+
+  Values operator()(size_t input, const Tensor& value) const {
+    std::vector<Tensor> xs = values();
+    xs[input] = value;
+    return result(xs).to_vector<double>();
+  }
+  Tensor y() const { return result(values()); }
+
+  struct Gradients {
+    std::vector<Tensor> dx;  // one per input; undefined where none came
+    std::vector<bool> on_tape;
+    std::string error;
+  };
+  Gradients backward(const Tensor& dy) const {
+    std::vector<Tensor> leaves;
+    for (const NamedInput& input : inputs_) {
+      leaves.push_back(input.value.detach());
+      if (is_float(input.value.dtype())) leaves.back().set_trainable();
+    }
+    Gradients result{{}, std::vector<bool>(leaves.size(), false), {}};
+    Tape tape({.key = Rng(seed_)});
+    const Tensor y = f_(leaves);
+    for (const Tensor& used : tape.leaves())
+      for (size_t i = 0; i < leaves.size(); ++i)
+        if (leaves[i].id() == used.id()) result.on_tape[i] = true;
+    try {
+      if (tape.tracks(y)) tape.backward(y, dy);
+    } catch (const Error& error) {
+      result.error = error.what();
+    }
+    for (const Tensor& leaf : leaves) result.dx.push_back(leaf.grad());
+    return result;
+  }
+
+ private:
+  std::vector<Tensor> values() const {
+    std::vector<Tensor> xs;
+    for (const NamedInput& input : inputs_) xs.push_back(input.value);
+    return xs;
+  }
+  Tensor result(const std::vector<Tensor>& xs) const {
+    Tape tape({.key = Rng(seed_)});
+    return f_(xs).detach();
+  }
+
+  const TensorFunction& f_;
+  const std::vector<NamedInput>& inputs_;
+  uint64_t seed_;
+};
+
+// df/ds at s = 0 of f(x + s · direction) for all of y, by the stencils of gradcheck.cpp; NaN, and a word in
+// `kinks`, where the slopes from both sides differ.
+Values slopes(Jacobian& j, const Subject& f, size_t input, const Values& y, const Values& direction, double h,
+              const std::string& place) {
+  const auto at = [&](double distance) {
+    Values moved = j.value.to_vector<double>();
+    for (size_t i = 0; i < moved.size(); ++i) moved[i] += distance * direction[i];
+    return f(input, tensor(j.value.shape(), moved));
+  };
+  const Values r1 = at(h), r2 = at(2 * h), l1 = at(-h), l2 = at(-2 * h);
+  double largest = 0;
+  for (double v : y) largest = std::max(largest, std::abs(v));
+  Values result(y.size());
+  for (size_t k = 0; k < y.size(); ++k) {
+    result[k] = (8 * (r1[k] - l1[k]) - (r2[k] - l2[k])) / (12 * h);
+    // Parabolas through three points on each side: they agree to h² on a smooth function. One hundredth is
+    // far above that even where f bends within 10⁻³.
+    const double right = (4 * (r1[k] - y[k]) - (r2[k] - y[k])) / (2 * h);
+    const double left = (4 * (y[k] - l1[k]) - (y[k] - l2[k])) / (2 * h);
+    const double apart = std::abs(right - left);
+    if (apart > 1e-2 * std::max(std::abs(right), std::abs(left)) && apart > 1e-6 * largest) {
+      result[k] = std::numeric_limits<double>::quiet_NaN();
+      if (j.kinks.empty() || j.kinks.back().index != place) j.kinks.push_back({place, left, right});
+    }
+  }
+  return result;
+}
+
+// Fills `numeric` as (numbers of y, columns).
+void differentiate(Jacobian& j, const Subject& f, size_t input, const JacobianOptions& options,
+                   std::vector<Values>& chosen) {
+  const Values y = j.y.to_vector<double>(), x = j.value.to_vector<double>();
+  const auto height = static_cast<int64_t>(y.size());
+  double far = 1;
+  for (double v : x) far = std::max(far, std::abs(v));
+  j.numeric.assign(height * j.columns, 0.0);
+  for (int64_t column = 0; column < j.columns; ++column) {
+    Values direction(x.size(), 0.0);
+    double h = step * far;
+    if (j.sampled) {
+      const Rng signs = Rng(options.seed).split("direction").split(column);
+      for (size_t i = 0; i < x.size(); ++i) direction[i] = signs.below(2, i) == 0 ? -1 : 1;
+    } else {
+      direction[column] = 1;
+      h = step * std::max(1.0, std::abs(x[column]));
+    }
+    const std::string place =
+        j.sampled ? fmt::format("direction {}", column) : index_text(j.value.shape(), column);
+    const Values slope = slopes(j, f, input, y, direction, h, place);
+    for (int64_t k = 0; k < height; ++k) j.numeric[k * j.columns + column] = slope[k];
+    if (j.sampled) chosen.push_back(std::move(direction));
+  }
+}
+
+// One row of `tape`: the gradient, seen along the columns.
+Values seen(const Jacobian& j, const Tensor& dx, const std::vector<Values>& chosen) {
+  if (!dx.defined()) return Values(j.columns, 0.0);
+  const Values gradient = dx.to_vector<double>();
+  if (!j.sampled) return gradient;
+  Values result;
+  for (const Values& direction : chosen) {
+    double sum = 0;
+    for (size_t i = 0; i < gradient.size(); ++i) sum += gradient[i] * direction[i];
+    result.push_back(sum);
+  }
+  return result;
+}
+
+// dyᵀ times `numeric`: the gradient that backward should have given.
+Values expected(const Jacobian& j, const Values& dy) {
+  Values sums(j.columns, 0.0);
+  for (size_t k = 0; k < dy.size(); ++k)
+    for (int64_t i = 0; i < j.columns; ++i) sums[i] += dy[k] * j.numeric[k * j.columns + i];
+  return sums;
+}
+
+// Compares the gradients for one dy and keeps the five worst entries.
+void compare(Jacobian& j, const Values& dy, const Values& tape) {
+  std::vector<GradientEntry> entries;
+  double worst = 0;
+  const Values numeric = expected(j, dy);
+  Values weighted = j.y.to_vector<double>();
+  for (size_t k = 0; k < weighted.size(); ++k) weighted[k] *= dy[k];
+  double largest = 0;
+  for (double v : tape) largest = std::max(largest, std::abs(v));
+  const double floor = std::max(1e-3 * largest, 1e-4 * norm(weighted));
+  for (int64_t i = 0; i < j.columns; ++i) {
+    if (std::isnan(numeric[i])) continue;  // a kink
+    const double apart = std::abs(tape[i] - numeric[i]);
+    double error = apart / std::max({std::abs(tape[i]), std::abs(numeric[i]), floor});
+    if (apart == 0) error = 0;
+    if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
+    worst = std::max(worst, error);
+    entries.push_back({j.sampled ? fmt::format("direction {}", i) : index_text(j.value.shape(), i), tape[i],
+                       numeric[i], error});
+  }
+  // By three digits of the error, then by place: rounding does not change the order.
+  const auto rounded = [](double error) { return std::stod(fmt::format("{:.2e}", error)); };
+  std::stable_sort(entries.begin(), entries.end(), [&](const GradientEntry& a, const GradientEntry& b) {
+    return rounded(a.relative_error) > rounded(b.relative_error);
+  });
+  if (entries.size() > 5) entries.resize(5);
+  if (j.worst.empty() || worst > j.max_relative_error) j.worst = std::move(entries);
+  j.max_relative_error = std::max(j.max_relative_error, worst);
+}
+
+bool close(const Values& a, const Values& b) {
+  double size = 0, apart = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    size = std::max({size, std::abs(a[i]), std::abs(b[i])});
+    apart = std::max(apart, std::abs(a[i] - b[i]));
+  }
+  return apart <= 1e-9 * size;
+}
+
+// Of a wrong gradient: the tape's whole Jacobian, and whether backward is linear in dy at all.
+void investigate(Jacobian& j, const Subject& f, size_t input, const Tensor& dy,
+                 const std::vector<Values>& chosen, const JacobianOptions& options) {
+  const auto gradient = [&](const Tensor& upstream) {
+    return seen(j, f.backward(upstream).dx[input], chosen);
+  };
+  const Values once = gradient(dy), none = gradient(zeros(dy.shape(), dy.dtype()));
+  Values doubled = once;
+  for (double& v : doubled) v *= 2;
+  j.linear = close(gradient(affine(dy, 2, 0)), doubled);
+  j.ignores_dy = norm(once) > 0 && close(none, once);
+  std::vector<Tensor> rows;
+  if (j.sampled) {
+    Values numeric;
+    for (int d = 0; d < directions; ++d) {
+      rows.push_back(Rng(options.seed).split("row").split(d).normal(dy.shape(), 0, 1, Dtype::f64));
+      const Values row = expected(j, rows.back().to_vector<double>());
+      numeric.insert(numeric.end(), row.begin(), row.end());
+    }
+    j.numeric = std::move(numeric);
+  } else {
+    for (int64_t k = 0; k < dy.numel(); ++k) {
+      Values one(dy.numel(), 0.0);
+      one[k] = 1;
+      rows.push_back(tensor(dy.shape(), one));
+    }
+  }
+  j.rows = static_cast<int64_t>(rows.size());
+  for (const Tensor& row : rows) {
+    const Values line = gradient(row);
+    j.tape.insert(j.tape.end(), line.begin(), line.end());
+  }
+}
+
+}  // namespace
+
+std::string index_text(const Shape& shape, int64_t position) {
+  std::vector<int64_t> index(shape.ndim());
+  for (int d = shape.ndim() - 1; d >= 0; --d) {
+    index[d] = position % shape[d];
+    position /= shape[d];
+  }
+  return fmt::format("[{}]", fmt::join(index, ", "));
+}
+
+std::vector<Jacobian> jacobians(const TensorFunction& f, const std::vector<NamedInput>& inputs,
+                                const JacobianOptions& options) {
+  for (const NamedInput& input : inputs)
+    check(input.value.dtype() != Dtype::f32,
+          "jacobians: {} must be f64 (differences of f32 numbers are too coarse); use to(Dtype::f64)",
+          input.name);
+  const Subject subject(f, inputs, options.seed);
+  const Tensor y = subject.y();
+  std::vector<Tensor> dys;
+  for (int d = 0; d < 2; ++d)
+    dys.push_back(Rng(options.seed).split("dy").split(d).normal(y.shape(), 0, 1, Dtype::f64));
+  std::vector<Subject::Gradients> gradients;
+  for (const Tensor& dy : dys) gradients.push_back(subject.backward(dy));
+
+  std::vector<Jacobian> result;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_float(inputs[i].value.dtype())) continue;
+    Jacobian j;
+    j.name = inputs[i].name;
+    j.value = inputs[i].value;
+    j.y = y;
+    j.inputs = inputs;
+    // A Jacobian of a million numbers is 8 MB.
+    j.sampled = j.value.numel() > options.element_limit || j.value.numel() * y.numel() > 1 << 20;
+    j.rows = y.numel();
+    j.columns = j.sampled ? directions : j.value.numel();
+    j.on_tape = gradients[0].on_tape[i];
+    j.received = gradients[0].dx[i].defined();
+    j.error = gradients[0].error;
+    std::vector<Values> chosen;
+    differentiate(j, subject, i, options, chosen);
+    if (j.error.empty()) {
+      for (size_t d = 0; d < dys.size(); ++d)
+        compare(j, dys[d].to_vector<double>(), seen(j, gradients[d].dx[i], chosen));
+      if (!j.right(options.tolerance)) investigate(j, subject, i, dys[0], chosen, options);
+    }
+    result.push_back(std::move(j));
+  }
+  return result;
+}
+
+}  // namespace isobar

@@ -1,0 +1,76 @@
+// Jacobian: the derivatives of a function by one of its inputs, from both sides: by finite differences in
+// f64, and by the tape, one backward for every number of y. Their comparison is the evidence from which
+// gradient_diagnosis.h tells what is wrong with a backward.
+//
+//   const TensorFunction f = [](const std::vector<Tensor>& in) { return my_op(in[0], in[1]); };
+//   for (const Jacobian& j : jacobians(f, {{"x", x}, {"weight", w}}))
+//     if (j.max_relative_error > 1e-6) fmt::print("{}\n", diagnose(j).text);
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gradcheck.h"
+
+namespace isobar {
+
+// A tensor with its name in messages: "x", "blocks.0.weight".
+struct NamedInput {
+  std::string name;
+  Tensor value;
+};
+
+// One number of the gradient of Σ dy · y with a random dy.
+struct GradientEntry {
+  std::string index;  // "[2, 0]", or "direction 3" where the input is too large for single elements
+  double tape, numeric;
+  double relative_error;  // against max(|tape|, |numeric|, floor); see GradcheckReport
+};
+
+// An element near which f is not smooth: its derivative from the left and from the right differ.
+struct Kink {
+  std::string index;
+  double left, right;
+};
+
+struct JacobianOptions {
+  // Inputs with at most this many elements are checked element by element, larger ones along eight random
+  // directions with entries ±1.
+  int64_t element_limit = 512;
+  double tolerance =
+      1e-6;           // beyond this relative error the tape's whole Jacobian is taken, for the diagnosis
+  uint64_t seed = 1;  // of dy, the directions, and the tape's key
+};
+
+struct Jacobian {
+  std::string name;                // of the input
+  Tensor value, y;                 // where: the input and the result there
+  std::vector<NamedInput> inputs;  // all of them
+
+  int64_t rows = 0, columns = 0;  // numbers of y and of the input
+  // (rows, columns), row by row; NaN where a kink is near. `tape` is filled only where the gradient is wrong.
+  std::vector<double> numeric, tape;
+  // Too large for that: rows are eight random dy, columns random directions.
+  bool sampled = false;
+
+  bool on_tape = true;      // the forward recorded a use of this input
+  bool received = true;     // backward left a gradient there
+  bool linear = true;       // gradients of dy and of 2 dy differ by the factor 2
+  bool ignores_dy = false;  // dy = 0 gives the gradient that another dy gives
+  std::string error;        // what backward threw, or nothing
+
+  double max_relative_error = 0;     // of the entries that have no kink
+  std::vector<GradientEntry> worst;  // up to five, the worst first
+  std::vector<Kink> kinks;
+  bool right(double tolerance) const { return error.empty() && max_relative_error <= tolerance; }
+};
+
+// One per float input, which must be f64. The function runs on a tape with a fixed key, so dropout draws the
+// same mask every time. Throws Error when f throws; what its backward throws is kept in `error`.
+std::vector<Jacobian> jacobians(const TensorFunction& f, const std::vector<NamedInput>& inputs,
+                                const JacobianOptions& options = {});
+
+// "[1, 2]": the place of the element at `position` in row-major order.
+std::string index_text(const Shape& shape, int64_t position);
+
+}  // namespace isobar

@@ -1,0 +1,239 @@
+#include "layer_trial.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "../../autograd/jacobian.h"
+#include "../../autograd/tape.h"
+#include "../../core/rng.h"
+#include "../observe.h"
+
+namespace isobar {
+namespace {
+
+const Rng rng(11);
+
+// Puts other tensors in the place of a module's parameters, tied ones included.
+class Replace : public Fields {
+ public:
+  Replace(const std::vector<Tensor>& from, const std::vector<Tensor>& to) : from_(from), to_(to) {}
+
+ protected:
+  void on_parameter(std::string_view, Tensor& tensor) override {
+    for (size_t i = 0; i < from_.size(); ++i)
+      if (from_[i].id() == tensor.id()) {
+        tensor = to_[i];
+        return;
+      }
+  }
+  void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
+
+ private:
+  std::vector<Tensor> from_, to_;
+};
+
+double largest_of(const std::vector<double>& values) {
+  double largest = 0;
+  for (double v : values) largest = std::max(largest, std::abs(v));
+  return largest;
+}
+
+bool finite(const Tensor& x) {
+  const std::vector<double> values = x.to_vector<double>();
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+}
+
+Tensor upstream(const Tensor& y) { return rng.split("dy").normal(y.shape(), 0, 1, y.dtype()); }
+
+// The same numbers, every second element of a larger block.
+Tensor spread(const Tensor& x) {
+  std::vector<double> values;
+  for (double v : x.to_vector<double>()) values.insert(values.end(), {v, -7});
+  Strides strides = x.shape().strides();
+  for (int64_t& stride : strides) stride *= 2;
+  return tensor(Shape{2 * x.numel()}, values).to(x.dtype()).view(x.shape(), strides);
+}
+
+// The rows of x, in turn.
+Tensor with_rows(const Tensor& x, int64_t count) {
+  const int64_t width = x.numel() / x.size(0);
+  const std::vector<double> values = x.to_vector<double>();
+  std::vector<double> result(count * width);
+  for (size_t i = 0; i < result.size(); ++i) result[i] = values[i % values.size()];
+  return tensor(x.shape().with(0, count), result).to(x.dtype());
+}
+
+}  // namespace
+
+std::vector<double> LayerStep::numbers() const {
+  std::vector<double> all = y.to_vector<double>();
+  for (const Tensor& gradient : gradients) {
+    const std::vector<double> values = gradient.to_vector<double>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+double LayerStep::distance(const LayerStep& other) const {
+  std::vector<Tensor> mine = gradients, theirs = other.gradients;
+  mine.push_back(y);
+  theirs.push_back(other.y);
+  double worst = 0;
+  for (size_t t = 0; t < mine.size(); ++t) {
+    const std::vector<double> a = mine[t].to_vector<double>(), b = theirs[t].to_vector<double>();
+    // A gradient that cancels to nothing (LayerNorm's under a constant) is no measure of its own.
+    const double size = std::max({largest_of(a), largest_of(b), 0.05});
+    for (size_t i = 0; i < a.size(); ++i) {
+      const double apart = std::abs(a[i] - b[i]) / size;
+      worst = std::isfinite(apart) ? std::max(worst, apart) : INFINITY;
+    }
+  }
+  return worst;
+}
+
+bool LayerStep::y_finite() const { return finite(y); }
+bool LayerStep::gradients_finite() const { return std::all_of(gradients.begin(), gradients.end(), finite); }
+
+std::unique_ptr<Module> LayerTrial::moved(Dtype dtype) const {
+  std::unique_ptr<Module> module = make_();
+  convert(*module, Dtype::f64);
+  for (auto& [name, parameter] : named_parameters(*module)) {
+    const Tensor noise = rng.split(name).normal(parameter.shape(), 0, 0.2, Dtype::f64);
+    assign(parameter, parameter.detach() + noise);
+  }
+  convert(*module, dtype);
+  return module;
+}
+
+Tensor LayerTrial::input(Dtype dtype) const { return is_float(x_.dtype()) ? x_.to(dtype) : x_.copy(); }
+
+Tensor LayerTrial::spread_input() const { return spread(input()); }
+
+Tensor LayerTrial::rows(int64_t count) const { return with_rows(input(), count); }
+
+Tensor LayerTrial::enlarged(int64_t elements) const {
+  const int64_t width = std::max<int64_t>(1, x_.numel() / x_.size(0));
+  return with_rows(input(Dtype::f32), std::max(x_.size(0), elements / width));
+}
+
+Tensor LayerTrial::output(Module& module, const Tensor& x) const {
+  const Tape tape({.key = Rng(3)});
+  return module(x).detach();
+}
+
+LayerStep LayerTrial::step(Module& module, const Tensor& input) const {
+  Tensor x = input.detach();
+  if (is_float(x.dtype())) x.set_trainable();
+  const std::vector<Tensor> parameters = isobar::parameters(module);
+  clear_gradients(parameters);
+  LayerStep result;
+  Tape tape({.key = Rng(3)});
+  const Tensor y = module(x);
+  const Tensor dy = upstream(y);
+  const std::vector<double> before = dy.to_vector<double>();
+  if (tape.tracks(y)) tape.backward(y, dy);
+  result.dy_kept = dy.to_vector<double>() == before;
+  result.y = y.detach();
+  const auto take = [&](const Tensor& leaf) {
+    result.gradients.push_back(leaf.grad().defined() ? leaf.grad() : zeros(leaf.shape(), leaf.dtype()));
+  };
+  if (x.trainable()) take(x);
+  for (const Tensor& parameter : parameters) take(parameter);
+  clear_gradients(parameters);
+  return result;
+}
+
+std::vector<Jacobian> LayerTrial::jacobians(bool training, double tolerance) const {
+  const std::unique_ptr<Module> module = moved();
+  if (!training) eval(*module);
+  std::vector<NamedInput> inputs{{"x", input()}};
+  for (const NamedTensor& parameter : named_parameters(*module))
+    inputs.push_back({parameter.name, parameter.tensor.detach().copy()});
+  std::vector<Tensor> current = parameters(*module);
+  const TensorFunction f = [&](const std::vector<Tensor>& in) {
+    const std::vector<Tensor> given(in.begin() + 1, in.end());
+    Replace visitor(current, given);
+    module->fields(visitor);
+    current = given;
+    return (*module)(in[0]);
+  };
+  return isobar::jacobians(f, inputs, {.tolerance = tolerance});
+}
+
+std::string LayerTrial::compare_two_uses() const {
+  const std::unique_ptr<Module> module = moved();
+  eval(*module);  // where training draws a mask, two calls draw two
+  const Tensor first = input(), second = with_rows(first, first.size(0) + 1);
+  const Tensor last_rows = second.view(first.shape(), second.strides(), second.strides()[0]).copy();
+  const LayerStep a = step(*module, first), b = step(*module, last_rows);
+
+  const std::vector<NamedTensor> parameters = named_parameters(*module);
+  Tape tape;
+  const Tensor y = (*module)(first), z = (*module)(last_rows);
+  if (parameters.empty() || !tape.tracks(y)) return "";
+  tape.backward(y * upstream(y) + z * upstream(z), ones(y.shape(), y.dtype()));
+  const size_t skip = a.gradients.size() - parameters.size();  // the input's own
+  std::string wrong;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor& leaf = parameters[i].tensor;
+    const Tensor sum = leaf.grad().defined() ? leaf.grad() : zeros(leaf.shape(), leaf.dtype());
+    const auto is = [&](const Tensor& wanted) {
+      return LayerStep{sum, {}}.distance(LayerStep{wanted, {}}) <= 1e-12;
+    };
+    const Tensor &one = a.gradients[i + skip], &other = b.gradients[i + skip];
+    if (wrong.empty() && !is(one.detach() + other.detach()))
+      wrong = fmt::format(
+          "{}: overwritten instead of accumulated: two calls on one tape give {}; does forward keep "
+          "something in the "
+          "layer that the next call overwrites, or backward set grad() itself?",
+          parameters[i].name,
+          is(one) || is(other) ? "the gradient of one of them" : "another gradient than their sum");
+  }
+  for (const NamedTensor& parameter : parameters) parameter.tensor.clear_grad();
+  return wrong;
+}
+
+std::string LayerTrial::stray_leaf(Module& module) const {
+  Tape tape({.key = Rng(3)});
+  try {
+    module(input(Dtype::f32));
+  } catch (const Error&) {
+    return "";  // another check tells
+  }
+  std::set<const void*> listed;
+  for (const NamedTensor& parameter : named_parameters(module)) listed.insert(parameter.tensor.id());
+  for (const Tensor& leaf : tape.leaves())
+    if (!listed.contains(leaf.id()))
+      return fmt::format(
+          "forward uses a trainable tensor {} that fields() does not list: it is neither trained nor saved",
+          leaf.shape());
+  return "";
+}
+
+LayerSignal LayerTrial::signal() const {
+  if (!is_float(x_.dtype())) return {std::nan(""), std::nan("")};
+  const std::unique_ptr<Module> module = make_();
+  convert(*module, Dtype::f64);
+  const Tensor shape_of = enlarged(1 << 14);
+  const Tensor x = rng.split("signal").normal(shape_of.shape(), 0, 1, Dtype::f64);
+  const LayerStep found = step(*module, x);
+  return {moments_of(found.y).std / moments_of(x).std,
+          moments_of(found.gradients[0]).rms / moments_of(upstream(found.y)).rms};
+}
+
+void LayerTrial::find_out_whether_random() {
+  const std::unique_ptr<Module> module = moved();
+  const auto run = [&](uint64_t key) {
+    Tape tape({.key = Rng(key)});
+    return (*module)(input()).to_vector<double>();
+  };
+  const std::vector<double> training = run(1);
+  random_ = training != run(2);
+  const std::unique_ptr<Module> evaluated = moved();
+  eval(*evaluated);
+  same_in_evaluation_ = (*evaluated)(input()).to_vector<double>() == training;
+}
+
+}  // namespace isobar

@@ -1,0 +1,188 @@
+// check_layer on some fifty layers with a mistake in each, and on all of ours, which have none.
+#include "../nn/check_layer.h"
+
+#include <doctest/doctest.h>
+
+#include "../autograd/tape.h"
+#include "../nn/activation.h"
+#include "../nn/linear.h"
+#include "gradient_bugs.h"
+#include "module_table.h"
+#include "program.h"
+
+using namespace isobar;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+std::string first_line(const LayerReport& report) {
+  const std::string text = report.text();
+  return text.substr(0, text.find('\n'));
+}
+
+// x · weight, and whatever else a test wants of it.
+struct Scale : Module {
+  Tensor weight = ones(5).set_trainable();
+  int calls = 0;
+
+  Tensor forward(const Tensor& x) override { return x * weight; }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+template <class M>
+LayerReport report_of(const CheckLayerOptions& options = {}) {
+  return check_layer([] { return std::make_unique<M>(); }, Rng(1).normal({4, 5}), options);
+}
+
+struct WritesInput : Scale {
+  Tensor forward(const Tensor& x) override {
+    Tensor same = x.detach();
+    if (x.dtype() == Dtype::f64) same.write<double>()[0] = 3;
+    return x * weight;
+  }
+};
+struct WritesDy : Scale {
+  Tensor forward(const Tensor& x) override {
+    return record("writes_dy", (x.detach() * 2).detach(), {x}, [](const Tensor& dy) {
+      Tensor dx = dy;
+      if (dx.dtype() == Dtype::f64)
+        for (int64_t i = 0; i < dx.numel(); ++i) dx.write<double>()[i] *= 2;
+      return dx;
+    });
+  }
+  void fields(Fields&) override {}
+};
+struct Counts : Scale {
+  Tensor forward(const Tensor& x) override { return x * weight * ++calls; }
+};
+struct Forgets : Scale {
+  void fields(Fields&) override {}
+};
+struct ListsTwice : Scale {
+  Tensor bias = zeros(5).set_trainable();
+  Tensor forward(const Tensor& x) override { return x * weight + bias; }
+  void fields(Fields& f) override {
+    f("weight", weight);
+    f("weight", bias);
+  }
+};
+struct DividesByBatch : Scale {
+  Tensor forward(const Tensor& x) override { return x * weight / (x.size(0) - 1.0); }
+};
+struct DropsRow : Scale {
+  Tensor forward(const Tensor& x) override { return x.size(0) > 1 ? x * weight : concat({x, x}, 0) * weight; }
+};
+struct SeesLayout : Scale {
+  Tensor forward(const Tensor& x) override { return x * weight * (x.contiguous() ? 1 : 2); }
+};
+struct ChangesInEvaluation : Scale {
+  Tensor seen = zeros(1);
+  Tensor forward(const Tensor& x) override {
+    assign(seen, seen + 1);
+    return x * weight;
+  }
+  void fields(Fields& f) override {
+    f("weight", weight);
+    f.buffer("seen", seen);
+  }
+};
+struct RoundsToF32 : Scale {
+  Tensor forward(const Tensor& x) override {
+    return x.dtype() == Dtype::f32 ? x * weight * 1.001 : x * weight;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("check_layer names the cause of classic gradient bugs in its first line") {
+  int right = 0, wrong = 0, unknown = 0, total = 0;
+  for (const GradientBug& bug : gradient_bugs()) {
+    const LayerReport report = check_layer(bug.make, bug.x, {.large = 0});
+    const std::string said = report.text();
+    CAPTURE(bug.name);
+    CAPTURE(said);
+    CHECK_FALSE(report.passed());
+    CHECK(holds(first_line(report), "WRONG gradient of " + report.diagnosis.text));
+    ++total;
+    if (report.diagnosis.cause == Cause::unknown)
+      ++unknown;
+    else if (report.diagnosis.cause == bug.cause)
+      ++right;
+    else
+      ++wrong;
+    CHECK(report.diagnosis.cause == bug.cause);
+  }
+  MESSAGE(fmt::format("{} bugs: {} right, {} wrong, {} unknown", total, right, wrong, unknown));
+  CHECK(total >= 40);
+  CHECK(right >= total - 4);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("check_layer finds nothing wrong with any row of the module table") {
+  for (const ModuleRow& row : module_rows()) SUBCASE(row.name.c_str()) {
+      const LayerReport report = check_layer(row.make, input_of(row), {.large = 0});
+      const std::string said = report.text();
+      CHECK_MESSAGE(report.passed(), said);
+    }
+}
+
+TEST_CASE("check_layer finds what else a layer may break") {
+  CHECK(holds(first_line(report_of<WritesInput>()), "WRONG: inputs untouched: x was written to"));
+  CHECK(holds(first_line(report_of<Counts>()), "WRONG: repeated calls: a second call with the same input"));
+  CHECK(holds(first_line(report_of<Forgets>()),
+              "WRONG: fields: forward uses a trainable tensor [5] that fields() does not list"));
+  CHECK(holds(first_line(report_of<ListsTwice>()), "WRONG: fields: the name weight is listed twice"));
+  CHECK(
+      holds(first_line(report_of<DividesByBatch>()), "WRONG: batch of 1: NaN or infinity in y for x [1, 5]"));
+  CHECK(holds(report_of<DropsRow>().text(), "y must be [1, 5], got [2, 5]"));
+  CHECK(holds(first_line(report_of<SeesLayout>()), "WRONG: strided input: values or gradients differ by"));
+  CHECK(holds(first_line(report_of<ChangesInEvaluation>()),
+              "WRONG: train and eval: a call in evaluation changes the state"));
+  CHECK(holds(first_line(report_of<RoundsToF32>()), "WRONG: f32 against f64: relative distance 0.001"));
+  CHECK(holds(first_line(report_of<Scale>({.output_shape = Shape{4, 6}})),
+              "WRONG: forward: y must be [4, 6], got [4, 5]"));
+  CHECK(holds(report_of<WritesDy>().text(), "backward wrote to dy while others could see it"));
+  CHECK(report_of<Scale>().passed());
+}
+
+TEST_CASE("check_layer says which elements it skipped near a kink") {
+  Tensor x = Rng(1).normal({3, 5}, 0, 1, Dtype::f64);
+  x.write<double>()[7] = 0;
+  const LayerReport report = check_layer([] { return std::make_unique<ReLU>(); }, x);
+  CHECK(report.passed());
+  CHECK(holds(report.text(), "all 15 elements, within 1e-06 of differences"));
+  CHECK(holds(report.text(),
+              "1 of 15 skipped: near a kink, as at [1, 2] (slope 0 on the left, 1 on the right)"));
+}
+
+TEST_CASE("check_layer measures what a layer does to the signal") {
+  const LayerReport report =
+      check_layer([] { return std::make_unique<Linear>(64, 64, Rng(1), LinearOptions{.bias = false}); },
+                  Rng(2).normal({4, 64}));
+  CHECK(report.passed());
+  // PyTorch's default weights have variance 1/(3 · 64): both ways the std is multiplied by √(1/3).
+  CHECK(report.std_ratio == doctest::Approx(0.577).epsilon(0.05));
+  CHECK(report.gradient_ratio == doctest::Approx(0.577).epsilon(0.05));
+  // 4096 weights are too many to move one by one.
+  CHECK(holds(report.text(), "along 8 random directions, within 1e-06"));
+}
+
+TEST_CASE("the check_layer program checks our layers by name") {
+  const Outcome run = run_built("check_layer", "RMSNorm Dropout");
+  INFO(run.out, run.err);
+  CHECK(run.code == 0);
+  CHECK(holds(run.out, "RMSNorm on x [4, 5]: right, "));
+  CHECK(holds(run.out, "training draws from the tape's key, evaluation does not"));
+  CHECK(holds(run.out, "the same bits for x [13107, 5]"));
+  const Outcome tape = run_built("check_layer", "--tape 'SwiGLU'");
+  CHECK(tape.code == 0);
+  CHECK(holds(tape.out, "-> [3, 6], norm "));
+  CHECK(holds(tape.out, ", in down_proj\nbackward\n"));
+  CHECK_FALSE(holds(tape.out, "no gradient"));
+  const Outcome drawing = run_built("check_layer", "--dot 'SwiGLU'");
+  CHECK(holds(drawing.out, "subgraph cluster_0 {\n    label=\"down_proj\";"));
+  CHECK(run_built("check_layer", "--dto SwiGLU").code == 2);
+  const Outcome unknown = run_built("check_layer", "RNSNorm");
+  CHECK(unknown.code == 2);
+  CHECK(holds(unknown.err, "check_layer: no layer is called 'RNSNorm'; there are: Linear, "));
+}
