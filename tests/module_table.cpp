@@ -154,7 +154,7 @@ const std::vector<ModuleRow>& module_rows() {
       {"NGPTBlock", make<NGPTBlock>(ngpt(), rng), normal(2, 3, 4)},
       {"LearnedScale", make<LearnedScale>(4, 0.05, 0.5), normal(2, 3, 4)},
       {"LearnedScale, absolute", make<LearnedScale>(4, -0.5, 0.5, true), normal(2, 3, 4)},
-  };
+  };  // rows
   return rows;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../../core/error.h"
+#include "../../nn/norm.h"
 
 namespace isobar::decay {
 namespace {
@@ -22,7 +23,7 @@ void Config::fields(Fields& f) {
   f("init", init, "initial weights; all but default come with zero bias",
     {"default", "default_nobias", "normal01", "xavier_uniform", "xavier_normal", "he_uniform", "he_normal",
      "lecun_normal", "orthogonal", "orthogonal_sqrt2"});
-  f("norm", norm, "normalization N", {"none", "layernorm", "rmsnorm", "dyt", "dyt_sqrtd", "dyisru"});
+  f("norm", norm, "normalization N", norm_names());
   f("order", order, "of the steps after a plain layer's matrix", {"norm_relu", "relu_norm"});
   f("topology", topology,
     "plain chain, or blocks with f(x) = W2 relu(W1 x): residual x + f(x), pre x + f(N(x)), post N(x + f(x)), "

@@ -185,7 +185,9 @@ std::vector<LayerTheory> block_theory(const Config& config) {
 }  // namespace
 
 std::vector<LayerTheory> theory_of(const Config& config) {
-  if (config.norm.starts_with("dy")) return std::vector<LayerTheory>(static_cast<size_t>(config.depth));
+  // The closed forms know two norms.
+  if (config.norm != "none" && config.norm != "layernorm" && config.norm != "rmsnorm")
+    return std::vector<LayerTheory>(static_cast<size_t>(config.depth));
   return config.is_block() ? block_theory(config) : plain_theory(config);
 }
 

@@ -26,7 +26,7 @@
 
 namespace isobar::decay {
 
-// NaN where no closed form is known: tanh-like norms, and gradients of order relu_norm.
+// NaN where no closed form is known: tanh-like norms, a program's own, and gradients of order relu_norm.
 struct LayerTheory {
   double output_std = std::numeric_limits<double>::quiet_NaN();
   double weight_gradient_norm = std::numeric_limits<double>::quiet_NaN();

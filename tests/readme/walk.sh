@@ -1,0 +1,72 @@
+#!/bin/bash
+# walk.sh README PREFIX FOLDER: follows README's walk in an empty FOLDER, with the library installed in PREFIX, and
+# compares what its commands print.
+#
+#   <!-- file: x.h -->            the next block is this file, old or new
+#   <!-- append: x.txt -->        the next block goes to the file's end
+#   <!-- row: x.cpp "text -->     the next block replaces the last line of the file that holds the text
+#   <!-- session -->              the next block holds commands ("$ …") and their output; "…" is any output
+set -euo pipefail
+readme=$(realpath "$1") prefix=$2 folder=$3
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+export PATH=$prefix/bin:$PATH CMAKE_PREFIX_PATH=$prefix
+steps=0
+
+fail() { printf 'nn/README.md: %s\n' "$*" >&2; exit 1; }
+
+# Replaces the last line of a file that holds the text.
+replace() {
+  at=$(grep -nF -- "$2" "$1" | tail -n 1 | cut -d: -f1)
+  [[ $at ]] || fail "$1 has no line with $2"
+  printf '%s\n' "$3" >row
+  sed -i -e "${at}r row" -e "${at}d" "$1"
+  rm row
+}
+
+# Runs one command and compares its output; its exit code is the reader's business.
+compare() {
+  local command=$1 wanted=$2 got
+  got=$(bash -c "$command" 2>&1) || true
+  if [[ $wanted == … ]]; then
+    [[ $got != *error:* && $got != *"CMake Error"* ]] || fail "$command: $got"
+  elif [[ $got != "$wanted" ]]; then
+    diff <(printf '%s\n' "$wanted") <(printf '%s\n' "$got") >&2 || true
+    fail "'$command' prints something else (< README, > now)"
+  fi
+}
+
+session() {
+  local command='' output='' line
+  while IFS= read -r line; do
+    if [[ $line == '$ '* ]]; then
+      [[ ! $command ]] || compare "$command" "$output"
+      command=${line#'$ '} output=''
+    else
+      output+=${output:+$'\n'}$line
+    fi
+  done <<<"$1"
+  compare "$command" "$output"
+}
+
+kind='' inside='' block=''
+while IFS= read -r line; do
+  if [[ $inside && $line == '```' ]]; then
+    case $kind in
+      file) printf '%s\n' "$block" >"$target" ;;
+      append) printf '%s\n' "$block" >>"$target" ;;
+      row) replace "${target%% *}" "${target#* }" "$block" ;;
+      session) session "$block" ;;
+    esac
+    inside='' kind='' steps=$((steps + 1))
+  elif [[ $inside ]]; then
+    block+=${block:+$'\n'}$line
+  elif [[ $line =~ ^'<!-- '(file|append|row|session)(': '(.*))?' -->'$ ]]; then
+    kind=${BASH_REMATCH[1]} target=${BASH_REMATCH[3]}
+  elif [[ $kind && $line == '```'* ]]; then
+    inside=yes block=''
+  fi
+done <"$readme"
+((steps >= 10)) || fail "only $steps steps found"
+echo "$steps steps followed"
