@@ -1,6 +1,7 @@
 #!/bin/bash
 # newcomer.sh LAYERS PREFIX FOLDER: in FOLDER, where walk.sh has been, starts Mish and ScaleNorm with new_layer, sees them
 # fail, writes what LAYERS has for them, at most 80 lines each, and sees them pass. No file is edited but by new_layer.
+# Then new_layer starts one in a copy of the library's own tree, which still compiles.
 set -euo pipefail
 layers=$(realpath "$1") prefix=$2
 cd "$3"
@@ -23,3 +24,15 @@ for file in mish.h scale_norm.h; do
 done
 cmake --build build --target check_layers >log || fail "$(cat log)"
 build/check_layers Mish ScaleNorm || fail "the layers do not pass"
+
+source=$(realpath "$layers/../../..")
+rm -rf tree
+mkdir tree
+for room in core autograd nn tests; do cp -Rs "$source/$room" "tree/$room"; done
+cd tree
+new_layer Mish
+grep -qx '#include "mish.h"' nn/nn.h || fail "nn.h does not include mish.h"
+grep -qF '{"Mish", make<Mish>(), normal(4, 5)},' tests/module_table.cpp || fail "the module table has no row for Mish"
+"${CXX:-c++}" -std=c++20 -march=native -fsyntax-only tests/module_table.cpp || fail "the tree with Mish does not compile"
+! new_layer Mish 2>log || fail "new_layer wrote over a layer"
+grep -qx 'new_layer: nn/mish.h is there already' log || fail "$(cat log)"
