@@ -149,7 +149,7 @@ TEST_CASE("a damaged checkpoint is named and the one before it taken") {
   CHECK(message_of([&] { newest_checkpoint(folder / "run"); }).find("found none") != std::string::npos);
   std::filesystem::create_directory(folder / "run");
   CheckpointFolder checkpoints(folder / "run", {.keep = 3, .fresh = true});
-  for (const int64_t step : {1, 2, 3}) checkpoints.save(trained.checkpoint(step));
+  for (const int64_t step : {1, 2, 3}) checkpoints.save(trained.checkpoint(step), {.step = true});
   for (const char* step : {"3", "2"}) {
     const std::string path = folder / (std::string("run/checkpoints/step_00000") + step + ".h5");
     std::string bytes = file_text(path);
