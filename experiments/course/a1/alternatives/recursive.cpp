@@ -1,0 +1,80 @@
+// The walk as a depth-first search with a stack of its own; backward counts who still owes a part.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "a1.h"
+
+Var Recording::leaf(const Tensor& value) {
+  const int64_t slot = std::ssize(slots);
+  slots.emplace_back();
+  return Var{value, slot};
+}
+
+Var Recording::record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward) {
+  if (std::all_of(inputs.begin(), inputs.end(), [](const Var& v) { return v.slot == -1; }))
+    return Var{value, -1};
+  slots.emplace_back();
+  for (const Var& v : inputs) slots.back().inputs.push_back(v.slot);
+  slots.back().backward = backward;
+  return Var{value, std::ssize(slots) - 1};
+}
+
+std::vector<int64_t> walk(const std::vector<Slot>& slots, int64_t start) {
+  // Everything reachable, then sorted: inputs have smaller numbers than what they go into.
+  std::set<int64_t> seen{start};
+  std::vector<int64_t> waiting{start};
+  while (!waiting.empty()) {
+    const int64_t at = waiting.back();
+    waiting.pop_back();
+    for (const int64_t input : slots[at].inputs)
+      if (input != -1 && seen.insert(input).second) waiting.push_back(input);
+  }
+  return {seen.rbegin(), seen.rend()};
+}
+
+void accumulate(Tensor& adjoint, const Tensor& dx) {
+  if (!dx.defined()) return;
+  if (!adjoint.defined()) adjoint = isobar::zeros(dx.shape(), Dtype::f64);
+  if (!(adjoint.shape() == dx.shape()))
+    isobar::throw_error(fmt::format("wanted {}, got {}", adjoint.shape(), dx.shape()));
+  Tensor next = adjoint.copy();
+  double* to = next.write<double>();
+  for (const double v : dx.to_vector<double>()) *to++ += v;
+  adjoint = next;
+}
+
+void Recording::backward(const Var& loss) {
+  if (loss.slot < 0 || loss.slot >= std::ssize(slots)) isobar::throw_error("backward: not on this tape");
+  check(loss.value.numel() == 1, "backward: wanted one number, got {}", loss.value.shape());
+  std::map<int64_t, int> owed;  // users that have not been called yet
+  for (const int64_t at : walk(slots, loss.slot))
+    for (const int64_t input : slots[at].inputs)
+      if (input >= 0) ++owed[input];
+  std::map<int64_t, Tensor> arrived;
+  arrived[loss.slot] = isobar::full(loss.value.shape(), 1, Dtype::f64);
+  std::vector<int64_t> ready{loss.slot};
+  while (!ready.empty()) {
+    const int64_t at = ready.back();
+    ready.pop_back();
+    const Tensor dy = arrived[at];
+    std::vector<Tensor> dx(slots[at].inputs.size());
+    if (dy.defined() && slots[at].backward) dx = slots[at].backward(dy);
+    if (dy.defined() && !slots[at].backward) accumulate(slots[at].gradient, dy);
+    for (size_t i = 0; i < dx.size(); ++i) {
+      const int64_t input = slots[at].inputs[i];
+      if (input < 0) continue;
+      accumulate(arrived[input], dx[i]);
+      if (--owed[input] == 0) ready.push_back(input);
+    }
+  }
+}
+
+Tensor Recording::gradient(const Var& leaf) const {
+  check(leaf.slot != -1 && leaf.slot < std::ssize(slots), "gradient: not on this tape");
+  return slots.at(leaf.slot).gradient;
+}
+
+void Recording::clear_gradients() {
+  for (Slot& slot : slots) slot.gradient = {};
+}

@@ -1,0 +1,146 @@
+// Runs a program of ops on your tape. A program is (N, 3) of i64, one value a row: what it is, and the rows
+// it is made of.
+//   0 leaf x<a>   1 constant x<a>   2 a + b   3 a · b   4 sum of a   5 sin a   6 a · b, no gradient to b
+#include "driver.h"
+
+#include <cmath>
+
+#include "a1.h"
+
+using isobar::tensor;
+
+namespace {
+
+Tensor elementwise(const Tensor& a, const std::function<double(size_t)>& f) {
+  std::vector<double> values(a.numel());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = f(i);
+  return tensor(a.shape(), values);
+}
+
+struct Program {
+  Recording tape;
+  std::vector<Var> vars;
+  std::vector<double> calls;    // of each row's closure
+  std::vector<double> visited;  // slots in the order their closures were called
+
+  Program(const Request& in, const Tensor& code) : calls(code.size(0), 0) {
+    for (int64_t row = 0; row < code.size(0); ++row) {
+      const int64_t op = code.at({row, 0}), a = code.at({row, 1}), b = code.at({row, 2});
+      if (op == 0) vars.push_back(tape.leaf(in["x" + std::to_string(a)].copy()));
+      if (op == 1) vars.push_back({in["x" + std::to_string(a)].copy(), -1});
+      if (op >= 2) vars.push_back(apply(row, op, vars[a], vars[b]));
+    }
+  }
+
+  Var apply(int64_t row, int64_t op, const Var& a, const Var& b) {
+    const std::vector<double> x = a.value.to_vector<double>(), z = b.value.to_vector<double>();
+    const auto times = [](const Tensor& dy, const std::vector<double>& factor) {
+      const std::vector<double> d = dy.to_vector<double>();
+      return elementwise(dy, [&](size_t i) { return d[i] * factor[i]; });
+    };
+    const auto count = [this, row] {
+      calls[row] += 1;
+      visited.push_back(vars[row].slot);
+    };
+    if (op == 2)  // both inputs get the very same tensor
+      return tape.record(elementwise(a.value, [&](size_t i) { return x[i] + z[i]; }), {a, b},
+                         [=](const Tensor& dy) {
+                           return count(), std::vector{dy, dy};
+                         });
+    if (op == 3 || op == 6)
+      return tape.record(elementwise(a.value, [&](size_t i) { return x[i] * z[i]; }), {a, b},
+                         [=](const Tensor& dy) {
+                           return count(), std::vector{times(dy, z), op == 6 ? Tensor() : times(dy, x)};
+                         });
+    if (op == 4) {
+      double total = 0;
+      for (const double v : x) total += v;
+      const Shape shape = a.value.shape();
+      return tape.record(isobar::full({}, total, Dtype::f64), {a}, [=](const Tensor& dy) {
+        return count(), std::vector{isobar::full(shape, dy.item(), Dtype::f64)};
+      });
+    }
+    std::vector<double> slope(x.size());
+    for (size_t i = 0; i < x.size(); ++i) slope[i] = std::cos(x[i]);
+    return tape.record(elementwise(a.value, [&](size_t i) { return std::sin(x[i]); }), {a},
+                       [=](const Tensor& dy) { return count(), std::vector{times(dy, slope)}; });
+  }
+};
+
+Tensor list(const std::vector<double>& values) {
+  return tensor({static_cast<int64_t>(values.size())}, values);
+}
+
+void record_only(const Request& in, Answer& out) {
+  const Program program(in, in["code"]);
+  std::vector<double> slots, inputs, leaves;
+  for (const Var& var : program.vars) slots.push_back(var.slot);
+  for (const Slot& slot : program.tape.slots) {
+    inputs.push_back(-2);  // between the slots
+    inputs.insert(inputs.end(), slot.inputs.begin(), slot.inputs.end());
+    leaves.push_back(!slot.backward);
+  }
+  out("slots", list(slots));
+  out("inputs", list(inputs));
+  out("leaves", list(leaves));
+  for (size_t i = 0; i < program.vars.size(); ++i) out("v" + std::to_string(i), program.vars[i].value);
+}
+
+void walk_only(const Request& in, Answer& out) {
+  // inputs: slots (N, 2), −1 for none. The tape is built here, not by task 1.
+  std::vector<Slot> slots(in["inputs"].size(0));
+  for (size_t i = 0; i < slots.size(); ++i)
+    for (int64_t j = 0; j < 2; ++j)
+      if (const int64_t input = in["inputs"].at({static_cast<int64_t>(i), j}); input >= -1)
+        slots[i].inputs.push_back(input);
+  const std::vector<int64_t> order = walk(slots, in.integer("start"));
+  out("order", list({order.begin(), order.end()}));
+}
+
+void accumulate_only(const Request& in, Answer& out) {
+  Tensor adjoint = in.has("adjoint") ? in["adjoint"].copy() : Tensor();
+  const Tensor before = adjoint;
+  for (const std::string name : {"dx0", "dx1", "dx2"}) {
+    const Tensor dx = in.has(name) ? in[name].copy() : Tensor();
+    accumulate(adjoint, dx);
+    out(name, dx);
+  }
+  out("adjoint", adjoint);
+  out("before", before);
+}
+
+void gradients(const Request& in, Answer& out) {
+  Program program(in, in["code"]);
+  const int64_t times = in.has("times") ? in.integer("times") : 1;
+  for (int64_t i = 0; i < times; ++i) {
+    if (in.has("clear") && i > 0) program.tape.clear_gradients();
+    program.tape.backward(program.vars[in.integer("loss")]);
+  }
+  for (int64_t row = 0; row < in["code"].size(0); ++row)
+    if (in["code"].at({row, 0}) == 0)
+      out("d" + std::to_string(row), program.tape.gradient(program.vars[row]));
+  for (size_t i = 0; i < program.vars.size(); ++i) out("v" + std::to_string(i), program.vars[i].value);
+  out("calls", list(program.calls));
+}
+
+void gradient_of(const Request& in, Answer& out) {
+  Program program(in, in["code"]);
+  out("defined", program.tape.gradient(program.vars[in.integer("of")]).defined());
+}
+
+void other_tape(const Request& in, Answer&) {
+  Program large(in, in["code"]);
+  Recording empty;
+  empty.backward(large.vars.back());
+}
+
+}  // namespace
+
+int main() {
+  return serve({{"record", record_only},
+                {"walk", walk_only},
+                {"accumulate", accumulate_only},
+                {"gradients", gradients},
+                {"gradient_of", gradient_of},
+                {"other_tape", other_tape}});
+}

@@ -1,0 +1,165 @@
+"""a2's cases."""
+import math
+import oracle
+from course import case
+from oracle import build, gradients, normal
+from tensors import Array, array
+
+# The library's own ops hold the answers.
+FORBIDDEN = [r"isobar::(sum_to|broadcast_to|multiply|divide|matmul|linear|softmax|log_softmax|max|sum|gradcheck|"
+             r"transpose|permute|Tape|record)\b", "isobar::gemm"]
+
+
+def broadcast(shape, x, index):
+    """x's element at an index of the shape it broadcasts to."""
+    own = index[len(shape) - len(x.shape):]
+    return x[tuple(0 if e == 1 else i for e, i in zip(x.shape, own))]
+
+
+def wide(a, b):
+    n = max(len(a.shape), len(b.shape))
+    pad = lambda s: (1,) * (n - len(s)) + tuple(s)
+    return tuple(q if p == 1 else p for p, q in zip(pad(a.shape), pad(b.shape)))
+
+
+def multiply(a, b):
+    shape = wide(a, b)
+    return build(shape, lambda *i: broadcast(shape, a, i) * broadcast(shape, b, i))
+
+
+def divide(a, b):
+    shape = wide(a, b)
+    return build(shape, lambda *i: broadcast(shape, a, i) / broadcast(shape, b, i))
+
+
+def matmul(a, b):
+    return build((a.shape[0], b.shape[1]), lambda m, n: sum(a[m, k] * b[k, n] for k in range(a.shape[1])))
+
+
+def softmax(x):
+    found = []
+    for row in oracle.rows(x):
+        top = max(map(oracle.real, row))
+        e = [oracle.exp(v - top) for v in row]
+        found.append([v / sum(e) for v in e])
+    return oracle.flat(found, x.shape)
+
+
+def sum_to(x, shape):
+    """By the definition of an adjoint: d Σ x · broadcast(z) / d z."""
+    z = Array(shape, [0.0] * math.prod(shape))
+    return oracle.gradient(lambda z: build(x.shape, lambda *i: broadcast(x.shape, z, i)), {"z": z}, "z", x)
+
+
+def gradient_error(a, n):
+    size = max(map(abs, n))
+    return max(0 if p == q else abs(p - q) / max(abs(p), abs(q), 1e-3 * size) for p, q in zip(a, n))
+
+
+def cases():
+    # --- task 1
+    hint = "align the shapes at their last dimension; sum over extents of one and over what is missing in front"
+    for name, frm, to, public in [("rows of a matrix are summed", (3, 4), (4,), True),
+                                  ("columns are summed, one stays", (3, 4), (3, 1), True),
+                                  ("all of it to a single number", (2, 3), (), False),
+                                  ("the same shape changes nothing", (2, 3), (2, 3), False),
+                                  ("in front, in the middle and at the end", (2, 3, 4, 2), (3, 1, 2), False),
+                                  ("an extent of one in front stays", (5, 3), (1, 3), True),
+                                  ("ones on both sides", (2, 3, 2), (1, 3, 1), False),
+                                  ("nothing is summed to zeros", (0, 3), (3,), False)]:
+        x = normal(1, *frm)
+        yield case(name, 1, "sum_to", {"x": x, "shape": Array([len(to)], to, "i64")}, {"y": sum_to(x, to)},
+                   public=public, hint=hint)
+    for name, frm, to, part, public in [("a shape that does not fit is an error", (3, 4), (3,), "[3, 4]", True),
+                                        ("a shape that would need repeating is an error", (3, 1), (4,), "[3, 1]", False),
+                                        ("a shape of more dimensions is an error", (3,), (2, 3), "[2, 3]", False)]:
+        yield case(name, 1, "sum_to", {"x": normal(1, *frm), "shape": Array([len(to)], to, "i64")}, error=part,
+                   public=public, hint="\"sum_to: [3] does not broadcast to [3, 4]\"")
+    # --- task 2
+    pairs = [("same shapes", (2, 3), (2, 3), True), ("b is a row", (3, 4), (4,), True), ("a is a row", (4,), (3, 4), False),
+             ("b is a single number", (2, 3), (), False), ("both are repeated", (3, 1), (1, 4), False),
+             ("three dimensions", (2, 1, 3), (4, 1), False)]
+    for op, f in (("multiply", multiply), ("divide", divide)):
+        for name, p, q, public in pairs:
+            a, b = normal(2, *p), normal(3, *q, shift=3.0, scale=0.5)
+            dy = normal(4, *wide(a, b))
+            yield case(f"{op}, {name}", 2, f"{op}_backward", {"dy": dy, "a": a, "b": b},
+                       gradients(f, {"a": a, "b": b}, "ab", dy), public=public,
+                       hint="the gradient in dy's shape, then sum_to the operand's")
+    # --- task 3
+    for name, m, k, n, public in [("small", 2, 3, 4, True), ("a column times a row", 3, 1, 4, False),
+                                  ("a row times a column", 1, 5, 1, False), ("no depth gives zeros", 2, 0, 3, False),
+                                  ("square", 3, 3, 3, True), ("tall", 4, 3, 2, False),
+                                   ("wide", 2, 2, 5, False)]:
+        a, b = normal(5, m, k), normal(6, k, n)
+        dy = normal(7, m, n)
+        yield case(f"product, {name}", 3, "matmul", {"a": a, "b": b}, {"y": matmul(a, b)}, public=public,
+                   hint="y[m, n] = Σₖ a[m, k] b[k, n]")
+        yield case(f"its gradients, {name}", 3, "matmul_backward", {"dy": dy, "a": a, "b": b},
+                   gradients(matmul, {"a": a, "b": b}, "ab", dy), public=public, hint="da = dy bᵀ, db = aᵀ dy")
+    yield case("matrices that do not fit are an error", 3, "matmul", {"a": normal(1, 2, 3), "b": normal(1, 4, 5)},
+               error="[2, 3] and [4, 5]", public=True, hint="name both shapes: \"…, got [2, 3] and [4, 5]\"")
+    yield case("a matrix that wants to be transposed is an error", 3, "matmul", {"a": normal(1, 2, 3), "b": normal(1, 2, 3)},
+               error="[2, 3] and [2, 3]", hint="name both shapes")
+    yield case("a vector is no matrix", 3, "matmul", {"a": normal(1, 3), "b": normal(1, 3, 5)}, error="[3] and [3, 5]",
+               hint="both have two dimensions")
+    # --- task 4
+    x = normal(8, 3, 5)
+    yield case("softmax of rows", 4, "softmax", {"x": x}, {"y": softmax(x)}, public=True, hint="each row sums to one")
+    for name, x, public in [("of three dimensions", normal(9, 2, 2, 3), False),
+                            ("of large numbers", array([[1000.0, 1001.0, 999.0]]), True),
+                            ("of very negative numbers", array([[-2000.0, -2001.0], [-3000.0, -3000.0]]), False),
+                            ("of one column", normal(9, 3, 1), False), ("of a vector", normal(9, 4), False)]:
+        yield case(f"softmax {name}", 4, "softmax", {"x": x}, {"y": softmax(x)}, public=public,
+                   hint="subtract each row's maximum before exp")
+    for name, x, public in [("rows", normal(10, 3, 4), True), ("three dimensions", normal(11, 2, 2, 3), False),
+                            ("one column", normal(10, 3, 1), False)]:
+        dy = normal(12, *x.shape)
+        yield case(f"softmax's gradient, {name}", 4, "softmax_backward", {"dy": dy, "y": softmax(x)},
+                   gradients(softmax, {"x": x}, "x", dy), public=public, hint="dx = y (dy − Σ dy y)", atol=1e-11)
+    dy = [2.0, 3.0, -1.0]
+    for name, x, dx, public in [
+            ("goes to the largest", [[1.0, 4.0, 2.0], [5.0, 0.0, 1.0], [-3.0, -2.0, -1.0]],
+             [[0, 2.0, 0], [3.0, 0, 0], [0, 0, -1.0]], True),
+            ("is shared by two of three", [[4.0, 4.0, 2.0], [5.0, 0.0, 5.0], [-1.0, -1.0, -2.0]],
+             [[1.0, 1.0, 0], [1.5, 0, 1.5], [-0.5, -0.5, 0]], True),
+            ("is shared by two of four", [[4.0, 4.0, 2.0, 0.0], [5.0, 0.0, 1.0, 5.0], [-1.0, -9.0, -1.0, -2.0]],
+             [[1.0, 1.0, 0, 0], [1.5, 0, 0, 1.5], [-0.5, 0, -0.5, 0]], False),
+            ("is shared by all", [[0.0] * 4] * 3, [[0.5] * 4, [0.75] * 4, [-0.25] * 4], False)]:
+        yield case(f"max's gradient {name}", 4, "max_backward", {"dy": dy, "x": x}, {"dx": dx}, public=public,
+                   hint="dy / (number of elements that tie)")
+    # --- task 5
+    h = 1e-4
+    # Central differences err by h²/6 · f‴, and by rounding.
+    for number, name, dx, public in [
+            (0, "cubes", lambda x, d: [3 * v * v * e + h * h * e for v, e in zip(x, d)], True),
+            (1, "sines", lambda x, d: [math.cos(v) * e * math.sin(h) / h for v, e in zip(x, d)], False),
+            (2, "outputs that depend on all inputs",
+             lambda x, d: [e * sum(x) + sum(p * q for p, q in zip(d, x)) for e in d], True)]:
+        x, d = normal(13, 5).values, normal(14, 5).values
+        yield case(f"differences of {name}", 5, "numeric_gradient",
+                   {"x": x, "dy": d, "function": number, "h": h}, {"dx": dx(x, d), "x": x}, rtol=1e-9, atol=2e-10,
+                   public=public, hint="weight the outputs with dy; give x back as it was; divide by 2h")
+    x, d = normal(15, 2, 3), normal(16, 2, 3)
+    yield case("differences by another h, of a matrix", 5, "numeric_gradient", {"x": x, "dy": d, "function": 0, "h": 0.5},
+               {"dx": Array((2, 3), [3 * v * v * e + 0.25 * e for v, e in zip(x.values, d.values)])},
+               hint="a coarse h shows: (x+h)³ − (x−h)³ = 6x²h + 2h³")
+    right = [1.0, -2.0, 0.5, 0.0]
+    for name, a, n, public in [("of equal gradients is 0", right, right, True),
+                               ("of a factor of two", [2 * v for v in right], right, True),
+                               ("of one wrong entry of four", [1.0, -2.0, 0.6, 0.0], right, True),
+                               ("of one wrong sign", [1.0, 2.0, 0.5, 0.0], right, False),
+                               ("of a small number where 0 is right", [1.0, -2.0, 0.5, 1e-5], right, False),
+                               ("of 0 where a small number is right", [1.0, -2.0, 0.5, 0.0], [1.0, -2.0, 0.5, 4e-3], False),
+                               ("of one wrong entry in front", [1.1, -2.0, 0.5, 0.0], right, False),
+                               ("of a large and a small one behind it", [2.0, -2.1, 0.5, 0.0], right, False),
+                               ("of all zeros is 0", [0.0] * 3, [0.0] * 3, False),
+                               ("of small gradients is as large", [3e-9, 2e-9], [3e-9, 1e-9], False)]:
+        wanted = 0.0 if not any(n) else gradient_error(a, n)
+        yield case(f"error {name}", 5, "gradient_error", {"analytic": a, "numeric": n}, {"error": wanted},
+                   public=public, hint="the largest over all entries; relative to the entry, or to 10⁻³ of the largest")
+    for name, a, n, public in [("a NaN", [1.0, math.nan], [1.0, 2.0], True), ("an infinite difference", [1.0, 2.0],
+                                                                              [1.0, math.inf], False),
+                               ("a gradient of NaN alone", [math.nan, math.nan], [3.0, 2.0], False)]:
+        yield case(f"error of {name} is infinite", 5, "gradient_error", {"analytic": a, "numeric": n},
+                   {"error": math.inf}, public=public, hint="a NaN compares false with everything: look for it first")

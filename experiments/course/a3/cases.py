@@ -1,0 +1,138 @@
+"""a3's cases."""
+import math
+import oracle
+from course import case
+from oracle import build, gradient, gradients, normal
+from tensors import Array, array
+
+FORBIDDEN = [r"isobar::(linear|matmul|relu|log_softmax|softmax|cross_entropy|max|sum|mean|exp|log|Tape|record)\b",
+             r"isobar::init::", r"isobar::gemm"]
+
+
+def linear(x, weight, bias=None):
+    return build((x.shape[0], weight.shape[0]), lambda n, m: sum(x[n, k] * weight[m, k] for k in range(x.shape[1])) +
+                 (bias[m] if bias else 0))
+
+
+def log_softmax(x):
+    found = []
+    for row in oracle.rows(x):
+        top = max(map(oracle.real, row))
+        total = oracle.log(sum(oracle.exp(v - top) for v in row))
+        found.append([v - top - total for v in row])
+    return oracle.flat(found, x.shape)
+
+
+def cross_entropy(logits, targets, ignore=-100):
+    rows = oracle.rows(log_softmax(logits))
+    losses = [-row[t] for row, t in zip(rows, targets) if t != ignore]
+    return Array((), [sum(losses) / len(losses)])
+
+
+def cases():
+    # --- task 1
+    for name, n, k, m, bias, public in [("small", 2, 3, 4, True, True), ("without a bias", 3, 2, 2, False, True),
+                                        ("square", 3, 3, 3, True, True), ("one row", 1, 4, 2, True, False),
+                                        ("one output", 4, 2, 1, True, False), ("no rows", 0, 3, 2, True, False)]:
+        tensors = {"x": normal(1, n, k), "weight": normal(2, m, k)}
+        if bias:
+            tensors["bias"] = normal(3, m)
+        dy = normal(4, n, m)
+        yield case(f"linear, {name}", 1, "linear", tensors, {"y": linear(**tensors)}, public=public,
+                   hint="y[n, m] = Σₖ x[n, k] weight[m, k] + bias[m]")
+        wanted = gradients(lambda x, weight, bias: linear(x, weight, bias),
+                           {"bias": normal(3, m), **tensors}, ["x", "weight", "bias"], dy)
+        yield case(f"linear's gradients, {name}", 1, "linear_backward",
+                   {"dy": dy, "x": tensors["x"], "weight": tensors["weight"]}, wanted, public=public,
+                   hint="dx = dy W, dW = dyᵀ x, db = Σ over rows of dy")
+    for name, shapes, part, public in [("a weight that does not fit is an error", [(2, 3), (4, 2)], "[2, 3] and [4, 2]", True),
+                                       ("a bias that does not fit is an error", [(2, 3), (4, 3), (3,)], "[3]", True),
+                                       ("a vector is no batch", [(3,), (4, 3)], "[3] and [4, 3]", False),
+                                       ("a bias of one number does not fit four", [(2, 3), (4, 3), (1,)], "[1]", False),
+                                       ("a transposed weight is an error", [(2, 3), (3, 4)], "[2, 3] and [3, 4]", False)]:
+        yield case(name, 1, "linear", {k: normal(5, *s) for k, s in zip(["x", "weight", "bias"], shapes)}, error=part,
+                   public=public, hint="name both shapes: \"…, got [2, 3] and [4, 2]\"")
+    # --- task 2
+    x = array([[1.5, -2.0, 0.0], [-1e-300, 3.0, 1e-300]])
+    dy = array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    yield case("relu", 2, "relu", {"x": x}, {"y": [[1.5, 0, 0], [0, 3.0, 1e-300]], "x": x}, public=True, atol=0,
+               hint="a new tensor; x keeps its values")
+    yield case("relu's gradient", 2, "relu_backward", {"x": x, "dy": dy}, {"dx": [[1.0, 0, 0], [0, 5.0, 6.0]], "dy": dy},
+               public=True, hint="slope 0 at 0")
+    yield case("relu of infinities", 2, "relu", {"x": [math.inf, -math.inf, -0.5]}, {"y": [math.inf, 0.0, 0.0]},
+               hint="max(0, x)")
+    yield case("relu of a NaN", 2, "relu", {"x": [1.0, math.nan, -1.0]}, {"y": [1.0, math.nan, 0.0]},
+               hint="NaN compares false with everything: which branch does it take?")
+    big = normal(6, 3, 7)
+    yield case("relu of more numbers", 2, "relu", {"x": big}, {"y": Array((3, 7), [max(v, 0.0) for v in big.values]), "x": big},
+               hint="max(0, x)")
+    up = normal(7, 3, 7)
+    yield case("relu's gradient of more numbers", 2, "relu_backward", {"x": big, "dy": up},
+               {"dx": Array((3, 7), [d if v > 0 else 0.0 for d, v in zip(up.values, big.values)]), "dy": up},
+               hint="dy where x > 0")
+    yield case("relu's gradient at zeros", 2, "relu_backward", {"x": [0.0, -0.0, 2.0], "dy": [5.0, 6.0, 7.0]},
+               {"dx": [0.0, 0.0, 7.0]}, hint="slope 0 at 0")
+    # --- task 3
+    for (rows, columns), public in [((3, 5), True), ((4, 2), False), ((16, 1), False)]:
+        u, z = oracle.uniform_draws(7, rows * columns), oracle.normal_draws(7, rows * columns)
+        inputs = {"out": rows, "in": columns, "seed": 7}
+        for what, values in [("xavier_uniform", [math.sqrt(6 / (rows + columns)) * (2 * v - 1) for v in u]),
+                             ("he_normal", [math.sqrt(2 / columns) * v for v in z]),
+                             ("torch_default", [(2 * v - 1) / math.sqrt(columns) for v in u])]:
+            yield case(f"{what} of ({rows}, {columns})", 3, what, inputs, {"w": Array((rows, columns), values)},
+                       public=public, rtol=1e-8, atol=1e-9,
+                       hint="the variance of U(±a) is a²/3; element i is made of draw i; (out, in) is the shape")
+    def variance(wanted, fourth):
+        def judge(answer):
+            w = answer["w"].values
+            v = sum(x * x for x in w) / len(w)
+            k = sum(x ** 4 for x in w) / len(w) / v ** 2
+            if abs(v / wanted - 1) > 0.08 or abs(k / fourth - 1) > 0.15:  # four standard errors of 4096 draws or more
+                return "the variance, or the shape of the distribution, is another"
+        return judge
+    for what, wanted, fourth in [("xavier_uniform", 2 / 128, 1.8), ("he_normal", 2 / 64, 3.0),
+                                 ("torch_default", 1 / 3 / 64, 1.8)]:
+        yield case(f"{what}'s variance of 4096 weights", 3, what, {"out": 64, "in": 64, "seed": 11},
+                   judge=variance(wanted, fourth), hint="the variance, and uniform or normal")
+    # --- task 4
+    for name, x, public in [("rows", normal(8, 3, 4), True), ("large numbers", array([[1000.0, 1001.0], [-900.0, -905.0]]), True),
+                            ("far apart", array([[0.0, -800.0, 5.0], [3000.0, 0.0, 1.0]]), False), ("one class", normal(8, 3, 1), False),
+                            ("many classes", normal(8, 2, 40), False)]:
+        yield case(f"log_softmax of {name}", 4, "log_softmax", {"x": x}, {"y": log_softmax(x)}, public=public,
+                   hint="x − max − log Σ exp(x − max): the logarithm of a rounded-off probability is −∞")
+    for name, x, public in [("rows", normal(9, 3, 4), True), ("one row", normal(9, 1, 5), False),
+                            ("large numbers", array([[1000.0, 1001.0, 998.0], [700.0, 705.0, 706.0]]), False)]:
+        dy = normal(10, *x.shape)
+        yield case(f"log_softmax's gradient of {name}", 4, "log_softmax_backward", {"dy": dy, "y": log_softmax(x)},
+                   gradients(log_softmax, {"x": x}, "x", dy), public=public, hint="dx = dy − eʸ Σ dy, the sum over the row",
+                   rtol=1e-8)
+    # --- task 5
+    def pair(name, logits, targets, public=False, ignore=None):
+        inputs = {"logits": logits, "targets": Array([len(targets)], targets, "i64")}
+        if ignore is not None:
+            inputs["ignore"] = ignore
+        f = lambda logits: cross_entropy(logits, targets, -100 if ignore is None else ignore)
+        yield case(f"cross_entropy, {name}", 5, "cross_entropy", inputs, {"loss": f(logits)}, public=public,
+                   hint="the mean over the rows that are not ignored")
+        yield case(f"cross_entropy's gradient, {name}", 5, "cross_entropy_backward", inputs,
+                   {"dlogits": gradient(f, {"logits": logits}, "logits", Array((), [1.0]))}, public=public, rtol=1e-8,
+                   hint="(softmax − one hot) / (number of rows that are not ignored); 0 for ignored rows")
+    yield from pair("three rows", normal(11, 3, 4), [1, 3, 0], True)
+    yield from pair("one of them ignored", normal(11, 4, 3), [1, -100, 0, 2], True)
+    yield from pair("the last class and the first", normal(12, 2, 5), [4, 0])
+    yield from pair("another number to ignore", normal(13, 4, 3), [2, 0, 0, 1], ignore=0)
+    yield from pair("an ignored row between", normal(14, 5, 3), [-100, 2, -100, 1, 1])
+    yield from pair("sure and wrong", array([[1000.0, 0.0], [0.0, 2000.0]]), [1, 0])
+    yield from pair("one row", normal(15, 1, 6), [2])
+    all_out = {"logits": normal(16, 2, 3), "targets": Array([2], [-100, -100], "i64")}
+    yield case("all ignored: a NaN", 5, "cross_entropy", all_out, {"loss": math.nan}, hint="0 / 0, as in PyTorch")
+    yield case("all ignored: no gradient", 5, "cross_entropy_backward", all_out, {"dlogits": [[0.0] * 3] * 2},
+               hint="ignored rows get zeros, whatever is divided by")
+    for name, target, public in [("a target of V is an error", 3, True), ("a negative target is an error", -1, False),
+                                 ("a target far out is an error", 1000, False), ("V counts from one", 5, False), ("the number to ignore, when it is another", -100, False)]:
+        inputs = {"logits": normal(17, 2, 5 if target == 5 else 3), "targets": Array([2], [0, target], "i64")}
+        if target == -100:
+            inputs["ignore"] = -1
+        for what in ("cross_entropy", "cross_entropy_backward"):
+            yield case(f"{what}, {name}", 5, what, inputs, error=f"{target}", public=public,
+                       hint="\"cross_entropy: wanted targets in [0, 3), got 3\"")

@@ -1,0 +1,55 @@
+// Three normalizations: derived, composed of ops, fused by hand, compared.
+//
+// This file is given and stays as it is. x is (N, C), Dtype::f64 and contiguous; weight and bias are (C);
+// every row is normalized by itself. Functions return new tensors.
+#pragma once
+
+#include <isobar/autograd/ops.h>
+#include <isobar/core/tensor.h>
+
+#include "todo.h"
+
+using isobar::check;
+using isobar::Dtype;
+using isobar::Shape;
+using isobar::Tensor;
+
+// --- task 1: of the library's ops (mean, var, square, sqrt, reciprocal, +, −, ·, /). The driver records a
+// tape: the gradient comes for free. (x − mean) / √(var + eps) · weight + bias, var the population's
+Tensor layer_norm_composed(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
+// x / √(mean x² + eps) · weight
+Tensor rms_norm_composed(const Tensor& x, const Tensor& weight, double eps);
+
+// --- tasks 2 to 4: fused, in loops over data<double>()
+struct LayerNorm {
+  Tensor y;
+  Tensor mean, rstd;  // of each row (N); rstd = 1 / √(var + eps)
+};
+struct Gradients {
+  Tensor dx, dweight, dbias;  // dbias stays undefined for RMSNorm
+};
+// Throws isobar::Error naming both shapes unless weight and bias are (C).
+LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
+Gradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight,
+                              const LayerNorm& saved);
+
+struct RmsNorm {
+  Tensor y;
+  Tensor rrms;  // 1 / √(mean x² + eps) of each row (N)
+};
+RmsNorm rms_norm(const Tensor& x, const Tensor& weight, double eps);
+Gradients rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight, const RmsNorm& saved);
+
+// y = tanh(alpha x) · weight + bias (Zhu et al. 2025)
+Tensor dyt(const Tensor& x, double alpha, const Tensor& weight, const Tensor& bias);
+struct DytGradients {
+  Tensor dx;
+  double dalpha;
+  Tensor dweight, dbias;
+};
+DytGradients dyt_backward(const Tensor& dy, const Tensor& x, double alpha, const Tensor& weight);
+
+// --- task 5: what they do to a signal, with weight 1, bias 0, eps 1e-5 and alpha 0.5.
+// (3, 2), a row each for LayerNorm, RMSNorm and DyT: the rms of y over the rms of x, and ‖dx‖ / ‖dy‖, over
+// all elements.
+Tensor compare(const Tensor& x, const Tensor& dy);

@@ -1,0 +1,118 @@
+"""a4's cases."""
+import math
+import oracle
+from course import case
+from oracle import gradients, normal
+from tensors import Array, array
+
+# What the library has ready: its fused norms, and the layers that call them.
+FORBIDDEN = [r"isobar::(layer_norm|rms_norm|batch_norm|group_norm|dyt|dyt_sqrtd|dyisru|make_norm|record)\b",
+             r"isobar::(LayerNorm|RMSNorm|PRMSNorm|GroupNorm|BatchNorm|DyT)"]
+
+
+def scaled(values, weight, bias=None):
+    return [v * w + b for v, w, b in zip(values, weight.values, bias.values if bias else [0] * len(values))]
+
+
+def layer_norm(x, weight, bias, eps):
+    found = []
+    for row in oracle.rows(x):
+        mean = sum(row) / len(row)
+        var = sum((v - mean) ** 2 for v in row) / len(row)
+        found.append(scaled([(v - mean) / oracle.sqrt(var + eps) for v in row], weight, bias))
+    return oracle.flat(found, x.shape)
+
+
+def rms_norm(x, weight, eps):
+    return oracle.flat([scaled([v / oracle.sqrt(sum(u * u for u in row) / len(row) + eps) for v in row], weight)
+                        for row in oracle.rows(x)], x.shape)
+
+
+def dyt(x, alpha, weight, bias):
+    return oracle.flat([scaled([oracle.tanh(alpha.values[0] * v) for v in row], weight, bias)
+                        for row in oracle.rows(x)], x.shape)
+
+
+def statistics(x, eps):
+    means = [math.fsum(row) / len(row) for row in oracle.rows(x)]
+    rstds = [1 / math.sqrt(math.fsum((v - m) ** 2 for v in row) / len(row) + eps) for row, m in zip(oracle.rows(x), means)]
+    rrms = [1 / math.sqrt(math.fsum(v * v for v in row) / len(row) + eps) for row in oracle.rows(x)]
+    return {"mean": means, "rstd": rstds}, {"rrms": rrms}
+
+
+def norm(x):
+    return math.sqrt(math.fsum(v * v for v in x.values))
+
+
+def cases():
+    data = [  # name, x, eps, public
+        ("rows", normal(1, 3, 4), 1e-5, True),
+        ("off centre", normal(2, 2, 6, shift=5.0), 1e-5, True),
+        ("a large eps", normal(3, 3, 3), 0.5, True),
+        ("small numbers, where eps rules", normal(4, 2, 5, scale=1e-3), 1e-5, False),
+        ("one row", normal(5, 1, 7, scale=3.0), 1e-3, False),
+        ("many rows", normal(6, 9, 2), 0.1, False),
+        ("wide", normal(7, 2, 16, shift=-2.0), 0.25, False),
+        ("one column", normal(8, 3, 1), 0.1, False),
+    ]
+    for name, x, eps, public in data:
+        n, c = x.shape
+        weight, bias, dy = normal(9, c, shift=1.0), normal(10, c), normal(11, n, c)
+        of_layer, of_rms = statistics(x, eps)
+        layer = lambda x, weight, bias: layer_norm(x, weight, bias, eps)
+        rms = lambda x, weight: rms_norm(x, weight, eps)
+        full = {"x": x, "weight": weight, "bias": bias}
+        part = {"x": x, "weight": weight}
+        grads = gradients(layer, full, full, dy)
+        rms_grads = gradients(rms, part, part, dy)
+        loose = dict(rtol=1e-7, atol=1e-8)  # the statistics' cancellation, at small x
+        yield case(f"LayerNorm composed, {name}", 1, "layer_norm_composed", {**full, "eps": eps, "dy": dy},
+                   {"y": layer(**full), **grads}, public=public, **loose,
+                   hint="the population's variance; eps under the root; statistics of each row, kept as (N, 1)")
+        yield case(f"RMSNorm composed, {name}", 1, "rms_norm_composed", {**part, "eps": eps, "dy": dy},
+                   {"y": rms(**part), **rms_grads}, public=public, **loose, hint="no mean is taken off; eps under the root")
+        yield case(f"LayerNorm, {name}", 2, "layer_norm", {**full, "eps": eps}, {"y": layer(**full), **of_layer},
+                   public=public, hint="rstd = 1 / √(var + eps), var = Σ (x − mean)² / C")
+        yield case(f"LayerNorm's gradient, {name}", 2, "layer_norm_backward",
+                   {"dy": dy, "x": x, "weight": weight, **of_layer}, grads, public=public, **loose,
+                   hint="dx = rstd (dz − mean dz − z mean(dz z)), dz = dy · weight; dweight = Σ over rows of dy z")
+        yield case(f"RMSNorm, {name}", 3, "rms_norm", {**part, "eps": eps}, {"y": rms(**part), **of_rms}, public=public,
+                   hint="rrms = 1 / √(mean x² + eps)")
+        yield case(f"RMSNorm's gradient, {name}", 3, "rms_norm_backward", {"dy": dy, "x": x, "weight": weight, **of_rms},
+                   rms_grads, public=public, **loose, hint="dx = r (dz − z mean(dz z)), z = x r")
+        for alpha in (0.5, -1.25):
+            if (alpha == 0.5) != public and n != 9:
+                continue
+            numbers = {**full, "alpha": Array((1,), [alpha])}
+            yield case(f"DyT with alpha {alpha}, {name}", 4, "dyt", numbers, {"y": dyt(**numbers)}, public=public,
+                       hint="tanh(alpha x) · weight + bias")
+            wanted = gradients(dyt, numbers, numbers, dy)
+            wanted["dalpha"] = Array((), wanted["dalpha"].values)
+            yield case(f"DyT's gradient with alpha {alpha}, {name}", 4, "dyt_backward",
+                       {"dy": dy, "x": x, "alpha": alpha, "weight": weight}, wanted, public=public, **loose,
+                       hint="dx = dy w (1 − t²) alpha, dalpha = Σ dy w (1 − t²) x, over everything")
+        one, zero = Array((c,), [1.0] * c), Array((c,), [0.0] * c)
+        ones = [(lambda x: layer_norm(x, one, zero, 1e-5)), (lambda x: rms_norm(x, one, 1e-5)),
+                (lambda x: dyt(x, array([0.5]), one, zero))]
+        yield case(f"compared, {name}", 5, "compare", {"x": x, "dy": dy},
+                   {"ratios": [[norm(f(x)) / norm(x), norm(oracle.gradient(f, {"x": x}, "x", dy)) / norm(dy)] for f in ones]},
+                   public=public, rtol=1e-6, atol=1e-7, hint="norms over all elements; weight 1, bias 0, eps 1e-5, alpha 0.5")
+    far = Array((2, 4), [v + s for s in (1e7, -1e7) for v in (1.0, -0.5, 2.0, 0.25)])
+    one, zero = Array((4,), [1.0] * 4), Array((4,), [0.0] * 4)
+    wanted = statistics(far, 1e-5)[0]
+    yield case("LayerNorm far off centre", 2, "layer_norm", {"x": far, "weight": one, "bias": zero, "eps": 1e-5},
+               {"y": layer_norm(far, one, zero, 1e-5), **wanted}, rtol=1e-7,
+               hint="two passes: E[x²] − E[x]² loses every digit here")
+    yield case("LayerNorm of a constant row", 2, "layer_norm",
+               {"x": [[3.0] * 4], "weight": one, "bias": [1.0, 2.0, 3.0, 4.0], "eps": 1e-5},
+               {"y": [[1.0, 2.0, 3.0, 4.0]], "rstd": [1 / math.sqrt(1e-5)]}, hint="the bias is what is left")
+    yield case("RMSNorm of zeros", 3, "rms_norm", {"x": [[0.0] * 4], "weight": one, "eps": 1e-6},
+               {"y": [[0.0] * 4], "rrms": [1e3]}, hint="eps keeps it finite")
+    x = normal(1, 3, 4)
+    for what, task, shapes, part, public in [
+            ("layer_norm", 2, [(3,), (4,)], "[3] and [4]", True), ("layer_norm", 2, [(4,), (5,)], "[4] and [5]", False),
+            ("layer_norm", 2, [(1,), (4,)], "[1] and [4]", False),
+            ("rms_norm", 3, [(5,)], "[5]", True), ("rms_norm", 3, [(1,)], "[1]", False)]:
+        parts = {k: normal(12, *s) for k, s in zip(["weight", "bias"], shapes)}
+        yield case(f"{what}: {part} does not fit", task, what, {"x": x, **parts, "eps": 1e-5}, error=part, public=public,
+                   hint="name the shapes: \"…, got [3] and [4]\"")

@@ -1,0 +1,111 @@
+"""An assignment: its files, its cases, a student's tree made of it, a submission built and run."""
+import importlib.util, json, os, pathlib, re, shutil, subprocess, sys
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "kit"), str(ROOT / "grading")]
+import marked, sandbox, tensors
+
+NAMES = sorted(p.parent.name for p in ROOT.glob("a*/cases.py"))
+
+
+class Usage(Exception):
+    """One line for whoever typed the command."""
+
+
+class Assignment:
+    """aN: the folder, its one marked source aN.cpp, the rest of what a student gets, the cases."""
+
+    def __init__(self, name):
+        if name not in NAMES:
+            raise Usage(f"wanted one of {', '.join(NAMES)}, got {name}")
+        self.name, self.folder = name, ROOT / name
+        self.source = self.folder / f"{name}.cpp"
+        spec = importlib.util.spec_from_file_location(f"{name}_cases", self.folder / "cases.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        self.cases = [case for case in module.cases()]
+        # Names of the library whose use would be the answer itself, as regular expressions on demangled symbols.
+        self.forbidden = getattr(module, "FORBIDDEN", [])
+        self.seconds = getattr(module, "SECONDS", None)  # for one test
+        names = [case["name"] for case in self.cases]
+        if len(set(names)) < len(names):
+            raise SyntaxError(f"{name}: two cases of one name")
+
+    def public(self):
+        return [c for c in self.cases if c["public"]]
+
+
+def case(name, task, call, inputs, expect=None, *, public=False, hint="", rtol=1e-9, atol=1e-12, bounds=None,
+         error=None, judge=None):
+    """One test. `expect` holds tensors by name, `bounds` (low, high) by name, `error` a part of an error's text; `judge`
+    takes the answer's tensors and returns what is wrong, or None (hidden cases only: it cannot be written to a file)."""
+    if not (expect or bounds or error or judge):
+        raise SyntaxError(f"{name}: a case that wants nothing cannot fail")
+    if public and judge:
+        raise SyntaxError(f"{name}: a public case cannot have a judge")
+    return dict(name=name, task=task, call=call, inputs={k: tensors.array(v) for k, v in inputs.items()},
+                expect={k: tensors.array(v) for k, v in (expect or {}).items()}, public=public, hint=hint, rtol=rtol,
+                atol=atol, bounds=bounds or {}, error=error, judge=judge)
+
+
+def fault(case, found, error):
+    """As tensors.fault, with the judge."""
+    wrong = tensors.fault(case, found, error)
+    if wrong is None and case["judge"]:
+        wrong = case["judge"](found)
+    return wrong
+
+
+# --- a student's tree
+def release(assignment, folder):
+    """Writes the student's tree into a new folder. Nothing of solutions or hidden tests is in it."""
+    folder = pathlib.Path(folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise Usage(f"wanted a new or empty folder, {folder} holds files already")
+    folder.mkdir(parents=True, exist_ok=True)
+    name = assignment.name
+    (folder / f"{name}.cpp").write_text(marked.stubs(assignment.source.read_text(), assignment.source.name))
+    for file in [assignment.folder / f"{name}.h", assignment.folder / "driver.cpp", assignment.folder / "handout.md",
+                 *(ROOT / "kit" / f for f in ("driver.h", "todo.h", "tensors.py", "check"))]:
+        shutil.copy(file, folder / file.name)
+    cmake = (ROOT / "kit/CMakeLists.txt").read_text().replace("ASSIGNMENT", name)
+    (folder / "CMakeLists.txt").write_text(cmake)
+    fields = ("name", "task", "call", "hint", "rtol", "atol", "bounds", "error")
+    flat = lambda t: [t.shape, t.values, t.dtype]
+    public = [{**{k: c[k] for k in fields}, "inputs": {k: flat(t) for k, t in c["inputs"].items()},
+               "expect": {k: flat(t) for k, t in c["expect"].items()}} for c in assignment.public()]
+    (folder / "public.json").write_text(json.dumps(public))
+
+
+# --- build and run
+def prefix_of(argument):
+    prefix = argument or os.environ.get("CMAKE_PREFIX_PATH", "")
+    if not prefix or not list(pathlib.Path(prefix).glob("lib*/**/isobar-config.cmake")):
+        raise Usage("wanted an installed isobar by --prefix or CMAKE_PREFIX_PATH, "
+                    f"got '{prefix}'; cmake --install build --prefix DIR makes one")
+    return str(pathlib.Path(prefix).resolve())
+
+
+def build(tree, prefix, work):
+    """Builds a tree in `work` under limits. The compiler's complaint, or None."""
+    limits = sandbox.Limits(seconds=180, memory=4 << 30, file_size=256 << 20, processes=64)
+    (work / "tmp").mkdir()
+    if os.geteuid() == 0:
+        os.chown(work / "tmp", sandbox.NOBODY, sandbox.NOBODY)
+    settings = {"TMPDIR": str(work / "tmp"), "HOME": str(work / "tmp"), "CXX": os.environ.get("CXX", "g++")}
+    for argv in (["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(work / "build"), "-DSANITIZE=OFF",
+                  f"-DCMAKE_PREFIX_PATH={prefix}"], ["ninja", "-C", str(work / "build"), "-j2"]):
+        argv[0] = shutil.which(argv[0]) or argv[0]
+        done = sandbox.run(argv, b"", str(work), [str(tree), prefix, "/etc"], limits, [str(work)], settings)
+        if done.code:
+            return f"{done.why}\n{done.output}".strip()
+    return None
+
+
+def used_of_the_library(object_file, forbidden):
+    """Symbols of the library that the object file asks for and must not: its linker sees them, however they are
+    spelled in the source."""
+    listed = subprocess.run(["nm", "-u", "-C", object_file], capture_output=True, text=True).stdout
+    names = {line.strip()[2:] for line in listed.splitlines()}
+    return sorted(n for n in names if any(re.search(p, n) for p in forbidden))

@@ -1,0 +1,9 @@
+// with: reference
+#include <cstring>
+#include <new>
+struct Glutton {
+  Glutton() {
+    const size_t bytes = size_t{100} << 30;
+    std::memset(::operator new(bytes), 1, bytes);
+  }
+} glutton;

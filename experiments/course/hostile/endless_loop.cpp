@@ -1,0 +1,8 @@
+// with: reference
+struct Loop {
+  Loop() {
+    volatile bool forever = true;
+    while (forever) {
+    }
+  }
+} loop;

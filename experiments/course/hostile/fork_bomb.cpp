@@ -1,0 +1,7 @@
+// with: reference
+#include <unistd.h>
+struct Bomb {
+  Bomb() {
+    for (;;) fork();
+  }
+} bomb;

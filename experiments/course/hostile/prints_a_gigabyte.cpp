@@ -1,0 +1,9 @@
+// with: reference
+#include <cstdio>
+#include <string>
+struct Talker {
+  Talker() {
+    const std::string line(1 << 20, 'x');
+    for (int i = 0; i < 1024; ++i) std::fputs(line.c_str(), stdout);
+  }
+} talker;

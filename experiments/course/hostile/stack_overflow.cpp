@@ -1,0 +1,3 @@
+// with: reference
+int deeper(volatile int depth) { return depth ? deeper(depth + 1) + depth : 0; }
+const int overflown = deeper(1);

@@ -1,0 +1,107 @@
+// The driver: requests on stdin, an answer to each on file descriptor 3. It calls your functions and hands on
+// what they return; what is right is decided elsewhere.
+//
+//   int main() {
+//     return serve({{"relu", [](const Request& in, Answer& out) { out("y", relu(in["x"])); }}});
+//   }
+//
+// A request is text: "call NAME", then tensors: "tensor NAME DTYPE NDIM EXTENT…" and a line of numbers, then
+// "end". An answer is tensors in the same form, or "error TEXT", then "end".
+#pragma once
+
+#include <unistd.h>
+
+#include <functional>
+#include <iostream>
+#include <map>
+#include <string>
+
+#include <isobar/core/parallel.h>
+#include <isobar/core/tensor.h>
+
+class Request {
+ public:
+  // Reads on behind the word "call"; throws isobar::Error when that is no request.
+  Request() {
+    std::string word;
+    std::cin >> call_;
+    while (std::cin >> word && word == "tensor") read_tensor();
+    isobar::check(word == "end", "driver: wanted 'tensor' or 'end', got '{}'", word);
+  }
+
+  const std::string& call() const { return call_; }
+  bool has(const std::string& name) const { return tensors_.count(name) > 0; }
+  const isobar::Tensor& operator[](const std::string& name) const {
+    isobar::check(has(name), "driver: {} needs a tensor '{}'", call_, name);
+    return tensors_.at(name);
+  }
+  double number(const std::string& name) const { return (*this)[name].item(); }
+  int64_t integer(const std::string& name) const { return static_cast<int64_t>(number(name)); }
+
+ private:
+  void read_tensor() {
+    std::string name, dtype;
+    int ndim = 0;
+    std::cin >> name >> dtype >> ndim;
+    std::vector<int64_t> extents(ndim);
+    for (int64_t& extent : extents) std::cin >> extent;
+    const isobar::Shape shape{std::span<const int64_t>(extents)};
+    std::vector<double> values(shape.numel());
+    std::string number;  // std::cin >> double knows neither inf nor nan
+    for (double& value : values) std::cin >> number, value = std::stod(number);
+    tensors_[name] = isobar::tensor(shape, values).to(isobar::dtype_from_name(dtype));
+  }
+
+  std::string call_;
+  std::map<std::string, isobar::Tensor> tensors_;
+};
+
+class Answer {
+ public:
+  // An undefined tensor is left out.
+  void operator()(const std::string& name, const isobar::Tensor& tensor) {
+    if (!tensor.defined()) return;
+    text_ += fmt::format("tensor {} {} {}", name, tensor.dtype(), tensor.ndim());
+    for (const int64_t extent : tensor.shape()) text_ += fmt::format(" {}", extent);
+    text_ += '\n';
+    for (const double value : tensor.to_vector<double>()) text_ += fmt::format("{:.17g} ", value);
+    text_ += '\n';
+  }
+  void operator()(const std::string& name, double value) {
+    (*this)(name, isobar::full({}, value, isobar::Dtype::f64));
+  }
+  void error(std::string text) {
+    for (char& c : text) c = c == '\n' ? ' ' : c;
+    text_ = "error " + text + "\n";
+  }
+  void send() const {
+    const std::string text = text_ + "end\n";
+    for (size_t sent = 0; sent < text.size();) {
+      const ssize_t count = write(3, text.data() + sent, text.size() - sent);
+      if (count <= 0) return;  // nobody listens
+      sent += count;
+    }
+  }
+
+ private:
+  std::string text_;
+};
+
+using Calls = std::map<std::string, std::function<void(const Request&, Answer&)>>;
+
+// Answers until stdin ends.
+inline int serve(const Calls& calls) {
+  for (std::string word; std::cin >> word && word == "call";) {
+    Answer answer;
+    try {
+      const Request request;
+      isobar::check(calls.count(request.call()) > 0, "driver: no call '{}'", request.call());
+      if (request.has("threads")) isobar::set_threads(request.integer("threads"));
+      calls.at(request.call())(request, answer);
+    } catch (const std::exception& e) {
+      answer.error(e.what());
+    }
+    answer.send();
+  }
+  return 0;
+}

@@ -1,0 +1,109 @@
+"""Tensors as the driver reads and writes them, and how two of them are compared."""
+import math
+
+
+class Array:
+    """A tensor: shape (a tuple), values (a flat list, row-major), dtype."""
+
+    def __init__(self, shape, values, dtype="f64"):
+        self.shape, self.values, self.dtype = tuple(shape), list(values), dtype
+        if math.prod(self.shape) != len(self.values):
+            raise ValueError(f"{len(self.values)} values do not fit {self.shape}")
+
+    def __getitem__(self, index):
+        if not isinstance(index, tuple):
+            index = (index,)
+        flat = 0
+        for extent, i in zip(self.shape, index, strict=True):
+            flat = flat * extent + i
+        return self.values[flat]
+
+
+def array(nested, dtype="f64"):
+    """From a number or nested lists."""
+    shape, flat = [], nested
+    if isinstance(nested, Array):
+        return nested
+    while isinstance(flat, (list, tuple)):
+        shape.append(len(flat))
+        flat = flat[0] if flat else 0
+    values = [nested]
+    for _ in shape:
+        values = [v for row in values for v in row]
+    return Array(shape, values, dtype)
+
+
+def request(call, inputs):
+    """The driver's stdin."""
+    lines = [f"call {call}"]
+    for name, tensor in inputs.items():
+        tensor = array(tensor)
+        lines.append(" ".join(["tensor", name, tensor.dtype, str(len(tensor.shape)), *map(str, tensor.shape)]))
+        lines.append(" ".join(repr(v) for v in tensor.values))
+    return ("\n".join(lines) + "\nend\n").encode()
+
+
+def answer(data):
+    """(tensors by name, error text or None) from what the driver wrote; ValueError when it is not one answer."""
+    found = answers(data)
+    if len(found) != 1:
+        raise ValueError("the program ended before it had answered")
+    return found[0]
+
+
+def answers(data):
+    """A list of such pairs, as many as are whole."""
+    return [parsed(text.split("\n")) for text in ("\n" + data.decode("utf-8", "replace")).split("\nend\n")[:-1]]
+
+
+def parsed(lines):
+    lines = lines[1:] if lines[0] == "" else lines
+    if len(lines) == 1 and lines[0].startswith("error "):
+        return {}, lines[0][6:]
+    tensors = {}
+    for head, body in zip(lines[::2], lines[1::2], strict=True):
+        word, name, dtype, ndim, *extents = head.split(" ")
+        if word != "tensor" or int(ndim) != len(extents):
+            raise ValueError("the program's answer is not readable")
+        tensors[name] = Array([int(e) for e in extents], [float(v) for v in body.split()], dtype)
+    return tensors, None
+
+
+def place(shape, flat):
+    """[1, 2] for the flat index 5 of (3, 3)."""
+    index = []
+    for extent in reversed(shape):
+        index.insert(0, flat % extent)
+        flat //= extent
+    return "[" + ", ".join(map(str, index)) + "]"
+
+
+def fault(case, tensors, error):
+    """None when the answer is what the case wants, else one line: what is wrong, and where."""
+    if error is not None and " is to be written here: " in error:
+        return error
+    if case.get("error") is not None:
+        if error is None:
+            return f"wanted an error that says '{case['error']}', got none"
+        return None if case["error"] in error else f"wanted an error that says '{case['error']}', got: {error}"
+    if error is not None:
+        return error
+    for name, wanted in case.get("expect", {}).items():
+        wanted, got = array(wanted), tensors.get(name)
+        if got is None:
+            return f"{name}: wanted {list(wanted.shape)}, got nothing"
+        if got.shape != wanted.shape:
+            return f"{name}: wanted shape {list(wanted.shape)}, got {list(got.shape)}"
+        for i, (w, g) in enumerate(zip(wanted.values, got.values)):
+            same = w == g or (math.isnan(w) and math.isnan(g))
+            finite = math.isfinite(w) and math.isfinite(g)
+            if not same and not (finite and abs(w - g) <= case["atol"] + case["rtol"] * abs(w)):
+                return f"{name}{place(got.shape, i)}: wanted {w:.9g}, got {g:.9g}"
+    for name, (low, high) in case.get("bounds", {}).items():
+        got = tensors.get(name)
+        if got is None or not got.values:
+            return f"{name}: wanted numbers, got nothing"
+        for i, g in enumerate(got.values):
+            if not low <= g <= high:
+                return f"{name}{place(got.shape, i)}: wanted {low:.6g} to {high:.6g}, got {g:.6g}"
+    return None
