@@ -53,11 +53,17 @@ def answer(data):
 
 def answers(data):
     """A list of such pairs, as many as are whole."""
-    return [parsed(text.split("\n")) for text in ("\n" + data.decode("utf-8", "replace")).split("\nend\n")[:-1]]
+    found, lines = [], []
+    for line in data.decode("utf-8", "replace").split("\n"):
+        if line == "end":
+            found.append(parsed(lines))
+            lines = []
+        else:
+            lines.append(line)
+    return found
 
 
 def parsed(lines):
-    lines = lines[1:] if lines[0] == "" else lines
     if len(lines) == 1 and lines[0].startswith("error "):
         return {}, lines[0][6:]
     tensors = {}

@@ -1,0 +1,82 @@
+#include "a5.h"
+
+#include <algorithm>
+#include <cmath>
+
+// Task 1.
+void sgd(Tensor& w, const Tensor& dw, double lr, double decay) {
+  // solution 1 {
+  check(w.shape() == dw.shape(), "sgd: wanted a gradient of the weight's shape {}, got {}", w.shape(),
+        dw.shape());
+  double* const to = w.write<double>();
+  for (int64_t i = 0; i < w.numel(); ++i) to[i] -= lr * (dw.data<double>()[i] + decay * to[i]);
+  // }
+}
+
+// Task 2.
+void Momentum::step(Tensor& w, const Tensor& dw) {
+  // solution 2 {
+  const bool first = !velocity.defined();
+  if (first) velocity = isobar::zeros(w.shape(), Dtype::f64);
+  double *const to = w.write<double>(), *const speed = velocity.write<double>();
+  for (int64_t i = 0; i < w.numel(); ++i) {
+    const double g = dw.data<double>()[i] + decay * to[i];
+    speed[i] = momentum * speed[i] + g;
+    to[i] -= lr * (nesterov ? g + momentum * speed[i] : speed[i]);
+  }
+  // }
+}
+
+// Task 3.
+void AdamW::step(Tensor& w, const Tensor& dw) {
+  // solution 3 {
+  if (steps == 0) {
+    m = isobar::zeros(w.shape(), Dtype::f64);
+    v = isobar::zeros(w.shape(), Dtype::f64);
+  }
+  ++steps;
+  const double correction1 = 1 - std::pow(beta1, steps), correction2 = 1 - std::pow(beta2, steps);
+  double *const to = w.write<double>(), *const mean = m.write<double>(), *const square = v.write<double>();
+  for (int64_t i = 0; i < w.numel(); ++i) {
+    const double d = dw.data<double>()[i];
+    mean[i] = beta1 * mean[i] + (1 - beta1) * d;
+    square[i] = beta2 * square[i] + (1 - beta2) * d * d;
+    to[i] *= 1 - lr * decay;
+    to[i] -= lr * (mean[i] / correction1) / (std::sqrt(square[i] / correction2) + eps);
+  }
+  // }
+}
+
+// Task 4.
+double clip(std::vector<Tensor>& gradients, double most) {
+  // solution 4 {
+  double squares = 0;
+  for (const Tensor& dw : gradients)
+    for (int64_t i = 0; i < dw.numel(); ++i) squares += dw.data<double>()[i] * dw.data<double>()[i];
+  const double norm = std::sqrt(squares);
+  if (!(norm > most) || !std::isfinite(norm)) return norm;
+  for (Tensor& dw : gradients) {
+    double* const to = dw.write<double>();
+    for (int64_t i = 0; i < dw.numel(); ++i) to[i] *= most / norm;
+  }
+  return norm;
+  // }
+}
+
+// Task 5: with one weight it learns, with two it goes astray. The bug is one line.
+void RmsProp::step(std::vector<Tensor>& weights, const std::vector<Tensor>& gradients) {
+  // solution 5 {
+  if (squares.empty())
+    for (const Tensor& w : weights) squares.push_back(isobar::zeros(w.shape(), Dtype::f64));
+  // instead {
+  // if (squares.empty()) squares.assign(weights.size(), isobar::zeros(weights[0].shape(), Dtype::f64));
+  // }
+  for (size_t k = 0; k < weights.size(); ++k) {
+    double *const to = weights[k].write<double>(), *const square = squares[k].write<double>();
+    for (int64_t i = 0; i < weights[k].numel(); ++i) {
+      const double d = gradients[k].data<double>()[i];
+      square[i] = rho * square[i] + (1 - rho) * d * d;
+      to[i] -= lr * d / (std::sqrt(square[i]) + eps);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+"""a5's cases. Running means are wanted as the sums that they stand for, not as the recurrences that are to be written."""
+import math
+import oracle
+from course import case
+from oracle import normal
+from tensors import Array, array
+
+FORBIDDEN = [r"isobar::(SGD|Sgd|Adam|AdamW|Muon|Optimizer|clip)"]
+
+
+def columns(dws):
+    return [dws.values[c::dws.shape[1]] for c in range(dws.shape[1])]
+
+
+def paths(w, dws, walk):
+    """The path of all weights, each walked by itself: walk(w, gradients) lists it."""
+    walked = [walk(v, g) for v, g in zip(w.values, columns(dws))]
+    return Array(dws.shape, [walked[c][t] for t in range(dws.shape[0]) for c in range(dws.shape[1])])
+
+
+def sgd(lr, decay):
+    def walk(w, g):
+        path = []
+        for d in g:
+            w = w * (1 - lr * decay) - lr * d
+            path.append(w)
+        return path
+    return walk
+
+
+def momentum(lr, momentum, decay, nesterov):
+    def walk(w, g):
+        seen, path = [], []
+        for d in g:
+            seen.append(d + decay * w)
+            speed = sum(momentum ** (len(seen) - 1 - i) * s for i, s in enumerate(seen))
+            w -= lr * (seen[-1] + momentum * speed if nesterov else speed)
+            path.append(w)
+        return path
+    return walk
+
+
+def adam_w(lr, beta1, beta2, eps, decay):
+    def walk(w, g):
+        path = []
+        for t in range(1, len(g) + 1):
+            # the corrected running mean is a weighted mean of all gradients so far
+            weights = lambda beta: [beta ** (t - 1 - i) for i in range(t)]
+            average = lambda beta, values: sum(p * q for p, q in zip(weights(beta), values)) / sum(weights(beta))
+            m, v = average(beta1, g[:t]), average(beta2, [d * d for d in g[:t]])
+            w = w - lr * decay * w - lr * m / (math.sqrt(v) + eps)
+            path.append(w)
+        return path
+    return walk
+
+
+def fitted(x, y, steps, walk_of):
+    """Losses of the fit; the walk is asked anew for every step, with all gradients so far."""
+    rows, width = x.shape
+    w, gradients, losses = [0.0] * width, [[] for _ in range(width)], []
+    for _ in range(steps):
+        off = [sum(x[n, c] * w[c] for c in range(width)) - y.values[n] for n in range(rows)]
+        losses.append(sum(o * o for o in off) / rows)
+        for c in range(width):
+            gradients[c].append(sum(2 * o * x[n, c] for n, o in enumerate(off)) / rows)
+        w = [walk_of(0.0, g)[-1] for g in gradients]
+    return losses
+
+
+def cases():
+    w, dws = normal(1, 3), normal(2, 5, 3)
+    hint = "w ← w − lr (dw + decay w); the gradient keeps its values"
+    for name, lr, decay, public in [("plain", 0.1, 0.0, True), ("with decay", 0.1, 0.5, True), ("a large step", 2.0, 0.0, False),
+                                    ("decay alone counts too", 0.5, 1.5, False)]:
+        yield case(f"SGD, {name}", 1, "sgd", {"w": w, "dws": dws, "lr": lr, "decay": decay},
+                   {"path": paths(w, dws, sgd(lr, decay)), "dws": dws}, public=public, hint=hint)
+    for a, b, public in [((3,), (4,), True), ((2, 3), (6,), False), ((4,), (1,), False)]:
+        text = lambda s: "[" + ", ".join(map(str, s)) + "]"
+        yield case(f"SGD, a gradient of {b} for a weight of {a} is an error", 1, "sgd_shapes",
+                   {"w": normal(3, *a), "dw": normal(4, *b)}, error=text(b), public=public,
+                   hint="\"sgd: wanted …[3], got [4]\"")
+    for name, lr, mu, decay, nesterov, public in [
+            ("plain", 0.1, 0.9, 0.0, 0, True), ("Nesterov", 0.1, 0.9, 0.0, 1, True), ("with decay", 0.2, 0.8, 0.5, 0, True),
+            ("Nesterov with decay", 0.2, 0.5, 0.3, 1, False), ("no momentum is SGD", 0.3, 0.0, 0.2, 0, False),
+            ("a long memory", 0.05, 0.99, 0.1, 0, False), ("Nesterov, a long memory", 0.05, 0.99, 0.0, 1, False)]:
+        yield case(f"momentum, {name}", 2, "momentum",
+                   {"w": w, "dws": dws, "lr": lr, "momentum": mu, "decay": decay, "nesterov": nesterov},
+                   {"path": paths(w, dws, momentum(lr, mu, decay, nesterov)), "dws": dws}, public=public,
+                   hint="the first velocity is g, without (1 − momentum); Nesterov looks ahead from the new velocity")
+    hint = "m and v from zero, both corrected, eps beside the root of the corrected v; the decay takes lr · decay · w of the w before"
+    for name, lr, b1, b2, eps, decay, scale, public in [
+            ("as usual", 0.1, 0.9, 0.999, 1e-8, 0.01, 1.0, True), ("a strong decay", 0.5, 0.9, 0.99, 1e-8, 0.8, 1.0, True),
+            ("no decay", 0.1, 0.8, 0.9, 1e-8, 0.0, 1.0, False), ("a large eps", 0.1, 0.9, 0.95, 0.5, 0.1, 1.0, True),
+            ("tiny gradients", 0.1, 0.9, 0.99, 1e-3, 0.1, 1e-3, False), ("no memory", 0.3, 0.0, 0.0, 1e-8, 0.2, 1.0, False),
+            ("a strong decay and a large eps", 0.7, 0.5, 0.7, 0.3, 0.9, 2.0, False)]:
+        g = normal(5, 6, 3, scale=scale)
+        yield case(f"AdamW, {name}", 3, "adam_w",
+                   {"w": w, "dws": g, "lr": lr, "beta1": b1, "beta2": b2, "eps": eps, "decay": decay},
+                   {"path": paths(w, g, adam_w(lr, b1, b2, eps, decay)), "dws": g, "steps": 6.0}, public=public, hint=hint)
+    zero = Array((4, 3), [0.0] * 12)
+    yield case("AdamW, no gradient: only the decay", 3, "adam_w",
+               {"w": w, "dws": zero, "lr": 0.5, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "decay": 0.5},
+               {"path": paths(w, zero, lambda v, g: [v * 0.75 ** t for t in range(1, 5)])}, hint=hint)
+    x, y = normal(6, 8, 3), normal(7, 8)
+    yield case("momentum, losses of a fit", 2, "fit_momentum",
+               {"x": x, "y": y, "steps": 20, "lr": 0.05, "momentum": 0.8, "decay": 0, "nesterov": 0},
+               {"losses": fitted(x, y, 20, momentum(0.05, 0.8, 0, 0))}, rtol=1e-8, hint="the losses fall")
+    yield case("AdamW, losses of a fit", 3, "fit_adam_w",
+               {"x": x, "y": y, "steps": 20, "lr": 0.1, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "decay": 0.1},
+               {"losses": fitted(x, y, 20, adam_w(0.1, 0.9, 0.99, 1e-8, 0.1))}, rtol=1e-8, hint="the losses fall")
+    # --- task 4
+    def clipped(name, gradients, most, public=False):
+        norm = math.sqrt(math.fsum(v * v for g in gradients for v in g.values))
+        factor = most / norm if math.isfinite(norm) and norm > most else 1.0
+        parts = {f"g{k}": g for k, g in enumerate(gradients)}
+        return case(f"clip, {name}", 4, "clip", {**parts, "most": most},
+                    {"norm": norm, **{k: Array(g.shape, [v * factor for v in g.values]) for k, g in parts.items()}},
+                    public=public, hint="one factor for all, from the norm of all; returns the norm before")
+    yield clipped("two gradients", [normal(8, 3), normal(9, 2, 2)], 1.0, True)
+    yield clipped("small ones stay", [normal(8, 3), normal(9, 2, 2)], 100.0, True)
+    yield clipped("one gradient", [array([3.0, 4.0])], 2.5)
+    yield clipped("exactly at the bound", [array([3.0, 4.0])], 5.0)
+    yield clipped("three of different size", [normal(10, 2, scale=10.0), normal(11, 3, scale=0.1), normal(12, 4)], 0.5)
+    yield clipped("zeros stay zeros", [array([0.0, 0.0])], 1.0)
+    yield clipped("none at all", [], 1.0)
+    yield clipped("an infinite one scales nothing", [array([1.0, math.inf]), array([2.0])], 1.0)
+    yield case("clip, a NaN scales nothing", 4, "clip", {"g0": [1.0, math.nan], "g1": [5.0], "most": 1.0},
+               {"norm": math.nan, "g0": [1.0, math.nan], "g1": [5.0]}, hint="NaN compares false with everything")
+    # --- task 5
+    def rms(weights, gradients, lr, rho, eps):
+        def walk(w, g):
+            path = []
+            for t in range(1, len(g) + 1):
+                s = sum((1 - rho) * rho ** (t - 1 - i) * d * d for i, d in enumerate(g[:t]))
+                w -= lr * g[t - 1] / (math.sqrt(s) + eps)
+                path.append(w)
+            return path
+        return [Array(w.shape, paths(w, g, walk).values[-w.shape[0]:]) for w, g in zip(weights, gradients)]
+    for name, shapes, lr, rho, eps, public in [("two weights", (3, 3), 0.01, 0.9, 1e-8, True), ("three weights", (2, 2, 2), 0.1, 0.5, 1e-8, True),
+                                               ("a large eps", (3, 3), 0.1, 0.9, 0.5, False), ("weights of different size", (2, 4), 0.1, 0.8, 1e-8, False),
+                                               ("a large one first", (4, 1), 0.05, 0.95, 1e-4, False)]:
+        weights = [normal(20 + k, n) for k, n in enumerate(shapes)]
+        gradients = [normal(30 + k, 4, n, scale=3.0 ** k) for k, n in enumerate(shapes)]
+        inputs = {**{f"w{k}": v for k, v in enumerate(weights)}, **{f"dws{k}": v for k, v in enumerate(gradients)}}
+        yield case(f"RMSprop, {name}", 5, "rms_prop", {**inputs, "steps": 4, "lr": lr, "rho": rho, "eps": eps},
+                   {f"w{k}": v for k, v in enumerate(rms(weights, gradients, lr, rho, eps))}, public=public,
+                   hint="with one weight all is well: what do two share?")

@@ -1,0 +1,118 @@
+"""a7's cases."""
+import cmath, math
+import oracle
+from course import case
+from oracle import build, gradient, gradients, normal
+from tensors import Array
+
+FORBIDDEN = [r"isobar::(attention|rope|swiglu|silu|sigmoid|softmax|matmul|Tape|record)\b",
+             r"isobar::(MultiheadAttention|GroupedQueryAttention|SwiGLU|KeyValueCache)", r"isobar::gemm"]
+
+
+def rope(x, base, start):
+    """A pair is a complex number, and turning it a product."""
+    half = x.shape[2] // 2
+
+    def turned(t, h, d):
+        j = d % half
+        angle = (start + t) * base ** (-2 * j / x.shape[2])
+        a, b = x[t, h, j], x[t, h, j + half]
+        return a * math.cos(angle) - b * math.sin(angle) if d < half else a * math.sin(angle) + b * math.cos(angle)
+    return build(x.shape, turned)
+
+
+def probabilities(q, k, causal):
+    (t_all, heads, dim), (s_all, kv_heads, _) = q.shape, k.shape
+    rows = {}
+    for h in range(heads):
+        for t in range(t_all):
+            z = [sum(q[t, h, d] * k[s, h * kv_heads // heads, d] for d in range(dim)) / math.sqrt(dim)
+                 if not causal or s <= t + s_all - t_all else None for s in range(s_all)]
+            top = max(oracle.real(v) for v in z if v is not None)
+            e = [0.0 if v is None else oracle.exp(v - top) for v in z]
+            rows[h, t] = [v / sum(e) for v in e]
+    return build((heads, t_all, s_all), lambda h, t, s: rows[h, t][s])
+
+
+def attend(q, k, v, causal):
+    p = probabilities(q, k, causal)
+    heads, kv_heads = q.shape[1], k.shape[1]
+    return build(q.shape, lambda t, h, d: sum(p[h, t, s] * v[s, h * kv_heads // heads, d] for s in range(k.shape[0])))
+
+
+def silu_up(gate, up):
+    return Array(gate.shape, [x / (1 + oracle.exp(-x)) * u for x, u in zip(gate.values, up.values)])
+
+
+def cases():
+    # --- task 1
+    for name, shape, base, start, public in [("one head", (3, 1, 4), 10000.0, 0, True), ("two heads", (3, 2, 4), 100.0, 0, True),
+                                             ("a later start", (2, 2, 6), 10000.0, 7, True), ("one pair", (4, 1, 2), 10.0, 1, False),
+                                             ("many channels", (2, 1, 12), 500.0, 3, False), ("far away", (1, 3, 4), 10000.0, 900, False)]:
+        x, dy = normal(1, *shape), normal(2, *shape)
+        hint = "channel j goes with j + D/2; the angle is (start + t) · base^(−2j/D), the same for all heads"
+        yield case(f"RoPE, {name}", 1, "rope", {"x": x, "base": base, "start": start}, {"y": rope(x, base, start)},
+                   public=public, hint=hint)
+        yield case(f"RoPE's gradient, {name}", 1, "rope_backward", {"dy": dy, "base": base, "start": start},
+                   {"dx": gradient(lambda x: rope(x, base, start), {"x": x}, "x", dy)}, public=public,
+                   hint="a rotation's adjoint is the rotation back")
+    for shape, public in [((2, 1, 3), True), ((2, 3, 5), False)]:
+        yield case(f"RoPE of {shape[2]} channels is an error", 1, "rope", {"x": normal(1, *shape), "base": 10.0, "start": 0},
+                   error=str(list(shape)), public=public, hint="\"rope: wanted an even number of channels a head, got [2, 1, 3]\"")
+    # --- tasks 2, 3
+    for name, t, s, h, k_heads, d, causal, public in [
+            ("all see all", 3, 4, 1, 1, 2, 0, True), ("causal", 4, 4, 2, 2, 3, 1, True),
+            ("causal with earlier keys", 2, 5, 2, 2, 2, 1, True), ("grouped heads", 3, 3, 4, 2, 2, 1, True),
+            ("one key/value head for all", 3, 3, 3, 1, 2, 0, False), ("one query, one key", 1, 1, 2, 1, 4, 1, False),
+            ("six heads in groups of three", 2, 3, 6, 2, 3, 1, False), ("wide heads", 2, 2, 1, 1, 9, 0, False),
+            ("causal, longer", 6, 6, 1, 1, 2, 1, False), ("grouped, all see all", 2, 4, 4, 2, 3, 0, False)]:
+        q, k, v = normal(3, t, h, d), normal(4, s, k_heads, d), normal(5, s, k_heads, d)
+        dy = normal(6, t, h, d)
+        p = probabilities(q, k, causal)
+        yield case(f"attention, {name}", 2, "attention", {"q": q, "k": k, "v": v, "causal": causal},
+                   {"y": attend(q, k, v, causal), "probability": p}, public=public,
+                   hint="scaled by 1/√D; query t sees s ≤ t + (S − T); query head h reads key head h / (H/K)")
+        yield case(f"attention's gradient, {name}", 3, "attention_backward", {"dy": dy, "q": q, "k": k, "v": v, "probability": p},
+                   gradients(lambda q, k, v: attend(q, k, v, causal), {"q": q, "k": k, "v": v}, "qkv", dy),
+                   public=public, rtol=1e-8, atol=1e-11, hint="dz = p (dp − Σ dp p); 1/√D once; heads of a group add up in dk and dv")
+    for name, scale, public in [("large logits", 100.0, True), ("very large logits", 3e3, False)]:
+        q, k, v = normal(7, 3, 2, 4, scale=scale), normal(8, 3, 2, 4), normal(9, 3, 2, 4)
+        yield case(f"attention, {name}", 2, "attention", {"q": q, "k": k, "v": v, "causal": 1},
+                   {"y": attend(q, k, v, 1), "probability": probabilities(q, k, 1)}, public=public, rtol=1e-8,
+                   hint="subtract the largest logit of those that are seen")
+    low, v = normal(10, 3, 1, 2, scale=1e-3), normal(9, 3, 1, 2)
+    one = Array((3, 1, 2), [-900.0, 0.0] * 3)
+    yield case("attention, all logits very negative", 2, "attention",
+               {"q": one, "k": Array((3, 1, 2), [1.0 + x for x in low.values]), "v": v, "causal": 0},
+               {"y": attend(one, Array((3, 1, 2), [1.0 + x for x in low.values]), v, 0)},
+               hint="the largest logit is far below 0 here")
+    for name, qs, ks, causal, public in [("3 heads cannot share 2", (2, 3, 4), (2, 2, 4), 1, True),
+                                         ("5 heads cannot share 3", (2, 5, 2), (2, 3, 2), 0, False),
+                                         ("channels differ", (2, 2, 4), (2, 2, 6), 0, False),
+                                         ("fewer keys than queries, causal", (3, 1, 2), (2, 1, 2), 1, False),
+                                         ("more key heads than heads", (2, 2, 4), (2, 4, 4), 1, False)]:
+        yield case(f"attention, {name}: an error", 2, "attention",
+                   {"q": normal(1, *qs), "k": normal(1, *ks), "v": normal(1, *ks), "causal": causal}, error=str(list(ks)),
+                   public=public, hint="name both shapes: \"attention: q [2, 3, 4] and k [2, 2, 4] do not fit\"")
+    # --- task 4
+    for name, shape, scale, public in [("a matrix", (2, 3), 1.0, True), ("large numbers", (6,), 30.0, True), ("a vector", (9,), 3.0, False),
+                                       ("three dimensions", (2, 2, 2), 2.0, False)]:
+        gate, up, dy = normal(11, *shape, scale=scale), normal(12, *shape), normal(13, *shape)
+        yield case(f"SwiGLU, {name}", 4, "swiglu", {"gate": gate, "up": up}, {"y": silu_up(gate, up)}, public=public,
+                   hint="silu(gate) · up")
+        yield case(f"SwiGLU's gradient, {name}", 4, "swiglu_backward", {"dy": dy, "gate": gate, "up": up},
+                   gradients(silu_up, {"gate": gate, "up": up}, ["gate", "up"], dy), public=public, rtol=1e-8,
+                   hint="silu'(x) = σ + x σ (1 − σ); dup has no σ' in it")
+    gate, up = Array((3,), [-800.0, 0.0, 800.0]), Array((3,), [2.0, 3.0, 0.5])
+    yield case("SwiGLU far out", 4, "swiglu", {"gate": gate, "up": up}, {"y": [0.0, 0.0, 400.0]}, atol=1e-9,
+               hint="x / (1 + e^−x) is 0 at −800, not NaN")
+    # --- task 5
+    for name, lengths, h, k_heads, d, public in [("token by token", [1] * 4, 2, 1, 2, True), ("a prompt, then tokens", [3, 1, 1], 2, 2, 3, True),
+                                                 ("all at once", [4], 1, 1, 2, False), ("pieces of two", [2, 2, 2], 4, 2, 2, False),
+                                                 ("one token, then many", [1, 4], 2, 2, 4, False)]:
+        n = sum(lengths)
+        q, k, v = normal(14, n, h, d), normal(15, n, k_heads, d), normal(16, n, k_heads, d)
+        yield case(f"decoding, {name}", 5, "decode",
+                   {"q": q, "k": k, "v": v, "lengths": Array([len(lengths)], lengths, "i64")},
+                   {"y": attend(q, k, v, 1), "k": k, "v": v}, public=public,
+                   hint="the same numbers as for the whole sequence; the new queries are its last")

@@ -1,0 +1,62 @@
+#include "driver.h"
+
+#include "a7.h"
+
+namespace {
+
+// Rows begin … end − 1.
+Tensor rows(const Tensor& x, int64_t begin, int64_t end) {
+  return x.view(x.shape().with(0, end - begin), x.strides(), begin * x.strides()[0]).copy();
+}
+
+// A sequence in pieces of these lengths, each with the rest of the sequence still unknown.
+void decode_pieces(const Request& in, Answer& out) {
+  Cache cache;
+  std::vector<double> all;
+  int64_t done = 0;
+  for (const double length : in["lengths"].to_vector<double>()) {
+    const int64_t end = done + static_cast<int64_t>(length);
+    const Tensor y =
+        decode(cache, rows(in["q"], done, end), rows(in["k"], done, end), rows(in["v"], done, end));
+    for (const double value : y.to_vector<double>()) all.push_back(value);
+    done = end;
+  }
+  out("y", isobar::tensor(in["q"].shape(), all));
+  out("k", cache.k);
+  out("v", cache.v);
+}
+
+}  // namespace
+
+int main() {
+  return serve({
+      {"rope", [](const Request& in,
+                  Answer& out) { out("y", rope(in["x"], in.number("base"), in.integer("start"))); }},
+      {"rope_backward",
+       [](const Request& in, Answer& out) {
+         out("dx", rope_backward(in["dy"], in.number("base"), in.integer("start")));
+       }},
+      {"attention",
+       [](const Request& in, Answer& out) {
+         const Attention a = attention(in["q"], in["k"], in["v"], in.number("causal") != 0);
+         out("y", a.y);
+         out("probability", a.probability);
+       }},
+      {"attention_backward",  // the probabilities come from the request
+       [](const Request& in, Answer& out) {
+         const AttentionGradients g =
+             attention_backward(in["dy"], in["q"], in["k"], in["v"], in["probability"]);
+         out("dq", g.dq);
+         out("dk", g.dk);
+         out("dv", g.dv);
+       }},
+      {"swiglu", [](const Request& in, Answer& out) { out("y", swiglu(in["gate"], in["up"])); }},
+      {"swiglu_backward",
+       [](const Request& in, Answer& out) {
+         const SwigluGradients g = swiglu_backward(in["dy"], in["gate"], in["up"]);
+         out("dgate", g.dgate);
+         out("dup", g.dup);
+       }},
+      {"decode", decode_pieces},
+  });
+}
