@@ -35,6 +35,11 @@ class Request {
     isobar::check(has(name), "driver: {} needs a tensor '{}'", call_, name);
     return tensors_.at(name);
   }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, tensor] : tensors_) all.push_back(name);
+    return all;
+  }
   double number(const std::string& name) const { return (*this)[name].item(); }
   int64_t integer(const std::string& name) const { return static_cast<int64_t>(number(name)); }
 

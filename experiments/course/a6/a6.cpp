@@ -1,0 +1,112 @@
+#include "a6.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+// Task 1.
+Variances variances_of(Init init, int64_t width) {
+  // solution 1 {
+  if (init == Init::torch_default) return {1.0 / (3 * width), 1.0 / (3 * width)};
+  if (init == Init::he) return {2.0 / width, 0};
+  return {1.0 / width, 0};  // Xavier's 2 / (in + out) and LeCun's 1 / in are one for square layers
+  // }
+}
+
+// Task 2.
+// solution 2 {
+namespace {
+
+// Mean squares of h_0 … h_L: E z² = C Var w E h² + Var b, and relu halves it.
+std::vector<double> mean_squares(int64_t depth, int64_t width, const Variances& variances) {
+  std::vector<double> of_layer{1};
+  for (int64_t l = 0; l < depth; ++l)
+    of_layer.push_back((width * variances.weight * of_layer.back() + variances.bias) / 2);
+  return of_layer;
+}
+
+// The std of relu(z) where its mean square is m: E relu(z) = √(E z² / 2π).
+double std_of(double m) { return std::sqrt(m - 2 * m / (2 * std::numbers::pi)); }
+
+}  // namespace
+// }
+
+Tensor predict_std(int64_t depth, int64_t width, const Variances& variances) {
+  // solution 2 {
+  const std::vector<double> squares = mean_squares(depth, width, variances);
+  Tensor result({depth}, Dtype::f64);
+  double* const out = result.write<double>();
+  for (int64_t l = 0; l < depth; ++l) out[l] = std_of(squares[l + 1]);
+  return result;
+  // }
+}
+
+double plateau_std(int64_t width, const Variances& variances) {
+  // solution 2 {
+  const double factor = width * variances.weight / 2;
+  check(factor < 1, "plateau_std: wanted C · Var w / 2 below 1, got {}", factor);
+  return std_of(variances.bias / 2 / (1 - factor));
+  // }
+}
+
+// Task 3.
+Tensor predict_gradient_norm(int64_t depth, int64_t width, int64_t batch, const Variances& variances) {
+  // solution 3 {
+  const std::vector<double> squares = mean_squares(depth, width, variances);
+  Tensor result({depth}, Dtype::f64);
+  double* const out = result.write<double>();
+  double dz = 0.5;  // E (dL/dz)² of the last layer: relu passes half of dy
+  for (int64_t l = depth - 1; l >= 0; --l) {
+    out[l] = width * std::sqrt(batch * dz * squares[l]);
+    dz *= width * variances.weight / 2;
+  }
+  return result;
+  // }
+}
+
+// Task 4.
+Signals measure(const Tensor& x, const Tensor& weights, const Tensor& biases, const Tensor& dy) {
+  // solution 4 {
+  const int64_t depth = weights.size(0), width = weights.size(1);
+  Signals out{Tensor({depth}, Dtype::f64), Tensor({depth}, Dtype::f64)};
+  isobar::Tape tape;
+  std::vector<Tensor> used;
+  Tensor h = x;
+  for (int64_t l = 0; l < depth; ++l) {
+    used.push_back(weights.view({width, width}, {width, 1}, l * width * width).copy().set_trainable());
+    h = isobar::relu(isobar::linear(h, used.back(), biases.view({width}, {1}, l * width)));
+    out.std.write<double>()[l] = std::sqrt(isobar::var(h.detach(), {}, false, 0).item());
+  }
+  tape.backward(h, dy);
+  for (int64_t l = 0; l < depth; ++l)
+    out.gradient_norm.write<double>()[l] =
+        std::sqrt(isobar::sum(isobar::square(used[l].grad().detach())).item());
+  return out;
+  // }
+}
+
+// Task 5.
+Tensor judge(const Tensor& printed, const Tensor& measured, double rounding) {
+  // solution 5 {
+  check(printed.ndim() == 1 && measured.ndim() == 2 && measured.size(0) >= 2 &&
+            measured.size(1) == printed.size(0),
+        "judge: wanted printed (L) and measured (S, L) with S ≥ 2, got {} and {}", printed.shape(),
+        measured.shape());
+  const int64_t seeds = measured.size(0), depth = printed.size(0);
+  Tensor result({depth, 2}, Dtype::f64);
+  double* const out = result.write<double>();
+  for (int64_t l = 0; l < depth; ++l) {
+    std::vector<double> values;
+    for (int64_t s = 0; s < seeds; ++s) values.push_back(measured.at({s, l}));
+    std::sort(values.begin(), values.end());
+    double mean = 0, squares = 0;
+    for (const double v : values) mean += v / seeds;
+    for (const double v : values) squares += (v - mean) * (v - mean);
+    const double std = std::sqrt(squares / (seeds - 1)), value = printed.at({l});
+    const double median = (values[(seeds - 1) / 2] + values[seeds / 2]) / 2;
+    out[2 * l] = std::abs(value - mean) <= 3 * std + rounding ? 1 : 0;
+    out[2 * l + 1] = value / median;
+  }
+  return result;
+  // }
+}

@@ -1,0 +1,73 @@
+#include "driver.h"
+
+#include <cmath>
+
+#include <isobar/core/rng.h>
+
+#include "a6.h"
+
+namespace {
+
+Variances variances(const Request& in) { return {in.number("weight"), in.number("bias")}; }
+
+// A real net: weights by PyTorch's default or He's, from a key; measured, and over predicted.
+void study(const Request& in, Answer& out) {
+  const int64_t depth = in.integer("depth"), width = in.integer("width"), batch = in.integer("batch");
+  const isobar::Rng rng(in.integer("seed"));
+  const bool he = in.number("he") != 0;
+  const double bound = 1 / std::sqrt(width);
+  const Shape shape{depth, width, width};
+  const Tensor weights = he ? rng.split("w").normal(shape, 0, std::sqrt(2.0 / width), Dtype::f64)
+                            : rng.split("w").uniform(shape, -bound, bound, Dtype::f64);
+  const Tensor biases = he ? isobar::zeros({depth, width}, Dtype::f64)
+                           : rng.split("b").uniform({depth, width}, -bound, bound, Dtype::f64);
+  const Signals signals = measure(rng.split("x").normal({batch, width}, 0, 1, Dtype::f64), weights, biases,
+                                  rng.split("dy").normal({batch, width}, 0, 1, Dtype::f64));
+  const Variances known = variances_of(he ? Init::he : Init::torch_default, width);
+  const Tensor std = predict_std(depth, width, known),
+               norm = predict_gradient_norm(depth, width, batch, known);
+  out("std", signals.std);
+  out("gradient_norm", signals.gradient_norm);
+  std::vector<double> std_ratio, norm_ratio;
+  for (int64_t l = 0; l < depth; ++l) {
+    std_ratio.push_back(signals.std.at({l}) / std.at({l}));
+    norm_ratio.push_back(signals.gradient_norm.at({l}) / norm.at({l}));
+  }
+  out("std_ratio", isobar::tensor({depth}, std_ratio));
+  out("norm_ratio", isobar::tensor({depth}, norm_ratio));
+}
+
+}  // namespace
+
+int main() {
+  return serve({
+      {"variances",
+       [](const Request& in, Answer& out) {
+         const Variances v = variances_of(static_cast<Init>(in.integer("init")), in.integer("width"));
+         out("weight", v.weight);
+         out("bias", v.bias);
+       }},
+      {"predict_std",
+       [](const Request& in, Answer& out) {
+         out("std", predict_std(in.integer("depth"), in.integer("width"), variances(in)));
+       }},
+      {"plateau",
+       [](const Request& in, Answer& out) { out("std", plateau_std(in.integer("width"), variances(in))); }},
+      {"predict_gradient",
+       [](const Request& in, Answer& out) {
+         out("norm", predict_gradient_norm(in.integer("depth"), in.integer("width"), in.integer("batch"),
+                                           variances(in)));
+       }},
+      {"measure",
+       [](const Request& in, Answer& out) {
+         const Signals s = measure(in["x"], in["weights"], in["biases"], in["dy"]);
+         out("std", s.std);
+         out("gradient_norm", s.gradient_norm);
+       }},
+      {"study", study},
+      {"judge",
+       [](const Request& in, Answer& out) {
+         out("verdicts", judge(in["printed"], in["measured"], in.number("rounding")));
+       }},
+  });
+}

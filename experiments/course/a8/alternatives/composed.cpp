@@ -1,0 +1,158 @@
+// Attention composed of products, a mask and a softmax; norms and SwiGLU of plain ops; sampling by sorted
+// pairs.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "a8.h"
+
+namespace {
+
+Tensor norm_of(const Tensor& x, const Tensor& weight) {
+  return x / isobar::sqrt(isobar::mean(isobar::square(x), {-1}, true) + 1e-5) * weight;
+}
+
+// (B, T, C) → (B, H, T, C/H)
+Tensor split(const Tensor& x, int64_t heads) {
+  return isobar::permute(isobar::reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), {0, 2, 1, 3});
+}
+
+// cos and sin tables (T, D/2), in x's dtype.
+Tensor turned(const Tensor& x) {
+  const int64_t length = x.size(2), half = x.size(3) / 2;
+  std::vector<double> cos, sin;
+  for (int64_t t = 0; t < length; ++t)
+    for (int64_t j = 0; j < half; ++j) {
+      const double angle = t * std::pow(10000.0, -double(j) / half);
+      cos.push_back(std::cos(angle));
+      sin.push_back(std::sin(angle));
+    }
+  const Tensor c = isobar::tensor({length, half}, cos).to(x.dtype()),
+               s = isobar::tensor({length, half}, sin).to(x.dtype());
+  const Tensor a = isobar::slice(x, 3, 0, half), b = isobar::slice(x, 3, half, 2 * half);
+  return isobar::concat({a * c - b * s, a * s + b * c}, 3);
+}
+
+Tensor mask_of(int64_t length, Dtype dtype) {
+  std::vector<double> mask;
+  for (int64_t t = 0; t < length; ++t)
+    for (int64_t s = 0; s < length; ++s) mask.push_back(s > t ? -1e30 : 0);
+  return isobar::tensor({length, length}, mask).to(dtype);
+}
+
+}  // namespace
+
+Batch batch_of(const Tensor& tokens, const Tensor& starts, int64_t length) {
+  const std::vector<int64_t> text = tokens.to_vector<int64_t>();
+  const int64_t rows = starts.numel(), last = std::ssize(text) - length - 1;
+  std::vector<int64_t> x, y;
+  for (const int64_t s : starts.to_vector<int64_t>()) {
+    if (s < 0 || s > last)
+      isobar::throw_error(fmt::format("batch_of: start {} of {} symbols", s, text.size()));
+    x.insert(x.end(), text.begin() + s, text.begin() + s + length);
+    y.insert(y.end(), text.begin() + s + 1, text.begin() + s + 1 + length);
+  }
+  return {isobar::tensor({rows, length}, x), isobar::tensor({rows, length}, y)};
+}
+
+Parameters initial(const Config& config, const Rng& rng) {
+  const int64_t c = config.width;
+  std::map<std::string, Shape> shapes{{"embedding", {config.vocabulary, c}}, {"norm", {c}}};
+  for (int64_t l = 0; l < config.layers; ++l)
+    for (const auto& [name, shape] : std::map<std::string, Shape>{{"q", {c, c}},
+                                                                  {"k", {c, c}},
+                                                                  {"v", {c, c}},
+                                                                  {"o", {c, c}},
+                                                                  {"gate", {2 * c, c}},
+                                                                  {"up", {2 * c, c}},
+                                                                  {"down", {c, 2 * c}},
+                                                                  {"norm1", {c}},
+                                                                  {"norm2", {c}}})
+      shapes[std::to_string(l) + "." + name] = shape;
+  Parameters all;
+  for (const auto& [name, shape] : shapes) {
+    const bool ends = name.ends_with(".o") || name.ends_with(".down");
+    Tensor start =
+        shape.ndim() == 1
+            ? isobar::full(shape, 1)
+            : rng.split(name).normal(shape, 0, ends ? 0.02 * std::pow(2.0 * config.layers, -0.5) : 0.02);
+    all.emplace(name, start.set_trainable());
+  }
+  return all;
+}
+
+double learning_rate(int64_t step, int64_t steps, int64_t warmup, double lr) {
+  const double rise = (step + 1.0) / warmup, way = std::min(1.0, double(step - warmup) / (steps - warmup));
+  return step < warmup ? lr * rise : 0.1 * lr + 0.9 * lr * std::pow(std::cos(way * std::acos(-1.0) / 2), 2);
+}
+
+Tensor forward(const Parameters& parameters, const Config& config, const Tensor& symbols) {
+  const Tensor table = parameters.at("embedding");
+  const Tensor mask = mask_of(symbols.size(1), table.dtype());
+  Tensor x = isobar::embedding(symbols, table);
+  for (int64_t l = 0; l < config.layers; ++l) {
+    const std::string at = std::to_string(l) + ".";
+    const auto times = [&](const Tensor& y, const char* name) {
+      return isobar::matmul(y, isobar::transpose(parameters.at(at + name)));
+    };
+    const Tensor n = norm_of(x, parameters.at(at + "norm1"));
+    const Tensor q = turned(split(times(n, "q"), config.heads)),
+                 k = turned(split(times(n, "k"), config.heads));
+    const Tensor z = isobar::matmul(q, isobar::transpose(k)) / std::sqrt(double(q.size(3))) + mask;
+    const Tensor y =
+        isobar::permute(isobar::matmul(isobar::softmax(z), split(times(n, "v"), config.heads)), {0, 2, 1, 3});
+    x = x + times(isobar::reshape(y, x.shape()), "o");
+    const Tensor m = norm_of(x, parameters.at(at + "norm2"));
+    const Tensor gate = times(m, "gate");
+    x = x + times(gate * isobar::sigmoid(gate) * times(m, "up"), "down");
+  }
+  return isobar::matmul(norm_of(x, parameters.at("norm")), isobar::transpose(table));
+}
+
+double evaluate(const Parameters& parameters, const Config& config, const Tensor& tokens, int64_t length) {
+  // all texts in one batch
+  std::vector<int64_t> starts;
+  for (int64_t start = 0; start + length + 1 <= tokens.numel(); start += length) starts.push_back(start);
+  const Batch all = batch_of(tokens, isobar::tensor({std::ssize(starts)}, starts), length);
+  const std::vector<double> log_p =
+      isobar::log_softmax(forward(parameters, config, all.x)).to_vector<double>();
+  const std::vector<int64_t> next = all.y.to_vector<int64_t>();
+  double sum = 0;
+  for (size_t i = 0; i < next.size(); ++i) sum -= log_p[i * config.vocabulary + next[i]];
+  return sum / next.size();
+}
+
+Parameters train(const Tensor& tokens, const Config& config, const Training& training, const Rng& rng) {
+  const Parameters parameters = initial(config, rng);
+  isobar::ParameterGroup decayed{{}, 0.1}, free{{}, 0.0};
+  for (const auto& [name, p] : parameters) (p.ndim() == 2 ? decayed : free).parameters.push_back(p);
+  isobar::AdamW optimizer({decayed, free}, {.lr = training.lr, .beta2 = 0.95});
+  for (int64_t step = 0; step < training.steps; ++step) {
+    std::vector<int64_t> starts;
+    for (int64_t b = 0; b < training.batch; ++b)
+      starts.push_back(rng.split("b").below(tokens.numel() - training.length, step * training.batch + b));
+    const Batch batch = batch_of(tokens, isobar::tensor({training.batch}, starts), training.length);
+    isobar::Tape tape;
+    tape.backward(isobar::cross_entropy(forward(parameters, config, batch.x), batch.y));
+    optimizer.set_lr(learning_rate(step, training.steps, training.warmup, training.lr));
+    optimizer.step();
+  }
+  return parameters;
+}
+
+int64_t sample(const Tensor& logits, double temperature, int64_t top_k, double u) {
+  std::vector<std::pair<double, int64_t>> best;
+  for (int64_t v = 0; v < logits.numel(); ++v) best.emplace_back(-logits.at({v}), v);
+  std::sort(best.begin(), best.end());
+  if (temperature == 0) return best[0].second;
+  if (top_k > 0 && top_k < std::ssize(best)) best.resize(top_k);
+  std::map<int64_t, double> weight;  // in the symbols' order
+  double total = 0;
+  for (const auto& [minus, v] : best) total += weight[v] = std::exp((best[0].first - minus) / temperature);
+  double left = u * total;
+  for (const auto& [v, w] : weight) {
+    if (left < w) return v;
+    left -= w;
+  }
+  return weight.rbegin()->first;
+}

@@ -1,0 +1,219 @@
+"""a8's cases. The model is wanted as plain Python computes it; a trained one is asked for logits, and its loss is computed here,
+from symbols that it has not seen."""
+import math, random
+import oracle
+from course import case
+from oracle import build, normal
+from tensors import Array, array
+
+SECONDS = 60  # one test trains
+# The library's ready-made models and blocks; its ops and its optimizer are there to be used.
+FORBIDDEN = [r"isobar::(LanguageModel|TransformerBlock|MultiheadAttention|GroupedQueryAttention|FeedForward|SwiGLU|KeyValueCache)"]
+
+
+def linear(rows, w):
+    return [[sum(p * q for p, q in zip(row, w.values[m * len(row):(m + 1) * len(row)])) for m in range(w.shape[0])]
+            for row in rows]
+
+
+def rms_norm(rows, w):
+    return [[v / math.sqrt(sum(u * u for u in row) / len(row) + 1e-5) * g for v, g in zip(row, w.values)] for row in rows]
+
+
+def attend(q, k, v, heads):
+    """Rows of C channels, causal, turned."""
+    size = len(q[0]) // heads
+    out = [[] for _ in q]
+    for h in range(heads):
+        def turned(rows):
+            found = []
+            for t, row in enumerate(rows):
+                part = row[h * size:(h + 1) * size]
+                pairs = [complex(a, b) * complex(math.cos(t * 1e4 ** (-2 * j / size)), math.sin(t * 1e4 ** (-2 * j / size)))
+                         for j, (a, b) in enumerate(zip(part[:size // 2], part[size // 2:]))]
+                found.append([z.real for z in pairs] + [z.imag for z in pairs])
+            return found
+        qs, ks = turned(q), turned(k)
+        for t in range(len(q)):
+            e = [math.exp(sum(a * b for a, b in zip(qs[t], ks[s])) / math.sqrt(size)) for s in range(t + 1)]
+            out[t] += [sum(e[s] * v[s][h * size + d] for s in range(t + 1)) / sum(e) for d in range(size)]
+    return out
+
+
+def logits_of(p, layers, heads, symbols):
+    """(T, V) for one text."""
+    width = p["norm"].shape[0]
+    plus = lambda a, b: [[u + v for u, v in zip(r, s)] for r, s in zip(a, b)]
+    x = [p["embedding"].values[s * width:(s + 1) * width] for s in symbols]
+    for l in range(layers):
+        n = rms_norm(x, p[f"{l}.norm1"])
+        x = plus(x, linear(attend(*(linear(n, p[f"{l}.{name}"]) for name in "qkv"), heads), p[f"{l}.o"]))
+        m = rms_norm(x, p[f"{l}.norm2"])
+        hidden = [[g / (1 + math.exp(-g)) * u for g, u in zip(a, b)]
+                  for a, b in zip(linear(m, p[f"{l}.gate"]), linear(m, p[f"{l}.up"]))]
+        x = plus(x, linear(hidden, p[f"{l}.down"]))
+    return linear(rms_norm(x, p["norm"]), p["embedding"])
+
+
+def loss_of(logits, target):
+    top = max(logits)
+    return top + math.log(sum(math.exp(v - top) for v in logits)) - logits[target]
+
+
+def parameters(seed, vocabulary, layers, width):
+    shapes = {"embedding": (vocabulary, width), "norm": (width,)}
+    for l in range(layers):
+        shapes.update({f"{l}.{n}": (width, width) for n in "qkvo"})
+        shapes.update({f"{l}.gate": (2 * width, width), f"{l}.up": (2 * width, width), f"{l}.down": (width, 2 * width),
+                       f"{l}.norm1": (width,), f"{l}.norm2": (width,)})
+    return {n: normal(f"{seed}{n}", *s, scale=0.3 if "norm" in n else 0.5, shift=1.0 if "norm" in n else 0.0)
+            for n, s in sorted(shapes.items())}
+
+
+def rate(step, steps, warmup, lr):
+    if step < warmup:
+        return lr * (step + 1) / warmup
+    return lr * (0.55 + 0.45 * math.cos(math.pi * min(1, (step - warmup) / (steps - warmup))))
+
+
+def sampled(z, temperature, top_k, u):
+    if temperature == 0:
+        return max(range(len(z)), key=lambda i: (z[i], -i))
+    kept = sorted(range(len(z)), key=lambda i: (-z[i], i))[:top_k or len(z)]
+    p = [math.exp((z[i] - max(z)) / temperature) if i in kept else 0.0 for i in range(len(z))]
+    edges = [sum(p[:i + 1]) / sum(p) for i in range(len(z))]
+    return next(i for i, e in enumerate(edges) if e > u)
+
+
+def language(seed, symbols=6):
+    """A language in which the two symbols before decide: (a text of n symbols, its entropy in nats)."""
+    draw = random.Random(seed)
+    table = {(a, b): [draw.gammavariate(0.15, 1) + 1e-3 for _ in range(symbols)] for a in range(symbols) for b in range(symbols)}
+
+    def text(n, seed):
+        draw, out = random.Random(seed), [0, 1]
+        while len(out) < n:
+            out.append(draw.choices(range(symbols), table[out[-2], out[-1]])[0])
+        return out
+    def exact(a, b, c):
+        return -math.log(table[a, b][c] / sum(table[a, b]))
+    return text, exact
+
+
+def integers(values, *shape):
+    return Array(shape or (len(values),), values, "i64")
+
+
+def cases():
+    # --- task 1
+    text = [(7 * i * i + 3 * i) % 11 for i in range(20)]
+    hint = "y is x one symbol later; the last target must still be in the text"
+    for name, starts, length, public in [("two texts", [3, 0], 4, True), ("the last that fits", [15], 4, True), ("single symbols", [5, 18, 0], 1, False),
+                                         ("overlapping", [2, 3, 4, 2], 6, False), ("the whole text", [0], 19, False)]:
+        yield case(f"batch, {name}", 1, "batch", {"tokens": integers(text), "starts": integers(starts), "length": length},
+                   {"x": [text[s:s + length] for s in starts], "y": [text[s + 1:s + 1 + length] for s in starts]},
+                   public=public, hint=hint)
+    for name, start, length, public in [("no target for the last symbol", 16, 4, True), ("a negative start", -1, 4, True),
+                                        ("behind the text", 25, 2, False), ("the whole text has no target", 0, 20, False), ("a negative start, of single symbols", -3, 1, False)]:
+        yield case(f"batch, {name}: an error", 1, "batch", {"tokens": integers(text), "starts": integers([2, start]) if start > 0 else integers([start]), "length": length},
+                   error="20", public=public, hint="\"batch_of: a text of 4 from 16 leaves the 20 symbols\"")
+    # --- task 2
+    def weights(layers, width, vocabulary):
+        def judge(answer):
+            for name, wanted in parameters(0, vocabulary, layers, width).items():
+                got = answer.get(name)
+                if got is None or got.shape != wanted.shape or got.dtype != "f32":
+                    return f"{name}: wanted f32 {list(wanted.shape)}, got {got and list(got.shape)}"
+                if answer[f"trainable:{name}"].values != [1.0]:
+                    return f"{name} is not trainable"
+                std = math.sqrt(sum(v * v for v in got.values) / len(got.values))
+                goal = 0.02 / math.sqrt(2 * layers) if name.endswith((".o", ".down")) else 0.02
+                if "norm" in name:
+                    if set(got.values) != {1.0}:
+                        return f"{name} is not all ones"
+                elif not 0.85 < std / goal < 1.15:  # four standard errors of 600 draws
+                    return f"{name} has std {std:.4g}, not {goal:.4g}"
+            drawn = [tuple(v.values[:8]) for n, v in answer.items() if v.dtype == "f32" and "norm" not in n]
+            if len(set(drawn)) < len(drawn):
+                return "two weights start with the same numbers"
+            if len([n for n in answer if ":" not in n]) != len(parameters(0, vocabulary, layers, width)):
+                return "there are tensors that nobody asked for"
+        return judge
+    for layers, width, vocabulary in [(2, 32, 40), (1, 48, 20), (4, 32, 30)]:
+        yield case(f"weights of {layers} blocks of width {width}", 2, "initial",
+                   {"vocabulary": vocabulary, "layers": layers, "heads": 2, "width": width, "seed": 3},
+                   judge=weights(layers, width, vocabulary), hint="shapes as a8.h says; 0.02, and 0.02 / √(2L) where a branch ends")
+    yield case("weights have the shapes that a8.h says", 2, "initial", {"vocabulary": 5, "layers": 1, "heads": 1, "width": 4, "seed": 3},
+               {"norm": [1.0] * 4, "0.norm1": [1.0] * 4, "0.norm2": [1.0] * 4, "trainable:embedding": 1.0, "trainable:0.down": 1.0,
+                "trainable:norm": 1.0}, bounds={f"0.{n}": (-0.1, 0.1) for n in ["q", "k", "v", "o", "gate", "up", "down"]}, public=True,
+               hint="norms are ones, all is trainable")
+    yield case("weights have the stds that a8.h says", 2, "initial", {"vocabulary": 40, "layers": 2, "heads": 2, "width": 32, "seed": 4},
+               bounds={**{f"rms:{n}": (0.0185, 0.0215) for n in ["embedding", "0.q", "0.v", "1.k", "1.gate", "0.up"]},
+                       **{f"rms:{n}": (0.0092, 0.0108) for n in ["0.o", "1.o", "0.down", "1.down"]}}, public=True,
+               hint="0.02, and 0.02 / √(2L) where a branch ends")
+    for steps, warmup, lr, count, public in [(20, 5, 0.1, 25, True), (8, 1, 3.0, 12, False), (100, 40, 1e-3, 130, False), (10, 9, 1.0, 14, False)]:
+        yield case(f"learning rate, {warmup} of {steps} steps to warm up", 2, "learning_rate",
+                   {"steps": steps, "warmup": warmup, "lr": lr, "count": count},
+                   {"rates": [rate(s, steps, warmup, lr) for s in range(count)]}, public=public,
+                   hint="(step + 1)/warmup, then lr/10 + 0.9 lr (1 + cos)/2, then lr/10")
+    # --- tasks 3, 4
+    for name, vocabulary, layers, heads, width, texts, public in [
+            ("one block, one head", 5, 1, 1, 4, [[1, 4, 0]], True), ("two blocks, two heads", 6, 2, 2, 8, [[5, 0, 3, 3], [1, 2, 4, 0]], True),
+            ("one symbol", 4, 1, 2, 4, [[2], [3]], False), ("three blocks", 4, 3, 1, 6, [[0, 1, 2, 3, 0]], False),
+            ("four heads", 7, 1, 4, 8, [[6, 5, 4], [0, 1, 1], [2, 2, 3]], False), ("no blocks", 5, 0, 1, 4, [[1, 3]], False)]:
+        p = parameters(name, vocabulary, layers, width)
+        config = {"vocabulary": vocabulary, "layers": layers, "heads": heads, "width": width}
+        yield case(f"logits, {name}", 3, "forward", {**config, "symbols": integers([s for t in texts for s in t], len(texts), len(texts[0])),
+                                                     **{f"p:{k}": v for k, v in p.items()}},
+                   {"logits": [logits_of(p, layers, heads, t) for t in texts]}, public=public, rtol=1e-8, atol=1e-9,
+                   hint="norm before the branch, rope on q and k only, residual sums, norm behind the last block, the embedding again")
+        length = len(texts[0])
+        words = [s for t in texts for s in t] + [0] + ([1] if length > 1 else [])
+        starts = range(0, len(words) - length, length)
+        losses = [loss_of(z, words[s + 1 + t]) for s in starts for t, z in enumerate(logits_of(p, layers, heads, words[s:s + length]))]
+        yield case(f"loss of a text, {name}", 4, "evaluate", {**config, "tokens": integers(words), "length": length,
+                                                              **{f"p:{k}": v for k, v in p.items()}},
+                   {"loss": sum(losses) / len(losses)}, public=public, rtol=1e-8,
+                   hint="texts start at 0, length, 2 length, …, each with its last target still in the text; nats")
+    # --- task 5
+    spoken, surprise = language(5)
+    train_text, test_text = spoken(6000, 1), spoken(1200, 2)
+    length = 8
+    starts = range(2, len(test_text) - length, 3)
+    contexts, targets = [test_text[s:s + length] for s in starts], [test_text[s + length] for s in starts]
+    floor = sum(surprise(*c[-2:], t) for c, t in zip(contexts, targets)) / len(targets)
+    pairs = {}
+    for a, b in zip(train_text, train_text[1:]):
+        pairs.setdefault(a, [0.0] * 6)[b] += 1
+    by_one = sum(-math.log(pairs[c[-1]][t] / sum(pairs[c[-1]])) for c, t in zip(contexts, targets) if pairs[c[-1]][t]) / len(targets)
+
+    def reached(target):
+        def judge(answer):
+            z = oracle.rows(answer["logits"]) if "logits" in answer else []
+            if len(z) != len(targets) or any(len(row) != 6 or not all(map(math.isfinite, row)) for row in z):
+                return f"wanted {len(targets)} rows of 6 finite logits"
+            loss = sum(loss_of(row, t) for row, t in zip(z, targets)) / len(targets)
+            if loss > target:
+                return f"the loss on unseen text is {loss:.3f}, the target {target:.3f} (floor {floor:.3f}, by one symbol {by_one:.3f})"
+        return judge
+    base = {"vocabulary": 6, "layers": 1, "heads": 2, "width": 32, "tokens": integers(train_text),
+            "contexts": integers([s for c in contexts for s in c], len(contexts), length), "batch": 16, "length": length, "warmup": 10}
+    for steps, lr, seed in [(400, 0.01, 1), (400, 0.01, 2)]:
+        yield case(f"{steps} steps reach the target, seed {seed}", 5, "train", {**base, "steps": steps, "lr": lr, "seed": seed},
+                   judge=reached(floor + 0.35), hint="0.35 nats above what can be reached; clip, warm up, decay; batches from everywhere")
+    short = {**base, "tokens": integers(([0, 1, 2, 3, 4, 5] * 60)[:300]), "contexts": integers([1, 2, 3, 4, 4, 5, 0, 1], 2, 4), "length": 4}
+    for length_of, seed, public in [(60, 1, True), (90, 2, False)]:
+        yield case(f"{length_of} steps learn to count, seed {seed}", 5, "train", {**short, "steps": length_of, "lr": 0.01, "seed": seed},
+                   {"best": [5.0, 2.0]}, public=public, hint="0 1 2 3 4 5 0 1 …: what comes next?")
+    # --- task 6
+    z = [1.0, 3.0, -2.0, 2.5, 3.0, 0.0]
+    us = [0.001, 0.05, 0.2, 0.38, 0.5, 0.7, 0.85, 0.99, 0.9999]
+    for temperature, top_k, public in [(1.0, 0, True), (0.0, 0, True), (0.5, 3, True), (2.0, 0, False), (1.0, 1, False), (1.0, 2, False),
+                                       (3.0, 4, False), (0.0, 3, False), (1.0, 100, False), (0.1, 0, False)]:
+        yield case(f"sampled at temperature {temperature}" + (f" of the best {top_k}" if top_k else ""), 6, "sample",
+                   {"logits": z, "temperature": temperature, "top_k": top_k, "u": us},
+                   {"symbols": [float(sampled(z, temperature, top_k, u)) for u in us]}, public=public,
+                   hint="the running sum in the symbols' own order; logits over temperature; equals: the lower symbol first")
+    wide = [800.0, -800.0, 801.0]
+    yield case("sampled from large logits", 6, "sample", {"logits": wide, "temperature": 0.5, "top_k": 0, "u": us},
+               {"symbols": [float(sampled(wide, 0.5, 0, u)) for u in us]}, hint="subtract the maximum before exp")

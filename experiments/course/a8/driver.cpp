@@ -1,0 +1,85 @@
+#include "driver.h"
+
+#include <cmath>
+
+#include "a8.h"
+
+namespace {
+
+Config config_of(const Request& in) {
+  return {in.integer("vocabulary"), in.integer("layers"), in.integer("heads"), in.integer("width")};
+}
+
+// The request's tensors that start with "p:".
+Parameters parameters_of(const Request& in) {
+  Parameters all;
+  for (const std::string& name : in.names())
+    if (name.starts_with("p:")) all[name.substr(2)] = in[name];
+  return all;
+}
+
+void trained(const Request& in, Answer& out) {
+  const Config config = config_of(in);
+  const Training training{in.integer("steps"), in.integer("batch"), in.integer("length"),
+                          in.integer("warmup"), in.number("lr")};
+  const Parameters parameters = train(in["tokens"], config, training, Rng(in.integer("seed")));
+  const Tensor logits = forward(parameters, config, in["contexts"]);
+  // Of the last position of every context.
+  const int64_t last = in["contexts"].size(1) - 1;
+  std::vector<double> values, best;
+  for (int64_t b = 0; b < logits.size(0); ++b) {
+    best.push_back(0);
+    for (int64_t v = 0; v < logits.size(2); ++v) {
+      values.push_back(logits.at({b, last, v}));
+      if (logits.at({b, last, v}) > logits.at({b, last, static_cast<int64_t>(best.back())})) best.back() = v;
+    }
+  }
+  out("best", isobar::tensor({logits.size(0)}, best));
+  out("logits", isobar::tensor({logits.size(0), logits.size(2)}, values));
+}
+
+}  // namespace
+
+int main() {
+  return serve({
+      {"batch",
+       [](const Request& in, Answer& out) {
+         const Batch batch = batch_of(in["tokens"], in["starts"], in.integer("length"));
+         out("x", batch.x);
+         out("y", batch.y);
+       }},
+      {"initial",
+       [](const Request& in, Answer& out) {
+         for (const auto& [name, tensor] : initial(config_of(in), Rng(in.integer("seed")))) {
+           out(name, tensor);
+           out("trainable:" + name, tensor.trainable());
+           double squares = 0;
+           for (const double v : tensor.to_vector<double>()) squares += v * v / tensor.numel();
+           out("rms:" + name, std::sqrt(squares));
+         }
+       }},
+      {"learning_rate",
+       [](const Request& in, Answer& out) {
+         std::vector<double> rates;
+         for (int64_t step = 0; step < in.integer("count"); ++step)
+           rates.push_back(learning_rate(step, in.integer("steps"), in.integer("warmup"), in.number("lr")));
+         out("rates", isobar::tensor({in.integer("count")}, rates));
+       }},
+      {"forward",
+       [](const Request& in, Answer& out) {
+         out("logits", forward(parameters_of(in), config_of(in), in["symbols"]));
+       }},
+      {"evaluate",
+       [](const Request& in, Answer& out) {
+         out("loss", evaluate(parameters_of(in), config_of(in), in["tokens"], in.integer("length")));
+       }},
+      {"train", trained},
+      {"sample",
+       [](const Request& in, Answer& out) {
+         std::vector<double> symbols;
+         for (const double u : in["u"].to_vector<double>())
+           symbols.push_back(sample(in["logits"], in.number("temperature"), in.integer("top_k"), u));
+         out("symbols", isobar::tensor(in["u"].shape(), symbols));
+       }},
+  });
+}
