@@ -110,12 +110,31 @@ std::string judge_own(const Tree& tree, const std::string& path, const std::stri
   return "";
 }
 
+// The course's programs stand in no room: they are built elsewhere, against the installed package.
+bool is_course(const std::string& path) { return path.starts_with("experiments/course/"); }
+
+// What is wrong with an include of the course, or nothing. Assignment aN's files stand side by side in a
+// student's tree.
+std::string judge_course(const Tree& tree, const std::string& path, bool own, const std::string& name) {
+  if (path.starts_with("experiments/course/hostile/")) return "";  // behind an assignment's own lines
+  if (own) {
+    const std::string folder = path.substr(19, path.find('/', 19) - 19);
+    return name == "driver.h" || name == "todo.h" || name == folder + ".h" ? ""
+                                                                           : "no student's tree holds this";
+  }
+  if (!name.starts_with("isobar/")) return name.find('/') == std::string::npos ? "" : "wanted std or isobar";
+  const std::string target = name.substr(7);
+  return tree.contains(target) && is_public(target) ? "" : "the package has no such header";
+}
+
 // "file:line: include: what is wrong", one line per wrong include.
 std::vector<std::string> wrong_includes(const Tree& tree) {
   std::vector<std::string> wrong;
   for (const auto& [path, text] : tree)
     for (const auto& [line, own, name] : includes_of(text)) {
-      const std::string verdict = own ? judge_own(tree, path, name) : judge_library(path, name);
+      const std::string verdict = is_course(path) ? judge_course(tree, path, own, name)
+                                  : own           ? judge_own(tree, path, name)
+                                                  : judge_library(path, name);
       if (!verdict.empty()) wrong.push_back(path + ":" + std::to_string(line) + ": " + name + ": " + verdict);
     }
   return wrong;
@@ -154,6 +173,8 @@ TEST_CASE("the checker passes what is allowed") {
              {"nn/linear.h", "#include \"../autograd/ops.h\"\n"},
              {"data/idx.cpp", "  #  include <zlib.h>  // inflate\n"},
              {"experiments/harness/json.h", "#include <nlohmann/json.hpp>\n"},
+             {"experiments/course/a1/driver.cpp", "#include \"driver.h\"\n#include <isobar/core/tensor.h>\n"},
+             {"experiments/course/a1/alternatives/x.cpp", "#include <unistd.h>\n#include \"a1.h\"\n"},
              {"experiments/study.cpp", "#include <CLI/CLI.hpp>\n#include \"../nn/linear.h\"\n"}})
             .empty());
 }
@@ -171,6 +192,12 @@ TEST_CASE("the checker names file and line of what is not allowed") {
     REQUIRE(wrong.size() == 1);
     return wrong[0];
   };
+  CHECK(verdict("experiments/course/a1/x.cpp", "#include <isobar/core/kernels/map.h>\n") ==
+        "experiments/course/a1/x.cpp:1: isobar/core/kernels/map.h: the package has no such header");
+  CHECK(verdict("experiments/course/a1/x.cpp", "#include \"a2.h\"\n") ==
+        "experiments/course/a1/x.cpp:1: a2.h: no student's tree holds this");
+  CHECK(verdict("experiments/course/kit/x.h", "#include <zlib/zlib.h>\n") ==
+        "experiments/course/kit/x.h:1: zlib/zlib.h: wanted std or isobar");
   CHECK(verdict("core/x.cpp", "\n\n#include \"../autograd/tape.h\"\n") ==
         "core/x.cpp:3: ../autograd/tape.h: core may not include autograd");
   CHECK(verdict("optim/x.h", "#include \"../autograd/tape.h\"\n") ==

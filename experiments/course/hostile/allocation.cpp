@@ -1,4 +1,4 @@
-// with: reference
+// with: reference of a1
 #include <cstring>
 #include <new>
 struct Glutton {

@@ -1,4 +1,4 @@
-// with: reference
+// with: reference of a1
 struct Crasher {
   ~Crasher() { __builtin_trap(); }
 } crasher;

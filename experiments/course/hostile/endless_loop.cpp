@@ -1,4 +1,4 @@
-// with: reference
+// with: reference of a1
 struct Loop {
   Loop() {
     volatile bool forever = true;

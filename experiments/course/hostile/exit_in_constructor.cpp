@@ -1,4 +1,4 @@
-// with: reference
+// with: reference of a1
 #include <cstdlib>
 struct Leaver {
   Leaver() { std::exit(0); }

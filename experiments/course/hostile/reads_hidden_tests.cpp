@@ -1,3 +1,4 @@
+// with: stubs of a1
 #include <cstdio>
 struct Reader {
   ~Reader() {

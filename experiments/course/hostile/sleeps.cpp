@@ -1,4 +1,4 @@
-// with: reference
+// with: reference of a1
 #include <unistd.h>
 struct Sleeper {
   Sleeper() { sleep(100000); }
