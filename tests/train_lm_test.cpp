@@ -49,10 +49,10 @@ TEST_CASE("train_lm gives the same bits on one and on two threads") {
 TEST_CASE("train_lm with Muon beside AdamW gives the same bits on one and on two threads, at WSD's rates") {
   const TemporaryFolder folder;
   for (const char* threads : {"1", "2"}) {
-    const Outcome run = run_built(
-        "train_lm", tiny + " --optimizer muon --schedule wsd --decay_iters 4 --no-tie_embeddings" +
-                        " --learning_rate 0.01 --min_lr 0.002 --threads " + threads + " --out " +
-                        folder / threads);
+    const Outcome run =
+        run_built("train_lm", tiny + " --optimizer muon --schedule wsd --decay_iters 4 --no-tie_embeddings" +
+                                  " --learning_rate 0.01 --min_lr 0.002 --threads " + threads + " --out " +
+                                  folder / threads);
     INFO(run.err);
     REQUIRE(run.code == 0);
   }

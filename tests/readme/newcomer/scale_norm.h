@@ -1,4 +1,5 @@
-// ScaleNorm: y = g x / ‖x‖₂, the norm over the last dimension, one learned g          (Nguyen & Salazar 2019, section 2.2)
+// ScaleNorm: y = g x / ‖x‖₂, the norm over the last dimension, one learned g (Nguyen & Salazar 2019, section
+// 2.2)
 //   n = √(Σ x² + eps), h = x / n     dx = g/n (dy − h Σ dy h)     dg = Σ dy h
 #pragma once
 
