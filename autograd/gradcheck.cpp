@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "../core/rng.h"
+#include "diagnosis/differences.h"
 #include "tape.h"
 
 namespace isobar {
@@ -13,12 +14,6 @@ namespace {
 using Values = std::vector<double>;
 // The outputs of what is differentiated, as plain numbers.
 using Evaluate = std::function<Values(const std::vector<Tensor>&)>;
-
-// Rounding makes a difference quotient wrong by about ε/h, and the plain central one also by h² (in units of
-// the function's own scale): both are smallest together at h = ∛ε. We keep that step, and take the four-point
-// stencil (8 (f₊₁ − f₋₁) − (f₊₂ − f₋₂)) / 12h, whose own error is h⁴: rounding alone is left, some 10⁻¹¹,
-// even for functions that bend within 10⁻³, as a norm does on a row dominated by its eps.
-const double step = std::cbrt(std::numeric_limits<double>::epsilon());
 
 Tensor moved(const Tensor& x, const Values& direction, double distance) {
   Values values = x.to_vector<double>();
@@ -52,12 +47,6 @@ void note(GradcheckReport& report, double floor, const GradcheckReport& found) {
   report.max_relative_error = error;
 }
 
-double norm(const Values& values) {
-  double squares = 0;
-  for (double v : values) squares += v * v;
-  return std::sqrt(squares);
-}
-
 // Compares the analytic gradient by one input with differences of f, element by element or along random
 // directions.
 void compare(GradcheckReport& report, int order, const Evaluate& f, const Values& weights,
@@ -77,7 +66,8 @@ void compare(GradcheckReport& report, int order, const Evaluate& f, const Values
   if (count <= options.element_limit) {
     for (int64_t i = 0; i < count; ++i) {
       direction[i] = 1;
-      const double numeric = slope(f, weights, xs, input, direction, step * std::max(1.0, std::abs(x[i])));
+      const double numeric =
+          slope(f, weights, xs, input, direction, difference_step * std::max(1.0, std::abs(x[i])));
       direction[i] = 0;
       note(report, std::max(1e-3 * largest, noise_floor), {0, order, input, i, gradient[i], numeric, {}});
     }
@@ -90,7 +80,7 @@ void compare(GradcheckReport& report, int order, const Evaluate& f, const Values
       direction[i] = signs.below(2, i) == 0 ? -1 : 1;
       analytic += direction[i] * gradient[i];
     }
-    const double numeric = slope(f, weights, xs, input, direction, step * far);
+    const double numeric = slope(f, weights, xs, input, direction, difference_step * far);
     note(report, std::max(1e-3 * norm(gradient), noise_floor), {0, order, input, -1, analytic, numeric, {}});
   }
 }

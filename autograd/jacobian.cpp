@@ -8,6 +8,7 @@
 #include <string>
 
 #include "../core/rng.h"
+#include "diagnosis/differences.h"
 #include "ops.h"
 #include "tape.h"
 
@@ -17,13 +18,6 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr int directions = 8;  // of an input that is too large, and as many dy
-const double step = std::cbrt(std::numeric_limits<double>::epsilon());  // see gradcheck.cpp
-
-double norm(const Values& values) {
-  double squares = 0;
-  for (double v : values) squares += v * v;
-  return std::sqrt(squares);
-}
 
 // Runs f and its backward; everything that is asked of it is a plain number.
 class Subject {
@@ -118,13 +112,13 @@ void differentiate(Jacobian& j, const Subject& f, size_t input, const JacobianOp
   j.numeric.assign(height * j.columns, 0.0);
   for (int64_t column = 0; column < j.columns; ++column) {
     Values direction(x.size(), 0.0);
-    double h = step * far;
+    double h = difference_step * far;
     if (j.sampled) {
       const Rng signs = Rng(options.seed).split("direction").split(column);
       for (size_t i = 0; i < x.size(); ++i) direction[i] = signs.below(2, i) == 0 ? -1 : 1;
     } else {
       direction[column] = 1;
-      h = step * std::max(1.0, std::abs(x[column]));
+      h = difference_step * std::max(1.0, std::abs(x[column]));
     }
     const std::string place =
         j.sampled ? fmt::format("direction {}", column) : index_text(j.value.shape(), column);

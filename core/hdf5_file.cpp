@@ -13,13 +13,6 @@ namespace isobar {
 
 using namespace hdf5;
 
-namespace {
-
-// Of a file on the disk: how much room there is for what HDF5 adds between two looks at it.
-constexpr size_t spare_room = size_t{1} << 20;
-
-}  // namespace
-
 Hdf5File Hdf5File::create(const std::string& name) {
   const Handle access = in_memory_access(name);
   const hid_t id = H5Fcreate(unique_name(name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);

@@ -16,8 +16,6 @@ using namespace hdf5;
 
 namespace {
 
-constexpr size_t spare_room = size_t{1} << 20;  // for what HDF5 adds of its own
-
 // A dataset that grows: (rows) or (rows, length), f64.
 struct Series {
   Handle dataset;

@@ -19,8 +19,8 @@
 namespace isobar {
 namespace {
 
-constexpr int64_t serial_product = int64_t{1}
-                                   << 25;  // multiply-adds below which a thread takes a whole matrix
+// Multiply-adds below which a thread takes a whole matrix.
+constexpr int64_t serial_bf16_product = int64_t{1} << 25;
 
 // The last two dimensions as they are stored: a transposed view is converted without being turned.
 struct Operand {
@@ -80,7 +80,7 @@ Tensor matmul_bf16(const Tensor& a, const Tensor& b) {
                            .c = numbers + i * m * n,
                            .ldc = n});
   };
-  if (m * n * k <= serial_product) {
+  if (m * n * k <= serial_bf16_product) {
     parallel_for(count, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) multiply(i);
     });

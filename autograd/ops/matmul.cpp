@@ -42,8 +42,8 @@ struct Matrix {
   }
 };
 
-constexpr int64_t serial_product = int64_t{1}
-                                   << 21;  // multiply-adds below which one thread takes a whole matrix
+// Multiply-adds below which one thread takes a whole matrix.
+constexpr int64_t serial_product = int64_t{1} << 21;
 
 Tensor linear_composed(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   // A vector has no rows: give it one for the product.

@@ -2,6 +2,7 @@
 // files are opened and laid out. hid_t is int64_t and herr_t is int: hdf5.h stays in .cpp files.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +11,9 @@
 #include "../dtype.h"
 
 namespace isobar::hdf5 {
+
+// Bytes on the disk for what HDF5 adds of its own between two looks at a file.
+inline constexpr size_t spare_room = size_t{1} << 20;
 
 // Throws Error "hdf5: <file>: cannot <what>: <reason>", with the innermost reason on HDF5's error stack.
 [[noreturn]] void fail(const std::string& file, std::string_view what);

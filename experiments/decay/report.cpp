@@ -11,7 +11,6 @@ namespace {
 
 constexpr size_t most_rows = 24;  // of a table on the terminal
 
-Json number_or_null(double value) { return std::isnan(value) ? Json() : Json(value); }
 std::string figure_or_dash(double value) { return std::isnan(value) ? "–" : figure(value); }
 
 std::string median_and_range(const Spread& spread) {
@@ -25,6 +24,8 @@ std::string median_and_range(const Spread& spread) {
 double charted(const Spread& spread) { return std::isnan(spread.median) ? INFINITY : spread.median; }
 
 }  // namespace
+
+Json number_or_null(double value) { return std::isnan(value) ? Json() : Json(value); }
 
 Json layer_json(const Result& result, size_t layer) {
   const auto spread = [&](double LayerSignal::*quantity) {

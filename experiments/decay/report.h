@@ -33,6 +33,9 @@ void record_series(Run& run, const std::string& prefix, const Result& result);
 // as ".ratio" (of the outputs, per seed). Layer 0 is the first.
 void measured_layer(Run& run, const std::string& prefix, const Result& result, size_t layer);
 
+// NaN, where there is no theory, as null.
+Json number_or_null(double value);
+
 // std and gradient norm of every layer beside theory and what the source printed of them (by layer, NaN where
 // nothing).
 struct PrintedColumns {

@@ -19,8 +19,6 @@ std::string reason_text(double printed, const Spread& seeds) {
   return fmt::format("outside {}: {} times the median", range_text(range), figure(printed / seeds.median));
 }
 
-Json number_or_null(double value) { return std::isnan(value) ? Json() : Json(value); }
-
 void expect_in(Run& run, const std::string& name, double median, const Range& range) {
   run.expect(name, range.contains(median),
              fmt::format("median {} must lie in {}, PyTorch's range over 20 seeds", figure(median),
