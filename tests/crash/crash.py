@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-STEPS_A_KILL = 4  # on average
+STEPS_A_KILL = 4  # on average; some more are done while the kill is on its way
 
 
 def training(folder, steps, rng):
@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     rng = random.Random(chosen.seed)
-    steps = STEPS_A_KILL * chosen.kills + 10
+    steps = (STEPS_A_KILL + 2) * chosen.kills + 20
     with tempfile.TemporaryDirectory(prefix="isobar_crash_") as name:
         folder = pathlib.Path(name)
         whole, run = folder / "whole", folder / "killed"
@@ -83,6 +83,8 @@ def main():
             inside += any((run / "checkpoints").glob("*.tmp"))
         if program.returncode != 0:
             sys.exit(f"the last run ended with exit code {program.returncode}:\n{said}")
+        if kills < chosen.kills:
+            sys.exit(f"the run ended after {kills} of {chosen.kills} kills")
         wrong = differences(whole, run, steps)
         print(f"{kills} kills, {inside} of them inside a save; {unreadable} unreadable checkpoints; "
               f"{'all equal' if not wrong else 'different: ' + ', '.join(wrong)}")
