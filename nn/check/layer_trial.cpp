@@ -13,7 +13,7 @@
 namespace isobar {
 namespace {
 
-const Rng rng(11);
+const Rng draws(11);
 
 // Puts other tensors in the place of a module's parameters, tied ones included.
 class Replace : public Fields {
@@ -45,7 +45,7 @@ bool finite(const Tensor& x) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
-Tensor upstream(const Tensor& y) { return rng.split("dy").normal(y.shape(), 0, 1, y.dtype()); }
+Tensor upstream(const Tensor& y) { return draws.split("dy").normal(y.shape(), 0, 1, y.dtype()); }
 
 // The same numbers, every second element of a larger block.
 Tensor spread(const Tensor& x) {
@@ -100,7 +100,7 @@ std::unique_ptr<Module> LayerTrial::moved(Dtype dtype) const {
   std::unique_ptr<Module> module = make_();
   convert(*module, Dtype::f64);
   for (auto& [name, parameter] : named_parameters(*module)) {
-    const Tensor noise = rng.split(name).normal(parameter.shape(), 0, 0.2, Dtype::f64);
+    const Tensor noise = draws.split(name).normal(parameter.shape(), 0, 0.2, Dtype::f64);
     assign(parameter, parameter.detach() + noise);
   }
   convert(*module, dtype);
@@ -217,7 +217,7 @@ LayerSignal LayerTrial::signal() const {
   const std::unique_ptr<Module> module = make_();
   convert(*module, Dtype::f64);
   const Tensor shape_of = enlarged(1 << 14);
-  const Tensor x = rng.split("signal").normal(shape_of.shape(), 0, 1, Dtype::f64);
+  const Tensor x = draws.split("signal").normal(shape_of.shape(), 0, 1, Dtype::f64);
   const LayerStep found = step(*module, x);
   return {moments_of(found.y).std / moments_of(x).std,
           moments_of(found.gradients[0]).rms / moments_of(upstream(found.y)).rms};
