@@ -1,4 +1,4 @@
-// Optimizers, clipping and schedules. Literals come from PyTorch 1.13.1 through
+// Optimizers. Literals come from PyTorch 1.13.1 through
 // tests/fixtures/optimizer_literals.py; values are of order 1 and are met to 1e-14 in
 // f64 and 1e-6 in f32: the roundings of five steps done in another order.
 #include <doctest/doctest.h>
@@ -13,36 +13,19 @@
 #include "../core/parallel.h"
 #include "../core/rng.h"
 #include "../optim/optim.h"
+#include "message_of.h"
+#include "optimizer_values.h"
 #include "thread_counts.h"
 
 using namespace isobar;
 
 namespace {
 
-using Values = std::vector<double>;
-
-Tensor make(const Values& values, Dtype dtype = Dtype::f64) {
-  return tensor(Shape(static_cast<int64_t>(values.size())), values).to(dtype);
-}
-
-Tensor parameter(const Values& values, Dtype dtype = Dtype::f64) {
-  return make(values, dtype).set_trainable();
-}
-
 // dx[i] = x[i] / 2 − (i + 1) / 4 + t / 8, as the fixture has it.
 void set_gradient(const Tensor& x, int t) {
   Values dx = x.to_vector<double>();
   for (size_t i = 0; i < dx.size(); ++i) dx[i] = dx[i] / 2 - static_cast<double>(i + 1) / 4 + t / 8.0;
   x.set_grad(make(dx, x.dtype()));
-}
-
-void check_near(const Tensor& x, const Values& wanted, double tolerance) {
-  const Values got = x.to_vector<double>();
-  REQUIRE(got.size() == wanted.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    CAPTURE(i);
-    CHECK(got[i] == doctest::Approx(wanted[i]).epsilon(tolerance));
-  }
 }
 
 using Made = std::unique_ptr<Optimizer>;
@@ -159,16 +142,6 @@ std::map<std::string, Tensor> state_of(Optimizer& optimizer) {
   } collect;
   optimizer.fields(collect);
   return collect.found;
-}
-
-template <class Body>
-std::string message_of(const Body& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 }  // namespace
@@ -462,130 +435,4 @@ TEST_CASE("bad parameters are refused by index") {
   CHECK(message({zeros({3}, Dtype::i64)}) == "sgd: parameter 0 [3] must be f32 or f64, got i64");
   CHECK(message({zeros({3, 2}).view({2, 3}, {1, 2})}) ==
         "sgd: parameter 0 [2, 3] is not contiguous; make it from a packed() tensor");
-}
-
-TEST_CASE("clip_grad_norm does what PyTorch does") {
-  struct Case {
-    double max_norm;
-    Values w, b;
-  };
-  const std::vector<Case> cases = {{1.0,
-                                    {0.035293506622821706, -0.04705800883042894, 0.14117402649128682},
-                                    {0.005882251103803617, 0.9882181854390077}},
-                                   {100.0, {3.0, -4.0, 12.0}, {0.5, 84.0}},
-                                   {std::numeric_limits<double>::infinity(), {3.0, -4.0, 12.0}, {0.5, 84.0}}};
-  for (const Case& c : cases) {
-    CAPTURE(c.max_norm);
-    Tensor w = parameter({0, 0, 0}), b = parameter({0, 0}), without = parameter({0});
-    w.set_grad(make({3, -4, 12}));
-    b.set_grad(make({0.5, 84}));
-    CHECK(clip_grad_norm({w, without, b}, c.max_norm) == doctest::Approx(85.00147057551416).epsilon(1e-15));
-    check_near(w.grad(), c.w, 1e-14);
-    check_near(b.grad(), c.b, 1e-14);
-    CHECK_FALSE(without.grad().defined());
-  }
-}
-
-TEST_CASE("clipping scales a gradient that two parameters share once for each") {
-  Tensor a = parameter({0, 0}), b = parameter({0, 0});
-  const Tensor shared = make({3, 4});
-  a.set_grad(shared);
-  b.set_grad(shared);
-  const double norm = clip_grad_norm({a, b}, 1);
-  CHECK(norm == doctest::Approx(std::sqrt(50.0)).epsilon(1e-15));
-  check_near(a.grad(), {3 / (norm + 1e-6), 4 / (norm + 1e-6)}, 1e-15);
-  check_near(b.grad(), {3 / (norm + 1e-6), 4 / (norm + 1e-6)}, 1e-15);
-  CHECK(shared.to_vector<double>() == Values{3, 4});
-}
-
-TEST_CASE("gradients that are not finite stay visible through clipping") {
-  Tensor w = parameter({0, 0}), b = parameter({0});
-  const double inf = std::numeric_limits<double>::infinity();
-  SUBCASE("NaN reaches the norm and every gradient") {
-    w.set_grad(make({1, std::nan("")}));
-    b.set_grad(make({1}));
-    CHECK(std::isnan(clip_grad_norm({w, b}, 1)));
-    CHECK(std::isnan(w.grad().at({0})));
-    CHECK(std::isnan(b.grad().at({0})));
-  }
-  SUBCASE("infinity becomes NaN where it stood, as in PyTorch") {
-    w.set_grad(make({1, inf}));
-    b.set_grad(make({1}));
-    CHECK(clip_grad_norm({w, b}, 1) == inf);
-    CHECK(w.grad().at({0}) == 0);
-    CHECK(std::isnan(w.grad().at({1})));
-    CHECK(b.grad().at({0}) == 0);
-  }
-}
-
-TEST_CASE("the norm of f32 gradients is summed in double") {
-  Tensor tiny = parameter({0}, Dtype::f32), many = zeros({1 << 20}).set_trainable();
-  tiny.set_grad(make({1e-37}, Dtype::f32));  // its square is zero in f32
-  CHECK(grad_norm({tiny}) == doctest::Approx(1e-37).epsilon(1e-6));
-  many.set_grad(ones({1 << 20}));
-  CHECK(grad_norm({many}) == 1024);
-  CHECK(message_of([&] { clip_grad_norm({many}, -1); }) == "clip: max_norm must not be negative, got -1");
-}
-
-TEST_CASE("schedules meet their closed forms") {
-  SUBCASE("constant") {
-    const ConstantSchedule schedule{0.25};
-    CHECK(schedule(0) == 0.25);
-    CHECK(schedule(1'000'000) == 0.25);
-  }
-  SUBCASE("linear") {
-    const LinearSchedule schedule{.first = 1, .last = 0.5, .steps = 8};
-    CHECK(schedule(0) == 1);
-    CHECK(schedule(2) == 0.875);
-    CHECK(schedule(8) == 0.5);
-    CHECK(schedule(9) == 0.5);
-  }
-  SUBCASE("warm-up and cosine") {
-    const WarmupCosine schedule{.lr = 1e-3, .min_lr = 1e-4, .warmup = 100, .steps = 2100};
-    CHECK(schedule(0) == doctest::Approx(1e-3 / 101).epsilon(1e-15));
-    CHECK(schedule(99) == doctest::Approx(1e-3 * 100 / 101).epsilon(1e-15));
-    CHECK(schedule(100) == doctest::Approx(1e-3).epsilon(1e-15));
-    CHECK(schedule(1100) == doctest::Approx(5.5e-4).epsilon(1e-14));  // half-way: the mean of both
-    const double third = 0.5 * (1 + 0.5);                             // cos(π/3) = 1/2
-    const WarmupCosine thirds{.lr = 1, .min_lr = 0, .warmup = 0, .steps = 3};
-    CHECK(thirds(1) == doctest::Approx(third).epsilon(1e-15));
-    CHECK(schedule(2100) == 1e-4);
-    CHECK(schedule(5000) == 1e-4);
-  }
-  SUBCASE("warm-up, stable, decay") {
-    const WarmupStableDecay schedule{.lr = 1, .min_lr = 0.2, .warmup = 3, .decay = 4, .steps = 20};
-    CHECK(schedule(0) == 0.25);
-    CHECK(schedule(2) == 0.75);
-    CHECK(schedule(3) == 1);
-    CHECK(schedule(15) == 1);
-    CHECK(schedule(16) == 1);
-    CHECK(schedule(17) == doctest::Approx(0.8).epsilon(1e-15));
-    CHECK(schedule(19) == doctest::Approx(0.4).epsilon(1e-15));
-    CHECK(schedule(20) == 0.2);
-    CHECK(schedule(1000) == 0.2);
-  }
-  SUBCASE("warm-up and a line, which is WSD without a stable part; and WSD without a decay") {
-    const WarmupStableDecay line{.lr = 1, .min_lr = 0, .warmup = 4, .decay = 16, .steps = 20};
-    CHECK(line(3) == 0.8);
-    CHECK(line(4) == 1);
-    CHECK(line(8) == 0.75);
-    CHECK(line(19) == 1.0 / 16);
-    CHECK(line(20) == 0);
-    const WarmupStableDecay flat{.lr = 1, .min_lr = 0, .warmup = 0, .decay = 0, .steps = 20};
-    CHECK(flat(0) == 1);
-    CHECK(flat(19) == 1);
-    CHECK(flat(20) == 0);
-  }
-  SUBCASE("a schedule that is all warm-up, and one of no steps") {
-    CHECK(WarmupCosine{.lr = 1, .min_lr = 0.1, .warmup = 3, .steps = 3}(2) == 0.75);
-    CHECK(WarmupCosine{.lr = 1, .min_lr = 0.1, .warmup = 3, .steps = 3}(3) == 0.1);
-    CHECK(WarmupCosine{.lr = 1, .min_lr = 0.1, .warmup = 0, .steps = 0}(0) == 0.1);
-  }
-  SUBCASE("bad ones") {
-    CHECK_THROWS_AS(ConstantSchedule{1}(-1), Error);
-    CHECK_THROWS_AS((LinearSchedule{1, 0, 0}(0)), Error);
-    CHECK_THROWS_AS((WarmupCosine{1, 0, 5, 4}(0)), Error);
-    CHECK_THROWS_AS((WarmupStableDecay{1, 0, 3, 2, 4}(0)), Error);
-    CHECK_THROWS_AS((WarmupStableDecay{1, 0, 3, 1, 4}(-1)), Error);
-  }
 }

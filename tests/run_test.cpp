@@ -1,0 +1,177 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "../core/file.h"
+#include "../experiments/harness/environment.h"
+#include "file_size_limit.h"
+#include "study.h"
+#include "temporary_folder.h"
+
+using namespace isobar;
+
+TEST_CASE("a finished run leaves run.h5, its CSV files and summary.json, and nothing partial") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [&](Run& run) {
+    CHECK(folder.names() == std::vector<std::string>{"r"});
+    CHECK(std::filesystem::exists(folder / "r/run.partial.h5"));
+    run.record("loss", 2.5);
+    run.record("loss", INFINITY);
+    run.csv("loss.csv", {"step", "loss", "note"}).row({int64_t{1}, 0.1, "a \"b\", c"});
+    run.summary()["figures"] = {1.5, INFINITY, NAN};
+  };
+  const Outcome outcome = study.run({"--out", folder / "r", "--threads", "2", "--seed", "5"});
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("results: ") != std::string::npos);
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "r"))
+    names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{"loss.csv", "run.h5", "summary.json"});
+  CHECK(read_file(folder / "r/loss.csv", 1000) == "step,loss,note\n1,0.1,\"a \"\"b\"\", c\"\n");
+  const Json summary = Json::parse(read_file(folder / "r/summary.json", 10000));
+  CHECK(summary["program"] == "study");
+  CHECK(summary["config"]["seed"] == 5);
+  CHECK(summary["environment"]["threads"] == 2);
+  CHECK(summary["environment"]["out"] == folder / "r");
+  CHECK(summary["timing"]["wall_s"] > 0);
+  CHECK(summary["figures"] == Json{1.5, "inf", "nan"});
+
+  const Hdf5File file = Hdf5File::open(folder / "r/run.h5");
+  CHECK(file.read("/series/loss").to_vector<double>() == std::vector<double>{2.5, INFINITY});
+  CHECK(file.int_attribute("/config", "depth") == 8);
+  CHECK(file.int_attribute("/config", "seed") == 5);
+  CHECK(file.text_attribute("/config", "norm") == "none");
+  for (const char* name : {"version", "compiler", "cpu", "blas", "blas_core"})
+    CHECK_MESSAGE(!file.text_attribute("/environment", name).empty(), name);
+  CHECK(file.int_attribute("/environment", "threads") == 2);
+}
+
+TEST_CASE("a finished run is not overwritten without --force, and with it only by a complete one") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [](Run& run) { run.csv("first.csv", {"a"}); };
+  CHECK(study.run({"--out", folder.path()}).code == 0);
+  const std::string before = read_file(folder / "summary.json", 10000);
+  check_refused({"--out", folder.path()}, "add --force");
+
+  // One that fails leaves all as it was.
+  study.body = [](Run&) { throw_error("corpus: no such file"); };
+  CHECK(study.run({"--out", folder.path(), "--force"}).err == "study: corpus: no such file\n");
+  CHECK(read_file(folder / "summary.json", 10000) == before);
+  CHECK(folder.names() == std::vector<std::string>{"first.csv", "run.h5", "summary.json"});
+
+  // One that succeeds takes the other's files away.
+  folder.write("mine.txt", "the user's own");
+  study.body = [](Run& run) { run.csv("second.csv", {"a"}); };
+  CHECK(study.run({"--out", folder.path(), "--force"}).code == 0);
+  CHECK(folder.names() == std::vector<std::string>{"mine.txt", "run.h5", "second.csv", "summary.json"});
+}
+
+TEST_CASE("a run that fails leaves neither files nor the folders it made") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [](Run& run) {
+    run.csv("loss.csv", {"a"});
+    run.record("loss", 1);
+    throw Diverged("loss is nan\nat step 3");
+  };
+  const Outcome outcome = study.run({"--out", folder / "a/b/c/"});
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err == "study: loss is nan at step 3\n");
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("a disk that fills up is exit code 2, and the old results stay") {
+  const TemporaryFolder folder;
+  Study study;
+  CHECK(study.run({"--out", folder.path()}).code == 0);
+  const std::string before = read_file(folder / "summary.json", 10000);
+  for (const bool large_csv : {true, false}) {
+    study.body = [&](Run& run) {
+      if (large_csv)
+        run.csv("big.csv", {"text"}).row({std::string(100000, 'x')});
+      else
+        run.file().write("/big", zeros({100000}));
+    };
+    const FileSizeLimit limit(50000);
+    const Outcome outcome = study.run({"--out", folder.path(), "--force"});
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find("File too large") != std::string::npos);
+    CHECK(folder.names() == std::vector<std::string>{"run.h5", "summary.json"});
+    CHECK(read_file(folder / "summary.json", 10000) == before);
+  }
+}
+
+TEST_CASE("two runs cannot write into one folder at once") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [&](Run&) { check_refused({"--out", folder.path()}, "another run is writing"); };
+  CHECK(study.run({"--out", folder.path()}).code == 0);
+}
+
+TEST_CASE("a failed expectation is exit code 1, a verdict never") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [](Run& run) {
+    run.verdict({.id = "D01",
+                 .claim = "std of layer 1",
+                 .printed = 0.8932,
+                 .measured = to_json(Spread{0.3373, 0.3323, 0.3465, 0}),
+                 .theory = nullptr,
+                 .verdict = Judgement::refuted,
+                 .reason = "2.6 times too large"});
+    run.expect("std near theory", run.seed() == 0, "0.3373 against 0.3374");
+  };
+  const Outcome good = study.run({"--out", folder / "0"}),
+                bad = study.run({"--out", folder / "1", "--seed", "1"});
+  CHECK(good.code == 0);
+  CHECK(good.out.find("0.3373 [0.3323, 0.3465]") != std::string::npos);
+  CHECK(good.out.find("refuted") != std::string::npos);
+  CHECK(good.out.find("1 of 1 expectations met") != std::string::npos);
+  CHECK(bad.code == 1);
+  CHECK(bad.out.find("EXPECTATION FAILED: std near theory: 0.3373 against 0.3374") != std::string::npos);
+  const Json summary = Json::parse(read_file(folder / "1/summary.json", 10000));
+  CHECK(summary["verdicts"][0]["verdict"] == "refuted");
+  CHECK(summary["expectations"][0]["ok"] == false);
+}
+
+TEST_CASE("--json prints the summary alone on stdout, equal from run to run but for timing and environment") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [](Run& run) {
+    run.say("a table\n");
+    run.summary()["figure"] = 0.1;
+  };
+  const Outcome one = study.run({"--json", "--out", folder / "1", "--threads", "1"});
+  const Outcome two = study.run({"--json", "--out", folder / "2", "--threads", "2"});
+  CHECK(one.out == read_file(folder / "1/summary.json", 10000));
+  CHECK(one.err.find("a table") != std::string::npos);
+  Json a = Json::parse(one.out), b = Json::parse(two.out);
+  for (Json* summary : {&a, &b}) {
+    summary->erase("timing");
+    summary->erase("environment");
+  }
+  CHECK(a.dump() == b.dump());
+}
+
+TEST_CASE("a preset counts as unchanged whatever the seeds, and as changed by any other setting") {
+  const TemporaryFolder folder;
+  Study study;
+  bool unchanged = false;
+  study.body = [&](Run& run) { unchanged = run.preset() == "deep" && run.preset_unchanged(); };
+  const std::vector<std::string> base = {"--preset", "deep", "--force", "--out", folder.path()};
+  const auto run_with = [&](std::vector<std::string> more) {
+    study.config = Config();
+    more.insert(more.end(), base.begin(), base.end());
+    CHECK(study.run(more).code == 0);
+    return unchanged;
+  };
+  CHECK(run_with({}));
+  CHECK(run_with({"--seeds", "3", "--seed", "7", "--depth", "100"}));
+  CHECK_FALSE(run_with({"--depth", "99"}));
+}

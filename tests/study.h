@@ -1,0 +1,80 @@
+// A study that tests run within themselves: its exit code and what it printed.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "../experiments/harness/program.h"
+
+namespace isobar {
+
+struct Config : HasFields {
+  int64_t depth = 8, seeds = 1;
+  double rate = 0.5;
+  bool bias = true;
+  std::string norm = "none";
+  void fields(Fields& f) override {
+    f("depth", depth, "layers");
+    f("seeds", seeds, "seeds to run");
+    f("rate", rate, "learning rate");
+    f("bias", bias, "with bias");
+    f("norm", norm, "normalization", {"none", "layernorm", "rmsnorm"});
+  }
+};
+
+// A program run inside the test: its exit code and what it printed.
+struct Outcome {
+  int code;
+  std::string out, err;
+};
+
+std::string all_of(std::FILE* stream) {
+  std::string text(static_cast<size_t>(std::ftell(stream)), '\0');
+  std::rewind(stream);
+  const size_t got = std::fread(text.data(), 1, text.size(), stream);
+  CHECK(got == text.size());
+  std::fclose(stream);
+  return text;
+}
+
+struct Study {
+  Config config;
+  bool with_presets = true;
+  std::function<void(Run&)> body = [](Run&) {};
+
+  Outcome run(const std::vector<std::string>& arguments) {
+    Program program{.name = "study", .about = "A study for tests."};
+    if (with_presets)
+      program.presets = {{"plain", "as it is", [] {}},
+                         {"deep", "many layers", [this] { config.depth = 100, config.norm = "rmsnorm"; }}};
+    const Streams streams{std::tmpfile(), std::tmpfile()};
+    const int code = run_program(program, config, arguments, body, streams);
+    return {code, all_of(streams.out), all_of(streams.err)};
+  }
+};
+
+Outcome run_study(const std::vector<std::string>& arguments) { return Study().run(arguments); }
+
+Json printed_config(std::vector<std::string> arguments) {
+  arguments.push_back("--print-config");
+  const Outcome outcome = run_study(arguments);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return Json::parse(outcome.out);
+}
+
+// Exit code 2, and one line that holds `part`.
+void check_refused(const std::vector<std::string>& arguments, const std::string& part) {
+  const Outcome outcome = run_study(arguments);
+  CAPTURE(outcome.err);
+  CHECK(outcome.code == 2);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.starts_with("study: "));
+  CHECK(outcome.err.find('\n') == outcome.err.size() - 1);
+  CHECK(outcome.err.find(part) != std::string::npos);
+}
+
+}  // namespace isobar
