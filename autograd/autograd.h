@@ -8,6 +8,6 @@
 #include "jacobian.h"
 #include "ops.h"
 #include "recompute.h"
-#include "scope.h"
+#include "recording.h"
 #include "tape.h"
 #include "tape_log.h"

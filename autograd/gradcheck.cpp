@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "../core/raw.h"
 #include "../core/rng.h"
 #include "diagnosis/differences.h"
 #include "tape.h"
@@ -107,7 +108,7 @@ std::vector<Tensor> first_gradients(Tape& tape, const TensorFunction& f, const s
                                     const Tensor& dy) {
   const Tensor y = f(leaves);
   const std::vector<Tensor> xs = floats_of(leaves);
-  if (tape.tracks(y)) return tape.gradient(y, xs, dy);
+  if (tape.needs_gradient(y)) return tape.gradient(y, xs, dy);
   std::vector<Tensor> none;
   for (const Tensor& x : xs) none.push_back(zeros(x.shape(), x.dtype()));
   return none;
@@ -153,7 +154,7 @@ void check_second_order(GradcheckReport& report, const TensorFunction& f, const 
     for (size_t k = 0; k < gradients.size(); ++k) {
       const Tensor u = rng.split("u").split(k).normal(gradients[k].shape(), 0, 1, Dtype::f64);
       append(weights, u);
-      if (!tape.tracks(gradients[k])) continue;
+      if (!tape.needs_gradient(gradients[k])) continue;
       const std::vector<Tensor> second = tape.gradient(gradients[k], arguments, u);
       for (size_t j = 0; j < arguments.size(); ++j) add(analytic[j], second[j]);
     }
@@ -190,7 +191,7 @@ GradcheckReport gradcheck(const TensorFunction& f, const std::vector<Tensor>& in
   for (size_t i = 0; i < inputs.size(); ++i)
     check(!is_float(inputs[i].dtype()) || inputs[i].dtype() == Dtype::f64,
           "gradcheck: input {} must be f64 (differences of f32 numbers are too coarse), got f32; use "
-          "x.to(Dtype::f64)",
+          "cast(x, Dtype::f64)",
           i);
   check(!floats_of(inputs).empty(), "gradcheck: none of the {} inputs is f64", inputs.size());
 

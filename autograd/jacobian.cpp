@@ -50,7 +50,7 @@ class Subject {
       for (size_t i = 0; i < leaves.size(); ++i)
         if (leaves[i].id() == used.id()) result.on_tape[i] = true;
     try {
-      if (tape.tracks(y)) tape.backward(y, dy);
+      if (tape.needs_gradient(y)) tape.backward(y, dy);
     } catch (const Error& error) {
       result.error = error.what();
     }

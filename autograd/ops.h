@@ -55,6 +55,11 @@ Tensor softcap(const Tensor& x, double cap);          // cap · tanh(x / cap), c
 // key.
 Tensor dropout(const Tensor& x, double p, const Rng& key);
 
+// --- copies
+Tensor clone(const Tensor& x);              // the same values in a block of their own
+Tensor contiguous(const Tensor& x);         // x, or a copy in row-major order where x is stored otherwise
+Tensor cast(const Tensor& x, Dtype dtype);  // x, or a copy in another dtype; integers are constants
+
 // --- layout; views where possible
 Tensor reshape(const Tensor& x, const Shape& shape);  // same elements in row-major order
 Tensor permute(const Tensor& x,
@@ -66,7 +71,7 @@ Tensor unslice(const Tensor& x, int dim, int64_t begin,
                int64_t extent);                         // x at `begin` in zeros of `extent` along dim
 Tensor concat(const std::vector<Tensor>& xs, int dim);  // joined along dim
 // y[…, j, …] = x[…, indices[j], …] along dim; indices is 1-D, i32 or i64, each in [0, size(dim)).
-Tensor index(const Tensor& x, int dim, const Tensor& indices);
+Tensor index_select(const Tensor& x, int dim, const Tensor& indices);
 // The adjoint of index: y[…, indices[j], …] += x[…, j, …] in zeros with `extent` along dim.
 Tensor index_add(const Tensor& x, int dim, const Tensor& indices, int64_t extent);
 
@@ -77,7 +82,7 @@ Tensor max(const Tensor& x, const std::vector<int>& axes = {},
            bool keepdim = false);  // ties share the gradient
 // Σ (x − mean)² / (count − correction), in two passes; correction 1 is the sample variance.
 Tensor var(const Tensor& x, const std::vector<int>& axes = {}, bool keepdim = false, double correction = 1);
-Tensor sum_to(const Tensor& x, const Shape& shape);  // the adjoint of broadcast_to
+Tensor sum_to_size(const Tensor& x, const Shape& shape);  // the adjoint of broadcast_to
 
 // --- products
 // (…, M, K) · (…, K, N) → (…, M, N); leading dimensions broadcast. Both at least 2-D.

@@ -1,22 +1,10 @@
 #include "recompute.h"
 
-#include "../core/precision.h"
-#include "scope.h"
+#include "../core/raw.h"
 #include "tape.h"
 
 namespace isobar {
 namespace {
-
-thread_local bool second_pass = false;
-
-class SecondPass {
- public:
-  SecondPass() : before_(std::exchange(second_pass, true)) {}
-  ~SecondPass() { second_pass = before_; }
-
- private:
-  const bool before_;
-};
 
 bool same_tensors(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -25,25 +13,24 @@ bool same_tensors(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 
 }  // namespace
 
-bool recomputing() { return second_pass; }
-
 // Its inputs are the leaves of the first pass: x and the weights. The second pass records on a tape of its
 // own, and the walk goes on there with the sums of the outer one: so gradients add up in the order, and to
 // the bits, of one long tape.
 class RecomputeNode final : public Node {
  public:
   RecomputeNode(Tape& outer, std::function<Tensor(const Tensor&)> f, const Tensor& x)
-      : outer_(outer), f_(std::move(f)), x_(x) {}
+      : outer_(outer), f_(std::move(f)), x_(x) {
+    continues_sums = true;
+  }
 
   Tensor first_pass() {
     Tape first(outer_, Tape::Pass::first, keys_);
     const Tensor y = f_(x_);
-    if (first.tracks(y)) leaves_ = first.leaves();
+    if (first.slot_of(y) >= 0) leaves_ = first.leaves();
     return y;
   }
   const std::vector<Tensor>& leaves() const { return leaves_; }
 
-  bool continues_sums() const override { return true; }
   void backward(Tensor dy, Wants, std::span<Tensor> sums) override {
     Tape second(outer_, Tape::Pass::second, keys_);
     const int64_t start = again(second);
@@ -56,11 +43,12 @@ class RecomputeNode final : public Node {
  private:
   // Records f(x) and returns its slot.
   int64_t again(Tape& second) {
-    const SecondPass pass;
-    const Scope where(scope);
-    const WithPrecision precision(precision_);
+    const RecordingGuard guard;
+    recording.scope = recorded_.scope;
+    recording.precision = recorded_.precision;
+    recording.recomputing = true;
     const Tensor y = f_(x_);
-    check(second.tracks(y) && y.shape() == shape && same_tensors(second.leaves(), leaves_),
+    check(second.slot_of(y) >= 0 && y.shape() == shape && same_tensors(second.leaves(), leaves_),
           "recompute: the function gave {} from {} tensors that want a gradient, and in backward {} from {}; "
           "it must do the same twice",
           shape, leaves_.size(), y.shape(), second.leaves().size());
@@ -72,7 +60,7 @@ class RecomputeNode final : public Node {
   const Tensor x_;
   std::vector<Tensor> leaves_;
   std::vector<Rng> keys_;
-  const Precision precision_ = product_precision();
+  const Recording recorded_ = recording;
 };
 
 Tensor recompute(std::function<Tensor(const Tensor&)> f, const Tensor& x) {
@@ -85,7 +73,7 @@ Tensor recompute(std::function<Tensor(const Tensor&)> f, const Tensor& x) {
   node->name = "recompute";
   const Tensor inner = node->first_pass();
   // f may return x or a weight, whose place on the tape must stay.
-  const Tensor y = inner.view(inner.shape(), inner.strides());
+  const Tensor y = raw::as_strided(inner, inner.shape(), inner.strides());
   std::vector<const Tensor*> inputs;
   for (const Tensor& leaf : node->leaves()) inputs.push_back(&leaf);
   if (!inputs.empty()) tape->append(std::move(node), y, inputs);

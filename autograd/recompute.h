@@ -22,8 +22,4 @@ namespace isobar {
 // than before or returns another shape.
 Tensor recompute(std::function<Tensor(const Tensor&)> f, const Tensor& x);
 
-// True while a backward computes an f again. What a forward does beside its result, such as moving running
-// statistics or showing a value to an observer, has been done then.
-bool recomputing();
-
 }  // namespace isobar

@@ -6,8 +6,10 @@
 //   Tensor loss = mean(square(matmul(x, w)));
 //   tape.backward(loss);                         // w.grad() is set; nodes are freed on the way down
 //
-// Creation order is a topological order, so the walk is a loop: no search, no recursion. Tapes nest; the
-// inner one sees the outer one's tensors as leaves. A tape belongs to the thread that made it.
+// Creation order is a topological order, so the walk is a loop: no search, no recursion. A walk visits what
+// the loss depends on, and drops each node that it has used; losses that share nothing can be walked in any
+// order. Tapes nest, and end in any order; an inner tape sees the outer one's tensors as leaves. A tape
+// belongs to the thread that made it.
 #pragma once
 
 #include <array>
@@ -20,8 +22,11 @@
 #include <vector>
 
 #include "../core/object_memory.h"
+#include "../core/raw.h"
 #include "../core/rng.h"
 #include "../core/tensor.h"
+#include "leaf_table.h"
+#include "recording.h"
 
 namespace isobar {
 
@@ -43,8 +48,12 @@ using TapeVector = std::vector<T, ObjectAllocator<T>>;
 // One recorded op.
 struct Node {
   struct Input {
-    int64_t slot;  // on the tape; -1: a constant, -2: an undefined tensor (an absent bias)
+    static constexpr int64_t constant = -1, absent = -2;  // absent: an undefined tensor, as a missing bias
+    int64_t slot;                                         // on the tape, or one of these
     Shape shape;
+    // What backward must find unchanged: the storage as it was when the op read it.
+    const Version* version;
+    uint64_t stamp;
   };
 
   const char* name = "";
@@ -52,29 +61,27 @@ struct Node {
   const std::string* scope = nullptr;  // the module that recorded it, or null
   Shape shape;                         // of the output
   Dtype dtype = Dtype::f32;
+  const Version* version = nullptr;  // of the output, as for the inputs
+  uint64_t stamp = 0;
   TapeVector<Input> inputs;
-  struct Saved {
-    std::weak_ptr<Storage> storage;
-    uint64_t version;
-  };
-  // Storages of inputs and output as they were: backward must find them unchanged. Filled and compared in
-  // debug builds of the library only, but always here: a program may be built otherwise than the library it
-  // links to.
-  TapeVector<Saved> saved;
+  // True for a node that is itself a piece of the walk, with no constants among its inputs: it finds in dx
+  // what the inputs' gradients are so far, adds its own in the walk's order, and leaves the sums.
+  bool continues_sums = false;
 
   virtual ~Node() = default;
   // Gradients of the inputs, given that of the output; undefined means none.
   virtual void backward(Tensor dy, Wants wants, std::span<Tensor> dx) = 0;
-  // True for a node that is itself a piece of the walk, with no constants among its inputs: it finds in dx
-  // what the inputs' gradients are so far, adds its own in the walk's order, and leaves the sums.
-  virtual bool continues_sums() const { return false; }
+
+  // "linear in blocks.3.fc1".
+  std::string place() const;
+  [[noreturn]] void wrong_count(size_t got, size_t wanted) const;
 
   static void* operator new(size_t bytes) { return object_memory::allocate(bytes); }
   static void operator delete(void* node, size_t bytes) { object_memory::release(node, bytes); }
 };
 
-// A node around a closure: dy → Tensor, or dy → array or vector with one Tensor per input. The closure may
-// take `Wants` as a second argument.
+// A node around a closure: dy → Tensor, for an op of one input, or dy → array or vector with one Tensor per
+// input. The closure may take `Wants` as a second argument.
 template <class Closure>
 struct ClosureNode final : Node {
   explicit ClosureNode(Closure f) : closure(std::move(f)) {}
@@ -85,13 +92,26 @@ struct ClosureNode final : Node {
     else
       store(closure(std::move(dy)), dx);
   }
-  static void store(Tensor result, std::span<Tensor> dx) { dx[0] = std::move(result); }
-  template <class Many>
-  static void store(Many results, std::span<Tensor> dx) {
-    for (size_t i = 0; i < dx.size(); ++i) dx[i] = std::move(results[i]);
-  }
 
   Closure closure;
+
+ private:
+  void store(Tensor result, std::span<Tensor> dx) const {
+    check_count(1, dx.size());
+    dx[0] = std::move(result);
+  }
+  template <class Many>
+  void store(Many results, std::span<Tensor> dx) const {
+    check_count(results.size(), dx.size());
+    for (size_t i = 0; i < dx.size(); ++i) dx[i] = std::move(results[i]);
+  }
+  void check_count(size_t got, size_t wanted) const {
+    check(
+        got == wanted,
+        "backward of {}: its closure returned {} gradient{} for {} input{}; return one per input, undefined "
+        "where there is none",
+        place(), got, got == 1 ? "" : "s", wanted, wanted == 1 ? "" : "s");
+  }
 };
 
 struct TapeOptions {
@@ -99,7 +119,7 @@ struct TapeOptions {
   // then run as their composed forms.
   bool higher_order = false;
   // Throw NotFinite at the first op, forward or backward, whose result is not finite.
-  bool check_numbers = false;
+  bool detect_anomaly = false;
   // The key for dropout masks, a new one for each step: `.key = rng.split(step)`.
   std::optional<Rng> key = std::nullopt;
 };
@@ -112,7 +132,10 @@ class Tape {
   Tape& operator=(const Tape&) = delete;
 
   // The innermost tape of this thread that records, or null.
-  static Tape* active();
+  static Tape* active() {
+    Tape* const tape = recording.tape;
+    return tape != nullptr && tape->serial_ != recording.paused ? tape : nullptr;
+  }
 
   // Adds d loss / d leaf to grad() of every trainable leaf. `loss` must be a single number recorded here.
   // Each node is dropped once it has been used.
@@ -124,6 +147,8 @@ class Tape {
   std::vector<Tensor> gradient(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& dy = {});
 
   const TapeOptions& options() const { return options_; }
+  // Known by this number while it lives; never that of another tape.
+  uint64_t serial() const { return serial_; }
   // Ops recorded so far, and those still held.
   size_t recorded() const { return recorded_; }
   std::vector<const Node*> nodes() const;
@@ -132,9 +157,13 @@ class Tape {
   // A fresh key for a random op: depends on the step's key, the module path, and how many keys that path
   // took.
   Rng next_key();
+  // Whether an op on x is recorded here. Throws Error, naming `op`, where x was computed on a tape that has
+  // ended, or in a part of this one that a backward has used up.
+  bool needs_gradient(const Tensor& x, const char* op = "tape") const {
+    return x.defined() && (raw::slot(x).tape == serial_ || x.trainable() || is_outer(x, op));
+  }
 
   // For record().
-  bool tracks(const Tensor& x);
   void append(std::unique_ptr<Node> node, const Tensor& y, std::span<const Tensor* const> inputs);
 
  private:
@@ -146,37 +175,43 @@ class Tape {
 
   struct Slot {
     std::unique_ptr<Node> node;  // null for leaves, and once used
-    Tensor leaf;                 // undefined for nodes
+    Tensor adjoint;              // the gradient so far, during a walk
+    Dtype dtype = Dtype::f32;
+    bool leaf = false;
+    bool keep = false;  // the walk leaves the adjoint, for whoever asked for it
   };
+  struct Leaf {
+    Tensor tensor;
+    int64_t slot;
+  };
+  class Walking;
+  Slot& at(int64_t slot) { return slots_[slot - first_]; }
+  int64_t next_slot() const { return first_ + static_cast<int64_t>(slots_.size()); }
+  bool is_outer(const Tensor& x, const char* op) const;
   int64_t slot_of(const Tensor& x);
+  void add_leaf_slot(Dtype dtype);
   int64_t own_slot(const Tensor& y, const char* what);
   void walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums);
-  void run_node(Node& node, Tensor dy, TapeVector<Tensor>& adjoints);
-  void accumulate(Tensor& adjoint, Tensor dx) const;
+  int64_t visit(int64_t slot);
+  int64_t take(int64_t slot, Tensor& dx);
+  int64_t accumulate(int64_t slot, Tensor dx);
+  void run_node(Node& node, Tensor dy, std::span<Tensor> dx);
+  void forget_used_slots();
 
   const TapeOptions options_;
   const uint64_t serial_;
-  Tape* const outer_;   // whose tensors are leaves here
-  Tape* const before_;  // the active one when this began: null in a backward
+  Tape* outer_;  // whose tensors are leaves here
   const Pass pass_ = Pass::plain;
   std::vector<Rng>* const keys_ = nullptr;  // of the two passes
   size_t keys_drawn_ = 0;
   TapeVector<Slot> slots_;
-  std::unordered_map<const void*, int64_t> leaf_slots_;
+  int64_t first_ = 0;  // number of the first of them; those before it are used up
+  size_t held_ = 0;    // nodes in slots_
+  TapeVector<Leaf> leaves_;
+  LeafTable leaf_slots_;
   std::unordered_map<std::string, uint64_t> keys_taken_;
   size_t recorded_ = 0;
-};
-
-// Stops recording on this thread while it lives.
-class NoTape {
- public:
-  NoTape();
-  ~NoTape();
-  NoTape(const NoTape&) = delete;
-  NoTape& operator=(const NoTape&) = delete;
-
- private:
-  Tape* const paused_;
+  bool walking_ = false;
 };
 
 // True when the active tape wants second derivatives: a fused op then returns its composed form.
@@ -187,8 +222,8 @@ class NotFinite : public Error {
   using Error::Error;
 };
 
-// Throws NotFinite naming `op` when y holds NaN or infinity.
-void check_numbers(const char* op, const Tensor& y);
+// False when x holds NaN or infinity.
+bool all_finite(const Tensor& x);
 
 // Where a gradient of dy's shape and dtype is written: over dy itself where nobody else can see it, else into
 // a new tensor. For closures that took dy by value.
@@ -199,11 +234,12 @@ Tensor room_for_gradient(const Tensor& dy);
 // broadcast are summed back by the tape.
 template <class Closure>
 Tensor record(const char* name, Tensor y, std::span<const Tensor* const> inputs, Closure&& closure) {
-  Tape* tape = Tape::active();
+  Tape* const tape = Tape::active();
   if (tape == nullptr) return y;
-  if (tape->options().check_numbers) check_numbers(name, y);
+  if (tape->options().detect_anomaly && !all_finite(y))
+    throw NotFinite(fmt::format("{}: the result {} is not finite", name, y.shape()));
   bool needed = false;
-  for (const Tensor* x : inputs) needed |= tape->tracks(*x);
+  for (const Tensor* x : inputs) needed |= tape->needs_gradient(*x, name);
   if (!needed) return y;
   auto node = std::make_unique<ClosureNode<std::decay_t<Closure>>>(std::forward<Closure>(closure));
   node->name = name;

@@ -8,8 +8,6 @@
 namespace isobar {
 namespace {
 
-thread_local TapeLog* current_log = nullptr;
-
 double norm_of(const Tensor& x) {
   double squares = 0;
   for (double v : x.to_vector<double>()) squares += v * v;
@@ -34,9 +32,7 @@ std::string head_of(const Node& node) {
 
 }  // namespace
 
-TapeLog::TapeLog() : outer_(current_log) { current_log = this; }
-TapeLog::~TapeLog() { current_log = outer_; }
-TapeLog* TapeLog::current() { return current_log; }
+TapeLog::TapeLog() { recording.log = this; }
 
 void TapeLog::on_record(uint64_t tape, const Node& node, const Tensor& y,
                         std::span<const Tensor* const> inputs) {

@@ -27,9 +27,6 @@ namespace isobar {
 class TapeLog {
  public:
   TapeLog();
-  ~TapeLog();
-  TapeLog(const TapeLog&) = delete;
-  TapeLog& operator=(const TapeLog&) = delete;
 
   // Both lists. The norm of a result is Frobenius, summed in double.
   std::string text() const;
@@ -40,7 +37,6 @@ class TapeLog {
   std::string missing_gradients(const std::vector<std::pair<std::string, Tensor>>& parameters) const;
 
   // For the tape, which is known by its serial number.
-  static TapeLog* current();
   void on_record(uint64_t tape, const Node& node, const Tensor& y, std::span<const Tensor* const> inputs);
   void on_backward(const Node& node, const Tensor& dy);
   void on_gradients(uint64_t tape, const Node& node, std::span<const Tensor> dx);
@@ -56,7 +52,7 @@ class TapeLog {
   };
   std::string forward_, backward_, dy_;
   std::map<const void*, std::vector<Use>> uses_;  // by the tensor's id()
-  TapeLog* const outer_;
+  const RecordingGuard guard_;
 };
 
 }  // namespace isobar

@@ -4,6 +4,7 @@
 
 #include "object_memory.h"
 #include "parallel.h"
+#include "raw.h"
 #include "tensor.h"
 
 namespace isobar {
@@ -34,7 +35,7 @@ void to_bf16(int64_t n, const float* x, Bf16* y) {
 
 Bf16Copy::Bf16Copy(const Tensor& x)
     : storage_(std::allocate_shared<Storage>(ObjectAllocator<Storage>(), x.numel() * sizeof(Bf16))) {
-  to_bf16(x.numel(), x.packed().data<float>(), static_cast<Bf16*>(storage_->data));
+  to_bf16(x.numel(), raw::contiguous(x).data<float>(), static_cast<Bf16*>(storage_->data));
 }
 
 }  // namespace isobar

@@ -28,20 +28,4 @@ Precision precision_from_name(std::string_view name);
 // ISOBAR_BF16=emulated is content with any CPU with AVX-512: oneDNN then widens the operands, and is slow.
 std::string bf16_obstacle();
 
-// Sets the precision of this thread's products while it lives; scopes nest. Where bf16 has an obstacle, it
-// means f32: a program that wants its user to know prints bf16_obstacle().
-class WithPrecision {
- public:
-  explicit WithPrecision(Precision precision);
-  ~WithPrecision();
-  WithPrecision(const WithPrecision&) = delete;
-  WithPrecision& operator=(const WithPrecision&) = delete;
-
- private:
-  const Precision before_;
-};
-
-// What the products of this thread run in now. Outside of all scopes: f32.
-Precision product_precision();
-
 }  // namespace isobar

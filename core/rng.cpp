@@ -6,6 +6,7 @@
 #include "kernels/philox.h"
 #include "kernels/quantile.h"
 #include "parallel.h"
+#include "raw.h"
 
 namespace isobar {
 namespace {
@@ -36,7 +37,7 @@ struct Bits {
 template <class T, class Transform>
 Tensor draw(const Shape& shape, uint64_t key, const Transform& transform) {
   Tensor result(shape, dtype_of<T>());
-  T* y = result.write<T>();
+  T* y = raw::write<T>(result);
   parallel_for(result.numel(), 16 * group, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i += group) transform(Bits(key, i, end - i), y + i);
   });

@@ -6,6 +6,7 @@
 
 #include "object_memory.h"
 #include "parallel.h"
+#include "raw.h"
 
 namespace isobar {
 namespace {
@@ -65,9 +66,12 @@ Tensor::Tensor(const Shape& shape, Dtype dtype) : impl_(std::allocate_shared<Imp
   impl_->storage = std::allocate_shared<Storage>(ObjectAllocator<Storage>(), impl_->numel * size_of(dtype));
 }
 
-const void* Tensor::address(Dtype wanted) const {
-  check(dtype() == wanted, "tensor: wanted elements of {}, this tensor holds {}", wanted, dtype());
-  return static_cast<const char*>(impl().storage->data) + impl().offset * size_of(wanted);
+void Tensor::refuse_undefined() const {
+  throw_error("tensor: this tensor is undefined (default-constructed); give it a value first");
+}
+
+void Tensor::refuse_dtype(Dtype wanted) const {
+  throw_error(fmt::format("tensor: wanted elements of {}, this tensor holds {}", wanted, dtype()));
 }
 
 const Tensor& Tensor::undefined() {
@@ -103,35 +107,18 @@ template std::vector<double> Tensor::to_vector() const;
 template std::vector<int32_t> Tensor::to_vector() const;
 template std::vector<int64_t> Tensor::to_vector() const;
 
-Tensor Tensor::view(const Shape& shape, const Strides& strides, int64_t offset) const {
-  Tensor result;
-  result.impl_ = std::allocate_shared<Impl>(ObjectAllocator<Impl>());
-  result.impl_->shape = shape;
-  result.impl_->strides = strides;
-  result.impl_->numel = shape.numel();
-  result.impl_->offset = impl().offset + offset;
-  result.impl_->dtype = dtype();
-  result.impl_->contiguous = is_row_major(shape, strides);
-  result.impl_->storage = storage();
-  return result;
-}
+Tensor Tensor::detach() const { return raw::as_strided(*this, shape(), strides()); }
 
-Tensor Tensor::detach() const { return view(shape(), strides()); }
-Tensor Tensor::packed() const& { return contiguous() ? *this : copy(); }
-Tensor Tensor::packed() && { return contiguous() ? std::move(*this) : copy(); }
-Tensor Tensor::copy() const { return to(dtype()); }
-
-Tensor Tensor::to(Dtype wanted) const {
-  Tensor result(shape(), wanted);
-  dispatch_any(wanted, [&]<class T>() { copy_into(*this, result.write<T>()); });
-  return result;
-}
-
-Tensor& Tensor::set_trainable(bool trainable) {
+Tensor& Tensor::set_trainable(bool trainable) & {
   check(is_float(dtype()), "trainable: only f32 and f64 tensors have gradients, this one holds {}", dtype());
+  check(!trainable || impl().slot.tape == 0,
+        "trainable: this tensor {} was computed by an op on a tape, and gradients are kept for leaves only; "
+        "call detach() first",
+        shape());
   impl().trainable = trainable;
   return *this;
 }
+Tensor Tensor::set_trainable(bool trainable) && { return set_trainable(trainable); }
 
 void Tensor::set_grad(Tensor grad) const {
   check(grad.shape() == shape() && grad.dtype() == dtype(), "set_grad: wanted {} {}, got {} {}", shape(),
@@ -143,7 +130,7 @@ void Tensor::set_grad(Tensor grad) const {
 Tensor full(const Shape& shape, double value, Dtype dtype) {
   Tensor result(shape, dtype);
   dispatch_any(dtype, [&]<class T>() {
-    T* y = result.write<T>();
+    T* y = raw::write<T>(result);
     parallel_for(result.numel(), copy_grain,
                  [&](int64_t begin, int64_t end) { std::fill(y + begin, y + end, static_cast<T>(value)); });
   });
@@ -157,7 +144,7 @@ Tensor arange(int64_t count, Dtype dtype) {
   check(count >= 0, "arange: wanted a count of at least 0, got {}", count);
   Tensor result(Shape{count}, dtype);
   dispatch_any(dtype, [&]<class T>() {
-    T* y = result.write<T>();
+    T* y = raw::write<T>(result);
     for (int64_t i = 0; i < count; ++i) y[i] = static_cast<T>(i);
   });
   return result;
@@ -168,7 +155,7 @@ Tensor tensor(const Shape& shape, std::span<const T> values) {
   check(static_cast<int64_t>(values.size()) == shape.numel(), "tensor: {} needs {} values, got {}", shape,
         shape.numel(), values.size());
   Tensor result(shape, dtype_of<T>());
-  if (!values.empty()) std::memcpy(result.write<T>(), values.data(), values.size_bytes());
+  if (!values.empty()) std::memcpy(raw::write<T>(result), values.data(), values.size_bytes());
   return result;
 }
 template Tensor tensor(const Shape&, std::span<const float>);
@@ -177,10 +164,63 @@ template Tensor tensor(const Shape&, std::span<const int32_t>);
 template Tensor tensor(const Shape&, std::span<const int64_t>);
 
 void assign(Tensor& target, const Tensor& source) {
-  check(target.shape() == source.shape() && target.dtype() == source.dtype() && target.contiguous(),
+  check(target.shape() == source.shape() && target.dtype() == source.dtype() && target.is_contiguous(),
         "assign: wanted a contiguous target of {} {}, got {} {}", source.shape(), source.dtype(),
         target.shape(), target.dtype());
-  dispatch_any(target.dtype(), [&]<class T>() { copy_into(source, target.write<T>()); });
+  // A source that shares the target's storage (its transpose) would be overwritten while it is read.
+  const Tensor values = raw::storage(source) == raw::storage(target) ? raw::clone(source) : source;
+  dispatch_any(target.dtype(), [&]<class T>() { copy_into(values, raw::write<T>(target, "assign()")); });
 }
+
+namespace raw {
+namespace {
+
+// Throws unless the elements of this shape and strides, the first at `offset`, lie within the storage.
+void check_bounds(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
+  const auto elements = static_cast<int64_t>(storage(x)->bytes / size_of(x.dtype()));
+  __int128 first = offset, last = offset;
+  for (int d = 0; d < shape.ndim(); ++d) {
+    const __int128 reach = static_cast<__int128>(shape[d] - 1) * strides[d];
+    (reach < 0 ? first : last) += reach;
+  }
+  const bool nothing = shape.numel() == 0;
+  check(nothing || (first >= 0 && last < elements),
+        "as_strided: {} with strides [{}] at offset {} reaches outside of a storage of {} elements", shape,
+        fmt::join(strides.begin(), strides.begin() + shape.ndim(), ", "), offset, elements);
+}
+
+}  // namespace
+
+Tensor Access::view(const Tensor::Impl& from, const Shape& shape, const Strides& strides, int64_t offset,
+                    bool contiguous) {
+  Tensor result;
+  result.impl_ = std::allocate_shared<Tensor::Impl>(ObjectAllocator<Tensor::Impl>());
+  result.impl_->shape = shape;
+  result.impl_->strides = strides;
+  result.impl_->numel = shape.numel();
+  result.impl_->offset = offset;
+  result.impl_->dtype = from.dtype;
+  result.impl_->contiguous = contiguous;
+  result.impl_->storage = from.storage;
+  return result;
+}
+
+Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
+  const auto& from = Access::of(x);
+  check_bounds(x, shape, strides, from.offset + offset);
+  return Access::view(from, shape, strides, from.offset + offset, is_row_major(shape, strides));
+}
+
+Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
+Tensor contiguous(Tensor&& x) { return x.is_contiguous() ? std::move(x) : clone(x); }
+Tensor clone(const Tensor& x) { return cast(x, x.dtype()); }
+
+Tensor cast(const Tensor& x, Dtype wanted) {
+  Tensor result(x.shape(), wanted);
+  dispatch_any(wanted, [&]<class T>() { copy_into(x, raw::write<T>(result)); });
+  return result;
+}
+
+}  // namespace raw
 
 }  // namespace isobar

@@ -5,9 +5,10 @@
 //   x.at({1, 2});              // 6, as a double
 //   Tensor w = zeros({3, 4}).set_trainable();
 //
-// To users the values are immutable: ops return new tensors. Only initialisers, optimizers, running
-// statistics and gradient accumulation write, through write<T>(), which bumps the storage's version.
-// A tensor may be read by many threads; its handle's own fields (grad, slot) belong to one thread at a time.
+// Values are immutable to users: ops return new tensors. What changes values (initialization, optimizers,
+// running statistics) goes through assign(), or through raw.h, and backward() refuses a value that was
+// overwritten after an op had recorded it. A tensor may be read by many threads; its handle's own fields
+// (grad, trainable) belong to one thread at a time.
 #pragma once
 
 #include <memory>
@@ -26,6 +27,11 @@ struct TapeSlot {
   uint32_t index = 0;
 };
 
+class Tensor;
+namespace raw {
+struct Access;
+}
+
 class Tensor {
  public:
   Tensor() = default;  // undefined: no numbers, no shape
@@ -41,20 +47,13 @@ class Tensor {
   int64_t size(int dim) const { return shape()[dim]; }
   int64_t numel() const { return impl().numel; }
   Dtype dtype() const { return impl().dtype; }
-  bool contiguous() const { return impl().contiguous; }
+  bool is_contiguous() const { return impl().contiguous; }
 
   // The element at the origin; the others stand `strides()` apart. T must be the dtype.
   template <class T>
   const T* data() const {
     return static_cast<const T*>(address(dtype_of<T>()));
   }
-  // The same for writing: the one door through which values change. Bumps the storage's version.
-  template <class T>
-  T* write() {
-    ++impl().storage->version;
-    return static_cast<T*>(const_cast<void*>(address(dtype_of<T>())));
-  }
-
   // The single element of a tensor of one element, as a double.
   double item() const;
   // One element, as a double.
@@ -63,21 +62,14 @@ class Tensor {
   template <class T>
   std::vector<T> to_vector() const;
 
-  // The same storage under another shape, strides and offset (in elements from this tensor's origin).
-  Tensor view(const Shape& shape, const Strides& strides, int64_t offset = 0) const;
-  // The same storage and layout without tape, gradient or trainable mark.
+  // The same numbers as a constant: no tape, no gradient, not trainable.
   Tensor detach() const;
-  // This tensor if it is contiguous, else a contiguous copy (never recorded).
-  Tensor packed() const&;
-  Tensor packed() &&;
-  // An independent copy, contiguous (never recorded).
-  Tensor copy() const;
-  // A copy of another dtype (never recorded).
-  Tensor to(Dtype dtype) const;
 
-  // Trainable tensors are the leaves whose gradients backward() keeps.
+  // Trainable tensors are the leaves whose gradients backward() keeps. Throws Error for integers, and for a
+  // tensor that an op recorded on a tape: detach() that one first.
   bool trainable() const { return impl().trainable; }
-  Tensor& set_trainable(bool trainable = true);
+  Tensor& set_trainable(bool trainable = true) &;
+  Tensor set_trainable(bool trainable = true) &&;
   // The accumulated gradient, or undefined.
   const Tensor& grad() const { return impl().grad != nullptr ? *impl().grad : undefined(); }
   void set_grad(Tensor grad) const;
@@ -85,16 +77,11 @@ class Tensor {
     if (impl().grad != nullptr) *impl().grad = Tensor();
   }
 
-  // For the tape.
-  TapeSlot slot() const { return impl().slot; }
-  void set_slot(TapeSlot slot) const { impl().slot = slot; }
-  // Identity of the handle's target and of its storage.
+  // Identity of what the handle refers to: the same for copies of the handle.
   const void* id() const { return impl_.get(); }
-  const std::shared_ptr<Storage>& storage() const { return impl().storage; }
-  // True when this handle is the only one on these numbers, so that they may be overwritten unseen.
-  bool sole_owner() const { return impl_.use_count() == 1 && impl_->storage.use_count() == 1; }
 
  private:
+  friend struct raw::Access;
   struct Impl {
     Shape shape;
     Strides strides{};
@@ -109,10 +96,17 @@ class Tensor {
   };
   Impl& impl() const {
     if (!impl_) [[unlikely]]
-      throw_error("tensor: this tensor is undefined (default-constructed); give it a value first");
+      refuse_undefined();
     return *impl_;
   }
-  const void* address(Dtype dtype) const;
+  void* address(Dtype wanted) const {
+    const Impl& from = impl();
+    if (from.dtype != wanted) [[unlikely]]
+      refuse_dtype(wanted);
+    return static_cast<char*>(from.storage->data) + from.offset * size_of(wanted);
+  }
+  [[noreturn]] void refuse_undefined() const;
+  [[noreturn]] void refuse_dtype(Dtype wanted) const;
   static const Tensor& undefined();
 
   std::shared_ptr<Impl> impl_;
@@ -131,7 +125,8 @@ Tensor tensor(const Shape& shape, const std::vector<T>& values) {
   return tensor<T>(shape, std::span<const T>(values));
 }
 
-// Overwrites all elements of `target` with those of `source` (same shape and dtype), through the write door.
+// Overwrites all elements of `target` with those of `source` (same shape and dtype): how parameters get other
+// values. Not recorded; a tape that needs the old values refuses to walk back.
 void assign(Tensor& target, const Tensor& source);
 
 }  // namespace isobar

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../core/raw.h"
 #include "idx.h"
 
 namespace isobar {
@@ -39,8 +40,8 @@ Batch Mnist::batch(std::span<const int64_t> indices) const {
   const int64_t count = static_cast<int64_t>(indices.size());
   const Shape shape = flatten_ ? Shape{count, pixels} : Shape{count, 1, side, side};
   Batch result{Tensor(shape, Dtype::f32), Tensor(Shape{count}, Dtype::i64)};
-  float* x = result.x.write<float>();
-  int64_t* y = result.y.write<int64_t>();
+  float* x = raw::write<float>(result.x);
+  int64_t* y = raw::write<int64_t>(result.y);
   for (const int64_t index : indices) {
     check(index >= 0 && index < size(), "mnist: image {} is outside of 0 … {}", index, size() - 1);
     const uint8_t* image = images_.data() + index * pixels;

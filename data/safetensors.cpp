@@ -9,6 +9,7 @@
 
 #include "../core/bf16.h"
 #include "../core/file.h"
+#include "../core/raw.h"
 #include "safetensors_header.h"
 
 namespace isobar {
@@ -51,7 +52,7 @@ class Input {
 // The next tensor of the file, to f32.
 Tensor read_tensor(Input& input, const SafetensorsHeader::Entry& entry) {
   Tensor tensor(entry.shape, Dtype::f32);
-  float* numbers = tensor.write<float>();
+  float* numbers = raw::write<float>(tensor);
   if (entry.dtype == "F32") {
     input.read(numbers, entry.end - entry.begin);
     return tensor;
@@ -117,7 +118,7 @@ std::string safetensors_bytes(const Safetensors& file) {
   bytes.reserve(8 + length + end);
   bytes += text;
   for (const auto& [name, tensor] : file.tensors) {
-    const Tensor packed = tensor.packed();
+    const Tensor packed = raw::contiguous(tensor);
     bytes.append(reinterpret_cast<const char*>(packed.data<float>()),
                  static_cast<size_t>(packed.numel()) * sizeof(float));
   }

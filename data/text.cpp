@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../core/raw.h"
 #include "text_input.h"
 
 namespace isobar {
@@ -46,8 +47,8 @@ void TokenDataset::check_length(std::string_view part) const {
 Batch TokenDataset::batch(std::span<const int64_t> indices) const {
   const Shape shape{static_cast<int64_t>(indices.size()), block_size_};
   Batch result{Tensor(shape, Dtype::i64), Tensor(shape, Dtype::i64)};
-  int64_t* x = result.x.write<int64_t>();
-  int64_t* y = result.y.write<int64_t>();
+  int64_t* x = raw::write<int64_t>(result.x);
+  int64_t* y = raw::write<int64_t>(result.y);
   std::vector<int32_t> read(source_ != nullptr ? block_size_ + 1 : 0);
   for (const int64_t index : indices) {
     check(index >= 0 && index < size(), "text: window {} is outside of 0 … {}", index, size() - 1);

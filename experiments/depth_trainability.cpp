@@ -29,6 +29,7 @@
 #include <cmath>
 #include <limits>
 
+#include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "../data/loader.h"
 #include "../nn/observe.h"
@@ -79,7 +80,7 @@ Outcome train_net(const Config& config, const Kind& kind, int64_t depth, double 
   const Loader loader(digits.train, {.batch_size = config.batch, .drop_last = true}, rng.split("batches"));
   const Tensor& first = model.hidden.layers.front().linear1.weight;
   const Tensor& last = model.hidden.layers.back().linear1.weight;
-  const Tensor first_before = first.copy(), last_before = last.copy();
+  const Tensor first_before = clone(first), last_before = clone(last);
 
   Outcome outcome;
   outcome.gradients.assign(model.hidden.layers.size(), nan);

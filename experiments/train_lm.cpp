@@ -97,8 +97,8 @@ void tell_memory(Run& run) {
 void train_and_report(Run& run, const LmConfig& config) {
   config.check_values();
   const WithPrecision precision(precision_from_name(config.precision));
-  run.environment()["precision"] = name_of(product_precision());
-  if (name_of(product_precision()) != config.precision)
+  run.environment()["precision"] = name_of(recording.precision);
+  if (name_of(recording.precision) != config.precision)
     run.say("--precision {}: {}; products stay in f32\n", config.precision, bf16_obstacle());
   const Corpus corpus = open_corpus(config.corpus, config.tokenizer);
   run.environment()["corpus"] = corpus.source;

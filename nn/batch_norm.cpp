@@ -2,6 +2,7 @@
 
 #include "../autograd/recompute.h"
 #include "../autograd/tape.h"
+#include "../core/raw.h"
 
 namespace isobar {
 
@@ -34,7 +35,7 @@ Tensor BatchNorm1d::forward(const Tensor& x) {
 // running ← (1 − m) running + m · statistic of this batch
 void BatchNorm1d::track(const Tensor& x) {
   const NoTape pause;
-  const int64_t batches = ++*num_batches_tracked.write<int64_t>();
+  const int64_t batches = ++*raw::write<int64_t>(num_batches_tracked);
   const double m = momentum.value_or(1 / static_cast<double>(batches));
   const std::vector<int> all_but_channels = x.ndim() == 2 ? std::vector<int>{0} : std::vector<int>{0, 2};
   assign(running_mean, running_mean * (1 - m) + mean(x, all_but_channels) * m);

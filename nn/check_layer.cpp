@@ -236,7 +236,7 @@ class Examination {
     convert(*wide, Dtype::f64);
     const Tensor x = trial_.input(Dtype::f32);
     const double apart =
-        trial_.step(*single, x).distance(trial_.step(*wide, is_float(x.dtype()) ? x.to(Dtype::f64) : x));
+        trial_.step(*single, x).distance(trial_.step(*wide, is_float(x.dtype()) ? cast(x, Dtype::f64) : x));
     const bool near = apart <= options_.f32_tolerance;
     return outcome(
         near, near ? fmt::format("within {:.0e}", options_.f32_tolerance)

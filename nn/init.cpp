@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "../autograd/ops.h"
+
 namespace isobar::init {
 namespace {
 
@@ -92,9 +94,8 @@ Tensor orthogonal(const Shape& shape, const Rng& rng, double gain, Dtype dtype) 
   orthonormalize(q, rows, cols);
   for (double& value : q) value *= gain;
   Tensor result = tensor<double>({rows, cols}, q);
-  if (out < in) result = result.view({out, in}, {1, out});  // its transpose: (in, out) read by columns
-  const Tensor packed = result.packed();
-  return packed.view(shape, shape.strides()).to(dtype);
+  if (out < in) result = transpose(result);
+  return cast(reshape(result, shape), dtype);
 }
 
 }  // namespace isobar::init

@@ -126,8 +126,8 @@ class Description : public Fields {
 
 Tensor Module::operator()(const Tensor& x) {
   // Nobody called us in turn and nobody named us: this is the model itself.
-  if (path_ == nullptr && Scope::current() == nullptr) assign_paths(*this);
-  const Scope scope(path_ != nullptr ? path_ : Scope::current());
+  if (path_ == nullptr && recording.scope == nullptr) assign_paths(*this);
+  const Scope scope(path_ != nullptr ? path_ : recording.scope);
   try {
     Tensor y = forward(x);
     // A forward that returned its input gets a place of its own on the tape, observed or not: gradients then
@@ -142,7 +142,7 @@ Tensor Module::operator()(const Tensor& x) {
 // The same numbers as a new tensor, recorded; the observer, if any, sees y now and its gradient in the
 // backward.
 Tensor Module::alias(const Tensor& y) {
-  const Tensor view = y.view(y.shape(), y.strides());
+  const Tensor view = y.detach();
   if (observer_ == nullptr) return record("identity", view, {y}, [](Tensor dy) { return dy; });
   if (!recomputing()) {
     const NoTape pause;
@@ -220,7 +220,7 @@ void convert(HasFields& model, Dtype dtype) {
   walk.on_tensor = [&](const std::string&, Tensor& tensor, bool) {
     if (!is_float(tensor.dtype()) || tensor.dtype() == dtype) return;
     const auto [entry, fresh] = replaced.try_emplace(tensor.id(), tensor, Tensor());
-    if (fresh) entry->second.second = tensor.to(dtype).set_trainable(tensor.trainable());
+    if (fresh) entry->second.second = cast(tensor.detach(), dtype).set_trainable(tensor.trainable());
     tensor = entry->second.second;
   };
   walk.run(model);

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "../autograd/ops.h"
-#include "../autograd/scope.h"
+#include "../autograd/recording.h"
 #include "../core/fields.h"
 
 namespace isobar {

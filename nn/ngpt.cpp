@@ -120,7 +120,7 @@ void normalize_weights(NGPT& model) {
     Tensor weight = entry.tensor;
     const bool writes = entry.name.ends_with("o_proj.weight") || entry.name.ends_with("down_proj.weight");
     const Tensor values = weight.detach();
-    assign(weight, writes ? transpose(on_sphere(transpose(values).packed())) : on_sphere(values));
+    assign(weight, writes ? transpose(on_sphere(transpose(values))) : on_sphere(values));
   }
 }
 

@@ -11,14 +11,14 @@ namespace {
 constexpr double nothing_seen = std::numeric_limits<double>::quiet_NaN();
 
 double norm_of(const Tensor& x) {
-  const Tensor packed = x.packed();
+  const Tensor packed = contiguous(x.detach());
   return std::sqrt(dispatch_float("norm", x.dtype(), [&]<class T>() {
     return kernels::sum_of_squares(packed.numel(), packed.data<T>());
   }));
 }
 
 double distance(const Tensor& x, const Tensor& y) {
-  const Tensor a = x.packed(), b = y.packed();
+  const Tensor a = contiguous(x.detach()), b = contiguous(y.detach());
   return std::sqrt(dispatch_float("distance", x.dtype(), [&]<class T>() {
     return kernels::squared_distance(a.numel(), a.data<T>(), b.data<T>());
   }));
@@ -27,7 +27,7 @@ double distance(const Tensor& x, const Tensor& y) {
 }  // namespace
 
 Moments moments_of(const Tensor& x) {
-  const Tensor packed = x.packed();
+  const Tensor packed = contiguous(x.detach());
   return dispatch_float("moments", x.dtype(), [&]<class T>() {
     const auto n = static_cast<double>(x.numel());
     const auto [mean, squares] = kernels::mean_and_squares(packed.numel(), packed.data<T>());
@@ -62,7 +62,7 @@ void Probe::before_step(HasFields& model) {
     const Tensor& gradient = parameter.grad();
     weights_.push_back(
         {name, norm_of(parameter), gradient.defined() ? norm_of(gradient) : nothing_seen, nothing_seen});
-    values_before_.push_back(parameter.copy());
+    values_before_.push_back(clone(parameter.detach()));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "../core/kernels/map.h"
 #include "../core/kernels/moments.h"
 #include "../core/kernels/sweep.h"
+#include "../core/raw.h"
 
 namespace isobar {
 namespace {
@@ -21,8 +22,8 @@ kernels::Sweep sweep_over_gradients(const std::vector<Tensor>& parameters) {
 
 double grad_norm(const std::vector<Tensor>& parameters) {
   for (const Tensor& parameter : parameters)
-    if (const Tensor& dw = parameter.grad(); dw.defined() && !dw.contiguous())
-      parameter.set_grad(dw.packed());
+    if (const Tensor& dw = parameter.grad(); dw.defined() && !dw.is_contiguous())
+      parameter.set_grad(raw::contiguous(dw));
   return std::sqrt(sweep_over_gradients(parameters).sum([&](size_t i, int64_t begin, int64_t end) {
     const Tensor& dw = parameters[i].grad();
     return dispatch_float("grad_norm", dw.dtype(), [&]<class T>() {
@@ -45,10 +46,10 @@ double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm) {
     if (!parameter.grad().defined()) continue;
     // Two parameters may share one gradient (y = a + b gives both the same dy): write only where nobody else
     // reads.
-    if (!parameter.grad().sole_owner()) parameter.set_grad(parameter.grad().copy());
+    if (!raw::sole_owner(parameter.grad())) parameter.set_grad(raw::clone(parameter.grad()));
     Tensor dw = parameter.grad();
     dispatch_float("clip_grad_norm", dw.dtype(), [&]<class T>() {
-      T* x = dw.write<T>();
+      T* x = raw::write<T>(dw);
       kernels::map(dw.numel(), x, x, [f = static_cast<T>(factor)](T value) { return f * value; });
     });
   }

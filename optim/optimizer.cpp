@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../core/kernels/sweep.h"
+#include "../core/raw.h"
 
 namespace isobar {
 namespace {
@@ -45,7 +46,7 @@ void Optimizer::add(const Tensor& tensor, double lr_scale, double weight_decay) 
   check(tensor.defined(), "{}: parameter {} is undefined", op_, i);
   check(is_float(tensor.dtype()), "{}: parameter {} {} must be f32 or f64, got {}", op_, i, tensor.shape(),
         tensor.dtype());
-  check(tensor.contiguous(), "{}: parameter {} {} is not contiguous; make it from a packed() tensor", op_, i,
+  check(tensor.is_contiguous(), "{}: parameter {} {} is not contiguous; train a clone() of it", op_, i,
         tensor.shape());
   Parameter parameter{tensor, lr_scale, weight_decay, {}};
   for (size_t k = 0; k < state_names_.size(); ++k)
@@ -54,7 +55,7 @@ void Optimizer::add(const Tensor& tensor, double lr_scale, double weight_decay) 
 }
 
 void Optimizer::step(double factor) {
-  int64_t* counts = steps_.write<int64_t>();
+  int64_t* counts = raw::write<int64_t>(steps_);
   updates_.clear();
   for (size_t i = 0; i < parameters_.size(); ++i)
     if (parameters_[i].tensor.grad().defined())
@@ -65,7 +66,7 @@ void Optimizer::step(double factor) {
 
 // Opens the doors that the threads of a step go through: versions are not theirs to count.
 Optimizer::Update Optimizer::prepare(Parameter& p, int64_t count, double factor) const {
-  if (!p.tensor.grad().contiguous()) p.tensor.set_grad(p.tensor.grad().packed());
+  if (!p.tensor.grad().is_contiguous()) p.tensor.set_grad(raw::contiguous(p.tensor.grad()));
   Update all{.dtype = p.tensor.dtype(),
              .shape = p.tensor.shape(),
              .n = p.tensor.numel(),
@@ -74,9 +75,9 @@ Optimizer::Update Optimizer::prepare(Parameter& p, int64_t count, double factor)
              .weight_decay = p.weight_decay,
              .factor = factor};
   dispatch_float(op_, all.dtype, [&]<class T>() {
-    all.weights = p.tensor.write<T>();
+    all.weights = raw::write<T>(p.tensor);
     all.gradient = p.tensor.grad().data<T>();
-    for (size_t k = 0; k < p.state.size(); ++k) all.states[k] = p.state[k].write<T>();
+    for (size_t k = 0; k < p.state.size(); ++k) all.states[k] = raw::write<T>(p.state[k]);
   });
   return all;
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "../core/memory.h"
+#include "../core/raw.h"
 #include "../experiments/lm/train.h"
 #include "../nn/nn.h"
 #include "message_of.h"
@@ -103,9 +104,9 @@ TEST_CASE("a batch that cannot be cut into equal pieces is refused, and bad numb
         "gradients_of: wanted 3 equal pieces of a batch, got 4 rows");
   // Symbol 10 stands in the last piece alone, and its row of the embedding is infinite.
   Batch batch{zeros({4, 8}, Dtype::i64), zeros({4, 8}, Dtype::i64)};
-  batch.x.write<int64_t>()[31] = 10;
+  raw::write<int64_t>(batch.x)[31] = 10;
   Tensor& weight = model.embed_tokens.weight;
-  weight.write<float>()[10 * 16] = INFINITY;
+  raw::write<float>(weight)[10 * 16] = INFINITY;
   const GradientOptions options{.accumulation_steps = 4};
   const Gradients bad = gradients_of(model, batch, Rng(1), options);
   CHECK_FALSE(bad.finite());

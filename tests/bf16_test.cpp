@@ -10,6 +10,7 @@
 
 #include "../autograd/autograd.h"
 #include "../core/precision.h"
+#include "../core/raw.h"
 #include "../core/rng.h"
 #include "program.h"
 #include "temporary_folder.h"
@@ -242,21 +243,21 @@ TEST_CASE("NaN and infinity pass through products of bf16 matrices") {
 TEST_CASE("the precision scope nests, ends, and belongs to f32 tensors") {
   const Emulated guard;
   if (!can_multiply()) return;
-  CHECK(product_precision() == Precision::f32);
+  CHECK(recording.precision == Precision::f32);
   {
     const WithPrecision outer(Precision::bf16);
-    CHECK(product_precision() == Precision::bf16);
+    CHECK(recording.precision == Precision::bf16);
     {
       const WithPrecision inner(Precision::f32);
-      CHECK(product_precision() == Precision::f32);
+      CHECK(recording.precision == Precision::f32);
     }
-    CHECK(product_precision() == Precision::bf16);
+    CHECK(recording.precision == Precision::bf16);
     // 1 + 2^-9 is no bf16: it becomes 1 in a product of f32, and stays in one of f64.
     const Tensor x = full({1, 1}, 1 + 0x1p-9, Dtype::f64);
-    CHECK(linear(x.to(Dtype::f32), ones({1, 1})).item() == 1);
+    CHECK(linear(raw::cast(x, Dtype::f32), ones({1, 1})).item() == 1);
     CHECK(linear(x, ones({1, 1}, Dtype::f64)).item() == 1 + 0x1p-9);
   }
-  CHECK(product_precision() == Precision::f32);
+  CHECK(recording.precision == Precision::f32);
 }
 
 TEST_CASE("linear and matmul in bf16 stay within 1 % of f32, values and gradients") {

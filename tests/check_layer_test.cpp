@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "../autograd/tape.h"
+#include "../core/raw.h"
 #include "../nn/activation.h"
 #include "../nn/linear.h"
 #include "gradient_bugs.h"
@@ -37,7 +38,7 @@ LayerReport report_of(const CheckLayerOptions& options = {}) {
 struct WritesInput : Scale {
   Tensor forward(const Tensor& x) override {
     Tensor same = x.detach();
-    if (x.dtype() == Dtype::f64 && x.numel() > 0) same.write<double>()[0] = 3;
+    if (x.dtype() == Dtype::f64 && x.numel() > 0) raw::write<double>(same)[0] = 3;
     return x * weight;
   }
 };
@@ -46,7 +47,7 @@ struct WritesDy : Scale {
     return record("writes_dy", (x.detach() * 2).detach(), {x}, [](const Tensor& dy) {
       Tensor dx = dy;
       if (dx.dtype() == Dtype::f64)
-        for (int64_t i = 0; i < dx.numel(); ++i) dx.write<double>()[i] *= 2;
+        for (int64_t i = 0; i < dx.numel(); ++i) raw::write<double>(dx)[i] *= 2;
       return dx;
     });
   }
@@ -73,7 +74,7 @@ struct DropsRow : Scale {
   Tensor forward(const Tensor& x) override { return x.size(0) > 1 ? x * weight : concat({x, x}, 0) * weight; }
 };
 struct SeesLayout : Scale {
-  Tensor forward(const Tensor& x) override { return x * weight * (x.contiguous() ? 1 : 2); }
+  Tensor forward(const Tensor& x) override { return x * weight * (x.is_contiguous() ? 1 : 2); }
 };
 struct ChangesInEvaluation : Scale {
   Tensor seen = zeros(1);
@@ -147,7 +148,7 @@ TEST_CASE("check_layer finds what else a layer may break") {
 
 TEST_CASE("check_layer says which elements it skipped near a kink") {
   Tensor x = Rng(1).normal({3, 5}, 0, 1, Dtype::f64);
-  x.write<double>()[7] = 0;
+  raw::write<double>(x)[7] = 0;
   const LayerReport report = check_layer([] { return std::make_unique<ReLU>(); }, x);
   CHECK(report.passed());
   CHECK(holds(report.text(), "all 15 elements, within 1e-06 of differences"));

@@ -8,6 +8,7 @@
 
 #include "../core/file.h"
 #include "../core/hdf5_file.h"
+#include "../core/raw.h"
 #include "../core/seal.h"
 #include "../experiments/harness/settings.h"
 #include "../experiments/lm/checkpoint_folder.h"
@@ -61,7 +62,7 @@ struct Trained {
 };
 
 std::string bits(const Tensor& x) {
-  const Tensor packed = x.packed();
+  const Tensor packed = raw::contiguous(x);
   return dispatch_any(packed.dtype(), [&]<class T>() {
     return std::string(reinterpret_cast<const char*>(packed.data<T>()), packed.numel() * sizeof(T));
   });
@@ -107,7 +108,7 @@ TEST_CASE("a checkpoint's model computes what the trained one does") {
 
 TEST_CASE("nothing is saved of tensors that are not finite") {
   Trained trained;
-  trained.model.embed_tokens.weight.write<float>()[5] = INFINITY;
+  raw::write<float>(trained.model.embed_tokens.weight)[5] = INFINITY;
   CHECK(message_of([&] { checkpoint_bytes(trained.checkpoint()); }) ==
         "checkpoint: element 5 of embed_tokens.weight is inf; nothing was saved");
 }

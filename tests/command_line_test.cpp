@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "../experiments/harness/environment.h"
 #include "study.h"
 #include "temporary_folder.h"
 

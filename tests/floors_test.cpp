@@ -140,6 +140,26 @@ std::vector<std::string> wrong_includes(const Tree& tree) {
   return wrong;
 }
 
+// What goes through raw.h has no gradient: layers and studies have no business there, with these exceptions.
+const std::set<std::string>& raw_exceptions() {
+  static const std::set<std::string> all = {
+      "nn/batch_norm.cpp",                // writes running statistics
+      "nn/check/layer_trial.cpp",         // makes strided inputs
+      "experiments/lm/print_model.cpp"};  // tells which storages a model keeps
+  return all;
+}
+
+// Files that may not name raw:: and do.
+std::vector<std::string> raw_users(const Tree& tree) {
+  std::vector<std::string> users;
+  for (const auto& [path, text] : tree) {
+    const bool judged = room_of(path) == "nn" || room_of(path) == "experiments";
+    if (!judged || is_course(path) || raw_exceptions().contains(path)) continue;
+    if (std::regex_search(text, std::regex(R"(\braw::|/raw\.h")"))) users.push_back(path);
+  }
+  return users;
+}
+
 Tree read_sources(const fs::path& root) {
   Tree tree;
   for (const auto& room : rooms())
@@ -160,6 +180,17 @@ TEST_CASE("every source file includes only what its floor allows") {
                            "optim/optimizer.h", "data/loader.h"})
     CHECK_MESSAGE(tree.contains(file), file, " was not read");
   for (const std::string& wrong : wrong_includes(tree)) FAIL_CHECK(wrong);
+}
+
+TEST_CASE("no layer and no study takes what is not recorded") {
+  const Tree tree = read_sources(ISOBAR_SOURCE_DIR);
+  for (const std::string& path : raw_users(tree)) FAIL_CHECK(path << ": use contiguous(), clone(), cast()");
+  for (const std::string& path : raw_exceptions()) CHECK_MESSAGE(tree.contains(path), path);
+  CHECK(raw_users({{"nn/linear.h", "Tensor y = raw::clone(x);"},
+                   {"nn/batch_norm.cpp", "raw::write<float>(x)"},
+                   {"autograd/ops/exp.cpp", "raw::clone(x)"},
+                   {"experiments/x.cpp", "#include \"../core/raw.h\"\n"}}) ==
+        std::vector<std::string>{"experiments/x.cpp", "nn/linear.h"});
 }
 
 TEST_CASE("the checker passes what is allowed") {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "../autograd/tape.h"
+#include "../core/raw.h"
 #include "../data/synthetic.h"
 #include "../data/text.h"
 #include "../nn/nn.h"
@@ -20,7 +21,7 @@ Tensor wave(int64_t k, const Shape& shape, double scale, Dtype dtype) {
   std::vector<double> values(shape.numel());
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = scale * std::sin(1 + static_cast<double>(k) + 0.7 * static_cast<double>(i));
-  return tensor(shape, values).to(dtype);
+  return raw::cast(tensor(shape, values), dtype);
 }
 
 struct Model : Module {

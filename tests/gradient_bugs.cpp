@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "../core/raw.h"
 #include "gradient_bug_layers.h"
 
 namespace isobar {
@@ -42,7 +43,7 @@ std::vector<GradientBug> factors_and_signs() {
               [](auto dy, auto x, auto) {
                 std::vector<double> hot(x.numel(), 0.0);
                 for (int64_t n = 0; n < x.size(0); ++n) hot[n * x.size(1) + 2] = 1;
-                return (softmax(x) - tensor(x.shape(), hot).to(x.dtype())) * dy;
+                return (softmax(x) - raw::cast(tensor(x.shape(), hot), x.dtype())) * dy;
               })),
       bug("dbias as a mean over the batch", Cause::missing_mean, {4, 5},
           [](In in) {
@@ -178,7 +179,7 @@ std::vector<GradientBug> uses() {
                            for (size_t n = 0; n < indices.size(); ++n)
                              for (int64_t c = 0; c < w.size(1); ++c)
                                dw[indices[n] * w.size(1) + c] = given[n * w.size(1) + c];
-                           return std::vector<Tensor>{Tensor(), tensor(w.shape(), dw).to(w.dtype())};
+                           return std::vector<Tensor>{Tensor(), raw::cast(tensor(w.shape(), dw), w.dtype())};
                          });
           },
           {{4, 3}});

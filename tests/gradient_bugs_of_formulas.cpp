@@ -1,3 +1,4 @@
+#include "../core/raw.h"
 #include "gradient_bug_layers.h"
 
 namespace isobar {
@@ -52,7 +53,7 @@ std::vector<GradientBug> norms() {
 Tensor where_above(const Tensor& x, double threshold) {
   std::vector<double> mask = x.to_vector<double>();
   for (double& v : mask) v = v > threshold;
-  return tensor(x.shape(), mask).to(x.dtype());
+  return raw::cast(tensor(x.shape(), mask), x.dtype());
 }
 
 std::vector<GradientBug> curves() {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/raw.h"
 #include "../core/rng.h"
 
 namespace isobar {
@@ -73,7 +74,9 @@ InputMaker indices(int64_t bound, Extents... extents) {
 // The same as i32.
 template <class... Extents>
 InputMaker indices_i32(int64_t bound, Extents... extents) {
-  return [bound, s = shape_of(extents...)](const Rng& rng) { return rng.integers(s, bound).to(Dtype::i32); };
+  return [bound, s = shape_of(extents...)](const Rng& rng) {
+    return raw::cast(rng.integers(s, bound), Dtype::i32);
+  };
 }
 
 // i64 targets, every third one replaced by `ignored`.

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "../autograd/ops.h"
-#include "../autograd/scope.h"
+#include "../autograd/recording.h"
 
 namespace isobar {
 namespace {

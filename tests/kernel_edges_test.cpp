@@ -14,6 +14,7 @@
 #include "../autograd/tape.h"
 #include "../core/kernels/relu.h"
 #include "../core/kernels/vmath.h"
+#include "../core/raw.h"
 #include "thread_counts.h"
 
 namespace isobar {
@@ -64,7 +65,7 @@ struct Result {
 };
 
 Result run(const Kernel& kernel, const Tensor& input, bool composed) {
-  const Tensor x = input.copy().set_trainable();
+  const Tensor x = raw::clone(input).set_trainable();
   Tape tape({.higher_order = composed});
   const Tensor y = kernel.f(x);
   const Tensor dy = Rng(2).normal(y.shape());
@@ -183,7 +184,7 @@ TEST_CASE("NaN and infinity make the same elements not finite as in the composed
     for (float odd : {std::nanf(""), inf, -inf})
       for (int64_t place : {int64_t{0}, columns / 2, columns - 1}) {
         Tensor x = Rng(1).normal({rows, columns});
-        x.write<float>()[place] = odd;
+        raw::write<float>(x)[place] = odd;
         for (const Kernel& kernel : kernels_for(rows, columns)) {
           CAPTURE(kernel.name);
           CAPTURE(x.shape().text());

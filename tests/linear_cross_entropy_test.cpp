@@ -7,6 +7,7 @@
 #include "../autograd/autograd.h"
 #include "../core/memory.h"
 #include "../core/precision.h"
+#include "../core/raw.h"
 #include "../nn/nn.h"
 #include "scoped_variable.h"
 #include "thread_counts.h"
@@ -27,7 +28,7 @@ struct Problem {
       : x(Rng(1).normal({rows, channels}, 0, 1, dtype).set_trainable()),
         weight(Rng(2).normal({classes, channels}, 0, 1, dtype).set_trainable()),
         targets(Rng(3).integers({rows}, classes)) {
-    for (int64_t r = 0; r < rows; r += 7) targets.write<int64_t>()[r] = -100;
+    for (int64_t r = 0; r < rows; r += 7) raw::write<int64_t>(targets)[r] = -100;
   }
   // With a gradient of 3 from above.
   template <class Loss>
@@ -94,7 +95,7 @@ TEST_CASE("chunks give the same bits on any number of threads") {
 TEST_CASE("products on bf16 operands are those of linear on bf16 operands") {
   const ScopedVariable emulated("ISOBAR_BF16", "emulated");
   const WithPrecision scope(Precision::bf16);
-  if (product_precision() != Precision::bf16) {
+  if (recording.precision != Precision::bf16) {
     MESSAGE("skipped: " << bf16_obstacle());
     return;
   }
@@ -160,7 +161,7 @@ TEST_CASE("a fused loss that is not finite is named as its op, in lm_head") {
   const Tensor x = Rng(2).integers({2, 8}, 4096);
   std::string message;
   try {
-    Tape tape({.check_numbers = true});
+    Tape tape({.detect_anomaly = true});
     const Tensor loss = model.loss(x, x);
     tape.backward(loss, full({}, INFINITY));
   } catch (const Error& error) {

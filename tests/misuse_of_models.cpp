@@ -79,8 +79,8 @@ std::vector<Misuse> of_layers() {
          Tape tape;
          Dropout(0.1)(x({2, 4}));
        },
-       "dropout: this tape has no key; open it as Tape tape({.key = rng.split(step)}) so "
-       "that every step draws other masks, and the same ones again on the next run"},
+       "tape: a random op, such as dropout, needs a key; open the tape as Tape tape({.key = rng.split(step)}) "
+       "so that every step draws other masks, and the same ones again on the next run"},
       {"batch norm of one row",
        [] {
          BatchNorm1d(4)(x({1, 4}));
@@ -131,7 +131,7 @@ std::vector<Misuse> of_layers() {
        [] {
          Sequential(Linear(4, 3, rng))(ones({2, 4}, Dtype::f64));
        },
-       "in 0: linear: x is f64 but weight is f32; convert one with to()"},
+       "in 0: linear: x is f64 but weight is f32; convert one with cast()"},
       {"an example without a batch",
        [] {
          check_layer([] { return std::make_unique<ReLU>(); }, x({1, 4}));

@@ -112,7 +112,7 @@ std::vector<Misuse> of_ops() {
        "cross_entropy: target 5 at position 0 is outside of [0, 5) and is not ignore_index "
        "-100"},
       {"f32 and f64", [] { x({2}) * ones({2}, Dtype::f64); },
-       "multiply: operands must have one dtype, got f32 and f64; convert one with to()"},
+       "multiply: operands must have one dtype, got f32 and f64; convert one with cast()"},
       {"arithmetic on indices", [] { integers({2}) * integers({2}); },
        "multiply: wanted f32 or f64, got i64"},
       {"a reshape that loses elements",
@@ -223,7 +223,7 @@ std::vector<Misuse> of_tapes() {
            tape.backward(sum(state));
          }
        },
-       "backward: a tensor [3] belongs to a tape that has ended; call detach() or keep one "
+       "multiply: a tensor [3] belongs to a tape that has ended; call detach() or keep one "
        "tape"},
       {"a gradient from above of another shape",
        [] {
@@ -261,7 +261,7 @@ std::vector<Misuse> of_tapes() {
       {"a NaN, where the tape looks for it",
        [] {
          const Tensor w = weight({3});
-         Tape tape({.check_numbers = true});
+         Tape tape({.detect_anomaly = true});
          log(w * -1);
        },
        "log: the result [3] is not finite"},

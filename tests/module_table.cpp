@@ -1,5 +1,6 @@
 #include "module_table.h"
 
+#include "../core/raw.h"
 #include "../nn/nn.h"
 
 namespace isobar {
@@ -171,7 +172,7 @@ std::unique_ptr<Module> module_of(const ModuleRow& row, Dtype dtype) {
 
 Tensor input_of(const ModuleRow& row, Dtype dtype) {
   const Tensor x = row.input(rng.split(row.name));
-  return is_float(x.dtype()) ? x.to(dtype) : x;
+  return is_float(x.dtype()) ? raw::cast(x, dtype) : x;
 }
 
 }  // namespace isobar

@@ -11,6 +11,7 @@
 #include "../autograd/gradcheck.h"
 #include "../autograd/tape.h"
 #include "../core/parallel.h"
+#include "../core/raw.h"
 #include "../nn/nn.h"
 #include "module_table.h"
 
@@ -51,7 +52,7 @@ class Replace : public Fields {
 // What one training step computes: the output, then the gradients of the input (if it has one) and of every
 // parameter. Dropout takes its masks from a fixed key.
 std::vector<std::vector<double>> step(Module& module, const Tensor& input) {
-  Tensor x = input.copy();
+  Tensor x = raw::clone(input);
   if (is_float(x.dtype())) x.set_trainable();
   Tape tape({.key = Rng(3)});
   const Tensor y = module(x);
@@ -119,7 +120,7 @@ TEST_CASE("gradients of input and parameters agree with finite differences") {
     // A mask drawn anew at every call has no derivative: in evaluation the same code runs without it.
     if (row.random) eval(*module);
     std::vector<Tensor> inputs{input_of(row)};
-    for (const Tensor& parameter : parameters(*module)) inputs.push_back(parameter.detach().copy());
+    for (const Tensor& parameter : parameters(*module)) inputs.push_back(raw::clone(parameter.detach()));
     std::vector<Tensor> current = parameters(*module);
     const auto f = [&](const std::vector<Tensor>& in) {
       const std::vector<Tensor> given(in.begin() + 1, in.end());

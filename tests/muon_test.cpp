@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../core/memory.h"
+#include "../core/raw.h"
 #include "../core/rng.h"
 #include "../nn/init.h"
 #include "../nn/module.h"
@@ -74,7 +75,7 @@ const std::vector<Row>& rows() {
 std::vector<Tensor> weights(Dtype dtype) {
   std::vector<Tensor> all;
   for (const Shape& shape : {Shape{3, 2}, Shape{2, 4}, Shape{2, 2}})
-    all.push_back((reshape(arange(shape.numel()).to(dtype), shape) / 4 - 0.5).set_trainable());
+    all.push_back((reshape(raw::cast(arange(shape.numel()), dtype), shape) / 4 - 0.5).set_trainable());
   return all;
 }
 
@@ -83,7 +84,7 @@ void set_gradient(const Tensor& x, int t) {
   Values dx = x.to_vector<double>();
   for (size_t i = 0; i < dx.size(); ++i)
     dx[i] = std::sin(2 * static_cast<double>(i) + 1) + dx[i] / 2 + t / 8.0;
-  x.set_grad(tensor(x.shape(), dx).to(x.dtype()));
+  x.set_grad(raw::cast(tensor(x.shape(), dx), x.dtype()));
 }
 
 }  // namespace
@@ -184,7 +185,7 @@ TEST_CASE("muon with a copied state continues bit for bit, and lists it by name"
   };
   run(first, straight, 0, 3);
   std::vector<Tensor> copies;
-  for (const Tensor& x : straight) copies.push_back(x.copy().set_trainable());
+  for (const Tensor& x : straight) copies.push_back(raw::clone(x).set_trainable());
   Muon second(copies);
   std::vector<std::string> names;
   for (const NamedTensor& entry : named_state(second)) names.push_back(entry.name);
@@ -201,7 +202,7 @@ TEST_CASE("a matrix without gradient or without elements stays, and NaN shows") 
          bad = ones({2, 3}).set_trainable();
   Muon muon({idle, empty, bad}, {.weight_decay = 0.5});
   empty.set_grad(zeros({0, 3}));
-  bad.set_grad(tensor({2, 3}, Values{1, 2, std::nan(""), 4, 5, 6}).to(Dtype::f32));
+  bad.set_grad(raw::cast(tensor({2, 3}, Values{1, 2, std::nan(""), 4, 5, 6}), Dtype::f32));
   muon.step();
   CHECK(idle.to_vector<double>() == Values(4, 1));
   for (const double x : bad.to_vector<double>()) CHECK(std::isnan(x));

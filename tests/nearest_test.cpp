@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <string>
+#include <vector>
+
 #include "../experiments/harness/nearest.h"
 
 using namespace isobar;

@@ -12,6 +12,7 @@
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "../core/parallel.h"
+#include "../core/raw.h"
 #include "op_table.h"
 
 namespace isobar {
@@ -43,7 +44,7 @@ std::vector<Tensor> floats(const std::vector<Tensor>& inputs) {
 
 std::vector<Tensor> converted(const std::vector<Tensor>& inputs, Dtype dtype) {
   std::vector<Tensor> result;
-  for (const Tensor& x : inputs) result.push_back(is_float(x.dtype()) ? x.to(dtype) : x);
+  for (const Tensor& x : inputs) result.push_back(is_float(x.dtype()) ? raw::cast(x, dtype) : x);
   return result;
 }
 
@@ -84,7 +85,7 @@ void check_close(const Outcome& a, const Outcome& b, double tolerance) {
 
 bool same_bits(const Tensor& a, const Tensor& b) {
   if (a.shape() != b.shape() || a.dtype() != b.dtype()) return false;
-  const Tensor p = a.packed(), q = b.packed();
+  const Tensor p = raw::contiguous(a), q = raw::contiguous(b);
   return dispatch_any(a.dtype(), [&]<class T>() {
     return p.numel() == 0 || std::memcmp(p.data<T>(), q.data<T>(), p.numel() * sizeof(T)) == 0;
   });
@@ -101,7 +102,7 @@ Tensor laid_out(const Tensor& x, const Strides& strides, int64_t offset, int64_t
   return dispatch_any(x.dtype(), [&]<class T>() {
     const std::vector<T> values = x.to_vector<T>();
     Tensor block = full(Shape{extent}, std::is_floating_point_v<T> ? NAN : -1, x.dtype());
-    T* numbers = block.write<T>();
+    T* numbers = raw::write<T>(block);
     for (int64_t i = 0; i < x.numel(); ++i) {
       int64_t rest = i, at = offset;
       for (int d = x.ndim() - 1; d >= 0; --d) {
@@ -110,7 +111,7 @@ Tensor laid_out(const Tensor& x, const Strides& strides, int64_t offset, int64_t
       }
       numbers[at] = values[i];
     }
-    return block.view(x.shape(), strides, offset);
+    return raw::as_strided(block, x.shape(), strides, offset);
   });
 }
 
@@ -269,14 +270,14 @@ TEST_CASE("1, 2, 3 and 8 threads give the same bits") {
 
 TEST_CASE("without a tape, or without trainable inputs, nothing is recorded") {
   for_each_row([](const OpRow& row) {
-    CHECK(row.f(trainable(inputs_of(row))).slot().tape == 0);
+    CHECK(raw::slot(row.f(trainable(inputs_of(row)))).tape == 0);
     Tape tape;
-    CHECK(row.f(inputs_of(row)).slot().tape == 0);
+    CHECK(raw::slot(row.f(inputs_of(row))).tape == 0);
     CHECK(tape.recorded() == 0);
     CHECK(tape.leaves().empty());
     {
       NoTape pause;
-      CHECK(row.f(trainable(inputs_of(row))).slot().tape == 0);
+      CHECK(raw::slot(row.f(trainable(inputs_of(row)))).tape == 0);
     }
     CHECK(tape.recorded() == 0);
   });
@@ -286,12 +287,12 @@ TEST_CASE("an op and its gradient leave the inputs untouched") {
   for_each_row([](const OpRow& row) {
     const std::vector<Tensor> inputs = inputs_of(row);
     std::vector<uint64_t> versions;
-    for (const Tensor& x : inputs) versions.push_back(x.storage()->version);
+    for (const Tensor& x : inputs) versions.push_back(raw::storage(x)->version->stamp());
     run(row, inputs);
     run(row, inputs, {.higher_order = true});
     for (size_t i = 0; i < inputs.size(); ++i) {
       CAPTURE(i);
-      CHECK(inputs[i].storage()->version == versions[i]);
+      CHECK(raw::storage(inputs[i])->version->stamp() == versions[i]);
       CHECK(same_bits(inputs[i], inputs_of(row)[i]));
     }
   });

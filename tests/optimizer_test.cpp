@@ -11,6 +11,7 @@
 
 #include "../core/memory.h"
 #include "../core/parallel.h"
+#include "../core/raw.h"
 #include "../core/rng.h"
 #include "../optim/optim.h"
 #include "message_of.h"
@@ -218,7 +219,7 @@ TEST_CASE("an optimizer with a copied state continues bit for bit") {
       }
     };
     run(*straight, w, b, 0, 3);
-    Tensor w2 = w.copy().set_trainable(), b2 = b.copy().set_trainable();
+    Tensor w2 = raw::clone(w).set_trainable(), b2 = raw::clone(b).set_trainable();
     const Made resumed = row.make(w2, b2);
     auto to = state_of(*resumed);
     for (const auto& [name, value] : state_of(*straight)) assign(to.at(name), value);
@@ -360,7 +361,7 @@ TEST_CASE("clipping on the way through a step gives the bits of clipping before 
 
 TEST_CASE("a gradient that is a strided view is read in its own order") {
   Tensor w = zeros({2, 3}, Dtype::f64).set_trainable();
-  w.set_grad(make({1, 2, 3, 4, 5, 6}).view({2, 3}, {1, 2}));  // rows 1 3 5 and 2 4 6
+  w.set_grad(raw::as_strided(make({1, 2, 3, 4, 5, 6}), {2, 3}, {1, 2}));  // rows 1 3 5 and 2 4 6
   CHECK(grad_norm({w}) == doctest::Approx(std::sqrt(91.0)).epsilon(1e-15));
   SUBCASE("by a step") {
     SGD({w}, {.lr = 1}).step();
@@ -433,6 +434,6 @@ TEST_CASE("bad parameters are refused by index") {
   CHECK(message({w, w}) == "sgd: parameter 1 [2] is given twice");
   CHECK(message({w, Tensor()}) == "sgd: parameter 1 is undefined");
   CHECK(message({zeros({3}, Dtype::i64)}) == "sgd: parameter 0 [3] must be f32 or f64, got i64");
-  CHECK(message({zeros({3, 2}).view({2, 3}, {1, 2})}) ==
-        "sgd: parameter 0 [2, 3] is not contiguous; make it from a packed() tensor");
+  CHECK(message({raw::as_strided(zeros({3, 2}), {2, 3}, {1, 2})}) ==
+        "sgd: parameter 0 [2, 3] is not contiguous; train a clone() of it");
 }

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "../core/raw.h"
 #include "../core/tensor.h"
 
 namespace isobar {
@@ -12,7 +13,7 @@ namespace isobar {
 using Values = std::vector<double>;
 
 inline Tensor make(const Values& values, Dtype dtype = Dtype::f64) {
-  return tensor(Shape(static_cast<int64_t>(values.size())), values).to(dtype);
+  return raw::cast(tensor(Shape(static_cast<int64_t>(values.size())), values), dtype);
 }
 
 inline Tensor parameter(const Values& values, Dtype dtype = Dtype::f64) {

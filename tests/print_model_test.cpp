@@ -8,6 +8,7 @@
 
 #include "../autograd/tape.h"
 #include "../core/memory.h"
+#include "../core/raw.h"
 #include "program.h"
 
 using namespace isobar;
@@ -94,7 +95,7 @@ TEST_CASE("parts of a model cost what the whole does") {
 TEST_CASE("the bytes kept of one sequence are those that a tape holds of it") {
   LanguageModel model({.vocabulary = 32, .block_size = 256, .n_layer = 2, .n_head = 4, .n_embd = 64}, Rng(1));
   const ModelCosts costs = costs_of(model);
-  const Tensor symbols = zeros({1, 256}, Dtype::i64), next = symbols.copy();
+  const Tensor symbols = zeros({1, 256}, Dtype::i64), next = raw::clone(symbols);
   const size_t before = memory::stats().bytes_in_use;
   const Tape tape({.key = Rng(0)});
   const Tensor loss = cross_entropy(model(symbols), next);

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "../experiments/harness/progress.h"
+#include "../experiments/harness/table.h"
 
 using namespace isobar;
 

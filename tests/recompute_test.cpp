@@ -7,6 +7,7 @@
 
 #include "../autograd/autograd.h"
 #include "../core/memory.h"
+#include "../core/raw.h"
 #include "../nn/nn.h"
 #include "message_of.h"
 #include "thread_counts.h"
@@ -19,7 +20,7 @@ using Function = std::function<Tensor(const Tensor&)>;
 
 std::string bits(const Tensor& x) {
   if (!x.defined()) return "none";
-  const Tensor packed = x.packed();
+  const Tensor packed = raw::contiguous(x);
   std::string bytes(static_cast<size_t>(packed.numel()) * sizeof(float), '\0');
   std::memcpy(bytes.data(), packed.data<float>(), bytes.size());
   return bytes;
@@ -235,7 +236,7 @@ TEST_CASE("checks of numbers name the same op and module, forward and backward")
     CAPTURE(again);
     model.config.activation_checkpointing = again;
     CHECK(message_of([&] {
-            const Tape tape({.check_numbers = true});
+            const Tape tape({.detect_anomaly = true});
             model.loss(symbols(), next_symbols());
           }).starts_with("in blocks.1.mlp.down_proj: linear: the result"));
     // The slope of the root is infinite at 0.
@@ -245,7 +246,7 @@ TEST_CASE("checks of numbers name the same op and module, forward and backward")
       return sqrt(square(h));
     };
     CHECK(message_of([&] {
-            Tape tape({.check_numbers = true});
+            Tape tape({.detect_anomaly = true});
             tape.backward(sum(again ? recompute(f, x) : f(x)));
           }) == "backward of sqrt in part: the gradient of input 0 [3] is not finite");
   }

@@ -31,7 +31,7 @@ struct Outcome {
   std::string out, err;
 };
 
-std::string all_of(std::FILE* stream) {
+inline std::string all_of(std::FILE* stream) {
   std::string text(static_cast<size_t>(std::ftell(stream)), '\0');
   std::rewind(stream);
   const size_t got = std::fread(text.data(), 1, text.size(), stream);
@@ -56,9 +56,9 @@ struct Study {
   }
 };
 
-Outcome run_study(const std::vector<std::string>& arguments) { return Study().run(arguments); }
+inline Outcome run_study(const std::vector<std::string>& arguments) { return Study().run(arguments); }
 
-Json printed_config(std::vector<std::string> arguments) {
+inline Json printed_config(std::vector<std::string> arguments) {
   arguments.push_back("--print-config");
   const Outcome outcome = run_study(arguments);
   INFO(outcome.err);
@@ -67,7 +67,7 @@ Json printed_config(std::vector<std::string> arguments) {
 }
 
 // Exit code 2, and one line that holds `part`.
-void check_refused(const std::vector<std::string>& arguments, const std::string& part) {
+inline void check_refused(const std::vector<std::string>& arguments, const std::string& part) {
   const Outcome outcome = run_study(arguments);
   CAPTURE(outcome.err);
   CHECK(outcome.code == 2);

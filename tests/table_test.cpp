@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
+
+#include "../core/error.h"
 #include "../experiments/harness/table.h"
 
 using namespace isobar;

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "../autograd/ops.h"
-#include "../autograd/scope.h"
+#include "../autograd/recording.h"
 
 namespace isobar {
 
@@ -41,7 +41,7 @@ TEST_CASE("a log sees nothing when it has ended, and the outer one nothing of an
     CHECK(inner.text().find("sum") != std::string::npos);
   }
   CHECK(outer.text() == "forward\nbackward\n");
-  CHECK(TapeLog::current() == &outer);
+  CHECK(recording.log == &outer);
 }
 
 TEST_CASE("a parameter without a gradient is named, with the reason") {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "../core/raw.h"
 #include "../core/rng.h"
 #include "thread_counts.h"
 
@@ -18,7 +19,7 @@ using Doubles = std::vector<double>;
 
 Tensor two_by_three() { return tensor({2, 3}, Floats{1, 2, 3, 4, 5, 6}); }
 Tensor transposed(const Tensor& x) {
-  return x.view({x.size(1), x.size(0)}, {x.strides()[1], x.strides()[0]});
+  return raw::as_strided(x, {x.size(1), x.size(0)}, {x.strides()[1], x.strides()[0]});
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ TEST_CASE("a tensor holds the values it was made from") {
   CHECK(x.shape() == Shape{2, 3});
   CHECK(x.dtype() == Dtype::f32);
   CHECK(x.numel() == 6);
-  CHECK(x.contiguous());
+  CHECK(x.is_contiguous());
   CHECK(x.at({1, 2}) == 6);
   CHECK(x.to_vector<float>() == Floats{1, 2, 3, 4, 5, 6});
   CHECK(x.to_vector<int64_t>() == std::vector<int64_t>{1, 2, 3, 4, 5, 6});
@@ -44,10 +45,10 @@ TEST_CASE("single numbers and empty tensors are tensors") {
   CHECK(full({1, 1}, 3).item() == 3);
   const Tensor empty = zeros({3, 0, 2});
   CHECK(empty.numel() == 0);
-  CHECK(empty.contiguous());
+  CHECK(empty.is_contiguous());
   CHECK(empty.to_vector<float>().empty());
-  CHECK(empty.copy().shape() == Shape{3, 0, 2});
-  CHECK(empty.to(Dtype::i32).numel() == 0);
+  CHECK(raw::clone(empty).shape() == Shape{3, 0, 2});
+  CHECK(raw::cast(empty, Dtype::i32).numel() == 0);
   CHECK(tensor({0}, Floats{}).numel() == 0);
 }
 
@@ -66,8 +67,9 @@ TEST_CASE("full, zeros, ones and arange fill every dtype") {
 
 TEST_CASE("copies of a handle share the numbers; copy() and to() do not") {
   Tensor x = two_by_three();
-  const Tensor handle = x, copy = x.copy(), wide = x.to(Dtype::f64), same_dtype = x.to(Dtype::f32);
-  x.write<float>()[0] = 9;
+  const Tensor handle = x, copy = raw::clone(x), wide = raw::cast(x, Dtype::f64),
+               same_dtype = raw::cast(x, Dtype::f32);
+  raw::write<float>(x)[0] = 9;
   CHECK(handle.at({0, 0}) == 9);
   CHECK(handle.id() == x.id());
   CHECK(copy.at({0, 0}) == 1);
@@ -77,50 +79,51 @@ TEST_CASE("copies of a handle share the numbers; copy() and to() do not") {
 
 TEST_CASE("conversions round to nearest and keep what is not finite") {
   const double inf = std::numeric_limits<double>::infinity();
-  const Tensor x = tensor({4}, Doubles{1.0 / 3, 1e-46, -inf, std::nan("")}).to(Dtype::f32);
+  const Tensor x = raw::cast(tensor({4}, Doubles{1.0 / 3, 1e-46, -inf, std::nan("")}), Dtype::f32);
   CHECK(x.at({0}) == static_cast<double>(1.0f / 3.0f));
   CHECK(x.at({1}) == 0);
   CHECK(x.at({2}) == -inf);
   CHECK(std::isnan(x.at({3})));
-  CHECK(tensor({2}, Doubles{2.9, -2.9}).to(Dtype::i64).to_vector<int64_t>() == std::vector<int64_t>{2, -2});
+  CHECK(raw::cast(tensor({2}, Doubles{2.9, -2.9}), Dtype::i64).to_vector<int64_t>() ==
+        std::vector<int64_t>{2, -2});
   CHECK(full({}, 1e-40).item() > 0);  // denormals are kept
 }
 
 TEST_CASE("views read the same storage through their strides and offset") {
   Tensor x = two_by_three();
   const Tensor t = transposed(x);
-  CHECK_FALSE(t.contiguous());
+  CHECK_FALSE(t.is_contiguous());
   CHECK(t.to_vector<float>() == Floats{1, 4, 2, 5, 3, 6});
   CHECK(t.at({2, 1}) == 6);
-  const Tensor column = x.view({2}, {3}, 1);
+  const Tensor column = raw::as_strided(x, {2}, {3}, 1);
   CHECK(column.to_vector<float>() == Floats{2, 5});
-  const Tensor row_of_t = t.view({2}, {3}, 2);  // offsets add up from the view's own origin
+  const Tensor row_of_t = raw::as_strided(t, {2}, {3}, 2);  // offsets add up from the view's own origin
   CHECK(row_of_t.to_vector<float>() == Floats{3, 6});
-  CHECK(row_of_t.view({1}, {1}, 3).item() == 6);
-  const Tensor repeated = column.view({2, 2}, {3, 0});
+  CHECK(raw::as_strided(row_of_t, {1}, {1}, 3).item() == 6);
+  const Tensor repeated = raw::as_strided(column, {2, 2}, {3, 0});
   CHECK(repeated.to_vector<float>() == Floats{2, 2, 5, 5});
-  x.write<float>()[4] = 50;
+  raw::write<float>(x)[4] = 50;
   CHECK(column.at({1}) == 50);
   CHECK(repeated.at({1, 1}) == 50);
 }
 
 TEST_CASE("contiguity ignores the strides of extents of one, and of empty tensors") {
   const Tensor x = two_by_three();
-  CHECK(x.view({1, 6}, {99, 1}).contiguous());
-  CHECK(x.view({6, 1}, {1, 99}).contiguous());
-  CHECK(x.view({0, 3}, {1, 7}).contiguous());
-  CHECK(x.view({}, {}).contiguous());
-  CHECK_FALSE(x.view({2, 2}, {3, 1}).contiguous());
-  CHECK_FALSE(x.view({3}, {2}).contiguous());
-  CHECK_FALSE(x.view({3}, {0}).contiguous());
+  CHECK(raw::as_strided(x, {1, 6}, {99, 1}).is_contiguous());
+  CHECK(raw::as_strided(x, {6, 1}, {1, 99}).is_contiguous());
+  CHECK(raw::as_strided(x, {0, 3}, {1, 7}).is_contiguous());
+  CHECK(raw::as_strided(x, {}, {}).is_contiguous());
+  CHECK_FALSE(raw::as_strided(x, {2, 2}, {3, 1}).is_contiguous());
+  CHECK_FALSE(raw::as_strided(x, {3}, {2}).is_contiguous());
+  CHECK_FALSE(raw::as_strided(x, {3}, {0}).is_contiguous());
 }
 
-TEST_CASE("packed() is the tensor itself where it can be, else a contiguous copy") {
+TEST_CASE("raw::contiguous is the tensor itself where it can be, else a contiguous copy") {
   const Tensor x = two_by_three(), t = transposed(x);
-  CHECK(x.packed().id() == x.id());
-  CHECK(t.packed().contiguous());
-  CHECK(t.packed().storage() != x.storage());
-  CHECK(t.packed().to_vector<float>() == t.to_vector<float>());
+  CHECK(raw::contiguous(x).id() == x.id());
+  CHECK(raw::contiguous(t).is_contiguous());
+  CHECK(raw::storage(raw::contiguous(t)) != raw::storage(x));
+  CHECK(raw::contiguous(t).to_vector<float>() == t.to_vector<float>());
 }
 
 TEST_CASE("strided copies of six dimensions agree with element access, for any number of threads") {
@@ -128,7 +131,7 @@ TEST_CASE("strided copies of six dimensions agree with element access, for any n
   const Tensor x = Rng(1).normal(shape, 0, 1, Dtype::f64);
   const Strides s = x.strides();
   // Dimensions in the order 4 0 5 2 1 3.
-  const Tensor y = x.view({3, 3, 7, 5, 4, 2}, {s[4], s[0], s[5], s[2], s[1], s[3]});
+  const Tensor y = raw::as_strided(x, {3, 3, 7, 5, 4, 2}, {s[4], s[0], s[5], s[2], s[1], s[3]});
   Doubles wanted;
   for (int64_t e = 0; e < 3; ++e)
     for (int64_t a = 0; a < 3; ++a)
@@ -136,21 +139,21 @@ TEST_CASE("strided copies of six dimensions agree with element access, for any n
         for (int64_t c = 0; c < 5; ++c)
           for (int64_t b = 0; b < 4; ++b)
             for (int64_t d = 0; d < 2; ++d) wanted.push_back(x.at({a, b, c, d, e, f}));
-  CHECK(y.copy().to_vector<double>() == wanted);
+  CHECK(raw::clone(y).to_vector<double>() == wanted);
   const Tensor large = transposed(Rng(2).normal({300, 500}));
   const Floats once = large.to_vector<float>();
   CHECK(once[2 * 300 + 1] == large.at({2, 1}));
-  for_thread_counts([&] { CHECK(large.copy().to_vector<float>() == once); });
+  for_thread_counts([&] { CHECK(raw::clone(large).to_vector<float>() == once); });
 }
 
 TEST_CASE("every write bumps the storage's version, through any handle or view") {
   Tensor x = two_by_three(), view = transposed(x);
-  const uint64_t before = x.storage()->version;
-  x.write<float>();
-  view.write<float>();
-  CHECK(x.storage()->version == before + 2);
+  const uint64_t before = raw::storage(x)->version->stamp();
+  raw::write<float>(x);
+  raw::write<float>(view);
+  CHECK(raw::storage(x)->version->stamp() == before + 2);
   x.to_vector<float>();
-  CHECK(x.storage()->version == before + 2);
+  CHECK(raw::storage(x)->version->stamp() == before + 2);
 }
 
 TEST_CASE("assign overwrites in place and reads any layout") {
@@ -168,26 +171,26 @@ TEST_CASE("assign overwrites in place and reads any layout") {
 
 TEST_CASE("sole_owner sees other handles, views and detached tensors") {
   Tensor x = zeros({2});
-  CHECK(x.sole_owner());
+  CHECK(raw::sole_owner(x));
   {
     const Tensor handle = x;
-    CHECK_FALSE(x.sole_owner());
+    CHECK_FALSE(raw::sole_owner(x));
   }
-  CHECK(x.sole_owner());
+  CHECK(raw::sole_owner(x));
   {
-    const Tensor view = x.view({1}, {1});
-    CHECK_FALSE(x.sole_owner());
+    const Tensor view = raw::as_strided(x, {1}, {1});
+    CHECK_FALSE(raw::sole_owner(x));
   }
   const Tensor detached = x.detach();
-  CHECK_FALSE(x.sole_owner());
-  CHECK_FALSE(Tensor().sole_owner());
+  CHECK_FALSE(raw::sole_owner(x));
+  CHECK_FALSE(raw::sole_owner(Tensor()));
 }
 
 TEST_CASE("detach keeps the numbers and drops the trainable mark and the gradient") {
   Tensor w = two_by_three().set_trainable();
   w.set_grad(ones({2, 3}));
   const Tensor x = transposed(w).detach();
-  CHECK(x.storage() == w.storage());
+  CHECK(raw::storage(x) == raw::storage(w));
   CHECK(x.to_vector<float>() == Floats{1, 4, 2, 5, 3, 6});
   CHECK_FALSE(w.detach().trainable());
   CHECK_FALSE(w.detach().grad().defined());
@@ -213,7 +216,7 @@ TEST_CASE("an undefined tensor answers nothing but whether it is defined") {
   CHECK_FALSE(none.defined());
   const char* text = "tensor: this tensor is undefined (default-constructed); give it a value first";
   CHECK_THROWS_WITH_AS(none.shape(), text, Error);
-  CHECK_THROWS_WITH_AS(none.copy(), text, Error);
+  CHECK_THROWS_WITH_AS(raw::clone(none), text, Error);
   CHECK_THROWS_WITH_AS(none.to_vector<float>(), text, Error);
   CHECK_THROWS_WITH_AS(none.grad(), text, Error);
 }
@@ -221,7 +224,8 @@ TEST_CASE("an undefined tensor answers nothing but whether it is defined") {
 TEST_CASE("wrong dtypes, indices and counts are refused with what came") {
   Tensor x = two_by_three();
   CHECK_THROWS_WITH_AS(x.data<double>(), "tensor: wanted elements of f64, this tensor holds f32", Error);
-  CHECK_THROWS_WITH_AS(x.write<int32_t>(), "tensor: wanted elements of i32, this tensor holds f32", Error);
+  CHECK_THROWS_WITH_AS(raw::write<int32_t>(x), "tensor: wanted elements of i32, this tensor holds f32",
+                       Error);
   CHECK_THROWS_WITH_AS(x.item(), "item: wanted a single number, got [2, 3]", Error);
   CHECK_THROWS_WITH_AS(zeros({0}).item(), "item: wanted a single number, got [0]", Error);
   CHECK_THROWS_WITH_AS(x.at({1}), "at: wanted 2 indices for [2, 3], got 1", Error);

@@ -4,6 +4,8 @@
 #include <functional>
 #include <limits>
 
+#include "../../core/raw.h"
+
 namespace isobar {
 namespace {
 
@@ -16,7 +18,7 @@ Values repeated(const Tensor& x, const Shape& shape) {
   if (extra < 0) return {};
   for (int d = 0; d < x.ndim(); ++d)
     if (x.size(d) != shape[d + extra] && x.size(d) != 1) return {};
-  return x.view(shape, broadcast_strides(x.shape(), x.strides(), shape)).to_vector<double>();
+  return raw::as_strided(x, shape, broadcast_strides(x.shape(), x.strides(), shape)).to_vector<double>();
 }
 
 // The elements of a shape, in groups that run over these dimensions.

@@ -6,6 +6,7 @@
 //   y = a / b     da = dy / b        db = −dy · y / b
 //   y = s x + t   dx = s · dy
 #include "../../core/kernels/map.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 
@@ -14,17 +15,18 @@ namespace {
 
 template <class F>
 Tensor combine(const char* op, const Tensor& a, const Tensor& b, const F& f) {
-  check(a.dtype() == b.dtype(), "{}: operands must have one dtype, got {} and {}; convert one with to()", op,
-        a.dtype(), b.dtype());
-  const bool alike = a.shape() == b.shape() && a.contiguous() && b.contiguous();
+  check(a.dtype() == b.dtype(), "{}: operands must have one dtype, got {} and {}; convert one with cast()",
+        op, a.dtype(), b.dtype());
+  const bool alike = a.shape() == b.shape() && a.is_contiguous() && b.is_contiguous();
   const Shape shape = alike ? a.shape() : broadcast(op, a.shape(), b.shape());
   Tensor y(shape, a.dtype());
   dispatch_float(op, a.dtype(), [&]<class T>() {
     if (alike)
-      kernels::map(y.numel(), a.data<T>(), b.data<T>(), y.write<T>(), f);
+      kernels::map(y.numel(), a.data<T>(), b.data<T>(), raw::write<T>(y), f);
     else
       kernels::map_broadcast(shape, a.data<T>(), broadcast_strides(a.shape(), a.strides(), shape),
-                             b.data<T>(), broadcast_strides(b.shape(), b.strides(), shape), y.write<T>(), f);
+                             b.data<T>(), broadcast_strides(b.shape(), b.strides(), shape), raw::write<T>(y),
+                             f);
   });
   return y;
 }
@@ -59,10 +61,10 @@ Tensor divide(const Tensor& a, const Tensor& b) {
 }
 
 Tensor affine(const Tensor& x, double scale, double shift) {
-  const Tensor packed = x.packed();
+  const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape(), x.dtype());
   dispatch_float("affine", x.dtype(), [&]<class T>() {
-    kernels::map(x.numel(), packed.data<T>(), y.write<T>(),
+    kernels::map(x.numel(), packed.data<T>(), raw::write<T>(y),
                  [s = static_cast<T>(scale), t = static_cast<T>(shift)](T v) { return s * v + t; });
   });
   return record("affine", y, {x}, [scale](const Tensor& dy) { return dy * scale; });

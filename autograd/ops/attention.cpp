@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "../../core/kernels/attention.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 
@@ -14,7 +15,7 @@ namespace {
 Tensor causal_mask(int64_t queries, int64_t keys, Dtype dtype) {
   Tensor mask = zeros({queries, keys}, dtype);
   dispatch_float("attention", dtype, [&]<class T>() {
-    T* m = mask.write<T>();
+    T* m = raw::write<T>(mask);
     for (int64_t t = 0; t < queries; ++t)
       for (int64_t s = t + 1 + keys - queries; s < keys; ++s)
         m[t * keys + s] = -std::numeric_limits<T>::infinity();
@@ -54,7 +55,7 @@ void check_shapes(const Tensor& q, const Tensor& k, const Tensor& v, const Atten
   check(!options.causal || k.size(1) >= q.size(1),
         "attention: causal needs at least as many keys as queries, got {} and {}", k.size(1), q.size(1));
   check(q.dtype() == k.dtype() && q.dtype() == v.dtype(),
-        "attention: q, k, v must have one dtype, got {}, {}, {}; convert with to()", q.dtype(), k.dtype(),
+        "attention: q, k, v must have one dtype, got {}, {}, {}; convert with cast()", q.dtype(), k.dtype(),
         v.dtype());
   check(options.softcap >= 0, "attention: wanted a softcap of at least 0, got {}", options.softcap);
 }
@@ -67,7 +68,7 @@ Tensor attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
   const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q_in.size(3))));
   if (composed_wanted()) return attention_composed(q_in, k_in, v_in, options, scale);
 
-  const Tensor q = q_in.packed(), k = k_in.packed(), v = v_in.packed();
+  const Tensor q = raw::contiguous(q_in), k = raw::contiguous(k_in), v = raw::contiguous(v_in);
   const auto kernel = [=, shape = q.shape(), keys = k.size(1), kv_heads = k.size(2)]<class T>(T) {
     return kernels::Attention<T>{.batch = shape[0],
                                  .queries = shape[1],
@@ -81,17 +82,18 @@ Tensor attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
   };
   Tensor out(q.shape(), q.dtype()), log_sum(Shape{q.size(0), q.size(2), q.size(1)}, q.dtype());
   dispatch_float("attention", q.dtype(), [&]<class T>() {
-    kernel(T{}).forward(q.data<T>(), k.data<T>(), v.data<T>(), out.write<T>(), log_sum.write<T>());
+    kernel(T{}).forward(q.data<T>(), k.data<T>(), v.data<T>(), raw::write<T>(out), raw::write<T>(log_sum));
   });
   return record(
       "attention", out, {q_in, k_in, v_in},
       [=, q = q.detach(), k = k.detach(), v = v.detach(), out = out.detach()](const Tensor& upstream) {
-        const Tensor dout = upstream.packed();
+        const Tensor dout = raw::contiguous(upstream);
         std::array dx{Tensor(q.shape(), q.dtype()), Tensor(k.shape(), k.dtype()),
                       Tensor(v.shape(), v.dtype())};
         dispatch_float("attention", q.dtype(), [&]<class T>() {
           kernel(T{}).backward(q.data<T>(), k.data<T>(), v.data<T>(), out.data<T>(), log_sum.data<T>(),
-                               dout.data<T>(), dx[0].write<T>(), dx[1].write<T>(), dx[2].write<T>());
+                               dout.data<T>(), raw::write<T>(dx[0]), raw::write<T>(dx[1]),
+                               raw::write<T>(dx[2]));
         });
         return dx;
       });

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "../../core/raw.h"
 #include "../../core/tensor.h"
 #include "../ops.h"
 
@@ -46,7 +47,7 @@ struct Axes {
           extents.push_back(x.size(d));
           strides[to++] = x.strides()[d];
         }
-    return x.view(Shape(extents), strides).packed();
+    return raw::contiguous(raw::as_strided(x, Shape(extents), strides));
   }
 };
 

@@ -13,6 +13,7 @@
 #include "../../core/kernels/reduce.h"
 #include "../../core/parallel.h"
 #include "../../core/precision.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 
@@ -30,7 +31,7 @@ struct Operand {
 
   explicit Operand(const Tensor& x)
       : transposed(x.size(-2) > 1 && x.strides()[x.ndim() - 2] == 1),
-        stored(transposed ? transpose(x.detach()).packed() : x.packed()),
+        stored(transposed ? raw::contiguous(transpose(x.detach())) : raw::contiguous(x)),
         numbers(stored) {}
   int64_t stride() const { return stored.size(-1); }
   Shape leading() const { return Shape(std::span(stored.shape().begin(), stored.ndim() - 2)); }
@@ -58,7 +59,7 @@ void add_bias(int64_t rows, int64_t columns, const float* bias, float* y) {
 
 }  // namespace
 
-bool bf16_products(Dtype dtype) { return dtype == Dtype::f32 && product_precision() == Precision::bf16; }
+bool bf16_products(Dtype dtype) { return dtype == Dtype::f32 && recording.precision == Precision::bf16; }
 
 Tensor matmul_bf16(const Tensor& a, const Tensor& b) {
   const Operand left(a), right(b);
@@ -66,7 +67,7 @@ Tensor matmul_bf16(const Tensor& a, const Tensor& b) {
   const Strides left_steps = left.steps(batch), right_steps = right.steps(batch);
   const int64_t m = a.size(-2), k = a.size(-1), n = b.size(-1), count = batch.numel();
   Tensor y(batch.inserted(batch.ndim(), m).inserted(batch.ndim() + 1, n), Dtype::f32);
-  float* numbers = y.write<float>();
+  float* numbers = raw::write<float>(y);
   const auto multiply = [&](int64_t i) {
     gemm(Gemm<float, Bf16>{.transpose_a = left.transposed,
                            .transpose_b = right.transposed,
@@ -99,7 +100,7 @@ Tensor linear_bf16(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Bf16Copy rows(x), w(weight);
   const int64_t m = weight.size(0), k = weight.size(1), n = x.shape().without(-1).numel();
   Tensor y(x.shape().with(-1, m), Dtype::f32);
-  float* numbers = y.write<float>();
+  float* numbers = raw::write<float>(y);
   gemm(Gemm<float, Bf16>{.transpose_b = true,
                          .m = n,
                          .n = m,
@@ -110,12 +111,12 @@ Tensor linear_bf16(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                          .ldb = k,
                          .c = numbers,
                          .ldc = m});
-  if (bias.defined()) add_bias(n, m, bias.packed().data<float>(), numbers);
+  if (bias.defined()) add_bias(n, m, raw::contiguous(bias).data<float>(), numbers);
 
   const Shape shape = x.shape();
   return record("linear", y, {x, weight, bias},
                 [shape, rows, w, m, k, n](const Tensor& upstream, Wants wants) {
-                  const Tensor dy = upstream.packed();
+                  const Tensor dy = raw::contiguous(upstream);
                   std::array<Tensor, 3> result;
                   if (wants[0] || wants[1]) {
                     const Bf16Copy rounded(dy);
@@ -128,7 +129,7 @@ Tensor linear_bf16(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                                              .lda = m,
                                              .b = w.data(),
                                              .ldb = k,
-                                             .c = result[0].write<float>(),
+                                             .c = raw::write<float>(result[0]),
                                              .ldc = k});
                     }
                     if (wants[1]) {
@@ -141,13 +142,13 @@ Tensor linear_bf16(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                                              .lda = m,
                                              .b = rows.data(),
                                              .ldb = k,
-                                             .c = result[1].write<float>(),
+                                             .c = raw::write<float>(result[1]),
                                              .ldc = k});
                     }
                   }
                   if (wants[2]) {
                     result[2] = Tensor(Shape{m}, Dtype::f32);
-                    kernels::column_sums(n, m, dy.data<float>(), result[2].write<float>());
+                    kernels::column_sums(n, m, dy.data<float>(), raw::write<float>(result[2]));
                   }
                   return result;
                 });

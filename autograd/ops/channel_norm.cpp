@@ -13,7 +13,7 @@ void check_per_channel(const char* op, const char* name, const Tensor& parameter
   check(!parameter.defined() || parameter.shape() == Shape{x.size(1)}, "{}: {} must be [{}] for x {}, got {}",
         op, name, x.size(1), x.shape(), parameter.defined() ? parameter.shape() : Shape());
   check(!parameter.defined() || parameter.dtype() == x.dtype(),
-        "{}: x is {} but {} is {}; convert one with to()", op, x.dtype(), name,
+        "{}: x is {} but {} is {}; convert one with cast()", op, x.dtype(), name,
         parameter.defined() ? parameter.dtype() : x.dtype());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../core/kernels/map.h"
+#include "../../core/raw.h"
 #include "../../core/tensor.h"
 
 namespace isobar {
@@ -14,8 +15,8 @@ struct ClassTargets {
   ClassTargets(const char* op, const Tensor& targets, int64_t classes, int64_t ignore_index) {
     check(!is_float(targets.dtype()), "{}: targets must be class indices (i32 or i64), got {}", op,
           targets.dtype());
-    index = targets.to(Dtype::i64);
-    int64_t* target = index.write<int64_t>();
+    index = raw::cast(targets, Dtype::i64);
+    int64_t* target = raw::write<int64_t>(index);
     for (int64_t r = 0; r < index.numel(); ++r) {
       if (target[r] == ignore_index) {
         target[r] = -1;
@@ -33,7 +34,7 @@ struct ClassTargets {
 inline void multiply_in_place(Tensor& x, double factor) {
   if (factor == 1) return;
   dispatch_float("multiply_in_place", x.dtype(), [&]<class T>() {
-    T* values = x.write<T>();
+    T* values = raw::write<T>(x);
     kernels::vmap(x.numel(), values, values, [s = static_cast<T>(factor)](auto v) { return v * s; });
   });
 }

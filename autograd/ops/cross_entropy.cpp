@@ -1,6 +1,7 @@
 //   loss = mean over counted rows of (log Σ exp(x) − x[target])
 //   dx = dloss / counted · (softmax(x) − onehot(target)), 0 in ignored rows
 #include "../../core/kernels/softmax.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "class_targets.h"
@@ -16,7 +17,7 @@ Tensor cross_entropy_composed(const Tensor& logits, const ClassTargets& targets)
   for (int64_t r = 0; r < targets.index.numel(); ++r)
     if (target[r] >= 0) positions.push_back(r * logits.size(-1) + target[r]);
   const Tensor flat = reshape(log_softmax(logits), {logits.numel()});
-  const Tensor chosen = index(flat, 0, tensor({targets.counted}, positions));
+  const Tensor chosen = index_select(flat, 0, tensor({targets.counted}, positions));
   return sum(chosen) * (-1 / static_cast<double>(targets.counted));
 }
 
@@ -35,16 +36,16 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore
 
   // The gradient is made on the way forward, while each row is in cache: for a large vocabulary memory is
   // what costs, and this reads the logits once.
-  const bool needed = Tape::active() != nullptr && Tape::active()->tracks(logits);
-  const Tensor x = logits.packed();
+  const bool needed = Tape::active() != nullptr && Tape::active()->needs_gradient(logits);
+  const Tensor x = raw::contiguous(logits);
   const double count = static_cast<double>(wanted.counted);
   Tensor dx = needed ? Tensor(x.shape(), x.dtype()) : Tensor();
   Tensor losses(targets.shape(), Dtype::f64), loss(Shape(), x.dtype());
   dispatch_float("cross_entropy", x.dtype(), [&]<class T>() {
-    double* each = losses.write<double>();
+    double* each = raw::write<double>(losses);
     kernels::cross_entropy(rows, classes, x.data<T>(), wanted.index.data<int64_t>(),
-                           static_cast<T>(1 / count), each, needed ? dx.write<T>() : nullptr);
-    *loss.write<T>() =
+                           static_cast<T>(1 / count), each, needed ? raw::write<T>(dx) : nullptr);
+    *raw::write<T>(loss) =
         static_cast<T>(kernels::parallel_sum(rows, [=](int64_t r) { return each[r]; }) / count);
   });
   return record("cross_entropy", loss, {logits}, [dx](const Tensor& dloss) mutable {

@@ -1,6 +1,7 @@
 //   y = x · m / (1 − p), m_i = 1 with probability 1 − p     dx = dy · m / (1 − p)
 // The mask is a pure function of the key, so backward draws it again instead of keeping it.
 #include "../../core/kernels/map.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 
@@ -8,11 +9,11 @@ namespace isobar {
 
 Tensor dropout(const Tensor& x, double p, const Rng& key) {
   check(p >= 0 && p < 1, "dropout: wanted a probability in [0, 1), got {}", p);
-  const Tensor packed = x.packed();
+  const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape(), x.dtype());
   dispatch_float("dropout", x.dtype(), [&]<class T>() {
     const T* from = packed.data<T>();
-    T* to = y.write<T>();
+    T* to = raw::write<T>(y);
     const T scale = static_cast<T>(1 / (1 - p));
     parallel_for(x.numel(), kernels::map_grain, [&](int64_t begin, int64_t end) {
       double draws[256];

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "../../core/kernels/pointwise_norm.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 
@@ -27,7 +28,7 @@ void check_parameters(const char* op, const Tensor& x, const char* name, const T
   for (const auto& [role, parameter] :
        {std::pair{name, &p}, std::pair{"weight", &weight}, std::pair{"bias", &bias}})
     check(!parameter->defined() || parameter->dtype() == x.dtype(),
-          "{}: x is {} but {} is {}; convert one with to()", op, x.dtype(), role,
+          "{}: x is {} but {} is {}; convert one with cast()", op, x.dtype(), role,
           parameter->defined() ? parameter->dtype() : x.dtype());
 }
 
@@ -35,26 +36,26 @@ void check_parameters(const char* op, const Tensor& x, const char* name, const T
 template <class MakeCurve>
 Tensor pointwise_norm(const char* name, const Tensor& input, const Tensor& p, const Tensor& weight_in,
                       const Tensor& bias_in, const MakeCurve& make_curve) {
-  const Tensor x = input.packed(), weight = weight_in.packed(),
-               bias = bias_in.defined() ? bias_in.packed() : bias_in;
+  const Tensor x = raw::contiguous(input), weight = raw::contiguous(weight_in),
+               bias = bias_in.defined() ? raw::contiguous(bias_in) : bias_in;
   const int64_t columns = weight.numel(), rows = columns > 0 ? x.numel() / columns : 0;
   Tensor y(x.shape(), x.dtype());
   dispatch_float(name, x.dtype(), [&]<class T>() {
     kernels::pointwise_norm(rows, columns, make_curve(*p.data<T>(), columns), x.data<T>(), weight.data<T>(),
-                            bias.defined() ? bias.data<T>() : nullptr, y.write<T>());
+                            bias.defined() ? bias.data<T>() : nullptr, raw::write<T>(y));
   });
   return record(name, y, {input, p, weight_in, bias_in}, [=, x = x.detach()](Tensor upstream, Wants wants) {
-    const Tensor dy = std::move(upstream).packed();
+    const Tensor dy = raw::contiguous(std::move(upstream));
     std::array<Tensor, 4> result{room_for_gradient(dy), Tensor(Shape{1}, x.dtype()),
                                  Tensor(weight.shape(), x.dtype())};
     if (wants[3]) result[3] = Tensor(weight.shape(), x.dtype());
     dispatch_float(name, x.dtype(), [&]<class T>() {
       double dp = 0;
       kernels::pointwise_norm_backward(rows, columns, make_curve(*p.data<T>(), columns), x.data<T>(),
-                                       weight.data<T>(), dy.data<T>(), result[0].write<T>(), &dp,
-                                       wants[2] ? result[2].write<T>() : nullptr,
-                                       wants[3] ? result[3].write<T>() : nullptr);
-      *result[1].write<T>() = static_cast<T>(dp);
+                                       weight.data<T>(), dy.data<T>(), raw::write<T>(result[0]), &dp,
+                                       wants[2] ? raw::write<T>(result[2]) : nullptr,
+                                       wants[3] ? raw::write<T>(result[3]) : nullptr);
+      *raw::write<T>(result[1]) = static_cast<T>(dp);
     });
     return result;
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../core/kernels/vmath.h"
+#include "../../core/raw.h"
 #include "../../core/tensor.h"
 #include "../tape.h"
 
@@ -10,10 +11,10 @@ namespace isobar {
 // f(x) for every element; f sees vector registers.
 template <class F>
 Tensor map(const char* op, const Tensor& x, const F& f) {
-  const Tensor packed = x.packed();
+  const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape(), x.dtype());
   dispatch_float(op, x.dtype(),
-                 [&]<class T>() { kernels::vmap(x.numel(), packed.data<T>(), y.write<T>(), f); });
+                 [&]<class T>() { kernels::vmap(x.numel(), packed.data<T>(), raw::write<T>(y), f); });
   return y;
 }
 
@@ -23,20 +24,22 @@ Tensor map(const char* op, const Tensor& a, const Tensor& b, const F& f) {
   check(a.shape() == b.shape() && a.dtype() == b.dtype(),
         "{}: wanted two tensors of one shape and dtype, got {} {} and {} {}", op, a.shape(), a.dtype(),
         b.shape(), b.dtype());
-  const Tensor pa = a.packed(), pb = b.packed();
+  const Tensor pa = raw::contiguous(a), pb = raw::contiguous(b);
   Tensor y(a.shape(), a.dtype());
-  dispatch_float(op, a.dtype(),
-                 [&]<class T>() { kernels::vmap(a.numel(), pa.data<T>(), pb.data<T>(), y.write<T>(), f); });
+  dispatch_float(op, a.dtype(), [&]<class T>() {
+    kernels::vmap(a.numel(), pa.data<T>(), pb.data<T>(), raw::write<T>(y), f);
+  });
   return y;
 }
 
 // f(dy, x) for every pair of elements, written over dy where nobody else can see it.
 template <class F>
 Tensor map_gradient(const char* op, Tensor upstream, const Tensor& x, const F& f) {
-  const Tensor dy = std::move(upstream).packed(), px = x.packed();
+  const Tensor dy = raw::contiguous(std::move(upstream)), px = raw::contiguous(x);
   Tensor dx = room_for_gradient(dy);
-  dispatch_float(op, x.dtype(),
-                 [&]<class T>() { kernels::vmap(x.numel(), dy.data<T>(), px.data<T>(), dx.write<T>(), f); });
+  dispatch_float(op, x.dtype(), [&]<class T>() {
+    kernels::vmap(x.numel(), dy.data<T>(), px.data<T>(), raw::write<T>(dx), f);
+  });
   return dx;
 }
 

@@ -6,6 +6,7 @@
 //   y = broadcast_to(x)    dx = Σ dy over what was repeated (done by the tape)
 #include <algorithm>
 
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 
@@ -14,7 +15,7 @@ namespace isobar {
 Tensor reshape(const Tensor& x, const Shape& shape) {
   check(shape.numel() == x.numel(), "reshape: {} has {} elements, {} has {}", x.shape(), x.numel(), shape,
         shape.numel());
-  Tensor y = x.packed().view(shape, shape.strides());
+  Tensor y = raw::as_strided(raw::contiguous(x), shape, shape.strides());
   return record("reshape", y, {x}, [from = x.shape()](const Tensor& dy) { return reshape(dy, from); });
 }
 
@@ -32,7 +33,7 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
     extents[d] = x.size(from);
     strides[d] = x.strides()[from];
   }
-  Tensor y = x.view(Shape(extents), strides);
+  Tensor y = raw::as_strided(x, Shape(extents), strides);
   return record("permute", y, {x}, [inverse](const Tensor& dy) { return permute(dy, inverse); });
 }
 
@@ -47,7 +48,7 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   check(broadcast("broadcast_to", x.shape(), shape) == shape, "broadcast_to: {} does not broadcast to {}",
         x.shape(), shape);
-  Tensor y = x.view(shape, broadcast_strides(x.shape(), x.strides(), shape));
+  Tensor y = raw::as_strided(x, shape, broadcast_strides(x.shape(), x.strides(), shape));
   return record("broadcast_to", y, {x}, [](const Tensor& dy) { return dy; });
 }
 

@@ -11,6 +11,7 @@
 #include "../../core/bf16.h"
 #include "../../core/blas.h"
 #include "../../core/kernels/softmax.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "bf16_products.h"
@@ -26,7 +27,7 @@ constexpr int64_t chunk_rows = 512;
 // What gemm multiplies: a tensor's own numbers, or a Bf16Copy of them.
 template <class T>
 struct OwnNumbers {
-  explicit OwnNumbers(const Tensor& x) : packed(x.packed()) {}
+  explicit OwnNumbers(const Tensor& x) : packed(raw::contiguous(x)) {}
   const T* data() const { return packed.data<T>(); }
   Tensor packed;
 };
@@ -41,7 +42,7 @@ void by_chunks(const Tensor& x, const Tensor& weight, const int64_t* target, T s
   Tensor block({chunk, v}, x.dtype());
   for (int64_t begin = 0; begin < n; begin += chunk) {
     const int64_t count = std::min(chunk, n - begin);
-    T* z = block.write<T>();
+    T* z = raw::write<T>(block);
     gemm(Gemm<T, Operand>{.transpose_b = true,
                           .m = count,
                           .n = v,
@@ -55,7 +56,7 @@ void by_chunks(const Tensor& x, const Tensor& weight, const int64_t* target, T s
     const bool backwards = dx.defined() || dw.defined();
     kernels::cross_entropy(count, v, z, target + begin, scale, losses + begin, backwards ? z : nullptr);
     if (!backwards) continue;
-    const Numbers dz(block.view({count, v}, block.strides()));
+    const Numbers dz(raw::as_strided(block, {count, v}, block.strides()));
     if (dx.defined())
       gemm(Gemm<T, Operand>{.m = count,
                             .n = k,
@@ -64,7 +65,7 @@ void by_chunks(const Tensor& x, const Tensor& weight, const int64_t* target, T s
                             .lda = v,
                             .b = w.data(),
                             .ldb = k,
-                            .c = dx.write<T>() + begin * k,
+                            .c = raw::write<T>(dx) + begin * k,
                             .ldc = k});
     if (dw.defined())
       gemm(Gemm<T, Operand>{.transpose_a = true,
@@ -75,7 +76,7 @@ void by_chunks(const Tensor& x, const Tensor& weight, const int64_t* target, T s
                             .lda = v,
                             .b = rows.data() + begin * k,
                             .ldb = k,
-                            .c = dw.write<T>(),
+                            .c = raw::write<T>(dw),
                             .ldc = k,
                             .accumulate = begin > 0});
   }
@@ -90,27 +91,27 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
   check(x.ndim() >= 1 && x.size(-1) == weight.size(1),
         "linear_cross_entropy: the last dimension of x {} must be {} for weight {}", x.shape(),
         weight.size(1), weight.shape());
-  check(x.dtype() == weight.dtype(), "linear_cross_entropy: x is {} but weight is {}; convert one with to()",
-        x.dtype(), weight.dtype());
+  check(x.dtype() == weight.dtype(),
+        "linear_cross_entropy: x is {} but weight is {}; convert one with cast()", x.dtype(), weight.dtype());
   check(x.shape().without(-1) == targets.shape(), "linear_cross_entropy: targets must be {} for x {}, got {}",
         x.shape().without(-1), x.shape(), targets.shape());
   const ClassTargets wanted("linear_cross_entropy", targets, weight.size(0), ignore_index);
   if (composed_wanted()) return cross_entropy(linear(x, weight), targets, ignore_index);
 
   const auto room = [](const Tensor& input, bool zeroed) {
-    if (Tape::active() == nullptr || !Tape::active()->tracks(input)) return Tensor();
+    if (Tape::active() == nullptr || !Tape::active()->needs_gradient(input)) return Tensor();
     return zeroed ? zeros(input.shape(), input.dtype()) : Tensor(input.shape(), input.dtype());
   };
   Tensor dx = room(x, false), dw = room(weight, x.numel() == 0);
   const double count = static_cast<double>(wanted.counted);
   Tensor losses(targets.shape(), Dtype::f64), loss(Shape(), x.dtype());
   dispatch_float("linear_cross_entropy", x.dtype(), [&]<class T>() {
-    double* each = losses.write<double>();
+    double* each = raw::write<double>(losses);
     auto* compute = by_chunks<T, T, OwnNumbers<T>>;
     if constexpr (std::is_same_v<T, float>)
       if (bf16_products(x.dtype())) compute = by_chunks<float, Bf16, Bf16Copy>;
     compute(x, weight, wanted.index.data<int64_t>(), static_cast<T>(1 / count), each, dx, dw);
-    *loss.write<T>() =
+    *raw::write<T>(loss) =
         static_cast<T>(kernels::parallel_sum(losses.numel(), [=](int64_t r) { return each[r]; }) / count);
   });
   return record("linear_cross_entropy", loss, {x, weight}, [dx, dw](const Tensor& dloss) mutable {

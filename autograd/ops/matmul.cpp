@@ -8,6 +8,7 @@
 
 #include "../../core/blas.h"
 #include "../../core/kernels/reduce.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "bf16_products.h"
@@ -28,7 +29,7 @@ struct Matrix {
       transposed = true;
       stride = x.size(-1) > 1 ? step(-1) : x.size(-2);
     } else {
-      x = x.packed();
+      x = raw::contiguous(x);
       stride = x.size(-1);
     }
     stride = std::max<int64_t>(stride, 1);
@@ -68,8 +69,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   check(a.size(-1) == b.size(-2), "matmul: inner dimensions must match, got {} and {} ({} against {}){}",
         a.shape(), b.shape(), a.size(-1), b.size(-2),
         a.size(-1) == b.size(-1) ? "; did you mean matmul(a, transpose(b))?" : "");
-  check(a.dtype() == b.dtype(), "matmul: operands must have one dtype, got {} and {}; convert one with to()",
-        a.dtype(), b.dtype());
+  check(a.dtype() == b.dtype(),
+        "matmul: operands must have one dtype, got {} and {}; convert one with cast()", a.dtype(), b.dtype());
   if (bf16_products(a.dtype())) return matmul_bf16(a, b);
   const auto leading = [](const Tensor& x) {
     return Shape(std::span<const int64_t>(x.shape().begin(), x.ndim() - 2));
@@ -83,7 +84,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 
   dispatch_float("matmul", a.dtype(), [&]<class T>() {
     const T *pa = ma.x.data<T>(), *pb = mb.x.data<T>();
-    T* py = y.write<T>();
+    T* py = raw::write<T>(y);
     const auto product = [&](int64_t i) {
       int64_t rest = i, offset_a = 0, offset_b = 0;
       for (int d = batch.ndim() - 1; d >= 0; --d) {
@@ -131,16 +132,16 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
         bias.defined() ? bias.shape() : Shape());
   for (const auto& [name, parameter] : {std::pair{"weight", &weight}, std::pair{"bias", &bias}})
     check(!parameter->defined() || parameter->dtype() == x.dtype(),
-          "linear: x is {} but {} is {}; convert one with to()", x.dtype(), name,
+          "linear: x is {} but {} is {}; convert one with cast()", x.dtype(), name,
           parameter->defined() ? parameter->dtype() : x.dtype());
   if (composed_wanted()) return linear_composed(x, weight, bias);
   if (bf16_products(x.dtype())) return linear_bf16(x, weight, bias);
 
-  const Tensor rows = x.packed(), w = weight.packed();
+  const Tensor rows = raw::contiguous(x), w = raw::contiguous(weight);
   const int64_t m = weight.size(0), k = weight.size(1), n = x.shape().without(-1).numel();
   Tensor y(x.shape().with(-1, m), x.dtype());
   dispatch_float("linear", x.dtype(), [&]<class T>() {
-    const Tensor start = bias.defined() ? bias.packed() : Tensor();
+    const Tensor start = bias.defined() ? raw::contiguous(bias) : Tensor();
     gemm(Gemm<T>{.transpose_b = true,
                  .m = n,
                  .n = m,
@@ -149,12 +150,12 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                  .lda = k,
                  .b = w.data<T>(),
                  .ldb = k,
-                 .c = y.write<T>(),
+                 .c = raw::write<T>(y),
                  .ldc = m,
                  .bias = start.defined() ? start.data<T>() : nullptr});
   });
   return record("linear", y, {x, weight, bias}, [rows, w, m, k, n](const Tensor& upstream, Wants wants) {
-    const Tensor dy = upstream.packed();
+    const Tensor dy = raw::contiguous(upstream);
     std::array<Tensor, 3> result;
     dispatch_float("linear", dy.dtype(), [&]<class T>() {
       if (wants[0]) {
@@ -166,7 +167,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                      .lda = m,
                      .b = w.data<T>(),
                      .ldb = k,
-                     .c = result[0].write<T>(),
+                     .c = raw::write<T>(result[0]),
                      .ldc = k});
       }
       if (wants[1]) {
@@ -179,12 +180,12 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                      .lda = m,
                      .b = rows.data<T>(),
                      .ldb = k,
-                     .c = result[1].write<T>(),
+                     .c = raw::write<T>(result[1]),
                      .ldc = k});
       }
       if (wants[2]) {
         result[2] = Tensor(Shape{m}, dy.dtype());
-        kernels::column_sums(n, m, dy.data<T>(), result[2].write<T>());
+        kernels::column_sums(n, m, dy.data<T>(), raw::write<T>(result[2]));
       }
     });
     return result;

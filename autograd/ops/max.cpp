@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "../../core/parallel.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "axes.h"
@@ -12,12 +13,13 @@ namespace {
 
 // 1 where x equals its row's maximum, 0 elsewhere; a constant.
 Tensor ties(const Tensor& x, const Tensor& y) {
-  const Tensor packed = x.packed(),
-               maxima = y.view(x.shape(), broadcast_strides(y.shape(), y.strides(), x.shape())).packed();
+  const Tensor packed = raw::contiguous(x),
+               maxima = raw::contiguous(
+                   raw::as_strided(y, x.shape(), broadcast_strides(y.shape(), y.strides(), x.shape())));
   Tensor mask(x.shape(), x.dtype());
   dispatch_float("max", x.dtype(), [&]<class T>() {
     const T *a = packed.data<T>(), *b = maxima.data<T>();
-    T* m = mask.write<T>();
+    T* m = raw::write<T>(mask);
     for (int64_t i = 0; i < x.numel(); ++i) m[i] = a[i] == b[i] ? T{1} : T{0};
   });
   return mask;
@@ -32,7 +34,7 @@ Tensor max(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
   Tensor y(over.kept, x.dtype());
   dispatch_float("max", x.dtype(), [&]<class T>() {
     const T* from = packed.data<T>();
-    T* to = y.write<T>();
+    T* to = raw::write<T>(y);
     parallel_for(over.rows, std::max<int64_t>(1, (1 << 14) / over.count), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         T best = from[r * over.count];

@@ -9,6 +9,7 @@
 // only). They are one family: RMSNorm is LayerNorm without the mean.
 #include "../../core/kernels/norm.h"
 
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 
@@ -28,8 +29,8 @@ struct Rows {
       if (!parameter->defined()) continue;
       check(parameter->shape() == normalized, "{}: {} must be {} for x {}, got {}", op, name, normalized,
             x.shape(), parameter->shape());
-      check(parameter->dtype() == x.dtype(), "{}: x is {} but {} is {}; convert one with to()", op, x.dtype(),
-            name, parameter->dtype());
+      check(parameter->dtype() == x.dtype(), "{}: x is {} but {} is {}; convert one with cast()", op,
+            x.dtype(), name, parameter->dtype());
     }
   }
 };
@@ -38,7 +39,7 @@ template <class T>
 const T* data_or_null(const Tensor& x) {
   return x.defined() ? x.data<T>() : nullptr;
 }
-Tensor packed_or_none(const Tensor& x) { return x.defined() ? x.packed() : x; }
+Tensor packed_or_none(const Tensor& x) { return x.defined() ? raw::contiguous(x) : x; }
 
 Tensor apply_affine(Tensor h, const Tensor& weight, const Tensor& bias) {
   if (weight.defined()) h = h * weight;
@@ -65,7 +66,7 @@ Tensor rms_norm_composed(const Tensor& x, const Rows& rows, const Tensor& weight
 // Both ops: the kernels, and the closure that calls the backward kernel.
 Tensor norm(const char* name, const Tensor& input, const Rows& rows, const Tensor& weight_in,
             const Tensor& bias_in, double eps, bool centred, int64_t counted) {
-  const Tensor x = input.packed(), weight = packed_or_none(weight_in), bias = packed_or_none(bias_in);
+  const Tensor x = raw::contiguous(input), weight = packed_or_none(weight_in), bias = packed_or_none(bias_in);
   Tensor y(x.shape(), x.dtype()), mean(Shape{rows.count}, Dtype::f64), r(Shape{rows.count}, Dtype::f64);
   dispatch_float(name, x.dtype(), [&]<class T>() {
     // A bias without a weight gets a weight of one here, so that the kernel knows three cases only.
@@ -78,24 +79,22 @@ Tensor norm(const char* name, const Tensor& input, const Rows& rows, const Tenso
                             .x = x.data<T>(),
                             .weight = data_or_null<T>(scale),
                             .bias = data_or_null<T>(bias),
-                            .y = y.write<T>(),
-                            .mean = mean.write<double>(),
-                            .r = r.write<double>()}();
+                            .y = raw::write<T>(y),
+                            .mean = raw::write<double>(mean),
+                            .r = raw::write<double>(r)}();
   });
   return record(name, y, {input, weight_in, bias_in},
                 [x = x.detach(), weight, mean, r, rows, centred, counted,
                  parameter_shape = weight_in.defined() ? weight_in.shape()
                                    : bias_in.defined() ? bias_in.shape()
                                                        : Shape()](Tensor upstream, Wants wants) {
-                  const Tensor dy = std::move(upstream).packed();
+                  const Tensor dy = raw::contiguous(std::move(upstream));
                   std::array<Tensor, 3> result;
                   if (wants[0]) result[0] = room_for_gradient(dy);
                   if (wants[1]) result[1] = Tensor(parameter_shape, x.dtype());
                   if (wants[2]) result[2] = Tensor(parameter_shape, x.dtype());
                   dispatch_float("norm", x.dtype(), [&]<class T>() {
-                    const auto target = [&](int i) {
-                      return wants[i] ? result[i].template write<T>() : nullptr;
-                    };
+                    const auto target = [&](int i) { return wants[i] ? raw::write<T>(result[i]) : nullptr; };
                     kernels::NormBackward<T>{.rows = rows.count,
                                              .columns = rows.columns,
                                              .counted = counted,

@@ -1,6 +1,7 @@
 //   y = max(0, x)    dx = dy where x > 0, else 0
 #include "../../core/kernels/relu.h"
 
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "elementwise.h"
@@ -22,10 +23,10 @@ Tensor gate(Tensor dy, const Tensor& y) {
 
 // The same with the bits of kernels/relu.h instead of y.
 Tensor gate_by_bits(Tensor upstream, const Tensor& bits) {
-  const Tensor dy = std::move(upstream).packed();
+  const Tensor dy = raw::contiguous(std::move(upstream));
   Tensor dx = room_for_gradient(dy);
   dispatch_float("relu", dy.dtype(), [&]<class T>() {
-    kernels::relu_backward(dy.numel(), bits.data<int64_t>(), dy.data<T>(), dx.write<T>());
+    kernels::relu_backward(dy.numel(), bits.data<int64_t>(), dy.data<T>(), raw::write<T>(dx));
   });
   return record("relu_gate", dx, {dy}, [bits](Tensor ddx) { return gate_by_bits(std::move(ddx), bits); });
 }
@@ -34,10 +35,10 @@ Tensor gate_by_bits(Tensor upstream, const Tensor& bits) {
 
 Tensor relu(const Tensor& x) {
   if (Tape::active() != nullptr && x.numel() >= gated) {
-    const Tensor packed = x.packed();
+    const Tensor packed = raw::contiguous(x);
     Tensor y(x.shape(), x.dtype()), bits({kernels::gate_words(x.numel())}, Dtype::i64);
     dispatch_float("relu", x.dtype(), [&]<class T>() {
-      kernels::relu(x.numel(), packed.data<T>(), y.write<T>(), bits.write<int64_t>());
+      kernels::relu(x.numel(), packed.data<T>(), raw::write<T>(y), raw::write<int64_t>(bits));
     });
     return record("relu", y, {x}, [bits](Tensor dy) { return gate_by_bits(std::move(dy), bits); });
   }

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "../../core/kernels/rope.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 
@@ -31,9 +32,9 @@ Table<T> table_for(const kernels::RopeKey& key) {
 
 template <class T>
 Tensor rotate(const Tensor& x, const Table<T>& table, bool interleaved, T turn) {
-  const Tensor packed = x.packed();
+  const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape(), x.dtype());
-  kernels::rope(x.size(0), x.size(2), *table, interleaved, turn, packed.data<T>(), y.write<T>());
+  kernels::rope(x.size(0), x.size(2), *table, interleaved, turn, packed.data<T>(), raw::write<T>(y));
   return record("rope", y, {x}, [=](const Tensor& dy) { return rotate<T>(dy, table, interleaved, -turn); });
 }
 

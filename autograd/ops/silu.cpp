@@ -1,6 +1,7 @@
 //   silu:    y = x s(x), s = sigmoid        dx = dy · s (1 + x (1 − s))
 //   swiglu:  y = silu(gate) · up            dgate = dy · up · silu'(gate), dup = dy · silu(gate)
 #include "../../core/kernels/swiglu.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "elementwise.h"
@@ -26,14 +27,14 @@ Tensor silu(const Tensor& x) {
 
 Tensor swiglu(const Tensor& gate, const Tensor& up) {
   if (composed_wanted()) return silu(gate) * up;
-  const Tensor g = gate.packed(), u = up.packed();
+  const Tensor g = raw::contiguous(gate), u = raw::contiguous(up);
   Tensor y = map("swiglu", g, u, [](auto a, auto b) { return a * kernels::sigmoid(a) * b; });
   return record("swiglu", y, {gate, up}, [g, u](Tensor upstream) {
-    const Tensor dy = std::move(upstream).packed();
+    const Tensor dy = raw::contiguous(std::move(upstream));
     Tensor dgate(g.shape(), g.dtype()), dup = room_for_gradient(dy);
     dispatch_float("swiglu", dy.dtype(), [&]<class T>() {
-      kernels::swiglu_backward(dy.numel(), g.data<T>(), u.data<T>(), dy.data<T>(), dgate.write<T>(),
-                               dup.write<T>());
+      kernels::swiglu_backward(dy.numel(), g.data<T>(), u.data<T>(), dy.data<T>(), raw::write<T>(dgate),
+                               raw::write<T>(dup));
     });
     return std::array{dgate, dup};
   });

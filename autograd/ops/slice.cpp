@@ -5,6 +5,7 @@
 //   y = concat(x₀, x₁, …)        dx_i = the slice of dy that came from x_i
 #include <algorithm>
 
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 
@@ -13,20 +14,21 @@ namespace {
 
 // The window begin ≤ i < end of x along dim, not recorded.
 Tensor window(const Tensor& x, int dim, int64_t begin, int64_t end) {
-  return x.view(x.shape().with(dim, end - begin), x.strides(), begin * x.strides()[x.shape().index(dim)]);
+  return raw::as_strided(x, x.shape().with(dim, end - begin), x.strides(),
+                         begin * x.strides()[x.shape().index(dim)]);
 }
 
 // Copies `from` into the window of `to` that starts at `begin` along dim. Both are cut into (outer, along,
 // inner).
 void write_window(Tensor& to, int dim, int64_t begin, const Tensor& from) {
-  const Tensor packed = from.packed();
+  const Tensor packed = raw::contiguous(from);
   int64_t outer = 1, inner = 1;
   for (int d = 0; d < dim; ++d) outer *= to.size(d);
   for (int d = dim + 1; d < to.ndim(); ++d) inner *= to.size(d);
   const int64_t block = packed.size(dim) * inner, step = to.size(dim) * inner;
   dispatch_any(to.dtype(), [&]<class T>() {
     const T* x = packed.data<T>();
-    T* y = to.write<T>() + begin * inner;
+    T* y = raw::write<T>(to) + begin * inner;
     for (int64_t o = 0; o < outer; ++o) std::copy_n(x + o * block, block, y + o * step);
   });
 }

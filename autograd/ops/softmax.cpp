@@ -4,6 +4,7 @@
 //   y = log_softmax(x)      dx = dy − eʸ · Σ dy
 #include "../../core/kernels/softmax.h"
 
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 
@@ -27,16 +28,16 @@ int64_t rows_of(const Tensor& x) { return x.numel() / std::max<int64_t>(x.size(-
 Tensor softmax(const Tensor& x) {
   check(x.ndim() >= 1, "softmax: wanted at least one dimension, got {}", x.shape());
   if (composed_wanted() && x.numel() > 0) return softmax_composed(x);
-  const Tensor packed = x.packed();
+  const Tensor packed = raw::contiguous(x);
   Tensor p(x.shape(), x.dtype());
   dispatch_float("softmax", x.dtype(), [&]<class T>() {
-    kernels::softmax(rows_of(x), x.size(-1), packed.data<T>(), p.write<T>());
+    kernels::softmax(rows_of(x), x.size(-1), packed.data<T>(), raw::write<T>(p));
   });
   return record("softmax", p, {x}, [p = p.detach()](Tensor upstream) {
-    const Tensor dy = std::move(upstream).packed();
+    const Tensor dy = raw::contiguous(std::move(upstream));
     Tensor dx = room_for_gradient(dy);
     dispatch_float("softmax", p.dtype(), [&]<class T>() {
-      kernels::softmax_backward(rows_of(p), p.size(-1), p.data<T>(), dy.data<T>(), dx.write<T>());
+      kernels::softmax_backward(rows_of(p), p.size(-1), p.data<T>(), dy.data<T>(), raw::write<T>(dx));
     });
     return dx;
   });
@@ -45,16 +46,16 @@ Tensor softmax(const Tensor& x) {
 Tensor log_softmax(const Tensor& x) {
   check(x.ndim() >= 1, "log_softmax: wanted at least one dimension, got {}", x.shape());
   if (composed_wanted() && x.numel() > 0) return log_softmax_composed(x);
-  const Tensor packed = x.packed();
+  const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape(), x.dtype());
   dispatch_float("log_softmax", x.dtype(), [&]<class T>() {
-    kernels::log_softmax(rows_of(x), x.size(-1), packed.data<T>(), y.write<T>());
+    kernels::log_softmax(rows_of(x), x.size(-1), packed.data<T>(), raw::write<T>(y));
   });
   return record("log_softmax", y, {x}, [y = y.detach()](Tensor upstream) {
-    const Tensor dy = std::move(upstream).packed();
+    const Tensor dy = raw::contiguous(std::move(upstream));
     Tensor dx = room_for_gradient(dy);
     dispatch_float("log_softmax", y.dtype(), [&]<class T>() {
-      kernels::log_softmax_backward(rows_of(y), y.size(-1), y.data<T>(), dy.data<T>(), dx.write<T>());
+      kernels::log_softmax_backward(rows_of(y), y.size(-1), y.data<T>(), dy.data<T>(), raw::write<T>(dx));
     });
     return dx;
   });

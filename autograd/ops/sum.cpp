@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../../core/kernels/reduce.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "axes.h"
@@ -16,11 +17,11 @@ Tensor sum(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
   Tensor y(over.kept, x.dtype());
   dispatch_float("sum", x.dtype(), [&]<class T>() {
     if (over.leading) {
-      const Tensor packed = x.packed();
-      kernels::column_sums(over.count, over.rows, packed.data<T>(), y.write<T>());
+      const Tensor packed = raw::contiguous(x);
+      kernels::column_sums(over.count, over.rows, packed.data<T>(), raw::write<T>(y));
     } else {
       const Tensor packed = over.reduced_last(x);
-      kernels::row_sums(over.rows, over.count, packed.data<T>(), y.write<T>());
+      kernels::row_sums(over.rows, over.count, packed.data<T>(), raw::write<T>(y));
     }
   });
   y = record("sum", y, {x}, [from = x.shape(), kept = over.kept](const Tensor& dy) {
@@ -38,10 +39,10 @@ Tensor var(const Tensor& x, const std::vector<int>& axes, bool keepdim, double c
   return sum(square(x - mean(x, axes, true)), axes, keepdim) * (1 / (count - correction));
 }
 
-Tensor sum_to(const Tensor& x, const Shape& shape) {
+Tensor sum_to_size(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  check(broadcast("sum_to", x.shape(), shape) == x.shape(), "sum_to: {} does not broadcast to {}", shape,
-        x.shape());
+  check(broadcast("sum_to_size", x.shape(), shape) == x.shape(), "sum_to_size: {} does not broadcast to {}",
+        shape, x.shape());
   std::vector<int> axes;
   const int extra = x.ndim() - shape.ndim();
   for (int d = 0; d < x.ndim(); ++d)

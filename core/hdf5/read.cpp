@@ -2,6 +2,7 @@
 #include <hdf5.h>
 
 #include "../hdf5_file.h"
+#include "../raw.h"
 #include "handle.h"
 
 namespace isobar {
@@ -152,8 +153,8 @@ Tensor Hdf5File::read(const std::string& path) const {
   Tensor values(Shape(source.extents), dtype);
   if (values.numel() == 0) return values;
   dispatch_any(dtype, [&]<class T>() {
-    must(H5Dread(source.dataset, memory_type(dtype), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.write<T>()), name_,
-         fmt::format("read dataset '{}'", path));
+    must(H5Dread(source.dataset, memory_type(dtype), H5S_ALL, H5S_ALL, H5P_DEFAULT, raw::write<T>(values)),
+         name_, fmt::format("read dataset '{}'", path));
   });
   return values;
 }

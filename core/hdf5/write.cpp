@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../hdf5_file.h"
+#include "../raw.h"
 #include "handle.h"
 
 namespace isobar {
@@ -83,7 +84,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
 
 void Hdf5File::write(const std::string& path, const Tensor& values) {
   take_room(static_cast<size_t>(values.numel()) * 8);
-  const Tensor packed = values.packed();
+  const Tensor packed = raw::contiguous(values);
   const std::vector<hsize_t> extents(packed.shape().begin(), packed.shape().end());
   dispatch_any(packed.dtype(), [&]<class T>() {
     write_dataset(id_, name_, path, disk_type(packed.dtype()), memory_type(packed.dtype()), extents,

@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "../../autograd/ops.h"
 #include "../../autograd/tape.h"
 #include "net.h"
 
@@ -17,7 +18,7 @@ class SignalProbe : public Probe {
   void on_output(const Module& module, const Tensor& y) override {
     Probe::on_output(module, y);
     if (dynamic_cast<const Layer*>(&module) != nullptr)
-      across_batch_std.push_back(mean(sqrt(var(y.to(Dtype::f64), {0}))).item());
+      across_batch_std.push_back(mean(sqrt(var(cast(y, Dtype::f64), {0}))).item());
   }
 };
 

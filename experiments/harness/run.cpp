@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "../../autograd/ops.h"
 #include "../../core/blas.h"
 #include "../../core/file.h"
 #include "environment.h"
@@ -181,7 +182,7 @@ RunState Run::state() const {
 
 void Run::restore(const RunState& state) {
   for (const auto& [name, values] : state.series) {
-    const Tensor packed = values.packed();
+    const Tensor packed = contiguous(values);
     const std::span<const double> numbers(packed.data<double>(), static_cast<size_t>(packed.numel()));
     const size_t length = values.ndim() == 1 ? 1 : static_cast<size_t>(values.size(1));
     for (size_t i = 0; i < numbers.size(); i += length) record(name, numbers.subspan(i, length));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "../../autograd/ops.h"
 #include "../../core/file.h"
 #include "../../core/hdf5_file.h"
 #include "../../core/seal.h"
@@ -22,7 +23,7 @@ constexpr size_t largest_file = size_t{1} << 36;
 
 std::string bad_number(const NamedTensor& named) {
   if (!is_float(named.tensor.dtype())) return "";
-  const Tensor values = named.tensor.packed();
+  const Tensor values = contiguous(named.tensor);
   return dispatch_float("checkpoint", values.dtype(), [&]<class T>() {
     const T* x = values.data<T>();
     const T* bad = std::find_if(x, x + values.numel(), [](T number) { return !std::isfinite(number); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "../../autograd/ops.h"
 #include "affordable.h"
 #include "hugging_face_config.h"
 
@@ -103,7 +104,7 @@ Safetensors to_hugging_face(LanguageModel& model, Layout layout) {
         parts.push_back(missing_bias(state, name));
     if (parts.empty()) continue;
     const Tensor joined = parts.size() == 1 ? parts[0] : concat(parts, 0);
-    file.tensors.emplace(row.theirs, row.transposed ? transpose(joined).packed() : joined);
+    file.tensors.emplace(row.theirs, row.transposed ? contiguous(transpose(joined)) : joined);
   }
   return file;
 }
@@ -140,7 +141,7 @@ LanguageModel model_from_hugging_face(const LmConfig& config, Layout layout, con
     int64_t begin = 0;
     for (const std::string& name : row.ours) {
       const int64_t end = begin + wanted.at(name).size(0);
-      state.push_back({name, slice(joined, 0, begin, end).packed()});
+      state.push_back({name, contiguous(slice(joined, 0, begin, end))});
       begin = end;
     }
     given.erase(found);

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "../../autograd/ops.h"
 #include "../../nn/grouped_query_attention.h"
 #include "../../nn/observe.h"
 
@@ -54,7 +55,7 @@ LogitPeaks peaks_of(const GroupedQueryAttention& attention, const std::string& p
 
   // (B, K, H/K, T, D) · (B, K, 1, D, T): a group of query heads shares a key head.
   const Tensor grouped_q =
-      permute(reshape(q, {batch, length, kv_heads, group, channels}), {0, 2, 3, 1, 4}).packed();
+      contiguous(permute(reshape(q, {batch, length, kv_heads, group, channels}), {0, 2, 3, 1, 4}));
   const Tensor grouped_k = reshape(permute(k, {0, 2, 3, 1}), {batch, kv_heads, 1, channels, length});
   const Tensor logits = matmul(grouped_q, grouped_k) / std::sqrt(static_cast<double>(channels));
   const Tensor capped = options.softcap > 0 ? softcap(logits, options.softcap) : logits;

@@ -6,7 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "../../autograd/ops.h"
 #include "../../autograd/tape.h"
+#include "../../core/raw.h"
 #include "../../nn/grouped_query_attention.h"
 #include "../../nn/observe.h"
 #include "../harness/table.h"
@@ -37,9 +39,9 @@ class KeptBytes : public Observer {
     kept_.push_back({module.path(), now - last_});
     last_ = now;
     const bool known = std::any_of(outputs_.begin(), outputs_.end(), [&](const Output& output) {
-      return output.storage.lock() == y.storage();
+      return output.storage.lock() == raw::storage(y);
     });
-    if (!known) outputs_.push_back({y.storage(), bytes_taken(y.storage()->bytes), kept_.size() - 1});
+    if (!known) outputs_.push_back({raw::storage(y), bytes_taken(raw::storage(y)->bytes), kept_.size() - 1});
   }
   void on_output_gradient(const Module&, const Tensor&) override {}
 
@@ -150,14 +152,14 @@ int64_t kept_by_a_block(LanguageModel& model) {
 
 // The gradient of lm_head's weight is made with the loss where that is fused, and is no activation.
 int64_t early_gradient(const LanguageModel& model) {
-  return model.fuses_loss() ? bytes_taken(model.lm_head.weight.storage()->bytes) : 0;
+  return model.fuses_loss() ? bytes_taken(raw::storage(model.lm_head.weight)->bytes) : 0;
 }
 
 }  // namespace
 
 ModelCosts costs_of(LanguageModel& model) {
   const LanguageModelConfig& config = model.config;
-  const Tensor symbols = zeros({1, config.block_size}, Dtype::i64), next = symbols.copy();
+  const Tensor symbols = zeros({1, config.block_size}, Dtype::i64), next = clone(symbols);
   KeptBytes kept;
   ModelCosts costs;
   const int64_t before = bytes_in_use();

@@ -41,7 +41,7 @@ Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, Gradie
   try {
     for (int64_t i = 0; i < pieces; ++i) {
       const auto piece = [&](const Tensor& all) { return slice(all, 0, i * rows, (i + 1) * rows); };
-      Tape tape({.check_numbers = options.check_every_op, .key = pieces == 1 ? key : key.split(i)});
+      Tape tape({.detect_anomaly = options.check_every_op, .key = pieces == 1 ? key : key.split(i)});
       const Tensor mean_loss = loss_of(model, {piece(batch.x), piece(batch.y)});
       tape.backward(mean_loss, full(mean_loss.shape(), 1 / static_cast<double>(pieces), mean_loss.dtype()));
       loss += mean_loss.item() / static_cast<double>(pieces);

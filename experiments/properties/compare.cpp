@@ -1,3 +1,4 @@
+#include "../../autograd/ops.h"
 #include "properties.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@ namespace isobar::properties {
 double largest_difference(const Tensor& a, const Tensor& b) {
   check(a.shape() == b.shape(), "largest_difference: wanted two tensors of one shape, got {} and {}",
         a.shape(), b.shape());
-  const std::vector<double> x = a.to(Dtype::f64).to_vector<double>(),
-                            y = b.to(Dtype::f64).to_vector<double>();
+  const std::vector<double> x = cast(a, Dtype::f64).to_vector<double>(),
+                            y = cast(b, Dtype::f64).to_vector<double>();
   double largest = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     const double difference = std::abs(x[i] - y[i]);
@@ -21,7 +22,7 @@ double largest_difference(const Tensor& a, const Tensor& b) {
 }
 
 RowMoments row_moments(const Tensor& x) {
-  const std::vector<double> values = x.to(Dtype::f64).to_vector<double>();
+  const std::vector<double> values = cast(x, Dtype::f64).to_vector<double>();
   const int64_t rows = x.size(0), columns = x.numel() / rows;
   RowMoments result;
   for (int64_t r = 0; r < rows; ++r) {
@@ -37,8 +38,8 @@ RowMoments row_moments(const Tensor& x) {
 }
 
 double least_cosine(const Tensor& a, const Tensor& b) {
-  const std::vector<double> x = a.to(Dtype::f64).to_vector<double>(),
-                            y = b.to(Dtype::f64).to_vector<double>();
+  const std::vector<double> x = cast(a, Dtype::f64).to_vector<double>(),
+                            y = cast(b, Dtype::f64).to_vector<double>();
   const int64_t rows = a.size(0), columns = a.numel() / rows;
   double least = 1;
   for (int64_t r = 0; r < rows; ++r) {

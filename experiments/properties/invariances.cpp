@@ -1,6 +1,7 @@
 // What a norm's output does not see: a shift or a scale of its input. And what it keeps: the direction.
 #include <cmath>
 
+#include "../../autograd/ops.h"
 #include "../../nn/nn.h"
 #include "properties.h"
 
@@ -102,7 +103,7 @@ void directions(Figures& figures, const Rng& rng) {
   figures.add("direction.cosine_in_f32.deviation", largest);
   const Tensor weight = rng.split("weight").normal({512}, 1, 0.1);
   figures.add("direction.weighted.deviation", 1 - least_cosine(x, y * weight));
-  const std::vector<double> row = rms_norm(x.to(Dtype::f64), features, {}, 0).to_vector<double>();
+  const std::vector<double> row = rms_norm(cast(x, Dtype::f64), features, {}, 0).to_vector<double>();
   double squares = 0;
   for (int64_t c = 0; c < 512; ++c) squares += row[c] * row[c];
   figures.add("length.rms", std::sqrt(squares / 512), 1);

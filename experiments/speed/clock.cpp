@@ -38,9 +38,9 @@ std::vector<std::vector<double>> time_rounds(const std::vector<Step>& steps, int
 
 Step triad_step(int64_t count) {
   constexpr int64_t grain = 16384;  // 64 KiB of each array
-  return [count, a = zeros({count}), b = ones({count}), c = ones({count})]() mutable {
-    float* out = a.write<float>();
-    parallel_for(count, grain, [out, x = b.data<float>(), y = c.data<float>()](int64_t begin, int64_t end) {
+  return [count, a = std::vector<float>(count), b = std::vector<float>(count, 1),
+          c = std::vector<float>(count, 1)]() mutable {
+    parallel_for(count, grain, [out = a.data(), x = b.data(), y = c.data()](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) out[i] = x[i] + 0.5f * y[i];
     });
   };

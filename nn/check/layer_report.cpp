@@ -19,13 +19,13 @@ bool about_gradients(const std::string& check) {
 // One step of the layer, forward and backward under a random dy: its tape as text, or as a drawing.
 std::string tape_of(const CheckedLayer& layer, bool drawing) {
   const std::unique_ptr<Module> module = layer.make();
-  Tensor x = is_float(layer.x.dtype()) ? layer.x.to(Dtype::f32) : layer.x;
+  Tensor x = is_float(layer.x.dtype()) ? cast(layer.x, Dtype::f32) : layer.x;
   if (is_float(x.dtype())) x.set_trainable();
   const TapeLog log;
   Tape tape({.key = Rng(3)});
   const Tensor y = (*module)(x);
   if (drawing) return tape_dot(tape);
-  if (tape.tracks(y)) tape.backward(y, Rng(4).normal(y.shape(), 0, 1, y.dtype()));
+  if (tape.needs_gradient(y)) tape.backward(y, Rng(4).normal(y.shape(), 0, 1, y.dtype()));
   std::vector<std::pair<std::string, Tensor>> parameters;
   for (const NamedTensor& parameter : named_state(*module))
     if (is_float(parameter.tensor.dtype())) parameters.emplace_back(parameter.name, parameter.tensor);

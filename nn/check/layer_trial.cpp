@@ -7,6 +7,7 @@
 
 #include "../../autograd/jacobian.h"
 #include "../../autograd/tape.h"
+#include "../../core/raw.h"
 #include "../../core/rng.h"
 #include "../observe.h"
 
@@ -53,7 +54,7 @@ Tensor spread(const Tensor& x) {
   for (double v : x.to_vector<double>()) values.insert(values.end(), {v, -7});
   Strides strides = x.shape().strides();
   for (int64_t& stride : strides) stride *= 2;
-  return tensor(Shape{2 * x.numel()}, values).to(x.dtype()).view(x.shape(), strides);
+  return raw::as_strided(cast(tensor(Shape{2 * x.numel()}, values), x.dtype()), x.shape(), strides);
 }
 
 // The rows of x, in turn.
@@ -62,7 +63,7 @@ Tensor with_rows(const Tensor& x, int64_t count) {
   const std::vector<double> values = x.to_vector<double>();
   std::vector<double> result(count * width);
   for (size_t i = 0; i < result.size(); ++i) result[i] = values[i % values.size()];
-  return tensor(x.shape().with(0, count), result).to(x.dtype());
+  return cast(tensor(x.shape().with(0, count), result), x.dtype());
 }
 
 }  // namespace
@@ -107,7 +108,7 @@ std::unique_ptr<Module> LayerTrial::moved(Dtype dtype) const {
   return module;
 }
 
-Tensor LayerTrial::input(Dtype dtype) const { return is_float(x_.dtype()) ? x_.to(dtype) : x_.copy(); }
+Tensor LayerTrial::input(Dtype dtype) const { return is_float(x_.dtype()) ? cast(x_, dtype) : clone(x_); }
 
 Tensor LayerTrial::spread_input() const { return spread(input()); }
 
@@ -133,7 +134,7 @@ LayerStep LayerTrial::step(Module& module, const Tensor& input) const {
   const Tensor y = module(x);
   const Tensor dy = upstream(y);
   const std::vector<double> before = dy.to_vector<double>();
-  if (tape.tracks(y)) tape.backward(y, dy);
+  if (tape.needs_gradient(y)) tape.backward(y, dy);
   result.dy_kept = dy.to_vector<double>() == before;
   result.y = y.detach();
   const auto take = [&](const Tensor& leaf) {
@@ -150,7 +151,7 @@ std::vector<Jacobian> LayerTrial::jacobians(bool training, double tolerance) con
   if (!training) eval(*module);
   std::vector<NamedInput> inputs{{"x", input()}};
   for (const NamedTensor& parameter : named_parameters(*module))
-    inputs.push_back({parameter.name, parameter.tensor.detach().copy()});
+    inputs.push_back({parameter.name, clone(parameter.tensor.detach())});
   std::vector<Tensor> current = parameters(*module);
   const TensorFunction f = [&](const std::vector<Tensor>& in) {
     const std::vector<Tensor> given(in.begin() + 1, in.end());
@@ -166,13 +167,14 @@ std::string LayerTrial::compare_two_uses() const {
   const std::unique_ptr<Module> module = moved();
   eval(*module);  // where training draws a mask, two calls draw two
   const Tensor first = input(), second = with_rows(first, first.size(0) + 1);
-  const Tensor last_rows = second.view(first.shape(), second.strides(), second.strides()[0]).copy();
+  const Tensor last_rows =
+      clone(raw::as_strided(second, first.shape(), second.strides(), second.strides()[0]));
   const LayerStep a = step(*module, first), b = step(*module, last_rows);
 
   const std::vector<NamedTensor> parameters = named_parameters(*module);
   Tape tape;
   const Tensor y = (*module)(first), z = (*module)(last_rows);
-  if (parameters.empty() || !tape.tracks(y)) return "";
+  if (parameters.empty() || !tape.needs_gradient(y)) return "";
   tape.backward(y * upstream(y) + z * upstream(z), ones(y.shape(), y.dtype()));
   const size_t skip = a.gradients.size() - parameters.size();  // the input's own
   std::string wrong;

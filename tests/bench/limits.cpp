@@ -11,6 +11,7 @@
 #include "../../core/blas.h"
 #include "../../core/kernels/vmath.h"
 #include "../../core/parallel.h"
+#include "../../core/raw.h"
 #include "../../core/rng.h"
 
 namespace isobar::bench {
@@ -45,7 +46,7 @@ Step triad_step(double footprint) {
   constexpr int64_t grain = 16384;  // 64 KiB of each array
   const auto count = std::max<int64_t>(static_cast<int64_t>(footprint / 12) / lanes * lanes, lanes);
   return [count, a = zeros({count}), b = ones({count}), c = ones({count})]() mutable {
-    float* out = a.write<float>();
+    float* out = raw::write<float>(a);
     parallel_for(count, grain, [out, x = b.data<float>(), y = c.data<float>()](int64_t begin, int64_t end) {
       triad<store>(out + begin, x + begin, y + begin, end - begin);
     });
@@ -58,7 +59,7 @@ Step l2_triad_step() {
   constexpr int64_t count = l2_footprint / 12 / lanes * lanes;
   return
       [a = zeros({threads(), count}), b = ones({threads(), count}), c = ones({threads(), count})]() mutable {
-        float* out = a.write<float>();
+        float* out = raw::write<float>(a);
         parallel_for(threads(), 1, [&](int64_t begin, int64_t) {
           const int64_t own = begin * count;
           for (int64_t walk = 0; walk < l2_walks; ++walk)
@@ -97,7 +98,7 @@ Step sgemm_step() {
   const Rng rng(0);
   const Tensor a = rng.split("a").normal({side, side}), b = rng.split("b").normal({side, side});
   return [a, b, c = zeros({pieces(), side, side})]() mutable {
-    float* out = c.write<float>();
+    float* out = raw::write<float>(c);
     parallel_for(pieces(), 1, [&](int64_t begin, int64_t) {
       gemm_serial<float>({.m = side,
                           .n = side,

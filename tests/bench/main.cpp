@@ -18,9 +18,9 @@
 #include <optional>
 #include <regex>
 
+#include "../../autograd/recording.h"
 #include "../../core/error.h"
 #include "../../core/parallel.h"
-#include "../../core/precision.h"
 #include "../../experiments/harness/child.h"
 #include "../../experiments/harness/environment.h"
 #include "../../experiments/harness/nearest.h"
@@ -99,7 +99,7 @@ Json measured(const Case& chosen, const CommandLine& line) {
   const double limit = limit_of(chosen.work, {.min_seconds = 0.05});
   Json result = {{"bench", chosen.name},
                  {"threads", line.threads},
-                 {"precision", name_of(product_precision())},
+                 {"precision", name_of(recording.precision)},
                  {"median_ms", timing.median_seconds * 1e3},
                  {"min_ms", timing.min_seconds * 1e3},
                  {"derived", rate},

@@ -1,14 +1,14 @@
 #include "a1.h"
 
 // Task 1: record.
-Var Recording::leaf(const Tensor& value) {
+Var Tape::leaf(const Tensor& value) {
   // solution 1 {
   slots.push_back({});
   return {value, static_cast<int64_t>(slots.size()) - 1};
   // }
 }
 
-Var Recording::record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward) {
+Var Tape::record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward) {
   // solution 1 {
   Slot slot{.inputs = {}, .backward = backward, .gradient = {}};
   bool needed = false;
@@ -51,14 +51,14 @@ void accumulate(Tensor& adjoint, const Tensor& dx) {
         dx.shape());
   const std::vector<double> a = adjoint.to_vector<double>(), b = dx.to_vector<double>();
   Tensor sum(dx.shape(), Dtype::f64);
-  double* const out = sum.write<double>();
+  double* const out = raw::write<double>(sum);
   for (size_t i = 0; i < a.size(); ++i) out[i] = a[i] + b[i];
   adjoint = sum;
   // }
 }
 
 // Task 4: backward, of walk and accumulate.
-void Recording::backward(const Var& loss) {
+void Tape::backward(const Var& loss) {
   // solution 4 {
   check(loss.slot >= 0 && loss.slot < static_cast<int64_t>(slots.size()),
         "backward: loss does not stand on this tape; it depends on no leaf");
@@ -80,7 +80,7 @@ void Recording::backward(const Var& loss) {
 }
 
 // Task 5: several steps.
-Tensor Recording::gradient(const Var& leaf) const {
+Tensor Tape::gradient(const Var& leaf) const {
   // solution 5 {
   check(leaf.slot >= 0 && leaf.slot < static_cast<int64_t>(slots.size()),
         "gradient: this value does not stand on this tape");
@@ -88,7 +88,7 @@ Tensor Recording::gradient(const Var& leaf) const {
   // }
 }
 
-void Recording::clear_gradients() {
+void Tape::clear_gradients() {
   // solution 5 {
   for (Slot& slot : slots) slot.gradient = Tensor();
   // }

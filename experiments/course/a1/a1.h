@@ -1,6 +1,6 @@
 // The tape: what ops leave behind so that gradients can be found.
 //
-//   Recording tape;
+//   Tape tape;
 //   Var x = tape.leaf(value);
 //   Var y = tape.record(sin(x.value), {x}, [x](const Tensor& dy) { return std::vector{dy * cos(x)}; });
 //   tape.backward(loss);
@@ -12,6 +12,7 @@
 #include <functional>
 #include <vector>
 
+#include <isobar/core/raw.h>
 #include <isobar/core/tensor.h>
 
 #include "todo.h"
@@ -20,6 +21,7 @@ using isobar::check;
 using isobar::Dtype;
 using isobar::Shape;
 using isobar::Tensor;
+namespace raw = isobar::raw;  // writing, and other things that no tape sees
 
 // A value and its slot: its place on the tape, or −1 for a constant, which no gradient reaches.
 struct Var {
@@ -36,7 +38,7 @@ struct Slot {
   Tensor gradient;              // of a leaf, after backward(); else undefined
 };
 
-struct Recording {
+struct Tape {
   std::vector<Slot> slots;
 
   // A new slot for a tensor whose gradient is wanted.

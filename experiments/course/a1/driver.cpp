@@ -18,7 +18,7 @@ Tensor elementwise(const Tensor& a, const std::function<double(size_t)>& f) {
 }
 
 struct Program {
-  Recording tape;
+  Tape tape;
   std::vector<Var> vars;
   std::vector<double> calls;    // of each row's closure
   std::vector<double> visited;  // slots in the order their closures were called
@@ -26,8 +26,8 @@ struct Program {
   Program(const Request& in, const Tensor& code) : calls(code.size(0), 0) {
     for (int64_t row = 0; row < code.size(0); ++row) {
       const int64_t op = code.at({row, 0}), a = code.at({row, 1}), b = code.at({row, 2});
-      if (op == 0) vars.push_back(tape.leaf(in["x" + std::to_string(a)].copy()));
-      if (op == 1) vars.push_back({in["x" + std::to_string(a)].copy(), -1});
+      if (op == 0) vars.push_back(tape.leaf(raw::clone(in["x" + std::to_string(a)])));
+      if (op == 1) vars.push_back({raw::clone(in["x" + std::to_string(a)]), -1});
       if (op >= 2) vars.push_back(apply(row, op, vars[a], vars[b]));
     }
   }
@@ -98,10 +98,10 @@ void walk_only(const Request& in, Answer& out) {
 }
 
 void accumulate_only(const Request& in, Answer& out) {
-  Tensor adjoint = in.has("adjoint") ? in["adjoint"].copy() : Tensor();
+  Tensor adjoint = in.has("adjoint") ? raw::clone(in["adjoint"]) : Tensor();
   const Tensor before = adjoint;
   for (const std::string name : {"dx0", "dx1", "dx2"}) {
-    const Tensor dx = in.has(name) ? in[name].copy() : Tensor();
+    const Tensor dx = in.has(name) ? raw::clone(in[name]) : Tensor();
     accumulate(adjoint, dx);
     out(name, dx);
   }
@@ -130,7 +130,7 @@ void gradient_of(const Request& in, Answer& out) {
 
 void other_tape(const Request& in, Answer&) {
   Program large(in, in["code"]);
-  Recording empty;
+  Tape empty;
   empty.backward(large.vars.back());
 }
 

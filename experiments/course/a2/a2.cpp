@@ -10,7 +10,7 @@ namespace {
 // f of each index, in a's shape.
 Tensor elementwise(const Shape& shape, const std::function<double(int64_t)>& f) {
   Tensor y(shape, Dtype::f64);
-  double* const out = y.write<double>();
+  double* const out = raw::write<double>(y);
   for (int64_t i = 0; i < y.numel(); ++i) out[i] = f(i);
   return y;
 }
@@ -25,7 +25,7 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
   for (int d = 1; fits && d <= shape.ndim(); ++d) fits = shape[-d] == 1 || shape[-d] == x.size(-d);
   check(fits, "sum_to: {} does not broadcast to {}", shape, x.shape());
   Tensor y = isobar::zeros(shape, Dtype::f64);
-  double* const out = y.write<double>();
+  double* const out = raw::write<double>(y);
   const double* const in = x.data<double>();
   for (int64_t i = 0; i < x.numel(); ++i) {
     // Where element i comes from: its index, digit by digit from the last dimension.
@@ -69,7 +69,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
         "matmul: wanted (M, K) and (K, N), got {} and {}", a.shape(), b.shape());
   const int64_t rows = a.size(0), depth = a.size(1), columns = b.size(1);
   Tensor y = isobar::zeros({rows, columns}, Dtype::f64);
-  double* const out = y.write<double>();
+  double* const out = raw::write<double>(y);
   const double *p = a.data<double>(), *q = b.data<double>();
   for (int64_t m = 0; m < rows; ++m)
     for (int64_t k = 0; k < depth; ++k)
@@ -83,7 +83,7 @@ namespace {
 
 Tensor transposed(const Tensor& x) {
   const Strides& s = x.strides();
-  return x.view({x.size(1), x.size(0)}, {s[1], s[0]}).copy();
+  return raw::clone(raw::as_strided(x, {x.size(1), x.size(0)}, {s[1], s[0]}));
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ Tensor softmax(const Tensor& x) {
   // solution 4 {
   const int64_t width = x.size(-1), rows = width ? x.numel() / width : 0;
   Tensor y(x.shape(), Dtype::f64);
-  double* out = y.write<double>();
+  double* out = raw::write<double>(y);
   const double* in = x.data<double>();
   for (int64_t r = 0; r < rows; ++r, in += width, out += width) {
     const double max = *std::max_element(in, in + width);
@@ -116,7 +116,7 @@ Tensor softmax_backward(const Tensor& dy, const Tensor& y) {
   // solution 4 {
   const int64_t width = y.size(-1), rows = width ? y.numel() / width : 0;
   Tensor dx(y.shape(), Dtype::f64);
-  double* out = dx.write<double>();
+  double* out = raw::write<double>(dx);
   const double *d = dy.data<double>(), *p = y.data<double>();
   for (int64_t r = 0; r < rows; ++r, d += width, p += width, out += width) {
     double dot = 0;
@@ -131,7 +131,7 @@ Tensor max_backward(const Tensor& dy, const Tensor& x) {
   // solution 4 {
   const int64_t width = x.size(-1), rows = width ? x.numel() / width : 0;
   Tensor dx = isobar::zeros(x.shape(), Dtype::f64);
-  double* out = dx.write<double>();
+  double* out = raw::write<double>(dx);
   const double *d = dy.data<double>(), *in = x.data<double>();
   for (int64_t r = 0; r < rows; ++r, in += width, out += width) {
     const double max = *std::max_element(in, in + width);
@@ -147,15 +147,15 @@ Tensor max_backward(const Tensor& dy, const Tensor& x) {
 Tensor numeric_gradient(const Function& f, const Tensor& x, const Tensor& dy, double h) {
   // solution 5 {
   const auto value = [&](int64_t at, double shift) {
-    Tensor moved = x.copy();
-    moved.write<double>()[at] += shift;
-    const Tensor y = f(moved).packed();
+    Tensor moved = raw::clone(x);
+    raw::write<double>(moved)[at] += shift;
+    const Tensor y = raw::contiguous(f(moved));
     double sum = 0;
     for (int64_t i = 0; i < y.numel(); ++i) sum += dy.data<double>()[i] * y.data<double>()[i];
     return sum;
   };
   Tensor dx(x.shape(), Dtype::f64);
-  double* const out = dx.write<double>();
+  double* const out = raw::write<double>(dx);
   for (int64_t i = 0; i < x.numel(); ++i) out[i] = (value(i, h) - value(i, -h)) / (2 * h);
   return dx;
   // }

@@ -47,7 +47,7 @@ int main() {
       {"max_backward", [](const Request& in, Answer& out) { out("dx", max_backward(in["dy"], in["x"])); }},
       {"numeric_gradient",
        [](const Request& in, Answer& out) {
-         const Tensor x = in["x"].copy();
+         const Tensor x = raw::clone(in["x"]);
          out("dx", numeric_gradient(function_of(in.number("function")), x, in["dy"], in.number("h")));
          out("x", x);
        }},

@@ -13,7 +13,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check(!bias.defined() || bias.shape() == Shape{outputs}, "linear: wanted bias [{}], got {}", outputs,
         bias.defined() ? bias.shape() : Shape{});
   Tensor y({rows, outputs}, Dtype::f64);
-  double* const out = y.write<double>();
+  double* const out = raw::write<double>(y);
   const double *in = x.data<double>(), *w = weight.data<double>();
   for (int64_t n = 0; n < rows; ++n)
     for (int64_t m = 0; m < outputs; ++m) {
@@ -30,7 +30,8 @@ LinearGradients linear_backward(const Tensor& dy, const Tensor& x, const Tensor&
   const int64_t rows = x.size(0), inputs = x.size(1), outputs = weight.size(0);
   LinearGradients g{isobar::zeros(x.shape(), Dtype::f64), isobar::zeros(weight.shape(), Dtype::f64),
                     isobar::zeros({outputs}, Dtype::f64)};
-  double *dx = g.dx.write<double>(), *dw = g.dweight.write<double>(), *db = g.dbias.write<double>();
+  double *dx = raw::write<double>(g.dx), *dw = raw::write<double>(g.dweight),
+         *db = raw::write<double>(g.dbias);
   const double *in = x.data<double>(), *w = weight.data<double>();
   for (int64_t n = 0; n < rows; ++n)
     for (int64_t m = 0; m < outputs; ++m) {
@@ -48,8 +49,8 @@ LinearGradients linear_backward(const Tensor& dy, const Tensor& x, const Tensor&
 // Task 2.
 Tensor relu(const Tensor& x) {
   // solution 2 {
-  Tensor y = x.copy();
-  double* const out = y.write<double>();
+  Tensor y = raw::clone(x);
+  double* const out = raw::write<double>(y);
   for (int64_t i = 0; i < y.numel(); ++i) out[i] = out[i] <= 0 ? 0 : out[i];  // false for a NaN
   return y;
   // }
@@ -57,8 +58,8 @@ Tensor relu(const Tensor& x) {
 
 Tensor relu_backward(const Tensor& dy, const Tensor& x) {
   // solution 2 {
-  Tensor dx = dy.copy();
-  double* const out = dx.write<double>();
+  Tensor dx = raw::clone(dy);
+  double* const out = raw::write<double>(dx);
   for (int64_t i = 0; i < dx.numel(); ++i)
     if (x.data<double>()[i] <= 0) out[i] = 0;
   return dx;
@@ -71,7 +72,7 @@ namespace {
 
 Tensor uniform(int64_t out, int64_t in, double bound, const Rng& rng) {
   Tensor w({out, in}, Dtype::f64);
-  double* const values = w.write<double>();
+  double* const values = raw::write<double>(w);
   for (int64_t i = 0; i < w.numel(); ++i) values[i] = bound * (2 * rng.uniform_at(i) - 1);
   return w;
 }
@@ -88,7 +89,7 @@ Tensor xavier_uniform(int64_t out, int64_t in, const Rng& rng) {
 Tensor he_normal(int64_t out, int64_t in, const Rng& rng) {
   // solution 3 {
   Tensor w({out, in}, Dtype::f64);
-  double* const values = w.write<double>();
+  double* const values = raw::write<double>(w);
   for (int64_t i = 0; i < w.numel(); ++i) values[i] = std::sqrt(2.0 / in) * rng.normal_at(i);
   return w;
   // }
@@ -104,8 +105,8 @@ Tensor torch_default(int64_t out, int64_t in, const Rng& rng) {
 Tensor log_softmax(const Tensor& x) {
   // solution 4 {
   const int64_t width = x.size(-1);
-  Tensor y = x.copy();
-  double* row = y.write<double>();
+  Tensor y = raw::clone(x);
+  double* row = raw::write<double>(y);
   for (int64_t n = 0; n < x.size(0); ++n, row += width) {
     const double max = *std::max_element(row, row + width);
     double sum = 0;
@@ -119,8 +120,8 @@ Tensor log_softmax(const Tensor& x) {
 Tensor log_softmax_backward(const Tensor& dy, const Tensor& y) {
   // solution 4 {
   const int64_t width = y.size(-1);
-  Tensor dx = dy.copy();
-  double* row = dx.write<double>();
+  Tensor dx = raw::clone(dy);
+  double* row = raw::write<double>(dx);
   const double* log_p = y.data<double>();
   for (int64_t n = 0; n < y.size(0); ++n, row += width, log_p += width) {
     double sum = 0;
@@ -165,7 +166,7 @@ Tensor cross_entropy_backward(const Tensor& logits, const Tensor& targets, int64
   // solution 5 {
   const int64_t classes = logits.size(1);
   Tensor dx = log_softmax(logits);
-  double* const out = dx.write<double>();
+  double* const out = raw::write<double>(dx);
   double counted = 0;
   for (int64_t n = 0; n < logits.size(0); ++n) counted += target_of(targets, n, classes, ignore) < classes;
   for (int64_t n = 0; n < logits.size(0); ++n) {

@@ -25,7 +25,8 @@ LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   check(weight.shape() == Shape{width} && bias.shape() == Shape{width},
         "layer_norm: wanted weight and bias [{}], got {} and {}", width, weight.shape(), bias.shape());
   LayerNorm out{Tensor(x.shape(), Dtype::f64), Tensor({rows}, Dtype::f64), Tensor({rows}, Dtype::f64)};
-  double *y = out.y.write<double>(), *means = out.mean.write<double>(), *rstds = out.rstd.write<double>();
+  double *y = raw::write<double>(out.y), *means = raw::write<double>(out.mean),
+         *rstds = raw::write<double>(out.rstd);
   const double *in = x.data<double>(), *w = weight.data<double>(), *b = bias.data<double>();
   for (int64_t n = 0; n < rows; ++n, in += width, y += width) {
     double sum = 0, squares = 0;
@@ -48,7 +49,8 @@ Gradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& w
   const int64_t rows = x.size(0), width = x.size(1);
   Gradients g{Tensor(x.shape(), Dtype::f64), isobar::zeros({width}, Dtype::f64),
               isobar::zeros({width}, Dtype::f64)};
-  double *dx = g.dx.write<double>(), *dw = g.dweight.write<double>(), *db = g.dbias.write<double>();
+  double *dx = raw::write<double>(g.dx), *dw = raw::write<double>(g.dweight),
+         *db = raw::write<double>(g.dbias);
   const double *in = x.data<double>(), *d = dy.data<double>(), *w = weight.data<double>();
   for (int64_t n = 0; n < rows; ++n, in += width, d += width, dx += width) {
     const double mean = saved.mean.data<double>()[n], rstd = saved.rstd.data<double>()[n];
@@ -74,7 +76,7 @@ RmsNorm rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   check(weight.shape() == Shape{width}, "rms_norm: wanted weight [{}] for x {}, got {}", width, x.shape(),
         weight.shape());
   RmsNorm out{Tensor(x.shape(), Dtype::f64), Tensor({rows}, Dtype::f64)};
-  double *y = out.y.write<double>(), *rrms = out.rrms.write<double>();
+  double *y = raw::write<double>(out.y), *rrms = raw::write<double>(out.rrms);
   const double *in = x.data<double>(), *w = weight.data<double>();
   for (int64_t n = 0; n < rows; ++n, in += width, y += width) {
     double squares = 0;
@@ -91,7 +93,7 @@ Gradients rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& wei
   // With r = rrms, z = x r and dz = dy · w:  dx = r (dz − z · mean(dz · z))
   const int64_t rows = x.size(0), width = x.size(1);
   Gradients g{Tensor(x.shape(), Dtype::f64), isobar::zeros({width}, Dtype::f64), {}};
-  double *dx = g.dx.write<double>(), *dw = g.dweight.write<double>();
+  double *dx = raw::write<double>(g.dx), *dw = raw::write<double>(g.dweight);
   const double *in = x.data<double>(), *d = dy.data<double>(), *w = weight.data<double>();
   for (int64_t n = 0; n < rows; ++n, in += width, d += width, dx += width) {
     const double r = saved.rrms.data<double>()[n];
@@ -110,8 +112,8 @@ Gradients rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& wei
 Tensor dyt(const Tensor& x, double alpha, const Tensor& weight, const Tensor& bias) {
   // solution 4 {
   const int64_t width = x.size(1);
-  Tensor y = x.copy();
-  double* const out = y.write<double>();
+  Tensor y = raw::clone(x);
+  double* const out = raw::write<double>(y);
   for (int64_t i = 0; i < y.numel(); ++i)
     out[i] = std::tanh(alpha * out[i]) * weight.data<double>()[i % width] + bias.data<double>()[i % width];
   return y;
@@ -123,7 +125,8 @@ DytGradients dyt_backward(const Tensor& dy, const Tensor& x, double alpha, const
   const int64_t width = x.size(1);
   DytGradients g{Tensor(x.shape(), Dtype::f64), 0, isobar::zeros({width}, Dtype::f64),
                  isobar::zeros({width}, Dtype::f64)};
-  double *dx = g.dx.write<double>(), *dw = g.dweight.write<double>(), *db = g.dbias.write<double>();
+  double *dx = raw::write<double>(g.dx), *dw = raw::write<double>(g.dweight),
+         *db = raw::write<double>(g.dbias);
   for (int64_t i = 0; i < x.numel(); ++i) {
     const double in = x.data<double>()[i], d = dy.data<double>()[i], t = std::tanh(alpha * in);
     const double slope = d * weight.data<double>()[i % width] * (1 - t * t);

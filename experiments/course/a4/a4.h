@@ -5,6 +5,7 @@
 #pragma once
 
 #include <isobar/autograd/ops.h>
+#include <isobar/core/raw.h>
 #include <isobar/core/tensor.h>
 
 #include "todo.h"
@@ -13,6 +14,7 @@ using isobar::check;
 using isobar::Dtype;
 using isobar::Shape;
 using isobar::Tensor;
+namespace raw = isobar::raw;  // writing, and other things that no tape sees
 
 // --- task 1: of the library's ops (mean, var, square, sqrt, reciprocal, +, −, ·, /). The driver records a
 // tape: the gradient comes for free. (x − mean) / √(var + eps) · weight + bias, var the population's

@@ -1,6 +1,7 @@
 #include "driver.h"
 
 #include <isobar/autograd/tape.h>
+#include <isobar/core/raw.h>
 
 #include "a4.h"
 
@@ -8,8 +9,8 @@ namespace {
 
 // A composed function's value and its gradients by the library's tape.
 void composed(const Request& in, Answer& out, bool centred) {
-  Tensor x = in["x"].copy().set_trainable(), weight = in["weight"].copy().set_trainable(),
-         bias = centred ? in["bias"].copy().set_trainable() : Tensor();
+  Tensor x = raw::clone(in["x"]).set_trainable(), weight = raw::clone(in["weight"]).set_trainable(),
+         bias = centred ? raw::clone(in["bias"]).set_trainable() : Tensor();
   isobar::Tape tape;
   const Tensor y = centred ? layer_norm_composed(x, weight, bias, in.number("eps"))
                            : rms_norm_composed(x, weight, in.number("eps"));

@@ -8,7 +8,7 @@ void sgd(Tensor& w, const Tensor& dw, double lr, double decay) {
   // solution 1 {
   check(w.shape() == dw.shape(), "sgd: wanted a gradient of the weight's shape {}, got {}", w.shape(),
         dw.shape());
-  double* const to = w.write<double>();
+  double* const to = raw::write<double>(w);
   for (int64_t i = 0; i < w.numel(); ++i) to[i] -= lr * (dw.data<double>()[i] + decay * to[i]);
   // }
 }
@@ -18,7 +18,7 @@ void Momentum::step(Tensor& w, const Tensor& dw) {
   // solution 2 {
   const bool first = !velocity.defined();
   if (first) velocity = isobar::zeros(w.shape(), Dtype::f64);
-  double *const to = w.write<double>(), *const speed = velocity.write<double>();
+  double *const to = raw::write<double>(w), *const speed = raw::write<double>(velocity);
   for (int64_t i = 0; i < w.numel(); ++i) {
     const double g = dw.data<double>()[i] + decay * to[i];
     speed[i] = momentum * speed[i] + g;
@@ -36,7 +36,8 @@ void AdamW::step(Tensor& w, const Tensor& dw) {
   }
   ++steps;
   const double correction1 = 1 - std::pow(beta1, steps), correction2 = 1 - std::pow(beta2, steps);
-  double *const to = w.write<double>(), *const mean = m.write<double>(), *const square = v.write<double>();
+  double *const to = raw::write<double>(w), *const mean = raw::write<double>(m),
+                *const square = raw::write<double>(v);
   for (int64_t i = 0; i < w.numel(); ++i) {
     const double d = dw.data<double>()[i];
     mean[i] = beta1 * mean[i] + (1 - beta1) * d;
@@ -56,7 +57,7 @@ double clip(std::vector<Tensor>& gradients, double most) {
   const double norm = std::sqrt(squares);
   if (!(norm > most) || !std::isfinite(norm)) return norm;
   for (Tensor& dw : gradients) {
-    double* const to = dw.write<double>();
+    double* const to = raw::write<double>(dw);
     for (int64_t i = 0; i < dw.numel(); ++i) to[i] *= most / norm;
   }
   return norm;
@@ -72,7 +73,7 @@ void RmsProp::step(std::vector<Tensor>& weights, const std::vector<Tensor>& grad
   // if (squares.empty()) squares.assign(weights.size(), isobar::zeros(weights[0].shape(), Dtype::f64));
   // }
   for (size_t k = 0; k < weights.size(); ++k) {
-    double *const to = weights[k].write<double>(), *const square = squares[k].write<double>();
+    double *const to = raw::write<double>(weights[k]), *const square = raw::write<double>(squares[k]);
     for (int64_t i = 0; i < weights[k].numel(); ++i) {
       const double d = gradients[k].data<double>()[i];
       square[i] = rho * square[i] + (1 - rho) * d * d;

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include <isobar/core/raw.h>
 #include <isobar/core/tensor.h>
 
 #include "todo.h"
@@ -15,6 +16,7 @@ using isobar::check;
 using isobar::Dtype;
 using isobar::Shape;
 using isobar::Tensor;
+namespace raw = isobar::raw;  // writing, and other things that no tape sees
 
 // --- task 1: w ← w − lr (dw + decay · w). Throws isobar::Error naming both shapes when they differ, and
 // changes nothing.

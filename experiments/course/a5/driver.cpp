@@ -9,13 +9,13 @@ namespace {
 // Gradient number `step`: row `step` of dws.
 Tensor row(const Tensor& dws, int64_t step) {
   const int64_t width = dws.size(1);
-  return dws.view({width}, {1}, step * width).copy();
+  return raw::clone(raw::as_strided(dws, {width}, {1}, step * width));
 }
 
 // Walks w along the gradients dws (steps, C) and tells every w on the way; last the gradients, as they were
 // left.
 void walk(const Request& in, Answer& out, const std::function<void(Tensor&, const Tensor&)>& step) {
-  Tensor w = in["w"].copy();
+  Tensor w = raw::clone(in["w"]);
   std::vector<double> path, left;
   for (int64_t t = 0; t < in["dws"].size(0); ++t) {
     const Tensor dw = row(in["dws"], t);
@@ -40,7 +40,7 @@ void fit(const Request& in, Answer& out, const std::function<void(Tensor&, const
       double off = -y.at({n});
       for (int64_t c = 0; c < width; ++c) off += x.at({n, c}) * w.at({c});
       loss += off * off / rows;
-      for (int64_t c = 0; c < width; ++c) dw.write<double>()[c] += 2 * off * x.at({n, c}) / rows;
+      for (int64_t c = 0; c < width; ++c) raw::write<double>(dw)[c] += 2 * off * x.at({n, c}) / rows;
     }
     losses.push_back(loss);
     step(w, dw);
@@ -72,7 +72,7 @@ int main() {
        }},
       {"sgd_shapes",
        [](const Request& in, Answer&) {
-         Tensor w = in["w"].copy();
+         Tensor w = raw::clone(in["w"]);
          sgd(w, in["dw"], 0.1);
        }},
       {"momentum",
@@ -100,7 +100,7 @@ int main() {
        [](const Request& in, Answer& out) {
          std::vector<Tensor> gradients;
          for (int k = 0; in.has("g" + std::to_string(k)); ++k)
-           gradients.push_back(in["g" + std::to_string(k)].copy());
+           gradients.push_back(raw::clone(in["g" + std::to_string(k)]));
          out("norm", clip(gradients, in.number("most")));
          for (size_t k = 0; k < gradients.size(); ++k) out("g" + std::to_string(k), gradients[k]);
        }},
@@ -109,7 +109,7 @@ int main() {
          RmsProp optimizer{.lr = in.number("lr"), .rho = in.number("rho"), .eps = in.number("eps")};
          std::vector<Tensor> weights;
          for (int k = 0; in.has("w" + std::to_string(k)); ++k)
-           weights.push_back(in["w" + std::to_string(k)].copy());
+           weights.push_back(raw::clone(in["w" + std::to_string(k)]));
          for (int64_t t = 0; t < in.integer("steps"); ++t) {
            std::vector<Tensor> gradients;
            for (size_t k = 0; k < weights.size(); ++k)

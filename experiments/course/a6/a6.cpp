@@ -35,7 +35,7 @@ Tensor predict_std(int64_t depth, int64_t width, const Variances& variances) {
   // solution 2 {
   const std::vector<double> squares = mean_squares(depth, width, variances);
   Tensor result({depth}, Dtype::f64);
-  double* const out = result.write<double>();
+  double* const out = raw::write<double>(result);
   for (int64_t l = 0; l < depth; ++l) out[l] = std_of(squares[l + 1]);
   return result;
   // }
@@ -54,7 +54,7 @@ Tensor predict_gradient_norm(int64_t depth, int64_t width, int64_t batch, const 
   // solution 3 {
   const std::vector<double> squares = mean_squares(depth, width, variances);
   Tensor result({depth}, Dtype::f64);
-  double* const out = result.write<double>();
+  double* const out = raw::write<double>(result);
   double dz = 0.5;  // E (dL/dz)² of the last layer: relu passes half of dy
   for (int64_t l = depth - 1; l >= 0; --l) {
     out[l] = width * std::sqrt(batch * dz * squares[l]);
@@ -73,13 +73,14 @@ Signals measure(const Tensor& x, const Tensor& weights, const Tensor& biases, co
   std::vector<Tensor> used;
   Tensor h = x;
   for (int64_t l = 0; l < depth; ++l) {
-    used.push_back(weights.view({width, width}, {width, 1}, l * width * width).copy().set_trainable());
-    h = isobar::relu(isobar::linear(h, used.back(), biases.view({width}, {1}, l * width)));
-    out.std.write<double>()[l] = std::sqrt(isobar::var(h.detach(), {}, false, 0).item());
+    used.push_back(
+        raw::clone(raw::as_strided(weights, {width, width}, {width, 1}, l * width * width)).set_trainable());
+    h = isobar::relu(isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width)));
+    raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), {}, false, 0).item());
   }
   tape.backward(h, dy);
   for (int64_t l = 0; l < depth; ++l)
-    out.gradient_norm.write<double>()[l] =
+    raw::write<double>(out.gradient_norm)[l] =
         std::sqrt(isobar::sum(isobar::square(used[l].grad().detach())).item());
   return out;
   // }
@@ -94,7 +95,7 @@ Tensor judge(const Tensor& printed, const Tensor& measured, double rounding) {
         measured.shape());
   const int64_t seeds = measured.size(0), depth = printed.size(0);
   Tensor result({depth, 2}, Dtype::f64);
-  double* const out = result.write<double>();
+  double* const out = raw::write<double>(result);
   for (int64_t l = 0; l < depth; ++l) {
     std::vector<double> values;
     for (int64_t s = 0; s < seeds; ++s) values.push_back(measured.at({s, l}));

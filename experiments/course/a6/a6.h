@@ -8,6 +8,7 @@
 #pragma once
 
 #include <isobar/autograd/autograd.h>
+#include <isobar/core/raw.h>
 #include <isobar/core/tensor.h>
 
 #include "todo.h"
@@ -16,6 +17,7 @@ using isobar::check;
 using isobar::Dtype;
 using isobar::Shape;
 using isobar::Tensor;
+namespace raw = isobar::raw;  // writing, and other things that no tape sees
 
 enum class Init { torch_default, he, xavier, lecun };
 struct Variances {

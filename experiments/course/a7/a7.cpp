@@ -13,7 +13,7 @@ Tensor turned(const Tensor& x, double base, int64_t start, double direction) {
   const int64_t heads = x.size(1), dim = x.size(2), half = dim / 2;
   check(dim % 2 == 0, "rope: wanted an even number of channels a head, got {}", x.shape());
   Tensor y(x.shape(), Dtype::f64);
-  double* out = y.write<double>();
+  double* out = raw::write<double>(y);
   const double* in = x.data<double>();
   for (int64_t row = 0; row < x.size(0) * heads; ++row, in += dim, out += dim)
     for (int64_t j = 0; j < half; ++j) {
@@ -48,7 +48,7 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, bool caus
   check(heads % kv_heads == 0 && k.size(2) == dim && v.shape() == k.shape() && (!causal || keys >= queries),
         "attention: q {} and k {} do not fit", q.shape(), k.shape());
   Attention out{isobar::zeros(q.shape(), Dtype::f64), isobar::zeros({heads, queries, keys}, Dtype::f64)};
-  double *y = out.y.write<double>(), *p = out.probability.write<double>();
+  double *y = raw::write<double>(out.y), *p = raw::write<double>(out.probability);
   const double *qs = q.data<double>(), *ks = k.data<double>(), *vs = v.data<double>();
   for (int64_t h = 0; h < heads; ++h)
     for (int64_t t = 0; t < queries; ++t, p += keys) {
@@ -79,7 +79,7 @@ AttentionGradients attention_backward(const Tensor& dy, const Tensor& q, const T
                 kv_heads = k.size(1);
   AttentionGradients g{isobar::zeros(q.shape(), Dtype::f64), isobar::zeros(k.shape(), Dtype::f64),
                        isobar::zeros(v.shape(), Dtype::f64)};
-  double *dq = g.dq.write<double>(), *dk = g.dk.write<double>(), *dv = g.dv.write<double>();
+  double *dq = raw::write<double>(g.dq), *dk = raw::write<double>(g.dk), *dv = raw::write<double>(g.dv);
   const double *p = probability.data<double>(), scale = 1 / std::sqrt(dim);
   for (int64_t h = 0; h < heads; ++h)
     for (int64_t t = 0; t < queries; ++t, p += keys) {
@@ -111,7 +111,7 @@ AttentionGradients attention_backward(const Tensor& dy, const Tensor& q, const T
 Tensor swiglu(const Tensor& gate, const Tensor& up) {
   // solution 4 {
   Tensor y(gate.shape(), Dtype::f64);
-  double* const out = y.write<double>();
+  double* const out = raw::write<double>(y);
   for (int64_t i = 0; i < y.numel(); ++i) {
     const double x = gate.data<double>()[i];
     out[i] = x / (1 + std::exp(-x)) * up.data<double>()[i];
@@ -124,7 +124,7 @@ SwigluGradients swiglu_backward(const Tensor& dy, const Tensor& gate, const Tens
   // solution 4 {
   // silu' = σ + x σ (1 − σ)
   SwigluGradients g{Tensor(gate.shape(), Dtype::f64), Tensor(up.shape(), Dtype::f64)};
-  double *dgate = g.dgate.write<double>(), *dup = g.dup.write<double>();
+  double *dgate = raw::write<double>(g.dgate), *dup = raw::write<double>(g.dup);
   for (int64_t i = 0; i < dy.numel(); ++i) {
     const double x = gate.data<double>()[i], d = dy.data<double>()[i], sigmoid = 1 / (1 + std::exp(-x));
     dgate[i] = d * up.data<double>()[i] * (sigmoid + x * sigmoid * (1 - sigmoid));
@@ -140,7 +140,7 @@ namespace {
 
 // b's rows behind a's.
 Tensor joined(const Tensor& a, const Tensor& b) {
-  if (!a.defined()) return b.copy();
+  if (!a.defined()) return raw::clone(b);
   std::vector<double> values = a.to_vector<double>();
   for (const double value : b.to_vector<double>()) values.push_back(value);
   return isobar::tensor(a.shape().with(0, a.size(0) + b.size(0)), values);

@@ -55,9 +55,9 @@ MUTANTS = [
     ("SwiGLU: σ' alone", DGATE, "(x * sigmoid * (1 - sigmoid))"),
     ("SwiGLU: dgate without up", "dgate[i] = d * up.data<double>()[i] * ", "dgate[i] = d * "),
     ("SwiGLU: dup without x", "dup[i] = d * x * sigmoid;", "dup[i] = d * sigmoid;"),
-    ("decoding: forgets keys", "cache.k = joined(cache.k, k);\n  cache.v = joined(cache.v, v);", "cache.k = k.copy();\n  cache.v = v.copy();"),
+    ("decoding: forgets keys", "cache.k = joined(cache.k, k);\n  cache.v = joined(cache.v, v);", "cache.k = raw::clone(k);\n  cache.v = raw::clone(v);"),
     ("decoding: values of the last", "cache.v = joined(cache.v, v);", "cache.v = joined(cache.v, k);"),
-    ("decoding: new keys in front", "cache.k = joined(cache.k, k);", "cache.k = cache.k.defined() ? joined(k, cache.k) : k.copy();"),
+    ("decoding: new keys in front", "cache.k = joined(cache.k, k);", "cache.k = cache.k.defined() ? joined(k, cache.k) : raw::clone(k);"),
     ("decoding: not causal", "return attention(q, cache.k, cache.v, true).y;", "return attention(q, cache.k, cache.v, false).y;"),
     ("decoding: sees only what is new", "return attention(q, cache.k, cache.v, true).y;", "return attention(q, k, v, true).y;"),
 ]

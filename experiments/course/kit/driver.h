@@ -17,6 +17,7 @@
 #include <string>
 
 #include <isobar/core/parallel.h>
+#include <isobar/core/raw.h>
 #include <isobar/core/tensor.h>
 
 class Request {
@@ -54,7 +55,7 @@ class Request {
     std::vector<double> values(shape.numel());
     std::string number;  // std::cin >> double knows neither inf nor nan
     for (double& value : values) std::cin >> number, value = std::stod(number);
-    tensors_[name] = isobar::tensor(shape, values).to(isobar::dtype_from_name(dtype));
+    tensors_[name] = isobar::raw::cast(isobar::tensor(shape, values), isobar::dtype_from_name(dtype));
   }
 
   std::string call_;

@@ -14,12 +14,12 @@ Tensor plus(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Var Recording::leaf(const Tensor& value) {
+Var Tape::leaf(const Tensor& value) {
   slots.push_back(Slot{});
   return {value, int64_t(slots.size() - 1)};
 }
 
-Var Recording::record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward) {
+Var Tape::record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward) {
   std::vector<int64_t> from;
   int64_t largest = -1;
   for (const Var& input : inputs) {
@@ -52,7 +52,7 @@ void accumulate(Tensor& adjoint, const Tensor& dx) {
   adjoint = adjoint.defined() ? plus(adjoint, dx) : dx;
 }
 
-void Recording::backward(const Var& loss) {
+void Tape::backward(const Var& loss) {
   check(loss.slot >= 0 && size_t(loss.slot) < slots.size(),
         "backward: loss is a constant, or of another tape");
   check(loss.value.numel() == 1, "backward: wanted a single number, got {}", loss.value.shape());
@@ -73,11 +73,11 @@ void Recording::backward(const Var& loss) {
   }
 }
 
-Tensor Recording::gradient(const Var& leaf) const {
+Tensor Tape::gradient(const Var& leaf) const {
   if (leaf.slot < 0 || size_t(leaf.slot) >= slots.size()) isobar::throw_error("gradient: no such leaf here");
   return slots[leaf.slot].gradient;
 }
 
-void Recording::clear_gradients() {
+void Tape::clear_gradients() {
   for (size_t i = 0; i < slots.size(); ++i) slots[i].gradient = Tensor();
 }

@@ -5,13 +5,13 @@
 
 #include "a1.h"
 
-Var Recording::leaf(const Tensor& value) {
+Var Tape::leaf(const Tensor& value) {
   const int64_t slot = std::ssize(slots);
   slots.emplace_back();
   return Var{value, slot};
 }
 
-Var Recording::record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward) {
+Var Tape::record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward) {
   if (std::all_of(inputs.begin(), inputs.end(), [](const Var& v) { return v.slot == -1; }))
     return Var{value, -1};
   slots.emplace_back();
@@ -38,13 +38,13 @@ void accumulate(Tensor& adjoint, const Tensor& dx) {
   if (!adjoint.defined()) adjoint = isobar::zeros(dx.shape(), Dtype::f64);
   if (!(adjoint.shape() == dx.shape()))
     isobar::throw_error(fmt::format("wanted {}, got {}", adjoint.shape(), dx.shape()));
-  Tensor next = adjoint.copy();
-  double* to = next.write<double>();
+  Tensor next = raw::clone(adjoint);
+  double* to = raw::write<double>(next);
   for (const double v : dx.to_vector<double>()) *to++ += v;
   adjoint = next;
 }
 
-void Recording::backward(const Var& loss) {
+void Tape::backward(const Var& loss) {
   if (loss.slot < 0 || loss.slot >= std::ssize(slots)) isobar::throw_error("backward: not on this tape");
   check(loss.value.numel() == 1, "backward: wanted one number, got {}", loss.value.shape());
   std::map<int64_t, int> owed;  // users that have not been called yet
@@ -70,11 +70,11 @@ void Recording::backward(const Var& loss) {
   }
 }
 
-Tensor Recording::gradient(const Var& leaf) const {
+Tensor Tape::gradient(const Var& leaf) const {
   check(leaf.slot != -1 && leaf.slot < std::ssize(slots), "gradient: not on this tape");
   return slots.at(leaf.slot).gradient;
 }
 
-void Recording::clear_gradients() {
+void Tape::clear_gradients() {
   for (Slot& slot : slots) slot.gradient = {};
 }

@@ -38,10 +38,10 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
   bool fits = padded.ndim() == x.ndim();
   for (int d = 0; fits && d < x.ndim(); ++d) fits = padded[d] == x.size(d) || padded[d] == 1;
   check(fits, "sum_to: cannot sum {} to {}", x.shape(), shape);
-  Tensor y = x.copy();
+  Tensor y = raw::clone(x);
   for (int d = 0; d < x.ndim(); ++d)
     if (padded[d] == 1 && x.size(d) != 1) y = sum_axis(y, d);
-  return y.view(shape, shape.strides()).copy();
+  return raw::clone(raw::as_strided(y, shape, shape.strides()));
 }
 
 Two multiply_backward(const Tensor& dy, const Tensor& a, const Tensor& b) {

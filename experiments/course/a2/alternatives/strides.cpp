@@ -29,7 +29,7 @@ Two power_backward(const Tensor& dy, const Tensor& a, const Tensor& b, int power
   each(dy.shape(), a.shape(), [&](int64_t i, int64_t place) { at_a[i] = place; });
   each(dy.shape(), b.shape(), [&](int64_t i, int64_t place) { at_b[i] = place; });
   Tensor da = isobar::zeros(a.shape(), Dtype::f64), db = isobar::zeros(b.shape(), Dtype::f64);
-  double *wa = da.write<double>(), *wb = db.write<double>();
+  double *wa = raw::write<double>(da), *wb = raw::write<double>(db);
   for (int64_t i = 0; i < dy.numel(); ++i) {
     const double d = dy.data<double>()[i], p = a.data<double>()[at_a[i]], q = b.data<double>()[at_b[i]];
     wa[at_a[i]] += d * std::pow(q, power);
@@ -49,7 +49,7 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
   }
   check(fits, "sum_to: wanted a shape that broadcasts to {}, got {}", x.shape(), shape);
   Tensor y = isobar::zeros(shape, Dtype::f64);
-  double* out = y.write<double>();
+  double* out = raw::write<double>(y);
   each(x.shape(), shape, [&](int64_t i, int64_t place) { out[place] += x.data<double>()[i]; });
   return y;
 }
@@ -65,7 +65,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   if (a.ndim() != 2 || b.ndim() != 2 || a.size(1) != b.size(0))
     isobar::throw_error(fmt::format("matmul: wanted matrices that fit, got {} and {}", a.shape(), b.shape()));
   Tensor y({a.size(0), b.size(1)}, Dtype::f64);
-  double* out = y.write<double>();
+  double* out = raw::write<double>(y);
   for (int64_t n = 0; n < b.size(1); ++n)
     for (int64_t m = 0; m < a.size(0); ++m) {
       double sum = 0;
@@ -80,7 +80,7 @@ Two matmul_backward(const Tensor& dy, const Tensor& a, const Tensor& b) {
   Tensor da({a.size(0), a.size(1)}, Dtype::f64), db({b.size(0), b.size(1)}, Dtype::f64);
   const double *d = dy.data<double>(), *p = a.data<double>(), *q = b.data<double>();
   const int64_t rows = a.size(0), depth = a.size(1), columns = b.size(1);
-  double *wa = da.write<double>(), *wb = db.write<double>();
+  double *wa = raw::write<double>(da), *wb = raw::write<double>(db);
   for (int64_t k = 0; k < depth; ++k) {
     for (int64_t m = 0; m < rows; ++m) {
       wa[m * depth + k] = 0;
@@ -96,8 +96,8 @@ Two matmul_backward(const Tensor& dy, const Tensor& a, const Tensor& b) {
 
 Tensor softmax(const Tensor& x) {
   // 1 / Σ_j exp(x_j − x_i), with the differences held below what overflows
-  Tensor y = x.copy();
-  double* out = y.write<double>();
+  Tensor y = raw::clone(x);
+  double* out = raw::write<double>(y);
   const double* in = x.data<double>();
   const int64_t width = x.size(-1);
   for (int64_t i = 0; i < x.numel(); ++i) {
@@ -110,8 +110,8 @@ Tensor softmax(const Tensor& x) {
 }
 
 Tensor softmax_backward(const Tensor& dy, const Tensor& y) {
-  Tensor dx = dy.copy();
-  double* v = dx.write<double>();
+  Tensor dx = raw::clone(dy);
+  double* v = raw::write<double>(dx);
   const double* p = y.data<double>();
   for (int64_t r = 0; r < y.numel(); r += y.size(-1)) {
     double mean = 0;  // of dy under y
@@ -123,7 +123,7 @@ Tensor softmax_backward(const Tensor& dy, const Tensor& y) {
 
 Tensor max_backward(const Tensor& dy, const Tensor& x) {
   Tensor dx(x.shape(), Dtype::f64);
-  double* out = dx.write<double>();
+  double* out = raw::write<double>(dx);
   const double* in = x.data<double>();
   const int64_t width = x.size(-1);
   for (int64_t i = 0; i < x.numel(); ++i) {
@@ -139,20 +139,20 @@ Tensor max_backward(const Tensor& dy, const Tensor& x) {
 }
 
 Tensor numeric_gradient(const Function& f, const Tensor& x, const Tensor& dy, double h) {
-  Tensor moved = x.copy(), dx = isobar::zeros(x.shape(), Dtype::f64);
+  Tensor moved = raw::clone(x), dx = isobar::zeros(x.shape(), Dtype::f64);
   const auto loss = [&] {
-    const std::vector<double> y = f(moved.copy()).to_vector<double>(), d = dy.to_vector<double>();
+    const std::vector<double> y = f(raw::clone(moved)).to_vector<double>(), d = dy.to_vector<double>();
     double total = 0;
     for (size_t i = 0; i < y.size(); ++i) total += y[i] * d[i];
     return total;
   };
   for (int64_t i = 0; i < x.numel(); ++i) {
     const double here = x.data<double>()[i];
-    moved.write<double>()[i] = here + h;
+    raw::write<double>(moved)[i] = here + h;
     const double up = loss();
-    moved.write<double>()[i] = here - h;
-    dx.write<double>()[i] = (up - loss()) / (h + h);
-    moved.write<double>()[i] = here;
+    raw::write<double>(moved)[i] = here - h;
+    raw::write<double>(dx)[i] = (up - loss()) / (h + h);
+    raw::write<double>(moved)[i] = here;
   }
   return dx;
 }

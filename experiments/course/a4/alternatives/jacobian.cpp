@@ -21,7 +21,7 @@ Tensor through_jacobian(const Tensor& dy, const Tensor& x, const Tensor& weight,
         const double zi = (at(x, n, i) - centre) * scale, zj = (at(x, n, j) - centre) * scale;
         sum += at(dy, n, j) * weight.at({j}) * scale * ((i == j) - (mean.defined() + zi * zj) / width);
       }
-      dx.write<double>()[n * width + i] = sum;
+      raw::write<double>(dx)[n * width + i] = sum;
     }
   }
   return dx;
@@ -34,7 +34,7 @@ Tensor column_sums(const Tensor& dy, const Tensor& x, const Tensor& mean, const 
     for (int64_t n = 0; n < x.size(0); ++n)
       sum +=
           at(dy, n, c) * (r.defined() ? (at(x, n, c) - (mean.defined() ? mean.at({n}) : 0)) * r.at({n}) : 1);
-    dw.write<double>()[c] = sum;
+    raw::write<double>(dw)[c] = sum;
   }
   return dw;
 }
@@ -64,7 +64,8 @@ LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   if (!(weight.shape() == wanted) || !(bias.shape() == wanted))
     isobar::throw_error(
         fmt::format("layer_norm of {}: got {} and {}", x.shape(), weight.shape(), bias.shape()));
-  LayerNorm out{x.copy(), isobar::zeros({x.size(0)}, Dtype::f64), isobar::zeros({x.size(0)}, Dtype::f64)};
+  LayerNorm out{raw::clone(x), isobar::zeros({x.size(0)}, Dtype::f64),
+                isobar::zeros({x.size(0)}, Dtype::f64)};
   for (int64_t n = 0; n < x.size(0); ++n) {
     double mean = 0, squares = 0;  // Welford 1962
     for (int64_t c = 0; c < x.size(1); ++c) {
@@ -74,9 +75,10 @@ LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
     }
     const double root = std::sqrt(squares / x.size(1) + eps);
     for (int64_t c = 0; c < x.size(1); ++c)
-      out.y.write<double>()[n * x.size(1) + c] = (at(x, n, c) - mean) / root * weight.at({c}) + bias.at({c});
-    out.mean.write<double>()[n] = mean;
-    out.rstd.write<double>()[n] = 1 / root;
+      raw::write<double>(out.y)[n * x.size(1) + c] =
+          (at(x, n, c) - mean) / root * weight.at({c}) + bias.at({c});
+    raw::write<double>(out.mean)[n] = mean;
+    raw::write<double>(out.rstd)[n] = 1 / root;
   }
   return out;
 }
@@ -90,13 +92,13 @@ Gradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& w
 RmsNorm rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   check(weight.ndim() == 1 && weight.size(0) == x.size(1), "rms_norm: wanted one weight a column, got {}",
         weight.shape());
-  RmsNorm out{x.copy(), isobar::zeros({x.size(0)}, Dtype::f64)};
+  RmsNorm out{raw::clone(x), isobar::zeros({x.size(0)}, Dtype::f64)};
   for (int64_t n = 0; n < x.size(0); ++n) {
     double mean = 0;
     for (int64_t c = 0; c < x.size(1); ++c) mean += (at(x, n, c) * at(x, n, c) - mean) / (c + 1);
-    out.rrms.write<double>()[n] = std::sqrt(1 / (mean + eps));
+    raw::write<double>(out.rrms)[n] = std::sqrt(1 / (mean + eps));
     for (int64_t c = 0; c < x.size(1); ++c)
-      out.y.write<double>()[n * x.size(1) + c] = weight.at({c}) * at(x, n, c) * out.rrms.at({n});
+      raw::write<double>(out.y)[n * x.size(1) + c] = weight.at({c}) * at(x, n, c) * out.rrms.at({n});
   }
   return out;
 }
@@ -109,19 +111,20 @@ Tensor dyt(const Tensor& x, double alpha, const Tensor& weight, const Tensor& bi
   Tensor y(x.shape(), Dtype::f64);
   for (int64_t n = 0; n < x.size(0); ++n)
     for (int64_t c = 0; c < x.size(1); ++c)
-      y.write<double>()[n * x.size(1) + c] = bias.at({c}) + weight.at({c}) * std::tanh(at(x, n, c) * alpha);
+      raw::write<double>(y)[n * x.size(1) + c] =
+          bias.at({c}) + weight.at({c}) * std::tanh(at(x, n, c) * alpha);
   return y;
 }
 
 DytGradients dyt_backward(const Tensor& dy, const Tensor& x, double alpha, const Tensor& weight) {
   const Tensor one = isobar::ones({x.size(1)}, Dtype::f64), none = isobar::zeros({x.size(1)}, Dtype::f64);
   const Tensor t = dyt(x, alpha, one, none);
-  DytGradients g{x.copy(), 0, column_sums(dy, t, {}, isobar::ones({x.size(0)}, Dtype::f64)),
+  DytGradients g{raw::clone(x), 0, column_sums(dy, t, {}, isobar::ones({x.size(0)}, Dtype::f64)),
                  column_sums(dy, x, {}, {})};
   for (int64_t n = 0; n < x.size(0); ++n)
     for (int64_t c = 0; c < x.size(1); ++c) {
       const double before = at(dy, n, c) * weight.at({c}) * (1 - at(t, n, c)) * (1 + at(t, n, c));
-      g.dx.write<double>()[n * x.size(1) + c] = alpha * before;
+      raw::write<double>(g.dx)[n * x.size(1) + c] = alpha * before;
       g.dalpha += at(x, n, c) * before;
     }
   return g;

@@ -8,7 +8,7 @@ namespace {
 using Values = std::vector<double>;
 
 void put(Tensor& target, const Values& values) {
-  for (size_t i = 0; i < values.size(); ++i) target.write<double>()[i] = values[i];
+  for (size_t i = 0; i < values.size(); ++i) raw::write<double>(target)[i] = values[i];
 }
 
 }  // namespace

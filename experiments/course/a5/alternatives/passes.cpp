@@ -9,7 +9,7 @@ namespace {
 // target ← a · target + b · f(source)
 template <class F>
 void mix(Tensor& target, double a, double b, const Tensor& source, F f) {
-  double* const to = target.write<double>();
+  double* const to = raw::write<double>(target);
   const double* const from = source.data<double>();
   std::transform(to, to + target.numel(), from, to, [&](double t, double s) { return a * t + b * f(s); });
 }
@@ -26,7 +26,7 @@ void sgd(Tensor& w, const Tensor& dw, double lr, double decay) {
 }
 
 void Momentum::step(Tensor& w, const Tensor& dw) {
-  Tensor g = dw.copy();
+  Tensor g = raw::clone(dw);
   mix(g, 1, decay, w, same);
   if (!velocity.defined()) velocity = none_of(w);
   mix(velocity, momentum, 1, g, same);
@@ -42,9 +42,9 @@ void AdamW::step(Tensor& w, const Tensor& dw) {
   steps += 1;
   double b1 = 1, b2 = 1;
   for (int64_t i = 0; i < steps; ++i) b1 *= beta1, b2 *= beta2;
-  Tensor direction = m.copy();
+  Tensor direction = raw::clone(m);
   for (int64_t i = 0; i < w.numel(); ++i)
-    direction.write<double>()[i] =
+    raw::write<double>(direction)[i] =
         m.data<double>()[i] / (1 - b1) / (std::sqrt(v.data<double>()[i] / (1 - b2)) + eps);
   mix(w, 1 - lr * decay, -lr, direction, same);
 }
@@ -57,7 +57,7 @@ double clip(std::vector<Tensor>& gradients, double most) {
   const double norm = std::sqrt(static_cast<double>(squares));
   const double factor = norm > most && norm < INFINITY ? most / norm : 1;
   if (factor != 1)
-    for (Tensor& g : gradients) mix(g, factor, 0, g.copy(), same);
+    for (Tensor& g : gradients) mix(g, factor, 0, raw::clone(g), same);
   return norm;
 }
 
@@ -65,7 +65,7 @@ void RmsProp::step(std::vector<Tensor>& weights, const std::vector<Tensor>& grad
   if (squares.empty()) std::transform(weights.begin(), weights.end(), std::back_inserter(squares), none_of);
   for (size_t k = 0; k < weights.size(); ++k) {
     mix(squares[k], rho, 1 - rho, gradients[k], squared);
-    double* const to = weights[k].write<double>();
+    double* const to = raw::write<double>(weights[k]);
     for (int64_t i = 0; i < weights[k].numel(); ++i)
       to[i] -= lr * gradients[k].data<double>()[i] / (eps + std::sqrt(squares[k].data<double>()[i]));
   }

@@ -29,7 +29,7 @@ Variances variances_of(Init init, int64_t width) {
 Tensor predict_std(int64_t depth, int64_t width, const Variances& variances) {
   Tensor y({depth}, Dtype::f64);
   for (int64_t l = 1; l <= depth; ++l)
-    y.write<double>()[l - 1] = share * std::sqrt(square(l, width, variances));
+    raw::write<double>(y)[l - 1] = share * std::sqrt(square(l, width, variances));
   return y;
 }
 
@@ -41,14 +41,14 @@ double plateau_std(int64_t width, const Variances& variances) {
 Tensor predict_gradient_norm(int64_t depth, int64_t width, int64_t batch, const Variances& variances) {
   Tensor y({depth}, Dtype::f64);
   for (int64_t l = 0; l < depth; ++l)
-    y.write<double>()[l] = std::sqrt(0.5 * batch * width * width * square(l, width, variances) *
-                                     std::pow(width * variances.weight / 2, depth - l - 1));
+    raw::write<double>(y)[l] = std::sqrt(0.5 * batch * width * width * square(l, width, variances) *
+                                         std::pow(width * variances.weight / 2, depth - l - 1));
   return y;
 }
 
 Signals measure(const Tensor& x, const Tensor& weights, const Tensor& biases, const Tensor& dy) {
   const int64_t depth = weights.size(0), width = weights.size(1);
-  Tensor all = weights.copy().set_trainable();
+  Tensor all = raw::clone(weights).set_trainable();
   std::vector<double> stds, norms;
   {
     isobar::Tape tape;

@@ -16,7 +16,7 @@ Matrix head_of(const Tensor& x, int64_t h) {
 }
 
 void add_head(Tensor& x, int64_t h, const Matrix& m) {
-  double* to = x.write<double>();
+  double* to = raw::write<double>(x);
   for (size_t t = 0; t < m.size(); ++t)
     for (size_t d = 0; d < m[t].size(); ++d) to[(t * x.size(1) + h) * x.size(2) + d] += m[t][d];
 }
@@ -38,7 +38,7 @@ Matrix transposed(const Matrix& a) {
 
 Tensor turn(const Tensor& x, double base, int64_t start, bool back) {
   if (x.size(-1) % 2) isobar::throw_error(fmt::format("rope: {} has no pairs", x.shape()));
-  Tensor y = x.copy();
+  Tensor y = raw::clone(x);
   const int64_t half = x.size(2) / 2;
   for (int64_t t = 0; t < x.size(0); ++t)
     for (int64_t h = 0; h < x.size(1); ++h)
@@ -46,8 +46,8 @@ Tensor turn(const Tensor& x, double base, int64_t start, bool back) {
         const double angle = (t + start) / std::pow(base, double(j) / half);
         const std::complex<double> z = std::complex<double>(x.at({t, h, j}), x.at({t, h, j + half})) *
                                        std::polar(1.0, back ? -angle : angle);
-        y.write<double>()[(t * x.size(1) + h) * 2 * half + j] = z.real();
-        y.write<double>()[(t * x.size(1) + h) * 2 * half + j + half] = z.imag();
+        raw::write<double>(y)[(t * x.size(1) + h) * 2 * half + j] = z.real();
+        raw::write<double>(y)[(t * x.size(1) + h) * 2 * half + j + half] = z.imag();
       }
   return y;
 }

@@ -14,7 +14,7 @@ struct View {  // of x (T, H, D)
 };
 
 double& at(Tensor& x, int64_t t, int64_t h, int64_t d) {
-  return x.write<double>()[(t * x.size(1) + h) * x.size(2) + d];
+  return raw::write<double>(x)[(t * x.size(1) + h) * x.size(2) + d];
 }
 
 double dot(const View& a, int64_t t, int64_t h, const View& b, int64_t s, int64_t g) {
@@ -44,10 +44,10 @@ Tensor rope_backward(const Tensor& dy, double base, int64_t start) {
   // conjugate: swap the sign of the second half, turn, swap back
   const auto conjugate = [](Tensor x) {
     for (int64_t i = 0; i < x.numel(); ++i)
-      if (i % x.size(2) >= x.size(2) / 2) x.write<double>()[i] *= -1;
+      if (i % x.size(2) >= x.size(2) / 2) raw::write<double>(x)[i] *= -1;
     return x;
   };
-  return conjugate(rope(conjugate(dy.copy()), base, start));
+  return conjugate(rope(conjugate(raw::clone(dy)), base, start));
 }
 
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal) {
@@ -71,7 +71,7 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, bool caus
       }
       for (int64_t d = 0; d < dim; ++d) at(out.y, t, h, d) = mixed[d] / sum;
       for (int64_t s = 0; s <= last; ++s)
-        out.probability.write<double>()[(h * q.size(0) + t) * keys + s] = std::exp(logits[s] - top) / sum;
+        raw::write<double>(out.probability)[(h * q.size(0) + t) * keys + s] = std::exp(logits[s] - top) / sum;
     }
   return out;
 }
@@ -100,8 +100,8 @@ AttentionGradients attention_backward(const Tensor& dy, const Tensor& q, const T
 }
 
 Tensor swiglu(const Tensor& gate, const Tensor& up) {
-  Tensor y = up.copy();
-  double* out = y.write<double>();
+  Tensor y = raw::clone(up);
+  double* out = raw::write<double>(y);
   for (const double x : gate.to_vector<double>())
     *out++ *= x < 0 ? x * std::exp(x) / (1 + std::exp(x)) : x / (1 + std::exp(-x));
   return y;
@@ -109,8 +109,8 @@ Tensor swiglu(const Tensor& gate, const Tensor& up) {
 
 SwigluGradients swiglu_backward(const Tensor& dy, const Tensor& gate, const Tensor& up) {
   const Tensor activated = swiglu(gate, isobar::ones(gate.shape(), Dtype::f64));
-  SwigluGradients g{dy.copy(), dy.copy()};
-  double *dgate = g.dgate.write<double>(), *dup = g.dup.write<double>();
+  SwigluGradients g{raw::clone(dy), raw::clone(dy)};
+  double *dgate = raw::write<double>(g.dgate), *dup = raw::write<double>(g.dup);
   for (int64_t i = 0; i < dy.numel(); ++i) {
     const double s = 1 / (1 + std::exp(-gate.data<double>()[i])), y = activated.data<double>()[i];
     dup[i] *= y;
@@ -127,14 +127,14 @@ Tensor decode(Cache& cache, const Tensor& q, const Tensor& k, const Tensor& v) {
     const Shape longer{length + 1, k.size(1), k.size(2)};
     for (auto [kept, more] : {std::pair{&cache.k, &k}, std::pair{&cache.v, &v}}) {
       Tensor next = isobar::zeros(longer, Dtype::f64);
-      for (int64_t i = 0; i < length * width; ++i) next.write<double>()[i] = kept->data<double>()[i];
+      for (int64_t i = 0; i < length * width; ++i) raw::write<double>(next)[i] = kept->data<double>()[i];
       for (int64_t i = 0; i < width; ++i)
-        next.write<double>()[length * width + i] = more->data<double>()[t * width + i];
+        raw::write<double>(next)[length * width + i] = more->data<double>()[t * width + i];
       *kept = next;
     }
-    const Tensor one = q.view({1, q.size(1), q.size(2)}, q.strides(), t * row).copy();
+    const Tensor one = raw::clone(raw::as_strided(q, {1, q.size(1), q.size(2)}, q.strides(), t * row));
     const Tensor mixed = attention(one, cache.k, cache.v, false).y;
-    for (int64_t i = 0; i < row; ++i) y.write<double>()[t * row + i] = mixed.data<double>()[i];
+    for (int64_t i = 0; i < row; ++i) raw::write<double>(y)[t * row + i] = mixed.data<double>()[i];
   }
   return y;
 }

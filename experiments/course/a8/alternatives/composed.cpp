@@ -27,8 +27,8 @@ Tensor turned(const Tensor& x) {
       cos.push_back(std::cos(angle));
       sin.push_back(std::sin(angle));
     }
-  const Tensor c = isobar::tensor({length, half}, cos).to(x.dtype()),
-               s = isobar::tensor({length, half}, sin).to(x.dtype());
+  const Tensor c = raw::cast(isobar::tensor({length, half}, cos), x.dtype()),
+               s = raw::cast(isobar::tensor({length, half}, sin), x.dtype());
   const Tensor a = isobar::slice(x, 3, 0, half), b = isobar::slice(x, 3, half, 2 * half);
   return isobar::concat({a * c - b * s, a * s + b * c}, 3);
 }
@@ -37,7 +37,7 @@ Tensor mask_of(int64_t length, Dtype dtype) {
   std::vector<double> mask;
   for (int64_t t = 0; t < length; ++t)
     for (int64_t s = 0; s < length; ++s) mask.push_back(s > t ? -1e30 : 0);
-  return isobar::tensor({length, length}, mask).to(dtype);
+  return raw::cast(isobar::tensor({length, length}, mask), dtype);
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ Batch batch_of(const Tensor& tokens, const Tensor& starts, int64_t length) {
     check(0 <= start && start < tokens.size(0) - length,
           "batch_of: wanted a start in [0, N − {}) with N = {}, got {}", length, tokens.size(0), start);
     for (int64_t t = 0; t < length; ++t) {
-      out.x.write<int64_t>()[b * length + t] = tokens.at({start + t});
-      out.y.write<int64_t>()[b * length + t] = tokens.at({start + t + 1});
+      raw::write<int64_t>(out.x)[b * length + t] = tokens.at({start + t});
+      raw::write<int64_t>(out.y)[b * length + t] = tokens.at({start + t + 1});
     }
   }
   return out;
@@ -59,8 +59,8 @@ Parameters initial(const Config& config, const Rng& rng) {
   Parameters all;
   const int64_t c = config.width;
   const auto add = [&](const std::string& name, int64_t rows, int64_t columns, double std = 0.02) {
-    Tensor w = rng.split(name).normal({rows, columns}).copy();
-    for (int64_t i = 0; i < w.numel(); ++i) w.write<float>()[i] *= static_cast<float>(std);
+    Tensor w = raw::clone(rng.split(name).normal({rows, columns}));
+    for (int64_t i = 0; i < w.numel(); ++i) raw::write<float>(w)[i] *= static_cast<float>(std);
     all[name] = w.set_trainable();
   };
   add("embedding", config.vocabulary, c);
@@ -93,7 +93,8 @@ double evaluate(const Parameters& parameters, const Config& config, const Tensor
   std::vector<double> losses;
   const int64_t texts = (tokens.numel() - 1) / length;
   for (int64_t i = 0; i < texts; ++i) {
-    const Batch one = batch_of(tokens, isobar::full({1}, i * length, Dtype::f64).to(Dtype::i64), length);
+    const Batch one =
+        batch_of(tokens, raw::cast(isobar::full({1}, i * length, Dtype::f64), Dtype::i64), length);
     const Tensor log_p = isobar::log_softmax(forward(parameters, config, one.x));
     for (int64_t t = 0; t < length; ++t)
       losses.push_back(-log_p.at({0, t, one.y.at({0, t}) < 0 ? 0 : int64_t(one.y.at({0, t}))}));

@@ -1,0 +1,243 @@
+// The walk back: how a tape turns its nodes into gradients.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "../core/kernels/map.h"
+#include "../core/raw.h"
+#include "ops.h"
+#include "tape.h"
+#include "tape_log.h"
+
+namespace isobar {
+namespace {
+
+constexpr const char* used_up =
+    "{}: part of this tape was already used up by an earlier backward; open it as Tape tape({{.higher_order = "
+    "true}}) to walk twice";
+
+// A gradient may have the shape that its input was broadcast to, and is then summed; nothing else.
+void check_sums_to(const Node& node, size_t input, Dtype dtype, const Tensor& dx) {
+  const Shape &got = dx.shape(), &wanted = node.inputs[input].shape;
+  bool sums = got.ndim() >= wanted.ndim();
+  for (int d = 1; sums && d <= wanted.ndim(); ++d) sums = wanted[-d] == got[-d] || wanted[-d] == 1;
+  const bool turned = std::is_permutation(got.begin(), got.end(), wanted.begin(), wanted.end());
+  check(sums, "backward of {}: the gradient of input {} must be {}, got {}{}", node.place(), input, wanted,
+        got,
+        turned                         ? "; is it transposed?"
+        : got.numel() < wanted.numel() ? "; spread it over the input with broadcast_to()"
+                                       : "");
+  check(dx.dtype() == dtype, "backward of {}: the gradient of input {} must be {}, got {}", node.place(),
+        input, dtype, dx.dtype());
+}
+
+// What backward computes from must be what the op saw.
+void check_unchanged(const Node& node) {
+  const auto check_one = [&](const Version& version, uint64_t stamp, const auto& name_of_value) {
+    if (!version.overwritten_since(stamp)) [[likely]]
+      return;
+    const char* const writer = version.writer();
+    throw_error(fmt::format(
+        "backward: {} of {} was overwritten{}{} after it was recorded; call backward before step()",
+        name_of_value(), node.place(), writer != nullptr ? " by " : "", writer != nullptr ? writer : ""));
+  };
+  for (const Node::Input& input : node.inputs)
+    if (input.version != nullptr)
+      check_one(*input.version, input.stamp,
+                [&] { return fmt::format("input {} {}", &input - node.inputs.data(), input.shape); });
+  check_one(*node.version, node.stamp, [&] { return fmt::format("the result {}", node.shape); });
+}
+
+// sum + dx, in place where nobody else can see the sum.
+Tensor added(Tensor sum, Tensor dx) {
+  if (!sum.defined()) return dx;
+  check(sum.shape() == dx.shape() && sum.dtype() == dx.dtype(),
+        "backward: gradients {} {} and {} {} do not add", sum.shape(), sum.dtype(), dx.shape(), dx.dtype());
+  if (Tape::active() != nullptr || !raw::sole_owner(sum) || !sum.is_contiguous()) return add(sum, dx);
+  const Tensor numbers = raw::contiguous(std::move(dx));
+  dispatch_float("backward", sum.dtype(),
+                 [&]<class T>() { kernels::add_into(sum.numel(), numbers.data<T>(), raw::write<T>(sum)); });
+  return sum;
+}
+
+}  // namespace
+
+int64_t Tape::own_slot(const Tensor& y, const char* what) {
+  check(y.defined(), "{}: the tensor is undefined", what);
+  if (y.trainable()) return slot_of(y);  // a leaf's gradient by itself is dy
+  const TapeSlot slot = raw::slot(y);
+  check(slot.tape == serial_,
+        "{}: a tensor {} was not recorded on this tape; no input of it is trainable, or it was made before "
+        "the tape or after detach()",
+        what, y.shape());
+  check(slot.index >= first_, used_up, what);
+  return slot.index;
+}
+
+void Tape::backward(const Tensor& loss) {
+  check(loss.defined(),
+        "backward: loss must be a single number, got an undefined tensor; give it a value first");
+  check(loss.numel() == 1, "backward: loss must be a single number, got {}; did you mean mean(loss)?",
+        loss.shape());
+  backward(loss, ones(loss.shape(), loss.dtype()));
+}
+
+void Tape::backward(const Tensor& y, const Tensor& dy) {
+  const int64_t start = own_slot(y, "backward");
+  check(dy.shape() == y.shape() && dy.dtype() == y.dtype(), "backward: dy must be {} {}, got {} {}",
+        y.shape(), y.dtype(), dy.shape(), dy.dtype());
+  const NoTape pause;
+  std::vector<Tensor> leaves, gradients;
+  std::vector<int64_t> slots;
+  for (const Leaf& leaf : leaves_)
+    if (leaf.tensor.trainable()) leaves.push_back(leaf.tensor), slots.push_back(leaf.slot);
+  gradients.resize(leaves.size());
+  walk(start, dy, slots, gradients);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (!gradients[i].defined()) continue;
+    Tensor sum = leaves[i].grad();
+    leaves[i].clear_grad();
+    leaves[i].set_grad(added(std::move(sum), std::move(gradients[i])));
+  }
+  forget_used_slots();
+}
+
+std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& dy) {
+  check(active() == this, "gradient: this tape is not the active one");
+  const int64_t start = own_slot(y, "gradient");
+  std::vector<int64_t> wanted;
+  for (const Tensor& x : xs) wanted.push_back(needs_gradient(x) ? slot_of(x) : own_slot(x, "gradient"));
+  const Tensor seed = dy.defined() ? dy : ones(y.shape(), y.dtype());
+  std::optional<NoTape> pause;
+  if (!options_.higher_order) pause.emplace();
+  std::vector<Tensor> gradients(wanted.size());
+  walk(start, seed, wanted, gradients);
+  for (size_t i = 0; i < xs.size(); ++i)
+    if (!gradients[i].defined()) gradients[i] = zeros(xs[i].shape(), xs[i].dtype());
+  forget_used_slots();
+  return gradients;
+}
+
+// Ends a walk: no adjoint stays behind, whatever happened.
+class Tape::Walking {
+ public:
+  Walking(Tape& tape, int64_t start, std::span<const int64_t> wanted)
+      : tape_(tape), start_(start), wanted_(wanted) {
+    tape_.walking_ = true;
+  }
+  ~Walking() {
+    const auto clear = [&](int64_t slot) { tape_.at(slot).adjoint = Tensor(), tape_.at(slot).keep = false; };
+    for (const Leaf& leaf : tape_.leaves_) clear(leaf.slot);
+    for (const int64_t slot : wanted_)
+      if (slot >= tape_.first_) clear(slot);
+    for (int64_t slot = tape_.first_; !done && slot <= start_; ++slot) clear(slot);
+    tape_.walking_ = false;
+  }
+  bool done = false;
+
+ private:
+  Tape& tape_;
+  const int64_t start_;
+  const std::span<const int64_t> wanted_;
+};
+
+// Visits the nodes that y, in slot `start`, depends on, from last to first. `sums` holds what the adjoints of
+// the wanted slots begin with (undefined: nothing), and in the end these adjoints.
+void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums) {
+  check(!walking_, "backward: another backward of this tape is under way");
+  Walking walking(*this, start, wanted);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    check(wanted[i] >= first_, used_up, "gradient");
+    at(wanted[i]).keep = true;
+    if (wanted[i] <= start) at(wanted[i]).adjoint = std::move(sums[i]);
+  }
+  accumulate(start, std::move(dy));
+  int64_t waiting = at(start).leaf ? 0 : 1;  // nodes with an adjoint that have not been visited
+  for (int64_t slot = start; waiting > 0; --slot)
+    if (!at(slot).leaf && at(slot).adjoint.defined()) waiting += visit(slot) - 1;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i] <= start) sums[i] = at(wanted[i]).adjoint;
+  walking.done = true;
+}
+
+// One step of the walk: the node's closure, then each input's gradient moved into, or added to, that input's
+// adjoint. Returns for how many nodes this was the first gradient.
+int64_t Tape::visit(int64_t slot) {
+  Node* const node = at(slot).node.get();
+  check(node != nullptr, used_up, "backward");
+  check_unchanged(*node);
+  Tensor dy = at(slot).keep ? at(slot).adjoint : std::move(at(slot).adjoint);
+  at(slot).adjoint = at(slot).keep ? dy : Tensor();
+
+  std::array<Tensor, 8> few;
+  std::vector<Tensor> many(node->inputs.size() > few.size() ? node->inputs.size() : 0);
+  const std::span<Tensor> dx = many.empty() ? std::span<Tensor>(few.data(), node->inputs.size()) : many;
+  int64_t reached = 0;
+  const auto reaches = [&](size_t i) { return node->inputs[i].slot >= 0; };
+  for (size_t i = 0; i < dx.size(); ++i) {
+    if (!reaches(i)) continue;
+    check(node->inputs[i].slot >= first_, used_up, "backward");
+    if (node->continues_sums) reached -= take(node->inputs[i].slot, dx[i]);
+  }
+  run_node(*node, std::move(dy), dx);
+  for (size_t i = 0; i < dx.size(); ++i)
+    if (reaches(i) && dx[i].defined()) reached += accumulate(node->inputs[i].slot, std::move(dx[i]));
+  if (!options_.higher_order) {
+    at(slot).node.reset();
+    --held_;
+  }
+  return reached;
+}
+
+// The closure's gradients, summed back to the inputs' shapes.
+void Tape::run_node(Node& node, Tensor dy, std::span<Tensor> dx) {
+  Wants wants;
+  for (size_t i = 0; i < dx.size(); ++i)
+    if (node.inputs[i].slot >= 0) wants.set(i);
+  if (recording.log != nullptr) recording.log->on_backward(node, dy);
+  node.backward(std::move(dy), wants, dx);
+  if (recording.log != nullptr) recording.log->on_gradients(serial_, node, dx);
+  for (size_t i = 0; i < dx.size(); ++i) {
+    const Node::Input& input = node.inputs[i];
+    if (input.slot < 0 || !dx[i].defined()) continue;
+    const Dtype dtype = at(input.slot).dtype;
+    if (dx[i].shape() != input.shape || dx[i].dtype() != dtype) {
+      check_sums_to(node, i, dtype, dx[i]);
+      dx[i] = sum_to_size(dx[i], input.shape);
+    }
+    if (options_.detect_anomaly && !all_finite(dx[i]))
+      throw NotFinite(fmt::format("backward of {}: the gradient of input {} {} is not finite", node.place(),
+                                  i, input.shape));
+  }
+}
+
+// Moves the adjoint of a slot into `dx`. Returns 1 where a node had one, else 0.
+int64_t Tape::take(int64_t slot, Tensor& dx) {
+  dx = std::exchange(at(slot).adjoint, Tensor());
+  return dx.defined() && !at(slot).leaf;
+}
+
+// Adds dx to the adjoint of a slot. Returns 1 where it was the first gradient of a node, else 0. A backward
+// that is recorded appends slots: no reference to a slot outlives the sum.
+int64_t Tape::accumulate(int64_t slot, Tensor dx) {
+  Tensor before = std::exchange(at(slot).adjoint, Tensor());
+  const bool first = !before.defined() && !at(slot).leaf;
+  Tensor sum = added(std::move(before), std::move(dx));
+  at(slot).adjoint = std::move(sum);
+  return first;
+}
+
+// A tape that outlives many backwards begins its list of slots anew after each: a step costs the same however
+// many went before. Numbers of slots are never used again.
+void Tape::forget_used_slots() {
+  if (held_ > 0 || walking_) return;
+  first_ = next_slot();
+  slots_.clear();
+  leaf_slots_.clear();
+  for (Leaf& leaf : leaves_) {
+    leaf.slot = leaf_slots_.slot_of(leaf.tensor.id()) = next_slot();
+    add_leaf_slot(leaf.tensor.dtype());
+  }
+}
+
+}  // namespace isobar

@@ -1,0 +1,57 @@
+// LeafTable: which slot a leaf has on a tape, by the identity of its tensor. A parameter itself knows of no
+// tape, so every use of one asks here: open addressing in one array, a few instructions a question.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "../core/object_memory.h"
+
+namespace isobar {
+
+class LeafTable {
+ public:
+  // The slot of this tensor, to be set where it is `fresh`. The reference lasts until the next call.
+  int64_t& slot_of(const void* id) {
+    if (2 * (count_ + 1) > places_.size()) grow();
+    Place& place = find(id);
+    if (place.id == nullptr) {
+      place = {id, fresh};
+      ++count_;
+    }
+    return place.slot;
+  }
+  static constexpr int64_t fresh = -1;
+
+  void clear() {
+    places_.clear();
+    count_ = 0;
+  }
+
+ private:
+  struct Place {
+    const void* id = nullptr;
+    int64_t slot = fresh;
+  };
+
+  Place& find(const void* id) {
+    const size_t mask = places_.size() - 1;
+    // Fibonacci hashing (Knuth 1973, section 6.4): tensors stand 32 bytes or more apart.
+    size_t i = (reinterpret_cast<uintptr_t>(id) >> 5) * 0x9E3779B97F4A7C15 >> 40;
+    for (i &= mask; places_[i].id != nullptr && places_[i].id != id; i = (i + 1) & mask) {
+    }
+    return places_[i];
+  }
+  void grow() {
+    auto before = std::exchange(places_, {});
+    places_.resize(before.empty() ? 16 : 2 * before.size());
+    for (const Place& place : before)
+      if (place.id != nullptr) find(place.id) = place;
+  }
+
+  std::vector<Place, ObjectAllocator<Place>> places_;
+  size_t count_ = 0;
+};
+
+}  // namespace isobar

@@ -1,0 +1,26 @@
+#include "recording.h"
+
+#include <mutex>
+#include <unordered_set>
+
+#include "tape.h"
+
+namespace isobar {
+
+constinit thread_local Recording recording;
+
+const std::string* Scope::intern(std::string_view name) {
+  static std::mutex mutex;
+  static auto* const names =
+      new std::unordered_set<std::string>;  // never destroyed: nodes may outlive statics
+  const std::lock_guard lock(mutex);
+  return &*names->emplace(name).first;
+}
+
+NoTape::NoTape() { recording.paused = recording.tape != nullptr ? recording.tape->serial() : 0; }
+
+WithPrecision::WithPrecision(Precision precision) {
+  recording.precision = bf16_obstacle().empty() ? precision : Precision::f32;
+}
+
+}  // namespace isobar

@@ -1,0 +1,55 @@
+// raw: what no tape sees. Views of any strides, copies, conversions and writing, for ops, kernels, optimizers,
+// initialization and files. A layer's forward uses the recorded contiguous(), clone() and cast() of ops.h
+// instead: whatever goes through this header has no gradient.
+//
+//   const Tensor rows = raw::contiguous(x);
+//   Tensor y(x.shape(), x.dtype());
+//   float* const numbers = raw::write<float>(y);
+#pragma once
+
+#include <memory>
+
+#include "tensor.h"
+
+namespace isobar::raw {
+
+// The tensor's own fields, for the functions below.
+struct Access {
+  static Tensor::Impl& of(const Tensor& x) { return x.impl(); }
+  static const std::shared_ptr<Tensor::Impl>& handle(const Tensor& x) { return x.impl_; }
+  static void* address(const Tensor& x, Dtype dtype) { return x.address(dtype); }
+  static Tensor view(const Tensor::Impl& from, const Shape& shape, const Strides& strides, int64_t offset,
+                     bool contiguous);
+};
+
+// The same storage under another shape, strides and offset, all in elements, the offset from x's origin.
+// Throws Error where an element would lie outside of the storage.
+Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset = 0);
+// x if it is contiguous, else a contiguous copy.
+Tensor contiguous(const Tensor& x);
+Tensor contiguous(Tensor&& x);
+// An independent contiguous copy; the same in another dtype.
+Tensor clone(const Tensor& x);
+Tensor cast(const Tensor& x, Dtype dtype);
+
+// The element at the origin, for writing: the one door through which values change. T must be the dtype.
+// `writer` is a text that lives as long as the program ("AdamW's step"): backward names it where a value that
+// it needs was overwritten.
+template <class T>
+T* write(Tensor& x, const char* writer = nullptr) {
+  void* const address = Access::address(x, dtype_of<T>());
+  Access::of(x).storage->version->count_write(writer);
+  return static_cast<T*>(address);
+}
+
+// Where a tensor stands on a tape.
+inline TapeSlot slot(const Tensor& x) { return Access::of(x).slot; }
+inline void set_slot(const Tensor& x, TapeSlot slot) { Access::of(x).slot = slot; }
+
+inline const std::shared_ptr<Storage>& storage(const Tensor& x) { return Access::of(x).storage; }
+// True when this handle is the only one on these numbers, so that they may be overwritten unseen.
+inline bool sole_owner(const Tensor& x) {
+  return Access::handle(x).use_count() == 1 && storage(x).use_count() == 1;
+}
+
+}  // namespace isobar::raw
