@@ -157,6 +157,11 @@ class Tape {
   // A fresh key for a random op: depends on the step's key, the module path, and how many keys that path
   // took.
   Rng next_key();
+  // The slot of the next op, and whether y was recorded here in slot `first` or later.
+  int64_t next_slot() const { return first_ + static_cast<int64_t>(slots_.size()); }
+  bool holds(const Tensor& y, int64_t first) const {
+    return raw::slot(y).tape == serial_ && raw::slot(y).index >= first;
+  }
   // Whether an op on x is recorded here. Throws Error, naming `op`, where x was computed on a tape that has
   // ended, or in a part of this one that a backward has used up.
   bool needs_gradient(const Tensor& x, const char* op = "tape") const {
@@ -186,7 +191,6 @@ class Tape {
   };
   class Walking;
   Slot& at(int64_t slot) { return slots_[slot - first_]; }
-  int64_t next_slot() const { return first_ + static_cast<int64_t>(slots_.size()); }
   bool is_outer(const Tensor& x, const char* op) const;
   int64_t slot_of(const Tensor& x);
   void add_leaf_slot(Dtype dtype);

@@ -14,6 +14,9 @@
 // rest it passes over. References are valid during the visit only.
 #pragma once
 
+#include <concepts>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,8 +53,18 @@ class Fields {
   void buffer(std::string_view name, Tensor& buffer) {
     if (buffer.defined()) on_buffer(name, buffer);
   }
-  // A part that has fields of its own.
+  // A part that has fields of its own. A part that a pointer owns must be there; an optional one may be absent.
   void operator()(std::string_view name, HasFields& part) { on_part(name, part); }
+  template <std::derived_from<HasFields> Part>
+  void operator()(std::string_view name, const std::unique_ptr<Part>& part) {
+    check(part != nullptr, "fields: the part {} is null; give it a module, or leave it out of fields()",
+          name);
+    on_part(name, *part);
+  }
+  template <std::derived_from<HasFields> Part>
+  void operator()(std::string_view name, std::optional<Part>& part) {
+    if (part.has_value()) on_part(name, *part);
+  }
   // Settings. `help` is one line with the unit.
   void operator()(std::string_view name, bool& value, std::string_view help = "") {
     on_bool(name, value, help);

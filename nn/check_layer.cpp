@@ -23,9 +23,11 @@ std::string listed(const std::vector<std::string>& names) {
 // One layer under test. Every check makes its own copy of it.
 class Examination {
  public:
-  Examination(const LayerMaker& make, const Tensor& x, const CheckLayerOptions& options)
-      : trial_(make, x), options_(options) {
-    report_.layer = fmt::format("{} on x {}", make()->type_name(), x.shape());
+  Examination(const LayerMaker& make, const LayerInputs& x, const CheckLayerOptions& options)
+      : trial_(make, x, options.call), options_(options) {
+    std::vector<std::string> shapes;
+    for (const Tensor& one : x) shapes.push_back(one.shape().text());
+    report_.layer = fmt::format("{} on x {}", make()->type_name(), listed(shapes));
     report_.std_ratio = report_.gradient_ratio = std::nan("");
   }
 
@@ -38,6 +40,7 @@ class Examination {
     check("used twice", [&] { return used_twice(); });
     check("save and load", [&] { return save_and_load(); });
     check("train and eval", [&] { return train_and_eval(); });
+    check("recompute", [&] { return recomputed(); });
     for (int64_t size : {0, 1}) check(fmt::format("batch of {}", size), [&] { return batch(size); });
     check("strided input", [&] { return strided(); });
     check("1, 2, 8 threads", [&] { return thread_counts(); });
@@ -82,7 +85,7 @@ class Examination {
 
   LayerCheck repeated() {
     const auto module = trial_.moved(Dtype::f32);
-    const Tensor x = trial_.input(Dtype::f32);
+    const LayerTrial::Inputs x = trial_.input(Dtype::f32);
     const std::vector<double> first = trial_.output(*module, x).to_vector<double>();
     if (trial_.output(*module, x).to_vector<double>() != first)
       return outcome(
@@ -113,9 +116,9 @@ class Examination {
 
   LayerCheck untouched() {
     const auto module = trial_.moved();
-    const Tensor x = trial_.input();
+    const LayerTrial::Inputs x = trial_.input();
     std::vector<NamedTensor> watched = named_parameters(*module);
-    watched.push_back({"x", x});
+    for (size_t i = 0; i < x.size(); ++i) watched.push_back({trial_.name_of_input(i), x[i]});
     std::vector<std::vector<double>> before;
     for (const NamedTensor& one : watched) before.push_back(one.tensor.to_vector<double>());
     LayerStep step;
@@ -139,6 +142,20 @@ class Examination {
     return outcome(wrong.empty(), wrong.empty() ? "the gradients of two uses add up" : wrong);
   }
 
+  LayerCheck recomputed() {
+    const auto plain = trial_.moved(Dtype::f32), again = trial_.moved(Dtype::f32);
+    const LayerTrial::Inputs x = trial_.input(Dtype::f32);
+    if (trial_.step(*plain, x).numbers() != trial_.recomputed_step(*again, x).numbers())
+      return outcome(false, "values or gradients change when forward is computed again in backward");
+    const std::vector<NamedTensor> wanted = named_state(*plain), state = named_state(*again);
+    for (size_t i = 0; i < state.size(); ++i)
+      if (state[i].tensor.to_vector<double>() != wanted[i].tensor.to_vector<double>())
+        return outcome(false, fmt::format("{} moves twice when forward is computed again in backward; ask "
+                                          "recomputing() before you move it",
+                                          state[i].name));
+    return outcome(true, "the same bits when forward is computed again in backward");
+  }
+
   // On the layer as it was made: what fields() forgets is not converted to f64 either.
   LayerCheck fields() {
     const auto module = trial_.made();
@@ -159,7 +176,7 @@ class Examination {
     load_state(*fresh, named_state(*original));
     eval(*original);
     eval(*fresh);
-    const Tensor x = trial_.input(Dtype::f32);
+    const LayerTrial::Inputs x = trial_.input(Dtype::f32);
     return outcome(trial_.step(*fresh, x).numbers() == trial_.step(*original, x).numbers(),
                    "loaded by name into a second one, which then computes the same");
   }
@@ -176,9 +193,11 @@ class Examination {
       return values;
     };
     const auto before = state();
-    const Tensor x = trial_.input(Dtype::f32);
-    const std::vector<double> y = (*module)(x).to_vector<double>();  // without a tape: dropout would throw
-    if ((*module)(x).to_vector<double>() != y) return outcome(false, "two calls in evaluation differ");
+    const LayerTrial::Inputs x = trial_.input(Dtype::f32);
+    const std::vector<double> y =
+        trial_.call(*module, x).to_vector<double>();  // no tape: dropout would throw
+    if (trial_.call(*module, x).to_vector<double>() != y)
+      return outcome(false, "two calls in evaluation differ");
     if (state() != before) return outcome(false, "a call in evaluation changes the state");
     return outcome(true, trial_.random() ? "training draws from the tape's key, evaluation does not"
                          : trial_.same_in_evaluation() ? "no difference"
@@ -187,7 +206,7 @@ class Examination {
 
   LayerCheck batch(int64_t size) {
     const auto module = trial_.moved();
-    const Tensor x = trial_.rows(size);
+    const LayerTrial::Inputs x = trial_.rows(size);
     try {
       trial_.output(*module, x);
     } catch (const Error& error) {
@@ -195,14 +214,14 @@ class Examination {
     }
     const LayerStep step = trial_.step(*module, x);
     const Tensor whole = trial_.output(*trial_.moved(), trial_.input());
-    const bool keeps_batch = whole.ndim() > 0 && whole.size(0) == trial_.input().size(0);
+    const bool keeps_batch = whole.ndim() > 0 && whole.size(0) == trial_.input()[0].size(0);
     const bool finite = step.y_finite() && step.gradients_finite();
     if (!keeps_batch && size == 0 && !finite)
       return {"", Outcome::skipped,
               fmt::format("y {} does not keep the batch, and is NaN without one", whole.shape())};
     if (!finite)
       return outcome(false, fmt::format("NaN or infinity in {} for x {}",
-                                        step.y_finite() ? "a gradient" : "y", x.shape()));
+                                        step.y_finite() ? "a gradient" : "y", x[0].shape()));
     const Shape wanted = keeps_batch ? whole.shape().with(0, size) : step.y.shape();
     const bool right = step.y.shape() == wanted;
     return outcome(right, right ? fmt::format("y {}", wanted)
@@ -219,7 +238,7 @@ class Examination {
 
   LayerCheck thread_counts() {
     const auto module = trial_.moved(Dtype::f32);
-    const Tensor x = trial_.enlarged(options_.large);
+    const LayerTrial::Inputs x = trial_.enlarged(options_.large);
     const int before = threads();
     std::vector<std::vector<double>> results;
     for (const int count : {1, 2, 8}) {
@@ -228,15 +247,17 @@ class Examination {
     }
     set_threads(before);
     const bool same = results[0] == results[1] && results[0] == results[2];
-    return outcome(same, fmt::format("{} bits for x {}", same ? "the same" : "other", x.shape()));
+    return outcome(same, fmt::format("{} bits for x {}", same ? "the same" : "other", x[0].shape()));
   }
 
   LayerCheck narrow() {
     const auto single = trial_.moved(Dtype::f32), wide = trial_.moved(Dtype::f32);
     convert(*wide, Dtype::f64);
-    const Tensor x = trial_.input(Dtype::f32);
-    const double apart =
-        trial_.step(*single, x).distance(trial_.step(*wide, is_float(x.dtype()) ? cast(x, Dtype::f64) : x));
+    const LayerTrial::Inputs x = trial_.input(Dtype::f32);
+    LayerTrial::Inputs widened = x;
+    for (Tensor& one : widened)
+      if (is_float(one.dtype())) one = cast(one, Dtype::f64);
+    const double apart = trial_.step(*single, x).distance(trial_.step(*wide, widened));
     const bool near = apart <= options_.f32_tolerance;
     return outcome(
         near, near ? fmt::format("within {:.0e}", options_.f32_tolerance)
@@ -260,10 +281,14 @@ class Examination {
 
 }  // namespace
 
-LayerReport check_layer(const LayerMaker& make, const Tensor& x, const CheckLayerOptions& options) {
-  check(x.defined() && x.ndim() >= 1 && x.size(0) >= 2,
+LayerReport check_layer(const LayerMaker& make, const LayerInputs& x, const CheckLayerOptions& options) {
+  check(!x.empty(), "check_layer: wanted at least one example input");
+  check(x.size() == 1 || options.call != nullptr,
+        "check_layer: {} inputs want options.call, which says how the layer takes them", x.size());
+  for (const Tensor& one : x) check(one.defined(), "check_layer: an example input is undefined");
+  check(x[0].ndim() >= 1 && x[0].size(0) >= 2,
         "check_layer: wanted an example x with a batch of at least 2 as its first dimension, got {}",
-        x.defined() ? x.shape().text() : "an undefined tensor");
+        x[0].shape());
   return Examination(make, x, options).run();
 }
 

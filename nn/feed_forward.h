@@ -26,12 +26,14 @@ struct FeedForward : Module {
       : linear1(width, hidden, rng.split("linear1"), {.bias = options.bias}),
         linear2(hidden, width, rng.split("linear2"), {.bias = options.bias}),
         activation(std::move(chosen_activation)),
-        dropout(options.dropout) {}
+        dropout(options.dropout) {
+    check(activation != nullptr, "feed_forward: the activation is null; wanted a module");
+  }
 
   Tensor forward(const Tensor& x) override { return linear2(dropout((*activation)(linear1(x)))); }
   void fields(Fields& f) override {
     f("linear1", linear1);
-    f("activation", *activation);
+    f("activation", activation);
     f("dropout", dropout);
     f("linear2", linear2);
   }

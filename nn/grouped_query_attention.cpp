@@ -14,36 +14,6 @@ GroupedQueryAttentionOptions checked(int64_t width, int64_t n_head, GroupedQuery
   return options;
 }
 
-// `past` gains the keys and values of x; null: there is nothing before x, and nothing is kept.
-Tensor attend(GroupedQueryAttention& self, const Tensor& x, KeyValues* past) {
-  const GroupedQueryAttentionOptions& options = self.options;
-  const int64_t width = self.q_proj.weight.size(1);
-  check(x.ndim() == 3 && x.size(2) == width, "attention: wanted x (B, T, {}), got {}", width, x.shape());
-  const auto heads = [&](const Tensor& y, int64_t count) {
-    return reshape(y, {x.size(0), x.size(1), count, width / self.n_head});
-  };
-  Tensor q = heads(self.q_proj(x), self.n_head);
-  Tensor k = heads(self.k_proj(x), options.n_kv_head);
-  Tensor v = heads(self.v_proj(x), options.n_kv_head);
-  if (options.qk_norm) {
-    q = (*self.q_norm)(q);
-    k = (*self.k_norm)(k);
-  }
-  const bool begun = past != nullptr && past->k.defined();
-  if (options.rope_base) {
-    const int64_t start = begun ? past->k.size(1) : 0;
-    q = rope(q, *options.rope_base, start, options.rope_style);
-    k = rope(k, *options.rope_base, start, options.rope_style);
-  }
-  if (begun) {
-    k = concat({past->k, k}, 1);
-    v = concat({past->v, v}, 1);
-  }
-  if (past != nullptr) *past = {k, v};
-  const Tensor mixed = attention(q, k, v, {.causal = options.causal, .softcap = options.softcap});
-  return self.o_proj(reshape(mixed, x.shape()));
-}
-
 }  // namespace
 
 GroupedQueryAttention::GroupedQueryAttention(int64_t width, int64_t head_count, const Rng& rng,
@@ -60,15 +30,46 @@ GroupedQueryAttention::GroupedQueryAttention(int64_t width, int64_t head_count, 
   }
 }
 
-Tensor GroupedQueryAttention::forward(const Tensor& x) { return attend(*this, x, nullptr); }
-Tensor GroupedQueryAttention::forward(const Tensor& x, KeyValues& past) { return attend(*this, x, &past); }
+Tensor GroupedQueryAttention::forward(const Tensor& x) { return attend(x, nullptr); }
+Tensor GroupedQueryAttention::operator()(const Tensor& x, KeyValues& past) {
+  return call([&] { return attend(x, &past); });
+}
+
+// `past` gains the keys and values of x; null: there is nothing before x, and nothing is kept.
+Tensor GroupedQueryAttention::attend(const Tensor& x, KeyValues* past) {
+  const int64_t width = q_proj.weight.size(1);
+  check(x.ndim() == 3 && x.size(2) == width, "attention: wanted x (B, T, {}), got {}", width, x.shape());
+  const auto heads = [&](const Tensor& y, int64_t count) {
+    return reshape(y, {x.size(0), x.size(1), count, width / n_head});
+  };
+  Tensor q = heads(q_proj(x), n_head);
+  Tensor k = heads(k_proj(x), options.n_kv_head);
+  Tensor v = heads(v_proj(x), options.n_kv_head);
+  if (options.qk_norm) {
+    q = (*q_norm)(q);
+    k = (*k_norm)(k);
+  }
+  const bool begun = past != nullptr && past->k.defined();
+  if (options.rope_base) {
+    const int64_t start = begun ? past->k.size(1) : 0;
+    q = rope(q, *options.rope_base, start, options.rope_style);
+    k = rope(k, *options.rope_base, start, options.rope_style);
+  }
+  if (begun) {
+    k = concat({past->k, k}, 1);
+    v = concat({past->v, v}, 1);
+  }
+  if (past != nullptr) *past = {k, v};
+  const Tensor mixed = attention(q, k, v, {.causal = options.causal, .softcap = options.softcap});
+  return o_proj(reshape(mixed, x.shape()));
+}
 
 void GroupedQueryAttention::fields(Fields& f) {
   f("q_proj", q_proj);
   f("k_proj", k_proj);
   f("v_proj", v_proj);
-  if (q_norm) f("q_norm", *q_norm);
-  if (k_norm) f("k_norm", *k_norm);
+  f("q_norm", q_norm);
+  f("k_norm", k_norm);
   f("o_proj", o_proj);
 }
 

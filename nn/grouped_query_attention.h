@@ -27,7 +27,7 @@ struct GroupedQueryAttentionOptions {
 
 // x (B, T, C) → (B, T, C), D = C / n_head, even where there is a rotation. All projections start as Linear's
 // default.
-struct GroupedQueryAttention : Module {
+struct GroupedQueryAttention : CachingAttention {
   int64_t n_head;
   GroupedQueryAttentionOptions options;
   Linear q_proj, k_proj, v_proj, o_proj;
@@ -36,9 +36,12 @@ struct GroupedQueryAttention : Module {
   GroupedQueryAttention(int64_t width, int64_t head_count, const Rng& rng,
                         const GroupedQueryAttentionOptions& chosen = {});
   Tensor forward(const Tensor& x) override;
-  // The same where `past` holds the tokens before x; x's are added to it.
-  Tensor forward(const Tensor& x, KeyValues& past);
+  using Module::operator();
+  Tensor operator()(const Tensor& x, KeyValues& past) override;
   void fields(Fields& f) override;
+
+ private:
+  Tensor attend(const Tensor& x, KeyValues* past);
 };
 
 }  // namespace isobar

@@ -2,8 +2,8 @@
 // row instead of all.
 //
 //   KeyValueCache cache;
-//   Tensor logits = model.forward(prompt, cache);    // (1, T, vocabulary), T tokens read
-//   logits = model.forward(next_token, cache);       // (1, 1, vocabulary), as if all T + 1 were read again
+//   Tensor logits = model(prompt, cache);    // (1, T, vocabulary), T tokens read
+//   logits = model(next_token, cache);       // (1, 1, vocabulary), as if all T + 1 were read again
 //
 // It belongs to one text (or batch of texts of one length), one model and one thread. Keys and values that
 // were recorded on a tape belong to that tape: generate without one.
@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "../core/tensor.h"
+#include "module.h"
 
 namespace isobar {
 
@@ -19,6 +19,13 @@ namespace isobar {
 // none.
 struct KeyValues {
   Tensor k, v;
+};
+
+// Attention that can take the keys and values of earlier tokens from a cache.
+struct CachingAttention : Module {
+  using Module::operator();
+  // x (B, T, C) → (B, T, C), where `past` holds the tokens before x; x's are added to it.
+  virtual Tensor operator()(const Tensor& x, KeyValues& past) = 0;
 };
 
 struct KeyValueCache {

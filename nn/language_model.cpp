@@ -103,11 +103,7 @@ Tensor LanguageModel::forward(const Tensor& symbols) { return lm_head(hidden(sym
 
 Tensor LanguageModel::loss(const Tensor& symbols, const Tensor& targets) {
   if (!fuses_loss()) return cross_entropy((*this)(symbols), targets);
-  if (lm_head.path().empty()) assign_paths(*this);  // operator() is not there to do it
-  const Scope whole(Scope::intern(path()));
-  const Tensor x = hidden(symbols);
-  const Scope scope(Scope::intern(lm_head.path()));
-  return linear_cross_entropy(x, lm_head.weight, targets);
+  return call([&] { return lm_head.cross_entropy(hidden(symbols), targets); }, Output::hidden);
 }
 
 // What lm_head reads.
@@ -121,16 +117,19 @@ Tensor LanguageModel::hidden(const Tensor& symbols) {
   return (*norm)(x);
 }
 
-Tensor LanguageModel::forward(const Tensor& symbols, KeyValueCache& cache) {
+Tensor LanguageModel::operator()(const Tensor& symbols, KeyValueCache& cache) {
+  return call([&] { return continued(symbols, cache); });
+}
+
+Tensor LanguageModel::continued(const Tensor& symbols, KeyValueCache& cache) {
   check(
       symbols.ndim() == 2 && cache.length + symbols.size(1) <= config.block_size,
       "language_model: wanted symbols (B, T) with T up to {} after the {} in the cache, got {}; begin a new "
       "cache with the last tokens",
       config.block_size - cache.length, cache.length, symbols.shape());
-  if (cache.length == 0) assign_paths(*this);  // operator() is not there to do it
   cache.layers.resize(blocks.size());
   Tensor x = embed(symbols, cache.length);
-  for (size_t i = 0; i < blocks.size(); ++i) x = blocks[i].forward(x, cache.layers[i]);
+  for (size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, cache.layers[i]);
   cache.length += symbols.size(1);
   return lm_head((*norm)(x));
 }
@@ -145,10 +144,10 @@ Tensor LanguageModel::embed(const Tensor& symbols, int64_t start) {
 
 void LanguageModel::fields(Fields& f) {
   f("embed_tokens", embed_tokens);
-  if (embed_positions) f("embed_positions", *embed_positions);
+  f("embed_positions", embed_positions);
   f("dropout", dropout);
   for (size_t i = 0; i < blocks.size(); ++i) f(fmt::format("blocks.{}", i), blocks[i]);
-  f("norm", *norm);
+  f("norm", norm);
   f("lm_head", lm_head);
 }
 

@@ -65,10 +65,11 @@ struct LanguageModel : Module {
 
   LanguageModel(const LanguageModelConfig& chosen, const Rng& rng);
   Tensor forward(const Tensor& symbols) override;
+  using Module::operator();
   // The logits of `symbols` after the tokens in `cache`, to which they are added; an empty cache begins a
   // text. The same as those of the whole text at once but for rounding: products of few rows are summed in
   // another order. Throws Error where there would be more than block_size tokens.
-  Tensor forward(const Tensor& symbols, KeyValueCache& cache);
+  Tensor operator()(const Tensor& symbols, KeyValueCache& cache);
   // cross_entropy(model(symbols), targets), targets (B, T). Where fuses_loss(), the logits never exist as a
   // whole: the difference is one of rounding, and nobody sees an output of lm_head and of the model.
   Tensor loss(const Tensor& symbols, const Tensor& targets);
@@ -81,6 +82,7 @@ struct LanguageModel : Module {
  private:
   Tensor embed(const Tensor& symbols, int64_t start);
   Tensor hidden(const Tensor& symbols);
+  Tensor continued(const Tensor& symbols, KeyValueCache& cache);
 };
 
 }  // namespace isobar

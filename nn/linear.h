@@ -25,6 +25,12 @@ struct Linear : Module {
   }
 
   Tensor forward(const Tensor& x) override { return linear(x, weight, bias); }
+  // cross_entropy((*this)(x), targets) without holding all logits at a time; see linear_cross_entropy().
+  Tensor cross_entropy(const Tensor& x, const Tensor& targets) {
+    check(!bias.defined(), "linear: cross_entropy() is for layers without bias, this one has {}",
+          bias.defined() ? bias.shape() : Shape());
+    return call([&] { return linear_cross_entropy(x, weight, targets); }, Output::hidden);
+  }
   void fields(Fields& f) override {
     f("weight", weight);
     f("bias", bias);

@@ -3,254 +3,85 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
-#include <functional>
-#include <map>
-#include <set>
 #include <typeinfo>
 #include <utility>
 
-#include "../autograd/recompute.h"
 #include "../autograd/tape.h"
 #include "observe.h"
 
 namespace isobar {
 namespace {
 
-std::string join(const std::string& prefix, std::string_view name) {
-  return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
-}
-
-// "isobar::RMSNorm" → "RMSNorm".
-std::string short_type_name(const std::type_info& type) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
-  const std::string name = status == 0 ? text.get() : type.name();
-  const size_t colon = name.rfind("::");
-  return colon == std::string::npos ? name : name.substr(colon + 2);
-}
-
-// The visitor behind all functions below: goes through the whole tree, parents before children, and calls
-// back with full names.
-class Walk : public Fields {
- public:
-  std::function<void(const std::string& name, Tensor&, bool is_buffer)> on_tensor = [](const std::string&,
-                                                                                       Tensor&, bool) {};
-  std::function<void(const std::string& path, HasFields&)> on_struct = [](const std::string&, HasFields&) {};
-
-  void run(HasFields& part) {
-    on_struct(prefix_, part);
-    part.fields(*this);
-  }
-
- protected:
-  void on_parameter(std::string_view name, Tensor& tensor) override {
-    on_tensor(join(prefix_, name), tensor, false);
-  }
-  void on_buffer(std::string_view name, Tensor& tensor) override {
-    on_tensor(join(prefix_, name), tensor, true);
-  }
-  void on_part(std::string_view name, HasFields& part) override {
-    const std::string outer = std::exchange(prefix_, join(prefix_, name));
-    run(part);
-    prefix_ = outer;
-  }
-
- private:
-  std::string prefix_;
-};
-
-template <class F>
-void each_module(HasFields& model, const F& f) {
-  Walk walk;
-  walk.on_struct = [&](const std::string& path, HasFields& part) {
-    if (auto* module = dynamic_cast<Module*>(&part)) f(path, *module);
-  };
-  walk.run(model);
-}
-
-// Each tensor once, under its first name.
-template <class F>
-void each_tensor(HasFields& model, const F& f) {
-  std::set<const void*> seen;
-  Walk walk;
-  walk.on_tensor = [&](const std::string& name, Tensor& tensor, bool is_buffer) {
-    if (seen.insert(tensor.id()).second) f(name, tensor, is_buffer);
-  };
-  walk.run(model);
-}
-
-// What describe() prints: one line for a struct, then its parts, indented.
-class Description : public Fields {
- public:
-  std::string of(HasFields& part, const std::string& name, int depth) {
-    tensors_.clear();
-    children_.clear();
-    part.fields(*this);
-    const auto* module = dynamic_cast<Module*>(&part);
-    std::string line(2 * depth, ' ');
-    if (!name.empty()) line += name + ": ";
-    line += module != nullptr ? module->type_name() : short_type_name(typeid(part));
-    line += tensors_;
-    const int64_t count = parameter_count(part);
-    if (count > 0) line += fmt::format("  ({} parameters)", count);
-    line += '\n';
-    // The members are overwritten on the way down.
-    for (const auto& [child_name, child] : std::exchange(children_, {}))
-      line += of(*child, child_name, depth + 1);
-    return line;
-  }
-
- protected:
-  void on_parameter(std::string_view name, Tensor& tensor) override {
-    const bool tied = !seen_.insert(tensor.id()).second;
-    tensors_ += fmt::format("  {} {}{}", name, tensor.shape(),
-                            tied                 ? " tied"
-                            : tensor.trainable() ? ""
-                                                 : " frozen");
-  }
-  void on_buffer(std::string_view name, Tensor& tensor) override {
-    tensors_ += fmt::format("  {} {} buffer", name, tensor.shape());
-  }
-  void on_part(std::string_view name, HasFields& part) override {
-    children_.emplace_back(std::string(name), &part);
-  }
-
- private:
-  std::string tensors_;
-  std::vector<std::pair<std::string, HasFields*>> children_;
-  std::set<const void*> seen_;
-};
+int64_t next_slot() { return Tape::active() != nullptr ? Tape::active()->next_slot() : 0; }
 
 }  // namespace
 
-Tensor Module::operator()(const Tensor& x) {
-  // Nobody called us in turn and nobody named us: this is the model itself.
-  if (path_ == nullptr && recording.scope == nullptr) assign_paths(*this);
-  const Scope scope(path_ != nullptr ? path_ : recording.scope);
-  try {
-    Tensor y = forward(x);
-    // A forward that returned its input gets a place of its own on the tape, observed or not: gradients then
-    // add up in the same order, and observation does not change a bit of them.
-    return observer_ == nullptr && y.id() != x.id() ? y : alias(y);
-  } catch (Error& error) {
-    error.locate(path());
-    throw;
-  }
+Module::Module(Module&& other) noexcept { *this = std::move(other); }
+
+// Observers follow a module that moves.
+Module& Module::operator=(Module&& other) noexcept {
+  if (this == &other) return *this;
+  if (observation_ != nullptr) observation_->module = nullptr;
+  path_ = other.path_;
+  training_ = other.training_;
+  observation_ = std::exchange(other.observation_, nullptr);
+  if (observation_ != nullptr) observation_->module = this;
+  return *this;
 }
 
-// The same numbers as a new tensor, recorded; the observer, if any, sees y now and its gradient in the
-// backward.
-Tensor Module::alias(const Tensor& y) {
+Module::~Module() {
+  if (observation_ != nullptr) observation_->module = nullptr;
+}
+
+Tensor Module::forward(const Tensor& x) {
+  throw_error(
+      fmt::format("{}: no forward of one tensor is written for it; got x {}", type_name(), x.shape()));
+}
+
+Tensor Module::operator()(const Tensor& x) {
+  return call([&] { return forward(x); });
+}
+
+// The name of a call's scope. Nobody called the module in turn and nobody named it: this is the model itself.
+const std::string* Module::scope() {
+  if (path_ == nullptr && recording.scope == nullptr) assign_paths(*this);
+  return path_ != nullptr ? path_ : recording.scope;
+}
+
+Module::Call::Call(Module& module) : scope(module.scope()), first_slot(next_slot()) {}
+
+// y as the module's output. What the call did not compute itself (its input, a weight) gets a place of its own
+// on the tape, observed or not: gradients then add up in the same order, and observation does not change a bit
+// of them. The observers see y now and its gradient in backward, as long as the module lives.
+Tensor Module::show(const Tensor& y, const Call& call) {
+  if (!y.defined()) return y;
+  const bool observed = observation_ != nullptr && !observation_->observers.empty();
+  const Tape* const tape = Tape::active();
+  if (!observed && (tape == nullptr || tape->holds(y, call.first_slot))) return y;
   const Tensor view = y.detach();
-  if (observer_ == nullptr) return record("identity", view, {y}, [](Tensor dy) { return dy; });
+  if (!observed) return record("identity", view, {y}, [](Tensor dy) { return dy; });
   if (!recomputing()) {
     const NoTape pause;
-    observer_->on_output(*this, y);
+    for (Observer* observer : observation_->observers) observer->on_output(*this, y);
   }
-  return record("observe", view, {y}, [this](Tensor dy) {
+  return record("observe", view, {y}, [link = observation_](Tensor dy) {
     const NoTape pause;
-    if (observer_ != nullptr) observer_->on_output_gradient(*this, dy);
+    if (link->module != nullptr)
+      for (Observer* observer : link->observers) observer->on_output_gradient(*link->module, dy);
     return dy;
   });
 }
 
-std::string Module::type_name() const { return short_type_name(typeid(*this)); }
+const std::shared_ptr<Observation>& Module::observation() {
+  if (observation_ == nullptr) observation_ = std::make_shared<Observation>(Observation{this, {}});
+  return observation_;
+}
+
+std::string Module::type_name() const { return type_name_of(*this); }
 
 const std::string& Module::path() const {
   static const std::string none;
   return path_ != nullptr ? *path_ : none;
 }
-
-std::vector<NamedTensor> named_parameters(HasFields& model) {
-  std::vector<NamedTensor> result;
-  each_tensor(model, [&](const std::string& name, Tensor& tensor, bool) {
-    if (tensor.trainable()) result.push_back({name, tensor});
-  });
-  return result;
-}
-
-std::vector<Tensor> parameters(HasFields& model) {
-  std::vector<Tensor> result;
-  for (NamedTensor& parameter : named_parameters(model)) result.push_back(std::move(parameter.tensor));
-  return result;
-}
-
-std::vector<NamedTensor> named_state(HasFields& model) {
-  std::vector<NamedTensor> result;
-  each_tensor(model, [&](const std::string& name, Tensor& tensor, bool) {
-    result.push_back({name, tensor});
-  });
-  return result;
-}
-
-std::vector<NamedModule> named_modules(HasFields& model) {
-  std::vector<NamedModule> result;
-  each_module(model, [&](const std::string& path, Module& module) { result.push_back({path, &module}); });
-  return result;
-}
-
-int64_t parameter_count(HasFields& model) {
-  int64_t count = 0;
-  for (const Tensor& parameter : parameters(model)) count += parameter.numel();
-  return count;
-}
-
-void assign_paths(HasFields& model) {
-  each_module(model, [](const std::string& path, Module& module) { module.set_path(path); });
-}
-
-void train(HasFields& model) {
-  each_module(model, [](const std::string&, Module& module) { module.set_training(true); });
-}
-
-void eval(HasFields& model) {
-  each_module(model, [](const std::string&, Module& module) { module.set_training(false); });
-}
-
-void clear_gradients(const std::vector<Tensor>& parameters) {
-  for (const Tensor& parameter : parameters) parameter.clear_grad();
-}
-
-void convert(HasFields& model, Dtype dtype) {
-  check(is_float(dtype), "convert: wanted f32 or f64, got {}", dtype);
-  // Old tensors are kept until the end: an identity must not be reused while it is a key.
-  std::map<const void*, std::pair<Tensor, Tensor>> replaced;
-  Walk walk;
-  walk.on_tensor = [&](const std::string&, Tensor& tensor, bool) {
-    if (!is_float(tensor.dtype()) || tensor.dtype() == dtype) return;
-    const auto [entry, fresh] = replaced.try_emplace(tensor.id(), tensor, Tensor());
-    if (fresh) entry->second.second = cast(tensor.detach(), dtype).set_trainable(tensor.trainable());
-    tensor = entry->second.second;
-  };
-  walk.run(model);
-}
-
-void copy_state(HasFields& from, HasFields& to) { load_state(to, named_state(from)); }
-
-void load_state(HasFields& to, const std::vector<NamedTensor>& state) {
-  std::map<std::string, Tensor> given;
-  for (const NamedTensor& entry : state) {
-    const bool fresh = given.emplace(entry.name, entry.tensor).second;
-    check(fresh, "load_state: {} is given twice", entry.name);
-  }
-  std::vector<std::pair<Tensor, Tensor>> pairs;
-  for (NamedTensor& wanted : named_state(to)) {
-    const auto entry = given.find(wanted.name);
-    check(entry != given.end(), "load_state: the model has {} {}, the given state does not", wanted.name,
-          wanted.tensor.shape());
-    const Tensor& value = entry->second;
-    check(value.shape() == wanted.tensor.shape() && value.dtype() == wanted.tensor.dtype(),
-          "load_state: {} is {} {} in the model, but {} {} in the given state", wanted.name,
-          wanted.tensor.shape(), wanted.tensor.dtype(), value.shape(), value.dtype());
-    pairs.emplace_back(std::move(wanted.tensor), value);
-    given.erase(entry);
-  }
-  check(given.empty(), "load_state: the given state has {}, the model does not",
-        given.empty() ? "" : given.begin()->first);
-  for (auto& [target, value] : pairs) assign(target, value);
-}
-
-std::string describe(HasFields& model) { return Description().of(model, "", 0); }
 
 }  // namespace isobar

@@ -6,7 +6,15 @@
 //     void fields(Fields& f) override { f("weight", weight); }
 //   };
 //   RMSNorm norm(256);
-//   Tensor y = norm(x);               // operator() calls forward and shows the output to an observer, if any
+//   Tensor y = norm(x);               // operator() calls forward and shows the output to observers, if any
+//
+// A layer of other inputs than one tensor has an operator() of its own, which goes through the same door:
+//
+//   struct CrossAttention : Module {
+//     Tensor operator()(const Tensor& x, const Tensor& memory) {
+//       return call([&] { return out_proj(attention(q_proj(x), k_proj(memory), v_proj(memory))); });
+//     }
+//   };
 //
 // fields() lists parameters, buffers and parts once; every function below is a visitor of it. Modules move
 // but do not copy (a member-wise copy would share weights): build a second one and copy_state() into it.
@@ -15,6 +23,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../autograd/ops.h"
@@ -23,17 +32,19 @@
 
 namespace isobar {
 
-class Observer;
+struct Observation;
 
 class Module : public HasFields {
  public:
   Module() = default;
-  Module(Module&&) = default;
-  Module& operator=(Module&&) = default;
+  Module(Module&&) noexcept;
+  Module& operator=(Module&&) noexcept;
+  ~Module() override;
 
-  // forward(x) in this module's scope, seen by its observer. Errors gain the module's path.
+  // forward(x) in this module's scope, seen by its observers. Errors gain the module's path.
   Tensor operator()(const Tensor& x);
-  virtual Tensor forward(const Tensor& x) = 0;
+  // One tensor in, one out. Layers of other inputs leave it alone: it then throws Error.
+  virtual Tensor forward(const Tensor& x);
 
   // The class's name, for printing; the default asks the compiler.
   virtual std::string type_name() const;
@@ -47,13 +58,50 @@ class Module : public HasFields {
   // For the visitors below and Watch.
   void set_path(const std::string& path) { path_ = Scope::intern(path); }
   void set_training(bool training) { training_ = training; }
-  void set_observer(Observer* observer) { observer_ = observer; }
+  const std::shared_ptr<Observation>& observation();
+
+ protected:
+  enum class Output { shown, hidden };
+  // body() as this module's forward: in its scope, its output seen by observers (a Tensor, or several in a
+  // pair, tuple, array or vector), its path in errors. `hidden` is for what is not the module's output, such
+  // as a loss that is computed along with it.
+  template <class Body>
+  auto call(const Body& body, Output output = Output::shown) {
+    const Call here(*this);
+    try {
+      auto y = body();
+      if (output == Output::shown) each_output(y, [&](Tensor& tensor) { tensor = show(tensor, here); });
+      return y;
+    } catch (Error& error) {
+      error.locate(path());
+      throw;
+    }
+  }
 
  private:
-  Tensor alias(const Tensor& y);
+  // A call under way: opens the module's scope.
+  struct Call {
+    explicit Call(Module& module);
+    const Scope scope;
+    const int64_t first_slot;  // of the tape that records; the call's own ops come from here on
+  };
+  const std::string* scope();
+  Tensor show(const Tensor& y, const Call& call);
+
+  template <class Visit>
+  static void each_output(Tensor& y, const Visit& visit) {
+    visit(y);
+  }
+  template <class Many, class Visit>
+  static void each_output(Many& many, const Visit& visit) {
+    if constexpr (requires { many.begin(); })
+      for (auto& one : many) each_output(one, visit);
+    else if constexpr (requires { std::tuple_size<Many>::value; })
+      std::apply([&](auto&... one) { (each_output(one, visit), ...); }, many);
+  }
 
   const std::string* path_ = nullptr;
-  Observer* observer_ = nullptr;
+  std::shared_ptr<Observation> observation_;  // made by the first Watch
   bool training_ = true;
 };
 
@@ -88,6 +136,8 @@ void convert(HasFields& model, Dtype dtype);
 // shape or dtype, and then nothing has been copied.
 void copy_state(HasFields& from, HasFields& to);
 void load_state(HasFields& to, const std::vector<NamedTensor>& state);
+// The class's name as the compiler knows it, without namespaces.
+std::string type_name_of(const HasFields& part);
 // An indented tree, one module a line: name, type, its own tensors, and the number of parameters in it.
 std::string describe(HasFields& model);
 

@@ -1,5 +1,6 @@
 #include "observe.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -91,15 +92,20 @@ void Probe::clear() {
   values_before_.clear();
 }
 
-Watch::Watch(HasFields& model, Observer& observer) : modules_(named_modules(model)) {
-  for (const NamedModule& entry : modules_) {
+Watch::Watch(HasFields& model, Observer& observer) : observer_(observer) {
+  for (const NamedModule& entry : named_modules(model)) {
     entry.module->set_path(entry.path);
-    entry.module->set_observer(&observer);
+    watched_.push_back(entry.module->observation());
+    watched_.back()->observers.push_back(&observer);
   }
 }
 
 Watch::~Watch() {
-  for (const NamedModule& entry : modules_) entry.module->set_observer(nullptr);
+  for (const auto& observation : watched_) {
+    auto& observers = observation->observers;
+    const auto mine = std::find(observers.rbegin(), observers.rend(), &observer_);
+    if (mine != observers.rend()) observers.erase(std::next(mine).base());
+  }
 }
 
 }  // namespace isobar

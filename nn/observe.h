@@ -11,6 +11,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -81,8 +82,15 @@ class Probe : public Observer {
   std::vector<Tensor> values_before_;
 };
 
-// Attaches an observer to every module of a model and assigns paths; detaches when destroyed. The model must
-// stay where it is meanwhile.
+// The link between a module and its observers. It outlives either: the module may move or end while it is
+// watched, and before its gradient comes back.
+struct Observation {
+  Module* module;  // null once it has ended
+  std::vector<Observer*> observers;
+};
+
+// Attaches an observer to every module of a model and assigns paths; detaches when destroyed. Of several
+// watches on one model each observer sees everything.
 class Watch {
  public:
   Watch(HasFields& model, Observer& observer);
@@ -91,7 +99,8 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
 
  private:
-  std::vector<NamedModule> modules_;
+  Observer& observer_;
+  std::vector<std::shared_ptr<Observation>> watched_;
 };
 
 }  // namespace isobar

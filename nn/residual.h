@@ -19,6 +19,7 @@ struct Residual : Module {
   explicit Residual(std::unique_ptr<Module> branch, Placement where = Placement::none,
                     std::unique_ptr<Module> branch_norm = nullptr)
       : body(std::move(branch)), norm(std::move(branch_norm)), placement(where) {
+    check(body != nullptr, "residual: the branch is null; wanted a module");
     check((placement == Placement::none) == (norm == nullptr),
           "residual: wanted a norm with placement pre or post, and none with placement none");
   }
@@ -29,8 +30,8 @@ struct Residual : Module {
     return placement == Placement::post ? (*norm)(y) : y;
   }
   void fields(Fields& f) override {
-    f("body", *body);
-    if (norm) f("norm", *norm);
+    f("body", body);
+    if (norm) f("norm", norm);
   }
 };
 

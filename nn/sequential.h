@@ -24,7 +24,10 @@ struct Sequential : Module {
     add(std::make_unique<First>(std::move(first)));
     (add(std::make_unique<Rest>(std::move(rest))), ...);
   }
-  void add(std::unique_ptr<Module> part) { parts.push_back(std::move(part)); }
+  void add(std::unique_ptr<Module> part) {
+    check(part != nullptr, "sequential: part {} is null; wanted a module", parts.size());
+    parts.push_back(std::move(part));
+  }
 
   Tensor forward(const Tensor& x) override {
     Tensor y = x;
@@ -32,7 +35,7 @@ struct Sequential : Module {
     return y;
   }
   void fields(Fields& f) override {
-    for (size_t i = 0; i < parts.size(); ++i) f(std::to_string(i), *parts[i]);
+    for (size_t i = 0; i < parts.size(); ++i) f(std::to_string(i), parts[i]);
   }
 };
 

@@ -14,11 +14,13 @@ struct SkipInit : Module {
   Tensor alpha;
 
   explicit SkipInit(std::unique_ptr<Module> branch, double initial = 0)
-      : body(std::move(branch)), alpha(full({1}, initial).set_trainable()) {}
+      : body(std::move(branch)), alpha(full({1}, initial).set_trainable()) {
+    check(body != nullptr, "skip_init: the branch is null; wanted a module");
+  }
 
   Tensor forward(const Tensor& x) override { return x + alpha * (*body)(x); }
   void fields(Fields& f) override {
-    f("body", *body);
+    f("body", body);
     f("alpha", alpha);
   }
 };
@@ -29,11 +31,13 @@ struct ReZero : Module {
   Tensor resweight;
 
   explicit ReZero(std::unique_ptr<Module> branch)
-      : body(std::move(branch)), resweight(zeros({1}).set_trainable()) {}
+      : body(std::move(branch)), resweight(zeros({1}).set_trainable()) {
+    check(body != nullptr, "rezero: the branch is null; wanted a module");
+  }
 
   Tensor forward(const Tensor& x) override { return x + resweight * (*body)(x); }
   void fields(Fields& f) override {
-    f("body", *body);
+    f("body", body);
     f("resweight", resweight);
   }
 };

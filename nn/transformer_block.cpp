@@ -1,7 +1,5 @@
 #include "transformer_block.h"
 
-#include "grouped_query_attention.h"
-
 namespace isobar {
 
 TransformerBlock::TransformerBlock(int64_t width, std::unique_ptr<Module> attention_part,
@@ -11,6 +9,8 @@ TransformerBlock::TransformerBlock(int64_t width, std::unique_ptr<Module> attent
       mlp(std::move(feed_forward_part)),
       dropout(options.dropout),
       placement(options.placement) {
+  check(self_attn != nullptr && mlp != nullptr, "transformer_block: {} is null; wanted a module",
+        self_attn == nullptr ? "self_attn" : "mlp");
   const std::string norm = placement == Placement::none ? "none" : options.norm;
   input_layernorm = make_norm(norm, width, options.norm_options);
   post_attention_layernorm = make_norm(norm, width, options.norm_options);
@@ -26,19 +26,21 @@ Tensor TransformerBlock::forward(const Tensor& x) {
   return branch(h, *post_attention_layernorm, *mlp);
 }
 
-Tensor TransformerBlock::forward(const Tensor& x, KeyValues& past) {
-  auto* caching = dynamic_cast<GroupedQueryAttention*>(self_attn.get());
-  check(caching != nullptr, "transformer_block: {} keeps no keys and values; wanted GroupedQueryAttention",
-        self_attn->type_name());
-  const Tensor h = branch(x, *input_layernorm, [&](const Tensor& y) { return caching->forward(y, past); });
-  return branch(h, *post_attention_layernorm, *mlp);
+Tensor TransformerBlock::operator()(const Tensor& x, KeyValues& past) {
+  return call([&] {
+    auto* const caching = dynamic_cast<CachingAttention*>(self_attn.get());
+    check(caching != nullptr, "transformer_block: {} keeps no keys and values; wanted GroupedQueryAttention",
+          self_attn->type_name());
+    const Tensor h = branch(x, *input_layernorm, [&](const Tensor& y) { return (*caching)(y, past); });
+    return branch(h, *post_attention_layernorm, *mlp);
+  });
 }
 
 void TransformerBlock::fields(Fields& f) {
-  f("input_layernorm", *input_layernorm);
-  f("self_attn", *self_attn);
-  f("post_attention_layernorm", *post_attention_layernorm);
-  f("mlp", *mlp);
+  f("input_layernorm", input_layernorm);
+  f("self_attn", self_attn);
+  f("post_attention_layernorm", post_attention_layernorm);
+  f("mlp", mlp);
   f("dropout", dropout);
 }
 

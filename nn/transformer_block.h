@@ -28,9 +28,10 @@ struct TransformerBlock : Module {
   TransformerBlock(int64_t width, std::unique_ptr<Module> attention_part,
                    std::unique_ptr<Module> feed_forward_part, const TransformerBlockOptions& options = {});
   Tensor forward(const Tensor& x) override;
+  using Module::operator();
   // The same after the tokens in `past`, to which x's are added. Throws Error unless self_attn is a
-  // GroupedQueryAttention.
-  Tensor forward(const Tensor& x, KeyValues& past);
+  // CachingAttention.
+  Tensor operator()(const Tensor& x, KeyValues& past);
   void fields(Fields& f) override;
 
  private:

@@ -8,6 +8,7 @@
 #include "../nn/activation.h"
 #include "../nn/linear.h"
 #include "gradient_bugs.h"
+#include "message_of.h"
 #include "module_table.h"
 #include "program.h"
 
@@ -144,6 +145,64 @@ TEST_CASE("check_layer finds what else a layer may break") {
               "WRONG: forward: y must be [4, 6], got [4, 5]"));
   CHECK(holds(report_of<WritesDy>().text(), "backward wrote to dy while others could see it"));
   CHECK(report_of<Scale>().passed());
+}
+
+namespace {
+
+// y = w · x + v · c, with the gradient of c forgotten where `forgets` is set.
+struct TwoInputs : Module {
+  Tensor w = full({5}, 1.5).set_trainable(), v = full({5}, 0.5).set_trainable();
+  bool forgets = false;
+  Tensor operator()(const Tensor& x, const Tensor& c) {
+    return call([&] { return x * w + (forgets ? c.detach() : c) * v; });
+  }
+  void fields(Fields& f) override {
+    f("w", w);
+    f("v", v);
+  }
+};
+
+LayerReport report_of_two_inputs(bool forgets) {
+  const LayerMaker make = [forgets] {
+    auto layer = std::make_unique<TwoInputs>();
+    layer->forgets = forgets;
+    return layer;
+  };
+  const LayerCall call = [](Module& m, const std::vector<Tensor>& in) {
+    return dynamic_cast<TwoInputs&>(m)(in[0], in[1]);
+  };
+  return check_layer(make, std::vector{Rng(1).normal({4, 5}), Rng(2).normal({4, 1})}, {.call = call});
+}
+
+// Counts its calls, those of a recomputation too.
+struct CountsTwice : Module {
+  Tensor calls = zeros({1});
+  Tensor forward(const Tensor& x) override {
+    if (training()) assign(calls, calls + 1.0);
+    return x * 2;
+  }
+  void fields(Fields& f) override { f.buffer("calls", calls); }
+};
+
+}  // namespace
+
+TEST_CASE("check_layer checks a layer of two inputs by both") {
+  const LayerReport right = report_of_two_inputs(false);
+  INFO(right.text());
+  CHECK(right.passed());
+  CHECK(holds(right.text(), "TwoInputs on x [4, 5], [4, 1]: right"));
+  CHECK(holds(right.text(), "gradient of x[1]"));
+  const LayerReport wrong = report_of_two_inputs(true);
+  CHECK_FALSE(wrong.passed());
+  CHECK(holds(first_line(wrong), "WRONG gradient of x[1]"));
+  CHECK(message_of([] {
+          check_layer([] { return std::make_unique<TwoInputs>(); }, std::vector{ones({2, 5}), ones({2, 1})});
+        }) == "check_layer: 2 inputs want options.call, which says how the layer takes them");
+}
+
+TEST_CASE("check_layer sees state that moves again when forward is recomputed") {
+  CHECK(holds(first_line(report_of<CountsTwice>()),
+              "WRONG: recompute: calls moves twice when forward is computed again in backward"));
 }
 
 TEST_CASE("check_layer says which elements it skipped near a kink") {

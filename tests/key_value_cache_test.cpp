@@ -60,7 +60,7 @@ TEST_CASE("logits with a key/value cache are those without, however the text is 
       std::vector<Tensor> logits;
       for (const int64_t length : pieces) {
         const int64_t begin = cache.length;
-        logits.push_back(model.forward(slice(symbols, 1, begin, begin + length), cache));
+        logits.push_back(model(slice(symbols, 1, begin, begin + length), cache));
         CHECK(cache.length == begin + length);
       }
       const std::vector<float> joined = concat(logits, 1).to_vector<float>();
@@ -76,7 +76,7 @@ TEST_CASE("a cache that is read whole at once gives the same bits as no cache") 
   LanguageModel model(config_of(Positions::rope), Rng(1));
   const Tensor symbols = Rng(2).integers({1, block_size}, vocabulary);
   KeyValueCache cache;
-  CHECK(model.forward(symbols, cache).to_vector<float>() == model(symbols).to_vector<float>());
+  CHECK(model(symbols, cache).to_vector<float>() == model(symbols).to_vector<float>());
 }
 
 TEST_CASE("caches of two texts do not know each other") {
@@ -84,20 +84,20 @@ TEST_CASE("caches of two texts do not know each other") {
   const Tensor a = Rng(2).integers({1, 4}, vocabulary), b = Rng(3).integers({1, 4}, vocabulary);
   const Tensor next = Rng(4).integers({1, 1}, vocabulary);
   KeyValueCache alone, first, second;
-  model.forward(a, alone);
-  const std::vector<float> wanted = model.forward(next, alone).to_vector<float>();
-  model.forward(a, first);
-  model.forward(b, second);
-  CHECK(model.forward(next, first).to_vector<float>() == wanted);
-  CHECK(model.forward(next, second).to_vector<float>() != wanted);
+  model(a, alone);
+  const std::vector<float> wanted = model(next, alone).to_vector<float>();
+  model(a, first);
+  model(b, second);
+  CHECK(model(next, first).to_vector<float>() == wanted);
+  CHECK(model(next, second).to_vector<float>() != wanted);
 }
 
 TEST_CASE("a full cache takes no more, and a block without keys takes none") {
   LanguageModel model(config_of(Positions::rope), Rng(1));
   KeyValueCache cache;
-  model.forward(zeros({1, 11}, Dtype::i64), cache);
+  model(zeros({1, 11}, Dtype::i64), cache);
   CHECK(message_of([&] {
-          model.forward(zeros({1, 2}, Dtype::i64), cache);
+          model(zeros({1, 2}, Dtype::i64), cache);
         }) ==
         "language_model: wanted symbols (B, T) with T up to 1 after the 11 in the cache, got [1, 2]; begin a "
         "new "
@@ -106,6 +106,6 @@ TEST_CASE("a full cache takes no more, and a block without keys takes none") {
                          std::make_unique<FeedForward>(8, 16, std::make_unique<ReLU>(), Rng(2)));
   KeyValues none;
   CHECK(message_of([&] {
-          block.forward(zeros({1, 1, 8}), none);
+          block(zeros({1, 1, 8}), none);
         }) == "transformer_block: MultiheadAttention keeps no keys and values; wanted GroupedQueryAttention");
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -77,15 +78,15 @@ std::string source_of(const std::filesystem::path& file) {
 
 TEST_CASE("every module of nn/ has a row, named after its type") {
   std::set<std::string> declared;
-  const std::string heading = " : Module {";  // struct Linear : Module {
+  // A struct at a line's beginning: those in comments are examples. CachingAttention is an interface.
+  const std::regex heading(R"((?:^|\n)struct (\w+) : (?:Module|CachingAttention) \{)");
   for (const auto& file : std::filesystem::directory_iterator(ISOBAR_SOURCE_DIR "/nn")) {
     if (file.path().extension() != ".h") continue;
     const std::string text = source_of(file.path());
-    for (size_t end = text.find(heading); end != std::string::npos; end = text.find(heading, end + 1)) {
-      const size_t begin = text.rfind(' ', end - 1) + 1;
-      declared.insert(text.substr(begin, end - begin));
-    }
+    for (std::sregex_iterator match(text.begin(), text.end(), heading), end; match != end; ++match)
+      declared.insert((*match)[1]);
   }
+  declared.erase("CachingAttention");
   std::set<std::string> rows;
   for (const ModuleRow& row : module_rows()) {
     const std::string type = row.make()->type_name();

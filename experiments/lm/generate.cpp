@@ -96,7 +96,7 @@ std::vector<int32_t> generate(LanguageModel& model, std::vector<int32_t> prompt,
     const size_t window = std::min<size_t>(tokens.size(), model.config.block_size);
     if (cache.length == model.config.block_size) cache = {};
     const size_t unread = cache.length == 0 ? window : 1;
-    const Tensor logits = model.forward(symbols_of(std::span(tokens).last(unread)), cache);
+    const Tensor logits = model(symbols_of(std::span(tokens).last(unread)), cache);
     const std::vector<float> last = slice(logits, 1, logits.size(1) - 1, logits.size(1)).to_vector<float>();
     tokens.push_back(draw(chances(last, sampling), key.uniform_at(static_cast<uint64_t>(i))));
     if (on_token) on_token(tokens.back());

@@ -19,17 +19,22 @@ bool about_gradients(const std::string& check) {
 // One step of the layer, forward and backward under a random dy: its tape as text, or as a drawing.
 std::string tape_of(const CheckedLayer& layer, bool drawing) {
   const std::unique_ptr<Module> module = layer.make();
-  Tensor x = is_float(layer.x.dtype()) ? cast(layer.x, Dtype::f32) : layer.x;
-  if (is_float(x.dtype())) x.set_trainable();
+  std::vector<Tensor> inputs;
+  std::vector<std::string> shapes;
+  for (const Tensor& example : layer.x) {
+    inputs.push_back(is_float(example.dtype()) ? cast(example, Dtype::f32).detach().set_trainable()
+                                               : example);
+    shapes.push_back(example.shape().text());
+  }
   const TapeLog log;
   Tape tape({.key = Rng(3)});
-  const Tensor y = (*module)(x);
+  const Tensor y = layer.options.call != nullptr ? layer.options.call(*module, inputs) : (*module)(inputs[0]);
   if (drawing) return tape_dot(tape);
   if (tape.needs_gradient(y)) tape.backward(y, Rng(4).normal(y.shape(), 0, 1, y.dtype()));
   std::vector<std::pair<std::string, Tensor>> parameters;
   for (const NamedTensor& parameter : named_state(*module))
     if (is_float(parameter.tensor.dtype())) parameters.emplace_back(parameter.name, parameter.tensor);
-  return fmt::format("{} on x {}\n{}{}", layer.name, x.shape(), log.text(),
+  return fmt::format("{} on x {}\n{}{}", layer.name, fmt::join(shapes, ", "), log.text(),
                      log.missing_gradients(parameters));
 }
 

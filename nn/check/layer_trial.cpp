@@ -6,6 +6,7 @@
 #include <set>
 
 #include "../../autograd/jacobian.h"
+#include "../../autograd/recompute.h"
 #include "../../autograd/tape.h"
 #include "../../core/raw.h"
 #include "../../core/rng.h"
@@ -108,30 +109,73 @@ std::unique_ptr<Module> LayerTrial::moved(Dtype dtype) const {
   return module;
 }
 
-Tensor LayerTrial::input(Dtype dtype) const { return is_float(x_.dtype()) ? cast(x_, dtype) : clone(x_); }
-
-Tensor LayerTrial::spread_input() const { return spread(input()); }
-
-Tensor LayerTrial::rows(int64_t count) const { return with_rows(input(), count); }
-
-Tensor LayerTrial::enlarged(int64_t elements) const {
-  const int64_t width = std::max<int64_t>(1, x_.numel() / x_.size(0));
-  return with_rows(input(Dtype::f32), std::max(x_.size(0), elements / width));
+LayerTrial::Inputs LayerTrial::input(Dtype dtype) const {
+  Inputs result;
+  for (const Tensor& x : x_) result.push_back(is_float(x.dtype()) ? cast(x, dtype) : clone(x));
+  return result;
 }
 
-Tensor LayerTrial::output(Module& module, const Tensor& x) const {
+LayerTrial::Inputs LayerTrial::spread_input() const {
+  Inputs result;
+  for (const Tensor& x : input()) result.push_back(spread(x));
+  return result;
+}
+
+LayerTrial::Inputs LayerTrial::rows(int64_t count) const {
+  Inputs result = input();
+  for (Tensor& x : result)
+    if (x.ndim() > 0 && x.size(0) == x_[0].size(0)) x = with_rows(x, count);
+  return result;
+}
+
+LayerTrial::Inputs LayerTrial::enlarged(int64_t elements) const {
+  const int64_t width = std::max<int64_t>(1, x_[0].numel() / x_[0].size(0));
+  Inputs result = rows(std::max(x_[0].size(0), elements / width));
+  for (Tensor& x : result)
+    if (is_float(x.dtype())) x = cast(x, Dtype::f32);
+  return result;
+}
+
+std::string LayerTrial::name_of_input(size_t i) const {
+  return x_.size() == 1 ? "x" : fmt::format("x[{}]", i);
+}
+
+Tensor LayerTrial::call(Module& module, const Inputs& x) const {
+  return call_ != nullptr ? call_(module, x) : module(x[0]);
+}
+
+Tensor LayerTrial::output(Module& module, const Inputs& x) const {
   const Tape tape({.key = Rng(3)});
-  return module(x).detach();
+  return call(module, x).detach();
 }
 
-LayerStep LayerTrial::step(Module& module, const Tensor& input) const {
-  Tensor x = input.detach();
-  if (is_float(x.dtype())) x.set_trainable();
+LayerStep LayerTrial::step(Module& module, const Inputs& x) const {
+  return step_of(module, x, [&](const Inputs& leaves) { return call(module, leaves); });
+}
+
+LayerStep LayerTrial::recomputed_step(Module& module, const Inputs& x) const {
+  return step_of(module, x, [&](const Inputs& leaves) {
+    const auto forward = [this, &module, leaves](const Tensor& first) {
+      Inputs all = leaves;
+      all[0] = first;
+      return call(module, all);
+    };
+    return recompute(forward, leaves[0]);
+  });
+}
+
+LayerStep LayerTrial::step_of(Module& module, const Inputs& input,
+                              const std::function<Tensor(const Inputs&)>& forward) const {
+  Inputs x;
+  for (const Tensor& one : input) {
+    x.push_back(one.detach());
+    if (is_float(one.dtype())) x.back().set_trainable();
+  }
   const std::vector<Tensor> parameters = isobar::parameters(module);
   clear_gradients(parameters);
   LayerStep result;
   Tape tape({.key = Rng(3)});
-  const Tensor y = module(x);
+  const Tensor y = forward(x);
   const Tensor dy = upstream(y);
   const std::vector<double> before = dy.to_vector<double>();
   if (tape.needs_gradient(y)) tape.backward(y, dy);
@@ -140,7 +184,8 @@ LayerStep LayerTrial::step(Module& module, const Tensor& input) const {
   const auto take = [&](const Tensor& leaf) {
     result.gradients.push_back(leaf.grad().defined() ? leaf.grad() : zeros(leaf.shape(), leaf.dtype()));
   };
-  if (x.trainable()) take(x);
+  for (const Tensor& one : x)
+    if (one.trainable()) take(one);
   for (const Tensor& parameter : parameters) take(parameter);
   clear_gradients(parameters);
   return result;
@@ -149,16 +194,19 @@ LayerStep LayerTrial::step(Module& module, const Tensor& input) const {
 std::vector<Jacobian> LayerTrial::jacobians(bool training, double tolerance) const {
   const std::unique_ptr<Module> module = moved();
   if (!training) eval(*module);
-  std::vector<NamedInput> inputs{{"x", input()}};
+  std::vector<NamedInput> inputs;
+  const Inputs example = input();
+  for (size_t i = 0; i < example.size(); ++i) inputs.push_back({name_of_input(i), example[i]});
   for (const NamedTensor& parameter : named_parameters(*module))
     inputs.push_back({parameter.name, clone(parameter.tensor.detach())});
   std::vector<Tensor> current = parameters(*module);
   const TensorFunction f = [&](const std::vector<Tensor>& in) {
-    const std::vector<Tensor> given(in.begin() + 1, in.end());
+    const auto first_parameter = in.begin() + static_cast<std::ptrdiff_t>(x_.size());
+    const std::vector<Tensor> given(first_parameter, in.end());
     Replace visitor(current, given);
     module->fields(visitor);
     current = given;
-    return (*module)(in[0]);
+    return call(*module, Inputs(in.begin(), first_parameter));
   };
   return isobar::jacobians(f, inputs, {.tolerance = tolerance});
 }
@@ -166,17 +214,19 @@ std::vector<Jacobian> LayerTrial::jacobians(bool training, double tolerance) con
 std::string LayerTrial::compare_two_uses() const {
   const std::unique_ptr<Module> module = moved();
   eval(*module);  // where training draws a mask, two calls draw two
-  const Tensor first = input(), second = with_rows(first, first.size(0) + 1);
-  const Tensor last_rows =
-      clone(raw::as_strided(second, first.shape(), second.strides(), second.strides()[0]));
-  const LayerStep a = step(*module, first), b = step(*module, last_rows);
+  // The second batch begins with the first one's second row.
+  const Inputs first = input();
+  Inputs second = rows(first[0].size(0) + 1);
+  for (size_t i = 0; i < second.size(); ++i)
+    if (second[i].shape() != first[i].shape()) second[i] = clone(slice(second[i], 0, 1, second[i].size(0)));
+  const LayerStep a = step(*module, first), b = step(*module, second);
 
   const std::vector<NamedTensor> parameters = named_parameters(*module);
   Tape tape;
-  const Tensor y = (*module)(first), z = (*module)(last_rows);
+  const Tensor y = call(*module, first), z = call(*module, second);
   if (parameters.empty() || !tape.needs_gradient(y)) return "";
   tape.backward(y * upstream(y) + z * upstream(z), ones(y.shape(), y.dtype()));
-  const size_t skip = a.gradients.size() - parameters.size();  // the input's own
+  const size_t skip = a.gradients.size() - parameters.size();  // the inputs' own
   std::string wrong;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Tensor& leaf = parameters[i].tensor;
@@ -200,7 +250,7 @@ std::string LayerTrial::compare_two_uses() const {
 std::string LayerTrial::stray_leaf(Module& module) const {
   Tape tape({.key = Rng(3)});
   try {
-    module(input(Dtype::f32));
+    call(module, input(Dtype::f32));
   } catch (const Error&) {
     return "";  // another check tells
   }
@@ -215,13 +265,14 @@ std::string LayerTrial::stray_leaf(Module& module) const {
 }
 
 LayerSignal LayerTrial::signal() const {
-  if (!is_float(x_.dtype())) return {std::nan(""), std::nan("")};
+  if (!is_float(x_[0].dtype())) return {std::nan(""), std::nan("")};
   const std::unique_ptr<Module> module = make_();
   convert(*module, Dtype::f64);
-  const Tensor shape_of = enlarged(1 << 14);
-  const Tensor x = draws.split("signal").normal(shape_of.shape(), 0, 1, Dtype::f64);
+  Inputs x = enlarged(1 << 14);
+  for (size_t i = 0; i < x.size(); ++i)
+    if (is_float(x[i].dtype())) x[i] = draws.split("signal").split(i).normal(x[i].shape(), 0, 1, Dtype::f64);
   const LayerStep found = step(*module, x);
-  return {moments_of(found.y).std / moments_of(x).std,
+  return {moments_of(found.y).std / moments_of(x[0]).std,
           moments_of(found.gradients[0]).rms / moments_of(upstream(found.y)).rms};
 }
 
@@ -229,13 +280,13 @@ void LayerTrial::find_out_whether_random() {
   const std::unique_ptr<Module> module = moved();
   const auto run = [&](uint64_t key) {
     Tape tape({.key = Rng(key)});
-    return (*module)(input()).to_vector<double>();
+    return call(*module, input()).to_vector<double>();
   };
   const std::vector<double> training = run(1);
   random_ = training != run(2);
   const std::unique_ptr<Module> evaluated = moved();
   eval(*evaluated);
-  same_in_evaluation_ = (*evaluated)(input()).to_vector<double>() == training;
+  same_in_evaluation_ = call(*evaluated, input()).to_vector<double>() == training;
 }
 
 }  // namespace isobar

@@ -8,8 +8,8 @@
 
 namespace isobar {
 
-// What one training step computes: y, then the gradients of x (if it has one) and of every parameter, for a
-// fixed dy.
+// What one training step computes: y, then the gradients of the inputs (those that have one) and of every
+// parameter, for a fixed dy.
 struct LayerStep {
   Tensor y;
   std::vector<Tensor> gradients;
@@ -29,21 +29,29 @@ struct LayerSignal {
 
 class LayerTrial {
  public:
-  LayerTrial(const LayerMaker& make, const Tensor& x) : make_(make), x_(x) {}
+  using Inputs = std::vector<Tensor>;
+
+  LayerTrial(const LayerMaker& make, const LayerInputs& x, const LayerCall& call)
+      : make_(make), x_(x), call_(call) {}
 
   std::unique_ptr<Module> made() const { return make_(); }
   // The layer with its parameters moved a little, by name.
   std::unique_ptr<Module> moved(Dtype dtype = Dtype::f64) const;
   // The example; the same numbers with gaps between them; its first rows; repeated to about `elements`
   // elements.
-  Tensor input(Dtype dtype = Dtype::f64) const;
-  Tensor spread_input() const;
-  Tensor rows(int64_t count) const;
-  Tensor enlarged(int64_t elements) const;
+  Inputs input(Dtype dtype = Dtype::f64) const;
+  Inputs spread_input() const;
+  Inputs rows(int64_t count) const;
+  Inputs enlarged(int64_t elements) const;
+  // "x", or "x[0]", "x[1]", …
+  std::string name_of_input(size_t i) const;
 
+  Tensor call(Module& module, const Inputs& x) const;
   // y alone.
-  Tensor output(Module& module, const Tensor& x) const;
-  LayerStep step(Module& module, const Tensor& x) const;
+  Tensor output(Module& module, const Inputs& x) const;
+  LayerStep step(Module& module, const Inputs& x) const;
+  // The same with the layer's forward computed again in backward.
+  LayerStep recomputed_step(Module& module, const Inputs& x) const;
   // By x and by every parameter.
   std::vector<Jacobian> jacobians(bool training, double tolerance) const;
   // Calls the layer on two inputs on one tape: their gradients must add up. What is wrong, or "".
@@ -57,8 +65,12 @@ class LayerTrial {
   bool same_in_evaluation() const { return same_in_evaluation_; }
 
  private:
+  LayerStep step_of(Module& module, const Inputs& input,
+                    const std::function<Tensor(const Inputs&)>& forward) const;
+
   const LayerMaker make_;
-  const Tensor x_;
+  const Inputs x_;
+  const LayerCall call_;
   bool random_ = false, same_in_evaluation_ = true;
 };
 

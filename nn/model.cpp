@@ -1,0 +1,216 @@
+// What is done with a whole model: visitors of its fields.
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <set>
+#include <typeinfo>
+#include <utility>
+
+#include "module.h"
+
+namespace isobar {
+namespace {
+
+std::string join(const std::string& prefix, std::string_view name) {
+  return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
+}
+
+// The visitor behind all functions below: goes through the whole tree, parents before children, and calls
+// back with full names.
+class Walk : public Fields {
+ public:
+  std::function<void(const std::string& name, Tensor&, bool is_buffer)> on_tensor = [](const std::string&,
+                                                                                       Tensor&, bool) {};
+  std::function<void(const std::string& path, HasFields&)> on_struct = [](const std::string&, HasFields&) {};
+
+  void run(HasFields& part) {
+    on_struct(prefix_, part);
+    part.fields(*this);
+  }
+
+ protected:
+  void on_parameter(std::string_view name, Tensor& tensor) override {
+    on_tensor(join(prefix_, name), tensor, false);
+  }
+  void on_buffer(std::string_view name, Tensor& tensor) override {
+    on_tensor(join(prefix_, name), tensor, true);
+  }
+  void on_part(std::string_view name, HasFields& part) override {
+    const std::string outer = std::exchange(prefix_, join(prefix_, name));
+    run(part);
+    prefix_ = outer;
+  }
+
+ private:
+  std::string prefix_;
+};
+
+template <class F>
+void each_module(HasFields& model, const F& f) {
+  Walk walk;
+  walk.on_struct = [&](const std::string& path, HasFields& part) {
+    if (auto* module = dynamic_cast<Module*>(&part)) f(path, *module);
+  };
+  walk.run(model);
+}
+
+// Each tensor once, under its first name.
+template <class F>
+void each_tensor(HasFields& model, const F& f) {
+  std::set<const void*> seen;
+  Walk walk;
+  walk.on_tensor = [&](const std::string& name, Tensor& tensor, bool is_buffer) {
+    if (seen.insert(tensor.id()).second) f(name, tensor, is_buffer);
+  };
+  walk.run(model);
+}
+
+// What describe() prints: one line for a struct, then its parts, indented.
+class Description : public Fields {
+ public:
+  std::string of(HasFields& part, const std::string& name, int depth) {
+    tensors_.clear();
+    children_.clear();
+    part.fields(*this);
+    const auto* module = dynamic_cast<Module*>(&part);
+    std::string line(2 * depth, ' ');
+    if (!name.empty()) line += name + ": ";
+    line += module != nullptr ? module->type_name() : type_name_of(part);
+    line += tensors_;
+    const int64_t count = parameter_count(part);
+    if (count > 0) line += fmt::format("  ({} parameters)", count);
+    line += '\n';
+    // The members are overwritten on the way down.
+    for (const auto& [child_name, child] : std::exchange(children_, {}))
+      line += of(*child, child_name, depth + 1);
+    return line;
+  }
+
+ protected:
+  void on_parameter(std::string_view name, Tensor& tensor) override {
+    const bool tied = !seen_.insert(tensor.id()).second;
+    tensors_ += fmt::format("  {} {}{}", name, tensor.shape(),
+                            tied                 ? " tied"
+                            : tensor.trainable() ? ""
+                                                 : " frozen");
+  }
+  void on_buffer(std::string_view name, Tensor& tensor) override {
+    tensors_ += fmt::format("  {} {} buffer", name, tensor.shape());
+  }
+  void on_part(std::string_view name, HasFields& part) override {
+    children_.emplace_back(std::string(name), &part);
+  }
+
+ private:
+  std::string tensors_;
+  std::vector<std::pair<std::string, HasFields*>> children_;
+  std::set<const void*> seen_;
+};
+
+}  // namespace
+
+// "isobar::RMSNorm" → "RMSNorm".
+std::string type_name_of(const HasFields& part) {
+  const std::type_info& type = typeid(part);
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
+  const std::string name = status == 0 ? text.get() : type.name();
+  const size_t colon = name.rfind("::");
+  return colon == std::string::npos ? name : name.substr(colon + 2);
+}
+
+std::vector<NamedTensor> named_parameters(HasFields& model) {
+  std::vector<NamedTensor> result;
+  each_tensor(model, [&](const std::string& name, Tensor& tensor, bool) {
+    if (tensor.trainable()) result.push_back({name, tensor});
+  });
+  return result;
+}
+
+std::vector<Tensor> parameters(HasFields& model) {
+  std::vector<Tensor> result;
+  for (NamedTensor& parameter : named_parameters(model)) result.push_back(std::move(parameter.tensor));
+  return result;
+}
+
+std::vector<NamedTensor> named_state(HasFields& model) {
+  std::vector<NamedTensor> result;
+  each_tensor(model, [&](const std::string& name, Tensor& tensor, bool) {
+    result.push_back({name, tensor});
+  });
+  return result;
+}
+
+std::vector<NamedModule> named_modules(HasFields& model) {
+  std::vector<NamedModule> result;
+  each_module(model, [&](const std::string& path, Module& module) { result.push_back({path, &module}); });
+  return result;
+}
+
+int64_t parameter_count(HasFields& model) {
+  int64_t count = 0;
+  for (const Tensor& parameter : parameters(model)) count += parameter.numel();
+  return count;
+}
+
+void assign_paths(HasFields& model) {
+  each_module(model, [](const std::string& path, Module& module) { module.set_path(path); });
+}
+
+void train(HasFields& model) {
+  each_module(model, [](const std::string&, Module& module) { module.set_training(true); });
+}
+
+void eval(HasFields& model) {
+  each_module(model, [](const std::string&, Module& module) { module.set_training(false); });
+}
+
+void clear_gradients(const std::vector<Tensor>& parameters) {
+  for (const Tensor& parameter : parameters) parameter.clear_grad();
+}
+
+void convert(HasFields& model, Dtype dtype) {
+  check(is_float(dtype), "convert: wanted f32 or f64, got {}", dtype);
+  // Old tensors are kept until the end: an identity must not be reused while it is a key.
+  std::map<const void*, std::pair<Tensor, Tensor>> replaced;
+  Walk walk;
+  walk.on_tensor = [&](const std::string&, Tensor& tensor, bool) {
+    if (!is_float(tensor.dtype()) || tensor.dtype() == dtype) return;
+    const auto [entry, fresh] = replaced.try_emplace(tensor.id(), tensor, Tensor());
+    if (fresh) entry->second.second = cast(tensor.detach(), dtype).set_trainable(tensor.trainable());
+    tensor = entry->second.second;
+  };
+  walk.run(model);
+}
+
+void copy_state(HasFields& from, HasFields& to) { load_state(to, named_state(from)); }
+
+void load_state(HasFields& to, const std::vector<NamedTensor>& state) {
+  std::map<std::string, Tensor> given;
+  for (const NamedTensor& entry : state) {
+    const bool fresh = given.emplace(entry.name, entry.tensor).second;
+    check(fresh, "load_state: {} is given twice", entry.name);
+  }
+  std::vector<std::pair<Tensor, Tensor>> pairs;
+  for (NamedTensor& wanted : named_state(to)) {
+    const auto entry = given.find(wanted.name);
+    check(entry != given.end(), "load_state: the model has {} {}, the given state does not", wanted.name,
+          wanted.tensor.shape());
+    const Tensor& value = entry->second;
+    check(value.shape() == wanted.tensor.shape() && value.dtype() == wanted.tensor.dtype(),
+          "load_state: {} is {} {} in the model, but {} {} in the given state", wanted.name,
+          wanted.tensor.shape(), wanted.tensor.dtype(), value.shape(), value.dtype());
+    pairs.emplace_back(std::move(wanted.tensor), value);
+    given.erase(entry);
+  }
+  check(given.empty(), "load_state: the given state has {}, the model does not",
+        given.empty() ? "" : given.begin()->first);
+  for (auto& [target, value] : pairs) assign(target, value);
+}
+
+std::string describe(HasFields& model) { return Description().of(model, "", 0); }
+
+}  // namespace isobar
