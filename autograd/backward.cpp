@@ -32,20 +32,21 @@ void check_sums_to(const Node& node, size_t input, Dtype dtype, const Tensor& dx
 }
 
 // What backward computes from must be what the op saw.
+void check_one(const Node& node, const Version& version, uint64_t stamp, const auto& name_of_value) {
+  if (!version.overwritten_since(stamp)) [[likely]]
+    return;
+  const char* const writer = version.writer();
+  throw_error(fmt::format(
+      "backward: {} of {} was overwritten{}{} after it was recorded; call backward before step()",
+      name_of_value(), node.place(), writer != nullptr ? " by " : "", writer != nullptr ? writer : ""));
+}
+
 void check_unchanged(const Node& node) {
-  const auto check_one = [&](const Version& version, uint64_t stamp, const auto& name_of_value) {
-    if (!version.overwritten_since(stamp)) [[likely]]
-      return;
-    const char* const writer = version.writer();
-    throw_error(fmt::format(
-        "backward: {} of {} was overwritten{}{} after it was recorded; call backward before step()",
-        name_of_value(), node.place(), writer != nullptr ? " by " : "", writer != nullptr ? writer : ""));
-  };
   for (const Node::Input& input : node.inputs)
     if (input.version != nullptr)
-      check_one(*input.version, input.stamp,
+      check_one(node, *input.version, input.stamp,
                 [&] { return fmt::format("input {} {}", &input - node.inputs.data(), input.shape); });
-  check_one(*node.version, node.stamp, [&] { return fmt::format("the result {}", node.shape); });
+  check_one(node, *node.version, node.stamp, [&] { return fmt::format("the result {}", node.shape); });
 }
 
 // sum + dx, in place where nobody else can see the sum.
@@ -61,6 +62,12 @@ Tensor added(Tensor sum, Tensor dx) {
 }
 
 }  // namespace
+
+void Tape::check_constants(const Node& node, std::span<const Node::Input> constants) {
+  for (const Node::Input& constant : constants)
+    check_one(node, *constant.version, constant.stamp,
+              [&] { return fmt::format("a constant {} in the function", constant.shape); });
+}
 
 int64_t Tape::own_slot(const Tensor& y, const char* what) {
   check(y.defined(), "{}: the tensor is undefined", what);
@@ -99,6 +106,7 @@ void Tape::backward(const Tensor& y, const Tensor& dy) {
     leaves[i].clear_grad();
     leaves[i].set_grad(added(std::move(sum), std::move(gradients[i])));
   }
+  leaves.clear();
   forget_used_slots();
 }
 
@@ -234,6 +242,8 @@ void Tape::forget_used_slots() {
   first_ = next_slot();
   slots_.clear();
   leaf_slots_.clear();
+  // A step's own leaves, such as an input that wants a gradient: nobody else holds them any more.
+  std::erase_if(leaves_, [](const Leaf& leaf) { return raw::Access::handle(leaf.tensor).use_count() == 1; });
   for (Leaf& leaf : leaves_) {
     leaf.slot = leaf_slots_.slot_of(leaf.tensor.id()) = next_slot();
     add_leaf_slot(leaf.tensor.dtype());

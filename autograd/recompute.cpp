@@ -27,11 +27,15 @@ class RecomputeNode final : public Node {
     Tape first(outer_, Tape::Pass::first, keys_);
     const Tensor y = f_(x_);
     if (first.slot_of(y) >= 0) leaves_ = first.leaves();
+    constants_ = std::move(first.constants_);
+    if (outer_.pass_ == Tape::Pass::first)
+      outer_.constants_.insert(outer_.constants_.end(), constants_.begin(), constants_.end());
     return y;
   }
   const std::vector<Tensor>& leaves() const { return leaves_; }
 
   void backward(Tensor dy, Wants, std::span<Tensor> sums) override {
+    Tape::check_constants(*this, constants_);
     Tape second(outer_, Tape::Pass::second, keys_);
     const int64_t start = again(second);
     std::vector<int64_t> slots;
@@ -59,6 +63,7 @@ class RecomputeNode final : public Node {
   const std::function<Tensor(const Tensor&)> f_;
   const Tensor x_;
   std::vector<Tensor> leaves_;
+  std::vector<Input> constants_;
   std::vector<Rng> keys_;
   const Recording recorded_ = recording;
 };

@@ -21,7 +21,7 @@ class TapeLog;
 
 struct Recording {
   Tape* tape = nullptr;                  // the innermost one that lives on this thread
-  uint64_t paused = 0;                   // the serial number of a tape that does not record now
+  uint64_t paused = 0;                   // tapes up to this serial number do not record now
   TapeLog* log = nullptr;                // sees what is recorded and walked back
   const std::string* scope = nullptr;    // the module that records, "blocks.3.self_attn"
   Precision precision = Precision::f32;  // of matrix products
@@ -30,13 +30,14 @@ struct Recording {
 
 extern constinit thread_local Recording recording;
 
-// Puts this thread's recording back at the end of a block. The tape is an exception: tapes enter and leave
-// their list themselves, in any order.
+// Puts this thread's recording back at the end of a block. Tape and log are exceptions: they enter and leave
+// their lists themselves, in any order.
 class RecordingGuard {
  public:
   RecordingGuard() : before_(recording) {}
   ~RecordingGuard() {
     before_.tape = recording.tape;
+    before_.log = recording.log;
     recording = before_;
   }
   RecordingGuard(const RecordingGuard&) = delete;

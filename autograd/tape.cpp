@@ -18,13 +18,6 @@ std::string Node::place() const {
   return scope != nullptr && !scope->empty() ? fmt::format("{} in {}", name, *scope) : name;
 }
 
-void Node::wrong_count(size_t got, size_t wanted) const {
-  throw_error(fmt::format(
-      "backward of {}: its closure returned {} gradient{} for {} input{}; return one per input, undefined where "
-      "there is none",
-      place(), got, got == 1 ? "" : "s", wanted, wanted == 1 ? "" : "s"));
-}
-
 // Tapes that live on one thread form a list, the innermost first.
 Tape::Tape(TapeOptions options)
     : options_(std::move(options)), serial_(++last_serial), outer_(recording.tape) {
@@ -84,6 +77,9 @@ void Tape::add_leaf_slot(Dtype dtype) {
 void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const Tensor* const> inputs) {
   node->inputs.reserve(inputs.size());
   for (const Tensor* x : inputs) {
+    check(x->id() != y.id(),
+          "{}: its result is one of its inputs {}; return a new tensor, such as x.detach()", node->name,
+          y.shape());
     Node::Input& input = node->inputs.emplace_back();
     input.slot = slot_of(*x);
     if (!x->defined()) continue;
@@ -103,7 +99,11 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
   node->stamp = node->version->stamp();
   ++recorded_;
   slots_.emplace_back().dtype = result.dtype;
-  if (pass_ == Pass::first) return;
+  if (pass_ == Pass::first) {
+    for (const Node::Input& input : node->inputs)
+      if (input.slot == Node::Input::constant) constants_.push_back(input);
+    return;
+  }
   ++held_;
   if (recording.log != nullptr) recording.log->on_record(serial_, *node, y, inputs);
   slots_.back().node = std::move(node);

@@ -74,7 +74,6 @@ struct Node {
 
   // "linear in blocks.3.fc1".
   std::string place() const;
-  [[noreturn]] void wrong_count(size_t got, size_t wanted) const;
 
   static void* operator new(size_t bytes) { return object_memory::allocate(bytes); }
   static void operator delete(void* node, size_t bytes) { object_memory::release(node, bytes); }
@@ -134,7 +133,7 @@ class Tape {
   // The innermost tape of this thread that records, or null.
   static Tape* active() {
     Tape* const tape = recording.tape;
-    return tape != nullptr && tape->serial_ != recording.paused ? tape : nullptr;
+    return tape != nullptr && tape->serial_ > recording.paused ? tape : nullptr;
   }
 
   // Adds d loss / d leaf to grad() of every trainable leaf. `loss` must be a single number recorded here.
@@ -199,6 +198,7 @@ class Tape {
   int64_t visit(int64_t slot);
   int64_t take(int64_t slot, Tensor& dx);
   int64_t accumulate(int64_t slot, Tensor dx);
+  static void check_constants(const Node& node, std::span<const Node::Input> constants);
   void run_node(Node& node, Tensor dy, std::span<Tensor> dx);
   void forget_used_slots();
 
@@ -208,6 +208,7 @@ class Tape {
   const Pass pass_ = Pass::plain;
   std::vector<Rng>* const keys_ = nullptr;  // of the two passes
   size_t keys_drawn_ = 0;
+  std::vector<Node::Input> constants_;  // that ops of a first pass read: the second must find them unchanged
   TapeVector<Slot> slots_;
   int64_t first_ = 0;  // number of the first of them; those before it are used up
   size_t held_ = 0;    // nodes in slots_

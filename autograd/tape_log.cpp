@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace isobar {
 namespace {
@@ -32,7 +33,13 @@ std::string head_of(const Node& node) {
 
 }  // namespace
 
-TapeLog::TapeLog() { recording.log = this; }
+TapeLog::TapeLog() : outer_(std::exchange(recording.log, this)) {}
+
+TapeLog::~TapeLog() {
+  TapeLog** link = &recording.log;
+  while (*link != nullptr && *link != this) link = &(*link)->outer_;
+  if (*link != nullptr) *link = outer_;
+}
 
 void TapeLog::on_record(uint64_t tape, const Node& node, const Tensor& y,
                         std::span<const Tensor* const> inputs) {

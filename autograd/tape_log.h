@@ -11,7 +11,7 @@
 //   //     %2  linear  dy [32, 256], norm 0.0318 -> none, %0 norm 0.744, %1 norm 0.0521, in fc1
 //
 // Slots %n are those of tape_text(). A log sees the tapes of its own thread only, and belongs to it; of
-// several, the innermost.
+// several, the innermost. Logs end in any order.
 #pragma once
 
 #include <map>
@@ -27,6 +27,9 @@ namespace isobar {
 class TapeLog {
  public:
   TapeLog();
+  ~TapeLog();
+  TapeLog(const TapeLog&) = delete;
+  TapeLog& operator=(const TapeLog&) = delete;
 
   // Both lists. The norm of a result is Frobenius, summed in double.
   std::string text() const;
@@ -52,7 +55,7 @@ class TapeLog {
   };
   std::string forward_, backward_, dy_;
   std::map<const void*, std::vector<Use>> uses_;  // by the tensor's id()
-  const RecordingGuard guard_;
+  TapeLog* outer_;                                // the log that this one hides
 };
 
 }  // namespace isobar

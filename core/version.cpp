@@ -18,8 +18,8 @@ constinit thread_local Version* free_versions = nullptr;
 
 }  // namespace
 
-Version* Version::take() {
-  // Leaves the list to other threads when this one ends.
+// Leaves the list to other threads when this one ends.
+void Version::bequeath() {
   struct Heir {
     ~Heir() {
       const std::lock_guard lock(orphans_mutex);
@@ -29,8 +29,12 @@ Version* Version::take() {
       }
     }
   };
+  static thread_local const Heir heir;
+}
+
+Version* Version::take() {
   if (free_versions == nullptr) {
-    static thread_local const Heir heir;
+    bequeath();
     const std::lock_guard lock(orphans_mutex);
     free_versions = std::exchange(orphans, nullptr);
     if (free_versions == nullptr) {
@@ -44,6 +48,8 @@ Version* Version::take() {
 
 void Version::give_back(Version* version) noexcept {
   version->stamp_.store(((version->stamp() >> 32) + 1) << 32, std::memory_order_relaxed);
+  // A thread may only free, what others made.
+  if (free_versions == nullptr) bequeath();
   version->next_ = std::exchange(free_versions, version);
 }
 

@@ -37,6 +37,8 @@ class Version {
   }
 
  private:
+  static void bequeath();
+
   std::atomic<uint64_t> stamp_{0};
   std::atomic<const char*> writer_{nullptr};
   Version* next_ = nullptr;  // in a list of free ones
