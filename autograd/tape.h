@@ -162,7 +162,7 @@ class Tape {
     return raw::slot(y).tape == serial_ && raw::slot(y).index >= first;
   }
   // Whether an op on x is recorded here. Throws Error, naming `op`, where x was computed on a tape that has
-  // ended, or in a part of this one that a backward has used up.
+  // ended. (A part of this one that a backward has used up is refused by the next backward that needs it.)
   bool needs_gradient(const Tensor& x, const char* op = "tape") const {
     return x.defined() && (raw::slot(x).tape == serial_ || x.trainable() || is_outer(x, op));
   }
