@@ -1,8 +1,10 @@
-// Adam: steps scaled by running moments of the gradient (Kingma & Ba 2015). Weight decay is an L2 penalty:
-// its gradient passes through the moments; AdamW decays the weights themselves. Results equal
-// torch.optim.Adam.
+// Adam: steps scaled by running moments of the gradient (Kingma & Ba 2015, algorithm 1), and AdamW: the same
+// with decoupled weight decay (Loshchilov & Hutter 2019, algorithm 2). Adam's weight decay is an L2 penalty:
+// its gradient weight_decay · w passes through the moments. AdamW decays the weights themselves:
+// w ← (1 − lr · weight_decay) w, then Adam's step on the loss gradient alone. Results equal
+// torch.optim.Adam and torch.optim.AdamW.
 //
-//   Adam optimizer(parameters(model), {.lr = 3e-4});
+//   AdamW optimizer(parameters(model), {.lr = 1e-3, .beta2 = 0.99, .weight_decay = 0.1});
 #pragma once
 
 #include "optimizer.h"
@@ -17,15 +19,36 @@ struct AdamOptions {
   double weight_decay = 0;
 };
 
-class Adam final : public Optimizer {
+class Adam : public Optimizer {
  public:
   explicit Adam(const std::vector<Tensor>& parameters, const AdamOptions& options = {});
   explicit Adam(const std::vector<ParameterGroup>& groups, const AdamOptions& options = {});
 
+ protected:
+  enum class Decay { penalty, decoupled };
+  Adam(const char* op, const char* writer, Decay decay, const std::vector<ParameterGroup>& groups,
+       const AdamOptions& options);
+
  private:
-  void update(const Update& u) const override;
+  void update(const Update& u, int64_t begin, int64_t end) const override;
 
   const AdamOptions options_;
+  const Decay decay_;
+};
+
+// As AdamOptions, with AdamW's own default.
+struct AdamWOptions {
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0.01;
+};
+
+class AdamW final : public Adam {
+ public:
+  explicit AdamW(const std::vector<Tensor>& parameters, const AdamWOptions& options = {});
+  explicit AdamW(const std::vector<ParameterGroup>& groups, const AdamWOptions& options = {});
 };
 
 }  // namespace isobar

@@ -19,10 +19,11 @@ const std::vector<ParameterGroup>& checked(const std::vector<ParameterGroup>& gr
   return groups;
 }
 
-// Bytes of the matrix to be orthogonalized and of the workspace, in whole cache lines.
-int64_t room(const Shape& shape, Dtype dtype) {
+// Bytes of the matrix to be orthogonalized and of the workspace, for numbers of `size` bytes, in whole cache
+// lines.
+int64_t room(const Shape& shape, size_t size) {
   const int64_t numbers = shape.numel() + kernels::newton_schulz_workspace(shape[0], shape[1]);
-  return (numbers * static_cast<int64_t>(size_of(dtype)) + 63) / 64 * 64;
+  return (numbers * static_cast<int64_t>(size) + 63) / 64 * 64;
 }
 
 }  // namespace
@@ -31,19 +32,20 @@ Muon::Muon(const std::vector<Tensor>& parameters, const MuonOptions& options)
     : Muon(std::vector<ParameterGroup>{{.parameters = parameters}}, options) {}
 
 Muon::Muon(const std::vector<ParameterGroup>& groups, const MuonOptions& options)
-    : Optimizer("muon", checked(groups), options.lr, options.weight_decay, {"momentum"}), options_(options) {
+    : Optimizer({.op = "muon", .writer = "Muon's step", .states = {"momentum"}}, checked(groups), options.lr,
+                options.weight_decay),
+      options_(options) {
   check(options.momentum >= 0 && options.momentum < 1, "muon: momentum must be in [0, 1), got {}",
         options.momentum);
   check(options.rounds >= 1, "muon: wanted at least 1 round of Newton-Schulz, got {}", options.rounds);
 }
 
 // The momentum alone.
-void Muon::update(const Update& u) const {
-  dispatch_float("muon", u.dtype, [&]<class T>() {
+void Muon::update(const Update& u, int64_t begin, int64_t end) const {
+  u.part(begin, end, [&]<class T>(const Run<T>& run) {
     const T momentum = static_cast<T>(options_.momentum), factor = static_cast<T>(u.factor);
-    const T* const dw = u.dw<T>();
-    T* const m = u.state<T>(0);
-    for (int64_t i = 0; i < u.n; ++i) m[i] = momentum * m[i] + factor * dw[i];
+    T* const m = run.state[0];
+    for (int64_t i = 0; i < run.n; ++i) m[i] = momentum * m[i] + factor * run.dw[i];
   });
 }
 
@@ -52,29 +54,32 @@ void Muon::update(const Update& u) const {
 void Muon::update_all(const std::vector<Update>& all) const {
   Optimizer::update_all(all);
   const kernels::Scratch<int64_t> first(static_cast<int64_t>(all.size()) + 1, 0);
-  for (size_t i = 0; i < all.size(); ++i) first[i + 1] = first[i] + room(all[i].shape, all[i].dtype);
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i].whole([&]<class T>(const Run<T>&) { first[i + 1] = first[i] + room(all[i].shape, sizeof(T)); });
   const kernels::Scratch<std::byte> rooms(first[all.size()]);
   parallel_for(static_cast<int64_t>(all.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      dispatch_float("muon", all[i].dtype, [&]<class T>() {
-        const Update& u = all[i];
-        const int64_t rows = u.shape[0], cols = u.shape[1];
-        T* const x = reinterpret_cast<T*>(&rooms[first[i]]);
-        const T* const dw = u.dw<T>();
-        const T* const m = u.state<T>(0);
-        // The matrix to be orthogonalized.
-        const T ahead = static_cast<T>(options_.nesterov ? options_.momentum : 1);
-        const T factor = static_cast<T>(options_.nesterov ? u.factor : 0);
-        for (int64_t j = 0; j < u.n; ++j) x[j] = factor * dw[j] + ahead * m[j];
-        const T* const o = kernels::newton_schulz(rows, cols, options_.rounds, x, x + u.n);
-        // The step.
-        const double tall = std::max(1.0, static_cast<double>(rows) / static_cast<double>(cols));
-        const T rate = static_cast<T>(u.lr * std::sqrt(tall));
-        const T shrink = static_cast<T>(1 - u.lr * u.weight_decay);
-        T* const w = u.w<T>();
-        for (int64_t j = 0; j < u.n; ++j) w[j] = shrink * w[j] - rate * o[j];
+      all[i].whole([&]<class T>(const Run<T>& run) {
+        orthogonal_step(all[i], run, reinterpret_cast<T*>(&rooms[first[i]]));
       });
   });
+}
+
+// w ← (1 − lr · weight_decay) w − lr · √max(1, rows/cols) · o for one matrix. x has room for it and for the
+// workspace.
+template <class T>
+void Muon::orthogonal_step(const Update& u, const Run<T>& run, T* x) const {
+  const int64_t rows = u.shape[0], cols = u.shape[1];
+  // The matrix to be orthogonalized.
+  const T ahead = static_cast<T>(options_.nesterov ? options_.momentum : 1);
+  const T factor = static_cast<T>(options_.nesterov ? u.factor : 0);
+  for (int64_t j = 0; j < run.n; ++j) x[j] = factor * run.dw[j] + ahead * run.state[0][j];
+  const T* const o = kernels::newton_schulz(rows, cols, options_.rounds, x, x + run.n);
+  // The step.
+  const double tall = std::max(1.0, static_cast<double>(rows) / static_cast<double>(cols));
+  const T rate = static_cast<T>(u.lr * std::sqrt(tall));
+  const T shrink = static_cast<T>(1 - u.lr * u.weight_decay);
+  for (int64_t j = 0; j < run.n; ++j) run.w[j] = shrink * run.w[j] - rate * o[j];
 }
 
 }  // namespace isobar

@@ -32,8 +32,10 @@ class Muon final : public Optimizer {
   explicit Muon(const std::vector<ParameterGroup>& groups, const MuonOptions& options = {});
 
  private:
-  void update(const Update& u) const override;
+  void update(const Update& u, int64_t begin, int64_t end) const override;
   void update_all(const std::vector<Update>& all) const override;
+  template <class T>
+  void orthogonal_step(const Update& u, const Run<T>& run, T* x) const;
 
   const MuonOptions options_;
 };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "adam.h"
-#include "adam_w.h"
 #include "clip.h"
 #include "muon.h"
 #include "optimizer.h"

@@ -9,11 +9,20 @@
 // step itself uses all of them, in one pass over all parameters, and gives the same bits for any number. What
 // it remembers between steps is listed by fields(), like a module's buffers, so whatever saves and loads
 // modules does the same for optimizers.
+//
+// A new optimizer takes four steps:
+//   1. optim/x.h: its options, and a class with two constructors and update(), which moves a run of elements
+//      (sgd.h and sgd.cpp are the example);
+//   2. a kernel in core/kernels/optim.h, where the loop over the elements is worth a page of its own;
+//   3. one line in optim/optim.h;
+//   4. rows in tests/optimizer_test.cpp: values after five steps from another library. The tests of bits,
+//      resuming, clipping and convergence take them from there.
 #pragma once
 
 #include <array>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "../core/fields.h"
@@ -50,43 +59,57 @@ class Optimizer : public HasFields {
  protected:
   static constexpr size_t max_states = 2;
 
-  // A run of n elements of one parameter, and what an update of them may use. T is the parameter's dtype.
-  struct Update {
-    Dtype dtype = Dtype::f32;
-    Shape shape;                      // the parameter's
-    int64_t begin = 0, n = 0;         // elements begin … begin + n
-    int64_t count = 0;                // number of this update of this parameter, from 1
-    double lr = 0, weight_decay = 0;  // as its group has them
-    double factor = 1;                // on the gradient
-
-    // The weights, their gradient, and state k in the order of the names given to the constructor.
-    template <class T>
-    T* w() const {
-      return static_cast<T*>(weights) + begin;
-    }
-    template <class T>
-    const T* dw() const {
-      return static_cast<const T*>(gradient) + begin;
-    }
-    template <class T>
-    T* state(size_t k) const {
-      return static_cast<T*>(states[k]) + begin;
-    }
-
-    void* weights = nullptr;  // these start at the parameter's first element
-    const void* gradient = nullptr;
-    std::array<void*, max_states> states{};
+  // What an optimizer is called, and what it keeps for every element.
+  struct Kind {
+    const char* op;                   // at the start of errors: "adam_w"
+    const char* writer;               // in backward's error on an overwritten value: "AdamW's step"
+    std::vector<std::string> states;  // at most max_states: "first_moment", "second_moment"
   };
 
-  // `op` stands in front of errors. Throws Error for an empty list, for parameters that are undefined, not
-  // floats, not contiguous or given twice, and for settings below zero or not finite.
-  Optimizer(std::string op, const std::vector<ParameterGroup>& groups, double lr, double weight_decay,
-            std::vector<std::string> state_names);
+  // n elements of a parameter: the weights, their gradient, and their states in the order of Kind::states.
+  template <class T>
+  struct Run {
+    int64_t n;
+    T* w;
+    const T* dw;
+    std::array<T*, max_states> state;
 
-  // Moves the run's weights and their state. Called by many threads at once, for different runs.
-  virtual void update(const Update& u) const = 0;
-  // Moves all parameters that have a gradient, each given whole: update() for runs that the threads share.
-  // Overridden where a parameter's step is more than the steps of its elements.
+    // Elements begin … end of these.
+    Run part(int64_t begin, int64_t end) const {
+      Run result{end - begin, w + begin, dw + begin, state};
+      for (T*& s : result.state) s = s != nullptr ? s + begin : nullptr;
+      return result;
+    }
+  };
+
+  // One parameter in one step.
+  struct Update {
+    Shape shape;
+    int64_t count = 0;                          // number of this update of this parameter, from 1
+    double lr = 0, weight_decay = 0;            // as its group has them
+    double factor = 1;                          // on the gradient
+    std::variant<Run<float>, Run<double>> all;  // its elements, in its dtype
+
+    // f(run) with a Run<float> or a Run<double>: of the whole parameter, or of elements begin … end.
+    template <class F>
+    void whole(const F& f) const {
+      std::visit(f, all);
+    }
+    template <class F>
+    void part(int64_t begin, int64_t end, const F& f) const {
+      std::visit([&](const auto& run) { f(run.part(begin, end)); }, all);
+    }
+  };
+
+  // Throws Error for an empty list; for parameters that are undefined, not floats, not contiguous or given
+  // twice; and for settings below zero or not finite.
+  Optimizer(const Kind& kind, const std::vector<ParameterGroup>& groups, double lr, double weight_decay);
+
+  // Moves elements begin … end of a parameter, and their state. Called by many threads at once, for different
+  // runs.
+  virtual void update(const Update& u, int64_t begin, int64_t end) const = 0;
+  // Moves all parameters that have a gradient: update() for runs that the threads share. Overridden where a
+  // parameter's step is more than the steps of its elements.
   virtual void update_all(const std::vector<Update>& all) const;
 
  private:
@@ -99,8 +122,7 @@ class Optimizer : public HasFields {
   void add(const Tensor& tensor, double lr_scale, double weight_decay);
   Update prepare(Parameter& parameter, int64_t count, double factor) const;
 
-  const std::string op_;
-  const std::vector<std::string> state_names_;
+  const Kind kind_;
   double lr_;
   std::vector<Parameter> parameters_;
   std::vector<Update> updates_;  // of the parameters that have a gradient; meant only during a step

@@ -22,7 +22,7 @@ class SGD final : public Optimizer {
   explicit SGD(const std::vector<ParameterGroup>& groups, const SGDOptions& options = {});
 
  private:
-  void update(const Update& u) const override;
+  void update(const Update& u, int64_t begin, int64_t end) const override;
 
   const SGDOptions options_;
 };
