@@ -1,5 +1,6 @@
 #include "clip.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "../core/kernels/map.h"
@@ -40,6 +41,9 @@ double clip_factor(double norm, double max_norm) {
 }
 
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm) {
+  check(std::any_of(parameters.begin(), parameters.end(), [](const Tensor& p) { return p.grad().defined(); }),
+        "clip_grad_norm: none of {} parameters has a gradient; call tape.backward(loss) before clipping",
+        parameters.size());
   const double norm = grad_norm(parameters), factor = clip_factor(norm, max_norm);
   if (factor == 1) return norm;
   for (const Tensor& parameter : parameters) {
@@ -49,7 +53,7 @@ double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm) {
     if (!raw::sole_owner(parameter.grad())) parameter.set_grad(raw::clone(parameter.grad()));
     Tensor dw = parameter.grad();
     dispatch_float("clip_grad_norm", dw.dtype(), [&]<class T>() {
-      T* x = raw::write<T>(dw);
+      T* x = raw::write<T>(dw, "clip_grad_norm()");
       kernels::map(dw.numel(), x, x, [f = static_cast<T>(factor)](T value) { return f * value; });
     });
   }

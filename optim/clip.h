@@ -16,7 +16,7 @@
 namespace isobar {
 
 // √(Σ dw²) over every element of every parameter's gradient, summed in double; parameters without a gradient
-// count as zeros. NaN and infinite gradients show in the result.
+// count as zeros, and without any gradient it is 0. NaN and infinite gradients show in the result.
 double grad_norm(const std::vector<Tensor>& parameters);
 
 // max_norm / (norm + 1e-6) where that is below one, as torch.nn.utils.clip_grad_norm_, else one. NaN for a
@@ -24,7 +24,7 @@ double grad_norm(const std::vector<Tensor>& parameters);
 double clip_factor(double norm, double max_norm);
 
 // Scales all gradients by clip_factor and returns the norm before. A NaN norm makes every gradient NaN: the
-// next loss shows it.
+// next loss shows it. Throws Error where no parameter has a gradient, and for a negative max_norm.
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm);
 
 }  // namespace isobar

@@ -1,5 +1,8 @@
 #include "optimizer.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <unordered_set>
@@ -17,11 +20,24 @@ void check_setting(const char* op, const char* name, double value) {
 }
 
 void check_parameter(const char* op, size_t i, const Tensor& tensor) {
-  check(tensor.defined(), "{}: parameter {} is undefined", op, i);
+  check(tensor.defined(), "{}: parameter {} is undefined; give it a value first", op, i);
   const Shape& shape = tensor.shape();
   check(is_float(tensor.dtype()), "{}: parameter {} {} must be f32 or f64, got {}", op, i, shape,
         tensor.dtype());
+  check(
+      raw::slot(tensor).tape == 0,
+      "{}: parameter {} {} was computed by an op on a tape, and gradients are kept for leaves only; train a "
+      "detach() of it",
+      op, i, shape);
+  check(tensor.trainable(),
+        "{}: parameter {} {} is frozen; call set_trainable() before the optimizer is made, or leave it out",
+        op, i, shape);
   check(tensor.is_contiguous(), "{}: parameter {} {} is not contiguous; train a clone() of it", op, i, shape);
+}
+
+// True when nobody else can use this tensor, now or later.
+bool abandoned(const Tensor& tensor) {
+  return raw::Access::handle(tensor).use_count() == 1 && !tensor.grad().defined();
 }
 
 }  // namespace
@@ -57,14 +73,39 @@ void Optimizer::add(const Tensor& tensor, double lr_scale, double weight_decay) 
   parameters_.push_back(std::move(parameter));
 }
 
-void Optimizer::step(double factor) {
+int64_t Optimizer::step(double factor) {
+  check_movable();
   int64_t* const counts = raw::write<int64_t>(steps_, kind_.writer);
   updates_.clear();
   for (size_t i = 0; i < parameters_.size(); ++i)
-    if (parameters_[i].tensor.grad().defined())
+    if (parameters_[i].tensor.trainable() && parameters_[i].tensor.grad().defined())
       updates_.push_back(prepare(parameters_[i], ++counts[i], factor));
   update_all(updates_);
   for (const Parameter& p : parameters_) p.tensor.clear_grad();
+  return static_cast<int64_t>(updates_.size());
+}
+
+// A step that could move nothing is a mistake somewhere else: it says where.
+void Optimizer::check_movable() const {
+  bool trainable = false, gradient = false;
+  std::vector<std::string> lost;
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& tensor = parameters_[i].tensor;
+    trainable |= tensor.trainable();
+    gradient |= tensor.trainable() && tensor.grad().defined();
+    if (abandoned(tensor)) lost.push_back(fmt::format("{} {}", i, tensor.shape()));
+  }
+  constexpr size_t shown = 4;
+  check(lost.empty(),
+        "{}: parameter {}{} can get no gradient any more, because only the optimizer still holds it: was the "
+        "model converted, or a part of it replaced? Make the optimizer after convert()",
+        kind_.op, fmt::join(lost.begin(), lost.begin() + std::min(lost.size(), shown), ", "),
+        lost.size() > shown ? fmt::format(" and {} more", lost.size() - shown) : "");
+  // Where all are frozen, somebody said so: this stage of a training moves other parameters.
+  check(gradient || !trainable,
+        "{}: no parameter has a gradient; call tape.backward(loss) before step(), and make the optimizer "
+        "after convert() or another replacement of the model's tensors",
+        kind_.op);
 }
 
 // Opens the doors that the threads of a step go through: versions are not theirs to count.

@@ -12,7 +12,7 @@
 //
 // A new optimizer takes four steps:
 //   1. optim/x.h: its options, and a class with two constructors and update(), which moves a run of elements
-//      (sgd.h and sgd.cpp are the example);
+//      (sgd.h and sgd.cpp are the example; tests/new_optimizer_test.cpp has one in 20 lines);
 //   2. a kernel in core/kernels/optim.h, where the loop over the elements is worth a page of its own;
 //   3. one line in optim/optim.h;
 //   4. rows in tests/optimizer_test.cpp: values after five steps from another library. The tests of bits,
@@ -43,9 +43,14 @@ class Optimizer : public HasFields {
   Optimizer& operator=(const Optimizer&) = delete;
 
   // Updates every parameter that has a gradient, and clears that gradient. A parameter without one is left
-  // alone: neither its value nor its state nor its step count changes. Gradients count `factor` times:
-  // clipping them on the way (see clip_factor) saves a pass over them.
-  void step(double factor = 1);
+  // alone: neither its value nor its state nor its step count changes. The same holds for one that was frozen
+  // since (set_trainable(false)), whose gradient is only cleared. Gradients count `factor` times: clipping
+  // them on the way (see clip_factor) saves a pass over them.
+  //
+  // Returns how many parameters moved. Throws Error, and moves none, where some are trainable and none of
+  // these has a gradient; and where a parameter can get no gradient any more, because the optimizer alone
+  // still holds it: convert() or another replacement gave the model a new tensor in its place.
+  int64_t step(double factor = 1);
 
   // The learning rate, finite and not negative.
   double lr() const { return lr_; }
@@ -101,8 +106,8 @@ class Optimizer : public HasFields {
     }
   };
 
-  // Throws Error for an empty list; for parameters that are undefined, not floats, not contiguous or given
-  // twice; and for settings below zero or not finite.
+  // Throws Error for an empty list; for parameters that are undefined, not floats, not trainable, computed by
+  // an op, not contiguous or given twice; and for settings below zero or not finite.
   Optimizer(const Kind& kind, const std::vector<ParameterGroup>& groups, double lr, double weight_decay);
 
   // Moves elements begin … end of a parameter, and their state. Called by many threads at once, for different
@@ -120,6 +125,7 @@ class Optimizer : public HasFields {
   };
 
   void add(const Tensor& tensor, double lr_scale, double weight_decay);
+  void check_movable() const;
   Update prepare(Parameter& parameter, int64_t count, double factor) const;
 
   const Kind kind_;

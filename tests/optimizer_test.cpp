@@ -169,21 +169,21 @@ TEST_CASE("a step uses up gradients and counts updates per parameter") {
   Tensor w = parameter({1, 2}), b = parameter({3});
   AdamW optimizer({w, b});
   w.set_grad(make({1, 1}));
-  optimizer.step();
+  CHECK(optimizer.step() == 1);
   CHECK_FALSE(w.grad().defined());
   CHECK(b.to_vector<double>() == Values{3});
   w.set_grad(make({1, 1}));
   b.set_grad(make({1}));
-  optimizer.step();
-  optimizer.step();  // nobody has a gradient: nothing happens
+  CHECK(optimizer.step() == 2);
   CHECK(state_of(optimizer).at("steps").to_vector<int64_t>() == std::vector<int64_t>{2, 1});
 }
 
 TEST_CASE("a parameter without gradient keeps its value and its momentum, weight decay or not") {
-  Tensor w = parameter({1, -2});
-  SGD optimizer({w}, {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.5});
+  Tensor w = parameter({1, -2}), other = parameter({1});
+  SGD optimizer({w, other}, {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.5});
   set_gradient(w, 0);
   optimizer.step();
+  set_gradient(other, 0);
   const Values value = w.to_vector<double>();
   const Values momentum = state_of(optimizer).at("0.momentum").to_vector<double>();
   optimizer.step();
@@ -244,13 +244,14 @@ TEST_CASE("optimizers find the bottom of a quadratic") {
     CAPTURE(maker.first);
     Tensor w = parameter({0, 0, 0, 0}), b = parameter({0});
     const Made optimizer = maker.second(w, b);
-    const LinearSchedule schedule{optimizer->lr(), 0, 1000};
+    const WarmupStableDecay line{
+        .lr = optimizer->lr(), .min_lr = 0, .warmup = 0, .decay = 1000, .steps = 1000};
     for (int t = 0; t < 1000; ++t) {
       const Values x = w.to_vector<double>();
       Values dw(4);
       for (int i = 0; i < 4; ++i) dw[i] = curvature[i] * (x[i] - target[i]);
       w.set_grad(make(dw));
-      optimizer->set_lr(schedule(t));
+      optimizer->set_lr(line(t));
       optimizer->step();
     }
     // Plain SGD with a rate that falls from 0.5 to 0 covers Σ lr · c = 250 · 0.1 = 25: e⁻²⁵ · 2 is left.
@@ -302,7 +303,8 @@ TEST_CASE("a step over many tensors is that of each alone, for 1, 2, 3 and 8 thr
     for (const Tensor& one : alone) optimizers.push_back(std::make_unique<AdamW>(std::vector<Tensor>{one}));
     for (uint64_t t = 0; t < 3; ++t) {
       set_gradients(alone, t);
-      for (const auto& optimizer : optimizers) optimizer->step();
+      for (size_t i = 0; i < alone.size(); ++i)
+        if (alone[i].grad().defined()) optimizers[i]->step();
     }
     std::vector<double> norms;
     for_thread_counts([&] {
@@ -397,43 +399,4 @@ TEST_CASE("empty tensors and single numbers are parameters too") {
   CHECK(clip_grad_norm({none, one}, 100) == 7);
   optimizer.step();
   CHECK(one.item() == doctest::Approx(0.5).epsilon(1e-6));  // the first step of Adam is lr · sign(dw)
-}
-
-TEST_CASE("bad settings are refused by name") {
-  Tensor w = parameter({1, 2});
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK(message_of([&] { SGD({w}, {.lr = -1}); }) == "sgd: lr must be finite and not negative, got -1");
-  CHECK(message_of([&] { AdamW({w}, {.lr = nan}); }) ==
-        "adam_w: lr must be finite and not negative, got nan");
-  CHECK(message_of([&] { SGD({w}, {.nesterov = true}); }) ==
-        "sgd: nesterov wants a momentum above 0; set .momentum");
-  CHECK(message_of([&] { SGD({w}, {.momentum = -0.1}); }) ==
-        "sgd: momentum must be finite and not negative, got -0.1");
-  CHECK(message_of([&] { Adam({w}, {.beta1 = 1}); }) == "adam: beta1 must be in [0, 1), got 1");
-  CHECK(message_of([&] { AdamW({w}, {.beta2 = -0.5}); }) == "adam_w: beta2 must be in [0, 1), got -0.5");
-  CHECK(message_of([&] { AdamW({w}, {.eps = nan}); }) ==
-        "adam_w: eps must be finite and not negative, got nan");
-  CHECK(message_of([&] { AdamW({w}, {.weight_decay = -1}); }) ==
-        "adam_w: weight_decay must be finite and not negative, got -1");
-  const auto grouped_sgd = [](const ParameterGroup& group) { SGD optimizer(std::vector{group}); };
-  CHECK(message_of([&] { grouped_sgd({.parameters = {w}, .weight_decay = -1}); }) ==
-        "sgd: weight_decay of a group must be finite and not negative, got -1");
-  CHECK(message_of([&] { grouped_sgd({.parameters = {w}, .lr_scale = -1}); }) ==
-        "sgd: lr_scale of a group must be finite and not negative, got -1");
-  SGD optimizer({w}, {.lr = 0.5});
-  CHECK(message_of([&] { optimizer.set_lr(-2); }) == "sgd: lr must be finite and not negative, got -2");
-  CHECK(optimizer.lr() == 0.5);
-}
-
-TEST_CASE("bad parameters are refused by index") {
-  Tensor w = parameter({1, 2});
-  const auto message = [](const std::vector<Tensor>& parameters) {
-    return message_of([&] { SGD optimizer(parameters); });
-  };
-  CHECK(message({}) == "sgd: wanted at least one parameter, got none; does the model list its fields?");
-  CHECK(message({w, w}) == "sgd: parameter 1 [2] is given twice");
-  CHECK(message({w, Tensor()}) == "sgd: parameter 1 is undefined");
-  CHECK(message({zeros({3}, Dtype::i64)}) == "sgd: parameter 0 [3] must be f32 or f64, got i64");
-  CHECK(message({raw::as_strided(zeros({3, 2}), {2, 3}, {1, 2})}) ==
-        "sgd: parameter 0 [2, 3] is not contiguous; train a clone() of it");
 }
