@@ -14,29 +14,6 @@
 
 namespace isobar {
 
-// The same rate at every step.
-struct ConstantSchedule {
-  double lr;
-
-  double operator()(int64_t step) const {
-    check(step >= 0, "schedule: wanted a step of at least 0, got {}", step);
-    return lr;
-  }
-};
-
-// From `first` at step 0 in a straight line to `last` at step `steps` (above 0), and `last` from there on.
-struct LinearSchedule {
-  double first, last;
-  int64_t steps;
-
-  double operator()(int64_t step) const {
-    check(step >= 0, "schedule: wanted a step of at least 0, got {}", step);
-    check(steps > 0, "schedule: wanted a line over at least 1 step, got {}", steps);
-    if (step >= steps) return last;
-    return first + (last - first) * (static_cast<double>(step) / static_cast<double>(steps));
-  }
-};
-
 // The warm-up that those below begin with: lr · (step + 1) / (warmup + 1) for the first `warmup` steps, so
 // that step 0 already learns (nanoGPT's get_lr; Karpathy, train.py).
 inline double warming_up(double lr, int64_t step, int64_t warmup) {

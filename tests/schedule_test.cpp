@@ -5,18 +5,6 @@
 using namespace isobar;
 
 TEST_CASE("schedules meet their closed forms") {
-  SUBCASE("constant") {
-    const ConstantSchedule schedule{0.25};
-    CHECK(schedule(0) == 0.25);
-    CHECK(schedule(1'000'000) == 0.25);
-  }
-  SUBCASE("linear") {
-    const LinearSchedule schedule{.first = 1, .last = 0.5, .steps = 8};
-    CHECK(schedule(0) == 1);
-    CHECK(schedule(2) == 0.875);
-    CHECK(schedule(8) == 0.5);
-    CHECK(schedule(9) == 0.5);
-  }
   SUBCASE("warm-up and cosine") {
     const WarmupCosine schedule{.lr = 1e-3, .min_lr = 1e-4, .warmup = 100, .steps = 2100};
     CHECK(schedule(0) == doctest::Approx(1e-3 / 101).epsilon(1e-15));
@@ -59,8 +47,7 @@ TEST_CASE("schedules meet their closed forms") {
     CHECK(WarmupCosine{.lr = 1, .min_lr = 0.1, .warmup = 0, .steps = 0}(0) == 0.1);
   }
   SUBCASE("bad ones") {
-    CHECK_THROWS_AS(ConstantSchedule{1}(-1), Error);
-    CHECK_THROWS_AS((LinearSchedule{1, 0, 0}(0)), Error);
+    CHECK_THROWS_AS((WarmupCosine{1, 0, 5, 6}(-1)), Error);
     CHECK_THROWS_AS((WarmupCosine{1, 0, 5, 4}(0)), Error);
     CHECK_THROWS_AS((WarmupStableDecay{1, 0, 3, 2, 4}(0)), Error);
     CHECK_THROWS_AS((WarmupStableDecay{1, 0, 3, 1, 4}(-1)), Error);
