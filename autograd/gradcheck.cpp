@@ -1,9 +1,5 @@
 #include "gradcheck.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "../core/raw.h"
 #include "../core/rng.h"
 #include "diagnosis/differences.h"
@@ -12,77 +8,29 @@
 namespace isobar {
 namespace {
 
-using Values = std::vector<double>;
 // The outputs of what is differentiated, as plain numbers.
-using Evaluate = std::function<Values(const std::vector<Tensor>&)>;
+using EvaluateAll = std::function<Values(const std::vector<Tensor>&)>;
 
-Tensor moved(const Tensor& x, const Values& direction, double distance) {
-  Values values = x.to_vector<double>();
-  for (size_t i = 0; i < values.size(); ++i) values[i] += distance * direction[i];
-  return tensor(x.shape(), values);
-}
-
-// d/ds of Σ weights · f(…, xs[input] + s · direction, …) at s = 0.
-double slope(const Evaluate& f, const Values& weights, std::vector<Tensor> xs, size_t input,
-             const Values& direction, double h) {
-  const Tensor origin = xs[input];
-  const auto at = [&](double distance) {
-    xs[input] = moved(origin, direction, distance);
-    return f(xs);
-  };
-  const Values right = at(h), left = at(-h), far_right = at(2 * h), far_left = at(-2 * h);
-  double sum = 0;  // differences first: the sum itself would be the larger number, and round coarser
-  for (size_t i = 0; i < weights.size(); ++i)
-    sum += weights[i] * (8 * (right[i] - left[i]) - (far_right[i] - far_left[i]));
-  return sum / (12 * h);
-}
-
-// Keeps the worst. `floor` is the size below which a derivative cannot be told from rounding.
-void note(GradcheckReport& report, double floor, const GradcheckReport& found) {
-  const double apart = std::abs(found.analytic - found.numeric);
-  double error = apart / std::max({std::abs(found.analytic), std::abs(found.numeric), floor});
-  if (apart == 0) error = 0;
-  if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
-  if (report.order != 0 && error <= report.max_relative_error) return;
-  report = found;
-  report.max_relative_error = error;
-}
-
-// Compares the analytic gradient by one input with differences of f, element by element or along random
-// directions.
-void compare(GradcheckReport& report, int order, const Evaluate& f, const Values& weights,
+// Compares the analytic gradient by one input with differences of Σ weights · f, and keeps the worst.
+void compare(GradcheckReport& report, int order, const EvaluateAll& f, const Values& weights,
              const std::vector<Tensor>& xs, size_t input, const Values& gradient,
              const GradcheckOptions& options, const Rng& rng) {
-  const Values x = xs[input].to_vector<double>();
-  const int64_t count = static_cast<int64_t>(x.size());
-  double largest = 0, far = 1;
-  for (int64_t i = 0; i < count; ++i) {
-    largest = std::max(largest, std::abs(gradient[i]));
-    far = std::max(far, std::abs(x[i]));
-  }
+  const Evaluate of_input = [&](const Tensor& x) {
+    std::vector<Tensor> moved = xs;
+    moved[input] = x;
+    return f(moved);
+  };
   Values weighted = f(xs);
-  for (size_t i = 0; i < weighted.size(); ++i) weighted[i] *= weights[i];
-  const double noise_floor = 1e-4 * norm(weighted);
-  Values direction(count, 0.0);
-  if (count <= options.element_limit) {
-    for (int64_t i = 0; i < count; ++i) {
-      direction[i] = 1;
-      const double numeric =
-          slope(f, weights, xs, input, direction, difference_step * std::max(1.0, std::abs(x[i])));
-      direction[i] = 0;
-      note(report, std::max(1e-3 * largest, noise_floor), {0, order, input, i, gradient[i], numeric, {}});
-    }
-    return;
-  }
-  for (int k = 0; k < options.directions; ++k) {
-    const Rng signs = rng.split("direction").split(k);
-    double analytic = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      direction[i] = signs.below(2, i) == 0 ? -1 : 1;
-      analytic += direction[i] * gradient[i];
-    }
-    const double numeric = slope(f, weights, xs, input, direction, difference_step * far);
-    note(report, std::max(1e-3 * norm(gradient), noise_floor), {0, order, input, -1, analytic, numeric, {}});
+  for (size_t k = 0; k < weighted.size(); ++k) weighted[k] *= weights[k];
+  const Directions directions(xs[input], options.element_limit, options.directions, rng.split("direction"));
+  const double floor = directions.noise_floor(gradient, weighted);
+  for (int64_t i = 0; i < directions.count(); ++i) {
+    const double analytic = directions.along(i, gradient);
+    const Stencil stencil(of_input, xs[input], directions[i], directions.step(i));
+    const double numeric = stencil.slope_of_sum(weights);
+    const double error = relative_error(analytic, numeric, floor);
+    if (report.order != 0 && error <= report.max_relative_error) continue;
+    report = {error, order, input, directions.sampled() ? -1 : i, analytic, numeric, {}};
   }
 }
 
@@ -129,7 +77,7 @@ void check_first_order(GradcheckReport& report, const TensorFunction& f, const s
   Tape tape;
   const std::vector<Tensor> gradients = first_gradients(tape, f, leaves_of(inputs), dy);
   NoTape pause;
-  const Evaluate values = [&](const std::vector<Tensor>& xs) { return f(xs).to_vector<double>(); };
+  const EvaluateAll values = [&](const std::vector<Tensor>& xs) { return f(xs).to_vector<double>(); };
   size_t next = 0;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (is_float(inputs[i].dtype()))
@@ -159,7 +107,7 @@ void check_second_order(GradcheckReport& report, const TensorFunction& f, const 
       for (size_t j = 0; j < arguments.size(); ++j) add(analytic[j], second[j]);
     }
   }
-  const Evaluate joined_gradients = [&](const std::vector<Tensor>& xs) {
+  const EvaluateAll joined_gradients = [&](const std::vector<Tensor>& xs) {
     Tape tape;
     const std::vector<Tensor> inner(xs.begin(), xs.end() - 1);
     Values joined;

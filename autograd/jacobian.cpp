@@ -15,9 +15,7 @@
 namespace isobar {
 namespace {
 
-using Values = std::vector<double>;
-
-constexpr int directions = 8;  // of an input that is too large, and as many dy
+constexpr int random_directions = 8;  // of an input that is too large, and as many dy
 
 // Runs f and its backward; everything that is asked of it is a plain number.
 class Subject {
@@ -74,71 +72,41 @@ class Subject {
   uint64_t seed_;
 };
 
-// df/ds at s = 0 of f(x + s · direction) for all of y, by the stencils of gradcheck.cpp; NaN, and a word in
-// `kinks`, where the slopes from both sides differ.
-Values slopes(Jacobian& j, const Subject& f, size_t input, const Values& y, const Values& direction, double h,
-              const std::string& place) {
-  const auto at = [&](double distance) {
-    Values moved = j.value.to_vector<double>();
-    for (size_t i = 0; i < moved.size(); ++i) moved[i] += distance * direction[i];
-    return f(input, tensor(j.value.shape(), moved));
-  };
-  const Values r1 = at(h), r2 = at(2 * h), l1 = at(-h), l2 = at(-2 * h);
-  double largest = 0;
-  for (double v : y) largest = std::max(largest, std::abs(v));
-  Values result(y.size());
-  for (size_t k = 0; k < y.size(); ++k) {
-    result[k] = (8 * (r1[k] - l1[k]) - (r2[k] - l2[k])) / (12 * h);
-    // Parabolas through three points on each side: they agree to h² on a smooth function. One hundredth is
-    // far above that even where f bends within 10⁻³.
-    const double right = (4 * (r1[k] - y[k]) - (r2[k] - y[k])) / (2 * h);
-    const double left = (4 * (y[k] - l1[k]) - (y[k] - l2[k])) / (2 * h);
-    const double apart = std::abs(right - left);
-    if (apart > 1e-2 * std::max(std::abs(right), std::abs(left)) && apart > 1e-6 * largest) {
-      result[k] = std::numeric_limits<double>::quiet_NaN();
-      if (j.kinks.empty() || j.kinks.back().index != place) j.kinks.push_back({place, left, right});
-    }
-  }
-  return result;
+// What the entries of a column are called in messages.
+std::string place_of(const Jacobian& j, int64_t column) {
+  return j.sampled ? fmt::format("direction {}", column) : index_text(j.value.shape(), column);
 }
 
-// Fills `numeric` as (numbers of y, columns).
-void differentiate(Jacobian& j, const Subject& f, size_t input, const JacobianOptions& options,
-                   std::vector<Values>& chosen) {
-  const Values y = j.y.to_vector<double>(), x = j.value.to_vector<double>();
-  const auto height = static_cast<int64_t>(y.size());
-  double far = 1;
-  for (double v : x) far = std::max(far, std::abs(v));
-  j.numeric.assign(height * j.columns, 0.0);
+// True where the slopes from both sides differ by more than one hundredth, which is far above rounding even
+// where f bends within 10⁻³. `size` is the largest number of y.
+bool kinked(double left, double right, double size) {
+  const double apart = std::abs(right - left);
+  return apart > 1e-2 * std::max(std::abs(right), std::abs(left)) && apart > 1e-6 * size;
+}
+
+// Fills `numeric` as (numbers of y, columns), with NaN and an entry in `kinks` where f is not smooth.
+void differentiate(Jacobian& j, const Evaluate& f, const Directions& directions) {
+  const Values y = j.y.to_vector<double>();
+  const double size = largest_of(y);
+  j.numeric.assign(y.size() * j.columns, 0.0);
   for (int64_t column = 0; column < j.columns; ++column) {
-    Values direction(x.size(), 0.0);
-    double h = difference_step * far;
-    if (j.sampled) {
-      const Rng signs = Rng(options.seed).split("direction").split(column);
-      for (size_t i = 0; i < x.size(); ++i) direction[i] = signs.below(2, i) == 0 ? -1 : 1;
-    } else {
-      direction[column] = 1;
-      h = difference_step * std::max(1.0, std::abs(x[column]));
+    const Stencil stencil(f, j.value, directions[column], directions.step(column));
+    const std::string place = place_of(j, column);
+    for (size_t k = 0; k < y.size(); ++k) {
+      const double left = stencil.slope_left(k, y[k]), right = stencil.slope_right(k, y[k]);
+      const bool kink = kinked(left, right, size);
+      if (kink && (j.kinks.empty() || j.kinks.back().index != place)) j.kinks.push_back({place, left, right});
+      j.numeric[k * j.columns + column] = kink ? std::numeric_limits<double>::quiet_NaN() : stencil.slope(k);
     }
-    const std::string place =
-        j.sampled ? fmt::format("direction {}", column) : index_text(j.value.shape(), column);
-    const Values slope = slopes(j, f, input, y, direction, h, place);
-    for (int64_t k = 0; k < height; ++k) j.numeric[k * j.columns + column] = slope[k];
-    if (j.sampled) chosen.push_back(std::move(direction));
   }
 }
 
 // One row of `tape`: the gradient, seen along the columns.
-Values seen(const Jacobian& j, const Tensor& dx, const std::vector<Values>& chosen) {
-  if (!dx.defined()) return Values(j.columns, 0.0);
+Values seen(const Tensor& dx, const Directions& directions) {
+  Values result(directions.count(), 0.0);
+  if (!dx.defined()) return result;
   const Values gradient = dx.to_vector<double>();
-  if (!j.sampled) return gradient;
-  Values result;
-  for (const Values& direction : chosen) {
-    double sum = 0;
-    for (size_t i = 0; i < gradient.size(); ++i) sum += gradient[i] * direction[i];
-    result.push_back(sum);
-  }
+  for (int64_t i = 0; i < directions.count(); ++i) result[i] = directions.along(i, gradient);
   return result;
 }
 
@@ -151,24 +119,18 @@ Values expected(const Jacobian& j, const Values& dy) {
 }
 
 // Compares the gradients for one dy and keeps the five worst entries.
-void compare(Jacobian& j, const Values& dy, const Values& tape) {
-  std::vector<GradientEntry> entries;
-  double worst = 0;
-  const Values numeric = expected(j, dy);
+void compare(Jacobian& j, const Values& dy, const Tensor& dx, const Directions& directions) {
+  const Values numeric = expected(j, dy), tape = seen(dx, directions);
   Values weighted = j.y.to_vector<double>();
   for (size_t k = 0; k < weighted.size(); ++k) weighted[k] *= dy[k];
-  double largest = 0;
-  for (double v : tape) largest = std::max(largest, std::abs(v));
-  const double floor = std::max(1e-3 * largest, 1e-4 * norm(weighted));
+  const double floor = directions.noise_floor(dx.defined() ? dx.to_vector<double>() : Values(), weighted);
+  std::vector<GradientEntry> entries;
+  double worst = 0;
   for (int64_t i = 0; i < j.columns; ++i) {
     if (std::isnan(numeric[i])) continue;  // a kink
-    const double apart = std::abs(tape[i] - numeric[i]);
-    double error = apart / std::max({std::abs(tape[i]), std::abs(numeric[i]), floor});
-    if (apart == 0) error = 0;
-    if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
+    const double error = relative_error(tape[i], numeric[i], floor);
     worst = std::max(worst, error);
-    entries.push_back({j.sampled ? fmt::format("direction {}", i) : index_text(j.value.shape(), i), tape[i],
-                       numeric[i], error});
+    entries.push_back({place_of(j, i), tape[i], numeric[i], error});
   }
   // By three digits of the error, then by place: rounding does not change the order.
   const auto rounded = [](double error) { return std::stod(fmt::format("{:.2e}", error)); };
@@ -190,10 +152,10 @@ bool close(const Values& a, const Values& b) {
 }
 
 // Of a wrong gradient: the tape's whole Jacobian, and whether backward is linear in dy at all.
-void investigate(Jacobian& j, const Subject& f, size_t input, const Tensor& dy,
-                 const std::vector<Values>& chosen, const JacobianOptions& options) {
+void investigate(Jacobian& j, const Subject& f, size_t input, const Tensor& dy, const Directions& directions,
+                 uint64_t seed) {
   const auto gradient = [&](const Tensor& upstream) {
-    return seen(j, f.backward(upstream).dx[input], chosen);
+    return seen(f.backward(upstream).dx[input], directions);
   };
   const Values once = gradient(dy), none = gradient(zeros(dy.shape(), dy.dtype()));
   Values doubled = once;
@@ -203,8 +165,8 @@ void investigate(Jacobian& j, const Subject& f, size_t input, const Tensor& dy,
   std::vector<Tensor> rows;
   if (j.sampled) {
     Values numeric;
-    for (int d = 0; d < directions; ++d) {
-      rows.push_back(Rng(options.seed).split("row").split(d).normal(dy.shape(), 0, 1, Dtype::f64));
+    for (int d = 0; d < random_directions; ++d) {
+      rows.push_back(Rng(seed).split("row").split(d).normal(dy.shape(), 0, 1, Dtype::f64));
       const Values row = expected(j, rows.back().to_vector<double>());
       numeric.insert(numeric.end(), row.begin(), row.end());
     }
@@ -257,18 +219,21 @@ std::vector<Jacobian> jacobians(const TensorFunction& f, const std::vector<Named
     j.y = y;
     j.inputs = inputs;
     // A Jacobian of a million numbers is 8 MB.
-    j.sampled = j.value.numel() > options.element_limit || j.value.numel() * y.numel() > 1 << 20;
+    const bool large = j.value.numel() * y.numel() > 1 << 20;
+    const Directions directions(j.value, large ? 0 : options.element_limit, random_directions,
+                                Rng(options.seed).split("direction"));
+    j.sampled = directions.sampled();
     j.rows = y.numel();
-    j.columns = j.sampled ? directions : j.value.numel();
+    j.columns = directions.count();
     j.on_tape = gradients[0].on_tape[i];
     j.received = gradients[0].dx[i].defined();
     j.error = gradients[0].error;
-    std::vector<Values> chosen;
-    differentiate(j, subject, i, options, chosen);
+    differentiate(
+        j, [&](const Tensor& x) { return subject(i, x); }, directions);
     if (j.error.empty()) {
       for (size_t d = 0; d < dys.size(); ++d)
-        compare(j, dys[d].to_vector<double>(), seen(j, gradients[d].dx[i], chosen));
-      if (!j.right(options.tolerance)) investigate(j, subject, i, dys[0], chosen, options);
+        compare(j, dys[d].to_vector<double>(), gradients[d].dx[i], directions);
+      if (!j.right(options.tolerance)) investigate(j, subject, i, dys[0], directions, options.seed);
     }
     result.push_back(std::move(j));
   }

@@ -1,22 +1,82 @@
-// What gradcheck and numeric Jacobians share.
+// Differences: the derivatives of a function by one of its tensors, by finite differences in f64, and their
+// comparison with those of the tape. gradcheck and the Jacobian of the gradient diagnosis stand on it.
+//
+//   const Directions directions(x, 64, 4, rng);             // elements one by one, or four random directions
+//   for (int64_t i = 0; i < directions.count(); ++i) {
+//     const Stencil stencil(f, x, directions[i], directions.step(i));
+//     stencil.slope(k);                                       // of the k-th number of f
+//   }
 #pragma once
 
-#include <cmath>
-#include <limits>
+#include <functional>
 #include <vector>
+
+#include "../../core/rng.h"
+#include "../../core/tensor.h"
 
 namespace isobar {
 
-// Rounding makes a difference quotient wrong by about ε/h, and the plain central one also by h² (in units of
-// the function's own scale): both are smallest together at h = ∛ε. We keep that step, and take the four-point
-// stencil (8 (f₊₁ − f₋₁) − (f₊₂ − f₋₂)) / 12h, whose own error is h⁴: rounding alone is left, some 10⁻¹¹,
-// even for functions that bend within 10⁻³, as a norm does on a row dominated by its eps.
-inline const double difference_step = std::cbrt(std::numeric_limits<double>::epsilon());
+using Values = std::vector<double>;
+// All numbers of f where one of its tensors has this value.
+using Evaluate = std::function<Values(const Tensor& x)>;
 
-inline double norm(const std::vector<double>& values) {
-  double squares = 0;
-  for (double v : values) squares += v * v;
-  return std::sqrt(squares);
-}
+// √(Σ values²)
+double norm(const Values& values);
+double largest_of(const Values& values);  // max |value|
+
+// f at the points x ± h · direction and x ± 2 h · direction.
+struct Stencil {
+  Stencil(const Evaluate& f, const Tensor& x, const Values& direction, double step);
+
+  // df/ds of the k-th number of f (x + s · direction) at s = 0. Rounding makes a difference quotient wrong by
+  // about ε/h, and the plain central one also by h² (in units of the function's own scale): both are smallest
+  // together at h = ∛ε. We keep that step, and take the formula of four points, whose own error is h⁴:
+  // rounding alone is left, some 10⁻¹¹, even for functions that bend within 10⁻³, as a norm does on a row
+  // dominated by its eps.
+  double slope(size_t k) const {
+    return (8 * (right[k] - left[k]) - (far_right[k] - far_left[k])) / (12 * h);
+  }
+  // d (Σ weights · f) / ds. Differences come first: the sum itself would be the larger number, and round
+  // coarser.
+  double slope_of_sum(const Values& weights) const;
+  // The slopes on both sides, given f(x): parabolas through three points, which agree to h² on a smooth
+  // function.
+  double slope_right(size_t k, double here) const {
+    return (4 * (right[k] - here) - (far_right[k] - here)) / (2 * h);
+  }
+  double slope_left(size_t k, double here) const {
+    return (4 * (here - left[k]) - (here - far_left[k])) / (2 * h);
+  }
+
+  Values left, right, far_left, far_right;
+  double h;
+};
+
+// Along what x is moved: each of its elements alone if it has at most `element_limit`, else `random`
+// directions with entries ±1.
+class Directions {
+ public:
+  Directions(const Tensor& x, int64_t element_limit, int random, const Rng& rng);
+
+  int64_t count() const { return sampled_ ? random_ : static_cast<int64_t>(x_.size()); }
+  bool sampled() const { return sampled_; }
+  Values operator[](int64_t i) const;
+  // The step of a difference quotient: ∛ε, times the size of what is moved where that is above 1.
+  double step(int64_t i) const;
+  // The slope along direction i that this gradient by x means.
+  double along(int64_t i, const Values& gradient) const;
+  // Differences carry an absolute error: below this size no derivative along a direction can be told from
+  // rounding. See GradcheckReport. `weighted` are the terms of the number that is differentiated.
+  double noise_floor(const Values& gradient, const Values& weighted) const;
+
+ private:
+  const Values x_;
+  const bool sampled_;
+  const int random_;
+  const Rng rng_;
+};
+
+// |tape − numeric| / max(|tape|, |numeric|, floor); infinite where one of them is not finite.
+double relative_error(double tape, double numeric, double floor);
 
 }  // namespace isobar
