@@ -24,13 +24,6 @@ std::set<int64_t> held_slots(const std::vector<const Node*>& nodes) {
   return slots;
 }
 
-std::string input_text(const Node::Input& input, const std::set<int64_t>& held) {
-  if (input.slot == -2) return "none";
-  if (input.slot < 0) return fmt::format("constant {}", input.shape);
-  if (held.contains(input.slot)) return fmt::format("%{}", input.slot);
-  return fmt::format("%{} {}", input.slot, input.shape);
-}
-
 // A Graphviz string: quotes and backslashes escaped.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
@@ -43,6 +36,17 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
+std::string input_text(const Node::Input& input, bool with_shape) {
+  if (input.slot == Node::Input::absent) return "none";
+  if (input.slot == Node::Input::constant) return fmt::format("constant {}", input.shape);
+  return with_shape ? fmt::format("%{} {}", input.slot, input.shape) : fmt::format("%{}", input.slot);
+}
+
+std::string in_scope(const Node& node, const char* before) {
+  const std::string scope = scope_of(node);
+  return scope.empty() ? scope : fmt::format("{}in {}", before, scope);
+}
+
 std::string tape_text(const Tape& tape) {
   const std::vector<const Node*> nodes = tape.nodes();
   const std::set<int64_t> held = held_slots(nodes);
@@ -51,11 +55,11 @@ std::string tape_text(const Tape& tape) {
   std::string text;
   for (const Node* node : nodes) {
     std::vector<std::string> inputs;
-    for (const Node::Input& input : node->inputs) inputs.push_back(input_text(input, held));
-    text += fmt::format("{:>5}  {:<{}} ({}) -> {} {}, {}", fmt::format("%{}", node->slot), node->name, width,
-                        fmt::join(inputs, ", "), node->shape, node->dtype, bytes_text(bytes_of(*node)));
-    if (!scope_of(*node).empty()) text += ", in " + scope_of(*node);
-    text += '\n';
+    for (const Node::Input& input : node->inputs)
+      inputs.push_back(input_text(input, !held.contains(input.slot)));
+    text += fmt::format("{:>5}  {:<{}} ({}) -> {} {}, {}{}\n", fmt::format("%{}", node->slot), node->name,
+                        width, fmt::join(inputs, ", "), node->shape, node->dtype, bytes_text(bytes_of(*node)),
+                        in_scope(*node, ", "));
   }
   return text;
 }

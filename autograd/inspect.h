@@ -25,6 +25,12 @@ std::string tape_text(const Tape& tape);
 // The same as a Graphviz digraph, nodes clustered by module: `dot -Tsvg tape.dot > tape.svg`.
 std::string tape_dot(const Tape& tape);
 
+// Pieces of such a line, which a TapeLog's lines share. An input: "%3", "%3 [2, 4]", "constant [2, 4]", or
+// "none" for an undefined tensor.
+std::string input_text(const Node::Input& input, bool with_shape = true);
+// `before` and "in fc1", or nothing where no module recorded the node.
+std::string in_scope(const Node& node, const char* before);
+
 // The results of all nodes of one op name together.
 struct OpBytes {
   std::string name;

@@ -3,29 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
+
+#include "../core/norm_of.h"
+#include "inspect.h"
 
 namespace isobar {
 namespace {
-
-double norm_of(const Tensor& x) {
-  double squares = 0;
-  for (double v : x.to_vector<double>()) squares += v * v;
-  return std::sqrt(squares);
-}
-
-// `before` and "in fc1", or nothing.
-std::string place_of(const Node& node, const char* before) {
-  return node.scope != nullptr && !node.scope->empty() ? fmt::format("{}in {}", before, *node.scope)
-                                                       : std::string();
-}
-
-std::string input_text(const Node::Input& input) {
-  if (input.slot == -2) return "none";
-  return input.slot < 0 ? fmt::format("constant {}", input.shape)
-                        : fmt::format("%{} {}", input.slot, input.shape);
-}
 
 std::string head_of(const Node& node) {
   return fmt::format("  {:>5}  {:<14} ", fmt::format("%{}", node.slot), node.name);
@@ -48,10 +32,10 @@ void TapeLog::on_record(uint64_t tape, const Node& node, const Tensor& y,
     texts.push_back(input_text(node.inputs[i]));
     if (inputs[i]->defined() && inputs[i]->trainable())
       uses_[inputs[i]->id()].push_back(
-          {fmt::format("{} (%{}){}", node.name, node.slot, place_of(node, " ")), tape, node.slot, i});
+          {fmt::format("{} (%{}){}", node.name, node.slot, in_scope(node, " ")), tape, node.slot, i});
   }
   forward_ += fmt::format("{}({}) -> {}, norm {:.4g}{}\n", head_of(node), fmt::join(texts, ", "), y.shape(),
-                          norm_of(y), place_of(node, ", "));
+                          norm_of(y), in_scope(node, ", "));
 }
 
 void TapeLog::on_backward(const Node& node, const Tensor& dy) {
@@ -65,7 +49,7 @@ void TapeLog::on_gradients(uint64_t tape, const Node& node, std::span<const Tens
     texts.push_back(dx[i].defined() ? fmt::format("%{} norm {:.4g}", node.inputs[i].slot, norm_of(dx[i]))
                                     : fmt::format("%{} none", node.inputs[i].slot));
   }
-  backward_ += fmt::format("{} -> {}{}\n", dy_, fmt::join(texts, ", "), place_of(node, ", "));
+  backward_ += fmt::format("{} -> {}{}\n", dy_, fmt::join(texts, ", "), in_scope(node, ", "));
   for (auto& [id, uses] : uses_)
     for (Use& use : uses)
       if (use.tape == tape && use.slot == node.slot) {

@@ -5,18 +5,12 @@
 #include <limits>
 
 #include "../core/kernels/moments.h"
+#include "../core/norm_of.h"
 
 namespace isobar {
 namespace {
 
 constexpr double nothing_seen = std::numeric_limits<double>::quiet_NaN();
-
-double norm_of(const Tensor& x) {
-  const Tensor packed = contiguous(x.detach());
-  return std::sqrt(dispatch_float("norm", x.dtype(), [&]<class T>() {
-    return kernels::sum_of_squares(packed.numel(), packed.data<T>());
-  }));
-}
 
 double distance(const Tensor& x, const Tensor& y) {
   const Tensor a = contiguous(x.detach()), b = contiguous(y.detach());

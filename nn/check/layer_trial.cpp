@@ -42,11 +42,6 @@ double largest_of(const std::vector<double>& values) {
   return largest;
 }
 
-bool finite(const Tensor& x) {
-  const std::vector<double> values = x.to_vector<double>();
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-}
-
 Tensor upstream(const Tensor& y) { return draws.split("dy").normal(y.shape(), 0, 1, y.dtype()); }
 
 // The same numbers, every second element of a larger block.
@@ -95,8 +90,10 @@ double LayerStep::distance(const LayerStep& other) const {
   return worst;
 }
 
-bool LayerStep::y_finite() const { return finite(y); }
-bool LayerStep::gradients_finite() const { return std::all_of(gradients.begin(), gradients.end(), finite); }
+bool LayerStep::y_finite() const { return all_finite(y); }
+bool LayerStep::gradients_finite() const {
+  return std::all_of(gradients.begin(), gradients.end(), all_finite);
+}
 
 std::unique_ptr<Module> LayerTrial::moved(Dtype dtype) const {
   std::unique_ptr<Module> module = make_();
