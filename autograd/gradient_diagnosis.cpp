@@ -23,8 +23,8 @@ Found broken(const Jacobian& j, const GradientMatrices&) {
   if (!j.on_tape)
     return Diagnosis{
         Cause::detached,
-        "detached: the forward never recorded a use of it; is it read through data(), to_vector(), "
-        "detach() or copy(), or missing from record()'s inputs?"};
+        "detached: the forward never recorded a use of it; is it read through data(), to_vector() "
+        "or detach(), or missing from record()'s inputs?"};
   if (!j.received)
     return Diagnosis{
         Cause::detached,

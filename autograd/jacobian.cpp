@@ -72,6 +72,16 @@ class Subject {
   uint64_t seed_;
 };
 
+// "[1, 2]": the place of the element at `position` in row-major order.
+std::string index_text(const Shape& shape, int64_t position) {
+  std::vector<int64_t> index(shape.ndim());
+  for (int d = shape.ndim() - 1; d >= 0; --d) {
+    index[d] = position % shape[d];
+    position /= shape[d];
+  }
+  return fmt::format("[{}]", fmt::join(index, ", "));
+}
+
 // What the entries of a column are called in messages.
 std::string place_of(const Jacobian& j, int64_t column) {
   return j.sampled ? fmt::format("direction {}", column) : index_text(j.value.shape(), column);
@@ -187,20 +197,11 @@ void investigate(Jacobian& j, const Subject& f, size_t input, const Tensor& dy, 
 
 }  // namespace
 
-std::string index_text(const Shape& shape, int64_t position) {
-  std::vector<int64_t> index(shape.ndim());
-  for (int d = shape.ndim() - 1; d >= 0; --d) {
-    index[d] = position % shape[d];
-    position /= shape[d];
-  }
-  return fmt::format("[{}]", fmt::join(index, ", "));
-}
-
 std::vector<Jacobian> jacobians(const TensorFunction& f, const std::vector<NamedInput>& inputs,
                                 const JacobianOptions& options) {
   for (const NamedInput& input : inputs)
     check(input.value.dtype() != Dtype::f32,
-          "jacobians: {} must be f64 (differences of f32 numbers are too coarse); use to(Dtype::f64)",
+          "jacobians: {} must be f64 (differences of f32 numbers are too coarse); use cast(x, Dtype::f64)",
           input.name);
   const Subject subject(f, inputs, options.seed);
   const Tensor y = subject.y();

@@ -70,7 +70,4 @@ struct Jacobian {
 std::vector<Jacobian> jacobians(const TensorFunction& f, const std::vector<NamedInput>& inputs,
                                 const JacobianOptions& options = {});
 
-// "[1, 2]": the place of the element at `position` in row-major order.
-std::string index_text(const Shape& shape, int64_t position);
-
 }  // namespace isobar
