@@ -8,8 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "error.h"
 
@@ -54,7 +55,7 @@ void unpoison([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
 #endif
 }
 
-// Held for some twenty instructions: a waiting thread spins.
+// Held for some twenty instructions (more under AddressSanitizer): a waiting thread spins.
 class SpinLock {
  public:
   void lock() {
@@ -70,7 +71,7 @@ constexpr size_t huge_page = size_t{1} << 21;
 
 // Large blocks ask for huge pages: the walk over them then meets 512 times fewer page-table entries. Blocks
 // that begin alike would compete for the same sets of the caches and banks of the memory, so each starts a
-// little further into its pages than the last. The true start stands in front of the block.
+// little further into its pages than the one before. The 8 bytes before the block hold the true start.
 void* large_block(size_t size) {
   static std::atomic<unsigned> count{0};
   const size_t offset = alignment + count++ % 16 * (4096 + 4 * alignment);
@@ -91,22 +92,90 @@ void free_system_block(void* block, size_t size) {
   std::free(block);
 }
 
-struct Cache {
-  SpinLock mutex;
-  std::vector<void*> free[class_count];
-  Stats stats{};
-  size_t limit = size_t{16} << 30;
+// What stands in a freed block: the next one of its size class. Keeping a block needs no memory of its own,
+// so it cannot fail.
+struct FreeBlock {
+  FreeBlock* next;
+};
 
-  void trim_locked() {
-    for (int c = 0; c < class_count; ++c) {
-      for (void* block : free[c]) {
+constexpr size_t cache_limit = size_t{16} << 30;
+
+// The freed blocks and the counts. The system is asked outside of the lock.
+class Cache {
+ public:
+  // A kept block of class c, or null.
+  void* take(int c) {
+    std::lock_guard lock(mutex_);
+    FreeBlock* const block = free_[c];
+    if (block == nullptr) return nullptr;
+    free_[c] = next_of(block);
+    stats_.cached_bytes -= class_bytes(c);
+    count_in_use(class_bytes(c));
+    return block;
+  }
+  // A block of class c from the system; throws Error.
+  void* fetch(int c) {
+    const size_t size = class_bytes(c);
+    void* block = system_block(size);
+    if (block == nullptr) {
+      trim();
+      block = system_block(size);
+    }
+    check(block != nullptr, "memory: the system refused {} bytes ({} in use)", size, stats().bytes_in_use);
+    poison(block, size);
+    std::lock_guard lock(mutex_);
+    ++stats_.system_blocks;
+    count_in_use(size);
+    return block;
+  }
+  // Keeps a block of class c, or says no where the limit is reached.
+  bool keep(void* block, int c) {
+    const size_t size = class_bytes(c);
+    std::lock_guard lock(mutex_);
+    stats_.bytes_in_use -= size;
+    if (stats_.cached_bytes + size > cache_limit) return false;
+    unpoison(block, sizeof(FreeBlock));
+    free_[c] = new (block) FreeBlock{free_[c]};
+    poison(block, size);
+    stats_.cached_bytes += size;
+    return true;
+  }
+  void trim() {
+    FreeBlock* kept[class_count] = {};
+    {
+      std::lock_guard lock(mutex_);
+      std::swap(kept, free_);
+      stats_.cached_bytes = 0;
+    }
+    for (int c = 0; c < class_count; ++c)
+      while (kept[c] != nullptr) {
+        FreeBlock* const block = std::exchange(kept[c], next_of(kept[c]));
         unpoison(block, class_bytes(c));
         free_system_block(block, class_bytes(c));
       }
-      free[c].clear();
-    }
-    stats.cached_bytes = 0;
   }
+  Stats stats() {
+    std::lock_guard lock(mutex_);
+    return stats_;
+  }
+  void reset_peak() {
+    std::lock_guard lock(mutex_);
+    stats_.peak_bytes = stats_.bytes_in_use;
+  }
+
+ private:
+  static FreeBlock* next_of(FreeBlock* block) {
+    unpoison(block, sizeof(FreeBlock));
+    return block->next;
+  }
+  void count_in_use(size_t size) {
+    stats_.bytes_in_use += size;
+    stats_.peak_bytes = std::max(stats_.peak_bytes, stats_.bytes_in_use);
+  }
+
+  SpinLock mutex_;
+  FreeBlock* free_[class_count] = {};
+  Stats stats_{};
 };
 
 // Never destroyed: tensors with static lifetime may outlive every other static.
@@ -120,65 +189,23 @@ Cache& cache() {
 void* allocate(size_t bytes) {
   check(bytes <= (size_t{1} << 60), "memory: a block of {} bytes is more than any machine has", bytes);
   const int c = class_of(bytes);
-  const size_t size = class_bytes(c);
-  Cache& all = cache();
-  std::lock_guard lock(all.mutex);
-  void* block;
-  if (!all.free[c].empty()) {
-    block = all.free[c].back();
-    all.free[c].pop_back();
-    all.stats.cached_bytes -= size;
-  } else {
-    block = system_block(size);
-    if (block == nullptr) {
-      all.trim_locked();
-      block = system_block(size);
-    }
-    check(block != nullptr, "memory: the system refused {} bytes ({} in use)", size, all.stats.bytes_in_use);
-    ++all.stats.system_blocks;
-    poison(block, size);
-  }
+  void* block = cache().take(c);
+  if (block == nullptr) block = cache().fetch(c);
+  // A kept block's first bytes, which held the next one's address, may be more than are asked for.
+  poison(block, class_bytes(c));
   unpoison(block, bytes);
-  all.stats.bytes_in_use += size;
-  all.stats.peak_bytes = std::max(all.stats.peak_bytes, all.stats.bytes_in_use);
   return block;
 }
 
 void release(void* block, size_t bytes) noexcept {
   const int c = class_of(bytes);
-  const size_t size = class_bytes(c);
-  Cache& all = cache();
-  std::lock_guard lock(all.mutex);
-  all.stats.bytes_in_use -= size;
-  if (all.stats.cached_bytes + size > all.limit) {
-    unpoison(block, size);
-    free_system_block(block, size);
-    return;
-  }
-  poison(block, size);
-  all.free[c].push_back(block);
-  all.stats.cached_bytes += size;
+  if (cache().keep(block, c)) return;
+  unpoison(block, class_bytes(c));
+  free_system_block(block, class_bytes(c));
 }
 
-Stats stats() {
-  std::lock_guard lock(cache().mutex);
-  return cache().stats;
-}
-
-void reset_peak() {
-  std::lock_guard lock(cache().mutex);
-  cache().stats.peak_bytes = cache().stats.bytes_in_use;
-}
-
-void trim() {
-  std::lock_guard lock(cache().mutex);
-  cache().trim_locked();
-}
-
-void set_cache_limit(size_t bytes) {
-  std::lock_guard lock(cache().mutex);
-  cache().limit = bytes;
-  if (cache().stats.cached_bytes > bytes) cache().trim_locked();
-}
+Stats stats() { return cache().stats(); }
+void reset_peak() { cache().reset_peak(); }
+void trim() { cache().trim(); }
 
 }  // namespace isobar::memory

@@ -20,14 +20,12 @@ struct Stats {
 
 // At least `bytes` bytes, not initialised. Throws Error when the system has no more memory.
 void* allocate(size_t bytes);
-// Gives back what allocate(bytes) returned.
+// Gives back what allocate(bytes) returned. Beyond 16 GiB of cached bytes the block goes back to the system.
 void release(void* block, size_t bytes) noexcept;
 
 Stats stats();
 void reset_peak();
 // Returns all cached blocks to the system.
 void trim();
-// Bound on the bytes kept for reuse; beyond it freed blocks go back to the system. Default: 16 GiB.
-void set_cache_limit(size_t bytes);
 
 }  // namespace isobar::memory
