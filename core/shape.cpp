@@ -24,16 +24,18 @@ Shape Shape::with(int dim, int64_t extent) const {
 }
 
 Shape Shape::inserted(int dim, int64_t extent) const {
-  std::vector<int64_t> extents(begin(), end());
   check(dim >= 0 && dim <= ndim_, "shape: cannot insert dimension {} into {}", dim, *this);
-  extents.insert(extents.begin() + dim, extent);
-  return Shape(extents);
+  std::array<int64_t, max_dims + 1> extents{};
+  std::copy(begin() + dim, end(), std::copy_n(begin(), dim, extents.begin()) + 1);
+  extents[dim] = extent;
+  return Shape(std::span<const int64_t>(extents.data(), ndim_ + 1));
 }
 
 Shape Shape::without(int dim) const {
-  std::vector<int64_t> extents(begin(), end());
-  extents.erase(extents.begin() + index(dim));
-  return Shape(extents);
+  const int64_t* const removed = begin() + index(dim);
+  std::array<int64_t, max_dims> extents{};
+  std::copy(removed + 1, end(), std::copy(begin(), removed, extents.begin()));
+  return Shape(std::span<const int64_t>(extents.data(), ndim_ - 1));
 }
 
 Shape Shape::last(int count) const {
