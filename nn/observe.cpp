@@ -11,6 +11,7 @@ namespace isobar {
 namespace {
 
 constexpr double nothing_seen = std::numeric_limits<double>::quiet_NaN();
+constexpr Moments no_moments{nothing_seen, nothing_seen, nothing_seen, nothing_seen};
 
 double distance(const Tensor& x, const Tensor& y) {
   const Tensor a = contiguous(x.detach()), b = contiguous(y.detach());
@@ -39,7 +40,7 @@ void Probe::on_output(const Module& module, const Tensor& y) {
   if (fresh) signals_.push_back({module.path(), module.type_name(), {}, nothing_seen});
   entry->second.awaits_gradient = true;
   ModuleSignal& signal = signals_[entry->second.index];
-  signal.output = moments_of(y);
+  signal.output = is_float(y.dtype()) ? moments_of(y) : no_moments;
   signal.gradient_norm = nothing_seen;
 }
 

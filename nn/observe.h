@@ -29,13 +29,13 @@ class Observer {
 };
 
 // Mean, sample std (n − 1), root mean square and Frobenius norm over all elements; sums in double, variance
-// in two passes.
+// in two passes. Throws Error for integers.
 struct Moments {
   double mean = 0, std = 0, rms = 0, norm = 0;
 };
 Moments moments_of(const Tensor& x);
 
-// What a Probe keeps of one module. NaN where nothing was seen.
+// What a Probe keeps of one module. NaN where nothing was seen, and for an output of integers.
 struct ModuleSignal {
   std::string path;
   std::string type;

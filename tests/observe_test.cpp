@@ -206,3 +206,18 @@ TEST_CASE("a parameter without a gradient has the gradient norm NaN") {
   probe.before_step(layer);
   CHECK(std::isnan(probe.weights()[0].gradient_norm));
 }
+
+TEST_CASE("an output of integers has the moments NaN, and is no error") {
+  Identity layer;
+  Probe probe;
+  const Watch guard(layer, probe);
+  const Tensor tokens = Rng(1).integers({2, 3}, 5);
+  CHECK(layer(tokens).to_vector<int64_t>() == tokens.to_vector<int64_t>());
+  REQUIRE(probe.signals().size() == 1);
+  const ModuleSignal& signal = probe.signals()[0];
+  CHECK(signal.type == "Identity");
+  for (const double value :
+       {signal.output.mean, signal.output.std, signal.output.rms, signal.output.norm, signal.gradient_norm})
+    CHECK(std::isnan(value));
+  CHECK_THROWS_WITH_AS(moments_of(tokens), doctest::Contains("moments: wanted f32 or f64"), Error);
+}
