@@ -1,0 +1,35 @@
+// Which versions of xsimd the build accepts.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "program.h"
+
+using namespace isobar;
+
+namespace {
+
+// What CMake says when it finds this version.
+std::string configured_with(const std::string& version) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "xsimdConfig.cmake") << "";
+  std::ofstream(folder / "xsimdConfigVersion.cmake") << "set(PACKAGE_VERSION " << version << ")\n";
+  const std::string out = folder / "out";
+  const std::string command = std::string("cmake -S ") + ISOBAR_SOURCE_DIR + " -B " + (folder / "build") +
+                              " -Dxsimd_DIR=" + (folder / ".") + " >" + out + " 2>&1";
+  CHECK(std::system(command.c_str()) != 0);
+  return file_text(out);
+}
+
+}  // namespace
+
+TEST_CASE("a version of xsimd that vmath.h does not fit is refused when the build is configured") {
+  for (const std::string version : {"7.6.0", "12.0.0", "13.2.0"}) {
+    CAPTURE(version);
+    const std::string text = configured_with(version);
+    CAPTURE(text);
+    CHECK(text.find("wanted xsimd 8 to 11, got " + version) != std::string::npos);
+  }
+}
