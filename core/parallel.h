@@ -45,6 +45,18 @@ constexpr int64_t chunk_count(int64_t n, int64_t grain) { return (n + grain - 1)
 void set_threads(int count);
 int threads();
 
+// Sets the number of threads while it lives.
+class WithThreads {
+ public:
+  explicit WithThreads(int count) : before_(threads()) { set_threads(count); }
+  ~WithThreads() { set_threads(before_); }
+  WithThreads(const WithThreads&) = delete;
+  WithThreads& operator=(const WithThreads&) = delete;
+
+ private:
+  const int before_;
+};
+
 // Threads the process may really use: its CPU affinity, bounded by its cgroup's quota.
 int available_threads();
 

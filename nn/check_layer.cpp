@@ -239,13 +239,11 @@ class Examination {
   LayerCheck thread_counts() {
     const auto module = trial_.moved(Dtype::f32);
     const LayerTrial::Inputs x = trial_.enlarged(options_.large);
-    const int before = threads();
     std::vector<std::vector<double>> results;
     for (const int count : {1, 2, 8}) {
-      set_threads(count);
+      const WithThreads guard(count);
       results.push_back(trial_.step(*module, x).numbers());
     }
-    set_threads(before);
     const bool same = results[0] == results[1] && results[0] == results[2];
     return outcome(same, fmt::format("{} bits for x {}", same ? "the same" : "other", x[0].shape()));
   }

@@ -11,6 +11,7 @@
 #include "message_of.h"
 #include "module_table.h"
 #include "program.h"
+#include "thread_counts.h"
 
 using namespace isobar;
 
@@ -203,6 +204,19 @@ TEST_CASE("check_layer checks a layer of two inputs by both") {
 TEST_CASE("check_layer sees state that moves again when forward is recomputed") {
   CHECK(holds(first_line(report_of<CountsTwice>()),
               "WRONG: recompute: calls moves twice when forward is computed again in backward"));
+}
+
+TEST_CASE("check_layer leaves the number of threads as it was where the layer throws on a large batch") {
+  struct RefusesLarge : Scale {
+    Tensor forward(const Tensor& x) override {
+      check(x.size(0) <= 100, "refuses_large: wanted at most 100 rows, got {}", x.shape());
+      return x * weight;
+    }
+  };
+  const WithThreads guard(3);
+  const LayerReport report = report_of<RefusesLarge>();
+  CHECK(holds(report.text(), "refuses_large: wanted at most 100 rows"));
+  CHECK(threads() == 3);
 }
 
 TEST_CASE("check_layer says which elements it skipped near a kink") {
