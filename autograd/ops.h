@@ -51,8 +51,8 @@ Tensor gelu_tanh(const Tensor& x);                    // its tanh fit
 Tensor silu(const Tensor& x);                         // x sigmoid(x)
 Tensor swiglu(const Tensor& gate, const Tensor& up);  // silu(gate) · up, same shapes (Shazeer 2020)
 Tensor softcap(const Tensor& x, double cap);          // cap · tanh(x / cap), cap > 0 (Gemma 2)
-// Each element zeroed with probability p in [0, 1), the rest times 1 / (1 − p); the mask is a function of
-// key.
+// Each element zeroed with probability p in [0, 1), the rest times 1 / (1 − p). The mask is a function of
+// the key.
 Tensor dropout(const Tensor& x, double p, const Rng& key);
 
 // --- copies
@@ -93,8 +93,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 Tensor embedding(const Tensor& indices, const Tensor& weight);
 
 // --- softmax and losses
-Tensor softmax(const Tensor& x);      // over the last dimension
-Tensor log_softmax(const Tensor& x);  // over the last dimension
+Tensor softmax(const Tensor& x);  // over the last dimension; a row of −∞ alone gives NaN, as in PyTorch
+Tensor log_softmax(const Tensor& x);  // the same
 // Mean over the targets that are not ignored of −log_softmax(logits)[target]. logits (…, V), targets (…) of
 // i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100);
@@ -138,7 +138,7 @@ struct AttentionOptions {
   std::optional<double> scale = std::nullopt;  // default 1/√D
 };
 // softmax(scale · q kᵀ) v per head. q (B, T, H, D), k and v (B, S, K, D) with K dividing H: head h reads
-// key/value head h / (H/K). Returns (B, T, H, D).
+// key/value head h / (H/K). Returns (B, T, H, D); NaN where all logits of a query are −∞, as in PyTorch.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 
 }  // namespace isobar

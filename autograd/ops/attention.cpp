@@ -80,7 +80,7 @@ Tensor attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
                                  .scale = static_cast<T>(scale),
                                  .softcap = static_cast<T>(options.softcap)};
   };
-  Tensor out(q.shape(), q.dtype()), log_sum(Shape{q.size(0), q.size(2), q.size(1)}, q.dtype());
+  Tensor out(q.shape(), q.dtype()), log_sum(Shape{q.size(0), q.size(2), q.size(1), 2}, q.dtype());
   dispatch_float("attention", q.dtype(), [&]<class T>() {
     kernel(T{}).forward(q.data<T>(), k.data<T>(), v.data<T>(), raw::write<T>(out), raw::write<T>(log_sum));
   });
@@ -91,9 +91,15 @@ Tensor attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
         std::array dx{Tensor(q.shape(), q.dtype()), Tensor(k.shape(), k.dtype()),
                       Tensor(v.shape(), v.dtype())};
         dispatch_float("attention", q.dtype(), [&]<class T>() {
-          kernel(T{}).backward(q.data<T>(), k.data<T>(), v.data<T>(), out.data<T>(), log_sum.data<T>(),
-                               dout.data<T>(), raw::write<T>(dx[0]), raw::write<T>(dx[1]),
-                               raw::write<T>(dx[2]));
+          kernel(T{}).backward({.q = q.data<T>(),
+                                .k = k.data<T>(),
+                                .v = v.data<T>(),
+                                .out = out.data<T>(),
+                                .log_sum = log_sum.data<T>(),
+                                .dout = dout.data<T>(),
+                                .dq = raw::write<T>(dx[0]),
+                                .dk = raw::write<T>(dx[1]),
+                                .dv = raw::write<T>(dx[2])});
         });
         return dx;
       });

@@ -1,11 +1,13 @@
 // Attention, forward and backward, one block of query rows at a time: the scores of a block live in scratch
-// memory, and of the softmax only each row's log-sum is kept, so nothing of size T × S is ever stored.
+// memory, and of the softmax only two numbers per row are kept, so nothing of size T × S is ever stored.
 //
 // Shapes: q and out (B, T, H, D), k and v (B, S, K, D), all contiguous; query head h reads key/value head
-// h / (H/K). log_sum is (B, H, T). With `causal`, query t sees the keys s ≤ t + (S − T).
+// h / (H/K). log_sum is (B, H, T, 2): the maximum of a row's logits z, and log Σ exp(z − maximum). Their sum
+// would round at the size of the maximum. With `causal`, query t sees the keys s ≤ t + (S − T).
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 
@@ -25,6 +27,7 @@ struct Attention {
 
   // out and log_sum from q, k, v.
   void forward(const T* q, const T* k, const T* v, T* out, T* log_sum) const {
+    assert_sizes();
     const int64_t blocks = chunk_count(queries, block);
     parallel_for(batch * heads * blocks, 1, [&](int64_t begin, int64_t end) {
       const Scratch<T> scores(block * keys);
@@ -39,39 +42,49 @@ struct Attention {
           const T inverse = static_cast<T>(1 / sum);
           for (int64_t s = 0; s < visible; ++s) row[s] *= inverse;
           std::fill(row + visible, row + at.seen, T{0});
-          log_sum[at.log_sum_row(*this) + r] = static_cast<T>(static_cast<double>(max) + std::log(sum));
+          T* kept = log_sum + at.log_sum_row(*this, r);
+          kept[0] = max;
+          kept[1] = static_cast<T>(std::log(sum));
         }
-        // out = P v
-        gemm_serial(Gemm<T>{.m = at.rows,
-                            .n = dim,
-                            .k = at.seen,
-                            .a = scores.data(),
-                            .lda = at.seen,
-                            .b = v + at.kv_offset,
-                            .ldb = kv_heads * dim,
-                            .c = out + at.q_offset,
-                            .ldc = heads * dim});
+        scores_by_keys(at, scores.data(), v, out);  // out = P v
       }
     });
   }
 
-  // dq, dk, dv from dout. One task takes a key/value head with all query heads that read it, in order, so
-  // every sum has one owner and one order.
-  //   P = exp(z − log_sum), dP = dout vᵀ, dz = P (dP − Σ dout·out), dq = scale dz k, dk = scale dzᵀ q, dv =
-  //   Pᵀ dout
-  void backward(const T* q, const T* k, const T* v, const T* out, const T* log_sum, const T* dout, T* dq,
-                T* dk, T* dv) const {
+  // What backward reads, and the gradients that it writes.
+  struct Arrays {
+    const T *q, *k, *v, *out, *log_sum, *dout;
+    T *dq, *dk, *dv;
+  };
+
+  // One task takes a key/value head with all query heads that read it, in order, so every sum has one owner
+  // and one order. (More tasks would need sums of dk and dv of their own, or each block's scores a second
+  // time; both cost a step of many heads more than they save one of few.)
+  //
+  //   P  = exp((z − maximum) − log Σ)
+  //   dP = dout vᵀ
+  //   dz = P (dP − Σ dout · out)
+  //   dq = scale dz k
+  //   dk = scale dzᵀ q
+  //   dv = Pᵀ dout
+  void backward(const Arrays& a) const {
+    assert_sizes();
     const int64_t group = heads / kv_heads;
     parallel_for(batch * kv_heads, 1, [&](int64_t begin, int64_t end) {
       const Scratch<T> probability(block * keys), slope(block * keys), dz(block * keys);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t b = i / kv_heads, kv = i % kv_heads;
-        clear_rows(b, kv, dk);
-        clear_rows(b, kv, dv);
+        clear_rows(b, kv, a.dk);
+        clear_rows(b, kv, a.dv);
         for (int64_t h = kv * group; h < (kv + 1) * group; ++h)
-          for (int64_t first = 0; first < queries; first += block)
-            backward_block(Block(*this, b, h, first), q, k, v, out, log_sum, dout, dq, dk, dv,
-                           probability.data(), slope.data(), dz.data());
+          for (int64_t first = 0; first < queries; first += block) {
+            const Block at(*this, b, h, first);
+            probabilities(at, a, probability.data(), slope.data());
+            score_gradients(at, a, probability.data(), slope.data(), dz.data());
+            scores_by_keys(at, dz.data(), a.k, a.dq);
+            add_to_keys(at, dz.data(), a.q, a.dk);
+            add_to_keys(at, probability.data(), a.dout, a.dv);
+          }
       }
     });
   }
@@ -87,24 +100,65 @@ struct Attention {
           seen(a.visible_to(first_row + rows - 1)),
           q_offset(((b * a.queries + first_row) * a.heads + h) * a.dim),
           kv_offset((b * a.keys * a.kv_heads + h / (a.heads / a.kv_heads)) * a.dim) {}
-    int64_t log_sum_row(const Attention& a) const { return (b * a.heads + h) * a.queries + first; }
+    int64_t log_sum_row(const Attention& a, int64_t row) const {
+      return ((b * a.heads + h) * a.queries + first + row) * 2;
+    }
     int64_t b, h, first, rows, seen, q_offset, kv_offset;
   };
 
-  int64_t visible_to(int64_t query) const { return causal ? query + 1 + keys - queries : keys; }
+  void assert_sizes() const {
+    assert(batch >= 0 && queries >= 0 && keys >= 0 && dim >= 0);
+    assert(kv_heads > 0 && heads % kv_heads == 0);
+    assert(!causal || keys >= queries);
+  }
 
-  // z = scale · q kᵀ, capped, as (rows, seen).
-  void logits(const Block& at, const T* q, const T* k, T* z) const {
+  int64_t visible_to(int64_t query) const { return causal ? query + 1 + keys - queries : keys; }
+  int64_t q_step() const { return heads * dim; }
+  int64_t kv_step() const { return kv_heads * dim; }
+
+  // s (rows, seen) = x yᵀ, x laid out as q and y as k.
+  void rows_by_keys(const Block& at, const T* x, const T* y, T* s) const {
     gemm_serial(Gemm<T>{.transpose_b = true,
                         .m = at.rows,
                         .n = at.seen,
                         .k = dim,
-                        .a = q + at.q_offset,
-                        .lda = heads * dim,
-                        .b = k + at.kv_offset,
-                        .ldb = kv_heads * dim,
-                        .c = z,
+                        .a = x + at.q_offset,
+                        .lda = q_step(),
+                        .b = y + at.kv_offset,
+                        .ldb = kv_step(),
+                        .c = s,
                         .ldc = at.seen});
+  }
+  // x = s y
+  void scores_by_keys(const Block& at, const T* s, const T* y, T* x) const {
+    gemm_serial(Gemm<T>{.m = at.rows,
+                        .n = dim,
+                        .k = at.seen,
+                        .a = s,
+                        .lda = at.seen,
+                        .b = y + at.kv_offset,
+                        .ldb = kv_step(),
+                        .c = x + at.q_offset,
+                        .ldc = q_step()});
+  }
+  // y += sᵀ x
+  void add_to_keys(const Block& at, const T* s, const T* x, T* y) const {
+    gemm_serial(Gemm<T>{.transpose_a = true,
+                        .m = at.seen,
+                        .n = dim,
+                        .k = at.rows,
+                        .a = s,
+                        .lda = at.seen,
+                        .b = x + at.q_offset,
+                        .ldb = q_step(),
+                        .c = y + at.kv_offset,
+                        .ldc = kv_step(),
+                        .accumulate = true});
+  }
+
+  // z = scale · q kᵀ, capped, as (rows, seen).
+  void logits(const Block& at, const T* q, const T* k, T* z) const {
+    rows_by_keys(at, q, k, z);
     const int64_t n = at.rows * at.seen;
     if (softcap > 0)
       vmap_serial(
@@ -117,34 +171,27 @@ struct Attention {
     for (int64_t s = 0; s < keys; ++s) std::fill_n(x + ((b * keys + s) * kv_heads + kv) * dim, dim, T{0});
   }
 
-  void backward_block(const Block& at, const T* q, const T* k, const T* v, const T* out, const T* log_sum,
-                      const T* dout, T* dq, T* dk, T* dv, T* p, T* slope, T* dz) const {
-    const int64_t q_step = heads * dim, kv_step = kv_heads * dim, n = at.rows * at.seen;
-    // The probabilities again, and d capped / d raw logit times scale.
-    logits(at, q, k, p);
+  // P again; with a softcap also the slope of the capped logit by the raw one, times scale.
+  void probabilities(const Block& at, const Arrays& a, T* p, T* slope) const {
+    logits(at, a.q, a.k, p);
     if (softcap > 0)
-      for (int64_t i = 0; i < n; ++i) slope[i] = scale * (1 - p[i] / softcap * (p[i] / softcap));
+      for (int64_t i = 0; i < at.rows * at.seen; ++i)
+        slope[i] = scale * (1 - p[i] / softcap * (p[i] / softcap));
     for (int64_t r = 0; r < at.rows; ++r) {
       T* row = p + r * at.seen;
       const int64_t visible = visible_to(at.first + r);
+      const T* kept = a.log_sum + at.log_sum_row(*this, r);
       vmap_serial(
-          visible, row,
-          [shift = log_sum[at.log_sum_row(*this) + r]](auto z) { return xsimd::exp(z - shift); }, row);
+          visible, row, [max = kept[0], log = kept[1]](auto z) { return xsimd::exp((z - max) - log); }, row);
       std::fill(row + visible, row + at.seen, T{0});
     }
-    // dP = dout vᵀ, then dz in its place.
-    gemm_serial(Gemm<T>{.transpose_b = true,
-                        .m = at.rows,
-                        .n = at.seen,
-                        .k = dim,
-                        .a = dout + at.q_offset,
-                        .lda = q_step,
-                        .b = v + at.kv_offset,
-                        .ldb = kv_step,
-                        .c = dz,
-                        .ldc = at.seen});
+  }
+
+  // dz, times scale or slope.
+  void score_gradients(const Block& at, const Arrays& a, const T* p, const T* slope, T* dz) const {
+    rows_by_keys(at, a.dout, a.v, dz);
     for (int64_t r = 0; r < at.rows; ++r) {
-      const T *d = dout + at.q_offset + r * q_step, *o = out + at.q_offset + r * q_step;
+      const T *d = a.dout + at.q_offset + r * q_step(), *o = a.out + at.q_offset + r * q_step();
       const T dot = static_cast<T>(lane_sum(dim, [=](int64_t c) { return d[c] * o[c]; }));
       const T *pr = p + r * at.seen, *sr = slope + r * at.seen;
       T* zr = dz + r * at.seen;
@@ -153,37 +200,6 @@ struct Attention {
       else
         for (int64_t s = 0; s < at.seen; ++s) zr[s] = pr[s] * (zr[s] - dot) * scale;
     }
-    gemm_serial(Gemm<T>{.m = at.rows,
-                        .n = dim,
-                        .k = at.seen,
-                        .a = dz,
-                        .lda = at.seen,
-                        .b = k + at.kv_offset,
-                        .ldb = kv_step,
-                        .c = dq + at.q_offset,
-                        .ldc = q_step});
-    gemm_serial(Gemm<T>{.transpose_a = true,
-                        .m = at.seen,
-                        .n = dim,
-                        .k = at.rows,
-                        .a = dz,
-                        .lda = at.seen,
-                        .b = q + at.q_offset,
-                        .ldb = q_step,
-                        .c = dk + at.kv_offset,
-                        .ldc = kv_step,
-                        .accumulate = true});
-    gemm_serial(Gemm<T>{.transpose_a = true,
-                        .m = at.seen,
-                        .n = dim,
-                        .k = at.rows,
-                        .a = p,
-                        .lda = at.seen,
-                        .b = dout + at.q_offset,
-                        .ldb = q_step,
-                        .c = dv + at.kv_offset,
-                        .ldc = kv_step,
-                        .accumulate = true});
   }
 };
 

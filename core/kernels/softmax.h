@@ -78,7 +78,8 @@ void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T*
       });
 }
 
-// y = x − log Σ exp(x) of each row.
+// y = (x − max) − log Σ exp(x − max) of each row. The two are subtracted one after the other: their sum would
+// round at the size of the maximum, not of y.
 template <class T>
 void log_softmax(int64_t rows, int64_t columns, const T* x, T* y) {
   parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
@@ -86,9 +87,9 @@ void log_softmax(int64_t rows, int64_t columns, const T* x, T* y) {
       const T* row = x + r * columns;
       const T max = row_max(columns, row);
       const double sum = shifted_exp<T>(columns, row, max, nullptr);
-      const T shift = static_cast<T>(static_cast<double>(max) + std::log(sum));
+      const T log_sum = static_cast<T>(std::log(sum));
       vmap_serial(
-          columns, y + r * columns, [=](auto v) { return v - shift; }, row);
+          columns, y + r * columns, [=](auto v) { return (v - max) - log_sum; }, row);
     }
   });
 }
@@ -127,7 +128,7 @@ void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* tar
       }
       const T max = row_max(columns, row), chosen = row[target[r]];
       const double sum = shifted_exp(columns, row, max, dr);
-      loss[r] = static_cast<double>(max) + std::log(sum) - static_cast<double>(chosen);
+      loss[r] = (static_cast<double>(max) - static_cast<double>(chosen)) + std::log(sum);
       if (dr == nullptr) continue;
       const T share = static_cast<T>(static_cast<double>(scale) / sum);
       vmap_serial(
