@@ -140,7 +140,7 @@ struct NormBackward {
     for_registers<T>(columns, [&](auto io, int64_t i) {
       const Batch<T> hi = h(io, i), ui = u(io, i);
       if (centred) sum_u.add(ui, i);
-      sum_uh.add(ui * hi, i);
+      sum_uh.add(io.keep(ui * hi), i);  // h at the padding's 0 may be infinite
       if (dw != nullptr) io.store(io.load(dw + i) + io.load(dr + i) * hi, dw + i);
       if (db != nullptr) io.store(io.load(db + i) + io.load(dr + i), db + i);
     });

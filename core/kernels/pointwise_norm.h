@@ -88,7 +88,7 @@ void pointwise_norm_backward(int64_t rows, int64_t columns, const Curve& curve, 
             const Batch<T> d = io.load(dy + n * columns + i);
             const Batch<T> u = weight == nullptr ? d : d * io.load(weight + i);
             io.store(u * at.dx, dx + n * columns + i);
-            dp_sum.add(u * at.dp, i);
+            dp_sum.add(io.keep(u * at.dp), i);  // a slope at the padding's 0 may be infinite
             if (dw != nullptr) io.store(io.load(dw + i) + d * at.t, dw + i);
             if (db != nullptr) io.store(io.load(db + i) + d, db + i);
           });
