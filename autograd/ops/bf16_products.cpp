@@ -16,6 +16,7 @@
 #include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "linear_products.h"
 
 namespace isobar {
 namespace {
@@ -101,55 +102,27 @@ Tensor linear_bf16(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const int64_t m = weight.size(0), k = weight.size(1), n = x.shape().without(-1).numel();
   Tensor y(x.shape().with(-1, m), Dtype::f32);
   float* numbers = raw::write<float>(y);
-  gemm(Gemm<float, Bf16>{.transpose_b = true,
-                         .m = n,
-                         .n = m,
-                         .k = k,
-                         .a = rows.data(),
-                         .lda = k,
-                         .b = w.data(),
-                         .ldb = k,
-                         .c = numbers,
-                         .ldc = m});
+  const LinearProducts<float, Bf16> products{n, k, m};
+  gemm(products.value(rows.data(), w.data(), numbers));
   if (bias.defined()) add_bias(n, m, raw::contiguous(bias).data<float>(), numbers);
 
-  const Shape shape = x.shape();
   return record("linear", y, {x, weight, bias},
-                [shape, rows, w, m, k, n](const Tensor& upstream, Wants wants) {
+                [shape = x.shape(), rows, w, products](const Tensor& upstream, Wants wants) {
                   const Tensor dy = raw::contiguous(upstream);
                   std::array<Tensor, 3> result;
+                  if (wants[0]) result[0] = Tensor(shape, Dtype::f32);
+                  if (wants[1]) result[1] = Tensor(Shape{products.m, products.k}, Dtype::f32);
+                  if (wants[2]) result[2] = Tensor(Shape{products.m}, Dtype::f32);
                   if (wants[0] || wants[1]) {
-                    const Bf16Copy rounded(dy);
-                    if (wants[0]) {
-                      result[0] = Tensor(shape, Dtype::f32);
-                      gemm(Gemm<float, Bf16>{.m = n,
-                                             .n = k,
-                                             .k = m,
-                                             .a = rounded.data(),
-                                             .lda = m,
-                                             .b = w.data(),
-                                             .ldb = k,
-                                             .c = raw::write<float>(result[0]),
-                                             .ldc = k});
-                    }
-                    if (wants[1]) {
-                      result[1] = Tensor(Shape{m, k}, Dtype::f32);
-                      gemm(Gemm<float, Bf16>{.transpose_a = true,
-                                             .m = m,
-                                             .n = k,
-                                             .k = n,
-                                             .a = rounded.data(),
-                                             .lda = m,
-                                             .b = rows.data(),
-                                             .ldb = k,
-                                             .c = raw::write<float>(result[1]),
-                                             .ldc = k});
-                    }
+                    const Bf16Copy d(dy);
+                    if (wants[0])
+                      gemm(products.input_gradient(d.data(), w.data(), raw::write<float>(result[0])));
+                    if (wants[1])
+                      gemm(products.weight_gradient(d.data(), rows.data(), raw::write<float>(result[1])));
                   }
-                  if (wants[2]) {
-                    result[2] = Tensor(Shape{m}, Dtype::f32);
-                    kernels::column_sums(n, m, dy.data<float>(), raw::write<float>(result[2]));
-                  }
+                  if (wants[2])
+                    kernels::column_sums(products.n, products.m, dy.data<float>(),
+                                         raw::write<float>(result[2]));
                   return result;
                 });
 }

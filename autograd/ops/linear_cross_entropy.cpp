@@ -1,6 +1,8 @@
-//   z = x Wᵀ      loss = mean over counted rows of (log Σ exp(z) − z[target])
-//   dz = dloss / counted · (softmax(z) − onehot(target)), 0 in ignored rows      dx = dz · W      dW = dzᵀ ·
-//   x
+//   z = x Wᵀ     loss = mean over counted rows of (log Σ exp(z) − z[target])
+//
+//   dz = dloss / counted · (softmax(z) − onehot(target)), 0 in ignored rows
+//   dx = dz · W
+//   dW = dzᵀ · x
 //
 // x is (N, K), W (V, K), z (N, V). Only a chunk of rows of z exists at a time: it is made, turned into dz
 // where it stands, and multiplied into dx and dW, all on the way forward (the Liger kernel's fused linear
@@ -16,6 +18,7 @@
 #include "../tape.h"
 #include "bf16_products.h"
 #include "class_targets.h"
+#include "linear_products.h"
 
 namespace isobar {
 namespace {
@@ -43,42 +46,18 @@ void by_chunks(const Tensor& x, const Tensor& weight, const int64_t* target, T s
   for (int64_t begin = 0; begin < n; begin += chunk) {
     const int64_t count = std::min(chunk, n - begin);
     T* z = raw::write<T>(block);
-    gemm(Gemm<T, Operand>{.transpose_b = true,
-                          .m = count,
-                          .n = v,
-                          .k = k,
-                          .a = rows.data() + begin * k,
-                          .lda = k,
-                          .b = w.data(),
-                          .ldb = k,
-                          .c = z,
-                          .ldc = v});
+    const LinearProducts<T, Operand> products{count, k, v};
+    gemm(products.value(rows.data() + begin * k, w.data(), z));
     const bool backwards = dx.defined() || dw.defined();
     kernels::cross_entropy(count, v, z, target + begin, scale, losses + begin, backwards ? z : nullptr);
     if (!backwards) continue;
     const Numbers dz(raw::as_strided(block, {count, v}, block.strides()));
-    if (dx.defined())
-      gemm(Gemm<T, Operand>{.m = count,
-                            .n = k,
-                            .k = v,
-                            .a = dz.data(),
-                            .lda = v,
-                            .b = w.data(),
-                            .ldb = k,
-                            .c = raw::write<T>(dx) + begin * k,
-                            .ldc = k});
-    if (dw.defined())
-      gemm(Gemm<T, Operand>{.transpose_a = true,
-                            .m = v,
-                            .n = k,
-                            .k = count,
-                            .a = dz.data(),
-                            .lda = v,
-                            .b = rows.data() + begin * k,
-                            .ldb = k,
-                            .c = raw::write<T>(dw),
-                            .ldc = k,
-                            .accumulate = begin > 0});
+    if (dx.defined()) gemm(products.input_gradient(dz.data(), w.data(), raw::write<T>(dx) + begin * k));
+    if (dw.defined()) {
+      Gemm<T, Operand> part = products.weight_gradient(dz.data(), rows.data() + begin * k, raw::write<T>(dw));
+      part.accumulate = begin > 0;
+      gemm(part);
+    }
   }
 }
 

@@ -1,7 +1,9 @@
 // Matrix products.
 //
-//   y = a · b           da = dy · bᵀ     db = aᵀ · dy       (batches that were broadcast are summed by the
-//   tape) y = x Wᵀ + bias     dx = dy · W      dW = dyᵀ · x       dbias = Σ dy over rows
+//   y = a · b             da = dy · bᵀ    db = aᵀ · dy
+//   y = x Wᵀ + bias       dx = dy · W     dW = dyᵀ · x     dbias = Σ dy over rows
+//
+// The tape sums the gradients of batches that were broadcast.
 //
 // x, y of linear are seen as (N, K) and (N, M); W is (M, K).
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include "../ops.h"
 #include "../tape.h"
 #include "bf16_products.h"
+#include "linear_products.h"
 
 namespace isobar {
 namespace {
@@ -46,6 +49,44 @@ struct Matrix {
 // Multiply-adds below which one thread takes a whole matrix.
 constexpr int64_t serial_product = int64_t{1} << 21;
 
+Shape leading(const Tensor& x) { return Shape(std::span<const int64_t>(x.shape().begin(), x.ndim() - 2)); }
+
+// y = a · b for every matrix of the batch, over which a and b are repeated where they have an extent of one.
+template <class T>
+void multiply_batch(const Matrix& a, const Matrix& b, const Shape& batch, Tensor& y) {
+  const int64_t m = y.size(-2), n = y.size(-1), k = a.x.size(-1), count = batch.numel();
+  const Strides a_steps = broadcast_strides(leading(a.x), a.x.strides(), batch);
+  const Strides b_steps = broadcast_strides(leading(b.x), b.x.strides(), batch);
+  T* const numbers = raw::write<T>(y);
+  const auto product = [&](int64_t i) {
+    int64_t rest = i, a_offset = 0, b_offset = 0;
+    for (int d = batch.ndim() - 1; d >= 0; --d) {
+      a_offset += rest % batch[d] * a_steps[d];
+      b_offset += rest % batch[d] * b_steps[d];
+      rest /= batch[d];
+    }
+    return Gemm<T>{.transpose_a = a.transposed,
+                   .transpose_b = b.transposed,
+                   .m = m,
+                   .n = n,
+                   .k = k,
+                   .a = a.x.data<T>() + a_offset,
+                   .lda = a.stride,
+                   .b = b.x.data<T>() + b_offset,
+                   .ldb = b.stride,
+                   .c = numbers + i * m * n,
+                   .ldc = n};
+  };
+  if (count > 1 && m * n * k <= serial_product) {
+    const int64_t grain = std::max<int64_t>(1, serial_product / 8 / std::max<int64_t>(m * n * k, 1));
+    parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) gemm_serial(product(i));
+    });
+  } else {
+    for (int64_t i = 0; i < count; ++i) gemm(product(i));
+  }
+}
+
 Tensor linear_composed(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   // A vector has no rows: give it one for the product.
   const Tensor rows = x.ndim() == 1 ? reshape(x, {1, x.size(0)}) : x;
@@ -61,65 +102,7 @@ bool ends_in_product(const Shape& shape, int64_t wanted) {
   return product == wanted;
 }
 
-}  // namespace
-
-Tensor matmul(const Tensor& a, const Tensor& b) {
-  check(a.ndim() >= 2 && b.ndim() >= 2, "matmul: both must have at least 2 dimensions, got {} and {}",
-        a.shape(), b.shape());
-  check(a.size(-1) == b.size(-2), "matmul: inner dimensions must match, got {} and {} ({} against {}){}",
-        a.shape(), b.shape(), a.size(-1), b.size(-2),
-        a.size(-1) == b.size(-1) ? "; did you mean matmul(a, transpose(b))?" : "");
-  check(a.dtype() == b.dtype(),
-        "matmul: operands must have one dtype, got {} and {}; convert one with cast()", a.dtype(), b.dtype());
-  if (bf16_products(a.dtype())) return matmul_bf16(a, b);
-  const auto leading = [](const Tensor& x) {
-    return Shape(std::span<const int64_t>(x.shape().begin(), x.ndim() - 2));
-  };
-  const Shape batch = broadcast("matmul", leading(a), leading(b));
-  const Matrix ma(a), mb(b);
-  const int64_t m = a.size(-2), k = a.size(-1), n = b.size(-1), count = batch.numel();
-  Tensor y(batch.inserted(batch.ndim(), m).inserted(batch.ndim() + 1, n), a.dtype());
-  const Strides sa = broadcast_strides(leading(ma.x), ma.x.strides(), batch);
-  const Strides sb = broadcast_strides(leading(mb.x), mb.x.strides(), batch);
-
-  dispatch_float("matmul", a.dtype(), [&]<class T>() {
-    const T *pa = ma.x.data<T>(), *pb = mb.x.data<T>();
-    T* py = raw::write<T>(y);
-    const auto product = [&](int64_t i) {
-      int64_t rest = i, offset_a = 0, offset_b = 0;
-      for (int d = batch.ndim() - 1; d >= 0; --d) {
-        offset_a += rest % batch[d] * sa[d];
-        offset_b += rest % batch[d] * sb[d];
-        rest /= batch[d];
-      }
-      return Gemm<T>{.transpose_a = ma.transposed,
-                     .transpose_b = mb.transposed,
-                     .m = m,
-                     .n = n,
-                     .k = k,
-                     .a = pa + offset_a,
-                     .lda = ma.stride,
-                     .b = pb + offset_b,
-                     .ldb = mb.stride,
-                     .c = py + i * m * n,
-                     .ldc = n};
-    };
-    if (count > 1 && m * n * k <= serial_product) {
-      const int64_t grain = std::max<int64_t>(1, serial_product / 8 / std::max<int64_t>(m * n * k, 1));
-      parallel_for(count, grain, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) gemm_serial(product(i));
-      });
-    } else {
-      for (int64_t i = 0; i < count; ++i) gemm(product(i));
-    }
-  });
-  return record("matmul", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
-    return std::array{wants[0] ? matmul(dy, transpose(b)) : Tensor(),
-                      wants[1] ? matmul(transpose(a), dy) : Tensor()};
-  });
-}
-
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check(weight.ndim() == 2, "linear: weight must be (out, in), got {}", weight.shape());
   check(x.ndim() >= 1 && x.size(-1) == weight.size(1),
         "linear: the last dimension of x {} must be {} for weight {}{}", x.shape(), weight.size(1),
@@ -134,6 +117,30 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     check(!parameter->defined() || parameter->dtype() == x.dtype(),
           "linear: x is {} but {} is {}; convert one with cast()", x.dtype(), name,
           parameter->defined() ? parameter->dtype() : x.dtype());
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  check(a.ndim() >= 2 && b.ndim() >= 2, "matmul: both must have at least 2 dimensions, got {} and {}",
+        a.shape(), b.shape());
+  check(a.size(-1) == b.size(-2), "matmul: inner dimensions must match, got {} and {} ({} against {}){}",
+        a.shape(), b.shape(), a.size(-1), b.size(-2),
+        a.size(-1) == b.size(-1) ? "; did you mean matmul(a, transpose(b))?" : "");
+  check(a.dtype() == b.dtype(),
+        "matmul: operands must have one dtype, got {} and {}; convert one with cast()", a.dtype(), b.dtype());
+  if (bf16_products(a.dtype())) return matmul_bf16(a, b);
+  const Shape batch = broadcast("matmul", leading(a), leading(b));
+  Tensor y(batch.inserted(batch.ndim(), a.size(-2)).inserted(batch.ndim() + 1, b.size(-1)), a.dtype());
+  dispatch_float("matmul", a.dtype(), [&]<class T>() { multiply_batch<T>(Matrix(a), Matrix(b), batch, y); });
+  return record("matmul", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
+    return std::array{wants[0] ? matmul(dy, transpose(b)) : Tensor(),
+                      wants[1] ? matmul(transpose(a), dy) : Tensor()};
+  });
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  check_linear(x, weight, bias);
   if (composed_wanted()) return linear_composed(x, weight, bias);
   if (bf16_products(x.dtype())) return linear_bf16(x, weight, bias);
 
@@ -142,51 +149,22 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   Tensor y(x.shape().with(-1, m), x.dtype());
   dispatch_float("linear", x.dtype(), [&]<class T>() {
     const Tensor start = bias.defined() ? raw::contiguous(bias) : Tensor();
-    gemm(Gemm<T>{.transpose_b = true,
-                 .m = n,
-                 .n = m,
-                 .k = k,
-                 .a = rows.data<T>(),
-                 .lda = k,
-                 .b = w.data<T>(),
-                 .ldb = k,
-                 .c = raw::write<T>(y),
-                 .ldc = m,
-                 .bias = start.defined() ? start.data<T>() : nullptr});
+    Gemm<T> product = LinearProducts<T>{n, k, m}.value(rows.data<T>(), w.data<T>(), raw::write<T>(y));
+    product.bias = start.defined() ? start.data<T>() : nullptr;
+    gemm(product);
   });
   return record("linear", y, {x, weight, bias}, [rows, w, m, k, n](const Tensor& upstream, Wants wants) {
     const Tensor dy = raw::contiguous(upstream);
     std::array<Tensor, 3> result;
+    if (wants[0]) result[0] = Tensor(rows.shape(), dy.dtype());
+    if (wants[1]) result[1] = Tensor(w.shape(), dy.dtype());
+    if (wants[2]) result[2] = Tensor(Shape{m}, dy.dtype());
     dispatch_float("linear", dy.dtype(), [&]<class T>() {
-      if (wants[0]) {
-        result[0] = Tensor(rows.shape(), dy.dtype());
-        gemm(Gemm<T>{.m = n,
-                     .n = k,
-                     .k = m,
-                     .a = dy.data<T>(),
-                     .lda = m,
-                     .b = w.data<T>(),
-                     .ldb = k,
-                     .c = raw::write<T>(result[0]),
-                     .ldc = k});
-      }
-      if (wants[1]) {
-        result[1] = Tensor(w.shape(), dy.dtype());
-        gemm(Gemm<T>{.transpose_a = true,
-                     .m = m,
-                     .n = k,
-                     .k = n,
-                     .a = dy.data<T>(),
-                     .lda = m,
-                     .b = rows.data<T>(),
-                     .ldb = k,
-                     .c = raw::write<T>(result[1]),
-                     .ldc = k});
-      }
-      if (wants[2]) {
-        result[2] = Tensor(Shape{m}, dy.dtype());
-        kernels::column_sums(n, m, dy.data<T>(), raw::write<T>(result[2]));
-      }
+      const LinearProducts<T> products{n, k, m};
+      const T* d = dy.data<T>();
+      if (wants[0]) gemm(products.input_gradient(d, w.data<T>(), raw::write<T>(result[0])));
+      if (wants[1]) gemm(products.weight_gradient(d, rows.data<T>(), raw::write<T>(result[1])));
+      if (wants[2]) kernels::column_sums(n, m, d, raw::write<T>(result[2]));
     });
     return result;
   });

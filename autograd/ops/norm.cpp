@@ -63,7 +63,40 @@ Tensor rms_norm_composed(const Tensor& x, const Rows& rows, const Tensor& weight
   return apply_affine(reshape(h, x.shape()), weight, {});
 }
 
-// Both ops: the kernels, and the closure that calls the backward kernel.
+// What backward needs of a norm.
+struct NormNode {
+  Tensor x, weight, mean, r;  // contiguous; weight may be undefined
+  Rows rows;
+  bool centred;
+  int64_t counted;
+  Shape parameter_shape;
+
+  std::array<Tensor, 3> gradients(Tensor upstream, Wants wants) const {
+    const Tensor dy = raw::contiguous(std::move(upstream));
+    std::array<Tensor, 3> result;
+    if (wants[0]) result[0] = room_for_gradient(dy);
+    if (wants[1]) result[1] = Tensor(parameter_shape, x.dtype());
+    if (wants[2]) result[2] = Tensor(parameter_shape, x.dtype());
+    dispatch_float("norm", x.dtype(), [&]<class T>() {
+      const auto target = [&](int i) { return wants[i] ? raw::write<T>(result[i]) : nullptr; };
+      kernels::NormBackward<T>{.rows = rows.count,
+                               .columns = rows.columns,
+                               .counted = counted,
+                               .centred = centred,
+                               .x = x.data<T>(),
+                               .weight = data_or_null<T>(weight),
+                               .dy = dy.data<T>(),
+                               .mean = mean.data<double>(),
+                               .r = r.data<double>(),
+                               .dx = target(0),
+                               .dweight = target(1),
+                               .dbias = target(2)}();
+    });
+    return result;
+  }
+};
+
+// Both ops.
 Tensor norm(const char* name, const Tensor& input, const Rows& rows, const Tensor& weight_in,
             const Tensor& bias_in, double eps, bool centred, int64_t counted) {
   const Tensor x = raw::contiguous(input), weight = packed_or_none(weight_in), bias = packed_or_none(bias_in);
@@ -83,33 +116,11 @@ Tensor norm(const char* name, const Tensor& input, const Rows& rows, const Tenso
                             .mean = raw::write<double>(mean),
                             .r = raw::write<double>(r)}();
   });
+  const Tensor& parameter = weight_in.defined() ? weight_in : bias_in;
+  const NormNode node{x.detach(), weight,  mean,    r,
+                      rows,       centred, counted, parameter.defined() ? parameter.shape() : Shape()};
   return record(name, y, {input, weight_in, bias_in},
-                [x = x.detach(), weight, mean, r, rows, centred, counted,
-                 parameter_shape = weight_in.defined() ? weight_in.shape()
-                                   : bias_in.defined() ? bias_in.shape()
-                                                       : Shape()](Tensor upstream, Wants wants) {
-                  const Tensor dy = raw::contiguous(std::move(upstream));
-                  std::array<Tensor, 3> result;
-                  if (wants[0]) result[0] = room_for_gradient(dy);
-                  if (wants[1]) result[1] = Tensor(parameter_shape, x.dtype());
-                  if (wants[2]) result[2] = Tensor(parameter_shape, x.dtype());
-                  dispatch_float("norm", x.dtype(), [&]<class T>() {
-                    const auto target = [&](int i) { return wants[i] ? raw::write<T>(result[i]) : nullptr; };
-                    kernels::NormBackward<T>{.rows = rows.count,
-                                             .columns = rows.columns,
-                                             .counted = counted,
-                                             .centred = centred,
-                                             .x = x.data<T>(),
-                                             .weight = data_or_null<T>(weight),
-                                             .dy = dy.data<T>(),
-                                             .mean = mean.data<double>(),
-                                             .r = r.data<double>(),
-                                             .dx = target(0),
-                                             .dweight = target(1),
-                                             .dbias = target(2)}();
-                  });
-                  return result;
-                });
+                [node](Tensor upstream, Wants wants) { return node.gradients(std::move(upstream), wants); });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "../blas.h"
 #include "reduce.h"
@@ -21,12 +22,45 @@ constexpr int64_t newton_schulz_workspace(int64_t rows, int64_t cols) {
   return rows * cols + 2 * k * k;
 }
 
-// x (rows, cols), contiguous, is used up. Returns where the result stands: x or the workspace.
+// y = p(x). y is (rows, cols) like x; gram and factor are room for k · k numbers each.
 template <class T>
-T* newton_schulz(int64_t rows, int64_t cols, int64_t rounds, T* x, T* workspace) {
+void newton_schulz_round(int64_t rows, int64_t cols, const T* x, T* y, T* gram, T* factor) {
   constexpr T a{3.4445}, b{-4.7750}, c{2.0315};
   const int64_t k = std::min(rows, cols);
   const bool wide = rows <= cols;
+  // gram = x xᵀ, or xᵀ x where that is smaller.
+  gemm_serial(Gemm<T>{.transpose_a = !wide,
+                      .transpose_b = wide,
+                      .m = k,
+                      .n = k,
+                      .k = rows + cols - k,
+                      .a = x,
+                      .lda = cols,
+                      .b = x,
+                      .ldb = cols,
+                      .c = gram,
+                      .ldc = k});
+  // factor = a + b gram + c gram²; y is room for b + c gram.
+  for (int64_t i = 0; i < k * k; ++i) y[i] = c * gram[i];
+  for (int64_t i = 0; i < k; ++i) y[i * k + i] += b;
+  gemm_serial(Gemm<T>{.m = k, .n = k, .k = k, .a = gram, .lda = k, .b = y, .ldb = k, .c = factor, .ldc = k});
+  for (int64_t i = 0; i < k; ++i) factor[i * k + i] += a;
+  // y = factor x, or x factor: the polynomial of x.
+  gemm_serial(Gemm<T>{.m = rows,
+                      .n = cols,
+                      .k = k,
+                      .a = wide ? factor : x,
+                      .lda = wide ? k : cols,
+                      .b = wide ? x : factor,
+                      .ldb = cols,
+                      .c = y,
+                      .ldc = cols});
+}
+
+// x (rows, cols), contiguous, is used up. Returns where the result stands: x or the workspace.
+template <class T>
+T* newton_schulz(int64_t rows, int64_t cols, int64_t rounds, T* x, T* workspace) {
+  const int64_t k = std::min(rows, cols);
   T* y = workspace;
   T* const gram = y + rows * cols;  // (k, k)
   T* const factor = gram + k * k;   // (k, k)
@@ -36,36 +70,8 @@ T* newton_schulz(int64_t rows, int64_t cols, int64_t rounds, T* x, T* workspace)
       std::sqrt(lane_sum(rows * cols, [x](int64_t i) { return static_cast<double>(x[i]) * x[i]; }));
   const T scale = static_cast<T>(1 / (norm + 1e-7));
   for (int64_t i = 0; i < rows * cols; ++i) x[i] *= scale;
-
   for (int64_t round = 0; round < rounds; ++round) {
-    // gram = x xᵀ, or xᵀ x where that is smaller.
-    gemm_serial(Gemm<T>{.transpose_a = !wide,
-                        .transpose_b = wide,
-                        .m = k,
-                        .n = k,
-                        .k = rows + cols - k,
-                        .a = x,
-                        .lda = cols,
-                        .b = x,
-                        .ldb = cols,
-                        .c = gram,
-                        .ldc = k});
-    // factor = a + b gram + c gram²; y is room for b + c gram.
-    for (int64_t i = 0; i < k * k; ++i) y[i] = c * gram[i];
-    for (int64_t i = 0; i < k; ++i) y[i * k + i] += b;
-    gemm_serial(
-        Gemm<T>{.m = k, .n = k, .k = k, .a = gram, .lda = k, .b = y, .ldb = k, .c = factor, .ldc = k});
-    for (int64_t i = 0; i < k; ++i) factor[i * k + i] += a;
-    // y = factor x, or x factor: the polynomial of x.
-    gemm_serial(Gemm<T>{.m = rows,
-                        .n = cols,
-                        .k = k,
-                        .a = wide ? factor : x,
-                        .lda = wide ? k : cols,
-                        .b = wide ? x : factor,
-                        .ldb = cols,
-                        .c = y,
-                        .ldc = cols});
+    newton_schulz_round(rows, cols, x, y, gram, factor);
     std::swap(x, y);
   }
   return x;
