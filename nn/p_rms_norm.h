@@ -22,9 +22,8 @@ struct PRMSNorm : Module {
         measured(static_cast<int64_t>(static_cast<double>(normalized_shape.numel()) * options.p)),
         weight(ones(normalized_shape).set_trainable()) {
     check(measured >= 1 && measured <= normalized_shape.numel(),
-          "p_rms_norm: p = {} of {} elements leaves {} to measure; choose p so that it is at least 1 and at "
-          "most "
-          "all",
+          "p_rms_norm: p = {} of {} elements leaves {} to measure; choose p so that it is at least 1 "
+          "and at most all",
           options.p, normalized_shape.numel(), measured);
   }
 

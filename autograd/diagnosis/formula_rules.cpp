@@ -53,9 +53,8 @@ std::vector<Direction> directions_of(const Jacobian& j) {
       {x, true, false, "lies along the centred input: the variance's part is missing or wrong"},
       {x, false, false, "lies along the input: the mean square's (the norm's) part is missing or wrong"},
       {x, false, true,
-       "lies along ones and the input: the mean's and the variance's parts are missing or wrong (statistics "
-       "taken "
-       "as constants)"}};
+       "lies along ones and the input: the mean's and the variance's parts are missing or wrong "
+       "(statistics taken as constants)"}};
   if (j.y.shape() == j.value.shape()) {
     Values y = j.y.to_vector<double>();
     all.push_back({y, false, false, "lies along y: the sum over y · dy (softmax) is missing or wrong"});
