@@ -1,6 +1,5 @@
 #include "object_memory.h"
 
-#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -15,7 +14,6 @@ namespace {
 constexpr size_t step = 32, largest = 1024;  // sizes are rounded up to multiples of `step`
 constexpr size_t sizes = largest / step + 1;
 constexpr size_t slab_bytes = size_t{1} << 16;  // taken from the system at a time, and kept
-std::atomic<size_t> slab_count{0};
 
 size_t class_of(size_t bytes) { return bytes == 0 ? 1 : (bytes + step - 1) / step; }
 
@@ -23,8 +21,8 @@ struct Block {
   Block* next;
 };
 
-// Blocks of threads that have ended, for the next that runs out. Never destroyed, like the slabs: objects may
-// outlive every static.
+// Blocks of threads that have ended, for the next one that runs out. Never destroyed, and neither are the
+// slabs: objects may outlive every static.
 struct Orphans {
   std::mutex mutex;
   Block* free[sizes] = {};
@@ -34,33 +32,44 @@ Orphans& orphans() {
   return *instance;
 }
 
+// One thread's free blocks. Nothing destroys the lists: the main thread's serve until all statics are gone.
 struct Lists {
-  Block* free[sizes] = {};
+  Block* free[sizes];
+  bool end_watched;  // whether a ThreadEnd gives the blocks to the orphans
+};
+constinit thread_local Lists lists{};
 
-  ~Lists() {
+// Gives the thread's blocks to the orphans when the thread ends.
+struct ThreadEnd {
+  ~ThreadEnd() {
     std::lock_guard lock(orphans().mutex);
     for (size_t c = 0; c < sizes; ++c)
-      while (free[c] != nullptr) {
-        Block* const block = std::exchange(free[c], free[c]->next);
+      while (lists.free[c] != nullptr) {
+        Block* const block = std::exchange(lists.free[c], lists.free[c]->next);
         block->next = std::exchange(orphans().free[c], block);
       }
   }
-
-  // Blocks of size class c: another thread's, or a new slab cut into pieces, first ones first.
-  void refill(size_t c) {
-    {
-      std::lock_guard lock(orphans().mutex);
-      free[c] = std::exchange(orphans().free[c], nullptr);
-    }
-    if (free[c] != nullptr) return;
-    char* const slab = static_cast<char*>(std::aligned_alloc(64, slab_bytes));
-    check(slab != nullptr, "object_memory: the system refused {} bytes", slab_bytes);
-    ++slab_count;
-    for (size_t end = slab_bytes / (c * step) * (c * step); end > 0; end -= c * step)
-      free[c] = new (slab + end - c * step) Block{free[c]};
-  }
 };
-thread_local Lists lists;
+
+// Called before the thread's first free block; once, so that no code reaches a ThreadEnd that is destroyed.
+void watch_thread_end() {
+  static thread_local const ThreadEnd end;
+  lists.end_watched = true;
+}
+
+// Blocks of size class c: an ended thread's, or a new slab cut into pieces, first ones first.
+void refill(size_t c) {
+  if (!lists.end_watched) watch_thread_end();
+  {
+    std::lock_guard lock(orphans().mutex);
+    lists.free[c] = std::exchange(orphans().free[c], nullptr);
+  }
+  if (lists.free[c] != nullptr) return;
+  char* const slab = static_cast<char*>(std::aligned_alloc(64, slab_bytes));
+  check(slab != nullptr, "object_memory: the system refused {} bytes", slab_bytes);
+  for (size_t end = slab_bytes / (c * step) * (c * step); end > 0; end -= c * step)
+    lists.free[c] = new (slab + end - c * step) Block{lists.free[c]};
+}
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool watched = true;
@@ -75,16 +84,15 @@ constexpr bool watched = false;
 void* allocate(size_t bytes) {
   if (watched || bytes > largest) return memory::allocate(bytes);
   const size_t c = class_of(bytes);
-  if (lists.free[c] == nullptr) lists.refill(c);
+  if (lists.free[c] == nullptr) refill(c);
   return std::exchange(lists.free[c], lists.free[c]->next);
 }
 
 void release(void* block, size_t bytes) noexcept {
   if (watched || bytes > largest) return memory::release(block, bytes);
+  if (!lists.end_watched) watch_thread_end();
   Block*& first = lists.free[class_of(bytes)];
   first = new (block) Block{first};
 }
-
-size_t slabs() { return slab_count; }
 
 }  // namespace isobar::object_memory

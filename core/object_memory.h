@@ -14,8 +14,6 @@ namespace object_memory {
 // May be called from any thread, and a block freed on another thread than it was taken on.
 void* allocate(size_t bytes);
 void release(void* block, size_t bytes) noexcept;
-// Slabs of 64 KiB asked from the system so far; the caching allocator does not count them.
-size_t slabs();
 }  // namespace object_memory
 
 // A standard allocator on it.

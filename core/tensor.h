@@ -92,7 +92,7 @@ class Tensor {
     bool trainable = false;
     TapeSlot slot;
     std::shared_ptr<Storage> storage;
-    std::unique_ptr<Tensor> grad;  // made once, then filled and emptied: a step asks malloc for nothing
+    std::unique_ptr<Tensor> grad;  // made with the first gradient, then filled and emptied
   };
   Impl& impl() const {
     if (!impl_) [[unlikely]]
