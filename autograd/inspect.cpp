@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace isobar {
 namespace {
@@ -93,20 +94,6 @@ std::string tape_dot(const Tape& tape) {
           fmt::format("  subgraph cluster_{} {{\n    label={};\n{}  }}\n", number++, quoted(scope), lines);
   }
   return text + edges + "}\n";
-}
-
-std::vector<OpBytes> tape_bytes(const Tape& tape) {
-  std::map<std::string, OpBytes> by_name;
-  for (const Node* node : tape.nodes()) {
-    OpBytes& entry = by_name.try_emplace(node->name, OpBytes{node->name, 0, 0}).first->second;
-    ++entry.count;
-    entry.bytes += bytes_of(*node);
-  }
-  std::vector<OpBytes> result;
-  for (auto& [name, entry] : by_name) result.push_back(entry);
-  std::stable_sort(result.begin(), result.end(),
-                   [](const OpBytes& a, const OpBytes& b) { return a.bytes > b.bytes; });
-  return result;
 }
 
 }  // namespace isobar

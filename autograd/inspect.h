@@ -1,4 +1,4 @@
-// Inspect: a tape made visible, as text, as a drawing, and as bytes.
+// Inspect: a tape made visible, as text and as a drawing.
 //
 //   Tape tape;
 //   Tensor loss = cross_entropy(model(x), y);
@@ -12,7 +12,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "tape.h"
 
@@ -30,15 +29,5 @@ std::string tape_dot(const Tape& tape);
 std::string input_text(const Node::Input& input, bool with_shape = true);
 // `before` and "in fc1", or nothing where no module recorded the node.
 std::string in_scope(const Node& node, const char* before);
-
-// The results of all nodes of one op name together.
-struct OpBytes {
-  std::string name;
-  size_t count;
-  size_t bytes;
-};
-// Largest first. Results only: what a closure saves beside them (a norm's reciprocal std) is not seen, and a
-// result that no closure saved may be freed already.
-std::vector<OpBytes> tape_bytes(const Tape& tape);
 
 }  // namespace isobar

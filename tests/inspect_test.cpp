@@ -35,19 +35,6 @@ TEST_CASE("a used-up tape prints nothing") {
   Tape tape;
   tape.backward(small_loss(ones({4, 3}), w));
   CHECK(tape_text(tape).empty());
-  CHECK(tape_bytes(tape).empty());
-}
-
-TEST_CASE("bytes are counted per op, largest first") {
-  const Tensor w = ones({100, 3}).set_trainable();
-  Tape tape;
-  const Tensor y = concat({tanh(linear(ones({4, 3}), w)), tanh(linear(ones({2, 3}), w))}, 0);
-  const std::vector<OpBytes> bytes = tape_bytes(tape);
-  REQUIRE(bytes.size() == 3);
-  for (const OpBytes& op : bytes) CHECK(op.bytes == 6 * 100 * 4);
-  CHECK(bytes[0].count + bytes[1].count + bytes[2].count == 5);
-  const Tensor z = sum(y);
-  CHECK(tape_bytes(tape).back().bytes == 4);
 }
 
 TEST_CASE("the drawing clusters nodes by module and has an edge per recorded input") {
