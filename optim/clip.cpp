@@ -28,8 +28,8 @@ double grad_norm(const std::vector<Tensor>& parameters) {
   return std::sqrt(sweep_over_gradients(parameters).sum([&](size_t i, int64_t begin, int64_t end) {
     const Tensor& dw = parameters[i].grad();
     return dispatch_float("grad_norm", dw.dtype(), [&]<class T>() {
-      return kernels::sum_serial(begin, end,
-                                 [x = dw.data<T>()](int64_t j) { return kernels::squared(x[j]); });
+      return kernels::lane_sum(end - begin,
+                               [x = dw.data<T>() + begin](int64_t j) { return kernels::squared(x[j]); });
     });
   }));
 }

@@ -12,15 +12,15 @@
 #include <cstdint>
 
 #include "../parallel.h"
-#include "../storage.h"
+#include "reduce.h"
+#include "scratch.h"
 
 namespace isobar::kernels {
 
 class Sweep {
  public:
   template <class Size>
-  Sweep(size_t count, const Size& size)
-      : count_(count), places_((count + 1) * sizeof(int64_t)), first_(static_cast<int64_t*>(places_.data)) {
+  Sweep(size_t count, const Size& size) : count_(count), first_(static_cast<int64_t>(count) + 1) {
     first_[0] = 0;
     for (size_t i = 0; i < count; ++i) first_[i + 1] = first_[i] + static_cast<int64_t>(size(i));
   }
@@ -31,20 +31,17 @@ class Sweep {
     parallel_for(first_[count_], grain, [&](int64_t begin, int64_t end) { runs(begin, end, body); });
   }
 
-  // Σ body(i, begin, end): the runs of a chunk in order, then the chunks in order.
+  // Σ body(i, begin, end): the runs of a chunk in order, then the chunks as lane_sum adds them.
   template <class Body>
   double sum(const Body& body) const {
     const int64_t chunks = chunk_count(first_[count_], grain);
-    const Storage scratch(chunks * sizeof(double));
-    auto* const partial = static_cast<double*>(scratch.data);
+    const Scratch<double> partial(chunks);
     parallel_for(first_[count_], grain, [&](int64_t begin, int64_t end) {
       double total = 0;
       runs(begin, end, [&](size_t i, int64_t from, int64_t to) { total += body(i, from, to); });
       partial[begin / grain] = total;
     });
-    double total = 0;
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) total += partial[chunk];
-    return total;
+    return lane_sum(chunks, [&](int64_t chunk) { return partial[chunk]; });
   }
 
  private:
@@ -53,16 +50,16 @@ class Sweep {
   // The runs between two places of the concatenation.
   template <class Body>
   void runs(int64_t begin, int64_t end, const Body& body) const {
-    const int64_t* const holder = std::upper_bound(first_, first_ + count_ + 1, begin) - 1;
-    for (size_t i = holder - first_; i < count_ && first_[i] < end; ++i) {
+    const int64_t* const start = first_.data();
+    const int64_t* const holder = std::upper_bound(start, start + count_ + 1, begin) - 1;
+    for (size_t i = holder - start; i < count_ && first_[i] < end; ++i) {
       const int64_t from = std::max(begin, first_[i]), to = std::min(end, first_[i + 1]);
       if (from < to) body(i, from - first_[i], to - first_[i]);
     }
   }
 
   const size_t count_;
-  const Storage places_;
-  int64_t* const first_;  // array i stands at places first_[i] … first_[i + 1] of the concatenation
+  const Scratch<int64_t> first_;  // array i stands at places first_[i] … first_[i + 1] of the concatenation
 };
 
 }  // namespace isobar::kernels
