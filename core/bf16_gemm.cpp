@@ -6,6 +6,7 @@
 // of threads. What oneDNN generates ("primitives") each thread keeps for the next step.
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstdlib>
 #include <map>
 #include <string_view>
@@ -122,12 +123,16 @@ void gemm(const Gemm<float, Bf16>& p) {
   const std::string obstacle = bf16_obstacle();
   check(obstacle.empty(), "gemm: bf16 matrices cannot be multiplied: {}", obstacle);
   check(p.bias == nullptr, "gemm: products of bf16 matrices take no bias; add it afterwards");
+  assert(p.m >= 0 && p.n >= 0 && p.k >= 0);
   if (p.m == 0 || p.n == 0) return;
+  assert(p.c != nullptr && p.ldc >= p.n);
   if (p.k == 0) {
     if (!p.accumulate)
       for (int64_t i = 0; i < p.m; ++i) std::fill_n(p.c + i * p.ldc, p.n, 0.0f);
     return;
   }
+  assert(p.a != nullptr && p.lda >= (p.transpose_a ? p.m : p.k));
+  assert(p.b != nullptr && p.ldb >= (p.transpose_b ? p.k : p.n));
   constexpr int64_t target = int64_t{1} << 25;
   const int64_t columns = p.n <= 1536 ? p.n : 1024;
   const int64_t rows = std::max<int64_t>(64, target / (columns * p.k) / 32 * 32);

@@ -3,6 +3,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 
 #include "error.h"
@@ -68,12 +69,24 @@ void call_own(const Gemm<T>& p, bool transposed) {
   kernels::multiply(transposed ? product.transposed() : product);
 }
 
+// What an op or a kernel must keep; what users may get wrong, the ops check.
+template <class T>
+void assert_valid([[maybe_unused]] const Gemm<T>& p) {
+  assert(p.m >= 0 && p.n >= 0 && p.k >= 0);
+  if (p.m == 0 || p.n == 0) return;
+  assert(p.c != nullptr && p.ldc >= p.n && p.c != p.bias);
+  if (p.k == 0) return;
+  assert(p.a != nullptr && p.lda >= (p.transpose_a ? p.m : p.k) && p.c != p.a);
+  assert(p.b != nullptr && p.ldb >= (p.transpose_b ? p.k : p.n) && p.c != p.b);
+}
+
 template <class T>
 void run(Gemm<T> p, Kernel kernel) {
   constexpr int64_t limit = std::numeric_limits<blasint>::max();
   check(p.m <= limit && p.n <= limit && p.k <= limit && std::max({p.lda, p.ldb, p.ldc}) <= limit,
         "gemm: dimensions must be below 2^31, got {} x {} x {}", p.m, p.n, p.k);
   check(!p.bias || !p.accumulate, "gemm: wanted a bias or accumulate, got both");
+  assert_valid(p);
   if (p.m == 0 || p.n == 0) return;
   // The sums start from the bias.
   if (p.bias)

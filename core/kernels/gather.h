@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 
 #include "../parallel.h"
+#include "map.h"
 #include "scratch.h"
 
 namespace isobar::kernels {
@@ -14,10 +16,12 @@ namespace isobar::kernels {
 template <class T>
 void gather(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int64_t* indices, const T* x,
             T* y) {
+  assert(outer >= 0 && rows >= 0 && given(count, indices) && given(outer * count * inner, x, y));
   const int64_t grain = std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(inner, 1));
   parallel_for(outer * count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t o = i / count, j = i % count;
+      assert(indices[j] >= 0 && indices[j] < rows);
       std::copy_n(x + (o * rows + indices[j]) * inner, inner, y + i * inner);
     }
   });
@@ -28,10 +32,14 @@ void gather(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int
 template <class T>
 void scatter_add(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int64_t* indices,
                  const T* x, T* y) {
+  assert(given(count, indices) && given(outer * count * inner, x) && given(outer * rows * inner, y));
   // Counting sort: where each row's positions end, then the positions from the last to the first, each in
   // front of its row's. Those of row r stand at first[r] … first[r + 1] in the end.
   const Scratch<int64_t> first(rows + 1, 0), position(count);
-  for (int64_t j = 0; j < count; ++j) ++first[indices[j]];
+  for (int64_t j = 0; j < count; ++j) {
+    assert(indices[j] >= 0 && indices[j] < rows);
+    ++first[indices[j]];
+  }
   for (int64_t r = 0; r < rows; ++r) first[r + 1] += first[r];
   for (int64_t j = count - 1; j >= 0; --j) position[--first[indices[j]]] = j;
 

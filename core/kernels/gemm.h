@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <utility>
 
@@ -190,6 +191,9 @@ void for_blocks(int64_t n, int64_t size, const Body& body) {
 template <class T>
 void multiply(const Product<T>& p) {
   constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;
+  assert(p.m >= 0 && p.n >= 0 && p.k >= 0);
+  assert((p.a.row == 1 || p.a.column == 1) && (p.b.row == 1 || p.b.column == 1));
+  assert(p.c.row == 1 || p.c.column == 1);
   const bool copy_a = p.a.column != 1;
   const int64_t depth = even_piece(p.k, block_depth);
   const int64_t fitting =

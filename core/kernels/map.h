@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 
@@ -12,9 +13,23 @@ namespace isobar::kernels {
 
 inline constexpr int64_t map_grain = 1 << 14;  // elements in one chunk: 64 KiB of floats
 
+// For assert: whether arrays of n elements are there. Kernels take no negative n, and no null unless they
+// say so or n is 0.
+template <class... Arrays>
+bool given(int64_t n, const Arrays*... arrays) {
+  return n == 0 || (n > 0 && (... && (arrays != nullptr)));
+}
+// Whether y is x itself or shares no element with it; both of n elements.
+template <class X, class Y>
+bool same_or_apart(int64_t n, const X* x, const Y* y) {
+  const auto a = reinterpret_cast<uintptr_t>(x), b = reinterpret_cast<uintptr_t>(y);
+  return a == b || a + n * sizeof(X) <= b || b + n * sizeof(Y) <= a;
+}
+
 // y[i] = f(x[i])
 template <class T, class F>
 void map(int64_t n, const T* x, T* y, const F& f) {
+  assert(given(n, x, y) && same_or_apart(n, x, y));
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) y[i] = f(x[i]);
   });
@@ -23,6 +38,7 @@ void map(int64_t n, const T* x, T* y, const F& f) {
 // y[i] = f(a[i], b[i])
 template <class T, class F>
 void map(int64_t n, const T* a, const T* b, T* y, const F& f) {
+  assert(given(n, a, b, y) && same_or_apart(n, a, y) && same_or_apart(n, b, y));
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) y[i] = f(a[i], b[i]);
   });
@@ -73,6 +89,7 @@ void map_broadcast(const Shape& shape, const T* a, const Strides& stride_a, cons
                    const Strides& stride_b, T* y, const F& f) {
   const int64_t n = shape.numel();
   if (n == 0) return;
+  assert(given(n, a, b, y));
   const Pair pair(shape, stride_a, stride_b);
   const int last = pair.ndim - 1;
   const int64_t inner = pair.extent[last], da = pair.a[last], db = pair.b[last];

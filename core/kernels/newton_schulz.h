@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -60,6 +61,8 @@ void newton_schulz_round(int64_t rows, int64_t cols, const T* x, T* y, T* gram, 
 // x (rows, cols), contiguous, is used up. Returns where the result stands: x or the workspace.
 template <class T>
 T* newton_schulz(int64_t rows, int64_t cols, int64_t rounds, T* x, T* workspace) {
+  assert(rows >= 0 && cols >= 0 && rounds >= 0 &&
+         (rows * cols == 0 || (x != nullptr && workspace != nullptr)));
   const int64_t k = std::min(rows, cols);
   T* y = workspace;
   T* const gram = y + rows * cols;  // (k, k)

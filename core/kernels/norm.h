@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 
@@ -69,6 +70,8 @@ struct NormForward {
   double *mean, *r;
 
   void operator()() const {
+    assert(given(rows * columns, x, y) && given(rows, mean, r) && same_or_apart(rows * columns, x, y));
+    assert(counted >= 0 && counted <= columns && (bias == nullptr || weight != nullptr || columns == 0));
     parallel_for(rows, std::max<int64_t>(1, reduce_grain / std::max<int64_t>(columns, 1)),
                  [this](int64_t begin, int64_t end) {
                    for (int64_t n = begin; n < end; ++n) row(n);
@@ -118,6 +121,8 @@ struct NormBackward {
   T *dx, *dweight, *dbias;
 
   void operator()() const {
+    assert(given(rows * columns, x, dy) && given(rows, mean, r) && counted >= 0 && counted <= columns);
+    assert(dx == nullptr || same_or_apart(rows * columns, dy, dx));
     ChunkSums<T> weight_sums(rows, columns, dweight != nullptr), bias_sums(rows, columns, dbias != nullptr);
     parallel_for(rows, weight_sums.grain, [&](int64_t begin, int64_t end) {
       T *dw = weight_sums.line(begin), *db = bias_sums.line(begin);

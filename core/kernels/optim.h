@@ -4,6 +4,7 @@
 // Coefficients are computed in double and rounded to the element type, as PyTorch does.
 #pragma once
 
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 
@@ -20,6 +21,7 @@ struct SgdStep {
 // m null means momentum 0.
 template <class T>
 void sgd(int64_t n, const T* dw, T* w, T* m, const SgdStep& step) {
+  assert(n >= 0 && (n == 0 || (dw != nullptr && w != nullptr && dw != w)));
   const T lr = static_cast<T>(step.lr), momentum = static_cast<T>(step.momentum);
   const T decay = static_cast<T>(step.weight_decay), factor = static_cast<T>(step.factor);
   if (m == nullptr) {
@@ -47,6 +49,8 @@ struct AdamStep {
 // (Kingma & Ba 2015, algorithm 1; Loshchilov & Hutter 2019, algorithm 2.)
 template <class T>
 void adam(int64_t n, const T* dw, T* w, T* m, T* v, const AdamStep& step) {
+  assert(n >= 0 && (n == 0 || (dw != nullptr && w != nullptr && m != nullptr && v != nullptr && dw != w)));
+  assert(step.count >= 1);
   const double t = static_cast<double>(step.count);
   const T beta1 = static_cast<T>(step.beta1), rest1 = static_cast<T>(1 - step.beta1);
   const T beta2 = static_cast<T>(step.beta2), rest2 = static_cast<T>(1 - step.beta2);

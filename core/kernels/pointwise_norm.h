@@ -7,6 +7,7 @@
 //   DyISRU        t = √d x q, q = (x² + eᵖ)^−½    dt/dx = √d eᵖ q³        dt/dp = −½ √d x eᵖ q³
 #pragma once
 
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 
@@ -57,6 +58,7 @@ struct DyisruCurve {
 template <class T, class Curve>
 void pointwise_norm(int64_t rows, int64_t columns, const Curve& curve, const T* x, const T* weight,
                     const T* bias, T* y) {
+  assert(given(rows * columns, x, y) && same_or_apart(rows * columns, x, y));
   parallel_for(
       rows, std::max<int64_t>(1, map_grain / std::max<int64_t>(columns, 1)),
       [ =, &curve ](int64_t begin, int64_t end) __attribute__((flatten)) {
@@ -75,6 +77,7 @@ void pointwise_norm(int64_t rows, int64_t columns, const Curve& curve, const T* 
 template <class T, class Curve>
 void pointwise_norm_backward(int64_t rows, int64_t columns, const Curve& curve, const T* x, const T* weight,
                              const T* dy, T* dx, double* dp, T* dweight, T* dbias) {
+  assert(given(rows * columns, x, dy, dx) && dp != nullptr && same_or_apart(rows * columns, dy, dx));
   ChunkSums<T> weight_sums(rows, columns, dweight != nullptr), bias_sums(rows, columns, dbias != nullptr);
   const int64_t grain = weight_sums.grain;
   const Scratch<double> dp_sums(chunk_count(rows, grain));

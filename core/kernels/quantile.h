@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 
@@ -77,11 +78,12 @@ inline constexpr int quantile_block = 256;  // numbers at a time
 
 // z[i] = quantile of p[i], for n ≤ quantile_block numbers in (0, 1).
 inline void normal_quantiles(int n, const double* p, double* z) {
+  assert(n >= 0 && n <= quantile_block && (n == 0 || (p != nullptr && z != nullptr && p != z)));
   using namespace quantile;
   // First loop: the fit of the middle, for all.
   vmap_serial(
       n, z, [](auto v) { return middle(v - decltype(v)(0.5)); }, p);
-  // Second and third loop: who stands in a tail?
+  // Second and third loop: which numbers are in a tail.
   int64_t outside[quantile_block], where[quantile_block], count = 0;
   for (int i = 0; i < n; ++i) outside[i] = std::abs(p[i] - 0.5) > middle_end ? 1 : 0;
   for (int i = 0; i < n; ++i) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 
 #include "../parallel.h"
@@ -24,6 +25,7 @@ inline double add_lanes(const double (&lane)[lanes]) {
 // Σ term(i) for i in 0 … n − 1, on the calling thread.
 template <class Term>
 double lane_sum(int64_t n, const Term& term) {
+  assert(n >= 0);
   double lane[lanes] = {};
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes)

@@ -5,6 +5,7 @@
 // must not look like one whose gradient vanished.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 
 #include "row.h"
@@ -51,6 +52,7 @@ void for_word(int64_t n, const Body& body) {
 // y = max(0, x) and its gate.
 template <class T>
 void relu(int64_t n, const T* x, T* y, int64_t* gate) {
+  assert(given(n, x, y, gate) && same_or_apart(n, x, y));
   parallel_for(
       gate_words(n), map_grain / gate_bits, [=](int64_t begin, int64_t end) __attribute__((flatten)) {
         for (int64_t word = begin; word < end; ++word) {
@@ -70,6 +72,7 @@ void relu(int64_t n, const T* x, T* y, int64_t* gate) {
 // dx = dy where the gate is open, else 0; dx may be dy.
 template <class T>
 void relu_backward(int64_t n, const int64_t* gate, const T* dy, T* dx) {
+  assert(given(n, gate, dy, dx) && same_or_apart(n, dy, dx));
   parallel_for(
       gate_words(n), map_grain / gate_bits, [=](int64_t begin, int64_t end) __attribute__((flatten)) {
         for (int64_t word = begin; word < end; ++word) {

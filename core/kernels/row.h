@@ -20,7 +20,7 @@
 namespace isobar::kernels {
 
 // Starts to fetch what stands at x. A kernel that works on a row from the first-level cache asks for the next
-// row meanwhile; else memory would rest.
+// row meanwhile, so that memory is busy too.
 template <class T>
 void fetch_ahead(const T* x) {
   __builtin_prefetch(x);

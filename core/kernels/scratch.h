@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 
 #include "../memory.h"
@@ -13,7 +14,9 @@ namespace isobar::kernels {
 template <class T>
 class Scratch {
  public:
-  explicit Scratch(int64_t n) : bytes_(n * sizeof(T)), data_(static_cast<T*>(memory::allocate(bytes_))) {}
+  explicit Scratch(int64_t n) : bytes_(n * sizeof(T)), data_(static_cast<T*>(memory::allocate(bytes_))) {
+    assert(n >= 0);
+  }
   Scratch(int64_t n, T value) : Scratch(n) { std::fill_n(data_, n, value); }
   ~Scratch() { memory::release(data_, bytes_); }
   Scratch(const Scratch&) = delete;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -43,6 +44,7 @@ template <class T>
 // p = softmax(x) of each row.
 template <class T>
 void softmax(int64_t rows, int64_t columns, const T* x, T* p) {
+  assert(given(rows * columns, x, p) && same_or_apart(rows * columns, x, p));
   parallel_for(
       rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
         for (int64_t r = begin; r < end; ++r) {
@@ -60,6 +62,7 @@ void softmax(int64_t rows, int64_t columns, const T* x, T* p) {
 // dx = p · (dy − Σ dy · p); dx may be dy.
 template <class T>
 void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T* dx) {
+  assert(given(rows * columns, p, dy, dx) && same_or_apart(rows * columns, dy, dx));
   parallel_for(
       rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
         for (int64_t r = begin; r < end; ++r) {
@@ -82,6 +85,7 @@ void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T*
 // round at the size of the maximum, not of y.
 template <class T>
 void log_softmax(int64_t rows, int64_t columns, const T* x, T* y) {
+  assert(given(rows * columns, x, y) && same_or_apart(rows * columns, x, y));
   parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const T* row = x + r * columns;
@@ -97,6 +101,7 @@ void log_softmax(int64_t rows, int64_t columns, const T* x, T* y) {
 // dx = dy − exp(y) Σ dy; dx may be dy.
 template <class T>
 void log_softmax_backward(int64_t rows, int64_t columns, const T* y, const T* dy, T* dx) {
+  assert(given(rows * columns, y, dy, dx) && same_or_apart(rows * columns, dy, dx));
   parallel_for(
       rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
         for (int64_t r = begin; r < end; ++r) {
@@ -117,8 +122,11 @@ void log_softmax_backward(int64_t rows, int64_t columns, const T* y, const T* dy
 template <class T>
 void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* target, T scale, double* loss,
                    T* dx) {
+  assert(given(rows * columns, x) && given(rows, target, loss));
+  assert(dx == nullptr || same_or_apart(rows * columns, x, dx));
   parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
+      assert(target[r] < columns);
       const T* row = x + r * columns;
       T* dr = dx != nullptr ? dx + r * columns : nullptr;
       loss[r] = 0;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 
 #pragma GCC diagnostic push
@@ -100,6 +101,7 @@ void vmap_serial(int64_t n, T* y, const F& f, const Inputs*... x) {
 // y[i] = f(x[i])
 template <class T, class F>
 void vmap(int64_t n, const T* x, T* y, const F& f) {
+  assert(given(n, x, y) && same_or_apart(n, x, y));
   parallel_for(n, map_grain,
                [=, &f](int64_t begin, int64_t end) { vmap_serial(end - begin, y + begin, f, x + begin); });
 }
@@ -107,6 +109,7 @@ void vmap(int64_t n, const T* x, T* y, const F& f) {
 // y[i] = f(a[i], b[i])
 template <class T, class F>
 void vmap(int64_t n, const T* a, const T* b, T* y, const F& f) {
+  assert(given(n, a, b, y) && same_or_apart(n, a, y) && same_or_apart(n, b, y));
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
     vmap_serial(end - begin, y + begin, f, a + begin, b + begin);
   });
