@@ -76,9 +76,6 @@ Tensor he_normal(const Shape& shape, const Rng& rng, double gain, Dtype dtype) {
   return rng.normal(shape, 0, he_std(shape, gain), dtype);
 }
 
-Tensor lecun_uniform(const Shape& shape, const Rng& rng, Dtype dtype) {
-  return uniform_of_std(shape, he_std(shape, 1), rng, dtype);
-}
 Tensor lecun_normal(const Shape& shape, const Rng& rng, Dtype dtype) {
   return rng.normal(shape, 0, he_std(shape, 1), dtype);
 }

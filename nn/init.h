@@ -30,7 +30,6 @@ Tensor he_uniform(const Shape& shape, const Rng& rng, double gain = he_gain, Dty
 Tensor he_normal(const Shape& shape, const Rng& rng, double gain = he_gain, Dtype dtype = Dtype::f32);
 
 // Variance 1 / fan_in (LeCun et al. 1998).
-Tensor lecun_uniform(const Shape& shape, const Rng& rng, Dtype dtype = Dtype::f32);
 Tensor lecun_normal(const Shape& shape, const Rng& rng, Dtype dtype = Dtype::f32);
 
 // Rows, or columns where there are fewer of them, are orthogonal and of length `gain`; uniform over all such

@@ -34,8 +34,6 @@ const std::vector<Case> cases{
      true},
     {"he_normal", [](const Shape& s, const Rng& r) { return init::he_normal(s, r); }, std::sqrt(2 / 200.0),
      false},
-    {"lecun_uniform", [](const Shape& s, const Rng& r) { return init::lecun_uniform(s, r); },
-     std::sqrt(1 / 200.0), true},
     {"lecun_normal", [](const Shape& s, const Rng& r) { return init::lecun_normal(s, r); },
      std::sqrt(1 / 200.0), false},
 };
