@@ -1,9 +1,10 @@
 # What run.sh, test.sh and .ci/run share; they source it from the repository's root.
 
 # libdnnl-dev is not among them: CMake takes it where it is installed, and only some CPUs gain by it.
-packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libhdf5-dev
-  libspdlog-dev libfmt-dev doctest-dev libcli11-dev nlohmann-json3-dev libxsimd-dev libutf8proc-dev zlib1g-dev
-  libxxhash-dev libbenchmark-dev libjs-dygraphs curl ca-certificates"
+# The first line builds isobar::isobar, the second isobar::data, the third programs and tests.
+packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libfmt-dev libxsimd-dev
+  libhdf5-dev nlohmann-json3-dev libutf8proc-dev zlib1g-dev libxxhash-dev
+  libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libjs-dygraphs curl ca-certificates"
 ci_packages="clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver"
 
 say() { printf 'isobar: %s\n' "$*"; }

@@ -1,8 +1,7 @@
-// All of the ground floor that users need: tensors, random keys, threads, memory and the log.
+// All of the ground floor that users need: tensors, random keys, threads and memory.
 #pragma once
 
 #include "error.h"
-#include "log.h"
 #include "memory.h"
 #include "parallel.h"
 #include "precision.h"

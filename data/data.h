@@ -1,10 +1,15 @@
-// Everything of data: what a program reads to train on.
+// All of isobar::data: what a program reads to train on, and the files that it writes; and the part of data/
+// that isobar::isobar has too (dataset.h, loader.h, permutation.h, synthetic.h).
 #pragma once
 
 #include "bpe.h"
 #include "bpe_train.h"
+#include "checksum.h"
 #include "corpus_path.h"
 #include "dataset.h"
+#include "file.h"
+#include "hdf5_file.h"
+#include "hdf5_live_file.h"
 #include "idx.h"
 #include "loader.h"
 #include "mnist.h"

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "../core/bf16.h"
-#include "../core/file.h"
 #include "../core/raw.h"
+#include "file.h"
 #include "safetensors_header.h"
 
 namespace isobar {

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "../core/hdf5_file.h"
+#include "hdf5_file.h"
 #include "text.h"
 
 namespace isobar {

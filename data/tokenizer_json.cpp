@@ -2,8 +2,8 @@
 // with the numbers of utf8.h.
 #include <nlohmann/json.hpp>
 
-#include "../core/file.h"
 #include "bpe.h"
+#include "file.h"
 #include "utf8.h"
 
 namespace isobar {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "../core/file.h"
+#include "../data/file.h"
 #include "../data/token_store.h"
 #include "harness/tool.h"
 #include "lm/evaluate.h"

@@ -6,7 +6,7 @@
 // our tokenizers, transformers knows byte-level BPE only.)
 #include <filesystem>
 
-#include "../core/file.h"
+#include "../data/file.h"
 #include "harness/tool.h"
 #include "lm/hugging_face.h"
 #include "lm/trained.h"

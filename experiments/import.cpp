@@ -5,7 +5,7 @@
 // config.json and tokenizer.json are those beside the file unless others are named.
 #include <filesystem>
 
-#include "../core/file.h"
+#include "../data/file.h"
 #include "harness/settings.h"
 #include "harness/tool.h"
 #include "lm/checkpoint.h"

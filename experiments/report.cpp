@@ -10,7 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "../core/file.h"
+#include "../data/file.h"
 #include "harness/json.h"
 #include "harness/tool.h"
 #include "report/figure.h"

@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "../core/file.h"
 #include "../core/parallel.h"
+#include "../data/file.h"
 #include "claims/claim.h"
 #include "claims/plan.h"
 #include "harness/child.h"

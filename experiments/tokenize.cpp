@@ -10,8 +10,8 @@
 #include <charconv>
 #include <fstream>
 
-#include "../core/file.h"
 #include "../data/bpe_train.h"
+#include "../data/file.h"
 #include "../data/text_input.h"
 #include "harness/tool.h"
 

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <filesystem>
 
-#include "../core/file.h"
-#include "../core/hdf5_file.h"
 #include "../core/raw.h"
-#include "../core/seal.h"
+#include "../data/checksum.h"
+#include "../data/file.h"
+#include "../data/hdf5_file.h"
 #include "../experiments/harness/settings.h"
 #include "../experiments/lm/checkpoint_folder.h"
 #include "../experiments/lm/train.h"
@@ -195,7 +195,7 @@ TEST_CASE("a checkpoint that is cut or changed anywhere is one clear error") {
     CAPTURE(bit);
     refused(bytes);
   };
-  for (size_t byte = 0; byte < seal_bytes; byte += 3) flipped(8 * byte + byte % 8);
+  for (size_t byte = 0; byte < checksum_header_bytes; byte += 3) flipped(8 * byte + byte % 8);
   for (uint64_t i = 0; i < 100; ++i) flipped(Rng(3).below(8 * whole.size(), i));
   flipped(8 * whole.size() - 1);
 }
@@ -225,7 +225,7 @@ std::function<void(Checkpoint&)> setting(std::vector<std::pair<std::string, Valu
 
 }  // namespace
 
-TEST_CASE("a checkpoint whose seal holds is still distrusted") {
+TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
   const auto tokenizer = [](std::string json) {
     return [json](Checkpoint& c) { c.tokenizer = std::make_shared<FakeTokenizer>(json); };
   };
@@ -283,23 +283,23 @@ TEST_CASE("a checkpoint whose seal holds is still distrusted") {
     CHECK(message.find('\n') == std::string::npos);
   }
 
-  const auto sealed = [&](const std::string& kind, const std::string& content) {
-    folder.write("x.h5", seal(kind, content));
+  const auto with_header = [&](const std::string& kind, const std::string& content) {
+    folder.write("x.h5", add_checksum_header(kind, content));
     return message_of([&] { load_checkpoint(folder / "x.h5"); });
   };
-  CHECK(sealed("tokens", "x").find("is no isobar checkpoint") != std::string::npos);
-  CHECK(sealed("checkpoint", "").find("wanted the bytes of a file") != std::string::npos);
-  CHECK(sealed("checkpoint", std::string(5000, 'x')).find("cannot open") != std::string::npos);
+  CHECK(with_header("tokens", "x").find("is no isobar checkpoint") != std::string::npos);
+  CHECK(with_header("checkpoint", "").find("wanted the bytes of a file") != std::string::npos);
+  CHECK(with_header("checkpoint", std::string(5000, 'x')).find("cannot open") != std::string::npos);
   Hdf5File empty = Hdf5File::create("m");
-  CHECK(sealed("checkpoint", empty.image()).find("has no attribute 'format'") != std::string::npos);
+  CHECK(with_header("checkpoint", empty.image()).find("has no attribute 'format'") != std::string::npos);
   empty.set_attribute("/", "format", int64_t{1});
-  CHECK(sealed("checkpoint", empty.image()).find("there is no '/config'") != std::string::npos);
+  CHECK(with_header("checkpoint", empty.image()).find("there is no '/config'") != std::string::npos);
   empty.set_attribute("/", "format", int64_t{2});
-  CHECK(sealed("checkpoint", empty.image()).find("a newer isobar wrote it") != std::string::npos);
+  CHECK(with_header("checkpoint", empty.image()).find("a newer isobar wrote it") != std::string::npos);
   // Tensors that claim 2^39 numbers.
-  std::string image = checkpoint_bytes(trained.checkpoint()).substr(seal_bytes);
+  std::string image = checkpoint_bytes(trained.checkpoint()).substr(checksum_header_bytes);
   const uint64_t honest = 8, hostile = uint64_t{1} << 39;
   for (size_t i = 0; i + 8 <= image.size(); ++i)
     if (std::memcmp(&image[i], &honest, 8) == 0) std::memcpy(&image[i], &hostile, 8);
-  CHECK(sealed("checkpoint", image) != "");
+  CHECK(with_header("checkpoint", image) != "");
 }

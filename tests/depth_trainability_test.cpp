@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "../core/hdf5_file.h"
+#include "../data/hdf5_file.h"
 #include "../experiments/depth/config.h"
 #include "program.h"
 #include "stripes.h"

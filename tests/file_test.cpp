@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "../core/error.h"
-#include "../core/file.h"
+#include "../data/file.h"
 #include "file_size_limit.h"
 #include "temporary_folder.h"
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "../core/file.h"
-#include "../core/hdf5_file.h"
 #include "../core/raw.h"
+#include "../data/file.h"
+#include "../data/hdf5_file.h"
 #include "file_size_limit.h"
 #include "temporary_folder.h"
 

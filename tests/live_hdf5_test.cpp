@@ -8,7 +8,7 @@
 #include <csignal>
 #include <filesystem>
 
-#include "../core/hdf5_live_file.h"
+#include "../data/hdf5_live_file.h"
 #include "file_size_limit.h"
 #include "program.h"
 

@@ -8,8 +8,8 @@
 #include <regex>
 #include <thread>
 
-#include "../core/file.h"
-#include "../core/hdf5_file.h"
+#include "../data/file.h"
+#include "../data/hdf5_file.h"
 #include "../experiments/harness/line_chart.h"
 #include "../experiments/harness/program.h"
 #include "../experiments/harness/table.h"

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "../core/hdf5_file.h"
+#include "../data/hdf5_file.h"
 #include "../experiments/harness/json.h"
 #include "../experiments/speed/clock.h"
 #include "../experiments/speed/variants.h"

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "../core/hdf5_file.h"
 #include "../core/rng.h"
+#include "../data/hdf5_file.h"
 #include "../experiments/lm/checkpoint.h"
 #include "message_of.h"
 #include "started_program.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "../core/file.h"
+#include "../data/file.h"
 #include "../experiments/harness/environment.h"
 #include "file_size_limit.h"
 #include "study.h"

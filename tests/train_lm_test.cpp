@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "../core/hdf5_file.h"
+#include "../data/hdf5_file.h"
 #include "../experiments/lm/corpus.h"
 #include "program.h"
 #include "temporary_folder.h"

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "../../core/error.h"
-#include "../../core/file.h"
+#include "../../data/file.h"
 
 namespace isobar {
 namespace {

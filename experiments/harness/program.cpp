@@ -5,8 +5,8 @@
 #include <new>
 #include <set>
 
-#include "../../core/file.h"
 #include "../../core/parallel.h"
+#include "../../data/file.h"
 #include "command_line.h"
 #include "environment.h"
 #include "nearest.h"

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "../../core/error.h"
-#include "../../core/file.h"
+#include "../../data/file.h"
 #include "json.h"
 
 namespace isobar {

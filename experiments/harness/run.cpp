@@ -7,7 +7,7 @@
 
 #include "../../autograd/ops.h"
 #include "../../core/blas.h"
-#include "../../core/file.h"
+#include "../../data/file.h"
 #include "environment.h"
 #include "table.h"
 

@@ -29,8 +29,8 @@
 #include <vector>
 
 #include "../../core/error.h"
-#include "../../core/hdf5_file.h"
-#include "../../core/hdf5_live_file.h"
+#include "../../data/hdf5_file.h"
+#include "../../data/hdf5_live_file.h"
 #include "json.h"
 #include "metrics_file.h"
 #include "plot.h"

@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "../../autograd/ops.h"
-#include "../../core/file.h"
-#include "../../core/hdf5_file.h"
-#include "../../core/seal.h"
+#include "../../data/checksum.h"
+#include "../../data/file.h"
+#include "../../data/hdf5_file.h"
 #include "../harness/settings.h"
 #include "affordable.h"
 
@@ -76,7 +76,7 @@ RunState read_run(const Hdf5File& file) {
   return run;
 }
 
-// The content of a file whose seal holds, still distrusted.
+// The content of a file whose checksum is right, still distrusted.
 Checkpoint parse(const Hdf5File& file) {
   const int64_t version = file.int_attribute("/", "format");
   check(version == format_version, "wanted format {}, got {}; a newer isobar wrote it", format_version,
@@ -133,7 +133,7 @@ std::string checkpoint_bytes(const Checkpoint& checkpoint) {
   file.set_attribute("/", "skipped_steps", checkpoint.skipped_steps);
   file.set_attribute("/", "corpus", checkpoint.corpus);
   write_run(file, checkpoint.run);
-  return seal("checkpoint", file.image());
+  return add_checksum_header("checkpoint", file.image());
 }
 
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
@@ -142,7 +142,7 @@ void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
 
 Checkpoint load_checkpoint(const std::string& path) {
   const std::string bytes = read_file(path, largest_file);
-  const std::string_view image = unseal("checkpoint", bytes, path);
+  const std::string_view image = without_checksum_header("checkpoint", bytes, path);
   try {
     return parse(Hdf5File::open_image(image, "its content"));
   } catch (const Error& error) {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "../../core/file.h"
+#include "../../data/file.h"
 
 namespace isobar {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "../../core/error.h"
-#include "../../core/file.h"
+#include "../../data/file.h"
 
 namespace isobar::fixtures {
 extern const char page[], style[], words[], charts[], script[], claims_zh[], parts_zh[], dygraph[],

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "../../core/error.h"
-#include "../../core/hdf5_file.h"
+#include "../../data/hdf5_file.h"
 
 namespace isobar {
 

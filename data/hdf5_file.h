@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tensor.h"
+#include "../core/tensor.h"
 
 namespace isobar {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "../../core/raw.h"
 #include "../hdf5_file.h"
-#include "../raw.h"
 #include "handle.h"
 
 namespace isobar {

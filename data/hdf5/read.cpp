@@ -1,8 +1,8 @@
 // The reading half of Hdf5File, which distrusts the file.
 #include <hdf5.h>
 
+#include "../../core/raw.h"
 #include "../hdf5_file.h"
-#include "../raw.h"
 #include "handle.h"
 
 namespace isobar {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "../error.h"
+#include "../../core/error.h"
 
 namespace isobar::hdf5 {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "../dtype.h"
+#include "../../core/dtype.h"
 
 namespace isobar::hdf5 {
 

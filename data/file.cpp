@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "../core/error.h"
 
 namespace isobar {
 namespace {

@@ -1,9 +1,9 @@
-#include "seal.h"
+#include "checksum.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "error.h"
+#include "../core/error.h"
 
 namespace isobar {
 namespace {
@@ -13,12 +13,12 @@ std::string first_line(std::string_view kind) { return fmt::format("isobar {}\n"
 std::string header(std::string_view kind, std::string_view content) {
   std::string text =
       first_line(kind) + fmt::format("xxh3-64 {}\nbytes {}\n", checksum(content), content.size());
-  check(text.size() <= seal_bytes, "seal: the kind '{}' is too long", kind);
-  text.resize(seal_bytes, '\0');
+  check(text.size() <= checksum_header_bytes, "checksum header: the kind '{}' is too long", kind);
+  text.resize(checksum_header_bytes, '\0');
   return text;
 }
 
-// The number behind "bytes " in a header, or -1.
+// The number after "bytes " in a header, or -1.
 int64_t declared_length(std::string_view head) {
   const size_t at = head.find("\nbytes ");
   if (at == std::string_view::npos) return -1;
@@ -35,15 +35,18 @@ std::string checksum(std::string_view bytes) {
   return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
 }
 
-std::string seal(std::string_view kind, std::string content) {
+std::string add_checksum_header(std::string_view kind, std::string content) {
   return std::move(content.insert(0, header(kind, content)));
 }
 
-std::string_view unseal(std::string_view kind, std::string_view sealed, const std::string& name) {
+std::string_view without_checksum_header(std::string_view kind, std::string_view bytes,
+                                         const std::string& name) {
   const std::string line = first_line(kind);
-  check(sealed.starts_with(line), "{}: is no isobar {}, or its first line is damaged", name, kind);
-  check(sealed.size() >= seal_bytes, "{}: is cut short: {} bytes, less than its header", name, sealed.size());
-  const std::string_view head = sealed.substr(0, seal_bytes), content = sealed.substr(seal_bytes);
+  check(bytes.starts_with(line), "{}: is no isobar {}, or its first line is damaged", name, kind);
+  check(bytes.size() >= checksum_header_bytes, "{}: is cut short: {} bytes, less than its header", name,
+        bytes.size());
+  const std::string_view head = bytes.substr(0, checksum_header_bytes),
+                         content = bytes.substr(checksum_header_bytes);
   if (head == header(kind, content)) return content;
   const int64_t declared = declared_length(head), there = static_cast<int64_t>(content.size());
   check(declared == there, "{}: wanted {} bytes behind its header, got {}; it is cut short or damaged", name,

@@ -1,0 +1,16 @@
+# cmake -DFILES=a,b -P light.cmake: fails where one of the programs and libraries names a library that isobar::isobar
+# does without.
+string(REPLACE "," ";" files ${FILES})
+foreach(file IN LISTS files)
+  execute_process(COMMAND readelf --dynamic ${file} OUTPUT_VARIABLE entries COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "Shared library: \\[[^]]+\\]" libraries "${entries}")
+  if(NOT libraries MATCHES "libfmt" AND NOT libraries MATCHES "libisobar")
+    message(FATAL_ERROR "${file}: no library of ours is among ${libraries}")
+  endif()
+  foreach(library IN LISTS libraries)
+    if(library MATCHES "lib(hdf5|json|nlohmann|z|utf8proc|xxhash|spdlog|isobar_data)[-_.]")
+      message(FATAL_ERROR "${file} needs ${library}")
+    endif()
+    message(STATUS "${library}")
+  endforeach()
+endforeach()
