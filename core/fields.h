@@ -39,6 +39,12 @@ struct HasFields {
   HasFields& operator=(HasFields&&) = default;
 };
 
+// A tensor among the fields of a struct, with its full name: "blocks.3.attention.q_proj.weight".
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
 using Choices = std::vector<std::string>;
 
 class Fields {

@@ -1,16 +1,19 @@
 #include "safetensors.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "../core/bf16.h"
 #include "../core/raw.h"
 #include "file.h"
 #include "safetensors_header.h"
+#include "utf8.h"
 
 namespace isobar {
 namespace {
@@ -49,14 +52,47 @@ class Input {
   uint64_t size_ = 0;
 };
 
-// The next tensor of the file, to f32.
-Tensor read_tensor(Input& input, const SafetensorsHeader::Entry& entry) {
+// The dtypes that a tensor has, under the format's names.
+constexpr std::array<std::pair<const char*, Dtype>, 4> own_dtypes{
+    {{"F32", Dtype::f32}, {"F64", Dtype::f64}, {"I32", Dtype::i32}, {"I64", Dtype::i64}}};
+
+// f32 for the halves; none for a dtype that no tensor can take.
+std::optional<Dtype> dtype_for(const std::string& name) {
+  if (name == "F16" || name == "BF16") return Dtype::f32;
+  for (const auto& [own, dtype] : own_dtypes)
+    if (name == own) return dtype;
+  return std::nullopt;
+}
+
+const char* format_name(Dtype dtype) {
+  for (const auto& [name, own] : own_dtypes)
+    if (dtype == own) return name;
+  throw_error("safetensors: unknown dtype");
+}
+
+// Where the bytes of a contiguous tensor begin.
+const char* bytes_of(const Tensor& tensor) {
+  switch (tensor.dtype()) {
+    case Dtype::f32:
+      return reinterpret_cast<const char*>(tensor.data<float>());
+    case Dtype::f64:
+      return reinterpret_cast<const char*>(tensor.data<double>());
+    case Dtype::i32:
+      return reinterpret_cast<const char*>(tensor.data<int32_t>());
+    case Dtype::i64:
+      return reinterpret_cast<const char*>(tensor.data<int64_t>());
+  }
+  throw_error("safetensors: unknown dtype");
+}
+
+size_t byte_count(const Tensor& tensor) {
+  return static_cast<size_t>(tensor.numel()) * size_of(tensor.dtype());
+}
+
+// The next tensor of the file, F16 or BF16, to f32.
+Tensor read_halves(Input& input, const SafetensorsHeader::Entry& entry) {
   Tensor tensor(entry.shape, Dtype::f32);
   float* numbers = raw::write<float>(tensor);
-  if (entry.dtype == "F32") {
-    input.read(numbers, entry.end - entry.begin);
-    return tensor;
-  }
   const bool brain = entry.dtype == "BF16";
   std::vector<uint16_t> piece(size_t{1} << 16);
   for (int64_t i = 0; i < tensor.numel();) {
@@ -68,6 +104,53 @@ Tensor read_tensor(Input& input, const SafetensorsHeader::Entry& entry) {
     i += count;
   }
   return tensor;
+}
+
+template <class T>
+Tensor read_as_is(Input& input, const Shape& shape) {
+  Tensor tensor(shape, dtype_of<T>());
+  input.read(raw::write<T>(tensor), byte_count(tensor));
+  return tensor;
+}
+
+// The next tensor of the file.
+Tensor read_tensor(Input& input, const SafetensorsHeader::Entry& entry) {
+  if (entry.dtype == "F16" || entry.dtype == "BF16") return read_halves(input, entry);
+  if (entry.dtype == "F32") return read_as_is<float>(input, entry.shape);
+  if (entry.dtype == "F64") return read_as_is<double>(input, entry.shape);
+  if (entry.dtype == "I32") return read_as_is<int32_t>(input, entry.shape);
+  return read_as_is<int64_t>(input, entry.shape);
+}
+
+// Throws Error for a text that JSON cannot hold: `what` and its bytes, those that are no UTF-8 as \xff.
+void check_utf8(const char* what, std::string_view text) {
+  std::string shown;
+  bool valid = true;
+  for (size_t i = 0; i < text.size();) {
+    const Character character = first_character(text.substr(i));
+    if (character.number >= stray_byte) {
+      valid = false;
+      shown += fmt::format("\\x{:02x}", character.number - stray_byte);
+    } else {
+      shown += text.substr(i, character.bytes);
+    }
+    i += character.bytes;
+  }
+  check(valid, "safetensors: {} '{}' is not valid UTF-8", what, shown);
+}
+
+// What a file may hold; the format's reader refuses all else.
+void check_writable(const Safetensors& file) {
+  for (const auto& [key, text] : file.metadata) {
+    check_utf8("the metadata", key);
+    check_utf8("the metadata", text);
+  }
+  for (const auto& [name, tensor] : file.tensors) {
+    check_utf8("the name", name);
+    check(name != "__metadata__",
+          "safetensors: the format keeps the name '__metadata__' for itself; rename the tensor");
+    check(tensor.defined(), "safetensors: tensor '{}' is undefined", name);
+  }
 }
 
 }  // namespace
@@ -89,8 +172,8 @@ Safetensors read_safetensors(const std::string& path,
   Safetensors file{{}, std::move(header.metadata)};
   const auto chosen = [&](const std::string& name) { return !wanted || wanted(name); };
   for (const SafetensorsHeader::Entry& entry : header.entries)
-    check(!chosen(entry.name) || entry.dtype == "F32" || entry.dtype == "F16" || entry.dtype == "BF16",
-          "{}: tensor '{}': wanted F32, F16 or BF16, got {}", path, entry.name, entry.dtype);
+    check(!chosen(entry.name) || dtype_for(entry.dtype).has_value(),
+          "{}: tensor '{}': wanted F32, F64, F16, BF16, I32 or I64, got {}", path, entry.name, entry.dtype);
   for (const SafetensorsHeader::Entry& entry : header.entries)
     if (chosen(entry.name))
       file.tensors.emplace(entry.name, read_tensor(input, entry));
@@ -100,33 +183,46 @@ Safetensors read_safetensors(const std::string& path,
 }
 
 std::string safetensors_bytes(const Safetensors& file) {
+  check_writable(file);
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!file.metadata.empty()) header["__metadata__"] = file.metadata;
   uint64_t end = 0;
   for (const auto& [name, tensor] : file.tensors) {
-    check(tensor.dtype() == Dtype::f32, "safetensors: tensor '{}': wanted f32, got {}", name, tensor.dtype());
     const uint64_t begin = end;
-    end += static_cast<uint64_t>(tensor.numel()) * sizeof(float);
-    header[name] = {{"dtype", "F32"},
+    end += byte_count(tensor);
+    header[name] = {{"dtype", format_name(tensor.dtype())},
                     {"shape", std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end())},
                     {"data_offsets", {begin, end}}};
   }
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const uint64_t length = text.size();
+  check(length <= SafetensorsHeader::longest, "safetensors: wanted a header of at most {} bytes, got {}",
+        SafetensorsHeader::longest, length);
   std::string bytes(reinterpret_cast<const char*>(&length), 8);
   bytes.reserve(8 + length + end);
   bytes += text;
   for (const auto& [name, tensor] : file.tensors) {
-    const Tensor packed = raw::contiguous(tensor);
-    bytes.append(reinterpret_cast<const char*>(packed.data<float>()),
-                 static_cast<size_t>(packed.numel()) * sizeof(float));
+    const Tensor contiguous = raw::contiguous(tensor);
+    bytes.append(bytes_of(contiguous), byte_count(contiguous));
   }
   return bytes;
 }
 
-void write_safetensors(const std::string& path, const Safetensors& file) {
+void save_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  Safetensors file{{}, metadata};
+  for (const NamedTensor& entry : tensors) {
+    const bool fresh = file.tensors.emplace(entry.name, entry.tensor).second;
+    check(fresh, "save_safetensors: {} is given twice", entry.name);
+  }
   write_file_atomically(path, safetensors_bytes(file));
+}
+
+std::vector<NamedTensor> load_safetensors(const std::string& path) {
+  std::vector<NamedTensor> tensors;
+  for (const auto& [name, tensor] : read_safetensors(path).tensors) tensors.push_back({name, tensor});
+  return tensors;
 }
 
 }  // namespace isobar

@@ -105,10 +105,6 @@ class Module : public HasFields {
   bool training_ = true;
 };
 
-struct NamedTensor {
-  std::string name;  // "blocks.3.attention.q_proj.weight"
-  Tensor tensor;
-};
 struct NamedModule {
   std::string path;  // "" for the root
   Module* module;

@@ -51,7 +51,9 @@ TEST_CASE("what is written is read back, bit for bit") {
                                      {"empty", zeros({0, 4})},
                                      {"ß \"quoted\"", Rng(2).normal({2, 1, 2})}},
                          .metadata = {{"format", "pt"}}};
-  write_safetensors(path, file);
+  std::vector<NamedTensor> named;
+  for (const auto& [name, tensor] : file.tensors) named.push_back({name, tensor});
+  save_safetensors(path, named, file.metadata);
   const Safetensors back = read_safetensors(path);
   CHECK(back.metadata == file.metadata);
   REQUIRE(back.tensors.size() == 4);
@@ -73,9 +75,6 @@ TEST_CASE("the bytes are those of the format's definition") {
   const float numbers[] = {1.5f, -2};
   std::memcpy(wanted.data() + wanted.size() - 8, numbers, 8);
   CHECK(safetensors_bytes({.tensors = {{"w", tensor<float>({2}, std::vector<float>{1.5f, -2})}}}) == wanted);
-  CHECK(message_of([] {
-          safetensors_bytes({.tensors = {{"w", arange(2)}}});
-        }) == "safetensors: tensor 'w': wanted f32, got i64");
 }
 
 TEST_CASE("halves become the floats that IEEE 754 gives them") {
@@ -141,8 +140,8 @@ TEST_CASE("files that lie are refused, each with one clear error") {
        "tensor 'w': shape has more than 6 numbers"},
       {"an invented dtype", one(R"({"dtype":"F31","shape":[1],"data_offsets":[0,4]})", 4),
        "tensor 'w': there is no dtype 'F31'"},
-      {"integers", one(R"({"dtype":"I64","shape":[1],"data_offsets":[0,8]})", 8),
-       "tensor 'w': wanted F32, F16 or BF16, got I64"},
+      {"bytes", one(R"({"dtype":"U8","shape":[8],"data_offsets":[0,8]})", 8),
+       "tensor 'w': wanted F32, F64, F16, BF16, I32 or I64, got U8"},
       {"a negative extent", one(R"({"dtype":"F32","shape":[-1],"data_offsets":[0,4]})", 4),
        "the header has -1 in 'shape' of 'w', where it does not belong"},
       {"a broken extent", one(R"({"dtype":"F32","shape":[1.5],"data_offsets":[0,4]})", 4),
