@@ -30,7 +30,7 @@ TEST_CASE("a finished run leaves run.h5, its CSV files and summary.json, and not
   for (const auto& entry : std::filesystem::directory_iterator(folder / "r"))
     names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
-  CHECK(names == std::vector<std::string>{"loss.csv", "run.h5", "summary.json"});
+  CHECK(names == std::vector<std::string>{"loss.csv", "run.h5", "run.log", "summary.json"});
   CHECK(read_file(folder / "r/loss.csv", 1000) == "step,loss,note\n1,0.1,\"a \"\"b\"\", c\"\n");
   const Json summary = Json::parse(read_file(folder / "r/summary.json", 10000));
   CHECK(summary["program"] == "study");
@@ -62,13 +62,14 @@ TEST_CASE("a finished run is not overwritten without --force, and with it only b
   study.body = [](Run&) { throw_error("corpus: no such file"); };
   CHECK(study.run({"--out", folder.path(), "--force"}).err == "study: corpus: no such file\n");
   CHECK(read_file(folder / "summary.json", 10000) == before);
-  CHECK(folder.names() == std::vector<std::string>{"first.csv", "run.h5", "summary.json"});
+  CHECK(folder.names() == std::vector<std::string>{"first.csv", "run.h5", "run.log", "summary.json"});
 
   // One that succeeds takes the other's files away.
   folder.write("mine.txt", "the user's own");
   study.body = [](Run& run) { run.csv("second.csv", {"a"}); };
   CHECK(study.run({"--out", folder.path(), "--force"}).code == 0);
-  CHECK(folder.names() == std::vector<std::string>{"mine.txt", "run.h5", "second.csv", "summary.json"});
+  CHECK(folder.names() ==
+        std::vector<std::string>{"mine.txt", "run.h5", "run.log", "second.csv", "summary.json"});
 }
 
 TEST_CASE("a run that fails leaves neither files nor the folders it made") {
@@ -102,7 +103,7 @@ TEST_CASE("a disk that fills up is exit code 2, and the old results stay") {
     CAPTURE(outcome.err);
     CHECK(outcome.code == 2);
     CHECK(outcome.err.find("File too large") != std::string::npos);
-    CHECK(folder.names() == std::vector<std::string>{"run.h5", "summary.json"});
+    CHECK(folder.names() == std::vector<std::string>{"run.h5", "run.log", "summary.json"});
     CHECK(read_file(folder / "summary.json", 10000) == before);
   }
 }

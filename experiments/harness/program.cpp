@@ -127,6 +127,14 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
   return options;
 }
 
+// The reason for which a body ended. Where run.log cannot take it, the user is still told this reason.
+void note_reason(Run& run, const Error& reason) {
+  try {
+    run.note(reason.what());
+  } catch (const Error&) {
+  }
+}
+
 int run_checked(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
                 const std::function<void(Run&)>& body, Streams streams) {
   const std::vector<Setting> settings = settings_of(config);
@@ -158,7 +166,12 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
             !std::filesystem::exists(options.folder + "/summary.json"),
         "--resume: '{}' holds a finished run: nothing is left to do", line.resume);
   Run run(std::move(options));
-  body(run);
+  try {
+    body(run);
+  } catch (const Error& error) {
+    note_reason(run, error);
+    throw;
+  }
   return run.finish();
 }
 

@@ -95,8 +95,11 @@ Run::Run(RunOptions options)
       start_(std::chrono::steady_clock::now()),
       folder_(options_.folder, options_.force),
       partial_h5_(folder_.partial("run.h5")),
+      log_(folder_.partial("run.log"), stream(),
+           options_.resume == options_.folder ? RunLog::Begin::after_what_is_there : RunLog::Begin::anew),
       file_(Hdf5File::create("run.h5")),
       environment_(to_json(current_environment())) {
+  note(fmt::format("{} {}, seed {}", options_.program, isobar_version(), options_.seed));
   environment_["out"] = options_.folder;
   file_.set_attribute("/", "program", options_.program);
   write_attributes(file_, "/config", options_.config);
@@ -223,8 +226,7 @@ void Run::verdict(const Verdict& v) {
 
 void Run::say_text(const std::string& text) {
   warn_once();
-  fmt::print(stream(), "{}", text);
-  std::fflush(stream());
+  log_.say(text);
 }
 
 Progress Run::progress(int64_t total, const std::string& unit, int64_t done) {
@@ -236,7 +238,9 @@ Progress Run::progress(int64_t total, const std::string& unit, int64_t done) {
 void Run::warn_once() {
   if (std::exchange(warned_, true)) return;
   const std::string warning = blas_warning();
-  if (!warning.empty()) fmt::print(options_.err, "warning: {}\n", warning);
+  if (warning.empty()) return;
+  fmt::print(options_.err, "warning: {}\n", warning);
+  note("warning: " + warning);
 }
 
 Json Run::whole_summary() const {

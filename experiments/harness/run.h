@@ -9,9 +9,10 @@
 //     run.expect("loss falls", last < first, fmt::format("{} → {}", first, last));
 //   }
 //
-// While the body runs, DIR/run.partial.h5 is written by each flush() and nothing else is touched (see
-// result_folder.h). When the body returns, run.h5, the CSV files and summary.json appear; when it throws,
-// nothing does. A body that takes steps tells them by record_step(): others can follow it then.
+// While the body runs, DIR/run.partial.h5 is written by each flush(), DIR/run.partial.log holds what was
+// said, and nothing else is touched (see result_folder.h). When the body returns, run.h5, run.log, the CSV
+// files and summary.json appear; when it throws, nothing does. A body that takes steps tells them by
+// record_step(): others can follow it then.
 #pragma once
 
 #include <fmt/format.h>
@@ -36,6 +37,7 @@
 #include "plot.h"
 #include "progress.h"
 #include "result_folder.h"
+#include "run_log.h"
 #include "run_state.h"
 #include "stats.h"
 
@@ -168,8 +170,10 @@ class Run {
   void say(fmt::format_string<Args...> format, Args&&... args) {
     say_text(fmt::format(format, std::forward<Args>(args)...));
   }
-  // The text as it is: end it with a newline.
+  // The text as it is: end it with a newline. run.log has it too, each line with its time.
   void say_text(const std::string& text);
+  // For run.log alone.
+  void note(const std::string& text) { log_.note(text); }
   // A progress bar on stderr, where `done` of them lie behind.
   Progress progress(int64_t total, const std::string& unit, int64_t done = 0);
   // Where say() writes.
@@ -190,6 +194,7 @@ class Run {
   std::chrono::steady_clock::time_point start_;
   ResultFolder folder_;
   std::string partial_h5_;  // path
+  RunLog log_;
   Hdf5File file_;
   std::optional<LiveHdf5File> live_;  // run.partial.h5 of a run that takes steps
   std::optional<MetricsFile> metrics_;
