@@ -20,17 +20,18 @@ uint64_t scaled(uint64_t bits, uint64_t bound) {
 }
 
 constexpr int block_draws = 2 * kernels::philox_lanes;  // from one call of philox
-constexpr int group = kernels::quantile_block;          // draws that are transformed together
-static_assert(group % block_draws == 0);
+constexpr int draws_at_once = kernels::quantile_block;  // draws that are transformed together
+static_assert(draws_at_once % block_draws == 0);
 
-// The bits of draws first, first + 1, …, at most `group` of them and no more than `left`; first is even.
+// The bits of draws first, first + 1, …, at most `draws_at_once` and no more than `left`; first is even.
 struct Bits {
-  Bits(uint64_t key, uint64_t first, int64_t left) : count(static_cast<int>(std::min<int64_t>(group, left))) {
+  Bits(uint64_t key, uint64_t first, int64_t left)
+      : count(static_cast<int>(std::min<int64_t>(draws_at_once, left))) {
     for (int i = 0; i < count; i += block_draws)
       kernels::philox<kernels::philox_lanes>((first + i) / 2, key, words + i);
   }
   const int count;
-  uint64_t words[group];
+  uint64_t words[draws_at_once];
 };
 
 // A tensor filled group by group: transform(bits of its draws, its elements).
@@ -38,8 +39,8 @@ template <class T, class Transform>
 Tensor draw(const Shape& shape, uint64_t key, const Transform& transform) {
   Tensor result(shape, dtype_of<T>());
   T* y = raw::write<T>(result);
-  parallel_for(result.numel(), 16 * group, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i += group) transform(Bits(key, i, end - i), y + i);
+  parallel_for(result.numel(), 16 * draws_at_once, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += draws_at_once) transform(Bits(key, i, end - i), y + i);
   });
   return result;
 }
@@ -74,7 +75,7 @@ double Rng::uniform_at(uint64_t index) const { return to_unit(bits(index)); }
 
 void Rng::uniforms(uint64_t first, std::span<double> numbers) const {
   check(first % 2 == 0, "rng: uniforms wants an even first draw, got {}", first);
-  for (size_t i = 0; i < numbers.size(); i += group) {
+  for (size_t i = 0; i < numbers.size(); i += draws_at_once) {
     const Bits bits(key_, first + i, numbers.size() - i);
     for (int j = 0; j < bits.count; ++j) numbers[i + j] = to_unit(bits.words[j]);
   }
@@ -98,7 +99,7 @@ Tensor Rng::uniform(const Shape& shape, double low, double high, Dtype dtype) co
 Tensor Rng::normal(const Shape& shape, double mean, double std, Dtype dtype) const {
   return dispatch_float("normal", dtype, [&]<class T>() {
     return draw<T>(shape, key_, [=](const Bits& bits, T* y) {
-      double p[group], z[group];
+      double p[draws_at_once], z[draws_at_once];
       for (int i = 0; i < bits.count; ++i) p[i] = to_unit(bits.words[i]);
       kernels::normal_quantiles(bits.count, p, z);
       for (int i = 0; i < bits.count; ++i) y[i] = static_cast<T>(mean + std * z[i]);
