@@ -20,27 +20,91 @@ Tensor add(const Tensor& a, const Tensor& b);                // a + b
 Tensor subtract(const Tensor& a, const Tensor& b);           // a − b
 Tensor multiply(const Tensor& a, const Tensor& b);           // a · b
 Tensor divide(const Tensor& a, const Tensor& b);             // a / b
+Tensor multiply(const Tensor& x, double s);                  // s · x
+Tensor divide(const Tensor& x, double s);                    // x / s
 Tensor affine(const Tensor& x, double scale, double shift);  // scale · x + shift
+// x^y elementwise; NaN for a negative base and a broken exponent. x⁰ = 1 has slope 0 by x, 0^y has slope 0 by
+// y ≥ 0, and x^s at x = 0 the slope s · 0^(s − 1): infinite for 0 < s < 1.
+Tensor pow(const Tensor& x, double s);
+Tensor pow(double s, const Tensor& x);
+Tensor pow(const Tensor& x, const Tensor& y);
+// The smaller or larger of two. Of equals, each takes half of the gradient. NaN where either is NaN.
+Tensor minimum(const Tensor& a, const Tensor& b);
+Tensor maximum(const Tensor& a, const Tensor& b);
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return subtract(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return multiply(a, b); }
 inline Tensor operator/(const Tensor& a, const Tensor& b) { return divide(a, b); }
-inline Tensor operator-(const Tensor& x) { return affine(x, -1, 0); }
+inline Tensor operator-(const Tensor& x) { return multiply(x, -1); }
 inline Tensor operator+(const Tensor& x, double s) { return affine(x, 1, s); }
 inline Tensor operator+(double s, const Tensor& x) { return affine(x, 1, s); }
 inline Tensor operator-(const Tensor& x, double s) { return affine(x, 1, -s); }
 inline Tensor operator-(double s, const Tensor& x) { return affine(x, -1, s); }
-inline Tensor operator*(const Tensor& x, double s) { return affine(x, s, 0); }
-inline Tensor operator*(double s, const Tensor& x) { return affine(x, s, 0); }
-inline Tensor operator/(const Tensor& x, double s) { return affine(x, 1 / s, 0); }
+inline Tensor operator*(const Tensor& x, double s) { return multiply(x, s); }
+inline Tensor operator*(double s, const Tensor& x) { return multiply(x, s); }
+inline Tensor operator/(const Tensor& x, double s) { return divide(x, s); }
+inline Tensor operator/(double s, const Tensor& x) { return divide(full({}, s, x.dtype()), x); }
+
+// --- masks (bool), constants that no tape records. Operands have one dtype, any, and broadcast; a number
+//     takes the dtype of a float tensor first. Comparisons with NaN are false, but for not_equal
+Tensor equal(const Tensor& a, const Tensor& b);          // a == b
+Tensor not_equal(const Tensor& a, const Tensor& b);      // a != b
+Tensor less(const Tensor& a, const Tensor& b);           // a < b
+Tensor less_equal(const Tensor& a, const Tensor& b);     // a <= b
+Tensor greater(const Tensor& a, const Tensor& b);        // a > b
+Tensor greater_equal(const Tensor& a, const Tensor& b);  // a >= b
+Tensor equal(const Tensor& x, double s);
+Tensor not_equal(const Tensor& x, double s);
+Tensor less(const Tensor& x, double s);
+Tensor less_equal(const Tensor& x, double s);
+Tensor greater(const Tensor& x, double s);
+Tensor greater_equal(const Tensor& x, double s);
+Tensor logical_and(const Tensor& a, const Tensor& b);  // of masks
+Tensor logical_or(const Tensor& a, const Tensor& b);
+Tensor logical_not(const Tensor& mask);
+// a where mask, else b; the three broadcast. The gradient goes to the chosen side alone: the other takes 0,
+// even from a NaN. What computes the other side must still be finite there: the slope of sqrt(x) at −1, times
+// 0, is NaN.
+Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b);
+Tensor where(const Tensor& mask, const Tensor& a, double b);
+Tensor where(const Tensor& mask, double a, const Tensor& b);
+
+inline Tensor operator==(const Tensor& a, const Tensor& b) { return equal(a, b); }
+inline Tensor operator!=(const Tensor& a, const Tensor& b) { return not_equal(a, b); }
+inline Tensor operator<(const Tensor& a, const Tensor& b) { return less(a, b); }
+inline Tensor operator<=(const Tensor& a, const Tensor& b) { return less_equal(a, b); }
+inline Tensor operator>(const Tensor& a, const Tensor& b) { return greater(a, b); }
+inline Tensor operator>=(const Tensor& a, const Tensor& b) { return greater_equal(a, b); }
+inline Tensor operator==(const Tensor& x, double s) { return equal(x, s); }
+inline Tensor operator!=(const Tensor& x, double s) { return not_equal(x, s); }
+inline Tensor operator<(const Tensor& x, double s) { return less(x, s); }
+inline Tensor operator<=(const Tensor& x, double s) { return less_equal(x, s); }
+inline Tensor operator>(const Tensor& x, double s) { return greater(x, s); }
+inline Tensor operator>=(const Tensor& x, double s) { return greater_equal(x, s); }
+inline Tensor operator==(double s, const Tensor& x) { return equal(x, s); }
+inline Tensor operator!=(double s, const Tensor& x) { return not_equal(x, s); }
+inline Tensor operator<(double s, const Tensor& x) { return greater(x, s); }
+inline Tensor operator<=(double s, const Tensor& x) { return greater_equal(x, s); }
+inline Tensor operator>(double s, const Tensor& x) { return less(x, s); }
+inline Tensor operator>=(double s, const Tensor& x) { return less_equal(x, s); }
+// Both sides are computed: no operator of tensors stops early.
+inline Tensor operator&&(const Tensor& a, const Tensor& b) { return logical_and(a, b); }
+inline Tensor operator||(const Tensor& a, const Tensor& b) { return logical_or(a, b); }
+inline Tensor operator!(const Tensor& mask) { return logical_not(mask); }
 
 // --- elementwise
+Tensor abs(const Tensor& x);                          // |x|; slope 0 at 0 and at NaN
+Tensor sign(const Tensor& x);                         // −1, 0 or 1, 0 for NaN; slope 0
 Tensor reciprocal(const Tensor& x);                   // 1 / x
 Tensor square(const Tensor& x);                       // x²
 Tensor sqrt(const Tensor& x);                         // √x; NaN below zero
 Tensor exp(const Tensor& x);                          // eˣ
 Tensor log(const Tensor& x);                          // ln x; −∞ at zero, NaN below
+Tensor expm1(const Tensor& x);                        // eˣ − 1, exact near 0
+Tensor log1p(const Tensor& x);                        // ln(1 + x), exact near 0; −∞ at −1, NaN below
+Tensor sin(const Tensor& x);                          // x in radians
+Tensor cos(const Tensor& x);                          // of x in radians
 Tensor tanh(const Tensor& x);                         // (eˣ − e⁻ˣ) / (eˣ + e⁻ˣ)
 Tensor sigmoid(const Tensor& x);                      // 1 / (1 + e⁻ˣ)
 Tensor erf(const Tensor& x);                          // 2/√π ∫₀ˣ e^(−t²) dt
@@ -49,8 +113,12 @@ Tensor squared_relu(const Tensor& x);                 // max(0, x)² (So et al. 
 Tensor gelu(const Tensor& x);                         // x Φ(x), Φ by erf (Hendrycks & Gimpel 2016)
 Tensor gelu_tanh(const Tensor& x);                    // its tanh fit
 Tensor silu(const Tensor& x);                         // x sigmoid(x)
+Tensor softplus(const Tensor& x);                     // ln(1 + eˣ)
 Tensor swiglu(const Tensor& gate, const Tensor& up);  // silu(gate) · up, same shapes (Shazeer 2020)
 Tensor softcap(const Tensor& x, double cap);          // cap · tanh(x / cap), cap > 0 (Gemma 2)
+// x limited to [min, max], either of which may be left out: clamp(x, {}, 1). Slope 1 at the limits, 0 outside
+// and at NaN. Where min > max, all elements are max.
+Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> max = {});
 // Each element zeroed with probability p in [0, 1), the rest times 1 / (1 − p). The mask is a function of
 // the key.
 Tensor dropout(const Tensor& x, double p, const Rng& key);
@@ -75,13 +143,44 @@ Tensor index_select(const Tensor& x, int dim, const Tensor& indices);
 // The adjoint of index: y[…, indices[j], …] += x[…, j, …] in zeros with `extent` along dim.
 Tensor index_add(const Tensor& x, int dim, const Tensor& indices, int64_t extent);
 
-// --- reductions; no axes means all of them; keepdim leaves extents of one
-Tensor sum(const Tensor& x, const std::vector<int>& axes = {}, bool keepdim = false);
-Tensor mean(const Tensor& x, const std::vector<int>& axes = {}, bool keepdim = false);
-Tensor max(const Tensor& x, const std::vector<int>& axes = {},
-           bool keepdim = false);  // ties share the gradient
-// Σ (x − mean)² / (count − correction), in two passes; correction 1 is the sample variance.
-Tensor var(const Tensor& x, const std::vector<int>& axes = {}, bool keepdim = false, double correction = 1);
+// --- reductions over the named axes, or over all where no list is given; an empty list throws. keepdim
+//     leaves extents of one
+Tensor sum(const Tensor& x);
+Tensor sum(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
+Tensor mean(const Tensor& x);
+Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
+// The largest and the smallest element; NaN where one is NaN. Ties share the gradient.
+Tensor max(const Tensor& x);
+Tensor max(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
+Tensor min(const Tensor& x);
+Tensor min(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
+// Where they stand, i64: the first of ties, the first NaN if there is one. Of all elements in row-major
+// order, or along dim.
+Tensor argmax(const Tensor& x);
+Tensor argmax(const Tensor& x, int dim, bool keepdim = false);
+Tensor argmin(const Tensor& x);
+Tensor argmin(const Tensor& x, int dim, bool keepdim = false);
+// Σ (x − mean)² / (count − correction), in two passes; correction 1 is the sample variance. NaN for one
+// element, or none. var(x, std::nullopt, false, 0) is the population variance of all elements.
+Tensor var(const Tensor& x);
+Tensor var(const Tensor& x, std::nullopt_t all, bool keepdim = false, double correction = 1);
+Tensor var(const Tensor& x, const std::vector<int>& axes, bool keepdim = false, double correction = 1);
+// √var; slope 0 where all elements are equal.
+Tensor std_dev(const Tensor& x);
+Tensor std_dev(const Tensor& x, std::nullopt_t all, bool keepdim = false, double correction = 1);
+Tensor std_dev(const Tensor& x, const std::vector<int>& axes, bool keepdim = false, double correction = 1);
+// (Σ |x|^p)^(1/p), p > 0; p = ∞ is the largest |x|, whose ties share the gradient. Slope 0 at x = 0.
+Tensor norm(const Tensor& x, double p = 2);
+Tensor norm(const Tensor& x, double p, const std::vector<int>& axes, bool keepdim = false);
+Tensor norm(const Tensor& x, std::initializer_list<int> axes) = delete;  // norm(x, 2, axes)
+// ln Σ eˣ, without overflow. The gradient is NaN where all are −∞, or one is ∞.
+Tensor logsumexp(const Tensor& x);
+Tensor logsumexp(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
+// Whether any, or all elements of a mask are true; of none: false, true.
+Tensor any(const Tensor& mask);
+Tensor any(const Tensor& mask, const std::vector<int>& axes, bool keepdim = false);
+Tensor all(const Tensor& mask);
+Tensor all(const Tensor& mask, const std::vector<int>& axes, bool keepdim = false);
 Tensor sum_to_size(const Tensor& x, const Shape& shape);  // the adjoint of broadcast_to
 
 // --- products

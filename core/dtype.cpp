@@ -12,14 +12,16 @@ std::string_view name_of(Dtype dtype) {
       return "i32";
     case Dtype::i64:
       return "i64";
+    case Dtype::boolean:
+      return "bool";
   }
   return "?";
 }
 
 Dtype dtype_from_name(std::string_view name) {
-  for (Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64})
+  for (Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::boolean})
     if (name_of(dtype) == name) return dtype;
-  throw_error(fmt::format("dtype: wanted f32, f64, i32 or i64, got '{}'", name));
+  throw_error(fmt::format("dtype: wanted f32, f64, i32, i64 or bool, got '{}'", name));
 }
 
 }  // namespace isobar

@@ -102,6 +102,13 @@ std::vector<T> Tensor::to_vector() const {
   copy_into(*this, values.data());
   return values;
 }
+// A vector of bool has no array of bool inside.
+template <>
+std::vector<bool> Tensor::to_vector() const {
+  const auto values = std::make_unique<bool[]>(numel());
+  copy_into(*this, values.get());
+  return std::vector<bool>(values.get(), values.get() + numel());
+}
 template std::vector<float> Tensor::to_vector() const;
 template std::vector<double> Tensor::to_vector() const;
 template std::vector<int32_t> Tensor::to_vector() const;
@@ -162,6 +169,14 @@ template Tensor tensor(const Shape&, std::span<const float>);
 template Tensor tensor(const Shape&, std::span<const double>);
 template Tensor tensor(const Shape&, std::span<const int32_t>);
 template Tensor tensor(const Shape&, std::span<const int64_t>);
+template Tensor tensor(const Shape&, std::span<const bool>);
+
+template <>
+Tensor tensor(const Shape& shape, const std::vector<bool>& values) {
+  const auto packed = std::make_unique<bool[]>(values.size());
+  std::copy(values.begin(), values.end(), packed.get());
+  return tensor(shape, std::span<const bool>(packed.get(), values.size()));
+}
 
 void assign(Tensor& target, const Tensor& source) {
   check(target.shape() == source.shape() && target.dtype() == source.dtype() && target.is_contiguous(),

@@ -124,6 +124,10 @@ template <class T>
 Tensor tensor(const Shape& shape, const std::vector<T>& values) {
   return tensor<T>(shape, std::span<const T>(values));
 }
+template <>
+std::vector<bool> Tensor::to_vector() const;
+template <>
+Tensor tensor(const Shape& shape, const std::vector<bool>& values);
 
 // Overwrites all elements of `target` with those of `source` (same shape and dtype): how parameters get other
 // values. Not recorded; a tape that needs the old values refuses to walk back.

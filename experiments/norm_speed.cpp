@@ -9,8 +9,8 @@
 //
 // Each norm is timed fused, as one op, and spelled out in several ops, as the sources' scripts do, forward
 // alone and forward + backward. A spelled-out norm pays for every pass over memory, so where arrays do not
-// fit the caches the ratio of passes (speed/variants.h) predicts that of times: 15 to 7 for LayerNorm by
-// var() against RMSNorm, 12 to 7 by the mean of squares, 1 for fused norms.
+// fit the caches the ratio of passes (speed/variants.h) predicts that of times: 15 to 7 for LayerNorm
+// whose variance takes the mean again against RMSNorm, 12 to 7 by the mean of squares, 1 for fused norms.
 //
 // Expected: fused LayerNorm 1.0 to 1.4 times RMSNorm's time; a quotient like 7.7 only between a spelled-out
 // LayerNorm and a fused RMSNorm. Times differ from run to run, so nothing here fails on one; what is expected

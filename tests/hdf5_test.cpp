@@ -105,6 +105,8 @@ TEST_CASE("misuse of an HDF5 file names file, object and what was wanted") {
                        Error);
   CHECK_THROWS_WITH_AS(file.save(folder / "no/run.h5"), doctest::Contains("No such file or directory"),
                        Error);
+  CHECK_THROWS_WITH_AS(file.write("/mask", zeros({2}, Dtype::boolean)),
+                       "hdf5: masks (bool) are not stored; convert with cast(mask, Dtype::i32)", Error);
   CHECK_THROWS_AS(Hdf5File::open_image("not an HDF5 file", "junk"), Error);
 }
 

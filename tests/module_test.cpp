@@ -352,6 +352,13 @@ TEST_CASE("batch norm refuses a single value per channel in training") {
   CHECK_THROWS_WITH_AS(layer(ones({3})), "batch_norm: wanted x (N, C) or (N, C, L), got [3]", Error);
 }
 
+TEST_CASE("the running variance of batch norm keeps its digits far from zero") {
+  BatchNorm1d layer(1, {.momentum = 1.0});
+  // No rounding in f32; Σ (x − mean)² / 3 = 5/192.
+  layer(tensor({4, 1}, std::vector<float>{1e6f, 1e6f + 0.125f, 1e6f + 0.25f, 1e6f + 0.375f}));
+  CHECK(layer.running_var.item() == static_cast<double>(5.0f / 192));
+}
+
 TEST_CASE("constructors refuse settings that cannot work, and say why") {
   const Rng rng(1);
   CHECK_THROWS_WITH_AS(MultiheadAttention(6, 4, rng), "attention: a width of 6 does not divide into 4 heads",

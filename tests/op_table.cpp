@@ -140,16 +140,6 @@ std::vector<OpRow> reduction_rows() {
       {"max over a single one", [](In x) { return max(x[0], {1}); }, {distinct(3, 1)}},
       {"max leaving nothing", [](In x) { return max(x[0], {1}); }, {distinct(0, 5)}},
       {"max of many", [](In x) { return max(x[0], {1}); }, {distinct(300, 129)}},
-      {"var", [](In x) { return var(x[0]); }, {normal(3, 5)}},
-      {"var of the population", [](In x) { return var(x[0], {}, false, 0); }, {normal(3, 5)}},
-      {"var over rows", [](In x) { return var(x[0], {0}, true); }, {normal(17, 3)}},
-      {"var over columns", [](In x) { return var(x[0], {-1}, false, 0); }, {normal(3, 17)}},
-      {"var far from zero",
-       [](In x) { return var(x[0] + 100, {1}); },
-       {normal(3, 17)},
-       // 100 + x is rounded to 100 · 6·10⁻⁸ in f32, and x is of size one.
-       {.f32_tolerance = 1e-4}},
-      {"var of many", [](In x) { return var(x[0], {0}); }, {normal(700, 65)}},
       {"clone", [](In x) { return clone(x[0]); }, {normal(3, 5)}},
       {"clone of a transpose", [](In x) { return clone(transpose(x[0])); }, {normal(3, 5)}},
       {"contiguous", [](In x) { return contiguous(x[0]); }, {normal(3, 5)}},
@@ -411,7 +401,7 @@ const std::vector<OpRow>& op_rows() {
   static const std::vector<OpRow> rows = [] {
     std::vector<OpRow> all;
     for (auto part : {elementwise_rows, layout_rows, reduction_rows, product_rows, softmax_rows, norm_rows,
-                      saturating_rows, attention_rows})
+                      saturating_rows, attention_rows, vocabulary_rows})
       for (OpRow& row : part()) all.push_back(std::move(row));
     return all;
   }();

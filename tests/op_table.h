@@ -33,6 +33,9 @@ struct OpRow {
 
 const std::vector<OpRow>& op_rows();
 
+// Parts of the table with files of their own.
+std::vector<OpRow> vocabulary_rows();  // op_table_elementwise.cpp
+
 // The op's name: the row's first word.
 std::string function_of(const OpRow& row);
 

@@ -140,16 +140,27 @@ void for_each_row(const std::function<void(const OpRow&)>& body) {
   }
 }
 
-std::set<std::string> declared_functions() {
+std::string ops_header() {
   std::ifstream file(ISOBAR_SOURCE_DIR "/autograd/ops.h");
   std::stringstream text;
   text << file.rdbuf();
-  const std::string header = text.str();
-  const std::regex declaration("\nTensor ([a-z_]+)\\(");
+  return text.str();
+}
+
+// What the group of the regular expression holds wherever it matches.
+std::set<std::string> found(const std::string& text, const char* expression) {
+  const std::regex regex(expression);
   std::set<std::string> names;
-  for (std::sregex_iterator match(header.begin(), header.end(), declaration), end; match != end; ++match)
+  for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match)
     names.insert((*match)[1]);
   return names;
+}
+
+std::set<std::string> declared_functions() { return found(ops_header(), "\nTensor ([a-z0-9_]+)\\("); }
+
+// The functions that operators are written in.
+std::set<std::string> functions_behind_operators() {
+  return found(ops_header(), "\ninline Tensor operator[^{]*\\{ return ([a-z0-9_]+)\\(");
 }
 
 }  // namespace
@@ -163,6 +174,14 @@ TEST_CASE("every function of ops.h has a row, and every row's function stands in
     CHECK(in_table.contains(name));
   }
   for (const std::string& name : in_table) {
+    CAPTURE(name);
+    CHECK(declared_functions().contains(name));
+  }
+}
+
+TEST_CASE("every operator of ops.h is another name of a function in the table") {
+  CHECK(functions_behind_operators().size() > 10);
+  for (const std::string& name : functions_behind_operators()) {
     CAPTURE(name);
     CHECK(declared_functions().contains(name));
   }

@@ -72,7 +72,7 @@ TEST_CASE("a parameter without a gradient is named, with the reason") {
         "is that "
         "dropped or detached?\n"
         "lost [2]: no gradient: the backward of my_op (%3) returned none for it\n"
-        "dead [2]: no gradient: its gradient is zero: affine (%5) gave only zeros (a factor of zero, or "
+        "dead [2]: no gradient: its gradient is zero: multiply (%5) gave only zeros (a factor of zero, or "
         "units that are "
         "off)\n"
         "frozen [2]: no gradient: it is frozen; set_trainable() makes it a parameter\n");

@@ -232,7 +232,7 @@ TEST_CASE("wrong dtypes, indices and counts are refused with what came") {
   CHECK_THROWS_WITH_AS(x.at({0, 3}), "at: index 3 is outside of dimension 1 of [2, 3]", Error);
   CHECK_THROWS_WITH_AS(x.at({-1, 0}), "at: index -1 is outside of dimension 0 of [2, 3]", Error);
   CHECK_THROWS_WITH_AS(tensor({2, 2}, Floats{1, 2, 3}), "tensor: [2, 2] needs 4 values, got 3", Error);
-  CHECK_THROWS_WITH_AS(dtype_from_name("f16"), "dtype: wanted f32, f64, i32 or i64, got 'f16'", Error);
+  CHECK_THROWS_WITH_AS(dtype_from_name("f16"), "dtype: wanted f32, f64, i32, i64 or bool, got 'f16'", Error);
   CHECK_THROWS_WITH_AS(dispatch_float("relu", Dtype::i32, []<class T>() {}),
                        "relu: wanted f32 or f64, got i32", Error);
   CHECK_THROWS_WITH_AS(dispatch_index("index", Dtype::f32, []<class T>() {}),
@@ -240,7 +240,7 @@ TEST_CASE("wrong dtypes, indices and counts are refused with what came") {
 }
 
 TEST_CASE("dtypes have names, sizes and element types that belong together") {
-  for (Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64}) {
+  for (Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::boolean}) {
     CHECK(dtype_from_name(name_of(dtype)) == dtype);
     dispatch_any(dtype, [&]<class T>() {
       CHECK(dtype_of<T>() == dtype);

@@ -1,4 +1,5 @@
-// Axes: which dimensions a reduction runs over, and what remains. For reductions' own files.
+// Axes: which dimensions a reduction runs over, and what remains; sum and mean over them. For reductions' own
+// files.
 #pragma once
 
 #include <vector>
@@ -17,23 +18,17 @@ struct Axes {
   int64_t rows = 1;           // results
   bool leading = true;        // only dimensions in front are reduced: a sum over rows needs no permutation
 
-  // No axes: all of them. Throws Error for an axis that is not there or is named twice.
-  Axes(const Shape& shape, const std::vector<int>& axes) : reduced(shape.ndim(), axes.empty()) {
+  // All dimensions.
+  explicit Axes(const Shape& shape) : reduced(shape.ndim(), true) { count_up(shape); }
+  // Throws Error for an empty list, and for an axis that is not there or is named twice.
+  Axes(const Shape& shape, const std::vector<int>& axes) : reduced(shape.ndim(), false) {
+    check(!axes.empty(), "reduction: the list of axes is empty; leave it out to reduce all");
     for (int axis : axes) {
       const int d = shape.index(axis);
       check(!reduced[d], "reduction: axis {} of {} is named twice", d, shape);
       reduced[d] = true;
     }
-    std::vector<int64_t> with_ones, without;
-    for (int d = 0; d < shape.ndim(); ++d) {
-      (reduced[d] ? count : rows) *= shape[d];
-      with_ones.push_back(reduced[d] ? 1 : shape[d]);
-      if (!reduced[d]) without.push_back(shape[d]);
-      if (reduced[d] && !without.empty()) leading = false;
-    }
-    if (without.empty()) leading = false;  // a sum of everything is one long row
-    kept = Shape(with_ones);
-    dropped = Shape(without);
+    count_up(shape);
   }
 
   // x as a contiguous (rows, count), not recorded.
@@ -49,6 +44,38 @@ struct Axes {
         }
     return raw::contiguous(raw::as_strided(x, Shape(extents), strides));
   }
+
+  // The way back: a contiguous (rows, count), read as the tensor of this shape that reduced_last would make
+  // it of.
+  Tensor in_order(const Tensor& rows_by_count, const Shape& shape) const {
+    Strides strides{};
+    int64_t step = 1;
+    for (bool wanted : {true, false})
+      for (int d = shape.ndim() - 1; d >= 0; --d)
+        if (reduced[d] == wanted) {
+          strides[d] = step;
+          step *= shape[d];
+        }
+    return raw::as_strided(rows_by_count, shape, strides);
+  }
+
+ private:
+  void count_up(const Shape& shape) {
+    std::vector<int64_t> with_ones, without;
+    for (int d = 0; d < shape.ndim(); ++d) {
+      (reduced[d] ? count : rows) *= shape[d];
+      with_ones.push_back(reduced[d] ? 1 : shape[d]);
+      if (!reduced[d]) without.push_back(shape[d]);
+      if (reduced[d] && !without.empty()) leading = false;
+    }
+    if (without.empty()) leading = false;  // a sum of everything is one long row
+    kept = Shape(with_ones);
+    dropped = Shape(without);
+  }
 };
+
+// sum() and mean() over these axes, recorded.
+Tensor sum_over(const Tensor& x, const Axes& over, bool keepdim);
+Tensor mean_over(const Tensor& x, const Axes& over, bool keepdim);
 
 }  // namespace isobar

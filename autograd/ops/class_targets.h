@@ -13,7 +13,7 @@ struct ClassTargets {
   int64_t counted = 0;
 
   ClassTargets(const char* op, const Tensor& targets, int64_t classes, int64_t ignore_index) {
-    check(!is_float(targets.dtype()), "{}: targets must be class indices (i32 or i64), got {}", op,
+    check(is_integer(targets.dtype()), "{}: targets must be class indices (i32 or i64), got {}", op,
           targets.dtype());
     index = raw::cast(targets, Dtype::i64);
     int64_t* target = raw::write<int64_t>(index);

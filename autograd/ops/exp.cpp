@@ -1,5 +1,7 @@
-//   y = eˣ      dx = dy · y
-//   y = ln x    dx = dy / x
+//   y = eˣ          dx = dy · y
+//   y = ln x        dx = dy / x
+//   y = eˣ − 1      dx = dy · (y + 1)
+//   y = ln(1 + x)   dx = dy / (1 + x)
 #include "../ops.h"
 #include "../tape.h"
 #include "elementwise.h"
@@ -14,6 +16,16 @@ Tensor exp(const Tensor& x) {
 Tensor log(const Tensor& x) {
   Tensor y = map("log", x, [](auto v) { return xsimd::log(v); });
   return record("log", y, {x}, [x](const Tensor& dy) { return dy / x; });
+}
+
+Tensor expm1(const Tensor& x) {
+  Tensor y = map("expm1", x, [](auto v) { return xsimd::expm1(v); });
+  return record("expm1", y, {x}, [y](const Tensor& dy) { return dy * (y + 1); });
+}
+
+Tensor log1p(const Tensor& x) {
+  Tensor y = map("log1p", x, [](auto v) { return xsimd::log1p(v); });
+  return record("log1p", y, {x}, [x](const Tensor& dy) { return dy / (x + 1); });
 }
 
 }  // namespace isobar

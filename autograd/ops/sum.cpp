@@ -1,7 +1,7 @@
 // Sums over any axes, and what follows from them.
 //
 //   y = Σ x            dx = dy repeated over the summed axes
-//   mean = Σ x / n,    var = Σ (x − mean)² / (n − correction): by composition
+//   mean = Σ x / n     by composition
 #include <algorithm>
 
 #include "../../core/kernels/reduce.h"
@@ -12,8 +12,7 @@
 
 namespace isobar {
 
-Tensor sum(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
-  const Axes over(x.shape(), axes);
+Tensor sum_over(const Tensor& x, const Axes& over, bool keepdim) {
   Tensor y(over.kept, x.dtype());
   dispatch_float("sum", x.dtype(), [&]<class T>() {
     if (over.leading) {
@@ -30,13 +29,18 @@ Tensor sum(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
   return keepdim ? y : reshape(y, over.dropped);
 }
 
-Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
-  return sum(x, axes, keepdim) * (1 / static_cast<double>(Axes(x.shape(), axes).count));
+Tensor mean_over(const Tensor& x, const Axes& over, bool keepdim) {
+  return sum_over(x, over, keepdim) / static_cast<double>(over.count);
 }
 
-Tensor var(const Tensor& x, const std::vector<int>& axes, bool keepdim, double correction) {
-  const double count = static_cast<double>(Axes(x.shape(), axes).count);
-  return sum(square(x - mean(x, axes, true)), axes, keepdim) * (1 / (count - correction));
+Tensor sum(const Tensor& x) { return sum_over(x, Axes(x.shape()), false); }
+Tensor sum(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
+  return sum_over(x, Axes(x.shape(), axes), keepdim);
+}
+
+Tensor mean(const Tensor& x) { return mean_over(x, Axes(x.shape()), false); }
+Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
+  return mean_over(x, Axes(x.shape(), axes), keepdim);
 }
 
 Tensor sum_to_size(const Tensor& x, const Shape& shape) {

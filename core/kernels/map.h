@@ -27,8 +27,8 @@ bool same_or_apart(int64_t n, const X* x, const Y* y) {
 }
 
 // y[i] = f(x[i])
-template <class T, class F>
-void map(int64_t n, const T* x, T* y, const F& f) {
+template <class T, class Y, class F>
+void map(int64_t n, const T* x, Y* y, const F& f) {
   assert(given(n, x, y) && same_or_apart(n, x, y));
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) y[i] = f(x[i]);
@@ -36,8 +36,8 @@ void map(int64_t n, const T* x, T* y, const F& f) {
 }
 
 // y[i] = f(a[i], b[i])
-template <class T, class F>
-void map(int64_t n, const T* a, const T* b, T* y, const F& f) {
+template <class T, class Y, class F>
+void map(int64_t n, const T* a, const T* b, Y* y, const F& f) {
   assert(given(n, a, b, y) && same_or_apart(n, a, y) && same_or_apart(n, b, y));
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) y[i] = f(a[i], b[i]);
@@ -84,9 +84,9 @@ struct Pair {
 };
 
 // y = f(a, b) where y is contiguous of this shape and the operands are read with broadcasting strides.
-template <class T, class F>
+template <class T, class Y, class F>
 void map_broadcast(const Shape& shape, const T* a, const Strides& stride_a, const T* b,
-                   const Strides& stride_b, T* y, const F& f) {
+                   const Strides& stride_b, Y* y, const F& f) {
   const int64_t n = shape.numel();
   if (n == 0) return;
   assert(given(n, a, b, y));
@@ -108,7 +108,7 @@ void map_broadcast(const Shape& shape, const T* a, const Strides& stride_a, cons
       }
       const T* ra = a + offset_a;
       const T* rb = b + offset_b;
-      T* ry = y + row * inner + start;
+      Y* ry = y + row * inner + start;
       if (da == 1 && db == 1)
         for (int64_t i = 0; i < count; ++i) ry[i] = f(ra[i], rb[i]);
       else if (da == 1 && db == 0)

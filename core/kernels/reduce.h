@@ -60,6 +60,22 @@ void row_sums(int64_t rows, int64_t columns, const T* x, T* y) {
                });
 }
 
+// Calls body(r, sum) for every row r of a (rows, columns); sum(n, term) is Σ term(i) over 0 ≤ i < n. Short
+// rows are shared by the threads, in a long one the terms are.
+template <class Body>
+void for_rows(int64_t rows, int64_t columns, const Body& body) {
+  if (columns > reduce_grain) {
+    for (int64_t r = 0; r < rows; ++r)
+      body(r, [](int64_t n, const auto& term) { return parallel_sum(n, term); });
+    return;
+  }
+  parallel_for(rows, std::max<int64_t>(1, reduce_grain / std::max<int64_t>(columns, 1)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t r = begin; r < end; ++r)
+                   body(r, [](int64_t n, const auto& term) { return lane_sum(n, term); });
+               });
+}
+
 // Rows that one chunk of a column sum takes: enough to amortise its partial sums, the same for any thread
 // count.
 inline int64_t column_grain(int64_t rows, int64_t columns) {

@@ -57,8 +57,10 @@ hid_t memory_type(Dtype dtype) {
       return H5T_NATIVE_INT32;
     case Dtype::i64:
       return H5T_NATIVE_INT64;
+    case Dtype::boolean:
+      break;
   }
-  throw_error("hdf5: unknown dtype");
+  throw_error("hdf5: masks (bool) are not stored; convert with cast(mask, Dtype::i32)");
 }
 
 Handle file_access(const std::string& name) {

@@ -24,8 +24,10 @@ hid_t disk_type(Dtype dtype) {
       return H5T_STD_I32LE;
     case Dtype::i64:
       return H5T_STD_I64LE;
+    case Dtype::boolean:
+      break;
   }
-  throw_error("hdf5: unknown dtype");
+  throw_error("hdf5: masks (bool) are not stored; convert with cast(mask, Dtype::i32)");
 }
 
 // UTF-8 of fixed length, padded with NUL. Strings of variable length would need a heap whose lengths a

@@ -33,7 +33,7 @@ void printed_examples(Figures& figures) {
   const Tensor x = tensor<float>({4}, std::vector<float>{0, 1, 2, 3});
   const auto recentred = [](const Tensor& v) { return v - mean(v); };
   const auto rescaled = [](const Tensor& v, double correction) {
-    return v / (sqrt(var(v, {}, false, correction)) + 1e-5);
+    return v / (sqrt(var(v, std::nullopt, false, correction)) + 1e-5);
   };
   const Tensor wanted = tensor<float>({4}, std::vector<float>{-1.5f, -0.5f, 0.5f, 1.5f});
   const Tensor printed = tensor<float>({4}, std::vector<float>{0, 0.7746f, 1.5492f, 2.3238f});

@@ -143,7 +143,7 @@ DytGradients dyt_backward(const Tensor& dy, const Tensor& x, double alpha, const
 // solution 5 {
 namespace {
 
-double norm(const Tensor& x) {
+double length(const Tensor& x) {
   double squares = 0;
   for (int64_t i = 0; i < x.numel(); ++i) squares += x.data<double>()[i] * x.data<double>()[i];
   return std::sqrt(squares);
@@ -157,11 +157,11 @@ Tensor compare(const Tensor& x, const Tensor& dy) {
   const Tensor one = isobar::ones({x.size(1)}, Dtype::f64), zero = isobar::zeros({x.size(1)}, Dtype::f64);
   const LayerNorm layer = layer_norm(x, one, zero, 1e-5);
   const RmsNorm rms = rms_norm(x, one, 1e-5);
-  const double size = norm(x), slope = norm(dy);
+  const double size = length(x), slope = length(dy);
   return isobar::tensor(
       {3, 2}, std::vector<double>{
-                  norm(layer.y) / size, norm(layer_norm_backward(dy, x, one, layer).dx) / slope,
-                  norm(rms.y) / size, norm(rms_norm_backward(dy, x, one, rms).dx) / slope,
-                  norm(dyt(x, 0.5, one, zero)) / size, norm(dyt_backward(dy, x, 0.5, one).dx) / slope});
+                  length(layer.y) / size, length(layer_norm_backward(dy, x, one, layer).dx) / slope,
+                  length(rms.y) / size, length(rms_norm_backward(dy, x, one, rms).dx) / slope,
+                  length(dyt(x, 0.5, one, zero)) / size, length(dyt_backward(dy, x, 0.5, one).dx) / slope});
   // }
 }

@@ -76,7 +76,7 @@ Signals measure(const Tensor& x, const Tensor& weights, const Tensor& biases, co
     used.push_back(
         raw::clone(raw::as_strided(weights, {width, width}, {width, 1}, l * width * width)).set_trainable());
     h = isobar::relu(isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width)));
-    raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), {}, false, 0).item());
+    raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), std::nullopt, false, 0).item());
   }
   tape.backward(h, dy);
   for (int64_t l = 0; l < depth; ++l)

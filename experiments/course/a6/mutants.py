@@ -2,7 +2,7 @@
 SQUARES = "(width * variances.weight * of_layer.back() + variances.bias) / 2"
 STD = "std::sqrt(m - 2 * m / (2 * std::numbers::pi))"
 NORM = "width * std::sqrt(batch * dz * squares[l])"
-VAR = "isobar::var(h.detach(), {}, false, 0)"
+VAR = "isobar::var(h.detach(), std::nullopt, false, 0)"
 NEAR = "std::abs(value - mean) <= 3 * std + rounding ? 1 : 0"
 MUTANTS = [
     ("the default's bound is its std", "{1.0 / (3 * width), 1.0 / (3 * width)}", "{1.0 / width, 1.0 / width}"),
@@ -45,7 +45,7 @@ MUTANTS = [
     ("the root mean square is measured", VAR, "isobar::mean(isobar::square(h.detach()))"),
     ("the std over the batch", VAR, "isobar::mean(isobar::var(h.detach(), {0}, false, 0))"),
     ("the variance is measured", "std::sqrt(" + VAR + ".item())", VAR + ".item()"),
-    ("before the ReLU", "    h = isobar::relu(isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width)));\n    raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), {}, false, 0).item());", "    h = isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width));\n    raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), {}, false, 0).item());\n    h = isobar::relu(h);"),
+    ("before the ReLU", "    h = isobar::relu(isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width)));\n    raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), std::nullopt, false, 0).item());", "    h = isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width));\n    raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), std::nullopt, false, 0).item());\n    h = isobar::relu(h);"),
     ("no biases in the net", "isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width))", "isobar::linear(h, used.back())"),
     ("the first bias for all", "raw::as_strided(biases, {width}, {1}, l * width)", "biases.view({width}, {1}, 0)"),
     ("the first weights for all", "{width, 1}, l * width * width)", "{width, 1}, 0)"),

@@ -1,0 +1,31 @@
+//   y = ln Σ eˣ = m + ln Σ e^(x − m), m = max x    dx = dy · e^(x − m) / Σ e^(x − m)
+// By composition, m a constant: y does not depend on it. dy · e^(x − y) would be shorter, but far from zero
+// the rounding of y would be a factor of every element.
+#include <limits>
+
+#include "../ops.h"
+#include "axes.h"
+
+namespace isobar {
+namespace {
+
+// y with extents of one, from m. An infinite m is not subtracted: ∞ − ∞ has no value.
+Tensor from_maximum(const Tensor& x, const Tensor& maximum, const Axes& over) {
+  const Tensor m = where(abs(maximum) == std::numeric_limits<double>::infinity(), 0, maximum);
+  return log(sum_over(exp(x - m), over, true)) + m;
+}
+
+}  // namespace
+
+Tensor logsumexp(const Tensor& x) {
+  const Tensor m = max(x.detach());
+  return reshape(from_maximum(x, m, Axes(x.shape())), {});
+}
+
+Tensor logsumexp(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
+  const Axes over(x.shape(), axes);
+  const Tensor y = from_maximum(x, max(x.detach(), axes, true), over);
+  return keepdim ? y : reshape(y, over.dropped);
+}
+
+}  // namespace isobar

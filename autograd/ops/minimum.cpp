@@ -1,0 +1,53 @@
+//   y = min(a, b)           da = dy where a < b, dy / 2 where a = b, else 0; db alike
+//   y = max(a, b)           the same with a > b
+//   y = clamp(x, lo, hi)    dx = dy where lo ≤ x ≤ hi, else 0
+// Where either operand is NaN, so is y, and both take dy whole.
+#include <cmath>
+#include <limits>
+
+#include "../ops.h"
+#include "../tape.h"
+#include "combine.h"
+
+namespace isobar {
+namespace {
+
+// dy for the operand that `loses` where it is not chosen.
+Tensor share(const Tensor& dy, const Tensor& ties, const Tensor& loses) {
+  return where(loses, 0, where(ties, dy / 2, dy));
+}
+
+}  // namespace
+
+Tensor minimum(const Tensor& a, const Tensor& b) {
+  Tensor y = combine_floats("minimum", a, b, [](auto p, auto q) { return p < q || std::isnan(p) ? p : q; });
+  return record("minimum", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
+    const Tensor ties = a == b;
+    return std::array{wants[0] ? share(dy, ties, a > b) : Tensor(),
+                      wants[1] ? share(dy, ties, a < b) : Tensor()};
+  });
+}
+
+Tensor maximum(const Tensor& a, const Tensor& b) {
+  Tensor y = combine_floats("maximum", a, b, [](auto p, auto q) { return p > q || std::isnan(p) ? p : q; });
+  return record("maximum", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
+    const Tensor ties = a == b;
+    return std::array{wants[0] ? share(dy, ties, a < b) : Tensor(),
+                      wants[1] ? share(dy, ties, a > b) : Tensor()};
+  });
+}
+
+Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> max) {
+  check(min || max, "clamp: wanted min, max or both, got neither");
+  const double lowest = min.value_or(-std::numeric_limits<double>::infinity());
+  const double highest = max.value_or(std::numeric_limits<double>::infinity());
+  Tensor y = map_elements("clamp", x, [lowest, highest](auto v) {
+    const auto lo = static_cast<decltype(v)>(lowest), hi = static_cast<decltype(v)>(highest);
+    v = v < lo ? lo : v;
+    return v > hi ? hi : v;
+  });
+  return record("clamp", y, {x},
+                [x, lowest, highest](const Tensor& dy) { return where(x >= lowest && x <= highest, dy, 0); });
+}
+
+}  // namespace isobar

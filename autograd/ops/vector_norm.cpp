@@ -1,0 +1,61 @@
+//   y = (Σ |x|^p)^(1/p)    dx = dy · sign(x) (|x| / y)^(p − 1), 0 where y = 0
+//   p = 1: Σ |x|;  p = ∞: max |x|, both by composition
+// The value is taken in double, so that f32 squares neither overflow nor vanish.
+#include <cmath>
+
+#include "../../core/kernels/reduce.h"
+#include "../ops.h"
+#include "../tape.h"
+#include "axes.h"
+
+namespace isobar {
+namespace {
+
+template <class T>
+double length(int64_t n, const T* x, double p, const auto& sum) {
+  if (p == 2)
+    return std::sqrt(
+        sum(n, [x](int64_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); }));
+  return std::pow(sum(n, [x, p](int64_t i) { return std::pow(std::abs(static_cast<double>(x[i])), p); }),
+                  1 / p);
+}
+
+// dx for a dy and y with extents of one. Divisions by a length of 0 are replaced before they happen, not
+// after: their own slopes would be NaN.
+Tensor slope(const Tensor& x, const Tensor& y, const Tensor& dy, double p) {
+  const Tensor nothing = y == 0, divisor = where(nothing, 1, y);
+  if (p == 2) return x * where(nothing, 0, dy / divisor);
+  const Tensor share = where(x == 0, 1, abs(x) / divisor);
+  return sign(x) * pow(share, p - 1) * where(nothing, 0, dy);
+}
+
+Tensor norm_over(const Tensor& x, double p, const Axes& over, bool keepdim) {
+  check(p > 0, "norm: wanted p > 0, got {}", p);
+  const Tensor packed = over.reduced_last(x);
+  Tensor y(over.kept, x.dtype());
+  dispatch_float("norm", x.dtype(), [&]<class T>() {
+    const T* from = packed.data<T>();
+    T* to = raw::write<T>(y);
+    kernels::for_rows(over.rows, over.count, [&](int64_t r, const auto& sum) {
+      to[r] = static_cast<T>(length(over.count, from + r * over.count, p, sum));
+    });
+  });
+  y = record("norm", y, {x}, [x, y, p](const Tensor& dy) { return slope(x, y, dy, p); });
+  return keepdim ? y : reshape(y, over.dropped);
+}
+
+}  // namespace
+
+Tensor norm(const Tensor& x, double p) {
+  if (p == 1) return sum(abs(x));
+  if (p == INFINITY) return max(abs(x));
+  return norm_over(x, p, Axes(x.shape()), false);
+}
+
+Tensor norm(const Tensor& x, double p, const std::vector<int>& axes, bool keepdim) {
+  if (p == 1) return sum(abs(x), axes, keepdim);
+  if (p == INFINITY) return max(abs(x), axes, keepdim);
+  return norm_over(x, p, Axes(x.shape(), axes), keepdim);
+}
+
+}  // namespace isobar

@@ -1,0 +1,250 @@
+// Elementwise functions, masks and reductions at their edges, against what PyTorch 1.13.1 printed and what
+// IEEE arithmetic or the definition says.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "../autograd/ops.h"
+#include "../autograd/tape.h"
+#include "../core/raw.h"
+#include "message_of.h"
+#include "op_table.h"
+
+namespace isobar {
+namespace {
+
+using Doubles = std::vector<double>;
+using Bools = std::vector<bool>;
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+Tensor row(const Doubles& values) { return tensor(Shape{static_cast<int64_t>(values.size())}, values); }
+
+void check_values(const Tensor& got, const Doubles& wanted) {
+  const Doubles values = got.to_vector<double>();
+  REQUIRE(values.size() == wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    CAPTURE(i);
+    CAPTURE(values[i]);
+    if (std::isnan(wanted[i]))
+      CHECK(std::isnan(values[i]));
+    else if (std::isinf(wanted[i]))
+      CHECK(values[i] == wanted[i]);
+    else
+      CHECK(values[i] == doctest::Approx(wanted[i]).epsilon(1e-14));
+  }
+}
+
+// The value, and the gradient of its sum by each input, on a tape of either kind.
+void check_op(const TensorFunction& f, const std::vector<Doubles>& inputs, const Doubles& wanted,
+              const std::vector<Doubles>& slopes) {
+  for (const bool higher_order : {false, true}) {
+    CAPTURE(higher_order);
+    std::vector<Tensor> x;
+    for (const Doubles& values : inputs) x.push_back(row(values).set_trainable());
+    Tape tape({.higher_order = higher_order});
+    const Tensor y = f(x);
+    check_values(y, wanted);
+    const std::vector<Tensor> dx = tape.gradient(y, x, ones(y.shape(), y.dtype()));
+    for (size_t i = 0; i < x.size(); ++i) {
+      CAPTURE(i);
+      check_values(dx[i], slopes[i]);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a comparison gives a mask; with NaN only != is true") {
+  const Tensor a = row({1, 2, nan, 3}), b = row({1, 3, nan, 2});
+  CHECK((a == b).dtype() == Dtype::boolean);
+  CHECK((a == b).to_vector<bool>() == Bools{true, false, false, false});
+  CHECK((a != b).to_vector<bool>() == Bools{false, true, true, true});
+  CHECK((a < b).to_vector<bool>() == Bools{false, true, false, false});
+  CHECK((a <= b).to_vector<bool>() == Bools{true, true, false, false});
+  CHECK((a > b).to_vector<bool>() == Bools{false, false, false, true});
+  CHECK((a >= b).to_vector<bool>() == Bools{true, false, false, true});
+  CHECK((2 > a).to_vector<bool>() == Bools{true, false, false, false});
+  CHECK((a >= 2).to_vector<bool>() == Bools{false, true, false, true});
+  CHECK((tensor({1}, std::vector<float>{0.1f}) == 0.1).item() == 1);
+  CHECK((arange(3) < 1.5).to_vector<bool>() == Bools{true, true, false});
+  CHECK((reshape(arange(2), {2, 1}) == arange(3)).shape() == Shape{2, 3});
+}
+
+TEST_CASE("masks combine, reduce and convert") {
+  const Tensor p = tensor({4}, Bools{true, true, false, false}),
+               q = tensor({4}, Bools{true, false, true, false});
+  CHECK((p && q).to_vector<bool>() == Bools{true, false, false, false});
+  CHECK((p || q).to_vector<bool>() == Bools{true, true, true, false});
+  CHECK((!p).to_vector<bool>() == Bools{false, false, true, true});
+  CHECK(any(p).item() == 1);
+  CHECK(all(p).item() == 0);
+  CHECK(any(reshape(p, {2, 2}), {1}).to_vector<bool>() == Bools{true, false});
+  CHECK(all(reshape(q, {2, 2}), {0}, true).shape() == Shape{1, 2});
+  CHECK(any(zeros({0}, Dtype::boolean)).item() == 0);
+  CHECK(all(zeros({0}, Dtype::boolean)).item() == 1);
+  check_values(cast(p, Dtype::f64), {1, 1, 0, 0});
+  CHECK(cast(row({0, 0.5, nan}), Dtype::boolean).to_vector<bool>() == Bools{false, true, true});
+}
+
+TEST_CASE("masks and numbers are not mixed up") {
+  const Tensor mask = row({1, 0}) > 0, x = row({1, 2});
+  CHECK(message_of([&] { exp(mask); }) == "exp: wanted f32 or f64, got bool; convert the mask with cast()");
+  CHECK(message_of([&] { mask + mask; }) == "add: wanted f32 or f64, got bool; convert the mask with cast()");
+  CHECK(message_of([&] { any(x); }) ==
+        "any: wanted a mask (bool), got f64; compare first, as in any(x != 0)");
+  CHECK(message_of([&] { where(x, x, x); }) ==
+        "where: wanted a mask (bool), got f64; compare first, as in x != 0");
+  CHECK(message_of([&] { x == mask; }) ==
+        "equal: operands must have one dtype, got f64 and bool; convert one with cast()");
+  CHECK(message_of([&] { index_select(x, 0, mask); }) ==
+        "index_select: wanted integer indices (i32 or i64), got bool");
+}
+
+TEST_CASE("where leaves NaN on the side that is not chosen, in values and gradients") {
+  check_op([](In x) { return where(x[0] > 0, x[0], x[1]); }, {{1, -1}, {nan, 2}}, {1, 2}, {{1, 0}, {0, 1}});
+  const Tensor x = row({1, -1}).set_trainable();
+  Tape tape;
+  tape.backward(where(x > 0, x, 0), row({3, nan}));
+  check_values(x.grad(), {3, 0});
+}
+
+TEST_CASE("of equal elements minimum and maximum give each half of the gradient") {
+  check_op([](In x) { return maximum(x[0], x[1]); }, {{nan, 1, 2, 0}, {1, nan, 2, 3}}, {nan, nan, 2, 3},
+           {{1, 1, 0.5, 0}, {1, 1, 0.5, 1}});
+  check_op([](In x) { return minimum(x[0], x[1]); }, {{nan, 1, 2, 0}, {1, nan, 2, 3}}, {nan, nan, 2, 0},
+           {{1, 1, 0.5, 1}, {1, 1, 0.5, 0}});
+}
+
+TEST_CASE("kinks have the slopes of PyTorch") {
+  check_op([](In x) { return abs(x[0]); }, {{nan, 0, -2}}, {nan, 0, 2}, {{0, 0, -1}});
+  check_op([](In x) { return sign(x[0]); }, {{nan, 0, 2, -inf}}, {0, 0, 1, -1}, {{0, 0, 0, 0}});
+  check_op([](In x) { return clamp(x[0], -1, 1); }, {{nan, -1, 1, 2, -2, 0}}, {nan, -1, 1, 1, -1, 0},
+           {{0, 1, 1, 0, 0, 1}});
+  check_values(clamp(row({0, 5}), 3, 1), {1, 1});
+  CHECK(message_of([] { clamp(row({1}), {}); }) == "clamp: wanted min, max or both, got neither");
+  check_op([](In x) { return min(x[0]); }, {{1, 1, 2}}, {1}, {{0.5, 0.5, 0}});
+  check_values(min(row({1, nan, 3})), {nan});
+}
+
+TEST_CASE("powers of zero and by zero have the slopes of PyTorch") {
+  check_op([](In x) { return pow(x[0], 0); }, {{0, nan, 2}}, {1, 1, 1}, {{0, 0, 0}});
+  check_op([](In x) { return pow(x[0], 0.5); }, {{0, -1, 4}}, {0, nan, 2}, {{inf, nan, 0.25}});
+  check_op([](In x) { return pow(0, x[0]); }, {{0, 2, -1}}, {1, 0, inf}, {{0, 0, -inf}});
+  check_op([](In x) { return pow(x[0], x[1]); }, {{0, 0, 0, -2, 2, nan, 1}, {0, 2, -1, 2, 3, 0, nan}},
+           {1, 0, inf, 4, 8, 1, 1},
+           {{0, 0, -inf, -4, 12, 0, nan}, {0, 0, -inf, nan, 5.545177444479562, nan, 0}});
+}
+
+TEST_CASE("softplus and logsumexp stay finite where exponentials overflow") {
+  check_op([](In x) { return softplus(x[0]); }, {{-1000, 0, 1000, nan}}, {0, std::log(2), 1000, nan},
+           {{0, 0.5, 1, nan}});
+  check_op([](In x) { return logsumexp(x[0]); }, {{1000, 1000}}, {1000 + std::log(2)}, {{0.5, 0.5}});
+  check_op([](In x) { return logsumexp(x[0]); }, {{-inf, 1}}, {1}, {{0, 1}});
+  check_values(logsumexp(row({-inf, -inf})), {-inf});
+  check_values(logsumexp(row({inf, 1})), {inf});
+  // In f32 the gradient keeps its digits at 10⁸, where the value has none after the point.
+  const Tensor x = tensor({2}, std::vector<float>{1e8f, 1e8f}).set_trainable();
+  Tape tape;
+  tape.backward(logsumexp(x));
+  check_values(x.grad(), {0.5, 0.5});
+}
+
+TEST_CASE("sin and cos keep their digits for large arguments, log1p and expm1 for small ones") {
+  for (const double v : {3.0, 1e3, 1e6, 1e15, 1e22})
+    for (const float f : {static_cast<float>(v)}) {
+      CAPTURE(v);
+      CHECK(std::abs(sin(row({v})).item() - std::sin(v)) <= 3e-16);
+      CHECK(std::abs(cos(row({v})).item() - std::cos(v)) <= 3e-16);
+      CHECK(std::abs(sin(tensor({1}, std::vector<float>{f})).item() - std::sin(double{f})) <= 2e-7);
+      CHECK(std::abs(cos(tensor({1}, std::vector<float>{f})).item() - std::cos(double{f})) <= 2e-7);
+    }
+  check_values(log1p(row({1e-20, -1, -2, inf})), {1e-20, -inf, nan, inf});
+  check_values(expm1(row({1e-20, -inf, nan})), {1e-20, -1, nan});
+  CHECK(pow(row({1.5}), 1000).item() == doctest::Approx(std::pow(1.5, 1000)).epsilon(1e-15));
+}
+
+TEST_CASE("a length has slope 0 at zero, for every p") {
+  const double third = std::pow(2, -2.0 / 3);
+  for (const auto& [p, value, slope] :
+       std::vector<std::tuple<double, double, double>>{{1, 6, 1},
+                                                       {2, std::sqrt(18), std::sqrt(0.5)},
+                                                       {inf, 3, 0.5},
+                                                       {3, 3 * std::cbrt(2), third},
+                                                       {0.5, 12, 2}}) {
+    CAPTURE(p);
+    const auto length = [p = p](In x) { return norm(x[0], p); };
+    check_op(length, {{0, 0}}, {0}, {{0, 0}});
+    check_op(length, {{3, -3, 0}}, {value}, {{slope, -slope, 0}});
+  }
+  CHECK(norm(full({3}, 1e30)).item() == doctest::Approx(std::sqrt(3) * 1e30));  // squares overflow f32
+  CHECK(message_of([] { norm(row({1}), 0); }) == "norm: wanted p > 0, got 0");
+}
+
+TEST_CASE("argmax and argmin find the first of ties and the first NaN") {
+  CHECK(argmax(row({1, nan, 3, nan})).item() == 1);
+  CHECK(argmin(row({1, nan, 3})).item() == 1);
+  CHECK(argmax(row({1, 3, 3})).item() == 1);
+  CHECK(argmin(row({3, 1, 1})).dtype() == Dtype::i64);
+  const Tensor x = tensor({2, 3}, Doubles{1, 5, 2, 7, 0, 7});
+  CHECK(argmax(x).item() == 3);
+  CHECK(argmax(x, -1).to_vector<int64_t>() == std::vector<int64_t>{1, 0});
+  CHECK(argmin(x, 0, true).shape() == Shape{1, 3});
+  CHECK(argmax(arange(4)).item() == 3);
+  CHECK(message_of([] { argmax(zeros({2, 0}), 1); }) == "argmax: nothing to choose from in [2, 0]");
+}
+
+TEST_CASE("an empty list of axes is refused, no list means all") {
+  const std::vector<int> none;
+  const Tensor x = row({1, 2}), mask = x > 0;
+  const std::string refused = "reduction: the list of axes is empty; leave it out to reduce all";
+  CHECK(message_of([&] { sum(x, none); }) == refused);
+  CHECK(message_of([&] { mean(x, none); }) == refused);
+  CHECK(message_of([&] { max(x, none); }) == refused);
+  CHECK(message_of([&] { min(x, none); }) == refused);
+  CHECK(message_of([&] { var(x, none); }) == refused);
+  CHECK(message_of([&] { std_dev(x, none); }) == refused);
+  CHECK(message_of([&] { any(mask, none); }) == refused);
+  CHECK(message_of([&] { all(mask, none); }) == refused);
+  CHECK(message_of([&] { logsumexp(x, none); }) == refused);
+  for (const double p : {1.0, 2.0, inf}) CHECK(message_of([&] { norm(x, p, none); }) == refused);
+  CHECK(sum(x).item() == 3);
+  CHECK(max(full({}, 3)).item() == 3);
+}
+
+TEST_CASE("division by a number divides") {
+  CHECK((row({49}) / 49).item() == 1);
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64})
+    for (int64_t n = 1; n < 500; ++n) CHECK(mean(ones({n}, dtype)).item() == 1);
+  CHECK(var(ones({49}, Dtype::f64)).item() == 0);
+  check_values(row({0, 1e-310}) / 1e-310, {0, 1});
+  check_values(tensor({2}, std::vector<float>{0, 1e-39f}) / static_cast<double>(1e-39f), {0, 1});
+  CHECK(std::signbit((-row({0})).item()));
+  CHECK(std::signbit((row({-0.0}) * 2).item()));
+}
+
+TEST_CASE("a variance far from zero keeps its digits") {
+  // 1e6 + {0, 1/8, 1/4, 3/8} has no rounding in f32; Σ (x − mean)² = 5/64.
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64})
+    for (const bool higher_order : {false, true}) {
+      CAPTURE(higher_order);
+      const Tensor x = raw::cast(row({1e6, 1e6 + 0.125, 1e6 + 0.25, 1e6 + 0.375}), dtype).set_trainable();
+      Tape tape({.higher_order = higher_order});
+      const Tensor v = var(x, {0}, false, 0);
+      CHECK(v.item() == 5.0 / 256);
+      check_values(tape.gradient(v, {x})[0], {-0.09375, -0.03125, 0.03125, 0.09375});
+    }
+}
+
+TEST_CASE("a variance of too few elements is what PyTorch says") {
+  check_values(var(zeros({0}, Dtype::f64)), {nan});
+  check_values(var(zeros({0}, Dtype::f64), std::nullopt, false, 0), {nan});
+  check_values(var(row({5})), {nan});
+  check_values(var(row({1, 3}), {0}, false, 3), {inf});
+  check_op([](In x) { return std_dev(x[0]); }, {{2, 2, 2}}, {0}, {{0, 0, 0}});
+  CHECK(std_dev(row({1, 3}), std::nullopt, false, 0).item() == 1);
+}
+
+}  // namespace isobar
