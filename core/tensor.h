@@ -11,8 +11,10 @@
 // (grad, trainable) belong to one thread at a time.
 #pragma once
 
+#include <iosfwd>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dtype.h"
@@ -61,6 +63,8 @@ class Tensor {
   // All elements in row-major order, converted to T.
   template <class T>
   std::vector<T> to_vector() const;
+  // The elements as NumPy prints them; see print.cpp. "undefined" for an undefined tensor.
+  std::string text() const;
 
   // The same numbers as a constant: no tape, no gradient, not trainable.
   Tensor detach() const;
@@ -133,4 +137,16 @@ Tensor tensor(const Shape& shape, const std::vector<bool>& values);
 // values. Not recorded; a tape that needs the old values refuses to walk back.
 void assign(Tensor& target, const Tensor& source);
 
+// Writes x.text().
+std::ostream& operator<<(std::ostream& out, const Tensor& x);
+
 }  // namespace isobar
+
+// Printed as its text(); takes no format options.
+template <>
+struct fmt::formatter<isobar::Tensor> {
+  constexpr auto parse(format_parse_context& context) { return context.begin(); }
+  auto format(const isobar::Tensor& x, format_context& context) const {
+    return format_to(context.out(), "{}", x.text());
+  }
+};
