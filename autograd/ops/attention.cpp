@@ -11,16 +11,15 @@
 namespace isobar {
 namespace {
 
-// 0 where query t may see key s, −∞ elsewhere: (T, S), a constant.
-Tensor causal_mask(int64_t queries, int64_t keys, Dtype dtype) {
-  Tensor mask = zeros({queries, keys}, dtype);
-  dispatch_float("attention", dtype, [&]<class T>() {
-    T* m = raw::write<T>(mask);
-    for (int64_t t = 0; t < queries; ++t)
-      for (int64_t s = t + 1 + keys - queries; s < keys; ++s)
-        m[t * keys + s] = -std::numeric_limits<T>::infinity();
+// Logits (B, H, T, S) as they are where query t may see key s, elsewhere so low that their exponential is 0.
+// Not −∞, which detect_anomaly would take for an error.
+Tensor hide_later_keys(const Tensor& logits) {
+  const int64_t queries = logits.size(-2), keys = logits.size(-1);
+  const Tensor key = arange(keys), last_seen = reshape(slice(key, 0, keys - queries, keys), {queries, 1});
+  const double lowest = dispatch_float("attention", logits.dtype(), []<class T>() {
+    return static_cast<double>(std::numeric_limits<T>::lowest()) / 2;
   });
-  return mask;
+  return where(key <= last_seen, logits, lowest);
 }
 
 // Every key/value head repeated for its group of query heads: (B, S, K, D) → (B, S, H, D).
@@ -37,7 +36,7 @@ Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v, con
   const Tensor kh = heads_first(repeat_heads(k, group)), vh = heads_first(repeat_heads(v, group));
   Tensor logits = matmul(heads_first(q), transpose(kh)) * scale;
   if (options.softcap > 0) logits = softcap(logits, options.softcap);
-  if (options.causal) logits = logits + causal_mask(q.size(1), k.size(1), q.dtype());
+  if (options.causal) logits = hide_later_keys(logits);
   return heads_first(matmul(softmax(logits), vh));
 }
 
