@@ -56,17 +56,13 @@ double moved(const Tensor& before, const Tensor& after) {
 
 // The share of images told right; NaN where a logit is not finite.
 double accuracy(Classifier& model, const Part& images) {
-  int64_t right = 0;
+  double right = 0;
   for (const auto& [x, y] : Loader(images, {.batch_size = 500, .shuffle = false}, Rng(0)).epoch(0)) {
-    const std::vector<float> logits = model(x).to_vector<float>();
-    const std::vector<int64_t> labels = y.to_vector<int64_t>();
-    if (!std::all_of(logits.begin(), logits.end(), [](float v) { return std::isfinite(v); })) return nan;
-    for (size_t i = 0; i < labels.size(); ++i) {
-      const auto row = logits.begin() + static_cast<std::ptrdiff_t>(10 * i);
-      right += std::max_element(row, row + 10) - row == labels[i];
-    }
+    const Tensor logits = model(x);
+    if (!all_finite(logits)) return nan;
+    right += sum(cast(argmax(logits, -1) == y, Dtype::f64)).item();
   }
-  return static_cast<double>(right) / static_cast<double>(images.size());
+  return right / static_cast<double>(images.size());
 }
 
 // One training. Nets of one seed see the same batches and share whatever they have in common.

@@ -39,7 +39,7 @@ struct LearnedScale : Module {
       : weight(full({width}, stored).set_trainable()), factor(initial / stored), absolute(of_absolute) {}
   Tensor forward(const Tensor& x) override {
     const Tensor s = weight * factor;
-    return x * (absolute ? relu(s) + relu(-s) : s);
+    return x * (absolute ? abs(s) : s);
   }
   void fields(Fields& f) override { f("weight", weight); }
 };
