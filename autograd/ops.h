@@ -232,8 +232,8 @@ enum class RopeStyle { half_split, interleaved };
 Tensor rope(const Tensor& x, double base, int64_t start = 0, RopeStyle style = RopeStyle::half_split);
 
 struct AttentionOptions {
-  bool causal = true;  // query t sees keys up to t + (keys − queries)
-  double softcap = 0;  // 0: none; else logits become softcap · tanh(logits / softcap)
+  bool causal = false;  // true: query t sees keys up to t + (keys − queries)
+  double softcap = 0;   // 0: none; else logits become softcap · tanh(logits / softcap)
   std::optional<double> scale = std::nullopt;  // default 1/√D
 };
 // softmax(scale · q kᵀ) v per head. q (B, T, H, D), k and v (B, S, K, D) with K dividing H: head h reads

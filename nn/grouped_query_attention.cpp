@@ -32,7 +32,11 @@ GroupedQueryAttention::GroupedQueryAttention(int64_t width, int64_t head_count, 
 
 Tensor GroupedQueryAttention::forward(const Tensor& x) { return attend(x, nullptr); }
 Tensor GroupedQueryAttention::operator()(const Tensor& x, KeyValues& past) {
-  return call([&] { return attend(x, &past); });
+  return call([&] {
+    check(options.causal,
+          "attention: keys and values are kept for causal attention only; build the layer with {{.causal = true}}");
+    return attend(x, &past);
+  });
 }
 
 // `past` gains the keys and values of x; null: there is nothing before x, and nothing is kept.

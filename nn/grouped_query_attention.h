@@ -20,9 +20,9 @@ struct GroupedQueryAttentionOptions {
   RopeStyle rope_style = RopeStyle::half_split;
   bool qk_norm = false;  // RMSNorm over D on q and k, one weight for all heads
   double qk_norm_eps = 1e-6;
-  double softcap = 0;  // on the logits; 0: none
-  bool causal = true;
-  bool bias = false;  // in all four projections
+  double softcap = 0;   // on the logits; 0: none
+  bool causal = false;  // true: position t sees positions up to t; a key/value cache needs it
+  bool bias = false;    // in all four projections
 };
 
 // x (B, T, C) → (B, T, C), D = C / n_head, even where there is a rotation. All projections start as Linear's

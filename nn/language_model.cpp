@@ -27,6 +27,7 @@ std::unique_ptr<Module> make_attention(const LanguageModelConfig& config, const 
                                    .rope_base = rotated ? std::optional(config.rope_base) : std::nullopt,
                                    .qk_norm = config.qk_norm,
                                    .softcap = config.softcap,
+                                   .causal = true,
                                    .bias = config.bias});
 }
 

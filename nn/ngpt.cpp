@@ -56,7 +56,8 @@ Tensor NGPTBlock::attend(const Tensor& h) {
     return heads(qk_scale(reshape(on_sphere(rope(heads(y), rope_base)), h.shape())));
   };
   const Tensor q = scaled(q_proj(h)), k = scaled(k_proj(h));
-  const Tensor mixed = attention(q, k, heads(v_proj(h)), {.scale = std::sqrt(static_cast<double>(channels))});
+  const Tensor mixed =
+      attention(q, k, heads(v_proj(h)), {.causal = true, .scale = std::sqrt(static_cast<double>(channels))});
   return o_proj(reshape(mixed, h.shape()));
 }
 

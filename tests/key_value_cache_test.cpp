@@ -109,3 +109,13 @@ TEST_CASE("a full cache takes no more, and a block without keys takes none") {
           block(zeros({1, 1, 8}), none);
         }) == "transformer_block: MultiheadAttention keeps no keys and values; wanted GroupedQueryAttention");
 }
+
+TEST_CASE("attention that is not causal, which is the default, takes no cache") {
+  GroupedQueryAttention layer(8, 2, Rng(1));
+  KeyValues past;
+  CHECK(
+      message_of([&] {
+        layer.forward(zeros({1, 3, 8}), past);
+      }) ==
+      "attention: keys and values are kept for causal attention only; build the layer with {.causal = true}");
+}

@@ -21,8 +21,8 @@ std::unique_ptr<Module> branch() {
 }
 
 std::unique_ptr<Module> attention_part() {
-  return std::make_unique<GroupedQueryAttention>(4, 2, rng.split("attention"),
-                                                 GroupedQueryAttentionOptions{.n_kv_head = 1});
+  return std::make_unique<GroupedQueryAttention>(
+      4, 2, rng.split("attention"), GroupedQueryAttentionOptions{.n_kv_head = 1, .causal = true});
 }
 
 std::unique_ptr<Module> block(const TransformerBlockOptions& options) {
@@ -124,16 +124,18 @@ const std::vector<ModuleRow>& module_rows() {
       {"MultiheadAttention, causal, without bias",
        make<MultiheadAttention>(6, 3, rng, MultiheadAttentionOptions{.bias = false, .causal = true}),
        normal(2, 3, 6)},
-      {"GroupedQueryAttention", make<GroupedQueryAttention>(8, 4, rng, Grouped{.n_kv_head = 2}),
-       normal(2, 3, 8)},
+      {"GroupedQueryAttention",
+       make<GroupedQueryAttention>(8, 4, rng, Grouped{.n_kv_head = 2, .causal = true}), normal(2, 3, 8)},
       {"GroupedQueryAttention, QK-norm, softcap, interleaved",
-       make<GroupedQueryAttention>(
-           8, 2, rng,
-           Grouped{.rope_style = RopeStyle::interleaved, .qk_norm = true, .softcap = 1, .bias = true}),
+       make<GroupedQueryAttention>(8, 2, rng,
+                                   Grouped{.rope_style = RopeStyle::interleaved,
+                                           .qk_norm = true,
+                                           .softcap = 1,
+                                           .causal = true,
+                                           .bias = true}),
        normal(2, 3, 8)},
       {"GroupedQueryAttention without rotation, not causal",
-       make<GroupedQueryAttention>(6, 2, rng, Grouped{.rope_base = std::nullopt, .causal = false}),
-       normal(2, 3, 6)},
+       make<GroupedQueryAttention>(6, 2, rng, Grouped{.rope_base = std::nullopt}), normal(2, 3, 6)},
       {"FeedForward, GELU", [] { return std::make_unique<FeedForward>(4, 6, std::make_unique<GELU>(), rng); },
        normal(3, 4)},
       {"FeedForward, ReLU, dropout",

@@ -206,7 +206,7 @@ TEST_CASE("attention and rope name the shapes that do not fit") {
         "both are "
         "(B, T, H, D)");
   CHECK(message_of([] {
-          attention(f32({1, 5, 1, 2}), f32({1, 3, 1, 2}), f32({1, 3, 1, 2}));
+          attention(f32({1, 5, 1, 2}), f32({1, 3, 1, 2}), f32({1, 3, 1, 2}), {.causal = true});
         }) == "attention: causal needs at least as many keys as queries, got 3 and 5");
   CHECK(message_of([] { rope(f32({1, 2, 1, 3}), 1e4); }) == "rope: D must be even, got 3 in [1, 2, 1, 3]");
   CHECK(message_of([] { rope(f32({2, 4}), 1e4); }) == "rope: wanted (B, T, H, D), got [2, 4]");

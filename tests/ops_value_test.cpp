@@ -104,8 +104,9 @@ const std::map<std::string, TensorFunction>& functions() {
       {"dyisru", [](In x) { return dyisru(x[0], x[1], x[2], x[3]); }},
       {"rope", [](In x) { return rope(x[0], 1e4, 2); }},
       {"rope interleaved", [](In x) { return rope(x[0], 1e4, 2, RopeStyle::interleaved); }},
-      {"attention", [](In x) { return attention(x[0], x[1], x[2]); }},
-      {"attention with softcap", [](In x) { return attention(x[0], x[1], x[2], {.softcap = 0.5}); }},
+      {"attention", [](In x) { return attention(x[0], x[1], x[2], {.causal = true}); }},
+      {"attention with softcap",
+       [](In x) { return attention(x[0], x[1], x[2], {.causal = true, .softcap = 0.5}); }},
   };
   return all;
 }
@@ -404,9 +405,9 @@ TEST_CASE("causal attention does not see later keys") {
   const Tensor q = Rng(1).normal({1, 4, 2, 3}), k = Rng(2).normal({1, 4, 1, 3});
   const Tensor v = Rng(3).normal({1, 4, 1, 3});
   const Tensor later = concat({slice(k, 1, 0, 3), full({1, 1, 1, 3}, 99.0)}, 1);
-  const std::vector<float> a = slice(attention(q, k, v), 1, 0, 3).to_vector<float>();
-  CHECK(slice(attention(q, later, v), 1, 0, 3).to_vector<float>() == a);
-  CHECK(slice(attention(q, later, v, {.causal = false}), 1, 0, 3).to_vector<float>() != a);
+  const std::vector<float> a = slice(attention(q, k, v, {.causal = true}), 1, 0, 3).to_vector<float>();
+  CHECK(slice(attention(q, later, v, {.causal = true}), 1, 0, 3).to_vector<float>() == a);
+  CHECK(slice(attention(q, later, v), 1, 0, 3).to_vector<float>() != a);
 }
 
 TEST_CASE("views share their storage") {

@@ -32,7 +32,7 @@ struct Block {
     };
     const Tensor n = isobar::rms_norm(x, {c}, norm1, 1e-5);
     const Tensor a = isobar::attention(position(isobar::linear(n, q)), position(isobar::linear(n, k)),
-                                       split(isobar::linear(n, v)));
+                                       split(isobar::linear(n, v)), {.causal = true});
     const Tensor h = isobar::linear(isobar::reshape(a, x.shape()), o) + x;
     const Tensor m = isobar::rms_norm(h, {c}, norm2, 1e-5);
     return isobar::linear(isobar::silu(isobar::linear(m, gate)) * isobar::linear(m, up), down) + h;
