@@ -132,12 +132,24 @@ Tensor cast(const Tensor& x, Dtype dtype);  // x, or a copy in another dtype; in
 Tensor reshape(const Tensor& x, const Shape& shape);  // same elements in row-major order
 Tensor permute(const Tensor& x,
                const std::vector<int>& order);  // dimension d of y is dimension order[d] of x
-Tensor transpose(const Tensor& x, int dim0 = -2, int dim1 = -1);     // two dimensions swapped
-Tensor broadcast_to(const Tensor& x, const Shape& shape);            // repeats dimensions of extent one
+Tensor transpose(const Tensor& x, int dim0 = -2, int dim1 = -1);  // two dimensions swapped
+Tensor broadcast_to(const Tensor& x, const Shape& shape);         // repeats dimensions of extent one
+// The same where −1 keeps an extent: expand(x, {4, -1}).
+Tensor expand(const Tensor& x, const std::vector<int64_t>& sizes);
 Tensor slice(const Tensor& x, int dim, int64_t begin, int64_t end);  // begin ≤ i < end along dim
-Tensor unslice(const Tensor& x, int dim, int64_t begin,
-               int64_t extent);                         // x at `begin` in zeros of `extent` along dim
-Tensor concat(const std::vector<Tensor>& xs, int dim);  // joined along dim
+// x with rows of `value` added on both sides: {left, right, top, bottom, …}, the last dimension first. A
+// negative number takes rows away.
+Tensor pad(const Tensor& x, const std::vector<int64_t>& amounts, double value = 0);
+Tensor concat(const std::vector<Tensor>& xs, int dim = 0);  // joined along dim
+Tensor stack(const std::vector<Tensor>& xs, int dim = 0);   // joined along a new dimension dim
+// Pieces along dim with `size` rows each, the last one with what is left; or with these sizes.
+std::vector<Tensor> split(const Tensor& x, int64_t size, int dim = 0);
+std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int dim = 0);
+Tensor flip(const Tensor& x, const std::vector<int>& dims);  // in reverse order along each of dims
+// The last two dimensions of x on and below a diagonal (tril), or on and above (triu), zeros elsewhere.
+// Diagonal 0 is the main one, 1 the one above it, −1 the one below.
+Tensor tril(const Tensor& x, int64_t diagonal = 0);
+Tensor triu(const Tensor& x, int64_t diagonal = 0);
 // y[…, j, …] = x[…, indices[j], …] along dim; indices is 1-D, i32 or i64, each in [0, size(dim)).
 Tensor index_select(const Tensor& x, int dim, const Tensor& indices);
 // The adjoint of index: y[…, indices[j], …] += x[…, j, …] in zeros with `extent` along dim.
@@ -182,6 +194,7 @@ Tensor any(const Tensor& mask, const std::vector<int>& axes, bool keepdim = fals
 Tensor all(const Tensor& mask);
 Tensor all(const Tensor& mask, const std::vector<int>& axes, bool keepdim = false);
 Tensor sum_to_size(const Tensor& x, const Shape& shape);  // the adjoint of broadcast_to
+Tensor cumsum(const Tensor& x, int dim);                  // y[…, i, …] = Σ x[…, j, …] over j ≤ i
 
 // --- products
 // (…, M, K) · (…, K, N) → (…, M, N); leading dimensions broadcast. Both at least 2-D.

@@ -94,8 +94,6 @@ std::vector<OpRow> layout_rows() {
       {"slice the middle", [](In x) { return slice(x[0], 1, 2, 3); }, {normal(2, 4, 3)}},
       {"slice nothing", [](In x) { return slice(x[0], 0, 2, 2); }, {normal(4, 5)}},
       {"slice all", [](In x) { return slice(x[0], 0, 0, 4); }, {normal(4, 5)}},
-      {"unslice", [](In x) { return unslice(x[0], 1, 2, 7); }, {normal(3, 4)}},
-      {"unslice at the end", [](In x) { return unslice(x[0], -2, 2, 5); }, {normal(3, 4)}},
       {"concat rows", [](In x) { return concat({x[0], x[1]}, 0); }, {normal(2, 5), normal(3, 5)}},
       {"concat columns", [](In x) { return concat({x[0], x[1], x[2]}, -1); },
        {normal(3, 2), normal(3, 1), normal(3, 4)}},
@@ -401,7 +399,7 @@ const std::vector<OpRow>& op_rows() {
   static const std::vector<OpRow> rows = [] {
     std::vector<OpRow> all;
     for (auto part : {elementwise_rows, layout_rows, reduction_rows, product_rows, softmax_rows, norm_rows,
-                      saturating_rows, attention_rows, vocabulary_rows})
+                      saturating_rows, attention_rows, vocabulary_rows, layout_and_loss_rows})
       for (OpRow& row : part()) all.push_back(std::move(row));
     return all;
   }();

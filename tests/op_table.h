@@ -32,6 +32,8 @@ struct OpRow {
 };
 
 const std::vector<OpRow>& op_rows();
+// The part of it in op_table_layout.cpp.
+std::vector<OpRow> layout_and_loss_rows();
 
 // Parts of the table with files of their own.
 std::vector<OpRow> vocabulary_rows();  // op_table_elementwise.cpp

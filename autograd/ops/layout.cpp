@@ -3,7 +3,7 @@
 //
 //   y = reshape(x)         dx = reshape(dy)
 //   y = permute(x, order)  dx = permute(dy, order⁻¹)
-//   y = broadcast_to(x)    dx = Σ dy over what was repeated (done by the tape)
+//   y = broadcast_to(x), expand(x)    dx = Σ dy over what was repeated (done by the tape)
 #include <algorithm>
 
 #include "../../core/raw.h"
@@ -50,6 +50,23 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape) {
         x.shape(), shape);
   Tensor y = raw::as_strided(x, shape, broadcast_strides(x.shape(), x.strides(), shape));
   return record("broadcast_to", y, {x}, [](const Tensor& dy) { return dy; });
+}
+
+Tensor expand(const Tensor& x, const std::vector<int64_t>& sizes) {
+  const int added = static_cast<int>(sizes.size()) - x.ndim();
+  bool fits = added >= 0 && sizes.size() <= max_dims;
+  std::vector<int64_t> extents = sizes;
+  for (int d = 0; fits && d < static_cast<int>(sizes.size()); ++d) {
+    const int64_t from = d < added ? -1 : x.size(d - added);  // −1: there is no such dimension
+    if (extents[d] == -1) extents[d] = from;
+    fits = extents[d] >= 0 && (from == -1 || from == 1 || from == extents[d]);
+  }
+  check(
+      fits,
+      "expand: {} does not expand to [{}]; only extents of one are repeated, new dimensions come first, and "
+      "-1 keeps an extent that is there",
+      x.shape(), fmt::join(sizes, ", "));
+  return broadcast_to(x, Shape(extents));
 }
 
 }  // namespace isobar

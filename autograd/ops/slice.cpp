@@ -1,58 +1,32 @@
-// Cutting and joining along one dimension. slice and unslice are each other's gradient.
+// Cutting and joining along one dimension.
 //
 //   y = slice(x, begin, end)     dx = dy in zeros, at begin
-//   y = unslice(x, begin, n)     dx = slice(dy, begin, begin + size of x)
 //   y = concat(x₀, x₁, …)        dx_i = the slice of dy that came from x_i
+//   stack, split                 by composition
 #include <algorithm>
+#include <array>
 
 #include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "window.h"
 
 namespace isobar {
-namespace {
-
-// The window begin ≤ i < end of x along dim, not recorded.
-Tensor window(const Tensor& x, int dim, int64_t begin, int64_t end) {
-  return raw::as_strided(x, x.shape().with(dim, end - begin), x.strides(),
-                         begin * x.strides()[x.shape().index(dim)]);
-}
-
-// Copies `from` into the window of `to` that starts at `begin` along dim. Both are cut into (outer, along,
-// inner).
-void write_window(Tensor& to, int dim, int64_t begin, const Tensor& from) {
-  const Tensor packed = raw::contiguous(from);
-  int64_t outer = 1, inner = 1;
-  for (int d = 0; d < dim; ++d) outer *= to.size(d);
-  for (int d = dim + 1; d < to.ndim(); ++d) inner *= to.size(d);
-  const int64_t block = packed.size(dim) * inner, step = to.size(dim) * inner;
-  dispatch_any(to.dtype(), [&]<class T>() {
-    const T* x = packed.data<T>();
-    T* y = raw::write<T>(to) + begin * inner;
-    for (int64_t o = 0; o < outer; ++o) std::copy_n(x + o * block, block, y + o * step);
-  });
-}
-
-}  // namespace
 
 Tensor slice(const Tensor& x, int dim, int64_t begin, int64_t end) {
   const int d = x.shape().index(dim);
   check(0 <= begin && begin <= end && end <= x.size(d),
         "slice: wanted 0 <= begin <= end <= {} along dimension {} of {}, got {} and {}", x.size(d), d,
         x.shape(), begin, end);
-  Tensor y = window(x, d, begin, end);
-  return record("slice", y, {x},
-                [d, begin, extent = x.size(d)](const Tensor& dy) { return unslice(dy, d, begin, extent); });
-}
-
-Tensor unslice(const Tensor& x, int dim, int64_t begin, int64_t extent) {
-  const int d = x.shape().index(dim);
-  check(begin >= 0 && begin + x.size(d) <= extent,
-        "unslice: {} at {} does not fit into {} along dimension {}", x.shape(), begin, extent, d);
-  Tensor y = zeros(x.shape().with(d, extent), x.dtype());
-  write_window(y, d, begin, x);
-  return record("unslice", y, {x},
-                [d, begin, end = begin + x.size(d)](const Tensor& dy) { return slice(dy, d, begin, end); });
+  // Nothing of x is referred to by a window of no rows, whose origin may be x's end.
+  const int64_t offset = begin == end ? 0 : begin * x.strides()[d];
+  Tensor y = raw::as_strided(x, x.shape().with(d, end - begin), x.strides(), offset);
+  return record("slice", y, {x}, [d, begin, after = x.size(d) - end](const Tensor& dy) {
+    std::vector<int64_t> amounts(2 * (dy.ndim() - d));
+    amounts.end()[-2] = begin;
+    amounts.end()[-1] = after;
+    return pad(dy, amounts);
+  });
 }
 
 Tensor concat(const std::vector<Tensor>& xs, int dim) {
@@ -69,12 +43,56 @@ Tensor concat(const std::vector<Tensor>& xs, int dim) {
     inputs.push_back(&x);
   }
   Tensor y(xs[0].shape().with(d, begins.back()), xs[0].dtype());
-  for (size_t i = 0; i < xs.size(); ++i) write_window(y, d, begins[i], xs[i]);
+  for (size_t i = 0; i < xs.size(); ++i) {
+    std::array<int64_t, max_dims> begin{};
+    begin[d] = begins[i];
+    write_window(y, begin, xs[i]);
+  }
   return record("concat", y, std::span<const Tensor* const>(inputs), [d, begins](const Tensor& dy) {
     std::vector<Tensor> dx;
     for (size_t i = 0; i + 1 < begins.size(); ++i) dx.push_back(slice(dy, d, begins[i], begins[i + 1]));
     return dx;
   });
+}
+
+Tensor stack(const std::vector<Tensor>& xs, int dim) {
+  check(!xs.empty(), "stack: wanted at least one tensor");
+  const int ndim = xs[0].ndim(), d = dim < 0 ? dim + ndim + 1 : dim;
+  check(0 <= d && d <= ndim && ndim < max_dims, "stack: {} has no room for a new dimension {}", xs[0].shape(),
+        dim);
+  std::vector<Tensor> rows;
+  for (const Tensor& x : xs) {
+    check(x.shape() == xs[0].shape() && x.dtype() == xs[0].dtype(),
+          "stack: wanted tensors of one shape and dtype, got {} {} and {} {}", xs[0].shape(), xs[0].dtype(),
+          x.shape(), x.dtype());
+    rows.push_back(reshape(x, x.shape().inserted(d, 1)));
+  }
+  return concat(rows, d);
+}
+
+std::vector<Tensor> split(const Tensor& x, int64_t size, int dim) {
+  const int64_t extent = x.size(dim);
+  check(size > 0 || (size == 0 && extent == 0), "split: cannot cut {} rows into pieces of {}", extent, size);
+  std::vector<int64_t> sizes;
+  for (int64_t begin = 0; begin < extent; begin += sizes.back())
+    sizes.push_back(std::min(size, extent - begin));
+  if (sizes.empty()) sizes.push_back(0);
+  return split(x, sizes, dim);
+}
+
+std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int dim) {
+  const int64_t extent = x.size(dim);
+  int64_t rest = extent;
+  for (const int64_t size : sizes) rest = size >= 0 && size <= rest ? rest - size : -1;
+  check(rest == 0, "split: the sizes {} must add up to {}, dimension {} of {}", fmt::join(sizes, ", "),
+        extent, dim, x.shape());
+  std::vector<Tensor> pieces;
+  int64_t begin = 0;
+  for (const int64_t size : sizes) {
+    pieces.push_back(slice(x, dim, begin, begin + size));
+    begin += size;
+  }
+  return pieces;
 }
 
 }  // namespace isobar

@@ -13,7 +13,7 @@ Tensor norm_of(const Tensor& x, const Tensor& weight) {
 }
 
 // (B, T, C) → (B, H, T, C/H)
-Tensor split(const Tensor& x, int64_t heads) {
+Tensor split_heads(const Tensor& x, int64_t heads) {
   return isobar::permute(isobar::reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), {0, 2, 1, 3});
 }
 
@@ -96,11 +96,11 @@ Tensor forward(const Parameters& parameters, const Config& config, const Tensor&
       return isobar::matmul(y, isobar::transpose(parameters.at(at + name)));
     };
     const Tensor n = norm_of(x, parameters.at(at + "norm1"));
-    const Tensor q = turned(split(times(n, "q"), config.heads)),
-                 k = turned(split(times(n, "k"), config.heads));
+    const Tensor q = turned(split_heads(times(n, "q"), config.heads)),
+                 k = turned(split_heads(times(n, "k"), config.heads));
     const Tensor z = isobar::matmul(q, isobar::transpose(k)) / std::sqrt(double(q.size(3))) + mask;
-    const Tensor y =
-        isobar::permute(isobar::matmul(isobar::softmax(z), split(times(n, "v"), config.heads)), {0, 2, 1, 3});
+    const Tensor y = isobar::permute(
+        isobar::matmul(isobar::softmax(z), split_heads(times(n, "v"), config.heads)), {0, 2, 1, 3});
     x = x + times(isobar::reshape(y, x.shape()), "o");
     const Tensor m = norm_of(x, parameters.at(at + "norm2"));
     const Tensor gate = times(m, "gate");

@@ -1,0 +1,65 @@
+// Rows of the op table: layout.
+#include "../autograd/ops.h"
+#include "op_table.h"
+
+namespace isobar {
+namespace {
+
+// One row a line reads best: the formatter would spread each over four.
+// clang-format off
+
+std::vector<OpRow> layout_rows() {
+  return {
+      {"expand", [](In x) { return expand(x[0], {3, 4, 5}); }, {normal(4, 1)}},
+      {"expand keeping an extent", [](In x) { return expand(x[0], {2, -1, 5, -1}); }, {normal(3, 1, 2)}},
+      {"expand to nothing", [](In x) { return expand(x[0], {0, -1}); }, {normal(1, 5)}},
+      {"expand a single number", [](In x) { return expand(x[0], {2, 3}); }, {normal()}},
+      {"pad", [](In x) { return pad(x[0], {1, 2}); }, {normal(3, 4)}},
+      {"pad two dimensions", [](In x) { return pad(x[0], {1, 0, 2, 3}, 7); }, {normal(2, 3, 4)}},
+      {"pad the first of three", [](In x) { return pad(x[0], {0, 0, 0, 0, 2, 1}); }, {normal(2, 3, 4)}},
+      {"pad and crop", [](In x) { return pad(x[0], {-1, 2, 3, -2}, 0.5); }, {normal(3, 4)}},
+      {"pad cropping all", [](In x) { return pad(x[0], {-3, -1, 1, 1}, 2); }, {normal(3, 4)}},
+      {"pad by nothing", [](In x) { return pad(x[0], {}); }, {normal(3, 4)}},
+      {"pad around nothing", [](In x) { return pad(x[0], {2, 1}, 3); }, {normal(3, 0)}},
+      {"pad of many", [](In x) { return pad(x[0], {3, 4, 5, 6}); }, {normal(30, 65, 33)}},
+      {"stack", [](In x) { return stack({x[0], x[1], x[0]}); }, {normal(3, 5), normal(3, 5)}},
+      {"stack along the last", [](In x) { return stack({x[0], x[1]}, -1); }, {normal(3, 5), normal(3, 5)}},
+      {"stack in the middle", [](In x) { return stack({x[0], x[1]}, 1); }, {normal(3, 5), normal(3, 5)}},
+      {"stack single numbers", [](In x) { return stack({x[0], x[1]}); }, {normal(), normal()}},
+      {"stack nothing", [](In x) { return stack({x[0], x[0]}, 1); }, {normal(3, 0)}},
+      {"split by a size", [](In x) { return split(x[0], 2)[2] * split(x[0], 2)[0]; }, {normal(5, 3)}},
+      {"split by sizes", [](In x) {
+         const std::vector<Tensor> y = split(x[0], {2, 0, 3}, -1);
+         return concat({y[2], y[1], y[0] * y[0]}, 1);
+       }, {normal(4, 5)}},
+      {"flip", [](In x) { return flip(x[0], {0}); }, {normal(3, 5)}},
+      {"flip two dimensions", [](In x) { return flip(x[0], {-1, 1}); }, {normal(2, 3, 5)}},
+      {"flip none", [](In x) { return flip(x[0], {}); }, {normal(3, 5)}},
+      {"flip nothing", [](In x) { return flip(x[0], {0, 1}); }, {normal(0, 5)}},
+      {"tril", [](In x) { return tril(x[0]); }, {normal(4, 4)}},
+      {"tril above the diagonal", [](In x) { return tril(x[0], 1); }, {normal(2, 3, 5)}},
+      {"tril far below", [](In x) { return tril(x[0], -9); }, {normal(3, 5)}},
+      {"tril of many", [](In x) { return tril(x[0], 3); }, {normal(5, 65, 70)}},
+      {"triu", [](In x) { return triu(x[0]); }, {normal(4, 4)}},
+      {"triu below the diagonal", [](In x) { return triu(x[0], -1); }, {normal(2, 5, 3)}},
+      {"triu of nothing", [](In x) { return triu(x[0]); }, {normal(2, 0, 3)}},
+      {"cumsum", [](In x) { return cumsum(x[0], 0); }, {normal(4, 5)}},
+      {"cumsum of rows", [](In x) { return cumsum(x[0], -1); }, {normal(3, 17)}},
+      {"cumsum in the middle", [](In x) { return cumsum(x[0], 1); }, {normal(2, 4, 3)}},
+      {"cumsum of nothing", [](In x) { return cumsum(x[0], 0); }, {normal(0, 5)}},
+      {"cumsum of many", [](In x) { return cumsum(x[0], 1); }, {normal(30, 129, 20)}},
+  };
+}
+
+// clang-format on
+
+}  // namespace
+
+std::vector<OpRow> layout_and_loss_rows() {
+  std::vector<OpRow> all;
+  for (auto part : {layout_rows})
+    for (OpRow& row : part()) all.push_back(std::move(row));
+  return all;
+}
+
+}  // namespace isobar
