@@ -150,10 +150,18 @@ Tensor flip(const Tensor& x, const std::vector<int>& dims);  // in reverse order
 // Diagonal 0 is the main one, 1 the one above it, −1 the one below.
 Tensor tril(const Tensor& x, int64_t diagonal = 0);
 Tensor triu(const Tensor& x, int64_t diagonal = 0);
-// y[…, j, …] = x[…, indices[j], …] along dim; indices is 1-D, i32 or i64, each in [0, size(dim)).
+
+// --- indexing. Indices are i32 or i64, each in [0, extent); a backward refuses indices that were overwritten
+// y[…, j, …] = x[…, indices[j], …] along dim; indices is 1-D.
 Tensor index_select(const Tensor& x, int dim, const Tensor& indices);
-// The adjoint of index: y[…, indices[j], …] += x[…, j, …] in zeros with `extent` along dim.
-Tensor index_add(const Tensor& x, int dim, const Tensor& indices, int64_t extent);
+// x with y[…, indices[j], …] += src[…, j, …] for every j; indices is 1-D.
+Tensor index_add(const Tensor& x, int dim, const Tensor& indices, const Tensor& src);
+// y[i, j, …] = x[index[i, j, …], j, …] for dim 0. index has as many dimensions as x, and no other dimension
+// than dim is longer than x's.
+Tensor gather(const Tensor& x, int dim, const Tensor& index);
+// x with y[index[i, j, …], j, …] += src[i, j, …] for dim 0; src is at least as large as index, and what lies
+// beyond index is left out.
+Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& src);
 
 // --- reductions over the named axes, or over all where no list is given; an empty list throws. keepdim
 //     leaves extents of one

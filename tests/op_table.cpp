@@ -105,11 +105,6 @@ std::vector<OpRow> layout_rows() {
       {"index_select the middle", [](In x) { return index_select(x[0], 1, x[1]); }, {normal(2, 4, 3), indices(4, 6)}},
       {"index_select with no indices", [](In x) { return index_select(x[0], 0, x[1]); }, {normal(4, 5), indices(4, 0)}},
       {"index_select of many", [](In x) { return index_select(x[0], 0, x[1]); }, {normal(50, 129), indices(50, 400)}},
-      {"index_add rows", [](In x) { return index_add(x[0], 0, x[1], 4); }, {normal(7, 5), indices(4, 7)}},
-      {"index_add columns", [](In x) { return index_add(x[0], 1, x[1], 6); },
-       {normal(3, 4), indices_i32(6, 4)}},
-      {"index_add of many", [](In x) { return index_add(x[0], 0, x[1], 50); },
-       {normal(400, 129), indices(50, 400)}},
   };
 }
 

@@ -1,4 +1,4 @@
-// Rows of the op table: layout.
+// Rows of the op table: layout and indexing.
 #include "../autograd/ops.h"
 #include "op_table.h"
 
@@ -51,13 +51,39 @@ std::vector<OpRow> layout_rows() {
   };
 }
 
+std::vector<OpRow> indexing_rows() {
+  return {
+      {"index_add", [](In x) { return index_add(x[0], 0, x[1], x[2]); }, {normal(4, 5), indices(4, 7), normal(7, 5)}},
+      {"index_add columns", [](In x) { return index_add(x[0], 1, x[1], x[2]); },
+       {normal(3, 6), indices_i32(6, 4), normal(3, 4)}},
+      {"index_add no rows", [](In x) { return index_add(x[0], 0, x[1], x[2]); }, {normal(4, 5), indices(4, 0), normal(0, 5)}},
+      {"index_add of many", [](In x) { return index_add(x[0], 0, x[1], x[2]); },
+       {normal(50, 129), indices(50, 400), normal(400, 129)}},
+      {"gather", [](In x) { return gather(x[0], 0, x[1]); }, {normal(4, 5), indices(4, 7, 5)}},
+      {"gather columns", [](In x) { return gather(x[0], -1, x[1]); }, {normal(4, 5), indices_i32(5, 4, 2)}},
+      {"gather from a part", [](In x) { return gather(x[0], 1, x[1]); }, {normal(3, 4, 5), indices(4, 2, 6, 3)}},
+      {"gather nothing", [](In x) { return gather(x[0], 0, x[1]); }, {normal(4, 5), indices(4, 0, 5)}},
+      {"gather of many", [](In x) { return gather(x[0], 1, x[1]); }, {normal(60, 129), indices(129, 50, 300)}},
+      {"scatter_add", [](In x) { return scatter_add(x[0], 0, x[1], x[2]); },
+       {normal(4, 5), indices(4, 7, 5), normal(7, 5)}},
+      {"scatter_add columns", [](In x) { return scatter_add(x[0], 1, x[1], x[2]); },
+       {normal(4, 5), indices_i32(5, 4, 2), normal(4, 2)}},
+      {"scatter_add of a part", [](In x) { return scatter_add(x[0], 1, x[1], x[2]); },
+       {normal(3, 4, 5), indices(4, 2, 6, 3), normal(4, 7, 3)}},
+      {"scatter_add nothing", [](In x) { return scatter_add(x[0], 0, x[1], x[2]); },
+       {normal(4, 5), indices(4, 0, 5), normal(0, 5)}},
+      {"scatter_add of many", [](In x) { return scatter_add(x[0], 1, x[1], x[2]); },
+       {normal(60, 129), indices(129, 50, 300), normal(50, 300)}},
+  };
+}
+
 // clang-format on
 
 }  // namespace
 
 std::vector<OpRow> layout_and_loss_rows() {
   std::vector<OpRow> all;
-  for (auto part : {layout_rows})
+  for (auto part : {layout_rows, indexing_rows})
     for (OpRow& row : part()) all.push_back(std::move(row));
   return all;
 }

@@ -104,7 +104,7 @@ TEST_CASE("an index out of range is named with its position") {
           index_select(f32({4, 2}), 0, integers({0, 4}));
         }) == "index_select: index 4 at position 1 is outside of [0, 4)");
   CHECK(message_of([] {
-          index_add(f32({1, 2}), 0, integers({-1}), 4);
+          index_add(f32({4, 2}), 0, integers({-1}), f32({1, 2}));
         }) == "index_add: index -1 at position 0 is outside of [0, 4)");
   CHECK(message_of([] {
           embedding(integers({2, 7}), f32({7, 2}));

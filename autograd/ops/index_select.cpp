@@ -1,26 +1,18 @@
-// Picking by index. index and index_add are each other's gradient.
+// Picking and adding whole rows by index.
 //
-//   y[…, j, …] = x[…, i_j, …]      dx[…, i_j, …] += dy[…, j, …]
-//   y[…, i_j, …] += x[…, j, …]     dx[…, j, …] = dy[…, i_j, …]
+//   index_select   y[…, j, …] = x[…, i_j, …]               dx[…, i_j, …] += dy[…, j, …]
+//   index_add      y = x, then y[…, i_j, …] += src[…, j, …]   dx = dy, dsrc[…, j, …] = dy[…, i_j, …]
+//   embedding      index_select of rows, under the indices' shape
+#include <array>
+
 #include "../../core/kernels/gather.h"
 #include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
+#include "indices.h"
 
 namespace isobar {
 namespace {
-
-// The indices as contiguous i64, all in [0, extent).
-Tensor checked(const char* op, const Tensor& indices, int64_t extent) {
-  check(is_integer(indices.dtype()), "{}: wanted integer indices (i32 or i64), got {}", op, indices.dtype());
-  const Tensor result =
-      raw::contiguous((indices.dtype() == Dtype::i64 ? indices : raw::cast(indices, Dtype::i64))).detach();
-  const int64_t* index = result.data<int64_t>();
-  for (int64_t j = 0; j < result.numel(); ++j)
-    check(index[j] >= 0 && index[j] < extent, "{}: index {} at position {} is outside of [0, {})", op,
-          index[j], j, extent);
-  return result;
-}
 
 // x seen as (outer, along dim, inner).
 struct Blocks {
@@ -31,7 +23,23 @@ struct Blocks {
   }
 };
 
-// Gathers along d; `at` has been checked.
+Tensor pick(const char* op, const Tensor& x, int d, const Tensor& at);
+
+// Zeros with `extent` along d, to which the rows of x are added; `at` has been checked.
+Tensor add_rows(const Tensor& x, int d, const Tensor& at, int64_t extent) {
+  const Tensor packed = raw::contiguous(x);
+  Tensor y(x.shape().with(d, extent), x.dtype());
+  const Blocks blocks(x.shape(), d);
+  dispatch_float("index_add", x.dtype(), [&]<class T>() {
+    kernels::scatter_add(blocks.outer, extent, blocks.inner, at.numel(), at.data<int64_t>(), packed.data<T>(),
+                         raw::write<T>(y));
+  });
+  return record("index_add", y, {x, at}, [d, at](const Tensor& dy) {
+    return std::array{pick("index_select", dy, d, at), Tensor()};
+  });
+}
+
+// The rows of x along d that `at` names; it has been checked.
 Tensor pick(const char* op, const Tensor& x, int d, const Tensor& at) {
   const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape().with(d, at.numel()), x.dtype());
@@ -40,8 +48,9 @@ Tensor pick(const char* op, const Tensor& x, int d, const Tensor& at) {
     kernels::gather(blocks.outer, x.size(d), blocks.inner, at.numel(), at.data<int64_t>(), packed.data<T>(),
                     raw::write<T>(y));
   });
-  return record(op, y, {x},
-                [d, at, extent = x.size(d)](const Tensor& dy) { return index_add(dy, d, at, extent); });
+  return record(op, y, {x, at}, [d, at, extent = x.size(d)](const Tensor& dy) {
+    return std::array{add_rows(dy, d, at, extent), Tensor()};
+  });
 }
 
 }  // namespace
@@ -49,23 +58,15 @@ Tensor pick(const char* op, const Tensor& x, int d, const Tensor& at) {
 Tensor index_select(const Tensor& x, int dim, const Tensor& indices) {
   check(indices.ndim() == 1, "index_select: wanted a list of indices, got {}", indices.shape());
   const int d = x.shape().index(dim);
-  return pick("index_select", x, d, checked("index_select", indices, x.size(d)));
+  return pick("index_select", x, d, checked_indices("index_select", indices, x.size(d)));
 }
 
-Tensor index_add(const Tensor& x, int dim, const Tensor& indices, int64_t extent) {
+Tensor index_add(const Tensor& x, int dim, const Tensor& indices, const Tensor& src) {
   const int d = x.shape().index(dim);
-  check(indices.ndim() == 1 && indices.numel() == x.size(d),
-        "index_add: wanted {} indices for dimension {} of {}, got {}", x.size(d), d, x.shape(),
-        indices.shape());
-  const Tensor at = checked("index_add", indices, extent);
-  const Tensor packed = raw::contiguous(x);
-  Tensor y(x.shape().with(d, extent), x.dtype());
-  const Blocks blocks(x.shape(), d);
-  dispatch_float("index_add", x.dtype(), [&]<class T>() {
-    kernels::scatter_add(blocks.outer, extent, blocks.inner, at.numel(), at.data<int64_t>(), packed.data<T>(),
-                         raw::write<T>(y));
-  });
-  return record("index_add", y, {x}, [d, at](const Tensor& dy) { return index_select(dy, d, at); });
+  check(indices.ndim() == 1 && src.shape() == x.shape().with(d, indices.numel()),
+        "index_add: src must be x {} with one row for each index along dimension {}, got {} for indices {}",
+        x.shape(), d, src.shape(), indices.shape());
+  return x + add_rows(src, d, checked_indices("index_add", indices, x.size(d)), x.size(d));
 }
 
 Tensor embedding(const Tensor& indices, const Tensor& weight) {
@@ -73,7 +74,7 @@ Tensor embedding(const Tensor& indices, const Tensor& weight) {
   check(indices.ndim() < max_dims, "embedding: indices {} have no room for another dimension",
         indices.shape());
   const Tensor list = raw::as_strided(raw::contiguous(indices), Shape{indices.numel()}, Strides{1});
-  const Tensor rows = pick("embedding", weight, 0, checked("embedding", list, weight.size(0)));
+  const Tensor rows = pick("embedding", weight, 0, checked_indices("embedding", list, weight.size(0)));
   return reshape(rows, indices.shape().inserted(indices.ndim(), weight.size(1)));
 }
 

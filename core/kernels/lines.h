@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "../parallel.h"
+#include "../shape.h"
+#include "scratch.h"
 
 namespace isobar::kernels {
 
@@ -23,6 +25,62 @@ void cumulative_sums(int64_t outer, int64_t n, int64_t inner, const T* x, T* y) 
         y[start + i * inner] = static_cast<T>(sum);
       }
     }
+  });
+}
+
+// The lines of an array of indices along dimension `dim`, and those of a larger array whose elements the
+// indices name: they agree in all other indices.
+struct IndexedLines {
+  Shape lines;                // the array of indices, extent one along dim
+  Strides small, large;       // of the two arrays
+  int64_t count, small_step;  // indices in a line
+  int64_t rows, large_step;   // elements in a line of the large array
+
+  IndexedLines(const Shape& index, const Shape& array, int dim)
+      : lines(index.with(dim, 1)),
+        small(index.strides()),
+        large(array.strides()),
+        count(index[dim]),
+        small_step(small[dim]),
+        rows(array[dim]),
+        large_step(large[dim]) {}
+
+  // body(start in the small array, start in the large one) for every line.
+  template <class Body>
+  void for_each(int64_t cost, const Body& body) const {
+    parallel_for(lines.numel(), std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(cost, 1)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t line = begin; line < end; ++line) {
+                     int64_t rest = line, at_small = 0, at_large = 0;
+                     for (int d = lines.ndim() - 1; d >= 0; --d) {
+                       at_small += rest % lines[d] * small[d];
+                       at_large += rest % lines[d] * large[d];
+                       rest /= lines[d];
+                     }
+                     body(at_small, at_large);
+                   }
+                 });
+  }
+};
+
+// y[j] = x[index[j]] in every line; y has the shape of index.
+template <class T>
+void gather_lines(const IndexedLines& at, const int64_t* index, const T* x, T* y) {
+  at.for_each(at.count, [&](int64_t small, int64_t large) {
+    for (int64_t j = small; j < small + at.count * at.small_step; j += at.small_step)
+      y[j] = x[large + index[j] * at.large_step];
+  });
+}
+
+// y[index[j]] += x[j] for j in order in every line, in double; x has the shape of index.
+template <class T>
+void scatter_add_lines(const IndexedLines& at, const int64_t* index, const T* x, T* y) {
+  at.for_each(at.count + at.rows, [&](int64_t small, int64_t large) {
+    const Scratch<double> sum(at.rows);
+    for (int64_t r = 0; r < at.rows; ++r) sum[r] = static_cast<double>(y[large + r * at.large_step]);
+    for (int64_t j = small; j < small + at.count * at.small_step; j += at.small_step)
+      sum[index[j]] += static_cast<double>(x[j]);
+    for (int64_t r = 0; r < at.rows; ++r) y[large + r * at.large_step] = static_cast<T>(sum[r]);
   });
 }
 
