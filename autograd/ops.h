@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "../core/rng.h"
@@ -209,6 +210,10 @@ Tensor cumsum(const Tensor& x, int dim);                  // y[…, i, …] = Σ
 Tensor matmul(const Tensor& a, const Tensor& b);
 // x Wᵀ + bias: x (…, K), weight (N, K), bias (N) or undefined → (…, N).
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+// A sum of products by letters, one for each dimension: "bij,bjk->bik" is a batched matmul, "ij->ji" a
+// transpose. One or two operands; letters missing in the output are summed; without "->" the output has the
+// letters that occur once, in alphabetical order.
+Tensor einsum(std::string_view equation, const std::vector<Tensor>& xs);
 // Rows of weight (V, C) at indices (…) in [0, V) → (…, C).
 Tensor embedding(const Tensor& indices, const Tensor& weight);
 

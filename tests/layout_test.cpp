@@ -1,4 +1,4 @@
-// Layout: values that PyTorch 1.13.1 prints, edges, and what is refused.
+// Layout and einsum: values that PyTorch 1.13.1 prints, edges, and what is refused.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -103,6 +103,27 @@ TEST_CASE("cumsum adds in double, with the same bits for 1, 2, 3 and 8 threads")
   std::vector<std::vector<float>> sums;
   for_thread_counts([&] { sums.push_back(cumsum(x, 1).to_vector<float>()); });
   for (const auto& sum : sums) CHECK(sum == sums[0]);
+}
+
+TEST_CASE("einsum says what it does not cover") {
+  const Tensor m = counted({2, 2});
+  const std::string covered = "; covered are one or two operands of distinct letters, as in \"bij,bjk->bik\"";
+  CHECK(message_of([&] { einsum("ii->i", {m}); }) ==
+        "einsum: cannot read \"ii->i\": 'i' occurs twice in \"ii\"" + covered);
+  CHECK(message_of([&] { einsum("...ij->...ji", {m}); }) ==
+        "einsum: cannot read \"...ij->...ji\": '.' is not a letter" + covered);
+  CHECK(message_of([&] {
+          einsum("ij,jk,kl->il", {m, m, m});
+        }) == "einsum: cannot read \"ij,jk,kl->il\" with 3 operands" + covered);
+  CHECK(message_of([&] { einsum("ij,jk->ik", {m}); }) ==
+        "einsum: \"ij,jk->ik\" names 2 operands, got 1 tensors");
+  CHECK(message_of([&] { einsum("ijk->i", {m}); }) ==
+        "einsum: \"ijk\" of \"ijk->i\" needs 3 dimensions, got [2, 2]");
+  CHECK(message_of([&] { einsum("ij->ik", {m}); }) ==
+        "einsum: the output of \"ij->ik\" has the letter 'k', which no operand has");
+  CHECK(message_of([&] {
+          einsum("ij,jk->ik", {m, counted({3, 2})});
+        }) == "einsum: 'j' is 2 in \"ij\" [2, 2] and 3 in \"jk\" [3, 2]");
 }
 
 }  // namespace isobar

@@ -1,4 +1,4 @@
-// Rows of the op table: layout and indexing.
+// Rows of the op table: layout, indexing and einsum.
 #include "../autograd/ops.h"
 #include "op_table.h"
 
@@ -77,13 +77,38 @@ std::vector<OpRow> indexing_rows() {
   };
 }
 
+OpRow einsum_row(const std::string& what, const std::string& equation, std::vector<InputMaker> inputs) {
+  return {"einsum " + what, [equation](In x) { return einsum(equation, x); }, std::move(inputs)};
+}
+
+std::vector<OpRow> einsum_rows() {
+  return {
+      einsum_row("matmul", "ij,jk->ik", {normal(3, 5), normal(5, 4)}),
+      einsum_row("implied output", "ij,jk", {normal(3, 5), normal(5, 4)}),
+      einsum_row("batched", "bij,bjk->bik", {normal(2, 3, 5), normal(2, 5, 4)}),
+      einsum_row("batch in the middle", "bthd,bshd->bhts", {normal(2, 3, 2, 5), normal(2, 4, 2, 5)}),
+      einsum_row("permuted output", "ij,jk->ki", {normal(3, 5), normal(5, 4)}),
+      einsum_row("outer product", "i,j->ij", {normal(3), normal(5)}),
+      einsum_row("inner product", "i,i->", {normal(5), normal(5)}),
+      einsum_row("elementwise", "ij,ij->ij", {normal(3, 5), normal(3, 5)}),
+      einsum_row("by a number", "ij,->ji", {normal(3, 5), normal()}),
+      einsum_row("two contracted", "ijk,jkl->il", {normal(2, 3, 4), normal(3, 4, 5)}),
+      einsum_row("letters summed first", "ija,jkb->ik", {normal(2, 3, 4), normal(3, 5, 2)}),
+      einsum_row("an extent of one", "ij,jk->ik", {normal(3, 1), normal(5, 4)}),
+      einsum_row("over nothing", "ij,jk->ik", {normal(3, 0), normal(0, 4)}),
+      einsum_row("permute", "ijk->kij", {normal(2, 3, 4)}),
+      einsum_row("sum", " i j -> i ", {normal(3, 5)}),
+      einsum_row("sum of all", "ij->", {normal(3, 5)}),
+  };
+}
+
 // clang-format on
 
 }  // namespace
 
 std::vector<OpRow> layout_and_loss_rows() {
   std::vector<OpRow> all;
-  for (auto part : {layout_rows, indexing_rows})
+  for (auto part : {layout_rows, indexing_rows, einsum_rows})
     for (OpRow& row : part()) all.push_back(std::move(row));
   return all;
 }
