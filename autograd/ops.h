@@ -228,6 +228,20 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
                             int64_t ignore_index = -100);
 
+// Losses between an input and a target, element by element. Both have one shape: nothing broadcasts. A target
+// that needs a gradient receives it.
+enum class Reduction { mean, sum, none };
+// (input − target)².
+Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean);
+// |input − target|; slope 0 at 0.
+Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean);
+// d²/2 where |d| ≤ delta, else delta · (|d| − delta/2) (Huber 1964); d = input − target.
+Tensor huber_loss(const Tensor& input, const Tensor& target, double delta = 1,
+                  Reduction reduction = Reduction::mean);
+// −(target · ln p + (1 − target) · ln(1 − p)), p = sigmoid(input); finite for logits of any size.
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                        Reduction reduction = Reduction::mean);
+
 // --- normalization. weight and bias have the shape that is normalized (the last dimensions of x), or are
 //     undefined for 1 and 0
 // (x − mean) / √(var + eps) · weight + bias, population variance (Ba et al. 2016). `normalized_shape` names

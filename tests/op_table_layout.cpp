@@ -1,4 +1,4 @@
-// Rows of the op table: layout, indexing and einsum.
+// Rows of the op table: layout, indexing, einsum, and losses between an input and a target.
 #include "../autograd/ops.h"
 #include "op_table.h"
 
@@ -102,13 +102,35 @@ std::vector<OpRow> einsum_rows() {
   };
 }
 
+std::vector<OpRow> loss_rows() {
+  const std::vector<InputMaker> pair{normal(3, 5), normal(3, 5)};
+  return {
+      {"mse_loss", [](In x) { return mse_loss(x[0], x[1]); }, pair},
+      {"mse_loss summed", [](In x) { return mse_loss(x[0], x[1], Reduction::sum); }, pair},
+      {"mse_loss of each", [](In x) { return mse_loss(x[0], x[1], Reduction::none); }, pair},
+      {"mse_loss of many", [](In x) { return mse_loss(x[0], x[1]); }, {normal(300, 129), normal(300, 129)}},
+      {"l1_loss", [](In x) { return l1_loss(x[0], x[1]); }, pair},
+      {"l1_loss summed", [](In x) { return l1_loss(x[0], x[1], Reduction::sum); }, pair},
+      {"huber_loss", [](In x) { return huber_loss(x[0], x[1]); }, pair},
+      {"huber_loss of each", [](In x) { return huber_loss(x[0], x[1], 0.3, Reduction::none); }, pair},
+      {"huber_loss of one", [](In x) { return huber_loss(x[0], x[1], 2); }, {normal(), normal()}},
+      {"binary_cross_entropy_with_logits", [](In x) { return binary_cross_entropy_with_logits(x[0], x[1]); },
+       {normal(3, 5), uniform(0, 1, 3, 5)}},
+      {"binary_cross_entropy_with_logits far out",
+       [](In x) { return binary_cross_entropy_with_logits(x[0], x[1], Reduction::none); },
+       {scaled(20, 3, 5), uniform(0, 1, 3, 5)}},
+      {"binary_cross_entropy_with_logits of nothing",
+       [](In x) { return binary_cross_entropy_with_logits(x[0], x[1], Reduction::sum); },
+       {normal(0, 5), normal(0, 5)}},
+  };
+}
 // clang-format on
 
 }  // namespace
 
 std::vector<OpRow> layout_and_loss_rows() {
   std::vector<OpRow> all;
-  for (auto part : {layout_rows, indexing_rows, einsum_rows})
+  for (auto part : {layout_rows, indexing_rows, einsum_rows, loss_rows})
     for (OpRow& row : part()) all.push_back(std::move(row));
   return all;
 }
