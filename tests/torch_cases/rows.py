@@ -1,0 +1,154 @@
+"""The rows of torch_cases.py: for each op of autograd/ops.h how its inputs are drawn, and PyTorch's expression.
+
+    Row("tril", with_arguments(one(least=2), diagonal=...), lambda a, x: x[0].tril(a["diagonal"]))
+
+x are the tensors in the order of op_calls.cpp, a the arguments by name.
+"""
+import torch
+import torch.nn.functional as F
+
+from draws import (added, affine_maps, along, attended, broadcast, channels, classified, Draw, embedded, expanded,
+                   flipped, gathered, joined, lettered, normalized, number, one, padded, pair, permuted, picked,
+                   products, projected, reduced, reshaped, rotated, same_shapes, saturating, scattered, stacked,
+                   transposed, varied, window, with_arguments)
+
+
+class Row:
+    def __init__(self, op, draw, expression, factor=1):
+        self.op, self.draw, self.torch, self.factor = op, draw, expression, factor
+
+
+def axes_of(a, x):
+    return a["axes"] or list(range(x.dim()))
+
+
+def cross_entropy(a, logits, targets):
+    return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), ignore_index=a["ignore_index"])
+
+
+def parameters_of(x, first):
+    return x[first:] + [None] * (first + 2 - len(x))
+
+
+def dyt(scale, inner):
+    """scale(d) · inner(x, alpha, d) · weight + bias, d the number of normalized elements."""
+    def expression(_, x):
+        weight, bias = parameters_of(x, 2)
+        n = weight.numel()
+        y = scale(n) * inner(x[0], x[1], n) * weight
+        return y if bias is None else y + bias
+    return expression
+
+
+def rope(a, x):
+    time, half = x.shape[1], x.shape[3] // 2
+    steps = torch.arange(a["start"], a["start"] + time, dtype=torch.float64)
+    angle = steps[:, None] * a["base"] ** (-torch.arange(half, dtype=torch.float64) / half)
+    c, s = angle.cos()[:, None, :], angle.sin()[:, None, :]
+    if a["interleaved"]:
+        u, v = x[..., 0::2], x[..., 1::2]
+        return torch.stack([u * c - v * s, u * s + v * c], -1).flatten(3)
+    u, v = x[..., :half], x[..., half:]
+    return torch.cat([u * c - v * s, u * s + v * c], -1)
+
+
+def attention(a, x):
+    q, k, v = [t.transpose(1, 2) for t in x]
+    group = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+    logits = q @ k.transpose(2, 3) / q.shape[3] ** 0.5
+    if a["softcap"]:
+        logits = a["softcap"] * torch.tanh(logits / a["softcap"])
+    if a["causal"]:
+        hidden = torch.ones(logits.shape[2:], dtype=torch.bool).triu(1 + k.shape[2] - q.shape[2])
+        logits = logits.masked_fill(hidden, float("-inf"))
+    return (logits.softmax(-1) @ v).transpose(1, 2)
+
+
+
+ROWS = [
+    Row("add", pair(), lambda a, x: x[0] + x[1]),
+    Row("subtract", pair(), lambda a, x: x[0] - x[1]),
+    Row("multiply", pair(), lambda a, x: x[0] * x[1]),
+    Row("divide", pair(positive=True), lambda a, x: x[0] / x[1]),
+    Row("affine", with_arguments(one(), scale=number(-3, 3), shift=number(-3, 3)),
+        lambda a, x: a["scale"] * x[0] + a["shift"]),
+    Row("reciprocal", one(positive=True), lambda a, x: x[0].reciprocal()),
+    Row("square", one(), lambda a, x: x[0].square()),
+    Row("sqrt", one(positive=True), lambda a, x: x[0].sqrt()),
+    Row("exp", one(), lambda a, x: x[0].exp()),
+    Row("log", one(positive=True), lambda a, x: x[0].log()),
+    Row("tanh", one(2), lambda a, x: x[0].tanh()),
+    Row("sigmoid", one(3), lambda a, x: x[0].sigmoid()),
+    Row("erf", one(), lambda a, x: x[0].erf()),
+    Row("relu", one(), lambda a, x: x[0].relu()),
+    Row("squared_relu", one(), lambda a, x: x[0].relu().square()),
+    Row("gelu", one(2), lambda a, x: F.gelu(x[0])),
+    # PyTorch 1.13 has no second derivative of its tanh form.
+    Row("gelu_tanh", one(2), lambda a, x: 0.5 * x[0] * (
+        1 + torch.tanh((2 / torch.pi) ** 0.5 * (x[0] + 0.044715 * x[0] ** 3)))),
+    Row("silu", one(3), lambda a, x: F.silu(x[0])),
+    Row("swiglu", lambda d: (same_shapes()(d)[0], {}), lambda a, x: F.silu(x[0]) * x[1]),
+    Row("softcap", with_arguments(one(3), cap=number(0.5, 5)), lambda a, x: a["cap"] * torch.tanh(x[0] / a["cap"])),
+    Row("clone", one(), lambda a, x: x[0].clone()),
+    Row("contiguous", one(), lambda a, x: x[0] * 1),
+
+    Row("reshape", reshaped, lambda a, x: x[0].reshape(a["shape"])),
+    Row("permute", permuted, lambda a, x: x[0].permute(a["order"])),
+    Row("transpose", transposed, lambda a, x: x[0].transpose(a["dim0"], a["dim1"])),
+    Row("broadcast_to", broadcast, lambda a, x: x[0].broadcast_to(a["shape"])),
+    Row("expand", expanded, lambda a, x: x[0].expand(a["sizes"])),
+    Row("slice", along(arguments=window), lambda a, x: x[0].narrow(a["dim"], a["begin"], a["end"] - a["begin"])),
+    Row("pad", padded, lambda a, x: F.pad(x[0], a["amounts"], value=a["value"])),
+    Row("concat", joined, lambda a, x: torch.cat(x, a["dim"])),
+    Row("stack", stacked, lambda a, x: torch.stack(x, a["dim"])),
+    Row("split", along(arguments=lambda d, n: {"size": d.integer(1, 4)}),
+        lambda a, x: torch.cat(torch.split(x[0], a["size"], a["dim"])[::-1], a["dim"])),
+    Row("flip", flipped, lambda a, x: x[0].flip(a["dims"])),
+    Row("tril", with_arguments(one(least=2), diagonal=lambda d: d.integer(-4, 4)),
+        lambda a, x: x[0].tril(a["diagonal"])),
+    Row("triu", with_arguments(one(least=2), diagonal=lambda d: d.integer(-4, 4)),
+        lambda a, x: x[0].triu(a["diagonal"])),
+    Row("index_select", picked, lambda a, x: x[0].index_select(a["dim"], x[1])),
+    Row("index_add", added, lambda a, x: x[0].index_add(a["dim"], x[1], x[2])),
+    Row("gather", gathered, lambda a, x: x[0].gather(a["dim"], x[1])),
+    Row("scatter_add", scattered, lambda a, x: x[0].scatter_add(a["dim"], x[1], x[2])),
+    Row("embedding", embedded, lambda a, x: x[0][x[1]]),
+
+    Row("sum", reduced(), lambda a, x: x[0].sum(axes_of(a, x[0]), keepdim=a["keepdim"])),
+    Row("mean", reduced(low=1), lambda a, x: x[0].mean(axes_of(a, x[0]), keepdim=a["keepdim"])),
+    Row("max", reduced(low=1), lambda a, x: x[0].amax(axes_of(a, x[0]), keepdim=a["keepdim"])),
+    Row("var", varied, lambda a, x: x[0].var(axes_of(a, x[0]), unbiased=a["correction"] == 1, keepdim=a["keepdim"])),
+    Row("sum_to_size", lambda d: (lambda shape: ([d.normal(shape)], {"shape": d.narrowed(shape)}))(d.shape()),
+        lambda a, x: x[0].sum_to_size(a["shape"])),
+    Row("cumsum", along(), lambda a, x: x[0].cumsum(a["dim"])),
+    Row("matmul", products, lambda a, x: x[0] @ x[1]),
+    Row("linear", affine_maps, lambda a, x: F.linear(*x)),
+    Row("einsum", lettered, lambda a, x: torch.einsum(a["equation"], *x)),
+
+    Row("softmax", one(3, least=1), lambda a, x: x[0].softmax(-1)),
+    Row("log_softmax", one(3, least=1), lambda a, x: x[0].log_softmax(-1)),
+    Row("cross_entropy", classified, lambda a, x: cross_entropy(a, x[0], x[1])),
+    Row("linear_cross_entropy", projected, lambda a, x: cross_entropy(a, x[0] @ x[1].T, x[2])),
+    Row("mse_loss", same_shapes(), lambda a, x: F.mse_loss(*x, reduction=a["reduction"])),
+    Row("l1_loss", same_shapes(), lambda a, x: F.l1_loss(*x, reduction=a["reduction"])),
+    Row("huber_loss", with_arguments(same_shapes(), delta=number(0.3, 2)),
+        lambda a, x: F.huber_loss(*x, reduction=a["reduction"], delta=a["delta"])),
+    Row("binary_cross_entropy_with_logits", same_shapes("share"),
+        lambda a, x: F.binary_cross_entropy_with_logits(*x, reduction=a["reduction"])),
+
+    # A variance near zero multiplies roundings.
+    Row("layer_norm", normalized(2),
+        lambda a, x: F.layer_norm(x[0], a["shape"], *parameters_of(x, 1), a["eps"]), 100),
+    Row("rms_norm", normalized(1), lambda a, x: x[0] * torch.rsqrt(
+        x[0].square().mean(list(range(-len(a["shape"]), 0)), keepdim=True) + a["eps"]) * (x[1] if x[1:] else 1), 100),
+    Row("batch_norm", channels(),
+        lambda a, x: F.batch_norm(x[0], None, None, *parameters_of(x, 1), True, 0.1, a["eps"]), 1000),
+    Row("group_norm", channels(groups=True),
+        lambda a, x: F.group_norm(x[0], a["groups"], *parameters_of(x, 1), a["eps"]), 1000),
+    Row("dyt", saturating, dyt(lambda n: 1, lambda x, alpha, n: torch.tanh(alpha * x)), 10),
+    Row("dyt_sqrtd", saturating, dyt(lambda n: n ** 0.5, lambda x, rho, n: torch.tanh(rho * x / n ** 0.5)), 10),
+    Row("dyisru", saturating, dyt(lambda n: n ** 0.5, lambda x, log_c, n: x / (x.square() + log_c.exp()).sqrt()), 10),
+    Row("rope", rotated, lambda a, x: rope(a, x[0])),
+    Row("attention", attended, attention, 10),
+]
