@@ -67,22 +67,13 @@ std::optional<Dtype> dtype_for(const std::string& name) {
 const char* format_name(Dtype dtype) {
   for (const auto& [name, own] : own_dtypes)
     if (dtype == own) return name;
-  throw_error("safetensors: unknown dtype");
+  throw_error(fmt::format("safetensors: a tensor of {} cannot be saved; cast() it to i32 first", dtype));
 }
 
 // Where the bytes of a contiguous tensor begin.
 const char* bytes_of(const Tensor& tensor) {
-  switch (tensor.dtype()) {
-    case Dtype::f32:
-      return reinterpret_cast<const char*>(tensor.data<float>());
-    case Dtype::f64:
-      return reinterpret_cast<const char*>(tensor.data<double>());
-    case Dtype::i32:
-      return reinterpret_cast<const char*>(tensor.data<int32_t>());
-    case Dtype::i64:
-      return reinterpret_cast<const char*>(tensor.data<int64_t>());
-  }
-  throw_error("safetensors: unknown dtype");
+  return dispatch_any(tensor.dtype(),
+                      [&]<class T>() { return reinterpret_cast<const char*>(tensor.data<T>()); });
 }
 
 size_t byte_count(const Tensor& tensor) {

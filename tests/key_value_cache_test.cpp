@@ -115,7 +115,7 @@ TEST_CASE("attention that is not causal, which is the default, takes no cache") 
   KeyValues past;
   CHECK(
       message_of([&] {
-        layer.forward(zeros({1, 3, 8}), past);
+        layer(zeros({1, 3, 8}), past);
       }) ==
       "attention: keys and values are kept for causal attention only; build the layer with {.causal = true}");
 }

@@ -12,7 +12,7 @@ namespace isobar {
 // The indices as contiguous i64, all in [0, extent); `indices` itself where it is that already. Throws Error
 // in the name of `op`.
 inline Tensor checked_indices(const char* op, const Tensor& indices, int64_t extent) {
-  check(!is_float(indices.dtype()), "{}: wanted integer indices (i32 or i64), got {}", op, indices.dtype());
+  check(is_integer(indices.dtype()), "{}: wanted integer indices (i32 or i64), got {}", op, indices.dtype());
   const Tensor result =
       raw::contiguous((indices.dtype() == Dtype::i64 ? indices : raw::cast(indices, Dtype::i64))).detach();
   const int64_t* index = result.data<int64_t>();
