@@ -33,8 +33,9 @@ GroupedQueryAttention::GroupedQueryAttention(int64_t width, int64_t head_count, 
 Tensor GroupedQueryAttention::forward(const Tensor& x) { return attend(x, nullptr); }
 Tensor GroupedQueryAttention::operator()(const Tensor& x, KeyValues& past) {
   return call([&] {
-    check(options.causal,
-          "attention: keys and values are kept for causal attention only; build the layer with {{.causal = true}}");
+    check(
+        options.causal,
+        "attention: keys and values are kept for causal attention only; build the layer with {{.causal = true}}");
     return attend(x, &past);
   });
 }

@@ -156,7 +156,9 @@ std::set<std::string> found(const std::string& text, const char* expression) {
   return names;
 }
 
-std::set<std::string> declared_functions() { return found(ops_header(), "\n(?:std::vector<)?Tensor>? ([a-z0-9_]+)\\("); }
+std::set<std::string> declared_functions() {
+  return found(ops_header(), "\n(?:std::vector<)?Tensor>? ([a-z0-9_]+)\\(");
+}
 
 // The functions that operators are written in.
 std::set<std::string> functions_behind_operators() {

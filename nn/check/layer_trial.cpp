@@ -267,7 +267,9 @@ LayerSignal LayerTrial::signal() const {
   convert(*module, Dtype::f64);
   Inputs x = enlarged(1 << 14);
   for (size_t i = 0; i < x.size(); ++i)
-    if (is_float(x[i].dtype())) x[i] = draws.split("signal").split(i).normal(x[i].shape(), 0, 1, Dtype::f64);
+    if (is_float(x[i].dtype()))
+      x[i] =
+          draws.split(i == 0 ? "signal" : fmt::format("signal {}", i)).normal(x[i].shape(), 0, 1, Dtype::f64);
   const LayerStep found = step(*module, x);
   return {moments_of(found.y).std / moments_of(x[0]).std,
           moments_of(found.gradients[0]).rms / moments_of(upstream(found.y)).rms};

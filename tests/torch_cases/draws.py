@@ -181,7 +181,7 @@ def embedded(d):
 def reduced(low=0, axes_of_one=False):
     def draw(d):
         shape = d.shape(low=low, least=1)
-        axes = sorted(d.random.sample(range(len(shape)), d.integer(0, len(shape))))
+        axes = sorted(d.random.sample(range(len(shape)), d.integer(1, len(shape))))
         return [d.normal(shape)], {"axes": [i - len(shape) if d.integer(0, 1) else i for i in axes],
                                    "keepdim": d.one_of([False, True])}
     return draw
