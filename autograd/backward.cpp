@@ -71,6 +71,8 @@ void Tape::check_constants(const Node& node, std::span<const Node::Input> consta
 
 int64_t Tape::own_slot(const Tensor& y, const char* what) {
   check(y.defined(), "{}: the tensor is undefined", what);
+  check(home_ == &recording, "{}: this tape was made on another thread; walk it on the thread that made it",
+        what);
   if (y.trainable()) return slot_of(y);  // a leaf's gradient by itself is dy
   const TapeSlot slot = raw::slot(y);
   check(slot.tape == serial_,

@@ -18,6 +18,13 @@ std::string Node::place() const {
   return scope != nullptr && !scope->empty() ? fmt::format("{} in {}", name, *scope) : name;
 }
 
+void Node::wrong_count(size_t got, size_t wanted) const {
+  throw_error(fmt::format(
+      "backward of {}: its closure returned {} gradient{} for {} input{}; return one per input, undefined where "
+      "there is none",
+      place(), got, got == 1 ? "" : "s", wanted, wanted == 1 ? "" : "s"));
+}
+
 // Tapes that live on one thread form a list, the innermost first.
 Tape::Tape(TapeOptions options)
     : options_(std::move(options)), serial_(++last_serial), outer_(recording.tape) {

@@ -74,6 +74,7 @@ struct Node {
 
   // "linear in blocks.3.fc1".
   std::string place() const;
+  [[noreturn]] void wrong_count(size_t got, size_t wanted) const;
 
   static void* operator new(size_t bytes) { return object_memory::allocate(bytes); }
   static void operator delete(void* node, size_t bytes) { object_memory::release(node, bytes); }
@@ -105,11 +106,8 @@ struct ClosureNode final : Node {
     for (size_t i = 0; i < dx.size(); ++i) dx[i] = std::move(results[i]);
   }
   void check_count(size_t got, size_t wanted) const {
-    check(
-        got == wanted,
-        "backward of {}: its closure returned {} gradient{} for {} input{}; return one per input, undefined "
-        "where there is none",
-        place(), got, got == 1 ? "" : "s", wanted, wanted == 1 ? "" : "s");
+    if (got != wanted) [[unlikely]]
+      wrong_count(got, wanted);
   }
 };
 
@@ -204,7 +202,8 @@ class Tape {
 
   const TapeOptions options_;
   const uint64_t serial_;
-  Tape* outer_;  // whose tensors are leaves here
+  const Recording* const home_ = &recording;  // of the thread that made this tape
+  Tape* outer_;                               // whose tensors are leaves here
   const Pass pass_ = Pass::plain;
   std::vector<Rng>* const keys_ = nullptr;  // of the two passes
   size_t keys_drawn_ = 0;

@@ -242,4 +242,15 @@ TEST_CASE("a thread that only frees tensors passes their versions on") {
   CHECK(seen.size() <= 4096);
 }
 
+TEST_CASE("a tape is not walked on another thread than the one that made it") {
+  const Tensor x = ones({2}).set_trainable();
+  Tape tape;
+  const Tensor loss = sum(square(x));
+  std::string message;
+  std::thread([&] { message = message_of([&] { tape.backward(loss); }); }).join();
+  CHECK(message == "backward: this tape was made on another thread; walk it on the thread that made it");
+  tape.backward(loss);
+  CHECK(x.grad().at({0}) == 2);
+}
+
 }  // namespace isobar
