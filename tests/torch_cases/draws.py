@@ -66,6 +66,29 @@ def with_arguments(draw, **arguments):
     return both
 
 
+def tied(d):
+    """Few values, zero among them."""
+    return [d.indices(5, d.shape()).double() - 2], {}
+
+
+def tied_pair(d):
+    inputs, _ = pair()(d)
+    return [(2 * x).round() for x in inputs], {}
+
+
+def chosen(d):
+    """A tensor whose sign chooses, and two to choose from, which broadcast."""
+    shape = d.shape()
+    shapes = [shape, d.narrowed(shape), d.narrowed(shape)]
+    d.random.shuffle(shapes)
+    return [d.normal(s) for s in shapes], {}
+
+
+def limits(d):
+    low, high = d.one_of([(-0.5, 0.5), (-0.5, None), (None, 0.5), (1, -1)])
+    return [d.normal(d.shape())], {"min": low, "max": high}
+
+
 def number(low, high):
     return lambda d: d.random.uniform(low, high)
 
@@ -141,6 +164,13 @@ def stacked(d):
     return [d.normal(shape) for _ in range(d.integer(1, 4))], {"dim": d.integer(-len(shape) - 1, len(shape))}
 
 
+def pieces(d):
+    """Sizes that add up to the extent."""
+    (x,), a = along()(d)
+    ends = sorted(d.integer(0, x.shape[a["dim"]]) for _ in range(d.integer(0, 3))) + [x.shape[a["dim"]]]
+    return [x], {**a, "sizes": [end - begin for begin, end in zip([0] + ends, ends)]}
+
+
 def flipped(d):
     shape = d.shape()
     dims = d.random.sample(range(len(shape)), d.integer(0, len(shape)))
@@ -185,6 +215,12 @@ def reduced(low=0, axes_of_one=False):
         return [d.normal(shape)], {"axes": [i - len(shape) if d.integer(0, 1) else i for i in axes],
                                    "keepdim": d.one_of([False, True])}
     return draw
+
+
+def positions(d):
+    shape = d.shape(low=1, least=1)
+    return [d.indices(5, shape).double()], {"dim": d.one_of([None, d.dim(len(shape))]),
+                                            "keepdim": d.one_of([False, True])}
 
 
 def varied(d):
@@ -235,42 +271,3 @@ def same_shapes(second="normal"):
         return [d.normal(shape), torch.sigmoid(d.normal(shape)) if second == "share" else d.normal(shape)], {
             "reduction": d.one_of(["sum", "none"] if 0 in shape else ["mean", "sum", "none"])}
     return draw
-
-
-def normalized(parameters):
-    """x, the shape of its last dimensions, and some of `parameters` tensors of that shape."""
-    def draw(d):
-        shape = d.shape(low=3, least=1)
-        last = shape[d.integer(0, len(shape) - 1):]
-        inputs = [d.normal(shape)] + [d.normal(last) for _ in range(d.integer(0, parameters))]
-        return inputs, {"shape": last, "eps": d.one_of([1e-5, 0.1])}
-    return draw
-
-
-def channels(groups=False):
-    def draw(d):
-        g = d.integer(1, 3)
-        c = g * d.integer(1, 3) if groups else d.extent(1)
-        shape = [d.extent(2), c] + ([d.extent(3)] if groups or d.integer(0, 1) else [])
-        inputs = [d.normal(shape)] + [d.normal([c]) for _ in range(d.integer(0, 2))]
-        return inputs, {"eps": d.one_of([1e-5, 0.1]), **({"groups": g} if groups else {})}
-    return draw
-
-
-def saturating(d):
-    shape = d.shape(low=1, least=1)
-    last = shape[d.integer(0, len(shape) - 1):]
-    inputs = [d.normal(shape), 0.3 + d.positive([1]) / 4, d.normal(last), d.normal(last)]
-    return inputs[:d.integer(3, 4)], {}
-
-
-def rotated(d):
-    return [d.normal([d.extent(), d.extent(), d.extent(), 2 * d.integer(1, 4)])], {
-        "base": d.one_of([10000, 100]), "start": d.integer(0, 9), "interleaved": d.one_of([False, True])}
-
-
-def attended(d):
-    batch, queries, dim, heads = d.extent(1), d.extent(1), d.extent(1), d.integer(1, 3)
-    keys, group = queries + d.integer(0, 3), d.integer(1, 2)
-    return [d.normal([batch, queries, heads * group, dim]), d.normal([batch, keys, heads, dim]),
-            d.normal([batch, keys, heads, dim])], {"causal": d.one_of([False, True]), "softcap": d.one_of([0, 0.7])}

@@ -7,7 +7,7 @@
 //
 // An ARRAY is {"shape": [3], "dtype": "f32", "layout": "plain", "values": [0.5, 1, 2]}. dx are the gradients
 // of Σ dy · y by every float input, ddx those of Σ dx · direction by the same inputs and by dy; ddx is absent
-// where the case has no directions.
+// where the case has no directions, dx too where y is a mask or holds positions.
 #include <cmath>
 #include <iostream>
 
@@ -61,6 +61,7 @@ Json answer(const Json& json) {
     if (is_float(x.dtype())) leaves.push_back(x.set_trainable());
   Tape tape({.higher_order = !directions.empty()});
   const Tensor y = call_op(json.at("op").get<std::string>(), json.at("arguments"), inputs);
+  if (!is_float(y.dtype())) return {{"y", json_of(y)}};
   const Tensor dy = array_of(json.at("dy")).set_trainable();
   const std::vector<Tensor> dx = tape.gradient(y, leaves, dy);
   Json result{{"y", json_of(y)}, {"dx", json_of(dx)}};

@@ -1,5 +1,6 @@
 #include "op_calls.h"
 
+#include <cmath>
 #include <functional>
 #include <map>
 
@@ -31,6 +32,21 @@ Call reduction(Tensor (*f)(const Tensor&, const Ints&, bool)) {
 Call loss(Tensor (*f)(const Tensor&, const Tensor&, Reduction)) {
   return [f](const Json& a, In x) { return f(x[0], x[1], reduction_in(a)); };
 }
+Call with_number(Tensor (*f)(const Tensor&, double)) {
+  return [f](const Json& a, In x) { return f(x[0], a.at("number").get<double>()); };
+}
+Call position(Tensor (*all)(const Tensor&), Tensor (*along)(const Tensor&, int, bool)) {
+  return [=](const Json& a, In x) {
+    return a.at("dim").is_null() ? all(x[0]) : along(x[0], a.at("dim"), a.at("keepdim"));
+  };
+}
+Call mask_reduction(Tensor (*f)(const Tensor&, const Ints&, bool)) {
+  return [f](const Json& a, In x) { return f(x[0] > 0, a.at("axes").get<Ints>(), a.at("keepdim")); };
+}
+// The number, or none where it is null.
+std::optional<double> number_or_none(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional(json.get<double>());
+}
 Call saturating(Tensor (*f)(const Tensor&, const Tensor&, const Tensor&, const Tensor&)) {
   return [f](const Json&, In x) { return f(x[0], x[1], x[2], optional(x, 3)); };
 }
@@ -41,6 +57,29 @@ const std::map<std::string, Call>& calls() {
   static const std::map<std::string, Call> table{
       {"add", binary(add)}, {"subtract", binary(subtract)}, {"multiply", binary(multiply)}, {"divide", binary(divide)},
       {"affine", [](auto& a, In x) { return affine(x[0], a.at("scale"), a.at("shift")); }},
+      {"multiply_number", with_number(multiply)}, {"divide_number", with_number(divide)},
+      {"number_divide", [](auto& a, In x) { return a.at("number").template get<double>() / x[0]; }},
+      {"pow", [](auto&, In x) { return pow(x[1], x[0]); }}, {"pow_number", with_number(pow)},
+      {"number_pow", [](auto& a, In x) { return pow(a.at("number").template get<double>(), x[0]); }},
+      {"minimum", binary(minimum)}, {"maximum", binary(maximum)},
+      {"equal", binary(equal)}, {"not_equal", binary(not_equal)}, {"less", binary(less)},
+      {"less_equal", binary(less_equal)}, {"greater", binary(greater)}, {"greater_equal", binary(greater_equal)},
+      {"equal_number", with_number(equal)}, {"not_equal_number", with_number(not_equal)},
+      {"less_number", with_number(less)}, {"less_equal_number", with_number(less_equal)},
+      {"greater_number", with_number(greater)}, {"greater_equal_number", with_number(greater_equal)},
+      {"logical_and", [](auto&, In x) { return x[0] > 0 && x[1] > 0; }},
+      {"logical_or", [](auto&, In x) { return x[0] > 0 || x[1] > 0; }},
+      {"logical_not", [](auto&, In x) { return !(x[0] > 0); }},
+      {"where", [](auto&, In x) { return where(x[0] > 0, x[1], x[2]); }},
+      {"where_number", [](auto& a, In x) { return where(x[0] > 0, x[1], a.at("number").template get<double>()); }},
+      {"number_where", [](auto& a, In x) { return where(x[0] > 0, a.at("number").template get<double>(), x[1]); }},
+      {"abs", unary(abs)}, {"sign", unary(sign)}, {"sin", unary(sin)}, {"cos", unary(cos)},
+      {"expm1", unary(expm1)}, {"log1p", unary(log1p)}, {"softplus", unary(softplus)},
+      {"clamp", [](auto& a, In x) { return clamp(x[0], number_or_none(a.at("min")), number_or_none(a.at("max"))); }},
+      // There and back.
+      {"cast", [](auto& a, In x) {
+         return cast(cast(x[0], dtype_from_name(a.at("dtype").template get<std::string>())), x[0].dtype());
+       }},
       {"reciprocal", unary(reciprocal)}, {"square", unary(square)}, {"sqrt", unary(sqrt)}, {"exp", unary(exp)},
       {"log", unary(log)}, {"tanh", unary(tanh)}, {"sigmoid", unary(sigmoid)}, {"erf", unary(erf)},
       {"relu", unary(relu)}, {"squared_relu", unary(squared_relu)}, {"gelu", unary(gelu)},
@@ -62,6 +101,10 @@ const std::map<std::string, Call>& calls() {
          std::vector<Tensor> y = split(x[0], a.at("size").template get<int64_t>(), a.at("dim"));
          return concat({y.rbegin(), y.rend()}, a.at("dim"));
        }},
+      {"split_sizes", [](auto& a, In x) {
+         std::vector<Tensor> y = split(x[0], a.at("sizes").template get<Sizes>(), a.at("dim"));
+         return concat({y.rbegin(), y.rend()}, a.at("dim"));
+       }},
       {"flip", [](auto& a, In x) { return flip(x[0], a.at("dims").template get<Ints>()); }},
       {"tril", [](auto& a, In x) { return tril(x[0], a.at("diagonal")); }},
       {"triu", [](auto& a, In x) { return triu(x[0], a.at("diagonal")); }},
@@ -71,9 +114,19 @@ const std::map<std::string, Call>& calls() {
       {"scatter_add", [](auto& a, In x) { return scatter_add(x[0], a.at("dim"), x[1], x[2]); }},
       {"embedding", [](auto&, In x) { return embedding(x[1], x[0]); }},
 
-      {"sum", reduction(sum)}, {"mean", reduction(mean)}, {"max", reduction(max)},
+      {"sum", reduction(sum)}, {"mean", reduction(mean)}, {"max", reduction(max)}, {"min", reduction(min)},
+      {"argmax", position(argmax, argmax)}, {"argmin", position(argmin, argmin)},
+      {"any", mask_reduction(any)}, {"all", mask_reduction(all)}, {"logsumexp", reduction(logsumexp)},
+      // JSON has no infinity: null.
+      {"norm", [](auto& a, In x) {
+         return norm(x[0], number_or_none(a.at("p")).value_or(INFINITY), a.at("axes").template get<Ints>(),
+                     a.at("keepdim"));
+       }},
       {"var", [](auto& a, In x) {
          return var(x[0], a.at("axes").template get<Ints>(), a.at("keepdim"), a.at("correction"));
+       }},
+      {"std_dev", [](auto& a, In x) {
+         return std_dev(x[0], a.at("axes").template get<Ints>(), a.at("keepdim"), a.at("correction"));
        }},
       {"sum_to_size", [](auto& a, In x) { return sum_to_size(x[0], shape_in(a)); }},
       {"cumsum", [](auto& a, In x) { return cumsum(x[0], a.at("dim")); }},
@@ -94,6 +147,12 @@ const std::map<std::string, Call>& calls() {
          return layer_norm(x[0], shape_in(a), optional(x, 1), optional(x, 2), a.at("eps"));
        }},
       {"rms_norm", [](auto& a, In x) { return rms_norm(x[0], shape_in(a), optional(x, 1), a.at("eps")); }},
+      {"rms_norm_partial", [](auto& a, In x) {
+         return rms_norm(x[0], shape_in(a), optional(x, 1), a.at("eps"), a.at("partial"));
+       }},
+      {"batch_norm_given", [](auto& a, In x) {
+         return batch_norm(x[0], {}, {}, a.at("eps"), x[1].detach(), exp(x[2].detach()));
+       }},
       {"batch_norm", [](auto& a, In x) { return batch_norm(x[0], optional(x, 1), optional(x, 2), a.at("eps")); }},
       {"group_norm", [](auto& a, In x) {
          return group_norm(x[0], a.at("groups"), optional(x, 1), optional(x, 2), a.at("eps"));
@@ -104,7 +163,8 @@ const std::map<std::string, Call>& calls() {
                      a.at("interleaved") ? RopeStyle::interleaved : RopeStyle::half_split);
        }},
       {"attention", [](auto& a, In x) {
-         return attention(x[0], x[1], x[2], {.causal = a.at("causal"), .softcap = a.at("softcap")});
+         return attention(x[0], x[1], x[2], {
+             .causal = a.at("causal"), .softcap = a.at("softcap"), .scale = number_or_none(a.at("scale"))});
        }},
   };
   return table;

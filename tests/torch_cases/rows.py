@@ -7,10 +7,11 @@ x are the tensors in the order of op_calls.cpp, a the arguments by name.
 import torch
 import torch.nn.functional as F
 
-from draws import (added, affine_maps, along, attended, broadcast, channels, classified, Draw, embedded, expanded,
-                   flipped, gathered, joined, lettered, normalized, number, one, padded, pair, permuted, picked,
-                   products, projected, reduced, reshaped, rotated, same_shapes, saturating, scattered, stacked,
-                   transposed, varied, window, with_arguments)
+from draws import (added, affine_maps, along, broadcast, chosen, classified, embedded, expanded, flipped, gathered,
+                   joined, lettered, limits, number, one, padded, pair, permuted, picked, pieces, positions, products,
+                   projected, reduced, reshaped, same_shapes, scattered, stacked, tied, tied_pair, transposed, varied,
+                   window, with_arguments)
+from draws_of_layers import (attended, channels, normalized, rotated, saturating, with_statistics)
 
 
 class Row:
@@ -20,6 +21,31 @@ class Row:
 
 def axes_of(a, x):
     return a["axes"]
+
+
+def comparison(op, expression):
+    """Two rows: of two tensors, and with a number."""
+    return [Row(op, tied_pair, lambda a, x: expression(x[0], x[1])),
+            Row(op + "_number", with_arguments(tied, number=lambda d: d.integer(-2, 2)),
+                lambda a, x: expression(x[0], a["number"]))]
+
+
+def position(a, y):
+    """argmax of all elements, or along a dimension."""
+    return y() if a["dim"] is None else y(a["dim"], a["keepdim"])
+
+
+def reduced_mask(a, mask, one_axis):
+    for axis in sorted((i % mask.ndim for i in a["axes"]), reverse=True):
+        mask = one_axis(mask, axis, a["keepdim"])
+    return mask
+
+
+def rms_norm(x, shape, eps, partial):
+    n = len(shape)
+    counted = x[0].flatten(-n)[..., :partial]
+    r = torch.rsqrt(counted.square().mean(-1) + eps)
+    return x[0] * r.reshape(list(r.shape) + [1] * n) * (x[1] if x[1:] else 1)
 
 
 def cross_entropy(a, logits, targets):
@@ -56,7 +82,7 @@ def attention(a, x):
     q, k, v = [t.transpose(1, 2) for t in x]
     group = q.shape[1] // k.shape[1]
     k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
-    logits = q @ k.transpose(2, 3) / q.shape[3] ** 0.5
+    logits = q @ k.transpose(2, 3) * (q.shape[3] ** -0.5 if a["scale"] is None else a["scale"])
     if a["softcap"]:
         logits = a["softcap"] * torch.tanh(logits / a["softcap"])
     if a["causal"]:
@@ -73,6 +99,35 @@ ROWS = [
     Row("divide", pair(positive=True), lambda a, x: x[0] / x[1]),
     Row("affine", with_arguments(one(), scale=number(-3, 3), shift=number(-3, 3)),
         lambda a, x: a["scale"] * x[0] + a["shift"]),
+    Row("multiply_number", with_arguments(one(), number=number(-3, 3)), lambda a, x: x[0] * a["number"]),
+    Row("divide_number", with_arguments(one(), number=number(0.2, 60)), lambda a, x: x[0] / a["number"]),
+    Row("number_divide", with_arguments(one(positive=True), number=number(-3, 3)), lambda a, x: a["number"] / x[0]),
+    Row("pow", pair(positive=True), lambda a, x: x[1] ** x[0], 3),
+    Row("pow_number", with_arguments(one(positive=True), number=number(-3, 3)), lambda a, x: x[0] ** a["number"], 3),
+    Row("pow_number", with_arguments(one(), number=lambda d: d.integer(0, 4)), lambda a, x: x[0] ** a["number"], 3),
+    Row("number_pow", with_arguments(one(), number=number(0.3, 3)), lambda a, x: a["number"] ** x[0]),
+    Row("minimum", tied_pair, lambda a, x: torch.minimum(*x)),
+    Row("maximum", tied_pair, lambda a, x: torch.maximum(*x)),
+    *comparison("equal", torch.eq), *comparison("not_equal", torch.ne), *comparison("less", torch.lt),
+    *comparison("less_equal", torch.le), *comparison("greater", torch.gt), *comparison("greater_equal", torch.ge),
+    Row("logical_and", pair(), lambda a, x: (x[0] > 0) & (x[1] > 0)),
+    Row("logical_or", pair(), lambda a, x: (x[0] > 0) | (x[1] > 0)),
+    Row("logical_not", one(), lambda a, x: ~(x[0] > 0)),
+    Row("where", chosen, lambda a, x: torch.where(x[0] > 0, x[1], x[2])),
+    Row("where_number", with_arguments(pair(), number=number(-3, 3)),
+        lambda a, x: torch.where(x[0] > 0, x[1], a["number"])),
+    Row("number_where", with_arguments(pair(), number=number(-3, 3)),
+        lambda a, x: torch.where(x[0] > 0, a["number"], x[1])),
+    Row("abs", tied, lambda a, x: x[0].abs()),
+    Row("sign", tied, lambda a, x: x[0].sign()),
+    Row("sin", one(5), lambda a, x: x[0].sin()),
+    Row("cos", one(5), lambda a, x: x[0].cos()),
+    Row("expm1", one(), lambda a, x: x[0].expm1()),
+    Row("log1p", one(0.2), lambda a, x: x[0].log1p()),
+    Row("softplus", one(5), lambda a, x: F.softplus(x[0], threshold=1e9)),
+    Row("clamp", limits, lambda a, x: x[0].clamp(a["min"], a["max"])),
+    Row("cast", with_arguments(one(), dtype=lambda d: d.one_of(["f32", "f64"])),
+        lambda a, x: x[0].float().double() if a["dtype"] == "f32" else x[0] * 1),
     Row("reciprocal", one(positive=True), lambda a, x: x[0].reciprocal()),
     Row("square", one(), lambda a, x: x[0].square()),
     Row("sqrt", one(positive=True), lambda a, x: x[0].sqrt()),
@@ -104,6 +159,8 @@ ROWS = [
     Row("stack", stacked, lambda a, x: torch.stack(x, a["dim"])),
     Row("split", along(arguments=lambda d, n: {"size": d.integer(1, 4)}),
         lambda a, x: torch.cat(torch.split(x[0], a["size"], a["dim"])[::-1], a["dim"])),
+    Row("split_sizes", pieces,
+        lambda a, x: torch.cat(torch.split(x[0], a["sizes"], a["dim"])[::-1], a["dim"])),
     Row("flip", flipped, lambda a, x: x[0].flip(a["dims"])),
     Row("tril", with_arguments(one(least=2), diagonal=lambda d: d.integer(-4, 4)),
         lambda a, x: x[0].tril(a["diagonal"])),
@@ -118,6 +175,18 @@ ROWS = [
     Row("sum", reduced(), lambda a, x: x[0].sum(axes_of(a, x[0]), keepdim=a["keepdim"])),
     Row("mean", reduced(low=1), lambda a, x: x[0].mean(axes_of(a, x[0]), keepdim=a["keepdim"])),
     Row("max", reduced(low=1), lambda a, x: x[0].amax(axes_of(a, x[0]), keepdim=a["keepdim"])),
+    Row("min", reduced(low=1), lambda a, x: x[0].amin(axes_of(a, x[0]), keepdim=a["keepdim"])),
+    Row("argmax", positions, lambda a, x: position(a, x[0].argmax)),
+    Row("argmin", positions, lambda a, x: position(a, x[0].argmin)),
+    Row("any", reduced(), lambda a, x: reduced_mask(a, x[0] > 0, torch.any)),
+    Row("all", reduced(), lambda a, x: reduced_mask(a, x[0] > 0, torch.all)),
+    Row("logsumexp", reduced(low=1), lambda a, x: x[0].logsumexp(axes_of(a, x[0]), keepdim=a["keepdim"])),
+    # A |x| near zero multiplies roundings.
+    Row("norm", with_arguments(reduced(low=1), p=lambda d: d.one_of([1, 1.5, 2, 3, None])),
+        lambda a, x: torch.linalg.vector_norm(x[0], float("inf") if a["p"] is None else a["p"], axes_of(a, x[0]),
+                                              a["keepdim"]), 10),
+    Row("std_dev", varied,
+        lambda a, x: x[0].std(axes_of(a, x[0]), unbiased=a["correction"] == 1, keepdim=a["keepdim"]), 100),
     Row("var", varied, lambda a, x: x[0].var(axes_of(a, x[0]), unbiased=a["correction"] == 1, keepdim=a["keepdim"])),
     Row("sum_to_size", lambda d: (lambda shape: ([d.normal(shape)], {"shape": d.narrowed(shape)}))(d.shape()),
         lambda a, x: x[0].sum_to_size(a["shape"])),
@@ -140,10 +209,13 @@ ROWS = [
     # A variance near zero multiplies roundings.
     Row("layer_norm", normalized(2),
         lambda a, x: F.layer_norm(x[0], a["shape"], *parameters_of(x, 1), a["eps"]), 100),
-    Row("rms_norm", normalized(1), lambda a, x: x[0] * torch.rsqrt(
-        x[0].square().mean(list(range(-len(a["shape"]), 0)), keepdim=True) + a["eps"]) * (x[1] if x[1:] else 1), 100),
+    Row("rms_norm", normalized(1), lambda a, x: rms_norm(x, a["shape"], a["eps"], None), 100),
+    Row("rms_norm_partial", with_arguments(normalized(1), partial=lambda d: d.integer(1, 3)),
+        lambda a, x: rms_norm(x, a["shape"], a["eps"], a["partial"]), 100),
     Row("batch_norm", channels(),
         lambda a, x: F.batch_norm(x[0], None, None, *parameters_of(x, 1), True, 0.1, a["eps"]), 1000),
+    Row("batch_norm_given", with_statistics,
+        lambda a, x: F.batch_norm(x[0], x[1].detach(), x[2].detach().exp(), None, None, False, 0.1, a["eps"])),
     Row("group_norm", channels(groups=True),
         lambda a, x: F.group_norm(x[0], a["groups"], *parameters_of(x, 1), a["eps"]), 1000),
     Row("dyt", saturating, dyt(lambda n: 1, lambda x, alpha, n: torch.tanh(alpha * x)), 10),

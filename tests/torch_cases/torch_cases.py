@@ -58,11 +58,13 @@ def make_case(seed, number, only=None):
     leaves = [x.requires_grad_() for x in inputs if x.is_floating_point()]
     y = row.torch(arguments, inputs)
     dy = rounded(draw.normal(y.shape), dtype).requires_grad_()
+    if not y.is_floating_point():  # masks and positions have no gradient
+        second = False
     dx = gradients(y, leaves, dy)
     case = {"op": row.op, "arguments": arguments, "dy": array_of(dy, dtype), "directions": [],
             "inputs": [array_of(x, dtype if x.is_floating_point() else draw.one_of(["i32", "i64"]),
                                 draw.one_of(["plain", "columns first", "every second"])) for x in inputs]}
-    wanted = {"y": [y], "dx": dx}
+    wanted = {"y": [y], "dx": dx} if y.is_floating_point() else {"y": [y.double()]}
     if second:
         directions = [rounded(draw.normal(x.shape), dtype) for x in leaves]
         case["directions"] = [array_of(v, dtype) for v in directions]
@@ -138,9 +140,10 @@ def main():
             break
     program.stdin.close()
     program.wait()
-    print(f"torch_cases: {wrong} of {len(numbers)} cases differ, {len(seen)} of {len(ROWS)} ops drawn")
-    if options.case is None and options.op is None and len(numbers) >= 2000 and len(seen) < len(ROWS):
-        print("torch_cases: never drawn:", ", ".join(row.op for row in ROWS if row.op not in seen))
+    unseen = sorted({row.op for row in ROWS} - set(seen))
+    print(f"torch_cases: {wrong} of {len(numbers)} cases differ, {len(seen)} of {len(seen) + len(unseen)} ops drawn")
+    if options.case is None and options.op is None and len(numbers) >= 2000 and unseen:
+        print("torch_cases: never drawn:", ", ".join(unseen))
     return wrong > 0
 
 
