@@ -38,8 +38,10 @@ void collect_ops(const std::vector<Instruction>& code, std::set<const Op*>& used
 // A value for each op of the table, each piece, and the wrong op in a piece that is computed again.
 Program one_of_each() {
   Program program{.seed = 7};
-  program.leaves = {{{3, 4}, true}, {{4}, true}, {{4, 4}, true}, {{}, false}};
-  int value = 4;
+  program.leaves = {{{3, 4}, true}, {{4}, true},       {{4, 4}, true},
+                    {{}, false},    {{2, 1, 3}, true}, {{3, 4}, true}};
+  constexpr int cube = 4, other = 5;
+  int value = 6;
   const auto op = [&](const Op& row, std::vector<int> arguments, Numbers numbers) {
     arguments.resize(row.arguments, arguments.back());
     return Instruction{.value = value++, .op = &row, .arguments = arguments, .numbers = numbers};
@@ -54,12 +56,35 @@ Program one_of_each() {
                                                {"var", {0}},
                                                {"layer_norm", {4}},
                                                {"index_select", {2, 0}},
-                                               {"rms_norm", {4}}};
+                                               {"rms_norm", {4}},
+                                               {"expand", {2, -1, 4}},
+                                               {"split", {1}},
+                                               {"pad", {-1, 2}},
+                                               {"flip", {1}},
+                                               {"tril", {-1}},
+                                               {"triu", {1}},
+                                               {"embedding", {2, 0, 2}},
+                                               {"index_add", {1, 1, 0}},
+                                               {"gather", {11, 3, 3}},
+                                               {"scatter_add", {5, 0, 5}},
+                                               {"min", {0}},
+                                               {"cumsum", {1}},
+                                               {"logsumexp", {0}},
+                                               {"norm", {1}},
+                                               {"std_dev", {1}},
+                                               {"cross_entropy", {3, 0, 1}}};
   const std::map<std::string, std::vector<int>> arguments{{"linear with bias", {0, 2, 1}},
                                                           {"matmul", {0, 2}},
                                                           {"linear", {0, 2}},
                                                           {"rms_norm", {0, 1}},
-                                                          {"multiply", {0, 1}}};
+                                                          {"multiply", {0, 1}},
+                                                          {"minimum", {0, 1}},
+                                                          {"maximum", {0, 1}},
+                                                          {"where", {0, 1, 3}},
+                                                          {"where above", {0, 1}},
+                                                          {"einsum", {0, 2}},
+                                                          {"einsum of one", {cube}},
+                                                          {"l1_loss", {0, other}}};
   for (const Op& row : ops()) {
     const auto n = numbers.find(row.name);
     const auto a = arguments.find(row.name);
@@ -126,7 +151,9 @@ TEST_CASE("a program prints as C++ that compiles and finds the wrong op") {
   CHECK(outcome.out.find("WRONG") != std::string::npos);
   CHECK(outcome.out.find("WRONG", outcome.out.find("leaf 1")) == std::string::npos);
   CHECK(outcome.out.find("leaf 3") == std::string::npos);
-  CHECK(failure_of(program).starts_with("leaf 0 "));
+  const std::string wrong = failure_of(program);
+  CAPTURE(wrong);
+  CHECK(wrong.starts_with("leaf 0 "));
 }
 
 }  // namespace isobar::random_programs

@@ -17,6 +17,8 @@ Shape shape(Num numbers) { return Shape(std::span<const int64_t>(numbers)); }
 std::vector<int> dims(Num numbers) { return {numbers.begin(), numbers.end()}; }
 Tensor positions(Num numbers) { return tensor({static_cast<int64_t>(numbers.size())}, numbers); }
 
+Tensor flat(const Tensor& x) { return reshape(x, {x.numel()}); }
+
 // One dimension of the first argument.
 bool one_dim(In x, Draw draw, Numbers& numbers) {
   if (x[0].ndim() == 0) return false;
@@ -58,11 +60,52 @@ bool last_dim(In x, Draw, Numbers& numbers) {
   return true;
 }
 
-// Differences are no slope at a kink: of relu at zero, of max where two are equal.
+bool some_elements(In x, Draw draw, Numbers& numbers) {
+  for (int64_t count = 1 + draw(4); count > 0; --count) numbers.push_back(draw(x[0].numel()));
+  return true;
+}
+bool a_target_per_element(In x, Draw draw, Numbers& numbers) {
+  for (int64_t i = 0; i < std::min<int64_t>(x[1].numel(), 4); ++i) numbers.push_back(draw(x[0].numel()));
+  return true;
+}
+bool a_row_per_row(In x, Draw draw, Numbers& numbers) {
+  if (x[0].ndim() == 0 || x[1].ndim() == 0) return false;
+  for (int64_t i = 0; i < x[1].size(0); ++i) numbers.push_back(draw(x[0].size(0)));
+  return true;
+}
+bool a_class_per_row(In x, Draw draw, Numbers& numbers) {
+  if (x[0].ndim() != 2) return false;
+  for (int64_t i = 0; i < x[0].size(0); ++i) numbers.push_back(draw(x[0].size(1)));
+  return true;
+}
+bool two_amounts(In x, Draw draw, Numbers& numbers) {
+  if (x[0].ndim() == 0 || x[0].size(-1) < 3) return false;
+  numbers = {draw(4) - 1, draw(4) - 1};
+  return true;
+}
+bool a_diagonal(In, Draw draw, Numbers& numbers) {
+  numbers = {draw(4) - 2};
+  return true;
+}
+
+// Differences are no slope at a kink: of relu at zero, of max where two are equal, of where at its threshold.
 constexpr double off_kink = 1e-3;
-bool off_zero(In x, Draw, Numbers&) {
-  const std::vector<double> values = x[0].to_vector<double>();
-  return std::none_of(values.begin(), values.end(), [](double v) { return std::abs(v) < off_kink; });
+bool off(const Tensor& x, double kink) {
+  const std::vector<double> values = x.to_vector<double>();
+  return std::none_of(values.begin(), values.end(), [=](double v) { return std::abs(v - kink) < off_kink; });
+}
+bool off_zero(In x, Draw, Numbers&) { return off(x[0], 0); }
+bool off_limits(In x, Draw, Numbers&) { return off(x[0], 0.5) && off(x[0], -0.5); }
+bool off_threshold(In x, Draw, Numbers&) { return off(x[0], 0.3); }
+// No element of the first argument near one of the second.
+bool apart(In x, Draw, Numbers&) {
+  const std::vector<double> values = x[1].to_vector<double>();
+  return std::all_of(values.begin(), values.end(), [&](double v) { return off(x[0], v); });
+}
+// Far from the kinks of a norm at zero and of a standard deviation where all are equal.
+bool spread_along_a_dim(In x, Draw draw, Numbers& numbers) {
+  if (!one_dim(x, draw, numbers) || x[0].size(static_cast<int>(numbers[0])) < 2) return false;
+  return min(var(x[0], dims(numbers))).item() > 0.01;
 }
 bool distinct_along_a_dim(In x, Draw draw, Numbers& numbers) {
   std::vector<double> values = x[0].to_vector<double>();
@@ -89,6 +132,24 @@ std::vector<Op> elementwise_ops() {
       {"relu", 1, "relu($0)", [](In x, Num) { return relu(x[0]); }, off_zero},
       {"squared_relu", 1, "squared_relu($0)", [](In x, Num) { return squared_relu(x[0]); }},
       {"softcap", 1, "softcap($0, 2)", [](In x, Num) { return softcap(x[0], 2); }},
+      {"sin", 1, "sin($0)", [](In x, Num) { return sin(x[0]); }},
+      {"cos", 1, "cos($0)", [](In x, Num) { return cos(x[0]); }},
+      {"softplus", 1, "softplus($0)", [](In x, Num) { return softplus(x[0]); }},
+      {"expm1", 1, "expm1($0)", [](In x, Num) { return expm1(x[0]); }},
+      {"log1p", 1, "log1p(square($0))", [](In x, Num) { return log1p(square(x[0])); }},
+      {"pow cubed", 1, "pow($0, 3)", [](In x, Num) { return pow(x[0], 3); }},
+      {"pow", 1, "pow(square($0) + 0.5, -1.5)", [](In x, Num) { return pow(square(x[0]) + 0.5, -1.5); }},
+      {"pow of a number", 1, "pow(1.5, $0)", [](In x, Num) { return pow(1.5, x[0]); }},
+      {"pow of two", 2, "pow(square($0) + 0.5, $1)", [](In x, Num) { return pow(square(x[0]) + 0.5, x[1]); }},
+      {"divide by a number", 1, "$0 / 3.7", [](In x, Num) { return x[0] / 3.7; }},
+      {"abs", 1, "abs($0)", [](In x, Num) { return abs(x[0]); }, off_zero},
+      {"sign", 1, "sign($0) * $0", [](In x, Num) { return sign(x[0]) * x[0]; }, off_zero},
+      {"clamp", 1, "clamp($0, -0.5, 0.5)", [](In x, Num) { return clamp(x[0], -0.5, 0.5); }, off_limits},
+      {"minimum", 2, "minimum($0, $1)", [](In x, Num) { return minimum(x[0], x[1]); }, apart},
+      {"maximum", 2, "maximum($0, $1)", [](In x, Num) { return maximum(x[0], x[1]); }, apart},
+      {"where", 3, "where($0 < $1, $2, $0)", [](In x, Num) { return where(x[0] < x[1], x[2], x[0]); }, apart},
+      {"where above", 2, "where($0 > 0.3, square($0), $1)",
+       [](In x, Num) { return where(x[0] > 0.3, square(x[0]), x[1]); }, off_threshold},
       {"affine", 1, "1.5 - $0 * 0.75", [](In x, Num) { return 1.5 - x[0] * 0.75; }},
       {"dropout", 1, "dropout($0, 0.3, Rng(5))", [](In x, Num) { return dropout(x[0], 0.3, Rng(5)); }},
       {"add", 2, "$0 + $1", [](In x, Num) { return x[0] + x[1]; }},
@@ -111,6 +172,24 @@ std::vector<Op> layout_ops() {
       {"concat", 2, "concat({$0, $1}, 0)", [](In x, Num) { return concat({x[0], x[1]}, 0); }},
       {"index_select", 1, "index_select($0, 0, tensor({#n}, std::vector<int64_t>{#*}))",
        [](In x, Num n) { return index_select(x[0], 0, positions(n)); }, some_rows},
+      {"expand", 1, "expand($0, {#*})",
+       [](In x, Num n) { return expand(x[0], n); }, more_rows},
+      {"stack", 2, "stack({$0, $1}, -1)", [](In x, Num) { return stack({x[0], x[1]}, -1); }},
+      {"split", 1, "split($0, 2, #0).back()",
+       [](In x, Num n) { return split(x[0], 2, static_cast<int>(n[0])).back(); }, one_dim},
+      {"pad", 1, "pad($0, {#0, #1}, 0.5)", [](In x, Num n) { return pad(x[0], n, 0.5); }, two_amounts},
+      {"flip", 1, "flip($0, {#0})", [](In x, Num n) { return flip(x[0], dims(n)); }, one_dim},
+      {"tril", 1, "tril($0, #0)", [](In x, Num n) { return tril(x[0], n[0]); }, a_diagonal},
+      {"triu", 1, "triu($0, #0)", [](In x, Num n) { return triu(x[0], n[0]); }, a_diagonal},
+      {"embedding", 1, "embedding(tensor({#n}, std::vector<int64_t>{#*}), $0)",
+       [](In x, Num n) { return embedding(positions(n), x[0]); }, some_rows},
+      {"index_add", 2, "index_add($0, 0, tensor({#n}, std::vector<int64_t>{#*}), $1)",
+       [](In x, Num n) { return index_add(x[0], 0, positions(n), x[1]); }, a_row_per_row},
+      {"gather", 1, "gather(reshape($0, {$0.numel()}), 0, tensor({#n}, std::vector<int64_t>{#*}))",
+       [](In x, Num n) { return gather(flat(x[0]), 0, positions(n)); }, some_elements},
+      {"scatter_add", 2, "scatter_add(reshape($0, {$0.numel()}), 0, tensor({#n}, std::vector<int64_t>{#*}), "
+                         "reshape($1, {$1.numel()}))",
+       [](In x, Num n) { return scatter_add(flat(x[0]), 0, positions(n), flat(x[1])); }, a_target_per_element},
       {"clone", 1, "clone($0)", [](In x, Num) { return clone(x[0]); }},
       {"contiguous", 1, "contiguous($0)", [](In x, Num) { return contiguous(x[0]); }},
       {"rounded", 1, "rounded($0)", [](In x, Num) { return cast(cast(x[0], Dtype::f32), Dtype::f64); }},
@@ -124,6 +203,22 @@ std::vector<Op> joining_ops() {
       {"mean of all", 1, "mean($0)", [](In x, Num) { return mean(x[0]); }},
       {"max", 1, "max($0, {#0})", [](In x, Num n) { return max(x[0], dims(n)); },
        distinct_along_a_dim},
+      {"min", 1, "min($0, {#0})", [](In x, Num n) { return min(x[0], dims(n)); }, distinct_along_a_dim},
+      {"cumsum", 1, "cumsum($0, #0)", [](In x, Num n) { return cumsum(x[0], static_cast<int>(n[0])); }, one_dim},
+      {"logsumexp", 1, "logsumexp($0, {#0})", [](In x, Num n) { return logsumexp(x[0], dims(n)); }, one_dim},
+      {"norm", 1, "norm($0, 2, {#0}, true)", [](In x, Num n) { return norm(x[0], 2, dims(n), true); },
+       spread_along_a_dim},
+      {"norm of cubes", 1, "norm($0 + 4, 3)", [](In x, Num) { return norm(x[0] + 4, 3); }},
+      {"std_dev", 1, "std_dev($0, {#0})", [](In x, Num n) { return std_dev(x[0], dims(n)); }, spread_along_a_dim},
+      {"einsum", 2, "einsum(\"ij,kj->ki\", {$0, $1})", [](In x, Num) { return einsum("ij,kj->ki", {x[0], x[1]}); }},
+      {"einsum of one", 1, "einsum(\"abc->ca\", {$0})", [](In x, Num) { return einsum("abc->ca", {x[0]}); }},
+      {"mse_loss", 2, "mse_loss($0, $1)", [](In x, Num) { return mse_loss(x[0], x[1]); }},
+      {"l1_loss", 2, "l1_loss($0, $1, Reduction::none)",
+       [](In x, Num) { return l1_loss(x[0], x[1], Reduction::none); }, apart},
+      {"binary_cross_entropy_with_logits", 2, "binary_cross_entropy_with_logits($0, sigmoid($1))",
+       [](In x, Num) { return binary_cross_entropy_with_logits(x[0], sigmoid(x[1])); }},
+      {"cross_entropy", 1, "cross_entropy($0, tensor({#n}, std::vector<int64_t>{#*}))",
+       [](In x, Num n) { return cross_entropy(x[0], positions(n)); }, a_class_per_row},
       {"var", 1, "var($0, {#0}, true, 0)", [](In x, Num n) { return var(x[0], dims(n), true, 0); }, one_dim},
       {"matmul", 2, "matmul($0, $1)", [](In x, Num) { return matmul(x[0], x[1]); }},
       {"linear", 2, "linear($0, $1)", [](In x, Num) { return linear(x[0], x[1]); }},
