@@ -19,7 +19,8 @@ namespace isobar {
 // f is kept with the node, and what it refers to must be there in backward, unchanged: the same weights, the
 // same mode of modules. Other tensors than x that f uses, such as weights, receive their gradients too.
 // Throws Error on a higher-order tape, which keeps its nodes; and in backward, where f uses other tensors
-// than before or returns another shape, or where a constant that its recorded ops read was overwritten.
+// than before or returns another shape or other values, or where a constant that its recorded ops read was
+// overwritten.
 Tensor recompute(std::function<Tensor(const Tensor&)> f, const Tensor& x);
 
 }  // namespace isobar

@@ -1,5 +1,29 @@
 // Programs that once gave a wrong gradient, or none, without a word, or that crashed. Each now gives the
 // right numbers, or is refused with a sentence that names the op and the repair.
+//
+// Tapes are in silent_tapes_test.cpp, training in silence_training_test.cpp, and these elsewhere:
+//
+//   step() between forward and backward, any optimizer    optimizer_error_test "backward names the …"
+//   step() or clipping without any gradient               optimizer_error_test "… without any gradient …"
+//   an optimizer over tensors that the model replaced     optimizer_error_test three tests
+//   a frozen parameter in an optimizer                    optimizer_error_test "parameters frozen after …"
+//   a parameter that fields() forgot                      check_layer_test     "… what else a layer …"
+//   check_layer's thread count after a layer that throws  check_layer_test     "… the number of threads …"
+//   two watches; a watched model that moves, or ends      call_test            three tests
+//   null parts of a model                                 call_test            "null parts are refused …"
+//   an output of integers that a Probe sees               observe_test         "an output of integers …"
+//   an empty list of axes                                 vocabulary_test      "an empty list of axes …"
+//   x / 49 with x = 49, denormal divisors, −x of 0        vocabulary_test      "division by a number divides"
+//   a variance far from zero; of too few elements         vocabulary_test      "a variance …", two tests
+//   causal attention under detect_anomaly, higher order   vocabulary_test      "causal attention is finite …"
+//   BatchNorm1d's running variance far from zero          module_test          "the running variance …"
+//   mse_loss of [N, 1] against [N]                        loss_test            "losses refuse shapes …"
+//   log_softmax at 1e8; attention at large logits         softmax_test         three tests
+//   rows of −∞ alone                                      softmax_test         two tests
+//   DyISRU's padded lane                                  padded_lane_test     "what a kernel computes …"
+//   indices that are rewritten before backward            indices_test         "indices that were …", "i32 …"
+//   pad by INT64_MAX                                      layout_test          "pad refuses amounts …"
+//   giving memory back where there is none                memory_test          "giving blocks back …"
 #include <doctest/doctest.h>
 
 #include <array>
@@ -106,6 +130,33 @@ TEST_CASE("a value that recompute's function reads and somebody overwrites is re
           "backward: a constant [] in the function of recompute was overwritten by assign() after it was "
           "recorded; call backward before step()");
     CHECK(!x.grad().defined());
+  }
+}
+
+TEST_CASE(
+    "a constant that recompute's function reads through unrecorded ops alone is checked by its result") {
+  const Tensor x = leaf(tensor({3}, Values{1, 2, 3}));
+  Tensor buffer = number(5);
+  const auto f = [&](const Tensor& h) { return h * (buffer * 2); };  // buffer * 2 needs no gradient
+  const std::string refused =
+      "recompute: the function gave other values [3] in backward than before; it must do the same twice, so "
+      "leave what it reads unchanged until then";
+  for (const bool nested : {false, true}) {
+    Tape tape;
+    const Tensor y =
+        sum(nested ? recompute([&](const Tensor& h) { return recompute(f, h); }, x) : recompute(f, x));
+    assign(buffer, number(nested ? 9 : 7));
+    CHECK(message_of([&] { tape.backward(y); }) == refused);
+    CHECK(!x.grad().defined());
+  }
+  Values shift(33);
+  const Tensor w = leaf(zeros({33}, Dtype::f64));
+  for (double& element : shift) {  // wherever it stands
+    Tape tape;
+    const Tensor y = sum(recompute([&](const Tensor& h) { return h + tensor({33}, shift); }, w));
+    element = 1;
+    CHECK(
+        message_of([&] { tape.backward(y); }).starts_with("recompute: the function gave other values [33]"));
   }
 }
 

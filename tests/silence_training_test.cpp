@@ -10,6 +10,7 @@
 #include "../core/memory.h"
 #include "../core/rng.h"
 #include "../nn/activation.h"
+#include "../nn/attention.h"
 #include "../nn/linear.h"
 #include "../nn/sequential.h"
 #include "../optim/optim.h"
@@ -104,6 +105,31 @@ TEST_CASE("fine-tuning in stages: the loss falls in each, and what is frozen sta
   train(true, true);
   CHECK(values_of(net.in) != first_in);
   CHECK(values_of(net.out) != second_out);
+}
+
+TEST_CASE("weights copied into the model between forward and backward are refused") {
+  Linear layer(2, 1, Rng(1)), other(2, 1, Rng(2));
+  const Tensor x = ones({1, 2}).set_trainable();
+  Tape tape;
+  const Tensor loss = mean(layer(x));
+  copy_state(other, layer);
+  CHECK(message_of([&] { tape.backward(loss); }) ==
+        "backward: input 1 [1, 2] of linear was overwritten by assign() after it was recorded; call backward "
+        "before step()");
+}
+
+TEST_CASE("attention sees later keys unless it is told not to, as an op and as a module") {
+  const Tensor x = Rng(1).normal({1, 5, 4}), later = concat({slice(x, 1, 0, 4), ones({1, 1, 4})}, 1);
+  const auto first_row = [](const Tensor& y) { return slice(y, 1, 0, 1).to_vector<float>(); };
+  const auto heads = [](const Tensor& t) { return reshape(t, {1, 5, 2, 2}); };
+  const auto op = [&](const Tensor& t, AttentionOptions options) {
+    return first_row(attention(heads(x), heads(t), heads(t), options));
+  };
+  CHECK(op(x, {}) != op(later, {}));
+  CHECK(op(x, {.causal = true}) == op(later, {.causal = true}));
+  MultiheadAttention open(4, 2, Rng(2)), causal(4, 2, Rng(2), {.causal = true});
+  CHECK(first_row(open(x)) != first_row(open(later)));
+  CHECK(first_row(causal(x)) == first_row(causal(later)));
 }
 
 TEST_CASE("a game of two players: each moves in its own step only") {
