@@ -1,12 +1,16 @@
-// Parameters of given values, and values held against wanted ones.
+// Parameters of given values, values held against wanted ones, and what an optimizer lists as its state.
 #pragma once
 
 #include <doctest/doctest.h>
 
+#include <map>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "../core/raw.h"
 #include "../core/tensor.h"
+#include "../optim/optim.h"
 
 namespace isobar {
 
@@ -27,6 +31,16 @@ inline void check_near(const Tensor& x, const Values& wanted, double tolerance) 
     CAPTURE(i);
     CHECK(got[i] == doctest::Approx(wanted[i]).epsilon(tolerance));
   }
+}
+
+// What fields() lists, by name; the handles are the optimizer's own.
+inline std::map<std::string, Tensor> state_of(Optimizer& optimizer) {
+  struct Collect : Fields {
+    std::map<std::string, Tensor> found;
+    void on_buffer(std::string_view name, Tensor& tensor) override { found.emplace(name, tensor); }
+  } collect;
+  optimizer.fields(collect);
+  return collect.found;
 }
 
 }  // namespace isobar
