@@ -83,10 +83,11 @@ class RecomputeNode final : public Node {
           "recompute: the function gave {} from {} tensors that want a gradient, and in backward {} from {}; "
           "it must do the same twice",
           shape, leaves_.size(), y.shape(), second.leaves().size());
-    check(hash_of(y) == hash_,
-          "recompute: the function gave other values {} in backward than before; it must do the same twice, so "
-          "leave what it reads unchanged until then",
-          shape);
+    check(
+        hash_of(y) == hash_,
+        "recompute: the function gave other values {} in backward than before; it must do the same twice, so "
+        "leave what it reads unchanged until then",
+        shape);
     return second.slot_of(y);
   }
 
