@@ -67,7 +67,7 @@ void append(Values& all, const Tensor& x) {
   all.insert(all.end(), values.begin(), values.end());
 }
 
-void add(Values& sum, const Tensor& x) {
+void add_to(Values& sum, const Tensor& x) {
   const Values values = x.to_vector<double>();
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += values[i];
 }
@@ -104,7 +104,7 @@ void check_second_order(GradcheckReport& report, const TensorFunction& f, const 
       append(weights, u);
       if (!tape.needs_gradient(gradients[k])) continue;
       const std::vector<Tensor> second = tape.gradient(gradients[k], arguments, u);
-      for (size_t j = 0; j < arguments.size(); ++j) add(analytic[j], second[j]);
+      for (size_t j = 0; j < arguments.size(); ++j) add_to(analytic[j], second[j]);
     }
   }
   const EvaluateAll joined_gradients = [&](const std::vector<Tensor>& xs) {

@@ -42,7 +42,7 @@ class Subject {
       if (is_float(input.value.dtype())) leaves.back().set_trainable();
     }
     Gradients result{{}, std::vector<bool>(leaves.size(), false), {}};
-    Tape tape({.key = Rng(seed_)});
+    Tape tape({.rng = Rng(seed_)});
     const Tensor y = f_(leaves);
     for (const Tensor& used : tape.leaves())
       for (size_t i = 0; i < leaves.size(); ++i)
@@ -63,7 +63,7 @@ class Subject {
     return xs;
   }
   Tensor result(const std::vector<Tensor>& xs) const {
-    Tape tape({.key = Rng(seed_)});
+    Tape tape({.rng = Rng(seed_)});
     return f_(xs).detach();
   }
 
@@ -171,7 +171,7 @@ void investigate(Jacobian& j, const Subject& f, size_t input, const Tensor& dy, 
   Values doubled = once;
   for (double& v : doubled) v *= 2;
   j.linear = close(gradient(affine(dy, 2, 0)), doubled);
-  j.ignores_dy = norm(once) > 0 && close(none, once);
+  j.ignores_dy = euclidean_norm(once) > 0 && close(none, once);
   std::vector<Tensor> rows;
   if (j.sampled) {
     Values numeric;

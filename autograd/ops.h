@@ -122,7 +122,7 @@ Tensor softcap(const Tensor& x, double cap);          // cap · tanh(x / cap), c
 Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> max = {});
 // Each element zeroed with probability p in [0, 1), the rest times 1 / (1 − p). The mask is a function of
 // the key.
-Tensor dropout(const Tensor& x, double p, const Rng& key);
+Tensor dropout(const Tensor& x, double p, const Rng& rng);
 
 // --- copies
 Tensor clone(const Tensor& x);              // the same values in a block of their own

@@ -48,7 +48,7 @@ class RecomputeNode final : public Node {
   }
 
   Tensor first_pass() {
-    Tape first(outer_, Tape::Pass::first, keys_);
+    Tape first(outer_, Tape::Pass::first, rngs_);
     const Tensor y = f_(x_);
     if (first.slot_of(y) >= 0) {
       leaves_ = first.leaves();
@@ -63,7 +63,7 @@ class RecomputeNode final : public Node {
 
   void backward(Tensor dy, Wants, std::span<Tensor> sums) override {
     Tape::check_constants(*this, constants_);
-    Tape second(outer_, Tape::Pass::second, keys_);
+    Tape second(outer_, Tape::Pass::second, rngs_);
     const int64_t start = again(second);
     std::vector<int64_t> slots;
     for (const Tensor& leaf : leaves_) slots.push_back(second.slot_of(leaf));
@@ -96,7 +96,7 @@ class RecomputeNode final : public Node {
   const Tensor x_;
   std::vector<Tensor> leaves_;
   std::vector<Input> constants_;
-  std::vector<Rng> keys_;
+  std::vector<Rng> rngs_;
   uint64_t hash_ = 0;  // of the first pass's result
   const Recording recorded_ = recording;
 };

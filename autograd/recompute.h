@@ -1,7 +1,7 @@
 // recompute: y = f(x) that keeps nothing but x, and computes f again in backward (activation checkpointing,
 // Chen et al. 2016, arXiv 1604.06174; PyTorch's torch.utils.checkpoint, where here a checkpoint is a file).
 //
-//   Tape tape({.key = rng.split(step)});
+//   Tape tape({.rng = rng.split(step)});
 //   for (TransformerBlock& block : blocks)
 //     x = recompute([&block](const Tensor& h) { return block(h); }, x);
 //   tape.backward(mean(x));             // holds what one block keeps at a time, instead of all of them

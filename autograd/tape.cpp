@@ -35,12 +35,12 @@ Tape::Tape(TapeOptions options)
   recording.tape = this;
 }
 
-Tape::Tape(Tape& outer, Pass pass, std::vector<Rng>& keys)
+Tape::Tape(Tape& outer, Pass pass, std::vector<Rng>& rngs)
     : options_{.detect_anomaly = outer.options_.detect_anomaly},
       serial_(++last_serial),
       outer_(recording.tape),
       pass_(pass),
-      keys_(&keys) {
+      rngs_(&rngs) {
   recording.tape = this;
 }
 
@@ -129,17 +129,17 @@ std::vector<Tensor> Tape::leaves() const {
   return result;
 }
 
-Rng Tape::next_key() {
-  if (pass_ == Pass::first) return keys_->emplace_back(outer_->next_key());
+Rng Tape::next_rng() {
+  if (pass_ == Pass::first) return rngs_->emplace_back(outer_->next_rng());
   if (pass_ == Pass::second) {
-    check(keys_drawn_ < keys_->size(), "recompute: the second pass draws more random masks than the first");
-    return (*keys_)[keys_drawn_++];
+    check(rngs_drawn_ < rngs_->size(), "recompute: the second pass draws more random masks than the first");
+    return (*rngs_)[rngs_drawn_++];
   }
-  check(options_.key.has_value(),
-        "tape: a random op, such as dropout, needs a key; open the tape as Tape tape({{.key = "
+  check(options_.rng.has_value(),
+        "tape: a random op, such as dropout, needs an Rng; open the tape as Tape tape({{.rng = "
         "rng.split(step)}}) so that every step draws other masks, and the same ones again on the next run");
   const std::string path = recording.scope != nullptr ? *recording.scope : "";
-  return options_.key->split(path).split(keys_taken_[path]++);
+  return options_.rng->split(path).split(rngs_taken_[path]++);
 }
 
 bool composed_wanted() { return Tape::active() != nullptr && Tape::active()->options().higher_order; }

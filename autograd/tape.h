@@ -117,8 +117,8 @@ struct TapeOptions {
   bool higher_order = false;
   // Throw NotFinite at the first op, forward or backward, whose result is not finite.
   bool detect_anomaly = false;
-  // The key for dropout masks, a new one for each step: `.key = rng.split(step)`.
-  std::optional<Rng> key = std::nullopt;
+  // The Rng for dropout masks, a new one for each step: `.rng = rng.split(step)`.
+  std::optional<Rng> rng = std::nullopt;
 };
 
 class Tape {
@@ -151,9 +151,9 @@ class Tape {
   std::vector<const Node*> nodes() const;
   // Trainable tensors and tensors of outer tapes that were used, in order of first use.
   std::vector<Tensor> leaves() const;
-  // A fresh key for a random op: depends on the step's key, the module path, and how many keys that path
+  // A fresh Rng for a random op: depends on the step's rng, the module path, and how many Rngs that path
   // took.
-  Rng next_key();
+  Rng next_rng();
   // The slot of the next op, and whether y was recorded here in slot `first` or later.
   int64_t next_slot() const { return first_ + static_cast<int64_t>(slots_.size()); }
   bool holds(const Tensor& y, int64_t first) const {
@@ -170,10 +170,10 @@ class Tape {
 
  private:
   // A tape for one of the two passes of recompute(), within the tape that records its node. The first keeps
-  // its leaves but no nodes, and notes in `keys` what random ops drew; the second draws the same again.
+  // its leaves but no nodes, and notes in `rngs` what random ops drew; the second draws the same again.
   friend class RecomputeNode;
   enum class Pass { plain, first, second };
-  Tape(Tape& outer, Pass pass, std::vector<Rng>& keys);
+  Tape(Tape& outer, Pass pass, std::vector<Rng>& rngs);
 
   struct Slot {
     std::unique_ptr<Node> node;  // null for leaves, and once used
@@ -205,15 +205,15 @@ class Tape {
   const Recording* const home_ = &recording;  // of the thread that made this tape
   Tape* outer_;                               // whose tensors are leaves here
   const Pass pass_ = Pass::plain;
-  std::vector<Rng>* const keys_ = nullptr;  // of the two passes
-  size_t keys_drawn_ = 0;
+  std::vector<Rng>* const rngs_ = nullptr;  // of the two passes
+  size_t rngs_drawn_ = 0;
   std::vector<Node::Input> constants_;  // that ops of a first pass read: the second must find them unchanged
   TapeVector<Slot> slots_;
   int64_t first_ = 0;  // number of the first of them; those before it are used up
   size_t held_ = 0;    // nodes in slots_
   TapeVector<Leaf> leaves_;
   LeafTable leaf_slots_;
-  std::unordered_map<std::string, uint64_t> keys_taken_;
+  std::unordered_map<std::string, uint64_t> rngs_taken_;
   size_t recorded_ = 0;
   bool walking_ = false;
 };

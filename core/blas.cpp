@@ -47,7 +47,7 @@ double multiply_adds(const Gemm<T>& p) {
 // serves it well unless the rows of both operands have length K. Ours wants wide panels and some rows.
 template <class T>
 Kernel choose(const Gemm<T>& p) {
-  const bool vectors = sizeof(kernels::Batch<T>) >= 32;
+  const bool vectors = sizeof(kernels::Register<T>) >= 32;
   const bool small = multiply_adds(p) <= 1e6;
   if (!vectors || p.m < 8 || p.n < 32) return Kernel::blas;
   if (p.transpose_a || !p.transpose_b) return small ? Kernel::blas : Kernel::own;

@@ -91,7 +91,7 @@ class Examination {
       return outcome(
           false,
           "a second call with the same input and key gives other bits: does forward keep state, or draw "
-          "numbers other than from Tape::next_key()?");
+          "numbers other than from Tape::next_rng()?");
     return outcome(true, "the same bits");
   }
 
@@ -199,7 +199,7 @@ class Examination {
     if (trial_.call(*module, x).to_vector<double>() != y)
       return outcome(false, "two calls in evaluation differ");
     if (state() != before) return outcome(false, "a call in evaluation changes the state");
-    return outcome(true, trial_.random() ? "training draws from the tape's key, evaluation does not"
+    return outcome(true, trial_.random() ? "training draws from the tape's rng, evaluation does not"
                          : trial_.same_in_evaluation() ? "no difference"
                                                        : "evaluation computes something else than training");
   }

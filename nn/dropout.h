@@ -7,7 +7,7 @@
 
 namespace isobar {
 
-// The mask is a function of the tape's key, the module's path and the number of the call, so a step that is
+// The mask is a function of the tape's rng, the module's path and the number of the call, so a step that is
 // replayed draws the same masks. Training without a tape throws Error.
 struct Dropout : Module {
   double p;
@@ -22,7 +22,7 @@ struct Dropout : Module {
         Tape::active() != nullptr,
         "dropout: in training the mask's key comes from the active tape, and there is none; call eval(model) "
         "or open a Tape");
-    return dropout(x, p, Tape::active()->next_key());
+    return dropout(x, p, Tape::active()->next_rng());
   }
 };
 

@@ -130,7 +130,7 @@ TEST_CASE("a small language model loses what it lost when this line was written"
   AdamW optimizer(parameters(model), {.lr = 1e-2});
   for (size_t step = 0; step < golden.size(); ++step) {
     const auto [x, y] = data.random_batch(8, rng.split("batch").split(step));
-    Tape tape({.key = rng.split("dropout").split(step)});
+    Tape tape({.rng = rng.split("dropout").split(step)});
     const Tensor loss = cross_entropy(model(x), y);
     tape.backward(loss);
     optimizer.step();

@@ -200,15 +200,15 @@ TEST_CASE("NaN and infinity make the same elements not finite as in the composed
 }
 
 TEST_CASE("tanh and erf of floats are right to a relative 5e-7, reach ±1 and keep NaN and the sign of zero") {
-  using kernels::Batch;
+  using kernels::Register;
   struct Function {
-    Batch<float> (*fast)(const Batch<float>&);
+    Register<float> (*fast)(const Register<float>&);
     double (*exact)(double);
   };
   for (const Function& function : {Function{kernels::tanh, std::tanh}, Function{kernels::erf, std::erf}}) {
     const auto at = [&](float x) {
       float y[kernels::width<float>];
-      function.fast(Batch<float>(x)).store_unaligned(y);
+      function.fast(Register<float>(x)).store_unaligned(y);
       return y[0];
     };
     double worst = 0;

@@ -79,7 +79,7 @@ std::vector<Misuse> of_layers() {
          Tape tape;
          Dropout(0.1)(x({2, 4}));
        },
-       "tape: a random op, such as dropout, needs a key; open the tape as Tape tape({.key = rng.split(step)}) "
+       "tape: a random op, such as dropout, needs an Rng; open the tape as Tape tape({.rng = rng.split(step)}) "
        "so that every step draws other masks, and the same ones again on the next run"},
       {"batch norm of one row",
        [] {

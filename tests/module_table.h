@@ -17,7 +17,7 @@ struct ModuleRow {
   std::string name;  // begins with the type's name; what follows says what is special about the row
   std::function<std::unique_ptr<Module>()> make;  // f32, the same weights on every call
   InputMaker input;     // f64 or indices; the tests convert to f32 where they want it
-  bool random = false;  // training draws from the tape's key
+  bool random = false;  // training draws from the tape's rng
 };
 
 const std::vector<ModuleRow>& module_rows();

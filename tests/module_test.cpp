@@ -55,7 +55,7 @@ class Replace : public Fields {
 std::vector<std::vector<double>> step(Module& module, const Tensor& input) {
   Tensor x = raw::clone(input);
   if (is_float(x.dtype())) x.set_trainable();
-  Tape tape({.key = Rng(3)});
+  Tape tape({.rng = Rng(3)});
   const Tensor y = module(x);
   std::vector<std::vector<double>> result{y.to_vector<double>()};
   tape.backward(sum(y * Rng(4).normal(y.shape(), 0, 1, y.dtype())));
@@ -138,7 +138,7 @@ TEST_CASE("gradients of input and parameters agree with finite differences") {
 TEST_CASE("a tape's leaves are the module's parameters and its input: fields() forgot none") {
   for_each_row([](const ModuleRow& row) {
     const std::unique_ptr<Module> module = module_of(row);
-    Tape tape({.key = Rng(3)});
+    Tape tape({.rng = Rng(3)});
     (*module)(input_of(row));
     std::set<const void*> listed, used;
     for (const Tensor& parameter : parameters(*module)) listed.insert(parameter.id());
@@ -326,7 +326,7 @@ TEST_CASE("dropout draws a new mask at each call, the same on a replay, and none
   Dropout layer(0.25);
   const Tensor x = ones({1000});
   const auto two_calls = [&](uint64_t seed) {
-    Tape tape({.key = Rng(seed)});
+    Tape tape({.rng = Rng(seed)});
     return std::pair(layer(x).to_vector<float>(), layer(x).to_vector<float>());
   };
   const auto [first, second] = two_calls(1);

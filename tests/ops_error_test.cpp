@@ -284,8 +284,8 @@ TEST_CASE("gradient on an outer tape is refused while an inner one records") {
 TEST_CASE("random ops on a tape without a key offer the repair") {
   Tape tape;
   CHECK(
-      message_of([&] { tape.next_key(); }) ==
-      "tape: a random op, such as dropout, needs a key; open the tape as Tape tape({.key = rng.split(step)}) "
+      message_of([&] { tape.next_rng(); }) ==
+      "tape: a random op, such as dropout, needs an Rng; open the tape as Tape tape({.rng = rng.split(step)}) "
       "so that every step draws other masks, and the same ones again on the next run");
 }
 

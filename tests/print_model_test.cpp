@@ -97,7 +97,7 @@ TEST_CASE("the bytes kept of one sequence are those that a tape holds of it") {
   const ModelCosts costs = costs_of(model);
   const Tensor symbols = zeros({1, 256}, Dtype::i64), next = raw::clone(symbols);
   const size_t before = memory::stats().bytes_in_use;
-  const Tape tape({.key = Rng(0)});
+  const Tape tape({.rng = Rng(0)});
   const Tensor loss = cross_entropy(model(symbols), next);
   const auto held = static_cast<double>(memory::stats().bytes_in_use - before);
   // The watched tape has one small node a module more; its list of nodes may fall into the next size class.

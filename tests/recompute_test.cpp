@@ -33,7 +33,7 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 Step step_of(const std::vector<Tensor>& parameters, const std::function<Tensor()>& loss,
-             TapeOptions options = {.key = Rng(5)}) {
+             TapeOptions options = {.rng = Rng(5)}) {
   clear_gradients(parameters);
   Step step;
   {
@@ -54,7 +54,7 @@ LanguageModelConfig small() {
 Tensor symbols() { return Rng(2).integers({3, 12}, 17); }
 Tensor next_symbols() { return Rng(3).integers({3, 12}, 17); }
 
-Step step_of(LanguageModel& model, bool checkpointing, TapeOptions options = {.key = Rng(5)}) {
+Step step_of(LanguageModel& model, bool checkpointing, TapeOptions options = {.rng = Rng(5)}) {
   model.config.activation_checkpointing = checkpointing;
   return step_of(
       parameters(model), [&] { return model.loss(symbols(), next_symbols()); }, options);
@@ -266,7 +266,7 @@ TEST_CASE("a block's activations are there one block at a time") {
       const size_t before = memory::stats().bytes_in_use;
       memory::reset_peak();
       {
-        Tape tape({.key = Rng(5)});
+        Tape tape({.rng = Rng(5)});
         tape.backward(model.loss(x, x));
       }
       bytes = memory::stats().peak_bytes - before;
@@ -304,7 +304,7 @@ TEST_CASE("a function that does something else in backward is named") {
   const auto error_of = [&](const Function& f) {
     calls = 0;
     return message_of([&] {
-      Tape tape({.key = Rng(1)});
+      Tape tape({.rng = Rng(1)});
       tape.backward(sum(recompute(f, x)));
     });
   };
@@ -315,7 +315,7 @@ TEST_CASE("a function that does something else in backward is named") {
   CHECK(error_of([&](const Tensor& h) {
           return ++calls == 1 ? h * 2.0 : sum(h);
         }).find("in backward [] from 1") != std::string::npos);
-  const auto dropped = [](const Tensor& h) { return dropout(h, 0.5, Tape::active()->next_key()); };
+  const auto dropped = [](const Tensor& h) { return dropout(h, 0.5, Tape::active()->next_rng()); };
   CHECK(error_of([&](const Tensor& h) {
           return ++calls == 1 ? dropped(h) : dropped(dropped(h));
         }).find("draws more random masks than the first") != std::string::npos);

@@ -194,8 +194,8 @@ TEST_CASE("gradient needs a tape that records") {
 TEST_CASE("a random op without a key is refused") {
   Tape tape;
   CHECK(message_of([&] {
-          tape.next_key();
-        }).starts_with("tape: a random op, such as dropout, needs a key; open the tape as Tape tape({.key"));
+          tape.next_rng();
+        }).starts_with("tape: a random op, such as dropout, needs an Rng; open the tape as Tape tape({.rng"));
 }
 
 TEST_CASE("a tape that outlives many steps keeps neither their nodes nor their leaves") {

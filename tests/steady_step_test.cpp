@@ -71,7 +71,7 @@ TEST_CASE("a language model's step needs no new storage from the third on, with 
       const uint64_t blocks = blocks_after_warm_up([&](int64_t i) {
         const Tensor tokens = Rng(2).split(i).integers({3, 24}, 17);
         {
-          Tape tape({.key = Rng(4).split(i)});
+          Tape tape({.rng = Rng(4).split(i)});
           tape.backward(model.loss(tokens, tokens));
         }
         optimizer.step();

@@ -329,11 +329,11 @@ TEST_CASE("detect_anomaly lets finite numbers pass, and integers") {
 
 TEST_CASE("a tape's keys depend on the module and the call, and repeat on the next run") {
   const auto keys = [] {
-    Tape tape({.key = Rng(1).split("step 5")});
+    Tape tape({.rng = Rng(1).split("step 5")});
     std::vector<uint64_t> drawn;
     for (const char* path : {"a", "b", "a"}) {
       const Scope scope(Scope::intern(path));
-      drawn.push_back(tape.next_key().key());
+      drawn.push_back(tape.next_rng().key());
     }
     return drawn;
   };

@@ -6,7 +6,7 @@
 
 namespace isobar {
 
-double norm(const Values& values) {
+double euclidean_norm(const Values& values) {
   double squares = 0;
   for (double v : values) squares += v * v;
   return std::sqrt(squares);
@@ -61,7 +61,8 @@ double Directions::along(int64_t i, const Values& gradient) const {
 }
 
 double Directions::noise_floor(const Values& gradient, const Values& weighted) const {
-  return std::max(1e-3 * (sampled_ ? norm(gradient) : largest_of(gradient)), 1e-4 * norm(weighted));
+  return std::max(1e-3 * (sampled_ ? euclidean_norm(gradient) : largest_of(gradient)),
+                  1e-4 * euclidean_norm(weighted));
 }
 
 double relative_error(double tape, double numeric, double floor) {

@@ -21,7 +21,7 @@ using Values = std::vector<double>;
 using Evaluate = std::function<Values(const Tensor& x)>;
 
 // √(Σ values²)
-double norm(const Values& values);
+double euclidean_norm(const Values& values);
 double largest_of(const Values& values);  // max |value|
 
 // f at the points x ± h · direction and x ± 2 h · direction.

@@ -35,7 +35,7 @@ inline void multiply_in_place(Tensor& x, double factor) {
   if (factor == 1) return;
   dispatch_float("multiply_in_place", x.dtype(), [&]<class T>() {
     T* values = raw::write<T>(x);
-    kernels::vmap(x.numel(), values, values, [s = static_cast<T>(factor)](auto v) { return v * s; });
+    kernels::map_registers(x.numel(), values, values, [s = static_cast<T>(factor)](auto v) { return v * s; });
   });
 }
 

@@ -18,7 +18,7 @@ Tensor combine(const char* op, const Tensor& a, const Tensor& b, const F& f) {
   const Shape shape = alike ? a.shape() : broadcast(op, a.shape(), b.shape());
   Tensor y(shape, dtype_of<Y>());
   if (alike)
-    kernels::map(y.numel(), a.data<T>(), b.data<T>(), raw::write<Y>(y), f);
+    kernels::map_elements(y.numel(), a.data<T>(), b.data<T>(), raw::write<Y>(y), f);
   else
     kernels::map_broadcast(shape, a.data<T>(), broadcast_strides(a.shape(), a.strides(), shape), b.data<T>(),
                            broadcast_strides(b.shape(), b.strides(), shape), raw::write<Y>(y), f);
@@ -38,7 +38,7 @@ Tensor map_elements(const char* op, const Tensor& x, const F& f) {
   const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape(), x.dtype());
   dispatch_float(op, x.dtype(),
-                 [&]<class T>() { kernels::map(x.numel(), packed.data<T>(), raw::write<T>(y), f); });
+                 [&]<class T>() { kernels::map_elements(x.numel(), packed.data<T>(), raw::write<T>(y), f); });
   return y;
 }
 

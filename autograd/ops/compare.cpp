@@ -23,8 +23,9 @@ Tensor compare(const Tensor& x, double s, const F& f) {
   Tensor y(x.shape(), Dtype::boolean);
   dispatch_any(x.dtype(), [&]<class T>() {
     using Common = std::conditional_t<std::is_floating_point_v<T>, T, double>;
-    kernels::map(x.numel(), packed.data<T>(), raw::write<bool>(y),
-                 [&f, number = static_cast<Common>(s)](T v) { return f(static_cast<Common>(v), number); });
+    kernels::map_elements(
+        x.numel(), packed.data<T>(), raw::write<bool>(y),
+        [&f, number = static_cast<Common>(s)](T v) { return f(static_cast<Common>(v), number); });
   });
   return y;
 }

@@ -61,7 +61,7 @@ Tensor logical_not(const Tensor& mask) {
   check_mask("logical_not", mask);
   const Tensor packed = raw::contiguous(mask);
   Tensor y(mask.shape(), Dtype::boolean);
-  kernels::map(mask.numel(), packed.data<bool>(), raw::write<bool>(y), [](bool v) { return !v; });
+  kernels::map_elements(mask.numel(), packed.data<bool>(), raw::write<bool>(y), [](bool v) { return !v; });
   return y;
 }
 

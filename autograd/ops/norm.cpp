@@ -97,8 +97,8 @@ struct NormNode {
 };
 
 // Both ops.
-Tensor norm(const char* name, const Tensor& input, const Rows& rows, const Tensor& weight_in,
-            const Tensor& bias_in, double eps, bool centred, int64_t counted) {
+Tensor normalize_rows(const char* name, const Tensor& input, const Rows& rows, const Tensor& weight_in,
+                      const Tensor& bias_in, double eps, bool centred, int64_t counted) {
   const Tensor x = raw::contiguous(input), weight = packed_or_none(weight_in), bias = packed_or_none(bias_in);
   Tensor y(x.shape(), x.dtype()), mean(Shape{rows.count}, Dtype::f64), r(Shape{rows.count}, Dtype::f64);
   dispatch_float(name, x.dtype(), [&]<class T>() {
@@ -129,7 +129,7 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
                   double eps) {
   const Rows rows("layer_norm", x, normalized_shape, weight, bias);
   if (composed_wanted()) return layer_norm_composed(x, rows, weight, bias, eps);
-  return norm("layer_norm", x, rows, weight, bias, eps, true, rows.columns);
+  return normalize_rows("layer_norm", x, rows, weight, bias, eps, true, rows.columns);
 }
 
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, double eps,
@@ -140,7 +140,7 @@ Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& we
         partial);
   const int64_t counted = partial > 0 ? partial : rows.columns;
   if (composed_wanted()) return rms_norm_composed(x, rows, weight, eps, counted);
-  return norm("rms_norm", x, rows, weight, {}, eps, false, counted);
+  return normalize_rows("rms_norm", x, rows, weight, {}, eps, false, counted);
 }
 
 }  // namespace isobar

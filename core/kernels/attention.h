@@ -161,7 +161,7 @@ struct Attention {
     rows_by_keys(at, q, k, z);
     const int64_t n = at.rows * at.seen;
     if (softcap > 0)
-      vmap_serial(
+      map_registers_serial(
           n, z, [*this](auto s) { return kernels::tanh(s * (scale / softcap)) * softcap; }, z);
     else
       for (int64_t i = 0; i < n; ++i) z[i] *= scale;
@@ -181,7 +181,7 @@ struct Attention {
       T* row = p + r * at.seen;
       const int64_t visible = visible_to(at.first + r);
       const T* kept = a.log_sum + at.log_sum_row(*this, r);
-      vmap_serial(
+      map_registers_serial(
           visible, row, [max = kept[0], log = kept[1]](auto z) { return xsimd::exp((z - max) - log); }, row);
       std::fill(row + visible, row + at.seen, T{0});
     }

@@ -55,7 +55,7 @@ struct Product {
 // A tile's sums leave room for one row of a panel and elements of A: 24 + 3 of 32 registers, 12 + 3 of 16.
 inline constexpr int tile_registers = 3;
 template <class T>
-inline constexpr int tile_rows = sizeof(Batch<T>) == 64 ? 8 : 4;
+inline constexpr int tile_rows = sizeof(Register<T>) == 64 ? 8 : 4;
 template <class T>
 inline constexpr int64_t panel_columns = tile_registers* width<T>;
 inline constexpr int64_t block_bytes = 512 << 10;  // panels that stay in the second-level cache
@@ -65,15 +65,16 @@ inline constexpr int64_t block_rows = 64;          // of A, where A is copied
 // out (R, V registers) = a · panel, or added to out.
 template <class T, int R, int V>
 void multiply_tile(int64_t k, const Strided<const T>& a, const T* panel, bool add, T* out, int64_t out_step) {
-  Batch<T> sum[R][V];
+  Register<T> sum[R][V];
   for (int r = 0; r < R; ++r)
     for (int v = 0; v < V; ++v)
-      sum[r][v] = add ? Batch<T>::load_unaligned(out + r * out_step + v * width<T>) : Batch<T>(T{0});
+      sum[r][v] = add ? Register<T>::load_unaligned(out + r * out_step + v * width<T>) : Register<T>(T{0});
   for (int64_t l = 0; l < k; ++l) {
-    Batch<T> b[V];
-    for (int v = 0; v < V; ++v) b[v] = Batch<T>::load_unaligned(panel + l * panel_columns<T> + v * width<T>);
+    Register<T> b[V];
+    for (int v = 0; v < V; ++v)
+      b[v] = Register<T>::load_unaligned(panel + l * panel_columns<T> + v * width<T>);
     for (int r = 0; r < R; ++r) {
-      const Batch<T> x(*a.at(r, l));
+      const Register<T> x(*a.at(r, l));
       for (int v = 0; v < V; ++v) sum[r][v] = xsimd::fma(x, b[v], sum[r][v]);
     }
   }

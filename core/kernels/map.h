@@ -28,7 +28,7 @@ bool same_or_apart(int64_t n, const X* x, const Y* y) {
 
 // y[i] = f(x[i])
 template <class T, class Y, class F>
-void map(int64_t n, const T* x, Y* y, const F& f) {
+void map_elements(int64_t n, const T* x, Y* y, const F& f) {
   assert(given(n, x, y) && same_or_apart(n, x, y));
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) y[i] = f(x[i]);
@@ -37,7 +37,7 @@ void map(int64_t n, const T* x, Y* y, const F& f) {
 
 // y[i] = f(a[i], b[i])
 template <class T, class Y, class F>
-void map(int64_t n, const T* a, const T* b, Y* y, const F& f) {
+void map_elements(int64_t n, const T* a, const T* b, Y* y, const F& f) {
   assert(given(n, a, b, y) && same_or_apart(n, a, y) && same_or_apart(n, b, y));
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) y[i] = f(a[i], b[i]);
@@ -47,7 +47,7 @@ void map(int64_t n, const T* a, const T* b, Y* y, const F& f) {
 // y[i] += x[i]
 template <class T>
 void add_into(int64_t n, const T* x, T* y) {
-  map(n, x, y, y, [](T a, T b) { return a + b; });
+  map_elements(n, x, y, y, [](T a, T b) { return a + b; });
 }
 
 // Whether no element is NaN or infinite.

@@ -101,7 +101,7 @@ struct NormForward {
     T* yr = y + n * columns;
     for_registers<T>(columns, [&](auto io, int64_t i) {
       fetch_ahead(xr + columns + i);
-      Batch<T> h = (io.load(xr + i) - m) * s;
+      Register<T> h = (io.load(xr + i) - m) * s;
       if (weight != nullptr) h = h * io.load(weight + i);
       if (bias != nullptr) h = h + io.load(bias + i);
       io.store(h, yr + i);
@@ -143,7 +143,7 @@ struct NormBackward {
     // First pass: the sums over the row, and this row's share of the sums over rows.
     LaneSums<T> sum_u, sum_uh;
     for_registers<T>(columns, [&](auto io, int64_t i) {
-      const Batch<T> hi = h(io, i), ui = u(io, i);
+      const Register<T> hi = h(io, i), ui = u(io, i);
       if (centred) sum_u.add(ui, i);
       sum_uh.add(io.keep(ui * hi), i);  // h at the padding's 0 may be infinite
       if (dw != nullptr) io.store(io.load(dw + i) + io.load(dr + i) * hi, dw + i);

@@ -19,15 +19,15 @@ namespace isobar::kernels {
 // t and its slopes at one register of x.
 template <class T>
 struct CurvePoint {
-  Batch<T> t, dx, dp;
+  Register<T> t, dx, dp;
 };
 
 template <class T>
 struct DytCurve {
   T alpha;
-  Batch<T> value(const Batch<T>& x) const { return kernels::tanh(x * alpha); }
-  CurvePoint<T> point(const Batch<T>& x) const {
-    const Batch<T> t = value(x), slope = Batch<T>(1) - t * t;
+  Register<T> value(const Register<T>& x) const { return kernels::tanh(x * alpha); }
+  CurvePoint<T> point(const Register<T>& x) const {
+    const Register<T> t = value(x), slope = Register<T>(1) - t * t;
     return {t, slope * alpha, slope * x};
   }
 };
@@ -35,10 +35,10 @@ struct DytCurve {
 template <class T>
 struct DytSqrtdCurve {
   T inv_rho, sqrt_d;
-  Batch<T> squashed(const Batch<T>& x) const { return kernels::tanh(x * (inv_rho / sqrt_d)); }
-  Batch<T> value(const Batch<T>& x) const { return squashed(x) * sqrt_d; }
-  CurvePoint<T> point(const Batch<T>& x) const {
-    const Batch<T> s = squashed(x), slope = Batch<T>(1) - s * s;
+  Register<T> squashed(const Register<T>& x) const { return kernels::tanh(x * (inv_rho / sqrt_d)); }
+  Register<T> value(const Register<T>& x) const { return squashed(x) * sqrt_d; }
+  CurvePoint<T> point(const Register<T>& x) const {
+    const Register<T> s = squashed(x), slope = Register<T>(1) - s * s;
     return {s * sqrt_d, slope * inv_rho, slope * x};
   }
 };
@@ -46,10 +46,10 @@ struct DytSqrtdCurve {
 template <class T>
 struct DyisruCurve {
   T c, sqrt_d;
-  Batch<T> inverse_root(const Batch<T>& x) const { return Batch<T>(1) / xsimd::sqrt(x * x + c); }
-  Batch<T> value(const Batch<T>& x) const { return x * inverse_root(x) * sqrt_d; }
-  CurvePoint<T> point(const Batch<T>& x) const {
-    const Batch<T> q = inverse_root(x), cubed = q * q * q * (sqrt_d * c);
+  Register<T> inverse_root(const Register<T>& x) const { return Register<T>(1) / xsimd::sqrt(x * x + c); }
+  Register<T> value(const Register<T>& x) const { return x * inverse_root(x) * sqrt_d; }
+  CurvePoint<T> point(const Register<T>& x) const {
+    const Register<T> q = inverse_root(x), cubed = q * q * q * (sqrt_d * c);
     return {x * q * sqrt_d, cubed, x * cubed * T(-0.5)};
   }
 };
@@ -64,7 +64,7 @@ void pointwise_norm(int64_t rows, int64_t columns, const Curve& curve, const T* 
       [ =, &curve ](int64_t begin, int64_t end) __attribute__((flatten)) {
         for (int64_t n = begin; n < end; ++n)
           for_registers<T>(columns, [=, &curve](auto io, int64_t i) {
-            Batch<T> v = curve.value(io.load(x + n * columns + i));
+            Register<T> v = curve.value(io.load(x + n * columns + i));
             if (weight != nullptr) v = v * io.load(weight + i);
             if (bias != nullptr) v = v + io.load(bias + i);
             io.store(v, y + n * columns + i);
@@ -88,8 +88,8 @@ void pointwise_norm_backward(int64_t rows, int64_t columns, const Curve& curve, 
         for (int64_t n = begin; n < end; ++n)
           for_registers<T>(columns, [=, &curve, &dp_sum](auto io, int64_t i) {
             const CurvePoint<T> at = curve.point(io.load(x + n * columns + i));
-            const Batch<T> d = io.load(dy + n * columns + i);
-            const Batch<T> u = weight == nullptr ? d : d * io.load(weight + i);
+            const Register<T> d = io.load(dy + n * columns + i);
+            const Register<T> u = weight == nullptr ? d : d * io.load(weight + i);
             io.store(u * at.dx, dx + n * columns + i);
             dp_sum.add(io.keep(u * at.dp), i);  // a slope at the padding's 0 may be infinite
             if (dw != nullptr) io.store(io.load(dw + i) + d * at.t, dw + i);

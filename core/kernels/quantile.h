@@ -81,7 +81,7 @@ inline void normal_quantiles(int n, const double* p, double* z) {
   assert(n >= 0 && n <= quantile_block && (n == 0 || (p != nullptr && z != nullptr && p != z)));
   using namespace quantile;
   // First loop: the fit of the middle, for all.
-  vmap_serial(
+  map_registers_serial(
       n, z, [](auto v) { return middle(v - decltype(v)(0.5)); }, p);
   // Second and third loop: which numbers are in a tail.
   int64_t outside[quantile_block], where[quantile_block], count = 0;
@@ -93,7 +93,7 @@ inline void normal_quantiles(int n, const double* p, double* z) {
   // Then, for those alone: how far out, the fit of the tails, and back to their places.
   double r[quantile_block] = {}, fit[quantile_block];
   for (int64_t k = 0; k < count; ++k) r[k] = std::sqrt(-std::log(std::min(p[where[k]], 1 - p[where[k]])));
-  vmap_serial(
+  map_registers_serial(
       count, fit, [](auto v) { return tail(v); }, r);
   for (int64_t k = 0; k < count; ++k) {
     const double distance = r[k] <= tail_end ? fit[k] : far_tail(r[k]);

@@ -32,8 +32,8 @@ uint64_t bits_of(const xsimd::batch_bool<T>& set) {
 template <class T>
 xsimd::batch_bool<T> lanes_of(uint64_t bits) {
 #if defined(__AVX512F__)
-  using Register = typename xsimd::batch_bool<T>::register_type;
-  return xsimd::batch_bool<T>(static_cast<Register>(bits));
+  using Bits = typename xsimd::batch_bool<T>::register_type;
+  return xsimd::batch_bool<T>(static_cast<Bits>(bits));
 #else
   bool each[width<T>];
   for (int64_t l = 0; l < width<T>; ++l) each[l] = bits >> l & 1;
@@ -59,9 +59,9 @@ void relu(int64_t n, const T* x, T* y, int64_t* gate) {
           const int64_t first = word * gate_bits;
           uint64_t bits = 0;
           for_word<T>(std::min(gate_bits, n - first), [&](auto io, int64_t i) {
-            const Batch<T> v = io.load(x + first + i);
-            const auto stop = v <= Batch<T>(T{0});
-            io.store(xsimd::select(stop, Batch<T>(T{0}), v), y + first + i);
+            const Register<T> v = io.load(x + first + i);
+            const auto stop = v <= Register<T>(T{0});
+            io.store(xsimd::select(stop, Register<T>(T{0}), v), y + first + i);
             bits |= bits_of<T>(!stop) << i;
           });
           gate[word] = static_cast<int64_t>(bits);
@@ -79,7 +79,7 @@ void relu_backward(int64_t n, const int64_t* gate, const T* dy, T* dx) {
           const int64_t first = word * gate_bits;
           for_word<T>(std::min(gate_bits, n - first), [=](auto io, int64_t i) {
             const auto pass = lanes_of<T>(static_cast<uint64_t>(gate[word]) >> i);
-            io.store(xsimd::select(pass, io.load(dy + first + i), Batch<T>(T{0})), dx + first + i);
+            io.store(xsimd::select(pass, io.load(dy + first + i), Register<T>(T{0})), dx + first + i);
           });
         }
       });

@@ -2,7 +2,7 @@
 //
 //   LaneSums<T> squares;
 //   for_registers<T>(n, [&](auto io, int64_t i) {
-//     const Batch<T> v = io.load(x + i);
+//     const Register<T> v = io.load(x + i);
 //     squares.add(io.keep(v * v), i);
 //     io.store(v * scale, y + i);
 //   });
@@ -28,21 +28,21 @@ void fetch_ahead(const T* x) {
 
 template <class T>
 struct WholeRegister {
-  Batch<T> load(const T* x) const { return Batch<T>::load_unaligned(x); }
-  void store(const Batch<T>& v, T* y) const { v.store_unaligned(y); }
+  Register<T> load(const T* x) const { return Register<T>::load_unaligned(x); }
+  void store(const Register<T>& v, T* y) const { v.store_unaligned(y); }
   // v with zeros where no element stands.
-  Batch<T> keep(const Batch<T>& v) const { return v; }
+  Register<T> keep(const Register<T>& v) const { return v; }
 };
 
 template <class T>
 struct PartRegister {
   int64_t count;
-  Batch<T> load(const T* x) const { return load_part(x, count); }
-  void store(const Batch<T>& v, T* y) const { store_part(v, y, count); }
-  Batch<T> keep(const Batch<T>& v) const {
+  Register<T> load(const T* x) const { return load_part(x, count); }
+  void store(const Register<T>& v, T* y) const { store_part(v, y, count); }
+  Register<T> keep(const Register<T>& v) const {
     T padded[width<T>] = {};
     store_part(v, padded, count);
-    return Batch<T>::load_unaligned(padded);
+    return Register<T>::load_unaligned(padded);
   }
 };
 
@@ -60,7 +60,7 @@ void for_registers(int64_t n, const Body& body) {
 
 // A register of floats as two of doubles. xsimd 8 has no such conversion, and compilers make a poor one of a
 // loop.
-inline std::array<Batch<double>, 2> widen(const Batch<float>& v) {
+inline std::array<Register<double>, 2> widen(const Register<float>& v) {
 #if defined(__AVX512F__)
   const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(v), 1));
   return {_mm512_cvtps_pd(_mm512_castps512_ps256(v)), _mm512_cvtps_pd(high)};
@@ -71,27 +71,27 @@ inline std::array<Batch<double>, 2> widen(const Batch<float>& v) {
   double wide[width<float>];
   v.store_unaligned(narrow);
   std::copy_n(narrow, width<float>, wide);
-  return {Batch<double>::load_unaligned(wide), Batch<double>::load_unaligned(wide + width<double>)};
+  return {Register<double>::load_unaligned(wide), Register<double>::load_unaligned(wide + width<double>)};
 #endif
 }
-inline std::array<Batch<double>, 1> widen(const Batch<double>& v) { return {v}; }
+inline std::array<Register<double>, 1> widen(const Register<double>& v) { return {v}; }
 
 // Sixteen running sums in double, element i in lane i mod 16 whatever the width of the machine's registers.
 template <class T>
 class LaneSums {
  public:
   LaneSums() {
-    for (Batch<double>& lane : lane_) lane = Batch<double>(0.0);
+    for (Register<double>& lane : lane_) lane = Register<double>(0.0);
   }
   // Adds the elements from i on, i a multiple of the register's width.
-  void add(const Batch<T>& v, int64_t i) {
+  void add(const Register<T>& v, int64_t i) {
     int64_t at = i % lanes / width<double>;
-    for (const Batch<double>& part : widen(v)) lane_[at++] += part;
+    for (const Register<double>& part : widen(v)) lane_[at++] += part;
   }
   // Adds their squares, taken in double: that of a large float may overflow.
-  void add_squares(const Batch<T>& v, int64_t i) {
+  void add_squares(const Register<T>& v, int64_t i) {
     int64_t at = i % lanes / width<double>;
-    for (const Batch<double>& part : widen(v)) lane_[at++] += part * part;
+    for (const Register<double>& part : widen(v)) lane_[at++] += part * part;
   }
   double total() const {
     double each[lanes];
@@ -101,7 +101,7 @@ class LaneSums {
   }
 
  private:
-  Batch<double> lane_[lanes / width<double>];
+  Register<double> lane_[lanes / width<double>];
 };
 
 }  // namespace isobar::kernels

@@ -19,9 +19,9 @@ inline int64_t row_grain(int64_t columns) {
 // The largest of n elements; −∞ for none. A NaN may be passed over here: it comes back through the sum.
 template <class T>
 T row_max(int64_t n, const T* x) {
-  Batch<T> best(-std::numeric_limits<T>::infinity());
+  Register<T> best(-std::numeric_limits<T>::infinity());
   int64_t i = 0;
-  for (; i + width<T> <= n; i += width<T>) best = xsimd::max(best, Batch<T>::load_unaligned(x + i));
+  for (; i + width<T> <= n; i += width<T>) best = xsimd::max(best, Register<T>::load_unaligned(x + i));
   T each[width<T>];
   best.store_unaligned(each);
   for (int l = 0; i < n; ++i, ++l) each[l] = x[i] > each[l] ? x[i] : each[l];
@@ -34,7 +34,7 @@ template <class T>
   LaneSums<T> sum;
   for_registers<T>(n, [&](auto io, int64_t i) {
     fetch_ahead(x + n + i);
-    const Batch<T> v = xsimd::exp(io.load(x + i) - max);
+    const Register<T> v = xsimd::exp(io.load(x + i) - max);
     if (e != nullptr) io.store(v, e + i);
     sum.add(io.keep(v), i);
   });
@@ -92,7 +92,7 @@ void log_softmax(int64_t rows, int64_t columns, const T* x, T* y) {
       const T max = row_max(columns, row);
       const double sum = shifted_exp<T>(columns, row, max, nullptr);
       const T log_sum = static_cast<T>(std::log(sum));
-      vmap_serial(
+      map_registers_serial(
           columns, y + r * columns, [=](auto v) { return (v - max) - log_sum; }, row);
     }
   });
@@ -109,7 +109,7 @@ void log_softmax_backward(int64_t rows, int64_t columns, const T* y, const T* dy
           LaneSums<T> sum;
           for_registers<T>(columns, [&](auto io, int64_t i) { sum.add(io.load(dr + i), i); });
           const T total = static_cast<T>(sum.total());
-          vmap_serial(
+          map_registers_serial(
               columns, dx + r * columns, [=](auto v, auto d) { return d - xsimd::exp(v) * total; },
               y + r * columns, dr);
         }
@@ -139,7 +139,7 @@ void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* tar
       loss[r] = (static_cast<double>(max) - static_cast<double>(chosen)) + std::log(sum);
       if (dr == nullptr) continue;
       const T share = static_cast<T>(static_cast<double>(scale) / sum);
-      vmap_serial(
+      map_registers_serial(
           columns, dr, [=](auto v) { return v * share; }, dr);
       dr[target[r]] -= scale;
     }

@@ -15,7 +15,7 @@ void swiglu_backward(int64_t n, const T* g, const T* u, const T* dy, T* dg, T* d
   parallel_for(
       n, map_grain, [=](int64_t begin, int64_t end) __attribute__((flatten)) {
         for_registers<T>(end - begin, [=](auto io, int64_t i) {
-          const Batch<T> gate = io.load(g + begin + i), d = io.load(dy + begin + i), s = sigmoid(gate);
+          const Register<T> gate = io.load(g + begin + i), d = io.load(dy + begin + i), s = sigmoid(gate);
           io.store(d * io.load(u + begin + i) * s * (T(1) + gate * (T(1) - s)), dg + begin + i);
           io.store(d * gate * s, du + begin + i);
         });

@@ -1,7 +1,7 @@
 // Elementwise loops on whole vector registers, for functions that need exp, tanh, erf or log: xsimd's are ten
 // to twenty-five times faster than libm's and keep NaN.
 //
-//   vmap(n, x, y, [](auto v) { return tanh(v); });
+//   map_registers(n, x, y, [](auto v) { return tanh(v); });
 //
 // The function sees registers (xsimd::batch) only. The last, incomplete register is padded, so an element's
 // bits never depend on where it stands.
@@ -71,20 +71,20 @@ batch<double, A> fnma(const batch<double, A>& x, const batch<double, A>& y, cons
 namespace isobar::kernels {
 
 template <class T>
-using Batch = xsimd::batch<T>;
+using Register = xsimd::batch<T>;
 
 template <class T>
-inline constexpr int64_t width = static_cast<int64_t>(Batch<T>::size);
+inline constexpr int64_t width = static_cast<int64_t>(Register<T>::size);
 
 // The first `count` < width elements at x, padded with zeros; and the way back.
 template <class T>
-Batch<T> load_part(const T* x, int64_t count) {
+Register<T> load_part(const T* x, int64_t count) {
   T padded[width<T>] = {};
   std::copy_n(x, count, padded);
-  return Batch<T>::load_unaligned(padded);
+  return Register<T>::load_unaligned(padded);
 }
 template <class T>
-void store_part(const Batch<T>& v, T* y, int64_t count) {
+void store_part(const Register<T>& v, T* y, int64_t count) {
   T padded[width<T>];
   v.store_unaligned(padded);
   std::copy_n(padded, count, y);
@@ -92,26 +92,27 @@ void store_part(const Batch<T>& v, T* y, int64_t count) {
 
 // One thread: y[i] = f(x[i]…) for any number of inputs.
 template <class T, class F, class... Inputs>
-void vmap_serial(int64_t n, T* y, const F& f, const Inputs*... x) {
+void map_registers_serial(int64_t n, T* y, const F& f, const Inputs*... x) {
   int64_t i = 0;
-  for (; i + width<T> <= n; i += width<T>) f(Batch<T>::load_unaligned(x + i)...).store_unaligned(y + i);
-  if (i < n) store_part(Batch<T>(f(load_part(x + i, n - i)...)), y + i, n - i);
+  for (; i + width<T> <= n; i += width<T>) f(Register<T>::load_unaligned(x + i)...).store_unaligned(y + i);
+  if (i < n) store_part(Register<T>(f(load_part(x + i, n - i)...)), y + i, n - i);
 }
 
 // y[i] = f(x[i])
 template <class T, class F>
-void vmap(int64_t n, const T* x, T* y, const F& f) {
+void map_registers(int64_t n, const T* x, T* y, const F& f) {
   assert(given(n, x, y) && same_or_apart(n, x, y));
-  parallel_for(n, map_grain,
-               [=, &f](int64_t begin, int64_t end) { vmap_serial(end - begin, y + begin, f, x + begin); });
+  parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
+    map_registers_serial(end - begin, y + begin, f, x + begin);
+  });
 }
 
 // y[i] = f(a[i], b[i])
 template <class T, class F>
-void vmap(int64_t n, const T* a, const T* b, T* y, const F& f) {
+void map_registers(int64_t n, const T* a, const T* b, T* y, const F& f) {
   assert(given(n, a, b, y) && same_or_apart(n, a, y) && same_or_apart(n, b, y));
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
-    vmap_serial(end - begin, y + begin, f, a + begin, b + begin);
+    map_registers_serial(end - begin, y + begin, f, a + begin, b + begin);
   });
 }
 
@@ -128,8 +129,8 @@ struct OddRational {
   float end;
   float p[degree + 1], q[degree + 1];  // rising powers of x²
 
-  Batch<float> operator()(const Batch<float>& x) const {
-    using V = Batch<float>;
+  Register<float> operator()(const Register<float>& x) const {
+    using V = Register<float>;
     const V z = x * x;
     V above(p[degree]), below(q[degree]);
     for (int i = degree - 1; i >= 0; --i) {
@@ -153,9 +154,9 @@ inline constexpr OddRational<5> erf_fit{
     .p = {1.12837914f, 0.193530952f, 0.05309951295f, 0.003882628223f, 0.0002845320983f, 1.986669161e-6f},
     .q = {1, 0.5048449013f, 0.1153438344f, 0.01520584387f, 0.001185363647f, 3.741720757e-5f}};
 
-inline Batch<float> tanh(const Batch<float>& x) { return tanh_fit(x); }
-inline Batch<double> tanh(const Batch<double>& x) { return xsimd::tanh(x); }
-inline Batch<float> erf(const Batch<float>& x) { return erf_fit(x); }
-inline Batch<double> erf(const Batch<double>& x) { return xsimd::erf(x); }
+inline Register<float> tanh(const Register<float>& x) { return tanh_fit(x); }
+inline Register<double> tanh(const Register<double>& x) { return xsimd::tanh(x); }
+inline Register<float> erf(const Register<float>& x) { return erf_fit(x); }
+inline Register<double> erf(const Register<double>& x) { return xsimd::erf(x); }
 
 }  // namespace isobar::kernels

@@ -11,11 +11,11 @@ Tensor loss_of(Module& model, const Batch& batch) {
 }
 
 double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size,
-                 const Rng& key) {
+                 const Rng& rng) {
   eval(model);
   double total = 0;
   for (int64_t i = 0; i < batches; ++i)
-    total += loss_of(model, data.random_batch(batch_size, key.split(i))).item();
+    total += loss_of(model, data.random_batch(batch_size, rng.split(i))).item();
   train(model);
   return total / static_cast<double>(batches);
 }

@@ -12,7 +12,7 @@ Tensor loss_of(Module& model, const Batch& batch);
 // Mean cross-entropy in nats over `batches` random batches of `batch_size` blocks; the same ones for the same
 // key. Leaves the model in training mode.
 double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size,
-                 const Rng& key);
+                 const Rng& rng);
 
 // Cross-entropy of all tokens but the first, each predicted once: windows of block_size tokens, one after the
 // other. Leaves the model in training mode. Throws Error for fewer than two tokens.

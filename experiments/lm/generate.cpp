@@ -85,7 +85,7 @@ std::vector<double> chances(std::span<const float> logits, const Sampling& sampl
 }
 
 std::vector<int32_t> generate(LanguageModel& model, std::vector<int32_t> prompt, int64_t count,
-                              const Sampling& sampling, const Rng& key,
+                              const Sampling& sampling, const Rng& rng,
                               const std::function<void(int32_t)>& on_token) {
   check(!prompt.empty(), "generate: wanted a prompt of at least one token");
   check_sampling(sampling);
@@ -98,7 +98,7 @@ std::vector<int32_t> generate(LanguageModel& model, std::vector<int32_t> prompt,
     const size_t unread = cache.length == 0 ? window : 1;
     const Tensor logits = model(symbols_of(std::span(tokens).last(unread)), cache);
     const std::vector<float> last = slice(logits, 1, logits.size(1) - 1, logits.size(1)).to_vector<float>();
-    tokens.push_back(draw(chances(last, sampling), key.uniform_at(static_cast<uint64_t>(i))));
+    tokens.push_back(draw(chances(last, sampling), rng.uniform_at(static_cast<uint64_t>(i))));
     if (on_token) on_token(tokens.back());
   }
   train(model);

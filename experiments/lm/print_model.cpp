@@ -165,7 +165,7 @@ ModelCosts costs_of(LanguageModel& model) {
   const int64_t before = bytes_in_use();
   {
     const Watch watch(model, kept);
-    const Tape tape({.key = Rng(0)});
+    const Tape tape({.rng = Rng(0)});
     const Tensor loss = model.loss(symbols, next);
     const int64_t gradient = early_gradient(model);
     costs.loss_kept = kept.finish() - gradient;

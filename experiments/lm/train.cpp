@@ -32,7 +32,7 @@ Schedule schedule_of(const LmConfig& config, double lr) {
   return WarmupStableDecay{.lr = lr, .min_lr = min_lr, .warmup = warmup, .decay = decay, .steps = steps};
 }
 
-Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, GradientOptions options) {
+Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, GradientOptions options) {
   const int64_t pieces = options.accumulation_steps, rows = batch.x.size(0) / pieces;
   check(rows * pieces == batch.x.size(0), "gradients_of: wanted {} equal pieces of a batch, got {} rows",
         pieces, batch.x.size(0));
@@ -41,7 +41,7 @@ Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, Gradie
   try {
     for (int64_t i = 0; i < pieces; ++i) {
       const auto piece = [&](const Tensor& all) { return slice(all, 0, i * rows, (i + 1) * rows); };
-      Tape tape({.detect_anomaly = options.check_every_op, .key = pieces == 1 ? key : key.split(i)});
+      Tape tape({.detect_anomaly = options.check_every_op, .rng = pieces == 1 ? rng : rng.split(i)});
       const Tensor mean_loss = loss_of(model, {piece(batch.x), piece(batch.y)});
       tape.backward(mean_loss, full(mean_loss.shape(), 1 / static_cast<double>(pieces), mean_loss.dtype()));
       loss += mean_loss.item() / static_cast<double>(pieces);
@@ -53,12 +53,12 @@ Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, Gradie
   return {.loss = loss, .norm = grad_norm(parameters(model))};
 }
 
-std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& key, const Gradients& gradients,
+std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& rng, const Gradients& gradients,
                                 GradientOptions options) {
   clear_gradients(parameters(model));
   options.check_every_op = true;
   const std::string bad_op =
-      gradients.bad_op.empty() ? gradients_of(model, batch, key, options).bad_op : gradients.bad_op;
+      gradients.bad_op.empty() ? gradients_of(model, batch, rng, options).bad_op : gradients.bad_op;
   clear_gradients(parameters(model));
   if (bad_op.empty()) return "the norm of all gradients is not finite, though each of them is";
   return "the loss or a gradient is not finite; " + bad_op;

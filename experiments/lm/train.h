@@ -3,7 +3,7 @@
 //   AdamW optimizer(decay_matrices_only(model), adam_w_options(config));
 //   const Schedule schedule = schedule_of(config);
 //   for (int64_t step = 0; step < config.max_iters; ++step) {
-//     const Gradients gradients = gradients_of(model, train_set.random_batch(…), key.split(step));
+//     const Gradients gradients = gradients_of(model, train_set.random_batch(…), rng.split(step));
 //     optimizer.set_lr(schedule(step));
 //     optimizer.step(clipping(gradients.norm, config));
 //   }
@@ -36,7 +36,7 @@ struct GradientOptions {
   bool check_every_op = false;
 };
 
-// Goes forward and back through a batch and leaves the gradients on the model. `key` draws dropout's masks,
+// Goes forward and back through a batch and leaves the gradients on the model. `rng` draws dropout's masks,
 // for each piece others. Throws Error where the batch cannot be cut into equal pieces.
 struct Gradients {
   double loss;              // nats per token
@@ -44,11 +44,11 @@ struct Gradients {
   std::string bad_op = "";  // with check_every_op: the first op whose result is not finite
   bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 };
-Gradients gradients_of(Module& model, const Batch& batch, const Rng& key, GradientOptions options = {});
+Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, GradientOptions options = {});
 
 // Why the gradients of this step are not finite: names the first op and module of a second pass with every op
 // checked. Clears the gradients.
-std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& key, const Gradients& gradients,
+std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& rng, const Gradients& gradients,
                                 GradientOptions options = {});
 
 // What the optimizer multiplies gradients of this norm with.

@@ -142,7 +142,7 @@ Tensor LayerTrial::call(Module& module, const Inputs& x) const {
 }
 
 Tensor LayerTrial::output(Module& module, const Inputs& x) const {
-  const Tape tape({.key = Rng(3)});
+  const Tape tape({.rng = Rng(3)});
   return call(module, x).detach();
 }
 
@@ -171,7 +171,7 @@ LayerStep LayerTrial::step_of(Module& module, const Inputs& input,
   const std::vector<Tensor> parameters = isobar::parameters(module);
   clear_gradients(parameters);
   LayerStep result;
-  Tape tape({.key = Rng(3)});
+  Tape tape({.rng = Rng(3)});
   const Tensor y = forward(x);
   const Tensor dy = upstream(y);
   const std::vector<double> before = dy.to_vector<double>();
@@ -245,7 +245,7 @@ std::string LayerTrial::compare_two_uses() const {
 }
 
 std::string LayerTrial::stray_leaf(Module& module) const {
-  Tape tape({.key = Rng(3)});
+  Tape tape({.rng = Rng(3)});
   try {
     call(module, input(Dtype::f32));
   } catch (const Error&) {
@@ -278,7 +278,7 @@ LayerSignal LayerTrial::signal() const {
 void LayerTrial::find_out_whether_random() {
   const std::unique_ptr<Module> module = moved();
   const auto run = [&](uint64_t key) {
-    Tape tape({.key = Rng(key)});
+    Tape tape({.rng = Rng(key)});
     return call(*module, input()).to_vector<double>();
   };
   const std::vector<double> training = run(1);

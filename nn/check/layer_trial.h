@@ -61,7 +61,7 @@ class LayerTrial {
   LayerSignal signal() const;
 
   void find_out_whether_random();
-  bool random() const { return random_; }  // training draws from the tape's key
+  bool random() const { return random_; }  // training draws from the tape's rng
   bool same_in_evaluation() const { return same_in_evaluation_; }
 
  private:
