@@ -1,5 +1,5 @@
-// All of autograd: the tape, the functions it records and the names it gives them, and the tools that check
-// gradients, find what is wrong with one, and print a tape.
+// All of autograd/: the tape, the ops, recomputation, and the tools that check and diagnose gradients and
+// print a tape.
 #pragma once
 
 #include "gradcheck.h"

@@ -1,4 +1,4 @@
-// The walk back: how a tape turns its nodes into gradients.
+// The backward walk: how a tape turns its nodes into gradients.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -16,7 +16,7 @@ constexpr const char* used_up =
     "{}: part of this tape was already used up by an earlier backward; open it as Tape tape({{.higher_order = "
     "true}}) to walk twice";
 
-// A gradient may have the shape that its input was broadcast to, and is then summed; nothing else.
+// A gradient has its input's shape, or the shape that the input was broadcast to, and is then summed.
 void check_sums_to(const Node& node, size_t input, Dtype dtype, const Tensor& dx) {
   const Shape &got = dx.shape(), &wanted = node.inputs[input].shape;
   bool sums = got.ndim() >= wanted.ndim();
@@ -31,7 +31,7 @@ void check_sums_to(const Node& node, size_t input, Dtype dtype, const Tensor& dx
         input, dtype, dx.dtype());
 }
 
-// What backward computes from must be what the op saw.
+// Throws where a block that the op read or wrote has been overwritten since.
 void check_one(const Node& node, const Version& version, uint64_t stamp, const auto& name_of_value) {
   if (!version.overwritten_since(stamp)) [[likely]]
     return;
@@ -49,7 +49,7 @@ void check_unchanged(const Node& node) {
   check_one(node, *node.version, node.stamp, [&] { return fmt::format("the result {}", node.shape); });
 }
 
-// sum + dx, in place where nobody else can see the sum.
+// sum + dx, in place where `sum` has no other owner.
 Tensor added(Tensor sum, Tensor dx) {
   if (!sum.defined()) return dx;
   check(sum.shape() == dx.shape() && sum.dtype() == dx.dtype(),
@@ -128,7 +128,7 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
   return gradients;
 }
 
-// Ends a walk: no adjoint stays behind, whatever happened.
+// Clears all adjoints when a walk ends, also by an exception.
 class Tape::Walking {
  public:
   Walking(Tape& tape, int64_t start, std::span<const int64_t> wanted)
@@ -151,8 +151,8 @@ class Tape::Walking {
   const std::span<const int64_t> wanted_;
 };
 
-// Visits the nodes that y, in slot `start`, depends on, from last to first. `sums` holds what the adjoints of
-// the wanted slots begin with (undefined: nothing), and in the end these adjoints.
+// Visits the nodes that y, in slot `start`, depends on, from last to first. On entry, `sums` holds the
+// initial adjoints of the wanted slots (undefined: none), on return their final adjoints.
 void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums) {
   check(!walking_, "backward: another backward of this tape is under way");
   Walking walking(*this, start, wanted);
@@ -171,7 +171,7 @@ void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::
 }
 
 // One step of the walk: the node's closure, then each input's gradient moved into, or added to, that input's
-// adjoint. Returns for how many nodes this was the first gradient.
+// adjoint. Returns how many more nodes have an adjoint and wait for their visit.
 int64_t Tape::visit(int64_t slot) {
   Node* const node = at(slot).node.get();
   check(node != nullptr, used_up, "backward");
@@ -227,8 +227,8 @@ int64_t Tape::take(int64_t slot, Tensor& dx) {
   return dx.defined() && !at(slot).leaf;
 }
 
-// Adds dx to the adjoint of a slot. Returns 1 where it was the first gradient of a node, else 0. A backward
-// that is recorded appends slots: no reference to a slot outlives the sum.
+// Adds dx to the adjoint of a slot. Returns 1 where it was the first gradient of a node, else 0. No reference
+// to a slot is kept over the sum: a backward that is recorded appends slots.
 int64_t Tape::accumulate(int64_t slot, Tensor dx) {
   Tensor before = std::exchange(at(slot).adjoint, Tensor());
   const bool first = !before.defined() && !at(slot).leaf;
@@ -237,14 +237,14 @@ int64_t Tape::accumulate(int64_t slot, Tensor dx) {
   return first;
 }
 
-// A tape that outlives many backwards begins its list of slots anew after each: a step costs the same however
-// many went before. Numbers of slots are never used again.
+// Empties the list of slots once every node is used up, so that each of many backwards on one tape costs the
+// same. Slot numbers are not reused.
 void Tape::forget_used_slots() {
   if (held_ > 0 || walking_) return;
   first_ = next_slot();
   slots_.clear();
   leaf_slots_.clear();
-  // A step's own leaves, such as an input that wants a gradient: nobody else holds them any more.
+  // Drops leaves that only the tape still holds, such as a step's input that needs a gradient.
   std::erase_if(leaves_, [](const Leaf& leaf) { return raw::Access::handle(leaf.tensor).use_count() == 1; });
   for (Leaf& leaf : leaves_) {
     leaf.slot = leaf_slots_.slot_of(leaf.tensor.id()) = next_slot();

@@ -8,7 +8,7 @@
 namespace isobar {
 namespace {
 
-// The outputs of what is differentiated, as plain numbers.
+// All outputs of the differentiated function as plain numbers.
 using EvaluateAll = std::function<Values(const std::vector<Tensor>&)>;
 
 // Compares the analytic gradient by one input with differences of Σ weights · f, and keeps the worst.

@@ -1,10 +1,10 @@
-// Gradcheck: the tape's gradients against finite differences, for whoever writes an op or a layer.
+// Gradcheck: the tape's gradients against finite differences, for authors of ops and layers.
 //
 //   Tensor x = Rng(1).normal({3, 5}, 0, 1, Dtype::f64);
 //   auto report = gradcheck([](const std::vector<Tensor>& in) { return tanh(in[0]); }, {x}, {.order = 2});
 //   check(report.max_relative_error <= 1e-6, "{}", report.text);
 //
-// The function is seen as the number F(x) = Σ dy · f(x) with a random dy: under a plain sum the gradient of a
+// Checked is the number F(x) = Σ dy · f(x) with a random dy: for a plain sum the gradient of a
 // softmax or a LayerNorm is zero, and a wrong one would pass. All in f64.
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace isobar {
 
 // A differentiable function of several tensors. It is called many times and must give the same result for the
-// same inputs (a dropout inside takes a fixed key).
+// same inputs (a dropout inside takes a fixed Rng).
 using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
 struct GradcheckOptions {
@@ -29,7 +29,7 @@ struct GradcheckOptions {
   // random directions with entries ±1.
   int64_t element_limit = 64;
   int directions = 4;
-  // Of dy, u and the directions.
+  // The seed of dy, u and the directions.
   uint64_t seed = 1;
 };
 
@@ -47,7 +47,7 @@ struct GradcheckReport {
   int64_t element = -1;
   double analytic = 0;
   double numeric = 0;
-  // All of it as one line.
+  // The report as one line.
   std::string text;
 };
 

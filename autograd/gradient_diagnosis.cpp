@@ -14,7 +14,7 @@ namespace {
 
 using Found = std::optional<Diagnosis>;
 
-// Rules that need no more than the run itself.
+// Rules that need only the run itself.
 Found broken(const Jacobian& j, const GradientMatrices&) {
   if (!j.error.empty()) {
     const bool turned = j.error.find("transposed?") != std::string::npos;
@@ -137,7 +137,7 @@ Found erased(const Jacobian&, const GradientMatrices& m) {
         return {};
     }
     if (std::find(kept.begin(), kept.end(), true) == kept.end()) {
-      if (!kept.empty()) return {};  // nothing kept at all: that is another story
+      if (!kept.empty()) return {};  // nothing kept: the rule `zero` covers it
       continue;
     }
     last = last && std::is_sorted(kept.begin(), kept.end());

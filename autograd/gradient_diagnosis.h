@@ -1,10 +1,10 @@
 // Gradient diagnosis: what is probably wrong with a backward, from the evidence alone.
 //
-// J is what differences say, (numbers of y, numbers of the input); T is what the tape says. A wrong backward
-// leaves a trace in T that is easy to tell: T = 2J, T = Jᵀ, T is J with all but the last contributions to a
-// weight erased, T − J lies along ones in each row. The rules stand in gradient_diagnosis.cpp, one function
-// each, and the first one that explains every entry of T wins. Where none does, the cause is `unknown`, said
-// as such.
+// J is the Jacobian by differences, (numbers of y, numbers of the input); T is the Jacobian by the tape. A
+// wrong backward leaves a recognizable pattern in T: T = 2J, T = Jᵀ, T is J with all but the last
+// contributions to a weight erased, T − J lies along ones in each row. The rules are in
+// gradient_diagnosis.cpp, one function each; the first one that explains every entry of T gives the
+// diagnosis. Where none does, the cause is `unknown`.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ enum class Cause {
   wrong_shape,  // backward returned another shape, and said so
   detached,     // zero, or no path on the tape
   not_finite,
-  ignores_dy,  // the gradient does not depend on the one from above
+  ignores_dy,  // the gradient does not depend on dy
   not_linear,  // in dy
   sign,
   constant_factor,  // 2, ½, √d, …
@@ -40,10 +40,11 @@ std::string_view name_of(Cause cause);
 
 struct Diagnosis {
   Cause cause = Cause::none;
-  // One line: what T is to J, and what to look for. Begins with the input's name.
+  // One line: how T differs from J, and what to look for. Begins with the input's name.
   std::string text;
 };
 
+// The cause of a wrong gradient; Cause::none where the largest relative error is at most `tolerance`.
 Diagnosis diagnose(const Jacobian& jacobian, double tolerance = 1e-6);
 
 }  // namespace isobar

@@ -6,7 +6,7 @@
 //   //   %2  linear  (constant [32, 784], %0 [256, 784], %1 [256]) -> [32, 256] f32, 32.0 KiB, in fc1
 //   //   %3  relu    (%2) -> [32, 256] f32, 32.0 KiB, in act
 //
-// They see the nodes that the tape still holds: call them before backward(), which uses them up, or on a
+// They show the nodes that the tape still holds: call them before backward(), which uses them up, or on a
 // higher-order tape, which keeps them. (The first op that made a NaN is found by
 // TapeOptions::detect_anomaly.)
 #pragma once

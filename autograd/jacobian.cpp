@@ -15,9 +15,9 @@
 namespace isobar {
 namespace {
 
-constexpr int random_directions = 8;  // of an input that is too large, and as many dy
+constexpr int random_directions = 8;  // for a large input, and as many dy
 
-// Runs f and its backward; everything that is asked of it is a plain number.
+// Runs f and its backward, and returns plain numbers.
 class Subject {
  public:
   Subject(const TensorFunction& f, const std::vector<NamedInput>& inputs, uint64_t seed)
@@ -94,7 +94,7 @@ bool kinked(double left, double right, double size) {
   return apart > 1e-2 * std::max(std::abs(right), std::abs(left)) && apart > 1e-6 * size;
 }
 
-// Fills `numeric` as (numbers of y, columns), with NaN and an entry in `kinks` where f is not smooth.
+// Fills `numeric`, (numbers of y, columns), with NaN and an entry in `kinks` where f is not smooth.
 void differentiate(Jacobian& j, const Evaluate& f, const Directions& directions) {
   const Values y = j.y.to_vector<double>();
   const double size = largest_of(y);
@@ -111,7 +111,7 @@ void differentiate(Jacobian& j, const Evaluate& f, const Directions& directions)
   }
 }
 
-// One row of `tape`: the gradient, seen along the columns.
+// One row of `tape`: the gradient along each of the columns.
 Values seen(const Tensor& dx, const Directions& directions) {
   Values result(directions.count(), 0.0);
   if (!dx.defined()) return result;
@@ -161,7 +161,7 @@ bool close(const Values& a, const Values& b) {
   return apart <= 1e-9 * size;
 }
 
-// Of a wrong gradient: the tape's whole Jacobian, and whether backward is linear in dy at all.
+// For a wrong gradient: computes the tape's whole Jacobian, and tests whether backward is linear in dy.
 void investigate(Jacobian& j, const Subject& f, size_t input, const Tensor& dy, const Directions& directions,
                  uint64_t seed) {
   const auto gradient = [&](const Tensor& upstream) {
@@ -195,6 +195,34 @@ void investigate(Jacobian& j, const Subject& f, size_t input, const Tensor& dy, 
   }
 }
 
+// The Jacobian by input i, given y and the gradients for each dy.
+Jacobian jacobian_of(const Subject& subject, const std::vector<NamedInput>& inputs, size_t i, const Tensor& y,
+                     const std::vector<Tensor>& dys, const std::vector<Subject::Gradients>& gradients,
+                     const JacobianOptions& options) {
+  Jacobian j;
+  j.name = inputs[i].name;
+  j.value = inputs[i].value;
+  j.y = y;
+  j.inputs = inputs;
+  // A Jacobian of a million numbers is 8 MB.
+  const bool large = j.value.numel() * y.numel() > 1 << 20;
+  const Directions directions(j.value, large ? 0 : options.element_limit, random_directions,
+                              Rng(options.seed).split("direction"));
+  j.sampled = directions.sampled();
+  j.rows = y.numel();
+  j.columns = directions.count();
+  j.on_tape = gradients[0].on_tape[i];
+  j.received = gradients[0].dx[i].defined();
+  j.error = gradients[0].error;
+  differentiate(
+      j, [&](const Tensor& x) { return subject(i, x); }, directions);
+  if (!j.error.empty()) return j;
+  for (size_t d = 0; d < dys.size(); ++d)
+    compare(j, dys[d].to_vector<double>(), gradients[d].dx[i], directions);
+  if (!j.right(options.tolerance)) investigate(j, subject, i, dys[0], directions, options.seed);
+  return j;
+}
+
 }  // namespace
 
 std::vector<Jacobian> jacobians(const TensorFunction& f, const std::vector<NamedInput>& inputs,
@@ -212,32 +240,9 @@ std::vector<Jacobian> jacobians(const TensorFunction& f, const std::vector<Named
   for (const Tensor& dy : dys) gradients.push_back(subject.backward(dy));
 
   std::vector<Jacobian> result;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!is_float(inputs[i].value.dtype())) continue;
-    Jacobian j;
-    j.name = inputs[i].name;
-    j.value = inputs[i].value;
-    j.y = y;
-    j.inputs = inputs;
-    // A Jacobian of a million numbers is 8 MB.
-    const bool large = j.value.numel() * y.numel() > 1 << 20;
-    const Directions directions(j.value, large ? 0 : options.element_limit, random_directions,
-                                Rng(options.seed).split("direction"));
-    j.sampled = directions.sampled();
-    j.rows = y.numel();
-    j.columns = directions.count();
-    j.on_tape = gradients[0].on_tape[i];
-    j.received = gradients[0].dx[i].defined();
-    j.error = gradients[0].error;
-    differentiate(
-        j, [&](const Tensor& x) { return subject(i, x); }, directions);
-    if (j.error.empty()) {
-      for (size_t d = 0; d < dys.size(); ++d)
-        compare(j, dys[d].to_vector<double>(), gradients[d].dx[i], directions);
-      if (!j.right(options.tolerance)) investigate(j, subject, i, dys[0], directions, options.seed);
-    }
-    result.push_back(std::move(j));
-  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (is_float(inputs[i].value.dtype()))
+      result.push_back(jacobian_of(subject, inputs, i, y, dys, gradients, options));
   return result;
 }
 

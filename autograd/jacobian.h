@@ -37,9 +37,10 @@ struct JacobianOptions {
   // Inputs with at most this many elements are checked element by element, larger ones along eight random
   // directions with entries ±1.
   int64_t element_limit = 512;
-  double tolerance =
-      1e-6;           // beyond this relative error the tape's whole Jacobian is taken, for the diagnosis
-  uint64_t seed = 1;  // of dy, the directions, and the tape's key
+  // Above this relative error the tape's whole Jacobian is computed, for the diagnosis.
+  double tolerance = 1e-6;
+  // The seed of dy, the directions, and the tape's rng.
+  uint64_t seed = 1;
 };
 
 struct Jacobian {
@@ -50,11 +51,11 @@ struct Jacobian {
   int64_t rows = 0, columns = 0;  // numbers of y and of the input
   // (rows, columns), row by row; NaN where a kink is near. `tape` is filled only where the gradient is wrong.
   std::vector<double> numeric, tape;
-  // Too large for that: rows are eight random dy, columns random directions.
+  // The input is too large for that: rows are eight random dy, columns random directions.
   bool sampled = false;
 
   bool on_tape = true;      // the forward recorded a use of this input
-  bool received = true;     // backward left a gradient there
+  bool received = true;     // backward gave it a gradient
   bool linear = true;       // gradients of dy and of 2 dy differ by the factor 2
   bool ignores_dy = false;  // dy = 0 gives the gradient that another dy gives
   std::string error;        // what backward threw, or nothing
@@ -65,7 +66,7 @@ struct Jacobian {
   bool right(double tolerance) const { return error.empty() && max_relative_error <= tolerance; }
 };
 
-// One per float input, which must be f64. The function runs on a tape with a fixed key, so dropout draws the
+// One per float input, which must be f64. The function runs on a tape with a fixed Rng, so dropout draws the
 // same mask every time. Throws Error when f throws; what its backward throws is kept in `error`.
 std::vector<Jacobian> jacobians(const TensorFunction& f, const std::vector<NamedInput>& inputs,
                                 const JacobianOptions& options = {});

@@ -1,5 +1,6 @@
-// LeafTable: which slot a leaf has on a tape, by the identity of its tensor. A parameter itself knows of no
-// tape, so every use of one asks here: open addressing in one array, a few instructions a question.
+// LeafTable: maps a leaf, by the identity of its tensor, to its slot on a tape. Leaves carry no slot
+// themselves, so every use of a leaf looks it up here. Open addressing in one array: a lookup costs a few
+// instructions.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace isobar {
 
 class LeafTable {
  public:
-  // The slot of this tensor, to be set where it is `fresh`. The reference lasts until the next call.
+  // The slot of this tensor; `fresh` for a new one, which the caller sets. The reference is valid until the
+  // next call.
   int64_t& slot_of(const void* id) {
     if (2 * (count_ + 1) > places_.size()) grow();
     Place& place = find(id);
@@ -37,7 +39,7 @@ class LeafTable {
 
   Place& find(const void* id) {
     const size_t mask = places_.size() - 1;
-    // Fibonacci hashing (Knuth 1973, section 6.4): tensors stand 32 bytes or more apart.
+    // Fibonacci hashing (Knuth 1973, section 6.4): tensors are at least 32 bytes apart.
     size_t i = (reinterpret_cast<uintptr_t>(id) >> 5) * 0x9E3779B97F4A7C15 >> 40;
     for (i &= mask; places_[i].id != nullptr && places_[i].id != id; i = (i + 1) & mask) {
     }

@@ -1,4 +1,4 @@
-// Every differentiable function, grouped. Each stands in ops/<name>.cpp with its formula and its gradient.
+// Every differentiable function, grouped. Each is in a file of ops/ with its formula and its gradient.
 //
 // All ops return new tensors and never write to their inputs. Float ops take f32 or f64; operands of one op
 // have the same dtype (mixed dtypes throw Error, as do shapes that do not fit). Two shapes "broadcast" as in
@@ -24,12 +24,12 @@ Tensor divide(const Tensor& a, const Tensor& b);             // a / b
 Tensor multiply(const Tensor& x, double s);                  // s · x
 Tensor divide(const Tensor& x, double s);                    // x / s
 Tensor affine(const Tensor& x, double scale, double shift);  // scale · x + shift
-// x^y elementwise; NaN for a negative base and a broken exponent. x⁰ = 1 has slope 0 by x, 0^y has slope 0 by
-// y ≥ 0, and x^s at x = 0 the slope s · 0^(s − 1): infinite for 0 < s < 1.
+// x^y elementwise; NaN for a negative base with a fractional exponent. d(x⁰)/dx is 0, d(0^y)/dy is 0 for y ≥
+// 0, and d(x^s)/dx at x = 0 is s · 0^(s − 1): infinite for 0 < s < 1.
 Tensor pow(const Tensor& x, double s);
 Tensor pow(double s, const Tensor& x);
 Tensor pow(const Tensor& x, const Tensor& y);
-// The smaller or larger of two. Of equals, each takes half of the gradient. NaN where either is NaN.
+// The smaller or larger of two elements; equal ones get half of the gradient each. NaN where either is NaN.
 Tensor minimum(const Tensor& a, const Tensor& b);
 Tensor maximum(const Tensor& a, const Tensor& b);
 
@@ -47,8 +47,8 @@ inline Tensor operator*(double s, const Tensor& x) { return multiply(x, s); }
 inline Tensor operator/(const Tensor& x, double s) { return divide(x, s); }
 inline Tensor operator/(double s, const Tensor& x) { return divide(full({}, s, x.dtype()), x); }
 
-// --- masks (bool), constants that no tape records. Operands have one dtype, any, and broadcast; a number
-//     takes the dtype of a float tensor first. Comparisons with NaN are false, but for not_equal
+// --- masks (bool): constants, which are not recorded. Operands have the same dtype, of any kind, and broadcast;
+//     a number is converted to the dtype of a float tensor. Comparisons with NaN are false, except not_equal
 Tensor equal(const Tensor& a, const Tensor& b);          // a == b
 Tensor not_equal(const Tensor& a, const Tensor& b);      // a != b
 Tensor less(const Tensor& a, const Tensor& b);           // a < b
@@ -64,9 +64,8 @@ Tensor greater_equal(const Tensor& x, double s);
 Tensor logical_and(const Tensor& a, const Tensor& b);  // of masks
 Tensor logical_or(const Tensor& a, const Tensor& b);
 Tensor logical_not(const Tensor& mask);
-// a where mask, else b; the three broadcast. The gradient goes to the chosen side alone: the other takes 0,
-// even from a NaN. What computes the other side must still be finite there: the slope of sqrt(x) at −1, times
-// 0, is NaN.
+// a where mask, else b; the three broadcast. The chosen side gets the gradient, the other side 0, even where
+// dy is NaN. The slope of the other side must still be finite: that of sqrt(x) at −1, times 0, is NaN.
 Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b);
 Tensor where(const Tensor& mask, const Tensor& a, double b);
 Tensor where(const Tensor& mask, double a, const Tensor& b);
@@ -89,7 +88,7 @@ inline Tensor operator<(double s, const Tensor& x) { return greater(x, s); }
 inline Tensor operator<=(double s, const Tensor& x) { return greater_equal(x, s); }
 inline Tensor operator>(double s, const Tensor& x) { return less(x, s); }
 inline Tensor operator>=(double s, const Tensor& x) { return less_equal(x, s); }
-// Both sides are computed: no operator of tensors stops early.
+// Both operands are always computed.
 inline Tensor operator&&(const Tensor& a, const Tensor& b) { return logical_and(a, b); }
 inline Tensor operator||(const Tensor& a, const Tensor& b) { return logical_or(a, b); }
 inline Tensor operator!(const Tensor& mask) { return logical_not(mask); }
@@ -120,8 +119,8 @@ Tensor softcap(const Tensor& x, double cap);          // cap · tanh(x / cap), c
 // x limited to [min, max], either of which may be left out: clamp(x, {}, 1). Slope 1 at the limits, 0 outside
 // and at NaN. Where min > max, all elements are max.
 Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> max = {});
-// Each element zeroed with probability p in [0, 1), the rest times 1 / (1 − p). The mask is a function of
-// the key.
+// Zeroes each element with probability p in [0, 1) and multiplies the rest by 1 / (1 − p). The mask is a
+// function of rng.
 Tensor dropout(const Tensor& x, double p, const Rng& rng);
 
 // --- copies
@@ -139,11 +138,11 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape);         // repeats dim
 Tensor expand(const Tensor& x, const std::vector<int64_t>& sizes);
 Tensor slice(const Tensor& x, int dim, int64_t begin, int64_t end);  // begin ≤ i < end along dim
 // x with rows of `value` added on both sides: {left, right, top, bottom, …}, the last dimension first. A
-// negative number takes rows away.
+// negative number removes rows.
 Tensor pad(const Tensor& x, const std::vector<int64_t>& amounts, double value = 0);
 Tensor concat(const std::vector<Tensor>& xs, int dim = 0);  // joined along dim
 Tensor stack(const std::vector<Tensor>& xs, int dim = 0);   // joined along a new dimension dim
-// Pieces along dim with `size` rows each, the last one with what is left; or with these sizes.
+// Pieces of `size` rows along dim, the last piece with the remaining rows; or pieces of these sizes.
 std::vector<Tensor> split(const Tensor& x, int64_t size, int dim = 0);
 std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int dim = 0);
 Tensor flip(const Tensor& x, const std::vector<int>& dims);  // in reverse order along each of dims
@@ -152,7 +151,7 @@ Tensor flip(const Tensor& x, const std::vector<int>& dims);  // in reverse order
 Tensor tril(const Tensor& x, int64_t diagonal = 0);
 Tensor triu(const Tensor& x, int64_t diagonal = 0);
 
-// --- indexing. Indices are i32 or i64, each in [0, extent); a backward refuses indices that were overwritten
+// --- indexing. Indices are i32 or i64, each in [0, extent); backward throws where they were overwritten
 // y[…, j, …] = x[…, indices[j], …] along dim; indices is 1-D.
 Tensor index_select(const Tensor& x, int dim, const Tensor& indices);
 // x with y[…, indices[j], …] += src[…, j, …] for every j; indices is 1-D.
@@ -160,12 +159,12 @@ Tensor index_add(const Tensor& x, int dim, const Tensor& indices, const Tensor& 
 // y[i, j, …] = x[index[i, j, …], j, …] for dim 0. index has as many dimensions as x, and no other dimension
 // than dim is longer than x's.
 Tensor gather(const Tensor& x, int dim, const Tensor& index);
-// x with y[index[i, j, …], j, …] += src[i, j, …] for dim 0; src is at least as large as index, and what lies
-// beyond index is left out.
+// x with y[index[i, j, …], j, …] += src[i, j, …] for dim 0; src is at least as large as index; elements
+// beyond index are ignored.
 Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& src);
 
-// --- reductions over the named axes, or over all where no list is given; an empty list throws. keepdim
-//     leaves extents of one
+// --- reductions over the named axes, or over all where no list is given; an empty list throws. keepdim keeps
+//     reduced dimensions as extents of one
 Tensor sum(const Tensor& x);
 Tensor sum(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
 Tensor mean(const Tensor& x);
@@ -175,8 +174,8 @@ Tensor max(const Tensor& x);
 Tensor max(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
 Tensor min(const Tensor& x);
 Tensor min(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
-// Where they stand, i64: the first of ties, the first NaN if there is one. Of all elements in row-major
-// order, or along dim.
+// The index of that element, i64, among all elements in row-major order or along dim: the first of ties, or
+// the first NaN.
 Tensor argmax(const Tensor& x);
 Tensor argmax(const Tensor& x, int dim, bool keepdim = false);
 Tensor argmin(const Tensor& x);
@@ -197,7 +196,7 @@ Tensor norm(const Tensor& x, std::initializer_list<int> axes) = delete;  // norm
 // ln Σ eˣ, without overflow. The gradient is NaN where all are −∞, or one is ∞.
 Tensor logsumexp(const Tensor& x);
 Tensor logsumexp(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
-// Whether any, or all elements of a mask are true; of none: false, true.
+// Whether any element, or every element, of a mask is true; false and true for no elements.
 Tensor any(const Tensor& mask);
 Tensor any(const Tensor& mask, const std::vector<int>& axes, bool keepdim = false);
 Tensor all(const Tensor& mask);
@@ -219,17 +218,17 @@ Tensor embedding(const Tensor& indices, const Tensor& weight);
 
 // --- softmax and losses
 Tensor softmax(const Tensor& x);  // over the last dimension; a row of −∞ alone gives NaN, as in PyTorch
-Tensor log_softmax(const Tensor& x);  // the same
+Tensor log_softmax(const Tensor& x);  // log of softmax(x), without overflow
 // Mean over the targets that are not ignored of −log_softmax(logits)[target]. logits (…, V), targets (…) of
 // i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100);
-// cross_entropy(linear(x, weight), targets), of whose logits no more than 512 rows exist at a time: for
-// vocabularies so large that they would be most of the memory. x (…, C), weight (V, C).
+// cross_entropy(linear(x, weight), targets) that holds at most 512 rows of the logits at a time, for
+// vocabularies whose logits would take most of the memory. x (…, C), weight (V, C).
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
                             int64_t ignore_index = -100);
 
-// Losses between an input and a target, element by element. Both have one shape: nothing broadcasts. A target
-// that needs a gradient receives it.
+// Losses between an input and a target, element by element. Both have the same shape: nothing broadcasts. A
+// target that needs a gradient receives it.
 enum class Reduction { mean, sum, none };
 // (input − target)².
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean);

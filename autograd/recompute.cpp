@@ -37,9 +37,9 @@ uint64_t hash_of(const Tensor& x) {
 
 }  // namespace
 
-// Its inputs are the leaves of the first pass: x and the weights. The second pass records on a tape of its
-// own, and the walk goes on there with the sums of the outer one: so gradients add up in the order, and to
-// the bits, of one long tape.
+// The node of a recompute(). Its inputs are the leaves of the first pass: x and the weights. The second pass
+// records on a tape of its own, and the outer walk continues there with its sums, so that gradients are added
+// in the same order, and to the same bits, as on one long tape.
 class RecomputeNode final : public Node {
  public:
   RecomputeNode(Tape& outer, std::function<Tensor(const Tensor&)> f, const Tensor& x)
@@ -110,7 +110,7 @@ Tensor recompute(std::function<Tensor(const Tensor&)> f, const Tensor& x) {
   auto node = std::make_unique<RecomputeNode>(*tape, std::move(f), x);
   node->name = "recompute";
   const Tensor inner = node->first_pass();
-  // f may return x or a weight, whose place on the tape must stay.
+  // f may return x or a weight itself, whose slot must not change.
   const Tensor y = raw::as_strided(inner, inner.shape(), inner.strides());
   std::vector<const Tensor*> inputs;
   for (const Tensor& leaf : node->leaves()) inputs.push_back(&leaf);

@@ -1,13 +1,13 @@
 // recompute: y = f(x) that keeps nothing but x, and computes f again in backward (activation checkpointing,
-// Chen et al. 2016, arXiv 1604.06174; PyTorch's torch.utils.checkpoint, where here a checkpoint is a file).
+// Chen et al. 2016, arXiv 1604.06174; torch.utils.checkpoint in PyTorch. In Isobar, a checkpoint is a file).
 //
 //   Tape tape({.rng = rng.split(step)});
 //   for (TransformerBlock& block : blocks)
 //     x = recompute([&block](const Tensor& h) { return block(h); }, x);
 //   tape.backward(mean(x));             // holds what one block keeps at a time, instead of all of them
 //
-// Values and gradients are those of f(x) to the bit, for one more forward of f. Its random ops draw the same
-// masks again. A tape is needed on the thread, as for any gradient; without one this is f(x).
+// Values and gradients are those of f(x) to the bit, at the cost of one more forward of f. Its random ops
+// draw the same masks again. Without a tape on the thread, recompute(f, x) is f(x).
 #pragma once
 
 #include <functional>

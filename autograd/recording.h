@@ -1,5 +1,5 @@
-// Recording: what this thread records now, and for whom. One struct holds all that an op does not get as an
-// argument; the classes below change it for a block of code and put it back.
+// Recording: this thread's recording state. One struct holds everything that an op does not get as an
+// argument; the classes below change it for a block of code and restore it.
 //
 //   const NoTape pause;                         // nothing is recorded until the end of the block
 //   const WithPrecision low(Precision::bf16);   // matrix products on bf16 operands
@@ -30,7 +30,7 @@ struct Recording {
 
 extern constinit thread_local Recording recording;
 
-// Puts this thread's recording back at the end of a block. Tape and log are exceptions: they enter and leave
+// Restores this thread's recording at the end of a block, except tape and log: tapes and logs enter and leave
 // their lists themselves, in any order.
 class RecordingGuard {
  public:
@@ -48,7 +48,7 @@ class RecordingGuard {
 };
 
 // Names the part of the program that records, such as a module. Nodes keep the name; errors, prints of a tape
-// and dropout's keys use it.
+// and Tape::next_rng() use it.
 class Scope {
  public:
   explicit Scope(const std::string* name) { recording.scope = name; }
@@ -60,7 +60,7 @@ class Scope {
   const RecordingGuard guard_;
 };
 
-// Stops recording. A tape that opens meanwhile records, and sees the tensors of the paused one as leaves.
+// Stops recording. A tape that opens inside the block records, and sees tensors of the paused tape as leaves.
 class NoTape {
  public:
   NoTape();
@@ -69,8 +69,8 @@ class NoTape {
   const RecordingGuard guard_;
 };
 
-// Sets the precision of matrix products; see core/precision.h. Where bf16 has an obstacle, it means f32: a
-// program that wants its user to know prints bf16_obstacle().
+// Sets the precision of matrix products; see core/precision.h. Where bf16 has an obstacle, products
+// stay in f32; bf16_obstacle() tells a program why.
 class WithPrecision {
  public:
   explicit WithPrecision(Precision precision);
@@ -79,8 +79,8 @@ class WithPrecision {
   const RecordingGuard guard_;
 };
 
-// True while a backward computes the function of a recompute() again. What a forward does beside its result,
-// such as moving running statistics or showing a value to an observer, has been done then.
+// True while a backward computes the function of a recompute() again. Side effects of a forward, such as
+// updating running statistics or calling observers, belong to the first pass and must not happen again.
 inline bool recomputing() { return recording.recomputing; }
 
 }  // namespace isobar

@@ -25,7 +25,7 @@ void Node::wrong_count(size_t got, size_t wanted) const {
       place(), got, got == 1 ? "" : "s", wanted, wanted == 1 ? "" : "s"));
 }
 
-// Tapes that live on one thread form a list, the innermost first.
+// The tapes of a thread form a list, the innermost first.
 Tape::Tape(TapeOptions options)
     : options_(std::move(options)), serial_(++last_serial), outer_(recording.tape) {
   const Tape* const around = active();
@@ -52,7 +52,8 @@ Tape::~Tape() {
   if (*link != nullptr) *link = outer_;
 }
 
-// Whether x, which is neither trainable nor of this tape, was computed on an outer one that lives.
+// Whether x, which is neither trainable nor of this tape, was computed on an outer tape. Throws where its
+// tape has ended.
 bool Tape::is_outer(const Tensor& x, const char* op) const {
   const uint64_t tape = raw::slot(x).tape;
   if (tape == 0) return false;

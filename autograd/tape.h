@@ -1,5 +1,5 @@
 // Tape: a scope that records. While one is alive on this thread, every op on tensors that need gradients
-// appends a node; backward() walks the nodes from last to first and leaves a gradient on every trainable
+// appends a node; backward() walks the nodes from last to first and adds a gradient to every trainable
 // leaf.
 //
 //   Tape tape;                                   // recording starts here
@@ -7,7 +7,7 @@
 //   tape.backward(loss);                         // w.grad() is set; nodes are freed on the way down
 //
 // Creation order is a topological order, so the walk is a loop: no search, no recursion. A walk visits what
-// the loss depends on, and drops each node that it has used; losses that share nothing can be walked in any
+// the loss depends on, and drops each node that it has used. Losses that share no node can be walked in any
 // order. Tapes nest, and end in any order; an inner tape sees the outer one's tensors as leaves. A tape
 // belongs to the thread that made it.
 #pragma once
@@ -30,7 +30,7 @@
 
 namespace isobar {
 
-// Which inputs of a node need a gradient: a closure may ask, to skip costly ones.
+// Which inputs of a node need a gradient; a closure can skip the others.
 class Wants {
  public:
   void set(size_t input) { bits_ |= input < 64 ? uint64_t{1} << input : 0; }
@@ -41,7 +41,7 @@ class Wants {
   uint64_t bits_ = 0;
 };
 
-// An array that grows and is freed with every step.
+// An array that is filled and freed in every step.
 template <class T>
 using TapeVector = std::vector<T, ObjectAllocator<T>>;
 
@@ -51,25 +51,26 @@ struct Node {
     static constexpr int64_t constant = -1, absent = -2;  // absent: an undefined tensor, as a missing bias
     int64_t slot;                                         // on the tape, or one of these
     Shape shape;
-    // What backward must find unchanged: the storage as it was when the op read it.
+    // The version of the storage when the op read it; backward throws where it has changed.
     const Version* version;
     uint64_t stamp;
   };
 
   const char* name = "";
-  int64_t slot = -1;                   // its own place on the tape; inputs of later nodes name it
+  int64_t slot = -1;                   // on the tape; inputs of later nodes refer to it
   const std::string* scope = nullptr;  // the module that recorded it, or null
   Shape shape;                         // of the output
   Dtype dtype = Dtype::f32;
   const Version* version = nullptr;  // of the output, as for the inputs
   uint64_t stamp = 0;
   TapeVector<Input> inputs;
-  // True for a node that is itself a piece of the walk, with no constants among its inputs: it finds in dx
-  // what the inputs' gradients are so far, adds its own in the walk's order, and leaves the sums.
+  // True for a node that continues the walk itself, as recompute()'s does, and has no constants among its
+  // inputs. On entry of backward(), dx then holds the sums of the inputs' gradients so far, to which the node
+  // adds its own.
   bool continues_sums = false;
 
   virtual ~Node() = default;
-  // Gradients of the inputs, given that of the output; undefined means none.
+  // Sets dx to the gradients of the inputs, given dy, that of the output; undefined means none.
   virtual void backward(Tensor dy, Wants wants, std::span<Tensor> dx) = 0;
 
   // "linear in blocks.3.fc1".
@@ -117,7 +118,7 @@ struct TapeOptions {
   bool higher_order = false;
   // Throw NotFinite at the first op, forward or backward, whose result is not finite.
   bool detect_anomaly = false;
-  // The Rng for dropout masks, a new one for each step: `.rng = rng.split(step)`.
+  // Draws dropout's masks; another one for each step: `.rng = rng.split(step)`.
   std::optional<Rng> rng = std::nullopt;
 };
 
@@ -134,25 +135,27 @@ class Tape {
     return tape != nullptr && tape->serial_ > recording.paused ? tape : nullptr;
   }
 
-  // Adds d loss / d leaf to grad() of every trainable leaf. `loss` must be a single number recorded here.
-  // Each node is dropped once it has been used.
+  // Adds d loss / d leaf to grad() of every trainable leaf, and drops each node that it has used. Throws
+  // Error, and changes no gradient, unless loss is a single number recorded here; where it needs a node that
+  // an earlier walk has used, or a value that was overwritten after it was recorded; and for a closure's
+  // gradient of a wrong shape.
   void backward(const Tensor& loss);
-  // The same for Σ dy · y with any y; dy has y's shape.
+  // The same for Σ dy · y with any y; dy has y's shape and dtype.
   void backward(const Tensor& y, const Tensor& dy);
   // d (Σ dy · y) / d x for each x (leaf or not), zeros where y does not depend on it; grad() stays untouched.
   // dy undefined means ones. On a higher-order tape the result is itself recorded here.
   std::vector<Tensor> gradient(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& dy = {});
 
   const TapeOptions& options() const { return options_; }
-  // Known by this number while it lives; never that of another tape.
+  // The tape's number; no other tape ever has the same.
   uint64_t serial() const { return serial_; }
   // Ops recorded so far, and those still held.
   size_t recorded() const { return recorded_; }
   std::vector<const Node*> nodes() const;
   // Trainable tensors and tensors of outer tapes that were used, in order of first use.
   std::vector<Tensor> leaves() const;
-  // A fresh Rng for a random op: depends on the step's rng, the module path, and how many Rngs that path
-  // took.
+  // An Rng for a random op: a function of TapeOptions::rng, the module path, and the number of earlier calls
+  // on that path. Throws Error without TapeOptions::rng.
   Rng next_rng();
   // The slot of the next op, and whether y was recorded here in slot `first` or later.
   int64_t next_slot() const { return first_ + static_cast<int64_t>(slots_.size()); }
@@ -169,8 +172,9 @@ class Tape {
   void append(std::unique_ptr<Node> node, const Tensor& y, std::span<const Tensor* const> inputs);
 
  private:
-  // A tape for one of the two passes of recompute(), within the tape that records its node. The first keeps
-  // its leaves but no nodes, and notes in `rngs` what random ops drew; the second draws the same again.
+  // A tape for one of the two passes of recompute(), within the tape that records its node. The first pass
+  // keeps its leaves but no nodes, and stores what random ops drew in `rngs`; the second pass draws the same
+  // again.
   friend class RecomputeNode;
   enum class Pass { plain, first, second };
   Tape(Tape& outer, Pass pass, std::vector<Rng>& rngs);
@@ -180,7 +184,7 @@ class Tape {
     Tensor adjoint;              // the gradient so far, during a walk
     Dtype dtype = Dtype::f32;
     bool leaf = false;
-    bool keep = false;  // the walk leaves the adjoint, for whoever asked for it
+    bool keep = false;  // the walk keeps the adjoint for its caller
   };
   struct Leaf {
     Tensor tensor;
@@ -203,13 +207,13 @@ class Tape {
   const TapeOptions options_;
   const uint64_t serial_;
   const Recording* const home_ = &recording;  // of the thread that made this tape
-  Tape* outer_;                               // whose tensors are leaves here
+  Tape* outer_;                               // its tensors are leaves here
   const Pass pass_ = Pass::plain;
-  std::vector<Rng>* const rngs_ = nullptr;  // of the two passes
+  std::vector<Rng>* const rngs_ = nullptr;  // drawn in the first pass
   size_t rngs_drawn_ = 0;
   std::vector<Node::Input> constants_;  // that ops of a first pass read: the second must find them unchanged
   TapeVector<Slot> slots_;
-  int64_t first_ = 0;  // number of the first of them; those before it are used up
+  int64_t first_ = 0;  // number of slots_[0]; earlier slots are used up
   size_t held_ = 0;    // nodes in slots_
   TapeVector<Leaf> leaves_;
   LeafTable leaf_slots_;
@@ -221,6 +225,7 @@ class Tape {
 // True when the active tape wants second derivatives: a fused op then returns its composed form.
 bool composed_wanted();
 
+// Thrown where detect_anomaly finds NaN or infinity.
 class NotFinite : public Error {
  public:
   using Error::Error;
@@ -229,13 +234,14 @@ class NotFinite : public Error {
 // False when x holds NaN or infinity.
 bool all_finite(const Tensor& x);
 
-// Where a gradient of dy's shape and dtype is written: over dy itself where nobody else can see it, else into
-// a new tensor. For closures that took dy by value.
+// The tensor for a gradient of dy's shape and dtype: dy itself where it has no other owner, else a new
+// tensor. For closures that take dy by value.
 Tensor room_for_gradient(const Tensor& dy);
 
-// Ends every op: y = op(inputs) has been computed; `closure` maps dy to the inputs' gradients. Without an
-// active tape, or where no input needs a gradient, y is returned untouched. Gradients of inputs that were
-// broadcast are summed back by the tape.
+// The last call of every op, after y = op(inputs) has been computed; `closure` maps dy to the inputs'
+// gradients. Without an active tape, or where no input needs a gradient, y is returned as it is. The tape
+// sums gradients of inputs that were broadcast. Throws Error where an input belongs to a tape that has ended,
+// or where y is itself one of the inputs; with detect_anomaly NotFinite, where y is not finite.
 template <class Closure>
 Tensor record(const char* name, Tensor y, std::span<const Tensor* const> inputs, Closure&& closure) {
   Tape* const tape = Tape::active();

@@ -1,5 +1,5 @@
 // TapeLog: what this thread records and walks back, line by line as it happens, with shapes and norms; and
-// which parameters were left without a gradient, and why.
+// which parameters got no gradient, and why.
 //
 //   TapeLog log;
 //   Tape tape;
@@ -10,8 +10,8 @@
 //   //   backward
 //   //     %2  linear  dy [32, 256], norm 0.0318 -> none, %0 norm 0.744, %1 norm 0.0521, in fc1
 //
-// Slots %n are those of tape_text(). A log sees the tapes of its own thread only, and belongs to it; of
-// several, the innermost. Logs end in any order.
+// Slots %n are those of tape_text(). A log belongs to its thread and sees the tapes of that thread only. Of
+// several logs, the innermost one sees them. Logs end in any order.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ class TapeLog {
   TapeLog(const TapeLog&) = delete;
   TapeLog& operator=(const TapeLog&) = delete;
 
-  // Both lists. The norm of a result is Frobenius, summed in double.
+  // The lines of forward and of backward. The norm of a result is Frobenius, summed in double.
   std::string text() const;
 
   // A line for each of these, (name, tensor), that has no gradient or one of zeros, with the reason: frozen,
@@ -50,8 +50,8 @@ class TapeLog {
     uint64_t tape;
     int64_t slot;
     size_t input;           // which of the op's inputs
-    bool walked = false;    // backward came by
-    bool returned = false;  // with a gradient
+    bool walked = false;    // backward visited the op
+    bool returned = false;  // and the op returned a gradient
   };
   std::string forward_, backward_, dy_;
   std::map<const void*, std::vector<Use>> uses_;  // by the tensor's id()

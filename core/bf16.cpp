@@ -10,16 +10,17 @@
 namespace isobar {
 namespace {
 
-// Adding just under half of the last kept bit, and that bit itself, carries into it exactly when the nearest
-// bf16 is the next one; a carry out of the fraction raises the exponent, at the top to infinity. A NaN could
-// carry over to a number: it is cut instead, and made quiet, so that its fraction is not empty.
+// Rounds to nearest even: adding just under half of the last kept bit, and that bit itself, carries into it
+// exactly when the next bf16 is the nearest one. A carry out of the fraction raises the exponent, at the
+// largest value to infinity. A carry could turn a NaN into a number, so a NaN is truncated and made quiet,
+// which keeps its fraction from being zero.
 uint16_t rounded(uint32_t bits) {
   const uint32_t nearest = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
   const uint32_t quiet = bits >> 16 | 0x40;
   return static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? quiet : nearest);
 }
 
-constexpr int64_t grain = 1 << 16;  // numbers a thread takes at a time
+constexpr int64_t grain = 1 << 16;  // elements in one chunk
 
 }  // namespace
 

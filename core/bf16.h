@@ -1,5 +1,5 @@
-// Bf16: the upper half of a float (sign, 8 bits of exponent, 7 of fraction), and products of matrices of
-// them.
+// Bf16: the upper half of a float (sign, 8 bits of exponent, 7 of fraction), and matrix products on bf16
+// operands.
 //
 //   const Bf16Copy a(x), b(w);                       // x (M, K), w (N, K)
 //   gemm(Gemm<float, Bf16>{.transpose_b = true, .m = M, .n = N, .k = K, .a = a.data(), .lda = K, …});
@@ -19,10 +19,10 @@ struct Bf16 {
   uint16_t bits;
 };
 
-// The nearest bf16, of two equally near ones the even one; beyond the largest, infinity. NaN stays NaN.
+// Rounds to the nearest bf16, ties to even. Values beyond the largest bf16 become infinity; NaN stays NaN.
 Bf16 to_bf16(float x);
 float to_float(Bf16 x);
-// The same for n numbers, on all threads.
+// The same for n elements, on all threads.
 void to_bf16(int64_t n, const float* x, Bf16* y);
 
 // The numbers of an f32 tensor in row-major order, rounded to bf16. Copies of the handle share them.
@@ -35,9 +35,9 @@ class Bf16Copy {
   std::shared_ptr<Storage> storage_;
 };
 
-// C = A · B, or C += A · B, each product of two numbers exact and summed in f32 (oneDNN). Uses all threads;
-// the bits do not depend on their number. Throws Error where bf16_obstacle() says why. Denormal operands may
-// count as zero: the CPU's bf16 instructions flush them.
+// C = A · B, or C += A · B; each product of two numbers is exact, sums are f32 (oneDNN). Uses all threads;
+// the bits do not depend on their number. Throws Error where bf16_obstacle() is not empty, and for a bias.
+// Denormal operands may count as zero: the CPU's bf16 instructions flush them.
 void gemm(const Gemm<float, Bf16>& product);
 
 }  // namespace isobar

@@ -1,9 +1,10 @@
 // Products of bf16 matrices through oneDNN, which generates code for the shape and the CPU at hand: tiles of
 // AMX, dot products of AVX512-BF16, or (for tests) plain AVX-512 on widened operands.
 //
-// oneDNN takes its threads from OpenMP, whose pool collapses beside ours: it gets one per call, and we cut C
-// into tiles. These depend on the shape alone and K is never split, so the bits do not depend on the number
-// of threads. What oneDNN generates ("primitives") each thread keeps for the next step.
+// oneDNN takes its threads from OpenMP, whose pool becomes very slow beside ours. So each call runs on one
+// OpenMP thread, and C is cut into tiles over our threads. The tiles depend on the shape alone and K is never
+// split, so the bits do not depend on the number of threads. Each thread keeps the code that oneDNN generated
+// for it ("primitives") for the next step.
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -20,14 +21,14 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
-// OpenMP's own header is not found by every compiler that can link the GNU library.
+// Declared here, because not every compiler that links GNU's OpenMP library finds its header.
 extern "C" int omp_get_max_threads();
 extern "C" void omp_set_num_threads(int);
 
 namespace isobar {
 namespace {
 
-// Gives the calling thread one OpenMP thread, and the former number back.
+// Sets the calling thread's number of OpenMP threads to one, and restores it at the end.
 class OneOmpThread {
  public:
   OneOmpThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -44,13 +45,13 @@ const dnnl::engine& cpu() {
   return engine;
 }
 
-// A generated product, with descriptions of its matrices whose addresses change from call to call.
+// A generated product and its matrices, whose addresses are set before each call.
 struct Primitive {
   dnnl::matmul run;
   dnnl::memory a, b, c;
 };
 
-// A stored matrix (rows, columns), seen transposed or not.
+// The layout of a matrix (rows, columns) that is stored as it is, or transposed.
 dnnl::memory::desc describe(int64_t rows, int64_t columns, bool transposed, int64_t stride,
                             dnnl::memory::data_type type) {
   return {{rows, columns}, type, transposed ? dnnl::memory::dims{1, stride} : dnnl::memory::dims{stride, 1}};
@@ -73,7 +74,8 @@ Primitive generate(const Gemm<float, Bf16>& p) {
 }
 
 // This thread's primitive for the shape. A primitive works in memory of the thread that made it, so threads
-// share none. A program that never comes back to its shapes must not fill the memory with their code.
+// share none. The cache is emptied when it is full: a program whose shapes keep changing must not fill the
+// memory with code.
 Primitive& primitive_for(const Gemm<float, Bf16>& p) {
   constexpr size_t most = 1024;
   using Key = std::array<int64_t, 9>;
@@ -84,7 +86,7 @@ Primitive& primitive_for(const Gemm<float, Bf16>& p) {
   return known.emplace(key, generate(p)).first->second;
 }
 
-// One tile, on the calling thread.
+// Computes one tile on the calling thread.
 void multiply(const Gemm<float, Bf16>& p) {
   static thread_local dnnl::stream stream(cpu());
   const OneOmpThread guard;
@@ -117,8 +119,8 @@ std::string bf16_obstacle() {
   return wide ? "" : "this CPU has no AVX-512 to emulate bf16 with";
 }
 
-// Tiles hold about 2^25 multiply-adds: 70 microseconds at 1 TFLOP/s, against a few that a call costs. oneDNN
-// reorders all of B's columns in each tile, so a tile has at least 64 rows to share that.
+// A tile has about 2^25 multiply-adds: 70 µs at 1 TFLOP/s, while a call costs a few µs. oneDNN reorders B's
+// columns for each tile; at least 64 rows a tile keep that cost small.
 void gemm(const Gemm<float, Bf16>& p) {
   const std::string obstacle = bf16_obstacle();
   check(obstacle.empty(), "gemm: bf16 matrices cannot be multiplied: {}", obstacle);

@@ -35,7 +35,7 @@ void call_blas(Gemm<T> p) {
   call(p);
 }
 
-// Ours can also compute Cᵀ = Bᵀ · Aᵀ, where it copies A instead of B.
+// Our kernel copies B. As own_transposed it computes Cᵀ = Bᵀ · Aᵀ and copies A instead.
 enum class Kernel { blas, own, own_transposed };
 
 template <class T>
@@ -43,8 +43,9 @@ double multiply_adds(const Gemm<T>& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }
 
-// Which is fastest, as measured with AVX-512. Below 10^6 multiply-adds OpenBLAS copies nothing either, which
-// serves it well unless the rows of both operands have length K. Ours wants wide panels and some rows.
+// The fastest kernel for the shape, as measured with AVX-512. Below 10^6 multiply-adds OpenBLAS copies no
+// operand and is faster, unless the rows of both operands have length K. Our kernel needs wide panels and at
+// least 8 rows.
 template <class T>
 Kernel choose(const Gemm<T>& p) {
   const bool vectors = sizeof(kernels::Register<T>) >= 32;
@@ -69,7 +70,7 @@ void call_own(const Gemm<T>& p, bool transposed) {
   kernels::multiply(transposed ? product.transposed() : product);
 }
 
-// What an op or a kernel must keep; what users may get wrong, the ops check.
+// Preconditions that ops and kernels keep. What users may get wrong is checked by the ops.
 template <class T>
 void assert_valid([[maybe_unused]] const Gemm<T>& p) {
   assert(p.m >= 0 && p.n >= 0 && p.k >= 0);
@@ -102,12 +103,12 @@ void run(Gemm<T> p, Kernel kernel) {
   }
 }
 
-// The sizes of C's tiles, one for each task. Less than 2^21 multiply-adds (some 35 µs) are not worth a task.
-// Each task copies operands anew, OpenBLAS both, ours mostly B alone. So the columns of B are cut first and
-// the rows of A last, into halves or pieces of 192 and more.
+// The size of C's tiles; each tile is a task of about 2^21 multiply-adds (35 µs) or more. Each task copies
+// its operands: OpenBLAS copies both, our kernel mostly B alone. So the columns of B are cut first, then the
+// rows of A into halves or pieces of at least 192.
 //
-// Where a tile of OpenBLAS's ends may show in the last bit, so its tiles depend on the shape alone. Ours does
-// not show (gemm.h): it cuts no more than the threads need.
+// The borders of OpenBLAS's tiles may change the last bit of a result, so its tiles depend on the shape
+// alone. The borders of our kernel's tiles do not (gemm.h), so it makes only as many as the threads need.
 struct Tiles {
   int64_t rows, columns;
 };
@@ -118,11 +119,12 @@ Tiles tiles_for(const Gemm<T>& p, Kernel kernel) {
   const int64_t most = kernel == Kernel::blas ? 32 : 4 * threads();
   const auto wanted =
       static_cast<int64_t>(std::clamp<double>(multiply_adds(p) / (1 << 21), 1, static_cast<double>(most)));
-  // The length of `length` cut into at most `pieces` of at least `shortest`, in multiples of `unit`.
+  // The size of a piece where `length` is cut into at most `pieces` pieces of at least `shortest`, in
+  // multiples of `unit`.
   const auto cut = [](int64_t length, int64_t shortest, int64_t pieces, int64_t unit) {
     return chunk_count(chunk_count(length, unit), std::clamp<int64_t>(length / shortest, 1, pieces)) * unit;
   };
-  const bool across = kernel == Kernel::own_transposed;  // the rows of C are the columns that ours cuts
+  const bool across = kernel == Kernel::own_transposed;  // our kernel then cuts the rows of C as its columns
   const int64_t m = across ? p.n : p.m, n = across ? p.m : p.n;
   const int64_t columns =
       kernel == Kernel::blas ? cut(n, 256, wanted, 16) : cut(n, 192, wanted, kernels::panel_columns<T>);

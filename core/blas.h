@@ -2,8 +2,8 @@
 // tiles over our own threads.
 //
 // OpenBLAS is held at one thread per call: its own threading changes result bits with the thread count and
-// slows skinny products. Kernel and tiles depend on the shape alone and K is never split, so the bits do not
-// depend on the number of threads.
+// slows skinny products. Which kernel runs, and OpenBLAS's tiles, depend on the shape alone; the bits of our
+// kernel do not depend on its tiles; K is never split. So the bits do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +29,20 @@ struct Gemm {
   const T* bias = nullptr;  // not together with accumulate
 };
 
-// Uses all threads.
+// Computes the product on all threads. Throws Error for a dimension of 2^31 or more, and for a bias together
+// with accumulate.
 template <class T>
 void gemm(const Gemm<T>& product);
 
-// One call on the calling thread, for use inside parallel_for.
+// The same on the calling thread, for use inside parallel_for.
 template <class T>
 void gemm_serial(const Gemm<T>& product);
 
-// Which of its kernels OpenBLAS chose for this CPU ("SkylakeX", "Haswell", …), and its version.
+// The name of the kernels that OpenBLAS chose for this CPU ("SkylakeX", "Haswell", …), and its version.
 std::string blas_core();
 std::string blas_version();
 // A warning when the CPU has AVX-512 but OpenBLAS runs older kernels (OPENBLAS_CORETYPE may force that),
-// which costs more than a third of the speed; else empty.
+// which costs more than a third of the speed; otherwise an empty string.
 std::string blas_warning();
 
 }  // namespace isobar

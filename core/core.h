@@ -1,4 +1,4 @@
-// All of the ground floor that users need: tensors, random keys, threads and memory.
+// The headers of core/ that users need: tensors, random numbers, threads, memory and precision.
 #pragma once
 
 #include "error.h"

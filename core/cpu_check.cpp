@@ -1,13 +1,13 @@
-// A library built for a richer CPU says so when it is loaded, instead of dying on an unknown instruction in
-// the middle of something.
+// Checks, when the library is loaded, that the CPU has the features that the library was built for. Without
+// the check the program would end later, with an illegal instruction.
 //
-// ISOBAR_CPU_FEATURES is the list of what the compiler may use, such as "avx avx2 fma"; CMakeLists.txt asks
-// the compiler for it. It is undefined where the list is empty, as on a CPU that is not an x86.
+// ISOBAR_CPU_FEATURES lists the features that the compiler may use, such as "avx avx2 fma"; CMakeLists.txt
+// asks the compiler for it. It is undefined where the list is empty, as on a CPU that is not an x86.
 //
 // This file is compiled for the plain baseline CPU and calls no inline function or template of any header:
-// the linker keeps one copy of those for the whole program, perhaps one with the very instructions asked
-// about. The constructor runs before those of other files, which may use these instructions already. Nobody
-// calls it; the library's link option -u keeps it in programs that link the static library.
+// the linker keeps one copy of those for the whole program, perhaps one that uses the instructions in
+// question. The constructor runs before those of other files, which may already use these instructions. No
+// code calls it; the library's link option -u keeps it in programs that link the static library.
 #include <string.h>
 #include <unistd.h>
 
@@ -21,17 +21,36 @@ struct Feature {
 };
 
 void say(const char* text, size_t length) {
-  // Where stderr is closed nothing is left to be done: the process ends next.
+  // A failed write is ignored: the process ends next.
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, length);
 }
 void say(const char* text) { say(text, strlen(text)); }
 
-// A name that the table does not know counts as absent: the list and the table then need the same name.
+// A name that is not in the table counts as absent.
 bool present(const Feature* begin, const Feature* end, const char* name, size_t length) {
   for (const Feature* feature = begin; feature != end; ++feature) {
     if (strlen(feature->name) == length && strncmp(feature->name, name, length) == 0) return feature->present;
   }
   return false;
+}
+
+// Names on stderr the features that the library was built with and the CPU lacks. Returns whether there are
+// any.
+bool report_missing(const Feature* begin, const Feature* end) {
+  bool complete = true;
+  for (const char* name = ISOBAR_CPU_FEATURES; *name;) {
+    size_t length = strcspn(name, " ");
+    if (!present(begin, end, name, length)) {
+      if (complete)
+        say("isobar: built for a CPU (ISOBAR_ARCH=" ISOBAR_ARCH ") with features that this one lacks:");
+      say(" ");
+      say(name, length);
+      complete = false;
+    }
+    name += length;
+    if (*name == ' ') ++name;
+  }
+  return !complete;
 }
 
 }  // namespace
@@ -62,22 +81,7 @@ extern "C" __attribute__((constructor(101))) void isobar_check_cpu() {
       {"avx512vpopcntdq", __builtin_cpu_supports("avx512vpopcntdq")},
       {"avx512bf16", __builtin_cpu_supports("avx512bf16")},
   };
-  const Feature* end = table + sizeof table / sizeof *table;
-
-  bool complete = true;
-  for (const char* name = ISOBAR_CPU_FEATURES; *name;) {
-    size_t length = strcspn(name, " ");
-    if (!present(table, end, name, length)) {
-      if (complete)
-        say("isobar: built for a CPU (ISOBAR_ARCH=" ISOBAR_ARCH ") with features that this one lacks:");
-      say(" ");
-      say(name, length);
-      complete = false;
-    }
-    name += length;
-    if (*name == ' ') ++name;
-  }
-  if (complete) return;
+  if (!report_missing(table, table + sizeof table / sizeof *table)) return;
   say("; build it again with an ISOBAR_ARCH that fits, such as native\n");
   _exit(2);
 }

@@ -25,7 +25,7 @@ std::string_view name_of(Dtype dtype);
 // The inverse; throws Error for any other text.
 Dtype dtype_from_name(std::string_view name);
 
-// A mask's element is a C++ bool, one byte: a conversion to it is `!= 0`, and it has no values but 0 and 1.
+// An element of a mask is a C++ bool of one byte, 0 or 1. A conversion to it is `!= 0`.
 static_assert(sizeof(bool) == 1);
 
 template <class T>
@@ -44,7 +44,7 @@ constexpr Dtype dtype_of() {
   }
 }
 
-// Calls body.operator()<float>() or <double>(). `op` begins the error for other dtypes.
+// Calls body.operator()<float>() or <double>(). Throws Error for other dtypes, in the name of `op`.
 template <class Body>
 decltype(auto) dispatch_float(std::string_view op, Dtype dtype, Body&& body) {
   check(is_float(dtype), "{}: wanted f32 or f64, got {}{}", op, name_of(dtype),

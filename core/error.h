@@ -19,7 +19,7 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& message) : std::runtime_error(message), message_(message) {}
   const char* what() const noexcept override { return message_.c_str(); }
 
-  // Adds "in <module path>: " in front, once: the innermost module that knows its path wins.
+  // Puts "in <module path>: " before the message, the first time only: the innermost module's path stays.
   void locate(std::string_view module_path);
 
  private:
@@ -29,8 +29,8 @@ class Error : public std::runtime_error {
 
 [[noreturn]] void throw_error(std::string message);
 
-// Throws Error with the formatted message when `ok` is false. Always on: it guards what a caller may get
-// wrong. What only we can get wrong is an assert.
+// Throws Error with the formatted message when `ok` is false, in every build. For callers' mistakes; our own
+// are asserted.
 template <class... Args>
 void check(bool ok, fmt::format_string<Args...> format, Args&&... args) {
   if (!ok) [[unlikely]]

@@ -9,9 +9,9 @@
 //     }
 //   };
 //
-// and everything else is a visitor: names, counts, save and load, printing and observation of modules;
-// command lines, HDF5 attributes and JSON of configurations. A visitor overrides what it cares about; the
-// rest it passes over. References are valid during the visit only.
+// Everything else is a visitor: names, counts, saving, loading, printing and observation of modules; command
+// lines, HDF5 attributes and JSON of configurations. A visitor overrides the functions that it needs.
+// References are valid during the visit only.
 #pragma once
 
 #include <concepts>
@@ -52,14 +52,14 @@ class Fields {
   virtual ~Fields() = default;
 
   // A parameter, and a buffer: a tensor that is saved but not trained, such as a running mean. An undefined
-  // tensor is passed over, so that a layer lists its bias whether it has one or not.
+  // tensor is skipped, so that a layer lists its bias in either case.
   void operator()(std::string_view name, Tensor& parameter) {
     if (parameter.defined()) on_parameter(name, parameter);
   }
   void buffer(std::string_view name, Tensor& buffer) {
     if (buffer.defined()) on_buffer(name, buffer);
   }
-  // A part that has fields of its own. A part that a pointer owns must be there; an optional one may be absent.
+  // A part with fields of its own. A null pointer throws Error; an empty optional is skipped.
   void operator()(std::string_view name, HasFields& part) { on_part(name, part); }
   template <std::derived_from<HasFields> Part>
   void operator()(std::string_view name, const std::unique_ptr<Part>& part) {

@@ -42,8 +42,8 @@ int class_of(size_t bytes) {
 
 size_t class_bytes(int c) { return (size_t{1} << (c / 4 - 2)) * (4 + c % 4); }
 
-// Marks memory as untouchable or usable for AddressSanitizer, which else would not see an overflow into a
-// block that we keep.
+// Marks memory as unusable or usable for AddressSanitizer, which otherwise would not see an access to a kept
+// block.
 void poison([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
 #ifdef ISOBAR_ASAN
   ASAN_POISON_MEMORY_REGION(block, bytes);
@@ -55,7 +55,7 @@ void unpoison([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
 #endif
 }
 
-// Held for some twenty instructions (more under AddressSanitizer): a waiting thread spins.
+// Held for about twenty instructions (more under AddressSanitizer), so a waiting thread spins.
 class SpinLock {
  public:
   void lock() {
@@ -69,9 +69,9 @@ class SpinLock {
 
 constexpr size_t huge_page = size_t{1} << 21;
 
-// Large blocks ask for huge pages: the walk over them then meets 512 times fewer page-table entries. Blocks
-// that begin alike would compete for the same sets of the caches and banks of the memory, so each starts a
-// little further into its pages than the one before. The 8 bytes before the block hold the true start.
+// Large blocks use huge pages, which need 512 times fewer page-table entries. Blocks at the same offset in
+// their pages would compete for the same cache sets and memory banks, so each block starts at a larger offset
+// than the one before, in 16 steps. The 8 bytes before the block hold the address that the system returned.
 void* large_block(size_t size) {
   static std::atomic<unsigned> count{0};
   const size_t offset = alignment + count++ % 16 * (4096 + 4 * alignment);
@@ -92,15 +92,15 @@ void free_system_block(void* block, size_t size) {
   std::free(block);
 }
 
-// What stands in a freed block: the next one of its size class. Keeping a block needs no memory of its own,
-// so it cannot fail.
+// The head of a freed block: the address of the next one of its size class. Keeping a block allocates
+// nothing, so it cannot fail.
 struct FreeBlock {
   FreeBlock* next;
 };
 
 constexpr size_t cache_limit = size_t{16} << 30;
 
-// The freed blocks and the counts. The system is asked outside of the lock.
+// The freed blocks and the statistics. System calls are made without the lock.
 class Cache {
  public:
   // A kept block of class c, or null.
@@ -128,7 +128,7 @@ class Cache {
     count_in_use(size);
     return block;
   }
-  // Keeps a block of class c, or says no where the limit is reached.
+  // Keeps a block of class c. Returns false where the limit is reached.
   bool keep(void* block, int c) {
     const size_t size = class_bytes(c);
     std::lock_guard lock(mutex_);
@@ -191,7 +191,7 @@ void* allocate(size_t bytes) {
   const int c = class_of(bytes);
   void* block = cache().take(c);
   if (block == nullptr) block = cache().fetch(c);
-  // A kept block's first bytes, which held the next one's address, may be more than are asked for.
+  // The first bytes of a kept block were unpoisoned for its link; fewer may be asked for.
   poison(block, class_bytes(c));
   unpoison(block, bytes);
   return block;

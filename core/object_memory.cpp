@@ -21,48 +21,48 @@ struct Block {
   Block* next;
 };
 
-// Blocks of threads that have ended, for the next one that runs out. Never destroyed, and neither are the
-// slabs: objects may outlive every static.
-struct Orphans {
+// Blocks of threads that have ended, for the next thread that runs out. Neither these lists nor the slabs are
+// destroyed: objects may outlive every static.
+struct SharedLists {
   std::mutex mutex;
   Block* free[sizes] = {};
 };
-Orphans& orphans() {
-  static Orphans* const instance = new Orphans;
+SharedLists& shared_lists() {
+  static SharedLists* const instance = new SharedLists;
   return *instance;
 }
 
-// One thread's free blocks. Nothing destroys the lists: the main thread's serve until all statics are gone.
+// One thread's free blocks. The lists are never destroyed: statics of the main thread may still use them.
 struct Lists {
   Block* free[sizes];
-  bool end_watched;  // whether a ThreadEnd gives the blocks to the orphans
+  bool end_watched;  // whether a ThreadEnd gives the blocks to the shared lists
 };
 constinit thread_local Lists lists{};
 
-// Gives the thread's blocks to the orphans when the thread ends.
+// Gives the thread's blocks to the shared lists when the thread ends.
 struct ThreadEnd {
   ~ThreadEnd() {
-    std::lock_guard lock(orphans().mutex);
+    std::lock_guard lock(shared_lists().mutex);
     for (size_t c = 0; c < sizes; ++c)
       while (lists.free[c] != nullptr) {
         Block* const block = std::exchange(lists.free[c], lists.free[c]->next);
-        block->next = std::exchange(orphans().free[c], block);
+        block->next = std::exchange(shared_lists().free[c], block);
       }
   }
 };
 
-// Called before the thread's first free block; once, so that no code reaches a ThreadEnd that is destroyed.
+// Called once, before the thread's first free block, so that no code reaches a destroyed ThreadEnd.
 void watch_thread_end() {
   static thread_local const ThreadEnd end;
   lists.end_watched = true;
 }
 
-// Blocks of size class c: an ended thread's, or a new slab cut into pieces, first ones first.
+// Fills the list of size class c from the shared lists, or from a new slab, lowest address first.
 void refill(size_t c) {
   if (!lists.end_watched) watch_thread_end();
   {
-    std::lock_guard lock(orphans().mutex);
-    lists.free[c] = std::exchange(orphans().free[c], nullptr);
+    std::lock_guard lock(shared_lists().mutex);
+    lists.free[c] = std::exchange(shared_lists().free[c], nullptr);
   }
   if (lists.free[c] != nullptr) return;
   char* const slab = static_cast<char*>(std::aligned_alloc(64, slab_bytes));

@@ -1,6 +1,6 @@
 // Memory for small objects that come and go with every op: tensor handles, the nodes of a tape. Freed blocks
-// are kept by size for the thread that freed them, so that taking one costs a few instructions and no lock;
-// what is larger than 1 KiB goes to the caching allocator. Under AddressSanitizer everything does.
+// are kept by size for the thread that freed them, so that an allocation costs a few instructions and no
+// lock. Objects above 1 KiB come from the caching allocator; under AddressSanitizer all objects do.
 //
 //   std::allocate_shared<Impl>(ObjectAllocator<Impl>());
 //   std::vector<Tensor, ObjectAllocator<Tensor>> adjoints;
@@ -11,12 +11,13 @@
 namespace isobar {
 
 namespace object_memory {
-// May be called from any thread, and a block freed on another thread than it was taken on.
+// Any thread may call these, and free a block that another thread allocated. allocate() throws Error when the
+// system has no more memory.
 void* allocate(size_t bytes);
 void release(void* block, size_t bytes) noexcept;
 }  // namespace object_memory
 
-// A standard allocator on it.
+// The same as a standard allocator.
 template <class T>
 struct ObjectAllocator {
   using value_type = T;

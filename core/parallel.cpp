@@ -30,7 +30,7 @@ std::unique_ptr<Pool>& pool() {
   return instance;
 }
 
-// CPUs' worth of time that the control group grants, or infinity.
+// The CPU quota of the control group, in CPUs; infinity where there is none.
 double cgroup_quota() {
   double quota = 0, period = 0;
   std::string word;

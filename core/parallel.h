@@ -4,7 +4,7 @@
 //
 // The range 0 … n is cut into chunks of `grain` (the last may be shorter). Chunk borders depend on n and
 // grain alone, never on the number of threads, so a kernel that combines per-chunk results in chunk order
-// gives the same bits on any machine setting. Exceptions of the body reach the caller. A nested call runs
+// gives the same bits for any number of threads. Exceptions of the body reach the caller. A nested call runs
 // serially.
 #pragma once
 
@@ -41,7 +41,7 @@ void parallel_for(int64_t n, int64_t grain, const F& body);
 constexpr int64_t chunk_count(int64_t n, int64_t grain) { return (n + grain - 1) / grain; }
 
 // Threads used by parallel_for from now on, 1 … 1024. Default: available_threads(). Throws Error inside a
-// body; no other thread may be in parallel_for meanwhile.
+// body. No other thread may be in parallel_for during the call.
 void set_threads(int count);
 int threads();
 
@@ -57,10 +57,10 @@ class WithThreads {
   const int before_;
 };
 
-// Threads the process may really use: its CPU affinity, bounded by its cgroup's quota.
+// Threads that the process may use: its CPU affinity, bounded by its cgroup's CPU quota.
 int available_threads();
 
-// --- how it works
+// --- implementation
 namespace parallel {
 
 extern constinit thread_local bool inside;

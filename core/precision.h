@@ -1,4 +1,4 @@
-// Precision: which numbers matrix products multiply.
+// Precision: the number format of the operands of matrix products.
 //
 //   WithPrecision scope(Precision::bf16);
 //   Tape tape;
@@ -23,9 +23,9 @@ std::string_view name_of(Precision precision);
 // The inverse; throws Error for any other text.
 Precision precision_from_name(std::string_view name);
 
-// Why products cannot run on bf16 here ("this build has no oneDNN"), or empty: they can. They do where oneDNN
-// is part of the build and the CPU has AMX-BF16 or AVX512-BF16. For tests, the environment variable
-// ISOBAR_BF16=emulated is content with any CPU with AVX-512: oneDNN then widens the operands, and is slow.
+// Why products cannot run on bf16 here ("this build has no oneDNN"); empty where they can: oneDNN is part of
+// the build and the CPU has AMX-BF16 or AVX512-BF16. For tests, the environment variable ISOBAR_BF16=emulated
+// accepts any CPU with AVX-512: oneDNN then widens the operands, which is slow.
 std::string bf16_obstacle();
 
 }  // namespace isobar

@@ -35,12 +35,12 @@ void collect(const Tensor& x, int dim, const T* from, std::vector<T>& values) {
   }
 }
 
-// Two parts of a number on either side of what they are aligned at: the point or nothing.
+// The parts of a number before and after the position at which numbers are aligned.
 struct Word {
   std::string left, right;
 };
 
-// Splits "12.3400" after its integer part and takes the trailing zeros off: {"12", ".34"}, {"1", "."}.
+// Splits "12.3400" after its integer part and removes trailing zeros: {"12", ".34"}, {"1", "."}.
 Word split_at_point(std::string text) {
   const size_t point = text.find('.');
   while (text.back() == '0') text.pop_back();
@@ -67,7 +67,7 @@ std::vector<Word> fixed(const std::vector<double>& values) {
   return words;
 }
 
-// Numbers with an exponent: {"-1", ".25e+10"}, all with the decimals of the longest.
+// Numbers with an exponent: {"-1", ".25e+10"}, all with as many decimals as the longest needs.
 std::vector<Word> scientific(const std::vector<double>& values) {
   size_t needed = 0;
   for (const double v : values) {
@@ -88,7 +88,7 @@ std::vector<Word> scientific(const std::vector<double>& values) {
   return words;
 }
 
-// All words in one width, numbers aligned at their points, what is not finite at the right.
+// All words in one width: numbers are aligned at their points, NaN and infinities at the right.
 std::vector<std::string> aligned(const std::vector<Word>& words) {
   size_t left = 0, right = 0, whole = 0;
   for (const Word& word : words) {

@@ -1,6 +1,6 @@
-// raw: what no tape sees. Views of any strides, copies, conversions and writing, for ops, kernels, optimizers,
-// initialization and files. A layer's forward uses the recorded contiguous(), clone() and cast() of ops.h
-// instead: whatever goes through this header has no gradient.
+// raw: operations that no tape records: views with any strides, copies, conversions and writing, for ops,
+// kernels, optimizers, initialization and files. A layer's forward uses the recorded contiguous(), clone()
+// and cast() of ops.h instead: results of this header have no gradient.
 //
 //   const Tensor rows = raw::contiguous(x);
 //   Tensor y(x.shape(), x.dtype());
@@ -32,9 +32,9 @@ Tensor contiguous(Tensor&& x);
 Tensor clone(const Tensor& x);
 Tensor cast(const Tensor& x, Dtype dtype);
 
-// The element at the origin, for writing: the one door through which values change. T must be the dtype.
-// `writer` is a text that lives as long as the program ("AdamW's step"): backward names it where a value that
-// it needs was overwritten.
+// The address of the element at the origin, for writing: values change through this function only. T must be
+// the dtype. `writer` is a text that lives as long as the program ("AdamW's step"): backward names it in the
+// error for a value that it needs and that was overwritten.
 template <class T>
 T* write(Tensor& x, const char* writer = nullptr) {
   void* const address = Access::address(x, dtype_of<T>());
@@ -42,12 +42,12 @@ T* write(Tensor& x, const char* writer = nullptr) {
   return static_cast<T*>(address);
 }
 
-// Where a tensor stands on a tape.
+// The tensor's slot on a tape.
 inline TapeSlot slot(const Tensor& x) { return Access::of(x).slot; }
 inline void set_slot(const Tensor& x, TapeSlot slot) { Access::of(x).slot = slot; }
 
 inline const std::shared_ptr<Storage>& storage(const Tensor& x) { return Access::of(x).storage; }
-// True when this handle is the only one on these numbers, so that they may be overwritten unseen.
+// True when no other handle or tensor shares these numbers, so that overwriting them is safe.
 inline bool sole_owner(const Tensor& x) {
   return Access::handle(x).use_count() == 1 && storage(x).use_count() == 1;
 }

@@ -19,7 +19,7 @@ uint64_t scaled(uint64_t bits, uint64_t bound) {
   return static_cast<uint64_t>((static_cast<unsigned __int128>(bits) * bound) >> 64);
 }
 
-constexpr int block_draws = 2 * kernels::philox_lanes;  // from one call of philox
+constexpr int block_draws = 2 * kernels::philox_lanes;  // draws from one call of philox
 constexpr int draws_at_once = kernels::quantile_block;  // draws that are transformed together
 static_assert(draws_at_once % block_draws == 0);
 
@@ -34,7 +34,7 @@ struct Bits {
   uint64_t words[draws_at_once];
 };
 
-// A tensor filled group by group: transform(bits of its draws, its elements).
+// Fills a tensor in groups of draws_at_once elements: transform(bits of the group's draws, its elements).
 template <class T, class Transform>
 Tensor draw(const Shape& shape, uint64_t key, const Transform& transform) {
   Tensor result(shape, dtype_of<T>());

@@ -56,7 +56,8 @@ class Shape {
       no_such_dimension(dim);
     return i;
   }
-  // This shape with one extent replaced / with a dimension inserted before `dim` / with one taken out.
+  // This shape with one extent replaced / a dimension inserted before `dim` / a dimension removed. Throw
+  // Error where there is no such dimension, or no room for another.
   Shape with(int dim, int64_t extent) const;
   Shape inserted(int dim, int64_t extent) const;
   Shape without(int dim) const;

@@ -20,7 +20,7 @@ struct Storage {
 
   void* const data;
   const size_t bytes;
-  Version* const version;  // lets backward see that a saved value was overwritten
+  Version* const version;  // by which backward detects that a saved value was overwritten
 };
 
 }  // namespace isobar

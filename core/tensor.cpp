@@ -23,8 +23,8 @@ bool is_row_major(const Shape& shape, const Strides& strides) {
 
 constexpr int64_t copy_grain = 1 << 15;
 
-// Copies elements of any layout into a contiguous block, converting From to To. The innermost dimension is
-// walked by its stride, the outer ones by an odometer.
+// Copies elements of any layout into a contiguous block, converting From to To. A row is one line of the last
+// dimension.
 template <class From, class To>
 void copy_elements(const From* from, const Shape& shape, const Strides& strides, To* to) {
   const int64_t inner = shape.ndim() > 0 ? shape[-1] : 1;

@@ -23,7 +23,8 @@
 
 namespace isobar {
 
-// Where a tensor stands on a tape: the tape's serial number (0: on none) and the index of its slot.
+// The slot of an op's result: the serial number of its tape (0: on no tape) and the slot's index there.
+// Leaves have none: the tape looks them up.
 struct TapeSlot {
   uint64_t tape = 0;
   uint32_t index = 0;
@@ -56,9 +57,9 @@ class Tensor {
   const T* data() const {
     return static_cast<const T*>(address(dtype_of<T>()));
   }
-  // The single element of a tensor of one element, as a double.
+  // The element of a tensor of one element, as a double. Throws Error for other tensors.
   double item() const;
-  // One element, as a double.
+  // One element, as a double. Throws Error unless there is one index, in range, for each dimension.
   double at(std::initializer_list<int64_t> index) const;
   // All elements in row-major order, converted to T.
   template <class T>
@@ -74,7 +75,7 @@ class Tensor {
   bool trainable() const { return impl().trainable; }
   Tensor& set_trainable(bool trainable = true) &;
   Tensor set_trainable(bool trainable = true) &&;
-  // The accumulated gradient, or undefined.
+  // The accumulated gradient, or undefined. set_grad() throws Error for another shape or dtype.
   const Tensor& grad() const { return impl().grad != nullptr ? *impl().grad : undefined(); }
   void set_grad(Tensor grad) const;
   void clear_grad() const {
@@ -133,8 +134,8 @@ std::vector<bool> Tensor::to_vector() const;
 template <>
 Tensor tensor(const Shape& shape, const std::vector<bool>& values);
 
-// Overwrites all elements of `target` with those of `source` (same shape and dtype): how parameters get other
-// values. Not recorded; a tape that needs the old values refuses to walk back.
+// Overwrites all elements of `target`, which must be contiguous, with those of `source` (same shape and
+// dtype). This gives parameters new values. Not recorded; a backward that needs the old values throws Error.
 void assign(Tensor& target, const Tensor& source);
 
 // Writes x.text().

@@ -3,10 +3,10 @@
 //   Version* const version = storage.version;     // the tape keeps the address and the stamp …
 //   const uint64_t then = version->stamp();
 //   …
-//   version->stamp() == then                      // … and backward sees that nobody wrote
+//   version->stamp() == then                      // … and backward sees that the block was not written
 //
-// A tape must not keep every block alive that it has seen, and so cannot keep the block itself. Versions are
-// therefore never given back to the system: after its block is freed, a version serves another block. Its
+// A tape does not keep alive the blocks that its ops read, so a block may be freed before backward. Versions
+// are therefore never returned to the system: after its block is freed, a version serves another block. Its
 // stamp counts blocks in the upper half and writes in the lower half, so that the two can be told apart. Any
 // thread may read a stamp; one thread at a time writes a block.
 #pragma once
@@ -23,12 +23,12 @@ class Version {
   static void give_back(Version* version) noexcept;
 
   uint64_t stamp() const { return stamp_.load(std::memory_order_relaxed); }
-  // Whether the block of that stamp is still there, and was written since.
+  // Whether the block of that stamp still exists and was written since.
   bool overwritten_since(uint64_t stamp) const {
     const uint64_t now = this->stamp();
     return now != stamp && now >> 32 == stamp >> 32;
   }
-  // Who wrote last ("AdamW's step"), or null where the writer has no name.
+  // The last writer ("AdamW's step"), or null where it has no name.
   const char* writer() const { return writer_.load(std::memory_order_relaxed); }
 
   void count_write(const char* writer) {
@@ -37,11 +37,11 @@ class Version {
   }
 
  private:
-  static void bequeath();
+  static void share_at_thread_end();
 
   std::atomic<uint64_t> stamp_{0};
   std::atomic<const char*> writer_{nullptr};
-  Version* next_ = nullptr;  // in a list of free ones
+  Version* next_ = nullptr;  // in a list of free versions
 };
 
 }  // namespace isobar

@@ -138,7 +138,7 @@ void train_and_report(Run& run, const LmConfig& config) {
   for (int64_t step = first; step < config.max_iters; ++step) {
     const Clock::time_point step_start = Clock::now();
     const Batch batch = train_set.random_batch(rows, rng.split("batch").split(step));
-    const Rng key = rng.split("dropout").split(step);
+    const Rng masks = rng.split("dropout").split(step);
     const bool log = step % config.log_interval == 0 || step + 1 == config.max_iters;
     std::optional<Watch> watching;
     if (log) {
@@ -146,7 +146,7 @@ void train_and_report(Run& run, const LmConfig& config) {
       watching.emplace(model, probe);
     }
 
-    const Gradients gradients = gradients_of(model, batch, key, options);
+    const Gradients gradients = gradients_of(model, batch, masks, options);
     watching.reset();
     optimizer.set_rates(step);
     if (gradients.finite()) {
@@ -155,7 +155,7 @@ void train_and_report(Run& run, const LmConfig& config) {
       if (log) probe.after_step(model);
       if (log) record_modules(run, layers, probe, step);
     } else {
-      session.drop_step(explain_bad_numbers(model, batch, key, gradients, options));
+      session.drop_step(explain_bad_numbers(model, batch, masks, gradients, options));
     }
     step_ms.push_back(1e3 * seconds_since(step_start));
     const bool judged = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;

@@ -36,7 +36,7 @@ class Adam : public Optimizer {
   const Decay decay_;
 };
 
-// As AdamOptions, with AdamW's own default.
+// As AdamOptions, with another default for weight_decay.
 struct AdamWOptions {
   double lr = 1e-3;
   double beta1 = 0.9;

@@ -37,7 +37,7 @@ double grad_norm(const std::vector<Tensor>& parameters) {
 double clip_factor(double norm, double max_norm) {
   check(max_norm >= 0, "clip: max_norm must not be negative, got {}", max_norm);
   const double factor = max_norm / (norm + 1e-6);
-  return factor >= 1 ? 1 : factor;  // the second for NaN
+  return factor >= 1 ? 1 : factor;  // written so that NaN stays NaN
 }
 
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm) {
@@ -48,8 +48,8 @@ double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm) {
   if (factor == 1) return norm;
   for (const Tensor& parameter : parameters) {
     if (!parameter.grad().defined()) continue;
-    // Two parameters may share one gradient (y = a + b gives both the same dy): write only where nobody else
-    // reads.
+    // Two parameters may share one gradient tensor (y = a + b gives both the same dy), which must be scaled
+    // once for each.
     if (!raw::sole_owner(parameter.grad())) parameter.set_grad(raw::clone(parameter.grad()));
     Tensor dw = parameter.grad();
     dispatch_float("clip_grad_norm", dw.dtype(), [&]<class T>() {

@@ -4,7 +4,7 @@
 //   const double norm = clip_grad_norm(parameters(model), 1.0);
 //   optimizer.step();
 //
-// or, with one pass over the gradients less:
+// or, which saves a pass over the gradients:
 //
 //   optimizer.step(clip_factor(grad_norm(parameters(model)), 1.0));
 #pragma once

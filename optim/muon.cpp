@@ -40,7 +40,7 @@ Muon::Muon(const std::vector<ParameterGroup>& groups, const MuonOptions& options
   check(options.rounds >= 1, "muon: wanted at least 1 round of Newton-Schulz, got {}", options.rounds);
 }
 
-// The momentum alone.
+// Updates the momentum; update_all() moves the weights.
 void Muon::update(const Update& u, int64_t begin, int64_t end) const {
   u.part(begin, end, [&]<class T>(const Run<T>& run) {
     const T momentum = static_cast<T>(options_.momentum), factor = static_cast<T>(u.factor);
@@ -49,8 +49,8 @@ void Muon::update(const Update& u, int64_t begin, int64_t end) const {
   });
 }
 
-// The momenta of all matrices, then one task a matrix. Their room is made here: what tasks ask for at once
-// would change from step to step.
+// Updates the momenta of all matrices, then moves each matrix in a task of its own. All workspaces are
+// allocated here: the number of tasks that run at once, and so their memory, would change from step to step.
 void Muon::update_all(const std::vector<Update>& all) const {
   Optimizer::update_all(all);
   const kernels::Scratch<int64_t> first(static_cast<int64_t>(all.size()) + 1, 0);
@@ -65,8 +65,8 @@ void Muon::update_all(const std::vector<Update>& all) const {
   });
 }
 
-// w ← (1 − lr · weight_decay) w − lr · √max(1, rows/cols) · o for one matrix. x has room for it and for the
-// workspace.
+// w ← (1 − lr · weight_decay) w − lr · √max(1, rows/cols) · o for one matrix. x is memory for the matrix to
+// be orthogonalized and, after it, for the workspace.
 template <class T>
 void Muon::orthogonal_step(const Update& u, const Run<T>& run, T* x) const {
   const int64_t rows = u.shape[0], cols = u.shape[1];

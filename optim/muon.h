@@ -24,8 +24,8 @@ struct MuonOptions {
   int64_t rounds = 5;       // of Newton-Schulz, at least 1
 };
 
-// Every parameter must be a matrix; the constructor throws Error for others. Two dimensions do not make an
-// embedding or an output layer a matrix in Muon's sense: give those to AdamW.
+// Every parameter must be a matrix; the constructor throws Error for others. Give embeddings and output
+// layers to AdamW, although they have two dimensions.
 class Muon final : public Optimizer {
  public:
   explicit Muon(const std::vector<Tensor>& parameters, const MuonOptions& options = {});

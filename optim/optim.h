@@ -1,4 +1,4 @@
-// Everything of this room.
+// All of optim/.
 #pragma once
 
 #include "adam.h"

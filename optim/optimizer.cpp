@@ -35,7 +35,7 @@ void check_parameter(const char* op, size_t i, const Tensor& tensor) {
   check(tensor.is_contiguous(), "{}: parameter {} {} is not contiguous; train a clone() of it", op, i, shape);
 }
 
-// True when nobody else can use this tensor, now or later.
+// True when the optimizer's handle is the only one of this tensor, and no gradient is left to use.
 bool abandoned(const Tensor& tensor) {
   return raw::Access::handle(tensor).use_count() == 1 && !tensor.grad().defined();
 }
@@ -85,7 +85,7 @@ int64_t Optimizer::step(double factor) {
   return static_cast<int64_t>(updates_.size());
 }
 
-// A step that could move nothing is a mistake somewhere else: it says where.
+// Throws where a step could move no parameter, and names the likely mistake.
 void Optimizer::check_movable() const {
   bool trainable = false, gradient = false;
   std::vector<std::string> lost;
@@ -101,14 +101,14 @@ void Optimizer::check_movable() const {
         "model converted, or a part of it replaced? Make the optimizer after convert()",
         kind_.op, fmt::join(lost.begin(), lost.begin() + std::min(lost.size(), shown), ", "),
         lost.size() > shown ? fmt::format(" and {} more", lost.size() - shown) : "");
-  // Where all are frozen, somebody said so: this stage of a training moves other parameters.
+  // All may be frozen on purpose, in a stage of training that moves other parameters.
   check(gradient || !trainable,
         "{}: no parameter has a gradient; call tape.backward(loss) before step(), and make the optimizer "
         "after convert() or another replacement of the model's tensors",
         kind_.op);
 }
 
-// Opens the doors that the threads of a step go through: versions are not theirs to count.
+// Takes the pointers for writing before the threads of the step start, because one thread counts versions.
 Optimizer::Update Optimizer::prepare(Parameter& p, int64_t count, double factor) const {
   if (!p.tensor.grad().is_contiguous()) p.tensor.set_grad(raw::contiguous(p.tensor.grad()));
   Update u{.shape = p.tensor.shape(),

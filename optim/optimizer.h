@@ -42,14 +42,14 @@ class Optimizer : public HasFields {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  // Updates every parameter that has a gradient, and clears that gradient. A parameter without one is left
-  // alone: neither its value nor its state nor its step count changes. The same holds for one that was frozen
-  // since (set_trainable(false)), whose gradient is only cleared. Gradients count `factor` times: clipping
-  // them on the way (see clip_factor) saves a pass over them.
+  // Updates every parameter that has a gradient, and clears that gradient. A parameter without a gradient
+  // keeps its value, state and step count. So does a parameter that has been frozen (set_trainable(false)),
+  // whose gradient is only cleared. Gradients are multiplied by `factor`: clipping them here (see
+  // clip_factor) saves a pass over them.
   //
   // Returns how many parameters moved. Throws Error, and moves none, where some are trainable and none of
   // these has a gradient; and where a parameter can get no gradient any more, because the optimizer alone
-  // still holds it: convert() or another replacement gave the model a new tensor in its place.
+  // still holds it: convert() or another replacement gave the model a new tensor.
   int64_t step(double factor = 1);
 
   // The learning rate, finite and not negative.
@@ -71,7 +71,8 @@ class Optimizer : public HasFields {
     std::vector<std::string> states;  // at most max_states: "first_moment", "second_moment"
   };
 
-  // n elements of a parameter: the weights, their gradient, and their states in the order of Kind::states.
+  // n elements of a parameter: the weights w, their gradient dw, and their states in the order of
+  // Kind::states.
   template <class T>
   struct Run {
     int64_t n;
@@ -91,11 +92,11 @@ class Optimizer : public HasFields {
   struct Update {
     Shape shape;
     int64_t count = 0;                          // number of this update of this parameter, from 1
-    double lr = 0, weight_decay = 0;            // as its group has them
+    double lr = 0, weight_decay = 0;            // of its group
     double factor = 1;                          // on the gradient
     std::variant<Run<float>, Run<double>> all;  // its elements, in its dtype
 
-    // f(run) with a Run<float> or a Run<double>: of the whole parameter, or of elements begin … end.
+    // Calls f(run) with a Run<float> or a Run<double>: the whole parameter, or elements begin … end.
     template <class F>
     void whole(const F& f) const {
       std::visit(f, all);
@@ -131,7 +132,7 @@ class Optimizer : public HasFields {
   const Kind kind_;
   double lr_;
   std::vector<Parameter> parameters_;
-  std::vector<Update> updates_;  // of the parameters that have a gradient; meant only during a step
+  std::vector<Update> updates_;  // of the parameters that have a gradient; valid during a step only
   Tensor steps_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace isobar {
 
-// The warm-up that those below begin with: lr · (step + 1) / (warmup + 1) for the first `warmup` steps, so
+// The warm-up of the schedules below: lr · (step + 1) / (warmup + 1) for the first `warmup` steps, so
 // that step 0 already learns (nanoGPT's get_lr; Karpathy, train.py).
 inline double warming_up(double lr, int64_t step, int64_t warmup) {
   return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);

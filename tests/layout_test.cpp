@@ -107,7 +107,7 @@ TEST_CASE("cumsum adds in double, with the same bits for 1, 2, 3 and 8 threads")
 
 TEST_CASE("einsum says what it does not cover") {
   const Tensor m = counted({2, 2});
-  const std::string covered = "; covered are one or two operands of distinct letters, as in \"bij,bjk->bik\"";
+  const std::string covered = "; wanted one or two operands of distinct letters, as in \"bij,bjk->bik\"";
   CHECK(message_of([&] { einsum("ii->i", {m}); }) ==
         "einsum: cannot read \"ii->i\": 'i' occurs twice in \"ii\"" + covered);
   CHECK(message_of([&] { einsum("...ij->...ji", {m}); }) ==

@@ -51,7 +51,7 @@ class Replace : public Fields {
 };
 
 // What one training step computes: the output, then the gradients of the input (if it has one) and of every
-// parameter. Dropout takes its masks from a fixed key.
+// parameter. Dropout takes its masks from a fixed Rng.
 std::vector<std::vector<double>> step(Module& module, const Tensor& input) {
   Tensor x = raw::clone(input);
   if (is_float(x.dtype())) x.set_trainable();

@@ -327,7 +327,7 @@ TEST_CASE("detect_anomaly lets finite numbers pass, and integers") {
   CHECK(table.grad().to_vector<float>() == std::vector<float>(6, 1.0f));
 }
 
-TEST_CASE("a tape's keys depend on the module and the call, and repeat on the next run") {
+TEST_CASE("a tape's rngs depend on the module and the call, and repeat on the next run") {
   const auto keys = [] {
     Tape tape({.rng = Rng(1).split("step 5")});
     std::vector<uint64_t> drawn;

@@ -1,5 +1,5 @@
 // Differences: the derivatives of a function by one of its tensors, by finite differences in f64, and their
-// comparison with those of the tape. gradcheck and the Jacobian of the gradient diagnosis stand on it.
+// comparison with those of the tape. Used by gradcheck and by the Jacobian of the gradient diagnosis.
 //
 //   const Directions directions(x, 64, 4, rng);             // elements one by one, or four random directions
 //   for (int64_t i = 0; i < directions.count(); ++i) {
@@ -17,7 +17,7 @@
 namespace isobar {
 
 using Values = std::vector<double>;
-// All numbers of f where one of its tensors has this value.
+// All numbers of f, as a function of one of its tensors.
 using Evaluate = std::function<Values(const Tensor& x)>;
 
 // √(Σ values²)
@@ -28,16 +28,15 @@ double largest_of(const Values& values);  // max |value|
 struct Stencil {
   Stencil(const Evaluate& f, const Tensor& x, const Values& direction, double step);
 
-  // df/ds of the k-th number of f (x + s · direction) at s = 0. Rounding makes a difference quotient wrong by
-  // about ε/h, and the plain central one also by h² (in units of the function's own scale): both are smallest
-  // together at h = ∛ε. We keep that step, and take the formula of four points, whose own error is h⁴:
-  // rounding alone is left, some 10⁻¹¹, even for functions that bend within 10⁻³, as a norm does on a row
-  // dominated by its eps.
+  // df/ds of the k-th number of f(x + s · direction) at s = 0, from four points. In units of the function's
+  // scale, rounding adds an error of about ε/h and the formula one of h⁴. At h = ∛ε, where the central
+  // difference of two points is best (its error is h²), rounding alone remains, about 10⁻¹¹, even for
+  // functions that bend within 10⁻³, such as a norm on a row dominated by its eps.
   double slope(size_t k) const {
     return (8 * (right[k] - left[k]) - (far_right[k] - far_left[k])) / (12 * h);
   }
-  // d (Σ weights · f) / ds. Differences come first: the sum itself would be the larger number, and round
-  // coarser.
+  // d (Σ weights · f) / ds. Differences are taken before the sum, because the sum itself is larger and rounds
+  // more.
   double slope_of_sum(const Values& weights) const;
   // The slopes on both sides, given f(x): parabolas through three points, which agree to h² on a smooth
   // function.
@@ -52,8 +51,8 @@ struct Stencil {
   double h;
 };
 
-// Along what x is moved: each of its elements alone if it has at most `element_limit`, else `random`
-// directions with entries ±1.
+// The directions along which x is moved: each of its elements if it has at most `element_limit`, else
+// `random` directions with entries ±1.
 class Directions {
  public:
   Directions(const Tensor& x, int64_t element_limit, int random, const Rng& rng);
@@ -63,10 +62,11 @@ class Directions {
   Values operator[](int64_t i) const;
   // The step of a difference quotient: ∛ε, times the size of what is moved where that is above 1.
   double step(int64_t i) const;
-  // The slope along direction i that this gradient by x means.
+  // The slope along direction i according to this gradient with respect to x.
   double along(int64_t i, const Values& gradient) const;
-  // Differences carry an absolute error: below this size no derivative along a direction can be told from
-  // rounding. See GradcheckReport. `weighted` are the terms of the number that is differentiated.
+  // Differences have an absolute error: a derivative along a direction below this size cannot be
+  // distinguished from rounding. See GradcheckReport. `weighted` holds the terms of the number that is
+  // differentiated.
   double noise_floor(const Values& gradient, const Values& weighted) const;
 
  private:

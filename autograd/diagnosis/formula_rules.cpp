@@ -38,7 +38,7 @@ std::vector<std::vector<int64_t>> groups_along(const Shape& shape, const std::ve
   return groups;
 }
 
-// What T − J may lie along.
+// A direction along which T − J may lie.
 struct Direction {
   Values of_element;
   bool centred;  // less its mean in each group
@@ -98,7 +98,7 @@ Found along_a_direction(const Jacobian& j, const GradientMatrices& m) {
   for (const Direction& direction : directions_of(j))
     for (const std::vector<int>& dims : sets_of_dimensions(j.value.ndim())) {
       const auto groups = groups_along(j.value.shape(), dims);
-      // Two numbers lie along anything.
+      // Any two numbers lie along any direction.
       if (groups.empty() || groups[0].size() < (direction.and_ones ? 4 : 3)) continue;
       bool present = false, holds = true;
       for (int64_t k = 0; holds && k < m.rows(); ++k)

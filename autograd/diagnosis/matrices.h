@@ -26,7 +26,7 @@ class GradientMatrices {
   bool same(double a, double b) const;
   bool negligible(double v) const { return same(v, 0); }
 
-  // Whether T is what `rule(k, i)` says at every entry. NaN from the rule means it has nothing to say there.
+  // Whether T is what `rule(k, i)` says at every entry. A rule returns NaN where it makes no statement.
   template <class Rule>
   bool explained(const Rule& rule) const {
     if (jacobian_.tape.empty()) return false;
@@ -53,8 +53,8 @@ std::vector<std::vector<int>> sets_of_dimensions(int count);
 // Every two dimensions with more than one element.
 std::vector<std::pair<int, int>> pairs_of_dimensions(const Shape& shape);
 
-// places[i] is where element i lies when the elements are written out with dimensions a and b swapped and
-// read again as if they were not.
+// places[i] is the position of element i after the elements are written with dimensions a and b swapped and
+// read as if they were not.
 std::vector<int64_t> transposed_places(const Shape& shape, int a, int b);
 
 // Element i comes from places[i], or is zero where that is −1.

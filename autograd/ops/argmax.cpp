@@ -1,5 +1,5 @@
-// Where the largest or smallest element stands, i64: a constant. The first of ties; the first NaN where there
-// is one, as in PyTorch.
+// The index of the largest or smallest element, i64, a constant: the first of ties, or the first NaN, as in
+// PyTorch.
 #include "../../core/parallel.h"
 #include "../ops.h"
 #include "axes.h"

@@ -1,4 +1,4 @@
-// Arithmetic with broadcasting. The tape sums the gradients back over what was repeated.
+// Arithmetic with broadcasting. The tape sums gradients over repeated dimensions.
 //
 //   y = a + b     da = dy            db = dy
 //   y = a − b     da = dy            db = −dy

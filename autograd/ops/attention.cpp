@@ -1,5 +1,5 @@
 // Scaled dot-product attention (Vaswani et al. 2017) with grouped key/value heads (Ainslie et al. 2023) and
-// capped logits (Gemma 2). The kernel and its gradient stand in core/kernels/attention.h.
+// capped logits (Gemma 2). The kernel and its gradient are in core/kernels/attention.h.
 #include <cmath>
 #include <limits>
 
@@ -11,8 +11,8 @@
 namespace isobar {
 namespace {
 
-// Logits (B, H, T, S) as they are where query t may see key s, elsewhere so low that their exponential is 0.
-// Not −∞, which detect_anomaly would take for an error.
+// Logits (B, H, T, S), unchanged where query t may see key s, elsewhere so low that their exponential is 0.
+// Not −∞, which detect_anomaly would report.
 Tensor hide_later_keys(const Tensor& logits) {
   const int64_t queries = logits.size(-2), keys = logits.size(-1);
   const Tensor key = arange(keys), last_seen = reshape(slice(key, 0, keys - queries, keys), {queries, 1});
@@ -59,6 +59,21 @@ void check_shapes(const Tensor& q, const Tensor& k, const Tensor& v, const Atten
   check(options.softcap >= 0, "attention: wanted a softcap of at least 0, got {}", options.softcap);
 }
 
+// The kernel for the shapes of q and k.
+template <class T>
+kernels::Attention<T> kernel_for(const Tensor& q, const Tensor& k, const AttentionOptions& options,
+                                 double scale) {
+  return {.batch = q.size(0),
+          .queries = q.size(1),
+          .keys = k.size(1),
+          .heads = q.size(2),
+          .kv_heads = k.size(2),
+          .dim = q.size(3),
+          .causal = options.causal,
+          .scale = static_cast<T>(scale),
+          .softcap = static_cast<T>(options.softcap)};
+}
+
 }  // namespace
 
 Tensor attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
@@ -68,20 +83,10 @@ Tensor attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
   if (composed_wanted()) return attention_composed(q_in, k_in, v_in, options, scale);
 
   const Tensor q = raw::contiguous(q_in), k = raw::contiguous(k_in), v = raw::contiguous(v_in);
-  const auto kernel = [=, shape = q.shape(), keys = k.size(1), kv_heads = k.size(2)]<class T>(T) {
-    return kernels::Attention<T>{.batch = shape[0],
-                                 .queries = shape[1],
-                                 .keys = keys,
-                                 .heads = shape[2],
-                                 .kv_heads = kv_heads,
-                                 .dim = shape[3],
-                                 .causal = options.causal,
-                                 .scale = static_cast<T>(scale),
-                                 .softcap = static_cast<T>(options.softcap)};
-  };
   Tensor out(q.shape(), q.dtype()), log_sum(Shape{q.size(0), q.size(2), q.size(1), 2}, q.dtype());
   dispatch_float("attention", q.dtype(), [&]<class T>() {
-    kernel(T{}).forward(q.data<T>(), k.data<T>(), v.data<T>(), raw::write<T>(out), raw::write<T>(log_sum));
+    kernel_for<T>(q, k, options, scale)
+        .forward(q.data<T>(), k.data<T>(), v.data<T>(), raw::write<T>(out), raw::write<T>(log_sum));
   });
   return record(
       "attention", out, {q_in, k_in, v_in},
@@ -90,15 +95,16 @@ Tensor attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
         std::array dx{Tensor(q.shape(), q.dtype()), Tensor(k.shape(), k.dtype()),
                       Tensor(v.shape(), v.dtype())};
         dispatch_float("attention", q.dtype(), [&]<class T>() {
-          kernel(T{}).backward({.q = q.data<T>(),
-                                .k = k.data<T>(),
-                                .v = v.data<T>(),
-                                .out = out.data<T>(),
-                                .log_sum = log_sum.data<T>(),
-                                .dout = dout.data<T>(),
-                                .dq = raw::write<T>(dx[0]),
-                                .dk = raw::write<T>(dx[1]),
-                                .dv = raw::write<T>(dx[2])});
+          kernel_for<T>(q, k, options, scale)
+              .backward({.q = q.data<T>(),
+                         .k = k.data<T>(),
+                         .v = v.data<T>(),
+                         .out = out.data<T>(),
+                         .log_sum = log_sum.data<T>(),
+                         .dout = dout.data<T>(),
+                         .dq = raw::write<T>(dx[0]),
+                         .dk = raw::write<T>(dx[1]),
+                         .dv = raw::write<T>(dx[2])});
         });
         return dx;
       });

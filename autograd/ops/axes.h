@@ -1,5 +1,5 @@
-// Axes: which dimensions a reduction runs over, and what remains; sum and mean over them. For reductions' own
-// files.
+// Axes: which dimensions a reduction runs over, and what remains; sum and mean over them. Not for
+// users.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ struct Axes {
   Shape dropped;              // reduced dimensions left out
   int64_t count = 1;          // elements summed into one
   int64_t rows = 1;           // results
-  bool leading = true;        // only dimensions in front are reduced: a sum over rows needs no permutation
+  bool leading = true;        // only leading dimensions are reduced: a sum over rows needs no permutation
 
   // All dimensions.
   explicit Axes(const Shape& shape) : reduced(shape.ndim(), true) { count_up(shape); }
@@ -45,8 +45,7 @@ struct Axes {
     return raw::contiguous(raw::as_strided(x, Shape(extents), strides));
   }
 
-  // The way back: a contiguous (rows, count), read as the tensor of this shape that reduced_last would make
-  // it of.
+  // The inverse of reduced_last: a contiguous (rows, count) as a view of this shape.
   Tensor in_order(const Tensor& rows_by_count, const Shape& shape) const {
     Strides strides{};
     int64_t step = 1;

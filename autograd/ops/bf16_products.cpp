@@ -21,10 +21,10 @@
 namespace isobar {
 namespace {
 
-// Multiply-adds below which a thread takes a whole matrix.
+// Up to this many multiply-adds, one thread computes a whole product.
 constexpr int64_t serial_bf16_product = int64_t{1} << 25;
 
-// The last two dimensions as they are stored: a transposed view is converted without being turned.
+// The last two dimensions as they are stored: a transposed view is converted without a transpose.
 struct Operand {
   bool transposed;
   Tensor stored;
@@ -96,7 +96,7 @@ Tensor matmul_bf16(const Tensor& a, const Tensor& b) {
   });
 }
 
-// The rounded x and W stay for the gradients: W is converted once per step, and x takes half the memory.
+// The rounded x and W are kept for the gradients: W is converted once per step, and x takes half the memory.
 Tensor linear_bf16(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Bf16Copy rows(x), w(weight);
   const int64_t m = weight.size(0), k = weight.size(1), n = x.shape().without(-1).numel();

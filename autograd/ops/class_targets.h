@@ -1,4 +1,4 @@
-// What the two cross-entropies share: their targets, and gradients that only wait for dloss.
+// Shared by the two cross-entropies: their targets, and the scaling of gradients that forward computed.
 #pragma once
 
 #include "../../core/kernels/map.h"
@@ -30,7 +30,7 @@ struct ClassTargets {
   }
 };
 
-// x · factor over x itself, which must be packed.
+// x ← factor · x in place; x must be contiguous.
 inline void multiply_in_place(Tensor& x, double factor) {
   if (factor == 1) return;
   dispatch_float("multiply_in_place", x.dtype(), [&]<class T>() {

@@ -1,4 +1,4 @@
-// combine: f over two tensors that broadcast, not recorded. For ops' own files.
+// combine: f over two tensors that broadcast, not recorded. Not for users.
 #pragma once
 
 #include "../../core/kernels/map.h"
@@ -25,7 +25,7 @@ Tensor combine(const char* op, const Tensor& a, const Tensor& b, const F& f) {
   return y;
 }
 
-// The same for f32 or f64, into the operands' dtype.
+// The same for f32 or f64; the result has the operands' dtype.
 template <class F>
 Tensor combine_floats(const char* op, const Tensor& a, const Tensor& b, const F& f) {
   check_one_dtype(op, a, b);

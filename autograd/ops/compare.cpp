@@ -15,7 +15,7 @@ Tensor compare(const char* op, const Tensor& a, const Tensor& b, const F& f) {
   return dispatch_any(a.dtype(), [&]<class T>() { return combine<T, bool>(op, a, b, f); });
 }
 
-// A float tensor meets the number in its own dtype: f32 0.1 equals 0.1. Integers and masks meet it as
+// A float tensor is compared in its own dtype, so that f32 0.1 equals 0.1. Integers and masks are compared as
 // doubles.
 template <class F>
 Tensor compare(const Tensor& x, double s, const F& f) {

@@ -10,8 +10,8 @@ namespace isobar {
 namespace {
 
 Tensor cross_entropy_composed(const Tensor& logits, const ClassTargets& targets) {
-  // The counted rows' targets as positions in the logits, read row after row. Picked, not multiplied by one
-  // and zero: a class masked with −∞ would give 0 · ∞.
+  // The counted rows' targets as positions in the flattened logits. They are selected, not multiplied by 1
+  // and 0: a class masked with −∞ would give 0 · ∞.
   std::vector<int64_t> positions;
   const int64_t* target = targets.index.data<int64_t>();
   for (int64_t r = 0; r < targets.index.numel(); ++r)
@@ -34,8 +34,8 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore
   const ClassTargets wanted("cross_entropy", targets, classes, ignore_index);
   if (composed_wanted()) return cross_entropy_composed(logits, wanted);
 
-  // The gradient is made on the way forward, while each row is in cache: for a large vocabulary memory is
-  // what costs, and this reads the logits once.
+  // The gradient is computed in forward, while each row is in cache: with a large vocabulary the op is bound
+  // by memory, and this reads the logits once.
   const bool needed = Tape::active() != nullptr && Tape::active()->needs_gradient(logits);
   const Tensor x = raw::contiguous(logits);
   const double count = static_cast<double>(wanted.counted);

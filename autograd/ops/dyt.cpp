@@ -1,11 +1,11 @@
-// Elementwise stand-ins for normalization: y = t(x; p) · weight + bias with one learned number p.
+// Elementwise replacements for normalization: y = t(x; p) · weight + bias with one learned number p.
 //
 //   dyt        t = tanh(alpha x)                 p = alpha      Zhu et al. 2025
 //   dyt_sqrtd  t = √d tanh(inv_rho x / √d)       p = inv_rho    the solution of RMSNorm's diagonal gradient
 //   dyisru     t = √d x / √(x² + C), C = eᵖ      p = log_c      Stollenwerk 2025, arXiv 2503.21708
 //
 //   u = dy · weight     dx = u dt/dx     dp = Σ u dt/dp     dweight = Σ dy t     dbias = Σ dy
-// The slopes stand beside the curves in core/kernels/pointwise_norm.h. d is the number of normalized
+// The slopes are beside the curves in core/kernels/pointwise_norm.h. d is the number of normalized
 // elements.
 #include <cmath>
 

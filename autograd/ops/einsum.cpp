@@ -26,9 +26,9 @@ struct Lettered {
 };
 
 constexpr const char* covered =
-    "einsum: cannot read \"{}\"{}; covered are one or two operands of distinct letters, as in \"bij,bjk->bik\"";
+    "einsum: cannot read \"{}\"{}; wanted one or two operands of distinct letters, as in \"bij,bjk->bik\"";
 
-// Throws unless every letter is one and stands there once.
+// Throws unless every character is a letter and occurs once.
 std::string distinct_letters(std::string_view equation, std::string letters) {
   for (size_t i = 0; i < letters.size(); ++i) {
     const char c = letters[i];
@@ -114,7 +114,7 @@ Lettered widened(const Lettered& a, const Lettered& b) {
   return {broadcast_to(a.x, wanted), a.letters};
 }
 
-// The product of two operands whose letters all serve: none is summed in one operand alone.
+// The product of two operands, neither of which has a letter that is summed in it alone.
 Tensor product(const Lettered& a, const Lettered& b, const std::string& output) {
   std::string batch, contracted, of_a, of_b;
   for (const char c : a.letters)

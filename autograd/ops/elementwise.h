@@ -1,4 +1,4 @@
-// Helpers for ops' own files: elementwise loops on tensors, not recorded. Not for users.
+// Elementwise loops on tensors for the files of ops/, not recorded. Not for users.
 #pragma once
 
 #include "../../core/kernels/vmath.h"
@@ -33,7 +33,7 @@ Tensor map(const char* op, const Tensor& a, const Tensor& b, const F& f) {
   return y;
 }
 
-// f(dy, x) for every pair of elements, written over dy where nobody else can see it.
+// f(dy, x) for every pair of elements, written over dy where it has no other owner.
 template <class F>
 Tensor map_gradient(const char* op, Tensor upstream, const Tensor& x, const F& f) {
   const Tensor dy = raw::contiguous(std::move(upstream)), px = raw::contiguous(x);

@@ -1,4 +1,4 @@
-//   y = max x over axes     dx = dy where x = y, shared equally among ties; min alike
+//   y = max x over axes     dx = dy where x = y, shared equally among ties; min likewise
 // A NaN among the elements makes the result NaN.
 #include <cmath>
 
@@ -11,7 +11,7 @@
 namespace isobar {
 namespace {
 
-// The element of each row before which better(element, other) holds for all others.
+// The element of each row that is better than all others; NaN where one is NaN.
 template <class Better>
 Tensor extremum(const char* op, const Tensor& x, const Axes& over, bool keepdim, const Better& better) {
   check(over.count > 0, "{}: nothing to take the {}imum of in {}", op, op, x.shape());

@@ -1,4 +1,4 @@
-// Picking and adding by an index for each element; written for dim 0, other dimensions alike.
+// Selecting and adding with one index for each element. The formulas are for dim 0.
 //
 //   y = gather(x, index)             y[i, j] = x[index[i, j], j]
 //                                    dx = scatter_add(0, index, dy)

@@ -1,4 +1,4 @@
-// Picking and adding whole rows by index.
+// Selecting and adding whole rows by index.
 //
 //   index_select   y[…, j, …] = x[…, i_j, …]               dx[…, i_j, …] += dy[…, j, …]
 //   index_add      y = x, then y[…, i_j, …] += src[…, j, …]   dx = dy, dsrc[…, j, …] = dy[…, i_j, …]
@@ -39,7 +39,7 @@ Tensor add_rows(const Tensor& x, int d, const Tensor& at, int64_t extent) {
   });
 }
 
-// The rows of x along d that `at` names; it has been checked.
+// The rows of x along d with the indices `at`, which have been checked.
 Tensor pick(const char* op, const Tensor& x, int d, const Tensor& at) {
   const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape().with(d, at.numel()), x.dtype());

@@ -1,7 +1,7 @@
-// Indices: what the ops that pick or add by index share. Not for users.
+// Shared by the ops that select or add by index. Not for users.
 //
-// An op keeps the checked indices for its backward and lists them among the inputs of record(): where they
-// are the caller's own storage, a backward refuses them once they were overwritten.
+// An op keeps the checked indices for its backward and lists them among the inputs of record(): backward
+// throws where the caller has overwritten them.
 #pragma once
 
 #include "../../core/raw.h"
@@ -9,7 +9,7 @@
 
 namespace isobar {
 
-// The indices as contiguous i64, all in [0, extent); `indices` itself where it is that already. Throws Error
+// The indices as contiguous i64, all in [0, extent); `indices` itself where possible. Throws Error
 // in the name of `op`.
 inline Tensor checked_indices(const char* op, const Tensor& indices, int64_t extent) {
   check(is_integer(indices.dtype()), "{}: wanted integer indices (i32 or i64), got {}", op, indices.dtype());

@@ -1,5 +1,5 @@
-// Views: the same numbers under another shape. Nothing is copied but where reshape meets a layout that has no
-// such view.
+// Views: the same numbers under another shape. Nothing is copied, except by reshape where x is not
+// contiguous.
 //
 //   y = reshape(x)         dx = reshape(dy)
 //   y = permute(x, order)  dx = permute(dy, order⁻¹)

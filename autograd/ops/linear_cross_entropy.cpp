@@ -4,12 +4,11 @@
 //   dx = dz · W
 //   dW = dzᵀ · x
 //
-// x is (N, K), W (V, K), z (N, V). Only a chunk of rows of z exists at a time: it is made, turned into dz
-// where it stands, and multiplied into dx and dW, all on the way forward (the Liger kernel's fused linear
-// cross-entropy, Hsu et al. 2024, arXiv 2410.10989, section 3.2). What stays for backward is dx and dW, which
-// want dloss alone. Cut Cross-Entropy (Wijmans et al. 2024, arXiv 2411.09009) keeps the rows' log-sums
-// instead and makes z again in backward: four products for three, to be without a dW that the optimizer needs
-// anyway.
+// x is (N, K), W (V, K), z (N, V). Only one chunk of rows of z exists at a time: forward computes it, turns
+// it into dz in place, and multiplies it into dx and dW (the Liger kernel's fused linear cross-entropy, Hsu
+// et al. 2024, arXiv 2410.10989, section 3.2). Backward only multiplies dx and dW by dloss. Cut Cross-Entropy
+// (Wijmans et al. 2024, arXiv 2411.09009) keeps the rows' log-sums instead and computes z again in backward:
+// four products instead of three, to save the memory of dW, which the optimizer needs anyway.
 #include "../../core/bf16.h"
 #include "../../core/blas.h"
 #include "../../core/kernels/softmax.h"
@@ -23,8 +22,9 @@
 namespace isobar {
 namespace {
 
-// Rows of z at a time: so many that the pass over dW which each chunk takes costs little beside its product
-// (with 256 the op takes a tenth longer). The same for any number of threads, and so are the bits.
+// Rows of z in a chunk. Each chunk takes a pass over dW, which costs little beside its product (with 256 rows
+// the op takes a tenth longer). The number does not depend on the number of threads, so the bits do not
+// either.
 constexpr int64_t chunk_rows = 512;
 
 // What gemm multiplies: a tensor's own numbers, or a Bf16Copy of them.

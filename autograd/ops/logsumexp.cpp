@@ -1,6 +1,6 @@
 //   y = ln Σ eˣ = m + ln Σ e^(x − m), m = max x    dx = dy · e^(x − m) / Σ e^(x − m)
-// By composition, m a constant: y does not depend on it. dy · e^(x − y) would be shorter, but far from zero
-// the rounding of y would be a factor of every element.
+// By composition; m is a constant, because y does not depend on it. dy · e^(x − y) would be shorter, but far
+// from zero the rounding of y would be a factor of every element.
 #include <limits>
 
 #include "../ops.h"

@@ -1,4 +1,4 @@
-// What the losses between an input and a target share. Not for users.
+// Shared by the losses between an input and a target. Not for users.
 #pragma once
 
 #include "../ops.h"

@@ -19,7 +19,7 @@
 namespace isobar {
 namespace {
 
-// How gemm reads the last two dimensions of a tensor: as they stand, or transposed. Other layouts are packed.
+// How gemm reads the last two dimensions of a tensor: as stored, or transposed. Other layouts are copied.
 struct Matrix {
   Tensor x;
   bool transposed = false;
@@ -46,7 +46,7 @@ struct Matrix {
   }
 };
 
-// Multiply-adds below which one thread takes a whole matrix.
+// Up to this many multiply-adds, one thread computes a whole product.
 constexpr int64_t serial_product = int64_t{1} << 21;
 
 Shape leading(const Tensor& x) { return Shape(std::span<const int64_t>(x.shape().begin(), x.ndim() - 2)); }

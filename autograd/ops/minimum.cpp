@@ -1,7 +1,7 @@
-//   y = min(a, b)           da = dy where a < b, dy / 2 where a = b, else 0; db alike
+//   y = min(a, b)           da = dy where a < b, dy / 2 where a = b, else 0; db likewise
 //   y = max(a, b)           the same with a > b
 //   y = clamp(x, lo, hi)    dx = dy where lo ≤ x ≤ hi, else 0
-// Where either operand is NaN, so is y, and both take dy whole.
+// Where either operand is NaN, y is NaN, and both get dy.
 #include <cmath>
 #include <limits>
 
@@ -12,7 +12,7 @@
 namespace isobar {
 namespace {
 
-// dy for the operand that `loses` where it is not chosen.
+// The gradient of one operand, 0 where it `loses`: where the other one is chosen.
 Tensor share(const Tensor& dy, const Tensor& ties, const Tensor& loses) {
   return where(loses, 0, where(ties, dy / 2, dy));
 }

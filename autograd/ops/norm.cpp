@@ -46,7 +46,7 @@ Tensor apply_affine(Tensor h, const Tensor& weight, const Tensor& bias) {
   return bias.defined() ? h + bias : h;
 }
 
-// The last `ndim` dimensions as one.
+// x as (N, C).
 Tensor flat_rows(const Tensor& x, const Rows& rows) { return reshape(x, {rows.count, rows.columns}); }
 
 Tensor layer_norm_composed(const Tensor& x, const Rows& rows, const Tensor& weight, const Tensor& bias,
@@ -63,7 +63,7 @@ Tensor rms_norm_composed(const Tensor& x, const Rows& rows, const Tensor& weight
   return apply_affine(reshape(h, x.shape()), weight, {});
 }
 
-// What backward needs of a norm.
+// What backward needs.
 struct NormNode {
   Tensor x, weight, mean, r;  // contiguous; weight may be undefined
   Rows rows;
@@ -96,7 +96,7 @@ struct NormNode {
   }
 };
 
-// Both ops.
+// layer_norm (centred) and rms_norm.
 Tensor normalize_rows(const char* name, const Tensor& input, const Rows& rows, const Tensor& weight_in,
                       const Tensor& bias_in, double eps, bool centred, int64_t counted) {
   const Tensor x = raw::contiguous(input), weight = packed_or_none(weight_in), bias = packed_or_none(bias_in);

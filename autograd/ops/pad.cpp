@@ -9,7 +9,8 @@
 namespace isobar {
 namespace {
 
-// What one dimension becomes: `from` of its elements, from `first` on, stand at `begin` among `extent`.
+// One dimension after padding: `from` of its elements, from index `first` on, are at `begin` in an extent of
+// `extent`.
 struct Padded {
   int64_t first, from, begin, extent;
 };

@@ -1,7 +1,7 @@
 //   y = x^s    dx = dy · s · x^(s − 1), 0 for s = 0
 //   y = s^x    dx = dy · y · ln s, 0 for s = 0 and x ≥ 0
 //   y = a^b    da = dy · b · a^(b − 1), 0 where b = 0;    db = dy · y · ln a, 0 where a = 0 and b ≥ 0
-// By libm: e^(b ln a) in registers loses digits as b ln a grows.
+// Computed by libm, because e^(b ln a) in registers loses digits as b ln a grows.
 #include <cmath>
 
 #include "../ops.h"

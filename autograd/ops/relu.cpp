@@ -9,10 +9,11 @@
 namespace isobar {
 namespace {
 
-// From here on y has left the second-level cache before backward asks for it, and its bits are worth making.
+// From this many elements on, y has left the second-level cache before backward reads it, and storing bits
+// pays.
 constexpr int64_t gated = 1 << 18;
 
-// dy where y > 0, 0 where not. Where y is NaN, dy passes: a net that overflowed must not look like one whose
+// dy where y > 0, else 0. Where y is NaN, dy passes: a network that overflowed must not look like one whose
 // gradient vanished. Linear in dy, so its gradient is the same gate again.
 Tensor gate(Tensor dy, const Tensor& y) {
   const auto pass = [](auto d, auto v) { return xsimd::select(v <= decltype(v)(0), decltype(d)(0), d); };

@@ -16,8 +16,8 @@ namespace {
 template <class T>
 using Table = std::shared_ptr<const kernels::RopeTable<T>>;
 
-// The table of that key. Those used last are kept: all layers and steps of a model share one, and making it
-// costs more than turning x. Any thread may call.
+// The table for this key. The four used last are kept: all layers and steps of a model share one, and
+// computing it costs more than rotating x. Any thread may call this.
 template <class T>
 Table<T> table_for(const kernels::RopeKey& key) {
   static std::mutex mutex;

@@ -18,7 +18,7 @@ Tensor slice(const Tensor& x, int dim, int64_t begin, int64_t end) {
   check(0 <= begin && begin <= end && end <= x.size(d),
         "slice: wanted 0 <= begin <= end <= {} along dimension {} of {}, got {} and {}", x.size(d), d,
         x.shape(), begin, end);
-  // Nothing of x is referred to by a window of no rows, whose origin may be x's end.
+  // An empty window refers to no element; its origin could be the end of x.
   const int64_t offset = begin == end ? 0 : begin * x.strides()[d];
   Tensor y = raw::as_strided(x, x.shape().with(d, end - begin), x.strides(), offset);
   return record("slice", y, {x}, [d, begin, after = x.size(d) - end](const Tensor& dy) {

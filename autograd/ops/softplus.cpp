@@ -6,7 +6,7 @@
 namespace isobar {
 
 Tensor softplus(const Tensor& x) {
-  // max(x, 0) + ln(1 + e^−|x|) is the same number, and does not overflow.
+  // max(x, 0) + ln(1 + e^−|x|) is equal, and does not overflow.
   Tensor y = map("softplus", x, [](auto v) {
     using V = decltype(v);
     return xsimd::max(v, V(0)) + xsimd::log1p(xsimd::exp(-xsimd::abs(v)));

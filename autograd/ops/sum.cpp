@@ -1,4 +1,4 @@
-// Sums over any axes, and what follows from them.
+// Sums and means over any axes.
 //
 //   y = Σ x            dx = dy repeated over the summed axes
 //   mean = Σ x / n     by composition

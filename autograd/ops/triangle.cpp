@@ -33,7 +33,7 @@ Tensor keep(const char* op, const Tensor& x, const Begin& begin, const End& end)
   return y;
 }
 
-// A diagonal as far out as a matrix of any size needs: sums with a row's number do not overflow.
+// Limits the diagonal, so that its sum with a row's number does not overflow.
 int64_t bounded(int64_t diagonal) {
   constexpr int64_t far = int64_t{1} << 60;
   return std::clamp(diagonal, -far, far);

@@ -13,7 +13,7 @@
 namespace isobar {
 namespace {
 
-// Centred twice: the first mean is rounded, and far from zero that is most of what is left.
+// Centred twice: far from zero, the rounding of the first mean exceeds the spread of the numbers.
 Tensor var_composed(const Tensor& x, const Axes& over, bool keepdim, double divisor) {
   const Tensor near_zero = x - mean_over(x, over, true);
   const Tensor centred = near_zero - mean_over(near_zero, over, true);

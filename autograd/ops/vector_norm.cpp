@@ -1,6 +1,6 @@
 //   y = (Σ |x|^p)^(1/p)    dx = dy · sign(x) (|x| / y)^(p − 1), 0 where y = 0
 //   p = 1: Σ |x|;  p = ∞: max |x|, both by composition
-// The value is taken in double, so that f32 squares neither overflow nor vanish.
+// The value is computed in double, so that f32 squares neither overflow nor vanish.
 #include <cmath>
 
 #include "../../core/kernels/reduce.h"

@@ -1,5 +1,5 @@
 //   y = a where mask, else b    da = dy where mask, else 0    db = 0 where mask, else dy
-// Selected, never multiplied: NaN on the side that is not chosen stays there.
+// Selected, never multiplied: NaN on the side that is not chosen does not reach y.
 #include "../../core/parallel.h"
 #include "../ops.h"
 #include "../tape.h"
@@ -8,7 +8,7 @@
 namespace isobar {
 namespace {
 
-// A tensor to be read along a contiguous y of `shape`: a single element with step 0, else with step 1.
+// A tensor that is read along a contiguous y of `shape`: a single element with step 0, others with step 1.
 struct Operand {
   Tensor packed;
   int64_t step;

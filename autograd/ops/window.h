@@ -1,4 +1,4 @@
-// A window of a larger array, for ops' own files: where concat and pad put their inputs. Not recorded.
+// Writes into a window of a larger array, for concat and pad. Not recorded; not for users.
 #pragma once
 
 #include <algorithm>

@@ -2,8 +2,9 @@
 // memory, and of the softmax only two numbers per row are kept, so nothing of size T × S is ever stored.
 //
 // Shapes: q and out (B, T, H, D), k and v (B, S, K, D), all contiguous; query head h reads key/value head
-// h / (H/K). log_sum is (B, H, T, 2): the maximum of a row's logits z, and log Σ exp(z − maximum). Their sum
-// would round at the size of the maximum. With `causal`, query t sees the keys s ≤ t + (S − T).
+// h / (H/K). log_sum is (B, H, T, 2): the maximum of a row's logits z, and log Σ exp(z − maximum). They are
+// kept apart, because their sum would round at the size of the maximum. With `causal`, query t sees the keys
+// s ≤ t + (S − T).
 #pragma once
 
 #include <algorithm>
@@ -57,9 +58,9 @@ struct Attention {
     T *dq, *dk, *dv;
   };
 
-  // One task takes a key/value head with all query heads that read it, in order, so every sum has one owner
-  // and one order. (More tasks would need sums of dk and dv of their own, or each block's scores a second
-  // time; both cost a step of many heads more than they save one of few.)
+  // One task takes a key/value head with all query heads that read it, in order, so that one thread adds each
+  // sum in a fixed order. More tasks would need partial sums of dk and dv, or the scores of each block a
+  // second time; for many heads either costs more than it saves for few.
   //
   //   P  = exp((z − maximum) − log Σ)
   //   dP = dout vᵀ
@@ -90,7 +91,7 @@ struct Attention {
   }
 
  private:
-  // Rows first … first + rows of one head, where they stand, and how many keys any of them sees.
+  // Rows first … first + rows − 1 of one head, their offsets, and the number of keys that any of them sees.
   struct Block {
     Block(const Attention& a, int64_t sample, int64_t head, int64_t first_row)
         : b(sample),
@@ -171,7 +172,8 @@ struct Attention {
     for (int64_t s = 0; s < keys; ++s) std::fill_n(x + ((b * keys + s) * kv_heads + kv) * dim, dim, T{0});
   }
 
-  // P again; with a softcap also the slope of the capped logit by the raw one, times scale.
+  // Computes P again; with a softcap also the slope of the capped logit with respect to the raw one, times
+  // scale.
   void probabilities(const Block& at, const Arrays& a, T* p, T* slope) const {
     logits(at, a.q, a.k, p);
     if (softcap > 0)

@@ -1,5 +1,5 @@
-// Rows picked by index, and rows added up by index. Both views are (outer, rows, inner): `outer` independent
-// blocks of rows of `inner` elements. Indices are in range (checked by the caller).
+// Selects rows by index, and adds rows by index. Arrays are (outer, rows, inner): `outer` independent blocks
+// of rows of `inner` elements. Indices are in range (checked by the caller).
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,9 @@ template <class T>
 void scatter_add(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int64_t* indices,
                  const T* x, T* y) {
   assert(given(count, indices) && given(outer * count * inner, x) && given(outer * rows * inner, y));
-  // Counting sort: where each row's positions end, then the positions from the last to the first, each in
-  // front of its row's. Those of row r stand at first[r] … first[r + 1] in the end.
+  // Counting sort of the positions by row: count, add up, then place the positions from the last to the
+  // first. In the end, the positions of row r are position[first[r]] … position[first[r + 1] − 1], in
+  // ascending order.
   const Scratch<int64_t> first(rows + 1, 0), position(count);
   for (int64_t j = 0; j < count; ++j) {
     assert(indices[j] >= 0 && indices[j] < rows);

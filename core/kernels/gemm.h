@@ -1,17 +1,17 @@
-// Products of the sizes that training has, C (M, N) = A · B, without copying both operands.
+// Matrix products of the sizes that occur in training, C (M, N) = A · B, without copying both operands.
 //
-// A library brings A and B into its own layout on every call. That pays when each element is read hundreds
-// of times; for 32 rows it takes as long as the product itself. Here B is copied (or transposed), a block of
-// panels of three registers' width at a time, and A is read where it stands, unless its rows are not
-// contiguous:
+// A BLAS library copies A and B into its own layout on every call. That pays when each element is read
+// hundreds of times; for 32 rows it takes as long as the product itself. This kernel copies (or transposes)
+// B, one block of panels at a time, each panel three registers wide. It copies A only where the rows of A are
+// not contiguous:
 //
-//   for each 512 of the K, in even pieces:
-//     for each block of panels of B, copied so that the K rows of a panel stand one after the other:
+//   for each piece of K, all of one length of at most 512:
+//     for each block of panels of B, copied so that the K rows of a panel are contiguous:
 //       for each 8 rows of A:
 //         for each panel of the block:        8 × 3 registers hold a tile of C
 //           for l in 0 … K − 1:               tile += column l of A ⊗ row l of the panel
 //
-// 8 × 3 rather than a squarer 12 × 2 or 14 × 2: three loads of the panel and eight of A serve 24
+// Tiles are 8 × 3 rather than 12 × 2 or 14 × 2: three loads of the panel and eight of A serve 24
 // multiply-adds, so the core's four instructions per cycle are enough, and eight rows whose distance is a
 // large power of two still fit into the eight ways of a first-level cache.
 //
@@ -30,7 +30,7 @@
 
 namespace isobar::kernels {
 
-// A matrix whose element (i, j) stands at data[i · row + j · column].
+// A matrix whose element (i, j) is data[i · row + j · column].
 template <class T>
 struct Strided {
   T* data;
@@ -40,7 +40,7 @@ struct Strided {
   Strided transposed() const { return {data, column, row}; }
 };
 
-// c (m, n) = a (m, k) · b (k, n), or added to c. Of each matrix the rows or the columns are contiguous.
+// c (m, n) = a (m, k) · b (k, n), or added to c. Each matrix has contiguous rows or columns.
 template <class T>
 struct Product {
   int64_t m, n, k;
@@ -52,15 +52,16 @@ struct Product {
   Product transposed() const { return {n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate}; }
 };
 
-// A tile's sums leave room for one row of a panel and elements of A: 24 + 3 of 32 registers, 12 + 3 of 16.
+// A tile's sums and one row of a panel take 24 + 3 of 32 registers, or 12 + 3 of 16; elements of A take the
+// rest.
 inline constexpr int tile_registers = 3;
 template <class T>
 inline constexpr int tile_rows = sizeof(Register<T>) == 64 ? 8 : 4;
 template <class T>
 inline constexpr int64_t panel_columns = tile_registers* width<T>;
 inline constexpr int64_t block_bytes = 512 << 10;  // panels that stay in the second-level cache
-inline constexpr int64_t block_depth = 512;        // rows of B in it
-inline constexpr int64_t block_rows = 64;          // of A, where A is copied
+inline constexpr int64_t block_depth = 512;        // rows of B in a block
+inline constexpr int64_t block_rows = 64;          // rows of A in a copy
 
 // out (R, V registers) = a · panel, or added to out.
 template <class T, int R, int V>
@@ -126,7 +127,7 @@ void transpose(int64_t rows, int64_t columns, const T* x, int64_t x_step, T* y, 
       y[j * y_step + i] = x[i * x_step + j];
 }
 
-// to = from, whichever way each of them stands.
+// to = from; each has contiguous rows or columns.
 template <class T>
 void copy_matrix(int64_t rows, int64_t columns, const Strided<const T>& from, const Strided<T>& to) {
   if (from.column == 1 && to.column == 1)
@@ -148,7 +149,7 @@ void pack_panel(int64_t k, int64_t columns, const Strided<const T>& b, T* panel)
     copy_matrix(k, columns, b, Strided<T>{panel, step, 1});
 }
 
-// c (rows, columns) = a · panel, through a buffer where C has no room for whole registers or stands across.
+// c (rows, columns) = a · panel, through a buffer where c has no room for whole registers or is transposed.
 template <class T>
 void place_tile(int64_t k, int64_t rows, int64_t columns, const Strided<const T>& a, const T* panel, bool add,
                 const Strided<T>& c) {
@@ -165,8 +166,8 @@ void place_tile(int64_t k, int64_t rows, int64_t columns, const Strided<const T>
   copy_matrix<T>(rows, columns, {buffer, step, 1}, c);
 }
 
-// strips = a (rows, k) whose columns are contiguous: tile_rows at a time, column after column. The last strip
-// may end in rows that nobody wrote and nobody reads.
+// strips = a (rows, k) whose columns are contiguous: tile_rows at a time, column after column. Unused rows of
+// the last strip are neither written nor read.
 template <class T>
 void pack_strips(int64_t rows, int64_t k, const Strided<const T>& a, T* strips) {
   constexpr int64_t step = tile_rows<T>;
@@ -177,7 +178,7 @@ void pack_strips(int64_t rows, int64_t k, const Strided<const T>& a, T* strips) 
   }
 }
 
-// `length` in pieces of equal length, none above `most`: that length.
+// The size of a piece where `length` is cut into equal pieces of at most `most`.
 inline int64_t even_piece(int64_t length, int64_t most) {
   return chunk_count(length, std::max<int64_t>(1, chunk_count(length, most)));
 }
@@ -188,7 +189,7 @@ void for_blocks(int64_t n, int64_t size, const Body& body) {
   for (int64_t begin = 0; begin < n; begin += size) body(begin, std::min(size, n - begin));
 }
 
-// On the calling thread.
+// Computes the product on the calling thread.
 template <class T>
 void multiply(const Product<T>& p) {
   constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;

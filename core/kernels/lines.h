@@ -1,5 +1,6 @@
-// Loops over the lines of an array along one dimension: all elements that differ in that index alone. Arrays
-// are contiguous; a line's elements stand `step` apart. Each line belongs to one thread.
+// Loops over the lines of an array along one dimension. A line holds the elements that differ in the index of
+// that dimension alone. Arrays are contiguous; a line's elements are `step` apart. One thread takes each
+// line.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,8 @@ void cumulative_sums(int64_t outer, int64_t n, int64_t inner, const T* x, T* y) 
   });
 }
 
-// The lines of an array of indices along dimension `dim`, and those of a larger array whose elements the
-// indices name: they agree in all other indices.
+// The lines along dimension `dim` of an array of indices (small) and of the array that they index (large).
+// Two lines that belong together agree in all other indices.
 struct IndexedLines {
   Shape lines;                // the array of indices, extent one along dim
   Strides small, large;       // of the two arrays

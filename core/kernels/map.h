@@ -13,8 +13,7 @@ namespace isobar::kernels {
 
 inline constexpr int64_t map_grain = 1 << 14;  // elements in one chunk: 64 KiB of floats
 
-// For assert: whether arrays of n elements are there. Kernels take no negative n, and no null unless they
-// say so or n is 0.
+// For assert: n is not negative, and no array is null unless n is 0.
 template <class... Arrays>
 bool given(int64_t n, const Arrays*... arrays) {
   return n == 0 || (n > 0 && (... && (arrays != nullptr)));
@@ -58,8 +57,8 @@ bool all_finite(int64_t n, const T* x) {
   return true;
 }
 
-// A shape with the strides of two operands, neighbouring dimensions merged where both allow it: equal shapes
-// become one long dimension, a matrix plus a row two.
+// A shape with the strides of two operands. Neighbouring dimensions are merged where both operands allow it:
+// equal shapes become one dimension, a matrix plus a row becomes two.
 struct Pair {
   int ndim = 0;
   int64_t extent[max_dims], a[max_dims], b[max_dims];
@@ -93,7 +92,7 @@ void map_broadcast(const Shape& shape, const T* a, const Strides& stride_a, cons
   const Pair pair(shape, stride_a, stride_b);
   const int last = pair.ndim - 1;
   const int64_t inner = pair.extent[last], da = pair.a[last], db = pair.b[last];
-  // Rows are cut into pieces of at most one chunk, so that one long row is shared by the threads too.
+  // Rows are cut into pieces of at most one chunk, so that threads share a long row too.
   const int64_t pieces = chunk_count(inner, map_grain);
   const int64_t grain = std::max<int64_t>(1, map_grain / inner);
   parallel_for(n / inner * pieces, grain, [&](int64_t begin, int64_t end) {

@@ -1,4 +1,4 @@
-// Newton-Schulz iteration: a matrix with its singular values driven towards 1. One thread.
+// Newton-Schulz iteration: drives the singular values of a matrix towards 1. Runs on one thread.
 //
 // With G = U S Vᵀ, an odd polynomial of G acts on S alone: p(G) = U p(S) Vᵀ. The quintic
 // p(s) = 3.4445 s − 4.7750 s³ + 2.0315 s⁵ (Jordan et al. 2024, "Muon: An optimizer for hidden layers in
@@ -17,13 +17,13 @@
 
 namespace isobar::kernels {
 
-// How many numbers newton_schulz wants for a matrix of that size.
+// The number of elements of newton_schulz's workspace.
 constexpr int64_t newton_schulz_workspace(int64_t rows, int64_t cols) {
   const int64_t k = std::min(rows, cols);
   return rows * cols + 2 * k * k;
 }
 
-// y = p(x). y is (rows, cols) like x; gram and factor are room for k · k numbers each.
+// y = p(x). y is (rows, cols) like x; gram and factor have k · k elements each.
 template <class T>
 void newton_schulz_round(int64_t rows, int64_t cols, const T* x, T* y, T* gram, T* factor) {
   constexpr T a{3.4445}, b{-4.7750}, c{2.0315};
@@ -41,7 +41,7 @@ void newton_schulz_round(int64_t rows, int64_t cols, const T* x, T* y, T* gram, 
                       .ldb = cols,
                       .c = gram,
                       .ldc = k});
-  // factor = a + b gram + c gram²; y is room for b + c gram.
+  // factor = a + b gram + c gram²; y first holds b + c gram.
   for (int64_t i = 0; i < k * k; ++i) y[i] = c * gram[i];
   for (int64_t i = 0; i < k; ++i) y[i * k + i] += b;
   gemm_serial(Gemm<T>{.m = k, .n = k, .k = k, .a = gram, .lda = k, .b = y, .ldb = k, .c = factor, .ldc = k});
@@ -58,7 +58,7 @@ void newton_schulz_round(int64_t rows, int64_t cols, const T* x, T* y, T* gram, 
                       .ldc = cols});
 }
 
-// x (rows, cols), contiguous, is used up. Returns where the result stands: x or the workspace.
+// Overwrites x (rows, cols), contiguous. Returns the result (rows, cols), which is in x or in the workspace.
 template <class T>
 T* newton_schulz(int64_t rows, int64_t cols, int64_t rounds, T* x, T* workspace) {
   assert(rows >= 0 && cols >= 0 && rounds >= 0 &&

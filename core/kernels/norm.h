@@ -1,6 +1,6 @@
 // LayerNorm and RMSNorm over the rows of x (N, C), forward and backward. weight and bias (C) may be null.
 //
-// Each row is read from memory once forward and once backward: the further passes over it find it in the
+// Each row is read from memory once in forward and once in backward: further passes over it find it in the
 // first-level cache. Statistics accumulate in double; weight gradients are summed per fixed chunk of rows, in
 // the pass that reads the row anyway, then in chunk order.
 #pragma once
@@ -88,7 +88,7 @@ struct NormForward {
       for_registers<T>(columns, [&](auto io, int64_t i) { sum.add(io.load(xr + i), i); });
       centre = sum.total() / static_cast<double>(columns);
     }
-    // Second pass: the squares around the mean as it rounds to T, and what the rounding added to them.
+    // Second pass: the squares around the mean as it rounds to T, corrected for that rounding.
     const T m = static_cast<T>(centre);
     LaneSums<T> squares;
     for_registers<T>(counted,
@@ -145,14 +145,14 @@ struct NormBackward {
     for_registers<T>(columns, [&](auto io, int64_t i) {
       const Register<T> hi = h(io, i), ui = u(io, i);
       if (centred) sum_u.add(ui, i);
-      sum_uh.add(io.keep(ui * hi), i);  // h at the padding's 0 may be infinite
+      sum_uh.add(io.keep(ui * hi), i);  // h of the zero padding may be infinite
       if (dw != nullptr) io.store(io.load(dw + i) + io.load(dr + i) * hi, dw + i);
       if (db != nullptr) io.store(io.load(db + i) + io.load(dr + i), db + i);
     });
     if (dx == nullptr) return;
     const T mean_u = centred ? static_cast<T>(sum_u.total() / static_cast<double>(columns)) : T{0};
     const T mean_uh = static_cast<T>(sum_uh.total() / static_cast<double>(counted));
-    // Second pass: dx; the columns past `counted` do not reach r.
+    // Second pass: dx; the columns from `counted` on do not enter r.
     T* out = dx + n * columns;
     for_registers<T>(counted, [&](auto io, int64_t i) {
       fetch_ahead(xr + columns + i);

@@ -1,6 +1,6 @@
 // One step of gradient descent on a run of n elements: w the weights, dw their gradient. One thread; every
 // kernel reads and writes each array once, in a loop that compilers turn into vector instructions (the square
-// root and the divisions are exact there too, so an element's bits do not depend on where it stands).
+// root and the divisions are exact there too, so an element's bits do not depend on its position).
 // Coefficients are computed in double and rounded to the element type, as PyTorch does.
 #pragma once
 
@@ -55,7 +55,8 @@ void adam(int64_t n, const T* dw, T* w, T* m, T* v, const AdamStep& step) {
   const T beta1 = static_cast<T>(step.beta1), rest1 = static_cast<T>(1 - step.beta1);
   const T beta2 = static_cast<T>(step.beta2), rest2 = static_cast<T>(1 - step.beta2);
   const T rate = static_cast<T>(step.lr / (1 - std::pow(step.beta1, t)));
-  // A factor instead of the formula's divisor: divisions are what the loop waits for. Half an ulp apart.
+  // A factor instead of the formula's divisor, because divisions limit the loop. The results differ by half
+  // an ulp.
   const T unroot = static_cast<T>(1 / std::sqrt(1 - std::pow(step.beta2, t)));
   const T eps = static_cast<T>(step.eps), l2 = static_cast<T>(step.l2), shrink = static_cast<T>(step.shrink);
   const T factor = static_cast<T>(step.factor);

@@ -6,7 +6,7 @@
 
 namespace isobar::kernels {
 
-// So many counters at a time are worth vector instructions.
+// Counters computed together, so that compilers use vector instructions.
 inline constexpr int philox_lanes = 32;
 
 // Two 64-bit words for each of the counters first … first + Lanes − 1. The rounds are the outer loop, so that

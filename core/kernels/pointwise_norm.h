@@ -1,5 +1,5 @@
-// The elementwise stand-ins for normalization: y = t(x; p) · weight + bias over the rows of x (N, C), where t
-// squashes every element alone and p is one learned number. A curve gives t and its two slopes on vector
+// Elementwise replacements for normalization: y = t(x; p) · weight + bias over the rows of x (N, C), where t
+// maps each element by itself and p is one learned number. A curve computes t and its two slopes on vector
 // registers:
 //
 //   DyT           t = tanh(p x)                   dt/dx = (1 − t²) p      dt/dp = (1 − t²) x
@@ -73,7 +73,7 @@ void pointwise_norm(int64_t rows, int64_t columns, const Curve& curve, const T* 
 }
 
 // u = dy · weight;  dx = u dt/dx;  *dp = Σ u dt/dp;  dweight = Σ dy t;  dbias = Σ dy. dweight and dbias may
-// be null; dx may be dy. The curve is computed again rather than kept: that is cheaper than memory.
+// be null; dx may be dy. The curve is computed again, which costs less than reading it from memory.
 template <class T, class Curve>
 void pointwise_norm_backward(int64_t rows, int64_t columns, const Curve& curve, const T* x, const T* weight,
                              const T* dy, T* dx, double* dp, T* dweight, T* dbias) {
@@ -91,7 +91,7 @@ void pointwise_norm_backward(int64_t rows, int64_t columns, const Curve& curve, 
             const Register<T> d = io.load(dy + n * columns + i);
             const Register<T> u = weight == nullptr ? d : d * io.load(weight + i);
             io.store(u * at.dx, dx + n * columns + i);
-            dp_sum.add(io.keep(u * at.dp), i);  // a slope at the padding's 0 may be infinite
+            dp_sum.add(io.keep(u * at.dp), i);  // a slope at the zero padding may be infinite
             if (dw != nullptr) io.store(io.load(dw + i) + d * at.t, dw + i);
             if (db != nullptr) io.store(io.load(db + i) + d, db + i);
           });

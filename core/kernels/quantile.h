@@ -64,7 +64,7 @@ V middle(const V& q) {
   return q * horner(r, middle_above) / horner(r, middle_below);
 }
 
-// The distance from zero; r is √(−log p) of a p nearer to 0 than to 1, at most tail_end or not.
+// |z| in the tails, where r = √(−log(min(p, 1 − p))): tail() for r up to tail_end, far_tail() beyond.
 inline constexpr double tail_end = 5;
 template <class V>
 V tail(const V& r) {
@@ -83,14 +83,14 @@ inline void normal_quantiles(int n, const double* p, double* z) {
   // First loop: the fit of the middle, for all.
   map_registers_serial(
       n, z, [](auto v) { return middle(v - decltype(v)(0.5)); }, p);
-  // Second and third loop: which numbers are in a tail.
+  // Second and third loop: the positions of the numbers in a tail.
   int64_t outside[quantile_block], where[quantile_block], count = 0;
   for (int i = 0; i < n; ++i) outside[i] = std::abs(p[i] - 0.5) > middle_end ? 1 : 0;
   for (int i = 0; i < n; ++i) {
     where[count] = i;
     count += outside[i];
   }
-  // Then, for those alone: how far out, the fit of the tails, and back to their places.
+  // Then for those alone: r, the fit of the tails, and the result at its position.
   double r[quantile_block] = {}, fit[quantile_block];
   for (int64_t k = 0; k < count; ++k) r[k] = std::sqrt(-std::log(std::min(p[where[k]], 1 - p[where[k]])));
   map_registers_serial(

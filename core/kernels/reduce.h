@@ -1,6 +1,6 @@
 // Sums in a fixed order. Terms accumulate in double in sixteen lanes, whatever the vector width of the
-// machine, and the lanes are added as one fixed tree; long arrays are cut into fixed pieces that threads
-// share.
+// machine, and the lanes are added as one fixed tree; threads share long arrays in
+// fixed pieces.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ double lane_sum(int64_t n, const Term& term) {
   return add_lanes(lane);
 }
 
-// The same over pieces shared by the threads, combined in order.
+// The same on all threads: sums of fixed pieces, added in order.
 template <class Term>
 double parallel_sum(int64_t n, const Term& term) {
   if (n <= reduce_grain) return lane_sum(n, term);
@@ -60,8 +60,8 @@ void row_sums(int64_t rows, int64_t columns, const T* x, T* y) {
                });
 }
 
-// Calls body(r, sum) for every row r of a (rows, columns); sum(n, term) is Σ term(i) over 0 ≤ i < n. Short
-// rows are shared by the threads, in a long one the terms are.
+// Calls body(r, sum) for every row r of a (rows, columns); sum(n, term) is Σ term(i) over 0 ≤ i < n. Threads
+// share the rows or, where a row is longer than reduce_grain, its terms.
 template <class Body>
 void for_rows(int64_t rows, int64_t columns, const Body& body) {
   if (columns > reduce_grain) {
@@ -76,7 +76,7 @@ void for_rows(int64_t rows, int64_t columns, const Body& body) {
                });
 }
 
-// Rows that one chunk of a column sum takes: enough to amortise its partial sums, the same for any thread
+// Rows in one chunk of a column sum: enough to amortise its partial sums, the same for any thread
 // count.
 inline int64_t column_grain(int64_t rows, int64_t columns) {
   return std::max({int64_t{16}, reduce_grain / std::max<int64_t>(columns, 1), chunk_count(rows, 64)});

@@ -1,8 +1,8 @@
-// ReLU that remembers where it let pass as bits: backward reads a 32nd of what it would read of y, which
-// matters, for both ways are bound by memory.
+// ReLU that keeps one bit for each element, its gate. Backward then reads 1/32 of the bytes of y, which
+// matters because forward and backward are bound by memory.
 //
-// Element i passes where bit i mod 64 of word i / 64 is set. NaN passes, up and down: a net that overflowed
-// must not look like one whose gradient vanished.
+// Bit i mod 64 of word i / 64 is set where element i passes. NaN passes in both directions: a network that
+// overflowed must not look like one whose gradient vanished.
 #pragma once
 
 #include <cassert>
@@ -16,7 +16,7 @@ inline constexpr int64_t gate_bits = 64;
 
 inline int64_t gate_words(int64_t n) { return chunk_count(n, gate_bits); }
 
-// The lanes of a comparison as bits, lane 0 lowest, and the way back. xsimd 8 has neither.
+// The lanes of a comparison as bits, lane 0 lowest, and the inverse. xsimd 8 has neither.
 template <class T>
 uint64_t bits_of(const xsimd::batch_bool<T>& set) {
 #if defined(__AVX512F__)

@@ -11,7 +11,7 @@
 
 namespace isobar::kernels {
 
-// Where a table of angles belongs: T positions from `start` on, D channels.
+// Identifies a table of angles: `time` positions from `start` on, for heads of `dim` channels.
 struct RopeKey {
   int64_t time, dim;
   double base;
@@ -41,8 +41,8 @@ struct RopeTable {
   std::vector<T> cos, sin;
 };
 
-// (a, b) → (a cos − b sin, a sin + b cos) for each of `half` pairs; `turn` is 1, or −1 to turn back.
-// Pair j is made of channels j and j + half,
+// (a, b) → (a cos − b sin, a sin + b cos) for each of `half` pairs of one head. `turn` is 1, or −1 for the
+// inverse. Pair j is channels j and j + half.
 template <class T>
 void turn_halves(int64_t half, const T* cos, const T* sin, T turn, const T* __restrict x, T* __restrict y) {
   for (int64_t j = 0; j < half; ++j) {
@@ -51,7 +51,7 @@ void turn_halves(int64_t half, const T* cos, const T* sin, T turn, const T* __re
     y[j + half] = x[j] * s + x[j + half] * cos[j];
   }
 }
-// or of channels 2j and 2j + 1.
+// The same where pair j is channels 2j and 2j + 1.
 template <class T>
 void turn_neighbours(int64_t half, const T* cos, const T* sin, T turn, const T* __restrict x,
                      T* __restrict y) {
@@ -62,7 +62,7 @@ void turn_neighbours(int64_t half, const T* cos, const T* sin, T turn, const T* 
   }
 }
 
-// Every head of every token of x (B, T, H, D), contiguous.
+// y = x rotated, for every head of every token of x (B, T, H, D); both contiguous and apart.
 template <class T>
 void rope(int64_t batch, int64_t heads, const RopeTable<T>& table, bool interleaved, T turn, const T* x,
           T* y) {

@@ -1,4 +1,4 @@
-// A row of numbers, register by register: how the fused kernels walk over their rows.
+// Loops over a row of numbers, register by register, for the fused kernels.
 //
 //   LaneSums<T> squares;
 //   for_registers<T>(n, [&](auto io, int64_t i) {
@@ -7,8 +7,8 @@
 //     io.store(v * scale, y + i);
 //   });
 //
-// `io` reads and writes whole registers, or the last, incomplete one padded with zeros: an element's bits
-// never depend on where it stands.
+// `io` loads and stores a whole register, or the last, incomplete one padded with zeros. An element's bits do
+// not depend on its position.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@
 
 namespace isobar::kernels {
 
-// Starts to fetch what stands at x. A kernel that works on a row from the first-level cache asks for the next
-// row meanwhile, so that memory is busy too.
+// Prefetches the cache line of x. A kernel that works on a row in the first-level cache prefetches the next
+// row, so that memory is busy too.
 template <class T>
 void fetch_ahead(const T* x) {
   __builtin_prefetch(x);
@@ -30,7 +30,7 @@ template <class T>
 struct WholeRegister {
   Register<T> load(const T* x) const { return Register<T>::load_unaligned(x); }
   void store(const Register<T>& v, T* y) const { v.store_unaligned(y); }
-  // v with zeros where no element stands.
+  // v with zeros in the padding.
   Register<T> keep(const Register<T>& v) const { return v; }
 };
 
@@ -46,8 +46,8 @@ struct PartRegister {
   }
 };
 
-// body(io, i) for the registers of n elements, i the first element of each. Sixteen elements are one turn of
-// the loop on every machine, so that LaneSums finds its lane at compile time.
+// body(io, i) for the registers of n elements, i the first element of each. One iteration takes sixteen
+// elements on every machine, so that LaneSums knows its lane at compile time.
 template <class T, class Body>
 void for_registers(int64_t n, const Body& body) {
   static_assert(lanes % width<T> == 0);
@@ -58,8 +58,8 @@ void for_registers(int64_t n, const Body& body) {
   if (i < n) body(PartRegister<T>{n - i}, i);
 }
 
-// A register of floats as two of doubles. xsimd 8 has no such conversion, and compilers make a poor one of a
-// loop.
+// A register of floats as two of doubles. xsimd 8 has no such conversion, and compilers translate a loop
+// badly.
 inline std::array<Register<double>, 2> widen(const Register<float>& v) {
 #if defined(__AVX512F__)
   const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(v), 1));
@@ -88,7 +88,7 @@ class LaneSums {
     int64_t at = i % lanes / width<double>;
     for (const Register<double>& part : widen(v)) lane_[at++] += part;
   }
-  // Adds their squares, taken in double: that of a large float may overflow.
+  // Adds the squares of the elements, in double: the square of a large float may overflow.
   void add_squares(const Register<T>& v, int64_t i) {
     int64_t at = i % lanes / width<double>;
     for (const Register<double>& part : widen(v)) lane_[at++] += part * part;

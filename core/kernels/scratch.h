@@ -1,5 +1,5 @@
-// Scratch: an array for the time of one kernel, from the caching allocator, so that a steady step reaches
-// neither malloc nor the system.
+// Scratch: an array that lives during one kernel. Its memory comes from the caching allocator, so that
+// training steps reach neither malloc nor the system.
 #pragma once
 
 #include <algorithm>

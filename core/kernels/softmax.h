@@ -16,7 +16,7 @@ inline int64_t row_grain(int64_t columns) {
   return std::max<int64_t>(1, map_grain / std::max<int64_t>(columns, 1));
 }
 
-// The largest of n elements; −∞ for none. A NaN may be passed over here: it comes back through the sum.
+// The largest of n elements, −∞ for n = 0. A NaN may be skipped here: the sum of exponentials shows it.
 template <class T>
 T row_max(int64_t n, const T* x) {
   Register<T> best(-std::numeric_limits<T>::infinity());
@@ -28,7 +28,7 @@ T row_max(int64_t n, const T* x) {
   return *std::max_element(each, each + width<T>);
 }
 
-// Σ exp(x[i] − max); e[i] = exp(x[i] − max) where e is not null. Fetches the n elements behind x meanwhile.
+// Σ exp(x[i] − max); e[i] = exp(x[i] − max) where e is not null. Prefetches the n elements after x.
 template <class T>
 [[gnu::flatten]] double shifted_exp(int64_t n, const T* x, T max, T* e) {
   LaneSums<T> sum;
@@ -81,8 +81,8 @@ void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T*
       });
 }
 
-// y = (x − max) − log Σ exp(x − max) of each row. The two are subtracted one after the other: their sum would
-// round at the size of the maximum, not of y.
+// y = (x − max) − log Σ exp(x − max) of each row. The two terms are subtracted one after the other: their sum
+// would round at the size of the maximum, not of y.
 template <class T>
 void log_softmax(int64_t rows, int64_t columns, const T* x, T* y) {
   assert(given(rows * columns, x, y) && same_or_apart(rows * columns, x, y));

@@ -3,8 +3,8 @@
 //   const Sweep sweep(count, [&](size_t i) { return size of array i; });
 //   sweep.each([&](size_t i, int64_t begin, int64_t end) { elements begin … end of array i });
 //
-// The arrays are laid end to end in thought and cut into chunks of fixed size: a chunk holds a part of a
-// large array, or several small ones. Borders depend on the sizes alone, so sums keep their bits for any
+// The arrays count as one concatenation, which is cut into chunks of fixed size: a chunk holds a part of a
+// large array, or several small arrays. Borders depend on the sizes alone, so sums have the same bits for any
 // number of threads.
 #pragma once
 
@@ -47,7 +47,7 @@ class Sweep {
  private:
   static constexpr int64_t grain = 1 << 13;  // elements in one chunk: 32 KiB of floats per array
 
-  // The runs between two places of the concatenation.
+  // The runs between two positions of the concatenation.
   template <class Body>
   void runs(int64_t begin, int64_t end, const Body& body) const {
     const int64_t* const start = first_.data();
@@ -59,7 +59,7 @@ class Sweep {
   }
 
   const size_t count_;
-  const Scratch<int64_t> first_;  // array i stands at places first_[i] … first_[i + 1] of the concatenation
+  const Scratch<int64_t> first_;  // array i begins at position first_[i] of the concatenation
 };
 
 }  // namespace isobar::kernels

@@ -1,5 +1,5 @@
-// Variances of the rows of x (R, C), R rows of C columns, and their gradient. All in double: a mean that is
-// rounded to float is off by more than the numbers' spread once they stand far enough from zero.
+// Variances of the rows of x (R, C), R rows of C columns, and their gradient. All in double: far from zero,
+// the rounding error of a float mean exceeds the spread of the numbers.
 //
 //   y[r] = Σ (x[r, c] − mean[r])² / divisor        dx[r, c] = dy[r] · 2 (x[r, c] − mean[r]) / divisor
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace isobar::kernels {
 
-// y and mean are (R).
+// Sets y and mean, both (R).
 template <class T>
 void variance(int64_t rows, int64_t columns, const T* x, double divisor, T* y, double* mean) {
   const auto count = static_cast<double>(columns);
@@ -23,7 +23,7 @@ void variance(int64_t rows, int64_t columns, const T* x, double divisor, T* y, d
   });
 }
 
-// dy is (R).
+// dy and mean are (R), dx is (R, C).
 template <class T>
 void variance_backward(int64_t rows, int64_t columns, const T* x, double divisor, const double* mean,
                        const T* dy, T* dx) {

@@ -4,7 +4,7 @@
 //   map_registers(n, x, y, [](auto v) { return tanh(v); });
 //
 // The function sees registers (xsimd::batch) only. The last, incomplete register is padded, so an element's
-// bits never depend on where it stands.
+// bits do not depend on its position.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #pragma GCC diagnostic push
 // g++ 12 finds its own AVX-512 intrinsics uninitialized (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wuninitialized"
-#ifndef __clang__  // knows no such warning
+#ifndef __clang__  // clang has no such warning
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 // xsimd 8 has no fused multiply-add for AVX-512: it multiplies and adds, which costs its functions half their
@@ -76,7 +76,7 @@ using Register = xsimd::batch<T>;
 template <class T>
 inline constexpr int64_t width = static_cast<int64_t>(Register<T>::size);
 
-// The first `count` < width elements at x, padded with zeros; and the way back.
+// Loads the first `count` < width elements at x, padded with zeros; and stores them.
 template <class T>
 Register<T> load_part(const T* x, int64_t count) {
   T padded[width<T>] = {};
@@ -90,7 +90,7 @@ void store_part(const Register<T>& v, T* y, int64_t count) {
   std::copy_n(padded, count, y);
 }
 
-// One thread: y[i] = f(x[i]…) for any number of inputs.
+// y[i] = f(x[i]…) for any number of inputs, on the calling thread.
 template <class T, class F, class... Inputs>
 void map_registers_serial(int64_t n, T* y, const F& f, const Inputs*... x) {
   int64_t i = 0;
@@ -122,8 +122,8 @@ V sigmoid(const V& x) {
   return V(1) / (V(1) + xsimd::exp(-x));
 }
 
-// An odd function that levels out at ±1, for floats: x P(x²) / Q(x²) up to |x| = `end`, where it is 1 to all
-// digits. Terms are all of one sign, so nothing cancels; NaN stays NaN.
+// An odd function of floats that tends to ±1: x P(x²) / Q(x²) up to |x| = `end`, where it rounds to ±1. All
+// terms have one sign, so nothing cancels; NaN stays NaN.
 template <int degree>
 struct OddRational {
   float end;
@@ -142,9 +142,9 @@ struct OddRational {
   }
 };
 
-// tanh and erf of floats to a relative 5e-7, in a third of the time of xsimd's, which joins two formulas;
-// doubles take xsimd's. The coefficients are the best in relative error (2.1e-8 and 2.5e-8 before rounding);
-// tests/fixtures/odd_rational.py finds them.
+// tanh and erf of floats to a relative 5e-7, in a third of the time of xsimd's functions, which join two
+// formulas. Doubles use xsimd's functions. The coefficients are the best in relative error (2.1e-8 and 2.5e-8
+// before rounding); tests/fixtures/odd_rational.py computes them.
 inline constexpr OddRational<4> tanh_fit{
     .end = 9,
     .p = {0.9999999796f, 0.1338097142f, 0.003495522884f, 2.060799111e-5f, 1.335314337e-8f},

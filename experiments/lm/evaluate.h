@@ -10,7 +10,7 @@ namespace isobar {
 Tensor loss_of(Module& model, const Batch& batch);
 
 // Mean cross-entropy in nats over `batches` random batches of `batch_size` blocks; the same ones for the same
-// key. Leaves the model in training mode.
+// rng. Leaves the model in training mode.
 double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size,
                  const Rng& rng);
 

@@ -277,8 +277,8 @@ LayerSignal LayerTrial::signal() const {
 
 void LayerTrial::find_out_whether_random() {
   const std::unique_ptr<Module> module = moved();
-  const auto run = [&](uint64_t key) {
-    Tape tape({.rng = Rng(key)});
+  const auto run = [&](uint64_t seed) {
+    Tape tape({.rng = Rng(seed)});
     return call(*module, input()).to_vector<double>();
   };
   const std::vector<double> training = run(1);
