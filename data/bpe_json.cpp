@@ -1,6 +1,6 @@
-// Hugging Face's tokenizer.json, of which one kind is known here: model BPE over bytes, split as GPT-2
-// splits. A token's bytes are written as characters by GPT-2's table (bytes_to_unicode in its
-// src/encoder.py): printable bytes as they are, the others as U+0100 and on.
+// Hugging Face's tokenizer.json. One kind is supported: model BPE over bytes, with GPT-2's split. A token's
+// bytes are written as characters by GPT-2's table (bytes_to_unicode in its src/encoder.py): printable bytes
+// as themselves, the others as U+0100 and up.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 struct ByteTable {
   std::array<uint32_t, 256> character;      // of each byte
-  std::unordered_map<uint32_t, char> byte;  // of each of these characters
+  std::unordered_map<uint32_t, char> byte;  // the inverse
 
   ByteTable() {
     uint32_t next = 0x100;
@@ -37,7 +37,7 @@ std::string written(std::string_view bytes) {
   return text;
 }
 
-// The bytes that a token's text stands for.
+// The bytes of a token, from its text in the file.
 std::string bytes_of(std::string_view text) {
   std::string bytes;
   for (size_t i = 0; i < text.size();) {
@@ -51,7 +51,7 @@ std::string bytes_of(std::string_view text) {
   return bytes;
 }
 
-// What a part of the file is called there: the type that it names, or its JSON.
+// The name of a part of the file, for errors: its "type", or its JSON.
 std::string name_of(const Json& part) {
   if (part.is_object() && part.contains("type") && part["type"].is_string()) return part["type"];
   return part.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40);
@@ -63,7 +63,7 @@ const Json& member(const Json& object, const char* key, Json::value_t type, cons
   return object[key];
 }
 
-// The options of an object must be among those known here, each null, absent or one of these values.
+// Checks that every option of an object is in the list, and is null or one of the values in the list.
 void check_options(const Json& object, const std::string& where,
                    const std::vector<std::pair<std::string, std::vector<Json>>>& known) {
   for (const auto& [key, value] : object.items()) {
@@ -77,13 +77,13 @@ void check_options(const Json& object, const std::string& where,
   }
 }
 
-// A part that may be missing, which means null.
+// A part of the file; null if it is missing.
 const Json& part_of(const Json& file, const char* part) {
   static const Json null;
   return file.contains(part) ? file[part] : null;
 }
 
-// Everything around the model that would change tokens or text.
+// Checks everything outside of the model that would change tokens or text.
 void check_surroundings(const Json& file) {
   check_options(file, "the file",
                 {{"version", {"1.0"}},
@@ -111,7 +111,7 @@ void check_surroundings(const Json& file) {
 
 const Json& checked_model(const Json& file) {
   const Json& model = member(file, "model", Json::value_t::object, "the file");
-  // Files of the first versions name no type.
+  // Early versions of the format have no type.
   check(!model.contains("type") || name_of(model) == "BPE", "wanted model BPE, got {}", name_of(model));
   check_options(model, "model BPE",
                 {{"type", {}},
@@ -127,7 +127,7 @@ const Json& checked_model(const Json& file) {
   return model;
 }
 
-// The texts of the special tokens, by number.
+// The texts of the special tokens, by id.
 std::unordered_map<int64_t, std::string> special_tokens(const Json& file) {
   std::unordered_map<int64_t, std::string> specials;
   if (!file.contains("added_tokens")) return specials;
@@ -143,7 +143,7 @@ std::unordered_map<int64_t, std::string> special_tokens(const Json& file) {
   return specials;
 }
 
-// One merge: "a b", or since 2024 ["a", "b"]; as texts.
+// The two texts of a merge, written "a b", or since 2024 ["a", "b"].
 std::pair<std::string, std::string> merge_texts(const Json& merge, size_t rank) {
   if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string())
     return {merge[0], merge[1]};

@@ -6,13 +6,13 @@
 namespace isobar {
 namespace {
 
-// The value of an environment variable; empty where it is unset.
+// The value of an environment variable; empty if it is unset.
 std::filesystem::path folder_from_environment(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr ? value : "";
 }
 
-// The user's cache folder; empty where there is none. A relative XDG_CACHE_HOME does not count, as the XDG
+// The user's cache folder; empty if there is none. A relative XDG_CACHE_HOME is ignored, as the XDG
 // base directory specification demands.
 std::filesystem::path cache_folder() {
   const auto cache = folder_from_environment("XDG_CACHE_HOME");
@@ -25,7 +25,7 @@ std::filesystem::path cache_folder() {
 
 std::filesystem::path find_tiny_shakespeare() {
   const auto data = folder_from_environment("ISOBAR_DATA"), cache = cache_folder();
-  std::error_code unreadable;  // a folder that we may not enter holds nothing for us
+  std::error_code unreadable;  // a folder without permission counts as empty
   if (!data.empty() && std::filesystem::is_regular_file(data / "tinyshakespeare.txt", unreadable))
     return data / "tinyshakespeare.txt";
   if (!cache.empty() && std::filesystem::is_regular_file(cache / "isobar/tinyshakespeare.txt", unreadable))

@@ -1,5 +1,5 @@
-// All of isobar::data: what a program reads to train on, and the files that it writes; and the part of data/
-// that isobar::isobar has too (dataset.h, loader.h, permutation.h, synthetic.h).
+// All headers of isobar::data, and those of data/ that belong to isobar::isobar (dataset.h, loader.h,
+// permutation.h, synthetic.h).
 #pragma once
 
 #include "bpe.h"

@@ -1,5 +1,4 @@
-// Dataset: a numbered collection of examples that hands out batches. It knows nothing of order, epochs or
-// threads; Loader brings those.
+// Dataset: a numbered collection of examples that makes batches. Order and epochs are the Loader's.
 //
 //   Batch [x, y] = dataset.batch(indices);   // x: inputs, y: targets, examples along the first dimension
 //
@@ -23,7 +22,8 @@ class Dataset {
 
   // The number of examples; their indices are 0 … size() − 1.
   virtual int64_t size() const = 0;
-  // The examples with these indices, in this order, repeats allowed. Throws Error for an index outside.
+  // The examples with these indices, in this order; an index may repeat. Throws Error for an index outside of
+  // 0 … size() − 1.
   virtual Batch batch(std::span<const int64_t> indices) const = 0;
 };
 

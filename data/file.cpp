@@ -20,7 +20,7 @@ namespace {
   throw_error(fmt::format("file: cannot {} '{}': {}", what, path, std::strerror(reason)));
 }
 
-// An open descriptor, closed on the way out.
+// An open file descriptor, closed by the destructor.
 struct Descriptor {
   int number;
   ~Descriptor() {
@@ -48,11 +48,11 @@ std::string folder_of(const std::string& path) {
 void sync_folder(const std::string& path) {
   const Descriptor folder{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (folder.number < 0) fail("open", path, errno);
-  // Some file systems cannot sync a folder and say EINVAL; there is nothing more to do for those.
+  // Some file systems cannot sync a folder and say EINVAL; these are left as they are.
   if (::fsync(folder.number) != 0 && errno != EINVAL) fail("sync", path, errno);
 }
 
-// 0, or the reason why the bytes did not reach the disk.
+// 0, or the errno of the write or sync that failed.
 int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -63,14 +63,14 @@ int write_all(int descriptor, std::string_view bytes) {
   return ::fsync(descriptor) != 0 ? errno : 0;
 }
 
-// Writes a file under `path`; errors speak of `shown`.
+// Writes a file at `path`; errors name `shown`.
 void write_and_sync(const std::string& path, std::string_view bytes, const std::string& shown) {
   Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
   if (file.number < 0) fail("create", shown, errno);
   struct stat status {};
-  // A device or pipe would not be replaced but lost when the failed file is removed.
+  // A device or pipe must not be written: it would be removed after a failure.
   check(::fstat(file.number, &status) == 0 && S_ISREG(status.st_mode),
-        "file: wanted a regular file to write, got '{}', which is none", shown);
+        "file: wanted a regular file to write, but '{}' is not one", shown);
   int reason = write_all(file.number, bytes);
   if (::close(std::exchange(file.number, -1)) != 0 && reason == 0) reason = errno;
   if (reason == 0) return;
@@ -103,7 +103,7 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
 void rename_file(const std::string& from, const std::string& to) {
   struct stat status {};
   check(::stat(to.c_str(), &status) != 0 || S_ISREG(status.st_mode),
-        "file: wanted a regular file to replace, got '{}', which is none", to);
+        "file: wanted a regular file to replace, but '{}' is not one", to);
   if (::rename(from.c_str(), to.c_str()) != 0) fail(fmt::format("rename '{}' to", from), to, errno);
   sync_folder(folder_of(to));
 }
@@ -117,7 +117,7 @@ void make_folder_durably(const std::string& path) {
 }
 
 void remove_temporaries(const std::string& folder) {
-  std::error_code ignored;  // a file that stays is in nobody's way
+  std::error_code ignored;  // a file that stays does no harm
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
     if (is_temporary(entry.path().filename())) found.push_back(entry.path());

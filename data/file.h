@@ -1,5 +1,5 @@
-// Files: reading whole ones, and the one door through which results and checkpoints are written. A file
-// written here is either complete under its name or not there at all, also after a power cut.
+// Files: reading whole files, and atomic writes, which all results and checkpoints use. A file written here
+// is either complete under its name or absent, also after a power failure.
 //
 //   write_file_atomically("runs/x/summary.json", text);
 //
@@ -14,31 +14,31 @@
 namespace isobar {
 
 // Writes `bytes` to a temporary file in the same folder, syncs it to the disk, renames it to `path`
-// (replacing what was there) and syncs the folder. On failure the temporary is removed, `path` is as before,
-// and Error is thrown.
+// (replacing what was there) and syncs the folder. On failure the temporary file is removed, `path` is as
+// before, and Error is thrown.
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
-// The steps it is made of. Writes and syncs a file; on failure removes it and throws Error.
+// Its steps. Writes and syncs a file; on failure removes it and throws Error.
 void write_file_durably(const std::string& path, std::string_view bytes);
 // Renames within one file system, replacing `to`, and syncs the folder of `to`.
 void rename_file(const std::string& from, const std::string& to);
 
-// Makes a folder in an existing one, unless it is there already, and syncs the one that holds it.
+// Makes a folder in an existing folder, unless it exists, and syncs the existing folder.
 void make_folder_durably(const std::string& path);
 
-// Removes what write_file_atomically() leaves in a folder when its process is killed. Nobody may be writing
-// there meanwhile.
+// Removes the temporary files that a killed process left in a folder. No process may be writing there.
 void remove_temporaries(const std::string& folder);
 
-// For files that another library writes. A name for a temporary file beside `path`, each time another one.
+// For files that another library writes: a name for a temporary file in the folder of `path`, different in
+// every call.
 std::string temporary_name(const std::string& path);
-// Makes the file at least `bytes` long and takes the room for them from the disk, so that writing within them
-// cannot fail for want of it. Throws Error where there is no room.
+// Makes the file at least `bytes` long and allocates them on the disk, so that writes within them cannot fail
+// on a full disk. Throws Error if the disk is full.
 void reserve_file(const std::string& path, size_t bytes);
-// Cuts the file to `bytes` and syncs it to the disk.
+// Truncates the file to `bytes` and syncs it to the disk.
 void finish_file(const std::string& path, size_t bytes);
 
-// The whole file. Throws Error when it cannot be read or is longer than `limit` bytes.
+// The whole file. Throws Error if it cannot be read or is longer than `limit` bytes.
 std::string read_file(const std::string& path, size_t limit);
 
 }  // namespace isobar

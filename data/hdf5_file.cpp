@@ -23,9 +23,9 @@ Hdf5File Hdf5File::create(const std::string& name) {
 Hdf5File Hdf5File::create_on_disk(const std::string& path) {
   Hdf5File file(-1, path);
   file.temporary_ = temporary_name(path);
-  reserve_file(file.temporary_, spare_room);  // where this fails, HDF5 is never asked
+  reserve_file(file.temporary_, spare_room);  // throws on a full disk, before HDF5 opens the file
   const Handle access = file_access(path);
-  // This format has checksums on all that HDF5 itself must trust: shapes, layouts, where the chunks lie.
+  // This format version has checksums for HDF5's own metadata: shapes, layouts, places of chunks.
   must(H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110), path, "set access properties");
   const Handle properties(H5Pcreate(H5P_FILE_CREATE), H5Pclose, path, "make file properties");
   must(H5Pset_obj_track_times(properties, false), path, "set file properties");
@@ -57,7 +57,8 @@ Hdf5File Hdf5File::open_live(const std::string& path) {
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
   if (id < 0) return open(path);  // in another format, or gone
   Hdf5File file(id, path);
-  // The writer takes room before it writes. Here HDF5 does not look itself.
+  // The writer allocates before it writes, so a shorter file is truncated. HDF5 does not check this in SWMR
+  // mode.
   std::error_code unknown;
   check(file_size(id, path) <= std::filesystem::file_size(path, unknown) && !unknown,
         "hdf5: {}: cannot open the file: it is cut off", path);
@@ -83,12 +84,12 @@ Hdf5File::~Hdf5File() {
   if (!temporary_.empty()) std::remove(temporary_.c_str());
 }
 
-// Makes sure that a file on the disk has room for `bytes` more, whatever HDF5 adds to them.
+// Allocates disk space for `bytes` more and for what HDF5 adds to them.
 void Hdf5File::take_room(size_t bytes) {
   if (temporary_.empty()) return;
   const size_t needed = file_size(id_, name_) + bytes + spare_room;
   if (needed <= room_) return;
-  room_ = needed + 15 * spare_room;  // not for every few bytes
+  room_ = needed + 15 * spare_room;  // in large steps
   try {
     reserve_file(temporary_, room_);
   } catch (const Error&) {

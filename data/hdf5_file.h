@@ -6,11 +6,11 @@
 //   file.append<double>("/series/loss", std::array{2.3});  // a series that grows
 //   file.save("runs/x/run.h5");
 //
-// A new file is held in memory until save() puts it on the disk, whole, by write_file_atomically(): on a full
-// disk HDF5 itself leaves broken files behind and crashes at exit. Paths are absolute within the file. Every
-// failure is an Error with file, object and reason. Times are not stored, so the same calls give the same
-// bytes. Reading distrusts the file: declared sizes are held against the file's true size before anything is
-// allocated. The library behind is not thread-safe: use HDF5 files from one thread at a time.
+// A new file stays in memory until save() writes it with write_file_atomically(): on a full disk HDF5 itself
+// leaves broken files and crashes at exit. Paths are absolute within the file. Every failure is an Error with
+// file, object and reason. Times are not stored, so the same calls give the same bytes. Declared sizes are
+// compared with the true size of the file before anything is allocated. HDF5 is not thread-safe: use HDF5
+// files from one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -25,31 +25,32 @@ namespace isobar {
 
 class Hdf5File {
  public:
-  // A new file in memory; `name` stands in errors.
+  // A new file in memory; errors contain `name`.
   static Hdf5File create(const std::string& name);
-  // A file on the disk / the bytes of one, read-only.
+  // A file on the disk, or the bytes of a file; read-only.
   static Hdf5File open(const std::string& path);
   static Hdf5File open_image(std::string_view bytes, const std::string& name);
-  // The same of a file that a LiveHdf5File grows in another process, or did when that was killed: shows what
-  // was flushed by then.
+  // A file that a LiveHdf5File writes in another process, or wrote before that process was killed: shows what
+  // was flushed.
   static Hdf5File open_live(const std::string& path);
 
-  // A new file on the disk, for more than memory holds. It grows in a temporary file beside `path` until
-  // save() gives it that name; without, nothing is left, unless the process is killed. The disk's room is
-  // taken before HDF5 writes: HDF5 cannot give up a file that it has no room for.
+  // A new file on the disk, for data larger than memory. It grows in a temporary file beside `path` until
+  // save() renames it; without save() the temporary file is removed, unless the process is killed. Disk space
+  // is allocated before HDF5 writes: HDF5 cannot recover from a full disk.
   static Hdf5File create_on_disk(const std::string& path);
 
   Hdf5File(Hdf5File&& other) noexcept;
   Hdf5File& operator=(Hdf5File&& other) noexcept;
   ~Hdf5File();
 
-  // The bytes of the file so far, and the same written to the disk (see file.h). May be called again and
-  // again. A file made on the disk is saved once, under its own path, and is closed then; it has no image.
+  // image() returns the bytes of the file so far; save() writes them to the disk (see file.h). Both may be
+  // called many times. A file made on the disk is saved once, under its own path, and is then closed; it has
+  // no image.
   std::string image();
   void save(const std::string& path);
 
   // --- writing
-  // Makes a group and its missing parents; one that exists is left alone.
+  // Makes a group and its missing parents, unless it exists.
   void make_group(const std::string& path);
   // Attributes of a group or dataset; an attribute that exists is replaced.
   void set_attribute(const std::string& object, const std::string& name, const std::string& value);
@@ -65,20 +66,20 @@ class Hdf5File {
     write<T>(path, std::span<const T>(values));
   }
   void write(const std::string& path, const std::vector<std::string>& values);
-  // Appends one row to the dataset, which is made by the first call: (rows) for rows of one value, else
-  // (rows, length). Later rows must have the same length.
+  // Appends one row to a dataset. The first call makes it: (rows) for rows of one value, else (rows, length).
+  // Later rows must have the same length.
   template <class T>
   void append(const std::string& path, std::span<const T> row);
 
-  // Appends numbers, u16 or i32, to a one-dimensional dataset in chunks of `chunk` numbers, which is made by
-  // the first call.
+  // Appends u16 or i32 values to a one-dimensional dataset with chunks of `chunk` values. The first call
+  // makes it.
   template <class T>
   void extend(const std::string& path, std::span<const T> values, int64_t chunk);
 
   // --- reading
   bool has(const std::string& path) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
-  // Names of what a group holds, and of an object's attributes, in alphabetical order.
+  // The names of a group's members, and of an object's attributes, in alphabetical order.
   std::vector<std::string> names(const std::string& group) const;
   std::vector<std::string> attribute_names(const std::string& object) const;
   std::string text_attribute(const std::string& object, const std::string& name) const;
@@ -87,7 +88,8 @@ class Hdf5File {
   // A dataset of f32, f64, i32 or i64 with at most six dimensions.
   Tensor read(const std::string& path) const;
   std::vector<std::string> read_strings(const std::string& path) const;
-  // The length of a one-dimensional dataset of u16 or i32, and its numbers begin … begin + values.size() − 1.
+  // The length of a one-dimensional dataset of u16 or i32, and its elements begin … begin + values.size() −
+  // 1.
   int64_t length(const std::string& path) const;
   void read_range(const std::string& path, int64_t begin, std::span<int32_t> values) const;
 
@@ -96,10 +98,10 @@ class Hdf5File {
   Hdf5File(int64_t id, std::string name) : id_(id), name_(std::move(name)) {}
   void take_room(size_t bytes);
 
-  int64_t id_ = -1;             // HDF5's handle; -1 once moved from
+  int64_t id_ = -1;             // HDF5's handle; -1 after a move or save
   std::string name_;            // for errors
-  std::string temporary_ = "";  // where a file on the disk grows
-  size_t room_ = 0;             // how long that file has been made
+  std::string temporary_ = "";  // the temporary file of create_on_disk()
+  size_t room_ = 0;             // bytes allocated for that file
 };
 
 }  // namespace isobar

@@ -37,7 +37,7 @@ void write_rows(const Series& series, std::vector<hsize_t> begin, std::vector<hs
        "append to a series");
 }
 
-// Writes what is pending behind the rows that stand there.
+// Writes the pending rows after the rows in the file.
 void write_pending(Series& series, const std::string& file) {
   if (series.pending.empty()) return;
   std::vector<hsize_t> begin(series.extents.size(), 0), count = series.extents;
@@ -62,14 +62,14 @@ Series open_series(hid_t file, const std::string& path, const std::string& name)
   return {std::move(dataset), std::move(extents), bytes};
 }
 
-// Whether Hdf5File::append<double>() made it.
+// Whether a dataset was made by Hdf5File::append<double>().
 bool is_series(hid_t dataset, const std::string& name) {
   const Handle type(H5Dget_type(dataset), H5Tclose, name, "read a type");
   const Handle layout(H5Dget_create_plist(dataset), H5Pclose, name, "read a layout");
   return H5Pget_layout(layout) == H5D_CHUNKED && H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == 8;
 }
 
-// The same series with its rows, in the format that may grow before readers.
+// Copies a series with its rows to a dataset of the format that SWMR needs.
 void copy_series(hid_t source, hid_t target, const std::string& path, const std::string& name) {
   Series old = open_series(source, path, name);
   const int ndim = static_cast<int>(old.extents.size());
@@ -111,9 +111,9 @@ void copy_attributes(hid_t source, hid_t target, const std::string& name) {
   }
 }
 
-// Everything of `source` into the empty file `target`. Returns the paths of the series.
+// Copies everything in `source` to the empty file `target`. Returns the paths of the series.
 std::vector<std::string> copy_all(hid_t source, hid_t target, const std::string& name) {
-  using Objects = std::vector<std::pair<std::string, H5O_type_t>>;  // a group before what it holds
+  using Objects = std::vector<std::pair<std::string, H5O_type_t>>;  // a group before its members
   const auto take = [](hid_t, const char* path, const H5O_info_t* info, void* list) -> herr_t {
     static_cast<Objects*>(list)->emplace_back(path, info->type);
     return 0;
@@ -142,13 +142,13 @@ std::vector<std::string> copy_all(hid_t source, hid_t target, const std::string&
   return series;
 }
 
-// A new file at `path`, with room for as many bytes. Errors speak of `name`.
+// A new file at `path` with `bytes` allocated on the disk. Errors name `name`.
 Handle create_file(const std::string& path, size_t bytes, const std::string& name) {
-  reserve_file(path, bytes);  // where this fails, HDF5 is never asked
+  reserve_file(path, bytes);  // throws on a full disk, before HDF5 opens the file
   const Handle access = file_access(name);
   must(H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110), name, "set access properties");
   Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, name, "create the file");
-  reserve_file(path, bytes);  // HDF5 has given the room back
+  reserve_file(path, bytes);  // H5Fcreate has truncated the file
   return file;
 }
 
@@ -163,7 +163,7 @@ struct LiveHdf5File::Parts {
 LiveHdf5File::LiveHdf5File(const std::string& path, const Hdf5File& file) {
   const std::string temporary = temporary_name(path);
   try {
-    // The newer format of its own needs no more than twice the room.
+    // The copy is in a newer format, which needs at most twice the space.
     const size_t bytes = 2 * file_size(file.id_, path) + spare_room;
     parts_ = std::make_unique<Parts>(Parts{path, create_file(temporary, bytes, path)});
     const std::vector<std::string> series = copy_all(file.id_, parts_->file, path);
@@ -186,7 +186,7 @@ LiveHdf5File::~LiveHdf5File() {
     parts_.reset();
     finish_file(path, size);
   } catch (const Error&) {
-    // Readers keep what was flushed before; whoever needs to know whether there is room calls flush().
+    // A destructor reports no error; call flush() to get it. Readers keep what was flushed before.
   }
 }
 

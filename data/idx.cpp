@@ -13,7 +13,7 @@
 namespace isobar {
 namespace {
 
-// A file that zlib reads; gzip is recognised by its magic number, all else passes through as it is.
+// A file that zlib reads; gzip is recognised by its magic number, other files are read as they are.
 class ByteFile {
  public:
   explicit ByteFile(const std::filesystem::path& path)
@@ -87,7 +87,7 @@ Idx read_idx(const std::filesystem::path& path, const Shape& item) {
     check(got == wanted, "idx: {} is cut short: it declares {} values and holds {}; get the file again",
           file.path(), declared, before + got);
   }
-  // Asking for one byte more also makes zlib compare the checksum at the end of a gzip file.
+  // Reading one byte more also makes zlib compare the checksum at the end of a gzip file.
   uint8_t extra;
   check(file.read(&extra, 1) == 0, "idx: {} goes on after the {} values that it declares", file.path(),
         declared);

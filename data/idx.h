@@ -20,8 +20,9 @@ struct Idx {
 inline constexpr int64_t max_idx_items = 1 << 20;
 
 // Reads a file whose items have this shape: {28, 28} for images, {} for labels. Throws Error, with the path,
-// for a file that cannot be read, a header that says anything else or more than max_idx_items, and fewer or
-// more values than the header declares. Memory follows the bytes really there, never the declared size.
+// for a file that cannot be read, a header with another type, shape or more than max_idx_items, and fewer or
+// more values than the header declares. Memory grows with the bytes that are read, never with the declared
+// size.
 Idx read_idx(const std::filesystem::path& path, const Shape& item);
 
 }  // namespace isobar

@@ -1,12 +1,12 @@
-// Loader: walks through a Dataset in batches, one epoch after the other.
+// Loader: iterates over a Dataset in batches, epoch after epoch.
 //
 //   Loader loader(dataset, {.batch_size = 64}, rng.split("loader"));
 //   for (int64_t e = 0; e < epochs; ++e)
 //     for (auto [x, y] : loader.epoch(e)) …
 //
-// The order of epoch e is a pure function of (key, e) and is computed, not stored: a loader takes the same
-// few bytes for ten examples and for ten billion, and holds one batch at a time. A run can resume in the
-// middle: loader.epoch(e).batch(i) is what the loop saw there. A Loader is read-only: threads may share it.
+// The order of epoch e is a pure function of (key, e). It is computed, not stored, so memory does not grow
+// with the number of examples. A run can resume within an epoch: loader.epoch(e).batch(i) is the loop's batch
+// i of epoch e. A Loader is read-only: threads may share it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace isobar {
 struct LoaderOptions {
   int64_t batch_size = 32;
   bool shuffle = true;
-  bool drop_last = false;  // leave out the last batch of an epoch where it is not full
+  bool drop_last = false;  // omit the last batch of an epoch if it is not full
 };
 
 // One pass over a dataset.
@@ -43,7 +43,7 @@ class Epoch {
 
   Epoch(const Dataset& dataset, const LoaderOptions& options, const Rng& rng);
 
-  // The number of batches, and one of them. Throws Error for a number outside.
+  // The number of batches, and one batch. Throws Error for a number outside of 0 … size() − 1.
   int64_t size() const { return batches_; }
   Batch batch(int64_t number) const;
 
@@ -59,8 +59,8 @@ class Epoch {
 
 class Loader {
  public:
-  // The dataset must outlive the loader. Throws Error for an empty dataset, a batch size below 1, and where
-  // drop_last would leave nothing.
+  // The dataset must outlive the loader. Throws Error for an empty dataset, a batch size below 1, and if
+  // drop_last would leave no batch.
   Loader(const Dataset& dataset, LoaderOptions options, const Rng& rng);
   Loader(const Dataset&& dataset, LoaderOptions options, const Rng& rng) = delete;
 

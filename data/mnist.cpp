@@ -12,7 +12,7 @@ constexpr int64_t side = 28, pixels = side * side;
 
 // The file of this name in the folder, plain or gzipped.
 std::filesystem::path find_file(const std::filesystem::path& folder, const std::string& name) {
-  std::error_code unknown;  // a file that we cannot ask about is reported as missing
+  std::error_code unknown;  // a file without permission is reported as missing
   for (const std::string& candidate : {name, name + ".gz"})
     if (std::filesystem::exists(folder / candidate, unknown)) return folder / candidate;
   throw_error(fmt::format("mnist: neither {0} nor {0}.gz is in {1}; put it there or name another folder",

@@ -1,11 +1,11 @@
-// Mnist: handwritten digits (LeCun, Cortes and Burges), grey images of 28 × 28 with a label 0 … 9. Data sets
-// of the same make, such as Fashion-MNIST, read as well.
+// Mnist: handwritten digits (LeCun, Cortes and Burges), grey images of 28 × 28 with labels 0 … 9. Data sets
+// in the same format, such as Fashion-MNIST, can be read too.
 //
 //   Mnist train("mnist", {.train = true});
 //   auto [x, y] = train.batch(indices);   // x (B, 784) f32 from 0 to 1, y (B) i64
 //
-// Held in memory as the bytes of the file; batch() makes floats of the images it is asked for. Read-only once
-// built: threads may share it.
+// The images are kept in memory as bytes; batch() converts the requested images to f32. Read-only once built:
+// threads may share it.
 #pragma once
 
 #include <filesystem>
@@ -16,14 +16,14 @@
 namespace isobar {
 
 struct MnistOptions {
-  bool train = true;    // the 60,000 training images, or else the 10,000 test images
-  bool flatten = true;  // x as (B, 784), or else as (B, 1, 28, 28)
+  bool train = true;    // true: the 60,000 training images; false: the 10,000 test images
+  bool flatten = true;  // true: x is (B, 784); false: (B, 1, 28, 28)
 };
 
 class Mnist : public Dataset {
  public:
-  // Reads {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte of a folder, each as it is or
-  // with .gz. Throws Error where a file is missing or breaks a rule of data/README.md.
+  // Reads {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte in a folder, each plain or with
+  // .gz. Throws Error if a file is missing or breaks a rule of data/README.md.
   explicit Mnist(const std::filesystem::path& folder, MnistOptions options = {});
 
   int64_t size() const override { return static_cast<int64_t>(labels_.size()); }

@@ -5,8 +5,8 @@
 namespace isobar {
 namespace {
 
-// Four rounds already pass as random for wide halves (Luby and Rackoff 1988); halves of one or two bits mix
-// little in a round, so there are more.
+// Four rounds are pseudorandom for wide halves (Luby and Rackoff 1988). Halves of one or two bits mix little
+// per round, so there are more rounds.
 constexpr int rounds = 10;
 
 }  // namespace

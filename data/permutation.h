@@ -4,11 +4,11 @@
 //   Permutation order(60000, rng.split("epoch 3"));
 //   order(0);   // the element that comes first
 //
-// A Feistel network permutes the smallest power of two that holds `size`; a result outside is sent through
-// it again until it falls inside (cycle walking, Black and Rogaway 2002, "Ciphers with arbitrary finite
+// A Feistel network permutes the smallest power of two that holds `size`; a result ≥ size is permuted
+// again until it is < size (cycle walking, Black and Rogaway 2002, "Ciphers with arbitrary finite
 // domains"). At most half of the power of two lies outside, so fewer than two passes are needed on average.
-// The order is a pure function of (size, key). It is made to shuffle data well, not to keep secrets: a tiny
-// size does not reach all size! orders with exactly equal probability.
+// The order is a pure function of (size, key). It shuffles data; it is no cipher, and for a tiny size the
+// size! orders are not exactly equally probable.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Permutation {
 
   int64_t size_;
   Rng rng_;
-  int low_bits_, high_bits_;  // how a number is cut in two halves
+  int low_bits_, high_bits_;  // the widths of the two halves of a number
 };
 
 }  // namespace isobar

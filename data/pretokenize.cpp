@@ -12,7 +12,7 @@ enum class Kind : uint8_t { letter, number, space, other };
 
 Kind look_up(uint32_t number) {
   if ((number >= 0x09 && number <= 0x0D) || number == 0x85)
-    return Kind::space;  // White_Space, though controls
+    return Kind::space;  // control characters with White_Space
   if (number >= stray_byte) return Kind::other;
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(number));
   if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) return Kind::letter;
@@ -46,13 +46,13 @@ Symbol first_symbol(std::string_view text) {
 
 // A run of characters of one kind.
 struct Run {
-  size_t end;        // where it ends, in bytes
+  size_t end;        // offset of its end, in bytes
   size_t last_size;  // bytes of its last character
 };
 
-// The run of `kind` that begins at byte `begin`, cut where a word would become too long.
+// The run of `kind` that starts at byte `begin`, cut before a word becomes too long.
 Run run_of(std::string_view text, size_t begin, Kind kind) {
-  const std::string_view word = text.substr(0, longest_word + 4);  // one character more tells where to cut
+  const std::string_view word = text.substr(0, longest_word + 4);  // one character more, to find the cut
   Run run{begin, 0};
   while (run.end < word.size()) {
     const Symbol symbol = first_symbol(word.substr(run.end));
@@ -63,7 +63,7 @@ Run run_of(std::string_view text, size_t begin, Kind kind) {
   return run;
 }
 
-// The length of the contraction at the start of the text; 0 where there is none.
+// The length of the contraction at the start of the text; 0 if there is none.
 size_t contraction(std::string_view text) {
   for (const std::string_view one : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
     if (text.starts_with(one)) return one.size();
@@ -78,7 +78,7 @@ size_t first_word(std::string_view text) {
   const size_t begin = text[0] == ' ' && text.size() > 1 ? 1 : 0;
   const Kind kind = first_symbol(text.substr(begin)).kind;
   if (kind != Kind::space) return run_of(text, begin, kind).end;
-  // Of white space before a word, the last character belongs to that word or stands alone.
+  // The last character of white space before a word belongs to that word or is a word of its own.
   const Run run = run_of(text, 0, Kind::space);
   const bool at_end = run.end == text.size() || first_symbol(text.substr(run.end)).kind == Kind::space;
   return at_end || run.end == run.last_size ? run.end : run.end - run.last_size;

@@ -20,7 +20,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format's numbers are little-endian");
 
-// IEEE 754 half: a sign, 5 bits of exponent, 10 of fraction.
+// IEEE 754 half: 1 bit of sign, 5 of exponent, 10 of fraction.
 float half_to_float(uint16_t half) {
   const int exponent = half >> 10 & 31, fraction = half & 1023;
   const float size = exponent == 0   ? std::ldexp(static_cast<float>(fraction), -24)
@@ -42,7 +42,7 @@ class Input {
   uint64_t size() const { return size_; }
   void read(void* bytes, uint64_t count) {
     stream_.read(static_cast<char*>(bytes), static_cast<std::streamsize>(count));
-    check(stream_.gcount() == static_cast<std::streamsize>(count), "{}: ends before its time", path_);
+    check(stream_.gcount() == static_cast<std::streamsize>(count), "{}: ends too early", path_);
   }
   void skip(uint64_t count) { stream_.seekg(static_cast<std::streamoff>(count), std::ios::cur); }
 
@@ -52,11 +52,11 @@ class Input {
   uint64_t size_ = 0;
 };
 
-// The dtypes that a tensor has, under the format's names.
+// The format's names of our dtypes.
 constexpr std::array<std::pair<const char*, Dtype>, 4> own_dtypes{
     {{"F32", Dtype::f32}, {"F64", Dtype::f64}, {"I32", Dtype::i32}, {"I64", Dtype::i64}}};
 
-// f32 for the halves; none for a dtype that no tensor can take.
+// The dtype of the tensor that is read: f32 for F16 and BF16; nullopt for a dtype that cannot be read.
 std::optional<Dtype> dtype_for(const std::string& name) {
   if (name == "F16" || name == "BF16") return Dtype::f32;
   for (const auto& [own, dtype] : own_dtypes)
@@ -70,7 +70,7 @@ const char* format_name(Dtype dtype) {
   throw_error(fmt::format("safetensors: a tensor of {} cannot be saved; cast() it to i32 first", dtype));
 }
 
-// Where the bytes of a contiguous tensor begin.
+// The first byte of a contiguous tensor.
 const char* bytes_of(const Tensor& tensor) {
   return dispatch_any(tensor.dtype(),
                       [&]<class T>() { return reinterpret_cast<const char*>(tensor.data<T>()); });
@@ -80,7 +80,7 @@ size_t byte_count(const Tensor& tensor) {
   return static_cast<size_t>(tensor.numel()) * size_of(tensor.dtype());
 }
 
-// The next tensor of the file, F16 or BF16, to f32.
+// Reads the next tensor of the file, F16 or BF16, as f32.
 Tensor read_halves(Input& input, const SafetensorsHeader::Entry& entry) {
   Tensor tensor(entry.shape, Dtype::f32);
   float* numbers = raw::write<float>(tensor);
@@ -104,7 +104,7 @@ Tensor read_as_is(Input& input, const Shape& shape) {
   return tensor;
 }
 
-// The next tensor of the file.
+// Reads the next tensor of the file.
 Tensor read_tensor(Input& input, const SafetensorsHeader::Entry& entry) {
   if (entry.dtype == "F16" || entry.dtype == "BF16") return read_halves(input, entry);
   if (entry.dtype == "F32") return read_as_is<float>(input, entry.shape);
@@ -113,7 +113,8 @@ Tensor read_tensor(Input& input, const SafetensorsHeader::Entry& entry) {
   return read_as_is<int64_t>(input, entry.shape);
 }
 
-// Throws Error for a text that JSON cannot hold: `what` and its bytes, those that are no UTF-8 as \xff.
+// Throws Error for a text that is not valid UTF-8. The error shows `what` and the text, with invalid bytes as
+// \xff.
 void check_utf8(const char* what, std::string_view text) {
   std::string shown;
   bool valid = true;
@@ -130,7 +131,7 @@ void check_utf8(const char* what, std::string_view text) {
   check(valid, "safetensors: {} '{}' is not valid UTF-8", what, shown);
 }
 
-// What a file may hold; the format's reader refuses all else.
+// Checks what the format's reader would refuse.
 void check_writable(const Safetensors& file) {
   for (const auto& [key, text] : file.metadata) {
     check_utf8("the metadata", key);
@@ -149,7 +150,7 @@ void check_writable(const Safetensors& file) {
 Safetensors read_safetensors(const std::string& path,
                              const std::function<bool(const std::string& name)>& wanted) {
   Input input(path);
-  check(input.size() >= 8, "{}: not a safetensors file: {} bytes, where eight give the header's length", path,
+  check(input.size() >= 8, "{}: not a safetensors file: {} bytes, wanted eight for the header's length", path,
         input.size());
   uint64_t length = 0;
   input.read(&length, 8);

@@ -10,7 +10,7 @@
 namespace isobar {
 namespace {
 
-// Bytes of an element; 0: no dtype of the format.
+// The bytes of an element; 0 for a dtype that the format does not have.
 uint64_t bytes_of(const std::string& dtype) {
   static const std::map<std::string, uint64_t> all = {
       {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2},
@@ -19,15 +19,16 @@ uint64_t bytes_of(const std::string& dtype) {
   return found != all.end() ? found->second : 0;
 }
 
-// What the JSON says of one tensor.
+// The unchecked values of one tensor's JSON object.
 struct Claim {
   std::string name;
   std::optional<std::string> dtype;
   std::optional<std::vector<uint64_t>> shape, offsets;
 };
 
-// Takes the JSON in as it is parsed and stops at the first thing that does not belong, so that no tree is
-// built of what a file claims. Depth 1 has names, depth 2 what is said of one tensor, or of the file.
+// Receives the events of the JSON parser and stops at the first one that the format does not allow, so that a
+// hostile header builds no tree in memory. Depth 1 has names; depth 2 has the values of one tensor, or the
+// metadata.
 class Reader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Reader(const std::string& who) : who_(who) {}
@@ -49,13 +50,13 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool key(string_t& name) override {
     if (depth_ == 1) {
-      check(names_.insert(name).second, "{}: '{}' stands in the header twice", who_, name);
+      check(names_.insert(name).second, "{}: '{}' appears twice in the header", who_, name);
       name_ = name;
       return true;
     }
     part_ = name;
     if (in_metadata_) {
-      check(!metadata.contains(part_), "{}: metadata '{}' stands in the header twice", who_, part_);
+      check(!metadata.contains(part_), "{}: metadata '{}' appears twice in the header", who_, part_);
       return true;
     }
     const Claim& claim = claims.back();
@@ -64,7 +65,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     const bool twice = part_ == "dtype"   ? claim.dtype.has_value()
                        : part_ == "shape" ? claim.shape.has_value()
                                           : claim.offsets.has_value();
-    check(!twice, "{}: tensor '{}': {} stands there twice", who_, name_, part_);
+    check(!twice, "{}: tensor '{}': {} appears twice", who_, name_, part_);
     return true;
   }
   bool string(string_t& text) override {
@@ -123,7 +124,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   bool in_array_ = false, in_metadata_ = false;
 };
 
-// The entry that a claim makes, once its shape, dtype and offsets agree with each other and with the file.
+// Checks that shape, dtype and offsets agree with each other and with the file, and returns the entry.
 SafetensorsHeader::Entry checked(const Claim& claim, uint64_t data_bytes, const std::string& file) {
   const std::string who = fmt::format("{}: tensor '{}'", file, claim.name);
   check(claim.dtype && claim.shape && claim.offsets, "{}: wanted dtype, shape and data_offsets, got no {}",
@@ -154,7 +155,7 @@ SafetensorsHeader::Entry checked(const Claim& claim, uint64_t data_bytes, const 
 
 SafetensorsHeader SafetensorsHeader::parse(std::string_view text, uint64_t data_bytes,
                                            const std::string& who) {
-  check(text.starts_with("{"), "{}: not a safetensors file: its header does not begin with {{", who);
+  check(text.starts_with("{"), "{}: not a safetensors file: its header does not start with {{", who);
   Reader reader(who);
   nlohmann::json::sax_parse(text, &reader);
   SafetensorsHeader header{{}, std::move(reader.metadata)};
@@ -168,7 +169,7 @@ SafetensorsHeader SafetensorsHeader::parse(std::string_view text, uint64_t data_
           entry.name, entry.begin, entry.begin < end ? "inside, before" : "a gap after", end);
     end = entry.end;
   }
-  check(end == data_bytes, "{}: {} bytes after the last tensor belong to none", who, data_bytes - end);
+  check(end == data_bytes, "{}: {} bytes after the last tensor belong to no tensor", who, data_bytes - end);
   return header;
 }
 

@@ -1,4 +1,4 @@
-// The header of a safetensors file, checked: what stands where in it.
+// The checked header of a safetensors file: name, dtype, shape and place of every tensor.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ struct SafetensorsHeader {
   struct Entry {
     std::string name, dtype;  // "F32"
     Shape shape;
-    uint64_t begin, end;  // of its bytes, from the end of the header
+    uint64_t begin, end;  // offsets of its bytes from the end of the header
   };
-  std::vector<Entry> entries;  // as they stand in the file, without gap or overlap
+  std::vector<Entry> entries;  // in the order of the file, without gap or overlap
   std::map<std::string, std::string> metadata;
 
   static constexpr uint64_t longest = 100'000'000;  // bytes of a header, by the format's definition
 
-  // `text` is the header, `data_bytes` what follows it in the file, `who` the beginning of errors. Throws
-  // Error for whatever the format forbids.
+  // `text` is the header, `data_bytes` the number of bytes after it, `who` the start of error texts. Throws
+  // Error for anything that the format forbids.
   static SafetensorsHeader parse(std::string_view text, uint64_t data_bytes, const std::string& who);
 };
 

@@ -8,11 +8,11 @@ namespace isobar {
 namespace {
 
 constexpr int symbols = MarkovSource::symbols;
-constexpr double concentration = 0.3;  // of the Dirichlet distribution: rows far from uniform, none certain
+constexpr double concentration = 0.3;  // of the Dirichlet distribution; its rows are far from uniform
 
 // A draw from Gamma(shape, 1) by rejection (Marsaglia and Tsang 2000, "A simple method for generating gamma
-// variables"), for shape < 1 through Gamma(shape) = Gamma(shape + 1) · U^(1 / shape) as they propose there.
-// Not std::gamma_distribution: its numbers differ between standard libraries.
+// variables"), for shape < 1 through Gamma(shape) = Gamma(shape + 1) · U^(1 / shape) as proposed there.
+// std::gamma_distribution is not used: its results differ between standard libraries.
 double gamma_draw(double shape, const Rng& rng) {
   if (shape < 1)
     return gamma_draw(shape + 1, rng.split("boosted")) *
@@ -38,11 +38,10 @@ std::vector<double> draw_rows(const Rng& rng) {
   return rows;
 }
 
-// The distribution of pairs that one more symbol leaves as it is, π(b, c) = Σ_a π(a, b) P(c | a, b), by
-// power iteration from the uniform one. No row holds a zero, so there is exactly one and the iteration
-// reaches it.
+// The stationary distribution of pairs, π(b, c) = Σ_a π(a, b) P(c | a, b), by power iteration from the
+// uniform distribution. No row has a zero, so it is unique and the iteration converges to it.
 std::vector<double> stationary_pairs(const std::vector<double>& next) {
-  constexpr double tolerance = 1e-14;  // of the summed change; the sums themselves round at 1e-16
+  constexpr double tolerance = 1e-14;  // of the summed change; rounding of the sums is 1e-16
   constexpr int limit = 100'000;
   std::vector<double> pairs(symbols * symbols, 1.0 / (symbols * symbols));
   for (int step = 0; step < limit; ++step) {
@@ -60,7 +59,7 @@ std::vector<double> stationary_pairs(const std::vector<double>& next) {
       "markov source: the pair distribution still moves after {} steps; take another seed", limit));
 }
 
-// −Σ p log(p / total): what the row adds to a conditional entropy, in nats.
+// −Σ p log(p / total), in nats: a row's term of a conditional entropy.
 double entropy_share(std::span<const double> joint) {
   const double total = std::accumulate(joint.begin(), joint.end(), 0.0);
   double share = 0;
@@ -69,7 +68,7 @@ double entropy_share(std::span<const double> joint) {
   return share;
 }
 
-// The first symbol whose cumulative probability exceeds u in (0, 1); the last one where rounding leaves the
+// The first symbol whose cumulative probability exceeds u in (0, 1); the last symbol if rounding keeps the
 // sum below u.
 int pick(std::span<const double> probabilities, double u) {
   int symbol = 0;
@@ -106,7 +105,7 @@ double MarkovSource::pair(int a, int b) const {
   return pairs_[a * symbols + b];
 }
 
-// Draw 0 picks the first pair, draw t the symbol at place t ≥ 2.
+// Random number 0 selects the first pair, random number t the symbol at place t ≥ 2.
 std::vector<int32_t> MarkovSource::generate(int64_t length, const Rng& rng) const {
   check(length >= 2, "markov source: wanted a length of at least 2, got {}", length);
   std::vector<int32_t> tokens(length);

@@ -1,5 +1,5 @@
-// TextCorpus: a text as tokens, cut into a training and a validation part; and TokenDataset: the windows of
-// a run of tokens, with the next token as the target at each place.
+// TextCorpus: a text as tokens, split into a training and a validation part. TokenDataset: the windows of T
+// tokens in a sequence, with the next token as the target at each place.
 //
 //   TextCorpus corpus = TextCorpus::read("tinyshakespeare.txt", "char");
 //   TokenDataset train(corpus.train(), 64, "training part");
@@ -17,7 +17,7 @@
 
 namespace isobar {
 
-// How many of a corpus' tokens, from the first on, are for training: 90 %, the split of nanoGPT. The rest is
+// The number of tokens at the start of a corpus that are for training: 90 %, as in nanoGPT. The others are
 // for validation.
 inline int64_t train_part(int64_t tokens) { return tokens / 10 * 9 + tokens % 10 * 9 / 10; }
 
@@ -25,13 +25,13 @@ struct TextCorpus {
   std::unique_ptr<const Tokenizer> tokenizer;
   std::vector<int32_t> tokens;
 
-  // Reads a file. `tokenizer` is as make_tokenizer takes it. Throws Error where the file cannot be read or is
+  // Reads a file. `tokenizer` is an argument of make_tokenizer. Throws Error if the file cannot be read or is
   // empty.
   static TextCorpus read(const std::filesystem::path& path, std::string_view tokenizer);
-  // The same from a text at hand. Throws Error where it is empty.
+  // The same from a text in memory. Throws Error if it is empty.
   static TextCorpus from_text(std::string_view text, std::string_view tokenizer);
 
-  // The two parts. Views; the corpus must outlive them.
+  // The two parts, as views; the corpus must outlive them.
   std::span<const int32_t> train() const { return std::span(tokens).first(train_size()); }
   std::span<const int32_t> validation() const { return std::span(tokens).subspan(train_size()); }
 
@@ -39,21 +39,20 @@ struct TextCorpus {
   size_t train_size() const { return train_part(static_cast<int64_t>(tokens.size())); }
 };
 
-// Tokens that are read where they are needed, such as those of a file.
+// Tokens that are read on demand, such as from a file.
 class TokenSource {
  public:
   virtual ~TokenSource() = default;
   virtual int64_t size() const = 0;
-  // The tokens begin … begin + tokens.size() − 1. Throws Error for tokens outside.
+  // The tokens begin … begin + tokens.size() − 1. Throws Error if they are outside of 0 … size() − 1.
   virtual void read(int64_t begin, std::span<int32_t> tokens) const = 0;
 };
 
-// Example i is x = tokens[i … i + T), y = tokens[i + 1 … i + T + 1): T next-token questions, where the one
-// at place t may look at t + 1 tokens.
+// Example i is x = tokens[i … i + T), y = tokens[i + 1 … i + T + 1): the prediction of y[t] may use x[0 … t].
 class TokenDataset : public Dataset {
  public:
-  // T = block_size ≥ 1. The tokens must outlive the dataset. Throws Error where they are fewer than T + 1;
-  // `part` says in it which tokens these are ("training part").
+  // T = block_size ≥ 1. The tokens must outlive the dataset. Throws Error for fewer than T + 1 tokens; `part`
+  // names the tokens in its text ("training part").
   TokenDataset(std::span<const int32_t> tokens, int64_t block_size, std::string_view part);
 
   // The same for the tokens begin … end − 1 of a source, which must outlive the dataset.
@@ -64,14 +63,14 @@ class TokenDataset : public Dataset {
   int64_t size() const override { return length_ - block_size_; }
   // x and y: (B, T), i64.
   Batch batch(std::span<const int64_t> indices) const override;
-  // Windows at independent uniform places, a pure function of the key: example b starts at draw b.
+  // Windows at independent uniform places, a pure function of the key: example b starts at random number b.
   Batch random_batch(int64_t batch_size, const Rng& rng) const;
 
  private:
   void check_length(std::string_view part) const;
 
-  std::span<const int32_t> tokens_;      // in memory, unless
-  const TokenSource* source_ = nullptr;  // they are here, from begin_ on
+  std::span<const int32_t> tokens_;      // in memory; empty if
+  const TokenSource* source_ = nullptr;  // the tokens are read from here, starting at begin_
   int64_t begin_ = 0, length_, block_size_;
 };
 

@@ -18,11 +18,11 @@ namespace {
 
 constexpr size_t piece_size = size_t{1} << 20;
 
-// Bytes of a file, decompressed where its name ends in .gz.
+// The bytes of a file, decompressed if its name ends in .gz.
 class ByteSource {
  public:
   explicit ByteSource(const std::string& path) : path_(path) {
-    std::error_code unknown;  // then opening tells what is wrong
+    std::error_code unknown;  // a path that cannot be checked fails below
     check(!std::filesystem::is_directory(path, unknown), "text: {} is a folder; give it a text file", path);
     if (path.ends_with(".gz")) {
       zipped_.reset(gzopen(path.c_str(), "rb"));
@@ -36,7 +36,7 @@ class ByteSource {
           "text: {} is no gzip file, though its name ends in .gz; give it its right name", path);
   }
 
-  // The next bytes, none at the end.
+  // The next bytes; empty at the end.
   std::string_view read() {
     buffer_.resize(piece_size);
     return std::string_view(buffer_).substr(0, zipped_ ? read_zipped() : read_plain());
@@ -128,7 +128,7 @@ void read_documents(const TextInput& input, const Visit& visit) {
 
 void refuse_as_output(const TextInput& input, const std::string& out) {
   for (const std::string& path : input.paths) {
-    std::error_code none;  // what is not there is another file
+    std::error_code none;  // an output that does not exist is no input
     check(!std::filesystem::equivalent(path, out, none), "--out: {} is one of the texts; choose another name",
           out);
   }

@@ -1,5 +1,5 @@
-// TextPart: a piece of a longer text, as a file is read; and TextFeed, which hands a text that comes in
-// pieces to a function that wants its characters and words whole.
+// TextPart: a part of a longer text, as a file is read. TextFeed: passes a text that arrives in pieces to a
+// function that needs whole characters and words.
 //
 //   TextFeed feed;
 //   std::vector<int32_t> tokens;
@@ -23,8 +23,8 @@ struct TextPart {
 
 class TextFeed {
  public:
-  // `take(part)` returns how many bytes it has dealt with: all of a last part. What it leaves comes again,
-  // with the next piece behind it. After a last piece another text may begin.
+  // `take(part)` returns how many bytes it has processed: all bytes of a last part. The others are passed
+  // again, followed by the next piece. After a last piece a new text may start.
   template <class Take>
   void add(std::string_view piece, bool last, const Take& take) {
     rest_ += piece;

@@ -1,5 +1,5 @@
-// The JSON texts of tokenizers that are no BPE: {"type": "byte"}, and {"type": "char", "characters": […]}
-// with the numbers of utf8.h.
+// The JSON texts of the other tokenizers: {"type": "byte"}, and {"type": "char", "characters": […]} with the
+// numbers of utf8.h.
 #include <nlohmann/json.hpp>
 
 #include "bpe.h"
@@ -39,7 +39,7 @@ std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view text, const std:
 }
 
 std::unique_ptr<Tokenizer> read_tokenizer(const std::string& path) {
-  constexpr size_t limit = size_t{1} << 28;  // far more than any vocabulary takes
+  constexpr size_t limit = size_t{1} << 28;  // far larger than any vocabulary
   return tokenizer_from_json(read_file(path, limit), path);
 }
 

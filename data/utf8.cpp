@@ -5,7 +5,7 @@ namespace {
 
 uint32_t byte_at(std::string_view text, size_t i) { return static_cast<unsigned char>(text[i]); }
 
-// The length of the characters that begin with this byte, at least 2; 0 for bytes that begin none of those.
+// The length of the characters that start with this byte, at least 2; 0 for all other bytes.
 size_t length_of(uint32_t lead) {
   if (lead < 0xC2 || lead > 0xF4) return 0;
   return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;

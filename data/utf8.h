@@ -1,6 +1,6 @@
-// Characters of byte strings that need not be valid UTF-8. Valid is what RFC 3629 section 4 says: no overlong
-// forms, no surrogates, nothing past U+10FFFF. A byte that is no part of it is a stray byte: a character of
-// its own.
+// Characters of byte strings that need not be valid UTF-8. RFC 3629 section 4 defines what is valid: no
+// overlong forms, no surrogates, nothing above U+10FFFF. A byte that is not part of valid UTF-8 is a stray
+// byte, which counts as a character.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace isobar {
 
-// Characters are numbered by their code point; stray byte b is number stray_byte + b, past all code points.
+// Characters are numbered by their code point; stray byte b is number stray_byte + b, after all code points.
 inline constexpr uint32_t stray_byte = 0x110000;
 // One more than the number of the last character.
 inline constexpr uint32_t character_count = stray_byte + 0x100;
 
 struct Character {
   uint32_t number;
-  size_t bytes;  // how many of the text it takes
+  size_t bytes;  // its length in the text
 };
 
 // The character at the start of a non-empty text.
@@ -26,7 +26,8 @@ Character first_character(std::string_view text);
 // Appends the bytes of a character.
 void append_character(std::string& text, uint32_t number);
 
-// How many bytes at the end of a text, 0 to 3, begin a character that following bytes could complete.
+// The number of bytes at the end of a text, 0 to 3, that start a character which following bytes could
+// complete.
 size_t incomplete_bytes(std::string_view text);
 
 }  // namespace isobar

@@ -99,15 +99,15 @@ TEST_CASE("files that lie are refused, each with one clear error") {
     return file_of("{\"w\":" + body + "}", bytes);
   };
   const std::vector<Lie> lies = {
-      {"nothing", "", "not a safetensors file: 0 bytes, where eight give the header's length"},
-      {"half a length", "abcd", "not a safetensors file: 4 bytes, where eight give the header's length"},
+      {"nothing", "", "not a safetensors file: 0 bytes, wanted eight for the header's length"},
+      {"half a length", "abcd", "not a safetensors file: 4 bytes, wanted eight for the header's length"},
       {"a header of 2^63 bytes", with_length(uint64_t{1} << 63, "{}"),
        "wanted a header of at most 100000000 bytes, got 9223372036854775808"},
       {"a header beyond the limit", with_length(100'000'001, "{}"),
        "wanted a header of at most 100000000 bytes, got 100000001"},
       {"a header beyond the file", with_length(3, "{}"), "its header has 3 bytes, but only 2 follow"},
-      {"no header", with_length(0, ""), "not a safetensors file: its header does not begin with {"},
-      {"a picture", with_length(4, "\x89PNG"), "not a safetensors file: its header does not begin with {"},
+      {"no header", with_length(0, ""), "not a safetensors file: its header does not start with {"},
+      {"a picture", with_length(4, "\x89PNG"), "not a safetensors file: its header does not start with {"},
       {"broken JSON", file_of("{\"w\":", 0), "the header is not valid JSON near byte 6"},
       {"two objects", file_of("{}{}", 0), "the header is not valid JSON near byte 3"},
       {"bytes that are not UTF-8", file_of("{\"\xff\":{}}", 0), "the header is not valid JSON near byte 3"},
@@ -121,9 +121,9 @@ TEST_CASE("files that lie are refused, each with one clear error") {
        file_of(
            R"({"w":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"w":{"dtype":"F32","shape":[],"data_offsets":[4,8]}})",
            8),
-       "'w' stands in the header twice"},
+       "'w' appears twice in the header"},
       {"a shape twice", one(R"({"dtype":"F32","shape":[1],"shape":[2],"data_offsets":[0,4]})", 4),
-       "tensor 'w': shape stands there twice"},
+       "tensor 'w': shape appears twice"},
       {"an unknown key", one(R"({"dtype":"F32","stride":[1]})", 0),
        "tensor 'w': wanted dtype, shape and data_offsets, got 'stride'"},
       {"no dtype", one(R"({"shape":[1],"data_offsets":[0,4]})", 4),
@@ -183,11 +183,11 @@ TEST_CASE("files that lie are refused, each with one clear error") {
            4),
        "tensor 'b' begins at byte 0, inside, before the end of the one before, 4"},
       {"bytes behind the last tensor", one(R"({"dtype":"F32","shape":[1],"data_offsets":[0,4]})", 5),
-       "1 bytes after the last tensor belong to none"},
+       "1 bytes after the last tensor belong to no tensor"},
       {"a number as metadata", file_of(R"({"__metadata__":{"format":1}})", 0),
        "the header has 1 in 'format' of '__metadata__', where it does not belong"},
       {"metadata twice", file_of(R"({"__metadata__":{"format":"pt","format":"tf"}})", 0),
-       "metadata 'format' stands in the header twice"},
+       "metadata 'format' appears twice in the header"},
   };
   CHECK(lies.size() >= 40);
   const TemporaryFolder folder;

@@ -12,7 +12,7 @@ namespace {
 
 static_assert(std::is_same_v<hid_t, int64_t> && std::is_same_v<herr_t, int>);
 
-// HDF5 prints its errors itself and loads plugins from folders named in the environment, unless told not to.
+// Stops HDF5 from printing errors and from loading plugins from folders named in the environment.
 void set_up_library() {
   [[maybe_unused]] static const bool done = [] {
     H5open();
@@ -22,7 +22,7 @@ void set_up_library() {
   }();
 }
 
-// The innermost reason on HDF5's error stack; of failed system calls, only the system's words.
+// The innermost reason on HDF5's error stack; for a failed system call, the system's error text.
 std::string last_reason() {
   std::string reason = "unknown reason";
   const auto innermost = [](unsigned depth, const H5E_error2_t* error, void* text) -> herr_t {

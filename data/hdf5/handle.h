@@ -1,5 +1,5 @@
-// What the parts of Hdf5File share: handles that close themselves, errors with HDF5's own reason, and how our
-// files are opened and laid out. hid_t is int64_t and herr_t is int: hdf5.h stays in .cpp files.
+// Shared by the parts of Hdf5File: handles that close themselves, errors with HDF5's reason, and properties
+// of our files. hid_t is int64_t and herr_t is int: hdf5.h stays in .cpp files.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace isobar::hdf5 {
 
-// Bytes on the disk for what HDF5 adds of its own between two looks at a file.
+// Disk space for what HDF5 itself adds between two checks of a file's size, in bytes.
 inline constexpr size_t spare_room = size_t{1} << 20;
 
 // Throws Error "hdf5: <file>: cannot <what>: <reason>", with the innermost reason on HDF5's error stack.
 [[noreturn]] void fail(const std::string& file, std::string_view what);
 void must(int result, const std::string& file, std::string_view what);
 
-// An HDF5 handle, closed on the way out.
+// An HDF5 handle, closed by the destructor.
 class Handle {
  public:
   Handle(int64_t id, int (*close)(int64_t), const std::string& file, std::string_view what)
@@ -38,24 +38,25 @@ class Handle {
   int (*close_)(int64_t);
 };
 
-// Access properties of a file, and of one in memory. All handles die with their file, and files are written
-// in the oldest format that will do.
+// Access properties of a file on the disk, and of a file in memory. Closing a file closes all its handles.
+// Files are written in the oldest format that suffices.
 Handle file_access(const std::string& name);
 Handle in_memory_access(const std::string& name);
-// HDF5 takes two open files in memory for one and the same if their names are equal.
+// HDF5 treats two open files in memory as the same file if their names are equal, so each gets its own name.
 std::string unique_name(const std::string& name);
 
-// Missing groups on the way are made.
+// Makes missing groups of a path.
 Handle link_creation(const std::string& file);
 // No time stamps, so that equal runs give equal files.
 Handle dataset_creation(const std::string& file);
 
-// Whether the object exists. Every step must be a plain link: soft and external ones lead out of the file.
+// Whether the object exists. Every link of the path must be a hard link: soft and external links can leave
+// the file.
 bool exists(int64_t id, const std::string& file, const std::string& path);
 Handle open_object(int64_t id, const std::string& file, const std::string& path);
 uint64_t file_size(int64_t id, const std::string& file);
 
-// HDF5's type of our numbers in memory.
+// HDF5's type of our elements in memory.
 int64_t memory_type(Dtype dtype);
 
 }  // namespace isobar::hdf5

@@ -1,4 +1,4 @@
-// The reading half of Hdf5File, which distrusts the file.
+// The reading functions of Hdf5File. They check everything that the file declares.
 #include <hdf5.h>
 
 #include "../../core/raw.h"
@@ -18,8 +18,8 @@ Handle open_attribute(hid_t id, const std::string& file, const std::string& obje
                 fmt::format("open attribute '{}' of '{}'", name, object));
 }
 
-// A dataset that may be read: with extents, its numbers in this very file, plain, and no more of them than
-// the file has bytes for.
+// A dataset that may be read: with extents, elements stored in this file without filters, and no larger than
+// the file.
 struct Source {
   Handle dataset, type;
   std::vector<int64_t> extents;
@@ -66,7 +66,7 @@ Source open_source(hid_t id, const std::string& file, const std::string& path) {
   return {std::move(dataset), std::move(type), {declared.begin(), declared.end()}, numel};
 }
 
-// A single number, of the class wanted.
+// A single number, of the wanted class.
 template <class T>
 T number_attribute(hid_t id, const std::string& file, const std::string& object, const std::string& name,
                    H5T_class_t wanted, hid_t in_memory) {
@@ -81,7 +81,7 @@ T number_attribute(hid_t id, const std::string& file, const std::string& object,
   return value;
 }
 
-// Text without its padding.
+// A text without its padding.
 std::string unpadded(const char* text, size_t length) {
   while (length > 0 && text[length - 1] == '\0') --length;
   return {text, length};

@@ -1,4 +1,4 @@
-// The writing half of Hdf5File.
+// The writing functions of Hdf5File.
 #include <hdf5.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Handle string_type(size_t length, const std::string& file) {
   return type;
 }
 
-// Makes a dataset and writes it whole.
+// Makes a dataset and writes all its elements.
 void write_dataset(hid_t id, const std::string& file, const std::string& path, hid_t on_disk, hid_t in_memory,
                    std::span<const hsize_t> extents, const void* values, bool empty) {
   check(!exists(id, file, path), "hdf5: {}: '{}' exists already", file, path);
@@ -68,7 +68,7 @@ void write_attribute(hid_t id, const std::string& file, const std::string& objec
 }  // namespace
 
 void Hdf5File::set_attribute(const std::string& object, const std::string& name, const std::string& value) {
-  // An attribute lives in its object's header, which holds at most 64 KiB.
+  // An attribute is stored in its object's header, which is limited to 64 KiB.
   check(value.size() <= 60000,
         "hdf5: {}: wanted at most 60000 bytes in attribute '{}', got {}; write a dataset", name_, name,
         value.size());
@@ -119,7 +119,7 @@ void Hdf5File::append(const std::string& path, std::span<const T> row) {
   const int ndim = row.size() == 1 ? 1 : 2;
   check(!row.empty(), "hdf5: {}: append to '{}': wanted a row of at least one value", name_, path);
   if (!exists(id_, name_, path)) {
-    // Chunks of about 8 KiB: small beside a run's other files, large enough that growth is rare.
+    // Chunks of about 8 KiB: small compared with a run's other files, large enough that growth is rare.
     const hsize_t rows = std::clamp<size_t>(8192 / (row.size() * sizeof(T)), 1, 1024);
     const hsize_t start[2] = {0, row.size()}, most[2] = {H5S_UNLIMITED, row.size()},
                   chunk[2] = {rows, row.size()};
@@ -135,7 +135,7 @@ void Hdf5File::append(const std::string& path, std::span<const T> row) {
   {
     const Handle space(H5Dget_space(dataset), H5Sclose, name_, fmt::format("read the shape of '{}'", path));
     check(H5Sget_simple_extent_ndims(space) == ndim,
-          "hdf5: {}: append to '{}': rows of another length stand there", name_, path);
+          "hdf5: {}: append to '{}': the dataset has rows of another length", name_, path);
     H5Sget_simple_extent_dims(space, extents, nullptr);
   }
   check(ndim == 1 || extents[1] == row.size(), "hdf5: {}: append to '{}': wanted a row of {} values, got {}",
