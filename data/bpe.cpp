@@ -14,11 +14,11 @@ uint64_t key_of(int32_t left, int32_t right) {
   return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
 }
 
-// Two neighbours in a word that a merge fits. In a queue the earliest merge is on top, the leftmost of
-// equals.
+// A pair of neighbours that can merge. The top of a queue is the pair with the earliest merge; of equal
+// merges, the leftmost pair.
 struct Candidate {
   int32_t rank;
-  int32_t place;  // of the left one, in bytes from the word's start
+  int32_t place;  // of the left token, in bytes from the word's start
   int32_t left, right, token;
 
   bool operator<(const Candidate& other) const {
@@ -77,7 +77,7 @@ const BpeTokenizer::Merge* BpeTokenizer::find_merge(int32_t left, int32_t right)
 void BpeTokenizer::encode_word(std::string_view word, std::vector<int32_t>& tokens) const {
   constexpr int32_t none = -1;
   const int32_t length = static_cast<int32_t>(word.size());
-  // A token stands at its first byte and knows where its neighbours stand.
+  // A token is stored at the place of its first byte, with the places of its neighbours.
   struct Place {
     int32_t token, before, after;
   };
@@ -97,7 +97,7 @@ void BpeTokenizer::encode_word(std::string_view word, std::vector<int32_t>& toke
     const Candidate best = queue.top();
     queue.pop();
     Place& left = places[best.place];
-    // The pair may be gone: its parts have since become parts of other tokens.
+    // Skip a pair whose tokens have been merged into others since.
     if (left.token != best.left || left.after == none || places[left.after].token != best.right) continue;
     Place& right = places[left.after];
     left.token = best.token;
@@ -111,7 +111,7 @@ void BpeTokenizer::encode_word(std::string_view word, std::vector<int32_t>& toke
 }
 
 size_t BpeTokenizer::encode_part(const TextPart& part, std::vector<int32_t>& tokens) const {
-  // Where among the tokens those of a word stand that was seen before: words repeat.
+  // Words repeat: for each word seen before, the place of its tokens in `tokens`.
   struct Range {
     size_t begin, end;
   };
@@ -131,8 +131,8 @@ size_t BpeTokenizer::encode_part(const TextPart& part, std::vector<int32_t>& tok
 std::string BpeTokenizer::decode(std::span<const int32_t> tokens) const {
   std::string text;
   for (const int32_t token : tokens) {
-    check(token >= 0 && token < vocabulary_size(), "decode: token {} is outside of 0 … {}", token,
-          vocabulary_size() - 1);
+    check(token >= 0 && token < vocab_size(), "decode: token {} is outside of 0 … {}", token,
+          vocab_size() - 1);
     text += tokens_[token];
   }
   return text;

@@ -1,12 +1,13 @@
 // BpeTokenizer: byte-level byte pair encoding as GPT-2 has it (Sennrich et al. 2016; Radford et al. 2019). A
-// text is split into words (pretokenize.h), a word begins as its bytes, and of all pairs of neighbours the
-// one that comes first among the merges becomes one token, the leftmost of equals first, until there is none.
+// text is split into words (pretokenize.h). A word starts as its bytes. Then the pair of neighbouring tokens
+// that comes first in the list of merges becomes one token, the leftmost such pair first, until no pair is in
+// the list.
 //
 //   const BpeTokenizer tokenizer = BpeTokenizer::from_json(text, "bpe.json");   // Hugging Face's format
 //   tokenizer.encode("hello hello");
 //
 // Every byte has a token, so decode(encode(s)) == s for every byte string. Special tokens ("<|endoftext|>")
-// have a number and a text, but encode never makes them: a corpus that spells one out is text like any other.
+// have an id and a text, but encode never produces them: their spelling in a corpus is ordinary text.
 #pragma once
 
 #include <array>
@@ -20,19 +21,19 @@ class BpeTokenizer : public Tokenizer {
  public:
   using Pair = std::pair<int32_t, int32_t>;
 
-  // `tokens` are the bytes of each token by number, `merges` the pairs from first to last, and the tokens in
-  // `specials` special. Throws Error where a byte has no token, a token comes twice or from nowhere, or a
-  // merge makes no token.
+  // `tokens` are the bytes of each token by id, `merges` the pairs from first to last, `specials` the ids of
+  // the special tokens. Throws Error if a byte has no token, a token is there twice or is neither a byte,
+  // merged nor special, or a merge makes no token.
   BpeTokenizer(std::vector<std::string> tokens, std::vector<Pair> merges, std::vector<int32_t> specials);
 
-  // A tokenizer.json. Throws Error that names what in it is not byte-level BPE with GPT-2's split: another
+  // Reads a tokenizer.json. Throws Error that names what is not byte-level BPE with GPT-2's split: another
   // model, pre-tokenizer, normalizer, post-processor, decoder, or an added token that is not special.
   static BpeTokenizer from_json(std::string_view json, const std::string& name);
 
-  int64_t vocabulary_size() const override { return static_cast<int64_t>(tokens_.size()); }
+  int64_t vocab_size() const override { return static_cast<int64_t>(tokens_.size()); }
   size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const override;
   std::string decode(std::span<const int32_t> tokens) const override;
-  // The token <|endoftext|>, where it is one of the special ones.
+  // The token <|endoftext|> if it is a special token, else a newline.
   std::vector<int32_t> separator() const override;
   // A tokenizer.json that Hugging Face's tokenizers reads.
   std::string to_json() const override;
@@ -51,10 +52,10 @@ class BpeTokenizer : public Tokenizer {
   std::vector<Pair> merges_;
   std::vector<int32_t> specials_;
   std::array<int32_t, 256> bytes_;               // the token of each byte
-  std::unordered_map<uint64_t, Merge> by_pair_;  // of a pair: when it merges, and to what
+  std::unordered_map<uint64_t, Merge> by_pair_;  // a pair's rank among the merges, and its token
 };
 
-// The 256 bytes in the order of GPT-2's vocabulary: first the printable ones.
+// The 256 bytes in the order of GPT-2's vocabulary, which starts with the printable bytes.
 std::vector<std::string> byte_vocabulary();
 
 }  // namespace isobar

@@ -24,9 +24,9 @@ int64_t WordCounts::total() const {
   return sum;
 }
 
-// All distinct words lie in one row of cells, a cell per byte. A token of n bytes takes n cells; the first
-// and the last of them hold its number, so both neighbours of a token are found from where it stands. For
-// each pair the places are kept where its left token stood when it was seen; a merge visits only those.
+// All distinct words are stored in one array of cells, one cell per byte. A token of n bytes takes n cells;
+// its first and last cells hold its id, so both neighbours of a token are found from its place. For each pair
+// the array keeps the places of its left token; a merge visits only these places.
 class BpeTrainer {
  public:
   BpeTrainer(const WordCounts& counts, const BpeOptions& options);
@@ -40,7 +40,7 @@ class BpeTrainer {
     int64_t count = 0;  // over all words of the text
     std::vector<Place> places;
   };
-  // Of pairs in a queue the one to merge next is on top. Its count may have fallen since.
+  // The top of a queue is the pair to merge next. Its count may have decreased since it was pushed.
   struct Candidate {
     int64_t count;
     BpeTokenizer::Pair pair;
@@ -63,7 +63,7 @@ class BpeTrainer {
   std::vector<std::string> tokens_;
   std::unordered_map<std::string, int32_t> numbers_;
   std::vector<BpeTokenizer::Pair> merges_;
-  std::vector<int32_t> cells_;        // words with a gap before, between and behind them
+  std::vector<int32_t> cells_;        // words with a gap before, between and after them
   std::vector<Place> starts_;         // of the words
   std::vector<int64_t> word_counts_;  // in the same order
   std::unordered_map<uint64_t, PairUse> pairs_;
@@ -73,9 +73,9 @@ class BpeTrainer {
 BpeTrainer::BpeTrainer(const WordCounts& counts, const BpeOptions& options)
     : options_(options), tokens_(byte_vocabulary()) {
   const int64_t least = static_cast<int64_t>(tokens_.size() + options.specials.size());
-  check(options.vocabulary_size >= least,
+  check(options.vocab_size >= least,
         "bpe: wanted a vocabulary of at least {} (256 bytes, {} special tokens), got {}", least,
-        options.specials.size(), options.vocabulary_size);
+        options.specials.size(), options.vocab_size);
   size_t cells = 1;
   for (const auto& [word, count] : counts.counts_) cells += word.size() + 1;
   check(cells <= UINT32_MAX, "bpe: the distinct words hold {} bytes, wanted less than 2^32; take less text",
@@ -96,12 +96,12 @@ BpeTrainer::BpeTrainer(const WordCounts& counts, const BpeOptions& options)
   count_pairs();
 }
 
-// How often the word occurs to which a place belongs.
+// The number of occurrences of the word at a place.
 int64_t BpeTrainer::count_at(Place place) const {
   return word_counts_[std::upper_bound(starts_.begin(), starts_.end(), place) - starts_.begin() - 1];
 }
 
-// While every token is a byte.
+// Counts all pairs; called while every token is a byte.
 void BpeTrainer::count_pairs() {
   // first pass: counts, and how many places each pair has
   std::unordered_map<uint64_t, size_t> place_counts;
@@ -122,7 +122,7 @@ void BpeTrainer::count_pairs() {
     queue_.push({use.count, {static_cast<int32_t>(key >> 32), static_cast<int32_t>(key & UINT32_MAX)}});
 }
 
-// The pair to merge next; there is none in a text whose words are all one token.
+// The pair to merge next. Throws Error if every word is a single token.
 BpeTokenizer::Pair BpeTrainer::most_frequent() {
   while (!queue_.empty()) {
     const Candidate top = queue_.top();
@@ -130,17 +130,17 @@ BpeTokenizer::Pair BpeTrainer::most_frequent() {
     const auto found = pairs_.find(key_of(top.pair));
     const int64_t count = found == pairs_.end() ? 0 : found->second.count;
     if (count == top.count) return top.pair;
-    // Its count has changed. Where it rose, a newer candidate was pushed then.
+    // Its count has changed. If it increased, a newer candidate was pushed then.
     if (count > 0 && count < top.count) queue_.push({count, top.pair});
   }
   const size_t most = tokens_.size() + options_.specials.size();
   throw_error(fmt::format(
       "bpe: wanted a vocabulary of {}, but the text has pairs for {} only; take a vocabulary of at most "
       "{} or a longer text",
-      options_.vocabulary_size, most, most));
+      options_.vocab_size, most, most));
 }
 
-// The token that a pair makes. Two pairs may make the same one: "a" "bc" and "ab" "c".
+// The token that a pair makes. Two pairs may make the same token: "a" "bc" and "ab" "c".
 int32_t BpeTrainer::token_for(BpeTokenizer::Pair pair) {
   std::string bytes = tokens_[pair.first] + tokens_[pair.second];
   const auto [entry, is_new] = numbers_.try_emplace(bytes, static_cast<int32_t>(tokens_.size()));
@@ -156,12 +156,12 @@ void BpeTrainer::merge(BpeTokenizer::Pair pair) {
                length = left_length + right_length;
   std::vector<Place> places = std::move(pairs_[key_of(pair)].places);
   pairs_.erase(key_of(pair));
-  // Where two pairs make one token, its later pairs are not found in the order of their places.
+  // If two pairs make one token, the places of its later pairs are not in order.
   if (!std::is_sorted(places.begin(), places.end())) std::sort(places.begin(), places.end());
 
   std::vector<BpeTokenizer::Pair> grown;
   const auto lose = [&](BpeTokenizer::Pair gone, int64_t count) {
-    const auto found = pairs_.find(key_of(gone));  // not there: the pair that is being merged
+    const auto found = pairs_.find(key_of(gone));  // absent for the pair that is being merged
     if (found != pairs_.end() && (found->second.count -= count) == 0) pairs_.erase(found);
   };
   const auto gain = [&](BpeTokenizer::Pair made, int64_t count, Place place) {
@@ -172,7 +172,7 @@ void BpeTrainer::merge(BpeTokenizer::Pair pair) {
   };
   for (const Place place : places) {
     const Place next = place + static_cast<Place>(left_length);
-    if (cells_[place] != left || cells_[next] != right) continue;  // merged into others meanwhile
+    if (cells_[place] != left || cells_[next] != right) continue;  // merged into other tokens since
     const int64_t count = count_at(place);
     const int32_t before = cells_[place - 1], after = cells_[place + length];
     cells_[next - 1] = inside;
@@ -196,7 +196,7 @@ void BpeTrainer::merge(BpeTokenizer::Pair pair) {
 }
 
 BpeTokenizer BpeTrainer::train() {
-  const size_t wanted = static_cast<size_t>(options_.vocabulary_size) - options_.specials.size();
+  const size_t wanted = static_cast<size_t>(options_.vocab_size) - options_.specials.size();
   while (tokens_.size() < wanted) merge(most_frequent());
   std::vector<int32_t> specials;
   for (const std::string& special : options_.specials) {

@@ -1,13 +1,13 @@
-// Training of byte-level BPE: of all pairs of neighbouring tokens inside of words, the one that occurs most
-// often becomes a token, again and again (Sennrich et al. 2016, algorithm 1).
+// Training of byte-level BPE: the pair of neighbouring tokens that occurs most often within words becomes a
+// token, again and again (Sennrich et al. 2016, algorithm 1).
 //
 //   WordCounts counts;
 //   counts.add({text});
-//   BpeTokenizer tokenizer = train_bpe(counts, {.vocabulary_size = 6400});
+//   BpeTokenizer tokenizer = train_bpe(counts, {.vocab_size = 6400});
 //
-// Of pairs that occur equally often, the one whose left token has the smaller number comes first, then the
-// one whose right token has. Numbers are those of GPT-2: the bytes in the order of its table, the merged
-// tokens, the special ones. So a text has one tokenizer.
+// Of pairs that occur equally often, the pair with the smaller left id comes first, then the pair with the
+// smaller right id. Ids are assigned as in GPT-2: the bytes in the order of its table, the merged tokens, the
+// special tokens. So the result is a function of the text.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,12 @@
 
 namespace isobar {
 
-// How often each word occurs. Takes memory with the number of distinct words, not with the length of the
-// text.
+// The number of occurrences of each word. Memory grows with the number of distinct words, not with the text.
 class WordCounts {
  public:
-  // Counts the words at the start of the part that no following text can change, and returns their bytes.
+  // Counts the words of the part that no following text can change, and returns the number of their bytes.
   size_t add(const TextPart& part);
-  // The number of distinct words, and of the words altogether.
+  // The number of distinct words, and of all words.
   size_t size() const { return counts_.size(); }
   int64_t total() const;
 
@@ -39,12 +38,12 @@ class WordCounts {
 };
 
 struct BpeOptions {
-  int64_t vocabulary_size;
+  int64_t vocab_size;
   std::vector<std::string> specials = {"<|endoftext|>"};
 };
 
-// Throws Error for a vocabulary smaller than the bytes and the special tokens, larger than the words have
-// pairs for, and for words of more than 2^32 bytes, each taken once.
+// Throws Error if vocab_size is smaller than 256 plus the special tokens or larger than the pairs of the text
+// allow, or if the distinct words have 2^32 bytes or more.
 BpeTokenizer train_bpe(const WordCounts& counts, const BpeOptions& options);
 
 }  // namespace isobar

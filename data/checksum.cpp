@@ -49,7 +49,7 @@ std::string_view without_checksum_header(std::string_view kind, std::string_view
                          content = bytes.substr(checksum_header_bytes);
   if (head == header(kind, content)) return content;
   const int64_t declared = declared_length(head), there = static_cast<int64_t>(content.size());
-  check(declared == there, "{}: wanted {} bytes behind its header, got {}; it is cut short or damaged", name,
+  check(declared == there, "{}: wanted {} bytes after its header, got {}; it is cut short or damaged", name,
         declared, there);
   throw_error(fmt::format("{}: is damaged: its checksum is not that of its content", name));
 }

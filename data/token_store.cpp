@@ -21,7 +21,7 @@ std::string checksum_of_all(const std::vector<int64_t>& checksums) {
   return fmt::format("{:016x}", XXH3_64bits(checksums.data(), checksums.size() * sizeof(int64_t)));
 }
 
-// What the header says of the store, but for its checksum.
+// The header of a store, without its checksum.
 struct Header {
   std::string tokenizer;  // as JSON
   std::vector<int64_t> checksums;
@@ -35,7 +35,7 @@ struct Header {
   }
 };
 
-// What stands in the file. Throws Error where it is not that of a store, or its checksum is another.
+// Reads the header. Throws Error if the file is not a token store or the header's checksum is wrong.
 Header read_header(const Hdf5File& file, const std::string& path) {
   const bool marked = file.has_attribute("/", "format") && file.text_attribute("/", "format") == format_name;
   check(marked, "token store: {} is an HDF5 file, but no token store; make one with prepare", path);
@@ -77,13 +77,13 @@ void TokenStoreWriter::add(std::string_view piece, bool last) {
   write(pending_.size() / store_chunk * store_chunk);
 }
 
-// Writes the first `count` pending tokens: whole chunks, or the last one.
+// Writes the first `count` pending tokens: whole chunks, or the last chunk.
 void TokenStoreWriter::write(size_t count) {
   const std::span<const int32_t> tokens = std::span<const int32_t>(pending_).first(count);
   if (tokens.empty()) return;
   for (size_t begin = 0; begin < count; begin += store_chunk)
     checksums_.push_back(checksum(tokens.subspan(begin, std::min<size_t>(store_chunk, count - begin))));
-  if (tokenizer_->vocabulary_size() <= 65536) {
+  if (tokenizer_->vocab_size() <= 65536) {
     const std::vector<uint16_t> narrow(tokens.begin(), tokens.end());
     file_.extend<uint16_t>("/tokens", narrow, store_chunk);
   } else {
@@ -129,7 +129,7 @@ std::string tokens_checksum(std::span<const int32_t> tokens) {
 
 bool TokenStore::is_one(const std::string& path) {
   std::error_code unknown;
-  if (!std::filesystem::is_regular_file(path, unknown)) return false;  // looking into a pipe would empty it
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;  // reading a pipe would consume it
   std::ifstream file(path, std::ios::binary);
   std::array<char, 8> start{};
   file.read(start.data(), start.size());
@@ -147,9 +147,9 @@ const std::vector<int32_t>& TokenStore::chunk(int64_t number) const {
         "token store: {}: tokens {} … {} are damaged: their checksum is another; prepare it again", path_,
         begin, begin + static_cast<int64_t>(slot.tokens.size()) - 1);
   const auto [least, most] = std::minmax_element(slot.tokens.begin(), slot.tokens.end());
-  check(*least >= 0 && *most < tokenizer_->vocabulary_size(),
+  check(*least >= 0 && *most < tokenizer_->vocab_size(),
         "token store: {}: token {} is outside of the tokenizer's 0 … {}", path_, *least < 0 ? *least : *most,
-        tokenizer_->vocabulary_size() - 1);
+        tokenizer_->vocab_size() - 1);
   slot.chunk = number;
   return slot.tokens;
 }

@@ -1,4 +1,4 @@
-// The token store: a corpus as tokens in an HDF5 file, for training on more than memory holds.
+// The token store: a corpus as tokens in an HDF5 file, for training on a corpus larger than memory.
 //
 //   TokenStoreWriter writer("tokens.h5", tokenizer);
 //   writer.add("to be or not to be", true);            // pieces of documents
@@ -6,11 +6,11 @@
 //   const TokenStore store("tokens.h5");
 //   TokenDataset train(store, 0, train_part(store.size()), 64, "training part");
 //
-// The file: /tokens, u16 for up to 65536 kinds of tokens, else i32, in chunks of store_chunk tokens;
+// The file: /tokens, u16 for a vocab_size of up to 65536, else i32, in chunks of store_chunk tokens;
 // /tokenizer, its JSON text; /checksums, for each chunk the XXH3 (xxhash 0.8, 64 bits) of its tokens as
 // little-endian i32; and attributes: format, version, documents, text_bytes and header_checksum, the XXH3 of
 // all but the tokens. Opening checks the header; a chunk is checked each time that it is read from the file.
-// Between two documents stands the tokenizer's separator.
+// Documents are separated by the tokenizer's separator.
 #pragma once
 
 #include <memory>
@@ -25,15 +25,14 @@ namespace isobar {
 
 inline constexpr int64_t store_chunk = 16384;
 
-// Writes a store of any size in little memory. Nothing stands under the path before save(), and all of it
-// after.
+// Writes a store of any size in little memory. The file appears under its path, whole, in save().
 class TokenStoreWriter {
  public:
   TokenStoreWriter(const std::string& path, std::shared_ptr<const Tokenizer> tokenizer);
 
   // A piece of a document; `last` ends it.
   void add(std::string_view piece, bool last);
-  // Throws Error where there is no token at all.
+  // Throws Error if there are no tokens.
   void save();
 
   int64_t tokens() const { return written_ + static_cast<int64_t>(pending_.size()); }
@@ -47,31 +46,31 @@ class TokenStoreWriter {
   std::shared_ptr<const Tokenizer> tokenizer_;
   Hdf5File file_;
   TextFeed feed_;
-  std::vector<int32_t> pending_;  // tokens of the chunk that is not full yet
+  std::vector<int32_t> pending_;  // tokens of the last chunk, which is not full yet
   std::vector<int64_t> checksums_;
   int64_t written_ = 0, documents_ = 0, text_bytes_ = 0;
   bool inside_ = false;  // a document has begun
 };
 
-// XXH3 of the checksums of the chunks that these tokens would fill, as 16 hex digits.
+// XXH3 of the checksums of these tokens' chunks, as 16 hex digits.
 std::string tokens_checksum(std::span<const int32_t> tokens);
 
-// A store, read as it is needed. Holds at most 64 MiB of tokens, however many there are. Threads may share
-// it, but not while another thread uses other HDF5 files.
+// A store whose chunks are read on demand; at most 64 MiB of them stay in memory. Threads may share it, but
+// not while another thread uses other HDF5 files.
 class TokenStore : public TokenSource {
  public:
-  // Throws Error where the file is no token store or its header is damaged.
+  // Throws Error if the file is not a token store or its header is damaged.
   explicit TokenStore(const std::string& path);
 
-  // Whether this is a file that begins as HDF5 files do.
+  // Whether this is a file that starts with the HDF5 signature.
   static bool is_one(const std::string& path);
 
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   int64_t documents() const { return documents_; }
-  // Of all tokens, as tokens_checksum() has it, by the header alone.
+  // tokens_checksum() of all tokens, from the header alone.
   std::string checksum() const;
   int64_t size() const override { return size_; }
-  // Throws Error for tokens outside, and where the file is damaged there.
+  // Also throws Error if a chunk of these tokens is damaged.
   void read(int64_t begin, std::span<int32_t> tokens) const override;
 
  private:
@@ -88,7 +87,7 @@ class TokenStore : public TokenSource {
   std::vector<int64_t> checksums_;
   int64_t size_ = 0, documents_ = 0;
   mutable std::mutex mutex_;
-  mutable std::vector<Slot> slots_;  // chunk i, once read, is kept in slot i modulo their number
+  mutable std::vector<Slot> slots_;  // chunk i is cached in slot i mod slots_.size()
 };
 
 }  // namespace isobar

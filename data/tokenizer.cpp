@@ -8,7 +8,7 @@
 namespace isobar {
 namespace {
 
-// Calls visit(character number, offset in bytes) for each character from first to last.
+// Calls visit(character number, offset in bytes) for each character in order.
 template <class Visit>
 void for_each_character(std::string_view text, const Visit& visit) {
   for (size_t offset = 0; offset < text.size();) {
@@ -28,14 +28,13 @@ std::string name_of_character(uint32_t number) {
   return fmt::format("'{}' (U+{:04X})", glyph, number);
 }
 
-// The start of the part of which no character is cut.
+// The part without an incomplete character at its end.
 std::string_view whole_characters(const TextPart& part) {
   return part.text.substr(0, part.text.size() - (part.last ? 0 : incomplete_bytes(part.text)));
 }
 
-void check_token(int32_t token, int64_t vocabulary_size) {
-  check(token >= 0 && token < vocabulary_size, "decode: token {} is outside of 0 … {}", token,
-        vocabulary_size - 1);
+void check_token(int32_t token, int64_t vocab_size) {
+  check(token >= 0 && token < vocab_size, "decode: token {} is outside of 0 … {}", token, vocab_size - 1);
 }
 
 }  // namespace
@@ -99,7 +98,7 @@ std::string CharTokenizer::decode(std::span<const int32_t> tokens) const {
   std::string text;
   text.reserve(tokens.size());
   for (const int32_t token : tokens) {
-    check_token(token, vocabulary_size());
+    check_token(token, vocab_size());
     append_character(text, characters_[token]);
   }
   return text;
@@ -114,7 +113,7 @@ std::string ByteTokenizer::decode(std::span<const int32_t> tokens) const {
   std::string text;
   text.reserve(tokens.size());
   for (const int32_t token : tokens) {
-    check_token(token, vocabulary_size());
+    check_token(token, vocab_size());
     text.push_back(static_cast<char>(token));
   }
   return text;

@@ -1,7 +1,7 @@
-// Tokenizer: turns text into small integers and back.
+// Tokenizer: converts text to token ids and back.
 //
 //   CharTokenizer tokenizer("to be or not to be");
-//   tokenizer.vocabulary_size();          // 7: space b e n o r t
+//   tokenizer.vocab_size();          // 7: space b e n o r t
 //   tokenizer.encode("bet");              // 1 2 6
 //   tokenizer.decode(tokenizer.encode("not"));   // "not"
 //
@@ -25,17 +25,17 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  // Token ids are 0 … vocabulary_size() − 1.
-  virtual int64_t vocabulary_size() const = 0;
-  // Throws Error that names the first character without a token and its place.
+  // Token ids are 0 … vocab_size() − 1.
+  virtual int64_t vocab_size() const = 0;
+  // Throws Error that names the first character that has no token, and its place.
   std::vector<int32_t> encode(std::string_view text) const;
-  // Appends the tokens of the bytes at the start of the part that no following text can change, and returns
-  // how many bytes these are: all where nothing follows. What is left begins the next part; then the tokens
-  // are those of the whole text. Throws as encode does.
+  // Appends the tokens of the part that no following text can change, and returns the number of their bytes:
+  // all bytes of a last part. The next part must start with the remaining bytes; the tokens are then those of
+  // the whole text. Throws as encode does.
   virtual size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const = 0;
   // Throws Error for an id outside of the vocabulary.
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
-  // What tells two documents of a corpus apart, in between: a newline, unless there is a token for it.
+  // The tokens between two documents of a corpus: a newline, unless the tokenizer has a token for it.
   virtual std::vector<int32_t> separator() const { return encode("\n"); }
   // The tokenizer as a JSON text, from which tokenizer_from_json makes an equal one.
   virtual std::string to_json() const = 0;
@@ -47,10 +47,10 @@ class CharTokenizer : public Tokenizer {
  public:
   // Throws Error for an empty text.
   explicit CharTokenizer(std::string_view text);
-  // The same from the characters' numbers (utf8.h), sorted and distinct. Throws Error where they are not.
+  // From the characters' numbers (utf8.h). Throws Error unless they are sorted and distinct.
   explicit CharTokenizer(std::vector<uint32_t> characters);
 
-  int64_t vocabulary_size() const override { return static_cast<int64_t>(characters_.size()); }
+  int64_t vocab_size() const override { return static_cast<int64_t>(characters_.size()); }
   size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const override;
   std::string decode(std::span<const int32_t> tokens) const override;
   std::string to_json() const override;
@@ -59,33 +59,32 @@ class CharTokenizer : public Tokenizer {
   std::vector<uint32_t> characters_;  // sorted; a token is an index into it
 };
 
-// One token per byte: 256 of them, and no text without an encoding.
+// One token per byte. It encodes every text.
 class ByteTokenizer : public Tokenizer {
  public:
-  int64_t vocabulary_size() const override { return 256; }
+  int64_t vocab_size() const override { return 256; }
   size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const override;
   std::string decode(std::span<const int32_t> tokens) const override;
   std::string to_json() const override;
 };
 
 // "char", "byte", or the path of a file that ends in .json and holds a tokenizer; a char tokenizer takes its
-// vocabulary from `text`. Throws Error for another kind.
+// vocabulary from `text`. Throws Error for any other kind.
 std::unique_ptr<Tokenizer> make_tokenizer(std::string_view kind, std::string_view text);
 
 // The tokenizer that to_json() wrote, of any kind, or a byte-level BPE tokenizer of Hugging Face (bpe.h);
-// `name` stands in errors. Throws Error for any other text.
+// Errors contain `name`. Throws Error for any other text.
 std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view json, const std::string& name = "the text");
 
-// The tokenizer in a file, as tokenizer_from_json has it.
+// tokenizer_from_json() of a file.
 std::unique_ptr<Tokenizer> read_tokenizer(const std::string& path);
 
-// The characters of a text that comes in parts, for a CharTokenizer.
+// The characters of a text that arrives in parts, for a CharTokenizer.
 class CharacterSet {
  public:
-  // Takes in the characters at the start of the part that no following text can change, and returns their
-  // bytes.
+  // Adds the characters of the part that no following text can change, and returns the number of their bytes.
   size_t add(const TextPart& part);
-  // The numbers of those seen, sorted.
+  // Their numbers, sorted.
   std::vector<uint32_t> characters() const;
 
  private:

@@ -32,6 +32,7 @@
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "../data/loader.h"
+#include "../nn/model.h"
 #include "../nn/observe.h"
 #include "../optim/optim.h"
 #include "depth/classifier.h"

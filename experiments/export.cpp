@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "../data/file.h"
+#include "../nn/model.h"
 #include "harness/tool.h"
 #include "lm/hugging_face.h"
 #include "lm/trained.h"

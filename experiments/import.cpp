@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "../data/file.h"
+#include "../nn/model.h"
 #include "harness/settings.h"
 #include "harness/tool.h"
 #include "lm/checkpoint.h"
@@ -45,12 +46,12 @@ void read_model(const std::string& path, std::string config_path, std::string to
                                                 read_safetensors(path, is_weight), path);
   Checkpoint checkpoint;
   checkpoint.tokenizer = tokenizer_for(tokenizer);
-  config.model(checkpoint.tokenizer->vocabulary_size());  // throws where it has more tokens than the model
+  config.model(checkpoint.tokenizer->vocab_size());  // throws where it has more tokens than the model
   checkpoint.config = json_text(settings_json(config));
   checkpoint.model = named_state(model);
   save_checkpoint(out, checkpoint);
   fmt::print("{}: {} parameters, {} tokens\n", out, parameter_count(model),
-             checkpoint.tokenizer->vocabulary_size());
+             checkpoint.tokenizer->vocab_size());
 }
 
 }  // namespace

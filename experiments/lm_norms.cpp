@@ -168,7 +168,7 @@ void study(Run& run, const Config& config) {
   plot_trials(run, results);
   measure_nets(run, results);
   measure_pairs(run, results);
-  expect_start(run, config, text.vocabulary(), results);
+  expect_start(run, config, text.vocab_size(), results);
 }
 
 }  // namespace

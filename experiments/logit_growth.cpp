@@ -89,7 +89,7 @@ Trajectory train(const Config& config, const TinyText& text, const Attention& at
   training.qk_norm = attention.qk_norm;
   training.check_values();
   const Rng rng(static_cast<uint64_t>(seed)), judge = Rng(0).split("validation");
-  LanguageModel model(config.model(training, text.vocabulary()), rng.split("model"));
+  LanguageModel model(config.model(training, text.vocab_size()), rng.split("model"));
   AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
   const Schedule schedule = schedule_of(training);
   const Tensor symbols = text.validation.random_batch(config.batch_size, judge.split("logits")).x;

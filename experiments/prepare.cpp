@@ -49,7 +49,7 @@ void prepare(const CommandLine& line) {
   const int64_t train = train_part(writer.tokens());
   fmt::print(
       "{}: {} tokens of {} kinds from {} bytes; documents: {}; {} tokens to train on, {} to validate\n",
-      line.out, writer.tokens(), tokenizer->vocabulary_size(), writer.text_bytes(), writer.documents(), train,
+      line.out, writer.tokens(), tokenizer->vocab_size(), writer.text_bytes(), writer.documents(), train,
       writer.tokens() - train);
 }
 

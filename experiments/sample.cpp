@@ -33,7 +33,7 @@ void draw(Options options) {
   check(!options.prompt.empty(), "--prompt: wanted at least one character");
   Trained trained = load_trained(options.checkpoint);
   const std::vector<int32_t> prompt = trained.tokenizer->encode(options.prompt);
-  options.sampling.tokens = trained.tokenizer->vocabulary_size();
+  options.sampling.tokens = trained.tokenizer->vocab_size();
   Utf8Stream stream;
   show(stream.push(options.prompt));
   generate(trained.model, prompt, options.max_new_tokens, options.sampling,

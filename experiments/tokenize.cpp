@@ -38,12 +38,12 @@ void train(const CommandLine& line) {
   read_documents(line.input, [&](std::string_view piece, bool last) {
     feed.add(piece, last, [&](const TextPart& part) { return counts.add(part); });
   });
-  BpeOptions options{.vocabulary_size = line.vocab_size, .specials = {}};
+  BpeOptions options{.vocab_size = line.vocab_size, .specials = {}};
   if (!line.special.empty()) options.specials.push_back(line.special);
   const BpeTokenizer tokenizer = train_bpe(counts, options);
   write_file_atomically(line.out, tokenizer.to_json());
   print(fmt::format("{}: {} tokens, {} merges, from {} words, {} of them distinct\n", line.out,
-                    tokenizer.vocabulary_size(), tokenizer.merges().size(), counts.total(), counts.size()));
+                    tokenizer.vocab_size(), tokenizer.merges().size(), counts.total(), counts.size()));
 }
 
 std::unique_ptr<Tokenizer> tokenizer_of(const CommandLine& line) {

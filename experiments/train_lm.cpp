@@ -107,11 +107,11 @@ void train_and_report(Run& run, const LmConfig& config) {
   const Tokenizer& tokenizer = corpus.tokenizer();
 
   const Rng rng(run.seed());
-  LanguageModel model(config.model(tokenizer.vocabulary_size()), rng.split("model"));
+  LanguageModel model(config.model(tokenizer.vocab_size()), rng.split("model"));
   LmOptimizer optimizer(model, config);
   if (!corpus.note.empty()) run.say("{}\n", corpus.note);
   run.say("{} tokens of {} kinds from {}; {} parameters; {} threads\n", corpus.tokens(),
-          tokenizer.vocabulary_size(), corpus.source, parameter_count(model), threads());
+          tokenizer.vocab_size(), corpus.source, parameter_count(model), threads());
 
   // Validation batches depend neither on the seed nor on the model: all runs are judged on the same tokens.
   const Rng judge = Rng(0).split("validation");
@@ -191,7 +191,7 @@ void train_and_report(Run& run, const LmConfig& config) {
   std::string sample = "(none: the model's numbers are not finite)";
   if (std::isfinite(val_loss))
     sample = printable(tokenizer.decode(generate(model, {corpus.first_token()}, 500,
-                                                 {.tokens = tokenizer.vocabulary_size(), .temperature = 0.8},
+                                                 {.tokens = tokenizer.vocab_size(), .temperature = 0.8},
                                                  rng.split("sample"))));
   summarize(run, config, corpus,
             {.parameters = parameter_count(model),

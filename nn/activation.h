@@ -1,4 +1,4 @@
-// The activations as modules, for Sequential and for observation: each calls the op of its name.
+// Activations as modules, for Sequential and for observation. Each calls the op of the same name.
 #pragma once
 
 #include "module.h"
@@ -17,7 +17,7 @@ struct SquaredReLU : Module {
 
 enum class GeluForm { erf, tanh };
 
-// x Φ(x); the tanh form is the fit that GPT-2 uses.
+// x Φ(x), with Φ the standard normal distribution function; GPT-2 uses the tanh approximation.
 struct GELU : Module {
   GeluForm form;
 

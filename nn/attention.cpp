@@ -2,16 +2,17 @@
 
 namespace isobar {
 
-MultiheadAttention::MultiheadAttention(int64_t width, int64_t head_count, const Rng& rng,
+MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t head_count, const Rng& rng,
                                        MultiheadAttentionOptions options)
-    : heads(head_count),
+    : num_heads(head_count),
       causal(options.causal),
-      in_proj_weight(init::xavier_uniform({3 * width, width}, rng.split("in_proj_weight")).set_trainable()),
-      in_proj_bias(options.bias ? zeros(3 * width).set_trainable() : Tensor()),
-      out_proj(init::linear_default({width, width}, width, rng.split("out_proj")),
-               options.bias ? zeros(width) : Tensor()) {
-  check(heads >= 1 && width % heads == 0, "attention: a width of {} does not divide into {} heads", width,
-        heads);
+      in_proj_weight(
+          init::xavier_uniform({3 * embed_dim, embed_dim}, rng.split("in_proj_weight")).set_trainable()),
+      in_proj_bias(options.bias ? zeros(3 * embed_dim).set_trainable() : Tensor()),
+      out_proj(init::linear_default({embed_dim, embed_dim}, embed_dim, rng.split("out_proj")),
+               options.bias ? zeros(embed_dim) : Tensor()) {
+  check(num_heads >= 1 && embed_dim % num_heads == 0,
+        "attention: a width of {} does not divide into {} heads", embed_dim, num_heads);
 }
 
 Tensor MultiheadAttention::forward(const Tensor& x) {
@@ -20,7 +21,7 @@ Tensor MultiheadAttention::forward(const Tensor& x) {
   const Tensor projected = linear(x, in_proj_weight, in_proj_bias);
   const auto part = [&](int64_t which) {
     return reshape(slice(projected, 2, which * width, (which + 1) * width),
-                   {x.size(0), x.size(1), heads, width / heads});
+                   {x.size(0), x.size(1), num_heads, width / num_heads});
   };
   const Tensor mixed = attention(part(0), part(1), part(2), {.causal = causal});
   return out_proj(reshape(mixed, x.shape()));

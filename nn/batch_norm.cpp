@@ -6,15 +6,15 @@
 
 namespace isobar {
 
-BatchNorm1d::BatchNorm1d(int64_t channels, BatchNormOptions options)
+BatchNorm1d::BatchNorm1d(int64_t num_features, BatchNormOptions options)
     : eps(options.eps), momentum(options.momentum) {
   if (options.affine) {
-    weight = ones(channels).set_trainable();
-    bias = zeros(channels).set_trainable();
+    weight = ones(num_features).set_trainable();
+    bias = zeros(num_features).set_trainable();
   }
   if (options.track_running_stats) {
-    running_mean = zeros(channels);
-    running_var = ones(channels);
+    running_mean = zeros(num_features);
+    running_var = ones(num_features);
     num_batches_tracked = zeros({}, Dtype::i64);
   }
 }
@@ -32,7 +32,7 @@ Tensor BatchNorm1d::forward(const Tensor& x) {
   return y;
 }
 
-// running ← (1 − m) running + m · statistic of this batch
+// running ← (1 − m) · running + m · statistic of this batch, m = momentum
 void BatchNorm1d::track(const Tensor& x) {
   const NoTape pause;
   const int64_t batches = ++*raw::write<int64_t>(num_batches_tracked);

@@ -10,6 +10,7 @@
 #include "../core/parallel.h"
 #include "check/gradient_check.h"
 #include "check/layer_trial.h"
+#include "model.h"
 
 namespace isobar {
 namespace {
@@ -20,7 +21,7 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// One layer under test. Every check makes its own copy of it.
+// One layer under test. Every check makes its own instance of it.
 class Examination {
  public:
   Examination(const LayerMaker& make, const LayerInputs& x, const CheckLayerOptions& options)
@@ -50,7 +51,7 @@ class Examination {
   }
 
  private:
-  // Runs one check; what it throws is its failure. True unless it failed.
+  // Runs one check and adds its result to the report; an exception is a failure. Returns false if it failed.
   template <class Body>
   bool check(const std::string& name, const Body& body) {
     LayerCheck result{name, Outcome::failed, ""};
@@ -95,10 +96,9 @@ class Examination {
     return outcome(true, "the same bits");
   }
 
-  // All of x's and the parameters' gradients, in training; in evaluation too where that computes something
-  // else.
+  // The gradients of x and the parameters, in training, and in evaluation if that computes something else.
   void gradients() {
-    trial_.find_out_whether_random();
+    trial_.compare_modes();
     for (const bool training : {true, false}) {
       if (!training && trial_.same_in_evaluation()) break;
       const std::string mode = training ? "" : ", in evaluation";
@@ -125,7 +125,7 @@ class Examination {
     try {
       step = trial_.step(*module, x);
     } catch (const Error& error) {
-      return {"", Outcome::skipped, error.what()};  // the gradients' check tells
+      return {"", Outcome::skipped, error.what()};  // gradients() reports it
     }
     for (size_t i = 0; i < watched.size(); ++i)
       if (watched[i].tensor.to_vector<double>() != before[i])
@@ -156,7 +156,7 @@ class Examination {
     return outcome(true, "the same bits when forward is computed again in backward");
   }
 
-  // On the layer as it was made: what fields() forgets is not converted to f64 either.
+  // Runs on the layer as made, in f32: convert() does not reach a tensor that fields() omits.
   LayerCheck fields() {
     const auto module = trial_.made();
     std::set<std::string> names;
@@ -170,7 +170,7 @@ class Examination {
 
   LayerCheck save_and_load() {
     const auto original = trial_.moved(Dtype::f32), fresh = trial_.moved(Dtype::f32);
-    trial_.step(*original, trial_.input(Dtype::f32));  // moves running statistics, where there are any
+    trial_.step(*original, trial_.input(Dtype::f32));  // updates running statistics, if there are any
     for (NamedTensor& one : named_state(*fresh))
       if (is_float(one.tensor.dtype())) assign(one.tensor, full(one.tensor.shape(), 0.5, one.tensor.dtype()));
     load_state(*fresh, named_state(*original));

@@ -1,10 +1,9 @@
-// check_layer: everything a layer promises, tried on one example input, and the likely cause where a gradient
-// is wrong.
+// check_layer: checks a layer on one example input and names the likely cause of a wrong gradient.
 //
 //   const LayerReport report = check_layer([] { return std::make_unique<Mish>(); }, Rng(1).normal({4, 5}));
 //   fmt::print("{}", report.text());     // first line: the verdict; then one line per check
 //
-// A layer's own program gets a command line by one call:
+// A program that checks its own layers, with a command line:
 //
 //   int main(int argc, char** argv) {
 //     return check_layer_main(
@@ -23,9 +22,9 @@
 
 namespace isobar {
 
-// Makes the layer with the same initial weights at every call, f32 or f64.
+// Makes the layer, f32 or f64, with the same initial weights in every call.
 using LayerMaker = std::function<std::unique_ptr<Module>()>;
-// How a layer of several inputs is called; y may be a part or a sum of what it returns.
+// Calls a layer of several inputs. y may be one of its outputs, or a sum of several.
 using LayerCall = std::function<Tensor(Module& layer, const std::vector<Tensor>& inputs)>;
 
 // One example input, or several.
@@ -35,16 +34,16 @@ struct LayerInputs : std::vector<Tensor> {
 };
 
 struct CheckLayerOptions {
-  // Default: layer(x). A layer of two inputs:
+  // Default: layer(x). For a layer of two inputs:
   //   .call = [](Module& m, const std::vector<Tensor>& in) {
   //     return dynamic_cast<CrossAttention&>(m)(in[0], in[1]);
   //   }
   LayerCall call = nullptr;
-  std::optional<Shape> output_shape = std::nullopt;  // what y must have; default: whatever comes
+  std::optional<Shape> output_shape = std::nullopt;  // the shape that y must have; default: any
   double tolerance = 1e-6;                           // of gradients in f64, relative; see GradcheckReport
   double f32_tolerance = 2e-5;  // of an f32 run against f64, relative to the largest element
-  // The batch is repeated to about this many elements for the threads' check, so that kernels cut it into
-  // several chunks.
+  // For the check of 1, 2 and 8 threads the batch is repeated to about this many elements, so that kernels
+  // split it into several chunks.
   int64_t large = 1 << 16;
 };
 
@@ -58,33 +57,37 @@ struct LayerCheck {
 struct LayerReport {
   std::string layer;  // "RMSNorm on x [4, 5]"
   std::vector<LayerCheck> checks;
-  // Of the wrong gradient that tells most; cause none where all are right.
+  // Of the first wrong gradient with a known cause, else of the first wrong one; Cause::none if all are
+  // right.
   Diagnosis diagnosis;
-  std::vector<GradientEntry> worst;  // its five worst entries
-  // At init, for an input of standard normal numbers: std of y over std of x, and root mean square of dx over
-  // that of dy. NaN where x holds indices.
+  std::vector<GradientEntry> worst;  // the five worst entries of that gradient
+  // At initialization, for standard normal x: std of y over std of x, and root mean square of dx over that of
+  // dy. NaN where x holds indices.
   double std_ratio, gradient_ratio;
 
   bool passed() const;
-  // The verdict with the likely cause as the first line, then a line per check.
+  // The first line is the verdict with the likely cause; then one line per check.
   std::string text() const;
 };
 
-// x is an example with a batch as its first dimension, f32, f64 or indices; 20 to 500 numbers are best. Further
-// inputs that share the first dimension count as parts of the batch, others (a mask) do not.
-// Gradients are checked at parameters moved a little from their initial values: ones and zeros would hide
-// mistakes. What the layer throws becomes a failed check.
+// x is an example whose first dimension is the batch, at least 2; f32, f64 or indices; 20 to 500 elements are
+// best. Of several inputs, those with the same first dimension are split and repeated with the batch, others
+// (a mask) are not. Gradients are checked at parameters moved a little from their initial values, because
+// ones and zeros hide mistakes. An exception of the layer becomes a failed check. Every layer also runs under
+// recompute() (autograd/recompute.h). Throws Error for an example that cannot be used, or several inputs
+// without options.call.
 LayerReport check_layer(const LayerMaker& make, const LayerInputs& x, const CheckLayerOptions& options = {});
 
-// A layer that a program offers to check.
+// One layer of check_layer_main().
 struct CheckedLayer {
   std::string name;
   LayerMaker make;
   LayerInputs x;
   CheckLayerOptions options = {};
 };
-// Checks the layers named on the command line, or all, and prints their reports; --list prints names, --tape
-// tapes, --dot drawings of these. Returns 0 when all pass, 1 when one fails, 2 for a wrong command line.
+// Checks the layers named on the command line, or all layers, and prints their reports. Before the names,
+// --list prints the names instead, --tape the tapes, --dot drawings of the tapes. Returns 0 if all checks
+// pass, 1 if one fails, 2 for a wrong command line.
 int check_layer_main(int argc, char** argv, const std::vector<CheckedLayer>& layers);
 
 }  // namespace isobar

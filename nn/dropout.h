@@ -1,5 +1,5 @@
-// Dropout: in training, zeroes each element with probability p and scales the rest by 1/(1 − p); nothing in
-// evaluation (Srivastava et al. 2014).
+// Dropout: in training, zeroes each element with probability p and scales the others by 1/(1 − p); the
+// identity in evaluation (Srivastava et al. 2014).
 #pragma once
 
 #include "../autograd/tape.h"
@@ -7,8 +7,8 @@
 
 namespace isobar {
 
-// The mask is a function of the tape's rng, the module's path and the number of the call, so a step that is
-// replayed draws the same masks. Training without a tape throws Error.
+// The mask is a function of the tape's rng, the module's path and the number of the call on the tape, so a
+// replayed step draws the same masks. Throws Error in training without an active tape.
 struct Dropout : Module {
   double p;
 

@@ -1,5 +1,5 @@
-// DyISRU: y = √d x / √(x² + C) · weight + bias, the elementwise form of RMSNorm with the other elements' sum
-// of squares replaced by one trainable C (Stollenwerk 2025).
+// DyISRU: y = √d x / √(x² + C) · weight + bias. It is RMSNorm with the sum of squares of all other elements
+// replaced by one trainable C (Stollenwerk 2025).
 #pragma once
 
 #include <cmath>
@@ -10,12 +10,12 @@
 namespace isobar {
 
 struct DyISRUOptions {
-  std::optional<double> c = std::nullopt;  // initial C above 0; default d, which gives slope 1 at 0
+  std::optional<double> c = std::nullopt;  // initial C, above 0; default d, which gives slope 1 at x = 0
   bool bias = true;
 };
 
-// d is the number of elements of normalized_shape, the last dimensions of x. C is stored as log_c = ln C,
-// [1], so that it stays positive; weight (1) and bias (0) have normalized_shape.
+// d is the number of elements of normalized_shape, the last dimensions of x. log_c = ln C is [1]; the
+// logarithm keeps C positive. weight starts at 1, bias at 0, both of normalized_shape.
 struct DyISRU : Module {
   Tensor log_c, weight, bias;
 

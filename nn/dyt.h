@@ -1,4 +1,4 @@
-// DyT: y = tanh(alpha x) · weight + bias, an elementwise stand-in for a norm (Zhu et al. 2025).
+// DyT: y = tanh(alpha x) · weight + bias, an elementwise replacement for a norm (Zhu et al. 2025).
 #pragma once
 
 #include "module.h"
@@ -7,10 +7,10 @@ namespace isobar {
 
 struct DyTOptions {
   double alpha = 0.5;  // initial value
-  bool bias = true;    // the authors' LLaMA variant has none
+  bool bias = true;    // the authors' LLaMA variant has no bias
 };
 
-// alpha is [1]; weight (1) and bias (0) have normalized_shape, the last dimensions of x.
+// alpha is [1]. weight starts at 1, bias at 0, both of normalized_shape, the last dimensions of x.
 struct DyT : Module {
   Tensor alpha, weight, bias;
 

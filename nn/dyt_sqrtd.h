@@ -1,5 +1,5 @@
-// DyTSqrtD: y = √d tanh(inv_rho x / √d) · weight + bias. DyT with the √d of RMSNorm's bound kept in view: the
-// solution of dy/dx = (1/ρ)(1 − y²/d), RMSNorm's diagonal derivative at a fixed root mean square ρ.
+// DyTSqrtD: y = √d tanh(inv_rho x / √d) · weight + bias. It is DyT bounded by √d, as RMSNorm is, and it
+// solves dy/dx = (1/ρ)(1 − y²/d): RMSNorm's diagonal derivative at a fixed root mean square ρ.
 #pragma once
 
 #include "module.h"
@@ -11,8 +11,8 @@ struct DyTSqrtDOptions {
   bool bias = true;
 };
 
-// d is the number of elements of normalized_shape, the last dimensions of x; inv_rho is [1]; weight (1) and
-// bias (0) have normalized_shape.
+// d is the number of elements of normalized_shape, the last dimensions of x. inv_rho is [1]. weight starts at
+// 1, bias at 0, both of normalized_shape.
 struct DyTSqrtD : Module {
   Tensor inv_rho, weight, bias;
 

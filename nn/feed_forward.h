@@ -15,16 +15,16 @@ struct FeedForwardOptions {
   double dropout = 0;  // after the activation
 };
 
-// x (…, width) → (…, width), by way of `hidden` channels. The activation is any elementwise module.
+// x (…, n_embd) → (…, n_embd), with `hidden` channels in between. The activation is any elementwise module.
 struct FeedForward : Module {
   Linear linear1, linear2;
   std::unique_ptr<Module> activation;
   Dropout dropout;
 
-  FeedForward(int64_t width, int64_t hidden, std::unique_ptr<Module> chosen_activation, const Rng& rng,
+  FeedForward(int64_t n_embd, int64_t hidden, std::unique_ptr<Module> chosen_activation, const Rng& rng,
               FeedForwardOptions options = {})
-      : linear1(width, hidden, rng.split("linear1"), {.bias = options.bias}),
-        linear2(hidden, width, rng.split("linear2"), {.bias = options.bias}),
+      : linear1(n_embd, hidden, rng.split("linear1"), {.bias = options.bias}),
+        linear2(hidden, n_embd, rng.split("linear2"), {.bias = options.bias}),
         activation(std::move(chosen_activation)),
         dropout(options.dropout) {
     check(activation != nullptr, "feed_forward: the activation is null; wanted a module");

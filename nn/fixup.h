@@ -2,8 +2,9 @@
 //
 //   y = x + scale · W2 relu(W1 (x + bias1) + bias2) + bias3
 //
-// W2 starts at 0, so the block starts as the identity. W1 starts as He's normal times branches^(−1/2): with
-// two layers in each of L branches the paper asks for L^(−1/(2m−2)), m = 2. scale is 1, all biases are 0.
+// W2 starts at 0, so the block starts as the identity. W1 starts as init::he_normal times branches^(−1/2):
+// for L branches of m layers the paper's factor is L^(−1/(2m−2)), and m = 2 here. scale starts at 1, all
+// biases at 0.
 #pragma once
 
 #include "activation.h"
@@ -17,7 +18,7 @@ struct Fixup : Module {
   ReLU relu;
   Tensor scale, bias1, bias2, bias3;
 
-  // `branches` is the number of such blocks in the network; `hidden` defaults to the width.
+  // `branches` is the number of such blocks in the network. hidden = 0 means width.
   Fixup(int64_t width, int64_t branches, const Rng& rng, int64_t hidden = 0);
   Tensor forward(const Tensor& x) override;
   void fields(Fields& f) override;

@@ -10,24 +10,24 @@ struct GroupNormOptions {
   bool affine = true;
 };
 
-// x (N, C, …): mean and population variance per sample and group of C / groups neighbouring channels; weight
-// (1) and bias (0) are (C).
+// x (N, C, …), C = num_channels: mean and population variance per sample and group of C / num_groups
+// neighbouring channels. weight (C) starts at 1, bias (C) at 0. Throws Error unless num_groups divides C.
 struct GroupNorm : Module {
-  int64_t groups;
+  int64_t num_groups;
   double eps;
   Tensor weight, bias;
 
-  GroupNorm(int64_t group_count, int64_t channels, GroupNormOptions options = {})
-      : groups(group_count), eps(options.eps) {
-    check(groups >= 1 && channels % groups == 0, "group_norm: {} channels do not divide into {} groups",
-          channels, groups);
+  GroupNorm(int64_t group_count, int64_t num_channels, GroupNormOptions options = {})
+      : num_groups(group_count), eps(options.eps) {
+    check(num_groups >= 1 && num_channels % num_groups == 0,
+          "group_norm: {} channels do not divide into {} groups", num_channels, num_groups);
     if (options.affine) {
-      weight = ones(channels).set_trainable();
-      bias = zeros(channels).set_trainable();
+      weight = ones(num_channels).set_trainable();
+      bias = zeros(num_channels).set_trainable();
     }
   }
 
-  Tensor forward(const Tensor& x) override { return group_norm(x, groups, weight, bias, eps); }
+  Tensor forward(const Tensor& x) override { return group_norm(x, num_groups, weight, bias, eps); }
   void fields(Fields& f) override {
     f("weight", weight);
     f("bias", bias);

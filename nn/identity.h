@@ -1,4 +1,4 @@
-// Identity: y = x. Stands where a layer was left out, so that the code around it stays the same.
+// Identity: y = x. It replaces a layer that is left out, so that the code around it needs no condition.
 #pragma once
 
 #include "module.h"

@@ -24,18 +24,18 @@ double he_std(const Shape& shape, double gain) {
   return gain / std::sqrt(static_cast<double>(fans_of(shape).in));
 }
 
-// Makes the columns of a (M, N), M ≥ N, row-major, orthonormal: modified Gram–Schmidt, right-looking, so that
-// both inner loops run along rows.
+// Makes the columns of a (M, N), M ≥ N, row-major, orthonormal by modified Gram–Schmidt. The right-looking
+// order makes both inner loops run along rows.
 void orthonormalize(std::vector<double>& a, int64_t rows, int64_t cols) {
   std::vector<double> products(cols);
   for (int64_t j = 0; j < cols; ++j) {
-    // Bring column j to length one.
+    // Scale column j to length one.
     double squares = 0;
     for (int64_t i = 0; i < rows; ++i) squares += a[i * cols + j] * a[i * cols + j];
-    check(squares > 0, "orthogonal: the random matrix has no full rank; take another key");
+    check(squares > 0, "orthogonal: the random matrix does not have full rank; take another key");
     const double scale = 1 / std::sqrt(squares);
     for (int64_t i = 0; i < rows; ++i) a[i * cols + j] *= scale;
-    // Its products with all later columns, and the removal of its share from them.
+    // Compute its products with all later columns, then subtract its component from them.
     std::fill(products.begin() + j, products.end(), 0.0);
     for (int64_t i = 0; i < rows; ++i) {
       const double q = a[i * cols + j];
@@ -80,8 +80,8 @@ Tensor lecun_normal(const Shape& shape, const Rng& rng, Dtype dtype) {
   return rng.normal(shape, 0, he_std(shape, 1), dtype);
 }
 
-// The Q of the QR decomposition of a normal matrix. Gram–Schmidt gives R a positive diagonal, which is the
-// sign that makes Q uniform (Mezzadri 2007); a second run over its result removes what rounding left.
+// The Q of the QR decomposition of a normal matrix. Gram–Schmidt gives R a positive diagonal, the sign
+// convention for which Q is uniform (Mezzadri 2007). A second run removes the rounding errors of the first.
 Tensor orthogonal(const Shape& shape, const Rng& rng, double gain, Dtype dtype) {
   check(shape.ndim() >= 2, "orthogonal: wanted a weight (out, in, …), got {}", shape);
   const int64_t out = shape[0], in = shape.numel() / std::max<int64_t>(out, 1);

@@ -1,12 +1,12 @@
-// KeyValueCache: what attention needs of the tokens that a model has read, so that the next token costs one
-// row instead of all.
+// KeyValueCache: the keys and values of the tokens that a model has read, so that the next token costs one
+// row instead of all rows.
 //
 //   KeyValueCache cache;
-//   Tensor logits = model(prompt, cache);    // (1, T, vocabulary), T tokens read
-//   logits = model(next_token, cache);       // (1, 1, vocabulary), as if all T + 1 were read again
+//   Tensor logits = model(prompt, cache);    // (1, T, vocab_size), T tokens read
+//   logits = model(next_token, cache);       // (1, 1, vocab_size), as if all T + 1 tokens were read again
 //
-// It belongs to one text (or batch of texts of one length), one model and one thread. Keys and values that
-// were recorded on a tape belong to that tape: generate without one.
+// A cache belongs to one text (or a batch of texts of equal length), one model and one thread. Keys and
+// values that were recorded on a tape belong to that tape: generate without a tape.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@
 
 namespace isobar {
 
-// Of one layer: (B, S, K, D) for S tokens, rotated and normalized as attention takes them; undefined for
-// none.
+// The keys and values of one layer: (B, S, K, D) for S tokens, K heads and D channels, after normalization
+// and rotation. Undefined before the first token.
 struct KeyValues {
   Tensor k, v;
 };
@@ -24,13 +24,14 @@ struct KeyValues {
 // Attention that can take the keys and values of earlier tokens from a cache.
 struct CachingAttention : Module {
   using Module::operator();
-  // x (B, T, C) → (B, T, C), where `past` holds the tokens before x; x's are added to it.
+  // x (B, T, C) → (B, T, C). `past` holds the keys and values of the tokens before x; those of x are
+  // appended.
   virtual Tensor operator()(const Tensor& x, KeyValues& past) = 0;
 };
 
 struct KeyValueCache {
-  std::vector<KeyValues> layers;  // as many as the model has, from its first forward on
-  int64_t length = 0;             // tokens read
+  std::vector<KeyValues> layers;  // one per block, made by the first forward
+  int64_t length = 0;             // number of tokens read
 };
 
 }  // namespace isobar

@@ -5,6 +5,7 @@
 #include "../autograd/recompute.h"
 #include "feed_forward.h"
 #include "grouped_query_attention.h"
+#include "model.h"
 #include "swiglu.h"
 
 namespace isobar {
@@ -12,10 +13,10 @@ namespace {
 
 const LanguageModelConfig& checked(const LanguageModelConfig& config) {
   check(
-      config.vocabulary >= 1 && config.block_size >= 1 && config.n_layer >= 0 && config.n_embd >= 1,
-      "language_model: wanted vocabulary, block_size and n_embd of at least 1 and n_layer of at least 0, got "
+      config.vocab_size >= 1 && config.block_size >= 1 && config.n_layer >= 0 && config.n_embd >= 1,
+      "language_model: wanted vocab_size, block_size and n_embd of at least 1 and n_layer of at least 0, got "
       "{}, {}, {}, {}",
-      config.vocabulary, config.block_size, config.n_embd, config.n_layer);
+      config.vocab_size, config.block_size, config.n_embd, config.n_layer);
   return config;
 }
 
@@ -49,8 +50,8 @@ std::unique_ptr<Module> make_feed_forward(const LanguageModelConfig& config, con
                                        FeedForwardOptions{.bias = config.bias});
 }
 
-// GPT-2's initial values: smaller where a branch joins the residual stream, so that its variance does not
-// grow with the number of layers (Radford et al. 2019, section 2.3).
+// GPT-2's initial values. The last matrix of each branch is smaller, so that the variance of the residual
+// stream does not grow with the number of layers (Radford et al. 2019, section 2.3).
 void initialize(LanguageModel& model, const Rng& rng) {
   const LanguageModelConfig& config = model.config;
   const double end_std =
@@ -79,13 +80,13 @@ void initialize(LanguageModel& model, const Rng& rng) {
 
 LanguageModel::LanguageModel(const LanguageModelConfig& chosen, const Rng& rng)
     : config(checked(chosen)),
-      embed_tokens(config.vocabulary, config.n_embd, rng.split("embed_tokens")),
+      embed_tokens(config.vocab_size, config.n_embd, rng.split("embed_tokens")),
       dropout(config.dropout),
       norm(make_norm(config.placement == Placement::pre ? config.norm : "none", config.n_embd,
                      config.norm_options)),
       lm_head(config.tie_embeddings
                   ? Linear(embed_tokens.weight)
-                  : Linear(config.n_embd, config.vocabulary, rng.split("lm_head"), {.bias = false})) {
+                  : Linear(config.n_embd, config.vocab_size, rng.split("lm_head"), {.bias = false})) {
   if (config.positions == Positions::learned)
     embed_positions.emplace(config.block_size, config.n_embd, rng.split("embed_positions"));
   for (int64_t i = 0; i < config.n_layer; ++i) {
@@ -100,45 +101,44 @@ LanguageModel::LanguageModel(const LanguageModelConfig& chosen, const Rng& rng)
   initialize(*this, rng);
 }
 
-Tensor LanguageModel::forward(const Tensor& symbols) { return lm_head(hidden(symbols)); }
+Tensor LanguageModel::forward(const Tensor& tokens) { return lm_head(hidden(tokens)); }
 
-Tensor LanguageModel::loss(const Tensor& symbols, const Tensor& targets) {
-  if (!fuses_loss()) return cross_entropy((*this)(symbols), targets);
-  return call([&] { return lm_head.cross_entropy(hidden(symbols), targets); }, Output::hidden);
+Tensor LanguageModel::loss(const Tensor& tokens, const Tensor& targets) {
+  if (!fuses_loss()) return cross_entropy((*this)(tokens), targets);
+  return call([&] { return lm_head.cross_entropy(hidden(tokens), targets); }, Output::hidden);
 }
 
-// What lm_head reads.
-Tensor LanguageModel::hidden(const Tensor& symbols) {
-  check(symbols.ndim() == 2 && symbols.size(1) <= config.block_size,
-        "language_model: wanted symbols (B, T) with T up to {}, got {}", config.block_size, symbols.shape());
-  Tensor x = embed(symbols, 0);
+// The input of lm_head, (B, T, n_embd).
+Tensor LanguageModel::hidden(const Tensor& tokens) {
+  check(tokens.ndim() == 2 && tokens.size(1) <= config.block_size,
+        "language_model: wanted tokens (B, T) with T up to {}, got {}", config.block_size, tokens.shape());
+  Tensor x = embed(tokens, 0);
   for (TransformerBlock& block : blocks)
     x = config.activation_checkpointing ? recompute([&block](const Tensor& h) { return block(h); }, x)
                                         : block(x);
   return (*norm)(x);
 }
 
-Tensor LanguageModel::operator()(const Tensor& symbols, KeyValueCache& cache) {
-  return call([&] { return continued(symbols, cache); });
+Tensor LanguageModel::operator()(const Tensor& tokens, KeyValueCache& cache) {
+  return call([&] { return continued(tokens, cache); });
 }
 
-Tensor LanguageModel::continued(const Tensor& symbols, KeyValueCache& cache) {
-  check(
-      symbols.ndim() == 2 && cache.length + symbols.size(1) <= config.block_size,
-      "language_model: wanted symbols (B, T) with T up to {} after the {} in the cache, got {}; begin a new "
-      "cache with the last tokens",
-      config.block_size - cache.length, cache.length, symbols.shape());
+Tensor LanguageModel::continued(const Tensor& tokens, KeyValueCache& cache) {
+  check(tokens.ndim() == 2 && cache.length + tokens.size(1) <= config.block_size,
+        "language_model: wanted tokens (B, T) with T up to {} after the {} in the cache, got {}; start a new "
+        "cache with the last tokens",
+        config.block_size - cache.length, cache.length, tokens.shape());
   cache.layers.resize(blocks.size());
-  Tensor x = embed(symbols, cache.length);
+  Tensor x = embed(tokens, cache.length);
   for (size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, cache.layers[i]);
-  cache.length += symbols.size(1);
+  cache.length += tokens.size(1);
   return lm_head((*norm)(x));
 }
 
-// What the first block reads; the first symbol stands at place `start`.
-Tensor LanguageModel::embed(const Tensor& symbols, int64_t start) {
-  Tensor x = embed_tokens(symbols);
-  const int64_t end = start + symbols.size(1);
+// The input of the first block, (B, T, n_embd); the first token has position `start`.
+Tensor LanguageModel::embed(const Tensor& tokens, int64_t start) {
+  Tensor x = embed_tokens(tokens);
+  const int64_t end = start + tokens.size(1);
   if (embed_positions) x = x + (*embed_positions)(slice(arange(end), 0, start, end));
   return dropout(x);
 }

@@ -1,9 +1,9 @@
-// LanguageModel: a decoder-only Transformer, from symbols to logits. One configuration covers a Llama-like
-// model (RMSNorm, rotated positions, SwiGLU, grouped heads: the defaults) and nanoGPT (LayerNorm, learned
-// positions, GELU).
+// LanguageModel: a decoder-only Transformer, from tokens to logits. The configuration covers Llama-like
+// models (RMSNorm, rotary positions, SwiGLU: the defaults; grouped heads by n_kv_head) and nanoGPT
+// (LayerNorm, learned positions, GELU).
 //
-//   LanguageModel model({.vocabulary = 65, .n_layer = 4, .n_head = 4, .n_embd = 128}, rng.split("model"));
-//   Tensor loss = model.loss(symbols, next_symbols);
+//   LanguageModel model({.vocab_size = 65, .n_layer = 4, .n_head = 4, .n_embd = 128}, rng.split("model"));
+//   Tensor loss = model.loss(tokens, next_tokens);
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ namespace isobar {
 enum class Positions { rope, learned };
 
 struct LanguageModelConfig {
-  int64_t vocabulary = 6400;
-  int64_t block_size = 512;  // longest text; learned positions exist up to here
+  int64_t vocab_size = 6400;
+  int64_t block_size = 512;  // the longest sequence, in tokens
   int64_t n_layer = 8;
   int64_t n_head = 8;
   int64_t n_kv_head = 0;  // 0: n_head
@@ -33,27 +33,27 @@ struct LanguageModelConfig {
   NormOptions norm_options = {};
   Placement placement = Placement::pre;
   std::string ffn = "swiglu";  // or "gelu", "gelu_tanh" (GPT-2's), "relu", "relu2" (squared)
-  int64_t hidden = 0;  // of the feed-forward part; 0: swiglu_hidden(n_embd), 4 · n_embd for the others
-  bool bias = false;   // in attention and the feed-forward part; norms have their own switch
+  int64_t hidden = 0;  // feed-forward channels; 0: swiglu_hidden(n_embd), or 4 · n_embd for other ffn
+  bool bias = false;   // in attention and feed-forward layers; for norms see norm_options
   bool qk_norm = false;
-  double softcap = 0;  // on attention logits; 0: none
+  double softcap = 0;  // on attention logits; 0: no softcap
   bool tie_embeddings = true;
   double dropout = 0;  // on the embedding and on each branch
-  // Whether a block keeps nothing for backward but its input, and is computed again there: the same gradients
-  // to the bit, at the price of one more forward.
+  // Whether a block keeps only its input for backward and is computed again there (autograd/recompute.h): the
+  // same gradients to the bit, for one more forward.
   bool activation_checkpointing = false;
 
-  // Whether the matrices that end a branch, and lm_head unless it is tied, start at zero (Zhang et al. 2019,
-  // Fixup, rule 1): each block begins as the identity.
+  // Whether the last matrix of each branch, and lm_head unless it is tied, start at zero (Zhang et al. 2019,
+  // Fixup, rule 1): each block starts as the identity.
   bool zero_init = false;
   double init_std = 0.02;                              // of every matrix (GPT-2)
   std::optional<double> embedding_std = std::nullopt;  // default: init_std
 };
 
-// Indices (B, T), i32 or i64, T ≤ block_size → logits (B, T, vocabulary). Weights start as N(0, init_std),
-// those that end a branch (o_proj, down_proj, linear2) as N(0, init_std / √(2 n_layer)), or at 0 with
-// zero_init; biases at 0. (N(mean, std).) The final norm exists in placement pre only: post-norm blocks end
-// with one.
+// Tokens (B, T), i32 or i64, T ≤ block_size → logits (B, T, vocab_size). Weights start as N(mean 0, std
+// init_std); the last matrices of the branches (o_proj, down_proj, linear2) have std init_std / √(2 n_layer),
+// or start at 0 with zero_init; biases start at 0. The final norm exists for Placement::pre only: a post-norm
+// block ends with a norm.
 struct LanguageModel : Module {
   LanguageModelConfig config;
   Embedding embed_tokens;
@@ -61,28 +61,28 @@ struct LanguageModel : Module {
   Dropout dropout;
   std::vector<TransformerBlock> blocks;
   std::unique_ptr<Module> norm;
-  Linear lm_head;  // without bias; its weight is embed_tokens.weight where they are tied
+  Linear lm_head;  // without bias; its weight is embed_tokens.weight with tie_embeddings
 
   LanguageModel(const LanguageModelConfig& chosen, const Rng& rng);
-  Tensor forward(const Tensor& symbols) override;
+  Tensor forward(const Tensor& tokens) override;
   using Module::operator();
-  // The logits of `symbols` after the tokens in `cache`, to which they are added; an empty cache begins a
-  // text. The same as those of the whole text at once but for rounding: products of few rows are summed in
-  // another order. Throws Error where there would be more than block_size tokens.
-  Tensor operator()(const Tensor& symbols, KeyValueCache& cache);
-  // cross_entropy(model(symbols), targets), targets (B, T). Where fuses_loss(), the logits never exist as a
-  // whole: the difference is one of rounding, and nobody sees an output of lm_head and of the model.
-  Tensor loss(const Tensor& symbols, const Tensor& targets);
-  // From this vocabulary on linear_cross_entropy takes no longer (at 2048 a twentieth, measured), and spares
-  // most of what a small model's step keeps.
+  // The logits of `tokens` after the tokens in `cache`, to which they are appended; an empty cache starts a
+  // sequence. They equal the logits of the whole sequence up to rounding: matrix products of few rows sum in
+  // another order. Throws Error for more than block_size tokens in all.
+  Tensor operator()(const Tensor& tokens, KeyValueCache& cache);
+  // cross_entropy(model(tokens), targets), targets (B, T). With fuses_loss() the logits are computed in
+  // parts: the loss differs by rounding only, and observers see no output of lm_head and of the model.
+  Tensor loss(const Tensor& tokens, const Tensor& targets);
+  // From this vocab_size on linear_cross_entropy is measured to be as fast as separate logits (5 % slower at
+  // 2048), and it saves most of the memory of a small model's step.
   static constexpr int64_t large_vocabulary = 4096;
-  bool fuses_loss() const { return config.vocabulary >= large_vocabulary; }
+  bool fuses_loss() const { return config.vocab_size >= large_vocabulary; }
   void fields(Fields& f) override;
 
  private:
-  Tensor embed(const Tensor& symbols, int64_t start);
-  Tensor hidden(const Tensor& symbols);
-  Tensor continued(const Tensor& symbols, KeyValueCache& cache);
+  Tensor embed(const Tensor& tokens, int64_t start);
+  Tensor hidden(const Tensor& tokens);
+  Tensor continued(const Tensor& tokens, KeyValueCache& cache);
 };
 
 }  // namespace isobar

@@ -11,8 +11,8 @@ struct LayerNormOptions {
   bool bias = true;
 };
 
-// Mean and population variance are taken over all of normalized_shape, the last dimensions of x; weight (1)
-// and bias (0) have that shape.
+// Mean and population variance are taken over all of normalized_shape, the last dimensions of x. weight
+// starts at 1, bias at 0, both of that shape.
 struct LayerNorm : Module {
   Shape normalized_shape;
   double eps;

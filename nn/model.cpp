@@ -1,4 +1,5 @@
-// What is done with a whole model: visitors of its fields.
+#include "model.h"
+
 #include <cxxabi.h>
 
 #include <cstdlib>
@@ -8,8 +9,6 @@
 #include <typeinfo>
 #include <utility>
 
-#include "module.h"
-
 namespace isobar {
 namespace {
 
@@ -17,8 +16,7 @@ std::string join(const std::string& prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
 }
 
-// The visitor behind all functions below: goes through the whole tree, parents before children, and calls
-// back with full names.
+// Visits the whole tree, parents before children, and calls back with full names.
 class Walk : public Fields {
  public:
   std::function<void(const std::string& name, Tensor&, bool is_buffer)> on_tensor = [](const std::string&,
@@ -82,7 +80,7 @@ class Description : public Fields {
     const int64_t count = parameter_count(part);
     if (count > 0) line += fmt::format("  ({} parameters)", count);
     line += '\n';
-    // The members are overwritten on the way down.
+    // The recursion overwrites tensors_ and children_.
     for (const auto& [child_name, child] : std::exchange(children_, {}))
       line += of(*child, child_name, depth + 1);
     return line;
@@ -174,7 +172,7 @@ void clear_gradients(const std::vector<Tensor>& parameters) {
 
 void convert(HasFields& model, Dtype dtype) {
   check(is_float(dtype), "convert: wanted f32 or f64, got {}", dtype);
-  // Old tensors are kept until the end: an identity must not be reused while it is a key.
+  // The map keeps the old tensors alive: a freed tensor's id could be reused while it is a key.
   std::map<const void*, std::pair<Tensor, Tensor>> replaced;
   Walk walk;
   walk.on_tensor = [&](const std::string&, Tensor& tensor, bool) {

@@ -1,12 +1,9 @@
 #include "module.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <typeinfo>
 #include <utility>
 
 #include "../autograd/tape.h"
+#include "model.h"
 #include "observe.h"
 
 namespace isobar {
@@ -42,17 +39,19 @@ Tensor Module::operator()(const Tensor& x) {
   return call([&] { return forward(x); });
 }
 
-// The name of a call's scope. Nobody called the module in turn and nobody named it: this is the model itself.
-const std::string* Module::scope() {
+// A module without a path that is called outside of any scope is the root of a model: it names all its
+// modules. Called in another module's scope, it takes that scope's name.
+const std::string* Module::scope_name() {
   if (path_ == nullptr && recording.scope == nullptr) assign_paths(*this);
   return path_ != nullptr ? path_ : recording.scope;
 }
 
-Module::Call::Call(Module& module) : scope(module.scope()), first_slot(next_slot()) {}
+Module::Call::Call(Module& module) : scope(module.scope_name()), first_slot(next_slot()) {}
 
-// y as the module's output. What the call did not compute itself (its input, a weight) gets a place of its own
-// on the tape, observed or not: gradients then add up in the same order, and observation does not change a bit
-// of them. The observers see y now and its gradient in backward, as long as the module lives.
+// Shows y to the observers and returns it, or an alias of it as a node of its own. The alias is needed for
+// the observers, and for a y that this call did not compute (its input, a weight): with it, gradients are
+// added in the same order observed or not, so observation does not change their bits. Observers see the
+// gradient in backward if the module still exists then.
 Tensor Module::show(const Tensor& y, const Call& call) {
   if (!y.defined()) return y;
   const bool observed = observation_ != nullptr && !observation_->observers.empty();

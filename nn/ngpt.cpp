@@ -2,12 +2,13 @@
 
 #include <cmath>
 
+#include "model.h"
 #include "swiglu.h"
 
 namespace isobar {
 namespace {
 
-// Far below the mean square 1/d of a vector on the sphere.
+// Much smaller than the mean square 1/d of a vector on the sphere.
 constexpr double eps = 1e-20;
 
 Tensor on_sphere(const Tensor& x) {
@@ -15,7 +16,7 @@ Tensor on_sphere(const Tensor& x) {
   return rms_norm(x, {width}, {}, eps) / std::sqrt(static_cast<double>(width));
 }
 
-// A step from h towards y, along the sphere.
+// A step on the sphere from h towards y.
 Tensor towards(const Tensor& h, const Tensor& y, LearnedScale& rate) {
   return on_sphere(h + rate(on_sphere(y) - h));
 }
@@ -88,9 +89,9 @@ void NGPTBlock::fields(Fields& f) {
 
 NGPT::NGPT(const NGPTConfig& chosen, const Rng& rng)
     : config(checked(chosen)),
-      embed_tokens(config.vocabulary, config.n_embd, rng.split("embed_tokens")),
-      lm_head(matrix(config.n_embd, config.vocabulary, rng.split("lm_head"))),
-      logit_scale(config.vocabulary, 1, over_root(config.n_embd)) {
+      embed_tokens(config.vocab_size, config.n_embd, rng.split("embed_tokens")),
+      lm_head(matrix(config.n_embd, config.vocab_size, rng.split("lm_head"))),
+      logit_scale(config.vocab_size, 1, over_root(config.n_embd)) {
   for (int64_t i = 0; i < config.n_layer; ++i)
     blocks.emplace_back(config, rng.split(fmt::format("blocks.{}", i)));
   for (const NamedModule& part : named_modules(*this))
@@ -100,10 +101,10 @@ NGPT::NGPT(const NGPTConfig& chosen, const Rng& rng)
   normalize_weights(*this);
 }
 
-Tensor NGPT::forward(const Tensor& symbols) {
-  check(symbols.ndim() == 2 && symbols.size(1) <= config.block_size,
-        "ngpt: wanted symbols (B, T) with T up to {}, got {}", config.block_size, symbols.shape());
-  Tensor h = embed_tokens(symbols);
+Tensor NGPT::forward(const Tensor& tokens) {
+  check(tokens.ndim() == 2 && tokens.size(1) <= config.block_size,
+        "ngpt: wanted tokens (B, T) with T up to {}, got {}", config.block_size, tokens.shape());
+  Tensor h = embed_tokens(tokens);
   for (NGPTBlock& block : blocks) h = block(h);
   return logit_scale(lm_head(h));
 }
@@ -119,9 +120,9 @@ void normalize_weights(NGPT& model) {
   for (const NamedTensor& entry : named_parameters(model)) {
     if (entry.tensor.ndim() != 2) continue;
     Tensor weight = entry.tensor;
-    const bool writes = entry.name.ends_with("o_proj.weight") || entry.name.ends_with("down_proj.weight");
+    const bool columns = entry.name.ends_with("o_proj.weight") || entry.name.ends_with("down_proj.weight");
     const Tensor values = weight.detach();
-    assign(weight, writes ? transpose(on_sphere(transpose(values))) : on_sphere(values));
+    assign(weight, columns ? transpose(on_sphere(transpose(values))) : on_sphere(values));
   }
 }
 

@@ -1,9 +1,9 @@
 // NGPT: a decoder-only Transformer whose vectors all lie on the unit sphere (nGPT, Loshchilov et al. 2024,
-// arXiv 2410.01131, sections 2 and 3). N(x) = x / |x| over the last dimension, d the width, D = d / n_head;
+// arXiv 2410.01131, sections 2 and 3). N(x) = x / |x| over the last dimension, d = n_embd, D = d / n_head;
 // a, s_qk, s_u, s_v, s_z are learned vectors:
 //
-//   block     h ← N(h + |a| (N(attention(h)) − h)), then the same with the mlp and an a of its own
-//   attention logits √D q·k with q = N(rope(q_proj(h))) · s_qk, k alike; no softcap
+//   block     h ← N(h + |a| (N(attention(h)) − h)), then the same with the mlp and another a
+//   attention logits √D q·k with q = N(rope(q_proj(h))) · s_qk, k likewise; no softcap
 //   mlp       down_proj(silu(s_v √d gate_proj(h)) · s_u up_proj(h))
 //   model     s_z · lm_head(h)
 //
@@ -19,7 +19,7 @@
 namespace isobar {
 
 struct NGPTConfig {
-  int64_t vocabulary = 6400;
+  int64_t vocab_size = 6400;
   int64_t block_size = 512;
   int64_t n_layer = 8;
   int64_t n_head = 8;
@@ -28,8 +28,9 @@ struct NGPTConfig {
   double rope_base = 1e4;
 };
 
-// x · s, or x · |s|. The parameter starts at `stored` and counts `initial / stored` times: an optimizer whose
-// steps have a fixed size, such as Adam, so moves s in proportion.
+// x · s, or x · |s|, with s = weight · initial / stored. The weight starts at `stored`, so s starts at
+// `initial`. The factor sets the size of steps in s for an optimizer with steps of fixed size, such as Adam
+// (section 2.5).
 struct LearnedScale : Module {
   Tensor weight;
   double factor;
@@ -44,7 +45,7 @@ struct LearnedScale : Module {
   void fields(Fields& f) override { f("weight", weight); }
 };
 
-// Starts with a = 0.05.
+// Both a start at 0.05.
 struct NGPTBlock : Module {
   int64_t n_head;
   double rope_base;
@@ -61,8 +62,8 @@ struct NGPTBlock : Module {
   Tensor feed_forward(const Tensor& h);
 };
 
-// Indices (B, T), T ≤ block_size → logits (B, T, vocabulary). Weights start as N(0, 1/d), normalized. Throws
-// Error where n_embd is no even multiple of n_head.
+// Tokens (B, T), i32 or i64, T ≤ block_size → logits (B, T, vocab_size). Weights start as N(mean 0, variance
+// 1/d), then normalized. Throws Error unless n_embd is an even multiple of n_head.
 struct NGPT : Module {
   NGPTConfig config;
   Embedding embed_tokens;
@@ -71,12 +72,12 @@ struct NGPT : Module {
   LearnedScale logit_scale;
 
   NGPT(const NGPTConfig& chosen, const Rng& rng);
-  Tensor forward(const Tensor& symbols) override;
+  Tensor forward(const Tensor& tokens) override;
   void fields(Fields& f) override;
 };
 
-// Divides every matrix's vectors along the width by their length: rows, or columns where the matrix writes to
-// the stream (o_proj, down_proj).
+// Divides the vectors of length n_embd in every matrix by their norm: the rows, or the columns of o_proj and
+// down_proj, whose outputs are added to h.
 void normalize_weights(NGPT& model);
 
 }  // namespace isobar

@@ -20,6 +20,7 @@
 #include "language_model.h"
 #include "layer_norm.h"
 #include "linear.h"
+#include "model.h"
 #include "module.h"
 #include "ngpt.h"
 #include "norm.h"

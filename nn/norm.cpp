@@ -15,7 +15,7 @@
 namespace isobar {
 namespace {
 
-// Filled by register_norm() before main() and only read after.
+// Written by register_norm() before main(), only read afterwards.
 std::map<std::string, NormMaker, std::less<>>& registered() {
   static std::map<std::string, NormMaker, std::less<>> makers;
   return makers;

@@ -6,6 +6,7 @@
 
 #include "../core/kernels/moments.h"
 #include "../core/norm_of.h"
+#include "model.h"
 
 namespace isobar {
 namespace {
@@ -23,11 +24,11 @@ double distance(const Tensor& x, const Tensor& y) {
 }  // namespace
 
 Moments moments_of(const Tensor& x) {
-  const Tensor packed = contiguous(x.detach());
+  const Tensor whole = contiguous(x.detach());
   return dispatch_float("moments", x.dtype(), [&]<class T>() {
     const auto n = static_cast<double>(x.numel());
-    const auto [mean, squares] = kernels::mean_and_squares(packed.numel(), packed.data<T>());
-    const double sum_of_squares = kernels::sum_of_squares(packed.numel(), packed.data<T>());
+    const auto [mean, squares] = kernels::mean_and_squares(whole.numel(), whole.data<T>());
+    const double sum_of_squares = kernels::sum_of_squares(whole.numel(), whole.data<T>());
     return Moments{.mean = mean,
                    .std = x.numel() > 1 ? std::sqrt(squares / (n - 1)) : nothing_seen,
                    .rms = std::sqrt(sum_of_squares / n),

@@ -1,8 +1,8 @@
-// Observation: std, mean, rms and gradient norm of every module's output, without a line in any layer.
+// Observation: std, mean, rms and gradient norm of every module's output, without changes to any layer.
 //
 //   Probe probe;
 //   {
-//     Watch watch(model, probe);       // attaches; detaches when it goes out of scope
+//     Watch watch(model, probe);       // attaches the probe; detaches it at the end of the scope
 //     Tape tape;
 //     Tensor loss = cross_entropy(model(x), y);
 //     tape.backward(loss);
@@ -19,8 +19,8 @@
 
 namespace isobar {
 
-// Sees a watched module's output going forward and its gradient coming back. Called outside of recording. The
-// gradient is that of this one use of the output, complete by the time it is shown.
+// Receives a watched module's output in forward and its gradient in backward. Nothing that it computes is
+// recorded. The gradient is that of this call's output, summed over all uses.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -28,14 +28,14 @@ class Observer {
   virtual void on_output_gradient(const Module& module, const Tensor& dy) = 0;
 };
 
-// Mean, sample std (n − 1), root mean square and Frobenius norm over all elements; sums in double, variance
-// in two passes. Throws Error for integers.
+// Mean, sample std (n − 1; NaN for n = 1), root mean square and Frobenius norm over all elements; sums in
+// double, variance in two passes. Throws Error for integers.
 struct Moments {
   double mean = 0, std = 0, rms = 0, norm = 0;
 };
 Moments moments_of(const Tensor& x);
 
-// What a Probe keeps of one module. NaN where nothing was seen, and for an output of integers.
+// A Probe's measurements of one module. NaN where nothing was seen, and for an output of integers.
 struct ModuleSignal {
   std::string path;
   std::string type;
@@ -43,7 +43,7 @@ struct ModuleSignal {
   double gradient_norm;  // Frobenius norm of the gradient of the output
 };
 
-// What a Probe keeps of one parameter; all norms are Frobenius norms. NaN where nothing was seen.
+// A Probe's measurements of one parameter; all norms are Frobenius norms. NaN where nothing was seen.
 struct WeightSignal {
   std::string name;
   double norm;           // of the values before the step
@@ -51,16 +51,16 @@ struct WeightSignal {
   double update_ratio;   // |after − before| / |before|
 };
 
-// Keeps the last output's moments and gradient norm per module path. A module called several times in one
-// step keeps the last call.
+// Measures the moments and gradient norm of every module's output, by path. Of several calls of one module it
+// keeps the last call.
 class Probe : public Observer {
  public:
   void on_output(const Module& module, const Tensor& y) override;
   void on_output_gradient(const Module& module, const Tensor& dy) override;
 
-  // Between backward and step (and before clipping): gradient norms, and a copy of the values.
+  // Call it after backward and before clipping and step: takes gradient norms and a copy of the values.
   void before_step(HasFields& model);
-  // After step: update ratios against the copy. Throws Error when before_step has not seen the same
+  // Call it after step: computes update ratios against the copy. Throws Error unless before_step saw the same
   // parameters.
   void after_step(HasFields& model);
 
@@ -73,7 +73,7 @@ class Probe : public Observer {
  private:
   struct Entry {
     size_t index;
-    bool awaits_gradient;  // of the last call, which is the first to come back
+    bool awaits_gradient;  // of the last call: its gradient arrives first in backward
   };
 
   std::vector<ModuleSignal> signals_;
@@ -82,15 +82,15 @@ class Probe : public Observer {
   std::vector<Tensor> values_before_;
 };
 
-// The link between a module and its observers. It outlives either: the module may move or end while it is
-// watched, and before its gradient comes back.
+// The link between a module and its observers, shared by the module, its watches and the tape: the module may
+// be moved or destroyed while it is watched, or before its gradient is computed.
 struct Observation {
-  Module* module;  // null once it has ended
+  Module* module;  // null after the module is destroyed
   std::vector<Observer*> observers;
 };
 
-// Attaches an observer to every module of a model and assigns paths; detaches when destroyed. Of several
-// watches on one model each observer sees everything.
+// Attaches an observer to every module of a model and assigns paths; detaches it when destroyed. Several
+// watches may be on one model; each observer sees every module.
 class Watch {
  public:
   Watch(HasFields& model, Observer& observer);

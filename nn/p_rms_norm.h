@@ -7,11 +7,12 @@
 namespace isobar {
 
 struct PRMSNormOptions {
-  double p = 0.0625;  // share of the elements that are measured, in (0, 1]
+  double p = 0.0625;  // fraction of the elements that are measured, in (0, 1]
   double eps = 1e-5;
 };
 
-// y = x / √(mean of x² over the first ⌊d p⌋ elements + eps) · weight; weight (1) has normalized_shape.
+// y = x / √(mean of x² over the first ⌊d p⌋ elements + eps) · weight. weight starts at 1, of
+// normalized_shape. Throws Error if p selects no element.
 struct PRMSNorm : Module {
   double eps;
   int64_t measured;  // ⌊d p⌋

@@ -1,4 +1,4 @@
-// Placement: where a residual block has its norm N, f being the block's branch.
+// Placement: the position of the norm N in a residual block with branch f.
 //
 //   none   y = x + f(x)
 //   pre    y = x + f(N(x))      the identity path is free of norms (Xiong et al. 2020)
@@ -17,7 +17,7 @@ inline const Choices& placement_names() {
   return names;
 }
 
-// Throws Error for any other text.
+// Throws Error for any other name.
 inline Placement placement_from_name(std::string_view name) {
   if (name == "none") return Placement::none;
   if (name == "pre") return Placement::pre;

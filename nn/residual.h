@@ -1,4 +1,4 @@
-// Residual: a branch f beside an identity path (He et al. 2016), with or without a norm; see placement.h.
+// Residual: y = x + f(x) for a branch f (He et al. 2016), with or without a norm; see placement.h.
 //
 //   Residual block(std::make_unique<Sequential>(Linear(64, 64, rng), ReLU()), Placement::pre,
 //                  std::make_unique<RMSNorm>(64));
@@ -11,9 +11,9 @@
 
 namespace isobar {
 
-// f must keep the shape of its input. Its parts are named "body" and "norm".
+// f must preserve the shape of its input. The parts are named "body" and "norm".
 struct Residual : Module {
-  std::unique_ptr<Module> body, norm;  // norm is null exactly where placement is none
+  std::unique_ptr<Module> body, norm;  // norm is null for Placement::none only
   Placement placement;
 
   explicit Residual(std::unique_ptr<Module> branch, Placement where = Placement::none,

@@ -10,7 +10,8 @@ struct RMSNormOptions {
   bool elementwise_affine = true;
 };
 
-// The mean square is taken over all of normalized_shape, the last dimensions of x; weight (1) has that shape.
+// The mean square is taken over all of normalized_shape, the last dimensions of x; weight starts at 1, of
+// that shape.
 struct RMSNorm : Module {
   Shape normalized_shape;
   double eps;

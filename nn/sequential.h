@@ -1,4 +1,4 @@
-// Sequential: modules one after the other.
+// Sequential: modules in sequence, each applied to the output of the one before.
 //
 //   Sequential mlp(Linear(784, 256, rng.split("0")), ReLU(), Linear(256, 10, rng.split("2")));
 //   mlp.add(std::make_unique<Softcap>(30));
@@ -13,7 +13,7 @@
 
 namespace isobar {
 
-// Parts are named "0", "1", … as in PyTorch. Without parts, y = x.
+// The parts are named "0", "1", … as in PyTorch. Without parts, y = x.
 struct Sequential : Module {
   std::vector<std::unique_ptr<Module>> parts;
 

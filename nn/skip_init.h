@@ -1,5 +1,5 @@
-// SkipInit and ReZero: residual branches under a trainable scalar that starts at or near zero, so that a deep
-// stack starts as the identity and needs no norm.
+// SkipInit and ReZero: residual branches multiplied by a trainable scalar that starts at or near zero. A deep
+// network then starts as the identity and needs no norm.
 #pragma once
 
 #include <memory>

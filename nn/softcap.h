@@ -1,4 +1,4 @@
-// Softcap: y = cap · tanh(x / cap), which keeps |y| below cap (Gemma 2).
+// Softcap: y = cap · tanh(x / cap), so |y| < cap (Gemma 2).
 #pragma once
 
 #include "module.h"

@@ -2,7 +2,7 @@
 
 namespace isobar {
 
-TransformerBlock::TransformerBlock(int64_t width, std::unique_ptr<Module> attention_part,
+TransformerBlock::TransformerBlock(int64_t n_embd, std::unique_ptr<Module> attention_part,
                                    std::unique_ptr<Module> feed_forward_part,
                                    const TransformerBlockOptions& options)
     : self_attn(std::move(attention_part)),
@@ -12,8 +12,8 @@ TransformerBlock::TransformerBlock(int64_t width, std::unique_ptr<Module> attent
   check(self_attn != nullptr && mlp != nullptr, "transformer_block: {} is null; wanted a module",
         self_attn == nullptr ? "self_attn" : "mlp");
   const std::string norm = placement == Placement::none ? "none" : options.norm;
-  input_layernorm = make_norm(norm, width, options.norm_options);
-  post_attention_layernorm = make_norm(norm, width, options.norm_options);
+  input_layernorm = make_norm(norm, n_embd, options.norm_options);
+  post_attention_layernorm = make_norm(norm, n_embd, options.norm_options);
 }
 
 template <class Body>
@@ -29,7 +29,8 @@ Tensor TransformerBlock::forward(const Tensor& x) {
 Tensor TransformerBlock::operator()(const Tensor& x, KeyValues& past) {
   return call([&] {
     auto* const caching = dynamic_cast<CachingAttention*>(self_attn.get());
-    check(caching != nullptr, "transformer_block: {} keeps no keys and values; wanted GroupedQueryAttention",
+    check(caching != nullptr,
+          "transformer_block: wanted attention with a key/value cache, such as GroupedQueryAttention, got {}",
           self_attn->type_name());
     const Tensor h = branch(x, *input_layernorm, [&](const Tensor& y) { return (*caching)(y, past); });
     return branch(h, *post_attention_layernorm, *mlp);

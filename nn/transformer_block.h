@@ -1,4 +1,5 @@
-// TransformerBlock: attention and a feed-forward part, each a residual branch; the names are Llama's.
+// TransformerBlock: an attention layer and a feed-forward layer, each in a residual branch. The names are
+// Llama's.
 //
 //   pre    h = x + self_attn(input_layernorm(x));   y = h + mlp(post_attention_layernorm(h))
 //   post   h = input_layernorm(x + self_attn(x));   y = post_attention_layernorm(h + mlp(h))
@@ -19,18 +20,18 @@ struct TransformerBlockOptions {
   double dropout = 0;  // on the output of each branch
 };
 
-// x (B, T, width) → (B, T, width). The parts decide what attention and feed-forward are.
+// x (B, T, n_embd) → (B, T, n_embd). The caller supplies the attention and the feed-forward layer.
 struct TransformerBlock : Module {
   std::unique_ptr<Module> input_layernorm, self_attn, post_attention_layernorm, mlp;
   Dropout dropout;
   Placement placement;
 
-  TransformerBlock(int64_t width, std::unique_ptr<Module> attention_part,
+  TransformerBlock(int64_t n_embd, std::unique_ptr<Module> attention_part,
                    std::unique_ptr<Module> feed_forward_part, const TransformerBlockOptions& options = {});
   Tensor forward(const Tensor& x) override;
   using Module::operator();
-  // The same after the tokens in `past`, to which x's are added. Throws Error unless self_attn is a
-  // CachingAttention.
+  // The same for x after the tokens in `past`; the keys and values of x are appended to it. Throws Error
+  // unless self_attn is a CachingAttention.
   Tensor operator()(const Tensor& x, KeyValues& past);
   void fields(Fields& f) override;
 

@@ -23,7 +23,7 @@ Batch batch_of(int64_t rows) { return {Rng(2).integers({rows, 8}, 11), Rng(3).in
 
 LanguageModel small_model(double dropout = 0) {
   return LanguageModel(
-      {.vocabulary = 11, .block_size = 8, .n_layer = 2, .n_head = 2, .n_embd = 16, .dropout = dropout},
+      {.vocab_size = 11, .block_size = 8, .n_layer = 2, .n_head = 2, .n_embd = 16, .dropout = dropout},
       Rng(1));
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("each piece draws dropout masks of its own, the same ones again for th
 
 TEST_CASE("a batch that cannot be cut into equal pieces is refused, and bad numbers in any piece are named") {
   LanguageModel model(
-      {.vocabulary = 11, .block_size = 8, .n_layer = 1, .n_head = 2, .n_embd = 16, .tie_embeddings = false},
+      {.vocab_size = 11, .block_size = 8, .n_layer = 1, .n_head = 2, .n_embd = 16, .tie_embeddings = false},
       Rng(1));
   CHECK(message_of([&] { gradients_of(model, batch_of(4), Rng(1), {.accumulation_steps = 3}); }) ==
         "gradients_of: wanted 3 equal pieces of a batch, got 4 rows");

@@ -22,16 +22,16 @@ const Json& fixture() {
   return file;
 }
 
-BpeTokenizer trained_on(std::string_view text, int64_t vocabulary_size,
+BpeTokenizer trained_on(std::string_view text, int64_t vocab_size,
                         std::vector<std::string> specials = {"<|endoftext|>"}) {
   WordCounts counts;
   counts.add({text});
-  return train_bpe(counts, {.vocabulary_size = vocabulary_size, .specials = std::move(specials)});
+  return train_bpe(counts, {.vocab_size = vocab_size, .specials = std::move(specials)});
 }
 
 const BpeTokenizer& of_fixture() {
   static const BpeTokenizer tokenizer =
-      trained_on(fixture()["text"].get_ref<const std::string&>(), fixture()["vocabulary_size"]);
+      trained_on(fixture()["text"].get_ref<const std::string&>(), fixture()["vocab_size"]);
   return tokenizer;
 }
 
@@ -54,7 +54,7 @@ std::string random_bytes(uint64_t seed) {
 TEST_CASE("BPE learns the merges that counting every pair anew gives") {
   const auto wanted = fixture()["merges"].get<std::vector<BpeTokenizer::Pair>>();
   CHECK(of_fixture().merges() == wanted);
-  CHECK(of_fixture().vocabulary_size() == fixture()["vocabulary_size"]);
+  CHECK(of_fixture().vocab_size() == fixture()["vocab_size"]);
 }
 
 TEST_CASE("BPE encodes as merge after merge over each word does") {
@@ -98,12 +98,12 @@ TEST_CASE("BPE counts a text in pieces as the whole") {
   for (size_t begin = 0; begin < text.size(); begin += 5)
     feed.add(std::string_view(text).substr(begin, 5), begin + 5 >= text.size(),
              [&](const TextPart& part) { return counts.add(part); });
-  CHECK(train_bpe(counts, {.vocabulary_size = 461}).merges() == of_fixture().merges());
+  CHECK(train_bpe(counts, {.vocab_size = 461}).merges() == of_fixture().merges());
 }
 
 TEST_CASE("BPE never makes a special token of a text, but knows its own") {
   const BpeTokenizer& tokenizer = of_fixture();
-  const int32_t special = static_cast<int32_t>(tokenizer.vocabulary_size()) - 1;
+  const int32_t special = static_cast<int32_t>(tokenizer.vocab_size()) - 1;
   const Tokens spelled = tokenizer.encode("<|endoftext|>");
   CHECK(std::find(spelled.begin(), spelled.end(), special) == spelled.end());
   CHECK(tokenizer.decode(spelled) == "<|endoftext|>");

@@ -9,6 +9,7 @@
 #include "../autograd/tape.h"
 #include "../nn/grouped_query_attention.h"
 #include "../nn/language_model.h"
+#include "../nn/model.h"
 #include "../nn/observe.h"
 #include "../nn/residual.h"
 #include "../nn/sequential.h"
@@ -188,7 +189,7 @@ TEST_CASE("null parts are refused where they are given") {
 }
 
 TEST_CASE("a language model's loss has the scopes of its parts and shows no loss as an output") {
-  LanguageModel model({.vocabulary = 4096, .block_size = 8, .n_layer = 1, .n_head = 2, .n_embd = 8}, Rng(1));
+  LanguageModel model({.vocab_size = 4096, .block_size = 8, .n_layer = 1, .n_head = 2, .n_embd = 8}, Rng(1));
   REQUIRE(model.fuses_loss());
   Notes notes;
   const Watch watch(model, notes);
@@ -201,7 +202,7 @@ TEST_CASE("a language model's loss has the scopes of its parts and shows no loss
 }
 
 TEST_CASE("cached attention goes through the same door") {
-  LanguageModel model({.vocabulary = 16, .block_size = 8, .n_layer = 2, .n_head = 2, .n_embd = 8}, Rng(1));
+  LanguageModel model({.vocab_size = 16, .block_size = 8, .n_layer = 2, .n_head = 2, .n_embd = 8}, Rng(1));
   Notes notes;
   const Watch watch(model, notes);
   KeyValueCache cache;

@@ -13,6 +13,7 @@
 #include "../experiments/harness/settings.h"
 #include "../experiments/lm/checkpoint_folder.h"
 #include "../experiments/lm/train.h"
+#include "../nn/model.h"
 #include "message_of.h"
 #include "program.h"
 
@@ -34,7 +35,7 @@ LmConfig small_config() {
 struct Trained {
   LmConfig config = small_config();
   std::shared_ptr<const Tokenizer> tokenizer = std::make_shared<CharTokenizer>("hello \xff ß");
-  LanguageModel model{config.model(tokenizer->vocabulary_size()), Rng(1)};
+  LanguageModel model{config.model(tokenizer->vocab_size()), Rng(1)};
   AdamW optimizer{decay_matrices_only(model), adam_w_options(config)};
 
   Trained() {
@@ -185,7 +186,7 @@ TEST_CASE("a checkpoint that is cut or changed anywhere is one clear error") {
     refused(whole.substr(0, length));
   }
   CHECK(refused(whole.substr(0, 1000)).find("cut short") != std::string::npos);
-  CHECK(refused(whole + '\0').find("bytes behind its header") != std::string::npos);
+  CHECK(refused(whole + '\0').find("bytes after its header") != std::string::npos);
   CHECK(refused("").find("is no isobar checkpoint") != std::string::npos);
   CHECK(refused(whole.substr(512)).find("is no isobar checkpoint") != std::string::npos);
   // Every bit of the header counts, and any of the content.

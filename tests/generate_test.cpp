@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "../nn/model.h"
 #include "message_of.h"
 
 using namespace isobar;
@@ -33,7 +34,7 @@ void check_chances(const std::vector<double>& of, const Sampling& sampling,
 
 LanguageModel small_model(int64_t block_size) {
   return LanguageModel(
-      {.vocabulary = 7, .block_size = block_size, .n_layer = 2, .n_head = 2, .n_embd = 16, .init_std = 0.3},
+      {.vocab_size = 7, .block_size = block_size, .n_layer = 2, .n_head = 2, .n_embd = 16, .init_std = 0.3},
       Rng(1));
 }
 
@@ -96,7 +97,7 @@ TEST_CASE("settings without meaning and logits that are not finite are refused")
 
 TEST_CASE("a drawn token has the chance that chances() gives it") {
   // All weights zero: every token is equally likely.
-  LanguageModel model({.vocabulary = 6, .block_size = 8, .n_layer = 1, .n_head = 2, .n_embd = 8}, Rng(1));
+  LanguageModel model({.vocab_size = 6, .block_size = 8, .n_layer = 1, .n_head = 2, .n_embd = 8}, Rng(1));
   for (Tensor& w : parameters(model)) assign(w, zeros(w.shape()));
   const std::vector<int32_t> tokens = generate(model, {0}, 4000, {.tokens = 5, .top_k = 4}, Rng(2));
   CHECK(tokens.size() == 4001);

@@ -118,7 +118,7 @@ TEST_CASE("a small language model loses what it lost when this line was written"
   const Rng rng(3);
   const std::vector<int32_t> text = MarkovSource().generate(10'000, rng.split("text"));
   const TokenDataset data(text, 16, "text");
-  LanguageModel model({.vocabulary = MarkovSource::symbols,
+  LanguageModel model({.vocab_size = MarkovSource::symbols,
                        .block_size = 16,
                        .n_layer = 2,
                        .n_head = 2,

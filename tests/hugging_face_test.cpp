@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "../nn/model.h"
 #include "message_of.h"
 #include "program.h"
 
@@ -20,7 +21,7 @@ std::string name_of(Layout layout) { return layout == Layout::llama ? "tiny_llam
 
 // Small models with every weight away from its initial value, which would hide a mix-up of norms and biases.
 LanguageModel tiny(Layout layout) {
-  LanguageModelConfig config{.vocabulary = 13,
+  LanguageModelConfig config{.vocab_size = 13,
                              .block_size = 10,
                              .n_layer = 2,
                              .n_head = 4,
@@ -118,7 +119,7 @@ TEST_CASE("export after import gives the same file, bit for bit") {
 }
 
 TEST_CASE("biases that a GPT-2 must have and ours has not are zeros; a tied head is written once") {
-  LanguageModel model({.vocabulary = 5,
+  LanguageModel model({.vocab_size = 5,
                        .block_size = 4,
                        .n_layer = 1,
                        .n_head = 2,
@@ -214,7 +215,7 @@ TEST_CASE("a model that a layout has no words for is not exported") {
         "layout gpt2: wanted --norm layernorm, the model has rmsnorm");
   CHECK(message_of([&] { to_hugging_face(gpt2, Layout::llama); }) ==
         "layout llama: wanted --norm rmsnorm, the model has layernorm");
-  LanguageModel normed({.vocabulary = 5, .n_layer = 1, .n_head = 2, .n_embd = 8, .qk_norm = true}, Rng(1));
+  LanguageModel normed({.vocab_size = 5, .n_layer = 1, .n_head = 2, .n_embd = 8, .qk_norm = true}, Rng(1));
   CHECK(message_of([&] { to_hugging_face(normed, Layout::llama); }) ==
         "layout llama: wanted --qk_norm false, the model has true");
   CHECK(message_of([] { layout_from_name("bert"); }) == "layout: wanted llama or gpt2, got 'bert'");

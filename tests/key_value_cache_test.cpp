@@ -12,10 +12,10 @@ using namespace isobar;
 
 namespace {
 
-constexpr int64_t block_size = 12, vocabulary = 11;
+constexpr int64_t block_size = 12, vocab_size = 11;
 
 LanguageModelConfig config_of(Positions positions) {
-  return {.vocabulary = vocabulary,
+  return {.vocab_size = vocab_size,
           .block_size = block_size,
           .n_layer = 3,
           .n_head = 4,
@@ -49,18 +49,18 @@ std::vector<Case> cases() {
 }  // namespace
 
 TEST_CASE("logits with a key/value cache are those without, however the text is cut") {
-  const Tensor symbols = Rng(2).integers({2, block_size}, vocabulary);
+  const Tensor tokens = Rng(2).integers({2, block_size}, vocab_size);
   for (const Case& one : cases()) {
     CAPTURE(one.name);
     LanguageModel model(one.config, Rng(1));
-    const std::vector<float> whole = model(symbols).to_vector<float>();
+    const std::vector<float> whole = model(tokens).to_vector<float>();
     for (const std::vector<int64_t>& pieces :
          {std::vector<int64_t>{12}, {5, 7}, {3, 1, 1, 4, 1, 2}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}) {
       KeyValueCache cache;
       std::vector<Tensor> logits;
       for (const int64_t length : pieces) {
         const int64_t begin = cache.length;
-        logits.push_back(model(slice(symbols, 1, begin, begin + length), cache));
+        logits.push_back(model(slice(tokens, 1, begin, begin + length), cache));
         CHECK(cache.length == begin + length);
       }
       const std::vector<float> joined = concat(logits, 1).to_vector<float>();
@@ -74,15 +74,15 @@ TEST_CASE("logits with a key/value cache are those without, however the text is 
 
 TEST_CASE("a cache that is read whole at once gives the same bits as no cache") {
   LanguageModel model(config_of(Positions::rope), Rng(1));
-  const Tensor symbols = Rng(2).integers({1, block_size}, vocabulary);
+  const Tensor tokens = Rng(2).integers({1, block_size}, vocab_size);
   KeyValueCache cache;
-  CHECK(model(symbols, cache).to_vector<float>() == model(symbols).to_vector<float>());
+  CHECK(model(tokens, cache).to_vector<float>() == model(tokens).to_vector<float>());
 }
 
 TEST_CASE("caches of two texts do not know each other") {
   LanguageModel model(config_of(Positions::rope), Rng(1));
-  const Tensor a = Rng(2).integers({1, 4}, vocabulary), b = Rng(3).integers({1, 4}, vocabulary);
-  const Tensor next = Rng(4).integers({1, 1}, vocabulary);
+  const Tensor a = Rng(2).integers({1, 4}, vocab_size), b = Rng(3).integers({1, 4}, vocab_size);
+  const Tensor next = Rng(4).integers({1, 1}, vocab_size);
   KeyValueCache alone, first, second;
   model(a, alone);
   const std::vector<float> wanted = model(next, alone).to_vector<float>();
@@ -99,7 +99,7 @@ TEST_CASE("a full cache takes no more, and a block without keys takes none") {
   CHECK(message_of([&] {
           model(zeros({1, 2}, Dtype::i64), cache);
         }) ==
-        "language_model: wanted symbols (B, T) with T up to 1 after the 11 in the cache, got [1, 2]; begin a "
+        "language_model: wanted tokens (B, T) with T up to 1 after the 11 in the cache, got [1, 2]; start a "
         "new "
         "cache with the last tokens");
   TransformerBlock block(8, std::make_unique<MultiheadAttention>(8, 2, Rng(1)),
@@ -107,15 +107,15 @@ TEST_CASE("a full cache takes no more, and a block without keys takes none") {
   KeyValues none;
   CHECK(message_of([&] {
           block(zeros({1, 1, 8}), none);
-        }) == "transformer_block: MultiheadAttention keeps no keys and values; wanted GroupedQueryAttention");
+        }) ==
+        "transformer_block: wanted attention with a key/value cache, such as GroupedQueryAttention, got "
+        "MultiheadAttention");
 }
 
 TEST_CASE("attention that is not causal, which is the default, takes no cache") {
   GroupedQueryAttention layer(8, 2, Rng(1));
   KeyValues past;
-  CHECK(
-      message_of([&] {
-        layer(zeros({1, 3, 8}), past);
-      }) ==
-      "attention: keys and values are kept for causal attention only; build the layer with {.causal = true}");
+  CHECK(message_of([&] {
+          layer(zeros({1, 3, 8}), past);
+        }) == "attention: a key/value cache needs causal attention; build the layer with {.causal = true}");
 }

@@ -20,7 +20,7 @@ int count_of_type(HasFields& model, const std::string& type) {
 }
 
 LanguageModelConfig small(const std::string& norm, Positions positions) {
-  return {.vocabulary = 11,
+  return {.vocab_size = 11,
           .block_size = 8,
           .n_layer = 2,
           .n_head = 4,
@@ -52,7 +52,7 @@ TEST_CASE("QK-norm gives 33 RMSNorms") {
 
 TEST_CASE("nanoGPT's published CPU setting has 804,096 parameters, 0.80 M without the positions") {
   // 65·128 + 64·128 + 4 (2·128 + 4·128² + 2·4·128²) + 128, tied embeddings, no biases.
-  LanguageModel model({.vocabulary = 65,
+  LanguageModel model({.vocab_size = 65,
                        .block_size = 64,
                        .n_layer = 4,
                        .n_head = 4,
@@ -129,7 +129,7 @@ TEST_CASE("without positions in its input, the model tells the order of earlier 
 }
 
 TEST_CASE("at the start every symbol is about equally likely: the loss is near ln V") {
-  LanguageModel model({.vocabulary = 50, .block_size = 16, .n_layer = 2, .n_head = 2, .n_embd = 32}, Rng(1));
+  LanguageModel model({.vocab_size = 50, .block_size = 16, .n_layer = 2, .n_head = 2, .n_embd = 32}, Rng(1));
   const Tensor symbols = Rng(2).integers({8, 16}, 50), next = Rng(3).integers({8, 16}, 50);
   // Logits of a normalized stream (rms 1, 32 wide) against rows of std 0.02 have std 0.02 √32 = 0.11, which
   // adds 0.11²/2 to ln V, and over 128 targets a sampling error of 0.01.
@@ -178,6 +178,6 @@ TEST_CASE("configurations that cannot work are refused") {
                        "language_model: wanted ffn swiglu, gelu, gelu_tanh, relu or relu2, got tanh", Error);
   config = small("rmsnorm", Positions::rope);
   config.n_embd = 0;
-  CHECK_THROWS_WITH_AS(LanguageModel(config, Rng(1)), doctest::Contains("language_model: wanted vocabulary"),
+  CHECK_THROWS_WITH_AS(LanguageModel(config, Rng(1)), doctest::Contains("language_model: wanted vocab_size"),
                        Error);
 }

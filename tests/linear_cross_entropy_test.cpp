@@ -128,7 +128,7 @@ TEST_CASE("a vocabulary of 50,257 takes 2048 rows through a third of what the lo
 TEST_CASE("a language model's fused loss is cross_entropy of its logits, with and without a tape") {
   for (const bool tied : {true, false}) {
     CAPTURE(tied);
-    LanguageModel model({.vocabulary = LanguageModel::large_vocabulary,
+    LanguageModel model({.vocab_size = LanguageModel::large_vocabulary,
                          .block_size = 8,
                          .n_layer = 1,
                          .n_head = 2,
@@ -152,7 +152,7 @@ TEST_CASE("a language model's fused loss is cross_entropy of its logits, with an
 }
 
 TEST_CASE("a fused loss that is not finite is named as its op, in lm_head") {
-  LanguageModel model({.vocabulary = LanguageModel::large_vocabulary,
+  LanguageModel model({.vocab_size = LanguageModel::large_vocabulary,
                        .block_size = 8,
                        .n_layer = 1,
                        .n_head = 2,

@@ -22,7 +22,7 @@ const std::string tiny =
 
 // A model whose keys are its queries: with QK-norm each place's logit with itself is |q|²/√D = √D.
 LanguageModel mirrored(bool qk_norm, double cap) {
-  LanguageModel model({.vocabulary = 7,
+  LanguageModel model({.vocab_size = 7,
                        .block_size = 6,
                        .n_layer = 2,
                        .n_head = 2,

@@ -14,7 +14,7 @@ Tensor integers(const Shape& shape) { return zeros(shape, Dtype::i64); }
 Tensor weight(const Shape& shape) { return ones(shape).set_trainable(); }
 
 LanguageModelConfig tiny() {
-  return {.vocabulary = 5, .block_size = 4, .n_layer = 1, .n_head = 2, .n_embd = 8};
+  return {.vocab_size = 5, .block_size = 4, .n_layer = 1, .n_head = 2, .n_embd = 8};
 }
 
 // `count` examples of one number.
@@ -103,7 +103,7 @@ std::vector<Misuse> of_layers() {
        [] {
          LanguageModel(tiny(), rng)(integers({1, 5}));
        },
-       "language_model: wanted symbols (B, T) with T up to 4, got [1, 5]"},
+       "language_model: wanted tokens (B, T) with T up to 4, got [1, 5]"},
       {"a word outside of the model's vocabulary",
        [] {
          LanguageModel(tiny(), rng)(tensor({1, 1}, std::vector<int64_t>{5}));

@@ -32,7 +32,7 @@ std::unique_ptr<Module> block(const TransformerBlockOptions& options) {
 }
 
 LanguageModelConfig llama() {
-  return {.vocabulary = 7,
+  return {.vocab_size = 7,
           .block_size = 6,
           .n_layer = 2,
           .n_head = 2,
@@ -43,7 +43,7 @@ LanguageModelConfig llama() {
 }
 
 LanguageModelConfig nano_gpt() {
-  return {.vocabulary = 7,
+  return {.vocab_size = 7,
           .block_size = 6,
           .n_layer = 2,
           .n_head = 2,
@@ -68,7 +68,7 @@ LanguageModelConfig everything_else() {
 }
 
 NGPTConfig ngpt() {
-  return {.vocabulary = 7, .block_size = 6, .n_layer = 2, .n_head = 2, .n_embd = 4, .hidden = 6};
+  return {.vocab_size = 7, .block_size = 6, .n_layer = 2, .n_head = 2, .n_embd = 4, .hidden = 6};
 }
 
 }  // namespace

@@ -269,13 +269,13 @@ TEST_CASE("a description is an indented tree") {
 }
 
 TEST_CASE("an error says in which module it happened") {
-  LanguageModel model({.vocabulary = 5, .block_size = 4, .n_layer = 2, .n_head = 2, .n_embd = 8}, Rng(1));
+  LanguageModel model({.vocab_size = 5, .block_size = 4, .n_layer = 2, .n_head = 2, .n_embd = 8}, Rng(1));
   const Tensor symbols = Rng(2).integers({1, 4}, 5);
   auto& mlp = dynamic_cast<SwiGLU&>(*model.blocks[1].mlp);
   mlp.down_proj.weight = zeros({8, 3}).set_trainable();
   CHECK_THROWS_WITH_AS(model(symbols), doctest::Contains("in blocks.1.mlp.down_proj: linear: "), Error);
   CHECK_THROWS_WITH_AS(model(zeros({1, 5}, Dtype::i64)),
-                       "language_model: wanted symbols (B, T) with T up to 4, got [1, 5]", Error);
+                       "language_model: wanted tokens (B, T) with T up to 4, got [1, 5]", Error);
 }
 
 TEST_CASE("the first call of a model gives its modules their paths") {
@@ -290,7 +290,7 @@ TEST_CASE("the first call of a model gives its modules their paths") {
 }
 
 TEST_CASE("tied tensors are one parameter, and stay tied through convert, load and a move") {
-  const LanguageModelConfig config{.vocabulary = 5, .block_size = 4, .n_layer = 1, .n_head = 1, .n_embd = 4};
+  const LanguageModelConfig config{.vocab_size = 5, .block_size = 4, .n_layer = 1, .n_head = 1, .n_embd = 4};
   LanguageModel original(config, Rng(1));
   LanguageModel model(std::move(original));
   convert(model, Dtype::f64);
@@ -366,7 +366,7 @@ TEST_CASE("constructors refuse settings that cannot work, and say why") {
   CHECK_THROWS_WITH_AS(GroupedQueryAttention(8, 4, rng, {.n_kv_head = 3}),
                        "attention: 4 query heads do not divide among 3 key/value heads", Error);
   CHECK_THROWS_WITH_AS(GroupedQueryAttention(6, 2, rng),
-                       doctest::Contains("wanted an even number a head, got 3"), Error);
+                       doctest::Contains("wanted an even number of channels per head, got 3"), Error);
   CHECK_THROWS_WITH_AS(GroupNorm(2, 5), "group_norm: 5 channels do not divide into 2 groups", Error);
   CHECK_THROWS_WITH_AS(DyISRU(4, {.c = -1}), "dyisru: wanted an initial C above 0, got -1", Error);
   CHECK_THROWS_WITH_AS(Softcap(0), "softcap: wanted a cap above 0, got 0", Error);

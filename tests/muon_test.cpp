@@ -7,6 +7,7 @@
 #include "../core/raw.h"
 #include "../core/rng.h"
 #include "../nn/init.h"
+#include "../nn/model.h"
 #include "../nn/module.h"
 #include "../optim/muon.h"
 #include "message_of.h"

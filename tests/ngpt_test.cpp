@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "../autograd/tape.h"
+#include "../nn/model.h"
 #include "../optim/optim.h"
 
 using namespace isobar;
@@ -15,7 +16,7 @@ using doctest::Approx;
 namespace {
 
 const NGPTConfig config{
-    .vocabulary = 7, .block_size = 6, .n_layer = 3, .n_head = 2, .n_embd = 8, .hidden = 12};
+    .vocab_size = 7, .block_size = 6, .n_layer = 3, .n_head = 2, .n_embd = 8, .hidden = 12};
 
 Tensor symbols() { return tensor<int32_t>({2, 5}, {0, 1, 2, 3, 4, 6, 5, 4, 3, 2}); }
 
@@ -76,5 +77,5 @@ TEST_CASE("nGPT names a shape that it cannot take") {
                        "ngpt: wanted n_embd to be an even multiple of n_head, got 8 and 3", Error);
   NGPT model(config, Rng(1));
   CHECK_THROWS_WITH_AS(model(zeros({2, 7}, Dtype::i32)),
-                       doctest::Contains("ngpt: wanted symbols (B, T) with T up to 6, got [2, 7]"), Error);
+                       doctest::Contains("ngpt: wanted tokens (B, T) with T up to 6, got [2, 7]"), Error);
 }

@@ -10,6 +10,7 @@
 #include "../core/raw.h"
 #include "../nn/activation.h"
 #include "../nn/linear.h"
+#include "../nn/model.h"
 #include "../nn/sequential.h"
 #include "../optim/optim.h"
 #include "message_of.h"

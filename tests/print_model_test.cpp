@@ -9,6 +9,7 @@
 #include "../autograd/tape.h"
 #include "../core/memory.h"
 #include "../core/raw.h"
+#include "../nn/model.h"
 #include "program.h"
 
 using namespace isobar;
@@ -51,7 +52,7 @@ TEST_CASE("train_lm --print-model counts the tokens of a token store") {
 
 TEST_CASE("parts of a model cost what the whole does") {
   for (const bool tied : {true, false}) {
-    LanguageModel model({.vocabulary = 32,
+    LanguageModel model({.vocab_size = 32,
                          .block_size = 256,
                          .n_layer = 2,
                          .n_head = 4,
@@ -93,7 +94,7 @@ TEST_CASE("parts of a model cost what the whole does") {
 }
 
 TEST_CASE("the bytes kept of one sequence are those that a tape holds of it") {
-  LanguageModel model({.vocabulary = 32, .block_size = 256, .n_layer = 2, .n_head = 4, .n_embd = 64}, Rng(1));
+  LanguageModel model({.vocab_size = 32, .block_size = 256, .n_layer = 2, .n_head = 4, .n_embd = 64}, Rng(1));
   const ModelCosts costs = costs_of(model);
   const Tensor symbols = zeros({1, 256}, Dtype::i64), next = raw::clone(symbols);
   const size_t before = memory::stats().bytes_in_use;
@@ -105,7 +106,7 @@ TEST_CASE("the bytes kept of one sequence are those that a tape holds of it") {
 }
 
 TEST_CASE("a block that is computed again keeps its input, and brings back what it kept") {
-  LanguageModel model({.vocabulary = 32, .block_size = 256, .n_layer = 3, .n_head = 4, .n_embd = 64}, Rng(1));
+  LanguageModel model({.vocab_size = 32, .block_size = 256, .n_layer = 3, .n_head = 4, .n_embd = 64}, Rng(1));
   const ModelCosts whole = costs_of(model);
   model.config.activation_checkpointing = true;
   const ModelCosts again = costs_of(model);
@@ -125,7 +126,7 @@ TEST_CASE("a block that is computed again keeps its input, and brings back what 
 }
 
 TEST_CASE("a fused loss keeps the gradient of what lm_head reads, not of logits") {
-  LanguageModel model({.vocabulary = 4096, .block_size = 256, .n_layer = 1, .n_head = 4, .n_embd = 64},
+  LanguageModel model({.vocab_size = 4096, .block_size = 256, .n_layer = 1, .n_head = 4, .n_embd = 64},
                       Rng(1));
   const ModelCosts costs = costs_of(model);
   CHECK(static_cast<double>(costs.loss_kept) == doctest::Approx(256 * 64 * 4).epsilon(0.05));

@@ -48,7 +48,7 @@ Step step_of(const std::vector<Tensor>& parameters, const std::function<Tensor()
 }
 
 LanguageModelConfig small() {
-  return {.vocabulary = 17, .block_size = 12, .n_layer = 3, .n_head = 4, .n_kv_head = 2, .n_embd = 32};
+  return {.vocab_size = 17, .block_size = 12, .n_layer = 3, .n_head = 4, .n_kv_head = 2, .n_embd = 32};
 }
 
 Tensor symbols() { return Rng(2).integers({3, 12}, 17); }

@@ -12,6 +12,7 @@
 #include "../nn/activation.h"
 #include "../nn/attention.h"
 #include "../nn/linear.h"
+#include "../nn/model.h"
 #include "../nn/sequential.h"
 #include "../optim/optim.h"
 #include "message_of.h"

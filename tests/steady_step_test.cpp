@@ -49,7 +49,7 @@ TEST_CASE("a language model's step needs no new storage from the third on, with 
   struct Variant {
     const char* norm;
     bool checkpointing;
-    int64_t vocabulary;
+    int64_t vocab_size;
   };
   for_thread_counts([] {
     for (const Variant& variant :
@@ -57,7 +57,7 @@ TEST_CASE("a language model's step needs no new storage from the third on, with 
           Variant{"rmsnorm", true, 17}, Variant{"rmsnorm", true, LanguageModel::large_vocabulary}}) {
       CAPTURE(variant.norm);
       CAPTURE(variant.checkpointing);
-      LanguageModel model({.vocabulary = variant.vocabulary,
+      LanguageModel model({.vocab_size = variant.vocab_size,
                            .block_size = 24,
                            .n_layer = 2,
                            .n_head = 4,

@@ -166,7 +166,7 @@ TEST_CASE("markov letters make a corpus whose tokens are the symbols") {
   const MarkovSource source;
   const auto tokens = source.generate(5000, Rng(1));
   const TextCorpus corpus = TextCorpus::from_text(MarkovSource::letters(tokens), "char");
-  CHECK(corpus.tokenizer->vocabulary_size() == symbols);
+  CHECK(corpus.tokenizer->vocab_size() == symbols);
   CHECK(corpus.tokens == tokens);
 }
 

@@ -36,7 +36,7 @@ TEST_CASE("corpus reads Tiny Shakespeare as nanoGPT does") {
     return;
   }
   const TextCorpus corpus = TextCorpus::read(path, "char");
-  CHECK(corpus.tokenizer->vocabulary_size() == 65);
+  CHECK(corpus.tokenizer->vocab_size() == 65);
   CHECK(corpus.train().size() ==
         1003854);  // the sizes that nanoGPT's data/shakespeare_char/prepare.py states
   CHECK(corpus.validation().size() == 111540);

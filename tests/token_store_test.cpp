@@ -23,7 +23,7 @@ std::shared_ptr<const Tokenizer> bpe() {
   static const std::shared_ptr<const Tokenizer> tokenizer = [] {
     WordCounts counts;
     counts.add({sentence});
-    return std::make_shared<BpeTokenizer>(train_bpe(counts, {.vocabulary_size = 280}));
+    return std::make_shared<BpeTokenizer>(train_bpe(counts, {.vocab_size = 280}));
   }();
   return tokenizer;
 }

@@ -19,7 +19,7 @@ const std::string text = "the cat sat on the mat, the cat's hat; schöne Grüße
 BpeTokenizer small() {
   WordCounts counts;
   counts.add({text});
-  return train_bpe(counts, {.vocabulary_size = 290});
+  return train_bpe(counts, {.vocab_size = 290});
 }
 
 // A tokenizer.json as we write it, changed by `change`.
@@ -42,7 +42,7 @@ TEST_CASE("a tokenizer comes back from its JSON as it was") {
   for (const Tokenizer* one : std::initializer_list<const Tokenizer*>{&bpe, &characters, &bytes}) {
     const std::unique_ptr<Tokenizer> back = tokenizer_from_json(one->to_json(), "x.json");
     CHECK(back->to_json() == one->to_json());
-    CHECK(back->vocabulary_size() == one->vocabulary_size());
+    CHECK(back->vocab_size() == one->vocab_size());
     CHECK(back->encode("sch\xFFß") == one->encode("sch\xFFß"));
   }
 }

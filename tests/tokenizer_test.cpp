@@ -16,7 +16,7 @@ std::string decode(const Tokenizer& tokenizer, const Tokens& tokens) { return to
 
 TEST_CASE("char tokenizer numbers the distinct characters in order") {
   const CharTokenizer tokenizer("to be or not to be");
-  CHECK(tokenizer.vocabulary_size() == 7);  // space b e n o r t
+  CHECK(tokenizer.vocab_size() == 7);  // space b e n o r t
   CHECK(tokenizer.encode("bet on") == Tokens{1, 2, 6, 0, 4, 3});
   CHECK(decode(tokenizer, {3, 4, 6}) == "not");
   CHECK(tokenizer.encode("").empty());
@@ -24,7 +24,7 @@ TEST_CASE("char tokenizer numbers the distinct characters in order") {
 
 TEST_CASE("char tokenizer gives a character of several bytes one token") {
   const CharTokenizer tokenizer("aß€😀");  // one, two, three and four bytes
-  CHECK(tokenizer.vocabulary_size() == 4);
+  CHECK(tokenizer.vocab_size() == 4);
   CHECK(tokenizer.encode("😀ß€a") == Tokens{3, 1, 2, 0});
   CHECK(decode(tokenizer, {3, 2, 1}) == "😀€ß");
 }
@@ -89,7 +89,7 @@ TEST_CASE("byte tokenizer takes every byte as it is") {
   for (int byte = 0; byte < 256; ++byte) text.push_back(static_cast<char>(byte));
   const ByteTokenizer tokenizer;
   const Tokens tokens = tokenizer.encode(text);
-  CHECK(tokenizer.vocabulary_size() == 256);
+  CHECK(tokenizer.vocab_size() == 256);
   CHECK(tokens.front() == 0);
   CHECK(tokens.back() == 255);
   CHECK(tokenizer.decode(tokens) == text);
@@ -102,8 +102,8 @@ TEST_CASE("tokenizers refuse tokens outside of their vocabulary") {
 }
 
 TEST_CASE("tokenizers are made by name") {
-  CHECK(make_tokenizer("char", "abca")->vocabulary_size() == 3);
-  CHECK(make_tokenizer("byte", "abca")->vocabulary_size() == 256);
+  CHECK(make_tokenizer("char", "abca")->vocab_size() == 3);
+  CHECK(make_tokenizer("byte", "abca")->vocab_size() == 256);
   CHECK_THROWS_WITH_AS(make_tokenizer("word", "abca"),
                        "tokenizer: wanted char, byte or a .json file, got word", Error);
 }
@@ -114,7 +114,7 @@ TEST_CASE("a tokenizer comes back whole from its JSON") {
     CAPTURE(kind);
     const auto made = make_tokenizer(kind, text);
     const auto back = tokenizer_from_json(made->to_json());
-    CHECK(back->vocabulary_size() == made->vocabulary_size());
+    CHECK(back->vocab_size() == made->vocab_size());
     CHECK(back->encode(text) == made->encode(text));
     CHECK(back->to_json() == made->to_json());
   }

@@ -4,6 +4,8 @@
 #include <numbers>
 #include <utility>
 
+#include "../../nn/model.h"
+
 namespace isobar::decay {
 namespace {
 

@@ -14,7 +14,7 @@ void check_affordable(const LanguageModelConfig& config, int64_t tensors, int64_
   const double hidden = config.hidden > 0 ? static_cast<double>(config.hidden)
                         : swiglu          ? std::max(64.0, 8 * width / 3)
                                           : 4 * width;
-  const double least = width * (static_cast<double>(config.vocabulary) + places +
+  const double least = width * (static_cast<double>(config.vocab_size) + places +
                                 layers * (2 * width + (swiglu ? 3 : 2) * hidden));
   check(least <= static_cast<double>(numbers) && 6 * layers <= static_cast<double>(tensors),
         "{}: its configuration asks for {} layers and at least {} numbers, its {} tensors have {}", who,

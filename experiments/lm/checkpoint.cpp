@@ -10,6 +10,7 @@
 #include "../../data/checksum.h"
 #include "../../data/file.h"
 #include "../../data/hdf5_file.h"
+#include "../../nn/model.h"
 #include "../harness/settings.h"
 #include "affordable.h"
 
@@ -186,7 +187,7 @@ LmConfig config_of(const Checkpoint& checkpoint) {
 }
 
 LanguageModel model_of(const Checkpoint& checkpoint) {
-  const LanguageModelConfig config = config_of(checkpoint).model(checkpoint.tokenizer->vocabulary_size());
+  const LanguageModelConfig config = config_of(checkpoint).model(checkpoint.tokenizer->vocab_size());
   int64_t numbers = 0;
   for (const NamedTensor& named : checkpoint.model) numbers += named.tensor.numel();
   check_affordable(config, static_cast<int64_t>(checkpoint.model.size()), numbers, "checkpoint");

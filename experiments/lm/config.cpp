@@ -193,7 +193,7 @@ void LmConfig::check_values() const {
 LanguageModelConfig LmConfig::model(int64_t tokens) const {
   check(vocab_size == 0 || vocab_size >= tokens,
         "--vocab_size: wanted at least the {} tokens of the tokenizer, got {}", tokens, vocab_size);
-  return {.vocabulary = vocab_size > 0 ? vocab_size : tokens,
+  return {.vocab_size = vocab_size > 0 ? vocab_size : tokens,
           .block_size = block_size,
           .n_layer = n_layer,
           .n_head = n_head,

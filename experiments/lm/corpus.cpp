@@ -59,7 +59,7 @@ TokenDataset Corpus::validation(int64_t block_size) const {
 }
 
 bool is_tiny_shakespeare(const TextCorpus& text) {
-  return text.tokens.size() == 1'115'394 && text.tokenizer->vocabulary_size() == 65;
+  return text.tokens.size() == 1'115'394 && text.tokenizer->vocab_size() == 65;
 }
 
 double tokens_per_character(const Corpus& corpus) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../../nn/model.h"
+
 namespace isobar {
 
 Tensor loss_of(Module& model, const Batch& batch) {

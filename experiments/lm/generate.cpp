@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "../../nn/model.h"
+
 namespace isobar {
 namespace {
 

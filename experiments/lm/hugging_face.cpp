@@ -4,6 +4,7 @@
 #include <map>
 
 #include "../../autograd/ops.h"
+#include "../../nn/model.h"
 #include "affordable.h"
 #include "hugging_face_config.h"
 

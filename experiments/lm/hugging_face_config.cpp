@@ -158,7 +158,7 @@ Json hugging_face_config(const LanguageModelConfig& config, Layout layout) {
   if (layout == Layout::llama) {
     json["architectures"] = {"LlamaForCausalLM"};
     json["model_type"] = "llama";
-    json["vocab_size"] = config.vocabulary;
+    json["vocab_size"] = config.vocab_size;
     json["hidden_size"] = config.n_embd;
     json["intermediate_size"] = hidden_of(config);
     json["num_hidden_layers"] = config.n_layer;
@@ -172,7 +172,7 @@ Json hugging_face_config(const LanguageModelConfig& config, Layout layout) {
   } else {
     json["architectures"] = {"GPT2LMHeadModel"};
     json["model_type"] = "gpt2";
-    json["vocab_size"] = config.vocabulary;
+    json["vocab_size"] = config.vocab_size;
     json["n_embd"] = config.n_embd;
     json["n_inner"] = hidden_of(config);
     json["n_layer"] = config.n_layer;

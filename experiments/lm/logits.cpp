@@ -8,6 +8,7 @@
 
 #include "../../autograd/ops.h"
 #include "../../nn/grouped_query_attention.h"
+#include "../../nn/model.h"
 #include "../../nn/observe.h"
 
 namespace isobar {

@@ -2,6 +2,8 @@
 
 #include <unordered_set>
 
+#include "../../nn/model.h"
+
 namespace isobar {
 namespace {
 

@@ -10,6 +10,7 @@
 #include "../../autograd/tape.h"
 #include "../../core/raw.h"
 #include "../../nn/grouped_query_attention.h"
+#include "../../nn/model.h"
 #include "../../nn/observe.h"
 #include "../harness/table.h"
 #include "corpus.h"
@@ -200,7 +201,7 @@ std::string print_model(const LmConfig& config) {
   config.check_values();
   const int64_t vocabulary = config.vocab_size > 0
                                  ? config.vocab_size
-                                 : open_corpus(config.corpus, config.tokenizer).tokenizer().vocabulary_size();
+                                 : open_corpus(config.corpus, config.tokenizer).tokenizer().vocab_size();
   LanguageModel model(config.model(vocabulary), Rng(0));
   const ModelCosts costs = costs_of(model);
   const ModuleCost& whole = costs.modules.front();

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "../../nn/model.h"
+
 namespace isobar {
 namespace {
 

@@ -56,8 +56,8 @@ TinyText::TinyText(const std::string& wanted, int64_t block_size)
 
 double TinyText::unigram_loss() const {
   // Each count begins at 1, so that no token is impossible.
-  std::vector<double> counts(static_cast<size_t>(vocabulary()), 1);
-  double total = static_cast<double>(vocabulary());
+  std::vector<double> counts(static_cast<size_t>(vocab_size()), 1);
+  double total = static_cast<double>(vocab_size());
   for (const int32_t token : corpus.text.train()) {
     counts[static_cast<size_t>(token)] += 1;
     total += 1;

@@ -42,7 +42,7 @@ struct TinyText {
   TinyText(const std::string& wanted, int64_t block_size);
   TinyText(const TinyText&) = delete;
   TinyText& operator=(const TinyText&) = delete;
-  int64_t vocabulary() const { return corpus.text.tokenizer->vocabulary_size(); }
+  int64_t vocab_size() const { return corpus.text.tokenizer->vocab_size(); }
   // Loss on the validation part, in nats, of guessing every token by its share of the training part: what a
   // model reaches that takes nothing from its context.
   double unigram_loss() const;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "../../autograd/tape.h"
+#include "../../nn/model.h"
 #include "evaluate.h"
 
 namespace isobar {

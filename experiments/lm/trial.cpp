@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "../../core/memory.h"
+#include "../../nn/model.h"
 #include "../../nn/ngpt.h"
 #include "../../nn/observe.h"
 #include "evaluate.h"
@@ -31,7 +32,7 @@ Stream unknown_stream(int64_t layers) {
 
 std::unique_ptr<Module> model_of(const LanguageModelConfig& config, const Trial& trial, const Rng& rng) {
   if (trial.placement != "ngpt") return std::make_unique<LanguageModel>(config, rng);
-  return std::make_unique<NGPT>(NGPTConfig{.vocabulary = config.vocabulary,
+  return std::make_unique<NGPT>(NGPTConfig{.vocab_size = config.vocab_size,
                                            .block_size = config.block_size,
                                            .n_layer = config.n_layer,
                                            .n_head = config.n_head,
@@ -57,7 +58,7 @@ TrialOutcome train_trial(const TinyConfig& config, const TinyText& text, const T
   const LmConfig training = training_of(config, trial);
   const Rng rng(static_cast<uint64_t>(seed)), judge = Rng(0).split("validation");
   const std::unique_ptr<Module> made =
-      model_of(config.model(training, text.vocabulary()), trial, rng.split("model"));
+      model_of(config.model(training, text.vocab_size()), trial, rng.split("model"));
   Module& model = *made;
   AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
   const Schedule schedule = schedule_of(training);

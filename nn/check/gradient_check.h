@@ -1,4 +1,4 @@
-// What check_layer says of a gradient: right, wrong and why, or skipped.
+// The check of one gradient in check_layer's report: right, wrong with the cause, or skipped.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace isobar {
 
-// The line of one gradient; `mode` goes behind its name.
+// The result for one gradient; `mode` is appended to its name.
 LayerCheck gradient_check(const Jacobian& j, double tolerance, const std::string& mode);
 
-// Keeps, of the wrong gradients, the diagnosis and the worst entries of the first whose cause is known, else
-// of the first; and the names of the others. Does nothing where the report has a diagnosis already.
+// Puts into the report the diagnosis and the worst entries of one wrong gradient, with the names of the
+// others: the first whose cause is known, else the first. Does nothing if the report has a diagnosis.
 void choose_diagnosis(LayerReport& report, const std::vector<Jacobian>& all, double tolerance);
 
 }  // namespace isobar

@@ -10,6 +10,7 @@
 #include "../../autograd/tape.h"
 #include "../../core/raw.h"
 #include "../../core/rng.h"
+#include "../model.h"
 #include "../observe.h"
 
 namespace isobar {
@@ -17,7 +18,7 @@ namespace {
 
 const Rng draws(11);
 
-// Puts other tensors in the place of a module's parameters, tied ones included.
+// Replaces a module's parameters by other tensors, tied ones included.
 class Replace : public Fields {
  public:
   Replace(const std::vector<Tensor>& from, const std::vector<Tensor>& to) : from_(from), to_(to) {}
@@ -44,7 +45,7 @@ double largest_of(const std::vector<double>& values) {
 
 Tensor upstream(const Tensor& y) { return draws.split("dy").normal(y.shape(), 0, 1, y.dtype()); }
 
-// The same numbers, every second element of a larger block.
+// The same values as a strided tensor: every second element of a larger block.
 Tensor spread(const Tensor& x) {
   std::vector<double> values;
   for (double v : x.to_vector<double>()) values.insert(values.end(), {v, -7});
@@ -53,7 +54,7 @@ Tensor spread(const Tensor& x) {
   return raw::as_strided(cast(tensor(Shape{2 * x.numel()}, values), x.dtype()), x.shape(), strides);
 }
 
-// The rows of x, in turn.
+// `count` rows: the rows of x, repeated in order.
 Tensor with_rows(const Tensor& x, int64_t count) {
   const int64_t width = x.numel() / x.size(0);
   const std::vector<double> values = x.to_vector<double>();
@@ -80,7 +81,8 @@ double LayerStep::distance(const LayerStep& other) const {
   double worst = 0;
   for (size_t t = 0; t < mine.size(); ++t) {
     const std::vector<double> a = mine[t].to_vector<double>(), b = theirs[t].to_vector<double>();
-    // A gradient that cancels to nothing (LayerNorm's under a constant) is no measure of its own.
+    // The lower limit is for a gradient that cancels to rounding errors, such as LayerNorm's for a constant
+    // dy.
     const double size = std::max({largest_of(a), largest_of(b), 0.05});
     for (size_t i = 0; i < a.size(); ++i) {
       const double apart = std::abs(a[i] - b[i]) / size;
@@ -210,8 +212,8 @@ std::vector<Jacobian> LayerTrial::jacobians(bool training, double tolerance) con
 
 std::string LayerTrial::compare_two_uses() const {
   const std::unique_ptr<Module> module = moved();
-  eval(*module);  // where training draws a mask, two calls draw two
-  // The second batch begins with the first one's second row.
+  eval(*module);  // in training, two calls draw different masks
+  // The second batch starts at the second row of the first.
   const Inputs first = input();
   Inputs second = rows(first[0].size(0) + 1);
   for (size_t i = 0; i < second.size(); ++i)
@@ -223,7 +225,7 @@ std::string LayerTrial::compare_two_uses() const {
   const Tensor y = call(*module, first), z = call(*module, second);
   if (parameters.empty() || !tape.needs_gradient(y)) return "";
   tape.backward(y * upstream(y) + z * upstream(z), ones(y.shape(), y.dtype()));
-  const size_t skip = a.gradients.size() - parameters.size();  // the inputs' own
+  const size_t skip = a.gradients.size() - parameters.size();  // gradients of the inputs come first
   std::string wrong;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Tensor& leaf = parameters[i].tensor;
@@ -249,7 +251,7 @@ std::string LayerTrial::stray_leaf(Module& module) const {
   try {
     call(module, input(Dtype::f32));
   } catch (const Error&) {
-    return "";  // another check tells
+    return "";  // the forward check reports it
   }
   std::set<const void*> listed;
   for (const NamedTensor& parameter : named_parameters(module)) listed.insert(parameter.tensor.id());
@@ -275,7 +277,7 @@ LayerSignal LayerTrial::signal() const {
           moments_of(found.gradients[0]).rms / moments_of(upstream(found.y)).rms};
 }
 
-void LayerTrial::find_out_whether_random() {
+void LayerTrial::compare_modes() {
   const std::unique_ptr<Module> module = moved();
   const auto run = [&](uint64_t seed) {
     Tape tape({.rng = Rng(seed)});

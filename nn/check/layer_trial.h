@@ -1,4 +1,4 @@
-// LayerTrial: a layer and an example input, run in the ways that check_layer compares.
+// LayerTrial: runs a layer on an example input in the ways that check_layer compares.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace isobar {
 
-// What one training step computes: y, then the gradients of the inputs (those that have one) and of every
-// parameter, for a fixed dy.
+// The results of one training step: y, then the gradients of the float inputs and of every parameter, for a
+// fixed random dy.
 struct LayerStep {
   Tensor y;
   std::vector<Tensor> gradients;
-  bool dy_kept = true;  // backward left the dy that we gave it alone
+  bool dy_kept = true;  // backward did not write to the given dy
 
-  // All of them, joined.
+  // The elements of all these tensors.
   std::vector<double> numbers() const;
-  // The largest difference of two numbers, relative to the largest number of its tensor.
+  // The largest difference of two elements, relative to the largest element of their tensor.
   double distance(const LayerStep& other) const;
   bool y_finite() const;
   bool gradients_finite() const;
@@ -35,10 +35,10 @@ class LayerTrial {
       : make_(make), x_(x), call_(call) {}
 
   std::unique_ptr<Module> made() const { return make_(); }
-  // The layer with its parameters moved a little, by name.
+  // The layer with noise of std 0.2 added to its parameters, drawn by name.
   std::unique_ptr<Module> moved(Dtype dtype = Dtype::f64) const;
-  // The example; the same numbers with gaps between them; its first rows; repeated to about `elements`
-  // elements.
+  // The example; the same values as strided tensors; with `count` rows; with rows repeated to about
+  // `elements` elements, in f32.
   Inputs input(Dtype dtype = Dtype::f64) const;
   Inputs spread_input() const;
   Inputs rows(int64_t count) const;
@@ -47,20 +47,22 @@ class LayerTrial {
   std::string name_of_input(size_t i) const;
 
   Tensor call(Module& module, const Inputs& x) const;
-  // y alone.
+  // y of a forward on a tape of its own.
   Tensor output(Module& module, const Inputs& x) const;
   LayerStep step(Module& module, const Inputs& x) const;
-  // The same with the layer's forward computed again in backward.
+  // The same step with the forward under recompute().
   LayerStep recomputed_step(Module& module, const Inputs& x) const;
-  // By x and by every parameter.
+  // With respect to the inputs and every parameter.
   std::vector<Jacobian> jacobians(bool training, double tolerance) const;
-  // Calls the layer on two inputs on one tape: their gradients must add up. What is wrong, or "".
+  // Calls the layer twice on one tape: the gradients of the two calls must add up. Returns what is wrong, or
+  // "".
   std::string compare_two_uses() const;
-  // A trainable tensor that forward uses and fields() does not list, or "".
+  // Says which trainable tensor forward uses and fields() does not list, or "".
   std::string stray_leaf(Module& module) const;
   LayerSignal signal() const;
 
-  void find_out_whether_random();
+  // Sets random() and same_in_evaluation().
+  void compare_modes();
   bool random() const { return random_; }  // training draws from the tape's rng
   bool same_in_evaluation() const { return same_in_evaluation_; }
 

@@ -17,8 +17,8 @@ struct Training {
 
   Training(const LanguageModelConfig& config, int64_t batch, const Rng& rng)
       : model(config, rng.split("model")),
-        symbols(rng.split("symbols").integers({batch, config.block_size}, config.vocabulary)),
-        next_symbols(rng.split("next").integers({batch, config.block_size}, config.vocabulary)),
+        symbols(rng.split("symbols").integers({batch, config.block_size}, config.vocab_size)),
+        next_symbols(rng.split("next").integers({batch, config.block_size}, config.vocab_size)),
         optimizer(groups(model), {.lr = 1e-4, .beta2 = 0.99, .weight_decay = 0.1}) {}
 
   void step() {
@@ -45,7 +45,7 @@ double training_flops(const LanguageModelConfig& m, int64_t batch) {
   const int64_t attention_weights = 2 * m.n_embd * m.n_embd + 2 * m.n_embd * head * kv_heads;
   const int64_t ffn_weights =
       m.ffn == "swiglu" ? 3 * m.n_embd * m.hidden : 2 * m.n_embd * 4 * m.n_embd;  // hidden: 4 C by default
-  const int64_t weights = m.n_layer * (attention_weights + ffn_weights) + m.n_embd * m.vocabulary;
+  const int64_t weights = m.n_layer * (attention_weights + ffn_weights) + m.n_embd * m.vocab_size;
   const int64_t pairs = m.block_size * (m.block_size + 1) / 2;
   return 3.0 * 2.0 * static_cast<double>(batch * (m.block_size * weights + m.n_layer * 2 * pairs * m.n_embd));
 }
@@ -59,7 +59,7 @@ void add_model(Cases& cases, const std::string& name, const LanguageModelConfig&
 
 // nanoGPT's parts: LayerNorm without bias, learned positions, GELU, no dropout.
 LanguageModelConfig nanogpt(int64_t layers, int64_t heads, int64_t width, int64_t block_size) {
-  return {.vocabulary = 65,
+  return {.vocab_size = 65,
           .block_size = block_size,
           .n_layer = layers,
           .n_head = heads,
@@ -77,7 +77,7 @@ void add_language_models(Cases& cases) {
   add_model(cases, "lm_babygpt", nanogpt(6, 6, 384, 256), 16);
   // Llama's parts: RMSNorm, rotated positions, SwiGLU, four query heads to a key/value head.
   add_model(cases, "lm_minimind_small",
-            {.vocabulary = 6400,
+            {.vocab_size = 6400,
              .block_size = 256,
              .n_layer = 8,
              .n_head = 8,

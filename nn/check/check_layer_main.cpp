@@ -1,0 +1,85 @@
+// The command line of check_layer_main().
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "../../autograd/inspect.h"
+#include "../../autograd/tape_log.h"
+#include "../../core/rng.h"
+#include "../check_layer.h"
+#include "../model.h"
+
+namespace isobar {
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool holds(const Names& all, const std::string& name) {
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+// The tape of one step, forward and backward with a random dy: as text, or as a Graphviz drawing.
+std::string tape_of(const CheckedLayer& layer, bool drawing) {
+  const std::unique_ptr<Module> module = layer.make();
+  std::vector<Tensor> inputs;
+  std::vector<std::string> shapes;
+  for (const Tensor& example : layer.x) {
+    inputs.push_back(is_float(example.dtype()) ? cast(example, Dtype::f32).detach().set_trainable()
+                                               : example);
+    shapes.push_back(example.shape().text());
+  }
+  const TapeLog log;
+  Tape tape({.key = Rng(3)});
+  const Tensor y = layer.options.call != nullptr ? layer.options.call(*module, inputs) : (*module)(inputs[0]);
+  if (drawing) return tape_dot(tape);
+  if (tape.needs_gradient(y)) tape.backward(y, Rng(4).normal(y.shape(), 0, 1, y.dtype()));
+  std::vector<std::pair<std::string, Tensor>> parameters;
+  for (const NamedTensor& parameter : named_state(*module))
+    if (is_float(parameter.tensor.dtype())) parameters.emplace_back(parameter.name, parameter.tensor);
+  return fmt::format("{} on x {}\n{}{}", layer.name, fmt::join(shapes, ", "), log.text(),
+                     log.missing_gradients(parameters));
+}
+
+// What is wrong with the command line, or "".
+std::string misuse(const std::string& option, const Names& wanted, const std::vector<CheckedLayer>& layers) {
+  if (!holds({"", "--list", "--tape", "--dot"}, option))
+    return fmt::format("wanted --list, --tape, --dot or names of layers, got {}", option);
+  Names names;
+  for (const CheckedLayer& layer : layers) names.push_back(layer.name);
+  for (const std::string& name : wanted)
+    if (!holds(names, name))
+      return fmt::format("no layer is called '{}'; there are: {}", name, fmt::join(names, ", "));
+  return "";
+}
+
+}  // namespace
+
+int check_layer_main(int argc, char** argv, const std::vector<CheckedLayer>& layers) {
+  Names wanted(argv + std::min(argc, 1), argv + argc);
+  std::string option;
+  if (!wanted.empty() && wanted[0].starts_with("--")) {
+    option = wanted[0];
+    wanted.erase(wanted.begin());
+  }
+  if (const std::string wrong = misuse(option, wanted, layers); !wrong.empty()) {
+    fmt::print(stderr, "check_layer: {}\n", wrong);
+    return 2;
+  }
+  bool passed = true;
+  for (const CheckedLayer& layer : layers) {
+    if (!wanted.empty() && !holds(wanted, layer.name)) continue;
+    if (option == "--list") {
+      fmt::print("{}\n", layer.name);
+    } else if (!option.empty()) {
+      fmt::print("{}", tape_of(layer, option == "--dot"));
+    } else {
+      const LayerReport report = check_layer(layer.make, layer.x, layer.options);
+      fmt::print("{}", report.text());
+      passed = passed && report.passed();
+    }
+  }
+  return passed ? 0 : 1;
+}
+
+}  // namespace isobar

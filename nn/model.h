@@ -1,0 +1,47 @@
+// Functions of a whole model: its parameters and state by name, its modules, training and evaluation,
+// printing. They visit fields(), so they take a module, or any struct with fields() such as an optimizer.
+//
+//   for (const NamedTensor& p : named_parameters(model)) fmt::print("{} {}\n", p.name, p.tensor.shape());
+//   eval(model);
+//   load_state(model, load_safetensors("model.safetensors"));
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "module.h"
+
+namespace isobar {
+
+struct NamedModule {
+  std::string path;  // "" for the root
+  Module* module;
+};
+
+// Trainable tensors in the order of fields(). A tied tensor appears once, under its first name.
+std::vector<NamedTensor> named_parameters(HasFields& model);
+std::vector<Tensor> parameters(HasFields& model);
+// Parameters, frozen ones included, and buffers: what save_safetensors() and copy_state() take.
+std::vector<NamedTensor> named_state(HasFields& model);
+// The module itself and all modules in it, parents before children.
+std::vector<NamedModule> named_modules(HasFields& model);
+int64_t parameter_count(HasFields& model);
+
+// Gives each module its path, for errors, printed tapes, observation and the keys of dropout.
+void assign_paths(HasFields& model);
+void train(HasFields& model);
+void eval(HasFields& model);
+void clear_gradients(const std::vector<Tensor>& parameters);
+// Replaces every f32 or f64 parameter and buffer by one of this dtype; tied tensors stay tied, gradients are
+// dropped. Optimizers hold the old tensors: convert first.
+void convert(HasFields& model, Dtype dtype);
+// Copy values by name. Throw Error that names the first tensor that is missing, superfluous, or of another
+// shape or dtype; nothing has been copied then.
+void copy_state(HasFields& from, HasFields& to);
+void load_state(HasFields& to, const std::vector<NamedTensor>& state);
+// The class's name as the compiler knows it, without namespaces.
+std::string type_name_of(const HasFields& part);
+// An indented tree, one module per line: name, type, its own tensors, and the number of parameters in it.
+std::string describe(HasFields& model);
+
+}  // namespace isobar
