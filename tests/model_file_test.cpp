@@ -116,8 +116,10 @@ TEST_CASE("training resumes from files to the bit, whatever the optimizer") {
       {"SGD",
        [](const auto& p) { return std::make_unique<SGD>(p, SGDOptions{.lr = 1e-2, .momentum = 0.9}); }},
       {"Muon", [](const auto& p) { return std::make_unique<Muon>(p); }}};
-  for (const auto& [name, make] : optimizers)
+  for (const auto& entry : optimizers)
     for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+      const std::string& name = entry.first;
+      const MakeOptimizer& make = entry.second;
       CAPTURE(name);
       CAPTURE(name_of(dtype));
       const TemporaryFolder folder;

@@ -168,14 +168,15 @@ TEST_CASE("sin and cos keep their digits for large arguments, log1p and expm1 fo
 
 TEST_CASE("a length has slope 0 at zero, for every p") {
   const double third = std::pow(2, -2.0 / 3);
-  for (const auto& [p, value, slope] :
+  for (const auto& [power, value, slope] :
        std::vector<std::tuple<double, double, double>>{{1, 6, 1},
                                                        {2, std::sqrt(18), std::sqrt(0.5)},
                                                        {inf, 3, 0.5},
                                                        {3, 3 * std::cbrt(2), third},
                                                        {0.5, 12, 2}}) {
+    const double p = power;
     CAPTURE(p);
-    const auto length = [p = p](In x) { return norm(x[0], p); };
+    const auto length = [p](In x) { return norm(x[0], p); };
     check_op(length, {{0, 0}}, {0}, {{0, 0}});
     check_op(length, {{3, -3, 0}}, {value}, {{slope, -slope, 0}});
   }

@@ -30,7 +30,7 @@ std::string tape_of(const CheckedLayer& layer, bool drawing) {
     shapes.push_back(example.shape().text());
   }
   const TapeLog log;
-  Tape tape({.key = Rng(3)});
+  Tape tape({.rng = Rng(3)});
   const Tensor y = layer.options.call != nullptr ? layer.options.call(*module, inputs) : (*module)(inputs[0]);
   if (drawing) return tape_dot(tape);
   if (tape.needs_gradient(y)) tape.backward(y, Rng(4).normal(y.shape(), 0, 1, y.dtype()));
