@@ -92,11 +92,12 @@ void free_system_block(void* block, size_t size) {
   std::free(block);
 }
 
-// The head of a freed block: the address of the next one of its size class. Keeping a block allocates
-// nothing, so it cannot fail.
-struct FreeBlock {
-  FreeBlock* next;
-};
+// The last bytes of a freed block of class c hold the address of the next one of its class. Keeping a block
+// allocates nothing, so it cannot fail. AddressSanitizer lets these bytes be read, since LeakSanitizer follows
+// the links; the first bytes of a freed block, where a tensor's numbers were, stay poisoned.
+void*& link_of(void* block, int c) {
+  return *reinterpret_cast<void**>(static_cast<char*>(block) + class_bytes(c) - sizeof(void*));
+}
 
 constexpr size_t cache_limit = size_t{16} << 30;
 
@@ -106,9 +107,9 @@ class Cache {
   // A kept block of class c, or null.
   void* take(int c) {
     std::lock_guard lock(mutex_);
-    FreeBlock* const block = free_[c];
+    void* const block = free_[c];
     if (block == nullptr) return nullptr;
-    free_[c] = block->next;
+    free_[c] = link_of(block, c);
     stats_.cached_bytes -= class_bytes(c);
     count_in_use(class_bytes(c));
     return block;
@@ -134,15 +135,14 @@ class Cache {
     std::lock_guard lock(mutex_);
     stats_.bytes_in_use -= size;
     if (stats_.cached_bytes + size > cache_limit) return false;
-    unpoison(block, sizeof(FreeBlock));
-    free_[c] = new (block) FreeBlock{free_[c]};
-    // The link stays readable: LeakSanitizer follows it to the next block.
-    poison(static_cast<char*>(block) + sizeof(FreeBlock), size - sizeof(FreeBlock));
+    poison(block, size);
+    unpoison(&link_of(block, c), sizeof(void*));
+    link_of(block, c) = std::exchange(free_[c], block);
     stats_.cached_bytes += size;
     return true;
   }
   void trim() {
-    FreeBlock* kept[class_count] = {};
+    void* kept[class_count] = {};
     {
       std::lock_guard lock(mutex_);
       std::swap(kept, free_);
@@ -150,7 +150,7 @@ class Cache {
     }
     for (int c = 0; c < class_count; ++c)
       while (kept[c] != nullptr) {
-        FreeBlock* const block = std::exchange(kept[c], kept[c]->next);
+        void* const block = std::exchange(kept[c], link_of(kept[c], c));
         unpoison(block, class_bytes(c));
         free_system_block(block, class_bytes(c));
       }
@@ -171,7 +171,7 @@ class Cache {
   }
 
   SpinLock mutex_;
-  FreeBlock* free_[class_count] = {};
+  void* free_[class_count] = {};
   Stats stats_{};
 };
 
