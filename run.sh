@@ -29,7 +29,6 @@ install_missing $packages
 build release build programs
 [[ $build_only ]] && { say "built: build/bin/reproduce, build/bin/report and the studies beside them"; exit 0; }
 
-fetch_corpus
 status=0
 # run FOLDER PROGRAM [OPTION…]
 run() {

@@ -4,7 +4,7 @@
 # The first line builds isobar::isobar, the second isobar::data, the third programs and tests.
 packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libfmt-dev libxsimd-dev
   libhdf5-dev nlohmann-json3-dev libutf8proc-dev zlib1g-dev libxxhash-dev
-  libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libjs-dygraphs curl ca-certificates"
+  libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libtomlplusplus-dev libjs-dygraphs"
 ci_packages="clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver"
 
 say() { printf 'isobar: %s\n' "$*"; }
@@ -45,26 +45,3 @@ build() {
   cmake --preset "$preset" --log-level=WARNING
   cmake --build "$folder" --parallel "$(job_count)" ${1:+--target "$@"}
 }
-
-corpus_sha256=86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed
-corpus_url=https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt
-
-# Tiny Shakespeare (1.1 MB) into the cache, unless ISOBAR_DATA or the cache has it already. A failure is not
-# fatal: train_lm then learns a synthetic language.
-fetch_corpus() {
-  [[ -n ${ISOBAR_DATA:-} && -f $ISOBAR_DATA/tinyshakespeare.txt ]] && return
-  local folder=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/isobar part
-  local corpus=$folder/tinyshakespeare.txt
-  [[ -f $corpus ]] && is_corpus "$corpus" && return
-  say "fetching Tiny Shakespeare into $corpus"
-  if mkdir -p "$folder" && part=$(mktemp "$corpus.XXXXXX"); then
-    if curl --fail --silent --show-error --location --connect-timeout 5 --max-time 30 --output "$part" \
-      "$corpus_url" && is_corpus "$part"; then
-      chmod 644 "$part" && mv "$part" "$corpus" && return
-    fi
-    rm -f "$part" "$corpus"
-  fi
-  say "Tiny Shakespeare could not be fetched; train_lm learns the synthetic language instead"
-}
-
-is_corpus() { [[ $(sha256sum <"$1") == "$corpus_sha256 "* ]]; }

@@ -150,7 +150,6 @@ void study(Run& run, const Config& config) {
   const TinyText text(config.corpus, config.block_size);
   results.unigram_loss = text.unigram_loss();
   run.environment()["corpus"] = text.corpus.source;
-  if (!text.corpus.note.empty()) run.say("{}\n", text.corpus.note);
   {
     int64_t steps = 0;
     for (const TrialRuns& runs : results.trials) steps += runs.trial.steps * config.seeds;

@@ -254,7 +254,6 @@ void study(Run& run, const Config& config) {
   check(config.look_interval >= 1, "--look_interval: wanted at least 1, got {}", config.look_interval);
   const TinyText text(config.corpus, config.block_size);
   run.environment()["corpus"] = text.corpus.source;
-  if (!text.corpus.note.empty()) run.say("{}\n", text.corpus.note);
   Csv& csv =
       run.csv("logits.csv", {"model", "seed", "step", "layer", "logit", "capped", "bound", "val_loss"});
 

@@ -109,7 +109,6 @@ void train_and_report(Run& run, const LmConfig& config) {
   const Rng rng(run.seed());
   LanguageModel model(config.model(tokenizer.vocab_size()), rng.split("model"));
   LmOptimizer optimizer(model, config);
-  if (!corpus.note.empty()) run.say("{}\n", corpus.note);
   run.say("{} tokens of {} kinds from {}; {} parameters; {} threads\n", corpus.tokens(),
           tokenizer.vocab_size(), corpus.source, parameter_count(model), threads());
 

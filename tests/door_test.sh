@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh, test.sh and .ci/door.sh on a pretended machine: its dpkg-query, apt-get, sudo, id and curl are scripts
+# run.sh, test.sh and .ci/door.sh on a pretended machine: its dpkg-query, apt-get, sudo and id are scripts
 # in a folder ahead on PATH, and what they are asked for is written down in a log.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -40,11 +40,6 @@ EOS
 tool id <<'EOS'
 echo "$USER_ID"
 EOS
-tool curl <<'EOS'
-while [[ $1 != --output ]]; do shift; done
-printf '%s' "$SERVED" >"$2"
-echo curl >>"$LOG"
-EOS
 
 on_machine 'install_missing $packages'
 wants "nothing is missing: nothing is touched" "" "$asked"
@@ -56,36 +51,22 @@ missing="libtbb-dev ninja-build" on_machine 'install_missing $packages'
 wants "what is missing is installed, and nothing else" "$install" "$asked"
 wants "what is missing is named" "isobar: installing Debian packages: ninja-build libtbb-dev" "$output"
 
-user_id=1000 missing="curl" on_machine 'install_missing $packages'
+user_id=1000 missing="cmake" on_machine 'install_missing $packages'
 wants "a user goes through sudo" "sudo
 apt-get -q update
 sudo
-apt-get -qy --no-install-recommends install curl" "$asked"
+apt-get -qy --no-install-recommends install cmake" "$asked"
 
 rm "$machine/bin/sudo"
 without_sudo=$machine/few
 mkdir "$without_sudo"
 ln -s "$(command -v bash)" "$(command -v cat)" "$without_sudo"
-path=$machine/bin:$without_sudo user_id=1000 missing="curl" on_machine 'install_missing $packages'
+path=$machine/bin:$without_sudo user_id=1000 missing="cmake" on_machine 'install_missing $packages'
 wants "a user without sudo is told what to do" \
-  "isobar: installing Debian packages: curl
-isobar: neither root nor sudo; as root: apt-get install curl" "$output"
+  "isobar: installing Debian packages: cmake
+isobar: neither root nor sudo; as root: apt-get install cmake" "$output"
 wants "a user without sudo: exit code" 2 $status
 wants "a user without sudo: nothing is touched" "" "$asked"
-
-cache=$machine/home/.cache/isobar
-SERVED="not Shakespeare" on_machine fetch_corpus
-wants "a wrong corpus is not fatal" 0 $status
-wants "a wrong corpus is said" "isobar: fetching Tiny Shakespeare into $cache/tinyshakespeare.txt
-isobar: Tiny Shakespeare could not be fetched; train_lm learns the synthetic language instead" "$output"
-wants "a wrong corpus leaves nothing behind" "" "$(ls -A "$cache")"
-
-SERVED="to be" on_machine "corpus_sha256=$(printf 'to be' | sha256sum | cut -d' ' -f1); fetch_corpus; fetch_corpus"
-wants "the right corpus is fetched once" "0 curl" "$status $asked"
-wants "the right corpus stands in the cache" "to be" "$(cat "$cache"/*)"
-
-SERVED=unused on_machine 'touch "$HOME/tinyshakespeare.txt"; ISOBAR_DATA=$HOME fetch_corpus'
-wants "with ISOBAR_DATA nothing is fetched" "0 " "$status $asked"
 
 for script in run.sh test.sh; do
   on_machine "./$script --help"
@@ -113,14 +94,14 @@ done
 everything="reproduce --quick --out runs/default/reproduce --force
 train_lm --out runs/default/train_lm --force
 report runs/default/reproduce runs/default/train_lm -o runs/default/report.html"
-SERVED=none CODE=0 on_machine "cd '$house' && ./run.sh"
-wants "run.sh runs the studies and writes the page" "0 $everything" "$status ${asked#curl$'\n'}"
+CODE=0 on_machine "cd '$house' && ./run.sh"
+wants "run.sh runs the studies and writes the page" "0 $everything" "$status $asked"
 wants "run.sh ends with the page's address" "isobar: the page: file://$house/runs/default/report.html" "${output##*$'\n'}"
-SERVED=none CODE=3 on_machine "cd '$house' && ./run.sh"
-wants "a study that cannot run here is no failure" "0 $everything" "$status ${asked#curl$'\n'}"
-SERVED=none CODE=1 on_machine "cd '$house' && ./run.sh"
-wants "a study that failed is one, behind the page" "1 $everything" "$status ${asked#curl$'\n'}"
-SERVED=none CODE=0 on_machine "cd '$house' && ./run.sh --build-only"
+CODE=3 on_machine "cd '$house' && ./run.sh"
+wants "a study that cannot run here is no failure" "0 $everything" "$status $asked"
+CODE=1 on_machine "cd '$house' && ./run.sh"
+wants "a study that failed is one, behind the page" "1 $everything" "$status $asked"
+CODE=0 on_machine "cd '$house' && ./run.sh --build-only"
 wants "run.sh --build-only runs nothing" "0 " "$status $asked"
 
 ((failures == 0)) && echo "the door: all as promised"

@@ -7,6 +7,7 @@
 
 #include "../data/idx.h"
 #include "../data/loader.h"
+#include "../data/shipped.h"
 #include "temporary_folder.h"
 
 using namespace isobar;
@@ -65,12 +66,7 @@ const std::string good_labels = idx({3}, {0, 9, 4});
 }  // namespace
 
 TEST_CASE("mnist reads the real test images") {
-  const char* data = std::getenv("ISOBAR_DATA");
-  if (data == nullptr) {
-    MESSAGE("skipped: ISOBAR_DATA names no folder with mnist/t10k-*-ubyte.gz");
-    return;
-  }
-  const Mnist mnist(std::filesystem::path(data) / "mnist", {.train = false});
+  const Mnist mnist(find_mnist(), {.train = false});
   REQUIRE(mnist.size() == 10000);
   const auto [x, y] = mnist.batch(arange(10).to_vector<int64_t>());
   CHECK(y.to_vector<int64_t>() == std::vector<int64_t>{7, 2, 1, 0, 4, 1, 4, 9, 5, 9});

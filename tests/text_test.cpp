@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "../data/corpus_path.h"
+#include "../data/shipped.h"
 #include "temporary_folder.h"
 
 using namespace isobar;
@@ -30,12 +30,7 @@ TEST_CASE("a compressed text is the text in it") {
 }
 
 TEST_CASE("corpus reads Tiny Shakespeare as nanoGPT does") {
-  const std::filesystem::path path = find_tiny_shakespeare();
-  if (path.empty()) {
-    MESSAGE("skipped: Tiny Shakespeare stands neither in ISOBAR_DATA nor in the cache");
-    return;
-  }
-  const TextCorpus corpus = TextCorpus::read(path, "char");
+  const TextCorpus corpus = TextCorpus::read(find_tiny_shakespeare(), "char");
   CHECK(corpus.tokenizer->vocab_size() == 65);
   CHECK(corpus.train().size() ==
         1003854);  // the sizes that nanoGPT's data/shakespeare_char/prepare.py states

@@ -124,9 +124,8 @@ TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves no
   }
 }
 
-TEST_CASE("the synthetic corpus is made where no text is found, and says so") {
+TEST_CASE("the synthetic corpus is a text of its own symbols") {
   const Corpus corpus = open_corpus("synthetic", "char");
-  CHECK(corpus.note.empty());
   CHECK(corpus.text.tokenizer->vocab_size() == MarkovSource::symbols);
   CHECK(tokens_per_character(corpus) == 1);
   CHECK_FALSE(is_tiny_shakespeare(corpus.text));

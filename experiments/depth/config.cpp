@@ -54,7 +54,7 @@ void Config::fields(Fields& f) {
   f("seeds", seeds, "runs of every net: seeds --seed, --seed + 1, ...");
   f("learning_rate", learning_rate, "at depth 8 and below; 0: the best of a sweep at depth 8");
   f("lr_power", lr_power, "p: the rate at depth D is that of depth 8 times min(1, 8/D)^p");
-  f("mnist", mnist, "folder of the images; empty: $ISOBAR_DATA/mnist or the cache");
+  f("mnist", mnist, "folder of the images; empty: $ISOBAR_DATA/mnist, or the test images that come along");
 }
 
 void Config::check_values() const {

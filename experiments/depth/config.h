@@ -35,7 +35,7 @@ struct Config : HasFields {
   int64_t seeds = 3;         // the fewest that have a median
   double learning_rate = 0;  // of depth 8 and below; 0: the best of learning_rates at depth 8
   double lr_power = 1;       // p of lr · min(1, 8 / depth)^p: all layers together then move as far
-  std::string mnist = "";    // folder; empty: $ISOBAR_DATA/mnist, or the cache's
+  std::string mnist = "";    // folder; empty: $ISOBAR_DATA/mnist, or the test images of data/
 
   void fields(Fields& f) override;
   // All throw Error naming the flag for what cannot be understood.

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 
 #include "../../autograd/ops.h"
 #include "../../data/permutation.h"
+#include "../../data/shipped.h"
 
 namespace isobar::depth {
 namespace {
@@ -16,20 +16,6 @@ namespace fs = std::filesystem;
 bool holds(const fs::path& folder, const std::string& file) {
   std::error_code unknown;
   return fs::exists(folder / file, unknown) || fs::exists(folder / (file + ".gz"), unknown);
-}
-
-fs::path find_mnist() {
-  std::vector<fs::path> places;
-  if (const char* data = std::getenv("ISOBAR_DATA")) places.push_back(fs::path(data) / "mnist");
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"))
-    places.push_back(fs::path(cache) / "isobar/mnist");
-  else if (const char* home = std::getenv("HOME"))
-    places.push_back(fs::path(home) / ".cache/isobar/mnist");
-  for (const fs::path& place : places)
-    if (holds(place, "t10k-images-idx3-ubyte")) return place;
-  throw_error(
-      "mnist: no t10k-images-idx3-ubyte or .gz in $ISOBAR_DATA/mnist or the cache's isobar/mnist; put it "
-      "there or name a folder with --mnist");
 }
 
 std::vector<int64_t> numbers(int64_t begin, int64_t end) {

@@ -32,8 +32,7 @@ struct Digits {
   Part train, test;
   std::string source;  // for the reader
 };
-// An empty name stands for the first of $ISOBAR_DATA/mnist and ${XDG_CACHE_HOME:-$HOME/.cache}/isobar/mnist
-// that is there. Throws Error where there is none.
+// An empty name stands for find_mnist()'s folder. Throws Error where a file is missing.
 Digits read_digits(const std::string& folder);
 
 // The loss of the best guess that does not look at the image, in nats: the entropy of the labels. And the

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../../data/corpus_path.h"
+#include "../../data/shipped.h"
 
 namespace isobar {
 namespace {
@@ -11,13 +11,12 @@ namespace {
 // 0.05 nats that are asked of a model.
 constexpr int64_t synthetic_length = 2'000'000;
 
-Corpus synthetic(std::string note) {
+Corpus synthetic() {
   MarkovSource language;
   const std::string letters =
       MarkovSource::letters(language.generate(synthetic_length, Rng(0).split("corpus")));
   return {.text = TextCorpus::from_text(letters, "char"),
           .source = "synthetic",
-          .note = std::move(note),
           .language = std::move(language)};
 }
 
@@ -25,7 +24,7 @@ Corpus synthetic(std::string note) {
 
 Corpus open_corpus(const std::string& wanted, const std::string& tokenizer) {
   const std::string kind = tokenizer.empty() ? "char" : tokenizer;
-  if (wanted == "synthetic") return synthetic("");
+  if (wanted == "synthetic") return synthetic();
   if (TokenStore::is_one(wanted)) {
     check(tokenizer.empty(), "--tokenizer: {} brings its own; leave the option out", wanted);
     Corpus corpus{.text = {}, .source = wanted};
@@ -33,12 +32,8 @@ Corpus open_corpus(const std::string& wanted, const std::string& tokenizer) {
     return corpus;
   }
   if (!wanted.empty()) return {.text = TextCorpus::read(wanted, kind), .source = wanted};
-  const std::string found = find_tiny_shakespeare().string();
-  if (!found.empty()) return {.text = TextCorpus::read(found, kind), .source = found};
-  return synthetic(
-      "Tiny Shakespeare is not here: training on the synthetic language. Name a text with --corpus, set "
-      "ISOBAR_DATA "
-      "to a folder that holds tinyshakespeare.txt, or let ./run.sh fetch it.");
+  const std::string shakespeare = find_tiny_shakespeare().string();
+  return {.text = TextCorpus::read(shakespeare, kind), .source = shakespeare};
 }
 
 int32_t Corpus::first_token() const {

@@ -13,7 +13,6 @@ namespace isobar {
 struct Corpus {
   TextCorpus text;                                      // empty where there is a store
   std::string source;                                   // the path, or "synthetic": differs between machines
-  std::string note = "";                                // one line when the choice was made for the user
   std::optional<MarkovSource> language = std::nullopt;  // of the synthetic corpus: its exact floor
   std::unique_ptr<const TokenStore> store = nullptr;    // the tokens of a file that prepare wrote
 
@@ -27,9 +26,8 @@ struct Corpus {
   TokenDataset validation(int64_t block_size) const;
 };
 
-// `wanted` is the path of a text or of a token store, "synthetic", or empty: Tiny Shakespeare where
-// find_tiny_shakespeare() sees it, else the synthetic language. `tokenizer` is as make_tokenizer takes it;
-// empty, it is char, or what the store brings. Throws Error where a named file cannot be read.
+// `wanted` is the path of a text or of a token store, "synthetic", or empty: Tiny Shakespeare. `tokenizer` is as
+// make_tokenizer takes it; empty, it is char, or what the store brings. Throws Error where a file cannot be read.
 Corpus open_corpus(const std::string& wanted, const std::string& tokenizer);
 
 // Whether this is the text of 1,115,394 characters, 65 of them distinct, by the character.

@@ -1,0 +1,70 @@
+#include "shipped.h"
+
+#include <cstdlib>
+#include <string>
+#include <system_error>
+
+#include "../core/error.h"
+#include "checksum.h"
+#include "file.h"
+
+namespace isobar {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ShippedFile {
+  const char *name, *xxh3;
+};
+constexpr ShippedFile tiny_shakespeare = {"tinyshakespeare.txt", "6572a3fb9fde75d3"};
+constexpr ShippedFile mnist_files[] = {{"mnist/t10k-images-idx3-ubyte.gz", "c4c9c2676a5ceb26"},
+                                       {"mnist/t10k-labels-idx1-ubyte.gz", "108ab1f06599996f"}};
+constexpr size_t largest = size_t{1} << 24;  // bytes
+
+bool is_file(const fs::path& path) {
+  std::error_code unreadable;  // a folder without permission counts as empty
+  return fs::is_regular_file(path, unreadable);
+}
+
+// $ISOBAR_DATA; empty where it is not set.
+fs::path users_folder() {
+  const char* value = std::getenv("ISOBAR_DATA");
+  return value != nullptr ? value : "";
+}
+
+// The file's path in the source tree or in the installed package, whichever is there.
+fs::path shipped(const ShippedFile& file) {
+  for (const fs::path folder : {ISOBAR_SOURCE_DATA, ISOBAR_INSTALLED_DATA}) {
+    const fs::path path = folder / file.name;
+    if (!is_file(path)) continue;
+    const std::string found = checksum(read_file(path, largest));
+    check(found == file.xxh3,
+          "{}: this is not the file that comes with Isobar: wanted xxh3 {}, got {}; restore it, or set "
+          "ISOBAR_DATA to a folder with a file of your own",
+          path.string(), file.xxh3, found);
+    return path;
+  }
+  throw_error(fmt::format(
+      "{} is neither in {} nor in {}; install Isobar again, or set ISOBAR_DATA to a folder that has it",
+      file.name, ISOBAR_SOURCE_DATA, ISOBAR_INSTALLED_DATA));
+}
+
+}  // namespace
+
+fs::path find_tiny_shakespeare() {
+  const fs::path folder = users_folder();
+  if (!folder.empty() && is_file(folder / tiny_shakespeare.name)) return folder / tiny_shakespeare.name;
+  return shipped(tiny_shakespeare);
+}
+
+fs::path find_mnist() {
+  const fs::path folder = users_folder() / "mnist";
+  const bool here = !users_folder().empty() && (is_file(folder / "t10k-images-idx3-ubyte") ||
+                                                is_file(folder / "t10k-images-idx3-ubyte.gz"));
+  if (here) return folder;
+  fs::path images;
+  for (const ShippedFile& file : mnist_files) images = shipped(file);
+  return images.parent_path();
+}
+
+}  // namespace isobar
