@@ -1,19 +1,22 @@
-// The plan: which runs reproduce makes, under the names that the table of claims uses.
+// The plan: which runs the files of claims need, each once.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "claim.h"
+
 namespace isobar::claims {
 
 struct PlannedRun {
   std::string name;     // of its folder
-  std::string program;  // beside reproduce
+  std::string program;  // beside this one
   std::vector<std::string> arguments;
 };
 
-// `scale` is "quick" or "full".
-std::vector<PlannedRun> plan(std::string_view scale);
+// In the order of the files. `scale` is "quick" or "full". Throws Error where two files mean different runs by
+// one name.
+std::vector<PlannedRun> plan(const std::vector<ClaimFile>& files, std::string_view scale);
 
 }  // namespace isobar::claims

@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "judge.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,8 +35,8 @@ std::string text_of(const Spread& s) {
 }
 
 std::string wanted_of(const Part& part) {
-  if (part.sight == Sight::one_more) return fmt::format("{} as one more seed", figure(part.low));
-  const std::string who = part.sight == Sight::every ? "every seed " : "";
+  if (part.rule == Rule::one_more_seed) return fmt::format("{} as one more seed", figure(part.low));
+  const std::string who = part.rule == Rule::every_seed ? "every seed " : "";
   if (part.low == part.high) return fmt::format("{}exactly {}", who, figure(part.low));
   if (part.low == -infinity) return fmt::format("{}at most {}", who, figure(part.high));
   if (part.high == infinity) return fmt::format("{}at least {}", who, figure(part.low));
@@ -46,13 +46,13 @@ std::string wanted_of(const Part& part) {
 // A seed without a finite value counts as beyond every finite bound, above.
 bool holds(const Part& part, const Spread& s) {
   const Range wanted{part.low, part.high};
-  switch (part.sight) {
-    case Sight::median:
+  switch (part.rule) {
+    case Rule::median:
       return wanted.contains(std::isnan(s.median) ? infinity : s.median);
-    case Sight::every:
+    case Rule::every_seed:
       return wanted.contains(std::isnan(s.min) ? infinity : s.min) &&
              wanted.contains(s.nonfinite > 0 ? infinity : s.max);
-    case Sight::one_more:
+    case Rule::one_more_seed:
       return !std::isnan(s.median) && one_more_seed(s).contains(part.low);
   }
   return false;
@@ -65,7 +65,7 @@ std::string why_not_run(const Part& part, const Missing& missing) {
 }
 
 Finding find(const Part& part, const Measured& measured, const Missing& missing) {
-  Finding finding{.says = std::string(part.says),
+  Finding finding{.says = part.says,
                   .figure = "",
                   .wanted = wanted_of(part),
                   .theory = std::numeric_limits<double>::quiet_NaN(),
@@ -76,7 +76,7 @@ Finding find(const Part& part, const Measured& measured, const Missing& missing)
     finding.not_run = why_not_run(part, missing);
     return finding;
   }
-  const Json& json = run->second[std::string(part.key)];
+  const Json& json = run->second[part.key];
   const Spread spread = spread_from(json);
   finding.figure = text_of(spread);
   finding.theory = number(json.value("theory", Json()));
@@ -103,7 +103,7 @@ std::string reason_of(const Finding& f) {
 }  // namespace
 
 Judged judge(const Claim& claim, const Measured& measured, const Missing& missing) {
-  Judged judged{.claim = &claim, .verdict = "", .reason = std::string(claim.note), .findings = {}};
+  Judged judged{.claim = &claim, .verdict = "", .reason = claim.note, .findings = {}};
   if (claim.standing != Standing::tested) {
     judged.verdict = word_of(claim.standing);
     return judged;

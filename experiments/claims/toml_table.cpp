@@ -1,0 +1,153 @@
+#include "toml_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "../../core/error.h"
+#include "../harness/nearest.h"
+
+namespace isobar::claims {
+namespace {
+
+constexpr size_t longest_text = 2000;  // bytes
+
+int line_of_node(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
+
+}  // namespace
+
+TomlTable::TomlTable(const toml::table& table, const std::string& path, std::string what)
+    : table_(table), path_(path), what_(std::move(what)) {}
+
+void TomlTable::refuse(int line, const std::string& complaint) const {
+  throw_error(fmt::format("{}, line {}: {}: {}", path_, line, what_, complaint));
+}
+
+const toml::node* TomlTable::find(const char* field) {
+  asked_.emplace_back(field);
+  return table_.get(field);
+}
+
+const toml::node& TomlTable::need(const char* field) {
+  const toml::node* node = find(field);
+  if (node != nullptr) return *node;
+  finish();  // a misspelt name explains a missing one
+  refuse(line(), fmt::format("has no {}; add it", field));
+}
+
+int TomlTable::line_of(const char* field) const {
+  const toml::node* node = table_.get(field);
+  return node == nullptr ? line() : line_of_node(*node);
+}
+
+std::string TomlTable::text_of(const toml::node& node, const char* field) const {
+  const auto* text = node.as_string();
+  if (text == nullptr) refuse(line_of_node(node), fmt::format("{}: wanted a text in quotes", field));
+  const std::string& value = text->get();
+  if (value.empty() || value.size() > longest_text)
+    refuse(line_of_node(node),
+           fmt::format("{}: wanted a text of 1 to {} bytes, got {}", field, longest_text, value.size()));
+  if (std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+    refuse(line_of_node(node),
+           fmt::format("{}: has a control character; write one line of plain text", field));
+  return value;
+}
+
+double TomlTable::number_of(const toml::node& node, const char* field) const {
+  const std::optional<double> value = node.is_number() ? node.value<double>() : std::nullopt;
+  if (!value || !std::isfinite(*value))
+    refuse(line_of_node(node), fmt::format("{}: wanted a finite number", field));
+  return *value;
+}
+
+std::string TomlTable::text(const char* field) { return text_of(need(field), field); }
+
+std::string TomlTable::text_or(const char* field, const std::string& otherwise) {
+  const toml::node* node = find(field);
+  return node == nullptr ? otherwise : text_of(*node, field);
+}
+
+bool TomlTable::flag(const char* field) {
+  const toml::node* node = find(field);
+  if (node == nullptr) return false;
+  const auto* value = node->as_boolean();
+  if (value == nullptr) refuse(line_of_node(*node), fmt::format("{}: wanted true or false", field));
+  return value->get();
+}
+
+std::optional<double> TomlTable::number(const char* field) {
+  const toml::node* node = find(field);
+  return node == nullptr ? std::nullopt : std::optional(number_of(*node, field));
+}
+
+std::vector<double> TomlTable::numbers(const char* field, size_t count) {
+  const toml::node& node = need(field);
+  const toml::array* list = node.as_array();
+  if (list == nullptr || list->size() != count)
+    refuse(line_of_node(node),
+           fmt::format("{}: wanted a list of {} numbers, such as [0.9, 1.1]", field, count));
+  std::vector<double> values;
+  for (const toml::node& item : *list) values.push_back(number_of(item, field));
+  return values;
+}
+
+std::vector<std::string> TomlTable::texts(const char* field) {
+  const toml::node* node = find(field);
+  if (node == nullptr) return {};
+  const toml::array* list = node->as_array();
+  if (list == nullptr) refuse(line_of_node(*node), fmt::format("{}: wanted a list of texts", field));
+  std::vector<std::string> values;
+  for (const toml::node& item : *list) values.push_back(text_of(item, field));
+  return values;
+}
+
+TomlTable TomlTable::table(const char* field) {
+  const toml::node& node = need(field);
+  const toml::table* one = node.as_table();
+  if (one == nullptr)
+    refuse(line_of_node(node), fmt::format("{0}: wanted a table, begun by a line [{0}]", field));
+  return TomlTable(*one, path_, field);
+}
+
+std::vector<TomlTable> TomlTable::tables(const char* field, const std::string& what) {
+  const toml::node* node = find(field);
+  if (node == nullptr) return {};
+  const toml::array* list = node->as_array();
+  if (list == nullptr || !list->is_array_of_tables())
+    refuse(line_of_node(*node), fmt::format("{0}: wanted tables, each begun by a line [[{0}]]", field));
+  std::vector<TomlTable> tables;
+  for (const toml::node& item : *list) tables.emplace_back(*item.as_table(), path_, what);
+  return tables;
+}
+
+std::vector<std::pair<std::string, TomlTable>> TomlTable::named_tables(const char* field) {
+  const toml::node* node = find(field);
+  if (node == nullptr) return {};
+  const toml::table* all = node->as_table();
+  if (all == nullptr)
+    refuse(line_of_node(*node), fmt::format("{0}: wanted tables, each begun by a line [{0}.NAME]", field));
+  std::vector<std::pair<std::string, TomlTable>> tables;
+  for (const auto& [name, item] : *all) {
+    const toml::table* table = item.as_table();
+    const std::string key(name.str());
+    if (table == nullptr)
+      refuse(line_of_node(item),
+             fmt::format("{0}.{1}: wanted a table, begun by a line [{0}.{1}]", field, key));
+    tables.emplace_back(key, TomlTable(*table, path_, fmt::format("{} {}", field, key)));
+  }
+  return tables;
+}
+
+void TomlTable::finish() const {
+  for (const auto& [name, node] : table_) {
+    const std::string key(name.str());
+    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    const std::string hint = did_you_mean(key, asked_);
+    refuse(static_cast<int>(name.source().begin.line),
+           fmt::format("has no field '{}'{}", key,
+                       hint.empty() ? fmt::format("; it has {}", fmt::join(asked_, ", ")) : hint));
+  }
+}
+
+}  // namespace isobar::claims

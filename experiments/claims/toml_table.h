@@ -1,0 +1,54 @@
+// TomlTable: one table of a TOML file, read field by field. Every message begins with file and line, and a field
+// that nobody asked for is a mistake.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <toml++/toml.h>
+
+namespace isobar::claims {
+
+class TomlTable {
+ public:
+  // `what` names the table in messages: "claim D01". Both outlive it.
+  TomlTable(const toml::table& table, const std::string& path, std::string what);
+
+  // Texts are of 1 to 2000 characters, none of them a control character.
+  std::string text(const char* field);
+  std::string text_or(const char* field, const std::string& otherwise);
+  bool flag(const char* field);  // false where it is absent
+  bool has(const char* field) const { return table_.contains(field); }
+  // A finite number; nothing where it is absent.
+  std::optional<double> number(const char* field);
+  // A list of so many finite numbers, or of any number of texts.
+  std::vector<double> numbers(const char* field, size_t count);
+  std::vector<std::string> texts(const char* field);
+  // The table `[field]`, which must be there.
+  TomlTable table(const char* field);
+  // The tables of `[[field]]`, none where it is absent; `[field.name]` by name.
+  std::vector<TomlTable> tables(const char* field, const std::string& what);
+  std::vector<std::pair<std::string, TomlTable>> named_tables(const char* field);
+
+  // Throws Error for a field that was never asked for.
+  void finish() const;
+  int line() const { return static_cast<int>(table_.source().begin.line); }
+  int line_of(const char* field) const;
+  void rename(std::string what) { what_ = std::move(what); }
+  [[noreturn]] void refuse(int line, const std::string& complaint) const;
+
+ private:
+  const toml::node* find(const char* field);
+  const toml::node& need(const char* field);
+  std::string text_of(const toml::node& node, const char* field) const;
+  double number_of(const toml::node& node, const char* field) const;
+
+  const toml::table& table_;
+  const std::string& path_;
+  std::string what_;
+  std::vector<std::string> asked_;
+};
+
+}  // namespace isobar::claims
