@@ -13,6 +13,7 @@
 #include <tbb/task_arena.h>
 
 #include "error.h"
+#include "serial_loops.h"
 
 namespace isobar {
 namespace {
@@ -29,6 +30,9 @@ std::unique_ptr<Pool>& pool() {
   static std::unique_ptr<Pool> instance = std::make_unique<Pool>(available_threads());
   return instance;
 }
+
+// Whether a SerialLoops lives on this thread.
+constinit thread_local bool serial = false;
 
 // The CPU quota of the control group, in CPUs; infinity where there is none.
 double cgroup_quota() {
@@ -66,12 +70,16 @@ void parallel::run_chunks(int64_t n, int64_t grain, const RangeBody& body) {
 void set_threads(int count) {
   check(count >= 1 && count <= 1024, "threads: wanted 1 to 1024, got {}", count);
   check(!parallel::inside, "threads: the number may not change inside parallel_for");
+  check(!serial || count == 1, "threads: wanted 1 where loops are serial, got {}", count);
   if (count == threads()) return;
   pool().reset();
   pool() = std::make_unique<Pool>(count);
 }
 
-int threads() { return pool()->count; }
+int threads() { return serial ? 1 : pool()->count; }
+
+SerialLoops::SerialLoops() : before_(std::exchange(serial, true)) {}
+SerialLoops::~SerialLoops() { serial = before_; }
 
 int available_threads() {
   cpu_set_t set;

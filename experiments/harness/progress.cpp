@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "table.h"
 #include "terminal.h"
@@ -11,6 +12,9 @@ namespace isobar {
 namespace {
 
 using namespace std::chrono_literals;
+
+// Held while a bar moves. One for all bars: they share the terminal.
+std::mutex moving;
 
 double share(const ProgressState& state) {
   return state.total <= 0 ? 1
@@ -64,6 +68,7 @@ Progress::Progress(int64_t total, std::string unit, std::FILE* stream, int64_t d
 Progress::~Progress() { clear(); }
 
 void Progress::advance(int64_t steps, std::string_view note) {
+  const std::lock_guard lock(moving);
   done_ += steps;
   const auto now = Clock::now();
   if (now - shown_ < (terminal_ ? 100ms : 10s)) return;
@@ -82,6 +87,7 @@ void Progress::advance(int64_t steps, std::string_view note) {
 }
 
 void Progress::clear() {
+  const std::lock_guard lock(moving);
   if (!bar_visible_) return;
   fmt::print(stream_, "\r\x1b[K");
   std::fflush(stream_);

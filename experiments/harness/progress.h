@@ -22,7 +22,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `steps` more are done. `note` stands behind the bar until the next call.
+  // `steps` more are done; any thread may call it. `note` stands after the bar until the next call.
   void advance(int64_t steps = 1, std::string_view note = {});
   // Clears the bar so that other text can be printed; the next advance() draws it again.
   void clear();
