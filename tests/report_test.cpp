@@ -4,10 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
-#include "../experiments/claims/file.h"
-#include "../experiments/claims/judge.h"
 #include "../experiments/harness/plot.h"
 #include "../experiments/report/figure.h"
 #include "../experiments/report/overlay.h"
@@ -16,10 +13,6 @@
 #include "program.h"
 
 using namespace isobar;
-
-namespace isobar::fixtures {
-extern const char claims_zh[], parts_zh[];
-}  // namespace isobar::fixtures
 
 namespace {
 
@@ -84,28 +77,6 @@ TEST_CASE("what is no folder of a run is refused by name") {
   CHECK(broken.err.find("is not the summary of a run; run the study again") != std::string::npos);
   CHECK(run_built("report", "").code == 2);
   CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
-}
-
-TEST_CASE("every part, reason and note of a claim is there in Chinese, and nothing else is") {
-  const Json claims_zh = Json::parse(fixtures::claims_zh), parts_zh = Json::parse(fixtures::parts_zh);
-  std::set<std::string> used;
-  for (const claims::Claim* one : claims::builtin_table()) {
-    const claims::Claim& claim = *one;
-    CAPTURE(claim.id);
-    CHECK(claims_zh.contains(claim.id));
-    if (!claim.note.empty()) used.emplace(claim.note);
-    for (const claims::Part& part : claim.parts) {
-      used.emplace(part.says);
-      used.emplace(part.why);
-    }
-  }
-  std::set<std::string> known;
-  for (const auto& [english, chinese] : parts_zh.items()) {
-    CHECK_FALSE(chinese.get<std::string>().empty());
-    known.insert(english);
-  }
-  CHECK(known == used);
-  CHECK(claims_zh.size() == claims::builtin_table().size());
 }
 
 TEST_CASE("runs of one name keep apart, and claims point to their own") {

@@ -1,50 +1,65 @@
 // Claim: what a source says, cut into parts that a measured value can bear out or not. Claims are data: a file
-// of them, one source each, is read by file.h, and a verdict is computed from finished runs by judge.h.
+// of them, one source each, is read by file.h, and a verdict is computed from finished runs by judge.h. What the
+// fields mean to a person who writes such a file stands in README.md of this folder.
 #pragma once
 
-#include <limits>
-#include <map>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "rules.h"
 
 namespace isobar::claims {
 
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
-
-// How a part reads its measured value.
-enum class Rule {
-  median,         // the median over the seeds lies in [low, high]
-  every_seed,     // the value of every seed does
-  one_more_seed,  // the printed value, low = high, could be one more seed (harness/stats.h)
-};
-
-// "The value `key` of the run `run` lies in [low, high]."
+// "The value `key` of the run `run` lies where `predicate` says."
 struct Part {
-  std::string says;  // in words: "a shift leaves LayerNorm's output as it is"
-  std::string run;   // of the file's runs: "norm_properties"
-  std::string key;   // of its measured values
-  Rule rule = Rule::median;
-  double low = -infinity, high = infinity;
-  std::string why = "";  // the reason for these bounds
-  int line = 0;          // of the file
+  std::string says, says_zh;  // in words: "a shift leaves LayerNorm's output as it is"
+  std::string run;            // of the file's runs: "norm_properties"
+  std::string key;            // of its measured values
+  Predicate predicate;
+  std::string why, why_zh;  // the reason for these bounds
+  bool full_only = false;   // its value is measured at the full scale alone
+  int line = 0;             // of the file
 };
 
-enum class Standing {
-  tested,     // by its parts
-  cited,      // a statement about a text, or an opinion: shown, not judged
-  no_source,  // ascribed to a source that does not contain it
-  not_run,    // cannot be run here
+// A quotation that was read. It supports the claim if it contains `bears_out`, or lacks `contradicts`: one of the two
+// is given.
+struct Passage {
+  std::string title, address, quote;
+  std::string bears_out, contradicts;
+  std::string reading, reading_zh;  // what follows for the claim
+  std::string read;                 // the date
+
+  bool holds() const {
+    return bears_out.empty() ? quote.find(contradicts) == std::string::npos
+                             : quote.find(bears_out) != std::string::npos;
+  }
+};
+
+enum class Kind {
+  measured,    // by its parts
+  definition,  // by its parts, which are identities: they hold, or this build has a bug
+  source,      // a statement about a text that was read: by its passages
+  cited,       // a statement about a text that could not be read: shown, not judged
+  not_run,     // cannot be run here
 };
 
 struct Claim {
-  std::string id, source, printed;
-  Standing standing = Standing::tested;
+  std::string id, source;           // of a claim that two texts make: "002, 003"
+  std::string quote, quote_en;      // as printed, and its translation
+  std::string says, says_zh;        // what is tested
+  std::string implied, implied_zh;  // how it follows from the quotation, where it is nowhere printed
+  std::string no_source,
+      no_source_zh;  // where the text ascribes it to a source that does not contain it: which
+  Kind kind = Kind::measured;
   // Of a claim that is one statement, e.g. a table, all parts must hold; else it may be true in part.
   bool one_statement = false;
-  // For a tested claim what its parts leave out, which makes it "partly" at best; for the others the reason.
-  std::string note = "";
-  std::vector<Part> parts = {};
+  bool on_gpu =
+      false;  // about GPUs, or of a machine unnamed: what a CPU does not bear out is not thereby false
+  // For a measured claim what its parts leave out, which makes it "partly" at best; for the others the reason.
+  std::string note, note_zh;
+  std::vector<Part> parts;
+  std::vector<Passage> passages;
   int line = 0;
 };
 

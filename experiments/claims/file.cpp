@@ -1,7 +1,7 @@
 #include "file.h"
 
 #include <algorithm>
-#include <map>
+#include <cctype>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,10 +23,14 @@ constexpr size_t largest_file = size_t{1} << 20;  // bytes
 template <class Value>
 using Words = std::vector<std::pair<std::string, Value>>;
 
-const Words<Rule> rules = {
-    {"median", Rule::median}, {"every_seed", Rule::every_seed}, {"one_more_seed", Rule::one_more_seed}};
-const Words<Standing> standings = {
-    {"cited", Standing::cited}, {"no source", Standing::no_source}, {"not run", Standing::not_run}};
+const Words<Rule> rules = {{"every_seed", Rule::every_seed},
+                           {"mean", Rule::mean},
+                           {"one_more_seed", Rule::one_more_seed},
+                           {"time", Rule::time}};
+const Words<Kind> kinds = {{"definition", Kind::definition},
+                           {"source", Kind::source},
+                           {"cited", Kind::cited},
+                           {"not run", Kind::not_run}};
 
 template <class Value>
 Value one_of(TomlTable& table, const char* field, const Words<Value>& words) {
@@ -61,52 +65,101 @@ Source source_of(TomlTable& table) {
   return source;
 }
 
+// Flags that belong to whoever runs `verify`, or that name files: a claim file says what is run, not where.
+const std::vector<std::string> users_flags = {"--out",     "--threads", "--config", "--print-config",
+                                              "--json",    "--force",   "--resume", "--help",
+                                              "--version", "--mnist"};
+
+// The flags of a field, each checked as far as a text can tell. What the study itself says of them comes later.
+std::vector<std::string> flags_of(TomlTable& table, const char* field) {
+  std::vector<std::string> words = words_between_spaces(table.text_or(field, ""));
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (std::find(users_flags.begin(), users_flags.end(), name) != users_flags.end())
+      table.refuse(table.line_of(field),
+                   fmt::format("{}: {} is not for a file of claims to say; drop it", field, name));
+    const bool corpus = name == "--corpus";
+    const std::string value = words[i].size() > name.size()    ? words[i].substr(name.size() + 1)
+                              : corpus && i + 1 < words.size() ? words[i + 1]
+                                                               : "";
+    if (corpus && value != "synthetic")
+      table.refuse(table.line_of(field),
+                   fmt::format("{}: wanted --corpus synthetic or no --corpus, got '{}'", field, value));
+    if (words[i].find('/') != std::string::npos)
+      table.refuse(table.line_of(field),
+                   fmt::format("{}: '{}' looks like a path; a file of claims names none", field, words[i]));
+  }
+  return words;
+}
+
 RunSpec run_of(const std::string& name, TomlTable& table) {
-  const auto flags = [&](const char* field) { return words_between_spaces(table.text_or(field, "")); };
-  RunSpec run{.name = name,
-              .study = table.text("study"),
-              .flags = flags("flags"),
-              .quick = flags("quick"),
-              .full = flags("full"),
-              .line = table.line()};
+  RunSpec run{
+      .name = name, .study = table.text("study"), .flags = {}, .quick = {}, .full = {}, .line = table.line()};
+  if (!std::all_of(name.begin(), name.end(),
+                   [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }))
+    table.refuse(run.line, "wanted a name of letters, digits and _");
+  const std::vector<std::string>& known = studies();
+  if (std::find(known.begin(), known.end(), run.study) == known.end())
+    table.refuse(table.line_of("study"),
+                 fmt::format("study: wanted one of {}, got '{}'{}", fmt::join(known, ", "), run.study,
+                             did_you_mean(run.study, known)));
+  run.flags = flags_of(table, "flags");
+  run.quick = flags_of(table, "quick");
+  run.full = flags_of(table, "full");
   table.finish();
   return run;
 }
 
-// at_most, at_least, between, equals or, for one_more_seed, printed: exactly one of them.
-void read_bounds(TomlTable& table, Part& part) {
-  const char* fields[] = {"at_most", "at_least", "between", "equals", "printed"};
+// at_most, at_least, between, equals, within or, for one_more_seed, printed: exactly one of them.
+void read_bounds(TomlTable& table, Predicate& predicate) {
   std::vector<std::string> given;
-  for (const char* field : fields)
+  for (const char* field : {"at_most", "at_least", "between", "equals", "within", "printed"})
     if (table.has(field)) given.emplace_back(field);
-  const bool printed = part.rule == Rule::one_more_seed;
+  const bool printed = predicate.rule == Rule::one_more_seed;
   if (given.size() != 1 || (given.front() == "printed") != printed)
     table.refuse(table.line(),
                  fmt::format("wanted {}, got {}",
                              printed ? "printed, for the rule one_more_seed"
-                                     : "one of at_most, at_least, between and equals",
+                                     : "one of at_most, at_least, between, equals and within",
                              given.empty() ? "none" : fmt::format("{}", fmt::join(given, " and "))));
-  const char* field = given.front().c_str();
-  if (given.front() == "between") {
-    const std::vector<double> bounds = table.numbers(field, 2);
-    part.low = bounds[0];
-    part.high = bounds[1];
-    if (part.low >= part.high)
-      table.refuse(table.line_of(field),
-                   fmt::format("between: wanted the lower bound first, got [{}, {}]", part.low, part.high));
+  const std::string& field = given.front();
+  if (field == "between") {
+    const std::vector<double> bounds = table.numbers("between", 2);
+    predicate.low = bounds[0];
+    predicate.high = bounds[1];
+    if (bounds[0] >= bounds[1])
+      table.refuse(table.line_of("between"),
+                   fmt::format("between: wanted the lower bound first, got [{}, {}]", bounds[0], bounds[1]));
     return;
   }
-  const double bound = *table.number(field);
-  if (given.front() != "at_most") part.low = bound;
-  if (given.front() != "at_least") part.high = bound;
+  const double bound = *table.number(field.c_str());
+  if (field == "within" && bound <= 0)
+    table.refuse(table.line_of("within"), fmt::format("within: wanted a margin above 0, got {}", bound));
+  if (field != "at_most") predicate.low = field == "within" ? -bound : bound;
+  if (field != "at_least") predicate.high = bound;
+}
+
+void check_predicate(TomlTable& table, const Predicate& predicate) {
+  if (predicate.log && predicate.rule != Rule::every_seed && predicate.high <= 0)
+    table.refuse(table.line_of("log"), "log: wanted a bound above 0, for logarithms");
+  if (cannot_fail(predicate))
+    table.refuse(table.line(), "no value could make this part fail; it tests nothing");
+  if (cannot_hold(predicate)) table.refuse(table.line(), "no value could make this part hold");
 }
 
 Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
-  Part part{.says = table.text("says"), .run = table.text("run"), .key = table.text("key")};
+  Part part;
+  part.says = table.text("says");
+  part.says_zh = table.text_or("says_zh", "");
+  part.run = table.text("run");
+  part.key = table.text("key");
   part.line = table.line();
-  part.rule = one_of(table, "rule", rules);
-  read_bounds(table, part);
+  part.predicate.rule = one_of(table, "rule", rules);
+  part.predicate.log = table.flag("log");
+  read_bounds(table, part.predicate);
   part.why = table.text("why");
+  part.why_zh = table.text_or("why_zh", "");
+  part.full_only = table.flag("full_only");
   std::vector<std::string> known;
   for (const RunSpec& run : runs) known.push_back(run.name);
   if (std::find(known.begin(), known.end(), part.run) == known.end())
@@ -114,7 +167,38 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
                  fmt::format("run: wanted one of the file's runs ({}), got '{}'{}", fmt::join(known, ", "),
                              part.run, did_you_mean(part.run, known)));
   table.finish();
+  check_predicate(table, part.predicate);
   return part;
+}
+
+Passage passage_of(TomlTable& table) {
+  Passage passage;
+  passage.title = table.text("title");
+  passage.address = table.text("address");
+  passage.quote = table.text("quote");
+  passage.bears_out = table.text_or("bears_out", "");
+  passage.contradicts = table.text_or("contradicts", "");
+  passage.reading = table.text("reading");
+  passage.reading_zh = table.text_or("reading_zh", "");
+  passage.read = table.text("read");
+  if (passage.bears_out.empty() == passage.contradicts.empty())
+    table.refuse(table.line(),
+                 "wanted one of bears_out and contradicts: the words that the claim needs in the quotation, "
+                 "or that it cannot have there");
+  table.finish();
+  return passage;
+}
+
+// What a claim consists of must fit its kind.
+void check_kind(const TomlTable& table, const Claim& claim) {
+  const bool parts = claim.kind == Kind::measured || claim.kind == Kind::definition;
+  if (parts && claim.parts.empty()) table.refuse(claim.line, "has no part; add [[claim.part]], or a kind");
+  if (!parts && !claim.parts.empty() && claim.kind != Kind::cited)
+    table.refuse(claim.line, "has parts, which its kind does not take; drop one");
+  if (claim.kind == Kind::source && claim.passages.empty())
+    table.refuse(claim.line, "has no passage to be judged by; add [[claim.passage]]");
+  if ((claim.kind == Kind::cited || claim.kind == Kind::not_run) && claim.note.empty())
+    table.refuse(claim.line, "has no note; say why it is not judged");
 }
 
 Claim claim_of(TomlTable& table, const ClaimFile& file) {
@@ -122,26 +206,43 @@ Claim claim_of(TomlTable& table, const ClaimFile& file) {
   claim.id = table.text("id");
   table.rename("claim " + claim.id);
   claim.line = table.line();
+  for (const Claim& other : file.claims)
+    if (other.id == claim.id)
+      table.refuse(claim.line, fmt::format("its id is that of line {} too", other.line));
   std::vector<std::string> sources{file.source.id};
   for (const std::string& other : table.texts("also_in")) sources.push_back(other);
   claim.source = fmt::format("{}", fmt::join(sources, ", "));
-  claim.printed = table.text("claim");
+  claim.quote = table.text("quote");
+  claim.quote_en = table.text_or("quote_en", "");
+  claim.says = table.text("says");
+  claim.says_zh = table.text_or("says_zh", "");
+  claim.implied = table.text_or("implied", "");
+  claim.implied_zh = table.text_or("implied_zh", "");
+  claim.no_source = table.text_or("no_source", "");
+  claim.no_source_zh = table.text_or("no_source_zh", "");
+  if (table.has("kind")) claim.kind = one_of(table, "kind", kinds);
   claim.one_statement = table.flag("all");
-  if (table.has("standing")) {
-    claim.standing = one_of(table, "standing", standings);
-    claim.note = table.text("note");
-  } else {
-    claim.note = table.text_or("left_out", "");
-  }
+  claim.on_gpu = table.flag("on_gpu");
+  claim.note = table.text_or("note", "");
+  claim.note_zh = table.text_or("note_zh", "");
   for (TomlTable& part : table.tables("part", fmt::format("a part of claim {}", claim.id)))
     claim.parts.push_back(part_of(part, file.runs));
-  if ((claim.standing == Standing::tested) == claim.parts.empty())
-    table.refuse(claim.line, claim.parts.empty() ? "has neither a part nor a standing; add [[claim.part]]"
-                                                 : "has parts and a standing; drop one");
-  for (const Claim& other : file.claims)
-    if (other.id == claim.id) table.refuse(claim.line, fmt::format("its id is that of line {}", other.line));
+  for (TomlTable& passage : table.tables("passage", fmt::format("a passage of claim {}", claim.id)))
+    claim.passages.push_back(passage_of(passage));
   table.finish();
+  check_kind(table, claim);
   return claim;
+}
+
+void check_runs_are_used(const TomlTable& table, const ClaimFile& file) {
+  for (const RunSpec& run : file.runs) {
+    const auto uses = [&](const Claim& claim) {
+      return std::any_of(claim.parts.begin(), claim.parts.end(),
+                         [&](const Part& part) { return part.run == run.name; });
+    };
+    if (std::none_of(file.claims.begin(), file.claims.end(), uses))
+      table.refuse(run.line, fmt::format("no part of a claim needs the run {}; drop it", run.name));
+  }
 }
 
 toml::table parse_toml(std::string_view text, const std::string& path) {
@@ -168,7 +269,15 @@ ClaimFile parse_claims(std::string_view text, const std::string& path) {
   for (TomlTable& claim : claims) file.claims.push_back(claim_of(claim, file));
   table.finish();
   if (file.claims.empty()) table.refuse(1, "has no claims; add [[claim]]");
+  check_runs_are_used(table, file);
   return file;
+}
+
+const std::vector<std::string>& studies() {
+  static const std::vector<std::string> names = {"decay_study",  "depth_trainability", "lm_norms",
+                                                 "logit_growth", "norm_jacobian",      "norm_properties",
+                                                 "norm_speed",   "transformer_stack"};
+  return names;
 }
 
 ClaimFile read_claims(const std::string& path) { return parse_claims(read_file(path, largest_file), path); }

@@ -1,159 +1,247 @@
 #include "judge.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "../harness/stats.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "../harness/table.h"
 
 namespace isobar::claims {
 namespace {
 
-// Numbers of a summary, where infinities and NaN are texts.
-double number(const Json& json) {
-  if (json.is_number()) return json.get<double>();
-  if (json == "inf") return infinity;
-  if (json == "-inf") return -infinity;
-  return std::numeric_limits<double>::quiet_NaN();
-}
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-Spread spread_from(const Json& json) {
-  return {.median = number(json.value("median", Json())),
-          .min = number(json.value("min", Json())),
-          .max = number(json.value("max", Json())),
-          .nonfinite = json.value("nonfinite", int64_t{0})};
-}
-
-std::string text_of(const Spread& s) {
-  if (std::isnan(s.median)) return "not finite";
-  const std::string tail = s.nonfinite > 0 ? fmt::format(", {} not finite", s.nonfinite) : "";
-  if (s.min == s.max) return figure(s.median) + tail;
-  return fmt::format("{} [{}, {}]{}", figure(s.median), figure(s.min), figure(s.max), tail);
-}
-
-std::string wanted_of(const Part& part) {
-  if (part.rule == Rule::one_more_seed) return fmt::format("{} as one more seed", figure(part.low));
-  const std::string who = part.rule == Rule::every_seed ? "every seed " : "";
-  if (part.low == part.high) return fmt::format("{}exactly {}", who, figure(part.low));
-  if (part.low == -infinity) return fmt::format("{}at most {}", who, figure(part.high));
-  if (part.high == infinity) return fmt::format("{}at least {}", who, figure(part.low));
-  return fmt::format("{}{} to {}", who, figure(part.low), figure(part.high));
-}
-
-// A seed without a finite value counts as beyond every finite bound, above.
-bool holds(const Part& part, const Spread& s) {
-  const Range wanted{part.low, part.high};
-  switch (part.rule) {
-    case Rule::median:
-      return wanted.contains(std::isnan(s.median) ? infinity : s.median);
-    case Rule::every_seed:
-      return wanted.contains(std::isnan(s.min) ? infinity : s.min) &&
-             wanted.contains(s.nonfinite > 0 ? infinity : s.max);
-    case Rule::one_more_seed:
-      return !std::isnan(s.median) && one_more_seed(s).contains(part.low);
-  }
-  return false;
-}
-
-std::string why_not_run(const Part& part, const Missing& missing) {
-  const auto known = missing.find(part.run);
-  if (known != missing.end()) return fmt::format("the run {} could not be made: {}", part.run, known->second);
-  return fmt::format("the run {} has no figure {}", part.run, part.key);
-}
-
-Finding find(const Part& part, const Measured& measured, const Missing& missing) {
-  Finding finding{.says = part.says,
-                  .figure = "",
-                  .wanted = wanted_of(part),
-                  .theory = std::numeric_limits<double>::quiet_NaN(),
-                  .holds = false,
-                  .not_run = ""};
-  const auto run = measured.find(part.run);
-  if (run == measured.end() || !run->second.contains(part.key)) {
-    finding.not_run = why_not_run(part, missing);
+Finding find(const Part& part, const Runs& runs, int64_t parts) {
+  Finding finding{.part = &part, .seeds = {}, .reading = {}, .corpus = "", .theory = nan, .not_run = ""};
+  const auto run = runs.summaries.find(part.run);
+  const Json measured = run == runs.summaries.end() ? Json() : run->second.value("measured", Json::object());
+  if (!measured.contains(part.key)) {
+    const auto known = runs.missing.find(part.run);
+    finding.not_run = known != runs.missing.end()
+                          ? fmt::format("the run {} could not be made: {}", part.run, known->second)
+                      : part.full_only ? fmt::format("{} needs --full", part.says)
+                                       : fmt::format("the run {} has no value {}", part.run, part.key);
     return finding;
   }
-  const Json& json = run->second[part.key];
-  const Spread spread = spread_from(json);
-  finding.figure = text_of(spread);
-  finding.theory = number(json.value("theory", Json()));
-  finding.holds = holds(part, spread);
+  const bool busy = measured.contains("machine.busy") && number_from(measured["machine.busy"]["median"]) != 0;
+  finding.seeds = spread_from(measured[part.key]);
+  finding.theory = number_from(measured[part.key].value("theory", Json()));
+  finding.corpus = run->second.value("corpus", "");
+  finding.reading = read(part.predicate, finding.seeds, parts, busy);
   return finding;
 }
 
-std::string_view word_of(Standing standing) {
-  switch (standing) {
-    case Standing::cited:
-      return "cited";
-    case Standing::no_source:
-      return "no source found";
-    default:
-      return "not run here";
-  }
+std::string range_text(const Range& range) {
+  return fmt::format("[{}, {}]", exact_figure(range.low), exact_figure(range.high));
 }
 
-std::string reason_of(const Finding& f) {
-  return fmt::format("{}: {}, {} (wanted {})", f.says, f.holds ? "holds" : "does not hold", f.figure,
-                     f.wanted);
+struct OutcomeWords {
+  const char *holds, *fails, *too_few, *busy, *wanted, *left_out, *needed;
+};
+constexpr OutcomeWords english = {
+    "holds",  "does not hold", "is open: too few seeds",          "is open: the machine was busy",
+    "wanted", "left out",      ", about {} seeds would settle it"};
+constexpr OutcomeWords chinese = {"成立", "不成立", "未定：种子太少",  "未定：机器太忙",
+                                  "要求", "未涉及", "，约需 {} 个种子"};
+
+std::string reason_of(const Finding& f, Language language) {
+  const OutcomeWords& words = language == Language::en ? english : chinese;
+  const char* outcome = words.holds;
+  if (f.reading.standing == Standing::fails) outcome = words.fails;
+  if (f.reading.standing == Standing::too_few_seeds) outcome = words.too_few;
+  if (f.reading.standing == Standing::busy) outcome = words.busy;
+  std::string wanted = text_of(f.part->predicate, language);
+  if (f.reading.needed > 0) wanted += fmt::format(fmt::runtime(words.needed), f.reading.needed);
+  const std::string& says =
+      language == Language::en || f.part->says_zh.empty() ? f.part->says : f.part->says_zh;
+  return fmt::format("{}: {}, {} ({} {})", says, outcome, measured_text(f, language), words.wanted, wanted);
+}
+
+std::string in(Language language, const std::string& text, const std::string& text_zh) {
+  return language == Language::zh && !text_zh.empty() ? text_zh : text;
+}
+
+std::string reason_of(const Judged& judged, Language language) {
+  const Claim& claim = *judged.claim;
+  std::vector<std::string> reasons, lacking;
+  for (const Finding& f : judged.findings)
+    if (f.not_run.empty())
+      reasons.push_back(reason_of(f, language));
+    else if (std::find(lacking.begin(), lacking.end(), f.not_run) == lacking.end())
+      lacking.push_back(f.not_run);
+  if (!lacking.empty()) reasons = lacking;
+  for (const Passage& passage : claim.passages)
+    reasons.push_back(in(language, passage.reading, passage.reading_zh));
+  const std::string note = in(language, claim.note, claim.note_zh);
+  const OutcomeWords& words = language == Language::en ? english : chinese;
+  if (!note.empty())
+    reasons.push_back(claim.parts.empty() ? note : fmt::format("{}: {}", words.left_out, note));
+  return fmt::format("{}", fmt::join(reasons, "; "));
+}
+
+struct Tally {
+  int64_t holding = 0, failing = 0, open = 0, busy = 0, missing = 0;
+};
+
+Tally tally_of(const std::vector<Finding>& findings) {
+  Tally tally;
+  for (const Finding& f : findings) {
+    if (!f.not_run.empty())
+      ++tally.missing;
+    else if (f.reading.standing == Standing::holds)
+      ++tally.holding;
+    else if (f.reading.standing == Standing::fails)
+      ++tally.failing;
+    else if (f.reading.standing == Standing::busy)
+      ++tally.busy;
+    else
+      ++tally.open;
+  }
+  return tally;
+}
+
+std::string verdict_of_parts(const Claim& claim, const Tally& t) {
+  const char* refuted = claim.on_gpu ? "not borne out on this CPU" : "refuted";
+  if (claim.one_statement && t.failing > 0) return refuted;
+  if (t.holding > 0 && t.failing > 0) return "partly";
+  if (t.missing > 0) return "not run here";
+  if (t.busy > 0) return "machine too busy";
+  if (t.open > 0) return "too few seeds";
+  if (claim.kind == Kind::definition) return t.failing == 0 ? "by definition" : refuted;
+  if (t.holding == 0) return refuted;
+  return claim.note.empty() ? "confirmed" : "partly";
+}
+
+std::string verdict_of_passages(const Claim& claim) {
+  const auto holding =
+      std::count_if(claim.passages.begin(), claim.passages.end(), [](const Passage& p) { return p.holds(); });
+  const bool all = holding == std::ssize(claim.passages);
+  if (all && claim.note.empty()) return "true by its source";
+  return holding == 0 || (claim.one_statement && !all) ? "false by its source" : "partly by its source";
+}
+
+const char* word_of(Rule rule) {
+  constexpr const char* words[] = {"every_seed", "mean", "one_more_seed", "time"};
+  return words[static_cast<size_t>(rule)];
+}
+const char* word_of(Standing standing) {
+  constexpr const char* words[] = {"holds", "does not hold", "too few seeds", "machine too busy"};
+  return words[static_cast<size_t>(standing)];
+}
+
+Json finite_or_null(double value) { return std::isnan(value) ? Json() : Json(value); }
+
+Json to_json(const Finding& f) {
+  const Part& part = *f.part;
+  const bool printed = part.predicate.rule == Rule::one_more_seed, made = f.not_run.empty();
+  return {{"says", part.says},
+          {"says_zh", part.says_zh},
+          {"run", part.run},
+          {"key", part.key},
+          {"corpus", f.corpus},
+          {"printed", printed ? Json(part.predicate.low) : Json()},
+          {"measured", made ? measured_text(f, Language::en) : ""},
+          {"measured_zh", made ? measured_text(f, Language::zh) : ""},
+          {"interval", made ? Json({f.reading.interval.low, f.reading.interval.high}) : Json()},
+          {"n", f.reading.n},
+          {"theory", finite_or_null(f.theory)},
+          {"rule", word_of(part.predicate.rule)},
+          {"log", part.predicate.log},
+          {"wanted", text_of(part.predicate)},
+          {"wanted_zh", text_of(part.predicate, Language::zh)},
+          {"why", part.why},
+          {"why_zh", part.why_zh},
+          {"outcome", made ? word_of(f.reading.standing) : ""},
+          {"seeds_needed", f.reading.needed},
+          {"not_run", f.not_run}};
+}
+
+Json to_json(const Passage& passage) {
+  return {{"title", passage.title},
+          {"address", passage.address},
+          {"read", passage.read},
+          {"quote", passage.quote},
+          {"wanted", passage.bears_out.empty() ? "does not say '" + passage.contradicts + "'"
+                                               : "says '" + passage.bears_out + "'"},
+          {"holds", passage.holds()},
+          {"reading", passage.reading},
+          {"reading_zh", passage.reading_zh}};
 }
 
 }  // namespace
 
-Judged judge(const Claim& claim, const Measured& measured, const Missing& missing) {
-  Judged judged{.claim = &claim, .verdict = "", .reason = claim.note, .findings = {}};
-  if (claim.standing != Standing::tested) {
-    judged.verdict = word_of(claim.standing);
-    return judged;
-  }
-  std::vector<std::string> reasons, lacking;
-  for (const Part& part : claim.parts) {
-    const Finding& finding = judged.findings.emplace_back(find(part, measured, missing));
-    if (finding.not_run.empty())
-      reasons.push_back(reason_of(finding));
-    else if (std::find(lacking.begin(), lacking.end(), finding.not_run) == lacking.end())
-      lacking.push_back(finding.not_run);
-  }
-  if (!lacking.empty()) {
-    judged.verdict = word_of(Standing::not_run);
-    judged.reason = fmt::format("{}", fmt::join(lacking, "; "));
-    return judged;
-  }
-  const auto holding =
-      std::count_if(judged.findings.begin(), judged.findings.end(), [](const Finding& f) { return f.holds; });
-  const bool all = holding == std::ssize(judged.findings);
-  judged.verdict = holding == 0 || (claim.one_statement && !all) ? "refuted"
-                   : all && claim.note.empty()                   ? "confirmed"
-                                                                 : "partly";
-  if (!claim.note.empty()) reasons.push_back(fmt::format("left out: {}", claim.note));
-  judged.reason = fmt::format("{}", fmt::join(reasons, "; "));
+std::string measured_text(const Finding& f, Language language) {
+  const Predicate& predicate = f.part->predicate;
+  const char* seeds = language == Language::en ? "seeds" : "个种子";
+  if (f.seeds.n == 0) return language == Language::en ? "not finite" : "非有限";
+  const bool log = predicate.log && std::isfinite(f.seeds.logarithm.mean);
+  const double mean = f.seeds.moments(log).mean;
+  std::string text = exact_figure(predicate.rule == Rule::every_seed ? f.seeds.median
+                                  : log                              ? std::exp(mean)
+                                                                     : mean);
+  if (f.seeds.min != f.seeds.max) text += " " + range_text(f.reading.interval);
+  if (f.seeds.n > 1) text += fmt::format(", {} {}", f.seeds.n, seeds);
+  if (f.seeds.nonfinite > 0)
+    text += fmt::format(", {} {}", f.seeds.nonfinite, language == Language::en ? "not finite" : "个非有限值");
+  return text;
+}
+
+std::string standing_text(const Finding& finding) {
+  return finding.not_run.empty() ? word_of(finding.reading.standing) : finding.not_run;
+}
+
+const std::vector<std::string>& verdict_words() {
+  static const std::vector<std::string> words = {"confirmed",
+                                                 "refuted",
+                                                 "partly",
+                                                 "too few seeds",
+                                                 "machine too busy",
+                                                 "not borne out on this CPU",
+                                                 "by definition",
+                                                 "true by its source",
+                                                 "false by its source",
+                                                 "partly by its source",
+                                                 "cited, not checked",
+                                                 "not run here"};
+  return words;
+}
+
+Judged judge(const Claim& claim, const Runs& runs) {
+  Judged judged{.claim = &claim, .verdict = "", .reason = "", .reason_zh = "", .findings = {}};
+  for (const Part& part : claim.parts) judged.findings.push_back(find(part, runs, std::ssize(claim.parts)));
+  if (claim.kind == Kind::cited) judged.verdict = "cited, not checked";
+  if (claim.kind == Kind::not_run) judged.verdict = "not run here";
+  if (claim.kind == Kind::source) judged.verdict = verdict_of_passages(claim);
+  if (judged.verdict.empty()) judged.verdict = verdict_of_parts(claim, tally_of(judged.findings));
+  judged.reason = reason_of(judged, Language::en);
+  judged.reason_zh = reason_of(judged, Language::zh);
   return judged;
 }
 
 Json to_json(const Judged& judged) {
-  Json parts = Json::array();
-  for (size_t i = 0; i < judged.findings.size(); ++i) {
-    const Finding& f = judged.findings[i];
-    const Part& part = judged.claim->parts[i];
-    parts.push_back({{"says", f.says},
-                     {"run", part.run},
-                     {"key", part.key},
-                     {"measured", f.figure},
-                     {"wanted", f.wanted},
-                     {"why", part.why},
-                     {"theory", std::isnan(f.theory) ? Json() : Json(f.theory)},
-                     {"holds", f.holds},
-                     {"not_run", f.not_run}});
-  }
-  return {{"id", judged.claim->id},
-          {"source", judged.claim->source},
-          {"claim", judged.claim->printed},
+  const Claim& claim = *judged.claim;
+  Json parts = Json::array(), passages = Json::array();
+  for (const Finding& finding : judged.findings) parts.push_back(to_json(finding));
+  for (const Passage& passage : claim.passages) passages.push_back(to_json(passage));
+  return {{"id", claim.id},
+          {"source", claim.source},
+          {"quote", claim.quote},
+          {"quote_en", claim.quote_en},
+          {"claim", claim.says},
+          {"claim_zh", claim.says_zh},
+          {"implied", claim.implied},
+          {"implied_zh", claim.implied_zh},
+          {"no_source", claim.no_source},
+          {"no_source_zh", claim.no_source_zh},
           {"verdict", judged.verdict},
           {"reason", judged.reason},
-          {"note", judged.claim->note},
-          {"parts", parts}};
+          {"reason_zh", judged.reason_zh},
+          {"note", claim.note},
+          {"note_zh", claim.note_zh},
+          {"parts", parts},
+          {"passages", passages}};
 }
 
 }  // namespace isobar::claims

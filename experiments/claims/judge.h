@@ -1,35 +1,50 @@
 // Judging: a verdict on a claim, computed from the summaries of finished runs and never written down.
 #pragma once
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "../harness/json.h"
 #include "claim.h"
 
 namespace isobar::claims {
 
-// The measured values of runs by name; a run that is missing was not made.
-using Measured = std::map<std::string, Json, std::less<>>;
-// Why runs could not be made, by name.
-using Missing = std::map<std::string, std::string, std::less<>>;
-
-struct Finding {
-  std::string says, figure;  // "median 0.3373 [0.3323, 0.3465]"
-  std::string wanted;        // "at most 1e-12"
-  double theory;             // NaN: none
-  bool holds;                // never without a figure
-  std::string not_run;       // why there is no figure; empty: there is one
+// What judging knows of the runs: the summary of each by name, and of those that could not be made the reason.
+struct Runs {
+  std::map<std::string, Json, std::less<>> summaries;
+  std::map<std::string, std::string, std::less<>> missing;
 };
+
+// A part read.
+struct Finding {
+  const Part* part;
+  Spread seeds;
+  Reading reading;
+  std::string corpus;   // of the run; empty where it has none
+  double theory;        // NaN: none
+  std::string not_run;  // why there is no value; empty: there is one
+};
+
+// Every word that a verdict can be, in the order in which they are counted.
+const std::vector<std::string>& verdict_words();
 
 struct Judged {
   const Claim* claim;
-  std::string verdict;  // confirmed, refuted, partly, no source found, not run here, cited
-  std::string reason;   // computed, with numbers
-  std::vector<Finding> findings;
+  std::string verdict;            // one of verdict_words()
+  std::string reason, reason_zh;  // computed, with numbers
+  std::vector<Finding> findings;  // by part
 };
 
-// Confirmed when all parts hold and nothing is left out, refuted when none does (or, of one statement, not
-// all), else partly. Where a figure is missing the claim was not run here; the reason is that of `missing`,
-// or names run and key.
-Judged judge(const Claim& claim, const Measured& measured, const Missing& missing = {});
+// Of a measured claim: confirmed when all parts hold and nothing is left out, refuted when none does (or, of one
+// statement, not all), partly when some do. Where too few seeds or a busy machine leave a part open, that is the
+// verdict, unless the other parts settle it. Where a value is missing the claim was not run here.
+Judged judge(const Claim& claim, const Runs& runs);
+
+// "0.3373 [0.3323, 0.3465], 20 seeds": the mean with the rule's interval, or the value that all seeds share.
+std::string measured_text(const Finding& finding, Language language = Language::en);
+// "holds", "does not hold", "too few seeds", "machine too busy"; or why there is no value.
+std::string standing_text(const Finding& finding);
 
 Json to_json(const Judged& judged);
 

@@ -12,7 +12,7 @@ std::vector<PlannedRun> plan(const std::vector<ClaimFile>& files, std::string_vi
   std::vector<PlannedRun> runs;
   for (const ClaimFile& file : files)
     for (const RunSpec& spec : file.runs) {
-      PlannedRun run{spec.name, spec.study, spec.flags};
+      PlannedRun run{spec.name, spec.study, spec.flags, fmt::format("{}, line {}", file.path, spec.line)};
       const std::vector<std::string>& more = scale == "full" ? spec.full : spec.quick;
       run.arguments.insert(run.arguments.end(), more.begin(), more.end());
       const auto same =

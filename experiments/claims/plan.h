@@ -13,6 +13,7 @@ struct PlannedRun {
   std::string name;     // of its folder
   std::string program;  // beside this one
   std::vector<std::string> arguments;
+  std::string where;  // "mine.toml, line 9", for messages
 };
 
 // In the order of the files. `scale` is "quick" or "full". Throws Error where two files mean different runs by

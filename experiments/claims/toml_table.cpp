@@ -11,7 +11,7 @@
 namespace isobar::claims {
 namespace {
 
-constexpr size_t longest_text = 2000;  // bytes
+constexpr size_t longest_text = 4000;  // bytes
 
 int line_of_node(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
 

@@ -16,7 +16,7 @@ class TomlTable {
   // `what` names the table in messages: "claim D01". Both outlive it.
   TomlTable(const toml::table& table, const std::string& path, std::string what);
 
-  // Texts are of 1 to 2000 characters, none of them a control character.
+  // Texts are of 1 to 4000 bytes, none of them a control character.
   std::string text(const char* field);
   std::string text_or(const char* field, const std::string& otherwise);
   bool flag(const char* field);  // false where it is absent

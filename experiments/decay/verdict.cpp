@@ -14,7 +14,7 @@ std::string range_text(const Range& range) {
 }
 
 std::string reason_text(double printed, const Spread& seeds) {
-  const Range range = one_more_seed(seeds);
+  const Range range = prediction_interval(seeds, 0.01, seeds.min > 0);
   if (range.contains(printed)) return fmt::format("within {}", range_text(range));
   return fmt::format("outside {}: {} times the median", range_text(range), figure(printed / seeds.median));
 }
@@ -38,7 +38,7 @@ void expect_medians(Run& run, const std::vector<Signals>& runs, std::span<const 
 }  // namespace
 
 Judgement judge(double printed, const Spread& seeds) {
-  return one_more_seed(seeds).contains(printed) ? Judgement::confirmed : Judgement::refuted;
+  return prediction_interval(seeds, 0.01, seeds.min > 0).contains(printed) ? Judgement::confirmed : Judgement::refuted;
 }
 
 void judge_figure(Run& run, const std::string& id, const std::string& claim, double printed,

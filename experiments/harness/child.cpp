@@ -41,7 +41,8 @@ std::string piece_from(int end) {
 
 }  // namespace
 
-Finished run_child(const std::string& program, const std::vector<std::string>& arguments) {
+Finished run_child(const std::string& program, const std::vector<std::string>& arguments,
+                   Complaints complaints) {
   std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -63,18 +64,19 @@ Finished run_child(const std::string& program, const std::vector<std::string>& a
   Finished finished{};
   std::array<pollfd, 2> ends{{{out.to_read, POLLIN, 0}, {err.to_read, POLLIN, 0}}};
   while (ends[0].fd >= 0 || ends[1].fd >= 0) {
-    poll(ends.data(), ends.size(), -1);
+    if (poll(ends.data(), ends.size(), -1) < 0) continue;  // a signal
     for (pollfd& end : ends) {
       if (end.fd < 0 || end.revents == 0) continue;
       const std::string piece = piece_from(end.fd);
       if (piece.empty()) end.fd = -1;  // closed; poll passes over it
       const bool complaint = &end == &ends[1];
       (complaint ? finished.err : finished.out) += piece;
-      if (complaint) std::fwrite(piece.data(), 1, piece.size(), stderr);
+      if (complaint && complaints == Complaints::shown) std::fwrite(piece.data(), 1, piece.size(), stderr);
     }
   }
   int status = 0;
-  waitpid(child, &status, 0);
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
   finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return finished;
 }

@@ -9,12 +9,15 @@ namespace isobar {
 struct Finished {
   int code;         // exit code; 128 + number of the signal that ended it
   std::string out;  // what it wrote to stdout
-  std::string err;  // and to stderr, where it also went on to ours
+  std::string err;  // and to stderr
 };
 
-// Runs a program with these arguments and waits for its end; its stderr passes through as it comes. Throws
-// Error when it cannot be started.
-Finished run_child(const std::string& program, const std::vector<std::string>& arguments);
+// Whether a child's stderr goes on to ours as it comes, or is kept alone.
+enum class Complaints { shown, kept };
+
+// Runs a program with these arguments and waits for its end. Throws Error when it cannot be started.
+Finished run_child(const std::string& program, const std::vector<std::string>& arguments,
+                   Complaints complaints = Complaints::shown);
 
 // The path of this very program.
 std::string own_path();

@@ -25,6 +25,7 @@ std::string help_of(const Setting& setting) {
 // Shows "--bias,--no-bias" where CLI11 would add the values these stand for.
 struct Formatter : CLI::Formatter {
   std::string make_option_name(const CLI::Option* option, bool) const override {
+    if (option->get_positional()) return option->get_name(true);
     std::string text;
     for (const std::string& name : option->get_snames()) text += "-" + name + ",";
     for (const std::string& name : option->get_lnames()) text += "--" + name + ",";
@@ -74,6 +75,10 @@ void add_presets(CLI::App& app, const std::vector<Preset>& presets, std::optiona
 
 }  // namespace
 
+std::string default_folder(const Program& program) {
+  return program.folder.empty() ? "runs/" + program.name : program.folder;
+}
+
 CommandLine parse_command_line(const Program& program, const std::vector<Setting>& settings,
                                const std::vector<std::string>& arguments) {
   CommandLine line;
@@ -86,7 +91,7 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
 
   app.add_flag("-h,--help", line.help, "Print this and stop");
   app.add_flag("--version", line.version, "Print the version and stop");
-  app.add_option("--out", line.out, fmt::format("Folder for the results [runs/{}]", program.name))
+  app.add_option("--out", line.out, fmt::format("Folder for the results [{}]", default_folder(program)))
       ->type_name("DIR")
       ->take_last();
   app.add_option("--seed", line.seed, "First seed [0]")->type_name("N")->take_last();
@@ -107,6 +112,8 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
         ->type_name("DIR")
         ->take_last();
   if (!program.presets.empty()) add_presets(app, program.presets, line.preset);
+  if (program.words.values != nullptr)
+    app.add_option(program.words.name, *program.words.values, program.words.about)->type_name("");
 
   std::map<std::string, std::string> texts;  // by setting; its nodes stay where they are
   std::map<std::string, CLI::Option*> options;

@@ -13,6 +13,9 @@
 
 namespace isobar {
 
+// Where a program's results go unless --out says otherwise.
+std::string default_folder(const Program& program);
+
 struct CommandLine {
   bool help = false, version = false, print_config = false, json = false, force = false;
   std::string out, config_file, resume, printer;              // empty: not given

@@ -151,7 +151,9 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   RunOptions options = configure(program, config, line);
   if (line.print_config) return print(json_text(options.config));
   options.resume = line.resume;
-  options.folder = !line.out.empty() ? line.out : !line.resume.empty() ? line.resume : "runs/" + program.name;
+  options.folder = !line.out.empty()      ? line.out
+                   : !line.resume.empty() ? line.resume
+                                          : default_folder(program);
   options.command = program.command.empty() ? program.name : program.command;
   options.json = line.json;
   options.force = line.force;

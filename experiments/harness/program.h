@@ -43,6 +43,12 @@ struct Printer {
   std::function<std::string()> text;  // called once Config has its final state
 };
 
+// Words of the command line that are no options: files, say.
+struct Words {
+  std::string name, about;                     // "FILE"
+  std::vector<std::string>* values = nullptr;  // where they go; null: the program takes none
+};
+
 struct Program {
   std::string name;                  // of the executable, of the default folder runs/<name>
   std::string about;                 // for --help: question, claim and source; may have several lines
@@ -50,6 +56,8 @@ struct Program {
   std::vector<Printer> printers = {};
   std::optional<Resume> resume = std::nullopt;
   std::string command = {};  // as the user typed it; empty: the name
+  std::string folder = {};   // the default one; empty: runs/<name>
+  Words words = {};
 };
 
 struct Streams {

@@ -6,7 +6,38 @@
 #include <numeric>
 #include <vector>
 
+#include "../../core/rng.h"
+#include "student.h"
+
 namespace isobar {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr int64_t most_seeds = 100'000;
+
+// In two passes.
+SampleMoments moments_of_values(const std::vector<double>& values) {
+  SampleMoments moments;
+  const auto n = static_cast<double>(values.size());
+  // All equal: their mean is that value, which a sum might miss by a rounding.
+  if (std::equal(values.begin() + 1, values.end(), values.begin())) {
+    moments.mean = values.front();
+    if (values.size() > 1) moments.sd = 0;
+    return moments;
+  }
+  moments.mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : values) squares += (value - moments.mean) * (value - moments.mean);
+  moments.sd = std::sqrt(squares / (n - 1));
+  return moments;
+}
+
+Range around(const SampleMoments& moments, double half, bool log) {
+  const double low = moments.mean - half, high = moments.mean + half;
+  return log ? Range{std::exp(low), std::exp(high)} : Range{low, high};
+}
+
+}  // namespace
 
 Spread spread_of(std::span<const double> values) {
   std::vector<double> finite;
@@ -15,24 +46,88 @@ Spread spread_of(std::span<const double> values) {
   Spread spread;
   spread.nonfinite = static_cast<int64_t>(values.size() - finite.size());
   if (finite.empty()) return spread;
+  spread.n = std::ssize(finite);
+  spread.linear = moments_of_values(finite);
   std::sort(finite.begin(), finite.end());
   const size_t middle = finite.size() / 2;
   // midpoint() does not overflow where a sum would.
   spread.median = finite.size() % 2 == 1 ? finite[middle] : std::midpoint(finite[middle - 1], finite[middle]);
   spread.min = finite.front();
   spread.max = finite.back();
+  if (spread.min > 0) {
+    for (double& value : finite) value = std::log(value);
+    spread.logarithm = moments_of_values(finite);
+  }
   return spread;
 }
 
-Range one_more_seed(const Spread& seeds) {
-  if (seeds.min <= 0) return {seeds.min, seeds.max};
-  const double half = std::sqrt(seeds.max / seeds.min);
-  return {seeds.min / half, seeds.max * half};
+Range mean_interval(const Spread& seeds, double error, bool log) {
+  const SampleMoments& moments = seeds.moments(log);
+  if (moments.sd == 0) return {seeds.min, seeds.max};
+  if (std::isnan(moments.sd)) return {log ? 0 : -infinity, infinity};  // one value says nothing about others
+  const double t = student_quantile(1 - error, seeds.n - 1);
+  return around(moments, t * moments.sd / std::sqrt(static_cast<double>(seeds.n)), log);
+}
+
+Range prediction_interval(const Spread& seeds, double error, bool log) {
+  const SampleMoments& moments = seeds.moments(log);
+  if (moments.sd == 0) return {seeds.min, seeds.max};
+  if (std::isnan(moments.sd)) return {log ? 0 : -infinity, infinity};  // one value says nothing about others
+  const double t = student_quantile(1 - error / 2, seeds.n - 1);
+  return around(moments, t * moments.sd * std::sqrt(1 + 1 / static_cast<double>(seeds.n)), log);
+}
+
+int64_t seeds_for_prediction(double error) {
+  const double most = 2 * normal_quantile(1 - error / 2);
+  for (int64_t n = 2;; ++n)
+    if (student_quantile(1 - error / 2, n - 1) * std::sqrt(1 + 1 / static_cast<double>(n)) <= most) return n;
+}
+
+int64_t seeds_for_mean(double sd, double distance, double error) {
+  const auto enough = [&](int64_t n) {
+    return student_quantile(1 - error, n - 1) * sd <= distance * std::sqrt(static_cast<double>(n));
+  };
+  if (!(distance > 0) || !enough(most_seeds)) return 0;
+  int64_t low = 1, high = most_seeds;  // not enough, enough
+  while (high - low > 1) {
+    const int64_t middle = (low + high) / 2;
+    (enough(middle) ? high : low) = middle;
+  }
+  return high;
 }
 
 Json to_json(const Spread& spread) {
-  return {
-      {"median", spread.median}, {"min", spread.min}, {"max", spread.max}, {"nonfinite", spread.nonfinite}};
+  Json json = {{"median", spread.median},
+               {"min", spread.min},
+               {"max", spread.max},
+               {"nonfinite", spread.nonfinite},
+               {"n", spread.n}};
+  const auto add = [&](const char* key, double value) {
+    if (!std::isnan(value)) json[key] = value;
+  };
+  add("mean", spread.linear.mean);
+  add("sd", spread.linear.sd);
+  add("log_mean", spread.logarithm.mean);
+  add("log_sd", spread.logarithm.sd);
+  return json;
+}
+
+double number_from(const Json& json) {
+  if (json.is_number()) return json.get<double>();
+  if (json == "inf") return infinity;
+  if (json == "-inf") return -infinity;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+Spread spread_from(const Json& json) {
+  const auto number = [&](const char* key) { return number_from(json.value(key, Json())); };
+  return {.median = number("median"),
+          .min = number("min"),
+          .max = number("max"),
+          .nonfinite = json.value("nonfinite", int64_t{0}),
+          .n = json.value("n", int64_t{0}),
+          .linear = {number("mean"), number("sd")},
+          .logarithm = {number("log_mean"), number("log_sd")}};
 }
 
 }  // namespace isobar

@@ -1,4 +1,7 @@
-// Spread: one figure measured over several seeds.
+// Spread: one quantity measured over several seeds, and what can be concluded from so many.
+//
+// All intervals rest on Student's t and thus on independent normal values; a quantity that is a product over layers
+// (a std, a gradient norm) is taken by its logarithm. Their coverage is simulated in tests/rules_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +12,12 @@
 
 namespace isobar {
 
+// The sample mean and standard deviation (n − 1) of n values; the deviation is NaN for one value.
+struct SampleMoments {
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  double sd = std::numeric_limits<double>::quiet_NaN();
+};
+
 // Median, least and greatest of the finite values (NaN where there are none), and how many values were
 // infinite or NaN: an overflow must not hide in a median, nor a single one spoil it.
 struct Spread {
@@ -16,24 +25,43 @@ struct Spread {
   double min = std::numeric_limits<double>::quiet_NaN();
   double max = std::numeric_limits<double>::quiet_NaN();
   int64_t nonfinite = 0;
+  int64_t n = 0;            // of the finite values, as all below
+  SampleMoments linear;     // of the values
+  SampleMoments logarithm;  // of their natural logarithms; NaN where one is not positive
+
+  const SampleMoments& moments(bool log) const { return log ? logarithm : linear; }
 };
 
 // The median of an even number of values is the mean of the middle two.
 Spread spread_of(std::span<const double> values);
+// What to_json() wrote.
+Spread spread_from(const Json& json);
 
 struct Range {
   double low, high;
   bool contains(double value) const { return value >= low && value <= high; }
 };
 
-// What could be one more seed: the range that the seeds covered, made longer by half of its length at either
-// end; lengths are ratios, since stds and norms multiply from layer to layer. With 20 seeds their range
-// reaches about 1.9 standard deviations to either side (the mean range of 20 normal numbers is 3.7), so the
-// longer one about 3.7: a true figure is refuted once in five thousand, whatever the row. A range that begins
-// at 0 is left as it is.
-Range one_more_seed(const Spread& seeds);
+// The interval of confidence of the mean (with `log` of the geometric mean): the mean lies below `low` with a
+// probability of `error`, and above `high` with the same. Infinite on both sides for one value, a point where all
+// are equal.
+Range mean_interval(const Spread& seeds, double error, bool log);
 
-// {"median": …, "min": …, "max": …, "nonfinite": …}
+// The interval in which one more seed lies with a probability of 1 − error: mean ± t(n − 1, 1 − error/2) s √(1 + 1/n),
+// Student's prediction interval.
+Range prediction_interval(const Spread& seeds, double error, bool log);
+
+// How many seeds a prediction interval takes to be at most twice as long as it would be for infinitely many.
+int64_t seeds_for_prediction(double error);
+
+// How many seeds make mean_interval() so short that it ends where `distance` (of means, or of logarithms) is
+// passed, if mean and deviation stay as they are; 0 where no number does.
+int64_t seeds_for_mean(double sd, double distance, double error);
+
+// {"median": …, "min": …, "max": …, "nonfinite": …, "n": …, "mean": …, "sd": …, "log_mean": …, "log_sd": …}, without
+// those that are not defined.
 Json to_json(const Spread& spread);
+// A number of a summary, where infinities and NaN are texts; NaN for null.
+double number_from(const Json& json);
 
 }  // namespace isobar

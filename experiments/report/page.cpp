@@ -7,8 +7,7 @@
 #include "../../data/file.h"
 
 namespace isobar::fixtures {
-extern const char page[], style[], words[], charts[], script[], claims_zh[], parts_zh[], dygraph[],
-    dygraph_css[];
+extern const char page[], style[], words[], charts[], script[], dygraph[], dygraph_css[];
 }  // namespace isobar::fixtures
 
 namespace isobar::report {
@@ -76,14 +75,7 @@ std::string Content::add_run(const std::string& folder, const std::string& wante
 
 // `names`: what the runs of its parts are called on the page.
 void Content::add_claim(Json claim, const std::map<std::string, std::string>& names) {
-  static const Json claims_zh = Json::parse(fixtures::claims_zh), parts_zh = Json::parse(fixtures::parts_zh);
-  const auto add_chinese = [](Json& object, const char* field, const Json& from, const std::string& key) {
-    if (from.contains(key)) object[std::string(field) + "_zh"] = from[key];
-  };
-  add_chinese(claim, "claim", claims_zh, claim.value("id", ""));
-  add_chinese(claim, "note", parts_zh, claim.value("note", ""));
   for (Json& part : claim["parts"]) {
-    for (const char* field : {"says", "why"}) add_chinese(part, field, parts_zh, part.value(field, ""));
     const auto shown = names.find(part.value("run", ""));
     if (shown != names.end()) part["run"] = shown->second;
   }
@@ -102,18 +94,22 @@ void Content::add(const std::string& folder) {
       missing_.push_back({{"name", child}, {"reason", run.value("cannot_run", "")}});
   }
   for (const Json& claim : summary.value("claims", Json::array())) add_claim(claim, names);
+  for (const Json& source : summary.value("sources", Json::array()))
+    sources_[source.value("id", "")] = source;
 }
 
 std::string Content::page(const std::string& lang) const {
-  return filled(fixtures::page,
-                {{"@lang@", lang},
-                 {"@dygraph_css@", fixtures::dygraph_css},
-                 {"@style@", fixtures::style},
-                 {"@data@", embedded({{"claims", claims_}, {"runs", runs_}, {"missing", missing_}})},
-                 {"@dygraph@", fixtures::dygraph},
-                 {"@words@", fixtures::words},
-                 {"@charts@", fixtures::charts},
-                 {"@script@", fixtures::script}});
+  return filled(
+      fixtures::page,
+      {{"@lang@", lang},
+       {"@dygraph_css@", fixtures::dygraph_css},
+       {"@style@", fixtures::style},
+       {"@data@",
+        embedded({{"claims", claims_}, {"sources", sources_}, {"runs", runs_}, {"missing", missing_}})},
+       {"@dygraph@", fixtures::dygraph},
+       {"@words@", fixtures::words},
+       {"@charts@", fixtures::charts},
+       {"@script@", fixtures::script}});
 }
 
 }  // namespace isobar::report

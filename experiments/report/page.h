@@ -26,7 +26,7 @@ class Content {
   std::string add_run(const std::string& folder, const std::string& name, const Json& summary);
   void add_claim(Json claim, const std::map<std::string, std::string>& names);
 
-  Json claims_ = Json::array(), runs_ = Json::array(), missing_ = Json::array();
+  Json claims_ = Json::array(), sources_ = Json::object(), runs_ = Json::array(), missing_ = Json::array();
 };
 
 }  // namespace isobar::report

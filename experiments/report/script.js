@@ -13,34 +13,63 @@ const make = (tag, properties = {}, ...children) => {
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
 // --- claims
-const verdicts = ["confirmed", "refuted", "partly", "no source found", "not run here", "cited"];
+const verdicts = ["confirmed", "refuted", "partly", "too few seeds", "machine too busy", "not borne out on this CPU",
+  "by definition", "true by its source", "false by its source", "partly by its source", "cited, not checked",
+  "not run here"].filter((verdict) => data.claims.some((claim) => claim.verdict === verdict));
 const chosen = new Set(verdicts);
 let query = "";
 
-const textOf = (claim) => inLanguage(claim, "claim");
-// What programs say of figures, "at most 1e-12", in the page's language.
-const phrase = (text) => words[lang].phrases.reduce((said, [english, other]) => said.replace(english, other), text);
-
 const inLanguage = (object, field) => (lang === "zh" && object[field + "_zh"]) || object[field];
+const textOf = (claim) => inLanguage(claim, "claim");
+// What programs say of runs that could not be made, in the page's language.
+const phrase = (text) => words[lang].phrases.reduce((said, [english, other]) => said.replace(english, other), text);
 
 function partItem(part) {
   const item = make("li", {}, make("strong", { textContent: inLanguage(part, "says") }));
+  if (part.corpus) item.append(` (${part.corpus})`);
   if (part.not_run) {
     item.append(` ${word("not run here")}: ${phrase(part.not_run)}`);
     return item;
   }
+  const printed = part.printed === null ? "" : `${word("printed")} ${part.printed}; `;
   const theory = part.theory === null ? "" : `; ${word("theory")} ${shortNumber(part.theory)}`;
-  item.append(` ${word(part.holds ? "holds" : "fails")}: ${word("measured")} ${phrase(part.measured)}; ` +
-    `${word("wanted")} ${phrase(part.wanted)} (${inLanguage(part, "why")})${theory}`);
+  const needed = part.seeds_needed ? `; ${word("needed")(part.seeds_needed)}` : "";
+  item.append(` ${word(part.outcome)}: ${printed}${word("measured")} ${inLanguage(part, "measured")}; ` +
+    `${word("wanted")} ${inLanguage(part, "wanted")} (${inLanguage(part, "why")})${theory}${needed}`);
   return item;
 }
 
-// A claim opened: its parts and what they leave out, or the reason why there are none; and its charts.
+function passageItem(passage) {
+  const source = make("a", { href: passage.address, textContent: passage.title });
+  return make("li", {}, source, ": ", make("q", { textContent: passage.quote }),
+    ` ${inLanguage(passage, "reading")} (${word("read")(passage.read)})`);
+}
+
+// The sentence as printed, its translation, and where it stands.
+function quotation(claim) {
+  const source = data.sources[claim.source.split(",")[0]];
+  const lines = [make("q", { lang: source && source.title_en ? "zh" : "en", textContent: claim.quote })];
+  if (claim.quote_en) lines.push(make("br"), make("q", { lang: "en", textContent: claim.quote_en }));
+  if (source) {
+    const title = (lang === "en" && source.title_en) || source.title;
+    const place = source.address.startsWith("http") ? make("a", { href: source.address, textContent: title }) : title;
+    lines.push(make("br"), place, ` (${source.author}, ${source.date})`);
+  }
+  return make("blockquote", {}, ...lines);
+}
+
+// A claim opened: the quotation, its parts or passages and what they leave out, and its charts.
 function claimDetails(claim) {
-  if (!claim.parts.length) return [make("p", { className: "parts", textContent: inLanguage(claim, "note") || claim.reason })];
-  const details = [make("ul", { className: "parts" }, ...claim.parts.map(partItem))];
-  if (claim.note)
-    details.push(make("p", { className: "parts", textContent: `${word("left out")}: ${inLanguage(claim, "note")}` }));
+  const details = [];
+  const say = (text) => details.push(make("p", { className: "parts", textContent: text }));
+  if (claim.quote) details.push(quotation(claim));
+  for (const label of ["implied", "no_source"])
+    if (claim[label]) say(`${word(label)}: ${inLanguage(claim, label)}`);
+  if (claim.full)
+    say(`${word("full")(claim.full.date)}: ${word(claim.full.verdict)}. ${inLanguage(claim.full, "reason")}`);
+  const items = [...claim.parts.map(partItem), ...(claim.passages ?? []).map(passageItem)];
+  if (items.length) details.push(make("ul", { className: "parts" }, ...items));
+  if (claim.note) say(items.length ? `${word("left out")}: ${inLanguage(claim, "note")}` : inLanguage(claim, "note"));
   const charts = links("charts", chartsOf(claim).map(({ run, plot }) =>
     make("a", { href: "#" + chartId(run, plot), textContent: `${run.name}: ${plot.key}`, title: plot.title })));
   return charts ? [...details, charts] : details;
@@ -51,6 +80,7 @@ function claimRow(claim) {
     ...claimDetails(claim));
   const verdict = make("td", { className: "verdict", textContent: word(claim.verdict) });
   verdict.dataset.verdict = claim.verdict;
+  if (claim.full) verdict.append(make("small", { textContent: ` ${word("full")(claim.full.date)}: ${word(claim.full.verdict)}` }));
   return make("tr", {}, make("td", { textContent: claim.id }), make("td", { textContent: claim.source }),
     make("td", {}, details), verdict);
 }
@@ -66,7 +96,7 @@ function openClaim(id) {
 
 function showClaims() {
   const fits = (claim) => chosen.has(claim.verdict) &&
-    `${claim.id} ${claim.claim} ${claim.claim_zh ?? ""} ${claim.reason}`.toLowerCase().includes(query);
+    `${claim.id} ${claim.claim} ${claim.claim_zh ?? ""} ${claim.quote ?? ""} ${claim.quote_en ?? ""} ${claim.reason}`.toLowerCase().includes(query);
   const rows = data.claims.filter(fits);
   document.querySelector("#claims tbody").replaceChildren(...rows.map(claimRow));
   document.getElementById("shown").textContent = word("shown")(rows.length, data.claims.length);

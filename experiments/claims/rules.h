@@ -1,0 +1,58 @@
+// Rules: how a part of a claim reads the values that were measured over seeds. There are four, with one stated
+// level: of a hundred claims whose parts are all true as printed, at most one is judged otherwise, whatever the
+// number of seeds, for each claim shares `error_rate` among its parts (Bonferroni).
+//
+//   every_seed     the value of every seed lies in the bounds: for identities, counts and limits. n seeds that all do
+//                  say that at least error^(1/n) of all seeds do.
+//   mean           the mean over all seeds lies in the bounds: holds where its whole interval of confidence does, fails
+//                  where none of it does, and else there are too few seeds. With bounds of −m and m about a paired
+//                  difference this is the equivalence test by two one-sided tests; with one bound, a one-sided test.
+//   one_more_seed  a printed value could be one more of our seeds: it lies in Student's prediction interval. What lies
+//                  outside is refuted with any number of seeds; what lies inside is confirmed where there are enough
+//                  of them to make the interval short (harness/stats.h, seeds_for_prediction).
+//   time           `mean` of quotients of times, refused where the machine was busy.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "../harness/stats.h"
+
+namespace isobar::claims {
+
+enum class Language { en, zh };
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double error_rate = 0.01;
+
+enum class Rule { every_seed, mean, one_more_seed, time };
+
+struct Predicate {
+  Rule rule = Rule::every_seed;
+  double low = -infinity, high = infinity;  // equal for one_more_seed: the printed value
+  bool log = false;                         // of logarithms: a positive quantity that spreads over decades
+};
+
+enum class Standing { holds, fails, too_few_seeds, busy };
+
+struct Reading {
+  Standing standing;
+  Range interval;  // of the mean, or of one more seed; the range of the values for every_seed
+  int64_t n;       // finite values
+  int64_t needed;  // seeds that would settle it; 0: unknown, or it is settled
+};
+
+// `parts` of the claim share its error rate. A seed without a finite value counts as beyond every finite bound, above.
+Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, bool busy = false);
+
+// In words: "every seed at most 1e-12", "mean 0.9 to 1.1", "0.8932 as one more seed".
+std::string text_of(const Predicate& predicate, Language language = Language::en);
+// Exact integers in full, other numbers in four digits.
+std::string exact_figure(double value);
+
+// Whether no value can make it fail, or none can make it hold: such a predicate says nothing.
+bool cannot_fail(const Predicate& predicate);
+bool cannot_hold(const Predicate& predicate);
+
+}  // namespace isobar::claims

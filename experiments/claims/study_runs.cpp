@@ -1,0 +1,68 @@
+#include "study_runs.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/ranges.h>
+
+#include "../../core/parallel.h"
+#include "../../data/file.h"
+#include "../harness/child.h"
+
+namespace isobar::claims {
+namespace {
+
+// Programs stand in one folder.
+std::string program_path(const PlannedRun& planned) {
+  return std::filesystem::path(own_path()).parent_path().string() + "/" + planned.program;
+}
+
+std::string last_line(const std::string& text) {
+  const size_t end = text.find_last_not_of('\n');
+  if (end == std::string::npos) return "";
+  const size_t before = text.find_last_of('\n', end);
+  return text.substr(before == std::string::npos ? 0 : before + 1, end - before);
+}
+
+// The summary of a finished run of this configuration by this version; null where there is none.
+Json finished_summary(const std::string& folder, const Json& config) {
+  const std::string path = folder + "/summary.json";
+  if (!std::filesystem::exists(path)) return {};
+  Json summary = Json::parse(read_file(path, size_t{1} << 30), nullptr, false);
+  const bool same = summary.is_object() && summary.contains("config") && summary["config"] == config;
+  return same ? summary : Json();
+}
+
+}  // namespace
+
+Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where) {
+  std::vector<std::string> arguments = planned.arguments;
+  arguments.insert(arguments.end(), {"--seed", std::to_string(seed), "--print-config"});
+  const Finished printed = run_child(program_path(planned), arguments, Complaints::kept);
+  check(printed.code == 0, "{}: {}", where, last_line(printed.err));
+  return Json::parse(printed.out);
+}
+
+Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
+  const std::string folder = run.folder() + "/" + planned.name;
+  if (Json summary = finished_summary(folder, config); !summary.is_null()) {
+    run.say("{}: there already\n", planned.name);
+    const Json expectations = summary.value("expectations", Json::array());
+    const bool met = std::all_of(expectations.begin(), expectations.end(),
+                                 [](const Json& e) { return e.value("ok", false); });
+    run.expect(planned.name, met, "is there already, with expectations that were not met");
+    return {std::move(summary), ""};
+  }
+  run.say("{}: {}{}{}\n", planned.name, planned.program, planned.arguments.empty() ? "" : " ",
+          fmt::join(planned.arguments, " "));
+  std::vector<std::string> arguments = planned.arguments;
+  arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--force", "--out", folder,
+                                     "--threads", std::to_string(threads())});
+  const Finished finished = run_child(program_path(planned), arguments);
+  if (finished.code == 2) return {Json(), last_line(finished.err)};
+  run.expect(planned.name, finished.code == 0,
+             fmt::format("{} ended with exit code {}", planned.program, finished.code));
+  return {finished_summary(folder, config), ""};
+}
+
+}  // namespace isobar::claims

@@ -1,0 +1,24 @@
+// StudyRuns: makes runs of studies as child processes, each in a folder of its own, and finds those that are there.
+#pragma once
+
+#include <string>
+
+#include "../harness/json.h"
+#include "../harness/run.h"
+#include "plan.h"
+
+namespace isobar::claims {
+
+// What a study's --print-config says of these flags. Throws Error, beginning with `where`, for flags that it refuses.
+Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where);
+
+struct Made {
+  Json summary;            // null where the run failed
+  std::string cannot_run;  // its complaint, where it cannot run here
+};
+
+// Makes one run, unless a finished one of the same configuration is in its folder below run's. One that fails its
+// expectations is an expectation of `run` that is not met.
+Made make_run(Run& run, const PlannedRun& planned, const Json& config);
+
+}  // namespace isobar::claims

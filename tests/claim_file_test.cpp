@@ -1,0 +1,187 @@
+// Files of claims that a stranger writes: one without a word of C++ is judged, and each mistake is named with its line.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "../core/error.h"
+#include "../experiments/claims/file.h"
+#include "../experiments/harness/json.h"
+#include "program.h"
+#include "temporary_folder.h"
+
+using namespace isobar;
+using namespace isobar::claims;
+
+namespace {
+
+// 21 lines; line 12 begins the claim, line 16 its part.
+const std::string good = R"([source]
+id = "005"
+title = "A text"
+author = "unknown"
+date = "2026"
+address = "unknown"
+
+[run.eight]
+study = "decay_study"
+flags = "--depth 8 --width 16 --seeds 3"
+
+[[claim]]
+id = "N01"
+quote = "The std halves."
+says = "the std halves in each layer"
+[[claim.part]]
+says = "layer 2"
+run = "eight"
+key = "layer2.ratio"
+rule = "mean"
+at_most = 0.9
+why = "well below 1"
+)";
+
+std::string message_of(const std::string& text) {
+  try {
+    parse_claims(text, "mine.toml");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string with(const std::string& old, const std::string& changed) {
+  std::string text = good;
+  const size_t at = text.find(old);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, old.size(), changed);
+}
+
+}  // namespace
+
+TEST_CASE("a good file is read") {
+  const ClaimFile file = parse_claims(good, "mine.toml");
+  CHECK(file.source.author == "unknown");
+  REQUIRE(file.claims.size() == 1);
+  CHECK(file.claims[0].line == 12);
+  CHECK(file.claims[0].parts[0].line == 16);
+  CHECK(file.runs[0].flags == std::vector<std::string>{"--depth", "8", "--width", "16", "--seeds", "3"});
+}
+
+TEST_CASE("each mistake is named with its line, and an unknown name with the nearest known one") {
+  const struct {
+    std::string text, message;
+  } mistakes[] = {
+      {with("quote = \"The std halves.\"", "quote = \"The std halves."), "line 14: "},
+      {with("author = \"unknown\"\n", ""), "line 1: source: has no author; add it"},
+      {with("says = \"layer 2\"", "say = \"layer 2\""),
+       "line 17: a part of claim N01: has no field 'say'; did you mean says?"},
+      {with("id = \"N01\"", "id = 1"), "line 13: a claim: id: wanted a text in quotes"},
+      {with("study = \"decay_study\"", "study = \"decay_studdy\""), "; did you mean decay_study?"},
+      {with("--seeds 3", "--seeds 3 --out /tmp"),
+       "line 10: run eight: flags: --out is not for a file of claims to say; drop it"},
+      {with("--seeds 3", "--config=a.json"),
+       "line 10: run eight: flags: --config is not for a file of claims to say; drop it"},
+      {with("--seeds 3", "--corpus secrets.txt"),
+       "line 10: run eight: flags: wanted --corpus synthetic or no --corpus, got 'secrets.txt'"},
+      {with("--seeds 3", "--init ../x"),
+       "line 10: run eight: flags: '../x' looks like a path; a file of claims names none"},
+      {with("run = \"eight\"", "run = \"eigth\""),
+       "line 18: a part of claim N01: run: wanted one of the file's runs (eight), got 'eigth'; did you mean eight?"},
+      {with("rule = \"mean\"", "rule = \"means\""),
+       "line 20: a part of claim N01: rule: wanted one of every_seed, mean, one_more_seed, time, got 'means'; did you mean mean?"},
+      {with("at_most = 0.9", "between = [0.9, 0.1]"),
+       "line 21: a part of claim N01: between: wanted the lower bound first, got [0.9, 0.1]"},
+      {with("at_most = 0.9", "at_most = 0.9\nat_least = 0.1"),
+       "line 16: a part of claim N01: wanted one of at_most, at_least, between, equals and within, got at_most and at_least"},
+      {with("at_most = 0.9\n", ""),
+       "line 16: a part of claim N01: wanted one of at_most, at_least, between, equals and within, got none"},
+      {with("rule = \"mean\"", "rule = \"one_more_seed\""),
+       "line 16: a part of claim N01: wanted printed, for the rule one_more_seed, got at_most"},
+      {with("at_most = 0.9", "within = -1"),
+       "line 21: a part of claim N01: within: wanted a margin above 0, got -1"},
+      {with("at_most = 0.9", "at_most = 1.7976931348623157e308"),
+       "line 16: a part of claim N01: no value could make this part fail; it tests nothing"},
+      {with("at_most = 0.9", "at_most = inf"),
+       "line 21: a part of claim N01: at_most: wanted a finite number"},
+      {with("at_most = 0.9", "log = true\nat_most = -1"),
+       "line 21: a part of claim N01: log: wanted a bound above 0, for logarithms"},
+      {with("[[claim.part]]", "[[claim]]\nid = \"N01\"\nquote = \"q\"\nsays = \"s\"\n[[claim.part]]"),
+       "line 12: claim N01: has no part; add [[claim.part]], or a kind"},
+      {good + good.substr(good.find("[[claim]]")), "line 23: claim N01: its id is that of line 12 too"},
+      {with("[[claim]]\nid", "[run.unused]\nstudy = \"norm_speed\"\n[[claim]]\nid"),
+       "line 12: the file: no part of a claim needs the run unused; drop it"},
+      {good.substr(0, good.find("[run.eight]")), "line 1: the file: has no claims; add [[claim]]"},
+      {with("The std halves.", "The std \\u001b[31mhalves."),
+       "line 14: claim N01: quote: has a control character; write one line of plain text"},
+      {with("quote = ", "kind = \"cited\"\nquote = "),
+       "line 12: claim N01: has no note; say why it is not judged"},
+      {with("quote = ", "kind = \"source\"\nquote = "),
+       "line 12: claim N01: has parts, which its kind does not take; drop one"},
+      {with("[run.eight]", "[[run]]"),
+       "line 8: the file: run: wanted tables, each begun by a line [run.NAME]"},
+  };
+  for (const auto& mistake : mistakes) {
+    CAPTURE(mistake.message);
+    const std::string message = message_of(mistake.text);
+    CAPTURE(message);
+    CHECK(message.starts_with("mine.toml, line "));
+    CHECK(message.find(mistake.message) != std::string::npos);
+    CHECK(message.find('\n') == std::string::npos);
+  }
+}
+
+TEST_CASE("any cut of a file, and any byte of it changed, is read or refused with a line") {
+  for (size_t length = 0; length < good.size(); length += 3) {
+    const std::string message = message_of(good.substr(0, length));
+    CHECK((message == "accepted" || message.starts_with("mine.toml, line ")));
+  }
+  for (size_t at = 0; at < good.size(); ++at) {
+    std::string text = good;
+    text[at] = '"';
+    const std::string message = message_of(text);
+    CHECK((message == "accepted" || message.starts_with("mine.toml, line ")));
+  }
+}
+
+TEST_CASE("isobar verify judges a file of one's own, and names flags and keys that a study does not have") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "mine.toml",
+                    arguments = "verify " + path + " --force --out " + (folder / "run");
+  folder.write("mine.toml", good);
+  Outcome outcome = run_built("isobar", arguments);
+  CAPTURE(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("N01  confirmed: the std halves in each layer") != std::string::npos);
+  const Json written = Json::parse(file_text(folder / "run/summary.json"));
+  CHECK(written["claims"][0]["parts"][0]["n"] == 3);
+  CHECK(written["sources"][0]["title"] == "A text");
+
+  folder.write("mine.toml", with("layer2.ratio", "layer2.ration"));
+  outcome = run_built("isobar", arguments);
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err.find(
+            "mine.toml, line 16: claim N01: the run eight measured no 'layer2.ration'; did you mean "
+            "layer2.ratio?") != std::string::npos);
+  folder.write("mine.toml", with("--depth 8", "--dept 8"));
+  outcome = run_built("isobar", arguments);
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err.find("mine.toml, line 8: decay_study: unknown option --dept; did you mean --depth?") !=
+        std::string::npos);
+  folder.write("mine.toml", with("--depth 8", "--depth eight"));
+  CHECK(run_built("isobar", arguments).code == 2);
+  CHECK(run_built("isobar", "verify").code == 2);
+  CHECK(run_built("isobar", "verfy").err ==
+        "isobar: unknown command 'verfy'; did you mean verify?; see isobar --help\n");
+  CHECK(run_built("isobar", "verify " + (folder / "nowhere.toml")).code == 2);
+}
+
+TEST_CASE("two files may share a run, and may not mean different runs by one name") {
+  const TemporaryFolder folder;
+  folder.write("a.toml", good);
+  folder.write("b.toml", with("--depth 8", "--depth 9"));
+  const Outcome outcome = run_built(
+      "isobar", "verify " + (folder / "a.toml") + " " + (folder / "b.toml") + " --out " + (folder / "run"));
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err.find("b.toml, line 8: run eight is 'decay_study --depth 9") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "run/summary.json"));
+}

@@ -1,0 +1,210 @@
+// The rules of verdicts keep the error rate that they state, for any number of seeds: each is simulated.
+#include "../experiments/claims/rules.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "../core/rng.h"
+#include "../experiments/harness/student.h"
+
+using namespace isobar;
+using namespace isobar::claims;
+using doctest::Approx;
+
+namespace {
+
+constexpr int64_t trials = 20'000;
+constexpr int64_t seed_counts[] = {3, 5, 10, 20, 180};
+
+// Trial by trial: n seeds, and one value more that a text may have printed. All are normal, or, with `log`, log-normal
+// with a deviation of a decade.
+struct Sample {
+  Spread seeds;
+  double printed;
+};
+void simulate(int64_t n, bool log, const std::function<void(const Sample&)>& look) {
+  const Rng rng = Rng(7).split("rules").split(n);
+  for (int64_t i = 0; i < trials; ++i) {
+    std::vector<double> values = rng.split(i).normal({n + 1}, 0, 1, Dtype::f64).to_vector<double>();
+    if (log)
+      for (double& value : values) value = std::pow(10, value);
+    const double printed = values.back();
+    values.pop_back();
+    look({spread_of(values), printed});
+  }
+}
+
+// Four standard errors of a share p over the trials: one check in 16,000 fails by chance, and the numbers are fixed.
+double allowed(double p) { return 4 * std::sqrt(p * (1 - p) / trials); }
+
+}  // namespace
+
+TEST_CASE("Student's quantiles are those of the tables") {
+  // Fisher and Yates, Statistical Tables, table III; and the normal limit.
+  CHECK(student_quantile(0.975, 1) == Approx(12.7062047364).epsilon(1e-9));
+  CHECK(student_quantile(0.975, 2) == Approx(4.30265272991).epsilon(1e-9));
+  CHECK(student_quantile(0.99, 4) == Approx(3.74694738798).epsilon(1e-9));
+  CHECK(student_quantile(0.995, 9) == Approx(3.24983554402).epsilon(1e-9));
+  CHECK(student_quantile(0.995, 29) == Approx(2.75638590367).epsilon(1e-9));
+  CHECK(student_quantile(0.975, 100'000) == Approx(1.96).epsilon(1e-4));
+  CHECK(student_quantile(0.01, 4) == Approx(-3.74694738798).epsilon(1e-9));
+  for (const int64_t degrees : {1, 2, 7, 30})
+    CHECK(student_probability(student_quantile(0.9, degrees), degrees) == Approx(0.9).epsilon(1e-12));
+}
+
+TEST_CASE("one_more_seed refutes a true printed value once in a hundred, for any number of seeds") {
+  for (const bool log : {false, true})
+    for (const int64_t n : seed_counts) {
+      int64_t refuted = 0;
+      simulate(n, log, [&](const Sample& sample) {
+        const Predicate predicate{Rule::one_more_seed, sample.printed, sample.printed, log};
+        refuted += read(predicate, sample.seeds, 1).standing == Standing::fails;
+      });
+      CAPTURE(n);
+      CAPTURE(log);
+      CHECK(std::abs(static_cast<double>(refuted) / trials - error_rate) < allowed(error_rate));
+    }
+}
+
+TEST_CASE("a table of eight true printed values is refuted at most once in a hundred") {
+  for (const int64_t n : seed_counts) {
+    int64_t refuted = 0, in_table = 0, row = 0;
+    simulate(n, false, [&](const Sample& sample) {
+      const Predicate predicate{Rule::one_more_seed, sample.printed, sample.printed, false};
+      in_table += read(predicate, sample.seeds, 8).standing == Standing::fails;
+      if (++row % 8 != 0) return;
+      refuted += in_table > 0;
+      in_table = 0;
+    });
+    CAPTURE(n);
+    const double tables = trials / 8.0;
+    CHECK(static_cast<double>(refuted) / tables < error_rate + 4 * std::sqrt(error_rate / tables));
+  }
+}
+
+TEST_CASE(
+    "mean holds for a value just outside of its bound once in a hundred, and fails just inside as often") {
+  for (const bool log : {false, true})
+    for (const int64_t n : seed_counts) {
+      const double truth = log ? 1 : 0;  // the mean, or the geometric one
+      int64_t holding = 0, failing = 0;
+      simulate(n, log, [&](const Sample& sample) {
+        holding += read({Rule::mean, truth, infinity, log}, sample.seeds, 1).standing == Standing::holds;
+        failing += read({Rule::mean, truth, infinity, log}, sample.seeds, 1).standing == Standing::fails;
+      });
+      CAPTURE(n);
+      CAPTURE(log);
+      CHECK(std::abs(static_cast<double>(holding) / trials - error_rate) < allowed(error_rate));
+      CHECK(std::abs(static_cast<double>(failing) / trials - error_rate) < allowed(error_rate));
+    }
+}
+
+TEST_CASE("two nets whose difference is the margin are called equal once in a hundred at most") {
+  for (const int64_t n : seed_counts) {
+    // Bounds of −2 … 0: the true mean of 0 lies at the margin.
+    int64_t equal = 0;
+    simulate(n, false, [&](const Sample& sample) {
+      equal += read({Rule::mean, -2, 0, false}, sample.seeds, 1).standing == Standing::holds;
+    });
+    CAPTURE(n);
+    CHECK(static_cast<double>(equal) / trials < error_rate + allowed(error_rate));
+    // And with enough seeds those that do not differ are: 180 seeds against a margin of one deviation.
+    if (n != 180) continue;
+    int64_t found = 0;
+    simulate(n, false, [&](const Sample& sample) {
+      found += read({Rule::mean, -1, 1, false}, sample.seeds, 1).standing == Standing::holds;
+    });
+    CHECK(found == trials);
+  }
+}
+
+TEST_CASE("every_seed states a share of seeds that is too high once in a hundred") {
+  // Where exactly that share of all seeds lies within the bounds, all n of a sample do with probability 1/100.
+  for (const int64_t n : seed_counts) {
+    const double share = std::pow(error_rate, 1 / static_cast<double>(n)), bound = normal_quantile(share);
+    int64_t all = 0;
+    simulate(n, false, [&](const Sample& sample) {
+      all += read({Rule::every_seed, -infinity, bound, false}, sample.seeds, 1).standing == Standing::holds;
+    });
+    CAPTURE(n);
+    CHECK(std::abs(static_cast<double>(all) / trials - error_rate) < allowed(error_rate));
+  }
+}
+
+TEST_CASE("time is mean, and refuses where the machine was busy or its rounds disagree") {
+  const Spread steady = spread_of(std::vector<double>{7.9, 8, 8.1, 8, 7.95}),
+               wild = spread_of(std::vector<double>{0.3, 0.4, 10.5, 1.1, 1});
+  const Predicate wanted{Rule::time, 7, infinity, true};
+  CHECK(read(wanted, steady, 1).standing == Standing::holds);
+  CHECK(read(wanted, steady, 1, true).standing == Standing::busy);
+  CHECK(read(wanted, wild, 1).standing == Standing::busy);
+  CHECK(read({Rule::time, 20, infinity, true}, steady, 1).standing == Standing::fails);
+  // The level is that of mean.
+  for (const int64_t n : seed_counts) {
+    int64_t holding = 0;
+    simulate(n, true, [&](const Sample& sample) {
+      holding += read({Rule::time, 1, infinity, true}, sample.seeds, 1).standing == Standing::holds;
+    });
+    CHECK(std::abs(static_cast<double>(holding) / trials - error_rate) < allowed(error_rate));
+  }
+}
+
+TEST_CASE("too few seeds say how many would do") {
+  const Spread seeds = spread_of(std::vector<double>{0.9, 1.1, 1.3});
+  const Reading open = read({Rule::mean, 1, infinity, false}, seeds, 1);
+  CHECK(open.standing == Standing::too_few_seeds);
+  // Mean 1.1, deviation 0.2, distance 0.1: t(0.99, n − 1) · 0.2 ≤ 0.1 √n first at n = 25 (t = 2.492).
+  CHECK(open.needed == 25);
+  CHECK(seeds_for_prediction(0.01) == 5);
+  CHECK(seeds_for_prediction(0.01 / 8) == 7);
+  // Inside is confirmed by enough seeds alone, outside is refuted by few.
+  const Predicate printed{Rule::one_more_seed, 1, 1, false};
+  CHECK(read(printed, seeds, 1).standing == Standing::too_few_seeds);
+  CHECK(read(printed, seeds, 1).needed == 5);
+  CHECK(read({Rule::one_more_seed, 90, 90, false}, seeds, 1).standing == Standing::fails);
+  CHECK(read(printed, spread_of(std::vector<double>{1}), 1).standing == Standing::too_few_seeds);
+}
+
+TEST_CASE("overflows, zeros and equal values have their place") {
+  const Spread overflow = spread_of(std::vector<double>{0.5, infinity, 0.25});
+  CHECK(read({Rule::every_seed, -infinity, 1, false}, overflow, 1).standing == Standing::fails);
+  CHECK(read({Rule::mean, -infinity, 1, false}, overflow, 1).standing == Standing::fails);
+  CHECK(read({Rule::one_more_seed, 0.4, 0.4, false}, overflow, 1).standing == Standing::too_few_seeds);
+  const Spread all = spread_of(std::vector<double>{infinity, infinity});
+  CHECK(read({Rule::mean, 1e10, infinity, true}, all, 1).standing == Standing::holds);
+  CHECK(read({Rule::mean, -infinity, 1e10, true}, all, 1).standing == Standing::fails);
+  // 0 has no logarithm: read as it is.
+  const Spread dead = spread_of(std::vector<double>{0, 0, 0});
+  CHECK(read({Rule::mean, -infinity, 1e-3, true}, dead, 1).standing == Standing::holds);
+  CHECK(read({Rule::one_more_seed, 1e-10, 1e-10, true}, dead, 1).standing == Standing::fails);
+  // Equal values have no spread.
+  const Spread equal = spread_of(std::vector<double>(10, 0.1));
+  CHECK(read({Rule::one_more_seed, 0.1, 0.1, true}, equal, 1).standing == Standing::holds);
+  CHECK(read({Rule::mean, 0.1, infinity, false}, equal, 1).standing == Standing::holds);
+}
+
+TEST_CASE("a predicate that nothing can turn is recognised") {
+  CHECK(cannot_fail({Rule::mean, -infinity, infinity, false}));
+  CHECK(cannot_fail({Rule::every_seed, -infinity, std::numeric_limits<double>::max(), false}));
+  CHECK_FALSE(cannot_fail({Rule::every_seed, -infinity, 1e300, false}));
+  CHECK_FALSE(cannot_fail({Rule::one_more_seed, 0.3, 0.3, true}));
+  CHECK(cannot_hold({Rule::every_seed, 2, 1, false}));
+  CHECK_FALSE(cannot_hold({Rule::every_seed, 2, 2, false}));
+}
+
+TEST_CASE("spreads come back from their JSON") {
+  const Spread spread = spread_of(std::vector<double>{1, 2, 4, 8.5});
+  const Spread read_back = spread_from(with_named_infinities(to_json(spread)));
+  CHECK(read_back.n == 4);
+  CHECK(read_back.linear.mean == spread.linear.mean);
+  CHECK(read_back.linear.sd == spread.linear.sd);
+  CHECK(read_back.logarithm.mean == spread.logarithm.mean);
+  CHECK(read_back.logarithm.sd == spread.logarithm.sd);
+  CHECK(std::isnan(spread_from(to_json(spread_of(std::vector<double>{-1, 2}))).logarithm.mean));
+  // By hand: mean 3.875, squares (8.265625 + 3.515625 + 0.015625 + 21.390625)/3 = 11.0625.
+  CHECK(spread.linear.mean == 3.875);
+  CHECK(spread.linear.sd == Approx(std::sqrt(11.0625)));
+}
