@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "../../core/parallel.h"
 #include "../../core/tensor.h"
 
 namespace isobar::speed {
 namespace {
+
+constexpr double batch_seconds = 50e-6;  // a thousand times the clock's own cost, and far below a time slice
 
 double seconds_of(const Step& step, int64_t repeats) {
   using Clock = std::chrono::steady_clock;
@@ -17,23 +20,40 @@ double seconds_of(const Step& step, int64_t repeats) {
   return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(repeats);
 }
 
-// Warms up, too: the first calls bring in memory that later ones find again.
-int64_t repeats_for(const Step& step, double turn_seconds) {
-  step();
-  const double once = std::min(seconds_of(step, 1), seconds_of(step, 1));
-  return std::max<int64_t>(1, std::llround(turn_seconds / std::max(once, 1e-9)));
+int64_t how_many(double wanted, double each) {
+  return std::max<int64_t>(1, std::llround(wanted / std::max(each, 1e-9)));
 }
 
 }  // namespace
 
-std::vector<std::vector<double>> time_rounds(const std::vector<Step>& steps, int64_t rounds,
-                                             double turn_seconds) {
-  std::vector<int64_t> repeats;
-  for (const Step& step : steps) repeats.push_back(repeats_for(step, turn_seconds));
-  std::vector<std::vector<double>> seconds(steps.size());
-  for (int64_t round = 0; round < rounds; ++round)
-    for (size_t i = 0; i < steps.size(); ++i) seconds[i].push_back(seconds_of(steps[i], repeats[i]));
-  return seconds;
+Rounds::Rounds(std::vector<Step> steps, double turn_seconds) : seconds_(steps.size()) {
+  for (Step& step : steps) {
+    step();  // brings in memory that later calls find again
+    const double once = std::min({seconds_of(step, 1), seconds_of(step, 1), seconds_of(step, 1)});
+    const int64_t repeats = how_many(std::min(batch_seconds, turn_seconds), once);
+    turns_.push_back({.step = std::move(step),
+                      .batches = how_many(turn_seconds, once * static_cast<double>(repeats)),
+                      .repeats = repeats});
+  }
+}
+
+void Rounds::round() {
+  for (size_t i = 0; i < turns_.size(); ++i) {
+    double least = std::numeric_limits<double>::infinity();
+    for (int64_t batch = 0; batch < turns_[i].batches; ++batch)
+      least = std::min(least, seconds_of(turns_[i].step, turns_[i].repeats));
+    seconds_[i].push_back(least);
+  }
+}
+
+std::vector<double> best_of_groups(const std::vector<double>& seconds) {
+  const auto rounds = static_cast<int64_t>(seconds.size());
+  check(rounds >= group_count, "best_of_groups: wanted at least {} rounds, got {}", group_count, rounds);
+  std::vector<double> best;
+  for (int64_t group = 0; group < group_count; ++group)
+    best.push_back(*std::min_element(seconds.begin() + group * rounds / group_count,
+                                     seconds.begin() + (group + 1) * rounds / group_count));
+  return best;
 }
 
 Step triad_step(int64_t count) {

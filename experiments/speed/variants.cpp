@@ -36,18 +36,41 @@ Tensor dyt_spelled(const Tensor& x, const Weights& w) { return tanh(x * w.alpha)
 // Backward, fused: x and dy read, dx written. Spelled out, in passes: adding a bias 1, multiplying by a
 // weight 6, dividing by a column 8, squaring 4, subtracting a column 3, tanh 7, multiplying by alpha 6;
 // adding to a gradient 3, a repeated column to a gradient 4.
+//
+// Kernels, per element: the squares take a subtraction of the mean, a product and a sum; the output a subtraction,
+// a product with r, and one flop each for weight and bias; LayerNorm's mean takes a sum. RMSNorm's kernel is
+// LayerNorm's, and subtracts a mean of zero. Per row: the mean's division, a division, four flops for the mean's
+// rounding and eps, root and reciprocal; mean and r are kept as doubles. tanh counts as one flop; DyISRU takes two
+// for x² + C, root and reciprocal, and two products.
 const std::array<Variant, 8> variants = {{
     {"rmsnorm",
-     [](const Tensor& x, const Weights& w) { return rms_norm(x, w.weight.shape(), w.weight, eps); }, 2, 3},
+     [](const Tensor& x, const Weights& w) { return rms_norm(x, w.weight.shape(), w.weight, eps); },
+     2,
+     3,
+     1,
+     {3 + 3, 7, 16}},
     {"layernorm_fused",
      [](const Tensor& x, const Weights& w) { return layer_norm(x, w.weight.shape(), w.weight, w.bias, eps); },
-     2, 3},
-    {"layernorm_var", layer_norm_var, 15, 1 + 6 + 8 + 3 + 4 + 3 + (3 + 4 + 4)},
-    {"layernorm_squares", layer_norm_squares, 12, 1 + 6 + 8 + 4 + 3 + (3 + 4)},
-    {"rmsnorm_spelled", rms_norm_spelled, 7, 6 + 8 + 4 + 3},
-    {"dyt", [](const Tensor& x, const Weights& w) { return dyt(x, w.alpha, w.weight, w.bias); }, 2, 3},
-    {"dyt_spelled", dyt_spelled, 8, 1 + 6 + 7 + 6},
-    {"dyisru", [](const Tensor& x, const Weights& w) { return dyisru(x, w.log_c, w.weight, w.bias); }, 2, 3},
+     2,
+     3,
+     2,
+     {1 + 3 + 4, 8, 16}},
+    {"layernorm_var", layer_norm_var, 15, 1 + 6 + 8 + 3 + 4 + 3 + (3 + 4 + 4), 3},
+    {"layernorm_squares", layer_norm_squares, 12, 1 + 6 + 8 + 4 + 3 + (3 + 4), 2},
+    {"rmsnorm_spelled", rms_norm_spelled, 7, 6 + 8 + 4 + 3, 1},
+    {"dyt",
+     [](const Tensor& x, const Weights& w) { return dyt(x, w.alpha, w.weight, w.bias); },
+     2,
+     3,
+     0,
+     {1 + 1 + 2}},
+    {"dyt_spelled", dyt_spelled, 8, 1 + 6 + 7 + 6, 0},
+    {"dyisru",
+     [](const Tensor& x, const Weights& w) { return dyisru(x, w.log_c, w.weight, w.bias); },
+     2,
+     3,
+     0,
+     {2 + 2 + 2 + 2}},
 }};
 
 const Variant& variant_named(const std::string& name) {

@@ -18,10 +18,20 @@ struct Weights {
   void clear_grad() const;
 };
 
+// What a fused forward kernel (core/kernels/norm.h, pointwise_norm.h) computes for each element and for each row,
+// and what it keeps for backward.
+struct Kernel {
+  int flops = 0, flops_of_row = 0, bytes_of_row = 0;
+};
+
 struct Variant {
   const char* name;
   Tensor (*norm)(const Tensor& x, const Weights& w);  // over the last dimension of x (N, C)
   int forward_passes, backward_passes;
+  int reductions;  // sums over each row
+  Kernel kernel = {};
+
+  bool spelled_out() const { return kernel.flops == 0; }
 };
 
 constexpr double eps = 1e-5;

@@ -1,0 +1,159 @@
+#include "timed.h"
+
+#include "../../autograd/autograd.h"
+#include "../harness/table.h"
+
+namespace isobar::speed {
+namespace {
+
+constexpr Pair pairs[] = {
+    {"layernorm_fused", "rmsnorm"},
+    {"layernorm_var", "rmsnorm"},
+    {"layernorm_squares", "rmsnorm"},
+    {"rmsnorm_spelled", "rmsnorm"},
+    {"dyt", "rmsnorm"},
+    {"dyisru", "rmsnorm"},
+    {"layernorm_fused", "rmsnorm_spelled"},
+    {"layernorm_var", "rmsnorm_spelled"},  // the pair of source 003's normalization_comparison.py
+    {"layernorm_squares", "rmsnorm_spelled"},
+    {"layernorm_var", "layernorm_fused"},
+    {"dyt_spelled", "rmsnorm_spelled"},
+    {"dyt", "layernorm_fused"},
+};
+
+constexpr double triad_passes = 3;
+
+int passes_of(const Variant& variant, const Mode& mode) {
+  return variant.forward_passes + (mode.backward ? variant.backward_passes : 0);
+}
+
+// x and dy (N, C).
+Step step_of(const Variant& variant, const Mode& mode, const Tensor& x, const Tensor& dy, const Weights& w) {
+  if (!mode.backward) return [=, norm = variant.norm] { norm(x, w); };
+  return [=, norm = variant.norm] {
+    Tape tape;
+    tape.backward(norm(x, w), dy);
+    x.clear_grad();
+    w.clear_grad();
+  };
+}
+
+// A step for every variant, then the triad.
+std::vector<Step> steps_of(const Size& size, const Mode& mode, const Rng& rng) {
+  const Tensor x = rng.split("x").normal({size.rows, size.columns}).set_trainable();
+  const Tensor dy = rng.split("dy").normal({size.rows, size.columns});
+  const Weights w(size.columns);
+  std::vector<Step> steps;
+  for (const Variant& variant : variants) steps.push_back(step_of(variant, mode, x, dy, w));
+  steps.push_back(triad_step(x.numel()));
+  return steps;
+}
+
+std::string key_of(const Timed& timed, const std::string& name) {
+  return fmt::format("{}.{}.{}", timed.mode().name, timed.shape(), name);
+}
+
+}  // namespace
+
+const std::span<const Pair> ratios = pairs;
+
+double quotient_of_passes(const Pair& pair, const Mode& mode) {
+  return static_cast<double>(passes_of(variant_named(pair.first), mode)) /
+         passes_of(variant_named(pair.second), mode);
+}
+
+std::vector<double> quotients_of(const std::vector<double>& a, const std::vector<double>& b, double factor) {
+  std::vector<double> quotients;
+  for (size_t i = 0; i < a.size(); ++i) quotients.push_back(factor * a[i] / b[i]);
+  return quotients;
+}
+
+Timed::Timed(const Size& size, const Mode& mode, double turn_seconds, const Rng& rng)
+    : size_(size), mode_(mode), rounds_(steps_of(size, mode, rng), turn_seconds) {}
+
+const std::vector<double>& Timed::of(const std::string& variant) const {
+  return rounds_.seconds()[static_cast<size_t>(&variant_named(variant) - variants.data())];
+}
+
+std::vector<double> Timed::triad_share(const Variant& variant) const {
+  return quotients_of(triad(), of(variant.name), passes_of(variant, mode_) / triad_passes);
+}
+
+std::vector<double> Timed::quotients(const Pair& pair) const {
+  return quotients_of(of(pair.first), of(pair.second));
+}
+
+std::vector<double> Timed::best_quotients(const Pair& pair) const {
+  return quotients_of(best_of_groups(of(pair.first)), best_of_groups(of(pair.second)));
+}
+
+void publish_times(Run& run, const Timed& timed, Csv& csv) {
+  const auto publish = [&](const std::string& name, const std::vector<double>& by_round, double passes,
+                           const Spread& share) {
+    const Spread seconds = spread_of(by_round);
+    const double bytes = passes * timed.array_bytes();
+    run.timing()["seconds"][key_of(timed, name)] = to_json(seconds);
+    run.record(key_of(timed, name), by_round);
+    csv.row({timed.mode().name, timed.size().rows, timed.size().columns, name, seconds.median, seconds.min,
+             seconds.max, bytes, bytes / seconds.median / 1e9, share.median});
+  };
+  for (const Variant& variant : variants) {
+    const Spread share = spread_of(timed.triad_share(variant));
+    publish(variant.name, timed.of(variant.name), passes_of(variant, timed.mode()), share);
+    run.measured(key_of(timed, variant.name) + ".triad_share", share);
+  }
+  publish("triad", timed.triad(), triad_passes, spread_of(quotients_of(timed.triad(), timed.triad())));
+}
+
+void publish_ratios(Run& run, const Timed& timed) {
+  const bool large = timed.array_bytes() > 1 << 20;
+  for (const Pair& pair : ratios) {
+    const std::string key = key_of(timed, fmt::format("{}_over_{}", pair.first, pair.second));
+    const double theory = large ? quotient_of_passes(pair, timed.mode()) : Run::no_theory;
+    run.measured(key, spread_of(timed.quotients(pair)), theory);
+    run.measured(key + ".best", spread_of(timed.best_quotients(pair)), theory);
+  }
+}
+
+void print_times(Run& run, std::span<const Timed> all) {
+  std::vector<std::string> heading{"", "shape"};
+  for (const Variant& variant : variants) heading.push_back(variant.name);
+  heading.push_back("triad");
+  Table times(heading), shares(heading);
+  for (const Timed& timed : all) {
+    std::vector<std::string> micros{timed.mode().name, timed.shape()}, percent = micros;
+    for (const Variant& variant : variants) {
+      micros.push_back(figure(1e6 * spread_of(timed.of(variant.name)).median));
+      percent.push_back(fmt::format("{:.0f} %", 100 * spread_of(timed.triad_share(variant)).median));
+    }
+    const double triad = spread_of(timed.triad()).median;
+    micros.push_back(figure(1e6 * triad));
+    percent.push_back(fmt::format("{:.1f} GB/s", triad_passes * timed.array_bytes() / 1e9 / triad));
+    times.row(micros);
+    shares.row(percent);
+  }
+  run.say("Microseconds, median over the rounds:\n{}\n", times.text());
+  run.say("Bytes moved per second, as a share of the triad's:\n{}\n", shares.text());
+}
+
+void print_ratios(Run& run, std::span<const Timed> all, const Mode& mode) {
+  std::vector<std::string> heading{mode.name};
+  for (const Timed& timed : all)
+    if (timed.mode().backward == mode.backward) heading.push_back(timed.shape());
+  heading.push_back("by passes");
+  Table table(heading);
+  for (const Pair& pair : ratios) {
+    std::vector<std::string> row{fmt::format("{} / {}", pair.first, pair.second)};
+    for (const Timed& timed : all) {
+      if (timed.mode().backward != mode.backward) continue;
+      const Spread best = spread_of(timed.best_quotients(pair));
+      row.push_back(fmt::format("{:.2f} [{:.2f}, {:.2f}]", best.median, best.min, best.max));
+    }
+    row.push_back(fmt::format("{:.2f}", quotient_of_passes(pair, mode)));
+    table.row(row);
+  }
+  run.say("Quotients of the fastest rounds' times (median, least and greatest of {} groups):\n{}\n",
+          group_count, table.text());
+}
+
+}  // namespace isobar::speed
