@@ -149,12 +149,24 @@ TEST_CASE("norm_speed publishes quotients of times, of passes and counts") {
   }
 }
 
-TEST_CASE("norm_speed says whether the machine was busy") {
+TEST_CASE("norm_speed compares a whole model's step, and says whether the machine was busy") {
   const TemporaryFolder folder;
   const Outcome run = run_built("norm_speed", "--shapes 2x8 --turn_ms 0.1 --json --out " + folder / "run");
   INFO(run.err);
   REQUIRE(run.code == 0);
   const Json measured = Json::parse(run.out)["measured"];
+  const double quotient = measured["model.step.layernorm_over_rmsnorm.best"]["median"];
+  CHECK(quotient > 0.2);  // times, on a machine that may be busy
+  CHECK(quotient < 5);
+  // 2 · 4 + 1 biases of 128 among the parameters, and no other difference.
+  const Json& saved = measured["model.parameters.saved_percent"];
+  CHECK(saved["median"].get<double>() == doctest::Approx(saved["theory"].get<double>()).epsilon(1e-9));
+  // Each bias takes a parameter, a gradient and AdamW's two moments, in blocks rounded up to a quarter of a power
+  // of two: 9 · 4 · 512 bytes, and LayerNorm keeps nothing else that RMSNorm does not.
+  const double difference = measured["model.peak_mib.layernorm"]["median"].get<double>() -
+                            measured["model.peak_mib.rmsnorm"]["median"].get<double>();
+  CHECK(difference >= 9 * 3 * 512.0 / (1 << 20));
+  CHECK(difference <= 9 * 8 * 512.0 / (1 << 20));
   const double busy = measured["machine.busy"]["median"];
   CHECK((busy == 0 || busy == 1));
   for (const char* key : {"lost_share", "disturbance", "disagreement"}) {

@@ -1,0 +1,111 @@
+#include "model_step.h"
+
+#include <memory>
+
+#include "../../autograd/autograd.h"
+#include "../../core/memory.h"
+#include "../../core/parallel.h"
+#include "../../nn/nn.h"
+#include "../../optim/optim.h"
+
+namespace isobar::speed {
+namespace {
+
+constexpr int64_t layers = 4, heads = 4, width = 128, vocabulary = 256, batch = 8, length = 64;
+constexpr double turn_seconds = 0.06;  // a few steps, of which the fastest counts
+
+// Llama's block: RMSNorm or LayerNorm before each branch and at the end, rotary positions, SwiGLU.
+class Training {
+ public:
+  Training(const char* norm, uint64_t seed)
+      : model_({.vocab_size = vocabulary,
+                .block_size = length,
+                .n_layer = layers,
+                .n_head = heads,
+                .n_embd = width,
+                .norm = norm},
+               Rng(seed).split("model")),
+        optimizer_(parameters(model_), {.lr = 1e-3}),
+        tokens_(Rng(seed).split("tokens").integers({batch, length}, vocabulary)) {}
+
+  void step() {
+    {
+      Tape tape;
+      tape.backward(model_.loss(tokens_, tokens_));
+    }
+    optimizer_.step();
+  }
+  double parameter_numbers() { return static_cast<double>(parameter_count(model_)); }
+
+ private:
+  LanguageModel model_;
+  AdamW optimizer_;
+  Tensor tokens_;  // (B, T); the time of a step does not depend on them
+};
+
+std::vector<Step> steps_of_models(uint64_t seed) {
+  std::vector<Step> steps;
+  for (const char* norm : {"layernorm", "rmsnorm"}) {
+    const auto training = std::make_shared<Training>(norm, seed);
+    steps.push_back([training] { training->step(); });
+  }
+  return steps;
+}
+
+double saved_percent(double with, double without) { return 100 * (1 - without / with); }
+
+}  // namespace
+
+// Of the second step, where AdamW's moments are there; beyond what the process holds already. On one thread: each
+// further one keeps scratch memory of its own.
+ModelStep::Cost ModelStep::cost_of(const char* norm, uint64_t seed) {
+  const WithThreads one(1);
+  const size_t before = memory::stats().bytes_in_use;
+  Training training(norm, seed);
+  training.step();
+  memory::reset_peak();
+  training.step();
+  const auto bytes = static_cast<double>(memory::stats().peak_bytes - before);
+  return {.parameters = training.parameter_numbers(), .peak_mib = bytes / (1 << 20)};
+}
+
+ModelStep::ModelStep(uint64_t seed)
+    : layernorm_(cost_of("layernorm", seed)),
+      rmsnorm_(cost_of("rmsnorm", seed)),
+      rounds_(steps_of_models(seed), turn_seconds) {}
+
+std::vector<double> ModelStep::best_quotients() const {
+  const std::vector<double> layernorm = best_of_groups(rounds_.seconds()[0]),
+                            rmsnorm = best_of_groups(rounds_.seconds()[1]);
+  std::vector<double> quotients;
+  for (size_t i = 0; i < layernorm.size(); ++i) quotients.push_back(layernorm[i] / rmsnorm[i]);
+  return quotients;
+}
+
+void ModelStep::publish(Run& run) const {
+  const Spread quotient = spread_of(best_quotients());
+  const std::string size = fmt::format(
+      "{} layers of {} channels, {} heads, {} tokens in the vocabulary, {} x {} "
+      "tokens a step, f32, AdamW",
+      layers, width, heads, vocabulary, batch, length);
+  run.summary()["model"] = size;
+  run.measured("model.step.layernorm_over_rmsnorm.best", quotient);
+  run.measured("model.parameters.saved_percent", saved_percent(layernorm_.parameters, rmsnorm_.parameters),
+               saved_percent(layernorm_.parameters,
+                             layernorm_.parameters - static_cast<double>((2 * layers + 1) * width)));
+  run.measured("model.peak_mib.layernorm", layernorm_.peak_mib);
+  run.measured("model.peak_mib.rmsnorm", rmsnorm_.peak_mib);
+  run.measured("model.peak_mib.saved_percent", saved_percent(layernorm_.peak_mib, rmsnorm_.peak_mib));
+  for (size_t i = 0; i < 2; ++i) {
+    const char* name = i == 0 ? "layernorm" : "rmsnorm";
+    const std::vector<double>& seconds = rounds_.seconds()[i];
+    run.timing()["tokens_per_second"][name] = static_cast<double>(batch * length) / spread_of(seconds).min;
+    run.record(fmt::format("model.step.{}", name), seconds);
+  }
+  run.say(
+      "A whole model ({}):\na step with LayerNorm takes {:.3f} [{:.3f}, {:.3f}] times that with RMSNorm; its "
+      "tensors {:.3f} MiB, RMSNorm's {:.3f}.\n\n",
+      size, quotient.median, quotient.min, quotient.max, layernorm_.peak_mib, rmsnorm_.peak_mib);
+}
+
+}  // namespace isobar::speed
