@@ -8,6 +8,7 @@
 #include "../experiments/harness/json.h"
 #include "../experiments/jacobian/fit.h"
 #include "../experiments/jacobian/matrix.h"
+#include "../experiments/jacobian/population.h"
 #include "program.h"
 #include "temporary_folder.h"
 
@@ -75,6 +76,53 @@ TEST_CASE("the best fit finds the parameter and the gain that made the sample") 
   }
 }
 
+TEST_CASE("the populations have the moments of their laws") {
+  for (const Population& population :
+       {normal_population(512), outlier_population(512), constant_outlier_population(512)}) {
+    CAPTURE(population.name);
+    double all = 0, squares = 0;
+    for (const Population::Point& at : population.points) {
+      all += at.share;
+      squares += at.share * (at.variance + at.mean * at.mean);
+    }
+    CHECK(all == Approx(1).epsilon(1e-5));       // the grid begins at |x| = 1e-5, which misses 8e-6
+    CHECK(squares == Approx(1).epsilon(1e-12));  // RMSNorm's outputs, and near 0 they are as small as x
+  }
+}
+
+TEST_CASE("for normal inputs E[y|x] errs as an independent computation says") {
+  // Errors at d = 512 as a referee computed them with NumPy: E[y|x] and the best DyISRU 9.7041e-4, the best DyT
+  // 9.7104e-4, y = x 9.763e-4. Five digits, hence half a unit of the last.
+  const Population normal = normal_population(512);
+  CHECK(std::abs(normal.best_mse() - 9.7041e-4) < 0.5e-8);
+  CHECK(std::abs(best_fit(normal, curves[1], false).mse - 9.7041e-4) < 0.5e-8);
+  CHECK(std::abs(best_fit(normal, curves[0], false).mse - 9.7104e-4) < 0.5e-8);
+  CHECK(std::abs(identity_mse(normal, false) - 9.763e-4) < 0.5e-7);
+}
+
+TEST_CASE("the population's error is that of a large sample") {
+  // 4096 rows of 64: errors follow the rows' sums of squares, whose spread makes 4096 rows' mean error uncertain by
+  // about √(2/4096) = 2.2 % for normal inputs; with an outlier its rare elements dominate, which is 10 %.
+  const std::vector<Sample> samples = draw_samples(4096, 64, Rng(5));
+  const auto sampled_mse = [](const Sample& sample, const Curve& curve, const Fit& fit) {
+    double sum = 0;
+    for (size_t i = 0; i < sample.x.size(); ++i) {
+      const double gap = fit.gain * curve.value(sample.x[i], fit.p, 8) - sample.y[i];
+      sum += gap * gap;
+    }
+    return sum / static_cast<double>(sample.x.size());
+  };
+  for (const Curve& curve : curves)
+    for (const bool free_gain : {false, true}) {
+      CAPTURE(curve.name);
+      const Fit normal = best_fit(normal_population(64), curve, free_gain);
+      CHECK(sampled_mse(samples[0], curve, normal) == Approx(normal.mse).epsilon(0.1));
+      const Fit outlier = best_fit(outlier_population(64), curve, free_gain);
+      REQUIRE(samples[2].name == "outlier_channel");
+      CHECK(sampled_mse(samples[2], curve, outlier) == Approx(outlier.mse).epsilon(0.1));
+    }
+}
+
 TEST_CASE("norm_jacobian's figures are the closed forms, the same on one and on two threads") {
   const TemporaryFolder folder;
   for (const char* threads : {"1", "2"}) {
@@ -116,6 +164,20 @@ TEST_CASE("norm_jacobian's figures are the closed forms, the same on one and on 
   CHECK(median("fit.normal.dyisru_over_dyt") == Approx(1).epsilon(0.01));
   // Where the others are normal, an outlier's own value is all that counts: DyISRU has the very curve.
   CHECK(median("fit.sweep_alone.dyisru_over_dyt") < 0.5);
+
+  // No function of one element is better than E[y|x]. DyISRU reaches it for normal inputs: its error is larger by
+  // a part that has the square of E[y|x]'s own small curvature, 1e-5 at most. With a loud channel it does not.
+  for (const char* inputs : {"normal", "outlier_channel", "constant_outlier"})
+    for (const char* curve : {"dyisru", "dyt", "identity"})
+      for (const char* kind : {"fit.", "fit_gain."}) {
+        const std::string key = std::string(kind) + inputs + "." + curve + "_over_best";
+        CAPTURE(key);
+        CHECK(median(key) >= 1 - 1e-12);
+      }
+  CHECK(median("fit.normal.dyisru_over_best") < 1.0001);
+  CHECK(median("fit.normal.dyt_over_best") > 1.0003);
+  CHECK(median("fit.outlier_channel.dyisru_over_best") == Approx(1.41).epsilon(0.005));  // the referee's 1.41
+  CHECK(median("fit.constant_outlier.dyisru_over_best") > 1000);
 
   // Modules and closed forms draw the same curves; RMSNorm's eps of 1e-5 takes 1e-4 of 22.6 at most, and
   // DyISRU's ln C = 6.24 begins as f32, off by up to 2.4e-7, which moves y by up to 0.193 √512 times that.

@@ -1,7 +1,6 @@
 #include "fit.h"
 
 #include <cmath>
-#include <functional>
 #include <numbers>
 
 #include "../../autograd/ops.h"
@@ -29,7 +28,21 @@ Tensor with_outlier(const Tensor& x, const Tensor& factors) {
   return concat({slice(x, 1, 0, 1) * factors, slice(x, 1, 1, x.size(1))}, 1);
 }
 
-// The x at which f is least: the best of a grid, then golden sections of the gap around it.
+}  // namespace
+
+std::vector<Sample> draw_samples(int64_t rows, int64_t d, const Rng& rng) {
+  const auto draw = [&](const char* name) { return rng.split(name).normal({rows, d}, 0, 1, Dtype::f64); };
+  const Tensor x = draw("x");
+  const Tensor chi_square = square(draw("chi1")) + square(draw("chi2")) + square(draw("chi3"));
+  const Tensor loud = with_outlier(x, full({rows, 1}, 100, Dtype::f64));
+  const Tensor size = exp(rng.split("size").uniform({rows, 1}, 0, std::log(1000.0), Dtype::f64));
+  const Tensor sweep = with_outlier(x, size / sqrt(square(slice(x, 1, 0, 1))));  // keeps x's sign
+  const auto others = static_cast<double>(d - 1);                                // numbers of N(0, 1)
+  return {sample_of("normal", x, 0, d, others),     sample_of("student_t3", x / sqrt(chi_square / 3), 0, d),
+          sample_of("outlier_channel", loud, 0, d), sample_of("outlier_alone", loud, 0, 1, others),
+          sample_of("rest_alone", loud, 1, d),      sample_of("sweep_alone", sweep, 0, 1, others)};
+}
+
 double argmin(const std::function<double(double)>& f, double low, double high) {
   constexpr int cells = 24, sections = 40;
   const double width = (high - low) / cells;
@@ -49,21 +62,6 @@ double argmin(const std::function<double(double)>& f, double low, double high) {
     }
   }
   return (a + b) / 2;
-}
-
-}  // namespace
-
-std::vector<Sample> draw_samples(int64_t rows, int64_t d, const Rng& rng) {
-  const auto draw = [&](const char* name) { return rng.split(name).normal({rows, d}, 0, 1, Dtype::f64); };
-  const Tensor x = draw("x");
-  const Tensor chi_square = square(draw("chi1")) + square(draw("chi2")) + square(draw("chi3"));
-  const Tensor loud = with_outlier(x, full({rows, 1}, 100, Dtype::f64));
-  const Tensor size = exp(rng.split("size").uniform({rows, 1}, 0, std::log(1000.0), Dtype::f64));
-  const Tensor sweep = with_outlier(x, size / sqrt(square(slice(x, 1, 0, 1))));  // keeps x's sign
-  const auto others = static_cast<double>(d - 1);                                // numbers of N(0, 1)
-  return {sample_of("normal", x, 0, d, others),     sample_of("student_t3", x / sqrt(chi_square / 3), 0, d),
-          sample_of("outlier_channel", loud, 0, d), sample_of("outlier_alone", loud, 0, 1, others),
-          sample_of("rest_alone", loud, 1, d),      sample_of("sweep_alone", sweep, 0, 1, others)};
 }
 
 Fit best_fit(const Sample& sample, const Curve& curve, bool free_gain) {

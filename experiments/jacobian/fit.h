@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct Curve {
   double low, high;  // where p is sought
 };
 extern const std::array<Curve, 2> curves;
+
+// The x at which f is least: the best of a grid, then golden sections of the gap around it.
+double argmin(const std::function<double(double)>& f, double low, double high);
 
 struct Fit {
   double p, gain, mse;
