@@ -37,11 +37,11 @@ RowMoments row_moments(const Tensor& x) {
   return result;
 }
 
-double least_cosine(const Tensor& a, const Tensor& b) {
+std::vector<double> row_cosines(const Tensor& a, const Tensor& b) {
   const std::vector<double> x = cast(a, Dtype::f64).to_vector<double>(),
                             y = cast(b, Dtype::f64).to_vector<double>();
   const int64_t rows = a.size(0), columns = a.numel() / rows;
-  double least = 1;
+  std::vector<double> cosines;
   for (int64_t r = 0; r < rows; ++r) {
     double xy = 0, xx = 0, yy = 0;
     for (int64_t i = r * columns; i < (r + 1) * columns; ++i) {
@@ -49,7 +49,14 @@ double least_cosine(const Tensor& a, const Tensor& b) {
       xx += x[i] * x[i];
       yy += y[i] * y[i];
     }
-    const double cosine = xy / std::sqrt(xx * yy);
+    cosines.push_back(xy / std::sqrt(xx * yy));
+  }
+  return cosines;
+}
+
+double least_cosine(const Tensor& a, const Tensor& b) {
+  double least = 1;
+  for (const double cosine : row_cosines(a, b)) {
     if (std::isnan(cosine)) return cosine;
     least = std::min(least, cosine);
   }

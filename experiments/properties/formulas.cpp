@@ -112,14 +112,21 @@ void placements(Figures& figures, const Rng& rng) {
   }
 }
 
-// D02, D03, F01, F05: one matrix of N(0, 1), one ReLU, DyT's formula, and √(1 + 2u) beside 1 + u.
+// D02: the outputs of a matrix of N(0, 1) have a std of √in, whatever out is.
+void products(Figures& figures, const Rng& rng) {
+  for (const auto& [in, out] :
+       {std::pair<int64_t, int64_t>{512, 128}, {512, 512}, {512, 2048}, {128, 512}, {2048, 512}}) {
+    const Rng own = rng.split(static_cast<uint64_t>(in)).split(static_cast<uint64_t>(out));
+    const Tensor x = own.split("x").normal({32, in}, 0, 1, Dtype::f64);
+    const Tensor w = own.split("w").normal({out, in}, 0, 1, Dtype::f64);
+    figures.add(fmt::format("product.std.{}_to_{}", in, out), std::sqrt(var(linear(x, w)).item()),
+                std::sqrt(static_cast<double>(in)));
+  }
+}
+
+// D03, F01, F05: one ReLU, DyT's formula, and √(1 + 2u) beside 1 + u.
 void single_steps(Figures& figures, const Rng& rng) {
   const Tensor x = rng.split("x").normal({32, 512}, 0, 1, Dtype::f64);
-  for (const int64_t out : {128, 512, 2048}) {
-    const Tensor w = rng.split("w").split(static_cast<uint64_t>(out)).normal({out, 512}, 0, 1, Dtype::f64);
-    figures.add(fmt::format("product.std.512_to_{}", out), std::sqrt(var(linear(x, w)).item()),
-                std::sqrt(512.0));
-  }
   figures.add("relu.std", std::sqrt(var(relu(x)).item()), std::sqrt(0.5 - 0.5 / std::numbers::pi));
   const Tensor alpha = full({1}, 0.5, Dtype::f64),
                weight = rng.split("weight").normal({512}, 1, 0.1, Dtype::f64);
@@ -140,6 +147,7 @@ void measure_formulas(Figures& figures, const Rng& rng) {
   folding(figures, rng.split("folding"));
   partial(figures, rng.split("partial"));
   placements(figures, rng.split("placements"));
+  products(figures, rng.split("products"));
   single_steps(figures, rng.split("steps"));
 }
 

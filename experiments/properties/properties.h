@@ -15,7 +15,9 @@ struct RowMoments {
   std::vector<double> mean, std;
 };
 RowMoments row_moments(const Tensor& x);
-// The smallest cosine between a row of a and the same row of b, computed in double.
+// The cosine between each row of a and the same row of b, computed in double; NaN for a row of zeros.
+std::vector<double> row_cosines(const Tensor& a, const Tensor& b);
+// The smallest of them; NaN where one is.
 double least_cosine(const Tensor& a, const Tensor& b);
 
 // What the study looks at, one part a file. Each adds its figures for one seed.
