@@ -7,7 +7,7 @@
 //   norm_properties                  20 seeds                                                   5 seconds
 //   norm_properties --seeds 1        the identities alone
 //
-// Expected: identities to 1e-12; RMSNorm changes under a shift and, at an rms of
+// Expected: identities to 1e-12, also against PyTorch's literals; RMSNorm changes under a shift and, at an rms of
 // 1e-3, under a scale (std 0.30 instead of 1); vectors of rms 1 and length √d = 22.6; products with a matrix of
 // N(0, 1) have a std of √in; fp16 without an upcast overflows as soon as |x| > 255.9; MiniMind has 25,829,888
 // parameters, 17 RMSNorms, and beta would add 0.034 %.
@@ -25,6 +25,21 @@ struct Config : HasFields {
   int64_t seeds = 20;  // enough for a median and a range
   void fields(Fields& f) override { f("seeds", seeds, "runs, seeds --seed, --seed + 1, …"); }
 };
+
+// PyTorch's literals: rounding of f64 on both sides, in sums of 40 products of numbers up to 5 at most.
+void expect_torch(Run& run, const Figures& figures) {
+  for (const char* norm :
+       {"layernorm", "rmsnorm", "weight_first", "sqrt_d", "unit", "dyt", "trailing_dimensions"})
+    for (const char* what : {"error", "gradient_error"})
+      figures.expect_close(run, fmt::format("torch.{}.{}", norm, what), 1e-13);
+  for (const char* what : {"batchnorm.error", "batchnorm.running_mean.error", "batchnorm.running_var.error",
+                           "pre_norm.error", "post_norm.error"})
+    figures.expect_close(run, fmt::format("torch.{}", what), 1e-13);
+  for (const char* answer :
+       {"torch.promotion.fp16_times_f32_is_f32", "torch.promotion.type_as_last_is_fp16", "torch.shape.kept",
+        "torch.zero.rmsnorm.with_eps", "torch.zero.rmsnorm.without_eps.is_nan"})
+    figures.expect_close(run, answer, 0);
+}
 
 // In f64, rounding of numbers around 1, and of 1e4 where a shift was added; in f32, of the cosine's two sums.
 void expect_identities(Run& run, const Figures& figures) {
@@ -75,11 +90,13 @@ int main(int argc, char** argv) {
         measure_precision(figures, rng.split("precision"));
         measure_batches(figures, rng.split("batches"));
         if (i == 0) measure_counts(figures, rng.split("counts"));
+        if (i == 0) measure_torch(figures);
         progress.advance();
       }
     }
     figures.publish(run);
     figures.print(run);
     expect_identities(run, figures);
+    expect_torch(run, figures);
   });
 }

@@ -1,9 +1,11 @@
-// norm_properties as its users meet it.
+// norm_properties as its users meet it, and the literals of PyTorch that it leans on.
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "../experiments/harness/json.h"
 #include "program.h"
@@ -11,6 +13,69 @@
 
 using namespace isobar;
 using doctest::Approx;
+
+namespace isobar::fixtures {
+extern const char torch_norms[];
+}
+
+namespace {
+
+using Row = std::vector<double>;
+
+Row numbers(const Json& entry) { return entry.at("values").get<Row>(); }
+
+// What a plain loop over one row of 8 makes of x. A divisor of 7 makes it a sample variance.
+struct Loop {
+  bool centred;
+  double eps_inside, eps_outside, divisor;
+
+  Row operator()(const Row& x, size_t begin) const {
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < 8; ++i) mean += centred ? x[begin + i] / 8 : 0;
+    for (size_t i = 0; i < 8; ++i) squares += (x[begin + i] - mean) * (x[begin + i] - mean);
+    Row y(8);
+    for (size_t i = 0; i < 8; ++i)
+      y[i] = (x[begin + i] - mean) / (std::sqrt(squares / divisor + eps_inside) + eps_outside);
+    return y;
+  }
+};
+
+double largest_error(const Json& recorded, const Loop& loop) {
+  const Row x = numbers(recorded["x"]), weight = numbers(recorded["weight"]), y = numbers(recorded["y"]);
+  const Row bias = recorded.contains("bias") ? numbers(recorded["bias"]) : Row(8);
+  double most = 0;
+  for (size_t begin = 0; begin < x.size(); begin += 8) {
+    const Row row = loop(x, begin);
+    for (size_t i = 0; i < 8; ++i)
+      most = std::max(most, std::abs(row[i] * weight[i] + bias[i] - y[begin + i]));
+  }
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("PyTorch's literals are the definitions, and tell them from their neighbours") {
+  const Json all = Json::parse(fixtures::torch_norms);
+  // 1e-14: a few roundings of numbers up to 3.
+  CHECK(largest_error(all["layernorm"], {true, 1e-5, 0, 8}) < 1e-14);
+  CHECK(largest_error(all["rmsnorm"], {false, 1e-5, 0, 8}) < 1e-14);
+  // The bound of norm_properties is 1e-13: it sees an eps outside the root, another eps, a sample variance, and a
+  // missing or superfluous mean.
+  for (const Loop& wrong :
+       {Loop{true, 0, 1e-5, 8}, Loop{true, 1e-6, 0, 8}, Loop{true, 1e-5, 0, 7}, Loop{false, 1e-5, 0, 8}})
+    CHECK(largest_error(all["layernorm"], wrong) > 1e-7);
+  for (const Loop& wrong :
+       {Loop{false, 0, 1e-5, 8}, Loop{false, 1e-6, 0, 8}, Loop{false, 1e-5, 0, 7}, Loop{true, 1e-5, 0, 8}})
+    CHECK(largest_error(all["rmsnorm"], wrong) > 1e-7);
+  // Biased output, unbiased running variance: 0.75 · 1 + 0.25 · Σ(x − mean)²/5 of the first channel.
+  const Json& batch = all["batchnorm"];
+  const Row x = numbers(batch["x"]);
+  double mean = 0, squares = 0;
+  for (size_t r = 0; r < 6; ++r) mean += x[8 * r] / 6;
+  for (size_t r = 0; r < 6; ++r) squares += (x[8 * r] - mean) * (x[8 * r] - mean);
+  CHECK(numbers(batch["running_var"])[0] == Approx(0.75 + 0.25 * squares / 5).epsilon(1e-14));
+  CHECK(numbers(batch["running_mean"])[0] == Approx(0.25 * mean).epsilon(1e-14));
+}
 
 TEST_CASE("norm_properties' figures are the closed forms, the same on one and on two threads") {
   const TemporaryFolder folder;
@@ -50,4 +115,10 @@ TEST_CASE("norm_properties' figures are the closed forms, the same on one and on
   CHECK(at("rescale.example.population_std_error")["median"].get<double>() == Approx(0.3595).epsilon(1e-3));
   CHECK(at("zero.rmsnorm.with_eps")["median"] == 0);
   CHECK(at("zero.rmsnorm.without_eps.is_nan")["median"] == 1);
+  for (const char* norm :
+       {"layernorm", "rmsnorm", "weight_first", "sqrt_d", "unit", "dyt", "trailing_dimensions"})
+    for (const char* what : {".error", ".gradient_error"})
+      CHECK(at(std::string("torch.") + norm + what)["median"] <= 1e-13);
+  CHECK(at("torch.batchnorm.running_var.error")["median"] <= 1e-13);
+  CHECK(at("torch.promotion.fp16_times_f32_is_f32")["median"] == 1);
 }

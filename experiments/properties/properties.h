@@ -26,5 +26,6 @@ void measure_formulas(Figures& figures, const Rng& rng);     // definitions, sha
 void measure_precision(Figures& figures, const Rng& rng);    // fp16 and bf16, with and without upcast
 void measure_batches(Figures& figures, const Rng& rng);      // statistics over a batch
 void measure_counts(Figures& figures, const Rng& rng);       // parameters
+void measure_torch(Figures& figures);                        // PyTorch's literals, the same for all seeds
 
 }  // namespace isobar::properties
