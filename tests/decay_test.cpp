@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../core/raw.h"
+#include "../experiments/decay/agreement.h"
 #include "../experiments/decay/net.h"
 #include "../experiments/decay/reference.h"
 #include "../experiments/decay/report.h"
@@ -43,11 +44,18 @@ Config config_of(const Choice& net) {
   return config;
 }
 
+LayerTheory theory_at(const Choice& net, int64_t layer) {
+  return theory_of(config_of(net)).at(static_cast<size_t>(layer - 1));
+}
+// The value at infinite width: the median without its factor exp(−σ²).
+double at_infinite_width(const Prediction& theory) {
+  return theory.median * (std::isnan(theory.log_sd) ? 1 : std::exp(theory.log_sd * theory.log_sd));
+}
 double theory_std(const Choice& net, int64_t layer) {
-  return theory_of(config_of(net)).at(static_cast<size_t>(layer - 1)).output_std;
+  return at_infinite_width(theory_at(net, layer).output_std);
 }
 double theory_gradient(const Choice& net, int64_t layer) {
-  return theory_of(config_of(net)).at(static_cast<size_t>(layer - 1)).weight_gradient_norm;
+  return at_infinite_width(theory_at(net, layer).weight_gradient_norm);
 }
 
 // Runs the built program as a user does. `out` holds stdout, and stderr where that is redirected to it.
@@ -151,8 +159,55 @@ TEST_CASE("where no closed form is known there is none") {
   CHECK(std::isnan(theory_gradient({.topology = "pre", .norm = "dyisru"}, 1)));
   Config config = config_of({.norm = "rmsnorm"});
   config.order = "relu_norm";
-  CHECK(theory_of(config)[3].output_std == Approx(0.82565).epsilon(1e-4));
-  CHECK(std::isnan(theory_of(config)[3].weight_gradient_norm));
+  CHECK(theory_of(config)[3].output_std.median == Approx(0.82565).epsilon(1e-4));
+  CHECK(std::isnan(theory_of(config)[3].weight_gradient_norm.median));
+}
+
+TEST_CASE("a finite net's median lies below infinite width by exp(-beta k / 4n)") {
+  // Rows of a deep net without bias are equal, but those of its first layers are not: k is a little below 1000.
+  const Prediction he = theory_at({.init = "he_normal", .depth = 1000}, 1000).output_std;
+  CHECK(he.log_sd == Approx(std::sqrt(5.0 * 1000 / 128) / 2).epsilon(0.01));
+  CHECK(he.median == Approx(std::sqrt(1 - 1 / M_PI) * std::exp(-he.log_sd * he.log_sd)));
+  const Prediction orthogonal = theory_at({.init = "orthogonal_sqrt2", .depth = 1000}, 1000).output_std;
+  CHECK(orthogonal.log_sd == Approx(std::sqrt(3.0 * 1000 / 128) / 2).epsilon(0.01));
+  // Independent rows in layer 1: the mean over 32 of them.
+  CHECK(theory_at({.init = "he_normal"}, 1).output_std.log_sd == Approx(std::sqrt(5.0 / 32 / 128) / 2));
+  // On the plateau of biases a sixth of p comes from below: k = 1 / (1 − 1/36), whatever the depth.
+  CHECK(theory_at({.depth = 100}, 100).output_std.log_sd ==
+        Approx(std::sqrt(5.0 / (1 - 1.0 / 36) / 128) / 2).epsilon(0.02));
+  // A gradient passes all layers, up to its weight and down from the top.
+  const Choice net{.init = "he_normal", .depth = 1000};
+  for (const int64_t layer : {1, 500, 1000})
+    CHECK(theory_at(net, layer).weight_gradient_norm.log_sd ==
+          Approx(std::sqrt(5.0 * 1000 / 128) / 2).epsilon(0.01));
+  CHECK(std::isnan(theory_at({.norm = "rmsnorm"}, 8).output_std.log_sd));
+  CHECK(std::isnan(theory_at({.topology = "residual"}, 8).output_std.log_sd));
+}
+
+TEST_CASE("PyTorch's medians of plain nets without a norm lie within 3 standard errors of theory") {
+  int with_z = 0, zeros = 0;
+  for (const Reference& reference : depth_reference()) {
+    if (reference.config.topology != "plain" || reference.config.norm != "none") continue;
+    const std::vector<LayerTheory> theory = theory_of(reference.config);
+    const auto check_cell = [&](const ReferenceCell& cell, Prediction LayerTheory::*quantity) {
+      const Prediction& predicted = theory.at(static_cast<size_t>(cell.layer - 1)).*quantity;
+      INFO(reference.config.net_name(), ", layer ", cell.layer, ": ", cell.median, ", theory ",
+           predicted.median);
+      if (cell.median == 0) {
+        ++zeros;
+        CHECK(predicted.median < 1.2e-38);  // the least normal f32
+        return;
+      }
+      ++with_z;
+      const double sd = std::max(cell.log10_sd * std::log(10), predicted.log_sd);
+      CHECK(std::abs(std::log(cell.median / predicted.median)) < 3 * 1.2533 * sd / std::sqrt(20));
+    };
+    for (const ReferenceCell& cell : reference.output_std) check_cell(cell, &LayerTheory::output_std);
+    for (const ReferenceCell& cell : reference.weight_gradient_norm)
+      check_cell(cell, &LayerTheory::weight_gradient_norm);
+  }
+  CHECK(with_z == 97);
+  CHECK(zeros == 17);
 }
 
 // --- measurement -------------------------------------------------------------------------------------------
@@ -235,10 +290,38 @@ TEST_CASE("measured nets follow the closed forms") {
       // Two and a half standard deviations of a median of five at width 128: seeds differ by up to 10 % in
       // the std and 20 % in the gradient norm.
       CHECK(layer_spread(runs, layer, &LayerSignal::output_std).median ==
-            Approx(theory[layer].output_std).epsilon(0.15));
+            Approx(theory[layer].output_std.median).epsilon(0.15));
       CHECK(layer_spread(runs, layer, &LayerSignal::weight_gradient_norm).median ==
-            Approx(theory[layer].weight_gradient_norm).epsilon(0.3));
+            Approx(theory[layer].weight_gradient_norm.median).epsilon(0.3));
     }
+  }
+}
+
+TEST_CASE("ln of a plain net's std scatters as Hanin and Nica have it") {
+  struct Case {
+    const char* init;
+    double beta;
+  };
+  for (const auto& [init, beta] :
+       {Case{"he_normal", 5}, Case{"he_uniform", 5}, Case{"orthogonal_sqrt2", 3}}) {
+    Config config = config_of({.init = init, .depth = 32, .width = 64});
+    config.batch = 1;
+    constexpr int nets = 200;
+    double sum = 0, squares = 0;
+    for (int64_t seed = 0; seed < nets; ++seed) {
+      const double log_std = std::log(measure(config, seed).layers.back().output_std);
+      sum += log_std;
+      squares += log_std * log_std;
+    }
+    const double sd = std::sqrt((squares - sum * sum / nets) / (nets - 1));
+    INFO(config.net_name());
+    // Three standard errors of an sd of 200 nets, 1/√400 = 0.05 each, and the next order in 1/64 (a simulation of
+    // 200,000 orthogonal nets gives 0.643, 5 % more).
+    CHECK(sd == Approx(std::sqrt(beta * 32 / 64) / 2).epsilon(0.2));
+    CHECK(sd == Approx(theory_of(config).back().output_std.log_sd).epsilon(0.2));
+    // Three standard errors of the mean: sd / √200 each.
+    CHECK(std::abs(sum / nets - std::log(theory_of(config).back().output_std.median)) <
+          3 * sd / std::sqrt(nets));
   }
 }
 
@@ -352,6 +435,27 @@ TEST_CASE("agreement with the reference is a matter of standard errors, zeros an
   const ReferenceCell dead{.layer = 1, .median = 0, .log10_sd = 0, .zeros = 20, .nonfinite = 0};
   CHECK(compare(dead, 20, ours(0)).agrees);
   CHECK_FALSE(compare(dead, 20, ours(1e-45)).agrees);
+}
+
+TEST_CASE("agreement with theory is a matter of standard errors of a median") {
+  // Logarithms −1, 0, 1: sd 1, median 0; SE = √(π/2) / √3 = 0.7236.
+  const std::vector<double> values = {std::exp(-1), 1, std::exp(1)};
+  CHECK(agreement_of({.median = std::exp(1), .log_sd = 0.5}, values).z == Approx(-1 / 0.7236).epsilon(1e-4));
+  // A larger predicted spread takes the place of the measured one.
+  CHECK(agreement_of({.median = std::exp(1), .log_sd = 2}, values).z == Approx(-0.5 / 0.7236).epsilon(1e-4));
+  CHECK(agreement_of({.median = std::exp(2.17), .log_sd = 1}, values).agrees);
+  CHECK_FALSE(agreement_of({.median = std::exp(2.18), .log_sd = 1}, values).agrees);
+  // One seed has no spread of its own.
+  CHECK(agreement_of({.median = 1, .log_sd = 1}, std::vector<double>{2}).z ==
+        Approx(std::log(2) / 1.2533).epsilon(1e-4));
+
+  const std::vector<double> dead = {0, 0, 1e-44}, overflowed = {INFINITY, NAN, 1e38};
+  for (const auto& cell : {dead, overflowed})
+    CHECK(std::isnan(agreement_of({.median = 1, .log_sd = 1}, cell).z));
+  CHECK(agreement_of({.median = 1e-39, .log_sd = 1}, dead).agrees);
+  CHECK_FALSE(agreement_of({.median = 1e-37, .log_sd = 1}, dead).agrees);
+  CHECK(agreement_of({.median = 1e39, .log_sd = 1}, overflowed).agrees);
+  CHECK_FALSE(agreement_of({.median = 1e38, .log_sd = 1}, overflowed).agrees);
 }
 
 // --- the program -------------------------------------------------------------------------------------------

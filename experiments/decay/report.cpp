@@ -20,6 +20,12 @@ std::string median_and_range(const Spread& spread) {
   return spread.nonfinite == 0 ? text : fmt::format("{}, {} not finite", text, spread.nonfinite);
 }
 
+// The two nets in three that theory places around its median; null where it knows no spread.
+Json band_or_null(const Prediction& theory) {
+  if (std::isnan(theory.log_sd)) return Json();
+  return {theory.median * std::exp(-theory.log_sd), theory.median * std::exp(theory.log_sd)};
+}
+
 // Zero stays as it is: the chart draws it at its edge. Where all runs overflowed, infinity.
 double charted(const Spread& spread) { return std::isnan(spread.median) ? INFINITY : spread.median; }
 
@@ -46,8 +52,10 @@ Json layer_json(const Result& result, size_t layer) {
        {{"weight", spread(&LayerSignal::weight_gradient_norm)},
         {"output", spread(&LayerSignal::output_gradient_norm)}}},
       {"theory",
-       {{"output_std", number_or_null(theory.output_std)},
-        {"weight_grad_norm", number_or_null(theory.weight_gradient_norm)}}},
+       {{"output_std", number_or_null(theory.output_std.median)},
+        {"output_std_band", band_or_null(theory.output_std)},
+        {"weight_grad_norm", number_or_null(theory.weight_gradient_norm.median)},
+        {"weight_grad_norm_band", band_or_null(theory.weight_gradient_norm)}}},
   };
 }
 
@@ -56,7 +64,8 @@ Csv& open_layers_csv(Run& run) {
   for (const Quantity& quantity : quantities)
     for (const char* part : {"median", "min", "max", "nonfinite"})
       columns.push_back(fmt::format("{}_{}", quantity.name, part));
-  columns.insert(columns.end(), {"theory_std_output", "theory_grad_norm_weight"});
+  columns.insert(columns.end(), {"theory_std_output", "theory_std_output_log_sd", "theory_grad_norm_weight",
+                                 "theory_grad_norm_weight_log_sd"});
   return run.csv("layers.csv", std::move(columns));
 }
 
@@ -66,7 +75,9 @@ void add_row(Csv& csv, const Result& result, size_t layer) {
     const Spread spread = layer_spread(result.runs, layer, quantity.value);
     cells.insert(cells.end(), {spread.median, spread.min, spread.max, spread.nonfinite});
   }
-  cells.insert(cells.end(), {result.theory[layer].output_std, result.theory[layer].weight_gradient_norm});
+  const LayerTheory& theory = result.theory[layer];
+  for (const Prediction& prediction : {theory.output_std, theory.weight_gradient_norm})
+    cells.insert(cells.end(), {prediction.median, prediction.log_sd});
   csv.row(cells);
 }
 
@@ -82,9 +93,10 @@ void record_series(Run& run, const std::string& prefix, const Result& result) {
 void measured_layer(Run& run, const std::string& prefix, const Result& result, size_t layer) {
   const std::string key = fmt::format("{}layer{}", prefix, layer + 1);
   const LayerTheory& theory = result.theory[layer];
-  run.measured(key + ".std", layer_spread(result.runs, layer, &LayerSignal::output_std), theory.output_std);
+  run.measured(key + ".std", layer_spread(result.runs, layer, &LayerSignal::output_std),
+               theory.output_std.median);
   run.measured(key + ".grad_norm", layer_spread(result.runs, layer, &LayerSignal::weight_gradient_norm),
-               theory.weight_gradient_norm);
+               theory.weight_gradient_norm.median);
   if (result.config.norm != "none")
     run.measured(key + ".std_norm", layer_spread(result.runs, layer, &LayerSignal::norm_std));
   std::vector<double> ratios, means;
@@ -103,7 +115,7 @@ void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) 
     layers.push_back(static_cast<double>(layer + 1));
   const auto plot = [&](const std::string& key, const std::vector<std::string>& figures,
                         const std::string& title, const std::string& quantity,
-                        double LayerSignal::*measured_value, double LayerTheory::*theory_value,
+                        double LayerSignal::*measured_value, Prediction LayerTheory::*predicted,
                         const std::vector<double>& source) {
     PlotCurve measured{"median [min, max]", Role::measured, layers, {}, {}, {}};
     PlotCurve theory{"theory", Role::theory, layers, {}, {}, {}};
@@ -112,7 +124,11 @@ void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) 
       measured.y.push_back(spread.median);
       measured.low.push_back(spread.min);
       measured.high.push_back(spread.max);
-      theory.y.push_back(result.theory[layer].*theory_value);
+      const Prediction& prediction = result.theory[layer].*predicted;
+      theory.y.push_back(prediction.median);
+      if (std::isnan(prediction.log_sd)) continue;
+      theory.low.push_back(prediction.median * std::exp(-prediction.log_sd));
+      theory.high.push_back(prediction.median * std::exp(prediction.log_sd));
     }
     Plot wanted{.title = title + ", " + result.config.net_name(),
                 .x = "layer",
@@ -141,10 +157,10 @@ void print_layers(Run& run, const Result& result) {
     };
     table.row({std::to_string(layer + 1), figure(spread(&LayerSignal::linear_std).median),
                median_and_range(spread(&LayerSignal::output_std)),
-               figure_or_dash(result.theory[layer].output_std),
+               figure_or_dash(result.theory[layer].output_std.median),
                figure(spread(&LayerSignal::across_batch_std).median),
                median_and_range(spread(&LayerSignal::weight_gradient_norm)),
-               figure_or_dash(result.theory[layer].weight_gradient_norm)});
+               figure_or_dash(result.theory[layer].weight_gradient_norm.median)});
   }
   run.say("{}, width {}, batch {}, {}: median [min, max] over {} seeds\n\n{}\n", result.config.net_name(),
           result.config.width, result.config.batch, result.config.dtype, result.runs.size(), table.text());
@@ -153,10 +169,10 @@ void print_layers(Run& run, const Result& result) {
   for (size_t layer = 0; layer < depth; ++layer) {
     const std::string label = std::to_string(layer + 1);
     const LayerTheory& theory = result.theory[layer];
-    stds.push_back(
-        {label, charted(layer_spread(result.runs, layer, &LayerSignal::output_std)), theory.output_std});
+    stds.push_back({label, charted(layer_spread(result.runs, layer, &LayerSignal::output_std)),
+                    theory.output_std.median});
     gradients.push_back({label, charted(layer_spread(result.runs, layer, &LayerSignal::weight_gradient_norm)),
-                         theory.weight_gradient_norm});
+                         theory.weight_gradient_norm.median});
   }
   run.say_text(log_chart("std of each layer's output", stds) + "\n");
   run.say_text(log_chart("gradient norm of each layer's weight", gradients));
@@ -165,12 +181,13 @@ void print_layers(Run& run, const Result& result) {
 std::vector<ComparedCell> compare(const Result& result, const Reference& reference) {
   std::vector<ComparedCell> cells;
   const auto add = [&](const char* quantity, const std::vector<ReferenceCell>& references,
-                       double LayerSignal::*ours, double LayerTheory::*theory) {
+                       double LayerSignal::*ours, Prediction LayerTheory::*predicted) {
     for (const ReferenceCell& cell : references) {
       const auto layer = static_cast<size_t>(cell.layer - 1);
       const std::vector<double> values = layer_values(result.runs, layer, ours);
-      cells.push_back(
-          {quantity, cell, compare(cell, reference.config.seeds, values), result.theory[layer].*theory});
+      const Prediction& theory = result.theory[layer].*predicted;
+      cells.push_back({quantity, cell, compare(cell, reference.config.seeds, values), theory,
+                       agreement_of(theory, values)});
     }
   };
   add("std.output", reference.output_std, &LayerSignal::output_std, &LayerTheory::output_std);
@@ -199,7 +216,9 @@ Json compared_json(const Config& config, const std::vector<ComparedCell>& cells)
            {"nonfinite", cell.reference.nonfinite}}},
          {"measured",
           {{"median", cell.ours.median}, {"zeros", cell.ours.zeros}, {"nonfinite", cell.ours.nonfinite}}},
-         {"theory", number_or_null(cell.theory)},
+         {"theory", number_or_null(cell.theory.median)},
+         {"theory_log_sd", number_or_null(cell.theory.log_sd)},
+         {"theory_z", number_or_null(cell.agreement.z)},
          {"log10_ratio", number_or_null(cell.ours.log10_ratio)},
          {"tolerance", number_or_null(cell.ours.tolerance)},
          {"agrees", cell.ours.agrees}});
@@ -215,8 +234,8 @@ void print_comparison(Run& run, const std::vector<std::pair<Config, std::vector<
   for (const auto& [config, cells] : nets) {
     std::vector<std::string> row = {config.net_name()};
     const auto add = [&](const ComparedCell& cell) {
-      row.insert(row.end(),
-                 {figure(cell.ours.median), figure(cell.reference.median), figure_or_dash(cell.theory)});
+      row.insert(row.end(), {figure(cell.ours.median), figure(cell.reference.median),
+                             figure_or_dash(cell.theory.median)});
     };
     // Each quantity's cells go from the first layer to the last.
     const size_t half = cells.size() / 2;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../harness/run.h"
+#include "agreement.h"
 #include "measure.h"
 #include "reference.h"
 #include "theory.h"
@@ -47,12 +48,13 @@ void plot_layers(Run& run, const Result& result, const PrintedColumns& printed);
 void print_layers(Run& run, const Result& result);
 
 // --- for depth_table
-// A cell of the reference, the same of ours, and theory's value (NaN: none).
+// A cell of the reference, the same of ours, and theory's prediction with how ours agrees with it.
 struct ComparedCell {
   std::string quantity;  // "std.output" or "grad_norm.weight"
   ReferenceCell reference;
   Comparison ours;
-  double theory;
+  Prediction theory;
+  Agreement agreement;
 };
 std::vector<ComparedCell> compare(const Result& result, const Reference& reference);
 bool all_agree(const std::vector<ComparedCell>& cells);

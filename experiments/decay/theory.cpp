@@ -22,6 +22,23 @@ double relu_cosine(double rho) { return (std::sin(angle(rho)) + rho * (pi - angl
 // The probability that z_b > 0 where z_a > 0.
 double both_active(double rho) { return (pi - angle(rho)) / pi; }
 
+// The weight w of a layer in k: how much of one row's random step is left in the mean over the batch.
+double step_of_mean(int64_t batch, double rho) {
+  const double theta = angle(rho), cosine = std::cos(theta), rows = static_cast<double>(batch);
+  const double kappa2 =
+      2 * inv_pi * (3 * std::sin(theta) * cosine + (pi - theta) * (1 + 2 * cosine * cosine));
+  return 1 / rows + (1 - 1 / rows) * (kappa2 - 1) / 5;
+}
+
+bool is_orthogonal(const Config& config) { return config.init.starts_with("orthogonal"); }
+
+// The distribution over nets of width n of what is `value` at infinite width and passes k layers.
+Prediction at_finite_width(const Config& config, double value, double k) {
+  const double beta = is_orthogonal(config) ? 3 : 5;
+  const double log_sd = std::sqrt(beta * k / static_cast<double>(config.width)) / 2;
+  return {value * std::exp(-log_sd * log_sd), log_sd};
+}
+
 struct Initial {
   double v;     // n Var(W)
   double bias;  // Var(b)
@@ -37,14 +54,15 @@ Initial initial_of(const Config& config) {
   return {1, 0};  // Xavier and LeCun on square matrices, and orthogonal ones
 }
 
-// Of one row of W x + b, and of two: mean square and correlation.
+// Of one row of W x + b, and of two: mean square and correlation; and the share of p that is not the bias's.
 struct PreActivation {
-  double p, rho;
+  double p, rho, from_below;
 };
 PreActivation linear_step(const Initial& initial, double q, double c) {
   const double p = initial.v * q + initial.bias;
-  // Without bias the correlation does not depend on q, which may have underflowed.
-  return {p, initial.bias == 0 ? c : (initial.v * q * c + initial.bias) / p};
+  // Without bias correlation and share do not depend on q, which may have underflowed.
+  if (initial.bias == 0) return {p, c, 1};
+  return {p, (initial.v * q * c + initial.bias) / p, initial.v * q / p};
 }
 
 // ‖dL/dW‖ = ‖Σ_b dz_b x_bᵀ‖, the x of mean square q and cosine c.
@@ -78,39 +96,45 @@ std::vector<LayerTheory> plain_theory(const Config& config) {
     double q, c;  // of the input
     PreActivation z;
     double output_cosine;
+    double k;  // layers that the input has passed
   };
   std::vector<Stage> stages;
-  double q = 1, c = 0;
+  double q = 1, c = 0, k = 0;
   for (LayerTheory& layer : theory) {
     const PreActivation z = linear_step(initial, q, c);
-    stages.push_back({q, c, z, relu_cosine(z.rho)});
+    stages.push_back({q, c, z, relu_cosine(z.rho), k});
     c = stages.back().output_cosine;
+    k = step_of_mean(config.batch, z.rho) + z.from_below * z.from_below * k;
     if (!norm_last) {
       const double s = normed ? z.p / (z.p + eps) : z.p;  // mean square before the ReLU
-      layer.output_std = std::sqrt(s) * relu_std;
+      const double std = std::sqrt(s) * relu_std;
+      layer.output_std = normed ? Prediction{.median = std} : at_finite_width(config, std, k);
       q = s / 2;
     } else if (centred) {
       const double variance = z.p * relu_std * relu_std;
       q = variance / (variance + eps);
       c = (c / 2 - inv_pi / 2) / (relu_std * relu_std);
-      layer.output_std = std::sqrt(q);
+      layer.output_std.median = std::sqrt(q);
     } else {
       q = z.p / 2 / (z.p / 2 + eps);
-      layer.output_std = std::sqrt(q * (1 - inv_pi));
+      layer.output_std.median = std::sqrt(q * (1 - inv_pi));
     }
   }
   if (norm_last) return theory;
 
   // Down. `self` and `cross` are dL/dx without its share along x, which `along` holds where it is known.
   auto [self, cross] = top_of(config);
-  const double top = self;
   const bool euler = !normed && initial.bias == 0 && config.loss != "random";
+  const bool orthogonal = is_orthogonal(config);
+  const auto share_along_x = [&, top = self](size_t l) {
+    return top * inv_pi * std::pow(initial.v / 2, static_cast<double>(depth - 1 - l));
+  };
   for (size_t l = depth; l-- > 0;) {
-    const auto& [input_q, input_c, z, output_cosine] = stages[l];
+    const auto& [input_q, input_c, z, output_cosine, passed] = stages[l];
     const bool last = l + 1 == depth;
     // At the top, u = relu'(y) · 1 has a share along 1 and along y: N's projection removes a part of order 1.
     const bool coherent = normed && last && config.loss != "random";
-    const double along = euler && !last ? top * inv_pi * std::pow(initial.v / 2, depth - 1.0 - l) : 0;
+    const double along = euler && !last ? share_along_x(l) : 0;
 
     double dz_self = self / 2 + along;
     double dz_cross = cross * both_active(z.rho) / 2 + along * output_cosine;
@@ -125,9 +149,16 @@ std::vector<LayerTheory> plain_theory(const Config& config) {
       dz_self /= z.p + eps;
       dz_cross /= z.p + eps;
     }
-    theory[l].weight_gradient_norm = gradient_norm(config, dz_self, dz_cross, input_q, input_c);
+    const double norm = gradient_norm(config, dz_self, dz_cross, input_q, input_c);
+    const double layers = passed + static_cast<double>(depth - l);
+    theory[l].weight_gradient_norm =
+        normed ? Prediction{.median = norm} : at_finite_width(config, norm, layers);
     self = initial.v * dz_self;
     cross = initial.v * dz_cross;
+    if (euler && orthogonal && l > 0) {  // |Wᵀ dz|² is v |dz|² with the share along x, not beside it
+      self -= share_along_x(l - 1);
+      cross -= share_along_x(l - 1) * input_c;
+    }
   }
   return theory;
 }
@@ -155,7 +186,7 @@ std::vector<LayerTheory> block_theory(const Config& config) {
   double q = 1, c = 0;
   for (LayerTheory& layer : theory) {
     const double branch_norm = pre ? 1 / (q + eps) : 1;
-    const auto [p, rho] = linear_step(initial, q * branch_norm, c);
+    const auto [p, rho, from_below] = linear_step(initial, q * branch_norm, c);
     const double added = a * a * (initial.v * p / 2 + initial.bias);
     const double added_cross = a * a * (initial.v * p / 2 * relu_cosine(rho) + initial.bias);
     const double sum_q = q + added;
@@ -163,7 +194,7 @@ std::vector<LayerTheory> block_theory(const Config& config) {
     stages.push_back({q * branch_norm, c, rho, branch_norm, output_norm});
     c = (q * c + added_cross) / sum_q;
     q = sum_q * output_norm;
-    layer.output_std = std::sqrt(q);
+    layer.output_std.median = std::sqrt(q);
   }
 
   // Down. A LayerNorm's outputs sum to 0, so behind a last one the losses sum and mean have no gradient.
@@ -175,7 +206,7 @@ std::vector<LayerTheory> block_theory(const Config& config) {
     cross *= stage.output_norm;
     const double dz_self = a * a * initial.v * self / 2;
     const double dz_cross = a * a * initial.v * cross * both_active(stage.rho) / 2;
-    theory[l].weight_gradient_norm = gradient_norm(config, dz_self, dz_cross, stage.branch_q, stage.c);
+    theory[l].weight_gradient_norm.median = gradient_norm(config, dz_self, dz_cross, stage.branch_q, stage.c);
     self += initial.v * dz_self * stage.branch_norm;
     cross += initial.v * dz_cross * stage.branch_norm;
   }

@@ -10,13 +10,25 @@
 // In a plain chain with neither norm nor bias that independence fails for the losses sum and mean: by Euler's
 // theorem x_l · dL/dx_l is the same L in every layer. The share of the gradient that lies along x_l is
 // therefore known exactly, passes every ReLU whole, and multiplies the squared gradient by 1 + 2k/π, k layers
-// below the top. With biases (only 1/6 of p comes from below on the plateau) the share fades within a layer
+// below the top. With orthogonal matrices, |Wᵀ dz| is √v |dz| exactly, the share along x included, and it is
+// 1 + k/π. With biases (only 1/6 of p comes from below on the plateau) the share fades within a layer
 // and adds less than a tenth to the norm: left out.
 //
-// Width enters where it is cheap to say: biases of PyTorch's default have variance 1/(3 · width), and a
-// norm's projection takes 1/width (LayerNorm 2/width) of the squared gradient. What it leaves out is the
-// drift of finite nets: log q walks at random with variance of about 5/width per layer, so a He net of 1000
-// layers of 128 ends orders of magnitude below its theory.
+// Width enters in three places. Biases of PyTorch's default have variance 1/(3 · width). A norm's projection
+// takes 1/width (LayerNorm 2/width) of the squared gradient. And ln q walks at random from net to net: in one
+// layer |relu(z)|² is a sum of `width` independent terms of relative variance
+//   β = E relu(g)⁴ / (E relu(g)²)² − 1 = (3/2) / (1/4) − 1 = 5,   g a standard normal number,
+// so ln q moves by a step of variance β/width and mean −β/(2 width); the mask of a ReLU does the same to the
+// squared gradient on its way down. An orthogonal matrix keeps |W x|, which takes 2 off: β = 3. After k
+// layers, √q is log-normal (Hanin & Nica 2018, Products of many large random matrices) with
+//   sd of ln √q = σ = √(β k / width) / 2,   median = exp(−σ²) × the value at infinite width.
+// The study's medians over seeds are compared with this median. k counts the layers that a quantity passes:
+//   std of layer l         k_l = w_l + s² k_(l−1), s the share of p that comes from below (1 without bias)
+//   gradient norm of W_l   k_(l−1) + (depth − l + 1): up to W_l's input, and down from the top
+// w_l ≤ 1 since q is a mean over the rows of the batch: 1/B + (1 − 1/B) (κ₂(ρ) − 1)/5, with
+//   κ₂(ρ) = 4 E relu(g_a)² relu(g_b)² = 2/π (3 sin θ cos θ + (π − θ)(1 + 2 cos² θ)),  θ = arccos ρ
+// (Cho & Saul 2009, order 2). Rows of a deep net are equal, and w = 1. On the way down rows count as equal
+// everywhere, and default's uniform biases as normal: there σ is up to twice too large.
 #pragma once
 
 #include <limits>
@@ -26,10 +38,17 @@
 
 namespace isobar::decay {
 
-// NaN where no closed form is known: tanh-like norms, a program's own, and gradients of order relu_norm.
+// The median over nets, and the standard deviation of the logarithm (σ above): two nets in three lie between
+// median · exp(−σ) and median · exp(σ). NaN where no closed form is known: tanh-like norms, a program's own,
+// and gradients of order relu_norm. σ is known for plain chains without a norm; elsewhere it is NaN, and the
+// median stands for the value at infinite width.
+struct Prediction {
+  double median = std::numeric_limits<double>::quiet_NaN();
+  double log_sd = std::numeric_limits<double>::quiet_NaN();
+};
+
 struct LayerTheory {
-  double output_std = std::numeric_limits<double>::quiet_NaN();
-  double weight_gradient_norm = std::numeric_limits<double>::quiet_NaN();
+  Prediction output_std, weight_gradient_norm;
 };
 
 // One per layer, from the input to the output, for an input of independent normal numbers.

@@ -65,12 +65,14 @@ PrintedColumns printed_columns(const std::string& preset) {
 void judge_blog8(Run& run, const std::vector<Signals>& runs, const std::vector<LayerTheory>& theory) {
   for (size_t i = 0; i < blog8_rows.size(); ++i)
     judge_figure(run, fmt::format("D01.layer{}", i + 1), fmt::format("std after layer {}", i + 1),
-                 blog8_rows[i].std, layer_spread(runs, i, &LayerSignal::output_std), theory[i].output_std);
+                 blog8_rows[i].std, layer_spread(runs, i, &LayerSignal::output_std),
+                 theory[i].output_std.median);
   for (size_t i = 0; i < blog8_rows.size(); ++i)
     if (blog8_rows[i].weight_gradient_norm)
       judge_figure(run, fmt::format("D06.layer{}", i + 1), fmt::format("gradient norm of layer {}", i + 1),
                    *blog8_rows[i].weight_gradient_norm,
-                   layer_spread(runs, i, &LayerSignal::weight_gradient_norm), theory[i].weight_gradient_norm);
+                   layer_spread(runs, i, &LayerSignal::weight_gradient_norm),
+                   theory[i].weight_gradient_norm.median);
 }
 
 void judge_blog8_rmsnorm(Run& run, const std::vector<Signals>& runs, const std::vector<LayerTheory>& theory) {
@@ -83,7 +85,7 @@ void judge_blog8_rmsnorm(Run& run, const std::vector<Signals>& runs, const std::
                  .claim = fmt::format("std after block {}", i + 1),
                  .printed = printed,
                  .measured = to_json(seeds),
-                 .theory = number_or_null(theory[i].output_std),
+                 .theory = number_or_null(theory[i].output_std.median),
                  .verdict = judge(printed, seeds),
                  .reason = fmt::format("{}; before the ReLU {}", reason_text(printed, seeds),
                                        reason_text(printed, before))});

@@ -65,7 +65,7 @@ Csv& open_csv(Run& run) {
 double gradient_ratio_theory(const Config& config, const Kind& kind, int64_t depth) {
   if (kind.topology != "plain") return Run::no_theory;
   const std::vector<decay::LayerTheory> theory = decay::theory_of(config.hidden(kind, depth));
-  const double ratio = theory.back().weight_gradient_norm / theory.front().weight_gradient_norm;
+  const double ratio = theory.back().weight_gradient_norm.median / theory.front().weight_gradient_norm.median;
   return std::isfinite(ratio) ? ratio : Run::no_theory;
 }
 
