@@ -44,6 +44,14 @@ Result measure_seeds(const Config& config, const Run& run, Progress& progress) {
   return result;
 }
 
+// The ranges of source.h are those of 20 seeds: the median of 20 others lies within them, one seed need not.
+bool has_seeds_of_reference(Run& run, const Config& config) {
+  if (config.seeds == preset_seeds) return true;
+  run.say("Not compared with PyTorch's ranges: they hold for the median of {} seeds, and this run has {}.\n",
+          preset_seeds, config.seeds);
+  return false;
+}
+
 // One net, every layer.
 void study_net(Run& run, const Config& config) {
   Result result;
@@ -74,12 +82,13 @@ void study_net(Run& run, const Config& config) {
 
   // What 003 prints, and what PyTorch measured, holds for the preset's net alone.
   if (!run.preset_unchanged()) return;
+  const bool compared = has_seeds_of_reference(run, config);
   if (run.preset() == "blog8") {
     judge_blog8(run, result.runs, result.theory);
-    expect_blog8(run, result.runs);
+    if (compared) expect_blog8(run, result.runs);
   } else {
     judge_blog8_rmsnorm(run, result.runs, result.theory);
-    expect_blog8_rmsnorm(run, result.runs);
+    if (compared) expect_blog8_rmsnorm(run, result.runs);
   }
 }
 
