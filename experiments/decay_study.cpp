@@ -19,6 +19,7 @@
 // Written: run.h5 (/series/<quantity>: a row per seed, a column per layer), layers.csv, summary.json.
 #include "decay/agreement.h"
 #include "decay/config.h"
+#include "decay/keys.h"
 #include "decay/measure.h"
 #include "decay/reference.h"
 #include "decay/report.h"
@@ -72,11 +73,7 @@ void study_net(Run& run, const Config& config) {
   run.summary()["layers"] = std::move(layers);
   record_series(run, "", result);
   for (size_t layer = 0; layer < result.theory.size(); ++layer) measured_layer(run, "", result, layer);
-  std::vector<double> last_over_first;
-  for (const Signals& signals : result.runs)
-    last_over_first.push_back(signals.layers.back().weight_gradient_norm /
-                              signals.layers.front().weight_gradient_norm);
-  run.measured("grad_norm.last_over_first", spread_of(last_over_first));
+  measured_net(run, "", result);
   plot_layers(run, result, run.preset_unchanged() ? printed_columns(run.preset()) : PrintedColumns());
   print_layers(run, result);
 
@@ -139,6 +136,7 @@ void study_reference(Run& run, const Config& asked) {
         add_row(csv, result, layer);
         measured_layer(run, config.key() + ".", result, layer);
       }
+      measured_net(run, config.key() + ".", result);
       record_series(run, config.net_name() + "/", result);
       run.flush();
       if (config.topology == "plain" && config.norm == "none" && config.depth == 100)

@@ -245,6 +245,18 @@ TEST_CASE("one layer's figures are those of its arithmetic, done by hand") {
     for (const double value : v) squares += (value - mean_of(v)) * (value - mean_of(v));
     return std::sqrt(squares / (static_cast<double>(v.size()) - 1));
   };
+  const auto along_one = [](const std::vector<double>& v) {
+    double cosines = 0;
+    for (size_t b = 0; b < 3; ++b) {
+      double sum = 0, squares = 0;
+      for (size_t j = 0; j < 4; ++j) {
+        sum += v[4 * b + j];
+        squares += v[4 * b + j] * v[4 * b + j];
+      }
+      cosines += sum * sum / (4 * squares);
+    }
+    return std::sqrt(cosines / 3);
+  };
   double across = 0, squares = 0;
   for (size_t j = 0; j < 4; ++j) across += std_of({y[j], y[4 + j], y[8 + j]}) / 4;
   for (const auto& row : dw)
@@ -257,6 +269,8 @@ TEST_CASE("one layer's figures are those of its arithmetic, done by hand") {
   CHECK(layer.relu_std == Approx(std_of(y)));
   CHECK(layer.output_std == Approx(std_of(y)));
   CHECK(layer.output_mean == Approx(mean_of(y)));
+  CHECK(layer.linear_along_one == Approx(along_one(z)));
+  CHECK(layer.output_along_one == Approx(along_one(y)));
   CHECK(layer.across_batch_std == Approx(across));
   CHECK(layer.weight_gradient_norm == Approx(std::sqrt(squares)));
   CHECK(layer.output_gradient_norm == Approx(std::sqrt(12.0)));
@@ -323,6 +337,34 @@ TEST_CASE("ln of a plain net's std scatters as Hanin and Nica have it") {
     CHECK(std::abs(sum / nets - std::log(theory_of(config).back().output_std.median)) <
           3 * sd / std::sqrt(nets));
   }
+}
+
+TEST_CASE("rows of a residual stream lie along 1 no more than random directions") {
+  const Choice streams[] = {{.topology = "residual"},
+                            {.topology = "pre", .norm = "rmsnorm"},
+                            {.topology = "pre", .norm = "layernorm"},
+                            {.topology = "post", .norm = "rmsnorm"}};
+  for (const Choice& net : streams) {
+    const Config config = config_of(net);
+    INFO(config.net_name());
+    CHECK(theory_of(config).back().along_one == Approx(1 / std::sqrt(128.0)));
+    double squares = 0;
+    for (int64_t seed = 0; seed < 10; ++seed)
+      squares += std::pow(measure(config, seed).layers.back().output_along_one, 2) / 10;
+    // 320 rows, of which each net's are alike: some 30 independent squares of normal numbers, whose mean has a
+    // relative standard deviation of √(2/30) = 0.26, and its root half of that. Three of them.
+    CHECK(std::sqrt(squares) == Approx(1 / std::sqrt(128.0)).epsilon(0.4));
+  }
+  const Choice centred{.topology = "post", .norm = "layernorm"};
+  CHECK(theory_at(centred, 8).along_one == 0);
+  CHECK(measure(config_of(centred), 0).layers.back().output_along_one < 1e-6);  // rounding in f32
+
+  for (const char* norm : {"none", "rmsnorm", "layernorm"}) {
+    const double plain = measure(config_of({.norm = norm}), 0).layers.back().output_along_one;
+    // 1/√π = 0.564; each of 128 features adds to the share's scatter: √(1/128) / 2 = 0.04 at most.
+    CHECK(plain == Approx(theory_at({.norm = norm}, 8).along_one).epsilon(0.15));
+  }
+  CHECK(theory_at({.width = 16384}, 1).along_one == Approx(0.56419).epsilon(1e-4));
 }
 
 TEST_CASE("blocks that start as the identity pass the signal on and leave W1 without gradient") {
@@ -538,6 +580,21 @@ TEST_CASE("a preset with other seeds than PyTorch's is measured, and not compare
   const TemporaryFolder folder;
   const Outcome outcome = run_program("--seeds 1 --out " + (folder.path() / "run").string(), "2>&1");
   CHECK(outcome.out.find("Not compared with PyTorch's ranges") != std::string::npos);
+}
+
+TEST_CASE("decay_study publishes what claims need of every layer and of the net") {
+  const Json measured = run_json("--depth 5 --width 32 --seeds 3 --topology residual").at("measured");
+  for (const std::string key : {".std", ".grad_norm", ".ratio", ".output_mean_over_std",
+                                ".linear_mean_over_std", ".along_one", ".linear_along_one"})
+    CHECK(measured.contains("layer5" + key));
+  CHECK(measured.at("layer5.along_one").at("theory") == Approx(1 / std::sqrt(32.0)));
+  CHECK_FALSE(measured.contains("layer1.ratio"));
+  for (const std::string key : {"std.last_over_first", "ratio.last_over_second"})
+    CHECK(measured.at(key).at("theory").is_number());
+  const auto median = [&](const std::string& key) { return measured.at(key).at("median").get<double>(); };
+  CHECK(median("grad_norm.first_over_last") == Approx(1 / median("grad_norm.last_over_first")));
+  for (const std::string mean : {"linear_mean", "output_mean"})
+    CHECK(median(mean + ".lowest") < median(mean + ".highest"));
 }
 
 TEST_CASE("blog8_rmsnorm refutes all eight stds") {

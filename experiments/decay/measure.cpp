@@ -1,6 +1,8 @@
 #include "measure.h"
 
+#include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 
 #include "../../autograd/ops.h"
@@ -10,15 +12,28 @@
 namespace isobar::decay {
 namespace {
 
-// Keeps moments and gradient norms of every module's output, and the std across the batch of every layer's.
+// The share of a row x (C) along 1 = (1, …, 1) is its cosine with 1, (x · 1) / (√C |x|): 1 where all elements
+// are equal, about 1/√C for a random direction. This is the root mean square over the rows of x (B, C); NaN
+// where a row is all zeros.
+double share_along_one(const Tensor& x) {
+  const double width = static_cast<double>(x.size(-1));
+  return std::sqrt(mean(square(sum(x, {1})) / (sum(square(x), {1}) * width)).item());
+}
+
+// Keeps moments and gradient norms of every module's output; the std across the batch of every layer's; and
+// the share along 1 of every layer's and every Linear's.
 class SignalProbe : public Probe {
  public:
   std::vector<double> across_batch_std;
+  std::map<const Module*, double> along_one;
 
   void on_output(const Module& module, const Tensor& y) override {
     Probe::on_output(module, y);
-    if (dynamic_cast<const Layer*>(&module) != nullptr)
-      across_batch_std.push_back(mean(sqrt(var(cast(y, Dtype::f64), {0}))).item());
+    const bool layer = dynamic_cast<const Layer*>(&module) != nullptr;
+    if (!layer && dynamic_cast<const Linear*>(&module) == nullptr) return;
+    const Tensor wide = cast(y, Dtype::f64);
+    along_one[&module] = share_along_one(wide);
+    if (layer) across_batch_std.push_back(mean(sqrt(var(wide, {0}))).item());
   }
 };
 
@@ -57,6 +72,8 @@ Signals measure(const Config& config, int64_t seed) {
         .output_std = output.output.std,
         .linear_mean = after_linear.output.mean,
         .output_mean = output.output.mean,
+        .linear_along_one = probe.along_one.at(&net.layers[i].linear1),
+        .output_along_one = probe.along_one.at(&net.layers[i]),
         .across_batch_std = probe.across_batch_std[i],
         .weight_gradient_norm = moments_of(net.layers[i].linear1.weight.grad()).norm,
         .output_gradient_norm = output.gradient_norm,

@@ -18,6 +18,7 @@ struct LayerSignal {
       relu_std;       // right after W1, the norm, the ReLU; norm_std is NaN without a norm
   double output_std;  // of the layer, or the whole block
   double linear_mean, output_mean;
+  double linear_along_one, output_along_one;  // root mean square over the rows of cos(row, (1, …, 1))
   double across_batch_std;      // mean over the features of the std over the rows: what of x is left
   double weight_gradient_norm;  // Frobenius, of W1
   double output_gradient_norm;  // Frobenius, of the layer's output
@@ -28,13 +29,15 @@ struct Quantity {
   const char* name;
   double LayerSignal::*value;
 };
-inline constexpr std::array<Quantity, 9> quantities = {{
+inline constexpr std::array<Quantity, 11> quantities = {{
     {"std_linear", &LayerSignal::linear_std},
     {"std_norm", &LayerSignal::norm_std},
     {"std_relu", &LayerSignal::relu_std},
     {"std_output", &LayerSignal::output_std},
     {"mean_linear", &LayerSignal::linear_mean},
     {"mean_output", &LayerSignal::output_mean},
+    {"along_one_linear", &LayerSignal::linear_along_one},
+    {"along_one_output", &LayerSignal::output_along_one},
     {"across_batch_std", &LayerSignal::across_batch_std},
     {"grad_norm_weight", &LayerSignal::weight_gradient_norm},
     {"grad_norm_output", &LayerSignal::output_gradient_norm},

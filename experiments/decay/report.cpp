@@ -47,6 +47,9 @@ Json layer_json(const Result& result, size_t layer) {
         {"output", spread(&LayerSignal::output_std)}}},
       {"mean",
        {{"linear", spread(&LayerSignal::linear_mean)}, {"output", spread(&LayerSignal::output_mean)}}},
+      {"along_one",
+       {{"linear", spread(&LayerSignal::linear_along_one)},
+        {"output", spread(&LayerSignal::output_along_one)}}},
       {"across_batch_std", spread(&LayerSignal::across_batch_std)},
       {"grad_norm",
        {{"weight", spread(&LayerSignal::weight_gradient_norm)},
@@ -55,7 +58,8 @@ Json layer_json(const Result& result, size_t layer) {
        {{"output_std", number_or_null(theory.output_std.median)},
         {"output_std_band", band_or_null(theory.output_std)},
         {"weight_grad_norm", number_or_null(theory.weight_gradient_norm.median)},
-        {"weight_grad_norm_band", band_or_null(theory.weight_gradient_norm)}}},
+        {"weight_grad_norm_band", band_or_null(theory.weight_gradient_norm)},
+        {"along_one", number_or_null(theory.along_one)}}},
   };
 }
 
@@ -88,25 +92,6 @@ void record_series(Run& run, const std::string& prefix, const Result& result) {
       for (const LayerSignal& layer : signals.layers) row.push_back(layer.*quantity.value);
       run.record(prefix + quantity.name, row);
     }
-}
-
-void measured_layer(Run& run, const std::string& prefix, const Result& result, size_t layer) {
-  const std::string key = fmt::format("{}layer{}", prefix, layer + 1);
-  const LayerTheory& theory = result.theory[layer];
-  run.measured(key + ".std", layer_spread(result.runs, layer, &LayerSignal::output_std),
-               theory.output_std.median);
-  run.measured(key + ".grad_norm", layer_spread(result.runs, layer, &LayerSignal::weight_gradient_norm),
-               theory.weight_gradient_norm.median);
-  if (result.config.norm != "none")
-    run.measured(key + ".std_norm", layer_spread(result.runs, layer, &LayerSignal::norm_std));
-  std::vector<double> ratios, means;
-  for (const Signals& signals : result.runs) {
-    const LayerSignal& here = signals.layers[layer];
-    if (layer > 0) ratios.push_back(here.output_std / signals.layers[layer - 1].output_std);
-    means.push_back(std::abs(here.linear_mean) / here.linear_std);
-  }
-  if (layer > 0) run.measured(key + ".ratio", spread_of(ratios));
-  run.measured(key + ".mean_over_std", spread_of(means));
 }
 
 void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) {

@@ -7,18 +7,10 @@
 
 #include "../harness/run.h"
 #include "agreement.h"
-#include "measure.h"
 #include "reference.h"
-#include "theory.h"
+#include "result.h"
 
 namespace isobar::decay {
-
-// All runs of one configuration, and what theory says of it.
-struct Result {
-  Config config;
-  std::vector<Signals> runs;
-  std::vector<LayerTheory> theory;
-};
 
 // {"layer": 1, "std": {…}, "mean": {…}, …, "theory": {…}}; layer 0 is the first.
 Json layer_json(const Result& result, size_t layer);
@@ -29,10 +21,6 @@ void add_row(Csv& csv, const Result& result, size_t layer);
 
 // /series/<prefix><quantity>: one row per run, one column per layer.
 void record_series(Run& run, const std::string& prefix, const Result& result);
-
-// What claims are judged by: "<prefix>layer8.std", ".grad_norm", and the std's growth since the layer below
-// as ".ratio" (of the outputs, per seed). Layer 0 is the first.
-void measured_layer(Run& run, const std::string& prefix, const Result& result, size_t layer);
 
 // NaN, where there is no theory, as null.
 Json number_or_null(double value);

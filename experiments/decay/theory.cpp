@@ -213,13 +213,24 @@ std::vector<LayerTheory> block_theory(const Config& config) {
   return theory;
 }
 
+// The same for all layers.
+double along_one(const Config& config) {
+  const double random_direction = 1 / static_cast<double>(config.width);
+  const bool norm_last = config.is_block() ? config.topology == "post" : config.order == "relu_norm";
+  if (norm_last && config.norm == "layernorm") return 0;
+  if (config.is_block()) return std::sqrt(random_direction);
+  return std::sqrt(inv_pi + (1 - inv_pi) * random_direction);
+}
+
 }  // namespace
 
 std::vector<LayerTheory> theory_of(const Config& config) {
   // The closed forms know two norms.
   if (config.norm != "none" && config.norm != "layernorm" && config.norm != "rmsnorm")
     return std::vector<LayerTheory>(static_cast<size_t>(config.depth));
-  return config.is_block() ? block_theory(config) : plain_theory(config);
+  std::vector<LayerTheory> theory = config.is_block() ? block_theory(config) : plain_theory(config);
+  for (LayerTheory& layer : theory) layer.along_one = along_one(config);
+  return theory;
 }
 
 }  // namespace isobar::decay
