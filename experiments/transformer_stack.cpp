@@ -1,0 +1,221 @@
+// How far does the signal grow in a stack of source 001's own Transformer layer, and where norms stand elsewhere?
+//
+// Claim (source 001, section 7, an introduction to RMSNorm): its TransformerLayer is the modern one, norms before
+// each branch. Source 003 prints a block without residuals (section 1.1) and says that with norms signals flow
+// through 96 layers and more. No source prints what the stream of such a stack does.
+//
+//   transformer_stack                               five kinds, 6 to 384 layers, 20 seeds           20 seconds
+//   transformer_stack --depths 6,24 --seeds 3       a glance                                        1 second
+//   transformer_stack --kinds source001 --depths 384 --d_model 128
+//
+// Expected (medians): source 001's stream grows as √(1 + c L), std 1.22, 1.91, 4.17, 8.76 after 6, 24, 96, 384
+// layers, while its positions become alike (cosine 0.17, 0.53, 0.85, 0.95); with dropout, in training, 1.25,
+// 1.96, 4.23, 8.83. The first layer's gradient is 1.2 to 8 times the last one's. Without norms the std is 7e3
+// after 96 layers and the gradients of 384 overflow. Post-norm and residual-free stacks stay at 1 and 0.24; all
+// their positions are equal after 96 and 6 layers, and at 384 layers without residuals the first gradient is
+// 1e-7 of the last. Closed forms: transformer_stack/theory.h.
+//
+// Written: run.h5 (/series/<kind>/L<depth>/{std, gradient_norm, along_one, token_cosine}: a row per seed, a
+// column per layer), summary.json. Each thread's stack of 384 layers takes half a gigabyte.
+#include <algorithm>
+#include <cmath>
+
+#include "harness/each.h"
+#include "harness/program.h"
+#include "harness/table.h"
+#include "transformer_stack/config.h"
+#include "transformer_stack/measure.h"
+#include "transformer_stack/theory.h"
+
+using namespace isobar;
+using namespace isobar::transformer_stack;
+
+namespace {
+
+// All seeds of one stack.
+struct Result {
+  Kind kind;
+  int64_t depth;
+  std::vector<std::vector<LayerSignal>> runs;  // by seed, then by layer
+  std::vector<LayerTheory> theory;
+};
+
+// One item per stack and seed, the deep stacks first; each builds its own net.
+std::vector<Result> measure_all(Run& run, const Config& config) {
+  std::vector<Result> results;
+  std::vector<int64_t> depths = config.depth_list();
+  std::reverse(depths.begin(), depths.end());
+  int64_t work = 0;
+  for (const int64_t depth : depths)
+    for (const Kind& kind : config.kind_list()) {
+      results.push_back({kind, depth, {}, theory_of(config, kind, depth)});
+      work += depth * config.seeds;
+    }
+  Progress progress = run.progress(work, "layers");
+  const int64_t items = std::ssize(results) * config.seeds;
+  const auto runs = each(items, [&](int64_t i) {
+    const Result& result = results[static_cast<size_t>(i / config.seeds)];
+    auto signals = measure(config, result.kind, result.depth, run.seed() + i % config.seeds);
+    progress.advance(result.depth, fmt::format("{} of {} layers", result.kind.name, result.depth));
+    return signals;
+  });
+  for (int64_t i = 0; i < items; ++i)
+    results[static_cast<size_t>(i / config.seeds)].runs.push_back(runs[static_cast<size_t>(i)]);
+  return results;
+}
+
+template <class Value>
+Spread over_seeds(const Result& result, Value value) {
+  std::vector<double> values;
+  for (const std::vector<LayerSignal>& layers : result.runs) values.push_back(value(layers));
+  return spread_of(values);
+}
+
+Spread last_of(const Result& result, double LayerSignal::*quantity) {
+  return over_seeds(result, [&](const auto& layers) { return layers.back().*quantity; });
+}
+
+// "<kind>.L<depth>" and the names below, of the last layer's output unless they say otherwise.
+void publish(Run& run, const Config& config, const Result& result) {
+  const std::string key = fmt::format("{}.L{}", result.kind.name, result.depth);
+  const LayerTheory &first = result.theory.front(), &last = result.theory.back();
+  using Layers = std::vector<LayerSignal>;
+  run.measured(key + ".std", last_of(result, &LayerSignal::std), last.std);
+  run.measured(
+      key + ".std_over_first",
+      over_seeds(result, [](const Layers& layers) { return layers.back().std / layers.front().std; }),
+      last.std / first.std);
+  run.measured(key + ".mean_over_std", over_seeds(result, [](const Layers& layers) {
+                 return std::abs(layers.back().mean) / layers.back().std;
+               }));
+  // The direction of a row is random, in every kind.
+  run.measured(key + ".along_one", last_of(result, &LayerSignal::along_one),
+               1 / std::sqrt(static_cast<double>(config.d_model)));
+  run.measured(key + ".token_cosine", last_of(result, &LayerSignal::token_cosine), last.token_cosine);
+  run.measured(key + ".grad_norm.first",
+               over_seeds(result, [](const Layers& layers) { return layers.front().gradient_norm; }));
+  run.measured(key + ".grad_norm.last", last_of(result, &LayerSignal::gradient_norm));
+  run.measured(key + ".grad_norm.first_over_last", over_seeds(result, [](const Layers& layers) {
+                 return layers.front().gradient_norm / layers.back().gradient_norm;
+               }));
+}
+
+void record(Run& run, const Result& result) {
+  const std::string folder = fmt::format("{}/L{}/", result.kind.name, result.depth);
+  const auto series = [&](const char* name, double LayerSignal::*quantity) {
+    for (const std::vector<LayerSignal>& layers : result.runs) {
+      std::vector<double> row;
+      for (const LayerSignal& layer : layers) row.push_back(layer.*quantity);
+      run.record(folder + name, row);
+    }
+  };
+  series("std", &LayerSignal::std);
+  series("gradient_norm", &LayerSignal::gradient_norm);
+  series("along_one", &LayerSignal::along_one);
+  series("token_cosine", &LayerSignal::token_cosine);
+}
+
+// std of the stream after every layer of the deepest stacks that do not overflow.
+void plot(Run& run, const std::vector<Result>& results) {
+  const int64_t deepest = results.front().depth;
+  Plot plot{.title = fmt::format("std of the stream, {} layers", deepest),
+            .x = "layer",
+            .y = "std",
+            .log = true,
+            .curves = {},
+            .key = "stack_std",
+            .figures = {".std"}};
+  for (const Result& result : results) {
+    if (result.depth != deepest) continue;
+    PlotCurve measured{result.kind.name, Role::measured, {}, {}, {}, {}};
+    PlotCurve theory{result.kind.name + ", theory", Role::theory, {}, {}, {}, {}};
+    for (size_t layer = 0; layer < result.theory.size(); ++layer) {
+      const Spread spread = over_seeds(result, [&](const auto& layers) { return layers[layer].std; });
+      measured.x.push_back(static_cast<double>(layer + 1));
+      measured.y.push_back(spread.median);
+      measured.low.push_back(spread.min);
+      measured.high.push_back(spread.max);
+      theory.y.push_back(result.theory[layer].std);
+    }
+    theory.x = measured.x;
+    plot.curves.push_back(std::move(measured));
+    plot.curves.push_back(std::move(theory));
+  }
+  run.plot(plot);
+}
+
+std::string or_dash(double theory) { return std::isnan(theory) ? "–" : figure(theory); }
+
+std::string text_of(const Spread& spread) {
+  if (std::isnan(spread.median)) return "not finite";
+  return fmt::format("{} [{}, {}]", figure(spread.median), figure(spread.min), figure(spread.max));
+}
+
+void print(Run& run, const Config& config, const std::vector<Result>& results) {
+  Table table({"stack", "layers", "std of the stream", "theory", "cosine of two positions", "theory",
+               "grad norm first / last"});
+  for (const Kind& kind : config.kind_list())
+    for (const int64_t depth : config.depth_list())
+      for (const Result& result : results)
+        if (result.kind.name == kind.name && result.depth == depth)
+          table.row(
+              {kind.name, std::to_string(depth), text_of(last_of(result, &LayerSignal::std)),
+               or_dash(result.theory.back().std), figure(last_of(result, &LayerSignal::token_cosine).median),
+               or_dash(result.theory.back().token_cosine), text_of(over_seeds(result, [](const auto& layers) {
+                 return layers.front().gradient_norm / layers.back().gradient_norm;
+               }))});
+  run.say(
+      "Layers of width {}, {} heads, feed-forward {}; {} sequences of {}: median [min, max] over {} seeds\n\n"
+      "{}\n",
+      config.d_model, config.nhead, config.dim_feedforward, config.batch, config.length, config.seeds,
+      table.text());
+}
+
+// The closed form is an average over nets and leaves out width: at 64 channels its stds lie within 3 % of the
+// medians of 20 seeds (2 % is the standard error of such a median at 24 layers). Other sizes and seeds are not
+// compared.
+void expect_theory(Run& run, const Config& config, const std::vector<Result>& results) {
+  if (!run.preset_unchanged() || config.seeds != Config().seeds) {
+    run.say("Not compared with the closed form: its bound holds for the default sizes and {} seeds.\n",
+            Config().seeds);
+    return;
+  }
+  for (const Result& result : results) {
+    if (result.kind.options.placement != "source001") continue;
+    const double median = last_of(result, &LayerSignal::std).median, theory = result.theory.back().std;
+    run.expect(fmt::format("std of {} after {} layers", result.kind.name, result.depth),
+               std::abs(median / theory - 1) < 0.06,
+               fmt::format("median {} must lie within 6 % of {}", figure(median), figure(theory)));
+  }
+}
+
+// The layer of the text's own size: (512, 8, 2048).
+void count_parameters(Run& run) {
+  TransformerLayer layer({.d_model = 512, .nhead = 8, .dim_feedforward = 2048}, Rng(0));
+  const int64_t count = parameter_count(layer);
+  run.measured("source001.parameters", static_cast<double>(count), 3'151'360);
+  run.expect("TransformerLayer(512, 8, 2048) has 3,151,360 parameters", count == 3'151'360,
+             fmt::format("{}", count));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Config config;
+  const Program program{.name = "transformer_stack",
+                        .about =
+                            "How far does the signal grow in a stack of source 001's own Transformer layer,\n"
+                            "with its norms, without, after the sum, and without the residuals?"};
+  return run_program(program, config, argc, argv, [&](Run& run) {
+    config.check_values();
+    count_parameters(run);
+    const std::vector<Result> results = measure_all(run, config);
+    for (const Result& result : results) {
+      publish(run, config, result);
+      record(run, result);
+    }
+    plot(run, results);
+    print(run, config, results);
+    expect_theory(run, config, results);
+  });
+}
