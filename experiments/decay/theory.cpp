@@ -1,6 +1,6 @@
 // Letters: n width, B batch, v = n Var(W), q mean square of a layer's input, c the cosine between two rows of
-// it, p and rho the same of the pre-activations z = W x + b. Gradients are followed as `self`, the squared
-// length of one row of dL/dz, and `cross`, the product of two rows.
+// it, p and rho the same of the pre-activations z = W x + b. Gradients are followed as the squared
+// length of one row, `self`, and the product of two rows, `cross`.
 #include "theory.h"
 
 #include <algorithm>
@@ -71,46 +71,43 @@ double gradient_norm(const Config& config, double self, double cross, double q, 
   return std::sqrt(n * q * (batch * self + batch * (batch - 1) * cross * c));
 }
 
-// One row of dL/dx at the top: its squared length, and the product of two rows.
-struct Top {
+// One row of a gradient: its squared length, and the product of two rows.
+struct Gradient {
   double self, cross;
 };
-Top top_of(const Config& config) {
+// dL/dx at the top.
+Gradient top_of(const Config& config) {
   const auto n = static_cast<double>(config.width), batch = static_cast<double>(config.batch);
   if (config.loss == "random") return {n, 0};
   const double dy = config.loss == "mean" ? 1 / (n * batch) : 1;
   return {n * dy * dy, n * dy * dy};
 }
 
-// relu(N(W x + b)) or N(relu(W x + b)).
-std::vector<LayerTheory> plain_theory(const Config& config) {
-  const auto n = static_cast<double>(config.width);
-  const size_t depth = static_cast<size_t>(config.depth);
-  const Initial initial = initial_of(config);
-  const bool normed = config.norm != "none", centred = config.norm == "layernorm";
-  const bool norm_last = config.order == "relu_norm";
-  std::vector<LayerTheory> theory(depth);
+// A layer of a plain chain on the way up.
+struct PlainStage {
+  double q, c;  // of the input
+  PreActivation z;
+  double output_cosine;
+  double k;  // layers that the input has passed
+};
 
-  // Up.
-  struct Stage {
-    double q, c;  // of the input
-    PreActivation z;
-    double output_cosine;
-    double k;  // layers that the input has passed
-  };
-  std::vector<Stage> stages;
+// Fills in output_std.
+std::vector<PlainStage> plain_up(const Config& config, std::vector<LayerTheory>& theory) {
+  const Initial initial = initial_of(config);
+  const bool normed = config.norm != "none";
+  std::vector<PlainStage> stages;
   double q = 1, c = 0, k = 0;
   for (LayerTheory& layer : theory) {
     const PreActivation z = linear_step(initial, q, c);
     stages.push_back({q, c, z, relu_cosine(z.rho), k});
     c = stages.back().output_cosine;
     k = step_of_mean(config.batch, z.rho) + z.from_below * z.from_below * k;
-    if (!norm_last) {
+    if (config.order == "norm_relu") {
       const double s = normed ? z.p / (z.p + eps) : z.p;  // mean square before the ReLU
       const double std = std::sqrt(s) * relu_std;
       layer.output_std = normed ? Prediction{.median = std} : at_finite_width(config, std, k);
       q = s / 2;
-    } else if (centred) {
+    } else if (config.norm == "layernorm") {
       const double variance = z.p * relu_std * relu_std;
       q = variance / (variance + eps);
       c = (c / 2 - inv_pi / 2) / (relu_std * relu_std);
@@ -120,46 +117,62 @@ std::vector<LayerTheory> plain_theory(const Config& config) {
       layer.output_std.median = std::sqrt(q * (1 - inv_pi));
     }
   }
-  if (norm_last) return theory;
+  return stages;
+}
 
-  // Down. `self` and `cross` are dL/dx without its share along x, which `along` holds where it is known.
-  auto [self, cross] = top_of(config);
+// Of relu'(y) dx, y = N(z), what the norm's Jacobian leaves: a projection, and a division by the rms of z. At the
+// top dx = 1 for all elements, and relu'(y) · 1 has shares along 1 and along y: the projection takes a part of
+// order 1. Elsewhere it takes 1/n per direction.
+Gradient before_norm(const Config& config, const Gradient& dx, const Gradient& dy, const PreActivation& z,
+                     bool ones) {
+  const bool centred = config.norm == "layernorm";
+  const double kept = ones ? 1 : 1 - (centred ? 2 : 1) / static_cast<double>(config.width);
+  Gradient dz{dy.self * kept, dy.cross * kept};
+  if (ones) {
+    dz.self -= dx.self * (inv_pi / 2 + (centred ? 0.25 : 0));
+    dz.cross -= dx.cross * (z.rho * inv_pi / 2 + (centred ? 0.25 : 0));
+  }
+  return {dz.self / (z.p + eps), dz.cross / (z.p + eps)};
+}
+
+// Fills in weight_gradient_norm. dx is the gradient without its share along x, which `along` holds where it is
+// known.
+void plain_down(const Config& config, const std::vector<PlainStage>& stages,
+                std::vector<LayerTheory>& theory) {
+  const size_t depth = theory.size();
+  const Initial initial = initial_of(config);
+  const bool normed = config.norm != "none";
   const bool euler = !normed && initial.bias == 0 && config.loss != "random";
-  const bool orthogonal = is_orthogonal(config);
-  const auto share_along_x = [&, top = self](size_t l) {
+  const double top = top_of(config).self;
+  const auto share_along_x = [&](size_t l) {
     return top * inv_pi * std::pow(initial.v / 2, static_cast<double>(depth - 1 - l));
   };
+  Gradient dx = top_of(config);
   for (size_t l = depth; l-- > 0;) {
-    const auto& [input_q, input_c, z, output_cosine, passed] = stages[l];
+    const PlainStage& stage = stages[l];
     const bool last = l + 1 == depth;
-    // At the top, u = relu'(y) · 1 has a share along 1 and along y: N's projection removes a part of order 1.
-    const bool coherent = normed && last && config.loss != "random";
     const double along = euler && !last ? share_along_x(l) : 0;
+    Gradient dz{dx.self / 2 + along, dx.cross * both_active(stage.z.rho) / 2 + along * stage.output_cosine};
+    if (normed) dz = before_norm(config, dx, dz, stage.z, last && config.loss != "random");
 
-    double dz_self = self / 2 + along;
-    double dz_cross = cross * both_active(z.rho) / 2 + along * output_cosine;
-    if (coherent) {
-      dz_self -= self * (inv_pi / 2 + (centred ? 0.25 : 0));
-      dz_cross -= cross * (z.rho * inv_pi / 2 + (centred ? 0.25 : 0));
-    } else if (normed) {
-      dz_self *= 1 - (centred ? 2 : 1) / n;
-      dz_cross *= 1 - (centred ? 2 : 1) / n;
-    }
-    if (normed) {
-      dz_self /= z.p + eps;
-      dz_cross /= z.p + eps;
-    }
-    const double norm = gradient_norm(config, dz_self, dz_cross, input_q, input_c);
-    const double layers = passed + static_cast<double>(depth - l);
+    const double norm = gradient_norm(config, dz.self, dz.cross, stage.q, stage.c);
+    const double layers = stage.k + static_cast<double>(depth - l);
     theory[l].weight_gradient_norm =
         normed ? Prediction{.median = norm} : at_finite_width(config, norm, layers);
-    self = initial.v * dz_self;
-    cross = initial.v * dz_cross;
-    if (euler && orthogonal && l > 0) {  // |Wᵀ dz|² is v |dz|² with the share along x, not beside it
-      self -= share_along_x(l - 1);
-      cross -= share_along_x(l - 1) * input_c;
+    dx = {initial.v * dz.self, initial.v * dz.cross};
+    if (euler && is_orthogonal(config) &&
+        l > 0) {  // |Wᵀ dz|² is v |dz|² with the share along x, not beside it
+      dx.self -= share_along_x(l - 1);
+      dx.cross -= share_along_x(l - 1) * stage.c;
     }
   }
+}
+
+// relu(N(W x + b)) or N(relu(W x + b)).
+std::vector<LayerTheory> plain_theory(const Config& config) {
+  std::vector<LayerTheory> theory(static_cast<size_t>(config.depth));
+  const std::vector<PlainStage> stages = plain_up(config, theory);
+  if (config.order == "norm_relu") plain_down(config, stages, theory);
   return theory;
 }
 
