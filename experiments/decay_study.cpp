@@ -9,7 +9,7 @@
 //   decay_study --preset depth_table                87 nets of up to 1000 layers         about 5 minutes
 //   decay_study --depth 100 --width 128 --init he_normal --norm rmsnorm --topology pre --loss random
 //
-// Expected (medians over 20 seeds; PyTorch's ranges stand in decay/source.h): std 0.337, 0.140, 0.059, 0.028,
+// Expected (medians over 20 seeds; PyTorch's ranges stand in decay/torch_ranges.cpp): std 0.337, 0.140, 0.059, 0.028,
 // 0.018, then 0.016 for ever: not zero but the plateau 0.58382 √(2/5n) that the biases hold up. Gradient
 // norms 4.2 to 232, not 0.000012 to 0.43. With RMSNorm std 0.584 behind each ReLU, 1.000 before it. Depth 100
 // without norm: gradient 6e-37 at layer 1; with a pre-norm residual 734, at depth 1000 still 2000. In all plain
@@ -17,6 +17,7 @@
 // below infinite width by exp(−5 k / 4n) after k layers (decay/theory.h).
 //
 // Written: run.h5 (/series/<quantity>: a row per seed, a column per layer), layers.csv, summary.json.
+#include "claims/of_run.h"
 #include "decay/agreement.h"
 #include "decay/config.h"
 #include "decay/keys.h"
@@ -24,7 +25,7 @@
 #include "decay/reference.h"
 #include "decay/report.h"
 #include "decay/theory.h"
-#include "decay/verdict.h"
+#include "decay/torch_ranges.h"
 #include "harness/program.h"
 
 using namespace isobar;
@@ -45,12 +46,18 @@ Result measure_seeds(const Config& config, const Run& run, Progress& progress) {
   return result;
 }
 
-// The ranges of source.h are those of 20 seeds: the median of 20 others lies within them, one seed need not.
+// The ranges of torch_ranges.cpp are those of 20 seeds: the median of 20 others lies within them, one seed need not.
 bool has_seeds_of_reference(Run& run, const Config& config) {
   if (config.seeds == preset_seeds) return true;
   run.say("Not compared with PyTorch's ranges: they hold for the median of {} seeds, and this run has {}.\n",
           preset_seeds, config.seeds);
   return false;
+}
+
+// What 003 prints of the preset's net, for its charts.
+PrintedColumns printed_columns(const std::string& preset, size_t layers) {
+  return {claims::printed_values(preset, "layer{}.std", layers),
+          claims::printed_values(preset, "layer{}.grad_norm", layers)};
 }
 
 // One net, every layer.
@@ -74,19 +81,18 @@ void study_net(Run& run, const Config& config) {
   record_series(run, "", result);
   for (size_t layer = 0; layer < result.theory.size(); ++layer) measured_layer(run, "", result, layer);
   measured_net(run, "", result);
-  plot_layers(run, result, run.preset_unchanged() ? printed_columns(run.preset()) : PrintedColumns());
+  plot_layers(
+      run, result,
+      run.preset_unchanged() ? printed_columns(run.preset(), result.theory.size()) : PrintedColumns());
   print_layers(run, result);
 
-  // What 003 prints, and what PyTorch measured, holds for the preset's net alone.
   if (!run.preset_unchanged()) return;
-  const bool compared = has_seeds_of_reference(run, config);
-  if (run.preset() == "blog8") {
-    judge_blog8(run, result.runs, result.theory);
-    if (compared) expect_blog8(run, result.runs);
-  } else {
-    judge_blog8_rmsnorm(run, result.runs, result.theory);
-    if (compared) expect_blog8_rmsnorm(run, result.runs);
-  }
+  claims::say_verdicts(run, run.preset());
+  if (!has_seeds_of_reference(run, config)) return;
+  if (run.preset() == "blog8")
+    expect_blog8(run, result.runs);
+  else
+    expect_blog8_rmsnorm(run, result.runs);
 }
 
 // All plain nets without a norm, where theory gives median and spread.
@@ -139,10 +145,6 @@ void study_reference(Run& run, const Config& asked) {
       measured_net(run, config.key() + ".", result);
       record_series(run, config.net_name() + "/", result);
       run.flush();
-      if (config.topology == "plain" && config.norm == "none" && config.depth == 100)
-        judge_figure(run, "D08." + config.init, "std after 100 layers, " + config.init, std_after_100_layers,
-                     layer_spread(result.runs, 99, &LayerSignal::output_std),
-                     result.theory[99].output_std.median);
       nets.emplace_back(config, compare(result, reference));
       table.push_back(compared_json(config, nets.back().second));
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
 
 #include "../../core/error.h"
 #include "../harness/nearest.h"
@@ -23,6 +25,10 @@ TomlTable::TomlTable(const toml::table& table, const std::string& path, std::str
 void TomlTable::refuse(int line, const std::string& complaint) const {
   throw_error(fmt::format("{}, line {}: {}: {}", path_, line, what_, complaint));
 }
+
+int TomlTable::line() const { return line_of_node(table_); }
+
+bool TomlTable::has(const char* field) const { return table_.contains(field); }
 
 const toml::node* TomlTable::find(const char* field) {
   asked_.emplace_back(field);

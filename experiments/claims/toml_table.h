@@ -7,7 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include <toml++/toml.h>
+namespace toml {
+inline namespace v3 {
+class node;
+class table;
+}  // namespace v3
+}  // namespace toml
 
 namespace isobar::claims {
 
@@ -20,7 +25,7 @@ class TomlTable {
   std::string text(const char* field);
   std::string text_or(const char* field, const std::string& otherwise);
   bool flag(const char* field);  // false where it is absent
-  bool has(const char* field) const { return table_.contains(field); }
+  bool has(const char* field) const;
   // A finite number; nothing where it is absent.
   std::optional<double> number(const char* field);
   // A list of so many finite numbers, or of any number of texts.
@@ -34,7 +39,7 @@ class TomlTable {
 
   // Throws Error for a field that was never asked for.
   void finish() const;
-  int line() const { return static_cast<int>(table_.source().begin.line); }
+  int line() const;
   int line_of(const char* field) const;
   void rename(std::string what) { what_ = std::move(what); }
   [[noreturn]] void refuse(int line, const std::string& complaint) const;

@@ -14,18 +14,6 @@
 namespace isobar {
 namespace {
 
-const char* word_of(Judgement judgement) {
-  switch (judgement) {
-    case Judgement::confirmed:
-      return "confirmed";
-    case Judgement::refuted:
-      return "refuted";
-    case Judgement::partly:
-      return "partly";
-  }
-  throw_error("verdict: unknown judgement");
-}
-
 void write_attributes(Hdf5File& file, const std::string& group, const Json& values) {
   file.make_group(group);
   for (const auto& [name, value] : values.items()) {
@@ -51,15 +39,6 @@ std::string shell_word(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
-}
-
-std::string short_text(const Json& value) {
-  if (value.is_null()) return "–";
-  if (value.is_number()) return figure(value.get<double>());
-  if (value.is_object() && value.contains("median"))
-    return fmt::format("{} [{}, {}]", short_text(value["median"]), short_text(value["min"]),
-                       short_text(value["max"]));
-  return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 }  // namespace
@@ -214,16 +193,6 @@ void Run::expect(const std::string& name, bool ok, const std::string& detail) {
   failed_ |= !ok;
 }
 
-void Run::verdict(const Verdict& v) {
-  verdicts_.push_back({{"id", v.id},
-                       {"claim", v.claim},
-                       {"printed", v.printed},
-                       {"measured", v.measured},
-                       {"theory", v.theory},
-                       {"verdict", word_of(v.verdict)},
-                       {"reason", v.reason}});
-}
-
 void Run::say_text(const std::string& text) {
   warn_once();
   log_.say(text);
@@ -253,7 +222,6 @@ Json Run::whole_summary() const {
     summary[name] = value;
   }
   summary["expectations"] = expectations_;
-  summary["verdicts"] = verdicts_;
   summary["files"] = folder_.names();
   return with_named_infinities(summary);
 }
@@ -278,14 +246,6 @@ int Run::finish() {
 }
 
 void Run::report(const Json& summary) {
-  if (!verdicts_.empty()) {
-    Table table({"claim", "printed", "measured", "theory", "verdict", "because"});
-    for (const Json& v : summary["verdicts"])
-      table.row({fmt::format("{} {}", v["id"].get<std::string>(), v["claim"].get<std::string>()),
-                 short_text(v["printed"]), short_text(v["measured"]), short_text(v["theory"]), v["verdict"],
-                 v["reason"]});
-    say("\nWhat the source printed, against this run:\n{}", table.text());
-  }
   if (!expectations_.empty()) {
     size_t met = 0;
     for (const Json& e : expectations_)

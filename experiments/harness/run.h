@@ -56,16 +56,6 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
-// A figure or statement of a source, held against our measurement. A verdict never changes the exit code.
-enum class Judgement { confirmed, refuted, partly };
-struct Verdict {
-  std::string id;                  // "D01.layer3"
-  std::string claim;               // what the source says, in words
-  Json printed, measured, theory;  // numbers, Spreads (to_json) or texts; null where there is none
-  Judgement verdict;
-  std::string reason;  // computed, with numbers
-};
-
 // Comma-separated values, kept until the run is complete.
 class Csv {
  public:
@@ -155,7 +145,6 @@ class Run {
   // Our own measurement against a closed form or a reference range. One that fails makes the program exit 1.
   // `detail` holds the numbers.
   void expect(const std::string& name, bool ok, const std::string& detail);
-  void verdict(const Verdict& verdict);
 
   // The run that this one goes on with, or "", and how a user goes on with this one.
   const std::string& resume_folder() const { return options_.resume; }
@@ -179,7 +168,7 @@ class Run {
   // Where say() writes.
   std::FILE* stream() const { return options_.json ? options_.err : options_.out; }
 
-  // Makes the results appear, prints verdicts, expectations and the folder (or the summary, under --json),
+  // Makes the results appear, prints expectations and the folder (or the summary, under --json),
   // and returns the exit code: 0, or 1 when an expectation failed. Called by run_program after the body.
   int finish();
 
@@ -204,7 +193,7 @@ class Run {
   std::deque<Csv> csvs_;
   std::map<std::string, std::string> restored_csvs_;  // by name; until csv() is called for them
   Json environment_, summary_ = Json::object(), timing_ = Json::object();
-  Json expectations_ = Json::array(), verdicts_ = Json::array();
+  Json expectations_ = Json::array();
   bool failed_ = false, warned_ = false;
 };
 
