@@ -26,6 +26,7 @@
 #include "decay/report.h"
 #include "decay/theory.h"
 #include "decay/torch_ranges.h"
+#include "harness/each.h"
 #include "harness/program.h"
 
 using namespace isobar;
@@ -35,14 +36,15 @@ namespace {
 
 constexpr int64_t preset_seeds = 20;  // as PyTorch's
 
-// The study's loop: the same net with other random numbers, seed after seed. Each run builds the net, sends a
-// batch up and the loss's gradient down (decay/measure.cpp, about twenty lines).
+// The study's loop: the same net with other random numbers, several seeds side by side. Each run builds the
+// net, sends a batch up and the loss's gradient down (decay/measure.cpp, about twenty lines).
 Result measure_seeds(const Config& config, const Run& run, Progress& progress) {
   Result result{.config = config, .runs = {}, .theory = theory_of(config)};
-  for (int64_t i = 0; i < config.seeds; ++i) {
-    result.runs.push_back(measure(config, run.seed() + i));
+  result.runs = each(config.seeds, [&](int64_t i) {
+    Signals signals = measure(config, run.seed() + i);
     progress.advance(1, config.net_name());
-  }
+    return signals;
+  });
   return result;
 }
 
