@@ -4,27 +4,34 @@
 // layers cannot be trained at all (D09), nor any deep net without a norm (D10), and that with one gradients
 // flow through 96 layers and more (D13); source 004, that SkipInit, ReZero and Fixup do without (F16).
 //
-//   depth_trainability                      8 kinds of net, 2 to 100 layers              about 2 minutes
-//   depth_trainability --full               33 kinds, 2 to 1000 layers or blocks          about 2 hours
-//   depth_trainability --topology pre --norm rmsnorm --init default --depths 2,1000 --seeds 1
+//   depth_trainability            ten kinds of net, 2, 8 and 100 layers or blocks, 5 seeds       1 minute
+//   depth_trainability --full     16 kinds, 2 to 1000 layers or blocks, 5 seeds           about 20 minutes
+//   depth_trainability --nets plain.default.none,pre.default.rmsnorm --depths 2,1000 --seeds 1
+//
+// (Minutes on two idle cores. --nets all names 49 kinds.)
 //
 // A net: 784 pixels → 128, then `depth` layers (plain) or blocks of two layers, as decay_study builds them,
 // → 10 digits; cross-entropy, batch 64, 100 steps. Adam (AdamW without decay), warm-up over a tenth of the
-// steps, then a cosine down to a tenth. The rate at depth 8 is, for each kind of net, the one of five that
-// ends with the lowest training loss in a run of another seed; at depth D it is that times min(1, 8/D)^p,
-// p = 1, for all (chosen among 0.5, 0.75 and 1 by the test accuracies of some nets of seed 0: where a kind
-// of net fails depends on it). Training stops working at the first depth whose median test accuracy is below
-// 0.5. A net whose loss is not finite counts as chance, 0.1, and is reported as diverged. A hundred steps are
-// few: nets that fail here might learn in many more.
+// steps, then a cosine down to a tenth. The images have three parts: training, validation and test. The
+// rate is, for each net and depth, the one of lowest validation loss in a run of another seed: of three,
+// and of more, from 1e-5 to 1, while the best lies at an edge or no rate lets the net learn. What is
+// reported are test accuracies of other seeds, which no choice has seen. A hundred steps are few: nets that
+// fail here might learn in many more.
 //
-// Expected (--quick, the 10,000 t10k images): plain nets with PyTorch's default weights 0.92 at depth
-// 2 and 0.12 at depth 32, the share of the most frequent digit; with RMSNorm 0.62 at depth 32 and 0.12 at
-// 100. Pre-norm residual nets with RMSNorm 0.92 at 100. So do residual nets without any norm, 0.86, where
-// default weights keep the branches small; with He's they fail at 32. With --full, at 1000: pre-norm 0.86
-// (RMSNorm), 0.88 (DyT), Fixup 0.83, SkipInit 0.80; no plain chain, no post-norm net.
+// Training stops working at the first depth whose median test accuracy is below 0.5. A net whose loss or
+// logits are not finite counts as chance, 0.1, and is reported as diverged. All trainings run side by side,
+// one per thread; nets of 1000 blocks take about 0.8 GB each.
 //
-// Written: run.h5 (/series/<net>/depth<D>/{loss, gradient, accuracy}: a row per seed), depth.csv (a row per
-// run), summary.json. An interrupted run leaves the nets that were done in run.partial.h5.
+// Expected (--quick, the t10k images; medians): at depth 2 every net 0.89 to 0.92. At depth 100 no plain
+// chain trains, with RMSNorm or without: 0.12 to 0.26, where the share of the most frequent digit is 0.12.
+// In the chain with PyTorch's default weights the first layer does not move at all, the last by 3 %; in the
+// other chains the first moves as far as the last, to a factor of 3. Residual nets of 100 blocks train:
+// pre-norm with RMSNorm 0.92, and without any norm Fixup and SkipInit 0.93, ReZero 0.91, a plain sum with
+// default weights 0.87; with He's weights the sum does not, 0.10.
+//
+// Written: run.h5 (/series/<net>/depth<D>/{loss, gradient, accuracy}: a row per seed; …/sweep: rows of rate
+// and validation loss), depth.csv (a row per run), summary.json. An interrupted run leaves the nets and
+// depths that were done in run.partial.h5.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,8 +48,9 @@
 #include "depth/findings.h"
 #include "depth/outcome.h"
 #include "depth/publish.h"
+#include "depth/sweep.h"
+#include "harness/each.h"
 #include "harness/program.h"
-#include "harness/table.h"
 
 using namespace isobar;
 using namespace isobar::depth;
@@ -50,31 +58,49 @@ using namespace isobar::depth;
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// What the preset full adds: other norms, placements and initial weights.
+constexpr const char* more_nets =
+    ",plain.default.layernorm,plain.default.dyt,pre.default.layernorm,pre.default.dyt,post.default.rmsnorm,"
+    "rezero.default.none";
+
+// One net to train, and how.
+struct Training {
+  Kind kind;
+  int64_t depth;
+  double rate;
+  int64_t seed;
+};
 
 double moved(const Tensor& before, const Tensor& after) {
   return moments_of(after - before).norm / moments_of(before).norm;
 }
 
-// The share of images told right; NaN where a logit is not finite.
-double accuracy(Classifier& model, const Part& images) {
-  double right = 0;
+// Sets the mean loss and the share of images that are classified correctly; diverged where a logit is not
+// finite.
+void evaluate(Classifier& model, const Part& images, Outcome& outcome) {
+  double correct = 0, loss = 0;
   for (const auto& [x, y] : Loader(images, {.batch_size = 500, .shuffle = false}, Rng(0)).epoch(0)) {
     const Tensor logits = model(x);
-    if (!all_finite(logits)) return nan;
-    right += sum(cast(argmax(logits, -1) == y, Dtype::f64)).item();
+    if (!all_finite(logits)) outcome.diverged = true;
+    if (outcome.diverged) return;
+    correct += sum(cast(argmax(logits, -1) == y, Dtype::f64)).item();
+    loss += cross_entropy(logits, y).item() * static_cast<double>(y.numel());
   }
-  return right / static_cast<double>(images.size());
+  outcome.accuracy = correct / static_cast<double>(images.size());
+  outcome.loss = loss / static_cast<double>(images.size());
 }
 
-// One training. Nets of one seed see the same batches and share whatever they have in common.
-Outcome train_net(const Config& config, const Kind& kind, int64_t depth, double learning_rate, int64_t seed,
-                  const Digits& digits) {
-  const Rng rng(static_cast<uint64_t>(seed));
-  Classifier model(config.hidden(kind, depth), rng.split("model"));
-  Adam optimizer(parameters(model), {.lr = learning_rate});
+// One training, and what it gives on `images`. Nets of one seed see the same batches and share whatever they
+// have in common.
+Outcome train_net(const Config& config, const Training& job, const Part& train, const Part& images) {
+  const Rng rng(static_cast<uint64_t>(job.seed));
+  Classifier model(config.hidden(job.kind, job.depth), rng.split("model"));
+  Adam optimizer(parameters(model), {.lr = job.rate});
   const WarmupCosine schedule{
-      .lr = learning_rate, .min_lr = learning_rate / 10, .warmup = config.steps / 10, .steps = config.steps};
-  const Loader loader(digits.train, {.batch_size = config.batch, .drop_last = true}, rng.split("batches"));
+      .lr = job.rate, .min_lr = job.rate / 10, .warmup = config.steps / 10, .steps = config.steps};
+  const Loader loader(train, {.batch_size = config.batch, .drop_last = true}, rng.split("batches"));
   const Tensor& first = model.hidden.layers.front().linear1.weight;
   const Tensor& last = model.hidden.layers.back().linear1.weight;
   const Tensor first_before = clone(first), last_before = clone(last);
@@ -99,71 +125,102 @@ Outcome train_net(const Config& config, const Kind& kind, int64_t depth, double 
 
   outcome.first_moved = moved(first_before, first);
   outcome.last_moved = moved(last_before, last);
-  if (!outcome.diverged) {
-    const double right = accuracy(model, digits.test);
-    outcome.diverged = std::isnan(right);
-    if (!outcome.diverged) outcome.accuracy = right;
-  }
+  if (!outcome.diverged) evaluate(model, images, outcome);
+  if (outcome.diverged) outcome.loss = nan;
   outcome.train_loss = outcome.diverged ? nan : late_loss(outcome.losses);
   return outcome;
 }
 
-// The rate of lowest training loss at depth 8, in a run of a seed that is used for nothing else. A diverged
-// run is worse than any other.
-double tune(Run& run, const Config& config, const Kind& kind, const Digits& digits, Progress& progress) {
-  double best = learning_rates[0], lowest = std::numeric_limits<double>::infinity();
-  std::vector<double> losses;
-  for (const double rate : learning_rates) {
-    const Outcome outcome = train_net(config, kind, tuned_depth, rate, run.seed() + 1'000'000, digits);
-    losses.push_back(outcome.train_loss);
-    if (outcome.train_loss < lowest) {
-      lowest = outcome.train_loss;
-      best = rate;
-    }
-    progress.advance(matrices(kind, tuned_depth), kind.key() + ", learning rates");
-  }
-  publish_sweep(run, kind, losses, best);
-  return best;
+// Every net at every depth, its rate as given, the first seed; the longest first.
+std::vector<Training> nets_of(const Config& config, int64_t first_seed) {
+  std::vector<Training> nets;
+  for (const Kind& kind : config.kinds())
+    for (const int64_t depth : config.depth_list())
+      nets.push_back({kind, depth, config.learning_rate, first_seed});
+  std::stable_sort(nets.begin(), nets.end(), [](const Training& a, const Training& b) {
+    return matrices(a.kind, a.depth) > matrices(b.kind, b.depth);
+  });
+  return nets;
 }
 
-Result study(Run& run, const Config& config, const Kind& kind, const Digits& digits, Progress& progress) {
-  Result result{.kind = kind, .learning_rate = config.learning_rate, .cells = {}};
-  if (config.learning_rate == 0) result.learning_rate = tune(run, config, kind, digits, progress);
-  for (const int64_t depth : config.depth_list()) {
-    Cell cell{.depth = depth, .learning_rate = config.rate(result.learning_rate, depth), .runs = {}};
-    for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed) {
-      cell.runs.push_back(train_net(config, kind, depth, cell.learning_rate, seed, digits));
-      progress.advance(matrices(kind, depth), fmt::format("{} depth {}", kind.key(), depth));
-    }
-    result.cells.push_back(std::move(cell));
+// Gives each net the rate of lowest validation loss, in trainings of a seed and by images that are used for
+// nothing else. All sweeps run side by side, round after round, until none goes on.
+void tune(Run& run, const Config& config, const Digits& digits, std::vector<Training>& nets) {
+  std::vector<Sweep> sweeps(nets.size());
+  const double constant_loss = blind_loss(digits.train);
+  for (;;) {
+    std::vector<std::pair<size_t, Training>> trials;  // number of the net, and what is tried
+    for (size_t n = 0; n < nets.size(); ++n)
+      for (const double rate :
+           sweeps[n].losses.empty() ? first_rates(nets[n].depth) : sweeps[n].next(constant_loss))
+        trials.push_back({n, {nets[n].kind, nets[n].depth, rate, run.seed() + 1'000'000}});
+    if (trials.empty()) break;
+    Progress progress = run.progress(std::ssize(trials), "learning rates");
+    const std::vector<double> losses = each(std::ssize(trials), [&](int64_t i) {
+      const Training& trial = trials[static_cast<size_t>(i)].second;
+      const double loss = train_net(config, trial, digits.train, digits.validation).loss;
+      progress.advance(1, fmt::format("{} depth {}", trial.kind.key(), trial.depth));
+      return std::isfinite(loss) ? loss : infinity;
+    });
+    for (size_t i = 0; i < trials.size(); ++i)
+      sweeps[trials[i].first].losses[trials[i].second.rate] = losses[i];
   }
-  return result;
+  for (size_t n = 0; n < nets.size(); ++n) {
+    nets[n].rate = sweeps[n].best();
+    publish_sweep(run, nets[n].kind, nets[n].depth, sweeps[n]);
+  }
+}
+
+// All nets and seeds side by side. Each net is recorded as soon as its last seed is there.
+std::vector<Result> train_all(Run& run, const Config& config, const Digits& digits,
+                              const std::vector<Training>& nets) {
+  std::vector<Result> results;
+  for (const Kind& kind : config.kinds()) {
+    results.push_back({.kind = kind, .cells = {}});
+    for (const int64_t depth : config.depth_list())
+      results.back().cells.push_back({.depth = depth, .learning_rate = 0, .runs = {}});
+  }
+  int64_t layers = 0;
+  for (const Training& net : nets) layers += config.seeds * matrices(net.kind, net.depth);
+  Progress progress = run.progress(layers, "layers");
+  const auto net_of = [&](int64_t i) -> const Training& {
+    return nets[static_cast<size_t>(i / config.seeds)];
+  };
+  const auto train = [&](int64_t i) {
+    Training training = net_of(i);
+    training.seed += i % config.seeds;
+    Outcome outcome = train_net(config, training, digits.train, digits.test);
+    progress.advance(matrices(training.kind, training.depth),
+                     fmt::format("{} depth {}", training.kind.key(), training.depth));
+    return outcome;
+  };
+  each(std::ssize(nets) * config.seeds, train, [&](int64_t i, const Outcome& outcome) {
+    const Training& net = net_of(i);
+    Cell& cell = cell_of(results, net.kind, net.depth);
+    cell.learning_rate = net.rate;
+    cell.runs.push_back(outcome);
+    if (std::ssize(cell.runs) < config.seeds) return;
+    record(run, net.kind, cell);
+    run.flush();
+    progress.clear();
+    print_line(run, net.kind, cell);
+  });
+  return results;
 }
 
 void run_study(Run& run, const Config& config) {
   config.check_values();
   const Digits digits = read_digits(config.mnist);
-  check(config.batch <= digits.train.size(), "--batch: {} images a step, but there are {} to learn from",
+  check(config.batch <= digits.train.size(), "--batch: {} images a step, but there are {} to train on",
         config.batch, digits.train.size());
-  const Kinds kinds = config.kinds();
   publish_images(run, digits);
-  print_question(run, config, digits, kinds);
+  print_question(run, config, digits, config.kinds());
 
-  int64_t work = 0;
-  for (const Kind& kind : kinds.wanted) {
-    for (const int64_t depth : config.depth_list()) work += config.seeds * matrices(kind, depth);
-    if (config.learning_rate == 0) work += std::ssize(learning_rates) * matrices(kind, tuned_depth);
-  }
-  std::vector<Result> results;
-  Progress progress = run.progress(work, "layers");
+  std::vector<Training> nets = nets_of(config, run.seed());
+  if (config.learning_rate == 0) tune(run, config, digits, nets);
+  const std::vector<Result> results = train_all(run, config, digits, nets);
   Csv& csv = open_csv(run);
-  for (const Kind& kind : kinds.wanted) {
-    results.push_back(study(run, config, kind, digits, progress));
-    publish(run, csv, config, results.back());
-    run.flush();
-    progress.clear();
-    print_line(run, results.back());
-  }
+  for (const Result& result : results) publish(run, csv, config, result);
   plot_accuracies(run, results);
   print_results(run, config, results);
   expect_identities(run, config, results);
@@ -178,12 +235,12 @@ int main(int argc, char** argv) {
       .about =
           "Can deep nets be trained, with and without normalization? MLPs of 2 to 1000 layers on MNIST.\n"
           "Judges what source 003 says about the depth at which training stops working.",
-      .presets = {{"quick", "without a norm and with RMSNorm, plain and pre-norm, up to 100 layers",
+      .presets = {{"quick", "the nets that the claims speak of, up to 100 layers or blocks",
                    [&] { config = Config(); }},
-                  {"full", "every net, up to 1000 layers or blocks", [&] {
+                  {"full", "these and six more, up to 1000 layers or blocks", [&] {
                      config = Config();
-                     config.topology = config.init = config.norm = "all";
-                     config.depths = "2,8,32,64,100,1000";
+                     config.nets += more_nets;
+                     config.depths = "2,8,32,100,1000";
                    }}}};
   return run_program(program, config, argc, argv, [&](Run& run) { run_study(run, config); });
 }

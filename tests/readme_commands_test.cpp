@@ -23,8 +23,7 @@ const std::vector<Shrunk>& shrunk() {
   static const std::vector<Shrunk> all = {
       {"decay_study", "--depth 2 --width 16 --batch 4 --seeds 2 --force"},
       {"depth_trainability",
-       "--topology plain --norm none --init default --depths 2,8 --width 8 --steps 2 --seeds 1 --mnist . "
-       "--force"},
+       "--nets plain.default.none --depths 2,8 --width 8 --steps 2 --seeds 1 --mnist . --force"},
       {"norm_properties", "--seeds 1 --force"},
       {"train_lm",
        "--n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 2 --max_iters 6 "

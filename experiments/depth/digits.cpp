@@ -18,10 +18,12 @@ bool holds(const fs::path& folder, const std::string& file) {
   return fs::exists(folder / file, unknown) || fs::exists(folder / (file + ".gz"), unknown);
 }
 
-std::vector<int64_t> numbers(int64_t begin, int64_t end) {
-  std::vector<int64_t> list(static_cast<size_t>(end - begin));
-  std::iota(list.begin(), list.end(), begin);
-  return list;
+// 0 … n − 1 in an order that is the same for every seed.
+std::vector<int64_t> shuffled_numbers(int64_t n, const char* name) {
+  const Permutation shuffled(n, Rng(0).split(name));
+  std::vector<int64_t> order;
+  for (int64_t i = 0; i < n; ++i) order.push_back(shuffled(i));
+  return order;
 }
 
 }  // namespace
@@ -44,15 +46,17 @@ Digits read_digits(const std::string& name) {
   const auto later = std::make_shared<const Mnist>(folder, MnistOptions{.train = false});
   if (holds(folder, "train-images-idx3-ubyte")) {
     const auto first = std::make_shared<const Mnist>(folder);
-    return {Part(first, numbers(0, first->size())), Part(later, numbers(0, later->size())),
-            "MNIST's own split"};
+    std::vector<int64_t> all(static_cast<size_t>(later->size()));
+    std::iota(all.begin(), all.end(), 0);
+    const std::vector<int64_t> order = shuffled_numbers(first->size(), "train and validation");
+    const auto cut = order.end() - first->size() / 12;
+    return {Part(first, {order.begin(), cut}), Part(first, {cut, order.end()}), Part(later, std::move(all)),
+            "MNIST's own test images; validation from its training images"};
   }
-  std::vector<int64_t> order;
-  const Permutation shuffled(later->size(), Rng(0).split("train and test"));
-  for (int64_t i = 0; i < later->size(); ++i) order.push_back(shuffled(i));
-  const auto cut = order.begin() + later->size() * 4 / 5;
-  return {Part(later, {order.begin(), cut}), Part(later, {cut, order.end()}),
-          "the t10k files alone, cut in four fifths and one"};
+  const std::vector<int64_t> order = shuffled_numbers(later->size(), "train and test");
+  const auto first_cut = order.begin() + later->size() * 7 / 10, cut = order.begin() + later->size() * 4 / 5;
+  return {Part(later, {order.begin(), first_cut}), Part(later, {first_cut, cut}),
+          Part(later, {cut, order.end()}), "the t10k files alone, cut 7 : 1 : 2"};
 }
 
 double blind_loss(const Part& images) {

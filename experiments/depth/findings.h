@@ -10,8 +10,9 @@
 
 namespace isobar::depth {
 
-void print_question(Run& run, const Config& config, const Digits& digits, const Kinds& kinds);
-void print_line(Run& run, const Result& result);
+void print_question(Run& run, const Config& config, const Digits& digits, const std::vector<Kind>& kinds);
+// One net at one depth.
+void print_line(Run& run, const Kind& kind, const Cell& cell);
 // The table of accuracies, and the sentences of findings(), which also stand in the summary.
 void print_results(Run& run, const Config& config, const std::vector<Result>& results);
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "../../core/error.h"
 #include "../harness/stats.h"
 #include "config.h"
 
@@ -15,7 +16,8 @@ inline constexpr double trainable = 0.5;  // training works where the median acc
 
 // One training. A norm is a Frobenius norm.
 struct Outcome {
-  double accuracy = chance;                // share of the test images
+  double accuracy = chance;                // share of the test images, or validation images in a sweep
+  double loss = 0;                         // mean cross-entropy of the same images; NaN where diverged
   double train_loss = 0;                   // mean of the last tenth of the steps; NaN where diverged
   std::vector<double> losses;              // of each step's batch, before the step; NaN from divergence on
   std::vector<double> gradients;           // of W1 of every hidden layer, at step 0
@@ -38,8 +40,12 @@ struct Cell {
     return spread([](const Outcome& run) { return run.accuracy; });
   }
   // Gradient of the last hidden layer over that of the first; infinite where the first is zero.
-  Spread gradient_ratio() const {
+  Spread gradient_last_over_first() const {
     return spread([](const Outcome& run) { return run.gradients.back() / run.gradients.front(); });
+  }
+  // How far training moved the first hidden layer, over the last; not finite where the last did not move.
+  Spread moved_first_over_last() const {
+    return spread([](const Outcome& run) { return run.first_moved / run.last_moved; });
   }
   int64_t diverged() const {
     int64_t count = 0;
@@ -51,8 +57,7 @@ struct Cell {
 
 struct Result {
   Kind kind;
-  double learning_rate = 0;  // of depth 8
-  std::vector<Cell> cells;   // by depth
+  std::vector<Cell> cells;  // by depth
 
   const Cell* at(int64_t depth) const {
     for (const Cell& cell : cells)
@@ -75,5 +80,14 @@ struct Result {
     return depth;
   }
 };
+
+// The cell of that kind and depth, one of `results`.
+inline Cell& cell_of(std::vector<Result>& results, const Kind& kind, int64_t depth) {
+  for (Result& result : results)
+    if (result.kind == kind)
+      for (Cell& cell : result.cells)
+        if (cell.depth == depth) return cell;
+  throw_error("depth: no such net");
+}
 
 }  // namespace isobar::depth

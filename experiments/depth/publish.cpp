@@ -13,14 +13,16 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void publish_cell(Run& run, const std::string& key, const Cell& cell, double ratio_theory) {
+  run.measured(key + ".learning_rate", cell.learning_rate);
   run.measured(key + ".accuracy", cell.accuracy());
   run.measured(key + ".train_loss", cell.spread([](const Outcome& o) { return o.train_loss; }));
   run.measured(key + ".diverged", static_cast<double>(cell.diverged()));
   run.measured(key + ".gradient_first", cell.spread([](const Outcome& o) { return o.gradients.front(); }));
   run.measured(key + ".gradient_last", cell.spread([](const Outcome& o) { return o.gradients.back(); }));
-  run.measured(key + ".gradient_ratio", cell.gradient_ratio(), ratio_theory);
-  run.measured(key + ".moved_first", cell.spread([](const Outcome& o) { return o.first_moved; }));
-  run.measured(key + ".moved_last", cell.spread([](const Outcome& o) { return o.last_moved; }));
+  run.measured(key + ".gradient_last_over_first", cell.gradient_last_over_first(), ratio_theory);
+  run.measured(key + ".first_moved", cell.spread([](const Outcome& o) { return o.first_moved; }));
+  run.measured(key + ".last_moved", cell.spread([](const Outcome& o) { return o.last_moved; }));
+  run.measured(key + ".moved_first_over_last", cell.moved_first_over_last());
 }
 
 void publish_over_depth_2(Run& run, const std::string& key, const Cell& cell, const Cell& shallow) {
@@ -42,24 +44,38 @@ double late_loss(const std::vector<double>& losses) {
 
 void publish_images(Run& run, const Digits& digits) {
   run.measured("images.train", static_cast<double>(digits.train.size()));
+  run.measured("images.validation", static_cast<double>(digits.validation.size()));
   run.measured("images.test", static_cast<double>(digits.test.size()));
   run.measured("blind.loss", blind_loss(digits.train));
   run.measured("blind.accuracy", blind_accuracy(digits.test));
 }
 
-void publish_sweep(Run& run, const Kind& kind, const std::vector<double>& losses, double best) {
-  Json sweep = {{"net", kind.key()}, {"best", best}, {"train_loss", Json::object()}};
-  for (size_t i = 0; i < losses.size(); ++i) {
-    sweep["train_loss"][fmt::format("{}", learning_rates[i])] = losses[i];
-    run.record(kind.key() + "/sweep", std::vector{learning_rates[i], losses[i]});
+void publish_sweep(Run& run, const Kind& kind, int64_t depth, const Sweep& sweep) {
+  Json losses = Json::object();
+  for (const auto& [rate, loss] : sweep.losses) {
+    losses[fmt::format("{}", rate)] = loss;
+    run.record(fmt::format("{}/depth{}/sweep", kind.key(), depth), std::vector{rate, loss});
   }
-  run.summary()["sweeps"].push_back(std::move(sweep));
+  run.summary()["sweeps"].push_back({{"net", kind.key()},
+                                     {"depth", depth},
+                                     {"best", sweep.best()},
+                                     {"at_edge", sweep.at_edge()},
+                                     {"validation_loss", std::move(losses)}});
+}
+
+void record(Run& run, const Kind& kind, const Cell& cell) {
+  const std::string folder = fmt::format("{}/depth{}/", kind.key(), cell.depth);
+  for (const Outcome& outcome : cell.runs) {
+    run.record(folder + "accuracy", outcome.accuracy);
+    run.record(folder + "loss", outcome.losses);
+    run.record(folder + "gradient", outcome.gradients);
+  }
 }
 
 Csv& open_csv(Run& run) {
   return run.csv("depth.csv",
                  {"topology", "init", "norm", "depth", "seed", "learning_rate", "accuracy", "train_loss",
-                  "diverged", "gradient_first", "gradient_last", "moved_first", "moved_last"});
+                  "diverged", "gradient_first", "gradient_last", "first_moved", "last_moved"});
 }
 
 double gradient_ratio_theory(const Config& config, const Kind& kind, int64_t depth) {
@@ -71,7 +87,6 @@ double gradient_ratio_theory(const Config& config, const Kind& kind, int64_t dep
 
 void publish(Run& run, Csv& csv, const Config& config, const Result& result) {
   const std::string kind = result.kind.key();
-  run.measured(kind + ".learning_rate", result.learning_rate);
   const Cell* failure = result.failure();
   run.measured(kind + ".fails_at", failure == nullptr ? infinity : static_cast<double>(failure->depth));
   run.measured(kind + ".trains_to", static_cast<double>(result.trains_to()));
@@ -82,16 +97,12 @@ void publish(Run& run, Csv& csv, const Config& config, const Result& result) {
     if (const Cell* shallow = result.at(2); shallow != nullptr && cell.depth > 2)
       publish_over_depth_2(run, key, cell, *shallow);
 
-    const std::string folder = fmt::format("{}/depth{}/", kind, cell.depth);
     for (size_t i = 0; i < cell.runs.size(); ++i) {
       const Outcome& o = cell.runs[i];
       csv.row({result.kind.topology, result.kind.init, result.kind.norm, cell.depth,
                run.seed() + static_cast<int64_t>(i), cell.learning_rate, o.accuracy, o.train_loss,
                static_cast<int64_t>(o.diverged), o.gradients.front(), o.gradients.back(), o.first_moved,
                o.last_moved});
-      run.record(folder + "accuracy", o.accuracy);
-      run.record(folder + "loss", o.losses);
-      run.record(folder + "gradient", o.gradients);
     }
   }
 }

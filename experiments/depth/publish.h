@@ -4,6 +4,7 @@
 #include "../harness/run.h"
 #include "digits.h"
 #include "outcome.h"
+#include "sweep.h"
 
 namespace isobar::depth {
 
@@ -12,22 +13,29 @@ int64_t matrices(const Kind& kind, int64_t depth);
 // Mean over the last tenth of the steps, at least one.
 double late_loss(const std::vector<double>& losses);
 
-// images.train, images.test, blind.loss, blind.accuracy.
+// images.train, images.validation, images.test, blind.loss, blind.accuracy.
 void publish_images(Run& run, const Digits& digits);
-// What the sweep at depth 8 gave, rate by rate, under "sweeps" of the summary.
-void publish_sweep(Run& run, const Kind& kind, const std::vector<double>& losses, double best);
+// What a sweep gave, rate by rate: under "sweeps" of the summary, and as rows of rate and validation loss in
+// /series/<kind>/depth<D>/sweep.
+void publish_sweep(Run& run, const Kind& kind, int64_t depth, const Sweep& sweep);
+// The runs of one net at one depth: /series/<kind>/depth<D>/{loss, gradient}, a row per seed, and
+// …/accuracy, a number per seed.
+void record(Run& run, const Kind& kind, const Cell& cell);
 
 // A row per run.
 Csv& open_csv(Run& run);
-// One kind of net, whole:
-//   <kind>.learning_rate                  of depth 8
-//   <kind>.fails_at                       first depth of median accuracy below 0.5; not finite where none
-//   <kind>.trains_to                      greatest depth before that; 0 where the first fails
-//   <kind>.depth<D>.accuracy, .train_loss, .diverged (number of runs)
-//   <kind>.depth<D>.over_depth2           accuracy minus that of depth 2, seed by seed
-//   <kind>.depth<D>.gradient_first, .gradient_last, .gradient_ratio (last over first), at step 0
-//   <kind>.depth<D>.moved_first, .moved_last   how far training moved W1, relative to its norm
-// run.h5: /series/<kind>/depth<D>/{loss, gradient}, a row per seed, and …/accuracy, a number per seed.
+// One kind of net, at all depths; a value per seed where nothing else is said:
+//   <kind>.fails_at                       first depth of median accuracy below 0.5, not finite where none; one
+//                                         value
+//   <kind>.trains_to                      greatest depth before that; 0 where the first fails; one value
+//   <kind>.depth<D>.accuracy, .train_loss
+//   <kind>.depth<D>.learning_rate         one value
+//   <kind>.depth<D>.diverged              number of runs; one value
+//   <kind>.depth<D>.over_depth2           accuracy minus that of depth 2
+//   <kind>.depth<D>.gradient_first, .gradient_last, .gradient_last_over_first, at step 0
+//   <kind>.depth<D>.first_moved, .last_moved, .moved_first_over_last
+//                                         how far training moved W1 of the first and last hidden layer,
+//                                         relative to its norm
 void publish(Run& run, Csv& csv, const Config& config, const Result& result);
 
 // Accuracy against depth, a curve for each kind.
