@@ -1,10 +1,22 @@
 #include "tiny.h"
 
 #include <cmath>
+#include <filesystem>
+#include <span>
 
 #include "../harness/table.h"
 
 namespace isobar {
+namespace {
+
+std::span<const int32_t> first_half(std::span<const int32_t> tokens) {
+  return tokens.first(tokens.size() / 2);
+}
+std::span<const int32_t> second_half(std::span<const int32_t> tokens) {
+  return tokens.subspan(tokens.size() / 2);
+}
+
+}  // namespace
 
 void TinyConfig::fields(Fields& f) {
   f("seeds", seeds, "runs of every model: seeds --seed, --seed + 1, ...");
@@ -17,7 +29,7 @@ void TinyConfig::fields(Fields& f) {
   f("weight_decay", weight_decay, "AdamW's decay of tensors of two or more dimensions");
   f("embedding_std", embedding_std, "std of the embedding's initial values");
   f("init_std", init_std, "std of every other matrix's; branches end with it / sqrt(2 layers)");
-  f("eval_iters", eval_iters, "validation batches, the same for all models and seeds");
+  f("eval_iters", eval_iters, "validation batches, and tuning batches, the same for all models and seeds");
 }
 
 LmConfig TinyConfig::training(int64_t n_embd, int64_t n_layer, int64_t steps, double learning_rate) const {
@@ -52,7 +64,10 @@ LanguageModelConfig TinyConfig::model(const LmConfig& training, int64_t vocabula
 TinyText::TinyText(const std::string& wanted, int64_t block_size)
     : corpus(open_corpus(wanted, "char")),
       train(corpus.text.train(), block_size, "training part"),
-      validation(corpus.text.validation(), block_size, "validation part") {}
+      tuning(first_half(corpus.text.validation()), block_size, "first half of the validation part"),
+      validation(second_half(corpus.text.validation()), block_size, "second half of the validation part") {}
+
+std::string TinyText::name() const { return std::filesystem::path(corpus.source).filename().string(); }
 
 double TinyText::unigram_loss() const {
   // Each count begins at 1, so that no token is impossible.
@@ -63,9 +78,9 @@ double TinyText::unigram_loss() const {
     total += 1;
   }
   double loss = 0;
-  for (const int32_t token : corpus.text.validation())
-    loss -= std::log(counts[static_cast<size_t>(token)] / total);
-  return loss / static_cast<double>(corpus.text.validation().size());
+  const std::span<const int32_t> reported = second_half(corpus.text.validation());
+  for (const int32_t token : reported) loss -= std::log(counts[static_cast<size_t>(token)] / total);
+  return loss / static_cast<double>(reported.size());
 }
 
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {

@@ -34,17 +34,21 @@ struct TinyConfig : HasFields {
   LanguageModelConfig model(const LmConfig& training, int64_t vocabulary) const;
 };
 
-// The text and its windows. Stays where it is: the windows look into the text.
+// The text and its windows. Stays where it is: the windows look into the text. The validation part of the
+// corpus is cut in two: learning rates are chosen by losses on its first half, `tuning`, and what is reported
+// is measured on its second half, `validation`.
 struct TinyText {
   Corpus corpus;
-  TokenDataset train, validation;
+  TokenDataset train, tuning, validation;
 
   TinyText(const std::string& wanted, int64_t block_size);
   TinyText(const TinyText&) = delete;
   TinyText& operator=(const TinyText&) = delete;
   int64_t vocab_size() const { return corpus.text.tokenizer->vocab_size(); }
-  // Loss on the validation part, in nats, of guessing every token by its share of the training part: what a
-  // model reaches that takes nothing from its context.
+  // The name of the text without its folder: "tinyshakespeare.txt", "synthetic".
+  std::string name() const;
+  // Loss on `validation`, in nats, of guessing every token by its share of the training part: what a model
+  // reaches that takes nothing from its context.
   double unigram_loss() const;
 };
 
