@@ -1,0 +1,17 @@
+// How far an nGPT's vectors are from length 1.
+#pragma once
+
+#include "../../nn/ngpt.h"
+
+namespace isobar {
+
+// The largest | |v| − 1 | over vectors v of length n_embd; lengths are summed in double.
+struct LengthErrors {
+  double outputs;  // v: a row of the output of any block
+  double weights;  // v: a row of any matrix; a column of o_proj and down_proj, whose outputs are added to h
+};
+
+// `tokens` is (B, T), as for the model. Leaves the model in training mode.
+LengthErrors length_errors(NGPT& model, const Tensor& tokens);
+
+}  // namespace isobar
