@@ -92,6 +92,11 @@ TEST_CASE("logit_growth measures what its claims are judged by, alike on one and
   CHECK(median("qk_norm.logit.bound_violation") < 1e-5);
   CHECK(median("qk_norm.logit.bound.start") == Approx(std::sqrt(8.0)));
   CHECK(median("qk_norm.logit.start") <= std::sqrt(8.0) * (1 + 1e-6));
+  CHECK(median("softcap.precap_over_cap.end") == Approx(median("softcap.precap.end") / 0.05));
+  CHECK(summary["corpus"] == "synthetic");
+  for (const char* key :
+       {"softcap_minus_none.val_loss.share_of_gain", "qk_norm_minus_none.val_loss.share_of_gain"})
+    CHECK(measured.contains(key));
   CHECK(median("softcap50.value.x100") == Approx(48.2014).epsilon(1e-5));  // 50 tanh 2
   CHECK(median("softcap50.slope.x100") == Approx(0.070651).epsilon(1e-4));
   CHECK(median("softcap50.largest_gap_to_clip_over_cap") == Approx(0.238406).epsilon(1e-4));
