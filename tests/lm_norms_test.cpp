@@ -1,5 +1,6 @@
 // lm_norms, the built program run small.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +19,16 @@ namespace {
 
 const std::string tiny =
     " --corpus synthetic --widths 16 --n_layer 2 --n_head 2 --n_kv_head 1 --block_size 16 --batch_size 4"
-    " --eval_iters 2 --seeds 2 --init_std 0.144";
+    " --eval_iters 2 --seeds 2 --pair_seeds 3 --init_std 0.144";
+
+// Exit code 0; the summary.
+Json summary_of(const std::string& arguments) {
+  const TemporaryFolder folder;
+  const Outcome run = run_built("lm_norms", tiny + arguments + " --json --out " + folder / "run");
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  return Json::parse(run.out);
+}
 
 }  // namespace
 
@@ -27,10 +37,10 @@ TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
   for (const char* threads : {"1", "2"}) {
     const Outcome run =
         run_built("lm_norms", tiny +
-                                  " --nets pre.none,pre.layernorm,pre.rmsnorm,post.rmsnorm,ngpt --full"
+                                  " --nets pre.none,pre.layernorm,pre.rmsnorm,post.rmsnorm,ngpt"
                                   " --learning_rates 3e-3 --deep_nets pre.rmsnorm,post.rmsnorm"
-                                  " --deep_learning_rates 3e-3,1e-2 --steps 8"
-                                  " --deep_layers 4 --deep_steps 3 --threads " +
+                                  " --deep_learning_rates 1e-2 --steps 8"
+                                  " --deep_layers 4 --deep_steps 3 --deep_warmup_iters 2 --threads " +
                                   threads + " --out " + folder / threads);
     INFO(run.out, run.err);
     REQUIRE(run.code == 0);
@@ -55,20 +65,25 @@ TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
     CHECK(figure(std::string(net) + ".lr_0.003.val_loss", "median") ==
           figure(std::string(net) + ".val_loss", "median"));
   }
-  // With two seeds the median is the mean, and the difference of means is the mean difference.
-  CHECK(figure("pre.layernorm_minus_rmsnorm", "median") ==
-        Approx(figure("pre.layernorm.val_loss", "median") - figure("pre.rmsnorm.val_loss", "median"))
-            .epsilon(1e-9));
-  CHECK(figure("pre.layernorm_minus_rmsnorm.mean", "median") ==
-        Approx(figure("pre.layernorm_minus_rmsnorm", "median")).epsilon(1e-9));
-  CHECK(figure("rmsnorm.post_minus_pre", "median") ==
-        Approx(figure("post.rmsnorm.val_loss", "median") - figure("pre.rmsnorm.val_loss", "median"))
-            .epsilon(1e-9));
-  CHECK(measured.contains("16x4.post.rmsnorm.lr_0.01.val_loss"));
-  CHECK(measured.contains("16x4.rmsnorm.lr_0.01.post_minus_pre"));
-  CHECK(one["timing"]["tokens_per_second"].contains("16x2/pre.none/lr_0.003"));
+  CHECK(figure("pre.rmsnorm.gain", "median") ==
+        Approx(figure("unigram_loss", "median") - figure("pre.rmsnorm.val_loss", "median")).epsilon(1e-9));
+  CHECK(figure("pre.rmsnorm.gain_over_unigram", "median") ==
+        Approx(figure("pre.rmsnorm.gain", "median") / figure("unigram_loss", "median")).epsilon(1e-9));
+  for (const char* key :
+       {"16x4.post.rmsnorm.lr_0.01.val_loss", "16x4.rmsnorm.lr_0.01.post_minus_pre",
+        "16x4.rmsnorm.lr_0.01.post_share_of_pre", "16x4.warmup_2.rmsnorm.lr_0.01.post_share_of_pre"}) {
+    CAPTURE(key);
+    CHECK(measured.contains(key));
+  }
+  // Warm-up is another training of the same net from the same start.
+  CHECK(measured["16x4.pre.rmsnorm.start_loss"] == measured["16x4.warmup_2.pre.rmsnorm.start_loss"]);
+  CHECK(measured["16x4.pre.rmsnorm.val_loss"] != measured["16x4.warmup_2.pre.rmsnorm.val_loss"]);
+  // Lengths of f32 vectors of 16 numbers, normalized after the last step.
+  CHECK(figure("ngpt.end.length_error", "max") < 1e-6);
+  CHECK(figure("ngpt.end.weight_length_error", "max") < 1e-6);
+  CHECK(one["corpus"] == "synthetic");
   const Hdf5File file = Hdf5File::open(folder / "1/run.h5");
-  CHECK(file.read("/series/16x2/pre.rmsnorm/lr_0.003/std_end").shape() == Shape{2, 2});
+  CHECK(file.read("/series/16x2/pre.rmsnorm/lr_0.003/std_end").shape() == Shape{3, 2});
 
   // The chart of losses: a place for each net, and the measured figures at it.
   const Json plot = one["plots"][0];
@@ -80,6 +95,75 @@ TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
   CHECK(one["plots"][1]["curves"][0]["points"].size() == 1);  // 8 steps are less than a window
   CHECK(one["plots"][2]["curves"][2]["points"].back()[2] ==
         measured["pre.rmsnorm.end.last_block_std"]["median"]);
+}
+
+TEST_CASE("lm_norms takes pairs over the seeds that both nets have, in nats and as a share of the gain") {
+  const TemporaryFolder folder;
+  const Outcome run = run_built("lm_norms", tiny +
+                                                " --nets pre.layernorm,pre.rmsnorm,pre.none --steps 60"
+                                                " --deep_nets '' --out " +
+                                                folder / "run");
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
+  const auto losses = [&](const std::string& net) {
+    return file.read("/series/16x2/" + net + "/lr_0.003/val_loss").to_vector<double>();
+  };
+  const std::vector<double> layernorm = losses("pre.layernorm"), rmsnorm = losses("pre.rmsnorm"),
+                            none = losses("pre.none");
+  REQUIRE(layernorm.size() == 3);  // --pair_seeds
+  REQUIRE(rmsnorm.size() == 3);
+  REQUIRE(none.size() == 2);  // --seeds
+  const Json measured = Json::parse(file_text(folder / "run/summary.json"))["measured"];
+  const double unigram = measured["unigram_loss"]["median"];
+  const auto check_pair = [&](const std::string& key, const std::vector<double>& a) {
+    CAPTURE(key);
+    std::vector<double> nats, shares;
+    for (size_t i = 0; i < a.size(); ++i) {
+      nats.push_back(a[i] - rmsnorm[i]);
+      shares.push_back(nats.back() / (unigram - rmsnorm[i]));
+    }
+    CHECK(measured[key]["min"] == Approx(*std::ranges::min_element(nats)));
+    CHECK(measured[key]["max"] == Approx(*std::ranges::max_element(nats)));
+    CHECK(measured[key + ".share_of_gain"]["min"] == Approx(*std::ranges::min_element(shares)));
+    CHECK(measured[key + ".share_of_gain"]["max"] == Approx(*std::ranges::max_element(shares)));
+  };
+  check_pair("pre.layernorm_minus_rmsnorm", layernorm);
+  check_pair("pre.none_minus_rmsnorm", none);
+  CHECK(measured["pre.layernorm_minus_rmsnorm.perplexity_percent"]["max"].get<double>() ==
+        Approx(100 * std::expm1(measured["pre.layernorm_minus_rmsnorm"]["max"].get<double>())));
+}
+
+TEST_CASE("lm_norms widens a sweep until its best rate has a worse one on each side") {
+  const Json measured = summary_of(
+      " --nets pre.rmsnorm,ngpt@1e-3 --pair_nets pre.rmsnorm --steps 40"
+      " --learning_rates 1e-4,3e-4 --deep_nets ''")["measured"];
+  const double best = measured["pre.rmsnorm.best_learning_rate"]["median"];
+  CAPTURE(best);
+  CHECK(best >= 1e-3);  // in 40 steps a rate of 3e-4 hardly moves anything
+  CHECK(best < 1);
+  for (const double factor : {0.3, 1.0, 10.0 / 3}) {  // both neighbours, of 1, 3, 10, 30, …
+    const double rate = std::stod(fmt::format("{:.0e}", best * factor));
+    CHECK(measured.contains(fmt::format("pre.rmsnorm.lr_{}.val_loss", rate)));
+  }
+  // A rate of its own is the only one.
+  CHECK(measured["ngpt.best_learning_rate"]["median"] == 1e-3);
+  CHECK_FALSE(measured.contains("ngpt.lr_0.0001.val_loss"));
+}
+
+TEST_CASE("dyt_equal begins as dyt_sqrtd, layernorm_bias as layernorm, and both part in training") {
+  const Json measured = summary_of(
+      " --nets pre.dyt,pre.dyt_sqrtd,pre.dyt_equal,pre.layernorm,pre.layernorm_bias --steps 20"
+      " --pair_nets '' --deep_nets ''")["measured"];
+  const auto median = [&](const char* key) { return measured.at(key)["median"].get<double>(); };
+  // The same function, up to rounding in f32.
+  CHECK(median("pre.dyt_equal.start_loss") == Approx(median("pre.dyt_sqrtd.start_loss")).epsilon(1e-5));
+  CHECK(median("pre.layernorm_bias.start_loss") == Approx(median("pre.layernorm.start_loss")).epsilon(1e-6));
+  CHECK(std::abs(median("pre.dyt.start_loss") - median("pre.dyt_sqrtd.start_loss")) > 1e-3);
+  CHECK(std::abs(median("pre.dyt_sqrtd_minus_dyt_equal")) > 1e-5);
+  CHECK(std::abs(median("pre.layernorm_bias.val_loss") - median("pre.layernorm.val_loss")) > 1e-6);
+  // Five norms of 16 biases, in 2 blocks: two norms a block, and the last one.
+  CHECK(median("pre.layernorm_bias.parameters") - median("pre.layernorm.parameters") == 5 * 16);
 }
 
 TEST_CASE("lm_norms counts a rate that breaks a net, or teaches it nothing, as unstable and goes on") {
@@ -106,7 +190,8 @@ TEST_CASE("lm_norms refuses bad lists in one line") {
   for (const char* arguments :
        {"--quick --full", "--full --preset quick", "--nets pre.rmsnom", "--nets ngpt.rmsnorm",
         "--nets rmsnorm", "--learning_rates 1e-3,x", "--widths 64,-1", "--nets pre.dyt,pre.dyt",
-        "--nets '' --deep_nets ''", "--deep_layers 4", "--widths 64,66"}) {
+        "--nets '' --deep_nets ''", "--deep_layers 4", "--widths 64,66", "--nets pre.dyt@x",
+        "--pair_nets rmsnorm", "--deep_warmup_iters 101"}) {
     CAPTURE(arguments);
     const Outcome run = run_built("lm_norms", std::string(arguments) + " --out " + folder / "run");
     CHECK(run.code == 2);

@@ -36,7 +36,8 @@ const std::vector<Shrunk>& shrunk() {
       {"lm_norms",
        "--nets pre.none,pre.rmsnorm --widths 16 --n_layer 1 --learning_rates 3e-3 --steps 2 --deep_nets "
        "pre.rmsnorm"
-       " --deep_layers 2 --deep_learning_rates 3e-3 --deep_steps 2 --seeds 1 --eval_iters 1 --force"},
+       " --deep_layers 2 --deep_learning_rates 3e-3 --deep_steps 2 --deep_warmup_iters 1 --seeds 1 --pair_seeds 1"
+       " --eval_iters 1 --force"},
       {"reproduce", "--only blog8 --force"},
       {"report", ""},  // takes no time
   };

@@ -85,12 +85,12 @@ void plot_training(Run& run, const NormResults& results, const std::string& size
   for (const std::string& net : results.nets(size)) {
     const TrialRuns* best = results.best(size, net);
     if (best == nullptr) continue;
-    const size_t steps = best->outcomes.front().losses.size(), window = std::min<size_t>(steps, 10);
+    const auto steps = static_cast<size_t>(best->trial.steps), window = std::min<size_t>(steps, 10);
     PlotCurve curve{net, Role::measured, {}, {}, {}, {}};
     for (size_t end = window; window > 0 && end <= steps; end += window) {
       std::vector<double> means;
       for (const TrialOutcome& outcome : best->outcomes)
-        means.push_back(mean_before(outcome.losses, end, window));
+        if (outcome.losses.size() >= end) means.push_back(mean_before(outcome.losses, end, window));
       add(curve, static_cast<double>(end), spread_of(means));
     }
     plot.curves.push_back(std::move(curve));

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
+#include <span>
 
 #include "../harness/table.h"
 
@@ -22,14 +22,6 @@ std::vector<double> over_seeds(const TrialRuns& runs, const Value& value) {
   std::vector<double> values;
   for (const TrialOutcome& outcome : runs.outcomes) values.push_back(value(outcome));
   return values;
-}
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-double range_of(const std::vector<double>& values) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return *most - *least;
 }
 
 double largest_rate(const std::vector<const TrialRuns*>& rates,
@@ -56,36 +48,33 @@ void measure_stream(Run& run, const std::string& key, const TrialRuns& runs) {
   }
 }
 
-// Whether LayerNorm and RMSNorm differ by more than seeds do.
-void compare_layernorm(Run& run, const std::string& key, const std::vector<double>& layernorm,
-                       const std::vector<double>& rmsnorm) {
-  std::vector<double> percent;
-  for (const double nats : differences(layernorm, rmsnorm)) percent.push_back(100 * std::expm1(nats));
-  const std::string pair = key + "layernorm_minus_rmsnorm";
-  run.measured(pair + ".perplexity_percent", spread_of(percent));
-  if (layernorm.size() < 2) return;  // one seed says nothing about seeds
-  const double difference = mean_of(layernorm) - mean_of(rmsnorm);
-  const double range = std::max(range_of(layernorm), range_of(rmsnorm));
-  run.measured(pair + ".mean", difference);
-  run.measured(pair + ".seeds_range", range);
-  run.measured(pair + ".mean_over_seeds_range", std::abs(difference) / range);
-  run.say(
-      "{}LayerNorm minus RMSNorm: {:+.4f} nats in the mean; the seeds of one of them cover {:.4f} nats: the "
-      "difference {} what the seed does\n",
-      key, difference, range, std::abs(difference) > range ? "exceeds" : "does not exceed");
+// What the net learned from the context, beyond how frequent each token is.
+void measure_gain(Run& run, const std::string& key, const TrialRuns& runs, double unigram_loss) {
+  std::vector<double> shares;
+  for (const double gain : runs.gains(unigram_loss)) shares.push_back(gain / unigram_loss);
+  run.measured(key + ".gain", spread_of(runs.gains(unigram_loss)));
+  run.measured(key + ".gain_over_unigram", spread_of(shares));
+  run.measured(key + ".val_loss_over_unigram_loss",
+               spread_of(over_seeds(runs, [&](const TrialOutcome& o) { return o.val_loss / unigram_loss; })));
 }
 
-void measure_pair(Run& run, const NormResults& results, const std::string& size, const std::string& key,
-                  const std::string& first, const std::string& second) {
-  const TrialRuns *a = results.best(size, first), *b = results.best(size, second);
-  if (a == nullptr || b == nullptr) return;
-  run.measured(results.prefix(size) + key, spread_of(differences(a->val_losses(), b->val_losses())));
+void measure_lengths(Run& run, const std::string& key, const TrialRuns& runs) {
+  const auto errors = [&](double LengthErrors::*part) {
+    return spread_of(over_seeds(runs, [&](const TrialOutcome& o) {
+      return o.lengths ? (*o.lengths).*part : none_known;  // a run that broke off
+    }));
+  };
+  run.measured(key + ".end.length_error", errors(&LengthErrors::outputs), 0);
+  run.measured(key + ".end.weight_length_error", errors(&LengthErrors::weights), 0);
 }
 
 }  // namespace
 
 std::vector<double> TrialRuns::val_losses() const {
   return over_seeds(*this, [](const TrialOutcome& o) { return o.val_loss; });
+}
+std::vector<double> TrialRuns::gains(double unigram_loss) const {
+  return over_seeds(*this, [&](const TrialOutcome& o) { return unigram_loss - o.val_loss; });
 }
 bool TrialRuns::stable(double unigram_loss) const {
   return std::ranges::all_of(val_losses(), [&](double loss) { return loss < 0.95 * unigram_loss; });
@@ -109,11 +98,19 @@ std::vector<const TrialRuns*> NormResults::rates(const std::string& size, const 
   return found;
 }
 const TrialRuns* NormResults::best(const std::string& size, const std::string& net) const {
+  const std::vector<const TrialRuns*> compared = rates(size, net);
+  if (compared.empty()) return nullptr;
+  // The seeds that every rate has; the best rate may have more by now.
+  const size_t seeds = std::ranges::min(compared, {}, [](const TrialRuns* runs) {
+                         return runs->outcomes.size();
+                       })->outcomes.size();
   const TrialRuns* found = nullptr;
-  for (const TrialRuns* runs : rates(size, net)) {
-    const Spread losses = spread_of(runs->val_losses());
-    if (losses.nonfinite > 0) continue;
-    if (found == nullptr || losses.median < spread_of(found->val_losses()).median) found = runs;
+  double lowest = 0;
+  for (const TrialRuns* runs : compared) {
+    const std::vector<double> losses = over_seeds(*runs, [](const TrialOutcome& o) { return o.tuning_loss; });
+    const Spread spread = spread_of(std::span(losses).first(seeds));
+    if (spread.nonfinite > 0) continue;
+    if (found == nullptr || spread.median < lowest) found = runs, lowest = spread.median;
   }
   return found;
 }
@@ -139,44 +136,17 @@ void measure_nets(Run& run, const NormResults& results) {
       const TrialRuns* best = results.best(size, net);
       if (best == nullptr) continue;
       run.measured(key + ".val_loss", spread_of(best->val_losses()));
-      run.measured(key + ".val_loss_over_unigram_loss",
-                   spread_of(over_seeds(
-                       *best, [&](const TrialOutcome& o) { return o.val_loss / results.unigram_loss; })));
+      measure_gain(run, key, *best, results.unigram_loss);
       run.measured(key + ".best_learning_rate", best->trial.learning_rate);
       measure_stream(run, key, *best);
+      if (best->outcomes.front().lengths) measure_lengths(run, key, *best);
     }
-  }
-}
-
-void measure_pairs(Run& run, const NormResults& results) {
-  for (const std::string& size : results.sizes()) {
-    for (const char* placement : {"pre", "post"}) {
-      const std::string reference = fmt::format("{}.rmsnorm", placement);
-      for (const char* norm : {"none", "layernorm", "dyt", "dyt_sqrtd", "dyisru"})
-        measure_pair(run, results, size, fmt::format("{}.{}_minus_rmsnorm", placement, norm),
-                     fmt::format("{}.{}", placement, norm), reference);
-      measure_pair(run, results, size, fmt::format("{}.dyt_sqrtd_minus_dyt", placement),
-                   fmt::format("{}.dyt_sqrtd", placement), fmt::format("{}.dyt", placement));
-      const TrialRuns* layernorm = results.best(size, fmt::format("{}.layernorm", placement));
-      const TrialRuns* rmsnorm = results.best(size, reference);
-      if (layernorm != nullptr && rmsnorm != nullptr)
-        compare_layernorm(run, fmt::format("{}{}.", results.prefix(size), placement), layernorm->val_losses(),
-                          rmsnorm->val_losses());
-    }
-    measure_pair(run, results, size, "ngpt_minus_pre_rmsnorm", "ngpt", "pre.rmsnorm");
-    measure_pair(run, results, size, "rmsnorm.post_minus_pre", "post.rmsnorm", "pre.rmsnorm");
-    for (const TrialRuns* post : results.rates(size, "post.rmsnorm"))
-      for (const TrialRuns* pre : results.rates(size, "pre.rmsnorm"))
-        if (pre->trial.learning_rate == post->trial.learning_rate)
-          run.measured(
-              fmt::format("{}rmsnorm.lr_{}.post_minus_pre", results.prefix(size), pre->trial.learning_rate),
-              spread_of(differences(post->val_losses(), pre->val_losses())));
   }
 }
 
 void record_trials(Run& run, const NormResults& results, int64_t first_seed) {
-  Csv& csv = run.csv(
-      "runs.csv", {"size", "placement", "norm", "learning_rate", "steps", "seed", "start_loss", "val_loss"});
+  Csv& csv = run.csv("runs.csv", {"size", "placement", "norm", "learning_rate", "steps", "warmup", "seed",
+                                  "start_loss", "tuning_loss", "val_loss"});
   Csv& blocks = run.csv("blocks.csv", {"size", "placement", "norm", "learning_rate", "seed", "when", "block",
                                        "std", "rms", "grad_norm"});
   for (const TrialRuns& runs : results.trials) {
@@ -185,7 +155,8 @@ void record_trials(Run& run, const NormResults& results, int64_t first_seed) {
     for (size_t i = 0; i < runs.outcomes.size(); ++i) {
       const TrialOutcome& o = runs.outcomes[i];
       const int64_t seed = first_seed + static_cast<int64_t>(i);
-      csv.row({t.size, t.placement, t.norm, t.learning_rate, t.steps, seed, o.start_loss, o.val_loss});
+      csv.row({t.size, t.placement, t.norm, t.learning_rate, t.steps, t.warmup, seed, o.start_loss,
+               o.tuning_loss, o.val_loss});
       run.record(name + "/val_loss", o.val_loss);
       for (const auto& [when, stream] : {std::pair{"start", &o.start}, {"end", &o.end}}) {
         run.record(fmt::format("{}/std_{}", name, when), stream->std);
@@ -195,29 +166,21 @@ void record_trials(Run& run, const NormResults& results, int64_t first_seed) {
                       static_cast<int64_t>(b), stream->std[b], stream->rms[b], stream->gradient_norm[b]});
       }
     }
-    run.timing()["tokens_per_second"][name] =
-        to_json(spread_of(over_seeds(runs, [](const TrialOutcome& o) { return o.tokens_per_second; })));
-    run.timing()["tensors_peak_mib"][name] =
-        to_json(spread_of(over_seeds(runs, [](const TrialOutcome& o) { return o.peak_mib; })));
   }
 }
 
 void print_trials(Run& run, const NormResults& results) {
-  Table table({"size", "net", "parameters", "learning rate", "val loss", "stable", "std of last block",
-               "|gradient| first/last", "tokens/s", "MiB"});
+  Table table({"size", "net", "parameters", "learning rate", "seeds", "val loss", "stable",
+               "std of last block", "|gradient| first/last"});
   for (const TrialRuns& runs : results.trials) {
     const auto median = [&](const auto& value) { return figure(spread_of(over_seeds(runs, value)).median); };
-    table.row(
-        {runs.trial.size, runs.trial.net(), fmt::format("{}", runs.outcomes.front().parameters),
-         fmt::format("{}", runs.trial.learning_rate), shown(spread_of(runs.val_losses())),
-         runs.stable(results.unigram_loss) ? "yes" : "no",
-         median([](const TrialOutcome& o) { return o.end.std.back(); }), median([](const TrialOutcome& o) {
-           return o.end.gradient_norm.front() / o.end.gradient_norm.back();
-         }),
-         fmt::format(
-             "{:.0f}",
-             spread_of(over_seeds(runs, [](const TrialOutcome& o) { return o.tokens_per_second; })).median),
-         median([](const TrialOutcome& o) { return o.peak_mib; })});
+    table.row({runs.trial.size, runs.trial.net(), fmt::format("{}", runs.outcomes.front().parameters),
+               fmt::format("{}", runs.trial.learning_rate), fmt::format("{}", runs.outcomes.size()),
+               shown(spread_of(runs.val_losses())), runs.stable(results.unigram_loss) ? "yes" : "no",
+               median([](const TrialOutcome& o) { return o.end.std.back(); }),
+               median([](const TrialOutcome& o) {
+                 return o.end.gradient_norm.front() / o.end.gradient_norm.back();
+               })});
   }
   run.say("\n{}\nLoss of the letters' frequencies alone: {:.4f}\n\n", table.text(), results.unigram_loss);
 }

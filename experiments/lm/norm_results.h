@@ -1,4 +1,5 @@
-// What the norm comparison says of its trials: figures by net and by pair of nets, tables, series.
+// The trials of the norm comparison: what is measured of each net, the table, the series. Pairs of nets:
+// norm_pairs.h.
 #pragma once
 
 #include <string>
@@ -15,12 +16,15 @@ struct TrialRuns {
   std::vector<TrialOutcome> outcomes;
 
   std::vector<double> val_losses() const;
+  // The loss of the letters' frequencies minus the validation loss, in nats.
+  std::vector<double> gains(double unigram_loss) const;
   // Whether every seed ends at 0.95 of the loss of the letters' frequencies or less: a net whose blocks died
   // still learns those, which is far below the loss that it began with.
   bool stable(double unigram_loss) const;
 };
 
-// All trials. Keys begin with the size and a dot, for all sizes but the first.
+// All trials. At the best rate a net may have more seeds than at others. Keys begin with the size and a dot,
+// for all sizes but the first.
 struct NormResults {
   std::vector<TrialRuns> trials;
   double unigram_loss;
@@ -28,18 +32,15 @@ struct NormResults {
   std::vector<std::string> sizes() const;
   std::vector<std::string> nets(const std::string& size) const;
   std::vector<const TrialRuns*> rates(const std::string& size, const std::string& net) const;
-  // At the learning rate with the lowest median among those at which all losses are finite; null where there
-  // is no such net or rate.
+  // At the learning rate with the lowest median tuning loss among those at which all of them are finite; null
+  // where there is no such net or rate.
   const TrialRuns* best(const std::string& size, const std::string& net) const;
   std::string prefix(const std::string& size) const;
 };
 
-// Losses, learning rates and streams of every net.
+// Losses, gains, learning rates and streams of every net.
 void measure_nets(Run& run, const NormResults& results);
-// val loss of one net minus another's, seed by seed, each at its best learning rate; LayerNorm's against
-// RMSNorm's beside the range that the seeds of one net cover.
-void measure_pairs(Run& run, const NormResults& results);
-// runs.csv, the series of run.h5, speed and memory.
+// runs.csv, blocks.csv, the series of run.h5.
 void record_trials(Run& run, const NormResults& results, int64_t first_seed);
 void print_trials(Run& run, const NormResults& results);
 

@@ -1,10 +1,9 @@
 #include "trial.h"
 
-#include <chrono>
+#include <cmath>
 #include <limits>
 #include <optional>
 
-#include "../../core/memory.h"
 #include "../../nn/model.h"
 #include "../../nn/ngpt.h"
 #include "../../nn/observe.h"
@@ -44,6 +43,7 @@ std::unique_ptr<Module> model_of(const LanguageModelConfig& config, const Trial&
 
 LmConfig training_of(const TinyConfig& config, const Trial& trial) {
   LmConfig training = config.training(trial.width, trial.layers, trial.steps, trial.learning_rate);
+  training.warmup_iters = trial.warmup;
   if (trial.placement == "ngpt") {
     training.weight_decay = 0;  // its weights are normalized instead
   } else {
@@ -56,26 +56,27 @@ LmConfig training_of(const TinyConfig& config, const Trial& trial) {
 
 TrialOutcome train_trial(const TinyConfig& config, const TinyText& text, const Trial& trial, int64_t seed) {
   const LmConfig training = training_of(config, trial);
-  const Rng rng(static_cast<uint64_t>(seed)), judge = Rng(0).split("validation");
+  const Rng rng(static_cast<uint64_t>(seed));
   const std::unique_ptr<Module> made =
       model_of(config.model(training, text.vocab_size()), trial, rng.split("model"));
   Module& model = *made;
   AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
   const Schedule schedule = schedule_of(training);
-  const auto judged = [&] {
-    return mean_loss(model, text.validation, config.eval_iters, config.batch_size, judge);
+  const auto loss_on = [&](const TokenDataset& data, const char* stream) {
+    const double loss = mean_loss(model, data, config.eval_iters, config.batch_size, Rng(0).split(stream));
+    return std::isfinite(loss) ? loss : std::numeric_limits<double>::infinity();
   };
 
+  constexpr double unknown_loss = std::numeric_limits<double>::infinity();
   TrialOutcome outcome{.parameters = parameter_count(model),
-                       .start_loss = judged(),
-                       .val_loss = std::numeric_limits<double>::infinity(),
+                       .start_loss = loss_on(text.validation, "validation"),
+                       .tuning_loss = unknown_loss,
+                       .val_loss = unknown_loss,
                        .losses = {},
                        .start = {},
                        .end = unknown_stream(trial.layers),
-                       .tokens_per_second = 0,
-                       .peak_mib = 0};
-  memory::reset_peak();
-  const auto start = std::chrono::steady_clock::now();
+                       .lengths = {}};
+  auto* const ngpt = dynamic_cast<NGPT*>(&model);
   int64_t step = 0;
   for (; step < trial.steps; ++step) {
     Probe probe;
@@ -84,21 +85,18 @@ TrialOutcome train_trial(const TinyConfig& config, const TinyText& text, const T
     const Batch batch = text.train.random_batch(config.batch_size, rng.split("batch").split(step));
     const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
     if (step == 0) outcome.start = stream_of(probe);
-    if (!gradients.finite()) break;
+    if (!gradients.finite()) return outcome;
     outcome.losses.push_back(gradients.loss);
     if (step + 1 == trial.steps) outcome.end = stream_of(probe);
     optimizer.set_lr(schedule(step));
     optimizer.step(clipping(gradients.norm, training));
-    if (auto* ngpt = dynamic_cast<NGPT*>(&model)) normalize_weights(*ngpt);
+    if (ngpt != nullptr) normalize_weights(*ngpt);
   }
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-  outcome.tokens_per_second =
-      static_cast<double>(step * config.batch_size * config.block_size) / passed.count();
-  outcome.peak_mib = static_cast<double>(memory::stats().peak_bytes) / (1 << 20);
-  if (step == trial.steps) {
-    const double loss = judged();
-    if (std::isfinite(loss)) outcome.val_loss = loss;
-  }
+  outcome.tuning_loss = loss_on(text.tuning, "tuning");
+  outcome.val_loss = loss_on(text.validation, "validation");
+  if (ngpt != nullptr)
+    outcome.lengths =
+        length_errors(*ngpt, text.validation.random_batch(config.batch_size, Rng(0).split("lengths")).x);
   return outcome;
 }
 

@@ -1,17 +1,19 @@
 // Trial: one model of the norm comparison, trained from one seed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tiny.h"
+#include "unit_lengths.h"
 
 namespace isobar {
 
 struct Trial {
-  std::string size;             // "64x4": width × blocks
+  std::string size;             // "64x4": width × blocks; "64x16.warmup_30" with its own warm-up
   std::string placement, norm;  // as LmConfig has them; or placement "ngpt" and no norm
-  int64_t width, layers, steps;
+  int64_t width, layers, steps, warmup;
   double learning_rate;
 
   // "pre.rmsnorm", "ngpt".
@@ -26,14 +28,16 @@ struct Stream {
 struct TrialOutcome {
   int64_t parameters;
   double start_loss;           // over the validation batches, as val_loss
-  double val_loss;             // infinite where a loss or gradient was
+  double tuning_loss;          // over the tuning batches, by which rates are chosen
+  double val_loss;             // both are infinite where a loss or gradient was
   std::vector<double> losses;  // of each step's batch, up to where the run broke off
   Stream start, end;           // at the first step and the last; NaN at the end where the run broke off
-  double tokens_per_second, peak_mib;  // of this machine; memory of tensors alone
+  std::optional<LengthErrors> lengths;  // of an nGPT that was trained to the end
 };
 
 // The settings of its training. Throws Error for those that make no sense.
 LmConfig training_of(const TinyConfig& config, const Trial& trial);
+// The same bits on any number of threads, whatever else runs.
 TrialOutcome train_trial(const TinyConfig& config, const TinyText& text, const Trial& trial, int64_t seed);
 
 }  // namespace isobar

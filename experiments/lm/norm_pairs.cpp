@@ -1,0 +1,88 @@
+#include "norm_pairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "../harness/table.h"
+
+namespace isobar {
+namespace {
+
+// Without the seeds that only one of them has: the first seed of all is the same.
+std::vector<double> paired(std::vector<double> a, std::vector<double> b, double (*combine)(double, double)) {
+  const size_t pairs = std::min(a.size(), b.size());
+  std::vector<double> result(pairs);
+  std::transform(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(pairs), b.begin(), result.begin(),
+                 combine);
+  return result;
+}
+double minus(double a, double b) { return a - b; }
+double over(double a, double b) { return a / b; }
+
+// "LayerNorm minus RMSNorm (64x4, pre): +0.0041 nats in the mean of 8 seeds, sd 0.0061".
+void say_difference(Run& run, const std::string& pair, const std::vector<double>& nats) {
+  if (nats.size() < 2) return;  // one seed says nothing about seeds
+  const auto n = static_cast<double>(nats.size());
+  const double mean = std::accumulate(nats.begin(), nats.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : nats) squares += (value - mean) * (value - mean);
+  run.say("{}: {:+.4f} nats in the mean of {} seeds, sd {:.4f}\n", pair, mean, nats.size(),
+          std::sqrt(squares / (n - 1)));
+}
+
+// One size of the comparison.
+struct Pairs {
+  Run& run;
+  const NormResults& results;
+  const std::string& size;
+
+  void measure(const std::string& name, const std::string& first, const std::string& second) const {
+    const TrialRuns *a = results.best(size, first), *b = results.best(size, second);
+    if (a == nullptr || b == nullptr) return;
+    const std::vector<double> nats = paired(a->val_losses(), b->val_losses(), minus);
+    const std::string key = results.prefix(size) + name;
+    run.measured(key, spread_of(nats));
+    if (const TrialRuns* reference = results.best(size, "pre.rmsnorm"))
+      run.measured(key + ".share_of_gain",
+                   spread_of(paired(nats, reference->gains(results.unigram_loss), over)));
+    if (!name.ends_with(".layernorm_minus_rmsnorm")) return;
+    std::vector<double> percent;
+    for (const double difference : nats) percent.push_back(100 * std::expm1(difference));
+    run.measured(key + ".perplexity_percent", spread_of(percent));
+    say_difference(run, key, nats);
+  }
+
+  void measure_placement() const {
+    measure("rmsnorm.post_minus_pre", "post.rmsnorm", "pre.rmsnorm");
+    for (const TrialRuns* post : results.rates(size, "post.rmsnorm"))
+      for (const TrialRuns* pre : results.rates(size, "pre.rmsnorm")) {
+        if (pre->trial.learning_rate != post->trial.learning_rate) continue;
+        const std::string key =
+            fmt::format("{}rmsnorm.lr_{}", results.prefix(size), pre->trial.learning_rate);
+        run.measured(key + ".post_minus_pre",
+                     spread_of(paired(post->val_losses(), pre->val_losses(), minus)));
+        run.measured(key + ".post_share_of_pre", spread_of(paired(post->gains(results.unigram_loss),
+                                                                  pre->gains(results.unigram_loss), over)));
+      }
+  }
+};
+
+}  // namespace
+
+void measure_pairs(Run& run, const NormResults& results) {
+  for (const std::string& size : results.sizes()) {
+    const Pairs pairs{run, results, size};
+    for (const std::string placement : {"pre.", "post."}) {
+      for (const char* norm :
+           {"none", "layernorm", "layernorm_bias", "dyt", "dyt_sqrtd", "dyt_equal", "dyisru"})
+        pairs.measure(placement + norm + "_minus_rmsnorm", placement + norm, placement + "rmsnorm");
+      for (const char* norm : {"dyt", "dyt_equal"})
+        pairs.measure(placement + "dyt_sqrtd_minus_" + norm, placement + "dyt_sqrtd", placement + norm);
+    }
+    pairs.measure("ngpt_minus_pre_rmsnorm", "ngpt", "pre.rmsnorm");
+    pairs.measure_placement();
+  }
+}
+
+}  // namespace isobar

@@ -1,0 +1,79 @@
+#include "norm_training.h"
+
+#include <algorithm>
+
+#include "../harness/each.h"
+#include "rate_grid.h"
+
+namespace isobar {
+namespace {
+
+struct Job {
+  size_t trial;
+  int64_t seed, cost;  // cost: blocks times steps
+};
+
+std::vector<double> rates_of(const std::vector<const TrialRuns*>& trials) {
+  std::vector<double> rates;
+  for (const TrialRuns* runs : trials) rates.push_back(runs->trial.learning_rate);
+  return rates;
+}
+
+// After the rates that it is greater than, or before all.
+void add_rate(NormResults& results, const Trial& like, double rate) {
+  const auto same_net = [&](const TrialRuns& runs) {
+    return runs.trial.size == like.size && runs.trial.net() == like.net();
+  };
+  auto place = std::ranges::find_if(results.trials, same_net);
+  while (place != results.trials.end() && same_net(*place) && place->trial.learning_rate < rate) ++place;
+  Trial trial = like;
+  trial.learning_rate = rate;
+  results.trials.insert(place, {.trial = trial, .outcomes = {}});
+}
+
+}  // namespace
+
+void train_trials(Run& run, const TinyConfig& config, const TinyText& text, NormResults& results,
+                  const std::function<int64_t(const TrialRuns&)>& seeds_of) {
+  std::vector<Job> jobs;
+  int64_t steps = 0;
+  for (size_t i = 0; i < results.trials.size(); ++i) {
+    const TrialRuns& runs = results.trials[i];
+    for (auto done = static_cast<int64_t>(runs.outcomes.size()); done < seeds_of(runs); ++done) {
+      jobs.push_back({i, run.seed() + done, runs.trial.layers * runs.trial.steps});
+      steps += runs.trial.steps;
+    }
+  }
+  // The longest first, so that threads end together; seeds of a trial stay in order.
+  std::ranges::stable_sort(jobs, std::ranges::greater(), &Job::cost);
+  Progress progress = run.progress(steps, "steps");
+  const auto train = [&](int64_t i) {
+    const Job& job = jobs[static_cast<size_t>(i)];
+    const Trial& trial = results.trials[job.trial].trial;
+    TrialOutcome outcome = train_trial(config, text, trial, job.seed);
+    progress.advance(trial.steps,
+                     fmt::format("{} {}, val loss {:.3f}", trial.size, trial.net(), outcome.val_loss));
+    return outcome;
+  };
+  const std::vector<TrialOutcome> outcomes = each(static_cast<int64_t>(jobs.size()), train);
+  for (size_t i = 0; i < jobs.size(); ++i) results.trials[jobs[i].trial].outcomes.push_back(outcomes[i]);
+}
+
+bool add_rates_beyond_edges(NormResults& results) {
+  bool added = false;
+  for (const std::string& size : results.sizes())
+    for (const std::string& net : results.nets(size)) {
+      const std::vector<const TrialRuns*> trials = results.rates(size, net);
+      const std::vector<double> rates = rates_of(trials);
+      const TrialRuns* best = results.best(size, net);
+      const double from = best != nullptr ? best->trial.learning_rate : std::ranges::min(rates);
+      const Trial like = trials.front()->trial;  // a copy: add_rate moves the trials
+      if (const std::optional<double> rate = rate_beyond(rates, from)) {
+        add_rate(results, like, *rate);
+        added = true;
+      }
+    }
+  return added;
+}
+
+}  // namespace isobar

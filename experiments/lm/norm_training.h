@@ -1,0 +1,21 @@
+// How the trials of the norm comparison are trained: side by side, and over more learning rates where the best
+// one is the least or the greatest of those tried.
+#pragma once
+
+#include <functional>
+
+#include "norm_results.h"
+
+namespace isobar {
+
+// Trains each trial from run.seed(), run.seed() + 1, … until it has as many outcomes as `seeds_of` wants; those
+// that it has stay.
+void train_trials(Run& run, const TinyConfig& config, const TinyText& text, NormResults& results,
+                  const std::function<int64_t(const TrialRuns&)>& seeds_of);
+
+// Adds, beside the others of its net, a trial at the next learning rate (rate_beyond) for every net with
+// several rates whose best one is at the edge of them; where every rate diverged, at the next lower one. Train
+// the trials, and call it again until it adds none. Returns whether it added one.
+bool add_rates_beyond_edges(NormResults& results);
+
+}  // namespace isobar
