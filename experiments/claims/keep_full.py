@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""Prints full.json: the verdicts of a finished `reproduce --full`, with the day, for those that later runs leave open.
+
+    experiments/claims/keep_full.py runs/reproduce >experiments/claims/full.json
+"""
+import datetime
+import json
+import os
+import sys
+
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
+path = os.path.join(sys.argv[1], "summary.json")
+with open(path, encoding="utf-8") as file:
+    summary = json.load(file)
+if summary.get("scale") != "full":
+    sys.exit(f"{path}: not a run of reproduce --full")
+undone = [run["name"] for run in summary["runs"] if not run["done"]]
+if undone:
+    sys.exit(f"{path}: these runs were not made: {', '.join(undone)}")
+day = datetime.date.fromtimestamp(os.path.getmtime(path)).isoformat()
+fields = ("verdict", "reason", "reason_zh")
+claims = {claim["id"]: {field: claim[field] for field in fields} for claim in summary["claims"]}
+cpu = summary["environment"].get("cpu", "")
+json.dump({"date": day, "cpu": cpu, "claims": claims}, sys.stdout, ensure_ascii=False, indent=1)
+print()
