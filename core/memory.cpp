@@ -101,15 +101,29 @@ void*& link_of(void* block, int c) {
 
 constexpr size_t cache_limit = size_t{16} << 30;
 
+// Freed blocks are kept in several lists per class, one for each thread that runs (or for some of them, where
+// there are more threads). A thread gets back the blocks that it freed, which are in the caches of its core:
+// two trainings side by side are a seventh slower where they exchange their blocks all the time.
+constexpr int list_count = 16;
+
+int own_list() {
+  static std::atomic<unsigned> threads{0};
+  static thread_local const int own = static_cast<int>(threads++ % list_count);
+  return own;
+}
+
 // The freed blocks and the statistics. System calls are made without the lock.
 class Cache {
  public:
-  // A kept block of class c, or null.
+  // A kept block of class c, of this thread's list if it has one, else of any; or null.
   void* take(int c) {
+    const int own = own_list();
     std::lock_guard lock(mutex_);
-    void* const block = free_[c];
+    void** list = &free_[own][c];
+    for (int other = 0; *list == nullptr && other < list_count; ++other) list = &free_[other][c];
+    void* const block = *list;
     if (block == nullptr) return nullptr;
-    free_[c] = link_of(block, c);
+    *list = link_of(block, c);
     stats_.cached_bytes -= class_bytes(c);
     count_in_use(class_bytes(c));
     return block;
@@ -132,28 +146,30 @@ class Cache {
   // Keeps a block of class c. Returns false where the limit is reached.
   bool keep(void* block, int c) {
     const size_t size = class_bytes(c);
+    void*& list = free_[own_list()][c];
     std::lock_guard lock(mutex_);
     stats_.bytes_in_use -= size;
     if (stats_.cached_bytes + size > cache_limit) return false;
     poison(block, size);
     unpoison(&link_of(block, c), sizeof(void*));
-    link_of(block, c) = std::exchange(free_[c], block);
+    link_of(block, c) = std::exchange(list, block);
     stats_.cached_bytes += size;
     return true;
   }
   void trim() {
-    void* kept[class_count] = {};
+    void* kept[list_count][class_count] = {};
     {
       std::lock_guard lock(mutex_);
       std::swap(kept, free_);
       stats_.cached_bytes = 0;
     }
-    for (int c = 0; c < class_count; ++c)
-      while (kept[c] != nullptr) {
-        void* const block = std::exchange(kept[c], link_of(kept[c], c));
-        unpoison(block, class_bytes(c));
-        free_system_block(block, class_bytes(c));
-      }
+    for (auto& lists : kept)
+      for (int c = 0; c < class_count; ++c)
+        while (lists[c] != nullptr) {
+          void* const block = std::exchange(lists[c], link_of(lists[c], c));
+          unpoison(block, class_bytes(c));
+          free_system_block(block, class_bytes(c));
+        }
   }
   Stats stats() {
     std::lock_guard lock(mutex_);
@@ -171,7 +187,7 @@ class Cache {
   }
 
   SpinLock mutex_;
-  void* free_[class_count] = {};
+  void* free_[list_count][class_count] = {};
   Stats stats_{};
 };
 
