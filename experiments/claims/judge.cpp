@@ -14,7 +14,8 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 Finding find(const Part& part, const Runs& runs, int64_t parts) {
-  Finding finding{.part = &part, .seeds = {}, .reading = {}, .corpus = "", .theory = nan, .not_run = ""};
+  Finding finding{
+      .part = &part, .seeds = {}, .reading = {}, .needed = 0, .corpus = "", .theory = nan, .not_run = ""};
   const auto run = runs.summaries.find(part.run);
   const Json measured = run == runs.summaries.end() ? Json() : run->second.value("measured", Json::object());
   if (!measured.contains(part.key)) {
@@ -30,6 +31,8 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
   finding.theory = number_from(measured[part.key].value("theory", Json()));
   finding.corpus = run->second.value("corpus", "");
   finding.reading = read(part.predicate, finding.seeds, parts, busy);
+  if (finding.reading.standing == Standing::too_few_seeds)
+    finding.needed = seeds_needed(part.predicate, finding.seeds, parts);
   return finding;
 }
 
@@ -53,7 +56,7 @@ std::string reason_of(const Finding& f, Language language) {
   if (f.reading.standing == Standing::too_few_seeds) outcome = words.too_few;
   if (f.reading.standing == Standing::busy) outcome = words.busy;
   std::string wanted = text_of(f.part->predicate, language);
-  if (f.reading.needed > 0) wanted += fmt::format(fmt::runtime(words.needed), f.reading.needed);
+  if (f.needed > 0) wanted += fmt::format(fmt::runtime(words.needed), f.needed);
   const std::string& says =
       language == Language::en || f.part->says_zh.empty() ? f.part->says : f.part->says_zh;
   return fmt::format("{}: {}, {} ({} {})", says, outcome, measured_text(f, language), words.wanted, wanted);
@@ -154,7 +157,7 @@ Json to_json(const Finding& f) {
           {"why", part.why},
           {"why_zh", part.why_zh},
           {"outcome", made ? word_of(f.reading.standing) : ""},
-          {"seeds_needed", f.reading.needed},
+          {"seeds_needed", f.needed},
           {"not_run", f.not_run}};
 }
 

@@ -21,6 +21,7 @@ struct Finding {
   const Part* part;
   Spread seeds;
   Reading reading;
+  int64_t needed;       // seeds that would settle what too few left open; 0: unknown, or settled
   std::string corpus;   // of the run; empty where it has none
   double theory;        // NaN: none
   std::string not_run;  // why there is no value; empty: there is one

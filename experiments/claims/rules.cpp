@@ -16,24 +16,14 @@ Reading read_every_seed(const Predicate& predicate, const Spread& seeds) {
   const Range wanted{predicate.low, predicate.high};
   const double most = seeds.nonfinite > 0 ? infinity : seeds.max;
   const bool holds = wanted.contains(std::isnan(seeds.min) ? infinity : seeds.min) && wanted.contains(most);
-  return {holds ? Standing::holds : Standing::fails, {seeds.min, most}, seeds.n, 0};
-}
-
-// Seeds that would bring the nearer bound outside the interval of the mean.
-int64_t seeds_wanted(const Predicate& predicate, const SampleMoments& moments, double error) {
-  double distance = infinity;
-  for (const double bound : {predicate.low, predicate.high}) {
-    const double at = predicate.log && bound > 0 ? std::log(bound) : bound;
-    if (std::isfinite(bound)) distance = std::min(distance, std::abs(moments.mean - at));
-  }
-  return seeds_for_mean(moments.sd, distance, error);
+  return {holds ? Standing::holds : Standing::fails, {seeds.min, most}, seeds.n};
 }
 
 Reading read_mean(const Predicate& predicate, const Spread& seeds, double error) {
   const Range interval = mean_interval(seeds, error, predicate.log);
   const bool below = interval.high<predicate.low, above = interval.low> predicate.high;
   const bool inside = interval.low >= predicate.low && interval.high <= predicate.high;
-  Reading reading{Standing::too_few_seeds, interval, seeds.n, 0};
+  Reading reading{Standing::too_few_seeds, interval, seeds.n};
   if (seeds.nonfinite > 0)  // their mean is infinite; those that are finite can still pass a lower bound
     reading.standing =
         predicate.high == infinity && (seeds.n == 0 || inside) ? Standing::holds : Standing::fails;
@@ -41,20 +31,16 @@ Reading read_mean(const Predicate& predicate, const Spread& seeds, double error)
     reading.standing = Standing::fails;
   else if (inside)
     reading.standing = Standing::holds;
-  else
-    reading.needed = seeds_wanted(predicate, seeds.moments(predicate.log), error);
   return reading;
 }
 
 Reading read_one_more_seed(const Predicate& predicate, const Spread& seeds, double error) {
   const Range interval = prediction_interval(seeds, error, predicate.log);
-  const int64_t needed = seeds_for_prediction(error);
-  Reading reading{Standing::holds, interval, seeds.n, 0};
+  Reading reading{Standing::holds, interval, seeds.n};
   if (seeds.n > 1 && !interval.contains(predicate.low)) {
     reading.standing = Standing::fails;
-  } else if (seeds.n < needed || seeds.nonfinite > 0) {
+  } else if (seeds.nonfinite > 0 || seeds.n < seeds_for_prediction(error)) {
     reading.standing = Standing::too_few_seeds;
-    reading.needed = seeds.nonfinite > 0 ? 0 : needed;
   }
   return reading;
 }
@@ -68,6 +54,7 @@ std::vector<double> extreme_values(const Predicate& predicate) {
       values.push_back(bound);
       for (const double away : {-infinity, infinity}) values.push_back(std::nextafter(bound, away));
     }
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
   return values;
 }
 
@@ -100,6 +87,19 @@ Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, boo
   if (predicate.rule == Rule::time && (busy || reading.standing == Standing::too_few_seeds))
     reading.standing = Standing::busy;
   return reading;
+}
+
+int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts) {
+  const double error = error_rate / static_cast<double>(parts);
+  if (seeds.nonfinite > 0) return 0;
+  if (predicate.rule == Rule::one_more_seed) return seeds_for_prediction(error);
+  const SampleMoments& moments = seeds.moments(predicate.log);
+  double distance = infinity;  // of the nearer bound
+  for (const double bound : {predicate.low, predicate.high}) {
+    if (!std::isfinite(bound) || (predicate.log && bound <= 0)) continue;
+    distance = std::min(distance, std::abs(moments.mean - (predicate.log ? std::log(bound) : bound)));
+  }
+  return seeds_for_mean(moments.sd, distance, error);
 }
 
 std::string exact_figure(double value) {

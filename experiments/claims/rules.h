@@ -40,11 +40,13 @@ struct Reading {
   Standing standing;
   Range interval;  // of the mean, or of one more seed; the range of the values for every_seed
   int64_t n;       // finite values
-  int64_t needed;  // seeds that would settle it; 0: unknown, or it is settled
 };
 
 // `parts` of the claim share its error rate. A seed without a finite value counts as beyond every finite bound, above.
 Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, bool busy = false);
+
+// How many seeds would settle what too few left open, if mean and deviation stay as they are; 0 where it is not known.
+int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts);
 
 // In words: "every seed at most 1e-12", "mean 0.9 to 1.1", "0.8932 as one more seed".
 std::string text_of(const Predicate& predicate, Language language = Language::en);

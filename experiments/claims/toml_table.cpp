@@ -38,7 +38,11 @@ const toml::node* TomlTable::find(const char* field) {
 const toml::node& TomlTable::need(const char* field) {
   const toml::node* node = find(field);
   if (node != nullptr) return *node;
-  finish();  // a misspelt name explains a missing one
+  for (const auto& [name, other] : table_) {  // a misspelt name explains a missing one
+    const std::string key(name.str()), hint = did_you_mean(key, std::vector<std::string>{field});
+    if (!hint.empty() && std::find(asked_.begin(), asked_.end(), key) == asked_.end())
+      refuse(static_cast<int>(name.source().begin.line), fmt::format("has no field '{}'{}", key, hint));
+  }
   refuse(line(), fmt::format("has no {}; add it", field));
 }
 
