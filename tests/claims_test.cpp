@@ -115,9 +115,13 @@ TEST_CASE("every predicate is borne out by one measurement and contradicted by a
 TEST_CASE("a claim about a text is judged by whether the words are in the quotation") {
   Claim claim;
   claim.kind = Kind::source;
-  claim.passages = {{.quote = "we use LayerNorm", .bears_out = "RMSNorm", .reading = "it does not"}};
+  Passage passage;
+  passage.quote = "we use LayerNorm";
+  passage.bears_out = "RMSNorm";
+  claim.passages = {passage};
   CHECK(judge(claim, {}).verdict == "false by its source");
-  claim.passages.push_back({.quote = "we use RMSNorm", .bears_out = "RMSNorm", .reading = "it does"});
+  passage.quote = "we use RMSNorm";
+  claim.passages.push_back(passage);
   CHECK(judge(claim, {}).verdict == "partly by its source");
   claim.one_statement = true;
   CHECK(judge(claim, {}).verdict == "false by its source");
@@ -130,8 +134,13 @@ TEST_CASE("a claim about a text is judged by whether the words are in the quotat
 
 TEST_CASE("a busy machine and too few seeds leave a claim open, unless other parts settle it") {
   Claim claim;
-  claim.parts = {{.says = "time", .run = "r", .key = "t", .predicate = {Rule::time, 2, infinity, false}},
-                 {.says = "mean", .run = "r", .key = "m", .predicate = {Rule::mean, 0, infinity, false}}};
+  Part time, mean;
+  time.run = mean.run = "r";
+  time.key = "t";
+  time.predicate = {Rule::time, 2, infinity, false};
+  mean.key = "m";
+  mean.predicate = {Rule::mean, 0, infinity, false};
+  claim.parts = {time, mean};
   Runs runs;
   Json& measured = runs.summaries["r"]["measured"];
   measured["t"] = same_for_all_seeds(3);
