@@ -41,7 +41,8 @@ const std::vector<Shrunk>& shrunk() {
        " --deep_layers 2 --deep_learning_rates 3e-3 --deep_steps 2 --deep_warmup_iters 1 --seeds 1 --pair_seeds 1"
        " --eval_iters 1 --force"},
       {"reproduce", "--only blog8 --force"},
-      {"report", ""},  // takes no time
+      {"isobar", "--force"},  // of mine.toml, the example of claims/README.md
+      {"report", ""},         // takes no time
   };
   return all;
 }
@@ -64,6 +65,16 @@ std::vector<Command> commands_of(const std::string& readme) {
 }
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+const char* const claims_readme = "experiments/claims/README.md";
+
+// The example file that a README shows.
+std::string toml_of(const std::string& readme) {
+  const std::string text = file_text(ISOBAR_SOURCE_DIR "/" + readme), begin = "```toml\n";
+  const size_t at = text.find(begin);
+  REQUIRE(at != std::string::npos);
+  return text.substr(at + begin.size(), text.find("```", at + begin.size()) - at - begin.size());
+}
 
 // As it stands, or made small.
 std::string small_arguments(const Command& command) {
@@ -90,12 +101,13 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
   for (int i = 0; i < 400; ++i) text += "the rain in Spain, " + std::to_string(i % 13) + " times\n";
   for (const char* name : {"my.txt", "corpus.txt"}) folder.write(name, text);
   folder.write("experiments/figures/here", "");
+  folder.write("mine.toml", toml_of(claims_readme));
   write_stripes(folder);
   REQUIRE(run_built("prepare", "my.txt -o tokens.h5", folder.path()).code == 0);
   REQUIRE(run_built("tokenize", "train --vocab_size 280 my.txt -o bpe.json", folder.path()).code == 0);
 
   const Words elsewhere = {"tokenize", "prepare", "sample", "evaluate", "export", "import", "watch"};
-  const Words readmes = {"README.md", "experiments/README.md", "data/README.md"};
+  const Words readmes = {"README.md", "experiments/README.md", "data/README.md", claims_readme};
   size_t count = 0;
   for (const std::string& readme : readmes)
     for (const Command& command : commands_of(readme)) {
@@ -105,8 +117,11 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
         const Shrunk& study = shrunk().front();
         for (const char* run : {"runs/a", "runs/b", "runs/reproduce/blog8_rmsnorm"})
           REQUIRE(run_built(study.program, study.words + " --out " + run, folder.path()).code <= 1);
-        for (const char* name : {"depth_trainability", "norm_jacobian", "logit_growth"}) {
-          const std::string arguments = small_arguments({name, " --out runs/reproduce/" + std::string(name)});
+        const std::pair<const char*, std::string> made[] = {{"depth_trainability", "depth_trainability"},
+                                                            {"norm_jacobian", "norm_jacobian"},
+                                                            {"logit_growth", "logits_shakespeare"}};
+        for (const auto& [name, run] : made) {
+          const std::string arguments = small_arguments({name, " --out runs/reproduce/" + run});
           REQUIRE(run_built(name, arguments, folder.path()).code <= 1);
         }
       }
