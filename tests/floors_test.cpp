@@ -31,7 +31,8 @@ const std::map<std::string, Room>& rooms() {
       {"data", {{"data", "core"}, {"hdf5.h", "zlib.h", "nlohmann/", "utf8proc.h", "xxhash.h"}}},
       {"nn", {{"nn", "autograd", "core"}, {}}},
       {"experiments",
-       {{"experiments", "nn", "autograd", "optim", "data", "core"}, {"CLI/", "nlohmann/", "spdlog/", "toml++/"}}}};
+       {{"experiments", "nn", "autograd", "optim", "data", "core"},
+        {"CLI/", "nlohmann/", "spdlog/", "toml++/"}}}};
   return all;
 }
 

@@ -15,9 +15,8 @@ Corpus synthetic() {
   MarkovSource language;
   const std::string letters =
       MarkovSource::letters(language.generate(synthetic_length, Rng(0).split("corpus")));
-  return {.text = TextCorpus::from_text(letters, "char"),
-          .source = "synthetic",
-          .language = std::move(language)};
+  return {
+      .text = TextCorpus::from_text(letters, "char"), .source = "synthetic", .language = std::move(language)};
 }
 
 }  // namespace

@@ -3,7 +3,7 @@ const words = {
   en: {
     lead: "What holds of what is written about normalization: every claim is a program.",
     claims: "Claims", plots: "Measurements", runs: "Runs",
-    id: "Id", source: "Source", claim: "Claim as printed", verdict: "Verdict",
+    id: "Id", source: "Source", claim: "Claim", verdict: "Verdict",
     search: "search claims", shown: (n, all) => `${n} of ${all} claims`,
     read: (date) => `read on ${date}`, full: (date) => `full run of ${date}`,
     needed: (n) => `about ${n} seeds would settle it`, implied: "Nowhere printed", no_source: "No source found",
@@ -15,7 +15,7 @@ const words = {
   zh: {
     lead: "关于归一化的说法，哪些成立：每一条断言都是一个程序。",
     claims: "断言", plots: "测量", runs: "运行",
-    id: "编号", source: "来源", claim: "原文断言", verdict: "判定",
+    id: "编号", source: "来源", claim: "断言", verdict: "判定",
     search: "搜索断言", shown: (n, all) => `共 ${all} 条，显示 ${n} 条`,
     confirmed: "成立", refuted: "不成立", partly: "部分成立", "too few seeds": "种子太少",
     "machine too busy": "机器太忙", "not borne out on this CPU": "在此 CPU 上未得到证实", "by definition": "按定义成立",
