@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <set>
@@ -178,6 +179,19 @@ TEST_CASE("the course's printed stds are those of claim D01") {
       CHECK(cases.find(printed) != std::string::npos);
     }
   }
+}
+
+TEST_CASE("the README has the counts of the last full run") {
+  const std::string folder = ISOBAR_SOURCE_DIR;
+  const Json full = Json::parse(file_text(folder + "/experiments/claims/full.json"));
+  CHECK(full["claims"].size() == builtin_table().size());
+  std::map<std::string, int> counts;
+  for (const Json& claim : full["claims"]) ++counts[claim["verdict"].get<std::string>()];
+  // Lines break anywhere.
+  std::string readme = file_text(folder + "/README.md");
+  std::replace(readme.begin(), readme.end(), '\n', ' ');
+  for (const auto& [verdict, count] : counts)
+    CHECK(readme.find(fmt::format("{} {}", count, verdict)) != std::string::npos);
 }
 
 TEST_CASE("an unknown run is refused with the nearest name, before anything runs") {
