@@ -29,14 +29,15 @@ int verify(int argc, char** argv) {
                   {"full", "all that the files ask for", [] {}}},
       .command = "isobar verify",
       .folder = "runs/verify",
-      .words = {.name = "FILE", .about = "files of claims, as claims/README.md says", .values = &paths}};
+      .words = {.name = "FILE", .about = "files of claims, as claims/README.md says", .values = &paths},
+      .goes_on = true};
   bool all_made = true;
   const int code = run_program(program, config, std::vector<std::string>(argv, argv + argc), [&](Run& run) {
     check(!paths.empty(),
           "wanted one file of claims or more; experiments/claims/README.md says how to write one");
     std::vector<claims::ClaimFile> files;
     for (const std::string& path : paths) files.push_back(claims::read_claims(path));
-    all_made = claims::verify(run, files, {.scale = run.preset(), .only = ""});
+    all_made = claims::verify(run, files, {.scale = run.preset(), .only = "", .detail = true});
   });
   return code == 0 && !all_made ? 3 : code;
 }

@@ -5,7 +5,7 @@
 //
 // It is `isobar verify` of the five files claims/000.toml … claims/004.toml, which hold every quotation, printed
 // value, rule and bound. Each run's results stay in a folder of their own below --out. One that is there with the
-// same configuration is not made again, so an interrupted run goes on where it was; --force judges anew. Where few
+// same configuration is not made again, so an interrupted run goes on where it was, and claims are judged anew. Where few
 // seeds leave a claim open, the verdict of the last full run is shown beside it, with its date (claims/full.json).
 //
 // Exit codes: 0 done; 1 a study failed; 2 bad usage; 3 done, but for studies that cannot run here.
@@ -33,10 +33,12 @@ int main(int argc, char** argv) {
   const Program program{.name = "reproduce",
                         .about = "Which claims of the five texts hold? Makes every run, judges every claim.",
                         .presets = {{"quick", "small sizes and few seeds", [] {}},
-                                    {"full", "the texts' sizes, and more seeds", [] {}}}};
+                                    {"full", "the texts' sizes, and more seeds", [] {}}},
+                        .goes_on = true};
   bool all_made = true;
   const int code = run_program(program, config, argc, argv, [&](Run& run) {
-    all_made = claims::verify(run, claims::builtin_claims(), {.scale = run.preset(), .only = config.only});
+    all_made = claims::verify(run, claims::builtin_claims(),
+                              {.scale = run.preset(), .only = config.only, .detail = false});
   });
   return code == 0 && !all_made ? 3 : code;
 }

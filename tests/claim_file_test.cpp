@@ -15,7 +15,7 @@ using namespace isobar::claims;
 
 namespace {
 
-// 21 lines; line 12 begins the claim, line 16 its part.
+// 22 lines; line 12 begins the claim, line 16 its part.
 const std::string good = R"([source]
 id = "005"
 title = "A text"
@@ -56,14 +56,37 @@ std::string with(const std::string& old, const std::string& changed) {
   return text.replace(at, old.size(), changed);
 }
 
+// The good file with a claim about a text in place of its run and claim.
+std::string about_a_text(const std::string& last) {
+  return good.substr(0, good.find("[run.eight]")) + R"(
+[[claim]]
+id = "N02"
+quote = "They use RMSNorm."
+says = "they use RMSNorm"
+kind = "source"
+[[claim.passage]]
+title = "Their paper"
+address = "unknown"
+read = "2026-01-31"
+quote = "We use  RMSNorm, as others do."
+reading = "they do"
+)" + last +
+         "\n";
+}
+
 }  // namespace
+
+TEST_CASE("words of a quotation are found whatever its blanks and letters") {
+  const ClaimFile file = parse_claims(about_a_text("bears_out = \"we use rmsnorm\""), "mine.toml");
+  CHECK(file.claims[0].passages[0].holds());
+}
 
 TEST_CASE("a good file is read") {
   const ClaimFile file = parse_claims(good, "mine.toml");
   CHECK(file.source.author == "unknown");
   REQUIRE(file.claims.size() == 1);
   CHECK(file.claims[0].line == 12);
-  CHECK(file.claims[0].parts[0].line == 16);
+  CHECK(file.claims[0].parts[0].line == 19);  // of its key
   CHECK(file.runs[0].flags == std::vector<std::string>{"--depth", "8", "--width", "16", "--seeds", "3"});
 }
 
@@ -119,6 +142,20 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
        "line 12: claim N01: has parts, which its kind does not take; drop one"},
       {with("[run.eight]", "[[run]]"),
        "line 8: the file: run: wanted tables, each begun by a line [run.NAME]"},
+      {with("[[claim.part]]", "[claim.part]"),
+       "line 16: claim N01: part: wanted tables, each begun by a line [[claim.part]]"},
+      {with("at_most", "at_mots"),
+       "line 21: a part of claim N01: has no field 'at_mots'; did you mean at_most?"},
+      {with("quote = \"The std halves.\"\n", "note = \"n\"\n"), "line 12: claim N01: has no quote; add it"},
+      {with("rule = \"mean\"", "rule = \"time\""),
+       "line 20: a part of claim N01: rule: time is for the quotients of times of norm_speed; take mean"},
+      {with("at_most = 0.9", "log = true\nat_least = -0.5"),
+       "line 21: a part of claim N01: log: wanted a bound above 0, for logarithms"},
+      {about_a_text("bears_out = \"we use RMSNrom\""),
+       "bears_out: the quotation does not say 'we use RMSNrom'; copy the words from it"},
+      {about_a_text("lacks = \"rmsnorm\""), "lacks: the quotation says 'rmsnorm'; copy the words from it"},
+      {about_a_text("bears_out = \"use\"\nlacks = \"x\""),
+       "a passage of claim N02: wanted one of bears_out, contradicts and lacks, got two"},
   };
   for (const auto& mistake : mistakes) {
     CAPTURE(mistake.message);
@@ -160,7 +197,7 @@ TEST_CASE("isobar verify judges a file of one's own, and names flags and keys th
   outcome = run_built("isobar", arguments);
   CHECK(outcome.code == 2);
   CHECK(outcome.err.find(
-            "mine.toml, line 16: claim N01: the run eight measured no 'layer2.ration'; did you mean "
+            "mine.toml, line 19: claim N01: the run eight measured no 'layer2.ration'; did you mean "
             "layer2.ratio?") != std::string::npos);
   folder.write("mine.toml", with("--depth 8", "--dept 8"));
   outcome = run_built("isobar", arguments);
@@ -175,13 +212,20 @@ TEST_CASE("isobar verify judges a file of one's own, and names flags and keys th
   CHECK(run_built("isobar", "verify " + (folder / "nowhere.toml")).code == 2);
 }
 
-TEST_CASE("two files may share a run, and may not mean different runs by one name") {
+TEST_CASE("two files may share a run, and may not mean different runs or claims by one name") {
   const TemporaryFolder folder;
+  const std::string files = (folder / "a.toml") + " " + (folder / "b.toml"),
+                    arguments = "verify " + files + " --out " + (folder / "run");
   folder.write("a.toml", good);
-  folder.write("b.toml", with("--depth 8", "--depth 9"));
-  const Outcome outcome = run_built(
-      "isobar", "verify " + (folder / "a.toml") + " " + (folder / "b.toml") + " --out " + (folder / "run"));
+  folder.write("b.toml", good);
+  CHECK(run_built("isobar", arguments).err.find("b.toml, line 12: claim N01 is in ") != std::string::npos);
+  std::string other = with("N01", "N02");
+  folder.write("b.toml", other.replace(other.find("--depth 8"), 9, "--depth 9"));
+  const Outcome outcome = run_built("isobar", arguments);
   CHECK(outcome.code == 2);
   CHECK(outcome.err.find("b.toml, line 8: run eight is 'decay_study --depth 9") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "run/summary.json"));
+  folder.write("b.toml", with("N01", "N02"));
+  CHECK(run_built("isobar", arguments).code == 0);
+  CHECK(run_built("isobar", arguments).code == 0);  // again, into the same folder
 }

@@ -22,18 +22,22 @@ struct Part {
   int line = 0;             // of the file
 };
 
-// A quotation that was read. It supports the claim if it contains `bears_out`, or lacks `contradicts`: one of the two
-// is given.
+// What the words of a passage do to the claim. That the quotation has them, or lacks them, is checked when the file is
+// read.
+enum class Bearing {
+  bears_out,    // the quotation has them, and the claim holds
+  contradicts,  // it has them, and the claim does not hold
+  lacks,        // the claim needs them, and the quotation has them not
+};
+
+// A quotation that was read.
 struct Passage {
-  std::string title, address, quote;
-  std::string bears_out, contradicts;
+  std::string title, address, quote, words;
+  Bearing bearing = Bearing::bears_out;
   std::string reading, reading_zh;  // what follows for the claim
   std::string read;                 // the date
 
-  bool holds() const {
-    return bears_out.empty() ? quote.find(contradicts) == std::string::npos
-                             : quote.find(bears_out) != std::string::npos;
-  }
+  bool holds() const { return bearing == Bearing::bears_out; }
 };
 
 enum class Kind {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -52,13 +53,13 @@ std::vector<std::string> words_between_spaces(const std::string& text) {
 }
 
 Source source_of(TomlTable& table) {
+  table.allow({"id", "title", "title_en", "author", "date", "address"});
   Source source{.id = table.text("id"),
                 .title = table.text("title"),
                 .title_en = table.text_or("title_en", ""),
                 .author = table.text("author"),
                 .date = table.text("date"),
                 .address = table.text("address")};
-  table.finish();
   return source;
 }
 
@@ -90,6 +91,7 @@ std::vector<std::string> flags_of(TomlTable& table, const char* field) {
 }
 
 RunSpec run_of(const std::string& name, TomlTable& table) {
+  table.allow({"study", "flags", "quick", "full"});
   RunSpec run{
       .name = name, .study = table.text("study"), .flags = {}, .quick = {}, .full = {}, .line = table.line()};
   if (!std::all_of(name.begin(), name.end(),
@@ -103,7 +105,6 @@ RunSpec run_of(const std::string& name, TomlTable& table) {
   run.flags = flags_of(table, "flags");
   run.quick = flags_of(table, "quick");
   run.full = flags_of(table, "full");
-  table.finish();
   return run;
 }
 
@@ -137,7 +138,8 @@ void read_bounds(TomlTable& table, Predicate& predicate) {
 }
 
 void check_predicate(TomlTable& table, const Predicate& predicate) {
-  if (predicate.log && predicate.rule != Rule::every_seed && predicate.high <= 0)
+  const auto not_positive = [](double bound) { return std::isfinite(bound) && bound <= 0; };
+  if (predicate.log && (not_positive(predicate.low) || not_positive(predicate.high)))
     table.refuse(table.line_of("log"), "log: wanted a bound above 0, for logarithms");
   if (cannot_fail(predicate))
     table.refuse(table.line(), "no value could make this part fail; it tests nothing");
@@ -145,12 +147,14 @@ void check_predicate(TomlTable& table, const Predicate& predicate) {
 }
 
 Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
+  table.allow({"says", "says_zh", "run", "key", "rule", "log", "at_most", "at_least", "between", "equals",
+               "within", "printed", "why", "why_zh", "full_only"});
   Part part;
   part.says = table.text("says");
   part.says_zh = table.text_or("says_zh", "");
   part.run = table.text("run");
   part.key = table.text("key");
-  part.line = table.line();
+  part.line = table.line_of("key");
   part.predicate.rule = one_of(table, "rule", rules);
   part.predicate.log = table.flag("log");
   read_bounds(table, part.predicate);
@@ -163,26 +167,59 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
     table.refuse(table.line_of("run"),
                  fmt::format("run: wanted one of the file's runs ({}), got '{}'{}", fmt::join(known, ", "),
                              part.run, did_you_mean(part.run, known)));
-  table.finish();
   check_predicate(table, part.predicate);
+  for (const RunSpec& run : runs)
+    if (run.name == part.run && part.predicate.rule == Rule::time && run.study != "norm_speed")
+      table.refuse(table.line_of("rule"),
+                   "rule: time is for the quotients of times of norm_speed; take mean");
   return part;
 }
 
+// Small letters, and one blank for any white space: a quotation is compared as it reads.
+std::string as_read(const std::string& text) {
+  std::string result;
+  for (const unsigned char c : text) {
+    if (std::isspace(c) == 0)
+      result += static_cast<char>(std::tolower(c));
+    else if (!result.ends_with(' '))
+      result += ' ';
+  }
+  return result;
+}
+
+// bears_out, contradicts or lacks: exactly one, and the quotation must have those words, or lack them.
+void read_words(TomlTable& table, Passage& passage) {
+  const std::pair<const char*, Bearing> bearings[] = {
+      {"bears_out", Bearing::bears_out}, {"contradicts", Bearing::contradicts}, {"lacks", Bearing::lacks}};
+  for (const auto& [field, bearing] : bearings) {
+    if (!table.has(field)) continue;
+    if (!passage.words.empty())
+      table.refuse(table.line(), "wanted one of bears_out, contradicts and lacks, got two");
+    passage.words = table.text(field);
+    passage.bearing = bearing;
+    const bool there = as_read(passage.quote).find(as_read(passage.words)) != std::string::npos;
+    if (there == (bearing == Bearing::lacks))
+      table.refuse(table.line_of(field), fmt::format("{}: the quotation {} '{}'; copy the words from it",
+                                                     field, there ? "says" : "does not say", passage.words));
+  }
+  if (passage.words.empty())
+    table.refuse(
+        table.line(),
+        "wanted one of bears_out, contradicts and lacks: words of the quotation that bear the claim out or "
+        "contradict it, or words that the claim needs and the quotation lacks");
+}
+
 Passage passage_of(TomlTable& table) {
+  table.allow(
+      {"title", "address", "quote", "bears_out", "contradicts", "lacks", "reading", "reading_zh", "read"});
   Passage passage;
   passage.title = table.text("title");
   passage.address = table.text("address");
   passage.quote = table.text("quote");
-  passage.bears_out = table.text_or("bears_out", "");
-  passage.contradicts = table.text_or("contradicts", "");
   passage.reading = table.text("reading");
   passage.reading_zh = table.text_or("reading_zh", "");
   passage.read = table.text("read");
-  if (passage.bears_out.empty() == passage.contradicts.empty())
-    table.refuse(table.line(),
-                 "wanted one of bears_out and contradicts: the words that the claim needs in the quotation, "
-                 "or that it cannot have there");
-  table.finish();
+  read_words(table, passage);
   return passage;
 }
 
@@ -199,6 +236,8 @@ void check_kind(const TomlTable& table, const Claim& claim) {
 }
 
 Claim claim_of(TomlTable& table, const ClaimFile& file) {
+  table.allow({"id", "also_in", "quote", "quote_en", "says", "says_zh", "implied", "implied_zh", "no_source",
+               "no_source_zh", "kind", "all", "on_gpu", "note", "note_zh", "part", "passage"});
   Claim claim;
   claim.id = table.text("id");
   table.rename("claim " + claim.id);
@@ -222,11 +261,11 @@ Claim claim_of(TomlTable& table, const ClaimFile& file) {
   claim.on_gpu = table.flag("on_gpu");
   claim.note = table.text_or("note", "");
   claim.note_zh = table.text_or("note_zh", "");
-  for (TomlTable& part : table.tables("part", fmt::format("a part of claim {}", claim.id)))
+  for (TomlTable& part : table.tables("part", "claim.part", fmt::format("a part of claim {}", claim.id)))
     claim.parts.push_back(part_of(part, file.runs));
-  for (TomlTable& passage : table.tables("passage", fmt::format("a passage of claim {}", claim.id)))
+  for (TomlTable& passage :
+       table.tables("passage", "claim.passage", fmt::format("a passage of claim {}", claim.id)))
     claim.passages.push_back(passage_of(passage));
-  table.finish();
   check_kind(table, claim);
   return claim;
 }
@@ -255,16 +294,16 @@ toml::table parse_toml(std::string_view text, const std::string& path) {
 ClaimFile parse_claims(std::string_view text, const std::string& path) {
   const toml::table root = parse_toml(text, path);
   TomlTable table(root, path, "the file");
+  table.allow({"source", "run", "claim"});
   ClaimFile file{.path = path, .source = {}, .runs = {}, .claims = {}};
   std::vector<std::pair<std::string, TomlTable>> all_runs = table.named_tables("run");
-  std::vector<TomlTable> claims = table.tables("claim", "a claim");
+  std::vector<TomlTable> claims = table.tables("claim", "claim", "a claim");
   TomlTable source = table.table("source");
   file.source = source_of(source);
   for (auto& [name, run] : all_runs) file.runs.push_back(run_of(name, run));
   std::sort(file.runs.begin(), file.runs.end(),
             [](const RunSpec& a, const RunSpec& b) { return a.line < b.line; });
   for (TomlTable& claim : claims) file.claims.push_back(claim_of(claim, file));
-  table.finish();
   if (file.claims.empty()) table.refuse(1, "has no claims; add [[claim]]");
   check_runs_are_used(table, file);
   return file;

@@ -134,6 +134,11 @@ const char* word_of(Standing standing) {
   return words[static_cast<size_t>(standing)];
 }
 
+const char* word_of(Bearing bearing) {
+  constexpr const char* words[] = {"bears_out", "contradicts", "lacks"};
+  return words[static_cast<size_t>(bearing)];
+}
+
 Json finite_or_null(double value) { return std::isnan(value) ? Json() : Json(value); }
 
 Json to_json(const Finding& f) {
@@ -162,15 +167,9 @@ Json to_json(const Finding& f) {
 }
 
 Json to_json(const Passage& passage) {
-  return {{"title", passage.title},
-          {"address", passage.address},
-          {"read", passage.read},
-          {"quote", passage.quote},
-          {"wanted", passage.bears_out.empty() ? "does not say '" + passage.contradicts + "'"
-                                               : "says '" + passage.bears_out + "'"},
-          {"holds", passage.holds()},
-          {"reading", passage.reading},
-          {"reading_zh", passage.reading_zh}};
+  return {{"title", passage.title},   {"address", passage.address}, {"read", passage.read},
+          {"quote", passage.quote},   {"words", passage.words},     {"bearing", word_of(passage.bearing)},
+          {"holds", passage.holds()}, {"reading", passage.reading}, {"reading_zh", passage.reading_zh}};
 }
 
 }  // namespace

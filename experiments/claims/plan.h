@@ -10,7 +10,8 @@
 namespace isobar::claims {
 
 struct PlannedRun {
-  std::string name;     // of its folder
+  std::string name;     // in the files
+  std::string folder;   // of its results: those of the full scale do not replace those of the quick one
   std::string program;  // beside this one
   std::vector<std::string> arguments;
   std::string where;  // "mine.toml, line 9", for messages

@@ -44,7 +44,7 @@ Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where
 }
 
 Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
-  const std::string folder = run.folder() + "/" + planned.name;
+  const std::string folder = run.folder() + "/" + planned.folder;
   if (Json summary = finished_summary(folder, config); !summary.is_null()) {
     run.say("{}: there already\n", planned.name);
     const Json expectations = summary.value("expectations", Json::array());
@@ -59,7 +59,7 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
   arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--force", "--out", folder,
                                      "--threads", std::to_string(threads())});
   const Finished finished = run_child(program_path(planned), arguments);
-  if (finished.code == 2) return {Json(), last_line(finished.err)};
+  if (finished.code == 2) return {Json(), fmt::format("{}: {}", planned.where, last_line(finished.err))};
   run.expect(planned.name, finished.code == 0,
              fmt::format("{} ended with exit code {}", planned.program, finished.code));
   return {finished_summary(folder, config), ""};

@@ -30,20 +30,23 @@ int TomlTable::line() const { return line_of_node(table_); }
 
 bool TomlTable::has(const char* field) const { return table_.contains(field); }
 
-const toml::node* TomlTable::find(const char* field) {
-  asked_.emplace_back(field);
-  return table_.get(field);
+void TomlTable::allow(const std::vector<std::string>& fields) const {
+  for (const auto& [name, node] : table_) {
+    const std::string key(name.str());
+    if (std::find(fields.begin(), fields.end(), key) != fields.end()) continue;
+    const std::string hint = did_you_mean(key, fields);
+    refuse(static_cast<int>(name.source().begin.line),
+           fmt::format("has no field '{}'{}", key,
+                       hint.empty() ? fmt::format("; it may have {}", fmt::join(fields, ", ")) : hint));
+  }
 }
 
-const toml::node& TomlTable::need(const char* field) {
+const toml::node* TomlTable::find(const char* field) const { return table_.get(field); }
+
+const toml::node& TomlTable::need(const char* field) const {
   const toml::node* node = find(field);
-  if (node != nullptr) return *node;
-  for (const auto& [name, other] : table_) {  // a misspelt name explains a missing one
-    const std::string key(name.str()), hint = did_you_mean(key, std::vector<std::string>{field});
-    if (!hint.empty() && std::find(asked_.begin(), asked_.end(), key) == asked_.end())
-      refuse(static_cast<int>(name.source().begin.line), fmt::format("has no field '{}'{}", key, hint));
-  }
-  refuse(line(), fmt::format("has no {}; add it", field));
+  if (node == nullptr) refuse(line(), fmt::format("has no {}; add it", field));
+  return *node;
 }
 
 int TomlTable::line_of(const char* field) const {
@@ -120,12 +123,13 @@ TomlTable TomlTable::table(const char* field) {
   return TomlTable(*one, path_, field);
 }
 
-std::vector<TomlTable> TomlTable::tables(const char* field, const std::string& what) {
+std::vector<TomlTable> TomlTable::tables(const char* field, const std::string& header,
+                                         const std::string& what) {
   const toml::node* node = find(field);
   if (node == nullptr) return {};
   const toml::array* list = node->as_array();
   if (list == nullptr || !list->is_array_of_tables())
-    refuse(line_of_node(*node), fmt::format("{0}: wanted tables, each begun by a line [[{0}]]", field));
+    refuse(line_of_node(*node), fmt::format("{}: wanted tables, each begun by a line [[{}]]", field, header));
   std::vector<TomlTable> tables;
   for (const toml::node& item : *list) tables.emplace_back(*item.as_table(), path_, what);
   return tables;
@@ -147,17 +151,6 @@ std::vector<std::pair<std::string, TomlTable>> TomlTable::named_tables(const cha
     tables.emplace_back(key, TomlTable(*table, path_, fmt::format("{} {}", field, key)));
   }
   return tables;
-}
-
-void TomlTable::finish() const {
-  for (const auto& [name, node] : table_) {
-    const std::string key(name.str());
-    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
-    const std::string hint = did_you_mean(key, asked_);
-    refuse(static_cast<int>(name.source().begin.line),
-           fmt::format("has no field '{}'{}", key,
-                       hint.empty() ? fmt::format("; it has {}", fmt::join(asked_, ", ")) : hint));
-  }
 }
 
 }  // namespace isobar::claims

@@ -1,5 +1,4 @@
-// TomlTable: one table of a TOML file, read field by field. Every message begins with file and line, and a field
-// that nobody asked for is a mistake.
+// TomlTable: one table of a TOML file, read field by field. Every message begins with file and line.
 #pragma once
 
 #include <optional>
@@ -21,6 +20,9 @@ class TomlTable {
   // `what` names the table in messages: "claim D01". Both outlive it.
   TomlTable(const toml::table& table, const std::string& path, std::string what);
 
+  // Throws Error for a field that is not among these, with the nearest of them. To be called first.
+  void allow(const std::vector<std::string>& fields) const;
+
   // Texts are of 1 to 4000 bytes, none of them a control character.
   std::string text(const char* field);
   std::string text_or(const char* field, const std::string& otherwise);
@@ -33,27 +35,24 @@ class TomlTable {
   std::vector<std::string> texts(const char* field);
   // The table `[field]`, which must be there.
   TomlTable table(const char* field);
-  // The tables of `[[field]]`, none where it is absent; `[field.name]` by name.
-  std::vector<TomlTable> tables(const char* field, const std::string& what);
+  // The tables of `[[header]]`, none where the field is absent; those of `[field.name]` by name.
+  std::vector<TomlTable> tables(const char* field, const std::string& header, const std::string& what);
   std::vector<std::pair<std::string, TomlTable>> named_tables(const char* field);
 
-  // Throws Error for a field that was never asked for.
-  void finish() const;
   int line() const;
   int line_of(const char* field) const;
   void rename(std::string what) { what_ = std::move(what); }
   [[noreturn]] void refuse(int line, const std::string& complaint) const;
 
  private:
-  const toml::node* find(const char* field);
-  const toml::node& need(const char* field);
+  const toml::node* find(const char* field) const;
+  const toml::node& need(const char* field) const;
   std::string text_of(const toml::node& node, const char* field) const;
   double number_of(const toml::node& node, const char* field) const;
 
   const toml::table& table_;
   const std::string& path_;
   std::string what_;
-  std::vector<std::string> asked_;
 };
 
 }  // namespace isobar::claims

@@ -84,8 +84,8 @@ std::string line_of(const Judged& judged, const Json& full) {
 class Judging {
  public:
   Judging(Run& run, const std::vector<ClaimFile>& files, std::vector<PlannedRun> to_make,
-          const std::string& scale)
-      : run_(run), to_make_(std::move(to_make)), scale_(scale) {
+          const VerifyOptions& options)
+      : run_(run), to_make_(std::move(to_make)), scale_(options.scale), detail_(options.detail) {
     for (const ClaimFile& file : files)
       for (const Claim& claim : file.claims) waiting_.push_back(&claim);
   }
@@ -100,6 +100,7 @@ class Judging {
       judged_.push_back(judge(*claim, runs));
       full_.push_back(verdict_at_full_scale(judged_.back()));
       run_.say_text(line_of(judged_.back(), full_.back()));
+      if (detail_) say_parts(judged_.back());
       return true;
     });
   }
@@ -138,9 +139,17 @@ class Judging {
   }
 
  private:
+  void say_parts(const Judged& judged) {
+    for (const Finding& f : judged.findings)
+      run_.say("     {}: {}, measured {}; wanted {}\n", f.part->says, standing_text(f), measured_text(f),
+               text_of(f.part->predicate));
+    for (const Passage& passage : judged.claim->passages) run_.say("     {}\n", passage.reading);
+  }
+
   Run& run_;
   std::vector<PlannedRun> to_make_;
   std::string scale_;
+  bool detail_;
   std::vector<const Claim*> waiting_;
   std::vector<Judged> judged_;
   std::vector<Json> full_;
@@ -168,20 +177,23 @@ bool verify(Run& run, const std::vector<ClaimFile>& files, const VerifyOptions& 
   run.summary()["scale"] = options.scale;
 
   Runs runs;
-  Judging judging(run, files, planned, options.scale);
+  Judging judging(run, files, planned, options);
   Json made = Json::array();
   judging.say_those_settled(runs, 0);
   for (size_t i = 0; i < planned.size(); ++i) {
     run.say("\n{} of {}  ", i + 1, planned.size());
     auto [summary, cannot_run] = make_run(run, planned[i], configs[i]);
-    made.push_back({{"name", planned[i].name}, {"done", !summary.is_null()}, {"cannot_run", cannot_run}});
+    made.push_back({{"name", planned[i].name},
+                    {"folder", planned[i].folder},
+                    {"done", !summary.is_null()},
+                    {"cannot_run", cannot_run}});
     if (summary.is_object()) {
       check_keys(files, planned[i], summary.value("measured", Json::object()), options.scale == "full");
       runs.summaries[planned[i].name] = std::move(summary);
     }
     if (!cannot_run.empty()) {
       runs.missing[planned[i].name] = cannot_run;
-      run.say("{}: cannot run here; its claims are not judged\n", planned[i].name);
+      run.say("{}: cannot run here; its claims are not judged: {}\n", planned[i].name, cannot_run);
     }
     judging.say_those_settled(runs, i + 1);
   }

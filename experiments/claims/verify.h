@@ -13,6 +13,7 @@ namespace isobar::claims {
 struct VerifyOptions {
   std::string scale;  // "quick" or "full"
   std::string only;   // the one run to make; empty: all
+  bool detail;        // whether each part is said below its claim
 };
 
 // Makes the runs into folders of their own below run's, judges, prints a line for each claim, and publishes

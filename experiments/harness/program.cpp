@@ -156,7 +156,7 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
                                           : default_folder(program);
   options.command = program.command.empty() ? program.name : program.command;
   options.json = line.json;
-  options.force = line.force;
+  options.force = line.force || program.goes_on;
   options.out = streams.out;
   options.err = streams.err;
   set_threads(line.threads ? static_cast<int>(parse_bounded(*line.threads, 1, 1024, "--threads"))

@@ -58,6 +58,7 @@ struct Program {
   std::string command = {};  // as the user typed it; empty: the name
   std::string folder = {};   // the default one; empty: runs/<name>
   Words words = {};
+  bool goes_on = false;  // a finished run of it in the folder is replaced without --force
 };
 
 struct Streams {

@@ -87,7 +87,7 @@ void Content::add(const std::string& folder) {
   add_run(folder, std::filesystem::path(folder).lexically_normal().filename().string(), summary);
   std::map<std::string, std::string> names;
   for (const Json& run : summary.value("runs", Json::array())) {
-    const std::string child = run.value("name", ""), path = folder + "/" + child;
+    const std::string child = run.value("name", ""), path = folder + "/" + run.value("folder", child);
     if (run.value("done", false))
       names[child] = add_run(path, child, summary_in(path));
     else
