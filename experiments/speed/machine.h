@@ -22,8 +22,8 @@ struct Disturbance {
   double spread;      // of the turns' seconds: (upper quartile − least) / median
   double disagreement;  // of quotients of times between groups of rounds: the median of (max − min) / median
 
-  // With two cores to itself (real-time priority) 13 runs of --quick gave at most 0.012, 0.046 and 0.039; beside
-  // programs that keep both cores busy, lost shares of 0.5 to 0.9.
+  // On two idle cores four runs of --quick, on one and two threads, gave at most 0.010, 0.042 and 0.032. Beside two
+  // endless loops two threads lost 0.50, and the turns of one had a spread of 0.95.
   static constexpr double most_lost = 0.1, most_spread = 0.3, most_disagreement = 0.15;
   bool busy() const {
     return !(lost_share <= most_lost && spread <= most_spread && disagreement <= most_disagreement);
