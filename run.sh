@@ -7,6 +7,7 @@ source .ci/door.sh
 usage="usage: ./run.sh [--build-only]
 
 Installs the Debian packages that are missing, builds into build/, runs every study and writes one page of it all:
+  build/bin/decay_study         eight layers, as a blog printed them and as they are: built and shown first
   build/bin/reproduce --quick   every study small, and a verdict on each claim of the sources
   build/bin/train_lm            a small language model on Tiny Shakespeare, watched while it trains
   build/bin/report              the page: runs/default/report.html
@@ -26,8 +27,11 @@ esac
 (($# <= 1)) || fail "run.sh takes one option at most, got: $*"
 
 install_missing $packages
-build release build programs
-[[ $build_only ]] && { say "built: build/bin/reproduce, build/bin/report and the studies beside them"; exit 0; }
+if [[ $build_only ]]; then
+  build release build programs
+  say "built: build/bin/reproduce, build/bin/report and the studies beside them"
+  exit 0
+fi
 
 status=0
 # run FOLDER PROGRAM [OPTION…]
@@ -42,6 +46,10 @@ run() {
     *) status=$code; say "$1 ended with exit code $code" ;;
   esac
 }
+# The first table is there before the other programs are built.
+build release build decay_study
+run eight_layers decay_study
+build release build programs
 run reproduce reproduce --quick
 run train_lm train_lm
 

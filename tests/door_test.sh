@@ -80,7 +80,7 @@ done
 house=$machine/house
 mkdir -p "$house/build/bin" && cp -r run.sh .ci "$house"
 tool cmake <<<''
-for program in reproduce train_lm report; do
+for program in decay_study reproduce train_lm report; do
   cat >"$house/build/bin/$program" <<'EOS'
 #!/bin/bash
 echo "${0##*/} $*" >>"$LOG"
@@ -91,7 +91,8 @@ exit 0
 EOS
   chmod +x "$house/build/bin/$program"
 done
-everything="reproduce --quick --out runs/default/reproduce --force
+everything="decay_study --out runs/default/eight_layers --force
+reproduce --quick --out runs/default/reproduce --force
 train_lm --out runs/default/train_lm --force
 report runs/default/reproduce runs/default/train_lm -o runs/default/report.html"
 CODE=0 on_machine "cd '$house' && ./run.sh"
