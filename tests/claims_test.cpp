@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "../experiments/claims/file.h"
 #include "../experiments/claims/judge.h"
@@ -179,7 +180,7 @@ TEST_CASE("the course's printed stds are those of claim D01") {
   }
 }
 
-TEST_CASE("the README has the counts of the last full run") {
+TEST_CASE("the README has the counts and rows of the last full run") {
   const std::string folder = ISOBAR_SOURCE_DIR;
   const Json full = Json::parse(file_text(folder + "/experiments/claims/full.json"));
   CHECK(full["claims"].size() == builtin_table().size());
@@ -188,6 +189,20 @@ TEST_CASE("the README has the counts of the last full run") {
   // Lines break anywhere.
   std::string readme = file_text(folder + "/README.md");
   std::replace(readme.begin(), readme.end(), '\n', ' ');
+  std::istringstream lines(file_text(folder + "/README.md"));
+  int rows = 0;
+  for (std::string line; std::getline(lines, line);) {  // "| 003 D01 | … | measured | asked | verdict |"
+    if (!line.starts_with("| 00")) continue;
+    const Json& claim = full["claims"][line.substr(6, 3)];
+    CAPTURE(line);
+    CHECK(line.ends_with("| " + claim["verdict"].get<std::string>() + " |"));
+    CHECK(std::any_of(claim["parts"].begin(), claim["parts"].end(), [&](const Json& part) {
+      return line.find(part["says"].get<std::string>() + ": " + part["measured"].get<std::string>() + " | " +
+                       part["wanted"].get<std::string>() + " |") != std::string::npos;
+    }));
+    ++rows;
+  }
+  CHECK(rows == 20);
   for (const auto& [verdict, count] : counts)
     CHECK(readme.find(fmt::format("{} {}", count, verdict)) != std::string::npos);
 }

@@ -20,7 +20,11 @@ if undone:
     sys.exit(f"{path}: these runs were not made: {', '.join(undone)}")
 day = datetime.date.fromtimestamp(os.path.getmtime(path)).isoformat()
 fields = ("verdict", "reason", "reason_zh")
-claims = {claim["id"]: {field: claim[field] for field in fields} for claim in summary["claims"]}
+part_fields = ("says", "wanted", "measured", "outcome")
+claims = {}
+for claim in summary["claims"]:
+    claims[claim["id"]] = {field: claim[field] for field in fields}
+    claims[claim["id"]]["parts"] = [{field: part[field] for field in part_fields} for part in claim["parts"]]
 cpu = summary["environment"].get("cpu", "")
 json.dump({"date": day, "cpu": cpu, "claims": claims}, sys.stdout, ensure_ascii=False, indent=1)
 print()

@@ -67,6 +67,7 @@ Json verdict_at_full_scale(const Judged& judged) {
   });
   if (!builtin || !full["claims"].contains(judged.claim->id)) return {};
   Json verdict = full["claims"][judged.claim->id];
+  verdict.erase("parts");
   verdict["date"] = full["date"];
   return verdict;
 }
