@@ -66,7 +66,7 @@ Source source_of(TomlTable& table) {
 // Flags that belong to whoever runs `verify`, or that name files: a claim file says what is run, not where.
 const std::vector<std::string> users_flags = {"--out",     "--threads", "--config", "--print-config",
                                               "--json",    "--force",   "--resume", "--help",
-                                              "--version", "--mnist"};
+                                              "--version", "--mnist",   "--seed",   "-h"};
 
 // The flags of a field, each checked as far as a text can tell. What the study itself says of them comes later.
 std::vector<std::string> flags_of(TomlTable& table, const char* field) {
