@@ -176,10 +176,15 @@ TEST_CASE("overflows, zeros and equal values have their place") {
   const Spread all = spread_of(std::vector<double>{infinity, infinity});
   CHECK(read({Rule::mean, 1e10, infinity, true}, all, 1).standing == Standing::holds);
   CHECK(read({Rule::mean, -infinity, 1e10, true}, all, 1).standing == Standing::fails);
-  // 0 has no logarithm: read as it is.
+  // 0 has no logarithm: where all are 0, they are read as they are.
   const Spread dead = spread_of(std::vector<double>{0, 0, 0});
   CHECK(read({Rule::mean, -infinity, 1e-3, true}, dead, 1).standing == Standing::holds);
   CHECK(read({Rule::one_more_seed, 1e-10, 1e-10, true}, dead, 1).standing == Standing::fails);
+  // Among other values it leaves the part open, however far they lie from the bound.
+  const Spread mixed = spread_of(std::vector<double>{0, 1e-9, 1e-8, 1e-9, 1e-8});
+  CHECK(read({Rule::mean, -infinity, 1e-3, true}, mixed, 1).standing == Standing::too_few_seeds);
+  CHECK(read({Rule::one_more_seed, 10, 10, true}, mixed, 1).standing == Standing::too_few_seeds);
+  CHECK(seeds_needed({Rule::mean, -infinity, 1e-3, true}, mixed, 1) == 0);
   // Equal values have no spread.
   const Spread equal = spread_of(std::vector<double>(10, 0.1));
   CHECK(read({Rule::one_more_seed, 0.1, 0.1, true}, equal, 1).standing == Standing::holds);

@@ -69,7 +69,10 @@ Standing standing_at(const Predicate& predicate, double value) {
 Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, bool busy) {
   const double error = error_rate / static_cast<double>(parts);
   if (predicate.log && !std::isfinite(seeds.logarithm.mean) && predicate.rule != Rule::every_seed) {
-    Predicate linear = predicate;  // a value of 0 has no logarithm
+    // A value of 0 has no logarithm. Where all seeds have it, or none is finite, that says enough; else nothing follows.
+    if (seeds.n > 0 && seeds.min != seeds.max)
+      return {Standing::too_few_seeds, {seeds.min, seeds.max}, seeds.n};
+    Predicate linear = predicate;
     linear.log = false;
     return read(linear, seeds, parts, busy);
   }
