@@ -1,7 +1,7 @@
 // Which claims of the five texts hold? Makes every run that they need, judges every claim, and says why.
 //
 //   reproduce                   small sizes, as with --quick                               about 5 minutes
-//   reproduce --full            the sizes that the texts speak of, more seeds              about 1 hour
+//   reproduce --full            the sizes that the texts speak of, more seeds              about 35 minutes
 //
 // It is `isobar verify` of the five files claims/000.toml … claims/004.toml, which hold every quotation, printed
 // value, rule and bound. Each run's results stay in a folder of their own below --out. One that is there with the
