@@ -11,6 +11,7 @@
 #include "../../core/error.h"
 #include "../../data/file.h"
 #include "../harness/nearest.h"
+#include "run_spec.h"
 #include "toml_table.h"
 
 namespace isobar::claims {
@@ -42,16 +43,6 @@ Value one_of(TomlTable& table, const char* field, const Words<Value>& words) {
                                                  fmt::join(known, ", "), text, did_you_mean(text, known)));
 }
 
-std::vector<std::string> words_between_spaces(const std::string& text) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) words.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
-}
-
 Source source_of(TomlTable& table) {
   table.allow({"id", "title", "title_en", "author", "date", "address"});
   Source source{.id = table.text("id"),
@@ -61,51 +52,6 @@ Source source_of(TomlTable& table) {
                 .date = table.text("date"),
                 .address = table.text("address")};
   return source;
-}
-
-// Flags that belong to whoever runs `verify`, or that name files: a claim file says what is run, not where.
-const std::vector<std::string> users_flags = {"--out",     "--threads", "--config", "--print-config",
-                                              "--json",    "--force",   "--resume", "--help",
-                                              "--version", "--mnist",   "--seed",   "-h"};
-
-// The flags of a field, each checked as far as a text can tell. What the study itself says of them comes later.
-std::vector<std::string> flags_of(TomlTable& table, const char* field) {
-  std::vector<std::string> words = words_between_spaces(table.text_or(field, ""));
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string name = words[i].substr(0, words[i].find('='));
-    if (std::find(users_flags.begin(), users_flags.end(), name) != users_flags.end())
-      table.refuse(table.line_of(field),
-                   fmt::format("{}: {} is not for a file of claims to say; drop it", field, name));
-    const bool corpus = name == "--corpus";
-    const std::string value = words[i].size() > name.size()    ? words[i].substr(name.size() + 1)
-                              : corpus && i + 1 < words.size() ? words[i + 1]
-                                                               : "";
-    if (corpus && value != "synthetic")
-      table.refuse(table.line_of(field),
-                   fmt::format("{}: wanted --corpus synthetic or no --corpus, got '{}'", field, value));
-    if (words[i].find('/') != std::string::npos)
-      table.refuse(table.line_of(field),
-                   fmt::format("{}: '{}' looks like a path; a file of claims names none", field, words[i]));
-  }
-  return words;
-}
-
-RunSpec run_of(const std::string& name, TomlTable& table) {
-  table.allow({"study", "flags", "quick", "full"});
-  RunSpec run{
-      .name = name, .study = table.text("study"), .flags = {}, .quick = {}, .full = {}, .line = table.line()};
-  if (!std::all_of(name.begin(), name.end(),
-                   [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }))
-    table.refuse(run.line, "wanted a name of letters, digits and _");
-  const std::vector<std::string>& known = studies();
-  if (std::find(known.begin(), known.end(), run.study) == known.end())
-    table.refuse(table.line_of("study"),
-                 fmt::format("study: wanted one of {}, got '{}'{}", fmt::join(known, ", "), run.study,
-                             did_you_mean(run.study, known)));
-  run.flags = flags_of(table, "flags");
-  run.quick = flags_of(table, "quick");
-  run.full = flags_of(table, "full");
-  return run;
 }
 
 // at_most, at_least, between, equals, within or, for one_more_seed, printed: exactly one of them.
@@ -300,20 +246,13 @@ ClaimFile parse_claims(std::string_view text, const std::string& path) {
   std::vector<TomlTable> claims = table.tables("claim", "claim", "a claim");
   TomlTable source = table.table("source");
   file.source = source_of(source);
-  for (auto& [name, run] : all_runs) file.runs.push_back(run_of(name, run));
+  for (auto& [name, run] : all_runs) file.runs.push_back(read_run(name, run));
   std::sort(file.runs.begin(), file.runs.end(),
             [](const RunSpec& a, const RunSpec& b) { return a.line < b.line; });
   for (TomlTable& claim : claims) file.claims.push_back(claim_of(claim, file));
   if (file.claims.empty()) table.refuse(1, "has no claims; add [[claim]]");
   check_runs_are_used(table, file);
   return file;
-}
-
-const std::vector<std::string>& studies() {
-  static const std::vector<std::string> names = {"decay_study",  "depth_trainability", "lm_norms",
-                                                 "logit_growth", "norm_jacobian",      "norm_properties",
-                                                 "norm_speed",   "transformer_stack"};
-  return names;
 }
 
 ClaimFile read_claims(const std::string& path) { return parse_claims(read_file(path, largest_file), path); }

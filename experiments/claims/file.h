@@ -14,9 +14,6 @@
 
 namespace isobar::claims {
 
-// The studies of this build that a file may name.
-const std::vector<std::string>& studies();
-
 // Throws Error for the first mistake: "mine.toml, line 12: …", with the nearest name for one that is unknown.
 ClaimFile read_claims(const std::string& path);
 // The same for a text; `path` is for messages.

@@ -5,15 +5,9 @@
 
 #include "../../core/error.h"
 #include "../../nn/norm.h"
+#include "../harness/settings.h"
 
 namespace isobar::decay {
-namespace {
-
-void check_size(const char* flag, int64_t value, int64_t most) {
-  check(value >= 1 && value <= most, "--{}: wanted a whole number from 1 to {}, got '{}'", flag, most, value);
-}
-
-}  // namespace
 
 void Config::fields(Fields& f) {
   f("depth", depth, "layers (plain), or blocks of two layers");
@@ -38,7 +32,6 @@ void Config::fields(Fields& f) {
 }
 
 void Config::check_values() const {
-  // The bounds keep a slip of the hand from filling the memory.
   check_size("depth", depth, 100'000);
   check_size("width", width, 16'384);
   check_size("batch", batch, 65'536);

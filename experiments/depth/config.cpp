@@ -6,16 +6,9 @@
 
 #include "../../core/error.h"
 #include "../harness/lists.h"
+#include "../harness/settings.h"
 
 namespace isobar::depth {
-namespace {
-
-void check_size(const char* flag, int64_t value, int64_t most) {
-  check(value >= 1 && value <= most, "--{}: wanted a whole number from 1 to {}, got '{}'", flag, most, value);
-}
-
-}  // namespace
-
 void Config::fields(Fields& f) {
   f("nets", nets,
     "list of topology.init.norm, or all; topologies: plain, pre, post, skipinit, rezero, fixup; weights: "

@@ -194,6 +194,10 @@ Value parse_value(const Setting& setting, std::string_view text, const std::stri
   return std::string(text);
 }
 
+void check_size(const char* flag, int64_t value, int64_t most) {
+  check(value >= 1 && value <= most, "--{}: wanted a whole number from 1 to {}, got '{}'", flag, most, value);
+}
+
 Json settings_json(HasFields& config) {
   Json json = Json::object();
   for (const Setting& setting : settings_of(config))

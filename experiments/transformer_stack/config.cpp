@@ -4,15 +4,12 @@
 
 #include "../harness/lists.h"
 #include "../harness/nearest.h"
+#include "../harness/settings.h"
 
 namespace isobar::transformer_stack {
 namespace {
 
 const Choices kind_names = {"source001", "source001_train", "none", "post", "residual_free"};
-
-void check_size(const char* flag, int64_t value, int64_t most) {
-  check(value >= 1 && value <= most, "--{}: wanted a whole number from 1 to {}, got '{}'", flag, most, value);
-}
 
 }  // namespace
 
@@ -30,7 +27,6 @@ void Config::fields(Fields& f) {
 }
 
 void Config::check_values() const {
-  // The bounds keep a slip of the hand from filling the memory.
   check_size("d_model", d_model, 4096);
   check_size("dim_feedforward", dim_feedforward, 16'384);
   check_size("length", length, 4096);
