@@ -1,23 +1,24 @@
 #!/bin/sh
-# unpack.sh SOURCE TREE: makes TREE a copy of SOURCE (as links) in which README.md's steps have been followed.
+# unpack.sh SOURCE TREE README…: makes TREE a copy of SOURCE (as links) in which the READMEs' steps have been followed.
 #
 #   <!-- file: nn/x.h -->                       the next ```cpp block is this new file
-#   <!-- line: nn/nn.h after: layer_norm.h -->  the next block goes behind the first line that holds the text
+#   <!-- line: nn/nn.h after: layer_norm.h -->  the next block goes after the first line that holds the text
 set -eu
 source=$1 tree=$2
+shift 2
 rm -rf "$tree"
 mkdir -p "$tree"
 for room in core autograd nn optim data experiments tests; do cp -Rs "$source/$room" "$tree/$room"; done
 
 awk -v tree="$tree" '
-  function fail(why) { print "README.md: " why > "/dev/stderr"; failed = 1; exit 1 }
+  function fail(why) { print FILENAME ": " why > "/dev/stderr"; failed = 1; exit 1 }
   function lines_of(path,   line, text) {
     while ((getline line < path) > 0) text = text line "\n"
     close(path)
     return text
   }
   function write(path, text) { printf "%s", text > path; close(path) }
-  # Behind the first line of the file that holds the anchor.
+  # After the first line of the file that holds the anchor.
   function insert(path, anchor, text,   old, at, end) {
     old = lines_of(path)
     at = index(old, anchor)
@@ -37,5 +38,5 @@ awk -v tree="$tree" '
     next
   }
   inside { text = text $0 "\n" }
-  END { if (!failed && steps < 8) fail("only " steps " steps found") ; exit failed }
-' "$source/README.md"
+  END { if (!failed && steps < 9) fail("only " steps " steps found"); exit failed }
+' "$@"
