@@ -20,7 +20,7 @@ struct Environment {
 Environment current_environment();
 Json to_json(const Environment& environment);
 
-// "0.1.0"
+// "0.2.0"
 std::string isobar_version();
 // Most memory the process has held so far, in MiB.
 double peak_memory_mib();
