@@ -1,8 +1,10 @@
 """The cases of bench, in PyTorch: the same work, sizes and kinds of numbers, as a user would write it there.
 
     python3 torch_cases.py rmsnorm_fwdbwd_4096x512 --threads 2
+    python3 torch_cases.py lm_babygpt --threads 2 --adamw fused --compile
 
-prints one JSON object with the keys of bench's. compare_torch.py runs it with the surroundings that suit PyTorch.
+prints one JSON object with the keys of bench's. `--variants` prints the flags with which the installed PyTorch can run a
+case, one choice a line: compare_torch.py takes the fastest of them, in the environment that suits PyTorch.
 N rows, B batch, T time, C channels, H heads, V vocabulary.
 """
 import argparse
@@ -18,12 +20,23 @@ import torch.nn.functional as F
 from torch import nn
 
 
+# How the case runs: set by the command line.
+adamw_options = {"foreach": True}
+compiled = False
+
+
 def trainable(tensor):
     return tensor.requires_grad_()
 
 
+def maybe_compiled(f):
+    return torch.compile(f) if compiled else f
+
+
 def step_of(f, trained, dy):
     """A step that runs y = f(), sends dy back, and forgets the gradients."""
+    f = maybe_compiled(f)
+
     def step():
         f().backward(dy)
         for tensor in trained:
@@ -113,6 +126,8 @@ def study8(watched):
 
 
 def training_step(model, x, targets, optimizer):
+    model = maybe_compiled(model)
+
     def step():
         optimizer.zero_grad(set_to_none=True)
         logits = model(x)
@@ -123,7 +138,7 @@ def training_step(model, x, targets, optimizer):
 
 def mlp(depth, batch):
     model = net(depth).append(nn.Linear(512, 10))
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, foreach=True)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, **adamw_options)
     return training_step(model, torch.randn(batch, 512), torch.randint(10, (batch,)), optimizer)
 
 
@@ -131,7 +146,7 @@ def adamw(tensors, elements):
     weights = [trainable(torch.randn(elements)) for _ in range(tensors)]
     for weight in weights:
         weight.grad = torch.randn(elements)
-    return torch.optim.AdamW(weights, foreach=True).step
+    return torch.optim.AdamW(weights, **adamw_options).step
 
 
 # --- language models
@@ -242,7 +257,7 @@ def language_model(batch, time, vocabulary, **sizes):
     model = LanguageModel(time=time, vocabulary=vocabulary, **sizes)
     groups = [{"params": [p for p in model.parameters() if p.dim() >= 2], "weight_decay": 0.1},
               {"params": [p for p in model.parameters() if p.dim() < 2], "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.99), foreach=True)
+    optimizer = torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.99), **adamw_options)
     symbols, targets = (torch.randint(vocabulary, (batch, time)) for _ in range(2))
     return training_step(model, symbols, targets, optimizer)
 
@@ -280,6 +295,42 @@ def make_step(name):
     raise SystemExit(f"torch_cases: no case {name}")
 
 
+# AdamW as a chain of ops over all tensors at a time, over one tensor at a time, and as one kernel.
+ADAMW = {"foreach": {"foreach": True}, "loop": {"foreach": False}, "fused": {"fused": True}}
+
+
+def can_fuse_adamw():
+    """PyTorch 1.13 has no fused AdamW, later ones have had one for GPUs first."""
+    weight = trainable(torch.zeros(1))
+    weight.grad = torch.zeros(1)
+    try:
+        torch.optim.AdamW([weight], fused=True).step()
+    except (TypeError, RuntimeError):
+        return False
+    return True
+
+
+def can_compile():
+    """PyTorch 2 has torch.compile; it needs a C++ compiler where it runs."""
+    if not hasattr(torch, "compile"):
+        return False
+    try:
+        torch.compile(lambda x: x + 1)(torch.zeros(2))
+    except Exception:  # whatever stands in its way
+        return False
+    return True
+
+
+def variants(name):
+    """The choices that a case has, as lists of flags; the first is the default."""
+    adamw = ["foreach", "loop"] + (["fused"] if can_fuse_adamw() else [])
+    choices = [["--adamw", kind] for kind in adamw] if "adamw" in name or name.startswith("lm_") else [[]]
+    # Not compiled: 10000 additions unrolled, hooks, a single step of a process, and the optimizer by itself.
+    if not name.startswith(("chain_", "study8_stats", "process_", "opt_")) and can_compile():
+        choices += [choice + ["--compile"] for choice in choices]
+    return choices
+
+
 def warm_up(step):
     """Seconds of the last step. Memory that malloc keeps takes a dozen steps to settle: goes on until two in a row
     touch no new pages."""
@@ -309,11 +360,21 @@ def measure(step, min_seconds):
 
 
 def main():
+    global adamw_options, compiled
     parser = argparse.ArgumentParser()
     parser.add_argument("case")
-    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--min-time", type=float, default=0.2)
+    parser.add_argument("--adamw", choices=ADAMW, default="foreach")
+    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--variants", action="store_true", help="print the choices of this case and stop")
     arguments = parser.parse_args()
+    if arguments.variants:
+        print(json.dumps(variants(arguments.case)))
+        return
+    if arguments.compile and not hasattr(torch, "compile"):
+        raise SystemExit(f"torch_cases: --compile: PyTorch {torch.__version__} has no torch.compile; 2.0 and later have it")
+    adamw_options, compiled = ADAMW[arguments.adamw], arguments.compile
     torch.manual_seed(0)
     torch.set_num_threads(arguments.threads)
     step = make_step(arguments.case)
