@@ -7,11 +7,11 @@ source .ci/door.sh
 usage="usage: ./run.sh [--build-only]
 
 Installs the Debian packages that are missing, builds into build/, runs every study and writes one page of it all:
-  build/bin/decay_study         eight layers, as a blog printed them and as they are: built and shown first
-  build/bin/reproduce --quick   every study small, and a verdict on each claim of the sources
-  build/bin/train_lm            a small language model on Tiny Shakespeare, watched while it trains
-  build/bin/report              the page: runs/default/report.html
-Their files go to runs/default/. Studies that reproduce finished with the same settings are not run again: remove
+  build/bin/decay_study             eight layers, as a blog printed them and as they are: built and shown first
+  build/bin/isobar verify --quick   every study small, and a verdict on each claim of the sources
+  build/bin/train_lm                a small language model on Tiny Shakespeare, watched while it trains
+  build/bin/isobar report           the page: runs/default/report.html
+Their files go to runs/default/. Studies that isobar verify finished with the same settings are not run again: remove
 runs/default/ to measure anew.
 
   --build-only   stop after the build
@@ -29,7 +29,7 @@ esac
 install_missing $packages
 if [[ $build_only ]]; then
   build release build programs
-  say "built: build/bin/reproduce, build/bin/report and the studies beside them"
+  say "built: build/bin/isobar and the studies beside it"
   exit 0
 fi
 
@@ -50,14 +50,14 @@ run() {
 build release build decay_study
 run eight_layers decay_study
 build release build programs
-run reproduce reproduce --quick
+run verify isobar verify --quick
 run train_lm train_lm
 
 folders=()
-for folder in runs/default/{reproduce,train_lm}; do
+for folder in runs/default/{verify,train_lm}; do
   [[ -f $folder/summary.json ]] && folders+=("$folder")
 done
 ((${#folders[@]})) || exit $status
-build/bin/report "${folders[@]}" -o runs/default/report.html
+build/bin/isobar report "${folders[@]}" -o runs/default/report.html
 say "the page: file://$PWD/runs/default/report.html"
 exit $status

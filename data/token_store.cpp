@@ -38,7 +38,7 @@ struct Header {
 // Reads the header. Throws Error if the file is not a token store or the header's checksum is wrong.
 Header read_header(const Hdf5File& file, const std::string& path) {
   const bool marked = file.has_attribute("/", "format") && file.text_attribute("/", "format") == format_name;
-  check(marked, "token store: {} is an HDF5 file, but no token store; make one with prepare", path);
+  check(marked, "token store: {} is an HDF5 file, but no token store; make one with isobar prepare", path);
   const int64_t version = file.int_attribute("/", "version");
   check(version == format_version, "token store: {} has version {}, wanted {}; prepare it again", path,
         version, format_version);

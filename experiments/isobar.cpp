@@ -1,62 +1,114 @@
-// isobar: the tool. Its first word says what to do.
+// isobar: the tool. Its first word says what to do; `isobar --help` lists what there is.
 //
-//   isobar verify mine.toml       judge the claims of a file of your own (claims/README.md says how to write one)
+//   isobar verify --quick         every study small, and a verdict on each claim of the five texts
+//   isobar decay_study --depth 8  a study: the program of this name beside isobar
 //
-// verify makes the runs that the files need below --out, reuses those that are there, and prints a verdict for each
-// claim. Exit codes: 0 done; 1 a study failed; 2 bad usage, or a mistake in a file, with its line; 3 done, but for
-// studies that cannot run here.
+// Each verb is one file in verbs/. Exit codes are those of the verb or the study; 2 for a word that is neither.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
-#include "claims/verify.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "harness/child.h"
+#include "harness/environment.h"
 #include "harness/nearest.h"
-#include "harness/program.h"
+#include "verbs/verbs.h"
 
 using namespace isobar;
 
 namespace {
 
-struct Verify : HasFields {
-  void fields(Fields&) override {}
+struct Verb {
+  std::string name, about;
+  int (*run)(const verbs::Words& words);
 };
 
-int verify(int argc, char** argv) {
-  Verify config;
-  std::vector<std::string> paths;
-  const Program program{
-      .name = "isobar verify",
-      .about = "Judges the claims of files: makes the runs that they need, and says what holds.",
-      .presets = {{"quick", "small sizes and few seeds", [] {}},
-                  {"full", "all that the files ask for", [] {}}},
-      .command = "isobar verify",
-      .folder = "runs/verify",
-      .words = {.name = "FILE", .about = "files of claims, as claims/README.md says", .values = &paths},
-      .goes_on = true};
-  bool all_made = true;
-  const int code = run_program(program, config, std::vector<std::string>(argv, argv + argc), [&](Run& run) {
-    check(!paths.empty(),
-          "wanted one file of claims or more; experiments/claims/README.md says how to write one");
-    std::vector<claims::ClaimFile> files;
-    for (const std::string& path : paths) files.push_back(claims::read_claims(path));
-    all_made = claims::verify(run, files, {.scale = run.preset(), .only = "", .detail = true});
-  });
-  return code == 0 && !all_made ? 3 : code;
+const std::vector<Verb>& all_verbs() {
+  static const std::vector<Verb> all = {
+      {"verify", "run the studies that claims need, and judge every claim", verbs::verify},
+      {"report", "write one page of finished runs: claims, charts, settings", verbs::report},
+      {"watch", "show how a run of train_lm goes, while it goes or afterwards", verbs::watch},
+      {"sample", "draw text from a checkpoint of train_lm", verbs::sample},
+      {"evaluate", "loss and perplexity of a checkpoint on a text", verbs::evaluate},
+      {"export", "write a checkpoint as model.safetensors for Hugging Face", verbs::export_model},
+      {"import", "read model.safetensors into a checkpoint", verbs::import_model},
+      {"tokenize", "learn a BPE tokenizer; turn text into tokens and back", verbs::tokenize},
+      {"prepare", "write texts of any size as a token store for train_lm", verbs::prepare},
+  };
+  return all;
 }
 
-constexpr const char* help =
-    "isobar: measures what is said about normalization in deep networks.\n\n"
-    "  isobar verify FILE...    judge the claims of files: `isobar verify --help`\n";
+struct Study {
+  std::string name, about;
+};
+
+const std::vector<Study>& all_studies() {
+  static const std::vector<Study> all = {
+      {"decay_study", "what becomes of the signal and the gradient in a deep net"},
+      {"depth_trainability", "up to which depth a net can be trained, with and without norms"},
+      {"lm_norms", "which norm, before or after the branch, trains a language model best"},
+      {"logit_growth", "whether attention logits grow in training, and what limits them"},
+      {"norm_jacobian", "the derivatives that lead from RMSNorm to DyT and DyISRU"},
+      {"norm_properties", "invariances, scales and precision of the norms"},
+      {"norm_speed", "how long LayerNorm, RMSNorm and DyT take"},
+      {"train_lm", "train a small language model and observe every module"},
+      {"transformer_stack", "the signal through a stack of PyTorch's Transformer layers"},
+  };
+  return all;
+}
+
+std::string help() {
+  std::string text =
+      "isobar: measures what is said about normalization in deep networks.\n\n"
+      "  isobar verify              judge the claims of five texts, small sizes first\n\n"
+      "Verbs:\n";
+  for (const Verb& verb : all_verbs()) text += fmt::format("  {:<20}{}\n", verb.name, verb.about);
+  text += "\nStudies, programs of their own beside isobar:\n";
+  for (const Study& study : all_studies()) text += fmt::format("  {:<20}{}\n", study.name, study.about);
+  return text +
+         "\n`isobar VERB --help` and `isobar STUDY --help` say more. isobar --version prints the version.\n";
+}
+
+bool is_program_name(const std::string& word) {
+  return !word.empty() &&
+         word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+}
+
+// Becomes the program beside this one. Returns where there is none.
+void become(const std::string& name, char** argv) {
+  const std::filesystem::path path = std::filesystem::path(own_path()).parent_path() / name;
+  if (!is_program_name(name) || !std::filesystem::is_regular_file(path)) return;
+  std::string program = path.string();
+  argv[0] = program.data();
+  execv(argv[0], argv);
+  fmt::print(stderr, "isobar: cannot start {}: {}\n", program, std::strerror(errno));
+  std::exit(2);
+}
+
+int unknown(const std::string& word) {
+  verbs::Words known;
+  for (const Verb& verb : all_verbs()) known.push_back(verb.name);
+  for (const Study& study : all_studies()) known.push_back(study.name);
+  const std::string hint = did_you_mean(word, known);
+  fmt::print(stderr, "isobar: there is no verb or study '{}'{}\n", word,
+             hint.empty() ? "; isobar --help lists them" : hint);
+  return 2;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string command = argc > 1 ? argv[1] : "--help";
-  if (command == "verify") return verify(argc - 2, argv + 2);
-  if (command == "--help" || command == "-h") {
-    fmt::print("{}", help);
+  const std::string word = argc > 1 ? argv[1] : "--help";
+  const auto verb = std::ranges::find(all_verbs(), word, &Verb::name);
+  if (verb != all_verbs().end()) return verb->run({argv + 2, argv + argc});
+  if (word == "--help" || word == "-h" || word == "--version") {
+    fmt::print("{}", word == "--version" ? fmt::format("isobar {}\n", isobar_version()) : help());
     return 0;
   }
-  const std::vector<std::string> known = {"verify"};
-  fmt::print(stderr, "isobar: unknown command '{}'{}; see isobar --help\n", command,
-             did_you_mean(command, known));
-  return 2;
+  become(word, argv + 1);
+  return unknown(word);
 }

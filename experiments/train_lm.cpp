@@ -13,7 +13,7 @@
 //
 // Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
 // in /modules), metrics.jsonl, loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the
-// final model. While it trains, `watch DIR` shows how it goes.
+// final model. While it trains, `isobar watch DIR` shows how it goes.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -209,9 +209,8 @@ TEST_CASE("isobar verify judges a file of one's own, and names flags and keys th
         std::string::npos);
   folder.write("mine.toml", with("--depth 8", "--depth eight"));
   CHECK(run_built("isobar", arguments).code == 2);
-  CHECK(run_built("isobar", "verify --out " + (folder / "none")).code == 2);
   CHECK(run_built("isobar", "verfy").err ==
-        "isobar: unknown command 'verfy'; did you mean verify?; see isobar --help\n");
+        "isobar: there is no verb or study 'verfy'; did you mean verify?\n");
   CHECK(run_built("isobar", "verify --out " + (folder / "none") + " " + (folder / "nowhere.toml")).code == 2);
 }
 

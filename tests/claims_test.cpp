@@ -222,7 +222,7 @@ TEST_CASE("the README has the counts and rows of the last full run") {
 
 TEST_CASE("an unknown run is refused with the nearest name, before anything runs") {
   const TemporaryFolder folder;
-  const Outcome outcome = run_built("reproduce", "--only norm_propertys --out " + (folder / "all"));
+  const Outcome outcome = run_built("isobar verify", "--only norm_propertys --out " + (folder / "all"));
   CHECK(outcome.code == 2);
   CHECK(outcome.out.empty());
   CHECK(outcome.err.ends_with("got 'norm_propertys'; did you mean norm_properties?\n"));
@@ -234,7 +234,7 @@ TEST_CASE("a study that cannot run here leaves its claims unjudged, with its own
   const std::string out = folder / "all";
   folder.write("mnist/t10k-images-idx3-ubyte", "not images");
   const ScopedVariable data("ISOBAR_DATA", folder.path().string());
-  const Outcome outcome = run_built("reproduce", "--only depth_trainability --out " + out);
+  const Outcome outcome = run_built("isobar verify", "--only depth_trainability --out " + out);
   CHECK(outcome.code == 3);
   const Json written = Json::parse(file_text(out + "/summary.json"));
   CHECK(written["expectations"].empty());
@@ -259,7 +259,7 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
     return Json();
   };
   const auto verdict = [&](const char* id) { return row(id)["verdict"].get<std::string>(); };
-  Outcome outcome = run_built("reproduce", arguments);
+  Outcome outcome = run_built("isobar verify", arguments);
   CAPTURE(outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK(verdict("A05") == "confirmed");
@@ -285,12 +285,12 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   summary["measured"]["shift.layernorm.change"] = same_for_all_seeds(0.5);
   summary["measured"]["length.euclidean"] = same_for_all_seeds(1);
   std::ofstream(path) << summary.dump(2);
-  outcome = run_built("reproduce", arguments + " --force");
+  outcome = run_built("isobar verify", arguments + " --force");
   REQUIRE(outcome.code == 0);
   CHECK(outcome.out.find("norm_properties: there already") != std::string::npos);
   summary["expectations"][0]["ok"] = false;
   std::ofstream(path) << summary.dump(2);
-  CHECK(run_built("reproduce", arguments + " --force").code == 1);  // kept, but not forgotten
+  CHECK(run_built("isobar verify", arguments + " --force").code == 1);  // kept, but not forgotten
   CHECK(verdict("A05") == "refuted");
   CHECK(verdict("D11") == "confirmed");
   CHECK(verdict("C03") == "partly");

@@ -76,25 +76,26 @@ for script in run.sh test.sh; do
   wants "$script refuses what it does not know" "2 " "$status $asked"
 done
 
-# run.sh in a copy of its folder, where cmake and the programs are scripts too; reproduce ends with $CODE.
+# run.sh in a copy of its folder, where cmake and the programs are scripts too; isobar verify ends with $CODE.
 house=$machine/house
 mkdir -p "$house/build/bin" && cp -r run.sh .ci "$house"
 tool cmake <<<''
-for program in decay_study reproduce train_lm report; do
+for program in decay_study isobar train_lm; do
   cat >"$house/build/bin/$program" <<'EOS'
 #!/bin/bash
 echo "${0##*/} $*" >>"$LOG"
-[[ $1 == --out ]] && folder=$2 || folder=$3
-[[ ${0##*/} == report ]] || { mkdir -p "$folder"; touch "$folder/summary.json"; }
-[[ ${0##*/} == reproduce ]] && exit "$CODE"
+[[ $1 == report ]] && exit 0
+while [[ $1 != --out ]]; do shift; done
+mkdir -p "$2"; touch "$2/summary.json"
+[[ ${0##*/} == isobar ]] && exit "$CODE"
 exit 0
 EOS
   chmod +x "$house/build/bin/$program"
 done
 everything="decay_study --out runs/default/eight_layers --force
-reproduce --quick --out runs/default/reproduce --force
+isobar verify --quick --out runs/default/verify --force
 train_lm --out runs/default/train_lm --force
-report runs/default/reproduce runs/default/train_lm -o runs/default/report.html"
+isobar report runs/default/verify runs/default/train_lm -o runs/default/report.html"
 CODE=0 on_machine "cd '$house' && ./run.sh"
 wants "run.sh runs the studies and writes the page" "0 $everything" "$status $asked"
 wants "run.sh ends with the page's address" "isobar: the page: file://$house/runs/default/report.html" "${output##*$'\n'}"

@@ -255,7 +255,7 @@ TEST_CASE("others read a run of train_lm while it grows, and what it leaves when
   REQUIRE(wait_until(training, [&] { return rows() > before; }));  // it is the writer's file that grows
   CHECK(standing_of(run) == Standing::running);
 
-  StartedProgram watch("watch", {run, "--interval", "0.1"}, watch_streams);
+  StartedProgram watch("isobar", {"watch", run, "--interval", "0.1"}, watch_streams);
   REQUIRE(wait_until(watch, [&] { return lines_of(watch_streams / "out") > 8; }));
   watch.send(SIGINT);
   CHECK(watch.wait() == 130);
@@ -263,12 +263,12 @@ TEST_CASE("others read a run of train_lm while it grows, and what it leaves when
   CHECK(std::regex_search(watch.out(), std::regex(" tokens/s        ETA\n( +[0-9.e-]+){4}( +–){3}\n")));
   CHECK(std::regex_search(watch.out(), std::regex("\n( +[0-9.e-]+){6} +[0-9:]+\n$")));
 
-  StartedProgram to_the_end("watch", {run, "--interval", "0.1"}, watch_streams);
+  StartedProgram to_the_end("isobar", {"watch", run, "--interval", "0.1"}, watch_streams);
   REQUIRE(wait_until(to_the_end, [&] { return lines_of(watch_streams / "out") > 2; }));
   training.send(SIGKILL);
   training.wait();
   CHECK(to_the_end.wait() == 1);
-  CHECK(to_the_end.err().starts_with("watch: " + run + ": stopped before its end, "));
+  CHECK(to_the_end.err().starts_with("isobar watch: " + run + ": stopped before its end, "));
   CHECK(to_the_end.err().find("train_lm --resume " + run) != std::string::npos);
 
   // All series that were there from the first step, as the lines have them.
@@ -284,7 +284,7 @@ TEST_CASE("others read a run of train_lm while it grows, and what it leaves when
   }
   CHECK(left.read("/series/module_std").size(1) ==
         static_cast<int64_t>(left.read_strings("/modules").size()));
-  CHECK(run_built("watch", run + " --once").code == 0);
+  CHECK(run_built("isobar watch", run + " --once").code == 0);
 }
 
 TEST_CASE("the commands that experiments/README.md shows for watch work, and no run is one clear error") {
@@ -297,23 +297,23 @@ TEST_CASE("the commands that experiments/README.md shows for watch work, and no 
   INFO(training.err);
   REQUIRE(training.code == 0);
   const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/README.md");
-  const std::regex shown("\nbuild/bin/watch([^#\n]*)");
+  const std::regex shown("\nbuild/bin/isobar watch([^#\n]*)");
   int commands = 0;
   for (std::sregex_iterator it(readme.begin(), readme.end(), shown), end; it != end; ++it, ++commands) {
     CAPTURE((*it)[1].str());
-    const Outcome outcome = run_built("watch", (*it)[1].str(), folder.path());
+    const Outcome outcome = run_built("isobar watch", (*it)[1].str(), folder.path());
     CHECK(outcome.code == 0);
     CHECK(outcome.err.empty());
     CHECK(outcome.out.find("runs/train_lm: finished, 20 of 20 steps\n") != std::string::npos);
   }
   CHECK(commands >= 3);
-  CHECK(run_built("watch", "runs/train_lm", folder.path()).code == 0);
-  const Outcome once = run_built("watch", "runs/train_lm --once", folder.path());
+  CHECK(run_built("isobar watch", "runs/train_lm", folder.path()).code == 0);
+  const Outcome once = run_built("isobar watch", "runs/train_lm --once", folder.path());
   CHECK(once.out.find("loss  ○ val_loss") != std::string::npos);
 
   // On a terminal, which script(1) pretends, it draws over what stands there.
   const std::string command =
-      fmt::format("cd {} && script -qec '{}/bin/watch runs/train_lm' /dev/null > screen",
+      fmt::format("cd {} && script -qec '{}/bin/isobar watch runs/train_lm' /dev/null > screen",
                   folder.path().string(), ISOBAR_BINARY_DIR);
   CHECK(std::system(command.c_str()) == 0);
   const std::string screen = file_text(folder / "screen");
@@ -322,12 +322,12 @@ TEST_CASE("the commands that experiments/README.md shows for watch work, and no 
 
   for (const std::string bad : {"none", ".", "runs", "runs/train_lm --interval -1", ""}) {
     CAPTURE(bad);
-    const Outcome refused = run_built("watch", bad, folder.path());
+    const Outcome refused = run_built("isobar watch", bad, folder.path());
     CHECK(refused.code == 2);
     CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
   }
-  CHECK(run_built("watch", "none", folder.path()).err ==
-        "watch: cannot open the folder 'none': No such file or directory\n");
-  CHECK(run_built("watch", "runs", folder.path()).err.find("'runs' holds no run that takes steps") !=
+  CHECK(run_built("isobar watch", "none", folder.path()).err ==
+        "isobar watch: cannot open the folder 'none': No such file or directory\n");
+  CHECK(run_built("isobar watch", "runs", folder.path()).err.find("'runs' holds no run that takes steps") !=
         std::string::npos);
 }

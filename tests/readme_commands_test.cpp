@@ -40,9 +40,8 @@ const std::vector<Shrunk>& shrunk() {
        "pre.rmsnorm"
        " --deep_layers 2 --deep_learning_rates 3e-3 --deep_steps 2 --deep_warmup_iters 1 --seeds 1 --pair_seeds 1"
        " --eval_iters 1 --force"},
-      {"reproduce", "--only blog8 --force"},
-      {"isobar", "--force"},  // of mine.toml, the example of claims/README.md
-      {"report", ""},         // takes no time
+      {"isobar verify", "--only blog8 --force"},
+      {"isobar report", ""},  // takes no time
   };
   return all;
 }
@@ -55,7 +54,7 @@ struct Command {
 std::vector<Command> commands_of(const std::string& readme) {
   std::istringstream lines(file_text(ISOBAR_SOURCE_DIR "/" + readme));
   std::vector<Command> commands;
-  const std::regex shown("^build/bin/(\\w+)(.*)$");
+  const std::regex shown("^build/bin/((?:isobar )?\\w+)(.*)$");
   for (std::string line; std::getline(lines, line);) {
     std::smatch parts;
     line = line.substr(0, line.find("  "));
@@ -84,10 +83,11 @@ std::string small_arguments(const Command& command) {
   // 87 nets that no flag makes fewer, and --print-model, which trains nothing.
   if (holds(command.arguments, "depth_table")) return command.arguments + " --print-config";
   if (holds(command.arguments, "--print-model")) return command.arguments;
-  // reproduce was run for blog8 alone: pictures of other studies come from runs of those.
-  if (command.program == "report")
-    return std::regex_replace(command.arguments, std::regex("runs/reproduce --svg ((?!blog8)\\w+)"),
-                              "runs/reproduce/$1 --svg $1");
+  if (holds(command.arguments, "mine.toml")) return command.arguments + " --force";
+  // isobar verify was run for blog8 alone: pictures of other studies come from runs of those.
+  if (command.program == "isobar report")
+    return std::regex_replace(command.arguments, std::regex("runs/verify --svg ((?!blog8)\\w+)"),
+                              "runs/verify/$1 --svg $1");
   // What a run is resumed with must be what it began with.
   if (holds(command.arguments, "--resume")) return command.arguments + " --force";
   return command.arguments + " " + row->words;
@@ -103,25 +103,26 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
   folder.write("experiments/figures/here", "");
   folder.write("mine.toml", toml_of(claims_readme));
   write_stripes(folder);
-  REQUIRE(run_built("prepare", "my.txt -o tokens.h5", folder.path()).code == 0);
-  REQUIRE(run_built("tokenize", "train --vocab_size 280 my.txt -o bpe.json", folder.path()).code == 0);
+  REQUIRE(run_built("isobar prepare", "my.txt -o tokens.h5", folder.path()).code == 0);
+  REQUIRE(run_built("isobar tokenize", "train --vocab_size 280 my.txt -o bpe.json", folder.path()).code == 0);
 
-  const Words elsewhere = {"tokenize", "prepare", "sample", "evaluate", "export", "import", "watch"};
+  const Words elsewhere = {"isobar tokenize", "isobar prepare", "isobar sample", "isobar evaluate",
+                           "isobar export",   "isobar import",  "isobar watch"};
   const Words readmes = {"README.md", "experiments/README.md", "data/README.md", claims_readme};
   size_t count = 0;
   for (const std::string& readme : readmes)
     for (const Command& command : commands_of(readme)) {
       if (std::find(elsewhere.begin(), elsewhere.end(), command.program) != elsewhere.end()) continue;
       // Runs that report is shown with.
-      if (command.program == "report" && holds(command.arguments, "runs/a ")) {
+      if (command.program == "isobar report" && holds(command.arguments, "runs/a ")) {
         const Shrunk& study = shrunk().front();
-        for (const char* run : {"runs/a", "runs/b", "runs/reproduce/blog8_rmsnorm"})
+        for (const char* run : {"runs/a", "runs/b", "runs/verify/blog8_rmsnorm"})
           REQUIRE(run_built(study.program, study.words + " --out " + run, folder.path()).code <= 1);
         const std::pair<const char*, std::string> made[] = {{"depth_trainability", "depth_trainability"},
                                                             {"norm_jacobian", "norm_jacobian"},
                                                             {"logit_growth", "logits_shakespeare"}};
         for (const auto& [name, run] : made) {
-          const std::string arguments = small_arguments({name, " --out runs/reproduce/" + run});
+          const std::string arguments = small_arguments({name, " --out runs/verify/" + run});
           REQUIRE(run_built(name, arguments, folder.path()).code <= 1);
         }
       }
@@ -132,7 +133,7 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
       const Outcome outcome = run_built(command.program, arguments, folder.path());
       INFO(outcome.out, outcome.err);
       // 1: an expectation was not met, as may be with something so small.
-      CHECK((outcome.code == 0 || (outcome.code == 1 && command.program != "report")));
+      CHECK((outcome.code == 0 || (outcome.code == 1 && command.program != "isobar report")));
       ++count;
     }
   CHECK(count >= 30);

@@ -74,22 +74,22 @@ TEST_CASE("text of a run cannot break out of the page's data") {
 
 TEST_CASE("what is no folder of a run is refused by name") {
   const TemporaryFolder folder;
-  const Outcome missing = run_built("report", (folder / "none") + " -o " + (folder / "page.html"));
+  const Outcome missing = run_built("isobar report", (folder / "none") + " -o " + (folder / "page.html"));
   CHECK(missing.code == 2);
-  CHECK(missing.err ==
-        "report: '" + (folder / "none") + "' has no summary.json; name the folder of a finished run\n");
+  CHECK(missing.err == "isobar report: '" + (folder / "none") +
+                           "' has no summary.json; name the folder of a finished run\n");
   std::ofstream(folder / "summary.json") << "{";
-  const Outcome broken = run_built("report", folder / "");
+  const Outcome broken = run_built("isobar report", folder / "");
   CHECK(broken.code == 2);
   CHECK(broken.err.find("is not the summary of a run; run the study again") != std::string::npos);
-  CHECK(run_built("report", "").code == 2);
+  CHECK(run_built("isobar report", "").code == 2);
   CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
 }
 
 TEST_CASE("runs of one name keep apart, and claims point to their own") {
   const TemporaryFolder folder;
   const std::string study = R"({"program": "s", "plots": [{"title": "t", "curves": []}]})",
-                    all = R"({"program": "reproduce", "runs": [{"name": "s", "done": true},
+                    all = R"({"program": "isobar verify", "runs": [{"name": "s", "done": true},
                              {"name": "r", "done": false, "cannot_run": "no data"}],
                              "claims": [{"id": "A01", "parts": [{"run": "s", "key": "k"}]}]})";
   for (const char* name : {"a", "b"}) {
@@ -137,13 +137,13 @@ TEST_CASE("a figure is XML with one element for each curve, and its text is text
   const TemporaryFolder folder;
   const std::string run = folder / "run", svg = folder / "figure.svg";
   REQUIRE(run_built("decay_study", "--seeds 3 --out " + run).code == 0);
-  const Outcome outcome = run_built("report", run + " --svg std -o " + svg);
+  const Outcome outcome = run_built("isobar report", run + " --svg std -o " + svg);
   CAPTURE(outcome.err);
   REQUIRE(outcome.code == 0);
   if (has_python()) CHECK(curves_of_svg(svg) == "3\n");  // measured, theory, printed
   CHECK(file_text(svg).find(">std of each layer's output, plain default none sum D=8</text>") !=
         std::string::npos);
-  CHECK(run_built("report", run + " --svg sdt -o " + (folder / "none.svg")).code == 2);
+  CHECK(run_built("isobar report", run + " --svg sdt -o " + (folder / "none.svg")).code == 2);
   CHECK_FALSE(std::filesystem::exists(folder / "none.svg"));
 }
 
@@ -192,10 +192,10 @@ TEST_CASE("the figures of the READMEs are small, well-formed and shown") {
 TEST_CASE("the page of a run stands alone and works in a browser") {
   const TemporaryFolder folder;
   const std::string out = folder / "all", path = folder / "page.html";
-  REQUIRE(run_built("reproduce", "--only blog8 --out " + out).code == 0);
+  REQUIRE(run_built("isobar verify", "--only blog8 --out " + out).code == 0);
   REQUIRE(run_built("decay_study", "--preset blog8_rmsnorm --seeds 2 --out " + (folder / "rmsnorm")).code ==
           0);
-  const Outcome outcome = run_built("report", out + " " + (folder / "rmsnorm") + " -o " + path);
+  const Outcome outcome = run_built("isobar report", out + " " + (folder / "rmsnorm") + " -o " + path);
   CAPTURE(outcome.err);
   REQUIRE(outcome.code == 0);
   const std::string page = file_text(path);

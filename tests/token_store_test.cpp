@@ -200,7 +200,7 @@ TEST_CASE("a file that is no token store, or pretends to be one, is refused") {
   };
   CHECK(refusal([](Parts&) {}) == "");
   CHECK(refusal([](Parts& p) { p.format = "isobar run"; }) ==
-        "token store: F is an HDF5 file, but no token store; make one with prepare");
+        "token store: F is an HDF5 file, but no token store; make one with isobar prepare");
   CHECK(refusal([](Parts& p) { p.version = 2; }) ==
         "token store: F has version 2, wanted 1; prepare it again");
   CHECK(refusal([](Parts& p) { p.tokens[3] = 256; }) ==

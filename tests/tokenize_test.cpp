@@ -60,7 +60,7 @@ TEST_CASE("a larger corpus takes no more memory to prepare and to train on") {
   for (const bool is_large : {false, true}) {
     const std::string name = is_large ? "large" : "small";
     const Outcome run =
-        run_built("prepare", folder / name + ".txt --tokenizer byte -o " + folder / name + ".h5");
+        run_built("isobar prepare", folder / name + ".txt --tokenizer byte -o " + folder / name + ".h5");
     INFO(run.err);
     REQUIRE(run.code == 0);
     memory[is_large] = peak_memory_of_children();
@@ -83,13 +83,15 @@ TEST_CASE("a larger corpus takes no more memory to prepare and to train on") {
 TEST_CASE("train_lm learns the same from a token store as from its text") {
   const TemporaryFolder folder;
   const std::string text = folder.write("corpus.txt", words(20'000));
-  REQUIRE(run_built("tokenize", "train --vocab_size 300 " + text + " -o " + folder / "bpe.json").code == 0);
+  REQUIRE(
+      run_built("isobar tokenize", "train --vocab_size 300 " + text + " -o " + folder / "bpe.json").code ==
+      0);
   for (const std::string name : {"char", "bpe"}) {
     CAPTURE(name);
     const std::string tokenizer = name == "bpe" ? folder / "bpe.json" : name;
     const std::string store = folder / name + ".h5", from_text = folder / name + ".text",
                       from_store = folder / name + ".store";
-    REQUIRE(run_built("prepare", text + " --tokenizer " + tokenizer + " -o " + store).code == 0);
+    REQUIRE(run_built("isobar prepare", text + " --tokenizer " + tokenizer + " -o " + store).code == 0);
     const Outcome one = run_built(
         "train_lm", "--corpus " + text + " --tokenizer " + tokenizer + " --out " + from_text + tiny);
     const Outcome two = run_built("train_lm", "--corpus " + store + " --out " + from_store + tiny);
@@ -108,15 +110,17 @@ TEST_CASE("tokenize gives back any bytes") {
   const std::string text = words(5000) + std::string("\xEF\xBB\xBF nul \0 \xFF\xC3\r\n", 14);
   folder.write("corpus.txt", text);
   const std::string corpus = folder / "corpus.txt", tokenizer = folder / "bpe.json";
-  const Outcome trained = run_built("tokenize", "train --vocab_size 400 " + corpus + " -o " + tokenizer);
+  const Outcome trained =
+      run_built("isobar tokenize", "train --vocab_size 400 " + corpus + " -o " + tokenizer);
   INFO(trained.err);
   REQUIRE(trained.code == 0);
   CHECK(trained.out.find("400 tokens") != std::string::npos);
   for (const std::string& one : {tokenizer, std::string("byte")}) {
-    const Outcome encoded = run_built("tokenize", "encode --tokenizer " + one + " " + corpus);
+    const Outcome encoded = run_built("isobar tokenize", "encode --tokenizer " + one + " " + corpus);
     CHECK(encoded.code == 0);
     folder.write("tokens.txt", encoded.out);
-    CHECK(run_built("tokenize", "decode --tokenizer " + one + " <" + folder / "tokens.txt").out == text);
+    CHECK(run_built("isobar tokenize", "decode --tokenizer " + one + " <" + folder / "tokens.txt").out ==
+          text);
   }
 }
 
@@ -128,27 +132,30 @@ TEST_CASE("tokenize and prepare refuse bad input in one line with exit code 2 an
     std::string program, arguments, part;
   };
   for (const Refusal& refusal : std::vector<Refusal>{
-           {"tokenize", "", "subcommand"},
-           {"tokenize", "learn", "see tokenize --help"},
-           {"tokenize", "train " + text, "--out is required"},
-           {"tokenize", "train --vocab_size 300 " + text + " -o " + out, "the text has pairs for 260 only"},
-           {"tokenize", "train --vocab_size 9 " + text + " -o " + out, "a vocabulary of at least 257"},
-           {"tokenize", "train " + folder / "none.txt -o " + out, "none.txt: No such file"},
-           {"tokenize", "encode --tokenizer " + json + " " + text, "the file has no object 'pre_tokenizer'"},
-           {"tokenize", "encode --tokenizer byte " + folder.path().string(), "is a folder"},
-           {"tokenize", "train --vocab_size 260 " + text + " -o " + text, "is one of the texts"},
-           {"prepare", text + " -o " + text, "is one of the texts"},
-           {"tokenize", "decode --tokenizer byte " + text, "wanted the number of a token, got 'to'"},
-           {"prepare", text, "--out is required"},
-           {"prepare", text + " --tokenizer word -o " + out, "wanted char, byte or a .json file, got word"},
-           {"prepare", text + " --tokenizer " + json + " -o " + out, "x.json: the file has no object"},
-           {"prepare", text + " --field text -o " + out, "t.txt:1: no JSON"},
-           {"prepare", folder.write("empty.txt", "").string() + " --tokenizer byte -o " + out,
+           {"isobar tokenize", "", "subcommand"},
+           {"isobar tokenize", "learn", "see isobar tokenize --help"},
+           {"isobar tokenize", "train " + text, "--out is required"},
+           {"isobar tokenize", "train --vocab_size 300 " + text + " -o " + out,
+            "the text has pairs for 260 only"},
+           {"isobar tokenize", "train --vocab_size 9 " + text + " -o " + out, "a vocabulary of at least 257"},
+           {"isobar tokenize", "train " + folder / "none.txt -o " + out, "none.txt: No such file"},
+           {"isobar tokenize", "encode --tokenizer " + json + " " + text,
+            "the file has no object 'pre_tokenizer'"},
+           {"isobar tokenize", "encode --tokenizer byte " + folder.path().string(), "is a folder"},
+           {"isobar tokenize", "train --vocab_size 260 " + text + " -o " + text, "is one of the texts"},
+           {"isobar prepare", text + " -o " + text, "is one of the texts"},
+           {"isobar tokenize", "decode --tokenizer byte " + text, "wanted the number of a token, got 'to'"},
+           {"isobar prepare", text, "--out is required"},
+           {"isobar prepare", text + " --tokenizer word -o " + out,
+            "wanted char, byte or a .json file, got word"},
+           {"isobar prepare", text + " --tokenizer " + json + " -o " + out, "x.json: the file has no object"},
+           {"isobar prepare", text + " --field text -o " + out, "t.txt:1: no JSON"},
+           {"isobar prepare", folder.write("empty.txt", "").string() + " --tokenizer byte -o " + out,
             "there is no text"},
-           {"prepare", text + " -o " + folder / "none/out", "No such file"},
+           {"isobar prepare", text + " -o " + folder / "none/out", "No such file"},
            {"train_lm", "--corpus " + folder / "store.h5 --tokenizer char --out " + out, "brings its own"}}) {
     if (refusal.program == "train_lm")
-      REQUIRE(run_built("prepare", text + " -o " + folder / "store.h5").code == 0);
+      REQUIRE(run_built("isobar prepare", text + " -o " + folder / "store.h5").code == 0);
     CAPTURE(refusal.arguments);
     const Outcome run = run_built(refusal.program, refusal.arguments);
     INFO(run.err);

@@ -82,7 +82,7 @@ TEST_CASE("the commands that experiments/README.md shows for using a model work"
 TEST_CASE("sample goes on from the prompt, the same for the same seed") {
   const Workplace& place = llama();
   const auto drawn = [&](const std::string& options) {
-    const Outcome outcome = place.in_folder("sample", "runs/train_lm --prompt '12 times' " + options);
+    const Outcome outcome = place.in_folder("isobar sample", "runs/train_lm --prompt '12 times' " + options);
     INFO(outcome.err);
     CHECK(outcome.code == 0);
     CHECK(outcome.out.starts_with("12 times"));
@@ -98,7 +98,8 @@ TEST_CASE("sample goes on from the prompt, the same for the same seed") {
 
 TEST_CASE("evaluate's figures are those of a loop over all tokens, one at a time") {
   const Workplace& place = llama();
-  const Outcome outcome = place.in_folder("evaluate", "runs/train_lm --corpus my.txt --part validation");
+  const Outcome outcome =
+      place.in_folder("isobar evaluate", "runs/train_lm --corpus my.txt --part validation");
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   Trained trained = load_trained(place.folder / "runs/train_lm");
@@ -134,10 +135,10 @@ TEST_CASE("a model comes back from each layout as the same model") {
     CAPTURE(name);
     const Workplace place(model);
     const Outcome out =
-        place.in_folder("export", "runs/train_lm -o there/model.safetensors --layout " + layout);
+        place.in_folder("isobar export", "runs/train_lm -o there/model.safetensors --layout " + layout);
     INFO(out.err);
     REQUIRE(out.code == 0);
-    const Outcome back = place.in_folder("import", "there/model.safetensors -o back.h5");
+    const Outcome back = place.in_folder("isobar import", "there/model.safetensors -o back.h5");
     INFO(back.err);
     REQUIRE(back.code == 0);
     Trained one = load_trained(place.folder / "runs/train_lm"), two = load_trained(place.folder / "back.h5");
@@ -146,10 +147,10 @@ TEST_CASE("a model comes back from each layout as the same model") {
     const Tensor symbols = tensor<int32_t>({1, static_cast<int64_t>(tokens.size())}, tokens);
     CHECK(one.model(symbols).to_vector<float>() == two.model(symbols).to_vector<float>());
     const Outcome again =
-        place.in_folder("export", "runs/train_lm -o there/model.safetensors --layout " + layout);
+        place.in_folder("isobar export", "runs/train_lm -o there/model.safetensors --layout " + layout);
     CHECK(again.code == 2);
     CHECK(holds(again.err, "is there already; choose another folder, or --force"));
-    const Outcome over = place.in_folder("import", "there/model.safetensors -o back.h5");
+    const Outcome over = place.in_folder("isobar import", "there/model.safetensors -o back.h5");
     CHECK(over.code == 2);
     CHECK(holds(over.err, "back.h5: is there already; choose another name, or --force"));
   }
@@ -160,31 +161,33 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
   place.folder.write("bad.safetensors", "not a model");
   place.folder.write("config.json", "{");
   place.folder.write("bad.h5", std::string(3000, 'x'));
-  REQUIRE(place.in_folder("prepare", "my.txt -o tokens.h5").code == 0);
+  REQUIRE(place.in_folder("isobar prepare", "my.txt -o tokens.h5").code == 0);
   struct Refusal {
     std::string program, arguments, part;
   };
   for (const Refusal& refusal : std::vector<Refusal>{
-           {"sample", "", "CHECKPOINT is required"},
-           {"sample", "none.h5", "none.h5"},
-           {"sample", "bad.h5", "bad.h5"},
-           {"sample", "there", "there"},
-           {"sample", "runs/train_lm --top_p 2", "--top_p: wanted a chance in (0, 1], got 2"},
-           {"sample", "runs/train_lm --temperature -1", "--temperature: wanted 0 or more"},
-           {"sample", "runs/train_lm --max_new_tokens many", "--max_new_tokens"},
-           {"sample", "runs/train_lm --prompt 'ß'", "ß"},
-           {"sample", "runs/train_lm --temprature 1", "--temprature"},
-           {"evaluate", "runs/train_lm", "--corpus: wanted a text file"},
-           {"evaluate", "runs/train_lm --corpus none.txt", "none.txt"},
-           {"evaluate", "runs/train_lm --corpus tokens.h5",
+           {"isobar sample", "", "CHECKPOINT is required"},
+           {"isobar sample", "none.h5", "none.h5"},
+           {"isobar sample", "bad.h5", "bad.h5"},
+           {"isobar sample", "there", "there"},
+           {"isobar sample", "runs/train_lm --top_p 2", "--top_p: wanted a chance in (0, 1], got 2"},
+           {"isobar sample", "runs/train_lm --temperature -1", "--temperature: wanted 0 or more"},
+           {"isobar sample", "runs/train_lm --max_new_tokens many", "--max_new_tokens"},
+           {"isobar sample", "runs/train_lm --prompt 'ß'", "ß"},
+           {"isobar sample", "runs/train_lm --temprature 1", "--temprature"},
+           {"isobar evaluate", "runs/train_lm", "--corpus: wanted a text file"},
+           {"isobar evaluate", "runs/train_lm --corpus none.txt", "none.txt"},
+           {"isobar evaluate", "runs/train_lm --corpus tokens.h5",
             "is a token store; name the text it was made from"},
-           {"evaluate", "runs/train_lm --corpus my.txt --part train", "--part: wanted all or validation"},
-           {"export", "runs/train_lm -o out.bin", "--out: wanted a name that ends with .safetensors"},
-           {"export", "runs/train_lm -o o/x.safetensors --layout gpt2",
+           {"isobar evaluate", "runs/train_lm --corpus my.txt --part train",
+            "--part: wanted all or validation"},
+           {"isobar export", "runs/train_lm -o out.bin", "--out: wanted a name that ends with .safetensors"},
+           {"isobar export", "runs/train_lm -o o/x.safetensors --layout gpt2",
             "layout gpt2: wanted --norm layernorm"},
-           {"export", "runs/train_lm -o o/x.safetensors --layout bert", "layout: wanted llama or gpt2"},
-           {"import", "bad.safetensors -o o.h5", "config.json: not valid JSON"},
-           {"import", "bad.safetensors", "--out: wanted the checkpoint to write"}}) {
+           {"isobar export", "runs/train_lm -o o/x.safetensors --layout bert",
+            "layout: wanted llama or gpt2"},
+           {"isobar import", "bad.safetensors -o o.h5", "config.json: not valid JSON"},
+           {"isobar import", "bad.safetensors", "--out: wanted the checkpoint to write"}}) {
     CAPTURE(refusal.program);
     CAPTURE(refusal.arguments);
     const Outcome outcome = place.in_folder(refusal.program, refusal.arguments);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints full.json: the verdicts of a finished `reproduce --full`, with the day, for those that later runs leave open.
+"""Prints full.json: the verdicts of a finished `isobar verify --full`, with the day, for those that later runs leave open.
 
-    experiments/claims/keep_full.py runs/reproduce >experiments/claims/full.json
+    experiments/claims/keep_full.py runs/verify >experiments/claims/full.json
 """
 import datetime
 import json
@@ -14,7 +14,7 @@ path = os.path.join(sys.argv[1], "summary.json")
 with open(path, encoding="utf-8") as file:
     summary = json.load(file)
 if summary.get("scale") != "full":
-    sys.exit(f"{path}: not a run of reproduce --full")
+    sys.exit(f"{path}: not a run of isobar verify --full")
 undone = [run["name"] for run in summary["runs"] if not run["done"]]
 if undone:
     sys.exit(f"{path}: these runs were not made: {', '.join(undone)}")

@@ -1,5 +1,4 @@
-// Verifying: the runs that files of claims need are made, unless they are there, and every claim is judged. What
-// `isobar verify` and `reproduce` have in common.
+// Verifying: the runs that files of claims need are made, unless they are there, and every claim is judged.
 #pragma once
 
 #include <string>

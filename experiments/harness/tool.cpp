@@ -46,9 +46,9 @@ void Tool::option(const std::string& flags, bool& value, const std::string& help
   app_->add_flag(flags, value, help);
 }
 
-int Tool::run(int argc, char** argv, const std::function<void()>& body) {
+int Tool::run(const std::vector<std::string>& words, const std::function<void()>& body) {
   try {
-    app_->parse(argc, argv);
+    app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 wants the last word first
   } catch (const CLI::Success& help) {
     return app_->exit(help);
   } catch (const CLI::ParseError& error) {
@@ -66,6 +66,11 @@ int Tool::run(int argc, char** argv, const std::function<void()>& body) {
   } catch (const std::exception& error) {
     return complain(name_, error.what());
   }
+}
+
+void write_out(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  check(written && std::fflush(stdout) == 0, "stdout: cannot write; is the disk full?");
 }
 
 }  // namespace isobar

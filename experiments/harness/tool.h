@@ -1,13 +1,11 @@
 // Tool: the command line of a program that does one thing and leaves no run behind.
 //
-//   int main(int argc, char** argv) {
-//     std::string path;
-//     int64_t count = 500;
-//     Tool tool("sample", "Draws text from a checkpoint.");
-//     tool.word("CHECKPOINT", path, "the file that train_lm wrote");
-//     tool.option("--max_new_tokens", count, "tokens to draw");
-//     return tool.run(argc, argv, [&] { … });
-//   }
+//   std::string path;
+//   int64_t count = 500;
+//   Tool tool("isobar sample", "Draws text from a checkpoint.");
+//   tool.word("CHECKPOINT", path, "the file that train_lm wrote");
+//   tool.option("--max_new_tokens", count, "tokens to draw");
+//   return tool.run(words, [&] { … });
 //
 // All tools take --help, --version and --threads. Exit codes: 0 done; 2 bad usage or input, with one line on
 // stderr.
@@ -17,6 +15,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -41,13 +41,16 @@ class Tool {
   // For what else CLI11 can do: words without number, subcommands.
   CLI::App& app() { return *app_; }
 
-  // Parses, sets the number of threads, and runs the body. Returns the exit code.
-  int run(int argc, char** argv, const std::function<void()>& body);
+  // Parses the words after the name, sets the number of threads, and runs the body. Returns the exit code.
+  int run(const std::vector<std::string>& words, const std::function<void()>& body);
 
  private:
   std::string name_;
   std::unique_ptr<CLI::App> app_;
   int64_t threads_ = 0;
 };
+
+// Writes to stdout at once. Throws Error where that cannot be.
+void write_out(std::string_view text);
 
 }  // namespace isobar

@@ -4,7 +4,7 @@ namespace isobar {
 
 void LmConfig::fields(Fields& f) {
   f("corpus", corpus,
-    "text file, token store of prepare, or 'synthetic'; empty: Tiny Shakespeare, else the synthetic "
+    "text file, token store of isobar prepare, or 'synthetic'; empty: Tiny Shakespeare, else the synthetic "
     "language");
   f("tokenizer", tokenizer, "char, byte or a tokenizer.json; empty: char, or what a token store brings");
   f("vocab_size", vocab_size, "symbols of the model, at least the tokenizer's (0: just those)");

@@ -10,7 +10,7 @@ namespace isobar::report {
 
 class Content {
  public:
-  // A folder with a summary.json; of a run of reproduce, the runs in its folder too. Throws Error where there
+  // A folder with a summary.json; of a run of isobar verify, the runs in its folder too. Throws Error where there
   // is none, naming the repair.
   void add(const std::string& folder);
 

@@ -1,8 +1,8 @@
-// tokenize: learns a byte-level BPE tokenizer from text, and turns text into tokens and back.
+// isobar tokenize: learns a byte-level BPE tokenizer from text, and turns text into tokens and back.
 //
-//   tokenize train --vocab_size 6400 corpus.txt -o bpe.json      writes a Hugging Face tokenizer.json
-//   tokenize encode --tokenizer bpe.json story.txt > tokens.txt  numbers with blanks between them
-//   tokenize decode --tokenizer bpe.json tokens.txt              the text again, byte for byte
+//   isobar tokenize train --vocab_size 6400 corpus.txt -o bpe.json      writes a Hugging Face tokenizer.json
+//   isobar tokenize encode --tokenizer bpe.json story.txt > tokens.txt  numbers with blanks between them
+//   isobar tokenize decode --tokenizer bpe.json tokens.txt              the text again, byte for byte
 //
 // Text files may be many, of any size and compressed (.gz); with --field they are JSON lines. encode and
 // decode read the standard input where no file is named.
@@ -10,28 +10,23 @@
 #include <charconv>
 #include <fstream>
 
-#include "../data/bpe_train.h"
-#include "../data/file.h"
-#include "../data/text_input.h"
-#include "harness/tool.h"
+#include "../../data/bpe_train.h"
+#include "../../data/file.h"
+#include "../../data/text_input.h"
+#include "../harness/tool.h"
+#include "verbs.h"
 
-using namespace isobar;
-
+namespace isobar::verbs {
 namespace {
 
-struct CommandLine {
+struct TokenizeLine {
   TextInput input;
   std::string tokenizer, out, file = "/dev/stdin";
   int64_t vocab_size = 6400;
   std::string special = "<|endoftext|>";
 };
 
-void print(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  check(written && std::fflush(stdout) == 0, "stdout: cannot write; is the disk full?");
-}
-
-void train(const CommandLine& line) {
+void train(const TokenizeLine& line) {
   refuse_as_output(line.input, line.out);
   WordCounts counts;
   TextFeed feed;
@@ -42,15 +37,15 @@ void train(const CommandLine& line) {
   if (!line.special.empty()) options.specials.push_back(line.special);
   const BpeTokenizer tokenizer = train_bpe(counts, options);
   write_file_atomically(line.out, tokenizer.to_json());
-  print(fmt::format("{}: {} tokens, {} merges, from {} words, {} of them distinct\n", line.out,
-                    tokenizer.vocab_size(), tokenizer.merges().size(), counts.total(), counts.size()));
+  write_out(fmt::format("{}: {} tokens, {} merges, from {} words, {} of them distinct\n", line.out,
+                        tokenizer.vocab_size(), tokenizer.merges().size(), counts.total(), counts.size()));
 }
 
-std::unique_ptr<Tokenizer> tokenizer_of(const CommandLine& line) {
+std::unique_ptr<Tokenizer> tokenizer_of(const TokenizeLine& line) {
   return line.tokenizer == "byte" ? make_tokenizer("byte", "") : read_tokenizer(line.tokenizer);
 }
 
-void encode(const CommandLine& line) {
+void encode(const TokenizeLine& line) {
   const std::unique_ptr<Tokenizer> tokenizer = tokenizer_of(line);
   TextFeed feed;
   std::vector<int32_t> tokens;
@@ -58,14 +53,14 @@ void encode(const CommandLine& line) {
   read_documents({.paths = {line.file}}, [&](std::string_view piece, bool last) {
     feed.add(piece, last, [&](const TextPart& part) { return tokenizer->encode_part(part, tokens); });
     if (tokens.empty()) return;
-    print(fmt::format("{}{}", blank, fmt::join(tokens, " ")));
+    write_out(fmt::format("{}{}", blank, fmt::join(tokens, " ")));
     tokens.clear();
     blank = " ";
   });
-  print("\n");
+  write_out("\n");
 }
 
-void decode(const CommandLine& line) {
+void decode(const TokenizeLine& line) {
   const std::unique_ptr<Tokenizer> tokenizer = tokenizer_of(line);
   std::ifstream numbers(line.file, std::ios::binary);
   check(numbers.is_open(), "decode: cannot open {}; give it a file of tokens", line.file);
@@ -77,18 +72,18 @@ void decode(const CommandLine& line) {
           "decode: wanted the number of a token, got '{}'", word.substr(0, 40));
     text += tokenizer->decode({&token, 1});
     if (text.size() < size_t{1} << 16) continue;
-    print(text);
+    write_out(text);
     text.clear();
   }
   check(!numbers.bad(), "decode: cannot read {}", line.file);
-  print(text);
+  write_out(text);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  CommandLine line;
-  Tool tool("tokenize", "Turns text into tokens and back: byte-level BPE as GPT-2 has it.");
+int tokenize(const Words& words) {
+  TokenizeLine line;
+  Tool tool("isobar tokenize", "Turns text into tokens and back: byte-level BPE as GPT-2 has it.");
   CLI::App& app = tool.app();
   app.require_subcommand(1);
   CLI::App* train_command = app.add_subcommand("train", "Learn a BPE tokenizer from text files");
@@ -106,9 +101,11 @@ int main(int argc, char** argv) {
     command->add_option("FILE", line.file, "what to read; the standard input without");
     command->add_option("--tokenizer", line.tokenizer, "a tokenizer.json, or byte")->required();
   }
-  return tool.run(argc, argv, [&] {
+  return tool.run(words, [&] {
     if (*train_command) train(line);
     if (*encode_command) encode(line);
     if (*decode_command) decode(line);
   });
 }
+
+}  // namespace isobar::verbs

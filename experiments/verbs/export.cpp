@@ -1,19 +1,19 @@
-// export: a checkpoint of train_lm as Hugging Face's transformers reads it.
+// isobar export: a checkpoint of train_lm as Hugging Face's transformers reads it.
 //
-//   export runs/train_lm -o llama/model.safetensors --layout llama
+//   isobar export runs/train_lm -o llama/model.safetensors --layout llama
 //
 // Written beside model.safetensors: config.json, and tokenizer.json, with which `import` reads it back. (Of
 // our tokenizers, transformers knows byte-level BPE only.)
 #include <filesystem>
 
-#include "../data/file.h"
-#include "../nn/model.h"
-#include "harness/tool.h"
-#include "lm/hugging_face.h"
-#include "lm/trained.h"
+#include "../../data/file.h"
+#include "../../nn/model.h"
+#include "../harness/tool.h"
+#include "../lm/hugging_face.h"
+#include "../lm/trained.h"
+#include "verbs.h"
 
-using namespace isobar;
-
+namespace isobar::verbs {
 namespace {
 
 void write_model(const std::string& checkpoint, const std::filesystem::path& out,
@@ -38,13 +38,15 @@ void write_model(const std::string& checkpoint, const std::filesystem::path& out
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int export_model(const Words& words) {
   std::string checkpoint, out = "model.safetensors", layout = "llama";
   bool force = false;
-  Tool tool("export", "Writes a checkpoint of train_lm as model.safetensors and config.json.");
+  Tool tool("isobar export", "Writes a checkpoint of train_lm as model.safetensors and config.json.");
   tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
   tool.option("-o,--out", out, "the file to write; config.json and tokenizer.json come beside it");
   tool.option("--layout", layout, "llama or gpt2");
   tool.option("--force", force, "replace files that are there");
-  return tool.run(argc, argv, [&] { write_model(checkpoint, out, layout, force); });
+  return tool.run(words, [&] { write_model(checkpoint, out, layout, force); });
 }
+
+}  // namespace isobar::verbs

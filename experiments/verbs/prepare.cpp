@@ -1,28 +1,28 @@
-// prepare: turns text of any size into a token store, from which train_lm streams.
+// isobar prepare: turns text of any size into a token store, from which train_lm streams.
 //
-//   prepare corpus.txt -o tokens.h5                                    tokens are characters
-//   prepare --tokenizer bpe.json --field text a.jsonl b.jsonl.gz -o tokens.h5
+//   isobar prepare corpus.txt -o tokens.h5                                    tokens are characters
+//   isobar prepare --tokenizer bpe.json --field text a.jsonl b.jsonl.gz -o tokens.h5
 //   train_lm --corpus tokens.h5
 //
 // Text files may be many, of any size and compressed (.gz); with --field they are JSON lines.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
-#include "../data/text_input.h"
-#include "../data/token_store.h"
-#include "harness/tool.h"
+#include "../../data/text_input.h"
+#include "../../data/token_store.h"
+#include "../harness/tool.h"
+#include "verbs.h"
 
-using namespace isobar;
-
+namespace isobar::verbs {
 namespace {
 
-struct CommandLine {
+struct PrepareLine {
   TextInput input;
   std::string tokenizer = "char", out;
 };
 
 // A char tokenizer takes a pass over the text of its own.
-std::shared_ptr<const Tokenizer> tokenizer_for(const CommandLine& line) {
+std::shared_ptr<const Tokenizer> tokenizer_for(const PrepareLine& line) {
   if (line.tokenizer != "char") return make_tokenizer(line.tokenizer, "");
   for (const std::string& path : line.input.paths)
     check(
@@ -40,7 +40,7 @@ std::shared_ptr<const Tokenizer> tokenizer_for(const CommandLine& line) {
   return std::make_shared<CharTokenizer>(characters.characters());
 }
 
-void prepare(const CommandLine& line) {
+void write_store(const PrepareLine& line) {
   refuse_as_output(line.input, line.out);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_for(line);
   TokenStoreWriter writer(line.out, tokenizer);
@@ -55,12 +55,14 @@ void prepare(const CommandLine& line) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  CommandLine line;
-  Tool tool("prepare", "Turns text of any size into a token store, from which train_lm streams.");
+int prepare(const Words& words) {
+  PrepareLine line;
+  Tool tool("isobar prepare", "Turns text of any size into a token store, from which train_lm streams.");
   tool.app().add_option("FILE", line.input.paths, "text files; .gz is decompressed")->required();
   tool.app().add_option("-o,--out", line.out, "the token store to write")->required();
   tool.option("--tokenizer", line.tokenizer, "char, byte, or a tokenizer.json");
   tool.option("--field", line.input.field, "the files are JSON lines with their text under this name");
-  return tool.run(argc, argv, [&] { prepare(line); });
+  return tool.run(words, [&] { write_store(line); });
 }
+
+}  // namespace isobar::verbs

@@ -1,21 +1,21 @@
-// evaluate: how well a checkpoint of train_lm predicts a text.
+// isobar evaluate: how well a checkpoint of train_lm predicts a text.
 //
-//   evaluate runs/train_lm --corpus my.txt
-//   evaluate runs/train_lm --corpus tinyshakespeare.txt --part validation    what train_lm did not learn from
+//   isobar evaluate runs/train_lm --corpus my.txt
+//   isobar evaluate runs/train_lm --corpus tinyshakespeare.txt --part validation    what train_lm did not learn from
 //
 // The text is read in windows of block_size tokens, one after the other; every token but the first is
 // predicted once, from those before it in its window.
 #include <cmath>
 #include <numbers>
 
-#include "../data/file.h"
-#include "../data/token_store.h"
-#include "harness/tool.h"
-#include "lm/evaluate.h"
-#include "lm/trained.h"
+#include "../../data/file.h"
+#include "../../data/token_store.h"
+#include "../harness/tool.h"
+#include "../lm/evaluate.h"
+#include "../lm/trained.h"
+#include "verbs.h"
 
-using namespace isobar;
-
+namespace isobar::verbs {
 namespace {
 
 constexpr size_t longest_text = size_t{1} << 34;
@@ -39,11 +39,13 @@ void judge(const std::string& checkpoint, const std::string& corpus, const std::
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int evaluate(const Words& words) {
   std::string checkpoint, corpus, part = "all";
-  Tool tool("evaluate", "Loss, perplexity and bits per byte of a checkpoint of train_lm on a text.");
+  Tool tool("isobar evaluate", "Loss, perplexity and bits per byte of a checkpoint of train_lm on a text.");
   tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
   tool.option("--corpus", corpus, "the text file");
   tool.option("--part", part, "all of it, or the validation part, the last tenth");
-  return tool.run(argc, argv, [&] { judge(checkpoint, corpus, part); });
+  return tool.run(words, [&] { judge(checkpoint, corpus, part); });
 }
+
+}  // namespace isobar::verbs

@@ -1,32 +1,27 @@
-// sample: text drawn from a checkpoint of train_lm, as it comes.
+// isobar sample: text drawn from a checkpoint of train_lm, as it comes.
 //
-//   sample runs/train_lm --prompt "ROMEO:"
-//   sample runs/train_lm/checkpoints/best.h5 --temperature 0        always the likeliest token
+//   isobar sample runs/train_lm --prompt "ROMEO:"
+//   isobar sample runs/train_lm/checkpoints/best.h5 --temperature 0        always the likeliest token
 //
 // The same seed gives the same text. What the text has of bytes that are no UTF-8 is shown as "�".
 #include <cstdio>
 
-#include "harness/tool.h"
-#include "lm/generate.h"
-#include "lm/trained.h"
-#include "lm/utf8_stream.h"
+#include "../harness/tool.h"
+#include "../lm/generate.h"
+#include "../lm/trained.h"
+#include "../lm/utf8_stream.h"
+#include "verbs.h"
 
-using namespace isobar;
-
+namespace isobar::verbs {
 namespace {
 
-struct Options {
+struct SampleOptions {
   std::string checkpoint, prompt = "\n";
   int64_t max_new_tokens = 500, seed = 0;
   Sampling sampling{.temperature = 0.8, .top_k = 200};  // nanoGPT's sample.py
 };
 
-void show(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  check(written && std::fflush(stdout) == 0, "stdout: cannot write");
-}
-
-void draw(Options options) {
+void draw(SampleOptions options) {
   check_sampling(options.sampling);
   check(options.max_new_tokens >= 0, "--max_new_tokens: wanted 0 or more, got {}", options.max_new_tokens);
   check(options.seed >= 0, "--seed: wanted 0 or more, got {}", options.seed);
@@ -35,19 +30,19 @@ void draw(Options options) {
   const std::vector<int32_t> prompt = trained.tokenizer->encode(options.prompt);
   options.sampling.tokens = trained.tokenizer->vocab_size();
   Utf8Stream stream;
-  show(stream.push(options.prompt));
+  write_out(stream.push(options.prompt));
   generate(trained.model, prompt, options.max_new_tokens, options.sampling,
            Rng(static_cast<uint64_t>(options.seed)).split("sample"), [&](int32_t token) {
-             show(stream.push(trained.tokenizer->decode({&token, 1})));
+             write_out(stream.push(trained.tokenizer->decode({&token, 1})));
            });
-  show(stream.finish() + "\n");
+  write_out(stream.finish() + "\n");
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Options options;
-  Tool tool("sample", "Draws text from a checkpoint of train_lm.");
+int sample(const Words& words) {
+  SampleOptions options;
+  Tool tool("isobar sample", "Draws text from a checkpoint of train_lm.");
   tool.word("CHECKPOINT", options.checkpoint, "a checkpoint, or the folder of a run: its newest");
   tool.option("--prompt", options.prompt, "the text to go on from");
   tool.option("--max_new_tokens", options.max_new_tokens, "tokens to draw");
@@ -56,5 +51,7 @@ int main(int argc, char** argv) {
   tool.option("--top_p", options.sampling.top_p,
               "draw from the fewest likeliest that have this chance together");
   tool.option("--seed", options.seed, "of the random numbers");
-  return tool.run(argc, argv, [&] { draw(options); });
+  return tool.run(words, [&] { draw(options); });
 }
+
+}  // namespace isobar::verbs

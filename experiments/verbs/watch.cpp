@@ -1,8 +1,8 @@
-// watch: how a run of train_lm goes, while it goes, or how it went.
+// isobar watch: how a run of train_lm goes, while it goes, or how it went.
 //
-//   watch runs/train_lm                    on a terminal a table and charts that redraw themselves
-//   watch runs/train_lm --once             how it stands now
-//   watch runs/train_lm > log.txt          a line every ten seconds
+//   isobar watch runs/train_lm                    on a terminal a table and charts that redraw themselves
+//   isobar watch runs/train_lm --once             how it stands now
+//   isobar watch runs/train_lm > log.txt          a line every ten seconds
 //
 // It reads the run's folder and writes nothing there. Exit codes: 0 the run has finished (or --once), 1 it
 // stopped before its end, 2 bad usage or no run, 130 Ctrl-C.
@@ -10,17 +10,17 @@
 #include <csignal>
 #include <thread>
 
-#include "../core/error.h"
-#include "harness/tool.h"
-#include "watch/view.h"
+#include "../../core/error.h"
+#include "../harness/tool.h"
+#include "../watch/view.h"
+#include "verbs.h"
 
-using namespace isobar;
-
+namespace isobar::verbs {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Options {
+struct WatchOptions {
   std::string folder;
   bool once = false;
   double interval = 0;
@@ -33,11 +33,6 @@ bool pause(double seconds) {
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   while (interrupted == 0 && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   return interrupted == 0;
-}
-
-void show(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  check(written && std::fflush(stdout) == 0, "stdout: cannot write");
 }
 
 // "runs/x: running, 120 of 2000 steps"
@@ -60,7 +55,7 @@ std::string redrawn(const std::string& text) {
 }
 
 // The exit code.
-int follow(const Options& options) {
+int follow(const WatchOptions& options) {
   check(options.interval >= 0, "--interval: wanted 0 or more, got {}", options.interval);
   const bool terminal = is_terminal(stdout) && !options.once;
   const double interval = options.interval > 0 ? options.interval : terminal ? 1 : 10;
@@ -70,28 +65,28 @@ int follow(const Options& options) {
   const Clock::time_point start = Clock::now();
   for (bool first = true;; first = false) {
     const bool grown = run.look(std::chrono::duration<double>(Clock::now() - start).count());
-    if (first && !grown && !options.once) show("waiting for the first step\n");
+    if (first && !grown && !options.once) write_out("waiting for the first step\n");
     const size_t known = rows.size();
     if (grown)
       for (const size_t step : chosen_steps(run, known == 0 ? 5 : 1)) rows.push_back(table_row(run, step));
     if (terminal && grown) {
-      if (known == 0) show("\x1b[2J");
-      show(redrawn(screen(run, title(run, options.folder), rows, terminal_size(stdout))));
+      if (known == 0) write_out("\x1b[2J");
+      write_out(redrawn(screen(run, title(run, options.folder), rows, terminal_size(stdout))));
     } else if (grown) {
-      if (known == 0) show(table_heading(run));
-      for (size_t i = known; i < rows.size(); ++i) show(rows[i]);
+      if (known == 0) write_out(table_heading(run));
+      for (size_t i = known; i < rows.size(); ++i) write_out(rows[i]);
     }
     if (options.once) {
-      if (!rows.empty()) show(fmt::format("\n{}\n", charts(run, 24, terminal_size(stdout).columns)));
-      show(title(run, options.folder) + "\n");
+      if (!rows.empty()) write_out(fmt::format("\n{}\n", charts(run, 24, terminal_size(stdout).columns)));
+      write_out(title(run, options.folder) + "\n");
       return 0;
     }
     if (run.standing() == Standing::finished) {
-      show(title(run, options.folder) + "\n");
+      write_out(title(run, options.folder) + "\n");
       return 0;
     }
     if (run.standing() == Standing::stopped) {
-      fmt::print(stderr, "watch: {}; train_lm --resume {} goes on from its last checkpoint\n",
+      fmt::print(stderr, "isobar watch: {}; train_lm --resume {} goes on from its last checkpoint\n",
                  title(run, options.folder), options.folder);
       return 1;
     }
@@ -101,13 +96,15 @@ int follow(const Options& options) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Options options;
-  Tool tool("watch", "Shows how a run of train_lm goes: a table, and charts on a terminal.");
+int watch(const Words& words) {
+  WatchOptions options;
+  Tool tool("isobar watch", "Shows how a run of train_lm goes: a table, and charts on a terminal.");
   tool.word("DIR", options.folder, "the folder of the run");
   tool.option("--once", options.once, "show how it stands now, and stop");
   tool.option("--interval", options.interval, "seconds between two looks (0: 1 on a terminal, else 10)");
   int code = 0;
-  const int usage = tool.run(argc, argv, [&] { code = follow(options); });
+  const int usage = tool.run(words, [&] { code = follow(options); });
   return usage != 0 ? usage : code;
 }
+
+}  // namespace isobar::verbs

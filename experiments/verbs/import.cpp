@@ -1,19 +1,19 @@
-// import: a model in one of Hugging Face's layouts as a checkpoint that sample and evaluate take.
+// isobar import: a model in one of Hugging Face's layouts as a checkpoint that sample and evaluate take.
 //
-//   import llama/model.safetensors -o llama.h5
+//   isobar import llama/model.safetensors -o llama.h5
 //
 // config.json and tokenizer.json are those beside the file unless others are named.
 #include <filesystem>
 
-#include "../data/file.h"
-#include "../nn/model.h"
-#include "harness/settings.h"
-#include "harness/tool.h"
-#include "lm/checkpoint.h"
-#include "lm/hugging_face.h"
+#include "../../data/file.h"
+#include "../../nn/model.h"
+#include "../harness/settings.h"
+#include "../harness/tool.h"
+#include "../lm/checkpoint.h"
+#include "../lm/hugging_face.h"
+#include "verbs.h"
 
-using namespace isobar;
-
+namespace isobar::verbs {
 namespace {
 
 constexpr size_t longest_config = size_t{1} << 20;
@@ -56,14 +56,16 @@ void read_model(const std::string& path, std::string config_path, std::string to
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int import_model(const Words& words) {
   std::string path, config, tokenizer, out;
   bool force = false;
-  Tool tool("import", "Reads model.safetensors and config.json into a checkpoint.");
+  Tool tool("isobar import", "Reads model.safetensors and config.json into a checkpoint.");
   tool.word("MODEL", path, "model.safetensors");
   tool.option("--config", config, "its config.json (default: the one beside it)");
   tool.option("--tokenizer", tokenizer, "its tokenizer.json, or 'byte' (default: the one beside it)");
   tool.option("-o,--out", out, "the checkpoint to write");
   tool.option("--force", force, "replace a file that is there");
-  return tool.run(argc, argv, [&] { read_model(path, config, tokenizer, out, force); });
+  return tool.run(words, [&] { read_model(path, config, tokenizer, out, force); });
 }
+
+}  // namespace isobar::verbs

@@ -1,0 +1,57 @@
+// Which claims hold? Makes every run that they need, judges every claim, and says why.
+//
+//   isobar verify                   the five texts, small sizes, as with --quick             about 5 minutes
+//   isobar verify --full            the sizes that the texts speak of, more seeds            about 35 minutes
+//   isobar verify mine.toml         the claims of a file of your own (claims/README.md says how to write one)
+//
+// Without a file the claims are those of claims/000.toml … claims/004.toml, which hold every quotation, printed value,
+// rule and bound. Each run's results stay in a folder of their own below --out. One that is there with the same
+// configuration is not made again, so an interrupted run goes on where it was, and claims are judged anew. Where few
+// seeds leave a claim open, the verdict of the last full run is shown beside it, with its date (claims/full.json).
+//
+// Exit codes: 0 done; 1 a study failed; 2 bad usage, or a mistake in a file, with its line; 3 done, but for studies
+// that cannot run here.
+//
+// Written: claims.csv; summary.json, whose "claims" give for each the verdict, the values it was computed from, and
+// the reason.
+#include "../claims/verify.h"
+
+#include "../harness/program.h"
+#include "verbs.h"
+
+namespace isobar::verbs {
+namespace {
+
+struct VerifyConfig : HasFields {
+  std::string only = "";
+  void fields(Fields& f) override {
+    f("only", only, "make this one of the runs alone; claims that need others count as not run here");
+  }
+};
+
+}  // namespace
+
+int verify(const Words& words) {
+  VerifyConfig config;
+  Words paths;
+  const Program program{
+      .name = "isobar verify",
+      .about = "Which claims hold? Makes every run that they need, and judges every claim.",
+      .presets = {{"quick", "small sizes and few seeds", [] {}},
+                  {"full", "the texts' sizes, and more seeds", [] {}}},
+      .folder = "runs/verify",
+      .words = {.name = "FILE",
+                .about = "Files of claims, as claims/README.md says [the five texts' that come along]",
+                .values = &paths},
+      .goes_on = true};
+  bool all_made = true;
+  const int code = run_program(program, config, words, [&](Run& run) {
+    std::vector<claims::ClaimFile> files;
+    for (const std::string& path : paths) files.push_back(claims::read_claims(path));
+    all_made = claims::verify(run, paths.empty() ? claims::builtin_claims() : files,
+                              {.scale = run.preset(), .only = config.only, .detail = !paths.empty()});
+  });
+  return code == 0 && !all_made ? 3 : code;
+}
+
+}  // namespace isobar::verbs

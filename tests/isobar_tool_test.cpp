@@ -1,0 +1,71 @@
+// The program isobar: what it lists is there, and what is there it lists.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "program.h"
+
+using namespace isobar;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The programs of experiments/, by the file that each has there.
+std::set<std::string> programs() {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(ISOBAR_SOURCE_DIR "/experiments"))
+    if (entry.path().extension() == ".cpp") names.insert(entry.path().stem());
+  return names;
+}
+
+// The first words of the lines that begin with two blanks, below a heading.
+std::set<std::string> listed(const std::string& help, const std::string& heading) {
+  std::istringstream lines(help.substr(help.find("\n" + heading) + 1));
+  std::set<std::string> names;
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line) && line.starts_with("  "))
+    names.insert(line.substr(2, line.find(' ', 2) - 2));
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("isobar lists every verb and every study, each on a line, and takes their words") {
+  const Outcome help = run_built("isobar", "--help");
+  CHECK(help.code == 0);
+  CHECK(run_built("isobar", "").out == help.out);
+  std::set<std::string> studies = programs();
+  studies.erase("isobar");
+  CHECK(listed(help.out, "Studies") == studies);
+  std::set<std::string> files;
+  for (const auto& entry : fs::directory_iterator(ISOBAR_SOURCE_DIR "/experiments/verbs"))
+    if (entry.path().extension() == ".cpp") files.insert(entry.path().stem());
+  CHECK(listed(help.out, "Verbs") == files);
+  for (const std::string& verb : files) {
+    CAPTURE(verb);
+    const Outcome one = run_built("isobar", verb + " --version");
+    CHECK(one.code == 0);
+    CHECK(one.out.starts_with("isobar " + verb + " "));
+  }
+  CHECK(run_built("isobar", "--version").out.starts_with("isobar "));
+}
+
+TEST_CASE("isobar runs the study beside it, with its words and its exit code") {
+  CHECK(run_built("isobar", "decay_study --depth 3 --print-config").out ==
+        run_built("decay_study", "--depth 3 --print-config").out);
+  const Outcome refused = run_built("isobar", "decay_study --dpeth 3");
+  CHECK(refused.code == 2);
+  CHECK(refused.err == run_built("decay_study", "--dpeth 3").err);
+  for (const std::string& word : {"decay_studi", "../bin/decay_study", "''", "--halp"}) {
+    CAPTURE(word);
+    const Outcome unknown = run_built("isobar", word);
+    CHECK(unknown.code == 2);
+    CHECK(unknown.err.starts_with("isobar: there is no verb or study '"));
+  }
+  CHECK(run_built("isobar", "decay_studi").err.ends_with("; did you mean decay_study?\n"));
+}
+
+TEST_CASE("there are few programs: isobar and the studies") { CHECK(programs().size() <= 10); }
