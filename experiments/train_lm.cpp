@@ -99,7 +99,7 @@ void train_and_report(Run& run, const LmConfig& config) {
   const WithPrecision precision(precision_from_name(config.precision));
   run.environment()["precision"] = name_of(recording.precision);
   if (name_of(recording.precision) != config.precision)
-    run.say("--precision {}: {}; products stay in f32\n", config.precision, bf16_obstacle());
+    run.warn("--precision {}: {}; products stay in f32", config.precision, bf16_obstacle());
   const Corpus corpus = open_corpus(config.corpus, config.tokenizer);
   run.environment()["corpus"] = corpus.source;
   const TokenDataset train_set = corpus.train(config.block_size);

@@ -348,7 +348,8 @@ TEST_CASE("train_lm --precision bf16 trains in bf16, or says why not and gives f
   train("f32", "f32");
   const Outcome as_is = train("bf16", "as_is");
   if (const std::string obstacle = bf16_obstacle(); !obstacle.empty()) {
-    CHECK(as_is.out.find("--precision bf16: " + obstacle + "; products stay in f32\n") != std::string::npos);
+    CHECK(as_is.err.find("warning: --precision bf16: " + obstacle + "; products stay in f32\n") !=
+          std::string::npos);
     CHECK(losses("as_is") == losses("f32"));
     CHECK(file_text(folder / "as_is/summary.json").find("\"precision\": \"f32\"") != std::string::npos);
   }

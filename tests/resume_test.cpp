@@ -203,7 +203,7 @@ TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes o
   const Outcome moved = finished("train_lm", {"--resume", run, "--out", folder / "moved", "--threads", "1"});
   INFO(moved.err);
   CHECK(moved.code == 0);
-  CHECK(moved.out.find(newest + ": is damaged: its checksum is not that of its content; going back") !=
+  CHECK(moved.err.find(newest + ": is damaged: its checksum is not that of its content; going back") !=
         std::string::npos);
   check_equal(whole, folder / "moved");
 
@@ -263,7 +263,7 @@ TEST_CASE("numbers that are not finite end the run or are skipped and counted") 
   const Outcome skipping = finished("train_lm", {"--resume", run, "--on_nan", "skip"});
   INFO(skipping.err);
   CHECK(skipping.code == 0);
-  CHECK(skipping.out.find("linear: the result [2, 16, 16] is not finite; skipped") != std::string::npos);
+  CHECK(skipping.err.find("linear: the result [2, 16, 16] is not finite; skipped") != std::string::npos);
   CHECK(Json::parse(file_text(run + "/summary.json"))["skipped_steps"] == 5);
   const Checkpoint last = load_checkpoint(step_path(run, 6)), first = load_checkpoint(step_path(run, 5));
   CHECK(last.skipped_steps == 5);

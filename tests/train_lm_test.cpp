@@ -91,6 +91,26 @@ TEST_CASE("train_lm's summary and HDF5 file hold what its loop saw") {
 TEST_CASE("train_lm names the first op and module whose result is not finite") {
   const TemporaryFolder folder;
   const Outcome run =
+TEST_CASE("run.log of a training holds std and gradient norm of each module at each log step") {
+  const TemporaryFolder folder;
+  const Outcome run = run_built("train_lm", tiny + " --out " + folder / "run");
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const std::string log = file_text(folder / "run/run.log");
+  std::istringstream layers(file_text(folder / "run/layers.csv"));
+  std::string row;
+  std::getline(layers, row);  // the names of the columns
+  int rows = 0;
+  for (; std::getline(layers, row); ++rows) {
+    const size_t step = row.find(','), module = row.find(',', step + 1);
+    const std::string line =
+        " debug   step " + row.substr(0, step) + " " + row.substr(step + 1, module - step - 1) + ": std ";
+    CHECK_MESSAGE(log.find(line) != std::string::npos, line);
+  }
+  CHECK(rows >= 4 * 30);
+  CHECK(run.out.find(": std ") == std::string::npos);
+}
+
       run_built("train_lm", tiny + " --warmup_iters 0 --learning_rate 1e30 --out " + folder / "run");
   CHECK(run.code == 1);
   INFO(run.err);

@@ -107,6 +107,11 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
         "--" + printer.flag, [&] { line.printer = printer.flag; }, printer.about);
   app.add_flag("--json", line.json, "Print summary.json alone on stdout; all else goes to stderr");
   app.add_flag("--force", line.force, "Replace a finished run in DIR");
+  app.add_option(
+         "--log_level", line.log_level,
+         "What the console shows at least: trace, debug, info, warn, error or off [$ISOBAR_LOG, or info]")
+      ->type_name("LEVEL")
+      ->take_last();
   if (program.resume)
     app.add_option("--resume", line.resume, "Go on with the run in DIR, from its newest checkpoint")
         ->type_name("DIR")

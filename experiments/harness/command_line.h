@@ -18,9 +18,9 @@ std::string default_folder(const Program& program);
 
 struct CommandLine {
   bool help = false, version = false, print_config = false, json = false, force = false;
-  std::string out, config_file, resume, printer;              // empty: not given
-  std::optional<std::string> preset, seed, threads;           // as typed
-  std::vector<std::pair<std::string, std::string>> settings;  // those given, in the order of Config
+  std::string out, config_file, resume, printer;                // empty: not given
+  std::optional<std::string> preset, seed, threads, log_level;  // as typed
+  std::vector<std::pair<std::string, std::string>> settings;    // those given, in the order of Config
   std::string help_text;
 };
 

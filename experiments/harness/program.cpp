@@ -1,6 +1,7 @@
 #include "program.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <new>
 #include <set>
@@ -43,7 +44,7 @@ std::string apply_preset(const Program& program, const std::string& name, const 
 // The harness's own options may not be a study's.
 void check_names(const Program& program, const std::vector<Setting>& settings) {
   std::set<std::string> taken = {"help",         "version", "out",   "seed",   "threads", "config",
-                                 "print-config", "json",    "force", "preset", "resume"};
+                                 "print-config", "json",    "force", "preset", "resume",  "log_level"};
   for (const Printer& printer : program.printers) taken.insert(printer.flag);
   for (const Setting& setting : settings)
     check(taken.insert(setting.name).second, "config: the name '{}' is taken; rename the field",
@@ -127,12 +128,11 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
   return options;
 }
 
-// The reason for which a body ended. Where run.log cannot take it, the user is still told this reason.
-void note_reason(Run& run, const Error& reason) {
-  try {
-    run.note(reason.what());
-  } catch (const Error&) {
-  }
+// The flag wins over the environment.
+LogLevel log_level(const CommandLine& line) {
+  if (line.log_level) return log_level_from_name(*line.log_level, "--log_level");
+  const char* wanted = std::getenv("ISOBAR_LOG");
+  return wanted == nullptr || *wanted == '\0' ? LogLevel::info : log_level_from_name(wanted, "ISOBAR_LOG");
 }
 
 int run_checked(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
@@ -161,6 +161,8 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   options.err = streams.err;
   set_threads(line.threads ? static_cast<int>(parse_bounded(*line.threads, 1, 1024, "--threads"))
                            : available_threads());
+  options.arguments = arguments;
+  options.log_level = log_level(line);
   for (const Printer& printer : program.printers)
     if (printer.flag == line.printer) return print(printer.text());
 
@@ -171,7 +173,7 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   try {
     body(run);
   } catch (const Error& error) {
-    note_reason(run, error);
+    run.keep_reason(error.what());
     throw;
   }
   return run.finish();

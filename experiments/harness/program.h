@@ -7,8 +7,9 @@
 //   }
 //
 // Every field of Config is a flag (`--depth 8`; a bool is `--flag`, `--no-flag` or `--flag=false`). All
-// programs take --help --version --out --seed --threads --config --print-config --json --force, and --preset
-// where there are presets. Later words win: defaults, then the preset, then the config file, then flags.
+// programs take --help --version --out --seed --threads --config --print-config --json --force --log_level, and
+// --preset where there are presets. Later words win: defaults, then the preset, then the config file, then flags.
+// The variable ISOBAR_LOG means the same as --log_level, which wins.
 //
 // Exit codes: 0 done; 1 an expectation failed, or the loss diverged; 2 bad usage or input, with one line on
 // stderr that says what and the repair; 130 interrupted in good order, with the command to go on.

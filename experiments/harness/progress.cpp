@@ -59,7 +59,7 @@ Progress::Progress(int64_t total, std::string unit, std::FILE* stream, int64_t d
     : total_(total),
       unit_(std::move(unit)),
       stream_(stream),
-      terminal_(is_terminal(stream)),
+      terminal_(stream != nullptr && is_terminal(stream)),
       start_(Clock::now()),
       begun_(done),
       shown_(start_),
@@ -71,7 +71,7 @@ void Progress::advance(int64_t steps, std::string_view note) {
   const std::lock_guard lock(moving);
   done_ += steps;
   const auto now = Clock::now();
-  if (now - shown_ < (terminal_ ? 100ms : 10s)) return;
+  if (stream_ == nullptr || now - shown_ < (terminal_ ? 100ms : 10s)) return;
   shown_ = now;
   const ProgressState state{done_, total_, unit_, std::chrono::duration<double>(now - start_).count(),
                             note,  begun_};

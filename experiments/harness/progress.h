@@ -15,7 +15,7 @@ namespace isobar {
 
 class Progress {
  public:
-  // Of `total` steps of `unit` ("seeds", "iterations"), `done` lie behind.
+  // Of `total` steps of `unit` ("seeds", "iterations"), `done` lie behind. Without a stream nothing is shown.
   Progress(int64_t total, std::string unit, std::FILE* stream = stderr, int64_t done = 0);
   // Clears the bar.
   ~Progress();

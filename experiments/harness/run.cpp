@@ -74,16 +74,28 @@ Run::Run(RunOptions options)
       start_(std::chrono::steady_clock::now()),
       folder_(options_.folder, options_.force),
       partial_h5_(folder_.partial("run.h5")),
-      log_(folder_.partial("run.log"), stream(),
-           options_.resume == options_.folder ? RunLog::Begin::after_what_is_there : RunLog::Begin::anew),
+      log_(folder_.partial("run.log"),
+           options_.resume == options_.folder ? RunLog::Begin::after_what_is_there : RunLog::Begin::anew,
+           {stream(), options_.err, options_.log_level}),
       file_(Hdf5File::create("run.h5")),
       environment_(to_json(current_environment())) {
-  note(fmt::format("{} {}, seed {}", options_.program, isobar_version(), options_.seed));
   environment_["out"] = options_.folder;
+  log_start();
   file_.set_attribute("/", "program", options_.program);
   write_attributes(file_, "/config", options_.config);
   write_attributes(file_, "/environment", environment_);
   flush();
+}
+
+// How the run was called and on what, so that run.log alone says how to make it again.
+void Run::log_start() {
+  note(fmt::format("{} {}, seed {}", options_.program, isobar_version(), options_.seed));
+  std::vector<std::string> words = {shell_word(options_.command)};
+  for (const std::string& word : options_.arguments) words.push_back(shell_word(word));
+  note(fmt::format("command: {}", fmt::join(words, " ")));
+  note(fmt::format("config: {}", options_.config.dump()));
+  for (const auto& [name, value] : environment_.items())
+    note(fmt::format("{}: {}", name, value.is_string() ? value.get<std::string>() : value.dump()));
 }
 
 void Run::record(const std::string& name, double value) { record(name, std::span<const double>(&value, 1)); }
@@ -107,7 +119,9 @@ void Run::record_step(const std::vector<Metric>& metrics) {
                    [](const Metric& metric, const std::string& name) { return metric.name == name; }),
         "record_step: wanted the metrics of the first step in its order, {}", fmt::join(metric_names_, ", "));
   for (const Metric& metric : metrics) record(metric.name, metric.value);
-  metrics_->append(metrics_line(steps_++, metrics));
+  const std::string line = metrics_line(steps_++, metrics);
+  metrics_->append(line);
+  log_.note(std::string_view(line).substr(0, line.size() - 1), LogLevel::trace);
   if (std::chrono::steady_clock::now() - flushed_ >= std::chrono::seconds(1)) flush();
 }
 
@@ -200,16 +214,13 @@ void Run::say_text(const std::string& text) {
 
 Progress Run::progress(int64_t total, const std::string& unit, int64_t done) {
   warn_once();
-  return Progress(total, unit, options_.err, done);
+  return Progress(total, unit, options_.log_level <= LogLevel::info ? options_.err : nullptr, done);
 }
 
 // Not at the start: bad input is to give one line on stderr and no more.
 void Run::warn_once() {
   if (std::exchange(warned_, true)) return;
-  const std::string warning = blas_warning();
-  if (warning.empty()) return;
-  fmt::print(options_.err, "warning: {}\n", warning);
-  note("warning: " + warning);
+  if (const std::string warning = blas_warning(); !warning.empty()) log_.warn(warning);
 }
 
 Json Run::whole_summary() const {
@@ -248,12 +259,15 @@ int Run::finish() {
 void Run::report(const Json& summary) {
   if (!expectations_.empty()) {
     size_t met = 0;
+    say("\n");
     for (const Json& e : expectations_)
       if (e["ok"])
         ++met;
       else
-        say("\nEXPECTATION FAILED: {}: {}", e["name"].get<std::string>(), e["detail"].get<std::string>());
-    say("\n{} of {} expectations met\n", met, expectations_.size());
+        log_.note(fmt::format("EXPECTATION FAILED: {}: {}", e["name"].get<std::string>(),
+                              e["detail"].get<std::string>()),
+                  LogLevel::error);
+    say("{} of {} expectations met\n", met, expectations_.size());
   }
   say("results: {}/ ({})\n", folder_.path(), fmt::join(folder_.names(), ", "));
   if (options_.json) fmt::print(options_.out, "{}", json_text(summary));

@@ -80,14 +80,16 @@ class Csv {
 struct RunOptions {
   std::string program, preset;
   std::string folder;
-  std::string resume;   // folder of the run to go on with, or ""
-  std::string command;  // the program, as the user called it
+  std::string resume;                       // folder of the run to go on with, or ""
+  std::string command;                      // the program, as the user called it
+  std::vector<std::string> arguments = {};  // that the user gave it
   int64_t seed = 0;
   bool preset_unchanged = true;
   bool json = false, force = false;
   Json config;  // seed, preset and all settings
   std::FILE* out = stdout;
   std::FILE* err = stderr;
+  LogLevel log_level = LogLevel::info;  // of what the console shows; from warn on without progress bars
 };
 
 class Run {
@@ -161,9 +163,17 @@ class Run {
   }
   // The text as it is: end it with a newline. run.log has it too, each line with its time.
   void say_text(const std::string& text);
-  // For run.log alone.
+  // One line on stderr, "warning: …".
+  template <class... Args>
+  void warn(fmt::format_string<Args...> format, Args&&... args) {
+    warn_once();
+    log_.warn(fmt::format(format, std::forward<Args>(args)...));
+  }
+  // Lines for run.log, and for the console with --log_level debug.
   void note(const std::string& text) { log_.note(text); }
   // A progress bar on stderr, where `done` of them lie behind.
+  // The reason for which the body ended, for run.log alone: the user is told it elsewhere.
+  void keep_reason(const std::string& text) { log_.keep(text, LogLevel::error); }
   Progress progress(int64_t total, const std::string& unit, int64_t done = 0);
   // Where say() writes.
   std::FILE* stream() const { return options_.json ? options_.err : options_.out; }
@@ -177,6 +187,7 @@ class Run {
   void begin_steps(const std::vector<std::string>& names);
   void warn_once();
   Json whole_summary() const;
+  void log_start();
   void report(const Json& summary);
 
   RunOptions options_;

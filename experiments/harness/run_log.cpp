@@ -1,72 +1,114 @@
 #include "run_log.h"
 
-#include <spdlog/pattern_formatter.h>
+#include <fmt/format.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "../../core/error.h"
+#include "nearest.h"
 
 namespace isobar {
 namespace {
 
-using ConsoleSink = spdlog::sinks::stdout_sink_base<spdlog::details::console_nullmutex>;
+using FileSink = spdlog::sinks::basic_file_sink_st;
 
-// spdlog catches what its sinks throw; a run that cannot write its log is to end.
-spdlog::logger logger_to(std::shared_ptr<spdlog::sinks::sink> sink) {
-  spdlog::logger logger("run", std::move(sink));
-  logger.flush_on(spdlog::level::info);
-  logger.set_error_handler([](const std::string& reason) { throw_error("run.log: " + reason); });
-  return logger;
+// In the order of LogLevel.
+const std::vector<std::string> level_names = {"trace", "debug", "info", "warn", "error", "off"};
+
+spdlog::level::level_enum spdlog_level(LogLevel level) {
+  return level == LogLevel::off ? spdlog::level::off
+                                : static_cast<spdlog::level::level_enum>(static_cast<int>(level));
 }
 
-std::shared_ptr<spdlog::sinks::sink> file_sink(const std::string& path, bool truncate) {
+// Lines as they are; those of level warn on stderr, with a word before them.
+class ConsoleSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit ConsoleSink(const LogConsole& console) : console_(console) {
+    set_level(spdlog_level(console.level));
+  }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    const bool warning = message.level == spdlog::level::warn;
+    std::string line = warning ? "warning: " : "";
+    line.append(message.payload.data(), message.payload.size()) += '\n';
+    std::fwrite(line.data(), 1, line.size(), warning ? console_.err : console_.out);
+  }
+  // What could not be written, Run::finish() finds.
+  void flush_() override {
+    std::fflush(console_.out);
+    std::fflush(console_.err);
+  }
+
+  LogConsole console_;
+};
+
+std::shared_ptr<FileSink> file_sink(const std::string& path, bool truncate, LogLevel console) {
   try {
-    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_st>(path, truncate);
-    sink->set_pattern("[%Y-%m-%d %H:%M:%S.%e] %v");
+    auto sink = std::make_shared<FileSink>(path, truncate);
+    sink->set_pattern("%Y-%m-%d %H:%M:%S.%e %-7l %v");
+    sink->set_level(spdlog_level(std::min(console, LogLevel::debug)));
     return sink;
   } catch (const spdlog::spdlog_ex& error) {
     throw_error(std::string("run.log: ") + error.what());
   }
 }
 
-std::shared_ptr<spdlog::sinks::sink> console_sink(std::FILE* stream) {
-  auto sink = std::make_shared<ConsoleSink>(stream);
-  sink->set_formatter(
-      std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, ""));
-  return sink;
+void write(spdlog::logger& logger, std::string_view text, LogLevel level) {
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    logger.log(spdlog_level(level), text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  logger.flush();
 }
 
 }  // namespace
 
+LogLevel log_level_from_name(const std::string& name, const std::string& who) {
+  const auto it = std::find(level_names.begin(), level_names.end(), name);
+  check(it != level_names.end(), "{}: wanted one of {}, got '{}'{}", who, fmt::join(level_names, ", "), name,
+        did_you_mean(name, level_names));
+  return static_cast<LogLevel>(it - level_names.begin());
+}
+
 struct RunLog::Loggers {
-  spdlog::logger file, console;
+  spdlog::logger both, file;
 };
 
-RunLog::RunLog(const std::string& path, std::FILE* console, Begin begin)
-    : loggers_(std::make_unique<Loggers>(
-          Loggers{logger_to(file_sink(path, begin == Begin::anew)), logger_to(console_sink(console))})) {}
+RunLog::RunLog(const std::string& path, Begin begin, const LogConsole& console) {
+  const auto file = file_sink(path, begin == Begin::anew, console.level);
+  const spdlog::sinks_init_list both = {file, std::make_shared<ConsoleSink>(console)};
+  loggers_ = std::make_unique<Loggers>(Loggers{{"run", both}, {"run", file}});
+  for (spdlog::logger* logger : {&loggers_->both, &loggers_->file}) {
+    logger->set_level(spdlog::level::trace);  // each sink has its own level
+    // A full disk is no reason to lose the run: its results are written elsewhere, and fail by themselves.
+    logger->set_error_handler([file, err = console.err](const std::string& reason) {
+      if (file->level() == spdlog::level::off) return;
+      file->set_level(spdlog::level::off);
+      fmt::print(err, "warning: run.log: {}; the run goes on, its log ends here\n", reason);
+    });
+  }
+}
 
-RunLog::~RunLog() = default;
+RunLog::~RunLog() {
+  if (!part_.empty()) say("\n");
+}
 
 void RunLog::say(std::string_view text) {
-  loggers_->console.info(text);
   part_ += text;
   const size_t end = part_.rfind('\n');
   if (end == std::string::npos) return;
-  note(std::string_view(part_).substr(0, end));
+  write(loggers_->both, std::string_view(part_).substr(0, end), LogLevel::info);
   part_.erase(0, end + 1);
 }
 
-void RunLog::note(std::string_view text) {
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    loggers_->file.info(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-}
+void RunLog::warn(std::string_view text) { write(loggers_->both, text, LogLevel::warn); }
+void RunLog::note(std::string_view text, LogLevel level) { write(loggers_->both, text, level); }
+void RunLog::keep(std::string_view text, LogLevel level) { write(loggers_->file, text, level); }
 
 }  // namespace isobar

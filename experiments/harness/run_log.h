@@ -1,10 +1,13 @@
-// RunLog: what a run says, on the console and, with time stamps, in a file.
+// RunLog: what a run says: on the console as it is, and in a file with time and level.
 //
-//   RunLog log("runs/x/run.log", stdout, RunLog::Begin::anew);
-//   log.say("loss 2.5\n");      // the text as it is; in the file: [2024-05-01 12:00:00.123] loss 2.5
-//   log.note("interrupted");    // in the file alone
+//   RunLog log("runs/x/run.log", RunLog::Begin::anew, {});
+//   log.say("loss 2.5\n");            // the text as it is; in the file: 2024-05-01 12:00:00.123 info    loss 2.5
+//   log.warn("no bf16 here");         // on stderr: warning: no bf16 here
+//   log.note("norm: std 0.98");       // level debug: in the file, and not on the console
 //
-// Each line reaches the file at once: readers see it, and a kill does not lose it. One thread at a time.
+// The file holds level debug and above, whatever the console shows; trace too where the console shows that. Each
+// call's lines reach the file at once: readers see them, and a kill does not lose them. A file that cannot be
+// written ends with a warning; the run goes on. One thread at a time.
 #pragma once
 
 #include <cstdio>
@@ -14,20 +17,35 @@
 
 namespace isobar {
 
+enum class LogLevel { trace, debug, info, warn, error, off };
+// "trace" … "off"; throws Error that begins with `who` ("--log_level") for another.
+LogLevel log_level_from_name(const std::string& name, const std::string& who);
+
+// Where the console's lines go, and which: those of this level and above.
+struct LogConsole {
+  std::FILE* out = stdout;
+  std::FILE* err = stderr;  // for warnings
+  LogLevel level = LogLevel::info;
+};
+
 class RunLog {
  public:
   enum class Begin { anew, after_what_is_there };
 
-  // Opens the file. Throws Error where it cannot, and later where it cannot be written.
-  RunLog(const std::string& path, std::FILE* console, Begin begin);
+  // Opens the file. Throws Error where it cannot.
+  RunLog(const std::string& path, Begin begin, const LogConsole& console);
   ~RunLog();
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
 
-  // The text as it is on the console. The file gets whole lines: a part of a line waits for its end.
+  // Level info: text with its newlines. A part of a line waits for its end.
   void say(std::string_view text);
-  // One or more lines for the file.
-  void note(std::string_view text);
+  // Level warn: one line.
+  void warn(std::string_view text);
+  // One or more lines, by default of level debug.
+  void note(std::string_view text, LogLevel level = LogLevel::debug);
+  // The same for the file alone.
+  void keep(std::string_view text, LogLevel level);
 
  private:
   struct Loggers;

@@ -75,13 +75,17 @@ void plot_histories(Run& run, const std::vector<ModuleHistory>& modules) {
 
 void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step) {
   if (!run.file().has("/modules")) name_columns(run, probe);
+  std::string lines;  // of run.log
   std::vector<double> std, mean, rms, gradient;
   for (const ModuleSignal& m : probe.signals()) {
     std.push_back(m.output.std);
     mean.push_back(m.output.mean);
     rms.push_back(m.output.rms);
     gradient.push_back(m.gradient_norm);
+    lines += fmt::format("{}step {} {}: std {}, gradient norm {}", lines.empty() ? "" : "\n", step,
+                         shown(m.path), figure(m.output.std), figure(m.gradient_norm));
     csv.row({step, shown(m.path), m.type, m.output.std, m.output.mean, m.output.rms, m.gradient_norm});
+  run.note(lines);
   }
   std::vector<double> weight_gradient, update;
   for (const WeightSignal& w : probe.weights()) {

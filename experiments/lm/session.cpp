@@ -41,7 +41,7 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
 void Session::go_on(LanguageModel& model, HasFields& optimizer) {
   const std::string& folder = run_.resume_folder();
   const Checkpoint then = newest_checkpoint(
-      folder, [&](const std::string& why) { run_.say("{}; going back to the checkpoint before\n", why); });
+      folder, [&](const std::string& why) { run_.warn("{}; going back to the checkpoint before", why); });
   check(then.corpus == now_.corpus && then.tokenizer->to_json() == now_.tokenizer->to_json(),
         "--corpus: this is not the text that the run in '{}' learned from; name that one", folder);
   check(then.key == now_.key, "--resume: '{}': its random numbers are not those of its seed", folder);
@@ -59,7 +59,7 @@ void Session::drop_step(const std::string& why) {
   const std::string what = fmt::format("step {}: {}", now_.step + 1, why);
   if (config_.on_nan == "stop") diverge(what);
   ++now_.skipped_steps;
-  run_.say("{}; skipped\n", what);
+  run_.warn("{}; skipped", what);
 }
 
 void Session::finish_step(double val_loss) {
