@@ -94,7 +94,7 @@ void tell_memory(Run& run) {
           mebibytes(now.peak_bytes), mebibytes(now.bytes_in_use));
 }
 
-void train_and_report(Run& run, const LmConfig& config) {
+void train_and_report(Run& run, const LmConfig& config, const std::vector<std::string>& gave_way) {
   config.check_values();
   const WithPrecision precision(precision_from_name(config.precision));
   run.environment()["precision"] = name_of(recording.precision);
@@ -104,6 +104,7 @@ void train_and_report(Run& run, const LmConfig& config) {
   run.environment()["corpus"] = corpus.source;
   const TokenDataset train_set = corpus.train(config.block_size);
   const TokenDataset validation = corpus.validation(config.block_size);
+  for (const std::string& sentence : gave_way) run.say("{}\n", sentence);
   const Tokenizer& tokenizer = corpus.tokenizer();
 
   const Rng rng(run.seed());
@@ -214,11 +215,13 @@ int main(int argc, char** argv) {
                    {"nanogpt_cpu_best", "the same size and tokens, the best block, optimizer and schedule",
                     [&] { config.apply_nanogpt_cpu_best(); }},
                    {"babygpt", "nanoGPT's setting for a GPU: 10.7 million parameters",
+  std::vector<std::string> gave_way;
                     [&] { config.apply_babygpt(); }},
                    {"minimind", "MiniMind's model: 25,829,888 parameters, --vocab_size 6400",
                     [&] { config.apply_minimind(); }}},
        .printers = {{"print-model", "Print the model's tree and what its parts cost, and stop",
                      [&] { return print_model(config); }}},
-       .resume = resume_of_train_lm()},
-      config, argc, argv, [&](Run& run) { train_and_report(run, config); });
+       .resume = resume_of_train_lm(),
+       .settle = [&](const std::set<std::string>& given) { gave_way = give_way(config, given); }},
+      config, argc, argv, [&](Run& run) { train_and_report(run, config, gave_way); });
 }

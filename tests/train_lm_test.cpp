@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "../data/hdf5_file.h"
 #include "../experiments/lm/corpus.h"
+#include "../experiments/lm/give_way.h"
+#include "message_of.h"
 #include "program.h"
 #include "temporary_folder.h"
 
@@ -88,9 +91,6 @@ TEST_CASE("train_lm's summary and HDF5 file hold what its loop saw") {
   CHECK(file.read("/series/module_step").to_vector<double>() == std::vector<double>{0, 5, 10, 11});
 }
 
-TEST_CASE("train_lm names the first op and module whose result is not finite") {
-  const TemporaryFolder folder;
-  const Outcome run =
 TEST_CASE("run.log of a training holds std and gradient norm of each module at each log step") {
   const TemporaryFolder folder;
   const Outcome run = run_built("train_lm", tiny + " --out " + folder / "run");
@@ -111,6 +111,9 @@ TEST_CASE("run.log of a training holds std and gradient norm of each module at e
   CHECK(run.out.find(": std ") == std::string::npos);
 }
 
+TEST_CASE("train_lm names the first op and module whose result is not finite") {
+  const TemporaryFolder folder;
+  const Outcome run =
       run_built("train_lm", tiny + " --warmup_iters 0 --learning_rate 1e30 --out " + folder / "run");
   CHECK(run.code == 1);
   INFO(run.err);
@@ -130,6 +133,8 @@ TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves no
            {"--norm rmsnom", "did you mean rmsnorm"},
            {"--n_kv_head 3", "divisor of n_head"},
            {"--max_iters 0", "at least 1"},
+           {"--max_iters 40 --warmup_iters 100", "--warmup_iters: wanted at most max_iters (40), got 100"},
+           {"--min_lr 0.1", "--min_lr: wanted at most learning_rate (0.003), got 0.1"},
            {"--optimizer muon --learning_rate 0", "--learning_rate: wanted more than 0"},
            {"--schedule wsd --max_iters 100 --warmup_iters 60 --decay_iters 41",
             "--decay_iters: wanted at most"},
@@ -142,6 +147,54 @@ TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves no
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
     CHECK_FALSE(std::filesystem::exists(out));
   }
+}
+
+TEST_CASE("a default that a given flag makes impossible gives way, and one sentence says so") {
+  struct Row {
+    std::vector<std::string> given;
+    std::function<void(LmConfig&)> set;
+    std::string said;  // the changes, without their reasons
+  };
+  for (const Row& row : std::vector<Row>{
+           {{}, [](LmConfig&) {}, ""},
+           {{"max_iters"}, [](LmConfig& c) { c.max_iters = 100; }, ""},
+           {{"max_iters"}, [](LmConfig& c) { c.max_iters = 99; }, "warmup_iters is 9 instead of 100"},
+           {{"max_iters", "warmup_iters"}, [](LmConfig& c) { c.max_iters = 99; }, ""},
+           {{"max_iters", "schedule"},
+            [](LmConfig& c) { c.max_iters = 40, c.schedule = "wsd"; },
+            "warmup_iters is 4 instead of 100; decay_iters is 8 instead of 400"},
+           {{"max_iters", "schedule", "decay_iters"},
+            [](LmConfig& c) { c.max_iters = 40, c.schedule = "wsd", c.decay_iters = 38; },
+            "warmup_iters is 2 instead of 100"},
+           {{"warmup_iters", "schedule"},
+            [](LmConfig& c) { c.warmup_iters = 1400, c.schedule = "wsd"; },
+            "decay_iters is 100 instead of 400"},
+           {{"learning_rate"},
+            [](LmConfig& c) { c.learning_rate = 1e-4; },
+            "min_lr is 1e-05 instead of 0.0003"},
+           {{"n_head"}, [](LmConfig& c) { c.n_head = 1; }, "n_kv_head is 1 instead of 2"},
+           {{"n_head"},
+            [](LmConfig& c) { c.n_head = 3; },
+            "n_embd is 132 instead of 128; n_kv_head is 3 instead of 2"},
+           {{"n_embd"}, [](LmConfig& c) { c.n_embd = 100; }, "n_head is 2 instead of 4"},
+           {{"n_embd", "n_head"}, [](LmConfig& c) { c.n_embd = 100; }, ""}}) {
+    LmConfig config;
+    row.set(config);
+    std::string said;
+    for (const std::string& sentence : give_way(config, {row.given.begin(), row.given.end()}))
+      said += (said.empty() ? "" : "; ") + sentence.substr(0, sentence.find(", because "));
+    CHECK(said == row.said);
+    if (row.said != "" || row.given.empty()) CHECK(message_of([&] { config.check_values(); }) == "");
+  }
+  const Outcome printed = run_built("train_lm", "--preset nanogpt_cpu --max_iters 40 --print-config");
+  CHECK(Json::parse(printed.out)["warmup_iters"] == 4);
+  const TemporaryFolder folder;
+  const Outcome run =
+      run_built("train_lm",
+                tiny + " --max_iters 4 --warmup_iters 1 --n_kv_head 1 --schedule wsd --out " + folder / "r");
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(run.out.starts_with("decay_iters is 1 instead of 400, because max_iters is 4\n"));
 }
 
 TEST_CASE("the synthetic corpus is a text of its own symbols") {

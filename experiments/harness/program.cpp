@@ -112,11 +112,17 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
 
   if (!preset.empty() || line.preset) options.preset = apply_preset(program, preset, preset_from);
   const std::vector<Setting> of_preset = settings_of(config);
+  std::set<std::string> given;
   for (const Source& source : sources)
-    for (const auto& [name, value] : source.settings)
+    for (const auto& [name, value] : source.settings) {
       set_setting(config, name, value, source.name + ": " + name);
-  for (const auto& [name, text] : line.settings)
+      given.insert(name);
+    }
+  for (const auto& [name, text] : line.settings) {
     set_setting(config, name, parse_value(find(of_preset, name), text, "--" + name), "--" + name);
+    given.insert(name);
+  }
+  if (program.settle && line.resume.empty()) program.settle(given);
   options.preset_unchanged = same_but_for_seeds(of_preset, settings_of(config));
 
   options.config = Json::object();
@@ -155,14 +161,14 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
                    : !line.resume.empty() ? line.resume
                                           : default_folder(program);
   options.command = program.command.empty() ? program.name : program.command;
+  options.arguments = arguments;
+  options.log_level = log_level(line);
   options.json = line.json;
   options.force = line.force || program.goes_on;
   options.out = streams.out;
   options.err = streams.err;
   set_threads(line.threads ? static_cast<int>(parse_bounded(*line.threads, 1, 1024, "--threads"))
                            : available_threads());
-  options.arguments = arguments;
-  options.log_level = log_level(line);
   for (const Printer& printer : program.printers)
     if (printer.flag == line.printer) return print(printer.text());
 

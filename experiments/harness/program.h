@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,9 @@ struct Program {
   std::string folder = {};   // the default one; empty: runs/<name>
   Words words = {};
   bool goes_on = false;  // a finished run of it in the folder is replaced without --force
+  // Called when Config has the user's values, unless a run is resumed, with the names of the settings that the
+  // config file and the flags gave: may bring others to values that fit.
+  std::function<void(const std::set<std::string>& given)> settle = {};
 };
 
 struct Streams {
