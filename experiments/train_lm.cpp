@@ -31,6 +31,8 @@
 #include "lm/evaluate.h"
 #include "lm/expectations.h"
 #include "lm/generate.h"
+#include "lm/give_way.h"
+#include "lm/histograms.h"
 #include "lm/optimizer.h"
 #include "lm/print_model.h"
 #include "lm/report.h"
@@ -102,9 +104,9 @@ void train_and_report(Run& run, const LmConfig& config, const std::vector<std::s
     run.warn("--precision {}: {}; products stay in f32", config.precision, bf16_obstacle());
   const Corpus corpus = open_corpus(config.corpus, config.tokenizer);
   run.environment()["corpus"] = corpus.source;
+  for (const std::string& sentence : gave_way) run.say("{}\n", sentence);
   const TokenDataset train_set = corpus.train(config.block_size);
   const TokenDataset validation = corpus.validation(config.block_size);
-  for (const std::string& sentence : gave_way) run.say("{}\n", sentence);
   const Tokenizer& tokenizer = corpus.tokenizer();
 
   const Rng rng(run.seed());
@@ -133,6 +135,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::vector<std::s
   run.file().set_attribute("/", "tokens_per_step", rows * config.block_size);
   std::vector<double> step_ms;
   Probe probe;
+  HistogramProbe histograms;
   memory::reset_peak();
 
   for (int64_t step = first; step < config.max_iters; ++step) {
@@ -140,20 +143,24 @@ void train_and_report(Run& run, const LmConfig& config, const std::vector<std::s
     const Batch batch = train_set.random_batch(rows, rng.split("batch").split(step));
     const Rng masks = rng.split("dropout").split(step);
     const bool log = step % config.log_interval == 0 || step + 1 == config.max_iters;
-    std::optional<Watch> watching;
+    std::optional<Watch> watching, counting;
     if (log) {
       probe.clear();
+      histograms.clear();
       watching.emplace(model, probe);
+      counting.emplace(model, histograms);
     }
 
     const Gradients gradients = gradients_of(model, batch, masks, options);
     watching.reset();
+    counting.reset();
     optimizer.set_rates(step);
     if (gradients.finite()) {
       if (log) probe.before_step(model);
       optimizer.step(clipping(gradients.norm, config));
       if (log) probe.after_step(model);
       if (log) record_modules(run, layers, probe, step);
+      if (log) record_histograms(run, probe, histograms);
     } else {
       session.drop_step(explain_bad_numbers(model, batch, masks, gradients, options));
     }
@@ -182,6 +189,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::vector<std::s
   tell_memory(run);
 
   report_modules(run);
+  plot_ridges(run);
   plot_losses(run);
   const int64_t batches = final_batches(config, validation);
   const double train_loss = mean_loss(model, train_set, batches, config.batch_size, judge);
@@ -207,6 +215,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::vector<std::s
 
 int main(int argc, char** argv) {
   LmConfig config;
+  std::vector<std::string> gave_way;
   return run_program(
       {.name = "train_lm",
        .about = "Trains a small language model and watches the signal in every layer.",
@@ -215,7 +224,6 @@ int main(int argc, char** argv) {
                    {"nanogpt_cpu_best", "the same size and tokens, the best block, optimizer and schedule",
                     [&] { config.apply_nanogpt_cpu_best(); }},
                    {"babygpt", "nanoGPT's setting for a GPU: 10.7 million parameters",
-  std::vector<std::string> gave_way;
                     [&] { config.apply_babygpt(); }},
                    {"minimind", "MiniMind's model: 25,829,888 parameters, --vocab_size 6400",
                     [&] { config.apply_minimind(); }}},

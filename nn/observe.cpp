@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "../core/kernels/histogram.h"
 #include "../core/kernels/moments.h"
 #include "../core/norm_of.h"
 #include "model.h"
@@ -86,6 +87,39 @@ void Probe::clear() {
   entries_.clear();
   weights_.clear();
   values_before_.clear();
+}
+
+void Histogram::add(const Tensor& x) {
+  const Tensor whole = contiguous(x.detach());
+  const kernels::OctaveCounts counts = dispatch_float("histogram", x.dtype(), [&]<class T>() {
+    return kernels::count_octaves(whole.numel(), whole.data<T>(), lowest);
+  });
+  for (size_t i = 0; i < bins.size(); ++i) bins[i] += counts[i];
+  zeros += counts[kernels::zeros_bin];
+  total += x.numel();
+}
+
+std::vector<double> Histogram::edges() const {
+  constexpr int middle = kernels::octaves;
+  std::vector<double> edges(2 * middle + 1, 0.0);
+  for (int k = 1; k <= middle; ++k) {
+    edges[static_cast<size_t>(middle + k)] = std::ldexp(1.0, lowest + k);
+    edges[static_cast<size_t>(middle - k)] = -std::ldexp(1.0, lowest + k);
+  }
+  return edges;
+}
+
+void HistogramProbe::on_output(const Module& module, const Tensor& y) {
+  if (is_float(y.dtype())) signals_[module.path()].output.add(y);
+}
+
+void HistogramProbe::on_output_gradient(const Module& module, const Tensor& dy) {
+  signals_[module.path()].gradient.add(dy);
+}
+
+const HistogramProbe::Signal* HistogramProbe::find(const std::string& path) const {
+  const auto signal = signals_.find(path);
+  return signal != signals_.end() ? &signal->second : nullptr;
 }
 
 Watch::Watch(HasFields& model, Observer& observer) : observer_(observer) {

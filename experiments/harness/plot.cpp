@@ -1,5 +1,7 @@
 #include "plot.h"
 
+#include <cmath>
+
 #include "../../core/error.h"
 
 namespace isobar {
@@ -46,6 +48,38 @@ Json to_json(const Plot& plot) {
           {"figures", plot.figures},
           {"ticks", plot.ticks},
           {"curves", std::move(curves)}};
+}
+
+Json to_json(const Ridges& ridges) {
+  const auto rounded = [&](const std::vector<double>& shares, size_t wanted) {
+    check(shares.size() == wanted, "ridges '{}': wanted {} shares, got {}", ridges.title, wanted,
+          shares.size());
+    Json values = Json::array();
+    for (const double share : shares) values.push_back(std::round(share * 1e4) / 1e4);
+    return values;
+  };
+  const size_t steps = ridges.steps.size(), modules = ridges.modules.size();
+  check(ridges.shares.size() == steps && ridges.zeros.size() == steps,
+        "ridges '{}': {} and {} steps of shares and zeros for {} steps", ridges.title, ridges.shares.size(),
+        ridges.zeros.size(), steps);
+  Json shares = Json::array(), zeros = Json::array();
+  for (size_t step = 0; step < steps; ++step) {
+    check(ridges.shares[step].size() == modules, "ridges '{}': {} modules at a step, wanted {}", ridges.title,
+          ridges.shares[step].size(), modules);
+    Json of_step = Json::array();
+    for (const std::vector<double>& bins : ridges.shares[step])
+      of_step.push_back(rounded(bins, ridges.edges.size() - 1));
+    shares.push_back(std::move(of_step));
+    zeros.push_back(rounded(ridges.zeros[step], modules));
+  }
+  return {{"title", ridges.title},
+          {"title_zh", ridges.title_zh},
+          {"quantity", ridges.quantity},
+          {"modules", ridges.modules},
+          {"steps", ridges.steps},
+          {"edges", ridges.edges},
+          {"shares", shares},
+          {"zeros", zeros}};
 }
 
 Json to_json(const Heatmap& heatmap) {

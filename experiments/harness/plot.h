@@ -52,4 +52,18 @@ struct Heatmap {
 // The same fields. Throws Error unless there is a value for each row and column.
 Json to_json(const Heatmap& heatmap);
 
+// How the values of modules are spread on a signed logarithmic scale, and how that changes over the steps.
+struct Ridges {
+  std::string title, title_zh;
+  std::string quantity;  // "activation" or "gradient"
+  std::vector<std::string> modules = {};
+  std::vector<double> steps = {}, edges = {};                 // an edge more than bins
+  std::vector<std::vector<std::vector<double>>> shares = {};  // of all values, by step, module and bin
+  std::vector<std::vector<double>> zeros = {};                // the share of zeros, by step and module
+};
+
+// The same fields; shares are rounded to 1e-4. Throws Error unless there is one for each step, module and
+// bin.
+Json to_json(const Ridges& ridges);
+
 }  // namespace isobar

@@ -143,6 +143,7 @@ class Run {
   // Curves for the report (report.cpp); they stand under "plots" of summary.json.
   void plot(const Plot& plot) { summary_["plots"].push_back(to_json(plot)); }
   void plot(const Heatmap& heatmap) { summary_["heatmaps"].push_back(to_json(heatmap)); }
+  void plot(const Ridges& ridges) { summary_["ridges"].push_back(to_json(ridges)); }
 
   // Our own measurement against a closed form or a reference range. One that fails makes the program exit 1.
   // `detail` holds the numbers.
@@ -171,9 +172,9 @@ class Run {
   }
   // Lines for run.log, and for the console with --log_level debug.
   void note(const std::string& text) { log_.note(text); }
-  // A progress bar on stderr, where `done` of them lie behind.
   // The reason for which the body ended, for run.log alone: the user is told it elsewhere.
   void keep_reason(const std::string& text) { log_.keep(text, LogLevel::error); }
+  // A progress bar on stderr, where `done` of them lie behind.
   Progress progress(int64_t total, const std::string& unit, int64_t done = 0);
   // Where say() writes.
   std::FILE* stream() const { return options_.json ? options_.err : options_.out; }
@@ -186,8 +187,8 @@ class Run {
   // Begins metrics.jsonl, with the lines of the steps that were restored.
   void begin_steps(const std::vector<std::string>& names);
   void warn_once();
-  Json whole_summary() const;
   void log_start();
+  Json whole_summary() const;
   void report(const Json& summary);
 
   RunOptions options_;

@@ -13,11 +13,6 @@ std::string shown(const std::string& path) { return path.empty() ? "(model)" : p
 
 int64_t depth_of(const std::string& path) { return std::count(path.begin(), path.end(), '.'); }
 
-// A block, or a part of the model itself: what writes to the residual stream or reads all of it.
-bool on_the_stream(const std::string& path, const std::string& type) {
-  return type == "TransformerBlock" || depth_of(path) == 0;
-}
-
 void name_columns(Run& run, const Probe& probe) {
   std::vector<std::string> modules, types, weights;
   for (const ModuleSignal& m : probe.signals()) {
@@ -73,20 +68,24 @@ void plot_histories(Run& run, const std::vector<ModuleHistory>& modules) {
 
 }  // namespace
 
+bool on_the_stream(const std::string& path, const std::string& type) {
+  return type == "TransformerBlock" || depth_of(path) == 0;
+}
+
 void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step) {
   if (!run.file().has("/modules")) name_columns(run, probe);
-  std::string lines;  // of run.log
   std::vector<double> std, mean, rms, gradient;
+  std::string lines;  // of run.log
   for (const ModuleSignal& m : probe.signals()) {
     std.push_back(m.output.std);
     mean.push_back(m.output.mean);
     rms.push_back(m.output.rms);
     gradient.push_back(m.gradient_norm);
+    csv.row({step, shown(m.path), m.type, m.output.std, m.output.mean, m.output.rms, m.gradient_norm});
     lines += fmt::format("{}step {} {}: std {}, gradient norm {}", lines.empty() ? "" : "\n", step,
                          shown(m.path), figure(m.output.std), figure(m.gradient_norm));
-    csv.row({step, shown(m.path), m.type, m.output.std, m.output.mean, m.output.rms, m.gradient_norm});
-  run.note(lines);
   }
+  run.note(lines);
   std::vector<double> weight_gradient, update;
   for (const WeightSignal& w : probe.weights()) {
     weight_gradient.push_back(w.gradient_norm);

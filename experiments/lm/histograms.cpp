@@ -1,0 +1,82 @@
+#include "histograms.h"
+
+#include <algorithm>
+#include <span>
+
+#include "report.h"
+
+namespace isobar {
+namespace {
+
+constexpr size_t bins = 64;
+
+void append_shares(std::vector<double>& row, const Histogram& histogram) {
+  const auto share = [&](int64_t count) {
+    return histogram.total > 0 ? static_cast<double>(count) / static_cast<double>(histogram.total) : 0.0;
+  };
+  for (const int64_t count : histogram.bins) row.push_back(share(count));
+  row.push_back(share(histogram.zeros));
+}
+
+// Up to `most` of the numbers 0 … n − 1, evenly, with the first and the last.
+std::vector<size_t> chosen(size_t n, size_t most) {
+  std::vector<size_t> all;
+  const size_t count = std::min(n, most);
+  for (size_t i = 0; i < count; ++i) all.push_back(count == 1 ? n - 1 : i * (n - 1) / (count - 1));
+  return all;
+}
+
+Ridges ridges_of(Run& run, Ridges ridges) {
+  constexpr size_t most_steps = 12;
+  const std::vector<std::string> paths = run.file().read_strings("/modules"),
+                                 types = run.file().read_strings("/module_types");
+  const std::vector<double>
+      all = run.file().read("/series/" + ridges.quantity + "_histogram").to_vector<double>(),
+      steps = run.file().read("/series/module_step").to_vector<double>();
+  ridges.edges = run.file().read("/series/" + ridges.quantity + "_edges").to_vector<double>();
+  std::vector<size_t> modules;
+  for (size_t i = 0; i < paths.size(); ++i)
+    if (on_the_stream(paths[i], types[i]) && types[i] != "Dropout") modules.push_back(i);
+  for (const size_t module : modules) ridges.modules.push_back(paths[module]);
+  for (const size_t at : chosen(steps.size(), most_steps)) {
+    ridges.steps.push_back(steps[at]);
+    auto& shares = ridges.shares.emplace_back();
+    auto& zeros = ridges.zeros.emplace_back();
+    for (const size_t module : modules) {
+      const auto row = all.begin() + static_cast<ptrdiff_t>((at * paths.size() + module) * (bins + 1));
+      shares.emplace_back(row, row + bins);
+      zeros.push_back(row[bins]);
+    }
+  }
+  return ridges;
+}
+
+}  // namespace
+
+void record_histograms(Run& run, const Probe& probe, const HistogramProbe& histograms) {
+  const HistogramProbe::Signal nothing;
+  if (!run.file().has("/series/activation_edges")) {
+    run.record("activation_edges", nothing.output.edges());
+    run.record("gradient_edges", nothing.gradient.edges());
+  }
+  std::vector<double> outputs, gradients;
+  for (const ModuleSignal& module : probe.signals()) {
+    const HistogramProbe::Signal* signal = histograms.find(module.path);
+    append_shares(outputs, signal != nullptr ? signal->output : nothing.output);
+    append_shares(gradients, signal != nullptr ? signal->gradient : nothing.gradient);
+  }
+  run.record("activation_histogram", outputs);
+  run.record("gradient_histogram", gradients);
+}
+
+void plot_ridges(Run& run) {
+  if (!run.file().has("/series/activation_histogram")) return;  // every step was dropped
+  run.plot(ridges_of(run, {.title = "values of each module's output",
+                           .title_zh = "各模块输出值的分布",
+                           .quantity = "activation"}));
+  run.plot(ridges_of(run, {.title = "values of the gradient of each module's output",
+                           .title_zh = "各模块输出梯度值的分布",
+                           .quantity = "gradient"}));
+}
+
+}  // namespace isobar
