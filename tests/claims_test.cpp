@@ -12,6 +12,7 @@
 #include "../experiments/claims/file.h"
 #include "../experiments/claims/judge.h"
 #include "../experiments/claims/plan.h"
+#include "documents.h"
 #include "program.h"
 #include "scoped_variable.h"
 
@@ -49,6 +50,40 @@ Runs values(const Claim& claim, double (*value)(const Part&)) {
   for (const Part& part : claim.parts)
     runs.summaries[part.run]["measured"][part.key] = same_for_all_seeds(value(part));
   return runs;
+}
+
+// A cell's text: a bar would end the cell.
+std::string cell(std::string text) {
+  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
+  return text;
+}
+
+// What claims/verdict_table.py writes into a study's page: a row for each part that a run of it measures.
+std::string study_table(const std::string& study, const Json& full) {
+  std::string table = fmt::format(
+      "Full run of {} on {}; `experiments/claims/verdict_table.py --renew` writes this table.\n\n"
+      "| claim | says | part | measured | asked | outcome |\n|---|---|---|---|---|---|\n",
+      full["date"].get<std::string>(), full["cpu"].get<std::string>());
+  for (const ClaimFile& file : builtin_claims())
+    for (const Claim& claim : file.claims) {
+      const Json& kept = full["claims"][claim.id];
+      bool first = true;
+      for (size_t i = 0; i < claim.parts.size(); ++i) {
+        const Part& part = claim.parts[i];
+        const auto run = std::ranges::find(file.runs, part.run, &RunSpec::name);
+        if (run->study != study) continue;
+        const std::string head =
+            fmt::format("{} {}: {}", file.source.id, claim.id, kept["verdict"].get<std::string>());
+        const auto of_run = [&](const char* field) {
+          return cell(kept["parts"][i][field].get<std::string>());
+        };
+        table +=
+            fmt::format("| {} | {} | {} | {} | {} | {} |\n", first ? head : "", first ? cell(claim.says) : "",
+                        cell(part.says), of_run("measured"), of_run("wanted"), of_run("outcome"));
+        first = false;
+      }
+    }
+  return table;
 }
 
 bool has_parts(const Claim& claim) { return claim.kind == Kind::measured || claim.kind == Kind::definition; }
@@ -218,6 +253,23 @@ TEST_CASE("the README has the counts and rows of the last full run") {
   CHECK(rows == 20);
   for (const auto& [verdict, count] : counts)
     CHECK(readme.find(fmt::format("{} {}", count, verdict)) != std::string::npos);
+}
+
+TEST_CASE("each study's page has the values of the last full run") {
+  const Json full = Json::parse(file_text(ISOBAR_SOURCE_DIR "/experiments/claims/full.json"));
+  std::set<std::string> studies, shown;
+  for (const ClaimFile& file : builtin_claims())
+    for (const RunSpec& run : file.runs) studies.insert(run.study);
+  for (const std::filesystem::path& page : documents()) {
+    const std::string text = file_text(page), begin = "\n<!-- verdicts: ", end = "<!-- end of verdicts -->";
+    const size_t at = text.find(begin), name_at = at + begin.size(), name_end = text.find(" -->\n", at);
+    if (at == std::string::npos) continue;
+    const std::string study = text.substr(name_at, name_end - name_at);
+    shown.insert(study);
+    INFO("experiments/claims/verdict_table.py --renew writes the table of ", page.string());
+    CHECK(text.substr(name_end + 5, text.find(end) - name_end - 5) == study_table(study, full));
+  }
+  CHECK(shown == studies);
 }
 
 TEST_CASE("an unknown run is refused with the nearest name, before anything runs") {

@@ -2,7 +2,6 @@
 // Addresses of the web are not visited.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <map>
@@ -10,6 +9,7 @@
 #include <set>
 
 #include "../experiments/claims/file.h"
+#include "documents.h"
 #include "program.h"
 
 using namespace isobar;
@@ -17,20 +17,6 @@ using namespace isobar;
 namespace fs = std::filesystem;
 
 namespace {
-
-// All .md files of the repository; builds and results are none of its own.
-std::vector<fs::path> documents() {
-  std::vector<fs::path> found;
-  for (auto it = fs::recursive_directory_iterator(ISOBAR_SOURCE_DIR);
-       it != fs::recursive_directory_iterator(); ++it) {
-    const std::string name = it->path().filename();
-    if (it->is_directory() && (name.starts_with(".") || name.starts_with("build") || name == "runs"))
-      it.disable_recursion_pending();
-    else if (it->path().extension() == ".md")
-      found.push_back(it->path());
-  }
-  return found;
-}
 
 // A document's lines outside of its code blocks.
 std::vector<std::string> prose(const std::string& text) {

@@ -287,7 +287,7 @@ TEST_CASE("others read a run of train_lm while it grows, and what it leaves when
   CHECK(run_built("isobar watch", run + " --once").code == 0);
 }
 
-TEST_CASE("the commands that experiments/README.md shows for watch work, and no run is one clear error") {
+TEST_CASE("the commands that watch/README.md shows work, and no run is one clear error") {
   const TemporaryFolder folder;
   const Outcome training = run_built(
       "train_lm",
@@ -296,7 +296,7 @@ TEST_CASE("the commands that experiments/README.md shows for watch work, and no 
       folder.path());
   INFO(training.err);
   REQUIRE(training.code == 0);
-  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/README.md");
+  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/watch/README.md");
   const std::regex shown("\nbuild/bin/isobar watch([^#\n]*)");
   int commands = 0;
   for (std::sregex_iterator it(readme.begin(), readme.end(), shown), end; it != end; ++it, ++commands) {

@@ -166,14 +166,14 @@ TEST_CASE("tokenize and prepare refuse bad input in one line with exit code 2 an
   CHECK(folder.names() == std::vector<std::string>{"empty.txt", "store.h5", "t.txt", "x.json"});
 }
 
-TEST_CASE("the commands that experiments/README.md shows for tokenize and prepare run one after the other") {
+TEST_CASE("the commands that verbs/README.md shows for tokenize and prepare run one after the other") {
   const TemporaryFolder folder;
   folder.write("corpus.txt", words(150'000));
   folder.write("story.txt", words(1000));
   folder.write("a.jsonl", "{\"text\": \"to be\"}\n{\"text\": \"or not to be\"}\n");
   REQUIRE(std::system(("gzip -k " + folder / "corpus.txt").c_str()) == 0);
-  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/README.md");
-  const size_t section = readme.find("\n## tokenize and prepare");
+  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/verbs/README.md");
+  const size_t section = readme.find("\n## Text of any size");
   REQUIRE(section != std::string::npos);
   const size_t begin = readme.find("```sh\n", section) + 6, end = readme.find("```", begin);
   std::istringstream lines(readme.substr(begin, end - begin));

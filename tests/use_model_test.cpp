@@ -1,4 +1,4 @@
-// The programs that use a trained model, as their users meet them: the commands that experiments/README.md
+// The programs that use a trained model, as their users meet them: the commands that verbs/README.md
 // shows, and bad input.
 #include <doctest/doctest.h>
 
@@ -51,9 +51,9 @@ const std::string gpt2 = "--norm layernorm --positions learned --ffn gelu --n_kv
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// The commands of a section of experiments/README.md, without "build/bin/" and what is said of them.
+// The commands of a section of experiments/verbs/README.md, without "build/bin/" and what is said of them.
 std::vector<std::string> commands_of(const std::string& section) {
-  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/README.md");
+  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/verbs/README.md");
   const size_t heading = readme.find("\n## " + section), begin = readme.find("```sh\n", heading) + 6;
   REQUIRE(heading != std::string::npos);
   std::istringstream block(readme.substr(begin, readme.find("```", begin) - begin));
@@ -65,9 +65,9 @@ std::vector<std::string> commands_of(const std::string& section) {
 
 }  // namespace
 
-TEST_CASE("the commands that experiments/README.md shows for using a model work") {
+TEST_CASE("the commands that verbs/README.md shows for using a model work") {
   const Workplace& place = llama();
-  const std::vector<std::string> commands = commands_of("sample, evaluate, export, import");
+  const std::vector<std::string> commands = commands_of("Use a trained model");
   CHECK(commands.size() >= 6);
   for (const std::string& command : commands) {
     CAPTURE(command);

@@ -5,7 +5,7 @@
 //   LanguageModel model = model_of(checkpoint);
 //   const std::vector<int32_t> prompt = checkpoint.tokenizer->encode("ROMEO:");
 //
-// The file is HDF5 after a checksum header (data/checksum.h); experiments/README.md lists its groups. The
+// The file is HDF5 after a checksum header (data/checksum.h); README.md of this folder lists its groups. The
 // run's random numbers and batches have no state but (key, step), nor has its schedule.
 #pragma once
 
