@@ -139,7 +139,17 @@ const char* word_of(Bearing bearing) {
   return words[static_cast<size_t>(bearing)];
 }
 
-Json finite_or_null(double value) { return std::isnan(value) ? Json() : Json(value); }
+Json number_or_null(double value) { return !std::isnan(value) ? Json(value) : Json(); }
+
+// The value that stands for the seeds: the mean, that of the logarithms where the rule takes them, or the median.
+double middle_of(const Finding& f) {
+  const Predicate& predicate = f.part->predicate;
+  if (f.seeds.n == 0) return nan;
+  if (predicate.rule == Rule::every_seed) return f.seeds.median;
+  const bool log = predicate.log && std::isfinite(f.seeds.logarithm.mean);
+  const double mean = f.seeds.moments(log).mean;
+  return log ? std::exp(mean) : mean;
+}
 
 Json to_json(const Finding& f) {
   const Part& part = *f.part;
@@ -152,11 +162,15 @@ Json to_json(const Finding& f) {
           {"printed", printed ? Json(part.predicate.low) : Json()},
           {"measured", made ? measured_text(f, Language::en) : ""},
           {"measured_zh", made ? measured_text(f, Language::zh) : ""},
+          {"value", made ? number_or_null(middle_of(f)) : Json()},
           {"interval", made ? Json({f.reading.interval.low, f.reading.interval.high}) : Json()},
           {"n", f.reading.n},
-          {"theory", finite_or_null(f.theory)},
+          {"nonfinite", f.seeds.nonfinite},
+          {"theory", number_or_null(f.theory)},
           {"rule", word_of(part.predicate.rule)},
           {"log", part.predicate.log},
+          {"bounds", {number_or_null(part.predicate.low), number_or_null(part.predicate.high)}},
+          {"full_only", part.full_only},
           {"wanted", text_of(part.predicate)},
           {"wanted_zh", text_of(part.predicate, Language::zh)},
           {"why", part.why},
@@ -175,14 +189,9 @@ Json to_json(const Passage& passage) {
 }  // namespace
 
 std::string measured_text(const Finding& f, Language language) {
-  const Predicate& predicate = f.part->predicate;
   const char* seeds = language == Language::en ? "seeds" : "个种子";
   if (f.seeds.n == 0) return language == Language::en ? "not finite" : "非有限";
-  const bool log = predicate.log && std::isfinite(f.seeds.logarithm.mean);
-  const double mean = f.seeds.moments(log).mean;
-  std::string text = exact_figure(predicate.rule == Rule::every_seed ? f.seeds.median
-                                  : log                              ? std::exp(mean)
-                                                                     : mean);
+  std::string text = exact_figure(middle_of(f));
   if (f.seeds.min != f.seeds.max) text += " " + range_text(f.reading.interval);
   if (f.seeds.n > 1) text += fmt::format(", {} {}", f.seeds.n, seeds);
   if (f.seeds.nonfinite > 0)
