@@ -4,7 +4,7 @@
 # The first line builds isobar::isobar, the second isobar::data, the third programs and tests.
 packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libfmt-dev libxsimd-dev
   libhdf5-dev nlohmann-json3-dev libutf8proc-dev zlib1g-dev libxxhash-dev
-  libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libtomlplusplus-dev libjs-dygraphs"
+  libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libtomlplusplus-dev"
 ci_packages="clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver"
 
 say() { printf 'isobar: %s\n' "$*"; }

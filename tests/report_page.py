@@ -1,150 +1,226 @@
 #!/usr/bin/env python3
-"""Opens a report in headless Chromium, without a network, and uses it: report_page.py PAGE [SCREENSHOT.png]
+"""Opens a report in headless Chromium, without a network, and uses it: report_page.py PAGE...
 
-Drives Chromium by its WebDriver, with real key presses. Prints what it saw; the first thing that is not as it should
-be ends it with exit code 1. Exit code 77: chromium or chromedriver is not installed.
+Prints what it saw; the first thing that is not as it should be ends it with exit code 1. Exit code 77: chromium or
+chromedriver is not installed.
 """
-import base64
-import json
-import pathlib
 import re
-import shutil
-import subprocess
 import sys
-import urllib.request
 
-TAB, SPACE, ENTER, BACKSPACE = "\ue004", " ", "\ue007", "\ue003"
+from browser import BACKSPACE, ENTER, RIGHT, SPACE, TAB, Browser, installed
 
-
-class Browser:
-    def __init__(self):
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
-        for line in self.driver.stdout:
-            if found := re.search(r"started successfully on port (\d+)", line):
-                self.base = f"http://127.0.0.1:{found[1]}/session"
-                break
-        options = {"args": ["--headless=new", "--no-sandbox", "--window-size=1280,1600",
-                            "--host-resolver-rules=MAP * ~NOTFOUND"],
-                   "binary": shutil.which("chromium")}
-        wanted = {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}
-        self.base += "/" + self.call("POST", "", {"capabilities": wanted})["sessionId"]
-
-    def call(self, method, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)["value"]
-
-    def run(self, script):
-        return self.call("POST", "/execute/sync", {"script": script, "args": []})
-
-    def press(self, keys):
-        steps = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
-        self.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": steps}]})
-
-    def console(self):
-        return self.call("POST", "/se/log", {"type": "browser"})
-
-    def close(self):
-        self.call("DELETE", "")
-        self.driver.terminate()
+# Whether a mark of each chart is drawn: of some size, and of a colour that can be told from what is behind it.
+INK = COLOURS = """
+const parse = (text) => {
+  const n = (text.match(/-?[\\d.e-]+/g) ?? []).map(Number);
+  return text.startsWith("color(srgb") ? [n[0] * 255, n[1] * 255, n[2] * 255, n[3] ?? 1] : [n[0], n[1], n[2], n[3] ?? 1];
+};
+const luminance = ([r, g, b]) => [r, g, b].map((v) => (v /= 255, v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+  .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+const contrast = (a, b) => { const [x, y] = [luminance(a), luminance(b)]; return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05); };
+const ground = (element) => {
+  for (let e = element; e; e = e.parentElement) {
+    const colour = parse(getComputedStyle(e).backgroundColor);
+    if (colour[3] > 0.99) return colour;
+  }
+  return [255, 255, 255, 1];
+};
+"""
+INK += """
+const inked = (chart) => [...chart.querySelectorAll("path:not(.grid, .line, .rule, .leader), circle, rect")].some((mark) => {
+  const box = mark.getBoundingClientRect(), style = getComputedStyle(mark);
+  return box.width + box.height > 2 && [style.fill, style.stroke].some((c) => c !== "none" && contrast(parse(c), ground(chart.parentElement)) > 1.5);
+});
+const shown = [...document.querySelectorAll("svg.chart, svg.strip")].filter((chart) => chart.getBoundingClientRect().width > 0);
+return [shown.length, shown.filter((chart) => !inked(chart)).map((chart) => chart.getAttribute("aria-label"))];
+"""
+FAINT = COLOURS + """
+const faint = [];
+for (const element of document.querySelectorAll("body *")) {
+  const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  const box = element.getBoundingClientRect();
+  if (!own || !box.width || !element.checkVisibility()) continue;
+  const style = getComputedStyle(element), colour = element instanceof SVGElement ? style.fill : style.color;
+  const told = contrast(parse(colour), ground(element));
+  if (told < 4.5) faint.push(`${element.tagName}.${element.className.baseVal ?? element.className} ${told.toFixed(2)}: ${element.textContent.slice(0, 40)}`);
+}
+const search = document.getElementById("search");
+if (!search.hidden && contrast(parse(getComputedStyle(search, "::placeholder").color), ground(search)) < 4.5) faint.push("placeholder");
+return faint;
+"""
+NAMELESS = """
+const nameless = [...document.querySelectorAll("svg")].filter((s) => !s.getAttribute("aria-label") || s.getAttribute("role") !== "img");
+const mute = [...document.querySelectorAll("button, input, a, summary")].filter((e) => !(e.textContent.trim() || e.getAttribute("aria-label")));
+return [...nameless, ...mute].map((e) => e.outerHTML.slice(0, 100));
+"""
+OPEN_ALL = "document.querySelectorAll('#page details').forEach((d) => { d.open = true; }); return document.querySelectorAll('#page details').length"
+SETTLE = "return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))"
 
 
 def expect(true, what):
-    print(("ok    " if true else "WRONG ") + what)
+    print(("ok    " if true else "WRONG ") + what, flush=True)
     if not true:
         sys.exit(1)
 
 
-def use(browser, page):
-    browser.call("POST", "/url", {"url": pathlib.Path(page).resolve().as_uri()})
-    rows = lambda: browser.run("return document.querySelectorAll('#claims tbody tr').length")
-    focus = lambda: browser.run("return document.activeElement.textContent || document.activeElement.type")
+def focus(browser):
+    return browser.run("const e = document.activeElement; return e.id || e.dataset.lang || e.textContent")
 
-    everything = rows()
+
+def tab_to(browser, wanted, most=60):
+    for _ in range(most):
+        if focus(browser) == wanted:
+            return
+        browser.press(TAB)
+    expect(False, f"the tab key reaches {wanted}")
+
+
+def find_claim(browser, id):
+    """Search, chart and command of a claim, by keys alone; in the language the page is in."""
+    rows = lambda: browser.run("return [...document.querySelectorAll('details.claim:not([hidden]) > summary')].map((s) => s.id)")
+    browser.press("/")
+    expect(focus(browser) == "search", "the key / goes to the search")
+    browser.press(id)
+    expect(rows() == [f"claim-{id}"], f"typing {id} leaves that claim alone")
+    browser.press(ENTER)
+    browser.run(SETTLE)
+    seen = browser.run("""const e = document.activeElement, row = e.closest("details"), box = e.getBoundingClientRect();
+        return [e.id, row.open, box.top >= 0 && box.bottom <= innerHeight, row.querySelectorAll("summary svg").length,
+                row.querySelectorAll(".body svg.chart").length, row.querySelectorAll(".part").length]""")
+    expect(seen[:3] == [f"claim-{id}", True, True], f"the enter key opens it, in the window {seen[:3]}")
+    expect(seen[3] == 1 and seen[4] > 0 and seen[5] > 1, f"it has a small chart, {seen[4]} large and {seen[5]} parts")
+    for _ in range(3):
+        browser.press(TAB)
+        command = browser.run("return document.activeElement.closest('.command')?.querySelector('code').textContent ?? ''")
+        if command:
+            break
+    expect(re.search(rf"isobar verify --claim {id}( --full)?$", command), f"the tab key goes to its command: {command}")
+    copy = browser.run("return document.activeElement.textContent")
+    browser.press(ENTER)
+    browser.run(SETTLE)
+    expect(browser.run("return document.activeElement.textContent") != copy, f"the button '{copy}' copies it")
+    browser.press(TAB + TAB)
+    browser.press(RIGHT)
+    said = browser.run("return document.activeElement.querySelector('.reading')?.textContent ?? ''")
+    expect(re.search(r"\d", said), f"arrow keys read the chart: {said[:60]}")
+    browser.press("/")
+    browser.press(BACKSPACE * len(id))
+
+
+def use_claims(browser):
+    everything = browser.run("return document.querySelectorAll('details.claim').length")
     expect(everything > 0, f"{everything} claims are shown")
-    charts = browser.run("return document.querySelectorAll('.chart').length")
-    inked = browser.run("""return [...document.querySelectorAll('.chart')].filter(chart =>
-        [...chart.querySelectorAll('canvas')].some(canvas =>
-          canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0))).length""")
-    expect(charts > 0 and inked == charts, f"{inked} of {charts} charts have ink")
-
-    outside = browser.run("""return [...document.querySelectorAll('.chart canvas')].filter(canvas =>
-        canvas.clientWidth > canvas.closest('figure').clientWidth).length""")
-    expect(outside == 0, "no chart reaches out of its figure")
-
-    while focus() != "search":  # by keyboard from the top of the page
-        browser.press(TAB)
-    browser.press("LayerNorm")
-    found = rows()
-    expect(0 < found < everything, f"typing 'LayerNorm' leaves {found} claims")
-    browser.press(BACKSPACE * len("LayerNorm"))
-    expect(rows() == everything, "deleting it brings them back")
-    browser.press(TAB)
-    while (pressed := focus()).endswith(" 0"):  # a verdict that no claim has
-        browser.press(TAB)
+    cells = browser.run("""return [...document.querySelectorAll("#claim-D06 .cell")].map((c) => c.textContent)""")
+    expect("0.000012" in cells and any(re.match(r"[1-9].*\[", c) for c in cells), f"the row shows what is printed and measured: {cells[3:5]}")
+    find_claim(browser, "D06")
+    tab_to(browser, "zh")
     browser.press(SPACE)
-    expect(rows() < everything, f"the space bar on '{pressed}' hides them: {rows()} left")
+    browser.run(SETTLE)
+    chinese = browser.run("return document.querySelector('h1').textContent + document.documentElement.lang")
+    expect(chinese == "印出的数值，哪些是真的？zh", "the page speaks Chinese")
+    find_claim(browser, "D06")
+    part = browser.run("return document.querySelector('#claim-D06').parentElement.querySelector('.part').textContent")
+    expect(re.search("第 1 层.*印出的数值来自一次运行.*个种子.*不成立", part), f"so does a part: {part[:60]}")
+    latin = browser.run("""return [...document.querySelectorAll(".prose, .badge, .chapter h2, .lead")].map((e) => e.textContent)
+        .filter((text) => !/[\\u4e00-\\u9fff]/.test(text) && text.trim())""")
+    expect(not latin, f"no word of the page stays English {latin[:3]}")
+    tab_to(browser, "en")
     browser.press(SPACE)
-    expect(rows() == everything, "and shows them again")
 
-    compare(browser)
-    follow(browser)
-
-    english = browser.run("return document.querySelector('#claims h2').textContent")
-    browser.run("document.querySelector('button[data-lang=zh]').click()")
-    chinese = browser.run("return document.querySelector('#claims h2').textContent + document.documentElement.lang")
-    expect(english == "Claims" and chinese == "断言zh", "the page speaks English and Chinese")
-    part = browser.run("return document.querySelector('#claim-D01 ~ .parts').textContent")
-    expect(re.search("第 1 层.*实测.*要求.*可作为又一个种子的值.*印出的数值来自一次运行", part), f"so does a part: {part[:60]} …")
-    browser.run("document.querySelector('button[data-lang=en]').click()")
-    wide = browser.run("return document.documentElement.scrollWidth <= innerWidth")
-    expect(wide, "the page is no wider than the window")
-    errors = [entry["message"] for entry in browser.console() if entry["level"] in ("SEVERE", "WARNING")]
-    expect(not errors, f"the console is silent {errors or ''}")
+    browser.press("/")
+    browser.press("0.4156")
+    found = browser.run("return [...document.querySelectorAll('details.claim:not([hidden]) > summary')].map((s) => s.id)")
+    expect("claim-D01" in found and len(found) < everything, f"a printed value finds its claim: {found}")
+    browser.press(BACKSPACE * 6)
+    tab_to(browser, "theme")
+    before = browser.run("return getComputedStyle(document.body).backgroundColor")
+    browser.press(SPACE + SPACE)
+    expect(browser.run("return getComputedStyle(document.body).backgroundColor") != before, "the space bar makes the page dark")
+    browser.press(SPACE)
+    browser.run("document.querySelector('#filters button[data-verdict=refuted]').focus()")
+    browser.press(SPACE)
+    left = browser.run("return document.querySelectorAll('details.claim:not([hidden])').length")
+    expect(0 < left < everything, f"the space bar on 'refuted' leaves {left} claims")
+    browser.run("location.hash = '#claim-D01'")
+    browser.run(SETTLE)
+    expect(focus(browser) == "claim-D01", "a link leads to a claim")
+    browser.run("document.querySelector('#filters button[data-verdict=refuted][aria-pressed=true]')?.click()")
 
 
 def compare(browser):
-    """The page has blog8 and a second run of its study."""
-    charts = browser.run("return document.querySelectorAll('.comparison .chart').length")
-    expect(charts == 2, f"{charts} charts lay runs over each other")
-    legend = lambda: browser.run("return document.querySelector('.comparison .legend').textContent")
-    names = browser.run("return [...document.querySelectorAll('.comparison')[0].querySelectorAll('button')]"
-                        ".map(button => button.textContent)")
-    expect(len(names) == 2 and all(name in legend() for name in names), f"each shows {' and '.join(names)}")
+    """Where the reader named runs of one study, they lie over each other."""
+    names = browser.run("return [...document.querySelectorAll('.comparison')[0]?.querySelectorAll('.choice button') ?? []].map((b) => b.textContent)")
+    if not names:
+        return
+    shown = lambda: browser.run("return document.querySelector('.comparison svg').textContent")
+    expect(len(names) > 1 and all(name in shown() for name in names), f"one chart has {' and '.join(names)}")
     browser.run("document.querySelector('.comparison button').focus()")
     browser.press(SPACE)
-    expect(names[0] not in legend().split() and names[1] in legend(), f"the space bar hides {names[0]}")
+    expect(names[0] not in shown().split() and names[1] in shown(), f"the space bar hides {names[0]}")
     browser.press(SPACE)
-    expect(names[0] in legend(), "and shows it again")
+    expect(names[0] in shown(), "and shows it again")
 
 
-def follow(browser):
-    """From a claim to its chart and back, by keyboard."""
-    browser.run("document.querySelector('#claim-D01').focus()")
-    browser.press(ENTER + TAB + TAB + ENTER)  # past the address of the text
-    place = lambda: browser.run("return location.hash")
-    expect(place() == "#chart-blog8-std", f"claim D01 leads to its chart {place()}")
-    links = browser.run("return [...document.querySelectorAll('#chart-blog8-std .links a')].map(a => a.textContent)")
-    expect(links == ["D01", "D04"], f"the chart names its claims {links}")
-    browser.run("document.querySelector('button.verdict[data-verdict=refuted]').click()")
-    browser.run("document.querySelector('#chart-blog8-std .links a').focus()")
-    browser.press(ENTER)
-    focus = browser.run("const e = document.activeElement; return e.tagName + ' ' + e.id + ' ' + e.parentElement.open")
-    expect(focus == "SUMMARY claim-D01 true" and place() == "#claim-D01", "the chart leads to a claim that was filtered out")
+def look(browser):
+    """Everything opened: ink, names, contrast in both themes, a phone, paper."""
+    for _ in range(3):  # what opens has more to open in it
+        details = browser.run(OPEN_ALL)
+        browser.run(SETTLE)
+    charts, empty = browser.run(INK)
+    some = browser.run("return data.claims.length + data.runs.reduce((n, run) => n + run.plots.length, 0) > 0")
+    expect((charts > 0) == some and not empty, f"all {charts} charts have ink {empty[:3]}")
+    nameless = browser.run(NAMELESS)
+    expect(not nameless, f"every chart and control has a name {nameless[:3]}")
+    for scheme in ("light", "dark"):
+        browser.prefer(scheme)
+        browser.run(SETTLE)
+        faint = browser.run(FAINT)
+        expect(not faint, f"text on {scheme} ground has a contrast of 4.5 {faint[:6]}")
+        charts, empty = browser.run(INK)
+        expect(not empty, f"so charts have ink {empty[:3]}")
+    browser.window(380, 800)
+    browser.run(SETTLE)
+    wide = browser.run("return document.documentElement.scrollWidth")
+    guilty = browser.run("""return [...document.querySelectorAll("#page *")].filter((e) => !e.closest(".wide, svg") && e.getBoundingClientRect().right > 381)
+        .slice(0, 3).map((e) => e.outerHTML.slice(0, 120))""")
+    expect(wide <= 380, f"with {details} details open a phone of 380 pixels needs no sideways scrolling: {wide} {guilty}")
+    browser.window(1280, 1000)
+
+
+def print_out(browser, page):
+    browser.open(page)
+    wanted = browser.run("return data.runs.reduce((n, run) => n + run.plots.length + run.heatmaps.length + run.ridges.length, 0)")
+    browser.devtools("Emulation.setEmulatedMedia", media="print")
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    browser.run(SETTLE)
+    charts, empty = browser.run(INK)
+    runs = browser.run("return [...document.querySelectorAll('.run svg.chart, .study svg.chart')].filter((s) => s.getBoundingClientRect().width > 0).length")
+    browser.devtools("Emulation.setEmulatedMedia", media="")
+    expect(runs == wanted and not empty, f"on paper are all {runs} of {wanted} charts of the runs, and {charts - runs} others {empty[:3]}")
+    browser.open(page)
+    pages = len(re.findall(rb"/Type\s*/Page\b", browser.printed()))
+    expect(pages > 0, f"it prints on {pages} pages")
 
 
 def main():
-    if not (shutil.which("chromedriver") and shutil.which("chromium")):
+    if not installed():
         print("skipped: chromium and chromedriver are not installed")
         sys.exit(77)
     browser = Browser()
     try:
-        use(browser, sys.argv[1])
-        if len(sys.argv) > 2:
-            height = browser.run("return document.documentElement.scrollHeight")
-            browser.call("POST", "/window/rect", {"width": 1280, "height": min(height + 150, 12000)})
-            pathlib.Path(sys.argv[2]).write_bytes(base64.b64decode(browser.call("GET", "/screenshot")))
+        browser.window(1280, 1000)
+        for page in sys.argv[1:]:
+            print(page)
+            browser.prefer("light")
+            browser.open(page)
+            browser.run(SETTLE)
+            if browser.run("return data.claims.length"):
+                use_claims(browser)
+            compare(browser)
+            look(browser)
+            print_out(browser, page)
+        said = [entry["message"] for entry in browser.console()]
+        expect(not said, f"the console is silent {said[:3]}")
     finally:
         browser.close()
 

@@ -9,6 +9,7 @@
 #include "../experiments/report/figure.h"
 #include "../experiments/report/overlay.h"
 #include "../experiments/report/page.h"
+#include "../experiments/report/shown.h"
 #include "documents.h"
 #include "message_of.h"
 #include "program.h"
@@ -90,7 +91,7 @@ TEST_CASE("what is no folder of a run is refused by name") {
 TEST_CASE("runs of one name keep apart, and claims point to their own") {
   const TemporaryFolder folder;
   const std::string study = R"({"program": "s", "plots": [{"title": "t", "curves": []}]})",
-                    all = R"({"program": "isobar verify", "runs": [{"name": "s", "done": true},
+                    all = R"({"program": "verify", "runs": [{"name": "s", "done": true},
                              {"name": "r", "done": false, "cannot_run": "no data"}],
                              "claims": [{"id": "A01", "parts": [{"run": "s", "key": "k"}]}]})";
   for (const char* name : {"a", "b"}) {
@@ -100,12 +101,45 @@ TEST_CASE("runs of one name keep apart, and claims point to their own") {
   report::Content content;
   content.add(folder / "a");
   content.add(folder / "b");
-  CHECK(content.runs()[1]["name"] == "s");
-  CHECK(content.runs()[3]["name"] == folder / "b/s");
+  CHECK(content.runs()[0]["name"] == "s");
+  CHECK(content.runs()[1]["name"] == folder / "b/s");
   const std::string page = content.page("en");
   CHECK(page.find("\"run\":\"s\"") != std::string::npos);
   CHECK(page.find("\"run\":\"" + (folder / "b/s") + "\"") != std::string::npos);
   CHECK(page.find(R"({"name":"r","reason":"no data"})") != std::string::npos);
+}
+
+TEST_CASE("a run under way has a page with every claim, those to come among them") {
+  const TemporaryFolder folder;
+  folder.write("s/summary.json", R"({"program": "s"})");
+  const Json summary = Json::parse(R"({"program": "verify",
+      "claims": [{"id": "A01", "claim": "it is 1", "verdict": "confirmed", "parts": [{"run": "s", "key": "k"}]},
+                 {"id": "A02", "claim": "it is <2", "verdict": "still to come", "parts": []}],
+      "runs": [{"name": "s", "done": true}, {"name": "later", "done": false, "cannot_run": ""}],
+      "progress": {"done": 1, "of": 2, "seconds_left": 300}})");
+  report::Content content;
+  content.add(summary, folder / "");
+  CHECK(content.claim_count() == 2);
+  CHECK(content.run_count() == 1);
+  const std::string page = content.page("en");
+  CHECK(page.find(R"("progress":{"done":1,"of":2,"seconds_left":300})") != std::string::npos);
+  CHECK(page.find("later") == std::string::npos);
+  // Without scripts it is a table.
+  CHECK(page.find("<tr><td>A02<td>it is &lt;2<td>still to come") != std::string::npos);
+}
+
+TEST_CASE("of long curves the page shows what a screen can, with both ends") {
+  std::vector<double> x, y;
+  for (int i = 0; i < 5000; ++i) {
+    x.push_back(i);
+    y.push_back(1.0 / 3);
+  }
+  const Json plot = to_json(Plot{"t", "step", "loss", false, {{"training", Role::measured, x, y, {}, {}}}});
+  const Json shown = report::shown_run({{"program", "s"}, {"plots", {plot}}});
+  const Json& points = shown["plots"][0]["curves"][0]["points"];
+  CHECK(points.size() == 160);
+  CHECK(points.front().dump() == "[0.0,0.33333,0.33333,0.33333]");
+  CHECK(points.back()[0] == 4999);
 }
 
 TEST_CASE("a plot is found by run and key, and the same of several runs is one") {
@@ -187,32 +221,49 @@ TEST_CASE("the charts of the documents are small, well-formed, shown, and made b
   CHECK(count > 0);
 }
 
+namespace {
+
+// Uses the pages in a browser, where there is one.
+void browse(const std::vector<std::string>& pages, const TemporaryFolder& folder) {
+  const std::string script = std::string(ISOBAR_SOURCE_DIR) + "/tests/report_page.py", log = folder / "log";
+  std::string command = "python3 " + script;
+  for (const std::string& page : pages) command += " " + page;
+  const int status = std::system((command + " >" + log + " 2>&1").c_str());
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  const std::string said = file_text(log);
+  CAPTURE(said);
+  if (code == 77 || code == 127)
+    MESSAGE("skipped: python3, chromium and chromedriver are not installed");
+  else
+    CHECK(code == 0);
+}
+
+}  // namespace
+
 TEST_CASE("the page of a run stands alone and works in a browser") {
   const TemporaryFolder folder;
-  const std::string out = folder / "all", path = folder / "page.html";
+  const std::string out = folder / "all", rmsnorm = folder / "rmsnorm", lm = folder / "lm";
   REQUIRE(run_built("isobar verify", "--only blog8 --out " + out).code == 0);
-  REQUIRE(run_built("decay_study", "--preset blog8_rmsnorm --seeds 2 --out " + (folder / "rmsnorm")).code ==
-          0);
-  const Outcome outcome = run_built("isobar report", out + " " + (folder / "rmsnorm") + " -o " + path);
+  REQUIRE(run_built("decay_study", "--preset blog8_rmsnorm --seeds 2 --out " + rmsnorm).code == 0);
+  REQUIRE(run_built("train_lm",
+                    "--max_iters 20 --warmup_iters 5 --eval_interval 10 --eval_iters 2 --log_interval 5 "
+                    "--n_layer 1 --n_embd 32 --n_head 2 --block_size 32 --out " +
+                        lm)
+              .code == 0);
+  const std::string claims = folder / "claims.html", training = folder / "training.html",
+                    study = folder / "study.html";
+  const Outcome outcome = run_built("isobar report", out + " " + rmsnorm + " -o " + claims);
   CAPTURE(outcome.err);
   REQUIRE(outcome.code == 0);
-  const std::string page = file_text(path);
-  CHECK(page.size() < 3 << 20);
+  REQUIRE(run_built("isobar report", rmsnorm + " -o " + study).code == 0);
+  REQUIRE(run_built("isobar report", lm + " -o " + training).code == 0);
+  const std::string page = file_text(claims);
+  CHECK(page.size() < 1 << 20);
   CHECK(page.find("\"D01\"") != std::string::npos);
   CHECK(page.find("std of each layer's output") != std::string::npos);
   // Nothing is fetched: no element names a file or a host, and the page forbids the browser to ask.
   for (const char* element : {"<link", "<iframe", "<script src", "@import"})
     CHECK(page.find(element) == std::string::npos);
   CHECK(page.find("default-src 'none'") != std::string::npos);
-
-  if (!has_python()) return;
-  const std::string script = std::string(ISOBAR_SOURCE_DIR) + "/tests/report_page.py", log = folder / "log";
-  const int status = std::system(("python3 " + script + " " + path + " >" + log + " 2>&1").c_str());
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  const std::string said = file_text(log);
-  CAPTURE(said);
-  if (code == 77)
-    MESSAGE("skipped: chromium and chromedriver are not installed");
-  else
-    CHECK(code == 0);
+  browse({claims, study, training}, folder);
 }

@@ -1,159 +1,259 @@
 "use strict";
-// Charts and heatmaps of the runs, and charts that lay several runs over each other.
-const shortNumber = (v) => (typeof v !== "number" ? String(v) : v === 0 || (Math.abs(v) >= 1e-3 && Math.abs(v) < 1e5)
-  ? String(+v.toPrecision(4)) : v.toExponential(2));
-const finite = (v) => typeof v === "number" && Number.isFinite(v);
+// The charts, as SVG in the page: curves, named things, heatmaps, ridges. Colours come from the style sheet, so that a
+// change of theme needs no new drawing. A chart is a function of its width; `placed` draws it again when that changes.
 
-// All curves on one x axis: rows of [x, [low, y, high], …], null where a curve has no point. On a logarithmic
-// axis there is no zero. Where x counts things, curves stand beside each other.
-function rowsOf(plot) {
-  const rows = new Map();
-  const measured = plot.curves.filter((curve) => curve.role === "measured");
-  plot.curves.forEach((curve, i) => {
-    const apart = plot.ticks.length && curve.role === "measured"
-      ? 0.14 * (measured.indexOf(curve) - (measured.length - 1) / 2) : 0;
-    for (const [at, low, y, high] of curve.points) {
-      if (!finite(y) || (plot.log && y <= 0)) continue;
-      const x = at + apart;
-      if (!rows.has(x)) rows.set(x, [x, ...plot.curves.map(() => null)]);
-      const clamp = (v) => (finite(v) && !(plot.log && v <= 0) ? v : y);
-      rows.get(x)[i + 1] = [clamp(low), y, clamp(high)];
-    }
-  });
-  return [...rows.values()].sort((a, b) => a[0] - b[0]);
+// A holder that draws itself once it is seen, and anew when its width changes.
+const watcher = new ResizeObserver((entries) => {
+  for (const { target, contentRect } of entries) {
+    const width = Math.round(contentRect.width);
+    if (width > 0 && width !== target.drawnWidth) target.redraw(width);
+  }
+});
+function placed(holder, draw) {
+  holder.redraw = (width) => {
+    holder.drawnWidth = width;
+    holder.replaceChildren(draw(width));
+  };
+  watcher.observe(holder);
+  return holder;
 }
 
-// A dot with its range, for things without an order.
-function drawRanges({ points, drawingContext: pen, plotArea: area, color }) {
-  pen.strokeStyle = pen.fillStyle = color;
-  pen.lineWidth = 2;
-  for (const point of points) {
-    if (!finite(point.canvasy)) continue;
-    pen.beginPath();
-    pen.moveTo(point.canvasx, area.y + area.h * point.y_bottom);
-    pen.lineTo(point.canvasx, area.y + area.h * point.y_top);
-    pen.stroke();
-    pen.beginPath();
-    pen.arc(point.canvasx, point.canvasy, 4, 0, 2 * Math.PI);
-    pen.fill();
+// --- axes
+function axes(root, x, y, box, names, xTicks) {
+  for (const v of y.ticks(5)) {
+    root.append(svg("path", { class: "grid", d: `M${box.left} ${y(v)}H${box.right}` }),
+      svg("text", { class: "tick", x: box.left - 7, y: y(v) + 4, "text-anchor": "end" }, tickText(v)));
+  }
+  for (const { at, text, slanted } of xTicks) {
+    const place = { class: "tick", x: x(at), y: box.bottom + 17, "text-anchor": slanted ? "end" : "middle" };
+    if (slanted) place.transform = `rotate(-35 ${x(at)} ${box.bottom + 12})`;
+    root.append(svg("text", place, text));
+  }
+  root.append(svg("text", { class: "axis", x: (box.left + box.right) / 2, y: box.height - 5, "text-anchor": "middle" }, names.x),
+    svg("text", { class: "axis", x: 4, y: 13 }, names.y));
+}
+
+// Labels at the right ends of curves, moved apart where they would touch: [{y, text, style}] from top to bottom.
+function endLabels(root, labels, x, top, bottom) {
+  labels.sort((a, b) => a.y - b.y);
+  const height = Math.min(15, (bottom - top) / Math.max(labels.length, 1));
+  labels.forEach((label, i) => { label.at = Math.max(label.y, i ? labels[i - 1].at + height : top); });
+  for (let i = labels.length - 1, limit = bottom; i >= 0; --i) limit = (labels[i].at = Math.min(labels[i].at, limit)) - height;
+  for (const { y, at, from, text, style } of labels) {
+    root.append(svg("path", { class: "leader", style, d: `M${from + 3} ${y}L${x - 3} ${at}` }),
+      svg("text", { class: "name", style, x, y: at + 4 }, text));
   }
 }
 
-const labelOf = (curve) => (curve.role === "measured" ? curve.label
-  : word(curve.role) + (curve.label === curve.role ? "" : " " + curve.label));
+// --- curves. A plot as it stands in summary.json: {title, x, y, log, ticks, curves: [{label, role, points}]}.
+const usable = (v, log) => finite(v) && !(log && v <= 0);
+const labelOf = (curve) => phrase(curve.label);
 
-// How a curve looks. One alone has the colour of its role, several have their own; a curve may bring its own
-// number.
-function styleOf(plot, curve, i, points) {
-  const several = plot.curves.filter((other) => other.role === curve.role).length > 1;
-  const number = curve.colour ?? (several ? i : null);
-  return {
-    color: number === null ? colour(curve.role) : colour("c" + number % 8),
-    strokeWidth: curve.role === "printed" ? 0 : 2,
-    strokePattern: curve.role === "theory" ? Dygraph.DASHED_LINE : null,
-    drawPoints: curve.role !== "theory" && points <= 40,
-    pointSize: curve.role === "printed" ? 4 : 2,
-    ...(plot.ticks.length && curve.role === "measured" ? { plotter: drawRanges } : {}),
-  };
+// What is drawn: per curve its points [x, low, y, high], its colour, and whether a line joins them.
+function curvesOf(plot) {
+  const measured = plot.curves.filter((curve) => curve.role === "measured");
+  return plot.curves.map((curve) => {
+    const i = measured.indexOf(curve), number = curve.colour ?? (measured.length > 1 ? i : null);
+    const apart = plot.ticks.length && i >= 0 ? 0.12 * (i - (measured.length - 1) / 2) : 0;
+    const points = curve.points.filter((point) => usable(point[2], plot.log)).map(([x, low, y, high]) =>
+      [x + apart, usable(low, plot.log) ? low : y, y, usable(high, plot.log) ? high : y]);
+    const own = curve.role !== "measured" ? curve.role : number === null ? "measured" : `c${number % 8}`;
+    return { ...curve, name: labelOf(curve), points, style: `--c: var(--${own})`, apart, joined: curve.role !== "printed" &&
+      !(plot.ticks.length && curve.role === "measured"), band: points.some((p) => p[1] !== p[3]) };
+  }).filter((curve) => curve.points.length && !curve.hidden);
 }
 
-// The x axis, where names stand in place of numbers.
-function namedAxis(ticks) {
-  if (!ticks.length) return { options: {}, axis: { valueFormatter: shortNumber, axisLabelFormatter: shortNumber } };
-  return {
-    options: { dateWindow: [-0.5, ticks.length - 0.5], xAxisHeight: 44 },
-    axis: { valueFormatter: (x) => ticks[Math.round(x)] ?? "", axisLabelWidth: 74, drawGrid: false,
-            ticker: () => ticks.map((name, i) => ({ v: i, label: name.replace(".", ". ") })) },
-  };
-}
-
-let drawn = [];
-function drawPlot(figure, plot) {
-  const rows = rowsOf(plot);
-  if (!rows.length) return null;
-  const chart = make("div", { className: "chart" }), legend = make("div", { className: "legend" });
-  chart.setAttribute("role", "img");
-  chart.setAttribute("aria-label", plot.title);
-  figure.append(chart, legend);
-  const labels = plot.curves.map(labelOf);
-  const series = {};
-  plot.curves.forEach((curve, i) => { series[labels[i]] = styleOf(plot, curve, i, rows.length); });
-  const { options, axis } = namedAxis(plot.ticks);
-  const graph = new Dygraph(chart, rows, {
-    labels: [plot.x, ...labels], series, customBars: true, logscale: plot.log, xlabel: plot.x, ylabel: plot.y,
-    legend: "always", labelsDiv: legend, connectSeparatedPoints: true, gridLineColor: colour("line"),
-    axisLineColor: colour("faint"), axisLabelFontSize: 12, xRangePad: 8, highlightCircleSize: 4, ...options,
-    axes: { y: { valueFormatter: shortNumber, axisLabelFormatter: shortNumber, axisLabelWidth: 64 }, x: axis },
-  });
-  drawn.push(graph);
-  return graph;
-}
-
-// On paper two charts stand beside each other, whatever the window's width. They are made smaller as they are: a
-// canvas drawn anew just before printing stays empty.
-function fitPaper(paper) {
-  document.body.classList.toggle("paper", paper);
-  for (const graph of drawn) graph.graphDiv.parentElement.style.zoom = paper ? 300 / graph.size().width : "";
-}
-addEventListener("beforeprint", () => fitPaper(true));
-addEventListener("afterprint", () => fitPaper(false));
-
-// --- several runs in one chart
-// The plots of one study that have the same key, where two runs or more bring one: [[{run, plot}, …], …].
-function comparable() {
-  const groups = new Map();
-  for (const run of data.runs)
-    for (const plot of run.plots) {
-      const key = `${run.program} ${plot.key}`;
-      groups.set(key, [...(groups.get(key) ?? []), { run, plot }]);
+function drawCurve(root, curve, x, y) {
+  const at = (p) => `${x(p[0]).toFixed(1)} ${y(p[2]).toFixed(1)}`;
+  const { points, style, band } = curve;
+  if (curve.joined) {
+    if (band)
+      root.append(svg("path", { class: "band", style, d: "M" + points.map((p) => `${x(p[0]).toFixed(1)} ${y(p[3]).toFixed(1)}`).join("L") +
+        "L" + [...points].reverse().map((p) => `${x(p[0]).toFixed(1)} ${y(p[1]).toFixed(1)}`).join("L") + "z" }));
+    root.append(svg("path", { class: `curve ${curve.role}`, style, d: "M" + points.map(at).join("L") }));
+  }
+  if (curve.role === "printed") for (const p of points) root.append(diamond(x(p[0]), y(p[2])));
+  if (curve.role === "measured" && (points.length <= 12 || !curve.joined))
+    for (const p of points) {
+      if (!curve.joined && band) root.append(svg("path", { class: "range", style, d: `M${x(p[0])} ${y(p[1])}V${y(p[3])}` }));
+      root.append(dot(x(p[0]), y(p[2]), curve.joined ? 3 : 4, style));
     }
-  return [...groups.values()].filter((group) => group.length > 1);
 }
 
-// One plot of them all, curves named by run, as report/overlay.cpp makes it.
+// The x axis' ticks: names where x counts things, else round values.
+function xTicks(plot, x, room) {
+  if (plot.ticks.length) {
+    const slanted = Math.max(...plot.ticks.map(textWidth)) > room / plot.ticks.length - 6;
+    return plot.ticks.map((text, at) => ({ at, text, slanted }));
+  }
+  const whole = plot.curves.every((curve) => curve.points.every((p) => Number.isInteger(p[0])));
+  if (whole && x.high - x.low <= 16) return Array.from({ length: x.high - x.low + 1 }, (_, i) => ({ at: x.low + i, text: String(x.low + i) }));
+  return x.ticks(room < 400 ? 4 : 7).map((at) => ({ at, text: tickText(at) }));
+}
+
+// Returns the SVG; `options`: {height, labelled: the values of printed points stand beside them}.
+function lineChart(plot, width, options = {}) {
+  const curves = curvesOf(plot), labelled = options.labelled && width > 520;
+  const nameRoom = Math.max(...curves.map((curve) => textWidth(curve.name))) + 22;
+  const beside = nameRoom < width * 0.42;  // else the names stand below, in a line
+  const right = width - (beside ? nameRoom : 14);
+  const all = curves.flatMap((curve) => curve.points);
+  const values = all.flatMap((p) => [p[1], p[2], p[3]]), places = all.map((p) => p[0]);
+  let low = Math.min(...values), high = Math.max(...values);
+  const pad = plot.log ? (high / low) ** 0.06 : (high - low) * 0.06;
+  [low, high] = plot.log ? [low / pad, high * pad] : [low - pad, high + pad];
+  const left = 12 + Math.max(...scale(low, high, 0, 1, plot.log).ticks(5).map((v) => textWidth(tickText(v))), 20);
+  const slant = plot.ticks.length ? xTicks(plot, null, right - left).some((tick) => tick.slanted) : false;
+  const legend = beside ? [] : namesBelow(curves, width);
+  const height = (options.height ?? 300) + (slant ? 45 : 0) + legend.length * 18;
+  const box = { left, right, top: 26, bottom: height - 40 - (slant ? 45 : 0) - legend.length * 18, height: height - legend.length * 18 };
+  const [from, to] = plot.ticks.length ? [-0.5, plot.ticks.length - 0.5] : [Math.min(...places), Math.max(...places)];
+  const inset = plot.ticks.length ? 0 : labelled ? 24 : 10;
+  const x = scale(from, to, left + inset, right - inset, false), y = scale(low, high, box.bottom, box.top, plot.log);
+  const root = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": described(plot, curves) });
+  axes(root, x, y, box, { x: phrase(plot.x), y: phrase(plot.y) }, xTicks(plot, x, right - left));
+  const order = { measured: 0, theory: 1, printed: 2 };
+  for (const curve of [...curves].sort((a, b) => order[a.role] - order[b.role])) drawCurve(root, curve, x, y);
+  // Its values stand at its points and, where there is room, its name at the first.
+  const valued = curves.filter((curve) => labelled && curve.role === "printed"), own = (curve) => width > 800 && valued.includes(curve);
+  for (const curve of valued)
+    curve.points.forEach((p, i) => {
+      const first = i === 0 && own(curve);
+      root.append(svg("text", { class: "name", style: curve.style, x: x(p[0]) + (first ? 10 : 0), y: y(p[2]) + (first ? 4 : -11),
+        "text-anchor": first ? "start" : "middle" }, plain(p[2]) + (first ? ` ${curve.name}` : "")));
+    });
+  if (beside)
+    endLabels(root, curves.filter((curve) => !own(curve)).map((curve) => {
+      const end = curve.points.at(-1);
+      return { from: x(end[0]) + (curve.role === "printed" ? 4 : 0), y: y(end[2]), text: curve.name, style: curve.style };
+    }), right + 12, box.top, box.bottom);
+  legend.forEach((line, i) => line.forEach(({ at, curve }) =>
+    root.append(svg("text", { class: "name", style: curve.style, x: at, y: box.height + 12 + i * 18 }, "● " + curve.name))));
+  return reading(root, plot, curves, x, box);
+}
+
+// Where names do not fit beside the curves: lines of them below.
+function namesBelow(curves, width) {
+  const lines = [[]];
+  let at = 4;
+  for (const curve of curves) {
+    const room = textWidth(curve.name) + 32;
+    if (at > 4 && at + room > width) lines.push([]), at = 4;
+    lines.at(-1).push({ at, curve });
+    at += room;
+  }
+  return lines;
+}
+
+function described(plot, curves) {
+  const ends = curves.slice(0, 6).map(({ name, points }) => `${name}: ${number(points[0][2])}` +
+    (points.length > 1 ? ` … ${number(points.at(-1)[2])}` : ""));
+  return `${phrase(plot.title)}. ${phrase(plot.x)}, ${phrase(plot.y)}. ${ends.join("; ")}`;
+}
+
+const pointText = (p) => number(p[2]) + (p[1] !== p[3] ? ` ${interval([p[1], p[3]])}` : "");
+
+// The values at one x, below the chart: under the pointer, or by arrow keys.
+function reading(root, plot, curves, x, box) {
+  const places = [...new Set(curves.flatMap((curve) => curve.points.map((p) => +(p[0] - curve.apart).toPrecision(9))))].sort((a, b) => a - b);
+  const line = svg("path", { class: "rule", d: "" }), text = make("p", { className: "reading", textContent: " " });
+  text.setAttribute("aria-live", "polite");
+  root.append(line);
+  const holder = make("div", { className: "readable", tabIndex: 0 }, root, text);
+  holder.setAttribute("role", "group");
+  holder.setAttribute("aria-label", `${phrase(plot.title)}: ${word("keys")}`);
+  let now = -1;
+  const read = (i) => {
+    now = Math.min(Math.max(i, 0), places.length - 1);
+    const at = places[now];
+    line.setAttribute("d", `M${x(at)} ${box.top}V${box.bottom}`);
+    const said = curves.flatMap((curve) => curve.points.filter((p) => Math.abs(p[0] - curve.apart - at) < 1e-6).map((p) => {
+      const name = make("b", { textContent: curve.name + " " });
+      name.style = curve.style;
+      return make("span", {}, name, pointText(p));
+    }));
+    text.replaceChildren(make("span", { textContent: plot.ticks.length ? plot.ticks[at] : `${phrase(plot.x)} ${number(at)}` }), ...said);
+  };
+  holder.onpointermove = (event) => {
+    const view = root.getBoundingClientRect(), at = (event.clientX - view.left) / view.width * root.viewBox.baseVal.width;
+    read(places.reduce((best, v, i) => (Math.abs(x(v) - at) < Math.abs(x(places[best]) - at) ? i : best), 0));
+  };
+  holder.onkeydown = (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    read(now + step);
+  };
+  return holder;
+}
+
+// The same values for those who cannot see them, made when it is opened.
+function tableView(columns, rowsOf) {
+  const details = make("details", { className: "values" }, make("summary", { textContent: word("table") }));
+  details.ontoggle = () => {
+    if (details.querySelector("table")) return;
+    const cells = (row, tag) => make("tr", {}, ...row.map((text) => make(tag, { textContent: text })));
+    details.append(make("div", { className: "wide" }, make("table", {}, make("thead", {}, cells(columns, "th")),
+      make("tbody", {}, ...rowsOf().map((row) => cells(row, "td"))))));
+  };
+  return details;
+}
+
+function plotFigure(plot, options = {}) {
+  const curves = () => curvesOf(plot);
+  if (!curves().length) return null;
+  const holder = placed(make("div", { className: "drawing" }), (width) => lineChart(plot, width, options));
+  const table = tableView([phrase(plot.x), ...curves().map((curve) => curve.name)], () => {
+    const rows = new Map();
+    curves().forEach((curve, i) => curve.points.forEach((p) => {
+      const at = +(p[0] - curve.apart).toPrecision(9);
+      if (!rows.has(at)) rows.set(at, [plot.ticks.length ? plot.ticks[at] : number(at), ...curves().map(() => "")]);
+      rows.get(at)[i + 1] = pointText(p);
+    }));
+    return [...rows].sort((a, b) => a[0] - b[0]).map((entry) => entry[1]);
+  });
+  return make("figure", {}, options.caption ?? make("figcaption", { textContent: phrase(plot.title) }), holder, table);
+}
+
+// --- several runs in one chart: the plots of one study that have the same key, curves named by run, as
+// report/overlay.cpp makes it.
 function overlaid(group) {
   const first = group[0].plot;
   let colours = 0;
   const curves = group.flatMap(({ run, plot }) => {
     const single = plot.curves.filter((curve) => curve.role === "measured").length === 1;
-    const own = plot.curves.filter((curve) => curve.role !== "printed").map((curve, i) => ({
-      ...curve,
-      run: run.name,
-      label: single && (curve.role === "measured" || curve.label === curve.role) ? run.name
-        : `${run.name}: ${curve.label}`,
-      colour: colours + (single ? 0 : i),
+    const own = plot.curves.filter((curve) => curve.role === "measured").map((curve, i) => ({
+      ...curve, run: run.name, label: single ? run.name : `${run.name}: ${curve.label}`, colour: colours + (single ? 0 : i),
     }));
-    colours += single ? 1 : own.length;
+    colours += own.length;
     return own;
   });
-  return { ...first, title: `${group[0].run.program}: ${first.y}`, curves };
+  return { ...first, title: `${group[0].run.program}: ${phrase(first.y)}`, curves };
 }
 
-// Makes its figure, and returns what draws it.
-function showComparison(plots, group) {
-  const plot = overlaid(group);
-  const figure = make("figure", { className: "comparison" }, make("figcaption", { textContent: plot.title }));
-  const choice = make("div", { className: "choice" });
+function comparisonFigure(group) {
+  const plot = overlaid(group), figure = plotFigure(plot), choice = make("div", { className: "choice" });
+  figure.classList.add("comparison");
   choice.setAttribute("role", "group");
-  choice.setAttribute("aria-label", word("compared"));
-  figure.append(choice);
-  plots.append(figure);
-  let graph;
+  choice.setAttribute("aria-label", word("shownRuns"));
   for (const { run } of group) {
     const button = make("button", { type: "button", textContent: run.name });
     button.setAttribute("aria-pressed", true);
     button.onclick = () => {
-      const shown = button.getAttribute("aria-pressed") !== "true";
+      const shown = button.getAttribute("aria-pressed") !== "true", drawing = figure.querySelector(".drawing");
+      const others = plot.curves.filter((curve) => curve.run !== run.name && !curve.hidden);
+      if (!shown && !others.length) return;  // one stays
       button.setAttribute("aria-pressed", shown);
-      plot.curves.forEach((curve, i) => { if (curve.run === run.name) graph.setVisibility(i, shown); });
+      for (const curve of plot.curves) if (curve.run === run.name) curve.hidden = !shown;
+      drawing.redraw(drawing.drawnWidth);
     };
     choice.append(button);
   }
-  return () => { graph = drawPlot(figure, plot); };
+  figure.querySelector("figcaption").after(choice);
+  return figure;
 }
 
-// --- heatmaps
-// Dark blue over green to yellow, evenly lighter (stops of viridis).
+// --- heatmaps: dark blue over green to yellow, evenly lighter (stops of viridis)
 const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 function shade(share) {
   const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
@@ -161,106 +261,89 @@ function shade(share) {
   return `rgb(${stops[i].map((v, c) => Math.round(v + (stops[i + 1][c] - v) * (at - i))).join(" ")})`;
 }
 
-function svg(tag, attributes, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
-function drawHeatmap(figure, map) {
-  const scale = (v) => (map.log ? Math.log10(v) : v);
-  const usable = (v) => finite(v) && !(map.log && v <= 0);
-  const all = map.values.flat().filter(usable);
-  if (!all.length) return;
-  const low = Math.min(...all), high = Math.max(...all), length = scale(high) - scale(low) || 1;
-  const left = 230, height = 14, width = 600 / map.columns.length, bottom = map.rows.length * height;
-  const root = svg("svg", { class: "heat", viewBox: `0 0 ${left + 610} ${bottom + 52}`, role: "img",
-    "aria-label": map.title, "font-size": 11, fill: "currentColor" });
+function heatmap(map, width) {
+  const all = map.values.flat().filter((v) => usable(v, map.log));
+  const low = Math.min(...all), high = Math.max(...all), place = scale(low, high, 0, 1, map.log);
+  const left = Math.min(width * 0.38, Math.max(...map.rows.map(textWidth)) + 10), step = 16, bottom = map.rows.length * step;
+  const cell = (width - left - 4) / map.columns.length;
+  const root = svg("svg", { class: "chart heat", viewBox: `0 0 ${width} ${bottom + 62}`, role: "img",
+    "aria-label": `${phrase(map.title)}: ${number(low)} … ${number(high)}` });
   map.rows.forEach((name, r) => {
-    root.append(svg("text", { x: left - 6, y: r * height + 11, "text-anchor": "end" }, name));
-    map.columns.forEach((column, c) => {
-      const value = map.values[r][c];
-      if (!usable(value)) return;
-      root.append(svg("rect", { x: left + c * width, y: r * height, width: width + 0.3, height: height - 1,
-        fill: shade((scale(value) - scale(low)) / length) },
-        svg("title", {}, `${name}, ${map.x} ${column}: ${shortNumber(value)}`)));
+    root.append(svg("text", { class: "tick", x: left - 6, y: r * step + 12, "text-anchor": "end" }, name));
+    map.values[r].forEach((value, c) => {
+      if (!usable(value, map.log)) return;
+      root.append(svg("rect", { x: left + c * cell, y: r * step, width: cell + 0.3, height: step - 1, fill: shade(place(value)) },
+        svg("title", {}, `${name}, ${phrase(map.x)} ${map.columns[c]}: ${number(value)}`)));
     });
   });
   const last = map.columns.length - 1;
-  for (const c of new Set([0, Math.floor(last / 2), last]))
-    root.append(svg("text", { x: left + (c + 0.5) * width, y: bottom + 13, "text-anchor": "middle" }, map.columns[c]));
-  root.append(svg("text", { x: left - 6, y: bottom + 13, "text-anchor": "end" }, map.x));
-  for (let i = 0; i < 60; ++i)
-    root.append(svg("rect", { x: left + i * 5, y: bottom + 24, width: 5.3, height: 9, fill: shade(i / 59) }));
-  root.append(svg("text", { x: left, y: bottom + 47 }, shortNumber(low)),
-    svg("text", { x: left + 300, y: bottom + 47, "text-anchor": "end" }, shortNumber(high)),
-    svg("text", { x: left - 6, y: bottom + 33, "text-anchor": "end" }, map.value));
-  figure.append(root);
+  for (const [c, anchor] of last ? [[0, "start"], [last, "end"]] : [[0, "start"]])
+    root.append(svg("text", { class: "tick", x: left + (c + (anchor === "end" ? 1 : 0)) * cell, y: bottom + 14, "text-anchor": anchor },
+      `${phrase(map.x)} ${map.columns[c]}`));
+  const bar = Math.min(220, width - left - 120);
+  for (let i = 0; i < 44; ++i)
+    root.append(svg("rect", { x: left + 60 + i * bar / 44, y: bottom + 30, width: bar / 44 + 0.4, height: 10, fill: shade(i / 43) }));
+  root.append(svg("text", { class: "tick", x: left + 54, y: bottom + 39, "text-anchor": "end" }, number(low, 2)),
+    svg("text", { class: "tick", x: left + bar + 66, y: bottom + 39 }, number(high, 2)),
+    svg("text", { class: "axis", x: left + 60, y: bottom + 56 }, phrase(map.value)));
+  return root;
 }
 
-// --- charts and claims
-const chartId = (run, plot) => `chart ${run.name} ${plot.key}`.replace(/[^\w.-]+/g, "-");
-const bears = (run, plot, part) => part.run === run.name &&
-  (!plot.figures.length || plot.figures.some((piece) => part.key.includes(piece)));
+function heatmapFigure(map) {
+  if (!map.values.flat().some((v) => usable(v, map.log))) return null;
+  return make("figure", {}, make("figcaption", { textContent: phrase(map.title) }),
+    placed(make("div", { className: "drawing" }), (width) => heatmap(map, width)),
+    tableView(["", ...map.columns.map((c) => `${phrase(map.x)} ${c}`)], () =>
+      map.rows.map((name, r) => [name, ...map.values[r].map((v) => number(v))])));
+}
 
-// The charts of the figures that a claim is judged by; of a run without such a chart, all its charts.
-function chartsOf(claim) {
-  return data.runs.flatMap((run) => {
-    if (!claim.parts.some((part) => part.run === run.name)) return [];
-    const fitting = run.plots.filter((plot) => claim.parts.some((part) => bears(run, plot, part)));
-    return (fitting.length ? fitting : run.plots).map((plot) => ({ run, plot }));
+// --- ridges: for each module the shares of its values by size, on a logarithmic scale with zero in the middle
+// Where a value stands among the edges of the bins, in bins.
+function binOf(edges, v) {
+  const i = Math.min(Math.max(edges.findLastIndex((edge) => edge <= v), 0), edges.length - 2), [a, b] = [edges[i], edges[i + 1]];
+  return v === 0 || !a || !b ? i : i + Math.log(v / a) / Math.log(b / a);
+}
+
+function ridges(data, width) {
+  const { modules, steps, edges, shares, zeros } = data, step = 34, peak = 50, top = peak, bins = edges.length - 1;
+  const left = Math.min(width * 0.36, Math.max(...modules.map(textWidth)) + 12), right = width - 52, bottom = top + modules.length * step;
+  // As much of the scale as has values, the same on either side of zero.
+  const used = [...Array(bins).keys()].filter((bin) => shares.some((of) => of.some((module) => module[bin] > 1e-4)));
+  const margin = Math.max(0, Math.min(used[0], bins - 1 - used.at(-1)) - 1);
+  const x = (bin) => left + (bin - margin) / (bins - 2 * margin) * (right - left);
+  const root = svg("svg", { class: "chart ridges", viewBox: `0 0 ${width} ${bottom + 30}`, role: "img",
+    "aria-label": `${titleOfRidges(data)}: ${modules.join(", ")}; ${phrase("step")} ${steps.join(", ")}` });
+  const largest = Math.floor(Math.log10(edges[bins - margin])), apart = width < 520 ? 4 : 2;
+  const decades = [0, 1, 2].map((i) => +`1e${largest - i * apart}`);
+  let free = -Infinity;
+  for (const v of [...decades.map((v) => -v), 0, ...decades.reverse()]) {
+    const at = x(binOf(edges, v)), half = textWidth(tickText(v)) / 2;
+    if (at - half < free) continue;
+    free = at + half + 6;
+    root.append(svg("path", { class: "grid", d: `M${at} ${top - 26}V${bottom}` }),
+      svg("text", { class: "tick", x: at, y: bottom + 17, "text-anchor": "middle" }, tickText(v)));
+  }
+  root.append(svg("text", { class: "axis", x: width - 2, y: 13, "text-anchor": "end" }, word("zeros")));
+  modules.forEach((name, m) => {
+    const base = top + (m + 1) * step - 8, most = Math.max(...shares.flatMap((of) => of[m].slice(margin, bins - margin)), 1e-12);
+    const outline = (of) => of[m].map((share, bin) => `${x(bin + 0.5).toFixed(1)} ${(base - share / most * peak).toFixed(1)}`)
+      .slice(margin, bins - margin).join("L");
+    const ends = [x(margin + 0.5), x(bins - margin - 0.5)];
+    root.append(svg("path", { class: "fill", d: `M${ends[0]} ${base}L${outline(shares.at(-1))}L${ends[1]} ${base}z` }));
+    shares.forEach((of, i) => root.append(svg("path", { class: i === shares.length - 1 ? "ridge last" : "ridge", d: `M${outline(of)}` })));
+    root.append(svg("text", { class: "tick", x: left - 8, y: base, "text-anchor": "end" }, name),
+      svg("text", { class: "tick", x: width - 2, y: base, "text-anchor": "end" }, `${number(100 * zeros.at(-1)[m], 2)} %`));
   });
+  return root;
 }
 
-// Links in a row, after a word; null where there are none.
-function links(key, items) {
-  if (!items.length) return null;
-  const line = make("p", { className: "links" }, word(key) + " ");
-  items.forEach((item, i) => line.append(i ? ", " : "", item));
-  return line;
-}
+const titleOfRidges = (data) => inLanguage(data, "title") || words[lang].ridges[data.quantity];
 
-function claimLinks(run, plot) {
-  return links("bears", data.claims.filter((claim) => claim.parts.some((part) => bears(run, plot, part)))
-    .map((claim) => {
-      const link = make("a", { href: "#claim-" + claim.id, textContent: claim.id, title: textOf(claim) });
-      link.onclick = () => openClaim(claim.id);
-      return link;
-    }));
-}
-
-function showPlots() {
-  while (drawn.length) drawn.pop().destroy();
-  const section = document.getElementById("plots");
-  section.querySelectorAll("h3, .plots").forEach((old) => old.remove());
-  const grid = (title) => {
-    const plots = make("div", { className: "plots" });
-    section.hidden = false;
-    section.append(make("h3", { textContent: title }), plots);
-    return plots;
-  };
-  const draw = [];  // once all figures have their places, which set their widths
-  const groups = comparable();
-  if (groups.length) {
-    const plots = grid(word("comparison"));
-    for (const group of groups) draw.push(showComparison(plots, group));
-  }
-  for (const run of data.runs) {
-    if (!run.plots.length && !run.heatmaps.length) continue;
-    const plots = grid(run.name);
-    for (const plot of run.plots) {
-      const figure = make("figure", { id: chartId(run, plot) }, make("figcaption", { textContent: plot.title }));
-      const claims = claimLinks(run, plot);
-      if (claims) figure.append(claims);
-      plots.append(figure);
-      draw.push(() => drawPlot(figure, plot));
-    }
-    for (const map of run.heatmaps) {
-      const figure = make("figure", {}, make("figcaption", { textContent: map.title }));
-      plots.append(figure);
-      drawHeatmap(figure, map);
-    }
-  }
-  draw.forEach((one) => one());
+function ridgesFigure(data) {
+  if (!data.modules.length || !data.steps.length) return null;
+  const sizes = data.edges.slice(1).map((edge, bin) => `${number(data.edges[bin], 2)} … ${number(edge, 2)}`);
+  return make("figure", {}, make("figcaption", {}, titleOfRidges(data), make("small", { textContent: " " + word("ridgeNote")(data.steps.join(", ")) })),
+    placed(make("div", { className: "drawing" }), (width) => ridges(data, width)),
+    tableView(["", word("zeros"), ...sizes], () =>
+      data.modules.map((name, m) => [name, number(data.zeros.at(-1)[m], 3), ...data.shares.at(-1)[m].map((v) => number(v, 2))])));
 }

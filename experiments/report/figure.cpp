@@ -9,6 +9,7 @@
 
 #include "../../core/error.h"
 #include "axis.h"
+#include "markup.h"
 
 namespace isobar::report {
 namespace {
@@ -37,13 +38,6 @@ struct Curve {
   bool dashed, dots;
   std::vector<Point> points;
 };
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text)
-    result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-  return result;
-}
 
 std::optional<double> usable(const Json& number, bool log) {
   if (!number.is_number()) return {};

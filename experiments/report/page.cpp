@@ -1,13 +1,16 @@
 #include "page.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "../../core/error.h"
 #include "../../data/file.h"
+#include "shown.h"
 
 namespace isobar::fixtures {
-extern const char page[], style[], words[], charts[], script[], dygraph[], dygraph_css[];
+extern const char page[], style[], words[], marks[], charts[], prose[], claims[], script[];
 }  // namespace isobar::fixtures
 
 namespace isobar::report {
@@ -50,26 +53,42 @@ std::string filled(std::string_view text, const std::vector<std::pair<std::strin
   return result;
 }
 
+Json environment_of(const Json& summary) {
+  Json environment = summary.value("environment", Json::object());
+  environment.erase("out");
+  return environment;
+}
+
+// What to type to start this build's tool from here: by name where the PATH leads to it.
+std::string tool_command() {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  const fs::path tool = fs::read_symlink("/proc/self/exe", none).parent_path() / "isobar";
+  std::istringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (fs::equivalent(fs::path(folder) / "isobar", tool, none)) return "isobar";
+  const fs::path near = fs::proximate(tool, none);
+  return near.empty() || *near.begin() == ".." ? tool.string() : near.string();
+}
+
 }  // namespace
 
-// Adds a run under its folder's name, or the whole folder where that name is taken. Returns the name.
-std::string Content::add_run(const std::string& folder, const std::string& wanted, const Json& summary) {
+// Adds a run under its folder's name, or the whole folder where that name is taken. Returns the name. `named`: by the
+// reader, and not as a part of another run.
+std::string Content::add_run(const std::string& folder, const std::string& wanted, const Json& summary,
+                             bool named) {
   const bool taken =
       std::any_of(runs_.begin(), runs_.end(), [&](const Json& run) { return run["name"] == wanted; });
   const std::string name = wanted.empty() || taken ? folder : wanted;
-  runs_.push_back({{"name", name},
-                   {"program", summary["program"]},
-                   {"configuration", summary.value("config", Json::object())},
-                   {"environment", summary.value("environment", Json::object())},
-                   {"timing", summary.value("timing", Json::object())},
-                   {"expectations", summary.value("expectations", Json::array())},
-                   {"plots", summary.value("plots", Json::array())},
-                   {"heatmaps", summary.value("heatmaps", Json::array())}});
-  for (Json& plot : runs_.back()["plots"]) {  // of runs that an older program made
-    plot.emplace("key", plot.value("title", ""));
-    plot.emplace("figures", Json::array());
-    plot.emplace("ticks", Json::array());
-  }
+  Json run = shown_run(summary);
+  run["name"] = name;
+  run["named"] = named;
+  run["full"] = folder.ends_with(".full");
+  const Json environment = environment_of(summary);
+  if (environment_.empty()) environment_ = environment;
+  for (const auto& [what, value] : environment.items())  // what all runs share is said once
+    if (!environment_.contains(what) || environment_[what] != value) run["environment"][what] = value;
+  runs_.push_back(std::move(run));
   return name;
 }
 
@@ -82,34 +101,45 @@ void Content::add_claim(Json claim, const std::map<std::string, std::string>& na
   claims_.push_back(std::move(claim));
 }
 
-void Content::add(const std::string& folder) {
-  const Json summary = summary_in(folder);
-  add_run(folder, std::filesystem::path(folder).lexically_normal().filename().string(), summary);
+void Content::add(const std::string& folder) { add(summary_in(folder), folder); }
+
+void Content::add(const Json& summary, const std::string& folder) {
+  const std::string name = std::filesystem::path(folder).lexically_normal().filename().string();
+  const Json claims = summary.value("claims", Json::array());
+  if (claims.empty())
+    add_run(folder, name, summary, true);
+  else if (environment_.empty())
+    environment_ = environment_of(summary);
   std::map<std::string, std::string> names;
   for (const Json& run : summary.value("runs", Json::array())) {
     const std::string child = run.value("name", ""), path = folder + "/" + run.value("folder", child);
     if (run.value("done", false))
-      names[child] = add_run(path, child, summary_in(path));
-    else
-      missing_.push_back({{"name", child}, {"reason", run.value("cannot_run", "")}});
+      names[child] = add_run(path, child, summary_in(path), false);
+    else if (!run.value("cannot_run", "").empty())
+      missing_.push_back({{"name", child}, {"reason", run["cannot_run"]}});
   }
-  for (const Json& claim : summary.value("claims", Json::array())) add_claim(claim, names);
+  for (const Json& claim : claims) add_claim(claim, names);
   for (const Json& source : summary.value("sources", Json::array()))
     sources_[source.value("id", "")] = source;
+  progress_ = summary.value("progress", Json());
 }
 
 std::string Content::page(const std::string& lang) const {
-  return filled(
-      fixtures::page,
-      {{"@lang@", lang},
-       {"@dygraph_css@", fixtures::dygraph_css},
-       {"@style@", fixtures::style},
-       {"@data@",
-        embedded({{"claims", claims_}, {"sources", sources_}, {"runs", runs_}, {"missing", missing_}})},
-       {"@dygraph@", fixtures::dygraph},
-       {"@words@", fixtures::words},
-       {"@charts@", fixtures::charts},
-       {"@script@", fixtures::script}});
+  Json claims = Json::array();
+  for (const Json& claim : claims_) claims.push_back(shown_claim(claim));
+  const Json data = {{"claims", claims},         {"sources", sources_},   {"runs", runs_},
+                     {"missing", missing_},      {"progress", progress_}, {"environment", environment_},
+                     {"command", tool_command()}};
+  return filled(fixtures::page, {{"@lang@", lang},
+                                 {"@style@", fixtures::style},
+                                 {"@plain_table@", plain_table(claims_)},
+                                 {"@data@", embedded(data)},
+                                 {"@words@", fixtures::words},
+                                 {"@marks@", fixtures::marks},
+                                 {"@charts@", fixtures::charts},
+                                 {"@prose@", fixtures::prose},
+                                 {"@claims@", fixtures::claims},
+                                 {"@script@", fixtures::script}});
 }
 
 }  // namespace isobar::report

@@ -1,4 +1,13 @@
-// Content: what the report's page shows, collected from the summaries of finished runs.
+// Content: what the report's page shows, collected from the summaries of runs.
+//
+//   Content content;
+//   content.add("runs/verify");                          // a finished run, with those in its folder
+//   content.add(run.summary(), "runs/verify");           // or one that is still under way: its summary in memory
+//   write_file_atomically("report.html", content.page("en"));
+//
+// Of a run under way the page shows every claim: one whose "verdict" is "still to come" as not measured yet. Its
+// "runs" names those that are done, which are read from their folders; "progress", if it is there,
+// {"done": 4, "of": 12, "seconds_left": 300}, makes a line at the top.
 #pragma once
 
 #include <map>
@@ -13,6 +22,8 @@ class Content {
   // A folder with a summary.json; of a run of isobar verify, the runs in its folder too. Throws Error where there
   // is none, naming the repair.
   void add(const std::string& folder);
+  // The same of a summary in memory; `folder` is where its runs are.
+  void add(const Json& summary, const std::string& folder);
 
   size_t claim_count() const { return claims_.size(); }
   size_t run_count() const { return runs_.size(); }
@@ -23,10 +34,11 @@ class Content {
   std::string page(const std::string& lang) const;
 
  private:
-  std::string add_run(const std::string& folder, const std::string& name, const Json& summary);
+  std::string add_run(const std::string& folder, const std::string& name, const Json& summary, bool named);
   void add_claim(Json claim, const std::map<std::string, std::string>& names);
 
   Json claims_ = Json::array(), sources_ = Json::object(), runs_ = Json::array(), missing_ = Json::array();
+  Json environment_ = Json::object(), progress_;
 };
 
 }  // namespace isobar::report

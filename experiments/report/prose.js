@@ -1,0 +1,107 @@
+"use strict";
+// The sentences of a chapter: what holds of its claims and what does not, built from the verdicts.
+const claimLink = (claim) => make("a", { href: "#claim-" + claim.id, textContent: claim.id });
+const quoted = (text) => (lang === "zh" ? `“${text}”` : `“${text}”`);
+const said = (claim) => [quoted(inLanguage(claim, "claim")), lang === "zh" ? "（" : " (", claimLink(claim), lang === "zh" ? "）" : ")"];
+
+// "a, b and c" of lists of nodes.
+function enumerated(items) {
+  const last = lang === "zh" ? "、" : " and ", between = lang === "zh" ? "、" : ", ";
+  return items.flatMap((item, i) => [...(i === 0 ? [] : [i === items.length - 1 ? last : between]), ...item]);
+}
+
+// The first of a list in full, and how many more there are.
+function several(claims, most) {
+  const shown = claims.slice(0, most), rest = claims.length - shown.length;
+  const items = shown.map(said);
+  if (rest) items.push([lang === "zh" ? `其余 ${rest} 条` : `${rest} more`]);
+  return enumerated(items);
+}
+
+// How far the printed value lies from the measured one, in powers of e.
+const distance = (part) => (part?.outcome === "does not hold" && hasPrinted(part) && part.printed > 0 && part.value > 0
+  ? Math.abs(Math.log(part.printed / part.value)) : 0);
+
+function countSentence(claims) {
+  const count = (...verdicts) => claims.filter((claim) => verdicts.includes(claim.verdict)).length;
+  const holds = count("confirmed"), fails = count("refuted"), half = count("partly"), cpu = count("not borne out on this CPU");
+  const open = count("too few seeds", "machine too busy", "not run here"), coming = count("still to come");
+  const given = count("by definition"), read = count("true by its source", "partly by its source", "false by its source");
+  const zh = lang === "zh", be = (n) => (n === 1 ? "is" : "are"), items = [];
+  if (holds) items.push(zh ? `${holds} 条成立` : `${holds} ${be(holds)} confirmed`);
+  if (fails) items.push(zh ? `${fails} 条不成立` : `${fails} ${be(fails)} refuted`);
+  if (half) items.push(zh ? `${half} 条部分成立` : `${half} ${half === 1 ? "holds" : "hold"} in part`);
+  if (cpu) items.push(zh ? `${cpu} 条在此 CPU 上未得到证实` : `${cpu} ${be(cpu)} not borne out on this CPU`);
+  if (given) items.push(zh ? `${given} 条按定义成立` : `${given} ${given === 1 ? "holds" : "hold"} by definition`);
+  if (read) items.push(zh ? `${read} 条谈的是别的文本（已查对）` : `${read} ${read === 1 ? "speaks" : "speak"} of other texts and ${be(read)} checked by reading them`);
+  const cited = count("cited, not checked");
+  if (cited) items.push(zh ? `${cited} 条仅引用、未核对` : `${cited} ${be(cited)} cited without a check`);
+  if (open) items.push(zh ? `${open} 条尚无定论` : `${open} ${open === 1 ? "remains" : "remain"} open`);
+  if (coming) items.push(zh ? `${coming} 条尚未测量` : `${coming} ${be(coming)} not measured yet`);
+  const all = claims.length, list = enumerated(items.map((item) => [item]));
+  return zh ? [`本文 ${all} 条断言中，`, ...list, "。"] : [all === 1 ? "Of its one claim, " : `Of its ${all} claims, `, ...list, "."];
+}
+
+// By how much, where it is much: ", 336,000 times as much".
+function times(part) {
+  const ratio = Math.exp(distance(part));
+  if (ratio < 1.2) return "";
+  const text = ratio < 1e6 ? (+ratio.toPrecision(2)).toLocaleString("en") : `10${power(Math.round(Math.log10(ratio)))}`;
+  if (part.value > part.printed) return lang === "zh" ? `，是其 ${text} 倍` : `, ${text} times as much`;
+  return lang === "zh" ? `，仅为其 1/${text}` : `, smaller by a factor of ${text}`;
+}
+
+// What the text prints beside what the seeds give.
+function besideEachOther(claim) {
+  const part = leadOf(claim), says = inLanguage(part, "says"), seeds = word("seeds")(part.n);
+  const printed = make("b", { className: "printed", textContent: printedText(part) });
+  const measured = make("b", { className: "measured", textContent: number(part.value, 3) });
+  return lang === "zh" ? [...said(claim), "，文中印出 ", printed, `（${says}），`, `${seeds}实测 `, measured, times(part)]
+    : ["for ", ...said(claim), " the text prints ", printed, ` (${says}), and ${seeds ? seeds + " give" : "the measurement is"} `, measured, times(part)];
+}
+
+function refutedSentences(claims) {
+  const refuted = claims.filter((claim) => claim.verdict === "refuted"), zh = lang === "zh", sentences = [];
+  const far = refuted.filter((claim) => distance(leadOf(claim)) > 0.3).slice(0, 2);
+  if (far.length) sentences.push([zh ? "印出的数值与实测相去甚远：" : "Some printed values are far off: ",
+    ...far.flatMap((claim, i) => [...(i ? [zh ? "；" : "; "] : []), ...besideEachOther(claim)]), zh ? "。" : "."]);
+  const others = refuted.filter((claim) => !far.includes(claim));
+  if (others.length) sentences.push(zh ? [far.length ? "同样不成立：" : "不成立：", ...several(others, 3), "。"]
+    : [far.length ? "Refuted as well: " : "Refuted: ", ...several(others, 3), "."]);
+  return sentences;
+}
+
+function partlySentence(claims) {
+  const half = claims.filter((claim) => claim.verdict === "partly");
+  if (!half.length) return [];
+  const split = half.filter((claim) => claim.parts.some((p) => p.outcome === "holds") && claim.parts.some((p) => p.outcome === "does not hold"))
+    .sort((a, b) => a.parts.length - b.parts.length)[0];
+  const others = half.filter((claim) => claim !== split), zh = lang === "zh";
+  if (!split) return [zh ? ["部分成立：", ...several(half, 2), "。"] : ["True in part: ", ...several(half, 2), "."]];
+  const holds = inLanguage(split.parts.find((p) => p.outcome === "holds"), "says");
+  const fails = inLanguage(split.parts.find((p) => p.outcome === "does not hold"), "says");
+  const tail = others.length ? zh ? ["；还有", ...several(others, 1)] : ["; also ", ...several(others, 1)] : [];
+  return [zh ? ["部分成立：", ...said(split), `，其中${quoted(holds)}成立，${quoted(fails)}不成立`, ...tail, "。"]
+    : ["True in part: ", ...said(split), `, where ${quoted(holds)} holds and ${quoted(fails)} does not`, ...tail, "."]];
+}
+
+function confirmedSentence(claims) {
+  const good = claims.filter((claim) => claim.verdict === "confirmed");
+  if (!good.length) return [];
+  return [lang === "zh" ? ["得到证实：", ...several(good, 3), "。"] : ["Confirmed: ", ...several(good, 3), "."]];
+}
+
+function openSentence(claims) {
+  const open = claims.filter((claim) => claim.verdict === "too few seeds");
+  if (!open.length) return [];
+  const needed = Math.max(...open[0].parts.map((part) => part.seeds_needed ?? 0));
+  return [lang === "zh" ? ["种子太少，尚无定论：", ...several(open, 2), needed ? `；${quoted(inLanguage(open[0], "claim"))}约需 ${needed} 个种子` : "", "。"]
+    : ["Too few seeds for a verdict: ", ...several(open, 2), needed ? `; the first would take about ${needed}` : "", "."]];
+}
+
+// Two to six sentences: the counts, then the others, each with the colour of its verdict.
+function prose(claims) {
+  const sentences = [["bad", refutedSentences(claims)], ["half", partlySentence(claims)], ["good", confirmedSentence(claims)],
+    ["open", openSentence(claims)]].flatMap(([kind, list]) => list.map((sentence) => make("li", { className: kind }, ...sentence)));
+  return make("div", { className: "prose" }, make("p", {}, ...countSentence(claims)), make("ul", {}, ...sentences));
+}

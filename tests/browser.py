@@ -1,0 +1,69 @@
+"""Headless Chromium, without a network, driven by its WebDriver: real key presses, pictures, print."""
+import base64
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import urllib.request
+
+TAB, SPACE, ENTER, BACKSPACE, ESCAPE, RIGHT = "\ue004", " ", "\ue007", "\ue003", "\ue00c", "\ue014"
+
+
+def installed():
+    return bool(shutil.which("chromedriver") and shutil.which("chromium"))
+
+
+class Browser:
+    def __init__(self):
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
+        for line in self.driver.stdout:
+            if found := re.search(r"started successfully on port (\d+)", line):
+                self.base = f"http://127.0.0.1:{found[1]}/session"
+                break
+        options = {"args": ["--headless=new", "--no-sandbox", "--window-size=1280,1000", "--hide-scrollbars",
+                            "--host-resolver-rules=MAP * ~NOTFOUND"],
+                   "binary": shutil.which("chromium")}
+        wanted = {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}
+        self.base += "/" + self.call("POST", "", {"capabilities": wanted})["sessionId"]
+
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.load(answer)["value"]
+
+    def devtools(self, command, **parameters):
+        return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def open(self, page):
+        self.call("POST", "/url", {"url": pathlib.Path(page).resolve().as_uri()})
+
+    def run(self, script, *arguments):
+        return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def press(self, keys):
+        steps = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": steps}]})
+
+    def window(self, width, height, scale=1):
+        """The size of the page's window, in its own pixels."""
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
+
+    def prefer(self, scheme):
+        """As a machine set to "light" or "dark"."""
+        self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def picture(self):
+        return base64.b64decode(self.call("GET", "/screenshot"))
+
+    def printed(self):
+        """The page as PDF."""
+        return base64.b64decode(self.call("POST", "/print", {"background": True, "page": {"width": 21, "height": 29.7}}))
+
+    def console(self):
+        return self.call("POST", "/se/log", {"type": "browser"})
+
+    def close(self):
+        self.call("DELETE", "")
+        self.driver.terminate()
