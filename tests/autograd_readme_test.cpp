@@ -1,4 +1,4 @@
-// Code in autograd/README.md is real: each block names a file in its first line and stands there word for
+// Code in autograd/README.md is real: each block names a file in its first line and is there word for
 // word.
 #include <doctest/doctest.h>
 
@@ -21,9 +21,9 @@ std::string read(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("the code in autograd/README.md stands in the files it names") {
+TEST_CASE("the code in autograd/README.md is in the files that it names") {
   const std::string readme = lines_of(read("autograd/README.md"));
-  const std::regex block("```cpp\n// ([^\n]+)\n([^`]+)```");
+  const std::regex block("```cpp\n// ([^\n ]+)\n([^`]+)```");
   int blocks = 0;
   for (std::sregex_iterator match(readme.begin(), readme.end(), block), end; match != end;
        ++match, ++blocks) {
