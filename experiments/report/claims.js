@@ -49,7 +49,7 @@ function strip(part, width = 210) {
   if (!given.length) return null;
   const positive = given.filter((v) => v > 0);
   const log = given.every((v) => v >= 0) && positive.length > 1 && (part.log || Math.max(...positive) / Math.min(...positive) > 30) &&
-    !(part.value <= 0) && !(part.printed <= 0);
+    part.value !== 0 && part.printed !== 0;
   const values = log ? positive : given;
   let from = Math.min(...values), to = Math.max(...values);
   const room = log ? (to / from) ** 0.12 * 1.15 : (to - from || Math.abs(to) || 1) * 0.12;
@@ -135,15 +135,18 @@ function valueCells(part) {
 const badge = (verdict) => make("span", { className: `badge ${kindOf(verdict)}`, textContent: word(verdict) });
 const outcomeKind = (part) => ({ holds: "good", "does not hold": "bad" })[part.outcome] ?? "open";
 
+// Whether a run at the full scale settled what this one, at the quick scale, leaves open.
+const atFull = (claim) => claim.full && claim.scale !== "full";
+
 // One square for each part, coloured by what came out.
 function partsLine(claim) {
   if (claim.parts.length < 2) return null;
   const holding = claim.parts.filter((part) => part.outcome === "holds").length, lead = leadOf(claim);
-  const line = make("small", { className: "partsline" }, make("span", { textContent: inLanguage(lead, "says") + " · " }));
+  const line = make("small", { className: "partsline" });
   const squares = make("span", { className: "squares" }, ...claim.parts.map((part) => make("i", { className: outcomeKind(part) })));
   squares.setAttribute("role", "img");
   squares.setAttribute("aria-label", `${word("parts")(claim.parts.length)}: ${holding} ${word("holds")}`);
-  line.append(squares);
+  line.append(squares, " " + inLanguage(lead, "says"));
   return line;
 }
 
@@ -211,7 +214,7 @@ function claimBody(claim) {
   if (claim.quote) body.append(quotation(claim));
   say("implied", inLanguage(claim, "implied"));
   say("no_source", inLanguage(claim, "no_source"));
-  if (claim.full) body.append(make("p", { className: "note", textContent: word("full")(claim.full.date, word(claim.full.verdict)) }));
+  if (atFull(claim)) body.append(make("p", { className: "note", textContent: word("full")(claim.full.date, word(claim.full.verdict)) }));
   if (claim.parts.length) body.append(make("ul", { className: "parts" }, ...claim.parts.map(partRow)));
   if (claim.passages.length) body.append(make("ul", { className: "passages" }, ...claim.passages.map(passageItem)));
   say(claim.parts.length ? "left out" : "note", inLanguage(claim, "note"));
@@ -248,7 +251,7 @@ function claimRow(claim) {
   const lead = leadOf(claim), says = make("span", { className: "cell says" }, inLanguage(claim, "claim"), partsLine(claim));
   const chart = !lead ? null : seriesOf(claim) ? spark(claim) : strip(lead);
   const verdict = make("span", { className: "cell verdict" }, badge(claim.verdict));
-  if (claim.full) verdict.append(make("small", { textContent: word("full")(claim.full.date, word(claim.full.verdict)) }));
+  if (atFull(claim)) verdict.append(make("small", { textContent: word("full")(claim.full.date, word(claim.full.verdict)) }));
   const summary = make("summary", { id: "claim-" + claim.id }, make("span", { className: "cell id", textContent: claim.id }), says,
     make("span", { className: "cell mini" }, chart), ...valueCells(lead), verdict);
   const row = unfolding(make("details", { className: "claim" }, summary), claim.id, () => claimBody(claim));

@@ -17,7 +17,7 @@ const finite = (v) => typeof v === "number" && Number.isFinite(v);
 const power = (n) => [...String(n)].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"["0123456789".indexOf(c)] ?? "⁻").join("");
 const minus = (text) => text.replace("-", "−");
 
-// In `digits` significant digits, without zeros at the end: 0.3387, −1.2, 2.4 × 10⁻⁷.
+// In `digits` significant digits, without zeros at the end: 0.3387, −1.2, 2.4×10⁻⁷.
 function number(v, digits = 4) {
   if (v === "inf") return "∞";
   if (v === "-inf") return "−∞";
@@ -28,7 +28,7 @@ function number(v, digits = 4) {
   if (size >= 1e-5 && size < 1e6) return minus(plain(+v.toPrecision(digits)));
   const [mantissa, exponent] = v.toExponential(digits - 1).split("e");
   const factor = String(+mantissa);
-  return minus(/^-?1$/.test(factor) ? `${factor.replace("1", "10")}${power(+exponent)}` : `${factor} × 10${power(+exponent)}`);
+  return minus(/^-?1$/.test(factor) ? `${factor.replace("1", "10")}${power(+exponent)}` : `${factor}×10${power(+exponent)}`);
 }
 // With all its digits: 0.000012, 10⁻¹⁰.
 const plain = (v) => (v !== 0 && Math.abs(v) < 1e-6 ? number(v, 7) : String(v));

@@ -22,24 +22,27 @@ function several(claims, most) {
 const distance = (part) => (part?.outcome === "does not hold" && hasPrinted(part) && part.printed > 0 && part.value > 0
   ? Math.abs(Math.log(part.printed / part.value)) : 0);
 
-function countSentence(claims) {
+// Two sentences: the verdicts from measured values, and what became of the others.
+function countSentences(claims) {
   const count = (...verdicts) => claims.filter((claim) => verdicts.includes(claim.verdict)).length;
-  const holds = count("confirmed"), fails = count("refuted"), half = count("partly"), cpu = count("not borne out on this CPU");
-  const open = count("too few seeds", "machine too busy", "not run here"), coming = count("still to come");
-  const given = count("by definition"), read = count("true by its source", "partly by its source", "false by its source");
-  const zh = lang === "zh", be = (n) => (n === 1 ? "is" : "are"), items = [];
-  if (holds) items.push(zh ? `${holds} 条成立` : `${holds} ${be(holds)} confirmed`);
-  if (fails) items.push(zh ? `${fails} 条不成立` : `${fails} ${be(fails)} refuted`);
-  if (half) items.push(zh ? `${half} 条部分成立` : `${half} ${half === 1 ? "holds" : "hold"} in part`);
-  if (cpu) items.push(zh ? `${cpu} 条在此 CPU 上未得到证实` : `${cpu} ${be(cpu)} not borne out on this CPU`);
-  if (given) items.push(zh ? `${given} 条按定义成立` : `${given} ${given === 1 ? "holds" : "hold"} by definition`);
-  if (read) items.push(zh ? `${read} 条谈的是别的文本（已查对）` : `${read} ${read === 1 ? "speaks" : "speak"} of other texts and ${be(read)} checked by reading them`);
-  const cited = count("cited, not checked");
-  if (cited) items.push(zh ? `${cited} 条仅引用、未核对` : `${cited} ${be(cited)} cited without a check`);
-  if (open) items.push(zh ? `${open} 条尚无定论` : `${open} ${open === 1 ? "remains" : "remain"} open`);
-  if (coming) items.push(zh ? `${coming} 条尚未测量` : `${coming} ${be(coming)} not measured yet`);
-  const all = claims.length, list = enumerated(items.map((item) => [item]));
-  return zh ? [`本文 ${all} 条断言中，`, ...list, "。"] : [all === 1 ? "Of its one claim, " : `Of its ${all} claims, `, ...list, "."];
+  const zh = lang === "zh", all = claims.length, verb = (n, one, more) => `${n} ${n === 1 ? one : more}`;
+  const listed = (items) => enumerated(items.filter(([n]) => n).map(([n, ...texts]) => [zh ? `${n} 条${texts[0]}` : verb(n, texts[1], texts[2])]));
+  const measured = listed([
+    [count("confirmed"), "成立", "is confirmed", "are confirmed"], [count("refuted"), "不成立", "is refuted", "are refuted"],
+    [count("partly"), "部分成立", "holds in part", "hold in part"],
+    [count("not borne out on this CPU"), "在此 CPU 上未得到证实", "is not borne out on this CPU", "are not borne out on this CPU"]]);
+  const [yes, half, no] = ["true by its source", "partly by its source", "false by its source"].map((verdict) => count(verdict));
+  const results = [[yes, "属实", "true"], [half, "部分属实", "partly true"], [no, "不符", "false"]].filter(([n]) => n)
+    .map(([n, chinese, english]) => (yes + half + no === 1 ? zh ? chinese : english : zh ? `${n} 条${chinese}` : `${n} ${english}`)).join(zh ? "，" : ", ");
+  const others = listed([
+    [count("by definition"), "按定义成立", "holds by definition", "hold by definition"],
+    [yes + half + no, `谈的是别的文本（查对结果：${results}）`, `is about another text (read: ${results})`, `are about other texts (read: ${results})`],
+    [count("cited, not checked"), "仅引用，无法查对", "is cited and could not be checked", "are cited and could not be checked"],
+    [count("too few seeds", "machine too busy", "not run here"), "尚无定论", "remains open", "remain open"],
+    [count("still to come"), "尚未测量", "is not measured yet", "are not measured yet"]]);
+  const start = zh ? `本文 ${all} 条断言中，` : all === 1 ? "Of its one claim, " : `Of its ${all} claims, `, stop = zh ? "。" : ".";
+  if (!measured.length || !others.length) return [start, ...measured, ...others, stop];
+  return [start, ...measured, stop, zh ? "其余：" : " Of the others, ", ...others, stop];
 }
 
 // By how much, where it is much: ", 336,000 times as much".
@@ -94,14 +97,14 @@ function confirmedSentence(claims) {
 function openSentence(claims) {
   const open = claims.filter((claim) => claim.verdict === "too few seeds");
   if (!open.length) return [];
-  const needed = Math.max(...open[0].parts.map((part) => part.seeds_needed ?? 0));
-  return [lang === "zh" ? ["种子太少，尚无定论：", ...several(open, 2), needed ? `；${quoted(inLanguage(open[0], "claim"))}约需 ${needed} 个种子` : "", "。"]
-    : ["Too few seeds for a verdict: ", ...several(open, 2), needed ? `; the first would take about ${needed}` : "", "."]];
+  const needed = Math.max(...open[0].parts.map((part) => part.seeds_needed ?? 0)), zh = lang === "zh";
+  const more = !needed ? "" : zh ? `；${open.length > 1 ? "前者" : ""}约需 ${needed} 个种子` : `; ${open.length > 1 ? "the first" : "a verdict"} would take about ${needed} seeds`;
+  return [zh ? ["种子太少，尚无定论：", ...several(open, 2), more, "。"] : ["Too few seeds for a verdict: ", ...several(open, 2), more, "."]];
 }
 
 // Two to six sentences: the counts, then the others, each with the colour of its verdict.
 function prose(claims) {
   const sentences = [["bad", refutedSentences(claims)], ["half", partlySentence(claims)], ["good", confirmedSentence(claims)],
     ["open", openSentence(claims)]].flatMap(([kind, list]) => list.map((sentence) => make("li", { className: kind }, ...sentence)));
-  return make("div", { className: "prose" }, make("p", {}, ...countSentence(claims)), make("ul", {}, ...sentences));
+  return make("div", { className: "prose" }, make("p", {}, ...countSentences(claims)), make("ul", {}, ...sentences));
 }

@@ -34,7 +34,7 @@ const words = {
     theme: { auto: "auto", light: "light", dark: "dark" }, themeLabel: "colours", language: "language", contents: "contents",
     headline: { val_loss: "validation loss", best_val_loss: "best validation loss", perplexity: "perplexity", bits_per_char: "bits per character", parameters: "parameters" },
     foot: (command, claims) => `Made by ${command}.${claims ? " Intervals decide the verdicts: a true claim is judged otherwise at most once in a hundred." : ""}`,
-    phrases: [],
+    "still to come": "not measured yet", phrases: [],
   },
   zh: {
     title: "印出的数值，哪些是真的？",
@@ -47,7 +47,7 @@ const words = {
     verdicts: "判定", search: "查找断言或数值 ( / )", shown: (n, all) => `共 ${all} 条断言，显示 ${n} 条`, none: "没有符合的断言。",
     all: "全部显示",
     progress: (done, of) => `已完成 ${of} 项研究中的 ${done} 项`, left: (seconds) => `，约剩 ${Math.max(1, Math.round(seconds / 60))} 分钟。`,
-    by: (author) => (author === "unknown" ? "作者不详" : author), date: (date) => (date === "unknown" ? "日期不详" : date),
+    by: (author) => (author === "unknown" ? "作者不详" : author), date: (date) => (date === "unknown" ? "日期不详" : date.replace(/^February (\d+) or before$/, "$1 年 2 月或更早")),
     addressUnknown: "地址不详", read: "阅读原文",
     id: "编号", says: "断言", printed: "印出", asked: "要求", printedOrAsked: "印出或要求", measured: "实测", theory: "理论", verdict: "判定",
     parts: (n) => `${n} 个部分`, holds: "成立", "does not hold": "不成立", pending: "尚未测量", seeds: (n) => (n === 1 ? "" : `${n} 个种子`),

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Makes README's pictures of a report, its first screen light and dark: report_screenshot.py PAGE FOLDER
+
+    build/bin/isobar verify --full && build/bin/isobar report runs/verify -o report.html
+    tests/report_screenshot.py report.html experiments/figures
+
+writes FOLDER/page_light.png and FOLDER/page_dark.png. Needs chromium and chromedriver.
+"""
+import pathlib
+import sys
+
+from browser import Browser, installed
+
+SETTLE = "return new Promise((done) => setTimeout(done, 300))"  # until the charts have their size
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    if not installed():
+        sys.exit("report_screenshot.py: install chromium and chromium-driver")
+    page, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    browser = Browser()
+    try:
+        browser.window(1200, 780)
+        for scheme in ("light", "dark"):
+            browser.prefer(scheme)
+            browser.open(page)
+            browser.run(SETTLE)
+            path = folder / f"page_{scheme}.png"
+            path.write_bytes(browser.picture())
+            print(f"{path}: {path.stat().st_size // 1024} KiB")
+    finally:
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
