@@ -111,7 +111,7 @@ def use_claims(browser):
     everything = browser.run("return document.querySelectorAll('details.claim').length")
     expect(everything > 0, f"{everything} claims are shown")
     cells = browser.run("""return [...document.querySelectorAll("#claim-D06 .cell")].map((c) => c.textContent)""")
-    expect("0.000012" in cells and any(re.match(r"[1-9].*\[", c) for c in cells), f"the row shows what is printed and measured: {cells[3:5]}")
+    expect("printed 0.000012" in cells and any(re.match(r"measured [1-9].*\[", c) for c in cells), f"the row shows what is printed and measured: {cells[3:5]}")
     find_claim(browser, "D06")
     tab_to(browser, "zh")
     browser.press(SPACE)

@@ -57,7 +57,7 @@ function curvesOf(plot) {
     const apart = plot.ticks.length && i >= 0 ? 0.12 * (i - (measured.length - 1) / 2) : 0;
     const points = curve.points.filter((point) => usable(point[2], plot.log)).map(([x, low, y, high]) =>
       [x + apart, usable(low, plot.log) ? low : y, y, usable(high, plot.log) ? high : y]);
-    const own = curve.role !== "measured" ? curve.role : number === null ? "measured" : `c${number % 8}`;
+    const own = curve.role !== "measured" ? curve.role : number === null ? "measured" : `c${number % 12}`;
     return { ...curve, name: labelOf(curve), points, style: `--c: var(--${own})`, apart, joined: curve.role !== "printed" &&
       !(plot.ticks.length && curve.role === "measured"), band: points.some((p) => p[1] !== p[3]) };
   }).filter((curve) => curve.points.length && !curve.hidden);

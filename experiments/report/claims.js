@@ -117,11 +117,8 @@ function partText(part) {
 
 // The cells that rows and parts have in common: printed or asked, measured, theory.
 function valueCells(part) {
-  const cell = (name, ...children) => {
-    const box = make("span", { className: `cell ${name}` }, ...children);
-    box.dataset.label = word(name);
-    return box;
-  };
+  const cell = (name, ...children) => make("span", { className: `cell ${name}` },
+    make("span", { className: "label", textContent: word(name) + " " }), ...children);
   const small = (text) => (text ? make("small", { textContent: text }) : null);
   const measured = !part ? ["–"] : finite(part.value) ? [make("b", { textContent: number(part.value) }), small(intervalText(part))]
     : [make("i", { textContent: isMeasured(part) ? word("notFinite") : word(part.not_run && !part.pending ? "not run here" : "pending") })];

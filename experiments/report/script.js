@@ -66,10 +66,11 @@ function hero(claim) {
 function firstScreen() {
   const most = Math.max(0, ...data.claims.flatMap((claim) => claim.parts.map((part) => part.n ?? 0)));
   const first = make("section", { id: "top", className: "first" }, make("h1", { textContent: word("title") }),
-    make("p", { className: "lead", textContent: word("lead")(data.claims.length, word("texts")(Object.keys(data.sources).length), word("seedsUpTo")(most)) }));
+    make("p", { className: "lead", textContent: word("lead")(data.claims.length, word("texts")(Object.keys(data.sources).length), word("seedsUpTo")(most),
+      Object.values(data.sources).some((source) => source.file)) }));
   if (data.progress) {
     const { done, of, seconds_left: left } = data.progress;
-    const line = make("p", { className: "progress", textContent: word("progress")(done, of) + (finite(left) ? word("left")(left) : lang === "zh" ? "。" : ".") });
+    const line = make("p", { className: "progress", textContent: word("progress")(done, of) + (finite(left) ? word("left")(left) : "") + word("reload") });
     first.append(line, Object.assign(make("progress"), { max: of, value: done }));
     line.setAttribute("role", "status");
   }
@@ -77,7 +78,7 @@ function firstScreen() {
   const counts = make("div", { className: "counts" }, verdictBar(data.claims, "large"), verdictButtons());
   if (claim) first.append(hero(claim));
   first.append(counts, make("p", { id: "shown", className: "note" }));
-  document.getElementById("shown")?.setAttribute("role", "status");
+  first.lastChild.setAttribute("role", "status");
   return first;
 }
 
@@ -196,6 +197,7 @@ function comparisons() {
 }
 
 // --- the page
+let filling = 0;
 function build() {
   document.documentElement.lang = lang;
   watcher.disconnect();
@@ -219,6 +221,8 @@ function build() {
   document.title = data.claims.length ? `Isobar: ${word("title")}` : `Isobar: ${named.map((run) => run.program).join(", ")}`;
   showTheme();
   filter();
+  clearTimeout(filling);  // the browser's own search finds what stands behind a click, too
+  filling = setTimeout(() => document.querySelectorAll("details.claim").forEach((row) => row.fill()), 200);
 }
 
 // The same place in the other language: the element at the top of the window stays there.

@@ -3,8 +3,8 @@
 const words = {
   en: {
     title: "Which printed values are true?",
-    lead: (claims, texts, seeds) => `${claims} claims from ${texts} on normalization in deep networks, each put to the test by a `
-      + `program, over ${seeds} where chance plays a part.`,
+    lead: (claims, texts, seeds, own) => `${claims === 1 ? "One claim" : `${claims} claims`} from ${texts}${own ? "" : " on normalization in deep networks"}, `
+      + `each put to the test by a program, over ${seeds} where chance plays a part.`,
     texts: (n) => (n === 1 ? "one text" : `${["", "", "two", "three", "four", "five", "six", "seven"][n] ?? n} texts`),
     seedsUpTo: (n) => `up to ${n} seeds`,
     hero: (source) => `${source}: `,
@@ -12,7 +12,7 @@ const words = {
     heroPending: " The text prints the points; the net is still being measured.",
     verdicts: "Verdicts", search: "Find a claim or value  ( / )", shown: (n, all) => `${n} of ${all} claims`, none: "No claim fits.",
     all: "show all",
-    progress: (done, of) => `Study ${done} of ${of} is done`, left: (seconds) => `, about ${Math.max(1, Math.round(seconds / 60))} min to go.`,
+    progress: (done, of) => `Study ${done} of ${of} is done`, reload: ". Load the page again to see what has come since.", left: (seconds) => `, about ${Math.max(1, Math.round(seconds / 60))} min to go`,
     by: (author) => (author === "unknown" ? "author unknown" : author), date: (date) => (date === "unknown" ? "date unknown" : date),
     addressUnknown: "address unknown", read: "read the text",
     id: "id", says: "the claim", printed: "printed", asked: "asked", printedOrAsked: "printed or asked", measured: "measured", theory: "theory", verdict: "verdict",
@@ -38,7 +38,7 @@ const words = {
   },
   zh: {
     title: "印出的数值，哪些是真的？",
-    lead: (claims, texts, seeds) => `关于深度网络归一化的${texts}，共 ${claims} 条断言，逐条由程序检验；凡涉及随机性者，用${seeds}。`,
+    lead: (claims, texts, seeds, own) => `${own ? "" : "关于深度网络归一化的"}${texts}，共 ${claims} 条断言，逐条由程序检验；凡涉及随机性者，用${seeds}。`,
     texts: (n) => `${["", "一", "两", "三", "四", "五", "六", "七"][n] ?? n} 篇文章`,
     seedsUpTo: (n) => `至多 ${n} 个种子`,
     hero: (source) => `${source}：`,
@@ -46,7 +46,7 @@ const words = {
     heroPending: "菱形是文中印出的值；该网络仍在测量中。",
     verdicts: "判定", search: "查找断言或数值 ( / )", shown: (n, all) => `共 ${all} 条断言，显示 ${n} 条`, none: "没有符合的断言。",
     all: "全部显示",
-    progress: (done, of) => `已完成 ${of} 项研究中的 ${done} 项`, left: (seconds) => `，约剩 ${Math.max(1, Math.round(seconds / 60))} 分钟。`,
+    progress: (done, of) => `已完成 ${of} 项研究中的 ${done} 项`, reload: "。重新加载页面可见最新结果。", left: (seconds) => `，约剩 ${Math.max(1, Math.round(seconds / 60))} 分钟`,
     by: (author) => (author === "unknown" ? "作者不详" : author), date: (date) => (date === "unknown" ? "日期不详" : date.replace(/^February (\d+) or before$/, "$1 年 2 月或更早")),
     addressUnknown: "地址不详", read: "阅读原文",
     id: "编号", says: "断言", printed: "印出", asked: "要求", printedOrAsked: "印出或要求", measured: "实测", theory: "理论", verdict: "判定",
