@@ -40,7 +40,9 @@ function countSentences(claims) {
     [count("cited, not checked"), "仅引用，无法查对", "is cited and could not be checked", "are cited and could not be checked"],
     [count("too few seeds", "machine too busy", "not run here"), "尚无定论", "remains open", "remain open"],
     [count("still to come"), "尚未测量", "is not measured yet", "are not measured yet"]]);
-  const start = zh ? `本文 ${all} 条断言中，` : all === 1 ? "Of its one claim, " : `Of its ${all} claims, `, stop = zh ? "。" : ".";
+  const stop = zh ? "。" : ".";
+  if (all === 1) return [zh ? "本文唯一的断言" : "Its one claim ", ...[...measured, ...others].map((text) => text.replace(/^1 (条)?/, "")), stop];
+  const start = zh ? `本文 ${all} 条断言中，` : `Of its ${all} claims, `;
   if (!measured.length || !others.length) return [start, ...measured, ...others, stop];
   return [start, ...measured, stop, zh ? "其余：" : " Of the others, ", ...others, stop];
 }

@@ -13,6 +13,7 @@ for (const claim of data.claims) claim.text = searchText(claim);
 
 // --- the counts of verdicts: one bar whose parts are named by the buttons below it, which filter
 function verdictBar(claims, className) {
+  if (claims.length < 2) return null;
   const bar = make("div", { className: `stack ${className}` });
   const counted = verdictOrder.map((verdict) => [verdict, claims.filter((claim) => claim.verdict === verdict).length]).filter(([, n]) => n);
   for (const [verdict, n] of counted) {
