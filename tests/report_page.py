@@ -49,7 +49,7 @@ if (!search.hidden && contrast(parse(getComputedStyle(search, "::placeholder").c
 return faint;
 """
 NAMELESS = """
-const nameless = [...document.querySelectorAll("svg")].filter((s) => !s.getAttribute("aria-label") || s.getAttribute("role") !== "img");
+const nameless = [...document.querySelectorAll("svg:not([aria-hidden])")].filter((s) => !s.getAttribute("aria-label") || s.getAttribute("role") !== "img");
 const mute = [...document.querySelectorAll("button, input, a, summary")].filter((e) => !(e.textContent.trim() || e.getAttribute("aria-label")));
 return [...nameless, ...mute].map((e) => e.outerHTML.slice(0, 100));
 """
@@ -105,6 +105,16 @@ def find_claim(browser, id):
     expect(re.search(r"\d", said), f"arrow keys read the chart: {said[:60]}")
     browser.press("/")
     browser.press(BACKSPACE * len(id))
+
+
+def write_numbers(browser):
+    """As a reader of any field reads them."""
+    said = browser.run("""return [number(0.33868), number(0.000012), number(3.766e-40), number(-1e-6), number(0), number("inf"), number(12345678.9),
+        plain(0.123456), plain(1e-10), tickText(0.001), tickText(100000), tickText(1e-7)]""")
+    wanted = ["0.3387", "0.000012", "3.766×10⁻⁴⁰", "−10⁻⁶", "0", "∞", "1.235×10⁷", "0.123456", "10⁻¹⁰", "0.001", "100000", "10⁻⁷"]
+    expect(said == wanted, f"numbers are written without e: {said}")
+    steps = browser.run("return [scale(1e-5, 2, 0, 1, true).ticks(5), scale(0.02, 1, 0, 1, true).ticks(5), scale(0, 8, 0, 1, false).ticks(5)]")
+    expect(steps == [[1e-5, 1e-3, 0.1], [0.02, 0.05, 0.1, 0.2, 0.5, 1], [0, 2, 4, 6, 8]], f"ticks are round: {steps}")
 
 
 def use_claims(browser):
@@ -181,7 +191,7 @@ def look(browser):
     browser.window(380, 800)
     browser.run(SETTLE)
     wide = browser.run("return document.documentElement.scrollWidth")
-    guilty = browser.run("""return [...document.querySelectorAll("#page *")].filter((e) => !e.closest(".wide, svg") && e.getBoundingClientRect().right > 381)
+    guilty = browser.run("""return [...document.querySelectorAll("#page *")].filter((e) => !e.closest(".wide, svg, nav") && e.getBoundingClientRect().right > 381)
         .slice(0, 3).map((e) => e.outerHTML.slice(0, 120))""")
     expect(wide <= 380, f"with {details} details open a phone of 380 pixels needs no sideways scrolling: {wide} {guilty}")
     browser.window(1280, 1000)
@@ -214,6 +224,7 @@ def main():
             browser.prefer("light")
             browser.open(page)
             browser.run(SETTLE)
+            write_numbers(browser)
             if browser.run("return data.claims.length"):
                 use_claims(browser)
             compare(browser)

@@ -22,7 +22,7 @@ def main():
     page, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     browser = Browser()
     try:
-        browser.window(1200, 780)
+        browser.window(1200, 784)
         for scheme in ("light", "dark"):
             browser.prefer(scheme)
             browser.open(page)

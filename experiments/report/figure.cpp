@@ -17,16 +17,17 @@ namespace {
 // Pixels of a picture as wide as a README.
 constexpr double width = 760, left = 78, right = 20, top = 44, plot_height = 270, line_height = 20;
 
+// One colour for each meaning, as in style.css.
 constexpr const char* style = R"(
 text{fill:#1b1f24;font:13px system-ui,"Noto Sans CJK SC",sans-serif}.title{font-size:15px;font-weight:600}
 .ground{fill:#fff}.grid{stroke:#d5dae0}.small{fill:#5b636d;font-size:12px}
 .curve,.range,.key{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}.band{fill:var(--c);opacity:.16}
 .dots{stroke-width:8;stroke-linecap:round}.dash{stroke-dasharray:7 4}
-.c0{--c:#0b62c4}.c1{--c:#c2410c}.c2{--c:#15803d}.c3{--c:#7c3aed}.c4{--c:#be185d}.c5{--c:#0e7490}.c6{--c:#a16207}
-.c7{--c:#4d7c0f}.theory{--c:#8a5a00}.printed{--c:#b3261e}
+.c0{--c:#0b5fc0}.c1{--c:#b45309}.c2{--c:#15803d}.c3{--c:#7c3aed}.c4{--c:#be123c}.c5{--c:#0e7490}.c6{--c:#8a6100}
+.c7{--c:#4d7c0f}.theory{--c:#1b1f24}.printed{--c:#b5127d}
 @media(prefers-color-scheme:dark){text{fill:#e8eaed}.ground{fill:#14171b}.grid{stroke:#363c44}.small{fill:#a2abb5}
-.c0{--c:#6cb0ff}.c1{--c:#ff9b63}.c2{--c:#56d364}.c3{--c:#b99cff}.c4{--c:#ff8ac0}.c5{--c:#4fd1e0}.c6{--c:#e3b341}
-.c7{--c:#a9d86e}.theory{--c:#e3b341}.printed{--c:#ff8a80}}
+.c0{--c:#6cb0ff}.c1{--c:#ffa860}.c2{--c:#56d364}.c3{--c:#b99cff}.c4{--c:#ff8a9a}.c5{--c:#4fd1e0}.c6{--c:#e3b341}
+.c7{--c:#a9d86e}.theory{--c:#e6e8eb}.printed{--c:#ff7fc8}}
 )";
 
 struct Point {

@@ -64,6 +64,24 @@ function hero(claim) {
   return figure;
 }
 
+// What the marks of the small charts mean.
+function rowKey() {
+  const sample = (...marks) => svg("svg", { viewBox: "0 0 22 14", width: 22, height: 14, "aria-hidden": true }, ...marks);
+  const line = make("p", { className: "note key" }, word("key") + " ");
+  line.append(
+    make("span", {}, sample(diamond(11, 7)), word("printed")), make("span", {}, sample(dot(11, 7)), word("measured")),
+    make("span", {}, sample(svg("rect", { class: "interval", x: 1, y: 4, width: 20, height: 7, rx: 2 })), word("interval")),
+    make("span", {}, sample(svg("path", { class: "tickmark", d: "M11 0V14" })), word("theory")),
+    make("span", {}, sample(svg("rect", { class: "zone", x: 1, y: 0, width: 20, height: 14 })), word("asked")));
+  return line;
+}
+
+function meanings() {
+  const list = make("dl", { className: "meanings" }, ...seen.flatMap((verdict) =>
+    [make("dt", {}, badge(verdict)), make("dd", { textContent: words[lang].meaning[verdict] })]));
+  return make("details", { className: "fold" }, make("summary", { textContent: word("meanings") }), list);
+}
+
 function firstScreen() {
   const most = Math.max(0, ...data.claims.flatMap((claim) => claim.parts.map((part) => part.n ?? 0)));
   const first = make("section", { id: "top", className: "first" }, make("h1", { textContent: word("title") }),
@@ -78,7 +96,7 @@ function firstScreen() {
   const claim = heroClaim();
   const counts = make("div", { className: "counts" }, verdictBar(data.claims, "large"), verdictButtons());
   if (claim) first.append(hero(claim));
-  first.append(counts, make("p", { id: "shown", className: "note" }));
+  first.append(counts, rowKey(), meanings(), make("p", { id: "shown", className: "note" }));
   first.lastChild.setAttribute("role", "status");
   return first;
 }
@@ -96,6 +114,7 @@ function chapter(source, claims) {
     ...claims.map(claimRow));
 }
 
+const shortAuthor = ({ author }) => (author === "unknown" ? "" : author.replace(/ \(.*/, ""));
 const sourceOf = (id) => data.sources[id] ?? { id, title: id, author: "unknown", date: "unknown", address: "unknown" };
 function chapters() {
   const ids = [...new Set([...Object.keys(data.sources), ...data.claims.map((claim) => claim.source.split(",")[0])])].sort();
@@ -212,7 +231,8 @@ function build() {
   page.replaceChildren(...parts);
   const nav = document.querySelector("nav");
   nav.setAttribute("aria-label", word("contents"));
-  nav.replaceChildren(...(data.claims.length ? chapters().map(([id]) => make("a", { href: "#text-" + id, textContent: id, title: inLanguage(sourceOf(id), "title") })) : []),
+  nav.replaceChildren(...(data.claims.length ? chapters().map(([id]) => 
+      make("a", { href: "#text-" + id, textContent: [id, shortAuthor(sourceOf(id))].join(" ").trim(), title: inLanguage(sourceOf(id), "title") })) : []),
     ...(document.getElementById("runs") ? [make("a", { href: "#runs", textContent: word("runs") })] : []));
   const search = document.getElementById("search");
   search.hidden = !data.claims.length;
