@@ -1,8 +1,8 @@
-// Which norm, before or behind the branch, trains a small language model best, and by how much?
+// Which norm, before or after the branch, trains a small language model best, and by how much?
 //
 // Claims: RMSNorm does as well as LayerNorm (sources 000 A13, 002 C08 and 003 D23; 003 prints a perplexity
 // 0.24 % lower for a Llama of 7B, D21, which cannot be run here); deep Transformers cannot be trained without
-// norms (003 D10); pre-norm bears higher learning rates and more layers than post-norm, which needs warm-up
+// norms (003 D10); pre-norm allows higher learning rates and more layers than post-norm, which needs warm-up
 // (003 D29); DyT with its √d kept explicit may be better (004 F08); DyT keeps the signal from exploding
 // (004 F12); nGPT keeps vectors and weights at length 1 (004 F17); no elementwise function beats normalization
 // (004 F20).
@@ -27,7 +27,7 @@
 //
 // Expected: LayerNorm and RMSNorm within 5 % of that gain; DyT with √d, DyISRU and no norm at all beside them;
 // DyT(0.5) 0.1 nats above. With 16 blocks and a rate of 1e-2 post-norm stops at the unigram loss, with 30 of
-// 100 steps of warm-up too, and its gradient vanishes; pre-norm bears that rate.
+// 100 steps of warm-up too, and its gradient vanishes; pre-norm trains at that rate.
 //
 // Written: run.h5 (/series/<size>/<net>/lr_<rate>/…: a row per seed, a column per block), runs.csv,
 // blocks.csv, summary.json. Trainings run side by side; their time is not measured (see norm_speed).
@@ -121,7 +121,7 @@ void check_net(const char* flag, const std::string& net) {
         "--{}: wanted ngpt, or placement.norm such as pre.rmsnorm, got '{}'", flag, net);
 }
 
-// A trial for each net and rate, or at the rate that stands after the net ("ngpt@1e-2"); the rest of it is as
+// A trial for each net and rate, or at the rate that follows the net's name ("ngpt@1e-2"); the rest of it is as
 // in `like`.
 void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::string& nets, const Trial& like,
                 const std::vector<double>& all_rates) {
@@ -274,7 +274,7 @@ int main(int argc, char** argv) {
   Config config;
   return run_program(
       {.name = "lm_norms",
-       .about = "Which norm, before or behind the branch, trains a small language model best?",
+       .about = "Which norm, before or after the branch, trains a small language model best?",
        .presets = {{"quick", "nine nets of 4 blocks at one learning rate; pre against post in 16 blocks",
                     [&] { config = Config(); }},
                    {"full", "four learning rates and more, more seeds at the best one",

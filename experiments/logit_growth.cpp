@@ -1,7 +1,7 @@
 // Do attention logits grow while a language model trains, and what do softcap and QK-norm do about it?
 //
 // Claims (source 004): softcap(x, t) = t tanh(x/t) approximates clipping (F11); Gemma 2 puts it on attention
-// logits before the softmax (F13); behind it the logits are bounded, but before it they still grow (F14);
+// logits before the softmax (F13); after it the logits are bounded, but before it they still grow (F14);
 // Gemma 3 has QK-norm in its place, which curbs the growth better (F15).
 //
 //   logit_growth                     three models, ten seeds, 250 steps of AdamW at 1e-2    30 seconds
@@ -12,8 +12,8 @@
 // only hides it. With QK-norm it starts below √D = 4, where gains of 1 hold it, and ends near 12, since gains
 // grow; it never passes √D max|g_q| max|g_k|. The validation losses of the three differ by less than 0.15.
 //
-// Written: run.h5 (/series/<model>/logit, capped, bound, val_loss: a row per look, a column per seed;
-// /series/step), logits.csv (every look and layer), softcap.csv, summary.json.
+// Written: run.h5 (/series/<model>/logit, capped, bound, val_loss: a row per log step, a column per seed;
+// /series/step), logits.csv (every log step and layer), softcap.csv, summary.json.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -45,7 +45,7 @@ struct Config : TinyConfig {
   int64_t steps = 250;
   double learning_rate = 1e-2;  // high: logits grow with the weights, and weights with the rate
   double softcap = 5;           // low enough to be reached within the run
-  int64_t look_interval = 25;
+  int64_t log_interval = 25;
 
   void fields(Fields& f) override {
     f("n_layer", n_layer, "blocks");
@@ -53,7 +53,7 @@ struct Config : TinyConfig {
     f("steps", steps, "of training");
     f("learning_rate", learning_rate, "of AdamW");
     f("softcap", softcap, "bound on the attention logits of the model 'softcap'");
-    f("look_interval", look_interval, "steps between looks at the logits");
+    f("log_interval", log_interval, "steps between measurements of the logits");
     TinyConfig::fields(f);
   }
 };
@@ -79,7 +79,7 @@ Trajectory train(const Config& config, const TinyText& text, const Attention& at
 
   Trajectory seen;
   for (int64_t step = 0; step <= config.steps; ++step) {
-    if (step % config.look_interval == 0 || step == config.steps) {
+    if (step % config.log_interval == 0 || step == config.steps) {
       const double loss = mean_loss(model, text.validation, config.eval_iters, config.batch_size, validation);
       seen.add(logit_peaks(model, symbols), loss, {std::string(attention.name), seed, step});
     }
@@ -127,7 +127,7 @@ void measure_one(Run& run, const std::string& name, const std::vector<Trajectory
   run.measured(name + ".val_loss", spread_of(at_end(runs, &Trajectory::val_loss)));
   run.expect(name + ": the logits are those of the module", worst(runs, &Trajectory::rebuild_error) < 1e-4,
              fmt::format("the attention's output, built anew, differs by {} of its largest number",
-                         figure(worst(runs, &Trajectory::rebuild_error))));
+                         number_text(worst(runs, &Trajectory::rebuild_error))));
 }
 
 // The same seeds' runs of the three models, in the order of `attentions`.
@@ -160,7 +160,7 @@ void measure_all(Run& run, const Config& config, double unigram_loss, const Runs
                std::sqrt(static_cast<double>(config.n_embd) / static_cast<double>(config.n_head)));
   run.measured("qk_norm.logit.bound_violation", past, 0);
   run.expect("no logit passes the bound of QK-norm", past < 1e-5,
-             fmt::format("by {} of it at worst, in f32", figure(past)));
+             fmt::format("by {} of it at worst, in f32", number_text(past)));
   run.measured("qk_norm.logit_over_none.end",
                spread_of(ratios(at_end(normed, &Trajectory::logit), at_end(none, &Trajectory::logit))));
   const std::vector<double> none_loss = at_end(none, &Trajectory::val_loss);
@@ -176,10 +176,10 @@ void measure_all(Run& run, const Config& config, double unigram_loss, const Runs
 }
 
 void record_all(Run& run, const Config& config, const Runs& runs) {
-  Table table({"step", "none", "softcap, before", "softcap, behind", "qk_norm"});
-  const size_t looks = runs[0][0].logit.size();
-  for (size_t number = 0; number < looks; ++number) {
-    const int64_t step = std::min(static_cast<int64_t>(number) * config.look_interval, config.steps);
+  Table table({"step", "none", "softcap, before", "softcap, after", "qk_norm"});
+  const size_t log_steps = runs[0][0].logit.size();
+  for (size_t number = 0; number < log_steps; ++number) {
+    const int64_t step = std::min(static_cast<int64_t>(number) * config.log_interval, config.steps);
     run.record("step", static_cast<double>(step));
     for (size_t i = 0; i < attentions.size(); ++i)
       for (const auto& [name, series] : {std::pair{"logit", &Trajectory::logit},
@@ -207,7 +207,7 @@ void plot_all(Run& run, const Config& config, const Runs& runs) {
     PlotCurve made{label, role, {}, {}, {}, {}};
     for (size_t number = 0; number < seeds.front().logit.size(); ++number) {
       const Spread spread = spread_of(at_look(seeds, series, number));
-      const int64_t step = std::min(static_cast<int64_t>(number) * config.look_interval, config.steps);
+      const int64_t step = std::min(static_cast<int64_t>(number) * config.log_interval, config.steps);
       made.x.push_back(static_cast<double>(step));
       made.y.push_back(spread.median);
       made.low.push_back(spread.min);
@@ -222,7 +222,7 @@ void plot_all(Run& run, const Config& config, const Runs& runs) {
             .log = true,
             .curves = {curve("none", none, &Trajectory::logit, Role::measured),
                        curve("softcap, before the cap", capped, &Trajectory::logit, Role::measured),
-                       curve("softcap, behind the cap", capped, &Trajectory::capped, Role::measured),
+                       curve("softcap, after the cap", capped, &Trajectory::capped, Role::measured),
                        curve("QK-norm", normed, &Trajectory::logit, Role::measured),
                        {"the cap", Role::theory, {0, steps}, {config.softcap, config.softcap}, {}, {}},
                        curve("QK-norm's bound", normed, &Trajectory::bound, Role::theory)},
@@ -240,7 +240,7 @@ void plot_all(Run& run, const Config& config, const Runs& runs) {
 
 void study(Run& run, const Config& config) {
   check(config.softcap > 0, "--softcap: wanted a number above 0, got {}", config.softcap);
-  check(config.look_interval >= 1, "--look_interval: wanted at least 1, got {}", config.look_interval);
+  check(config.log_interval >= 1, "--log_interval: wanted at least 1, got {}", config.log_interval);
   const TinyText text(config.corpus, config.block_size);
   run.environment()["corpus"] = text.corpus.source;
   run.summary()["corpus"] = text.name();

@@ -6,7 +6,7 @@
 // elementwise result.
 //
 //   norm_jacobian                                   d = 4, 64, 512, five seeds                     10 seconds
-//   norm_jacobian --seeds 1 --rows 16               a glance                                         1 second
+//   norm_jacobian --seeds 1 --rows 16               fewer inputs                                     1 second
 //
 // Expected: backward and closed forms differ by rounding, 1e-16 to 1e-14; rank d − 1, LayerNorm's d − 2, and
 // d, d − 1 with eps; both curves solve their equation to 1e-13; DyISRU with each element's own C is RMSNorm
@@ -14,7 +14,7 @@
 // element, E[y|x], to 1e-5 of its error for normal inputs, and not with an outlier (1.4 times the error). Largest
 // |y| at d = 512: 22.627 (RMSNorm), 22.605 (LayerNorm).
 //
-// Written: figures.csv (every figure over the seeds), run.h5 (/series/ode.…: rows x, y, slope), summary.json.
+// Written: measurements.csv (every measurement over the seeds), run.h5 (/series/ode.…: rows x, y, slope), summary.json.
 #include "harness/program.h"
 #include "harness/table.h"
 #include "jacobian/curves.h"
@@ -41,17 +41,17 @@ struct Config : HasFields {
 constexpr int64_t widths[] = {4, 64, 512};
 
 std::string text_of(const Spread& spread) {
-  return spread.min == spread.max
-             ? figure(spread.median)
-             : fmt::format("{} [{}, {}]", figure(spread.median), figure(spread.min), figure(spread.max));
+  return spread.min == spread.max ? number_text(spread.median)
+                                  : fmt::format("{} [{}, {}]", number_text(spread.median),
+                                                number_text(spread.min), number_text(spread.max));
 }
 
-void print_jacobians(Run& run, const Figures& figures) {
+void print_jacobians(Run& run, const Measurements& measurements) {
   Table table({"Jacobian", "d", "|ours − closed form|", "|J − Jᵀ|", "‖J v‖/‖v‖", "rank"});
   for (const char* function : {"rmsnorm", "layernorm", "unit", "rmsnorm_eps", "layernorm_eps"})
     for (const int64_t d : widths) {
       const auto most = [&](const char* what) {
-        return figure(figures.spread(fmt::format("jacobian.{}.d{}.{}", function, d, what)).max);
+        return number_text(measurements.spread(fmt::format("jacobian.{}.d{}.{}", function, d, what)).max);
       };
       table.row({function, std::to_string(d), most("max_abs_diff"), most("asymmetry"),
                  most(std::string(function).ends_with("_eps") ? "null_with_eps" : "null"), most("rank")});
@@ -59,10 +59,12 @@ void print_jacobians(Run& run, const Figures& figures) {
   run.say("Derivatives, the largest of all seeds (v = x, or x − mean):\n{}\n", table.text());
 }
 
-void print_odes(Run& run, const Figures& figures) {
+void print_odes(Run& run, const Measurements& measurements) {
   Table table({"curve", "slope − equation", "differences − equation", "integrated − curve"});
   const auto row = [&](const std::string& name) {
-    const auto most = [&](const char* what) { return figure(figures.spread("ode." + name + what).max); };
+    const auto most = [&](const char* what) {
+      return number_text(measurements.spread("ode." + name + what).max);
+    };
     table.row({name, most(".slope_residual"), most(".finite_difference_residual"), most(".integrated_diff")});
   };
   for (const int64_t d : widths) {
@@ -72,13 +74,13 @@ void print_odes(Run& run, const Figures& figures) {
   run.say("Differential equations, the largest residuals:\n{}\n", table.text());
 }
 
-void print_fits(Run& run, const Figures& figures) {
+void print_fits(Run& run, const Measurements& measurements) {
   Table table({"inputs", "gain", "DyT's error", "DyISRU's error", "DyISRU / DyT"});
   for (const char* sample :
        {"normal", "student_t3", "outlier_channel", "outlier_alone", "rest_alone", "sweep_alone"})
     for (const char* kind : {"fit", "fit_gain"}) {
       const auto cell = [&](const char* what) {
-        return text_of(figures.spread(fmt::format("{}.{}.{}", kind, sample, what)));
+        return text_of(measurements.spread(fmt::format("{}.{}.{}", kind, sample, what)));
       };
       table.row({sample, std::string(kind) == "fit" ? "1" : "free", cell("dyt.mse"), cell("dyisru.mse"),
                  cell("dyisru_over_dyt")});
@@ -86,16 +88,16 @@ void print_fits(Run& run, const Figures& figures) {
   run.say("Mean squared error of the best curve against RMSNorm, d = 512:\n{}\n", table.text());
 }
 
-void print_populations(Run& run, const Figures& figures) {
+void print_populations(Run& run, const Measurements& measurements) {
   Table table({"inputs", "gain", "least error", "DyISRU / least", "DyT / least", "y = x / least"});
   for (const char* inputs : {"normal", "outlier_channel", "constant_outlier"})
     for (const char* kind : {"fit", "fit_gain"}) {
       const auto cell = [&](const char* what) {
         return fmt::format("{:.6g}",
-                           figures.spread(fmt::format("{}.{}.{}_over_best", kind, inputs, what)).median);
+                           measurements.spread(fmt::format("{}.{}.{}_over_best", kind, inputs, what)).median);
       };
       table.row({inputs, std::string(kind) == "fit" ? "1" : "free",
-                 fmt::format("{:.5g}", figures.spread(fmt::format("fit.{}.best_mse", inputs)).median),
+                 fmt::format("{:.5g}", measurements.spread(fmt::format("fit.{}.best_mse", inputs)).median),
                  cell("dyisru"), cell("dyt"), cell("identity")});
     }
   run.say(
@@ -105,20 +107,21 @@ void print_populations(Run& run, const Figures& figures) {
 }
 
 // Rounding: a few ulps of numbers around 1, and of √d where outputs reach it.
-void expect_closed_forms(Run& run, const Figures& figures) {
-  figures.expect_close(run, ".max_abs_diff", 1e-13);
-  figures.expect_close(run, ".asymmetry", 1e-14);
-  figures.expect_close(run, ".null", 1e-14);
-  figures.expect_close(run, ".null_over_theory", 1e-8);  // 1e-16 of 1e-6
-  figures.expect_close(run, ".rank", 0);
-  figures.expect_close(run, ".closed_form_diff", 1e-12);
-  figures.expect_close(run, ".finite_difference_diff", 1e-6);  // of steps of 1e-5: 1e-10, 1e-16/1e-5
-  figures.expect_close(run, ".slope_residual", 1e-13);
-  figures.expect_close(run, ".finite_difference_residual", 1e-9);
-  figures.expect_close(run, ".integrated_diff", 1e-8);
-  figures.expect_close(run, ".formula_diff", 1e-14);
-  figures.expect_close(run, ".alpha_gradient_diff", 1e-12);
-  for (const int64_t d : widths) figures.expect_close(run, fmt::format("norm.d{}", d), 1e-9);  // eps: 1e-12
+void expect_closed_forms(Run& run, const Measurements& measurements) {
+  measurements.expect_close(run, ".max_abs_diff", 1e-13);
+  measurements.expect_close(run, ".asymmetry", 1e-14);
+  measurements.expect_close(run, ".null", 1e-14);
+  measurements.expect_close(run, ".null_over_theory", 1e-8);  // 1e-16 of 1e-6
+  measurements.expect_close(run, ".rank", 0);
+  measurements.expect_close(run, ".closed_form_diff", 1e-12);
+  measurements.expect_close(run, ".finite_difference_diff", 1e-6);  // of steps of 1e-5: 1e-10, 1e-16/1e-5
+  measurements.expect_close(run, ".slope_residual", 1e-13);
+  measurements.expect_close(run, ".finite_difference_residual", 1e-9);
+  measurements.expect_close(run, ".integrated_diff", 1e-8);
+  measurements.expect_close(run, ".formula_diff", 1e-14);
+  measurements.expect_close(run, ".alpha_gradient_diff", 1e-12);
+  for (const int64_t d : widths)
+    measurements.expect_close(run, fmt::format("norm.d{}", d), 1e-9);  // eps: 1e-12
 }
 
 }  // namespace
@@ -132,34 +135,34 @@ int main(int argc, char** argv) {
   return run_program(program, config, argc, argv, [&](Run& run) {
     check(config.seeds > 0, "--seeds: wanted at least 1, got {}", config.seeds);
     check(config.rows > 0, "--rows: wanted at least 1, got {}", config.rows);
-    Figures figures;
+    Measurements measurements;
     {
       Progress progress = run.progress(config.seeds, "seeds");
       for (int64_t i = 0; i < config.seeds; ++i) {
         const Rng rng(static_cast<uint64_t>(run.seed() + i));
         for (const int64_t d : widths) {
           const Rng own = rng.split(static_cast<uint64_t>(d));
-          measure_jacobians(figures, d, own.split("jacobian"));
-          measure_second_derivatives(figures, d, own.split("second"));
-          measure_dyt(figures, d, own.split("dyt"));
-          measure_dyt_as_dyt_sqrtd(figures, d, own.split("dyt_sqrtd"));
-          measure_exact_per_element(figures, d, own.split("exact"));
+          measure_jacobians(measurements, d, own.split("jacobian"));
+          measure_second_derivatives(measurements, d, own.split("second"));
+          measure_dyt(measurements, d, own.split("dyt"));
+          measure_dyt_as_dyt_sqrtd(measurements, d, own.split("dyt_sqrtd"));
+          measure_exact_per_element(measurements, d, own.split("exact"));
         }
-        measure_fits(figures, config.rows, 512, rng.split("fit"));
+        measure_fits(measurements, config.rows, 512, rng.split("fit"));
         progress.advance();
       }
     }
     for (const int64_t d : widths) {
-      measure_odes(figures, d, run);
-      measure_bounds(figures, d);
+      measure_odes(measurements, d, run);
+      measure_bounds(measurements, d);
     }
-    measure_populations(figures, 512);
-    figures.publish(run);
+    measure_populations(measurements, 512);
+    measurements.publish(run);
     plot_curves(run, 512);
-    print_jacobians(run, figures);
-    print_odes(run, figures);
-    print_fits(run, figures);
-    print_populations(run, figures);
-    expect_closed_forms(run, figures);
+    print_jacobians(run, measurements);
+    print_odes(run, measurements);
+    print_fits(run, measurements);
+    print_populations(run, measurements);
+    expect_closed_forms(run, measurements);
   });
 }

@@ -12,7 +12,7 @@
 // N(0, 1) have a std of √in; fp16 without an upcast overflows as soon as |x| > 255.9; MiniMind has 25,829,888
 // parameters, 17 RMSNorms, and beta would add 0.034 %.
 //
-// Written: figures.csv, and "measured" of summary.json, which the claims' verdicts are computed from.
+// Written: measurements.csv, and "measured" of summary.json, which the claims' verdicts are computed from.
 #include "harness/program.h"
 #include "properties/properties.h"
 
@@ -27,47 +27,47 @@ struct Config : HasFields {
 };
 
 // PyTorch's literals: rounding of f64 on both sides, in sums of 40 products of numbers up to 5 at most.
-void expect_torch(Run& run, const Figures& figures) {
+void expect_torch(Run& run, const Measurements& measurements) {
   for (const char* norm :
        {"layernorm", "rmsnorm", "weight_first", "sqrt_d", "unit", "dyt", "trailing_dimensions"})
     for (const char* what : {"error", "gradient_error"})
-      figures.expect_close(run, fmt::format("torch.{}.{}", norm, what), 1e-13);
+      measurements.expect_close(run, fmt::format("torch.{}.{}", norm, what), 1e-13);
   for (const char* what : {"batchnorm.error", "batchnorm.running_mean.error", "batchnorm.running_var.error",
                            "pre_norm.error", "post_norm.error"})
-    figures.expect_close(run, fmt::format("torch.{}", what), 1e-13);
+    measurements.expect_close(run, fmt::format("torch.{}", what), 1e-13);
   for (const char* answer :
        {"torch.promotion.fp16_times_f32_is_f32", "torch.promotion.type_as_last_is_fp16", "torch.shape.kept",
         "torch.zero.rmsnorm.with_eps", "torch.zero.rmsnorm.without_eps.is_nan"})
-    figures.expect_close(run, answer, 0);
+    measurements.expect_close(run, answer, 0);
 }
 
 // In f64, rounding of numbers around 1, and of 1e4 where a shift was added; in f32, of the cosine's two sums.
-void expect_identities(Run& run, const Figures& figures) {
+void expect_identities(Run& run, const Measurements& measurements) {
   for (const char* formula : {"layernorm", "rmsnorm", "batchnorm", "sqrt_d",
                               "layernorm_is_rmsnorm_of_centred", "weight_first", "dyt"})
-    figures.expect_close(run, fmt::format("formula.{}.error", formula), 1e-13);
+    measurements.expect_close(run, fmt::format("formula.{}.error", formula), 1e-13);
   for (const char* k : {"k32", "k128", "k256"})
-    figures.expect_close(run, fmt::format("partial.formula.error.{}", k), 1e-13);
+    measurements.expect_close(run, fmt::format("partial.formula.error.{}", k), 1e-13);
   for (const char* placement : {"pre", "post"})
-    figures.expect_close(run, fmt::format("formula.{}_norm.error", placement), 1e-5);  // f32
-  figures.expect_close(run, "fold.with_bias.error", 1e-13);
-  figures.expect_close(run, "layernorm.row_mean", 1e-13);
-  figures.expect_close(run, "layernorm.row_std_error", 1e-13);
-  figures.expect_close(run, "layernorm.row_sample_std", 1e-4);  // eps
-  figures.expect_close(run, "shift.layernorm.change", 1e-10);
-  figures.expect_close(run, "cosine_in_f64.deviation", 1e-12);
-  figures.expect_close(run, "shape.slab.mean_square", 1e-13);
-  figures.expect_close(run, "shape.slab.first_mean_square", 1e-13);
-  figures.expect_close(run, "shape.kept", 0);
-  figures.expect_close(run, "zero.rmsnorm.with_eps", 0);
-  figures.expect_close(run, "zero.rmsnorm.without_eps.is_nan", 0);
-  figures.expect_close(run, "length.rms", 1e-13);
-  figures.expect_close(run, "length.euclidean", 1e-12);
-  figures.expect_close(run, "square_overflows_at_255.875", 0);
-  figures.expect_close(run, "square_overflows_at_256", 0);
+    measurements.expect_close(run, fmt::format("formula.{}_norm.error", placement), 1e-5);  // f32
+  measurements.expect_close(run, "fold.with_bias.error", 1e-13);
+  measurements.expect_close(run, "layernorm.row_mean", 1e-13);
+  measurements.expect_close(run, "layernorm.row_std_error", 1e-13);
+  measurements.expect_close(run, "layernorm.row_sample_std", 1e-4);  // eps
+  measurements.expect_close(run, "shift.layernorm.change", 1e-10);
+  measurements.expect_close(run, "cosine_in_f64.deviation", 1e-12);
+  measurements.expect_close(run, "shape.slab.mean_square", 1e-13);
+  measurements.expect_close(run, "shape.slab.first_mean_square", 1e-13);
+  measurements.expect_close(run, "shape.kept", 0);
+  measurements.expect_close(run, "zero.rmsnorm.with_eps", 0);
+  measurements.expect_close(run, "zero.rmsnorm.without_eps.is_nan", 0);
+  measurements.expect_close(run, "length.rms", 1e-13);
+  measurements.expect_close(run, "length.euclidean", 1e-12);
+  measurements.expect_close(run, "square_overflows_at_255.875", 0);
+  measurements.expect_close(run, "square_overflows_at_256", 0);
   for (const char* counted : {"rmsnorm512", "layernorm512", "source001_layer.rmsnorm",
                               "source001_layer.layernorm", "minimind.parameters", "minimind.rmsnorms"})
-    figures.expect_close(run, fmt::format("count.{}", counted), 0);
+    measurements.expect_close(run, fmt::format("count.{}", counted), 0);
 }
 
 }  // namespace
@@ -80,23 +80,23 @@ int main(int argc, char** argv) {
                             "Puts the definitions and invariances of sources 000 to 003 to the test."};
   return run_program(program, config, argc, argv, [&](Run& run) {
     check(config.seeds >= 1, "--seeds: wanted at least 1, got {}", config.seeds);
-    Figures figures;
+    Measurements measurements;
     {
       Progress progress = run.progress(config.seeds, "seeds");
       for (int64_t i = 0; i < config.seeds; ++i) {
         const Rng rng(static_cast<uint64_t>(run.seed() + i));
-        measure_invariances(figures, rng.split("invariances"));
-        measure_formulas(figures, rng.split("formulas"));
-        measure_precision(figures, rng.split("precision"));
-        measure_batches(figures, rng.split("batches"));
-        if (i == 0) measure_counts(figures, rng.split("counts"));
-        if (i == 0) measure_torch(figures);
+        measure_invariances(measurements, rng.split("invariances"));
+        measure_formulas(measurements, rng.split("formulas"));
+        measure_precision(measurements, rng.split("precision"));
+        measure_batches(measurements, rng.split("batches"));
+        if (i == 0) measure_counts(measurements, rng.split("counts"));
+        if (i == 0) measure_torch(measurements);
         progress.advance();
       }
     }
-    figures.publish(run);
-    figures.print(run);
-    expect_identities(run, figures);
-    expect_torch(run, figures);
+    measurements.publish(run);
+    measurements.print(run);
+    expect_identities(run, measurements);
+    expect_torch(run, measurements);
   });
 }

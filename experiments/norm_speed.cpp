@@ -12,7 +12,7 @@
 // fit the caches the ratio of passes (speed/variants.h) predicts that of times: 15 to 7 for LayerNorm
 // whose variance takes the mean again against RMSNorm, 12 to 7 by the mean of squares, 1 for fused norms.
 //
-// Claims are judged by the best of each of five groups of rounds, and by counts of reductions, flops and bytes
+// Claims are decided by the best of each of five groups of rounds, and by counts of reductions, flops and bytes
 // (speed/work.h) where they speak of computing less. A reference loop beside the norms shows whether another
 // program had the cores (speed/machine.h): then machine.busy is 1 and the times decide nothing.
 //

@@ -1,11 +1,11 @@
-// How far does the signal grow in a stack of source 001's own Transformer layer, and where norms stand elsewhere?
+// How far does the signal grow in a stack of source 001's own Transformer layer, and with norms in other places?
 //
 // Claim (source 001, section 7, an introduction to RMSNorm): its TransformerLayer is the modern one, norms before
 // each branch. Source 003 prints a block without residuals (section 1.1) and says that with norms signals flow
 // through 96 layers and more. No source prints what the stream of such a stack does.
 //
 //   transformer_stack                               five kinds, 6 to 384 layers, 20 seeds           20 seconds
-//   transformer_stack --depths 6,24 --seeds 3       a glance                                        1 second
+//   transformer_stack --depths 6,24 --seeds 3       two depths, three seeds                         1 second
 //   transformer_stack --kinds source001 --depths 384 --d_model 128
 //
 // Expected (medians): source 001's stream grows as √(1 + c L), std 1.22, 1.91, 4.17, 8.76 after 6, 24, 96, 384
@@ -144,11 +144,12 @@ void plot(Run& run, const std::vector<Result>& results) {
   run.plot(plot);
 }
 
-std::string or_dash(double theory) { return std::isnan(theory) ? "–" : figure(theory); }
+std::string or_dash(double theory) { return std::isnan(theory) ? "–" : number_text(theory); }
 
 std::string text_of(const Spread& spread) {
   if (std::isnan(spread.median)) return "not finite";
-  return fmt::format("{} [{}, {}]", figure(spread.median), figure(spread.min), figure(spread.max));
+  return fmt::format("{} [{}, {}]", number_text(spread.median), number_text(spread.min),
+                     number_text(spread.max));
 }
 
 void print(Run& run, const Config& config, const std::vector<Result>& results) {
@@ -158,12 +159,13 @@ void print(Run& run, const Config& config, const std::vector<Result>& results) {
     for (const int64_t depth : config.depth_list())
       for (const Result& result : results)
         if (result.kind.name == kind.name && result.depth == depth)
-          table.row(
-              {kind.name, std::to_string(depth), text_of(last_of(result, &LayerSignal::std)),
-               or_dash(result.theory.back().std), figure(last_of(result, &LayerSignal::token_cosine).median),
-               or_dash(result.theory.back().token_cosine), text_of(over_seeds(result, [](const auto& layers) {
-                 return layers.front().gradient_norm / layers.back().gradient_norm;
-               }))});
+          table.row({kind.name, std::to_string(depth), text_of(last_of(result, &LayerSignal::std)),
+                     or_dash(result.theory.back().std),
+                     number_text(last_of(result, &LayerSignal::token_cosine).median),
+                     or_dash(result.theory.back().token_cosine),
+                     text_of(over_seeds(result, [](const auto& layers) {
+                       return layers.front().gradient_norm / layers.back().gradient_norm;
+                     }))});
   run.say(
       "Layers of width {}, {} heads, feed-forward {}; {} sequences of {}: median [min, max] over {} seeds\n\n"
       "{}\n",
@@ -185,7 +187,7 @@ void expect_theory(Run& run, const Config& config, const std::vector<Result>& re
     const double median = last_of(result, &LayerSignal::std).median, theory = result.theory.back().std;
     run.expect(fmt::format("std of {} after {} layers", result.kind.name, result.depth),
                std::abs(median / theory - 1) < 0.06,
-               fmt::format("median {} must lie within 6 % of {}", figure(median), figure(theory)));
+               fmt::format("median {} must lie within 6 % of {}", number_text(median), number_text(theory)));
   }
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("a batch that cannot be cut into equal pieces is refused, and bad numb
       Rng(1));
   CHECK(message_of([&] { gradients_of(model, batch_of(4), Rng(1), {.accumulation_steps = 3}); }) ==
         "gradients_of: wanted 3 equal pieces of a batch, got 4 rows");
-  // Symbol 10 stands in the last piece alone, and its row of the embedding is infinite.
+  // Symbol 10 is in the last piece alone, and its row of the embedding is infinite.
   Batch batch{zeros({4, 8}, Dtype::i64), zeros({4, 8}, Dtype::i64)};
   raw::write<int64_t>(batch.x)[31] = 10;
   Tensor& weight = model.embed_tokens.weight;

@@ -219,7 +219,7 @@ TEST_CASE("an empty result touches nothing") {
   CHECK_NOTHROW(gemm_serial(nothing));
 }
 
-TEST_CASE("what stood in C before does not matter unless accumulating, NaN included") {
+TEST_CASE("what was in C before does not matter unless accumulating, NaN included") {
   for (const Problem& size : sizes) {
     Product<float> fresh(size), dirty(size);
     std::fill(dirty.c.begin(), dirty.c.end(), std::numeric_limits<float>::quiet_NaN());

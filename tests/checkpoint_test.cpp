@@ -114,7 +114,7 @@ TEST_CASE("nothing is saved of tensors that are not finite") {
         "checkpoint: element 5 of embed_tokens.weight is inf; nothing was saved");
 }
 
-TEST_CASE("a run's folder keeps the last checkpoints and the best, and forgets what stood there before") {
+TEST_CASE("a run's folder keeps the last checkpoints and the best, and removes what was there before") {
   const TemporaryFolder folder;
   Trained trained;
   const auto names = [&] {
@@ -203,7 +203,7 @@ TEST_CASE("a checkpoint that is cut or changed anywhere is one clear error") {
 
 namespace {
 
-// Writes any text where a tokenizer should stand.
+// Writes any text where a tokenizer should be.
 struct FakeTokenizer : ByteTokenizer {
   std::string text;
   explicit FakeTokenizer(std::string json) : text(std::move(json)) {}

@@ -183,7 +183,8 @@ TEST_CASE("any cut of a file, and any byte of it changed, is read or refused wit
   }
 }
 
-TEST_CASE("isobar verify judges a file of one's own, and names flags and keys that a study does not have") {
+TEST_CASE(
+    "isobar verify gives verdicts on a file of one's own, and names flags and keys that a study does not have") {
   const TemporaryFolder folder;
   const std::string path = folder / "mine.toml",
                     arguments = "verify " + path + " --force --out " + (folder / "run");

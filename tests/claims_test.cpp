@@ -134,7 +134,7 @@ TEST_CASE("every predicate is borne out by one measurement and contradicted by a
     measured[last.key] = same_for_all_seeds(contradicting(last));
     const bool only = claim.parts.size() == 1;
     CHECK(judge(claim, runs).verdict == (only || claim.one_statement ? bad : "partly"));
-    // Nothing is judged by what was not measured.
+    // What was not measured decides nothing.
     measured.erase(last.key);
     const Judged missing = judge(claim, runs);
     CHECK(missing.verdict == "not run here");
@@ -149,7 +149,7 @@ TEST_CASE("every predicate is borne out by one measurement and contradicted by a
   }
 }
 
-TEST_CASE("a claim about a text is judged by what its passages do to it") {
+TEST_CASE("a claim about a text has the verdict that its passages give") {
   Claim claim;
   claim.kind = Kind::source;
   Passage passage;
@@ -196,8 +196,8 @@ TEST_CASE("a busy machine and too few seeds leave a claim open, unless other par
 }
 
 TEST_CASE("integers are printed in full") {
-  CHECK(exact_figure(25829888) == "25829888");
-  CHECK(exact_figure(0.33731) == "0.3373");
+  CHECK(exact_number_text(25829888) == "25829888");
+  CHECK(exact_number_text(0.33731) == "0.3373");
   CHECK(text_of({Rule::every_seed, 3151360, 3151360, false}) == "every seed exactly 3151360");
   CHECK(text_of({Rule::mean, -0.05, 0.05, false}) == "mean within ±0.05");
 }
@@ -215,7 +215,7 @@ TEST_CASE("the course's printed stds are those of claim D01") {
   }
 }
 
-TEST_CASE("the verdicts that are kept are those of the rows as they stand") {
+TEST_CASE("the verdicts that are kept are those of the rows as they are now") {
   const Json full = Json::parse(file_text(std::string(ISOBAR_SOURCE_DIR) + "/experiments/claims/full.json"));
   for (const Claim* claim : builtin_table()) {
     CAPTURE(claim->id);
@@ -281,7 +281,7 @@ TEST_CASE("an unknown run is refused with the nearest name, before anything runs
   CHECK_FALSE(std::filesystem::exists(folder / "all/summary.json"));
 }
 
-TEST_CASE("a study that cannot run here leaves its claims unjudged, with its own complaint") {
+TEST_CASE("a study that cannot run here leaves its claims without a verdict, with its own message") {
   const TemporaryFolder folder;
   const std::string out = folder / "all";
   folder.write("mnist/t10k-images-idx3-ubyte", "not images");

@@ -69,7 +69,7 @@ TEST_CASE("a bad config file is refused by name and place") {
     check_refused({"--config", folder / "c.json"}, part);
   };
   check_file(R"({"dpeth": 3})", "c.json: dpeth: no such setting; did you mean depth?");
-  check_file(R"({"depth": 3, "depth": 4})", "'depth' stands there twice");
+  check_file(R"({"depth": 3, "depth": 4})", "'depth' occurs twice");
   check_file(R"({"depth": "3"})", "depth: wanted a whole number, got '3'");
   check_file(R"({"depth": 3.5})", "depth: wanted a whole number, got '3.5'");
   check_file(R"({"depth": 18446744073709551615})", "beyond 64 bits");

@@ -29,7 +29,7 @@ Outcome run(const std::string& command) {
 
 #ifdef __x86_64__
 
-TEST_CASE("a program built for a richer CPU names what is missing and ends with 2 before main") {
+TEST_CASE("a program built for a richer CPU names what is missing and exits with 2 before main") {
   Outcome outcome = run(ISOBAR_BINARY_DIR "/bin/alien_cpu");
   CHECK(outcome.output ==
         "isobar: built for a CPU (ISOBAR_ARCH=alien) with features that this one lacks: avx1024; build it "

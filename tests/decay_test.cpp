@@ -211,7 +211,7 @@ TEST_CASE("PyTorch's medians of plain nets without a norm lie within 3 standard 
 
 // --- measurement -------------------------------------------------------------------------------------------
 
-TEST_CASE("one layer's figures are those of its arithmetic, done by hand") {
+TEST_CASE("one layer's values are those of its arithmetic, done by hand") {
   Config config;
   config.depth = 1;
   config.width = 4;
@@ -485,7 +485,7 @@ TEST_CASE("agreement with theory is a matter of standard errors of a median") {
 
 // --- the program -------------------------------------------------------------------------------------------
 
-TEST_CASE("decay_study prints one line and leaves with 2 where a choice has no meaning") {
+TEST_CASE("decay_study prints one line and exits with 2 where a choice has no meaning") {
   const TemporaryFolder folder;
   const std::map<std::string, std::string> refused = {
       {"--topology skipinit --norm rmsnorm", "--norm rmsnorm has no place in --topology skipinit"},
@@ -535,7 +535,7 @@ TEST_CASE("a free run that overflows is a result: named infinities, exit 0") {
   CHECK(top.at("std").at("norm").is_null());
 }
 
-TEST_CASE("blog8 says what the source prints, and holds our medians against PyTorch's ranges") {
+TEST_CASE("blog8 says what the source prints, and compares our medians with PyTorch's ranges") {
   const TemporaryFolder folder;
   const Outcome outcome =
       run_program("--preset blog8 --seeds 20 --out " + (folder.path() / "run").string(), "2>&1");
@@ -548,7 +548,7 @@ TEST_CASE("blog8 says what the source prints, and holds our medians against PyTo
   CHECK(summary.at("expectations").size() == 16);
   for (const Json& expectation : summary.at("expectations")) CHECK(expectation.at("ok") == true);
 
-  // Another net is no longer the source's: nothing to judge.
+  // Another net is not the source's: there is no verdict.
   const Outcome other =
       run_program("--preset blog8 --seeds 1 --depth 2 --out " + (folder.path() / "other").string(), "2>&1");
   CHECK(other.out.find("claim D01") == std::string::npos);

@@ -62,7 +62,7 @@ without_sudo=$machine/few
 mkdir "$without_sudo"
 ln -s "$(command -v bash)" "$(command -v cat)" "$without_sudo"
 path=$machine/bin:$without_sudo user_id=1000 missing="cmake" on_machine 'install_missing $packages'
-wants "a user without sudo is told what to do" \
+wants "a user without sudo reads what to do" \
   "isobar: installing Debian packages: cmake
 isobar: neither root nor sudo; as root: apt-get install cmake" "$output"
 wants "a user without sudo: exit code" 2 $status
@@ -102,7 +102,7 @@ wants "run.sh ends with the page's address" "isobar: the page: file://$house/run
 CODE=3 on_machine "cd '$house' && ./run.sh"
 wants "a study that cannot run here is no failure" "0 $everything" "$status $asked"
 CODE=1 on_machine "cd '$house' && ./run.sh"
-wants "a study that failed is one, behind the page" "1 $everything" "$status $asked"
+wants "a study that failed is one, after the page" "1 $everything" "$status $asked"
 CODE=0 on_machine "cd '$house' && ./run.sh --build-only"
 wants "run.sh --build-only runs nothing" "0 " "$status $asked"
 

@@ -1,4 +1,4 @@
-// The floors of the house: who may include whom. Every source file is read and every #include in it judged,
+// The floors of the house: who may include whom. Every source file is read and every #include in it checked,
 // so that a wrong one is a red test and not a remark in a review.
 #include <doctest/doctest.h>
 
@@ -56,7 +56,7 @@ std::vector<Include> includes_of(const std::string& text) {
 std::string room_of(const std::string& path) { return path.substr(0, path.find('/')); }
 bool is_header(const std::string& path) { return path.ends_with(".h"); }
 bool is_kernel(const std::string& path) { return path.starts_with("core/kernels/"); }
-// What stands in a library room's folders (kernels/, ops/) is not for users.
+// What is in a library room's folders (kernels/, ops/) is not for users.
 bool is_inner(const std::string& path) { return path.find('/') != path.rfind('/'); }
 bool is_public(const std::string& path) {
   return is_header(path) && !is_inner(path) && room_of(path) != "experiments";
@@ -110,7 +110,7 @@ std::string judge_own(const Tree& tree, const std::string& path, const std::stri
   return "";
 }
 
-// The course's programs stand in no room: they are built elsewhere, against the installed package.
+// The course's programs are in no room: they are built elsewhere, against the installed package.
 bool is_course(const std::string& path) { return path.starts_with("experiments/course/"); }
 
 // What is wrong with an include of the course, or nothing. Assignment aN's files stand side by side in a

@@ -67,7 +67,7 @@ TEST_CASE("top_p leaves the smallest set of likeliest tokens that reaches it") {
   check_chances({0.125, 0.375, 0.375, 0.125}, {.top_p = 0.75}, {0, 0.5, 0.5, 0});
 }
 
-TEST_CASE("temperature comes before top_k, and top_p looks at what top_k left") {
+TEST_CASE("temperature comes before top_k, and top_p takes from what top_k left") {
   // Squared and cut to two: 9/25 and 16/25, of which the second alone reaches 0.6 (0.4 of all would not).
   check_chances({0.1, 0.2, 0.3, 0.4}, {.temperature = 0.5, .top_k = 2, .top_p = 0.6}, {0, 0, 0, 1});
   check_chances({0.1, 0.2, 0.3, 0.4}, {.temperature = 0.5, .top_k = 2, .top_p = 0.7}, {0, 0, 0.36, 0.64});

@@ -209,7 +209,7 @@ TEST_CASE("a config.json that our model cannot follow is refused by the name of 
         "config.json: wanted an object");
 }
 
-TEST_CASE("a model that a layout has no words for is not exported") {
+TEST_CASE("a model that a layout cannot express is not exported") {
   LanguageModel llama = tiny(Layout::llama), gpt2 = tiny(Layout::gpt2);
   CHECK(message_of([&] { to_hugging_face(llama, Layout::gpt2); }) ==
         "layout gpt2: wanted --norm layernorm, the model has rmsnorm");

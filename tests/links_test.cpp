@@ -57,7 +57,7 @@ std::set<std::string> anchors(const std::string& text) {
 }
 
 // The targets of a document's links and pictures, in Markdown and in HTML. Lines are joined, since a link may
-// stand on two.
+// take two.
 std::vector<std::string> targets(const std::string& text) {
   std::string joined;
   for (const std::string& line : prose(text)) joined += line + "\n";

@@ -157,7 +157,7 @@ TEST_CASE("a run that stops leaves the steps it took, and one that goes on has t
   CHECK_FALSE(std::filesystem::exists(folder / "r/summary.json"));
 }
 
-TEST_CASE("metrics that the disk has no room for end the run") {
+TEST_CASE("a disk that has no room for the metrics ends the run") {
   const TemporaryFolder folder;
   const FileSizeLimit limit(50'000);  // enough for the first run.partial.h5, not for one that grows
   const Outcome outcome = study(folder / "r", [](Run& run) { run.record_step({{"loss", 1}}); });

@@ -52,7 +52,7 @@ TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
   Json one = Json::parse(file_text(folder / "1/summary.json"));
   CHECK(one["measured"] == Json::parse(file_text(folder / "2/summary.json"))["measured"]);
   const Json measured = one["measured"];
-  const auto figure = [&](const std::string& key, const char* part) {
+  const auto value = [&](const std::string& key, const char* part) {
     CAPTURE(key);
     REQUIRE(measured.contains(key));
     return measured[key][part].get<double>();
@@ -60,15 +60,15 @@ TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
 
   for (const char* net : {"pre.none", "pre.layernorm", "pre.rmsnorm", "post.rmsnorm", "ngpt"}) {
     CAPTURE(net);
-    const double start = figure(std::string(net) + ".start_loss", "median");
+    const double start = value(std::string(net) + ".start_loss", "median");
     CHECK(start == Approx(std::log(16)).epsilon(0.3));
-    CHECK(figure(std::string(net) + ".lr_0.003.val_loss", "median") ==
-          figure(std::string(net) + ".val_loss", "median"));
+    CHECK(value(std::string(net) + ".lr_0.003.val_loss", "median") ==
+          value(std::string(net) + ".val_loss", "median"));
   }
-  CHECK(figure("pre.rmsnorm.gain", "median") ==
-        Approx(figure("unigram_loss", "median") - figure("pre.rmsnorm.val_loss", "median")).epsilon(1e-9));
-  CHECK(figure("pre.rmsnorm.gain_over_unigram", "median") ==
-        Approx(figure("pre.rmsnorm.gain", "median") / figure("unigram_loss", "median")).epsilon(1e-9));
+  CHECK(value("pre.rmsnorm.gain", "median") ==
+        Approx(value("unigram_loss", "median") - value("pre.rmsnorm.val_loss", "median")).epsilon(1e-9));
+  CHECK(value("pre.rmsnorm.gain_over_unigram", "median") ==
+        Approx(value("pre.rmsnorm.gain", "median") / value("unigram_loss", "median")).epsilon(1e-9));
   for (const char* key :
        {"16x4.post.rmsnorm.lr_0.01.val_loss", "16x4.rmsnorm.lr_0.01.post_minus_pre",
         "16x4.rmsnorm.lr_0.01.post_share_of_pre", "16x4.warmup_2.rmsnorm.lr_0.01.post_share_of_pre"}) {
@@ -79,8 +79,8 @@ TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
   CHECK(measured["16x4.pre.rmsnorm.start_loss"] == measured["16x4.warmup_2.pre.rmsnorm.start_loss"]);
   CHECK(measured["16x4.pre.rmsnorm.val_loss"] != measured["16x4.warmup_2.pre.rmsnorm.val_loss"]);
   // Lengths of f32 vectors of 16 numbers, normalized after the last step.
-  CHECK(figure("ngpt.end.length_error", "max") < 1e-6);
-  CHECK(figure("ngpt.end.weight_length_error", "max") < 1e-6);
+  CHECK(value("ngpt.end.length_error", "max") < 1e-6);
+  CHECK(value("ngpt.end.weight_length_error", "max") < 1e-6);
   CHECK(one["corpus"] == "synthetic");
   const Hdf5File file = Hdf5File::open(folder / "1/run.h5");
   CHECK(file.read("/series/16x2/pre.rmsnorm/lr_0.003/std_end").shape() == Shape{3, 2});

@@ -18,7 +18,7 @@ namespace {
 
 const std::string tiny =
     " --corpus synthetic --n_layer 2 --n_head 2 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
-    " --steps 20 --look_interval 8 --eval_iters 2 --seeds 2 --softcap 0.05";
+    " --steps 20 --log_interval 8 --eval_iters 2 --seeds 2 --softcap 0.05";
 
 // A model whose keys are its queries: with QK-norm each place's logit with itself is |q|²/√D = √D.
 LanguageModel mirrored(bool qk_norm, double cap) {
@@ -69,7 +69,7 @@ TEST_CASE("without QK-norm logits have no bound and fall as the square of the pr
   CHECK(after.capped == after.logit);
 }
 
-TEST_CASE("logit_growth measures what its claims are judged by, alike on one and two threads") {
+TEST_CASE("logit_growth measures the values that decide its claims, alike on one and two threads") {
   const TemporaryFolder folder;
   for (const char* threads : {"1", "2"}) {
     const Outcome run =

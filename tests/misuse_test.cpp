@@ -258,7 +258,7 @@ std::vector<Misuse> of_tapes() {
        },
        "backward of my_sum: the gradient of input 0 must be [3, 5], got []; spread it over "
        "the input with broadcast_to()"},
-      {"a NaN, where the tape looks for it",
+      {"a NaN, where the tape detects it",
        [] {
          const Tensor w = weight({3});
          Tape tape({.detect_anomaly = true});

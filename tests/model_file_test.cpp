@@ -81,7 +81,7 @@ TEST_CASE("a strided tensor is written in the order of its indices") {
         std::vector<float>{2, 3, 2, 3});
 }
 
-TEST_CASE("several dtypes stand in one file, with texts about them") {
+TEST_CASE("several dtypes are in one file, with texts about them") {
   const TemporaryFolder folder;
   const std::string path = folder / "x.safetensors";
   save_safetensors(path, {{"b", ones({3})}, {"a", arange(5)}, {"c", ones({1}, Dtype::f64)}},

@@ -98,7 +98,7 @@ TEST_CASE("every module of nn/ has a row, named after its type") {
   for (const std::string& type : rows) CHECK_MESSAGE(declared.contains(type), type, " is not in nn/*.h");
 }
 
-TEST_CASE("the code that nn/README.md shows stands in the sources") {
+TEST_CASE("the code that nn/README.md shows is in the sources") {
   const std::string readme = source_of(ISOBAR_SOURCE_DIR "/nn/README.md");
   const std::string sources =
       source_of(ISOBAR_SOURCE_DIR "/nn/rms_norm.h") + source_of(ISOBAR_SOURCE_DIR "/tests/module_table.cpp");

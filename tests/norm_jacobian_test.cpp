@@ -1,4 +1,4 @@
-// norm_jacobian as its users meet it, and the parts that its figures hang on.
+// norm_jacobian as its users meet it, and the parts that its measurements depend on.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -123,7 +123,7 @@ TEST_CASE("the population's error is that of a large sample") {
     }
 }
 
-TEST_CASE("norm_jacobian's figures are the closed forms, the same on one and on two threads") {
+TEST_CASE("norm_jacobian's measurements are the closed forms, the same on one and on two threads") {
   const TemporaryFolder folder;
   for (const char* threads : {"1", "2"}) {
     const Outcome run = run_built("norm_jacobian", std::string("--seeds 1 --rows 8 --threads ") + threads +
@@ -131,7 +131,7 @@ TEST_CASE("norm_jacobian's figures are the closed forms, the same on one and on 
     INFO(run.out, run.err);
     REQUIRE(run.code == 0);
   }
-  CHECK(file_text(folder / "1/figures.csv") == file_text(folder / "2/figures.csv"));
+  CHECK(file_text(folder / "1/measurements.csv") == file_text(folder / "2/measurements.csv"));
 
   const Json summary = Json::parse(file_text(folder / "1/summary.json")), measured = summary["measured"];
   const auto median = [&](const std::string& key) {

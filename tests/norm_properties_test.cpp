@@ -54,7 +54,7 @@ double largest_error(const Json& recorded, const Loop& loop) {
 
 }  // namespace
 
-TEST_CASE("PyTorch's literals are the definitions, and tell them from their neighbours") {
+TEST_CASE("PyTorch's literals agree with the definitions, and with no similar formula") {
   const Json all = Json::parse(fixtures::torch_norms);
   // 1e-14: a few roundings of numbers up to 3.
   CHECK(largest_error(all["layernorm"], {true, 1e-5, 0, 8}) < 1e-14);
@@ -77,7 +77,7 @@ TEST_CASE("PyTorch's literals are the definitions, and tell them from their neig
   CHECK(numbers(batch["running_mean"])[0] == Approx(0.25 * mean).epsilon(1e-14));
 }
 
-TEST_CASE("norm_properties' figures are the closed forms, the same on one and on two threads") {
+TEST_CASE("norm_properties' measurements are the closed forms, the same on one and on two threads") {
   const TemporaryFolder folder;
   for (const char* threads : {"1", "2"}) {
     const Outcome run = run_built(
@@ -85,7 +85,7 @@ TEST_CASE("norm_properties' figures are the closed forms, the same on one and on
     INFO(run.out, run.err);
     REQUIRE(run.code == 0);
   }
-  CHECK(file_text(folder / "1/figures.csv") == file_text(folder / "2/figures.csv"));
+  CHECK(file_text(folder / "1/measurements.csv") == file_text(folder / "2/measurements.csv"));
 
   const Json measured = Json::parse(file_text(folder / "1/summary.json"))["measured"];
   const auto at = [&](const std::string& key) {

@@ -1,4 +1,4 @@
-// norm_speed as its users meet it. Times are not judged: only that they are there, positive, and consistent.
+// norm_speed as its users meet it. It checks of times only that they are there, positive, and consistent.
 // What is counted is held against sums by hand.
 #include <doctest/doctest.h>
 

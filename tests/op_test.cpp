@@ -167,7 +167,7 @@ std::set<std::string> functions_behind_operators() {
 
 }  // namespace
 
-TEST_CASE("every function of ops.h has a row, and every row's function stands in ops.h") {
+TEST_CASE("every function of ops.h has a row, and every row's function is in ops.h") {
   std::set<std::string> in_table;
   for (const OpRow& row : op_rows()) in_table.insert(function_of(row));
   CHECK(declared_functions().size() > 40);

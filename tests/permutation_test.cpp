@@ -68,7 +68,7 @@ TEST_CASE("permutation puts every element first equally often") {
 
 // In a uniformly random order of n, the number of neighbours i, i + 1 that stay neighbours is close to
 // Poisson with mean 1; over 200 orders the mean varies by 1/√200 = 0.07; four of them are allowed.
-TEST_CASE("permutation tears neighbours apart") {
+TEST_CASE("permutation separates neighbours") {
   double successors = 0;
   for (int k = 0; k < 200; ++k) {
     const std::vector<int64_t> all = elements(Permutation(1000, Rng(6).split(k)));

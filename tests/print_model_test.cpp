@@ -84,7 +84,7 @@ TEST_CASE("parts of a model cost what the whole does") {
     // 2 + 1 + 1/16 + 4 of 64 channels and 3 of 192, 256 tokens of 4 bytes.
     CHECK(static_cast<double>(*part("blocks.1").kept) ==
           doctest::Approx(256 * 4 * (64 * 7.0625 + 192 * 3)).epsilon(0.05));
-    // The dropout of the embedding keeps nothing. The last part's node for its observer is recorded behind it
+    // The dropout of the embedding keeps nothing. The last part's node for its observer is recorded after it
     // and counts as the model's own, in debug builds with the list that versions are compared by.
     const int64_t own = *part("").kept - kept_of_parts;
     CHECK(own >= 0);

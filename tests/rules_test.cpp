@@ -61,7 +61,7 @@ TEST_CASE("one_more_seed refutes a true printed value once in a hundred, for any
       int64_t refuted = 0;
       simulate(n, log, [&](const Sample& sample) {
         const Predicate predicate{Rule::one_more_seed, sample.printed, sample.printed, log};
-        refuted += read(predicate, sample.seeds, 1).standing == Standing::fails;
+        refuted += read(predicate, sample.seeds, 1).outcome == PartOutcome::fails;
       });
       CAPTURE(n);
       CAPTURE(log);
@@ -74,7 +74,7 @@ TEST_CASE("a table of eight true printed values is refuted at most once in a hun
     int64_t refuted = 0, in_table = 0, row = 0;
     simulate(n, false, [&](const Sample& sample) {
       const Predicate predicate{Rule::one_more_seed, sample.printed, sample.printed, false};
-      in_table += read(predicate, sample.seeds, 8).standing == Standing::fails;
+      in_table += read(predicate, sample.seeds, 8).outcome == PartOutcome::fails;
       if (++row % 8 != 0) return;
       refuted += in_table > 0;
       in_table = 0;
@@ -92,8 +92,8 @@ TEST_CASE(
       const double truth = log ? 1 : 0;  // the mean, or the geometric one
       int64_t holding = 0, failing = 0;
       simulate(n, log, [&](const Sample& sample) {
-        holding += read({Rule::mean, truth, infinity, log}, sample.seeds, 1).standing == Standing::holds;
-        failing += read({Rule::mean, truth, infinity, log}, sample.seeds, 1).standing == Standing::fails;
+        holding += read({Rule::mean, truth, infinity, log}, sample.seeds, 1).outcome == PartOutcome::holds;
+        failing += read({Rule::mean, truth, infinity, log}, sample.seeds, 1).outcome == PartOutcome::fails;
       });
       CAPTURE(n);
       CAPTURE(log);
@@ -107,7 +107,7 @@ TEST_CASE("two nets whose difference is the margin are called equal once in a hu
     // Bounds of −2 … 0: the true mean of 0 lies at the margin.
     int64_t equal = 0;
     simulate(n, false, [&](const Sample& sample) {
-      equal += read({Rule::mean, -2, 0, false}, sample.seeds, 1).standing == Standing::holds;
+      equal += read({Rule::mean, -2, 0, false}, sample.seeds, 1).outcome == PartOutcome::holds;
     });
     CAPTURE(n);
     CHECK(static_cast<double>(equal) / trials < error_rate + allowed(error_rate));
@@ -115,7 +115,7 @@ TEST_CASE("two nets whose difference is the margin are called equal once in a hu
     if (n != 180) continue;
     int64_t found = 0;
     simulate(n, false, [&](const Sample& sample) {
-      found += read({Rule::mean, -1, 1, false}, sample.seeds, 1).standing == Standing::holds;
+      found += read({Rule::mean, -1, 1, false}, sample.seeds, 1).outcome == PartOutcome::holds;
     });
     CHECK(found == trials);
   }
@@ -127,7 +127,7 @@ TEST_CASE("every_seed states a share of seeds that is too high once in a hundred
     const double share = std::pow(error_rate, 1 / static_cast<double>(n)), bound = normal_quantile(share);
     int64_t all = 0;
     simulate(n, false, [&](const Sample& sample) {
-      all += read({Rule::every_seed, -infinity, bound, false}, sample.seeds, 1).standing == Standing::holds;
+      all += read({Rule::every_seed, -infinity, bound, false}, sample.seeds, 1).outcome == PartOutcome::holds;
     });
     CAPTURE(n);
     CHECK(std::abs(static_cast<double>(all) / trials - error_rate) < allowed(error_rate));
@@ -138,15 +138,15 @@ TEST_CASE("time is mean, and refuses where the machine was busy or its rounds di
   const Spread steady = spread_of(std::vector<double>{7.9, 8, 8.1, 8, 7.95}),
                wild = spread_of(std::vector<double>{0.3, 0.4, 10.5, 1.1, 1});
   const Predicate wanted{Rule::time, 7, infinity, true};
-  CHECK(read(wanted, steady, 1).standing == Standing::holds);
-  CHECK(read(wanted, steady, 1, true).standing == Standing::busy);
-  CHECK(read(wanted, wild, 1).standing == Standing::busy);
-  CHECK(read({Rule::time, 20, infinity, true}, steady, 1).standing == Standing::fails);
+  CHECK(read(wanted, steady, 1).outcome == PartOutcome::holds);
+  CHECK(read(wanted, steady, 1, true).outcome == PartOutcome::busy);
+  CHECK(read(wanted, wild, 1).outcome == PartOutcome::busy);
+  CHECK(read({Rule::time, 20, infinity, true}, steady, 1).outcome == PartOutcome::fails);
   // The level is that of mean.
   for (const int64_t n : seed_counts) {
     int64_t holding = 0;
     simulate(n, true, [&](const Sample& sample) {
-      holding += read({Rule::time, 1, infinity, true}, sample.seeds, 1).standing == Standing::holds;
+      holding += read({Rule::time, 1, infinity, true}, sample.seeds, 1).outcome == PartOutcome::holds;
     });
     CHECK(std::abs(static_cast<double>(holding) / trials - error_rate) < allowed(error_rate));
   }
@@ -155,40 +155,40 @@ TEST_CASE("time is mean, and refuses where the machine was busy or its rounds di
 TEST_CASE("too few seeds say how many would do") {
   const Spread seeds = spread_of(std::vector<double>{0.9, 1.1, 1.3});
   const Reading open = read({Rule::mean, 1, infinity, false}, seeds, 1);
-  CHECK(open.standing == Standing::too_few_seeds);
+  CHECK(open.outcome == PartOutcome::too_few_seeds);
   // Mean 1.1, deviation 0.2, distance 0.1: t(0.99, n − 1) · 0.2 ≤ 0.1 √n first at n = 25 (t = 2.492).
   CHECK(seeds_needed({Rule::mean, 1, infinity, false}, seeds, 1) == 25);
   CHECK(seeds_for_prediction(0.01) == 5);
   CHECK(seeds_for_prediction(0.01 / 8) == 7);
   // Inside is confirmed by enough seeds alone, outside is refuted by few.
   const Predicate printed{Rule::one_more_seed, 1, 1, false};
-  CHECK(read(printed, seeds, 1).standing == Standing::too_few_seeds);
+  CHECK(read(printed, seeds, 1).outcome == PartOutcome::too_few_seeds);
   CHECK(seeds_needed(printed, seeds, 1) == 5);
-  CHECK(read({Rule::one_more_seed, 90, 90, false}, seeds, 1).standing == Standing::fails);
-  CHECK(read(printed, spread_of(std::vector<double>{1}), 1).standing == Standing::too_few_seeds);
+  CHECK(read({Rule::one_more_seed, 90, 90, false}, seeds, 1).outcome == PartOutcome::fails);
+  CHECK(read(printed, spread_of(std::vector<double>{1}), 1).outcome == PartOutcome::too_few_seeds);
 }
 
 TEST_CASE("overflows, zeros and equal values have their place") {
   const Spread overflow = spread_of(std::vector<double>{0.5, infinity, 0.25});
-  CHECK(read({Rule::every_seed, -infinity, 1, false}, overflow, 1).standing == Standing::fails);
-  CHECK(read({Rule::mean, -infinity, 1, false}, overflow, 1).standing == Standing::fails);
-  CHECK(read({Rule::one_more_seed, 0.4, 0.4, false}, overflow, 1).standing == Standing::too_few_seeds);
+  CHECK(read({Rule::every_seed, -infinity, 1, false}, overflow, 1).outcome == PartOutcome::fails);
+  CHECK(read({Rule::mean, -infinity, 1, false}, overflow, 1).outcome == PartOutcome::fails);
+  CHECK(read({Rule::one_more_seed, 0.4, 0.4, false}, overflow, 1).outcome == PartOutcome::too_few_seeds);
   const Spread all = spread_of(std::vector<double>{infinity, infinity});
-  CHECK(read({Rule::mean, 1e10, infinity, true}, all, 1).standing == Standing::holds);
-  CHECK(read({Rule::mean, -infinity, 1e10, true}, all, 1).standing == Standing::fails);
+  CHECK(read({Rule::mean, 1e10, infinity, true}, all, 1).outcome == PartOutcome::holds);
+  CHECK(read({Rule::mean, -infinity, 1e10, true}, all, 1).outcome == PartOutcome::fails);
   // 0 has no logarithm: where all are 0, they are read as they are.
   const Spread dead = spread_of(std::vector<double>{0, 0, 0});
-  CHECK(read({Rule::mean, -infinity, 1e-3, true}, dead, 1).standing == Standing::holds);
-  CHECK(read({Rule::one_more_seed, 1e-10, 1e-10, true}, dead, 1).standing == Standing::fails);
+  CHECK(read({Rule::mean, -infinity, 1e-3, true}, dead, 1).outcome == PartOutcome::holds);
+  CHECK(read({Rule::one_more_seed, 1e-10, 1e-10, true}, dead, 1).outcome == PartOutcome::fails);
   // Among other values it leaves the part open, however far they lie from the bound.
   const Spread mixed = spread_of(std::vector<double>{0, 1e-9, 1e-8, 1e-9, 1e-8});
-  CHECK(read({Rule::mean, -infinity, 1e-3, true}, mixed, 1).standing == Standing::too_few_seeds);
-  CHECK(read({Rule::one_more_seed, 10, 10, true}, mixed, 1).standing == Standing::too_few_seeds);
+  CHECK(read({Rule::mean, -infinity, 1e-3, true}, mixed, 1).outcome == PartOutcome::too_few_seeds);
+  CHECK(read({Rule::one_more_seed, 10, 10, true}, mixed, 1).outcome == PartOutcome::too_few_seeds);
   CHECK(seeds_needed({Rule::mean, -infinity, 1e-3, true}, mixed, 1) == 0);
   // Equal values have no spread.
   const Spread equal = spread_of(std::vector<double>(10, 0.1));
-  CHECK(read({Rule::one_more_seed, 0.1, 0.1, true}, equal, 1).standing == Standing::holds);
-  CHECK(read({Rule::mean, 0.1, infinity, false}, equal, 1).standing == Standing::holds);
+  CHECK(read({Rule::one_more_seed, 0.1, 0.1, true}, equal, 1).outcome == PartOutcome::holds);
+  CHECK(read({Rule::mean, 0.1, infinity, false}, equal, 1).outcome == PartOutcome::holds);
 }
 
 TEST_CASE("a predicate that nothing can turn is recognised") {

@@ -16,7 +16,7 @@ using namespace isobar;
 
 namespace {
 
-// A file with this header and this many bytes of zeros behind it.
+// A file with this header and this many bytes of zeros after it.
 std::string file_of(const std::string& header, size_t data_bytes) {
   const uint64_t length = header.size();
   return std::string(reinterpret_cast<const char*>(&length), 8) + header + std::string(data_bytes, '\0');
@@ -182,7 +182,7 @@ TEST_CASE("files that lie are refused, each with one clear error") {
            R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
            4),
        "tensor 'b' begins at byte 0, inside, before the end of the one before, 4"},
-      {"bytes behind the last tensor", one(R"({"dtype":"F32","shape":[1],"data_offsets":[0,4]})", 5),
+      {"bytes after the last tensor", one(R"({"dtype":"F32","shape":[1],"data_offsets":[0,4]})", 5),
        "1 bytes after the last tensor belong to no tensor"},
       {"a number as metadata", file_of(R"({"__metadata__":{"format":1}})", 0),
        "the header has 1 in 'format' of '__metadata__', where it does not belong"},

@@ -13,13 +13,13 @@
 
 using namespace isobar;
 
-TEST_CASE("Tiny Shakespeare and MNIST's test images come along") {
+TEST_CASE("Tiny Shakespeare and MNIST's test images are found without any variable") {
   const ScopedVariable data("ISOBAR_DATA", std::nullopt);
   CHECK(checksum(read_file(find_tiny_shakespeare(), size_t{1} << 21)) == "6572a3fb9fde75d3");
   CHECK(std::filesystem::exists(find_mnist() / "t10k-labels-idx1-ubyte.gz"));
 }
 
-TEST_CASE("a file in ISOBAR_DATA is read in place of the one that comes along") {
+TEST_CASE("a file in ISOBAR_DATA is read in place of the shipped one") {
   const TemporaryFolder folder;
   const std::string at = folder.path().string();
   const ScopedVariable data("ISOBAR_DATA", at);

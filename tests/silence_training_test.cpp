@@ -119,7 +119,7 @@ TEST_CASE("weights copied into the model between forward and backward are refuse
         "before step()");
 }
 
-TEST_CASE("attention sees later keys unless it is told not to, as an op and as a module") {
+TEST_CASE("attention sees later keys unless it is causal, as an op and as a module") {
   const Tensor x = Rng(1).normal({1, 5, 4}), later = concat({slice(x, 1, 0, 4), ones({1, 1, 4})}, 1);
   const auto first_row = [](const Tensor& y) { return slice(y, 1, 0, 1).to_vector<float>(); };
   const auto heads = [](const Tensor& t) { return reshape(t, {1, 5, 2, 2}); };

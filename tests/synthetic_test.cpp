@@ -87,7 +87,7 @@ TEST_CASE("markov floors are the conditional entropies of the joint distribution
     }
   CHECK(source.bigram_loss() == doctest::Approx(entropy(two) - entropy(one)).epsilon(1e-12));
   CHECK(2 * source.entropy_floor(2) == doctest::Approx(entropy(three) - entropy(one)).epsilon(1e-12));
-  // Ten places: one question with one symbol in sight, nine with both.
+  // Ten places: in the first the model sees one symbol, in nine both.
   CHECK(10 * source.entropy_floor(10) ==
         doctest::Approx(entropy(two) - entropy(one) + 9 * (entropy(three) - entropy(two))).epsilon(1e-12));
 }

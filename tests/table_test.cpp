@@ -17,6 +17,6 @@ TEST_CASE("a table aligns numbers right and text left, counting code points") {
         "ä         0.5\n"
         "output  1e-37\n");
   CHECK_THROWS_AS(table.row({"one"}), Error);
-  CHECK(figure(6.24e-37) == "6.24e-37");
-  CHECK(figure(INFINITY) == "inf");
+  CHECK(number_text(6.24e-37) == "6.24e-37");
+  CHECK(number_text(INFINITY) == "inf");
 }

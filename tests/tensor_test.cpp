@@ -65,7 +65,7 @@ TEST_CASE("full, zeros, ones and arange fill every dtype") {
   CHECK_THROWS_WITH_AS(arange(-1), "arange: wanted a count of at least 0, got -1", Error);
 }
 
-TEST_CASE("copies of a handle share the numbers; copy() and to() do not") {
+TEST_CASE("copies of a handle share the numbers; clone() and cast() do not") {
   Tensor x = two_by_three();
   const Tensor handle = x, copy = raw::clone(x), wide = raw::cast(x, Dtype::f64),
                same_dtype = raw::cast(x, Dtype::f32);

@@ -36,7 +36,7 @@ Json run_stack(const std::string& arguments) {
   return Json::parse(run.out);
 }
 
-// A layer whose weights are all 0, for a look at its dropout: y = x, up to the biases that a test sets.
+// A layer whose weights are all 0, to see its dropout: y = x, up to the biases that a test sets.
 TransformerLayer zero_layer(double dropout) {
   TransformerLayer layer({.d_model = 8, .nhead = 2, .dim_feedforward = 8, .dropout = dropout}, Rng(1));
   for (NamedTensor p : named_parameters(layer))
@@ -84,7 +84,7 @@ TEST_CASE("the layer computes what source 001's listing computes in PyTorch") {
   for (size_t i = 0; i < 24; ++i) CHECK(output[i] == Approx(wanted[i]).epsilon(1e-5));  // f32 against f64
 }
 
-TEST_CASE("dropout stands on the attention branch and inside the feed-forward part, not on its output") {
+TEST_CASE("dropout is on the attention branch and inside the feed-forward part, not on its output") {
   // The attention branch adds 1: dropped with probability 1/2, doubled otherwise.
   TransformerLayer attention = zero_layer(0.5);
   assign(attention.self_attn.out_proj.bias, ones({8}));

@@ -96,7 +96,7 @@ TEST_CASE("sample goes on from the prompt, the same for the same seed") {
   CHECK(drawn("--max_new_tokens 0") == "12 times\n");
 }
 
-TEST_CASE("evaluate's figures are those of a loop over all tokens, one at a time") {
+TEST_CASE("evaluate's values are those of a loop over all tokens, one at a time") {
   const Workplace& place = llama();
   const Outcome outcome =
       place.in_folder("isobar evaluate", "runs/train_lm --corpus my.txt --part validation");

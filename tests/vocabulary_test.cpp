@@ -248,7 +248,7 @@ TEST_CASE("a variance of too few elements is what PyTorch says") {
   CHECK(std_dev(row({1, 3}), std::nullopt, false, 0).item() == 1);
 }
 
-TEST_CASE("causal attention is finite on a higher-order tape that looks for anomalies") {
+TEST_CASE("causal attention is finite on a higher-order tape that detects anomalies") {
   const Tensor q = Rng(1).normal({1, 3, 1, 2}, 0, 1, Dtype::f64).set_trainable();
   Tape tape({.higher_order = true, .detect_anomaly = true});
   const Tensor y = attention(q, q, q);

@@ -31,13 +31,13 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
   finding.theory = number_from(measured[part.key].value("theory", Json()));
   finding.corpus = run->second.value("corpus", "");
   finding.reading = read(part.predicate, finding.seeds, parts, busy);
-  if (finding.reading.standing == Standing::too_few_seeds)
+  if (finding.reading.outcome == PartOutcome::too_few_seeds)
     finding.needed = seeds_needed(part.predicate, finding.seeds, parts);
   return finding;
 }
 
 std::string range_text(const Range& range) {
-  return fmt::format("[{}, {}]", exact_figure(range.low), exact_figure(range.high));
+  return fmt::format("[{}, {}]", exact_number_text(range.low), exact_number_text(range.high));
 }
 
 struct OutcomeWords {
@@ -52,9 +52,9 @@ constexpr OutcomeWords chinese = {"成立", "不成立", "未定：种子太少"
 std::string reason_of(const Finding& f, Language language) {
   const OutcomeWords& words = language == Language::en ? english : chinese;
   const char* outcome = words.holds;
-  if (f.reading.standing == Standing::fails) outcome = words.fails;
-  if (f.reading.standing == Standing::too_few_seeds) outcome = words.too_few;
-  if (f.reading.standing == Standing::busy) outcome = words.busy;
+  if (f.reading.outcome == PartOutcome::fails) outcome = words.fails;
+  if (f.reading.outcome == PartOutcome::too_few_seeds) outcome = words.too_few;
+  if (f.reading.outcome == PartOutcome::busy) outcome = words.busy;
   std::string wanted = text_of(f.part->predicate, language);
   if (f.needed > 0) wanted += fmt::format(fmt::runtime(words.needed), f.needed);
   const std::string& says =
@@ -93,11 +93,11 @@ Tally tally_of(const std::vector<Finding>& findings) {
   for (const Finding& f : findings) {
     if (!f.not_run.empty())
       ++tally.missing;
-    else if (f.reading.standing == Standing::holds)
+    else if (f.reading.outcome == PartOutcome::holds)
       ++tally.holding;
-    else if (f.reading.standing == Standing::fails)
+    else if (f.reading.outcome == PartOutcome::fails)
       ++tally.failing;
-    else if (f.reading.standing == Standing::busy)
+    else if (f.reading.outcome == PartOutcome::busy)
       ++tally.busy;
     else
       ++tally.open;
@@ -129,9 +129,9 @@ const char* word_of(Rule rule) {
   constexpr const char* words[] = {"every_seed", "mean", "one_more_seed", "time"};
   return words[static_cast<size_t>(rule)];
 }
-const char* word_of(Standing standing) {
+const char* word_of(PartOutcome outcome) {
   constexpr const char* words[] = {"holds", "does not hold", "too few seeds", "machine too busy"};
-  return words[static_cast<size_t>(standing)];
+  return words[static_cast<size_t>(outcome)];
 }
 
 const char* word_of(Bearing bearing) {
@@ -175,7 +175,7 @@ Json to_json(const Finding& f) {
           {"wanted_zh", text_of(part.predicate, Language::zh)},
           {"why", part.why},
           {"why_zh", part.why_zh},
-          {"outcome", made ? word_of(f.reading.standing) : ""},
+          {"outcome", made ? word_of(f.reading.outcome) : ""},
           {"seeds_needed", f.needed},
           {"not_run", f.not_run}};
 }
@@ -191,7 +191,7 @@ Json to_json(const Passage& passage) {
 std::string measured_text(const Finding& f, Language language) {
   const char* seeds = language == Language::en ? "seeds" : "个种子";
   if (f.seeds.n == 0) return language == Language::en ? "not finite" : "非有限";
-  std::string text = exact_figure(middle_of(f));
+  std::string text = exact_number_text(middle_of(f));
   if (f.seeds.min != f.seeds.max) text += " " + range_text(f.reading.interval);
   if (f.seeds.n > 1) text += fmt::format(", {} {}", f.seeds.n, seeds);
   if (f.seeds.nonfinite > 0)
@@ -200,7 +200,7 @@ std::string measured_text(const Finding& f, Language language) {
 }
 
 std::string standing_text(const Finding& finding) {
-  return finding.not_run.empty() ? word_of(finding.reading.standing) : finding.not_run;
+  return finding.not_run.empty() ? word_of(finding.reading.outcome) : finding.not_run;
 }
 
 const std::vector<std::string>& verdict_words() {

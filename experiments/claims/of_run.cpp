@@ -26,7 +26,7 @@ void say_verdicts(Run& run, const std::string& name) {
     const Judged judged = judge(*claim, runs);
     Table table({"", "measured", "theory", "wanted", ""});
     for (const Finding& f : judged.findings)
-      table.row({f.part->says, measured_text(f), std::isnan(f.theory) ? "–" : figure(f.theory),
+      table.row({f.part->says, measured_text(f), std::isnan(f.theory) ? "–" : number_text(f.theory),
                  text_of(f.part->predicate), standing_text(f)});
     run.say("\nText {}, claim {}: {}. {}\n{}", claim->source, claim->id, claim->says, judged.verdict,
             table.text());

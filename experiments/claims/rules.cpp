@@ -16,31 +16,31 @@ Reading read_every_seed(const Predicate& predicate, const Spread& seeds) {
   const Range wanted{predicate.low, predicate.high};
   const double most = seeds.nonfinite > 0 ? infinity : seeds.max;
   const bool holds = wanted.contains(std::isnan(seeds.min) ? infinity : seeds.min) && wanted.contains(most);
-  return {holds ? Standing::holds : Standing::fails, {seeds.min, most}, seeds.n};
+  return {holds ? PartOutcome::holds : PartOutcome::fails, {seeds.min, most}, seeds.n};
 }
 
 Reading read_mean(const Predicate& predicate, const Spread& seeds, double error) {
   const Range interval = mean_interval(seeds, error, predicate.log);
   const bool below = interval.high<predicate.low, above = interval.low> predicate.high;
   const bool inside = interval.low >= predicate.low && interval.high <= predicate.high;
-  Reading reading{Standing::too_few_seeds, interval, seeds.n};
+  Reading reading{PartOutcome::too_few_seeds, interval, seeds.n};
   if (seeds.nonfinite > 0)  // their mean is infinite; those that are finite can still pass a lower bound
-    reading.standing =
-        predicate.high == infinity && (seeds.n == 0 || inside) ? Standing::holds : Standing::fails;
+    reading.outcome =
+        predicate.high == infinity && (seeds.n == 0 || inside) ? PartOutcome::holds : PartOutcome::fails;
   else if (below || above)
-    reading.standing = Standing::fails;
+    reading.outcome = PartOutcome::fails;
   else if (inside)
-    reading.standing = Standing::holds;
+    reading.outcome = PartOutcome::holds;
   return reading;
 }
 
 Reading read_one_more_seed(const Predicate& predicate, const Spread& seeds, double error) {
   const Range interval = prediction_interval(seeds, error, predicate.log);
-  Reading reading{Standing::holds, interval, seeds.n};
+  Reading reading{PartOutcome::holds, interval, seeds.n};
   if (seeds.n > 1 && !interval.contains(predicate.low)) {
-    reading.standing = Standing::fails;
+    reading.outcome = PartOutcome::fails;
   } else if (seeds.nonfinite > 0 || seeds.n < seeds_for_prediction(error)) {
-    reading.standing = Standing::too_few_seeds;
+    reading.outcome = PartOutcome::too_few_seeds;
   }
   return reading;
 }
@@ -59,9 +59,9 @@ std::vector<double> extreme_values(const Predicate& predicate) {
 }
 
 // As many equal seeds as every rule takes: the outcome then is that of the value alone.
-Standing standing_at(const Predicate& predicate, double value) {
+PartOutcome outcome_at(const Predicate& predicate, double value) {
   const std::vector<double> seeds(100, value);
-  return read(predicate, spread_of(seeds), 1).standing;
+  return read(predicate, spread_of(seeds), 1).outcome;
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, boo
   if (predicate.log && !std::isfinite(seeds.logarithm.mean) && predicate.rule != Rule::every_seed) {
     // A value of 0 has no logarithm. Where all seeds have it, or none is finite, that says enough; else nothing follows.
     if (seeds.n > 0 && seeds.min != seeds.max)
-      return {Standing::too_few_seeds, {seeds.min, seeds.max}, seeds.n};
+      return {PartOutcome::too_few_seeds, {seeds.min, seeds.max}, seeds.n};
     Predicate linear = predicate;
     linear.log = false;
     return read(linear, seeds, parts, busy);
@@ -87,8 +87,8 @@ Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, boo
   }
   Reading reading = read_mean(predicate, seeds, error);
   // Rounds that disagree are the mark of a busy machine too.
-  if (predicate.rule == Rule::time && (busy || reading.standing == Standing::too_few_seeds))
-    reading.standing = Standing::busy;
+  if (predicate.rule == Rule::time && (busy || reading.outcome == PartOutcome::too_few_seeds))
+    reading.outcome = PartOutcome::busy;
   return reading;
 }
 
@@ -105,9 +105,9 @@ int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t pa
   return seeds_for_mean(moments.sd, distance, error);
 }
 
-std::string exact_figure(double value) {
+std::string exact_number_text(double value) {
   const bool whole = std::abs(value) < 1e15 && value == std::trunc(value);
-  return whole ? fmt::format("{:.0f}", value) : figure(value);
+  return whole ? fmt::format("{:.0f}", value) : number_text(value);
 }
 
 namespace {
@@ -125,7 +125,7 @@ constexpr std::array<Phrases, 2> phrases = {
 
 std::string text_of(const Predicate& p, Language language) {
   const Phrases& words = phrases[static_cast<size_t>(language)];
-  const std::string low = exact_figure(p.low), high = exact_figure(p.high);
+  const std::string low = exact_number_text(p.low), high = exact_number_text(p.high);
   if (p.rule == Rule::one_more_seed) return fmt::format(fmt::runtime(words.one_more), low);
   const char* who = p.rule == Rule::every_seed ? words.every_seed
                     : p.rule == Rule::time     ? words.time
@@ -140,13 +140,13 @@ std::string text_of(const Predicate& p, Language language) {
 bool cannot_fail(const Predicate& predicate) {
   const std::vector<double> values = extreme_values(predicate);
   return std::none_of(values.begin(), values.end(),
-                      [&](double v) { return standing_at(predicate, v) == Standing::fails; });
+                      [&](double v) { return outcome_at(predicate, v) == PartOutcome::fails; });
 }
 
 bool cannot_hold(const Predicate& predicate) {
   const std::vector<double> values = extreme_values(predicate);
   return std::none_of(values.begin(), values.end(),
-                      [&](double v) { return standing_at(predicate, v) == Standing::holds; });
+                      [&](double v) { return outcome_at(predicate, v) == PartOutcome::holds; });
 }
 
 }  // namespace isobar::claims

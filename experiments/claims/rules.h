@@ -34,10 +34,10 @@ struct Predicate {
   bool log = false;                         // of logarithms: a positive quantity that spreads over decades
 };
 
-enum class Standing { holds, fails, too_few_seeds, busy };
+enum class PartOutcome { holds, fails, too_few_seeds, busy };
 
 struct Reading {
-  Standing standing;
+  PartOutcome outcome;
   Range interval;  // of the mean, or of one more seed; the range of the values for every_seed
   int64_t n;       // finite values
 };
@@ -51,7 +51,7 @@ int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t pa
 // In words: "every seed at most 1e-12", "mean 0.9 to 1.1", "0.8932 as one more seed".
 std::string text_of(const Predicate& predicate, Language language = Language::en);
 // Exact integers in full, other numbers in four digits.
-std::string exact_figure(double value);
+std::string exact_number_text(double value);
 
 // Whether no value can make it fail, or none can make it hold: such a predicate says nothing.
 bool cannot_fail(const Predicate& predicate);

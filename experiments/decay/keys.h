@@ -1,4 +1,4 @@
-// What claims are judged by: measured values over the seeds, each with the closed form beside it.
+// The values that decide claims: measured over the seeds, each with the closed form beside it.
 #pragma once
 
 #include <string>

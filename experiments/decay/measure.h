@@ -1,4 +1,4 @@
-// What the study looks at: for every layer of a net, std and mean of the signal on its way up, and the norms
+// What the study measures: for every layer of a net, std and mean of the signal on its way up, and the norms
 // of the gradients that come back.
 #pragma once
 

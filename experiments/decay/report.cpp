@@ -11,12 +11,12 @@ namespace {
 
 constexpr size_t most_rows = 24;  // of a table on the terminal
 
-std::string figure_or_dash(double value) { return std::isnan(value) ? "–" : figure(value); }
+std::string figure_or_dash(double value) { return std::isnan(value) ? "–" : number_text(value); }
 
 std::string median_and_range(const Spread& spread) {
   if (std::isnan(spread.median)) return "not finite";
-  const std::string text =
-      fmt::format("{} [{}, {}]", figure(spread.median), figure(spread.min), figure(spread.max));
+  const std::string text = fmt::format("{} [{}, {}]", number_text(spread.median), number_text(spread.min),
+                                       number_text(spread.max));
   return spread.nonfinite == 0 ? text : fmt::format("{}, {} not finite", text, spread.nonfinite);
 }
 
@@ -140,10 +140,10 @@ void print_layers(Run& run, const Result& result) {
     const auto spread = [&](double LayerSignal::*quantity) {
       return layer_spread(result.runs, layer, quantity);
     };
-    table.row({std::to_string(layer + 1), figure(spread(&LayerSignal::linear_std).median),
+    table.row({std::to_string(layer + 1), number_text(spread(&LayerSignal::linear_std).median),
                median_and_range(spread(&LayerSignal::output_std)),
                figure_or_dash(result.theory[layer].output_std.median),
-               figure(spread(&LayerSignal::across_batch_std).median),
+               number_text(spread(&LayerSignal::across_batch_std).median),
                median_and_range(spread(&LayerSignal::weight_gradient_norm)),
                figure_or_dash(result.theory[layer].weight_gradient_norm.median)});
   }
@@ -219,7 +219,7 @@ void print_comparison(Run& run, const std::vector<std::pair<Config, std::vector<
   for (const auto& [config, cells] : nets) {
     std::vector<std::string> row = {config.net_name()};
     const auto add = [&](const ComparedCell& cell) {
-      row.insert(row.end(), {figure(cell.ours.median), figure(cell.reference.median),
+      row.insert(row.end(), {number_text(cell.ours.median), number_text(cell.reference.median),
                              figure_or_dash(cell.theory.median)});
     };
     // Each quantity's cells go from the first layer to the last.

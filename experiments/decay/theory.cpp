@@ -210,7 +210,7 @@ std::vector<LayerTheory> block_theory(const Config& config) {
     layer.output_std.median = std::sqrt(q);
   }
 
-  // Down. A LayerNorm's outputs sum to 0, so behind a last one the losses sum and mean have no gradient.
+  // Down. A LayerNorm's outputs sum to 0, so after a last one the losses sum and mean have no gradient.
   auto [self, cross] = top_of(config);
   if (post && config.norm == "layernorm" && config.loss != "random") self = cross = 0;
   for (size_t l = depth; l-- > 0;) {

@@ -49,8 +49,8 @@ constexpr double before_relu_rounding = 0.00005;
 
 void expect_in(Run& run, const std::string& name, double median, const Range& range) {
   run.expect(name, range.contains(median),
-             fmt::format("median {} must lie in {}, PyTorch's range over 20 seeds", figure(median),
-                         fmt::format("[{}, {}]", figure(range.low), figure(range.high))));
+             fmt::format("median {} must lie in {}, PyTorch's range over 20 seeds", number_text(median),
+                         fmt::format("[{}, {}]", number_text(range.low), number_text(range.high))));
 }
 
 void expect_medians(Run& run, const std::vector<Signals>& runs, std::span<const TorchRow> rows) {

@@ -19,7 +19,7 @@ void Config::fields(Fields& f) {
   f("steps", steps, "training steps of every net");
   f("seeds", seeds, "runs of every net: seeds --seed, --seed + 1, ...");
   f("learning_rate", learning_rate, "of Adam; 0: for each net and depth the best of a sweep");
-  f("mnist", mnist, "folder of the images; empty: $ISOBAR_DATA/mnist, or the test images that come along");
+  f("mnist", mnist, "folder of the images; empty: $ISOBAR_DATA/mnist, or the test images of the repository");
 }
 
 void Config::check_values() const {

@@ -22,7 +22,7 @@ struct Config : HasFields {
   int64_t width = 128;       // that of decay_study's table of depths
   int64_t batch = 64;        // images a step
   int64_t steps = 100;       // the same for every net
-  int64_t seeds = 5;         // runs of a quick look; intervals of fewer are wide
+  int64_t seeds = 5;         // enough for a first result; intervals of fewer are wide
   double learning_rate = 0;  // 0: for each net and depth the best of a sweep
   std::string mnist = "";    // folder; empty: $ISOBAR_DATA/mnist, or the test images of data/
 

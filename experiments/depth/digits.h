@@ -33,10 +33,10 @@ struct Digits {
   Part train, validation, test;
   std::string source;  // for the reader
 };
-// An empty name stands for find_mnist()'s folder. Throws Error where a file is missing.
+// An empty name means find_mnist()'s folder. Throws Error where a file is missing.
 Digits read_digits(const std::string& folder);
 
-// The loss of the best guess that does not look at the image, in nats: the entropy of the labels. And the
+// The loss of the best constant classifier, in nats: the entropy of the labels. And the
 // share of right answers of the best such guess.
 double blind_loss(const Part& images);
 double blind_accuracy(const Part& images);

@@ -33,10 +33,10 @@ std::string accuracy_text(const Cell& cell) {
 }
 
 std::string first_gradient(const Cell& cell) {
-  return figure(cell.spread([](const Outcome& run) { return run.gradients.front(); }).median);
+  return number_text(cell.spread([](const Outcome& run) { return run.gradients.front(); }).median);
 }
 std::string last_gradient(const Cell& cell) {
-  return figure(cell.spread([](const Outcome& run) { return run.gradients.back(); }).median);
+  return number_text(cell.spread([](const Outcome& run) { return run.gradients.back(); }).median);
 }
 
 std::string failure_text(const Result& result) {
@@ -92,8 +92,8 @@ void print_question(Run& run, const Config& config, const Digits& digits, const 
 }
 
 void print_line(Run& run, const Kind& kind, const Cell& cell) {
-  run.say("{:28} depth {:<5} rate {:<9} accuracy {}\n", kind.key(), cell.depth, figure(cell.learning_rate),
-          accuracy_text(cell));
+  run.say("{:28} depth {:<5} rate {:<9} accuracy {}\n", kind.key(), cell.depth,
+          number_text(cell.learning_rate), accuracy_text(cell));
 }
 
 void print_results(Run& run, const Config& config, const std::vector<Result>& results) {
@@ -174,7 +174,8 @@ void expect_identities(Run& run, const Config& config, const std::vector<Result>
                     std::sqrt(5 * static_cast<double>(cell.depth) / static_cast<double>(config.width));
       run.expect(fmt::format("{} depth {} gradient ratio", kind, cell.depth), std::abs(error) < allowed,
                  fmt::format("last over first {}, theory {}; log10 of the quotient {:.3f}, allowed {:.3f}",
-                             figure(cell.gradient_last_over_first().median), figure(theory), error, allowed));
+                             number_text(cell.gradient_last_over_first().median), number_text(theory), error,
+                             allowed));
     }
   }
 }

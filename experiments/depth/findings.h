@@ -13,7 +13,7 @@ namespace isobar::depth {
 void print_question(Run& run, const Config& config, const Digits& digits, const std::vector<Kind>& kinds);
 // One net at one depth.
 void print_line(Run& run, const Kind& kind, const Cell& cell);
-// The table of accuracies, and the sentences of findings(), which also stand in the summary.
+// The table of accuracies, and the sentences of findings(), which the summary has too.
 void print_results(Run& run, const Config& config, const std::vector<Result>& results);
 
 // "source and claim: what was seen", for each claim that these results bear on.

@@ -21,7 +21,7 @@ struct Kind {
 std::vector<Kind> all_kinds();
 
 // The kinds of a list such as "plain.default.none,pre.default.rmsnorm", or "all". Throws Error for a name
-// that is none, with the nearest one, and for a name that stands there twice.
+// that is none, with the nearest one, and for a name that occurs twice.
 std::vector<Kind> kinds_of(const std::string& list);
 
 }  // namespace isobar::depth

@@ -14,7 +14,7 @@ struct Scale {
   double low = 0, high = 1;  // exponents
   size_t width;
 
-  // The column of a value; zero stands left of all, infinity right of all.
+  // The column of a value; zero is left of all, infinity right of all.
   size_t column(double value) const {
     if (value <= 0) return 0;
     if (std::isinf(value)) return width - 1;
@@ -77,7 +77,7 @@ std::string log_chart(const std::string& title, const std::vector<ChartRow>& row
   for (size_t i = 0; i < shown; ++i) {
     const ChartRow& row = rows[shown < 2 ? i : i * (rows.size() - 1) / (shown - 1)];
     text += fmt::format("{}{} │{}│ {}\n", std::string(label_width - display_width(row.label), ' '), row.label,
-                        drawn(row, scale), figure(row.measured));
+                        drawn(row, scale), number_text(row.measured));
   }
   return text;
 }

@@ -18,7 +18,7 @@ struct ChartRow {
 };
 
 // At most `max_rows` rows, evenly chosen with the first and the last among them; `width` columns between the
-// axes. Zero stands at the left edge as "◂", infinity at the right as "▸"; NaN leaves its row empty.
+// axes. Zero is at the left edge as "◂", infinity at the right as "▸"; NaN leaves its row empty.
 std::string log_chart(const std::string& title, const std::vector<ChartRow>& rows, size_t max_rows = 24,
                       size_t width = 48);
 

@@ -105,7 +105,7 @@ std::string line_chart(const std::string& title, const ChartCurve& curve, const 
       canvas.mark(x.place(points.x[i], columns), rows - 1 - y.place(points.y[i], rows), "○");
 
   const bool empty = y.low > y.high;
-  const std::string high = empty ? "–" : figure(y.high), low = empty ? "–" : figure(y.low);
+  const std::string high = empty ? "–" : number_text(y.high), low = empty ? "–" : number_text(y.low);
   const size_t label_width = std::max(display_width(high), display_width(low));
   std::string text = title + "\n";
   for (size_t row = 0; row < rows; ++row) {

@@ -21,7 +21,7 @@ struct PlotCurve {
 };
 
 struct Plot {
-  std::string title, x, y;  // what stands at the axes, with units
+  std::string title, x, y;  // the labels of the axes, with units
   bool log = false;         // the y axis
   std::vector<PlotCurve> curves;
   // One name for the same plot of other runs, which can be laid over this one: "std". Empty: made from the

@@ -110,7 +110,7 @@ std::string ResultFolder::growing(const std::string& name) {
   return path_ + "/" + name;
 }
 
-// From here on the folder claims nothing, until a new summary stands.
+// From here on the folder holds no finished run, until a new summary is there.
 void ResultFolder::remove_earlier_run() {
   const std::string summary = path_ + "/summary.json";
   const std::vector<std::string> old = listed_files(summary);

@@ -129,7 +129,7 @@ class FileReader : public nlohmann::json_sax<Json> {
   bool end_object() override { return true; }
   bool key(string_t& key) override {
     for (const auto& [name, value] : settings)
-      check(name != key, "{}: '{}' stands there twice; keep one", file_, key);
+      check(name != key, "{}: '{}' occurs twice; keep one", file_, key);
     key_ = key;
     check(settings.size() < 1000, "{}: more than 1000 settings", file_);
     return true;

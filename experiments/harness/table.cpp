@@ -49,7 +49,7 @@ std::string Table::text() const {
   return text;
 }
 
-std::string figure(double value) { return fmt::format("{:.4g}", value); }
+std::string number_text(double value) { return fmt::format("{:.4g}", value); }
 
 size_t display_width(std::string_view text) {
   // Every byte but a continuation byte (10xxxxxx) begins a code point.

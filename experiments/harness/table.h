@@ -1,7 +1,7 @@
 // Table: rows of text in aligned columns, for the terminal.
 //
 //   Table table({"layer", "std", "theory"});
-//   table.row({"1", figure(0.3373), figure(0.3374)});
+//   table.row({"1", number_text(0.3373), number_text(0.3374)});
 //   fmt::print("{}", table.text());
 #pragma once
 
@@ -25,7 +25,7 @@ class Table {
 };
 
 // A number in four significant digits: "0.3373", "6.24e-37", "inf", "nan".
-std::string figure(double value);
+std::string number_text(double value);
 // Columns that UTF-8 text takes on a terminal, one per code point.
 size_t display_width(std::string_view text);
 

@@ -12,7 +12,7 @@ struct TerminalSize {
 };
 
 bool is_terminal(std::FILE* stream);
-// That of the terminal behind the stream; the usual one where it is none, or does not say.
+// The width of the terminal that the stream writes to; the usual one where it is none, or does not say.
 TerminalSize terminal_size(std::FILE* stream);
 // The text (UTF-8), or as much of its beginning as fits into so many columns.
 std::string cut(const std::string& text, size_t columns);

@@ -65,7 +65,7 @@ double integrate(const Equation& f, double from, double y, double to, int steps)
 }
 
 // `scale` is the x where the curve bends: the grid reaches 8 times as far, and never meets 0.
-void measure_ode(Figures& figures, const std::string& key, Module& module, int64_t d, double scale,
+void measure_ode(Measurements& measurements, const std::string& key, Module& module, int64_t d, double scale,
                  const Equation& f, Run& run) {
   constexpr size_t points = 2048;
   Vector x(points);
@@ -82,33 +82,33 @@ void measure_ode(Figures& figures, const std::string& key, Module& module, int64
   for (size_t i = start; i > points / 2; --i)
     integrated[i - 1] = integrate(f, x[i], integrated[i], x[i - 1], 16);
 
-  figures.add(key + ".slope_residual", max_difference(slope, wanted), 0);
-  figures.add(key + ".finite_difference_residual",
-              max_difference(slope_by_differences(module, d, x, 1e-3 * scale), wanted), 0);
-  figures.add(key + ".integrated_diff", max_difference(integrated, y), 0);
-  figures.add(key + ".y_at_0", apply(module, d, Vector(static_cast<size_t>(d)))[0], 0);
+  measurements.add(key + ".slope_residual", max_difference(slope, wanted), 0);
+  measurements.add(key + ".finite_difference_residual",
+                   max_difference(slope_by_differences(module, d, x, 1e-3 * scale), wanted), 0);
+  measurements.add(key + ".integrated_diff", max_difference(integrated, y), 0);
+  measurements.add(key + ".y_at_0", apply(module, d, Vector(static_cast<size_t>(d)))[0], 0);
   for (const Vector& row : {x, y, slope}) run.record(key, row);
 }
 
 }  // namespace
 
-void measure_odes(Figures& figures, int64_t d, Run& run) {
+void measure_odes(Measurements& measurements, int64_t d, Run& run) {
   const auto n = static_cast<double>(d);
   constexpr double rho = 1.7;
   DyTSqrtD dyt = in_f64(DyTSqrtD(d));
   fill(dyt.inv_rho, 1 / rho);
   const Equation constant_rho = [n](double, double y) { return (1 - y * y / n) / rho; };
-  measure_ode(figures, fmt::format("ode.dyt_sqrtd.d{}", d), dyt, d, rho * root(d), constant_rho, run);
+  measure_ode(measurements, fmt::format("ode.dyt_sqrtd.d{}", d), dyt, d, rho * root(d), constant_rho, run);
 
   DyISRU dyisru = in_f64(DyISRU(d));
   const Equation own_rms = [n](double x, double y) { return y / x * (1 - y * y / n); };
   for (const int64_t c : {int64_t{1}, d - 1, d}) {
     fill(dyisru.log_c, std::log(static_cast<double>(c)));
-    measure_ode(figures, fmt::format("ode.dyisru.d{}.c{}", d, c), dyisru, d, root(c), own_rms, run);
+    measure_ode(measurements, fmt::format("ode.dyisru.d{}.c{}", d, c), dyisru, d, root(c), own_rms, run);
   }
 }
 
-void measure_dyt(Figures& figures, int64_t d, const Rng& rng) {
+void measure_dyt(Measurements& measurements, int64_t d, const Rng& rng) {
   const auto draw = [&](const char* name) { return rng.split(name).normal({d}, 0, 1, Dtype::f64); };
   const std::string key = fmt::format("dyt.d{}", d);
   const Tensor x = draw("x"), u = draw("u");
@@ -130,40 +130,41 @@ void measure_dyt(Figures& figures, int64_t d, const Rng& rng) {
     wanted[i] = gamma[i] * t + beta[i];
     alpha_gradient += us[i] * gamma[i] * (1 - t * t) * xs[i];
   }
-  figures.add(key + ".formula_diff", max_difference(apply(dyt, d, xs), wanted), 0);
+  measurements.add(key + ".formula_diff", max_difference(apply(dyt, d, xs), wanted), 0);
   {
     Tape tape;
     tape.backward(dyt(x), u);
   }
-  figures.add(key + ".alpha_gradient_diff", std::abs(dyt.alpha.grad().item() - alpha_gradient), 0);
-  figures.add(key + ".weight_and_bias_get_gradients",
-              static_cast<double>(dyt.weight.grad().defined() && dyt.bias.grad().defined()), 1);
-  figures.add(key + ".first_alpha", first_alpha);
+  measurements.add(key + ".alpha_gradient_diff", std::abs(dyt.alpha.grad().item() - alpha_gradient), 0);
+  measurements.add(key + ".weight_and_bias_get_gradients",
+                   static_cast<double>(dyt.weight.grad().defined() && dyt.bias.grad().defined()), 1);
+  measurements.add(key + ".first_alpha", first_alpha);
   DyT without_bias(d, {.bias = false});
-  figures.add(key + ".trainable_numbers", numbers, static_cast<double>(2 * d + 1));
-  figures.add(key + ".trainable_numbers_without_bias", static_cast<double>(parameter_count(without_bias)),
-              static_cast<double>(d + 1));
+  measurements.add(key + ".trainable_numbers", numbers, static_cast<double>(2 * d + 1));
+  measurements.add(key + ".trainable_numbers_without_bias",
+                   static_cast<double>(parameter_count(without_bias)), static_cast<double>(d + 1));
 }
 
-void measure_dyt_as_dyt_sqrtd(Figures& figures, int64_t d, const Rng& rng) {
+void measure_dyt_as_dyt_sqrtd(Measurements& measurements, int64_t d, const Rng& rng) {
   DyTSqrtD explicit_root = in_f64(DyTSqrtD(d));
   DyT absorbed = in_f64(DyT(d));
   const double inv_rho = explicit_root.inv_rho.item();
   const std::string slope = fmt::format("slope_at_0.d{}.", d);
-  figures.add(slope + "dyt_default", slope_at_0(absorbed, d), 0.5);
-  figures.add(slope + "dyt_sqrtd_default", slope_at_0(explicit_root, d), 1);
+  measurements.add(slope + "dyt_default", slope_at_0(absorbed, d), 0.5);
+  measurements.add(slope + "dyt_sqrtd_default", slope_at_0(explicit_root, d), 1);
 
   fill(absorbed.alpha, inv_rho / root(d));
   fill(absorbed.weight, root(d));
-  figures.add(slope + "dyt_as_dyt_sqrtd", slope_at_0(absorbed, d), 1);
+  measurements.add(slope + "dyt_as_dyt_sqrtd", slope_at_0(absorbed, d), 1);
   const std::string key = fmt::format("dyt_as_dyt_sqrtd.d{}", d);
   const Vector x = rng.split("x").normal({d}, 0, root(d), Dtype::f64).to_vector<double>();
-  figures.add(key + ".max_abs_diff", max_difference(apply(absorbed, d, x), apply(explicit_root, d, x)), 0);
-  figures.add(key + ".alpha", absorbed.alpha.item(), 1 / root(d));
-  figures.add(key + ".weight", absorbed.weight.at({0}), root(d));
+  measurements.add(key + ".max_abs_diff", max_difference(apply(absorbed, d, x), apply(explicit_root, d, x)),
+                   0);
+  measurements.add(key + ".alpha", absorbed.alpha.item(), 1 / root(d));
+  measurements.add(key + ".weight", absorbed.weight.at({0}), root(d));
 }
 
-void measure_exact_per_element(Figures& figures, int64_t d, const Rng& rng) {
+void measure_exact_per_element(Measurements& measurements, int64_t d, const Rng& rng) {
   const Tensor x = rng.split("x").normal({d}, 0.5, 1.5, Dtype::f64), weight = ones({d}, Dtype::f64);
   const Vector xs = x.to_vector<double>(), wanted = rms_norm(x, {d}, {}, 0).to_vector<double>();
   Vector ours(xs.size());
@@ -173,16 +174,16 @@ void measure_exact_per_element(Figures& figures, int64_t d, const Rng& rng) {
     const Tensor y = dyisru(x, full({1}, std::log(others), Dtype::f64), weight, {});
     ours[i] = y.at({static_cast<int64_t>(i)});
   }
-  figures.add(fmt::format("exact_per_element.d{}.max_abs_diff", d), max_difference(ours, wanted), 0);
+  measurements.add(fmt::format("exact_per_element.d{}.max_abs_diff", d), max_difference(ours, wanted), 0);
 }
 
-void measure_bounds(Figures& figures, int64_t d) {
+void measure_bounds(Measurements& measurements, int64_t d) {
   constexpr double spike = 1e4;
   Vector x(static_cast<size_t>(d));
   x[0] = spike;
   const auto add = [&](const char* name, Module&& module, double theory) {
     convert(module, Dtype::f64);
-    figures.add(fmt::format("bound.{}.d{}", name, d), max_abs(apply(module, d, x)), theory);
+    measurements.add(fmt::format("bound.{}.d{}", name, d), max_abs(apply(module, d, x)), theory);
   };
   add("rmsnorm", RMSNorm(d), root(d));
   add("layernorm", LayerNorm(d), root(d - 1));

@@ -27,58 +27,59 @@ Normalized normalize(const Vector& x, bool centred, double eps) {
   return n;
 }
 
-// One function's figures. `null` is the direction that eps = 0 loses; eps leaves this gain of it.
+// One function's measurements. `null` is the direction that eps = 0 loses; eps leaves this gain of it.
 struct Expected {
   Matrix jacobian;
   Vector null;
   double null_gain;
   int64_t rank;
 };
-void compare(Figures& figures, const std::string& key, const Matrix& ours, const Expected& expected) {
-  figures.add(key + ".max_abs_diff", max_difference(ours.values, expected.jacobian.values), 0);
-  figures.add(key + ".asymmetry", asymmetry(ours), 0);
+void compare(Measurements& measurements, const std::string& key, const Matrix& ours,
+             const Expected& expected) {
+  measurements.add(key + ".max_abs_diff", max_difference(ours.values, expected.jacobian.values), 0);
+  measurements.add(key + ".asymmetry", asymmetry(ours), 0);
   const double null = norm(times(ours, expected.null)) / norm(expected.null);
   if (expected.null_gain > 0) {
-    figures.add(key + ".null_with_eps", null);
-    figures.add(key + ".null_over_theory", null / expected.null_gain, 1);
+    measurements.add(key + ".null_with_eps", null);
+    measurements.add(key + ".null_over_theory", null / expected.null_gain, 1);
   } else {
-    figures.add(key + ".null", null, 0);
+    measurements.add(key + ".null", null, 0);
   }
   const Rank rank = rank_of(ours);
-  figures.add(key + ".rank", static_cast<double>(rank.rank), static_cast<double>(expected.rank));
-  figures.add(key + ".rank_last_kept", rank.last_kept);
-  figures.add(key + ".rank_first_dropped", rank.first_dropped);
+  measurements.add(key + ".rank", static_cast<double>(rank.rank), static_cast<double>(expected.rank));
+  measurements.add(key + ".rank_last_kept", rank.last_kept);
+  measurements.add(key + ".rank_first_dropped", rank.first_dropped);
 }
 
-void measure_rms_norm(Figures& figures, const std::string& key, const Tensor& x, double eps) {
+void measure_rms_norm(Measurements& measurements, const std::string& key, const Tensor& x, double eps) {
   const int64_t n = x.numel();
   const auto d = static_cast<double>(n);
   const auto [v, y, r] = normalize(x.to_vector<double>(), false, eps);
   const Matrix closed =
       matrix_of(n, [&y = y, r = r, d](size_t i, size_t j) { return r * ((i == j) - y[i] * y[j] / d); });
-  compare(figures, key, backward_jacobian([&](const Tensor& t) { return rms_norm(t, {n}, {}, eps); }, x),
+  compare(measurements, key, backward_jacobian([&](const Tensor& t) { return rms_norm(t, {n}, {}, eps); }, x),
           {closed, v, eps * r * r * r, eps > 0 ? n : n - 1});
 }
 
-void measure_layer_norm(Figures& figures, const std::string& key, const Tensor& x, double eps) {
+void measure_layer_norm(Measurements& measurements, const std::string& key, const Tensor& x, double eps) {
   const int64_t n = x.numel();
   const auto d = static_cast<double>(n);
   const auto [v, h, r] = normalize(x.to_vector<double>(), true, eps);
   const Matrix closed = matrix_of(
       n, [&h = h, r = r, d](size_t i, size_t j) { return r * ((i == j) - 1 / d - h[i] * h[j] / d); });
   const Matrix ours = backward_jacobian([&](const Tensor& t) { return layer_norm(t, {n}, {}, {}, eps); }, x);
-  compare(figures, key, ours, {closed, v, eps * r * r * r, eps > 0 ? n - 1 : n - 2});
+  compare(measurements, key, ours, {closed, v, eps * r * r * r, eps > 0 ? n - 1 : n - 2});
   const Vector ones(v.size(), 1);
-  figures.add(key + ".null_of_ones", norm(times(ours, ones)) / norm(ones), 0);
+  measurements.add(key + ".null_of_ones", norm(times(ours, ones)) / norm(ones), 0);
 }
 
-void measure_unit(Figures& figures, const std::string& key, const Tensor& x) {
+void measure_unit(Measurements& measurements, const std::string& key, const Tensor& x) {
   const int64_t n = x.numel();
   const Vector v = x.to_vector<double>();
   const double length = norm(v);
   const Matrix closed = matrix_of(
       n, [&](size_t i, size_t j) { return (i == j) / length - v[i] * v[j] / (length * length * length); });
-  compare(figures, key, backward_jacobian([](const Tensor& t) { return t / sqrt(sum(square(t))); }, x),
+  compare(measurements, key, backward_jacobian([](const Tensor& t) { return t / sqrt(sum(square(t))); }, x),
           {closed, v, 0, n - 1});
 }
 
@@ -101,22 +102,23 @@ double first_derivative(const Vector& x, const Vector& u, const Vector& v, doubl
 
 }  // namespace
 
-void measure_jacobians(Figures& figures, int64_t d, const Rng& rng) {
+void measure_jacobians(Measurements& measurements, int64_t d, const Rng& rng) {
   // A mean of 0.5 and a std of 1.5, so that neither LayerNorm's centring nor the scale is without effect.
   const Tensor x = rng.split("x").normal({d}, 0.5, 1.5, Dtype::f64);
   const auto key = [d](const char* function) { return fmt::format("jacobian.{}.d{}", function, d); };
-  measure_rms_norm(figures, key("rmsnorm"), x, 0);
-  measure_layer_norm(figures, key("layernorm"), x, 0);
-  measure_unit(figures, key("unit"), x);
-  measure_rms_norm(figures, key("rmsnorm_eps"), x, default_eps);
-  measure_layer_norm(figures, key("layernorm_eps"), x, default_eps);
+  measure_rms_norm(measurements, key("rmsnorm"), x, 0);
+  measure_layer_norm(measurements, key("layernorm"), x, 0);
+  measure_unit(measurements, key("unit"), x);
+  measure_rms_norm(measurements, key("rmsnorm_eps"), x, default_eps);
+  measure_layer_norm(measurements, key("layernorm_eps"), x, default_eps);
 
   const Tensor scaled = x / sqrt(sum(square(x))) * std::sqrt(static_cast<double>(d));
-  figures.add(fmt::format("identity.d{}.max_abs_diff", d),
-              max_difference(rms_norm(x, {d}, {}, 0).to_vector<double>(), scaled.to_vector<double>()), 0);
+  measurements.add(fmt::format("identity.d{}.max_abs_diff", d),
+                   max_difference(rms_norm(x, {d}, {}, 0).to_vector<double>(), scaled.to_vector<double>()),
+                   0);
 }
 
-void measure_second_derivatives(Figures& figures, int64_t d, const Rng& rng) {
+void measure_second_derivatives(Measurements& measurements, int64_t d, const Rng& rng) {
   const auto draw = [&](const char* name) { return rng.split(name).normal({d}, 0, 1, Dtype::f64); };
   Tensor x = draw("x").set_trainable();
   const Tensor u = draw("u"), v = draw("v");
@@ -139,8 +141,8 @@ void measure_second_derivatives(Figures& figures, int64_t d, const Rng& rng) {
         (2 * step);
   }
   const std::string key = fmt::format("second.rmsnorm.d{}", d);
-  figures.add(key + ".closed_form_diff", max_difference(ours, closed) / max_abs(closed), 0);
-  figures.add(key + ".finite_difference_diff", max_difference(ours, differences) / max_abs(closed), 0);
+  measurements.add(key + ".closed_form_diff", max_difference(ours, closed) / max_abs(closed), 0);
+  measurements.add(key + ".finite_difference_diff", max_difference(ours, differences) / max_abs(closed), 0);
 }
 
 }  // namespace isobar::jacobian

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "../../core/rng.h"
-#include "../harness/figures.h"
+#include "../harness/measurements.h"
 
 namespace isobar::jacobian {
 
@@ -20,11 +20,11 @@ namespace isobar::jacobian {
 //   null           ‖J v‖/‖v‖                               rank, rank_last_kept, rank_first_dropped
 //   null_with_eps  the same with eps, and null_over_theory: that in units of eps r³
 // and "identity.d<d>": the largest |RMSNorm(x) − √d x/‖x‖|.
-void measure_jacobians(Figures& figures, int64_t d, const Rng& rng);
+void measure_jacobians(Measurements& measurements, int64_t d, const Rng& rng);
 
 // Keys "second.rmsnorm.d<d>.…": the gradient with respect to x of uᵀ J(x) v, for random u and v, by double
 // backward: its largest difference from the closed form, and from central differences of the closed first
 // derivative, both in units of its largest element.
-void measure_second_derivatives(Figures& figures, int64_t d, const Rng& rng);
+void measure_second_derivatives(Measurements& measurements, int64_t d, const Rng& rng);
 
 }  // namespace isobar::jacobian

@@ -82,20 +82,20 @@ Fit best_fit(const Sample& sample, const Curve& curve, bool free_gain) {
   return fit(argmin([&](double log_p) { return fit(log_p).mse; }, std::log(curve.low), std::log(curve.high)));
 }
 
-void measure_fits(Figures& figures, int64_t rows, int64_t d, const Rng& rng) {
+void measure_fits(Measurements& measurements, int64_t rows, int64_t d, const Rng& rng) {
   for (const Sample& sample : draw_samples(rows, d, rng))
     for (const bool free_gain : {false, true}) {
       const std::string key = fmt::format("{}.{}.", free_gain ? "fit_gain" : "fit", sample.name);
       const auto measure = [&](const Curve& curve, double theory) {
         const Fit fit = best_fit(sample, curve, free_gain);
-        figures.add(key + curve.name + ".mse", fit.mse);
-        figures.add(key + curve.name + ".p", fit.p, theory);
-        if (free_gain) figures.add(key + curve.name + ".gain", fit.gain);
+        measurements.add(key + curve.name + ".mse", fit.mse);
+        measurements.add(key + curve.name + ".p", fit.p, theory);
+        if (free_gain) measurements.add(key + curve.name + ".gain", fit.gain);
         return fit.mse;
       };
       const double dyt = measure(curves[0], Run::no_theory);
       const double dyisru = measure(curves[1], free_gain ? Run::no_theory : sample.others);
-      figures.add(key + "dyisru_over_dyt", dyisru / dyt);
+      measurements.add(key + "dyisru_over_dyt", dyisru / dyt);
     }
 }
 

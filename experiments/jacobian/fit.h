@@ -1,4 +1,4 @@
-// How well one elementwise curve can stand in for RMSNorm, which sees the whole row: the least mean squared
+// How well one elementwise curve can replace RMSNorm, which sees the whole row: the least mean squared
 // error over samples. RMSNorm's outputs have a mean square of 1, so 1 is what y = 0 would reach.
 //
 //   dyt      √d tanh(p x / √d)     p = 1/ρ
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "../../core/rng.h"
-#include "../harness/figures.h"
+#include "../harness/measurements.h"
 #include "matrix.h"
 
 namespace isobar::jacobian {
@@ -52,6 +52,6 @@ Fit best_fit(const Sample& sample, const Curve& curve, bool free_gain);
 
 // Keys "fit.<sample>.<curve>.{mse, p}" and "fit.<sample>.dyisru_over_dyt" (of mse), with gain 1; the same
 // with "fit_gain" for a free gain, and its ".gain".
-void measure_fits(Figures& figures, int64_t rows, int64_t d, const Rng& rng);
+void measure_fits(Measurements& measurements, int64_t rows, int64_t d, const Rng& rng);
 
 }  // namespace isobar::jacobian

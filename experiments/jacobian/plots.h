@@ -1,4 +1,4 @@
-// The curves of norm_jacobian's report: RMSNorm seen by one of its elements, and its elementwise stand-ins.
+// The curves of norm_jacobian's report: RMSNorm seen by one of its elements, and its elementwise replacements.
 #pragma once
 
 #include <cstdint>

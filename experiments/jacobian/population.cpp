@@ -148,17 +148,17 @@ double identity_mse(const Population& population, bool free_gain) {
       .mse;
 }
 
-void measure_populations(Figures& figures, int64_t d) {
+void measure_populations(Measurements& measurements, int64_t d) {
   for (const Population& population :
        {normal_population(d), outlier_population(d), constant_outlier_population(d)}) {
     const double best = population.best_mse();
-    figures.add(fmt::format("fit.{}.best_mse", population.name), best);
+    measurements.add(fmt::format("fit.{}.best_mse", population.name), best);
     for (const bool free_gain : {false, true}) {
       const std::string key = fmt::format("{}.{}.", free_gain ? "fit_gain" : "fit", population.name);
       for (const Curve& curve : curves)
-        figures.add(fmt::format("{}{}_over_best", key, curve.name),
-                    best_fit(population, curve, free_gain).mse / best);
-      figures.add(key + "identity_over_best", identity_mse(population, free_gain) / best);
+        measurements.add(fmt::format("{}{}_over_best", key, curve.name),
+                         best_fit(population, curve, free_gain).mse / best);
+      measurements.add(key + "identity_over_best", identity_mse(population, free_gain) / best);
     }
   }
 }

@@ -41,6 +41,6 @@ double identity_mse(const Population& population, bool free_gain);
 
 // Keys "fit.<population>.best_mse", and errors in its units: "fit.<population>.{dyisru, dyt, identity}_over_best";
 // the same with "fit_gain" for a free gain.
-void measure_populations(Figures& figures, int64_t d);
+void measure_populations(Measurements& measurements, int64_t d);
 
 }  // namespace isobar::jacobian

@@ -173,7 +173,9 @@ void print_trials(Run& run, const NormResults& results) {
   Table table({"size", "net", "parameters", "learning rate", "seeds", "val loss", "stable",
                "std of last block", "|gradient| first/last"});
   for (const TrialRuns& runs : results.trials) {
-    const auto median = [&](const auto& value) { return figure(spread_of(over_seeds(runs, value)).median); };
+    const auto median = [&](const auto& value) {
+      return number_text(spread_of(over_seeds(runs, value)).median);
+    };
     table.row({runs.trial.size, runs.trial.net(), fmt::format("{}", runs.outcomes.front().parameters),
                fmt::format("{}", runs.trial.learning_rate), fmt::format("{}", runs.outcomes.size()),
                shown(spread_of(runs.val_losses())), runs.stable(results.unigram_loss) ? "yes" : "no",

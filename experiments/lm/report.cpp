@@ -83,7 +83,7 @@ void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step) {
     gradient.push_back(m.gradient_norm);
     csv.row({step, shown(m.path), m.type, m.output.std, m.output.mean, m.output.rms, m.gradient_norm});
     lines += fmt::format("{}step {} {}: std {}, gradient norm {}", lines.empty() ? "" : "\n", step,
-                         shown(m.path), figure(m.output.std), figure(m.gradient_norm));
+                         shown(m.path), number_text(m.output.std), number_text(m.gradient_norm));
   }
   run.note(lines);
   std::vector<double> weight_gradient, update;
@@ -111,7 +111,7 @@ void report_modules(Run& run) {
     const double std = m.std.back(), gradient = m.gradient.back();
     last.push_back({{"path", m.path}, {"std", std}, {"grad_norm", gradient}});
     if (m.type == "Dropout" || depth_of(m.path) > 2) continue;
-    table.row({m.path, m.type, figure(std), figure(m.mean.back()), figure(gradient)});
+    table.row({m.path, m.type, number_text(std), number_text(m.mean.back()), number_text(gradient)});
     if (!on_the_stream(m.path, m.type)) continue;
     stds.push_back({m.path, std, std::nan("")});
     gradients.push_back({m.path, gradient, std::nan("")});

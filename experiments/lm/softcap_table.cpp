@@ -32,15 +32,16 @@ void softcap_table(Run& run) {
     worst_slope = std::max(worst_slope, std::abs(slope - slope_theory));
     clip_gap = std::max(clip_gap, std::abs(value - std::min(x, cap)) / cap);
     csv.row({x, value, value_theory, slope, slope_theory, slope_f32});
-    table.row({figure(x), figure(value), figure(value_theory), figure(slope), figure(slope_theory),
-               figure(slope_f32)});
+    table.row({number_text(x), number_text(value), number_text(value_theory), number_text(slope),
+               number_text(slope_theory), number_text(slope_f32)});
   }
   run.measured("softcap50.largest_gap_to_clip_over_cap", clip_gap, 1 - std::tanh(1.0));
   run.say("\n{}", table.text());
   // Numbers up to 50 and up to 1, a few roundings each.
-  run.expect("softcap is t tanh(x/t)", worst_value < 1e-13, fmt::format("off by {}", figure(worst_value)));
+  run.expect("softcap is t tanh(x/t)", worst_value < 1e-13,
+             fmt::format("off by {}", number_text(worst_value)));
   run.expect("its slope is 1 − tanh²(x/t)", worst_slope < 1e-14,
-             fmt::format("off by {}", figure(worst_slope)));
+             fmt::format("off by {}", number_text(worst_slope)));
 }
 
 }  // namespace isobar

@@ -91,8 +91,8 @@ std::vector<double> differences(const std::vector<double>& a, const std::vector<
 }
 
 std::string shown(const Spread& spread) {
-  std::string text =
-      fmt::format("{} [{}, {}]", figure(spread.median), figure(spread.min), figure(spread.max));
+  std::string text = fmt::format("{} [{}, {}]", number_text(spread.median), number_text(spread.min),
+                                 number_text(spread.max));
   if (spread.nonfinite > 0) text += fmt::format(", {} not finite", spread.nonfinite);
   return text;
 }

@@ -22,16 +22,16 @@ double batch_norm_error(int64_t batch) {
 
 }  // namespace
 
-void measure_batches(Figures& figures, const Rng& rng) {
+void measure_batches(Measurements& measurements, const Rng& rng) {
   for (const int64_t batch : {2, 8, 32, 256}) {
     const Tensor x = rng.split(static_cast<uint64_t>(batch)).normal({batch, 4096}, 0, 1, Dtype::f64);
     const double error = std::sqrt(mean(square(batch_norm(x, {}, {}, 1e-5) - x)).item());
-    figures.add(fmt::format("batch.batchnorm.error.b{}", batch), error, batch_norm_error(batch));
+    measurements.add(fmt::format("batch.batchnorm.error.b{}", batch), error, batch_norm_error(batch));
   }
   const Tensor x = rng.split("row").normal({256, 512}, 0, 1, Dtype::f64);
   const Tensor all = layer_norm(x, {512}, {}, {}, 1e-5);
   const Tensor alone = layer_norm(slice(x, 0, 0, 1), {512}, {}, {}, 1e-5);
-  figures.add("batch.layernorm.change", largest_difference(slice(all, 0, 0, 1), alone), 0);
+  measurements.add("batch.layernorm.change", largest_difference(slice(all, 0, 0, 1), alone), 0);
 }
 
 }  // namespace isobar::properties

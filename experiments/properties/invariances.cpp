@@ -16,7 +16,7 @@ Tensor layernorm(const Tensor& x) { return layer_norm(x, features, {}, {}, 1e-5)
 Tensor rmsnorm(const Tensor& x, double eps = 1e-5) { return rms_norm(x, features, {}, eps); }
 
 // A01: each row has mean 0 and population std √(v / (v + eps)); the sample std is √(d/(d − 1)) of that.
-void standardised_rows(Figures& figures, const Tensor& x) {
+void standardised_rows(Measurements& measurements, const Tensor& x) {
   const RowMoments before = row_moments(x), after = row_moments(layernorm(x));
   double largest_mean = 0, largest_error = 0, sample_std = 0;
   for (size_t r = 0; r < after.mean.size(); ++r) {
@@ -25,13 +25,13 @@ void standardised_rows(Figures& figures, const Tensor& x) {
     largest_error = std::max(largest_error, std::abs(after.std[r] - std::sqrt(variance / (variance + 1e-5))));
     sample_std = after.std[r] * std::sqrt(512.0 / 511);
   }
-  figures.add("layernorm.row_mean", largest_mean, 0);
-  figures.add("layernorm.row_std_error", largest_error, 0);
-  figures.add("layernorm.row_sample_std", sample_std, std::sqrt(512.0 / 511));
+  measurements.add("layernorm.row_mean", largest_mean, 0);
+  measurements.add("layernorm.row_std_error", largest_error, 0);
+  measurements.add("layernorm.row_sample_std", sample_std, std::sqrt(512.0 / 511));
 }
 
 // A02, A03: 000's two examples to the letter, in f32. It divides by the sample std plus 1e-5.
-void printed_examples(Figures& figures) {
+void printed_examples(Measurements& measurements) {
   const Tensor x = tensor<float>({4}, std::vector<float>{0, 1, 2, 3});
   const auto recentred = [](const Tensor& v) { return v - mean(v); };
   const auto rescaled = [](const Tensor& v, double correction) {
@@ -39,15 +39,15 @@ void printed_examples(Figures& figures) {
   };
   const Tensor wanted = tensor<float>({4}, std::vector<float>{-1.5f, -0.5f, 0.5f, 1.5f});
   const Tensor printed = tensor<float>({4}, std::vector<float>{0, 0.7746f, 1.5492f, 2.3238f});
-  figures.add("recentre.example.error", largest_difference(recentred(x + 10000), wanted), 0);
-  figures.add("rescale.example.error", largest_difference(rescaled(x * 10000, 1), printed), 0);
-  figures.add("rescale.example.population_std_error", largest_difference(rescaled(x * 10000, 0), printed),
-              3 / std::sqrt(1.25) - 2.3238);
+  measurements.add("recentre.example.error", largest_difference(recentred(x + 10000), wanted), 0);
+  measurements.add("rescale.example.error", largest_difference(rescaled(x * 10000, 1), printed), 0);
+  measurements.add("rescale.example.population_std_error",
+                   largest_difference(rescaled(x * 10000, 0), printed), 3 / std::sqrt(1.25) - 2.3238);
 }
 
 // A04: the same two lines on a batch of rows. Without keepdim the statistics of N rows do not fit (N, d),
 // and for N = d they go to the wrong elements without a word.
-void examples_on_rows(Figures& figures, const Rng& rng) {
+void examples_on_rows(Measurements& measurements, const Rng& rng) {
   const auto recentred = [](const Tensor& v) { return v - mean(v, {-1}); };
   double refused = 0;
   try {
@@ -55,14 +55,14 @@ void examples_on_rows(Figures& figures, const Rng& rng) {
   } catch (const Error&) {
     refused = 1;
   }
-  figures.add("recentre.rows.works", 1 - refused, 0);
+  measurements.add("recentre.rows.works", 1 - refused, 0);
   const Tensor square = rng.split("square").normal({4, 4}, 1, 1, Dtype::f64);
-  figures.add("recentre.square.error",
-              largest_difference(recentred(square), square - mean(square, {-1}, true)));
+  measurements.add("recentre.square.error",
+                   largest_difference(recentred(square), square - mean(square, {-1}, true)));
 }
 
 // A05, A06, C09.
-void shifts_and_scales(Figures& figures, const Tensor& x) {
+void shifts_and_scales(Measurements& measurements, const Tensor& x) {
   double layer_shift = 0, rms_shift = 0, layer_scale = 0, rms_scale = 0;
   for (const double c : {0.1, 10.0, 1e4}) {
     layer_shift = std::max(layer_shift, largest_difference(layernorm(x + c), layernorm(x)));
@@ -72,72 +72,72 @@ void shifts_and_scales(Figures& figures, const Tensor& x) {
     layer_scale = std::max(layer_scale, largest_difference(layernorm(x * a), layernorm(x)));
     rms_scale = std::max(rms_scale, largest_difference(rmsnorm(x * a), rmsnorm(x)));
   }
-  figures.add("shift.layernorm.change", layer_shift, 0);
-  figures.add("shift.rmsnorm.change", rms_shift);
-  figures.add("scale.layernorm.change", layer_scale);
-  figures.add("scale.rmsnorm.change", rms_scale);
-  figures.add("scale.layernorm_over_rmsnorm.change", layer_scale / rms_scale, 1);
+  measurements.add("shift.layernorm.change", layer_shift, 0);
+  measurements.add("shift.rmsnorm.change", rms_shift);
+  measurements.add("scale.layernorm.change", layer_scale);
+  measurements.add("scale.rmsnorm.change", rms_scale);
+  measurements.add("scale.layernorm_over_rmsnorm.change", layer_scale / rms_scale, 1);
   // At an rms of 1e-3 the mean square is a tenth of eps: y is 1/√(1 + eps/ms) = 0.3 of its size.
   const RowMoments small = row_moments(rmsnorm(x * 1e-3));
-  figures.add("scale.rmsnorm.small_input_std", small.std[0], 1 / std::sqrt(1 + 1e-5 / 1e-6));
+  measurements.add("scale.rmsnorm.small_input_std", small.std[0], 1 / std::sqrt(1 + 1e-5 / 1e-6));
 }
 
 // B07: RMSNorm leaves the mean where it is, LayerNorm turns the vector.
-void skewed_features(Figures& figures, const Rng& rng) {
+void skewed_features(Measurements& measurements, const Rng& rng) {
   const Tensor x = rng.split("x").normal({64, 512}, 0, 1, Dtype::f64);
   const Tensor shifted = x + 1;
   const std::vector<double> cosines = row_cosines(shifted, layernorm(shifted));
-  figures.add("skew.none.layernorm_cosine", least_cosine(x, layernorm(x)));
+  measurements.add("skew.none.layernorm_cosine", least_cosine(x, layernorm(x)));
   // Of the worst of 64 rows, and the rows' mean. The theory is that of long rows; at 512 a cosine has a std of
   // 0.019.
-  figures.add("skew.one.layernorm_cosine", *std::ranges::min_element(cosines), std::sqrt(0.5));
-  figures.add("skew.layernorm_cosine.mean",
-              std::accumulate(cosines.begin(), cosines.end(), 0.0) / static_cast<double>(cosines.size()),
-              std::sqrt(0.5));
+  measurements.add("skew.one.layernorm_cosine", *std::ranges::min_element(cosines), std::sqrt(0.5));
+  measurements.add("skew.layernorm_cosine.mean",
+                   std::accumulate(cosines.begin(), cosines.end(), 0.0) / static_cast<double>(cosines.size()),
+                   std::sqrt(0.5));
   const Tensor skewed = rng.split("skewed").normal({64, 8192}, 2, 5, Dtype::f64);
   const RowMoments y = row_moments(rms_norm(skewed, {8192}, {}, 1e-5));
-  figures.add("skew.rmsnorm.mean", y.mean[0], 2 / std::sqrt(29.0));
-  figures.add("skew.rmsnorm.std", y.std[0], 5 / std::sqrt(29.0));
+  measurements.add("skew.rmsnorm.mean", y.mean[0], 2 / std::sqrt(29.0));
+  measurements.add("skew.rmsnorm.std", y.std[0], 5 / std::sqrt(29.0));
 }
 
 // D11, D14: 1 − cos(x, RMSNorm(x)), the cosine in double or in the data's own precision, and with a weight.
-void directions(Figures& figures, const Rng& rng) {
+void directions(Measurements& measurements, const Rng& rng) {
   const Tensor x = rng.split("x").normal({640, 512});
   const Tensor y = rmsnorm(x);
-  figures.add("direction.cosine_in_f64.deviation", 1 - least_cosine(x, y), 0);
+  measurements.add("direction.cosine_in_f64.deviation", 1 - least_cosine(x, y), 0);
   const auto dot = [](const Tensor& a, const Tensor& b) { return sum(a * b, {-1}); };
   const std::vector<float> cosines = (dot(x, y) / sqrt(dot(x, x) * dot(y, y))).to_vector<float>();
   double largest = 0;
   for (const float cosine : cosines) largest = std::max(largest, std::abs(1 - static_cast<double>(cosine)));
-  figures.add("direction.cosine_in_f32.deviation", largest);
+  measurements.add("direction.cosine_in_f32.deviation", largest);
   const Tensor weight = rng.split("weight").normal({512}, 1, 0.1);
-  figures.add("direction.weighted.deviation", 1 - least_cosine(x, y * weight));
+  measurements.add("direction.weighted.deviation", 1 - least_cosine(x, y * weight));
   const std::vector<double> row = rms_norm(cast(x, Dtype::f64), features, {}, 0).to_vector<double>();
   double squares = 0;
   for (int64_t c = 0; c < 512; ++c) squares += row[c] * row[c];
-  figures.add("length.rms", std::sqrt(squares / 512), 1);
-  figures.add("length.euclidean", std::sqrt(squares), std::sqrt(512.0));
+  measurements.add("length.rms", std::sqrt(squares / 512), 1);
+  measurements.add("length.euclidean", std::sqrt(squares), std::sqrt(512.0));
 }
 
 // A row of zeros has an rms of 0: eps alone keeps the quotient 0/0 away.
-void zero_rows(Figures& figures) {
+void zero_rows(Measurements& measurements) {
   const Tensor zero = zeros({1, 512}, Dtype::f64);
   const auto first = [&](double eps) { return rmsnorm(zero, eps).at({0, 0}); };
-  figures.add("zero.rmsnorm.with_eps", first(1e-5), 0);
-  figures.add("zero.rmsnorm.without_eps.is_nan", std::isnan(first(0)) ? 1 : 0, 1);
+  measurements.add("zero.rmsnorm.with_eps", first(1e-5), 0);
+  measurements.add("zero.rmsnorm.without_eps.is_nan", std::isnan(first(0)) ? 1 : 0, 1);
 }
 
 }  // namespace
 
-void measure_invariances(Figures& figures, const Rng& rng) {
+void measure_invariances(Measurements& measurements, const Rng& rng) {
   const Tensor x = rng.split("rows").normal({64, 512}, 0, 1, Dtype::f64);
-  standardised_rows(figures, x + 3);
-  printed_examples(figures);
-  examples_on_rows(figures, rng.split("examples"));
-  shifts_and_scales(figures, x);
-  skewed_features(figures, rng.split("skewed"));
-  directions(figures, rng.split("directions"));
-  zero_rows(figures);
+  standardised_rows(measurements, x + 3);
+  printed_examples(measurements);
+  examples_on_rows(measurements, rng.split("examples"));
+  shifts_and_scales(measurements, x);
+  skewed_features(measurements, rng.split("skewed"));
+  directions(measurements, rng.split("directions"));
+  zero_rows(measurements);
 }
 
 }  // namespace isobar::properties

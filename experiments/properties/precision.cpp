@@ -62,23 +62,23 @@ std::vector<double> row_in(const Format& format, double scale, const Rng& rng) {
 }
 
 // C06: errors at several scales of the input. In fp16 a square overflows as soon as |x| > √65504 = 255.9.
-void upcast(Figures& figures, const Rng& rng) {
+void upcast(Measurements& measurements, const Rng& rng) {
   for (const Format& format : {fp16, bf16})
     for (const double scale : {0.01, 1.0, 100.0}) {
       const std::vector<double> x = row_in(format, scale, rng);
       const std::string key = fmt::format("precision.{}.scale{:g}", format.name, scale);
-      figures.add(key + ".upcast_error", largest_error(normalise(x, format, f32), x));
-      figures.add(key + ".plain_error", largest_error(normalise(x, format, format), x));
+      measurements.add(key + ".upcast_error", largest_error(normalise(x, format, f32), x));
+      measurements.add(key + ".plain_error", largest_error(normalise(x, format, format), x));
     }
   const auto overflows = [](double v) { return std::isinf(fp16(v * v)) ? 1.0 : 0.0; };
   const double last = 255.875, next = 256;  // neighbouring numbers of fp16 around √65504
-  figures.add("precision.fp16.square_overflows_at_255.875", overflows(last), 0);
-  figures.add("precision.fp16.square_overflows_at_256", overflows(next), 1);
+  measurements.add("precision.fp16.square_overflows_at_255.875", overflows(last), 0);
+  measurements.add("precision.fp16.square_overflows_at_256", overflows(next), 1);
 }
 
 // C07: n.type_as(x) * weight is a product of fp16 with f32 and therefore f32: the share of results that are
 // fp16 numbers. The other order, (weight * n).type_as(x), rounds last.
-void result_type(Figures& figures, const Rng& rng) {
+void result_type(Measurements& measurements, const Rng& rng) {
   const std::vector<double> n = normalise(row_in(fp16, 1, rng.split("x")), fp16, f32);
   const Rng weights = rng.split("weight");
   int64_t rounded_first = 0, rounded_last = 0;
@@ -91,12 +91,12 @@ void result_type(Figures& figures, const Rng& rng) {
   const auto share = [&](int64_t count) {
     return static_cast<double>(count) / static_cast<double>(n.size());
   };
-  figures.add("precision.type_as_before_weight.share_in_type", share(rounded_first));
-  figures.add("precision.type_as_after_weight.share_in_type", share(rounded_last), 1);
+  measurements.add("precision.type_as_before_weight.share_in_type", share(rounded_first));
+  measurements.add("precision.type_as_after_weight.share_in_type", share(rounded_last), 1);
 }
 
 // D14 for data in bf16: rounding the output turns the vector a little.
-void rounded_direction(Figures& figures, const Rng& rng) {
+void rounded_direction(Measurements& measurements, const Rng& rng) {
   for (const Format& format : {fp16, bf16}) {
     const std::vector<double> x = row_in(format, 1, rng), y = normalise(x, format, f32);
     double xy = 0, xx = 0, yy = 0;
@@ -105,16 +105,16 @@ void rounded_direction(Figures& figures, const Rng& rng) {
       xx += x[i] * x[i];
       yy += y[i] * y[i];
     }
-    figures.add(fmt::format("direction.{}.deviation", format.name), 1 - xy / std::sqrt(xx * yy));
+    measurements.add(fmt::format("direction.{}.deviation", format.name), 1 - xy / std::sqrt(xx * yy));
   }
 }
 
 }  // namespace
 
-void measure_precision(Figures& figures, const Rng& rng) {
-  upcast(figures, rng.split("upcast"));
-  result_type(figures, rng.split("type"));
-  rounded_direction(figures, rng.split("direction"));
+void measure_precision(Measurements& measurements, const Rng& rng) {
+  upcast(measurements, rng.split("upcast"));
+  result_type(measurements, rng.split("type"));
+  rounded_direction(measurements, rng.split("direction"));
 }
 
 }  // namespace isobar::properties

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "../../core/rng.h"
-#include "../harness/figures.h"
+#include "../harness/measurements.h"
 
 namespace isobar::properties {
 
@@ -20,12 +20,12 @@ std::vector<double> row_cosines(const Tensor& a, const Tensor& b);
 // The smallest of them; NaN where one is.
 double least_cosine(const Tensor& a, const Tensor& b);
 
-// What the study looks at, one part a file. Each adds its figures for one seed.
-void measure_invariances(Figures& figures, const Rng& rng);  // shifts, scales, directions
-void measure_formulas(Figures& figures, const Rng& rng);     // definitions, shapes, foldings
-void measure_precision(Figures& figures, const Rng& rng);    // fp16 and bf16, with and without upcast
-void measure_batches(Figures& figures, const Rng& rng);      // statistics over a batch
-void measure_counts(Figures& figures, const Rng& rng);       // parameters
-void measure_torch(Figures& figures);                        // PyTorch's literals, the same for all seeds
+// What the study measures, one part a file. Each adds its measurements for one seed.
+void measure_invariances(Measurements& measurements, const Rng& rng);  // shifts, scales, directions
+void measure_formulas(Measurements& measurements, const Rng& rng);     // definitions, shapes, foldings
+void measure_precision(Measurements& measurements, const Rng& rng);  // fp16 and bf16, with and without upcast
+void measure_batches(Measurements& measurements, const Rng& rng);    // statistics over a batch
+void measure_counts(Measurements& measurements, const Rng& rng);     // parameters
+void measure_torch(Measurements& measurements);  // PyTorch's literals, the same for all seeds
 
 }  // namespace isobar::properties

@@ -35,87 +35,88 @@ using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
 // Keys "torch.<name>.error" and "torch.<name>.gradient_error": the largest differences of y, and of the gradients
 // of all inputs.
-void compare(Figures& figures, const Json& all, const std::string& name,
+void compare(Measurements& measurements, const Json& all, const std::string& name,
              const std::vector<std::string>& inputs, const Function& f) {
   const TorchCase theirs{all.at(name)};
   std::vector<Tensor> tensors;
   for (const std::string& input : inputs) tensors.push_back(theirs(input).set_trainable());
   Tape tape;
   const Tensor y = f(tensors);
-  figures.add("torch." + name + ".error", largest_difference(y, theirs("y")), 0);
+  measurements.add("torch." + name + ".error", largest_difference(y, theirs("y")), 0);
   tape.backward(y, theirs("dy"));
   double most = 0;
   for (size_t i = 0; i < inputs.size(); ++i)
     most = std::max(most, largest_difference(tensors[i].grad(),
                                              torch_tensor(theirs.recorded.at("gradients").at(inputs[i]))));
-  figures.add("torch." + name + ".gradient_error", most, 0);
+  measurements.add("torch." + name + ".gradient_error", most, 0);
 }
 
 // A07, A11, B01, B02, D16, D27, F01, F02.
-void compare_norms(Figures& figures, const Json& all) {
+void compare_norms(Measurements& measurements, const Json& all) {
   const auto rms = [](const Tensor& x, const Tensor& weight) { return rms_norm(x, {8}, weight, torch_eps); };
-  compare(figures, all, "layernorm", {"x", "weight", "bias"},
+  compare(measurements, all, "layernorm", {"x", "weight", "bias"},
           [](const auto& t) { return layer_norm(t[0], {8}, t[1], t[2], torch_eps); });
-  compare(figures, all, "rmsnorm", {"x", "weight"}, [&](const auto& t) { return rms(t[0], t[1]); });
-  compare(figures, all, "weight_first", {"x", "weight"}, [&](const auto& t) { return rms(t[0], t[1]); });
-  compare(figures, all, "sqrt_d", {"x"}, [](const auto& t) { return rms_norm(t[0], {8}, {}, 0); });
-  compare(figures, all, "unit", {"x"},
+  compare(measurements, all, "rmsnorm", {"x", "weight"}, [&](const auto& t) { return rms(t[0], t[1]); });
+  compare(measurements, all, "weight_first", {"x", "weight"}, [&](const auto& t) { return rms(t[0], t[1]); });
+  compare(measurements, all, "sqrt_d", {"x"}, [](const auto& t) { return rms_norm(t[0], {8}, {}, 0); });
+  compare(measurements, all, "unit", {"x"},
           [](const auto& t) { return t[0] / sqrt(sum(square(t[0]), {-1}, true)); });
-  compare(figures, all, "dyt", {"x", "alpha", "weight", "bias"},
+  compare(measurements, all, "dyt", {"x", "alpha", "weight", "bias"},
           [](const auto& t) { return dyt(t[0], t[1], t[2], t[3]); });
-  compare(figures, all, "trailing_dimensions", {"x", "weight"}, [](const auto& t) {
+  compare(measurements, all, "trailing_dimensions", {"x", "weight"}, [](const auto& t) {
     return rms_norm(t[0], {2, 3}, t[1], torch_eps);
   });
 }
 
 // C01, with the running statistics after one batch at a momentum of 0.25.
-void compare_batch_norm(Figures& figures, const Json& all) {
+void compare_batch_norm(Measurements& measurements, const Json& all) {
   const TorchCase theirs{all.at("batchnorm")};
   BatchNorm1d norm(8, {.momentum = 0.25});
   convert(norm, Dtype::f64);
   assign(norm.weight, theirs("weight"));
   assign(norm.bias, theirs("bias"));
-  figures.add("torch.batchnorm.error", largest_difference(norm(theirs("x")), theirs("y")), 0);
-  figures.add("torch.batchnorm.running_mean.error",
-              largest_difference(norm.running_mean, theirs("running_mean")), 0);
-  figures.add("torch.batchnorm.running_var.error",
-              largest_difference(norm.running_var, theirs("running_var")), 0);
+  measurements.add("torch.batchnorm.error", largest_difference(norm(theirs("x")), theirs("y")), 0);
+  measurements.add("torch.batchnorm.running_mean.error",
+                   largest_difference(norm.running_mean, theirs("running_mean")), 0);
+  measurements.add("torch.batchnorm.running_var.error",
+                   largest_difference(norm.running_var, theirs("running_var")), 0);
 }
 
 // D28: a TransformerBlock whose branches are matrices.
-void compare_placements(Figures& figures, const Json& all) {
+void compare_placements(Measurements& measurements, const Json& all) {
   const TorchCase theirs{all.at("residual")};
   for (const auto& [name, placement] : {std::pair{"pre", Placement::pre}, {"post", Placement::post}}) {
     TransformerBlock block(8, std::make_unique<Linear>(theirs("a")), std::make_unique<Linear>(theirs("b")),
                            {.placement = placement});
     convert(block, Dtype::f64);
-    figures.add(fmt::format("torch.{}_norm.error", name),
-                largest_difference(block(theirs("x")), theirs(name)), 0);
+    measurements.add(fmt::format("torch.{}_norm.error", name),
+                     largest_difference(block(theirs("x")), theirs(name)), 0);
   }
 }
 
 // C05, C07, and the zero vector: what PyTorch answered.
-void publish_answers(Figures& figures, const Json& all) {
+void publish_answers(Measurements& measurements, const Json& all) {
   const auto yes = [](bool answer) { return answer ? 1.0 : 0.0; };
   const Json &promotion = all.at("promotion"), &zero = all.at("zero");
-  figures.add("torch.promotion.fp16_times_f32_is_f32",
-              yes(promotion.at("type_as_before_weight") == "torch.float32"), 1);
-  figures.add("torch.promotion.type_as_last_is_fp16",
-              yes(promotion.at("type_as_after_weight") == "torch.float16"), 1);
-  figures.add("torch.promotion.share_in_type", promotion.at("share_in_type").get<double>());
-  figures.add("torch.shape.kept", yes(all.at("shape_of_1x10x512") == Json({1, 10, 512})), 1);
-  figures.add("torch.zero.rmsnorm.with_eps", zero.at("with_eps").get<double>(), 0);
-  figures.add("torch.zero.rmsnorm.without_eps.is_nan", yes(zero.at("without_eps_is_nan").get<bool>()), 1);
+  measurements.add("torch.promotion.fp16_times_f32_is_f32",
+                   yes(promotion.at("type_as_before_weight") == "torch.float32"), 1);
+  measurements.add("torch.promotion.type_as_last_is_fp16",
+                   yes(promotion.at("type_as_after_weight") == "torch.float16"), 1);
+  measurements.add("torch.promotion.share_in_type", promotion.at("share_in_type").get<double>());
+  measurements.add("torch.shape.kept", yes(all.at("shape_of_1x10x512") == Json({1, 10, 512})), 1);
+  measurements.add("torch.zero.rmsnorm.with_eps", zero.at("with_eps").get<double>(), 0);
+  measurements.add("torch.zero.rmsnorm.without_eps.is_nan", yes(zero.at("without_eps_is_nan").get<bool>()),
+                   1);
 }
 
 }  // namespace
 
-void measure_torch(Figures& figures) {
+void measure_torch(Measurements& measurements) {
   const Json all = Json::parse(fixtures::torch_norms);
-  compare_norms(figures, all);
-  compare_batch_norm(figures, all);
-  compare_placements(figures, all);
-  publish_answers(figures, all);
+  compare_norms(measurements, all);
+  compare_batch_norm(measurements, all);
+  compare_placements(measurements, all);
+  publish_answers(measurements, all);
 }
 
 }  // namespace isobar::properties

@@ -43,7 +43,7 @@ class Machine {
 };
 
 // Keys "machine.{busy, lost_share, disturbance, disagreement, load, threads}", and a line that says so.
-// load is the system's 1-minute load average, which counts this program too and is not judged.
+// load is the system's 1-minute load average, which counts this program too and decides nothing.
 void publish_machine(Run& run, const Disturbance& disturbance);
 
 }  // namespace isobar::speed

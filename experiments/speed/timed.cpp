@@ -123,11 +123,11 @@ void print_times(Run& run, std::span<const Timed> all) {
   for (const Timed& timed : all) {
     std::vector<std::string> micros{timed.mode().name, timed.shape()}, percent = micros;
     for (const Variant& variant : variants) {
-      micros.push_back(figure(1e6 * spread_of(timed.of(variant.name)).median));
+      micros.push_back(number_text(1e6 * spread_of(timed.of(variant.name)).median));
       percent.push_back(fmt::format("{:.0f} %", 100 * spread_of(timed.triad_share(variant)).median));
     }
     const double triad = spread_of(timed.triad()).median;
-    micros.push_back(figure(1e6 * triad));
+    micros.push_back(number_text(1e6 * triad));
     percent.push_back(fmt::format("{:.1f} GB/s", triad_passes * timed.array_bytes() / 1e9 / triad));
     times.row(micros);
     shares.row(percent);

@@ -10,7 +10,7 @@
 
 namespace isobar::transformer_stack {
 
-// A stack to measure: where its norms stand, in evaluation or in training (dropout), and its layers.
+// A stack to measure: where its norms are, in evaluation or in training (dropout), and its layers.
 struct Kind {
   std::string name;  // "source001_train"; the key of its measured values
   LayerOptions options;

@@ -6,7 +6,7 @@
 //   residual_free   h = self_attn(norm1(x))                  y = linear2(dropout2(relu(linear1(norm2(h)))))
 //                                                                                 (source 003, section 1.1)
 //
-// There is no mask and no final norm. dropout2 stands inside the feed-forward part, after the ReLU; nothing is
+// There is no mask and no final norm. dropout2 is inside the feed-forward part, after the ReLU; nothing is
 // dropped from that part's output. The parameters have PyTorch's names.
 #pragma once
 

@@ -32,7 +32,7 @@ std::vector<std::string> names_of(const RunWatch& run) {
   return names;
 }
 
-std::string shown(double value) { return std::isnan(value) ? "–" : figure(value); }
+std::string shown(double value) { return std::isnan(value) ? "–" : number_text(value); }
 
 const MetricsLog::Column* find(const RunWatch& run, const std::string& name) {
   for (const MetricsLog::Column& column : run.log().columns())

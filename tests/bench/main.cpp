@@ -130,7 +130,7 @@ Json run_in_child(const Case& chosen, const CommandLine& line) {
 }
 
 std::vector<std::string> row_of(const Json& result) {
-  const auto number = [&](const char* key) { return figure(result[key].get<double>()); };
+  const auto number = [&](const char* key) { return number_text(result[key].get<double>()); };
   const auto count = [&](const char* key) { return std::to_string(result[key].get<int64_t>()); };
   const bool limited = !result["limit"].is_null();
   return {result["bench"],

@@ -29,7 +29,7 @@ Tensor array_of(const Json& json) {
     for (int d = 0; d < x.ndim(); ++d) reversed[d] = x.ndim() - 1 - d;
     return permute(raw::contiguous(permute(x, reversed)), reversed);
   }
-  if (layout == "every second") {  // NaN stands in the gaps
+  if (layout == "every second") {  // NaN is in the gaps
     Strides strides = shape.strides();
     for (int64_t& step : strides) step *= 2;
     return raw::as_strided(stack({full(shape, NAN, dtype), x}, -1), shape, strides, 1);

@@ -1,8 +1,8 @@
-// Figures: what a study measures, by key, one value per seed.
+// Measurements: what a study measures, by key, one value per seed.
 //
-//   figures.add("jacobian.rmsnorm.d64.rank", rank, 63);   // seed after seed, with the closed form
-//   figures.publish(run);                                 // as run.measured(), and a row of figures.csv each
-//   figures.expect_close(run, ".rank", 0);                // all whose key ends so
+//   measurements.add("jacobian.rmsnorm.d64.rank", rank, 63);   // seed after seed, with the closed form
+//   measurements.publish(run);   // each as run.measured() and as a row of measurements.csv
+//   measurements.expect_close(run, ".rank", 0);                // all keys that end so
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace isobar {
 
-class Figures {
+class Measurements {
  public:
   // The theory must be the same for all values of a key.
   void add(const std::string& key, double value, double theory = Run::no_theory);
@@ -27,12 +27,12 @@ class Figures {
   void expect_close(Run& run, const std::string& suffix, double bound) const;
 
  private:
-  struct Figure {
+  struct Measurement {
     std::string key;
     double theory;
     std::vector<double> values;
   };
-  std::vector<Figure> figures_;
+  std::vector<Measurement> measurements_;
 };
 
 }  // namespace isobar

@@ -1,0 +1,68 @@
+#include "measurements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "table.h"
+
+namespace isobar {
+
+void Measurements::add(const std::string& key, double value, double theory) {
+  const auto same = [&](const Measurement& measurement) { return measurement.key == key; };
+  auto found = std::find_if(measurements_.begin(), measurements_.end(), same);
+  if (found == measurements_.end())
+    found = measurements_.insert(measurements_.end(), {.key = key, .theory = theory, .values = {}});
+  check(found->theory == theory || std::isnan(theory), "measurements: '{}' has two theories, {} and {}", key,
+        found->theory, theory);
+  found->values.push_back(value);
+}
+
+Spread Measurements::spread(const std::string& key) const {
+  for (const Measurement& measurement : measurements_)
+    if (measurement.key == key) return spread_of(measurement.values);
+  throw_error(fmt::format("measurements: nothing was measured as '{}'", key));
+}
+
+void Measurements::publish(Run& run) const {
+  Csv& csv = run.csv("measurements.csv", {"key", "median", "min", "max", "theory"});
+  for (const Measurement& measurement : measurements_) {
+    const Spread spread = spread_of(measurement.values);
+    run.measured(measurement.key, spread, measurement.theory);
+    csv.row({measurement.key, spread.median, spread.min, spread.max, measurement.theory});
+  }
+}
+
+void Measurements::print(Run& run) const {
+  Table table({"measurement", "median", "min", "max", "theory"});
+  for (const Measurement& one : measurements_) {
+    const Spread spread = spread_of(one.values);
+    table.row({one.key, number_text(spread.median), number_text(spread.min), number_text(spread.max),
+               std::isnan(one.theory) ? "–" : number_text(one.theory)});
+  }
+  run.say("\n{}", table.text());
+}
+
+void Measurements::expect_close(Run& run, const std::string& suffix, double bound) const {
+  int64_t count = 0;
+  double worst = 0;
+  std::string where = "none";
+  for (const Measurement& measurement : measurements_) {
+    if (!measurement.key.ends_with(suffix)) continue;
+    check(!std::isnan(measurement.theory), "measurements: '{}' has no theory to be close to",
+          measurement.key);
+    ++count;
+    for (const double value : measurement.values) {
+      const double error = std::abs(value - measurement.theory);
+      if (error <= worst) continue;  // false for NaN, which thus counts as worst
+      worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+      where = measurement.key;
+    }
+  }
+  check(count > 0, "measurements: no key ends in '{}'", suffix);
+  run.expect(suffix, worst <= bound,
+             fmt::format("{} measurements within {:.1e} of theory, allowed {:.1e} (worst: {})", count, worst,
+                         bound, where));
+}
+
+}  // namespace isobar
