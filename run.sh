@@ -6,13 +6,13 @@ source .ci/door.sh
 
 usage="usage: ./run.sh [--build-only]
 
-Installs the Debian packages that are missing, builds into build/, runs every study and writes one page of it all:
-  build/bin/decay_study             eight layers, as a blog printed them and as they are: built and shown first
-  build/bin/isobar verify --quick   every study small, and a verdict on each claim of the sources
-  build/bin/train_lm                a small language model on Tiny Shakespeare, watched while it trains
-  build/bin/isobar report           the page: runs/default/report.html
-Their files go to runs/default/. Studies that isobar verify finished with the same settings are not run again: remove
-runs/default/ to measure anew.
+Installs the Debian packages that are missing, builds into build/, runs every study and writes one page of it all.
+  build/bin/decay_study             eight layers, as a text printed them and as they are: built and shown first
+  build/bin/isobar verify --quick   every study small, a table as each ends, and a verdict on each claim of five texts
+  build/bin/train_lm                a small language model on Tiny Shakespeare, every module observed
+  build/bin/isobar report           the page, runs/report.html: there from the first study on, and renewed
+On two idle cores the first table is there two minutes after the packages, everything after ten. Studies that finished with
+the same settings are not run again, and a training that is in runs/train_lm stays: remove runs/ to measure anew.
 
   --build-only   stop after the build
   --help         this text"
@@ -34,30 +34,34 @@ if [[ $build_only ]]; then
 fi
 
 status=0
-# run FOLDER PROGRAM [OPTION…]
+# run PROGRAM [OPTION…]
 run() {
-  local folder=$1 code=0
-  shift
+  local code=0
   say "build/bin/$*"
-  "build/bin/$@" --out "runs/default/$folder" --force || code=$?
+  "build/bin/$@" || code=$?
   case $code in
     0) ;;
     3) say "a study cannot run here, for the reason above; the rest is done" ;;
     *) status=$code; say "$1 ended with exit code $code" ;;
   esac
 }
+page=runs/report.html
 # The first table is there before the other programs are built.
 build release build decay_study
-run eight_layers decay_study
+run decay_study --out runs/eight_layers --force
 build release build programs
-run verify isobar verify --quick
-run train_lm train_lm
+run isobar verify --quick --page "$page"
+if [[ -f runs/train_lm/summary.json ]]; then
+  say "runs/train_lm holds a training: it stays"
+else
+  run train_lm
+fi
 
 folders=()
-for folder in runs/default/{verify,train_lm}; do
+for folder in runs/verify runs/train_lm; do
   [[ -f $folder/summary.json ]] && folders+=("$folder")
 done
 ((${#folders[@]})) || exit $status
-build/bin/isobar report "${folders[@]}" -o runs/default/report.html
-say "the page: file://$PWD/runs/default/report.html"
+build/bin/isobar report "${folders[@]}" -o "$page"
+say "the page: file://$PWD/$page"
 exit $status

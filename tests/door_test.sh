@@ -62,7 +62,7 @@ without_sudo=$machine/few
 mkdir "$without_sudo"
 ln -s "$(command -v bash)" "$(command -v cat)" "$without_sudo"
 path=$machine/bin:$without_sudo user_id=1000 missing="cmake" on_machine 'install_missing $packages'
-wants "a user without sudo reads what to do" \
+wants "a user without sudo is told what to do" \
   "isobar: installing Debian packages: cmake
 isobar: neither root nor sudo; as root: apt-get install cmake" "$output"
 wants "a user without sudo: exit code" 2 $status
@@ -84,25 +84,34 @@ for program in decay_study isobar train_lm; do
   cat >"$house/build/bin/$program" <<'EOS'
 #!/bin/bash
 echo "${0##*/} $*" >>"$LOG"
-[[ $1 == report ]] && exit 0
-while [[ $1 != --out ]]; do shift; done
-mkdir -p "$2"; touch "$2/summary.json"
-[[ ${0##*/} == isobar ]] && exit "$CODE"
+case ${0##*/}-$1 in
+  train_lm-) folder=runs/train_lm ;;
+  isobar-verify) folder=runs/verify ;;
+  *) exit 0 ;;
+esac
+mkdir -p "$folder"; touch "$folder/summary.json"
+[[ $1 == verify ]] && exit "$CODE"
 exit 0
 EOS
   chmod +x "$house/build/bin/$program"
 done
-everything="decay_study --out runs/default/eight_layers --force
-isobar verify --quick --out runs/default/verify --force
-train_lm --out runs/default/train_lm --force
-isobar report runs/default/verify runs/default/train_lm -o runs/default/report.html"
+before="decay_study --out runs/eight_layers --force
+isobar verify --quick --page runs/report.html"
+after="isobar report runs/verify runs/train_lm -o runs/report.html"
 CODE=0 on_machine "cd '$house' && ./run.sh"
-wants "run.sh runs the studies and writes the page" "0 $everything" "$status $asked"
-wants "run.sh ends with the page's address" "isobar: the page: file://$house/runs/default/report.html" "${output##*$'\n'}"
+wants "run.sh runs the studies and writes the page" "0 $before
+train_lm 
+$after" "$status $asked"
+wants "run.sh ends with the page's address" "isobar: the page: file://$house/runs/report.html" "${output##*$'\n'}"
+CODE=0 on_machine "cd '$house' && ./run.sh"
+wants "run.sh leaves a training that is there alone" "0 $before
+$after" "$status $asked"
 CODE=3 on_machine "cd '$house' && ./run.sh"
-wants "a study that cannot run here is no failure" "0 $everything" "$status $asked"
+wants "a study that cannot run here is no failure" "0 $before
+$after" "$status $asked"
 CODE=1 on_machine "cd '$house' && ./run.sh"
-wants "a study that failed is one, after the page" "1 $everything" "$status $asked"
+wants "a study that failed is one, after the page" "1 $before
+$after" "$status $asked"
 CODE=0 on_machine "cd '$house' && ./run.sh --build-only"
 wants "run.sh --build-only runs nothing" "0 " "$status $asked"
 

@@ -1,30 +1,49 @@
 #!/usr/bin/env python3
-"""Prints full.json: the verdicts of a finished `isobar verify --full`, with the day, for those that later runs leave open.
+"""Prints full.json: the verdicts of a finished `isobar verify --full`, with the day, for those that later runs leave open,
+and the seconds that each run took, there and in a finished `isobar verify --quick`.
 
-    experiments/claims/keep_full.py runs/verify >experiments/claims/full.json
+    experiments/claims/keep_full.py runs/full runs/quick >experiments/claims/full.json
 """
 import datetime
 import json
 import os
 import sys
 
-if len(sys.argv) != 2:
+if len(sys.argv) != 3:
     sys.exit(__doc__)
-path = os.path.join(sys.argv[1], "summary.json")
-with open(path, encoding="utf-8") as file:
-    summary = json.load(file)
-if summary.get("scale") != "full":
-    sys.exit(f"{path}: not a run of isobar verify --full")
-undone = [run["name"] for run in summary["runs"] if not run["done"]]
-if undone:
-    sys.exit(f"{path}: these runs were not made: {', '.join(undone)}")
-day = datetime.date.fromtimestamp(os.path.getmtime(path)).isoformat()
+
+
+def summary_in(folder):
+    with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def finished(folder, scale):
+    summary = summary_in(folder)
+    if summary.get("scale") != scale:
+        sys.exit(f"{folder}: not a run of isobar verify --{scale}")
+    undone = [run["name"] for run in summary["runs"] if not run["done"]]
+    if undone:
+        sys.exit(f"{folder}: these runs were not made: {', '.join(undone)}")
+    return summary
+
+
+def seconds_of(folder, summary):
+    return {run["name"]: round(summary_in(os.path.join(folder, run["folder"]))["timing"]["wall_s"], 1)
+            for run in summary["runs"]}
+
+
+folders = {"full": sys.argv[1], "quick": sys.argv[2]}
+summaries = {scale: finished(folder, scale) for scale, folder in folders.items()}
+full = summaries["full"]
+day = datetime.date.fromtimestamp(os.path.getmtime(os.path.join(folders["full"], "summary.json"))).isoformat()
 fields = ("verdict", "reason", "reason_zh")
 part_fields = ("says", "wanted", "measured", "outcome")
 claims = {}
-for claim in summary["claims"]:
+for claim in full["claims"]:
     claims[claim["id"]] = {field: claim[field] for field in fields}
     claims[claim["id"]]["parts"] = [{field: part[field] for field in part_fields} for part in claim["parts"]]
-cpu = summary["environment"].get("cpu", "")
-json.dump({"date": day, "cpu": cpu, "claims": claims}, sys.stdout, ensure_ascii=False, indent=1)
+seconds = {scale: seconds_of(folders[scale], summaries[scale]) for scale in ("quick", "full")}
+cpu = full["environment"].get("cpu", "")
+json.dump({"date": day, "cpu": cpu, "seconds": seconds, "claims": claims}, sys.stdout, ensure_ascii=False, indent=1)
 print()

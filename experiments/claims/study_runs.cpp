@@ -43,6 +43,10 @@ Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where
   return Json::parse(printed.out);
 }
 
+bool is_made(const Run& run, const PlannedRun& planned, const Json& config) {
+  return !finished_summary(run.folder() + "/" + planned.folder, config).is_null();
+}
+
 Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
   const std::string folder = run.folder() + "/" + planned.folder;
   if (Json summary = finished_summary(folder, config); !summary.is_null()) {

@@ -12,6 +12,9 @@ namespace isobar::claims {
 // What a study's --print-config says of these flags. Throws Error, beginning with `where`, for flags that it refuses.
 Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where);
 
+// Whether a finished run of this configuration is in its folder below run's.
+bool is_made(const Run& run, const PlannedRun& planned, const Json& config);
+
 struct Made {
   Json summary;            // null where the run failed
   std::string cannot_run;  // its complaint, where it cannot run here

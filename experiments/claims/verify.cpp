@@ -1,28 +1,45 @@
 #include "verify.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <set>
 
 #include <fmt/ranges.h>
 
 #include "../harness/nearest.h"
-#include "../harness/table.h"
-#include "judge.h"
+#include "judging.h"
+#include "pace.h"
 #include "plan.h"
 #include "study_runs.h"
-
-namespace isobar::fixtures {
-extern const char claims_full[];  // the verdicts of the last whole run, claims/full.json
-}  // namespace isobar::fixtures
 
 namespace isobar::claims {
 namespace {
 
-constexpr size_t shown_columns = 76;  // of a claim's words on the terminal
+// Leaves the claims of these ids alone in the files.
+void keep_claims(std::vector<ClaimFile>& files, const std::vector<std::string>& ids) {
+  std::vector<std::string> known;
+  for (const ClaimFile& file : files)
+    for (const Claim& claim : file.claims) known.push_back(claim.id);
+  for (const std::string& id : ids)
+    check(std::ranges::find(known, id) != known.end(),
+          "--claim: wanted one of the {} claims {} to {}, got '{}'{}", known.size(),
+          *std::ranges::min_element(known), *std::ranges::max_element(known), id, did_you_mean(id, known));
+  for (ClaimFile& file : files)
+    std::erase_if(file.claims,
+                  [&](const Claim& claim) { return std::ranges::find(ids, claim.id) == ids.end(); });
+}
 
 // Only the runs that some part needs at this scale, or the one that was asked for.
 std::vector<PlannedRun> wanted_runs(const std::vector<ClaimFile>& files, const VerifyOptions& options) {
   std::vector<PlannedRun> runs = plan(files, options.scale);
+  if (!options.claims.empty()) {
+    std::set<std::string> needed;
+    for (const ClaimFile& file : files)
+      for (const Claim& claim : file.claims)
+        for (const Part& part : claim.parts) needed.insert(part.run);
+    std::erase_if(runs, [&](const PlannedRun& planned) { return !needed.contains(planned.name); });
+  }
   if (options.only.empty()) return runs;
   std::vector<std::string> names;
   for (const PlannedRun& planned : runs) names.push_back(planned.name);
@@ -32,7 +49,7 @@ std::vector<PlannedRun> wanted_runs(const std::vector<ClaimFile>& files, const V
   return runs;
 }
 
-// A key that its run did not measure is a slip of the pen, unless it is measured at the full scale alone.
+// A key that its run did not measure is a mistake, unless it is measured at the full scale alone.
 void check_keys(const std::vector<ClaimFile>& files, const PlannedRun& planned, const Json& measured,
                 bool full) {
   for (const ClaimFile& file : files)
@@ -46,116 +63,6 @@ void check_keys(const std::vector<ClaimFile>& files, const PlannedRun& planned, 
       }
 }
 
-// As many code points as fit.
-std::string cut(const std::string& text, size_t columns) {
-  if (display_width(text) <= columns) return text;
-  std::string head;
-  for (size_t i = 0, width = 0; i < text.size(); ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80 && ++width == columns) break;
-    head += text[i];
-  }
-  return head + "…";
-}
-
-// The verdict of the last whole run, where this one could not settle the claim of a text that comes along.
-Json verdict_at_full_scale(const Judged& judged) {
-  static const Json full = Json::parse(fixtures::claims_full);
-  static const std::set<std::string> open = {"too few seeds", "machine too busy", "not run here"};
-  if (!open.contains(judged.verdict) || judged.claim->kind == Kind::not_run) return {};
-  const bool builtin = std::ranges::any_of(builtin_table(), [&](const Claim* claim) {
-    return claim->id == judged.claim->id && claim->quote == judged.claim->quote;
-  });
-  if (!builtin || !full["claims"].contains(judged.claim->id)) return {};
-  Json verdict = full["claims"][judged.claim->id];
-  verdict.erase("parts");
-  verdict["date"] = full["date"];
-  return verdict;
-}
-
-std::string line_of(const Judged& judged, const Json& full) {
-  const std::string at_full = full.is_null()
-                                  ? ""
-                                  : fmt::format(" (full run of {}: {})", full["date"].get<std::string>(),
-                                                full["verdict"].get<std::string>());
-  return fmt::format("{:<5}{}{}: {}\n", judged.claim->id, judged.verdict, at_full,
-                     cut(judged.claim->says, shown_columns));
-}
-
-// Claims are judged, and their lines said, as soon as the last of their runs is there.
-class Judging {
- public:
-  Judging(Run& run, const std::vector<ClaimFile>& files, std::vector<PlannedRun> to_make,
-          const VerifyOptions& options)
-      : run_(run), to_make_(std::move(to_make)), scale_(options.scale), detail_(options.detail) {
-    for (const ClaimFile& file : files)
-      for (const Claim& claim : file.claims) waiting_.push_back(&claim);
-  }
-
-  // After the runs before `next` were made.
-  void say_those_settled(const Runs& runs, size_t next) {
-    std::set<std::string> ahead;
-    for (size_t i = next; i < to_make_.size(); ++i) ahead.insert(to_make_[i].name);
-    std::erase_if(waiting_, [&](const Claim* claim) {
-      for (const Part& part : claim->parts)
-        if (ahead.contains(part.run)) return false;
-      judged_.push_back(judge(*claim, runs));
-      full_.push_back(verdict_at_full_scale(judged_.back()));
-      run_.say_text(line_of(judged_.back(), full_.back()));
-      if (detail_) say_parts(judged_.back());
-      return true;
-    });
-  }
-
-  void publish() {
-    Csv& csv = run_.csv("claims.csv", {"id", "source", "claim", "verdict", "reason"});
-    std::vector<size_t> order(judged_.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, {}, [&](size_t i) { return judged_[i].claim->id; });
-    Json claims = Json::array();
-    std::map<std::string, int64_t> counts;
-    int64_t implied = 0, no_source = 0;
-    for (const size_t i : order) {
-      const Claim& claim = *judged_[i].claim;
-      csv.row({claim.id, claim.source, claim.says, judged_[i].verdict, judged_[i].reason});
-      Json row = to_json(judged_[i]);
-      row["scale"] = scale_;
-      row["full"] = full_[i];
-      claims.push_back(std::move(row));
-      ++counts[judged_[i].verdict];
-      implied += !claim.implied.empty();
-      no_source += !claim.no_source.empty();
-    }
-    run_.summary()["claims"] = std::move(claims);
-    run_.say("\n");
-    for (const std::string& word : verdict_words()) {
-      if (counts[word] == 0) continue;
-      run_.summary()["counts"][word] = counts[word];
-      run_.say("{:4} {}\n", counts[word], word);
-    }
-    run_.summary()["implied"] = implied;
-    run_.summary()["no_source"] = no_source;
-    run_.say(
-        "Of these {} are implied by a text and nowhere printed, and {} are ascribed to a source that does not contain them.\n",
-        implied, no_source);
-  }
-
- private:
-  void say_parts(const Judged& judged) {
-    for (const Finding& f : judged.findings)
-      run_.say("     {}: {}, measured {}; wanted {}\n", f.part->says, standing_text(f), measured_text(f),
-               text_of(f.part->predicate));
-    for (const Passage& passage : judged.claim->passages) run_.say("     {}\n", passage.reading);
-  }
-
-  Run& run_;
-  std::vector<PlannedRun> to_make_;
-  std::string scale_;
-  bool detail_;
-  std::vector<const Claim*> waiting_;
-  std::vector<Judged> judged_;
-  std::vector<Json> full_;
-};
-
 Json sources_json(const std::vector<ClaimFile>& files) {
   Json sources = Json::array();
   for (const ClaimFile& file : files)
@@ -168,37 +75,78 @@ Json sources_json(const std::vector<ClaimFile>& files) {
   return sources;
 }
 
+// The names of the runs from place `next` on.
+std::vector<std::string> names_from(const std::vector<PlannedRun>& planned, size_t next) {
+  std::vector<std::string> names;
+  for (size_t i = next; i < planned.size(); ++i) names.push_back(planned[i].name);
+  return names;
+}
+
+// "study 4 of 12, about 5 min to go"
+std::string place_text(size_t i, size_t count, double seconds_left) {
+  const std::string left = std::isnan(seconds_left) ? "" : ", " + rough_time(seconds_left) + " to go";
+  return fmt::format("study {} of {}{}", i + 1, count, left);
+}
+
 }  // namespace
 
-bool verify(Run& run, const std::vector<ClaimFile>& files, const VerifyOptions& options) {
-  const std::vector<PlannedRun> planned = wanted_runs(files, options);
+bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options) {
+  if (!options.claims.empty()) keep_claims(files, options.claims);
+  Pace pace = Pace::of_texts(options.scale);
+  std::vector<PlannedRun> planned = wanted_runs(files, options);
+  // The short ones first: most verdicts are there soon.
+  std::ranges::stable_sort(planned, {}, [&](const PlannedRun& one) {
+    const double seconds = pace.seconds({one.name});
+    return std::isnan(seconds) ? 0 : seconds;
+  });
   std::vector<Json> configs;
-  for (const PlannedRun& one : planned) configs.push_back(config_of(one, run.seed(), one.where));
-  run.summary()["sources"] = sources_json(files);
-  run.summary()["scale"] = options.scale;
+  std::vector<std::string> to_make;  // the names of the runs that are not there yet
+  for (const PlannedRun& one : planned) {
+    configs.push_back(config_of(one, run.seed(), one.where));
+    if (!is_made(run, one, configs.back())) to_make.push_back(one.name);
+  }
+  Json& summary = run.summary();
+  summary["sources"] = sources_json(files);
+  summary["scale"] = options.scale;
+  summary["runs"] = Json::array();
 
   Runs runs;
-  Judging judging(run, files, planned, options);
-  Json made = Json::array();
-  judging.say_those_settled(runs, 0);
+  Judging judging(run, files, options.scale, options.detail);
+  const auto settle = [&](size_t made) {
+    const std::vector<std::string> ahead = names_from(planned, made);
+    judging.settle(runs, {ahead.begin(), ahead.end()});
+    summary["claims"] = judging.claims();
+    summary["counts"] = judging.counts();
+    const double left = pace.seconds(to_make);
+    if (made < planned.size())
+      summary["progress"] = {
+          {"done", made}, {"of", planned.size()}, {"seconds_left", std::isnan(left) ? Json() : Json(left)}};
+    else
+      summary.erase("progress");
+    if (made > 0) options.renewed(summary);
+  };
+  settle(0);
   for (size_t i = 0; i < planned.size(); ++i) {
-    run.say("\n{} of {}  ", i + 1, planned.size());
-    auto [summary, cannot_run] = make_run(run, planned[i], configs[i]);
-    made.push_back({{"name", planned[i].name},
-                    {"folder", planned[i].folder},
-                    {"done", !summary.is_null()},
-                    {"cannot_run", cannot_run}});
-    if (summary.is_object()) {
-      check_keys(files, planned[i], summary.value("measured", Json::object()), options.scale == "full");
-      runs.summaries[planned[i].name] = std::move(summary);
+    const PlannedRun& one = planned[i];
+    run.say("\n{}  ", place_text(i, planned.size(), pace.seconds(to_make)));
+    const auto start = std::chrono::steady_clock::now();
+    auto [result, cannot_run] = make_run(run, one, configs[i]);
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    if (std::erase(to_make, one.name) > 0 && cannot_run.empty()) pace.made(one.name, passed.count());
+    summary["runs"].push_back({{"name", one.name},
+                               {"folder", one.folder},
+                               {"done", !result.is_null()},
+                               {"cannot_run", cannot_run}});
+    if (result.is_object()) {
+      check_keys(files, one, result.value("measured", Json::object()), options.scale == "full");
+      runs.summaries[one.name] = std::move(result);
     }
     if (!cannot_run.empty()) {
-      runs.missing[planned[i].name] = cannot_run;
-      run.say("{}: cannot run here; its claims are not judged: {}\n", planned[i].name, cannot_run);
+      runs.missing[one.name] = cannot_run;
+      run.say("{}: cannot run here; its claims are not judged: {}\n", one.name, cannot_run);
     }
-    judging.say_those_settled(runs, i + 1);
+    settle(i + 1);
   }
-  run.summary()["runs"] = std::move(made);
   judging.publish();
   return runs.missing.empty();
 }

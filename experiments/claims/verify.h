@@ -1,6 +1,7 @@
 // Verifying: the runs that files of claims need are made, unless they are there, and every claim is judged.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,15 +11,18 @@
 namespace isobar::claims {
 
 struct VerifyOptions {
-  std::string scale;  // "quick" or "full"
-  std::string only;   // the one run to make; empty: all
-  bool detail;        // whether each part is said below its claim
+  std::string scale;                // "quick" or "full"
+  std::vector<std::string> claims;  // the ids of those to judge; empty: all
+  std::string only;                 // the one run to make; empty: all
+  bool detail;                      // whether each part is shown below its claim
+  // Called after each run, with what summary.json will have: "claims" so far, "runs" that were made, and "progress".
+  std::function<void(const Json& summary)> renewed = [](const Json&) {};
 };
 
-// Makes the runs into folders of their own below run's, judges, prints a line for each claim, and publishes
+// Makes the runs into folders of their own below run's, judges, prints a table as each run ends, and publishes
 // claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Returns whether every run could be made.
-// Throws Error, before anything runs, for two files that disagree about a run and for flags that a study does not
-// take; afterwards for a key that a run did not measure, with file, line and the nearest key.
-bool verify(Run& run, const std::vector<ClaimFile>& files, const VerifyOptions& options);
+// Throws Error, before anything runs, for an unknown claim or run, two files that disagree about a run and flags that a
+// study does not take; afterwards for a key that a run did not measure, with file, line and the nearest key.
+bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);
 
 }  // namespace isobar::claims

@@ -159,6 +159,7 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   options.resume = line.resume;
   options.folder = !line.out.empty()      ? line.out
                    : !line.resume.empty() ? line.resume
+                   : program.folder_of    ? program.folder_of()
                                           : default_folder(program);
   options.command = program.command.empty() ? program.name : program.command;
   options.arguments = arguments;

@@ -57,8 +57,9 @@ struct Program {
   std::vector<Preset> presets = {};  // the first is used when no --preset is given
   std::vector<Printer> printers = {};
   std::optional<Resume> resume = std::nullopt;
-  std::string command = {};  // as the user typed it; empty: the name
-  std::string folder = {};   // the default one; empty: runs/<name>
+  std::string command = {};                     // as the user typed it; empty: the name
+  std::string folder = {};                      // the default one; empty: runs/<name>
+  std::function<std::string()> folder_of = {};  // the default one where it depends on the settings
   Words words = {};
   bool goes_on = false;  // a finished run of it in the folder is replaced without --force
   // Called when Config has the user's values, unless a run is resumed, with the names of the settings that the

@@ -2,6 +2,7 @@
 //
 //   isobar verify                   the five texts, small sizes, as with --quick             about 5 minutes
 //   isobar verify --full            the sizes that the texts speak of, more seeds            about 35 minutes
+//   isobar verify --claim D06       one claim of them, each part shown
 //   isobar verify mine.toml         the claims of a file of your own (claims/README.md says how to write one)
 //
 // Without a file the claims are those of claims/000.toml … claims/004.toml, which hold every quotation, printed value,
@@ -13,18 +14,23 @@
 // that cannot run here.
 //
 // Written: claims.csv; summary.json, whose "claims" give for each the verdict, the values it was computed from, and
-// the reason.
+// the reason; and the page, report.html, which is renewed as each study ends.
 #include "../claims/verify.h"
 
+#include "../../data/file.h"
+#include "../harness/lists.h"
 #include "../harness/program.h"
+#include "../report/page.h"
 #include "verbs.h"
 
 namespace isobar::verbs {
 namespace {
 
 struct VerifyConfig : HasFields {
-  std::string only = "";
+  std::string claim = "", only = "", page = "";
   void fields(Fields& f) override {
+    f("claim", claim, "judge these claims alone, ids with commas between; results go to runs/claims");
+    f("page", page, "the page, renewed as each study ends; empty: report.html in the folder of the results");
     f("only", only, "make this one of the runs alone; claims that need others count as not run here");
   }
 };
@@ -40,6 +46,7 @@ int verify(const Words& words) {
       .presets = {{"quick", "small sizes and few seeds", [] {}},
                   {"full", "the texts' sizes, and more seeds", [] {}}},
       .folder = "runs/verify",
+      .folder_of = [&] { return config.claim.empty() ? "runs/verify" : "runs/claims"; },
       .words = {.name = "FILE",
                 .about = "Files of claims, as claims/README.md says [the five texts' that come along]",
                 .values = &paths},
@@ -48,8 +55,19 @@ int verify(const Words& words) {
   const int code = run_program(program, config, words, [&](Run& run) {
     std::vector<claims::ClaimFile> files;
     for (const std::string& path : paths) files.push_back(claims::read_claims(path));
-    all_made = claims::verify(run, paths.empty() ? claims::builtin_claims() : files,
-                              {.scale = run.preset(), .only = config.only, .detail = !paths.empty()});
+    const std::string page = config.page.empty() ? run.folder() + "/report.html" : config.page;
+    claims::VerifyOptions options{.scale = run.preset(),
+                                  .claims = words_of(config.claim),
+                                  .only = config.only,
+                                  .detail = !paths.empty() || !config.claim.empty()};
+    bool said = false;
+    options.renewed = [&](const Json& summary) {
+      report::Content content;
+      content.add(summary, run.folder());
+      write_file_atomically(page, content.page("en"));
+      if (!std::exchange(said, true)) run.say("\nThe page, renewed as each study ends: {}\n", page);
+    };
+    all_made = claims::verify(run, paths.empty() ? claims::builtin_claims() : files, options);
   });
   return code == 0 && !all_made ? 3 : code;
 }

@@ -1,0 +1,159 @@
+#include "judging.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../harness/table.h"
+
+namespace isobar::fixtures {
+extern const char claims_full[];  // the verdicts of the last full run, claims/full.json
+}  // namespace isobar::fixtures
+
+namespace isobar::claims {
+namespace {
+
+constexpr const char* to_come = "still to come";
+
+// The verdict of the last full run, where this one could not settle the claim of a text that comes along.
+Json verdict_at_full_scale(const Judged& judged) {
+  static const Json full = Json::parse(fixtures::claims_full);
+  static const std::set<std::string> open = {"too few seeds", "machine too busy", "not run here"};
+  if (!open.contains(judged.verdict) || judged.claim->kind == Kind::not_run) return {};
+  const bool builtin = std::ranges::any_of(builtin_table(), [&](const Claim* claim) {
+    return claim->id == judged.claim->id && claim->quote == judged.claim->quote;
+  });
+  if (!builtin || !full["claims"].contains(judged.claim->id)) return {};
+  Json verdict = full["claims"][judged.claim->id];
+  verdict.erase("parts");
+  verdict["date"] = full["date"];
+  return verdict;
+}
+
+std::string verdict_text(const Judged& judged, const Json& full) {
+  if (full.is_null()) return judged.verdict;
+  return fmt::format("{} (full run of {}: {})", judged.verdict, full["date"].get<std::string>(),
+                     full["verdict"].get<std::string>());
+}
+
+// The part that shows why the verdict is what it is: the first that does not hold, else the first left open, else the
+// first.
+const Finding* deciding_part(const Judged& judged) {
+  for (const PartOutcome outcome : {PartOutcome::fails, PartOutcome::too_few_seeds, PartOutcome::busy}) {
+    const auto found = std::ranges::find_if(judged.findings, [&](const Finding& finding) {
+      return finding.not_run.empty() && finding.reading.outcome == outcome;
+    });
+    if (found != judged.findings.end()) return &*found;
+  }
+  return judged.findings.empty() ? nullptr : &judged.findings.front();
+}
+
+std::string theory_text(const Finding& finding) {
+  return std::isnan(finding.theory) ? "" : number_text(finding.theory);
+}
+
+void add_part(Table& table, const std::string& id, const std::string& says, const Finding* part,
+              const std::string& verdict) {
+  if (part == nullptr)
+    table.row({id, says, "", "", "", verdict});
+  else
+    table.row({id, says, part->not_run.empty() ? measured_text(*part) : "", theory_text(*part),
+               text_of(part->part->predicate), verdict});
+}
+
+}  // namespace
+
+Judging::Judging(Run& run, const std::vector<ClaimFile>& files, std::string scale, bool detail)
+    : run_(run), scale_(std::move(scale)), detail_(detail) {
+  for (const ClaimFile& file : files)
+    for (const Claim& claim : file.claims) rows_.push_back({.claim = &claim, .judged = {}, .full = {}});
+  std::ranges::stable_sort(rows_, {}, [](const Row& row) { return row.claim->id; });
+}
+
+void Judging::settle(const Runs& runs, const std::set<std::string>& ahead) {
+  std::vector<const Row*> settled;
+  for (Row& row : rows_) {
+    const auto waits = [&](const Part& part) { return ahead.contains(part.run); };
+    if (row.settled || std::ranges::any_of(row.claim->parts, waits)) continue;
+    row.settled = true;
+    row.judged = judge(*row.claim, runs);
+    row.full = verdict_at_full_scale(row.judged);
+    settled.push_back(&row);
+  }
+  if (!settled.empty()) print(settled);
+}
+
+void Judging::print(const std::vector<const Row*>& rows) {
+  const bool measured =
+      std::ranges::any_of(rows, [](const Row* row) { return !row->judged.findings.empty(); });
+  if (!measured) {
+    Table table({"claim", "", "verdict"});
+    for (const Row* row : rows) table.row({row->claim->id, row->claim->says, row->judged.verdict});
+    run_.say_text(table.text());
+    return;
+  }
+  Table table({"claim", "", "measured", "theory", "asked", "verdict"});
+  for (const Row* row : rows) {
+    const std::string verdict = verdict_text(row->judged, row->full);
+    if (!detail_ || row->judged.findings.empty()) {
+      add_part(table, row->claim->id, row->claim->says, deciding_part(row->judged), verdict);
+      continue;
+    }
+    add_part(table, row->claim->id, row->claim->says, nullptr, verdict);
+    for (const Finding& finding : row->judged.findings)
+      add_part(table, "", "– " + finding.part->says, &finding, standing_text(finding));
+  }
+  run_.say_text(table.text());
+  if (!detail_) return;
+  for (const Row* row : rows)
+    for (const Passage& passage : row->claim->passages) run_.say("{}: {}\n", row->claim->id, passage.reading);
+}
+
+Json Judging::claims() const {
+  Json claims = Json::array();
+  for (const Row& row : rows_) {
+    Judged judged = row.judged;
+    if (!row.settled) {
+      Runs none;
+      for (const Part& part : row.claim->parts) none.missing[part.run] = to_come;
+      judged = judge(*row.claim, none);
+      judged.verdict = to_come;
+    }
+    Json claim = to_json(judged);
+    claim["scale"] = scale_;
+    claim["full"] = row.full;
+    claims.push_back(std::move(claim));
+  }
+  return claims;
+}
+
+Json Judging::counts() const {
+  Json counts = Json::object();
+  for (const std::string& word : verdict_words()) {
+    const auto count = std::ranges::count_if(
+        rows_, [&](const Row& row) { return row.settled && row.judged.verdict == word; });
+    if (count > 0) counts[word] = count;
+  }
+  return counts;
+}
+
+void Judging::publish() {
+  Csv& csv = run_.csv("claims.csv", {"id", "source", "claim", "verdict", "reason"});
+  int64_t implied = 0, no_source = 0;
+  for (const auto& [claim, settled, judged, full] : rows_) {
+    csv.row({claim->id, claim->source, claim->says, judged.verdict, judged.reason});
+    implied += !claim->implied.empty();
+    no_source += !claim->no_source.empty();
+  }
+  run_.say("\n");
+  for (const auto& [word, count] : run_.summary()["counts"].items())
+    run_.say("{:4} {}\n", count.get<int64_t>(), word);
+  run_.summary()["implied"] = implied;
+  run_.summary()["no_source"] = no_source;
+  if (implied > 0)
+    run_.say("{} of these {} implied by a text and nowhere printed.\n", implied, implied == 1 ? "is" : "are");
+  if (no_source > 0)
+    run_.say("{} of these {} ascribed to a source that does not contain {}.\n", no_source,
+             no_source == 1 ? "is" : "are", no_source == 1 ? "it" : "them");
+}
+
+}  // namespace isobar::claims

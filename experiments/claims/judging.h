@@ -1,0 +1,45 @@
+// Judging: claims are judged as soon as the last run that they need was made, and shown then, a table for each run.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../harness/run.h"
+#include "file.h"
+#include "judge.h"
+#include "plan.h"
+
+namespace isobar::claims {
+
+class Judging {
+ public:
+  // `detail`: each part is shown, not the deciding one alone.
+  Judging(Run& run, const std::vector<ClaimFile>& files, std::string scale, bool detail);
+
+  // Judges the claims that need none of the runs `ahead`, and prints a table of those that were not judged before.
+  void settle(const Runs& runs, const std::set<std::string>& ahead);
+
+  // All claims in the order of their ids, for summary.json: those that wait have the verdict "still to come".
+  Json claims() const;
+  // How many claims have each verdict, in the order of verdict_words().
+  Json counts() const;
+  // claims.csv, the counts and what is implied or without a source, once all claims are judged.
+  void publish();
+
+ private:
+  struct Row {
+    const Claim* claim;
+    bool settled = false;
+    Judged judged;
+    Json full;  // the verdict of the last full run, where this one left the claim open; else null
+  };
+  void print(const std::vector<const Row*>& rows);
+
+  Run& run_;
+  std::string scale_;
+  bool detail_;
+  std::vector<Row> rows_;  // by id
+};
+
+}  // namespace isobar::claims

@@ -1,0 +1,97 @@
+// isobar verify as its users meet it: one claim alone, what is still to come, and how long it takes.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <regex>
+
+#include "../experiments/claims/pace.h"
+#include "../experiments/claims/verify.h"
+#include "../experiments/harness/program.h"
+#include "program.h"
+
+using namespace isobar;
+
+TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part and writes the page") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "out", page = folder / "d01.html";
+  const auto [code, text, complaint] =
+      run_built("isobar verify", "--claim D01 --out " + out + " --page " + page);
+  CAPTURE(text);
+  CAPTURE(complaint);
+  CHECK(code == 0);
+  CHECK(std::regex_search(
+      text, std::regex("\nstudy 1 of 1, (a few seconds|about .*) to go  blog8: decay_study\n")));
+  CHECK(text.find("The page, renewed as each study ends: " + page) != std::string::npos);
+  const Json written = Json::parse(file_text(out + "/summary.json"));
+  CHECK(written["runs"].size() == 1);
+  REQUIRE(written["claims"].size() == 1);
+  CHECK(written["claims"][0]["id"] == "D01");
+  CHECK(written["counts"] == Json{{"refuted", 1}});
+  CHECK_FALSE(written.contains("progress"));
+  for (const Json& part : written["claims"][0]["parts"]) {
+    CHECK(text.find(part["says"].get<std::string>()) != std::string::npos);
+    CHECK(text.find(fmt::format("{:.4g} [", part["interval"][0].get<double>()).substr(0, 3)) !=
+          std::string::npos);
+  }
+  CHECK(file_text(page).find("\"D01\"") != std::string::npos);
+
+  const auto [refused, nothing, why] =
+      run_built("isobar verify", "--claim D01,D6 --out " + folder.path().string());
+  CHECK(refused == 2);
+  CHECK(nothing.empty());
+  CHECK(why ==
+        "isobar verify: --claim: wanted one of the 87 claims A01 to F21, got 'D6'; did you mean D06?\n");
+}
+
+TEST_CASE("while studies are still to come, the summary has every claim and how far it is") {
+  const TemporaryFolder folder;
+  std::vector<Json> seen;
+  struct : HasFields {
+    void fields(Fields&) override {}
+  } none;
+  std::FILE* const said = std::tmpfile();
+  const int code =
+      run_program({.name = "verify", .about = ""}, none, {"--out", folder / "out"},
+                  [&](Run& run) {
+                    claims::VerifyOptions options{
+                        .scale = "quick", .claims = {"D01", "D12", "D24"}, .only = "", .detail = false};
+                    options.renewed = [&](const Json& summary) { seen.push_back(summary); };
+                    CHECK(claims::verify(run, claims::builtin_claims(), options));
+                  },
+                  {.out = said, .err = said});
+  std::fclose(said);
+  CHECK(code == 0);
+  REQUIRE(seen.size() == 2);  // blog8 and blog8_rmsnorm
+  const auto verdicts = [](const Json& summary) {
+    std::vector<std::string> all;
+    for (const Json& claim : summary["claims"]) all.push_back(claim["verdict"]);
+    return all;
+  };
+  CHECK(verdicts(seen[0]) == std::vector<std::string>{"refuted", "still to come", "true by its source"});
+  CHECK(seen[0]["progress"]["done"] == 1);
+  CHECK(seen[0]["progress"]["of"] == 2);
+  CHECK(seen[0]["progress"]["seconds_left"].get<double>() > 0);
+  CHECK(seen[0]["counts"] == Json{{"refuted", 1}, {"true by its source", 1}});
+  CHECK(verdicts(seen[1]) == std::vector<std::string>{"refuted", "refuted", "true by its source"});
+  CHECK_FALSE(seen[1].contains("progress"));
+}
+
+TEST_CASE("the time to go follows from the kept times and from how fast this machine is") {
+  claims::Pace pace({{"short", 2}, {"long", 100}});
+  CHECK(pace.seconds({"short", "long"}) == doctest::Approx(102));
+  CHECK(std::isnan(pace.seconds({"another"})));
+  pace.made("short", 14);  // (14 + 10) / (2 + 10): twice as slow
+  CHECK(pace.seconds({"long"}) == doctest::Approx(200));
+  CHECK(pace.seconds({"another"}) == doctest::Approx(14));  // the mean of those made
+  CHECK(pace.seconds({}) == 0);
+  CHECK(claims::rough_time(4) == "a few seconds");
+  CHECK(claims::rough_time(44) == "about 40 s");
+  CHECK(claims::rough_time(290) == "about 5 min");
+  // Every run of the five texts has a kept time, at both scales.
+  for (const char* scale : {"quick", "full"})
+    for (const claims::ClaimFile& file : claims::builtin_claims())
+      for (const claims::RunSpec& run : file.runs) {
+        CAPTURE(run.name);
+        CHECK(std::isfinite(claims::Pace::of_texts(scale).seconds({run.name})));
+      }
+}
