@@ -25,7 +25,7 @@ Var Tape::record(const Tensor& value, const std::vector<Var>& inputs, const Back
 // Task 2: walk.
 std::vector<int64_t> walk(const std::vector<Slot>& slots, int64_t start) {
   // solution 2 {
-  // An op is recorded behind its inputs, so going down is the order; it only remains to see who is reached.
+  // An op is recorded after its inputs, so going down is the order; it only remains to see who is reached.
   std::vector<bool> reached(start + 1, false);
   reached[start] = true;
   std::vector<int64_t> order;

@@ -1,4 +1,4 @@
-// The tape: what ops leave behind so that gradients can be found.
+// The tape: what ops record so that gradients can be computed.
 //
 //   Tape tape;
 //   Var x = tape.leaf(value);
@@ -46,7 +46,7 @@ struct Tape {
   // A new slot for an op's result, or a constant (slot −1, nothing recorded) when every input is a constant.
   Var record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward);
   // Adds d loss / d leaf to the gradient of every leaf that loss depends on. Throws isobar::Error unless loss
-  // is a single number that stands on this tape.
+  // is a single number that is on this tape.
   void backward(const Var& loss);
   // A leaf's gradient, undefined where none has arrived.
   Tensor gradient(const Var& leaf) const;

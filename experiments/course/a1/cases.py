@@ -79,7 +79,7 @@ TWICE = [(LEAF, 0, 0), (MUL, 0, 0), (SUM, 1, 0)]
 DIAMOND = [(LEAF, 0, 0), (SIN, 0, 0), (MUL, 1, 0), (ADD, 2, 1), (ADD, 3, 0), (SUM, 4, 0)]
 # a + b hands the same tensor to both; a takes more later on. Who adds in place spoils b.
 SHARED = [(LEAF, 0, 0), (LEAF, 1, 0), (MUL, 0, 0), (ADD, 0, 1), (ADD, 3, 2), (ADD, 4, 0), (ADD, 5, 1), (SUM, 6, 0)]
-# a leaf that stands last but one and is reached first
+# a leaf that is last but one and is reached first
 LATE = [(LEAF, 0, 0), (SIN, 0, 0), (LEAF, 1, 0), (MUL, 1, 2), (ADD, 3, 0), (SUM, 4, 0)]
 # rows 1, 2 lead nowhere
 DEAD = [(LEAF, 0, 0), (SIN, 0, 0), (MUL, 1, 1), (LEAF, 1, 0), (MUL, 0, 3), (SUM, 4, 0), (SIN, 5, 0)]
@@ -102,7 +102,7 @@ def cases():
         return case(name, 1, "record", program(code, xs), {"slots": slots, "inputs": inputs, "leaves": leaves, **values},
                     hint="slots count up from 0; an op whose inputs are all constants is a constant", **options)
     x = numbers(1, 2, 3)
-    yield recorded("a chain stands on the tape in its order", CHAIN, x, [0, 1, 2, 3], [-2, -2, 0, -2, 1, -2, 2],
+    yield recorded("a chain is on the tape in its order", CHAIN, x, [0, 1, 2, 3], [-2, -2, 0, -2, 1, -2, 2],
                    [1, 0, 0, 0], public=True)
     yield recorded("an op on constants is not recorded", [(CONST, 0, 0), (SIN, 0, 0), (LEAF, 1, 0), (MUL, 2, 1)], x,
                    [-1, -1, 0, 1], [-2, -2, 0, -1], [1, 0], public=True)

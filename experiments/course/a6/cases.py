@@ -99,7 +99,7 @@ def cases():
         stds, norms = measured(x, weights, biases, dy)
         yield case(f"measured, {name}", 4, "measure", {"x": x, "weights": weights, "biases": biases, "dy": dy},
                    {"std": stds, "gradient_norm": norms}, public=public,
-                   hint="h behind the ReLU, about its mean, over the number of elements; the loss is Σ dy h_L")
+                   hint="h after the ReLU, about its mean, over the number of elements; the loss is Σ dy h_L")
     far = Array((1, 2), [1e7, 1e7])
     yield case("measured far off zero", 4, "measure", {"x": array([[1.0, 2.0], [2.0, 1.0]]), "weights": [[[1.0, 0.0], [0.0, 1.0]]],
                                                        "biases": far, "dy": array([[1.0, 1.0], [1.0, 1.0]])},

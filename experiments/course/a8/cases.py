@@ -114,7 +114,7 @@ def cases():
                    {"x": [text[s:s + length] for s in starts], "y": [text[s + 1:s + 1 + length] for s in starts]},
                    public=public, hint=hint)
     for name, start, length, public in [("no target for the last symbol", 16, 4, True), ("a negative start", -1, 4, True),
-                                        ("behind the text", 25, 2, False), ("the whole text has no target", 0, 20, False), ("a negative start, of single symbols", -3, 1, False)]:
+                                        ("after the text", 25, 2, False), ("the whole text has no target", 0, 20, False), ("a negative start, of single symbols", -3, 1, False)]:
         yield case(f"batch, {name}: an error", 1, "batch", {"tokens": integers(text), "starts": integers([2, start]) if start > 0 else integers([start]), "length": length},
                    error="20", public=public, hint="\"batch_of: a text of 4 from 16 leaves the 20 symbols\"")
     # --- task 2
@@ -166,7 +166,7 @@ def cases():
         yield case(f"logits, {name}", 3, "forward", {**config, "symbols": integers([s for t in texts for s in t], len(texts), len(texts[0])),
                                                      **{f"p:{k}": v for k, v in p.items()}},
                    {"logits": [logits_of(p, layers, heads, t) for t in texts]}, public=public, rtol=1e-8, atol=1e-9,
-                   hint="norm before the branch, rope on q and k only, residual sums, norm behind the last block, the embedding again")
+                   hint="norm before the branch, rope on q and k only, residual sums, norm after the last block, the embedding again")
         length = len(texts[0])
         words = [s for t in texts for s in t] + [0] + ([1] if length > 1 else [])
         starts = range(0, len(words) - length, length)

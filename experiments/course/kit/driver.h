@@ -22,7 +22,7 @@
 
 class Request {
  public:
-  // Reads on behind the word "call"; throws isobar::Error when that is no request.
+  // Reads on after the word "call"; throws isobar::Error when that is no request.
   Request() {
     std::string word;
     std::cin >> call_;

@@ -1,4 +1,4 @@
-// What stands where you are to write.
+// A placeholder for what you are to write.
 #pragma once
 
 #include <isobar/core/error.h>
