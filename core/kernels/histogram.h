@@ -21,31 +21,38 @@ using OctaveCounts = std::array<int64_t, 2 * octaves + 2>;
 // Bin 32 + k holds 2^(lowest + k) <= x < 2^(lowest + k + 1), bin 31 − k the same of −x. Smaller |x| count in the
 // innermost bins, k = 0, larger ones and infinities in the outermost, k = 31.
 template <class T>
-int octave_bin(T x, int lowest) {
+uint8_t octave_bin(T x, int lowest) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-  constexpr int mantissa = sizeof(T) == 4 ? 23 : 52, bias = sizeof(T) == 4 ? 127 : 1023;
-  if (x == 0) return zeros_bin;
-  if (x != x) return nan_bin;
-  const auto exponent = static_cast<int>(std::bit_cast<Bits>(x) << 1 >> (mantissa + 1)) - bias;
-  const int k = std::clamp(exponent - lowest, 0, octaves - 1);
-  return x < 0 ? octaves - 1 - k : octaves + k;
+  using Number = std::make_signed_t<Bits>;
+  constexpr int mantissa = sizeof(T) == 4 ? 23 : 52;
+  constexpr Number bias = sizeof(T) == 4 ? 127 : 1023;
+  constexpr Bits infinity = (Bits{2 * bias + 1}) << mantissa;
+  const auto bits = std::bit_cast<Bits>(x);
+  const Bits size = bits << 1 >> 1;  // of |x|
+  const Number octave = static_cast<Number>(size >> mantissa) - bias - lowest;
+  const Number k = std::clamp<Number>(octave, 0, octaves - 1);
+  const Number bin = size != bits ? octaves - 1 - k : octaves + k;
+  return static_cast<uint8_t>(size == 0 ? zeros_bin : size > infinity ? nan_bin : bin);
 }
 
 template <class T>
 OctaveCounts count_octaves(int64_t n, const T* x, int lowest) {
-  constexpr int64_t grain = 1 << 15;
+  constexpr int64_t grain = 1 << 15, block = 1 << 10, tables = 4;
   std::vector<OctaveCounts> parts(static_cast<size_t>(chunk_count(n, grain)));
   parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-    // Two tables by turns: neighbours often share a bin, and would wait for each other.
-    OctaveCounts even{}, odd{};
-    int64_t i = begin;
-    for (; i + 1 < end; i += 2) {
-      ++even[static_cast<size_t>(octave_bin(x[i], lowest))];
-      ++odd[static_cast<size_t>(octave_bin(x[i + 1], lowest))];
+    // First each value's bin, many at a time; then the counts, in tables by turns: neighbours often share a bin,
+    // and would wait for each other.
+    std::array<uint8_t, block> bins;
+    std::array<OctaveCounts, tables> counts{};
+    for (int64_t i = begin; i < end; i += block) {
+      const int64_t length = std::min(block, end - i);
+      for (int64_t j = 0; j < length; ++j) bins[static_cast<size_t>(j)] = octave_bin(x[i + j], lowest);
+      for (int64_t j = 0; j < length; ++j)
+        ++counts[static_cast<size_t>(j % tables)][bins[static_cast<size_t>(j)]];
     }
-    if (i < end) ++even[static_cast<size_t>(octave_bin(x[i], lowest))];
-    for (size_t bin = 0; bin < even.size(); ++bin) even[bin] += odd[bin];
-    parts[static_cast<size_t>(begin / grain)] = even;
+    OctaveCounts& sum = parts[static_cast<size_t>(begin / grain)];
+    for (const OctaveCounts& table : counts)
+      for (size_t bin = 0; bin < sum.size(); ++bin) sum[bin] += table[bin];
   });
   OctaveCounts counts{};
   for (const OctaveCounts& part : parts)
