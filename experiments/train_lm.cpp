@@ -10,6 +10,7 @@
 //   train_lm --corpus synthetic            a language whose best possible loss is known exactly
 //   train_lm --precision bf16              products on bf16 operands, where oneDNN and the CPU can
 //   train_lm --norm dyt --placement post   … and so on: see --help
+//   train_lm --init_from runs/train_lm --corpus my.txt --learning_rate 3e-4    fine-tuning of a trained model
 //
 // Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
 // in /modules), metrics.jsonl, loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the
@@ -37,6 +38,7 @@
 #include "lm/print_model.h"
 #include "lm/report.h"
 #include "lm/session.h"
+#include "lm/start.h"
 #include "lm/train.h"
 #include "lm/utf8_stream.h"
 
@@ -96,21 +98,30 @@ void tell_memory(Run& run) {
           mebibytes(now.peak_bytes), mebibytes(now.bytes_in_use));
 }
 
-void train_and_report(Run& run, const LmConfig& config, const std::vector<std::string>& gave_way) {
-  config.check_values();
+// The tokenizer of a fine-tuning is that of the weights it began with, as any of its checkpoints has it.
+std::shared_ptr<const Tokenizer> tokenizer_of_start(const Run& run, const LmConfig& config,
+                                                    const std::optional<Checkpoint>& start) {
+  if (start) return start->tokenizer;
+  return config.init_from.empty() ? nullptr : newest_checkpoint(run.resume_folder()).tokenizer;
+}
+
+// `start` is what --init_from names, unless the run is resumed.
+void train_and_report(Run& run, const LmConfig& config, const std::optional<Checkpoint>& start) {
   const WithPrecision precision(precision_from_name(config.precision));
   run.environment()["precision"] = name_of(recording.precision);
   if (name_of(recording.precision) != config.precision)
     run.warn("--precision {}: {}; products stay in f32", config.precision, bf16_obstacle());
-  const Corpus corpus = open_corpus(config.corpus, config.tokenizer);
+  const std::shared_ptr<const Tokenizer> known = tokenizer_of_start(run, config, start);
+  const Corpus corpus =
+      known ? open_corpus_with(config.corpus, *known) : open_corpus(config.corpus, config.tokenizer);
   run.environment()["corpus"] = corpus.source;
-  for (const std::string& sentence : gave_way) run.say("{}\n", sentence);
   const TokenDataset train_set = corpus.train(config.block_size);
   const TokenDataset validation = corpus.validation(config.block_size);
   const Tokenizer& tokenizer = corpus.tokenizer();
 
   const Rng rng(run.seed());
   LanguageModel model(config.model(tokenizer.vocab_size()), rng.split("model"));
+  if (start && run.resume_folder().empty()) load_state(model, start->model);
   LmOptimizer optimizer(model, config);
   run.say("{} tokens of {} kinds from {}; {} parameters; {} threads\n", corpus.tokens(),
           tokenizer.vocab_size(), corpus.source, parameter_count(model), threads());
@@ -119,6 +130,9 @@ void train_and_report(Run& run, const LmConfig& config, const std::vector<std::s
   const Rng judge = Rng(0).split("validation");
   Session session(run, config, corpus, rng, model, optimizer);
   const int64_t first = session.steps_done();
+  if (start && first == 0)
+    run.say("begins with the weights of {}: val loss {:.4f}\n", config.init_from,
+            mean_loss(model, validation, config.eval_iters, config.batch_size, judge));
   Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
   Csv& layers = run.csv("layers.csv", {"step", "module", "type", "std", "mean", "rms", "grad_norm"});
   Progress progress = run.progress(config.max_iters, "steps", first);
@@ -126,9 +140,9 @@ void train_and_report(Run& run, const LmConfig& config, const std::vector<std::s
   const GradientOptions options{.accumulation_steps = config.gradient_accumulation_steps,
                                 .check_every_op = config.anomaly};
   const double tokens_per_step = static_cast<double>(rows * config.block_size);
-  const Clock::time_point start = Clock::now();
+  const Clock::time_point began = Clock::now();
   const auto tokens_per_second = [&] {
-    return tokens_per_step * static_cast<double>(session.steps_done() - first) / seconds_since(start);
+    return tokens_per_step * static_cast<double>(session.steps_done() - first) / seconds_since(began);
   };
   // For those who watch the run: when it will end, and how many tokens a second that is.
   run.file().set_attribute("/", "steps", config.max_iters);
@@ -185,7 +199,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::vector<std::s
   progress.clear();
   run.timing()["step_ms"] = spread_of(step_ms).median;
   run.timing()["tokens_per_second"] = tokens_per_second();
-  run.timing()["train_s"] = seconds_since(start);
+  run.timing()["train_s"] = seconds_since(began);
   tell_memory(run);
 
   report_modules(run);
@@ -211,25 +225,39 @@ void train_and_report(Run& run, const LmConfig& config, const std::vector<std::s
   expect_results(run, config, corpus, val_loss);
 }
 
+Program program_of(LmConfig& config) {
+  return {.name = "train_lm",
+          .about = "Trains a small language model and watches the signal in every layer.",
+          .presets = {{"default", "a Llama-like model: RMSNorm, RoPE, SwiGLU", [] {}},
+                      {"nanogpt_cpu", "nanoGPT's published CPU setting", [&] { config.apply_nanogpt_cpu(); }},
+                      {"nanogpt_cpu_best", "the same size and tokens, the best block, optimizer and schedule",
+                       [&] { config.apply_nanogpt_cpu_best(); }},
+                      {"babygpt", "nanoGPT's setting for a GPU: 10.7 million parameters",
+                       [&] { config.apply_babygpt(); }},
+                      {"minimind", "MiniMind's model: 25,829,888 parameters, --vocab_size 6400",
+                       [&] { config.apply_minimind(); }}},
+          .printers = {{"print-model", "Print the model's tree and what its parts cost, and stop",
+                        [&] { return print_model(config); }}},
+          .resume = resume_of_train_lm()};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   LmConfig config;
+  std::optional<Checkpoint> start;
   std::vector<std::string> gave_way;
-  return run_program(
-      {.name = "train_lm",
-       .about = "Trains a small language model and watches the signal in every layer.",
-       .presets = {{"default", "a Llama-like model: RMSNorm, RoPE, SwiGLU", [] {}},
-                   {"nanogpt_cpu", "nanoGPT's published CPU setting", [&] { config.apply_nanogpt_cpu(); }},
-                   {"nanogpt_cpu_best", "the same size and tokens, the best block, optimizer and schedule",
-                    [&] { config.apply_nanogpt_cpu_best(); }},
-                   {"babygpt", "nanoGPT's setting for a GPU: 10.7 million parameters",
-                    [&] { config.apply_babygpt(); }},
-                   {"minimind", "MiniMind's model: 25,829,888 parameters, --vocab_size 6400",
-                    [&] { config.apply_minimind(); }}},
-       .printers = {{"print-model", "Print the model's tree and what its parts cost, and stop",
-                     [&] { return print_model(config); }}},
-       .resume = resume_of_train_lm(),
-       .settle = [&](const std::set<std::string>& given) { gave_way = give_way(config, given); }},
-      config, argc, argv, [&](Run& run) { train_and_report(run, config, gave_way); });
+  Program program = program_of(config);
+  program.settle = [&](const std::set<std::string>& given) {
+    if (!config.init_from.empty()) {
+      start = load_start(config.init_from);
+      take_model(config, given, *start);
+    }
+    gave_way = give_way(config, given);
+  };
+  return run_program(program, config, argc, argv, [&](Run& run) {
+    config.check_values();
+    for (const std::string& sentence : gave_way) run.say("{}\n", sentence);
+    train_and_report(run, config, start);
+  });
 }

@@ -197,6 +197,60 @@ TEST_CASE("a default that a given flag makes impossible gives way, and one sente
   CHECK(run.out.starts_with("decay_iters is 1 instead of 400, because max_iters is 4\n"));
 }
 
+TEST_CASE(
+    "fine-tuning begins with the weights of a checkpoint, a run or a safetensors file, and their sizes") {
+  const TemporaryFolder folder;
+  const auto train = [&](const std::string& arguments, const std::string& name) {
+    const Outcome run = run_built("train_lm", arguments + " --out " + name, folder.path());
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    return Json::parse(file_text(folder / (name + "/summary.json")));
+  };
+  const Json start = train(tiny + " --norm_eps 1e-4", "start");
+  REQUIRE(run_built("isobar", "export start --layout llama -o hf/model.safetensors", folder.path()).code ==
+          0);
+  const std::string still =
+      "--corpus synthetic --batch_size 4 --max_iters 1 --learning_rate 0 --weight_decay 0";
+  for (const std::string from : {"start", "start/checkpoints/step_000012.h5", "hf/model.safetensors", "hf"}) {
+    CAPTURE(from);
+    const Json still_there = train(still + " --init_from " + from, "still");
+    CHECK(still_there["val_loss"] == start["val_loss"]);
+    CHECK(still_there["config"]["n_embd"] == 16);
+    CHECK(still_there["config"]["norm_eps"] == 1e-4);
+    std::filesystem::remove_all(folder / "still");
+  }
+
+  // What contradicts the model is refused; what does not is free.
+  const std::string more =
+      "--corpus synthetic --batch_size 4 --max_iters 4 --eval_iters 2 --checkpoint_interval 2";
+  for (const Refusal& refusal : std::vector<Refusal>{
+           {"--n_layer 3", "'start' is a model with another n_layer: 2 there, 3 here; leave the option out"},
+           {"--tokenizer byte", "--tokenizer: start brings its own; leave the option out"},
+           {"--corpus " + folder / "other.txt",
+            "other.txt: encode: '!' (U+0021) at byte 0 is none of the 16"},
+           {"--init_from none", "none"}}) {
+    folder.write("other.txt", "!" + std::string(1000, 'a'));
+    const Outcome refused =
+        run_built("train_lm", more + " --init_from start " + refusal.arguments, folder.path());
+    CAPTURE(refused.err);
+    CHECK(refused.code == 2);
+    CHECK(refused.err.find(refusal.part) != std::string::npos);
+    CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+  }
+  train(more + " --init_from start --n_layer 2 --block_size 8 --dropout 0.1", "tuned");
+
+  // A fine-tuning that stopped goes on without its start.
+  const std::string losses = file_text(folder / "tuned/loss.csv");
+  std::filesystem::remove_all(folder / "start");
+  std::filesystem::remove(folder / "tuned/summary.json");
+  std::filesystem::remove(folder / "tuned/checkpoints/step_000004.h5");
+  const Outcome resumed = run_built("train_lm", "--resume tuned", folder.path());
+  INFO(resumed.err);
+  CHECK(resumed.code == 0);
+  CHECK(resumed.out.find("going on after step 2 of 4") != std::string::npos);
+  CHECK(file_text(folder / "tuned/loss.csv") == losses);
+}
+
 TEST_CASE("the synthetic corpus is a text of its own symbols") {
   const Corpus corpus = open_corpus("synthetic", "char");
   CHECK(corpus.text.tokenizer->vocab_size() == MarkovSource::symbols);

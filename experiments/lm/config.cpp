@@ -7,6 +7,8 @@ void LmConfig::fields(Fields& f) {
     "text file, token store of isobar prepare, or 'synthetic'; empty: Tiny Shakespeare, else the synthetic "
     "language");
   f("tokenizer", tokenizer, "char, byte or a tokenizer.json; empty: char, or what a token store brings");
+  f("init_from", init_from,
+    "checkpoint, run's folder or model.safetensors whose weights and tokenizer training begins with");
   f("vocab_size", vocab_size, "symbols of the model, at least the tokenizer's (0: just those)");
   f("n_layer", n_layer, "blocks");
   f("n_head", n_head, "query heads");

@@ -14,6 +14,7 @@ namespace isobar {
 struct LmConfig : HasFields {
   std::string corpus = "";     // empty: Tiny Shakespeare where it is found, else the synthetic language
   std::string tokenizer = "";  // char, or what a token store brings
+  std::string init_from = "";  // empty: random weights
   int64_t vocab_size = 0;      // 0: the tokenizer's; more leaves rows of the embedding unused
 
   int64_t n_layer = 4;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../../data/shipped.h"
+#include "../../data/text_input.h"
 
 namespace isobar {
 namespace {
@@ -33,6 +34,35 @@ Corpus open_corpus(const std::string& wanted, const std::string& tokenizer) {
   if (!wanted.empty()) return {.text = TextCorpus::read(wanted, kind), .source = wanted};
   const std::string shakespeare = find_tiny_shakespeare().string();
   return {.text = TextCorpus::read(shakespeare, kind), .source = shakespeare};
+}
+
+Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer) {
+  if (TokenStore::is_one(wanted)) {
+    Corpus corpus = open_corpus(wanted, "");
+    check(corpus.tokenizer().to_json() == tokenizer.to_json(),
+          "--corpus: {} was made with another tokenizer than the model; prepare it anew with the model's",
+          wanted);
+    return corpus;
+  }
+  Corpus corpus;
+  corpus.text.tokenizer = tokenizer_from_json(tokenizer.to_json());
+  if (wanted == "synthetic") {
+    corpus = synthetic();
+    const std::string letters = corpus.text.tokenizer->decode(corpus.text.tokens);
+    corpus.text.tokenizer = tokenizer_from_json(tokenizer.to_json());
+    corpus.text.tokens = tokenizer.encode(letters);
+    return corpus;
+  }
+  corpus.source = wanted.empty() ? find_tiny_shakespeare().string() : wanted;
+  std::string text;
+  read_documents({.paths = {corpus.source}}, [&](std::string_view piece, bool) { text += piece; });
+  check(!text.empty(), "text: {} is empty; give it a text file", corpus.source);
+  try {
+    corpus.text.tokens = tokenizer.encode(text);
+  } catch (const Error& error) {
+    throw_error(fmt::format("--corpus: {}: {}", corpus.source, error.what()));
+  }
+  return corpus;
 }
 
 int32_t Corpus::first_token() const {
