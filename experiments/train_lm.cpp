@@ -11,6 +11,7 @@
 //   train_lm --precision bf16              products on bf16 operands, where oneDNN and the CPU can
 //   train_lm --norm dyt --placement post   … and so on: see --help
 //   train_lm --init_from runs/train_lm --corpus my.txt --learning_rate 3e-4    fine-tuning of a trained model
+//   train_lm --seeds 5                     five trainings, and their losses over the seeds
 //
 // Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
 // in /modules), metrics.jsonl, loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the
@@ -37,6 +38,7 @@
 #include "lm/optimizer.h"
 #include "lm/print_model.h"
 #include "lm/report.h"
+#include "lm/seeds.h"
 #include "lm/session.h"
 #include "lm/start.h"
 #include "lm/train.h"
@@ -258,6 +260,10 @@ int main(int argc, char** argv) {
   return run_program(program, config, argc, argv, [&](Run& run) {
     config.check_values();
     for (const std::string& sentence : gave_way) run.say("{}\n", sentence);
-    train_and_report(run, config, start);
+    const auto train = [&](Run& part, const LmConfig& single) { train_and_report(part, single, start); };
+    if (config.seeds > 1)
+      train_seeds(run, config, train);
+    else
+      train(run, config);
   });
 }

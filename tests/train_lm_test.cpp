@@ -251,6 +251,48 @@ TEST_CASE(
   CHECK(file_text(folder / "tuned/loss.csv") == losses);
 }
 
+TEST_CASE("--seeds trains each seed in a folder of its own, sums up, and goes on where it stopped") {
+  const TemporaryFolder folder;
+  const std::string command = tiny + " --checkpoint_interval 6 --seed 3 --seeds 2 --out s";
+  const Outcome run = run_built("train_lm", command, folder.path());
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  REQUIRE(run_built("train_lm", tiny + " --checkpoint_interval 6 --seed 4 --out one", folder.path()).code ==
+          0);
+  CHECK(file_text(folder / "s/seed_4/loss.csv") == file_text(folder / "one/loss.csv"));
+  const auto summary_of = [&](const std::string& name) {
+    Json summary = Json::parse(file_text(folder / (name + "/summary.json")));
+    for (const char* part : {"timing", "environment"}) summary.erase(part);
+    return summary;
+  };
+  CHECK(summary_of("s/seed_4") == summary_of("one"));
+  const Json summary = summary_of("s");
+  const double a = summary_of("s/seed_3")["val_loss"], b = summary_of("one")["val_loss"];
+  CHECK(summary["val_loss"]["mean"].get<double>() == doctest::Approx((a + b) / 2).epsilon(1e-12));
+  CHECK(summary["val_loss"]["sd"].get<double>() ==
+        doctest::Approx(std::abs(a - b) / std::sqrt(2)).epsilon(1e-9));
+  CHECK(summary["val_loss"]["interval_99"][0] < std::min(a, b));
+  CHECK(summary["measured"]["val_loss"]["n"] == 2);
+  CHECK(Hdf5File::open(folder / "s/run.h5").read("/series/loss").shape() == Shape{12, 2});
+  CHECK(run.out.find("val loss over 2 seeds: mean ") != std::string::npos);
+
+  std::filesystem::remove(folder / "s/summary.json");
+  std::filesystem::remove(folder / "s/seed_4/summary.json");
+  std::filesystem::remove(folder / "s/seed_4/checkpoints/step_000012.h5");
+  const Outcome other = run_built("train_lm", command + " --dropout 0.1", folder.path());
+  CHECK(other.code == 2);
+  CHECK(other.err.find("'s/seed_3' holds a run with other settings") != std::string::npos);
+  const Outcome again = run_built("train_lm", command, folder.path());
+  INFO(again.err);
+  CHECK(again.code == 0);
+  CHECK(again.out.find("(was there)\nseed 4: ") != std::string::npos);
+  CHECK(file_text(folder / "s/seed_4/run.log").find("going on after step 6 of 12") != std::string::npos);
+  CHECK(summary_of("s") == summary);
+  const Outcome resumed = run_built("train_lm", "--resume s", folder.path());
+  CHECK(resumed.code == 2);
+  CHECK(resumed.err.find("--resume: 's' holds several seeds") != std::string::npos);
+}
+
 TEST_CASE("the synthetic corpus is a text of its own symbols") {
   const Corpus corpus = open_corpus("synthetic", "char");
   CHECK(corpus.text.tokenizer->vocab_size() == MarkovSource::symbols);

@@ -164,6 +164,7 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   options.command = program.command.empty() ? program.name : program.command;
   options.arguments = arguments;
   options.log_level = log_level(line);
+  options.bars = options.log_level <= LogLevel::info;
   options.json = line.json;
   options.force = line.force || program.goes_on;
   options.out = streams.out;

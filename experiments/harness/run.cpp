@@ -188,6 +188,17 @@ void Run::restore(const RunState& state) {
   if (const auto steps = state.lists.find("metrics"); steps != state.lists.end()) begin_steps(steps->second);
 }
 
+RunOptions Run::part(const std::string& name, int64_t seed) const {
+  RunOptions part = options_;
+  part.folder += "/" + name;
+  part.seed = part.config["seed"] = seed;
+  if (part.config.contains("seeds")) part.config["seeds"] = 1;
+  part.out = stream();
+  part.json = false;
+  part.log_level = std::max(part.log_level, LogLevel::warn);
+  return part;
+}
+
 std::string Run::resume_command() const {
   return fmt::format("{} --resume {}", shell_word(options_.command), shell_word(options_.folder));
 }
@@ -214,7 +225,7 @@ void Run::say_text(const std::string& text) {
 
 Progress Run::progress(int64_t total, const std::string& unit, int64_t done) {
   warn_once();
-  return Progress(total, unit, options_.log_level <= LogLevel::info ? options_.err : nullptr, done);
+  return Progress(total, unit, options_.bars ? options_.err : nullptr, done);
 }
 
 // Not at the start: bad input is to give one line on stderr and no more.

@@ -89,7 +89,8 @@ struct RunOptions {
   Json config;  // seed, preset and all settings
   std::FILE* out = stdout;
   std::FILE* err = stderr;
-  LogLevel log_level = LogLevel::info;  // of what the console shows; from warn on without progress bars
+  LogLevel log_level = LogLevel::info;  // of what the console shows
+  bool bars = true;                     // progress is shown
 };
 
 class Run {
@@ -110,6 +111,9 @@ class Run {
   bool force() const { return options_.force; }
   // As --print-config prints it.
   const Json& config() const { return options_.config; }
+  // For a run of one seed that is a part of this one, in the folder `name` of this one's: the same settings with
+  // "seeds" 1. The console shows its progress and warnings alone.
+  RunOptions part(const std::string& name, int64_t seed) const;
 
   // --- results
   // Appends to the series "/series/<name>" of run.h5: one value, or a row of always the same length.

@@ -57,6 +57,7 @@ void LmConfig::fields(Fields& f) {
   f("eval_iters", eval_iters, "batches in an evaluation (in the last one up to 200)");
   f("log_interval", log_interval, "steps between looks at every module");
   f("checkpoint_interval", checkpoint_interval, "steps between checkpoints (0: only at the end)");
+  f("seeds", seeds, "trainings with seeds one after the other, each in a folder of its own below DIR");
   f("keep", keep, "checkpoints that are kept besides the best");
 }
 
@@ -155,6 +156,7 @@ void LmConfig::check_values() const {
                                     {"eval_interval", eval_interval},
                                     {"eval_iters", eval_iters},
                                     {"log_interval", log_interval},
+                                    {"seeds", seeds},
                                     {"keep", keep}})
     at_least(flag, value, int64_t{1});
   at_least("n_kv_head", n_kv_head, int64_t{0});

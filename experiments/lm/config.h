@@ -61,6 +61,7 @@ struct LmConfig : HasFields {
   int64_t eval_iters = 20;
   int64_t log_interval = 50;
   int64_t checkpoint_interval = 250;
+  int64_t seeds = 1;
   int64_t keep = 2;  // so that there is one before the last, should that be damaged
 
   void fields(Fields& f) override;

@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "../../nn/model.h"
@@ -12,10 +13,29 @@ bool goes_on_in_place(const Run& run) {
   return std::filesystem::equivalent(run.resume_folder(), run.folder(), ignored);
 }
 
+// DIR/seed_0 and so on, in order.
+std::vector<std::string> folders_of_seeds(const std::string& folder) {
+  std::vector<std::string> folders;
+  std::error_code none;  // then there are none
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+    if (entry.is_directory() && entry.path().filename().string().starts_with("seed_"))
+      folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
 }  // namespace
 
 Resume resume_of_train_lm() {
-  return {.config = [](const std::string& folder) { return newest_checkpoint(folder).config; },
+  const auto config = [](const std::string& folder) {
+    const std::vector<std::string> seeds = folders_of_seeds(folder);
+    check(
+        seeds.empty(),
+        "--resume: '{}' holds several seeds; the same command with --seeds goes on with them, --resume {} with one",
+        folder, seeds.empty() ? "" : seeds.front());
+    return newest_checkpoint(folder).config;
+  };
+  return {.config = config,
           .may_differ = {"corpus", "checkpoint_interval", "keep", "on_nan", "anomaly",
                          "activation_checkpointing"}};
 }

@@ -1,0 +1,143 @@
+#include "seeds.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include "../../data/file.h"
+#include "../harness/table.h"
+#include "checkpoint.h"
+
+namespace isobar {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SeedResult {
+  int64_t seed;
+  double train_loss, val_loss, best_val_loss;
+  std::vector<double> training, validation;  // by step; NaN where there was no evaluation
+};
+
+Json read_summary(const std::string& folder) {
+  return Json::parse(read_file(folder + "/summary.json", size_t{1} << 28));
+}
+
+SeedResult read_back(const std::string& folder, int64_t seed) {
+  const Json summary = read_summary(folder);
+  const Hdf5File file = Hdf5File::open(folder + "/run.h5");
+  return {seed,
+          number_from(summary.at("train_loss")),
+          number_from(summary.at("val_loss")),
+          number_from(summary.at("best_val_loss")),
+          file.read("/series/loss").to_vector<double>(),
+          file.read("/series/val_loss").to_vector<double>()};
+}
+
+// Whether the folder holds this very training, finished. Where it holds a part of it, `options` are those to go on.
+bool is_there(RunOptions& options) {
+  if (options.force) return false;
+  const auto same = [&](const Json& config) {
+    check(config == options.config,
+          "--seeds: '{}' holds a run with other settings; choose another --out, or begin anew with --force",
+          options.folder);
+  };
+  if (fs::exists(options.folder + "/summary.json")) {
+    same(read_summary(options.folder).at("config"));
+    return true;
+  }
+  if (!checkpoint_files(options.folder).empty()) {
+    same(Json::parse(newest_checkpoint(options.folder).config));
+    options.resume = options.folder;
+  }
+  return false;
+}
+
+// The median over the seeds with their range, at the steps that all have a value for.
+PlotCurve median_curve(const std::string& label, const std::vector<SeedResult>& all,
+                       std::vector<double> SeedResult::*values, double first) {
+  PlotCurve curve{label, Role::measured, {}, {}, {}, {}};
+  for (size_t step = 0; step < (all.front().*values).size(); ++step) {
+    std::vector<double> row;
+    for (const SeedResult& one : all) row.push_back((one.*values)[step]);
+    const Spread spread = spread_of(row);
+    if (spread.nonfinite > 0) continue;
+    curve.x.push_back(static_cast<double>(step) + first);
+    curve.y.push_back(spread.median);
+    curve.low.push_back(spread.min);
+    curve.high.push_back(spread.max);
+  }
+  return curve;
+}
+
+void summarize(Run& run, const std::vector<SeedResult>& all) {
+  std::vector<std::string> names;
+  std::vector<double> train, val, best;
+  Csv& csv = run.csv("seeds.csv", {"seed", "train_loss", "val_loss", "best_val_loss"});
+  for (const SeedResult& one : all) {
+    names.push_back(std::to_string(one.seed));
+    train.push_back(one.train_loss);
+    val.push_back(one.val_loss);
+    best.push_back(one.best_val_loss);
+    csv.row({one.seed, one.train_loss, one.val_loss, one.best_val_loss});
+  }
+  run.file().write("/seeds", names);
+  for (size_t step = 0; step < all.front().training.size(); ++step) {
+    std::vector<double> training, validation;
+    for (const SeedResult& one : all) {
+      training.push_back(one.training[step]);
+      validation.push_back(one.validation[step]);
+    }
+    run.record("loss", training);
+    run.record("val_loss", validation);
+  }
+  const Spread spread = spread_of(val);
+  run.measured("train_loss", spread_of(train));
+  run.measured("val_loss", spread);
+  run.measured("best_val_loss", spread_of(best));
+  // The level at which claims are judged.
+  const Range mean = mean_interval(spread, 0.005, false);
+  run.summary()["val_loss"] = {
+      {"mean", spread.linear.mean}, {"sd", spread.linear.sd}, {"interval_99", {mean.low, mean.high}}};
+  run.plot(Plot{"loss over the seeds",
+                "step",
+                "nats a token",
+                false,
+                {median_curve("training", all, &SeedResult::training, 0),
+                 median_curve("validation", all, &SeedResult::validation, 1)}});
+  run.say("\nval loss over {} seeds: mean {:.4f}, sd {:.4f}, from {:.4f} to {:.4f}\n", all.size(),
+          spread.linear.mean, spread.linear.sd, spread.min, spread.max);
+  run.say("the mean of all seeds lies in [{:.4f}, {:.4f}] at a level of 99 %\n", mean.low, mean.high);
+}
+
+}  // namespace
+
+void train_seeds(Run& run, const LmConfig& config,
+                 const std::function<void(Run& part, const LmConfig& config)>& train) {
+  LmConfig single = config;
+  single.seeds = 1;
+  std::vector<SeedResult> all;
+  for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed) {
+    RunOptions options = run.part(fmt::format("seed_{}", seed), seed);
+    const std::string folder = options.folder;
+    const bool there = is_there(options);
+    if (!there) {
+      Run part(std::move(options));
+      try {
+        train(part, single);
+      } catch (const Interrupted&) {
+        throw Interrupted(
+            fmt::format("stopped in the training of seed {}; the same command goes on there", seed));
+      } catch (const Diverged& error) {
+        part.keep_reason(error.what());
+        throw Diverged(fmt::format("seed {}: {}", seed, error.what()));
+      }
+      if (part.finish() != 0) run.expect(fmt::format("seed {} meets its expectations", seed), false, folder);
+    }
+    all.push_back(read_back(folder, seed));
+    run.say("seed {}: train loss {:.4f}, val loss {:.4f}{}\n", seed, all.back().train_loss,
+            all.back().val_loss, there ? " (was there)" : "");
+  }
+  summarize(run, all);
+}
+
+}  // namespace isobar
