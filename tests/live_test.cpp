@@ -13,6 +13,7 @@
 #include "../experiments/harness/line_chart.h"
 #include "../experiments/harness/program.h"
 #include "../experiments/harness/table.h"
+#include "../experiments/watch/module_table.h"
 #include "../experiments/watch/view.h"
 #include "file_size_limit.h"
 #include "message_of.h"
@@ -218,6 +219,13 @@ TEST_CASE("a screen of a watched run fits its terminal") {
     throw Interrupted("");
   };
   study(folder / "r", with_sizes);
+  study(folder / "m", [&](Run& run) {
+    run.file().write("/modules", std::vector<std::string>{"blocks.0", "norm"});
+    run.file().write("/module_types", std::vector<std::string>{"TransformerBlock", "RMSNorm"});
+    for (const char* name : {"module_std", "module_mean", "module_grad_norm"})
+      for (int step = 1; step < 3; ++step) run.record(name, std::vector<double>{1.0 * step, 0.5});
+    with_sizes(run);
+  });
   RunWatch run(folder / "r");
   CHECK(run.look(0));
   CHECK(run.standing() == Standing::stopped);
@@ -230,6 +238,15 @@ TEST_CASE("a screen of a watched run fits its terminal") {
   CHECK(table_heading(run) == "     step       loss   val_loss   tokens/s        ETA\n");
   CHECK(table_row(run, 2) == "        2       0.25          1         50       0:02\n");
   const std::vector<std::string> rows(20, table_row(run, 2));
+  RunWatch with_modules(folder / "m");
+  CHECK(with_modules.look(0));
+  for (const size_t height : {5, 12, 24, 60}) {
+    const std::string text = screen(with_modules, "title", rows, {height, 80});
+    CHECK(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= height - 1);
+    CHECK((height >= 24) == (text.find("\nblocks.0  ") != std::string::npos));
+    CHECK((height >= 24) == (text.find("\nnorm  ") != std::string::npos));
+    CHECK((height >= 12) == (text.find("loss  ○ val_loss\n") != std::string::npos));
+  }
   for (const size_t height : {5, 24, 60}) {
     const std::string text = screen(run, "title" + std::string(100, '!'), rows, {height, 80});
     CHECK(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= height - 1);
@@ -237,6 +254,41 @@ TEST_CASE("a screen of a watched run fits its terminal") {
     CHECK((height == 5) == (text.find("loss  ○ val_loss\n") == std::string::npos));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 80);
+  }
+}
+
+TEST_CASE(
+    "the table of modules says how std and gradient norm moved, in as many lines and columns as there are") {
+  CHECK(sparkline({1, 10, 100}, 8) == "▁▅█");
+  CHECK(sparkline({2, 2, 0, NAN}, 8) == "▅▅  ");
+  CHECK(sparkline({1, 2, 3, 4, 5, 6, 7, 8, 100}, 2) == "▁█");
+  std::vector<ModuleHistory> modules;
+  for (const char* name :
+       {"embed_tokens", "blocks.0.mlp.up_proj", "blocks.0.mlp", "blocks.0", "blocks.1", "norm"})
+    modules.push_back({name,
+                       std::string(name).size() == 8 ? "TransformerBlock" : "Linear",
+                       {1, 3, 2},
+                       {0, 0, 0},
+                       {0.5, 0, 0.25}});
+  const std::string text = module_table(modules, 24, 120);
+  CHECK(std::regex_search(text, std::regex("^ +std +gradient norm\nmodule +first +now +first +now\n")));
+  CHECK(std::regex_search(text, std::regex("\nnorm +1 +2 +×2  ▁█▅ +0\\.5 +0\\.25 +×0\\.5  █ ▁\n$")));
+  const auto names = [&](size_t rows) {
+    std::istringstream lines(module_table(modules, rows, 80));
+    std::string all;
+    for (std::string line; std::getline(lines, line);)
+      if (line[0] != ' ' && !line.starts_with("module ")) all += line.substr(0, line.find(' ')) + " ";
+    return all;
+  };
+  CHECK(names(8) == "embed_tokens blocks.0.mlp.up_proj blocks.0.mlp blocks.0 blocks.1 norm ");
+  CHECK(names(7) == "embed_tokens blocks.0.mlp blocks.0 blocks.1 norm ");
+  CHECK(names(6) == "embed_tokens blocks.0 blocks.1 norm ");
+  CHECK(names(5) == "embed_tokens blocks.0 norm ");
+  CHECK(names(2) == "");
+  CHECK(module_table({}, 24, 80) == "");
+  for (const size_t columns : {20, 40, 60, 80, 100, 200}) {
+    std::istringstream lines(module_table(modules, 24, columns));
+    for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= columns);
   }
 }
 
@@ -310,6 +362,7 @@ TEST_CASE("the commands that watch/README.md shows work, and no run is one clear
   CHECK(run_built("isobar watch", "runs/train_lm", folder.path()).code == 0);
   const Outcome once = run_built("isobar watch", "runs/train_lm --once", folder.path());
   CHECK(once.out.find("loss  ○ val_loss") != std::string::npos);
+  CHECK(std::regex_search(once.out, std::regex("\nblocks\\.0\\.self_attn\\.q_proj +[0-9].*×")));
 
   // On a terminal, which script(1) pretends, it draws over what stands there.
   const std::string command =

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "report.h"
+#include "module_history.h"
 
 namespace isobar {
 namespace {

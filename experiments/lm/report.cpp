@@ -1,17 +1,15 @@
 #include "report.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "../harness/chart.h"
 #include "../harness/table.h"
+#include "module_history.h"
 
 namespace isobar {
 namespace {
 
 std::string shown(const std::string& path) { return path.empty() ? "(model)" : path; }
-
-int64_t depth_of(const std::string& path) { return std::count(path.begin(), path.end(), '.'); }
 
 void name_columns(Run& run, const Probe& probe) {
   std::vector<std::string> modules, types, weights;
@@ -29,29 +27,6 @@ std::vector<double> series(Run& run, const std::string& name) {
   return run.file().read("/series/" + name).to_vector<double>();
 }
 
-// What was seen of one module: a value for each look.
-struct ModuleHistory {
-  std::string path, type;
-  std::vector<double> std, mean, gradient;
-};
-
-std::vector<ModuleHistory> histories(Run& run) {
-  const std::vector<std::string> paths = run.file().read_strings("/modules"),
-                                 types = run.file().read_strings("/module_types");
-  const std::vector<double> std = series(run, "module_std"), mean = series(run, "module_mean"),
-                            gradient = series(run, "module_grad_norm");
-  std::vector<ModuleHistory> all;
-  for (size_t i = 0; i < paths.size(); ++i) {
-    ModuleHistory& module = all.emplace_back(ModuleHistory{paths[i], types[i], {}, {}, {}});
-    for (size_t at = i; at < std.size(); at += paths.size()) {
-      module.std.push_back(std[at]);
-      module.mean.push_back(mean[at]);
-      module.gradient.push_back(gradient[at]);
-    }
-  }
-  return all;
-}
-
 void plot_histories(Run& run, const std::vector<ModuleHistory>& modules) {
   Heatmap stds{"std of every module's output", "step", "std", true, series(run, "module_step")};
   Heatmap gradients{"gradient norm of every module's output", "step", "gradient norm", true, stds.columns};
@@ -67,10 +42,6 @@ void plot_histories(Run& run, const std::vector<ModuleHistory>& modules) {
 }
 
 }  // namespace
-
-bool on_the_stream(const std::string& path, const std::string& type) {
-  return type == "TransformerBlock" || depth_of(path) == 0;
-}
 
 void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step) {
   if (!run.file().has("/modules")) name_columns(run, probe);
@@ -102,7 +73,7 @@ void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step) {
 
 void report_modules(Run& run) {
   if (!run.file().has("/modules")) return;  // every step was dropped
-  const std::vector<ModuleHistory> modules = histories(run);
+  const std::vector<ModuleHistory> modules = module_histories(run.file());
   plot_histories(run, modules);
   Json last = Json::array();
   Table table({"module", "type", "std", "mean", "gradient norm"});

@@ -7,9 +7,6 @@
 
 namespace isobar {
 
-// Whether a module is a block, or a part of the model itself: what writes to the residual stream or reads all of it.
-bool on_the_stream(const std::string& path, const std::string& type);
-
 // One look at a step that was not dropped: a row of each /series/module_* and /series/weight_* in run.h5
 // (their columns are named once in /modules, with /module_types, and in /weights), and a line of layers.csv
 // for each module.

@@ -8,10 +8,12 @@
 // stopped before its end, 2 bad usage or no run, 130 Ctrl-C.
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <thread>
 
 #include "../../core/error.h"
 #include "../harness/tool.h"
+#include "../watch/module_table.h"
 #include "../watch/view.h"
 #include "verbs.h"
 
@@ -77,7 +79,9 @@ int follow(const WatchOptions& options) {
       for (size_t i = known; i < rows.size(); ++i) write_out(rows[i]);
     }
     if (options.once) {
-      if (!rows.empty()) write_out(fmt::format("\n{}\n", charts(run, 24, terminal_size(stdout).columns)));
+      const size_t columns = terminal_size(stdout).columns;
+      if (!rows.empty()) write_out(fmt::format("\n{}\n", charts(run, 24, columns)));
+      if (!run.modules().empty()) write_out(module_table(run.modules(), SIZE_MAX, columns) + "\n");
       write_out(title(run, options.folder) + "\n");
       return 0;
     }

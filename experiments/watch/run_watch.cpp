@@ -39,12 +39,12 @@ bool RunWatch::look(double now) {
   if (steps_done() < before) moments_.clear();  // another run's
   moments_.push_back({now, steps_done()});
   while (moments_.size() > 2 && moments_[1].seconds < now - 30) moments_.pop_front();
-  read_sizes();
+  read_file();
   return true;
 }
 
 // From run.partial.h5, or from run.h5, its name at the end. Neither may be there at this moment.
-void RunWatch::read_sizes() {
+void RunWatch::read_file() {
   for (const char* name : {"/run.partial.h5", "/run.h5"}) {
     if (!std::filesystem::exists(folder_ + name)) continue;
     try {
@@ -52,6 +52,7 @@ void RunWatch::read_sizes() {
       if (file.has_attribute("/", "steps")) total_steps_ = file.int_attribute("/", "steps");
       if (file.has_attribute("/", "tokens_per_step"))
         tokens_per_step_ = file.int_attribute("/", "tokens_per_step");
+      modules_ = module_histories(file);
       return;
     } catch (const Error&) {
       // It has just got its other name; the next look reads it.

@@ -3,13 +3,14 @@
 //   RunWatch run("runs/x");
 //   for (…) { run.look(seconds); print(run.row(…)); }
 //
-// It reads metrics.jsonl and the attributes of run.partial.h5 or run.h5, and writes nothing. One thread.
+// It reads metrics.jsonl, and run.partial.h5 or run.h5, and writes nothing. One thread.
 #pragma once
 
 #include <deque>
 #include <string>
 #include <vector>
 
+#include "../lm/module_history.h"
 #include "metrics_log.h"
 
 namespace isobar {
@@ -32,6 +33,8 @@ class RunWatch {
   int64_t steps_done() const { return static_cast<int64_t>(log_.steps().size()); }
   // Of the whole run; 0 while unknown.
   int64_t total_steps() const { return total_steps_; }
+  // Empty before the first log step.
+  const std::vector<ModuleHistory>& modules() const { return modules_; }
 
   // Over the looks of the last half minute; NaN while there is but one, or the size of a step is unknown.
   double steps_per_second() const;
@@ -39,7 +42,7 @@ class RunWatch {
   double seconds_left() const;
 
  private:
-  void read_sizes();
+  void read_file();
 
   struct Moment {
     double seconds;
@@ -50,6 +53,7 @@ class RunWatch {
   Standing standing_ = Standing::stopped;
   MetricsLog log_;
   int64_t total_steps_ = 0, tokens_per_step_ = 0;
+  std::vector<ModuleHistory> modules_;
   std::deque<Moment> moments_;  // looks that saw new steps
 };
 

@@ -9,6 +9,7 @@
 #include "../harness/line_chart.h"
 #include "../harness/progress.h"
 #include "../harness/table.h"
+#include "module_table.h"
 
 namespace isobar {
 namespace {
@@ -124,11 +125,16 @@ std::string charts(const RunWatch& run, size_t rows, size_t columns) {
 
 std::string screen(const RunWatch& run, const std::string& title, const std::vector<std::string>& rows,
                    TerminalSize size) {
-  constexpr size_t most_rows = 5;
+  constexpr size_t tall = 40;
+  const size_t most_rows = run.modules().empty() || size.rows >= tall ? 5 : 2;
   std::string text = fmt::format("{}\n{}\n{}", title, bar(run, size.columns - 1), table_heading(run));
   for (size_t i = rows.size() - std::min(most_rows, rows.size()); i < rows.size(); ++i) text += rows[i];
   const size_t taken = lines_of(text).size() + 2;  // an empty line, and that of the cursor
-  text += fmt::format("\n{}", charts(run, size.rows > taken ? size.rows - taken : 0, size.columns));
+  const size_t room = size.rows > taken ? size.rows - taken : 0;
+  const std::string modules = module_table(run.modules(), room / 2, size.columns);
+  const size_t of_modules = modules.empty() ? 0 : lines_of(modules).size() + 1;  // with an empty line
+  text += fmt::format("\n{}", charts(run, room - of_modules, size.columns));
+  if (!modules.empty()) text += "\n" + modules;
 
   std::vector<std::string> lines = lines_of(text);
   lines.resize(std::min(lines.size(), size.rows - 1));

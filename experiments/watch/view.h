@@ -22,7 +22,7 @@ std::vector<size_t> chosen_steps(const RunWatch& run, size_t count);
 // `columns` is the room for all.
 std::string charts(const RunWatch& run, size_t rows, size_t columns);
 
-// A bar, the last of `rows` and charts, within the terminal.
+// A bar, the last of `rows`, charts and a table of modules, within the terminal.
 std::string screen(const RunWatch& run, const std::string& title, const std::vector<std::string>& rows,
                    TerminalSize size);
 
