@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "../data/hdf5_file.h"
 #include "../experiments/lm/corpus.h"
@@ -89,6 +90,41 @@ TEST_CASE("train_lm's summary and HDF5 file hold what its loop saw") {
   const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
   CHECK(file.read("/series/loss").numel() == 12);
   CHECK(file.read("/series/module_step").to_vector<double>() == std::vector<double>{0, 5, 10, 11});
+}
+
+TEST_CASE("run.h5 has the shares of every module's values at each log step, and the summary some of them") {
+  const TemporaryFolder folder;
+  const Outcome run =
+      run_built("train_lm", tiny + " --log_interval 1 --max_iters 30 --out " + folder / "run");
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
+  const auto modules = static_cast<int64_t>(file.read_strings("/modules").size());
+  const Json summary = Json::parse(file_text(folder / "run/summary.json"));
+  REQUIRE(summary["ridges"].size() == 2);
+  for (const Json& ridges : summary["ridges"]) {
+    const std::string quantity = ridges["quantity"];
+    CAPTURE(quantity);
+    const Tensor rows = file.read("/series/" + quantity + "_histogram");
+    CHECK(rows.shape() == Shape{30, modules * 65});
+    const std::vector<double> shares = rows.to_vector<double>();
+    for (size_t begin = 0; begin < shares.size(); begin += 65) {
+      const double sum = std::accumulate(shares.begin() + static_cast<ptrdiff_t>(begin),
+                                         shares.begin() + static_cast<ptrdiff_t>(begin + 65), 0.0);
+      CHECK(sum == doctest::Approx(1).epsilon(1e-12));
+    }
+    CHECK(ridges["edges"] == Json(file.read("/series/" + quantity + "_edges").to_vector<double>()));
+    CHECK(ridges["edges"].size() == 65);
+    CHECK(ridges["steps"].size() == 12);
+    CHECK(ridges["steps"].front() == 0);
+    CHECK(ridges["steps"].back() == 29);
+    CHECK(ridges["modules"] == Json({"embed_tokens", "blocks.0", "blocks.1", "norm", "lm_head", "(model)"}));
+    // The last log step's row of the embedding, the first module of the file.
+    const Json last = ridges["shares"].back()[0];
+    for (size_t bin = 0; bin < 64; ++bin)
+      CHECK(std::abs(last[bin].get<double>() - shares[static_cast<size_t>(29 * modules * 65) + bin]) <=
+            5.1e-5);
+  }
 }
 
 TEST_CASE("run.log of a training holds std and gradient norm of each module at each log step") {
