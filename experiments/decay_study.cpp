@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
                      config = Config();
                      config.norm = "rmsnorm";
                    }},
-                  {"depth_table", "87 nets of 8, 100 and 1000 layers, beside PyTorch's figures",
+                  {"depth_table", "87 nets of 8, 100 and 1000 layers, beside PyTorch's values",
                    [&] { config = Config(); }}}};
   return run_program(program, config, argc, argv, [&](Run& run) {
     config.check_values();

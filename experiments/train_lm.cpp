@@ -92,7 +92,7 @@ double mebibytes(size_t bytes) { return static_cast<double>(bytes) / (1 << 20); 
 
 // What tensors took since the peak was last reset, and what of it stays between two steps: weights and
 // moments. Under `timing`, for threads bring scratch of their own.
-void tell_memory(Run& run) {
+void say_memory(Run& run) {
   const memory::Stats now = memory::stats();
   run.timing()["peak_allocated_mib"] = mebibytes(now.peak_bytes);
   run.timing()["resting_allocated_mib"] = mebibytes(now.bytes_in_use);
@@ -128,13 +128,13 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   run.say("{} tokens of {} kinds from {}; {} parameters; {} threads\n", corpus.tokens(),
           tokenizer.vocab_size(), corpus.source, parameter_count(model), threads());
 
-  // Validation batches depend neither on the seed nor on the model: all runs are judged on the same tokens.
-  const Rng judge = Rng(0).split("validation");
+  // Validation batches depend neither on the seed nor on the model: all runs are evaluated on the same tokens.
+  const Rng batch_rng = Rng(0).split("validation");
   Session session(run, config, corpus, rng, model, optimizer);
   const int64_t first = session.steps_done();
   if (start && first == 0)
     run.say("begins with the weights of {}: val loss {:.4f}\n", config.init_from,
-            mean_loss(model, validation, config.eval_iters, config.batch_size, judge));
+            mean_loss(model, validation, config.eval_iters, config.batch_size, batch_rng));
   Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
   Csv& layers = run.csv("layers.csv", {"step", "module", "type", "std", "mean", "rms", "grad_norm"});
   Progress progress = run.progress(config.max_iters, "steps", first);
@@ -181,9 +181,9 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
       session.drop_step(explain_bad_numbers(model, batch, masks, gradients, options));
     }
     step_ms.push_back(1e3 * seconds_since(step_start));
-    const bool judged = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
+    const bool evaluated = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
     double val = std::nan("");
-    if (judged) val = mean_loss(model, validation, config.eval_iters, config.batch_size, judge);
+    if (evaluated) val = mean_loss(model, validation, config.eval_iters, config.batch_size, batch_rng);
     run.record_step({{"loss", gradients.loss},
                      {"learning_rate", optimizer.lr()},
                      {"grad_norm", gradients.norm},
@@ -191,7 +191,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
     losses.row({step, gradients.loss, optimizer.lr(), gradients.norm, val});
     session.finish_step(val);
     progress.advance(1, fmt::format("loss {:.3f}, {:.0f} tokens/s", gradients.loss, tokens_per_second()));
-    if (judged) {
+    if (evaluated) {
       progress.clear();
       run.say("step {:5}  loss {:.3f}  val loss {:.3f}  lr {:.2e}  |gradient| {:.2f}  {:.0f} tokens/s\n",
               step + 1, gradients.loss, val, optimizer.lr(), gradients.norm, tokens_per_second());
@@ -202,15 +202,15 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   run.timing()["step_ms"] = spread_of(step_ms).median;
   run.timing()["tokens_per_second"] = tokens_per_second();
   run.timing()["train_s"] = seconds_since(began);
-  tell_memory(run);
+  say_memory(run);
 
   report_modules(run);
   plot_ridges(run);
   plot_losses(run);
   const int64_t batches = final_batches(config, validation);
-  const double train_loss = mean_loss(model, train_set, batches, config.batch_size, judge);
+  const double train_loss = mean_loss(model, train_set, batches, config.batch_size, batch_rng);
   session.stop_if_asked();
-  const double val_loss = mean_loss(model, validation, batches, config.batch_size, judge);
+  const double val_loss = mean_loss(model, validation, batches, config.batch_size, batch_rng);
   session.stop_if_asked();
   std::string sample = "(none: the model's numbers are not finite)";
   if (std::isfinite(val_loss))

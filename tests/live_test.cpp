@@ -227,19 +227,19 @@ TEST_CASE("a screen of a watched run fits its terminal") {
     with_sizes(run);
   });
   RunWatch run(folder / "r");
-  CHECK(run.look(0));
-  CHECK(run.standing() == Standing::stopped);
+  CHECK(run.refresh(0));
+  CHECK(run.phase() == RunPhase::stopped);
   CHECK(table_row(run, 1) == "        1        0.5          1          –          –\n");
   std::ofstream(folder / "r/metrics.jsonl", std::ios::app)
       << "{\"step\":2,\"loss\":0.25,\"val_loss\":null}\n";
-  CHECK(run.look(2));
-  CHECK_FALSE(run.look(3));
+  CHECK(run.refresh(2));
+  CHECK_FALSE(run.refresh(3));
   CHECK(run.steps_per_second() == 0.5);
   CHECK(table_heading(run) == "     step       loss   val_loss   tokens/s        ETA\n");
   CHECK(table_row(run, 2) == "        2       0.25          1         50       0:02\n");
   const std::vector<std::string> rows(20, table_row(run, 2));
   RunWatch with_modules(folder / "m");
-  CHECK(with_modules.look(0));
+  CHECK(with_modules.refresh(0));
   for (const size_t height : {5, 12, 24, 60}) {
     const std::string text = screen(with_modules, "title", rows, {height, 80});
     CHECK(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= height - 1);
@@ -305,7 +305,7 @@ TEST_CASE("others read a run of train_lm while it grows, and what it leaves when
   REQUIRE(wait_until(training, [&] { return rows() > 10; }));
   const int64_t before = rows();
   REQUIRE(wait_until(training, [&] { return rows() > before; }));  // it is the writer's file that grows
-  CHECK(standing_of(run) == Standing::running);
+  CHECK(phase_of(run) == RunPhase::running);
 
   StartedProgram watch("isobar", {"watch", run, "--interval", "0.1"}, watch_streams);
   REQUIRE(wait_until(watch, [&] { return lines_of(watch_streams / "out") > 8; }));

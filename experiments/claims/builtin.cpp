@@ -1,4 +1,4 @@
-// The five texts that come along.
+// The five texts, which are part of the program.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Claim: what a source says, cut into parts that a measured value can bear out or not. Claims are data: a file
 // of them, one source each, is read by file.h, and a verdict is computed from finished runs by judge.h. What the
-// fields mean to a person who writes such a file stands in README.md of this folder.
+// fields mean to a person who writes such a file is in README.md of this folder.
 #pragma once
 
 #include <optional>

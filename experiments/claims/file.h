@@ -3,7 +3,7 @@
 // no paths.
 //
 //   const ClaimFile file = read_claims("mine.toml");
-//   for (const ClaimFile& builtin : builtin_claims()) …      // the five texts that come along
+//   for (const ClaimFile& builtin : builtin_claims()) …      // the five texts
 #pragma once
 
 #include <string>

@@ -199,7 +199,7 @@ std::string measured_text(const Finding& f, Language language) {
   return text;
 }
 
-std::string standing_text(const Finding& finding) {
+std::string outcome_text(const Finding& finding) {
   return finding.not_run.empty() ? word_of(finding.reading.outcome) : finding.not_run;
 }
 

@@ -45,7 +45,7 @@ Judged judge(const Claim& claim, const Runs& runs);
 // "0.3373 [0.3323, 0.3465], 20 seeds": the mean with the rule's interval, or the value that all seeds share.
 std::string measured_text(const Finding& finding, Language language = Language::en);
 // "holds", "does not hold", "too few seeds", "machine too busy"; or why there is no value.
-std::string standing_text(const Finding& finding);
+std::string outcome_text(const Finding& finding);
 
 Json to_json(const Judged& judged);
 

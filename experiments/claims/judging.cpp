@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* to_come = "still to come";
 
-// The verdict of the last full run, where this one could not settle the claim of a text that comes along.
+// The verdict of the last full run, where this one could not settle the claim of one of the five texts.
 Json verdict_at_full_scale(const Judged& judged) {
   static const Json full = Json::parse(fixtures::claims_full);
   static const std::set<std::string> open = {"too few seeds", "machine too busy", "not run here"};
@@ -100,7 +100,7 @@ void Judging::print(const std::vector<const Row*>& rows) {
     }
     add_part(table, row->claim->id, row->claim->says, nullptr, verdict);
     for (const Finding& finding : row->judged.findings)
-      add_part(table, "", "– " + finding.part->says, &finding, standing_text(finding));
+      add_part(table, "", "– " + finding.part->says, &finding, outcome_text(finding));
   }
   run_.say_text(table.text());
   if (!detail_) return;

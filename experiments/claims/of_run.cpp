@@ -27,7 +27,7 @@ void say_verdicts(Run& run, const std::string& name) {
     Table table({"", "measured", "theory", "wanted", ""});
     for (const Finding& f : judged.findings)
       table.row({f.part->says, measured_text(f), std::isnan(f.theory) ? "–" : number_text(f.theory),
-                 text_of(f.part->predicate), standing_text(f)});
+                 text_of(f.part->predicate), outcome_text(f)});
     run.say("\nText {}, claim {}: {}. {}\n{}", claim->source, claim->id, claim->says, judged.verdict,
             table.text());
   }

@@ -12,7 +12,7 @@ namespace isobar::claims {
 // printed, what this run measured, and the verdict.
 void say_verdicts(Run& run, const std::string& name);
 
-// The values that the five texts print of `key` of this run, by the number that stands in place of the {}:
+// The values that the five texts print of `key` of this run, by the number that replaces the {}:
 // printed_values("blog8", "layer{}.std", 8) are eight, NaN where nothing is printed.
 std::vector<double> printed_values(const std::string& name, const std::string& key, size_t count);
 

@@ -4,7 +4,7 @@
 //   pace.made("blog8", 0.3);
 //   say("{}", pace.text({"depth_table"}));   // ", about 30 s to go"; empty where nothing is known
 //
-// What each run took when it was last kept stands in full.json; this machine's speed beside that one's is learned from
+// What each run took when it was last kept is in full.json; this machine's speed beside that one's is learned from
 // the runs that were made here.
 #pragma once
 

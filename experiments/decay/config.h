@@ -34,7 +34,7 @@ struct Config : HasFields {
   double branch_scale() const;
   // "plain default rmsnorm sum D=8", for tables.
   std::string net_name() const;
-  // "plain.default.rmsnorm.sum.D8", for figures.
+  // "plain.default.rmsnorm.sum.D8", for charts.
   std::string key() const;
 };
 

@@ -1,4 +1,4 @@
-// Plot: curves that the report draws, as data. A study says what belongs together; how it looks is the
+// Plot: curves that the report draws, as data. A study says what belongs together; how it is drawn is the
 // report's business.
 //
 //   run.plot({.title = "std of each layer's output", .x = "layer", .y = "std", .log = true, .curves = {…}});
@@ -27,10 +27,10 @@ struct Plot {
   // One name for the same plot of other runs, which can be laid over this one: "std". Empty: made from the
   // title.
   std::string key = "";
-  // Pieces of the names of measured figures that it shows, for the claims judged by them: {".std"}. Empty:
+  // Pieces of the keys of measured values that it shows, for the claims that they decide: {".std"}. Empty:
   // all.
   std::vector<std::string> figures = {};
-  // Where x counts things, their names: tick[i] stands at x = i, and no line joins the points.
+  // Where x counts things, their names: tick[i] is at x = i, and no line joins the points.
   std::vector<std::string> ticks = {};
 };
 
@@ -39,7 +39,7 @@ struct Plot {
 // Throws Error when lengths differ.
 Json to_json(const Plot& plot);
 
-// A figure of many rows over time, such as the std of every layer at every look: a row per name, a column per
+// A chart of many rows over time, such as the std of every layer at every log step: a row per name, a column per
 // x.
 struct Heatmap {
   std::string title, x, value;  // what the columns count and the colours mean

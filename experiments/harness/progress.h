@@ -15,14 +15,14 @@ namespace isobar {
 
 class Progress {
  public:
-  // Of `total` steps of `unit` ("seeds", "iterations"), `done` lie behind. Without a stream nothing is shown.
+  // Of `total` steps of `unit` ("seeds", "iterations"), `done` are done. Without a stream nothing is shown.
   Progress(int64_t total, std::string unit, std::FILE* stream = stderr, int64_t done = 0);
   // Clears the bar.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `steps` more are done; any thread may call it. `note` stands after the bar until the next call.
+  // `steps` more are done; any thread may call it. `note` is shown after the bar until the next call.
   void advance(int64_t steps = 1, std::string_view note = {});
   // Clears the bar so that other text can be printed; the next advance() draws it again.
   void clear();

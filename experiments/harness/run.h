@@ -121,7 +121,7 @@ class Run {
   void record(const std::string& name, std::span<const double> row);
   // A step is done: each metric is recorded in the series of its name (/metrics lists them), and all make a
   // line of metrics.jsonl (see metrics_file.h). From the first step on run.partial.h5 is one that grows (see
-  // LiveHdf5File), at most a second behind; both stay if the run ends early, and an earlier run's files go.
+  // LiveHdf5File), at most a second late; both stay if the run ends early, and an earlier run's files go.
   // Steps count from 0, or from those restored, whose lines are written anew. Throws Error unless the names
   // are always the same.
   void record_step(const std::vector<Metric>& metrics);
@@ -139,7 +139,7 @@ class Run {
   Json& timing() { return timing_; }
   Json& environment() { return environment_; }
 
-  // A figure that claims are judged by, over the seeds or single: stands under "measured" of summary.json,
+  // A value that decides claims, over the seeds or single: it is under "measured" of summary.json,
   // with the closed form beside it where there is one. Throws Error when the key was there already.
   void measured(const std::string& key, const Spread& spread, double theory = no_theory);
   void measured(const std::string& key, double value, double theory = no_theory);
@@ -176,9 +176,9 @@ class Run {
   }
   // Lines for run.log, and for the console with --log_level debug.
   void note(const std::string& text) { log_.note(text); }
-  // The reason for which the body ended, for run.log alone: the user is told it elsewhere.
+  // The reason for which the body ended, for run.log alone: the user reads it elsewhere.
   void keep_reason(const std::string& text) { log_.keep(text, LogLevel::error); }
-  // A progress bar on stderr, where `done` of them lie behind.
+  // A progress bar on stderr, where `done` of them are done.
   Progress progress(int64_t total, const std::string& unit, int64_t done = 0);
   // Where say() writes.
   std::FILE* stream() const { return options_.json ? options_.err : options_.out; }

@@ -1,5 +1,5 @@
-// RunState: what a Run has been told so far, as plain values, so that a checkpoint can hold it and a resumed
-// run can be told it again.
+// RunState: what a Run was given so far, as plain values: a checkpoint holds it, and a resumed run receives it
+// again.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Tool: the command line of a program that does one thing and leaves no run behind.
+// Tool: the command line of a program that does one thing and leaves no run.
 //
 //   std::string path;
 //   int64_t count = 500;

@@ -54,7 +54,7 @@ std::vector<std::string> checkpoint_files(const std::string& run_folder);
 Checkpoint newest_checkpoint(const std::string& run_folder,
                              const std::function<void(const std::string&)>& complain = {});
 
-// What the checkpoint's run was told. Throws Error for settings that make no sense.
+// The settings of the checkpoint's run. Throws Error for settings that make no sense.
 LmConfig config_of(const Checkpoint& checkpoint);
 // The trained model. Throws Error where configuration, tokenizer and tensors do not belong together; asks for
 // no more memory than the tensors of the file do, whatever the configuration says.

@@ -16,8 +16,9 @@
 namespace isobar {
 
 struct CheckpointFolderOptions {
-  int64_t keep = 2;   // at least 1
-  bool fresh = true;  // the run begins: what an earlier one left here goes when the first checkpoint stands
+  int64_t keep = 2;  // at least 1
+  bool fresh =
+      true;  // the run begins: what an earlier one left here goes when the first checkpoint is written
 };
 
 // Under which names a checkpoint is saved.
@@ -27,7 +28,7 @@ struct SaveAs {
 
 class CheckpointFolder {
  public:
-  // Removes temporary files that a killed run left behind.
+  // Removes temporary files that a killed run left.
   CheckpointFolder(const std::string& run_folder, const CheckpointFolderOptions& options);
 
   // Writes best.h5, then step_<step>.h5, as wanted; after the latter removes those before the last `keep`,

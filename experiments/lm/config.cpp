@@ -21,7 +21,7 @@ void LmConfig::fields(Fields& f) {
   f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "gelu_tanh", "relu", "relu2"});
   f("hidden", hidden,
     "width of the feed-forward part (0: 8/3 n_embd in whole 64s for swiglu, else 4 n_embd)");
-  f("positions", positions, "how places are told apart", {"rope", "learned"});
+  f("positions", positions, "how the model knows positions", {"rope", "learned"});
   f("rope_base", rope_base, "base of the angles of RoPE");
   f("qk_norm", qk_norm, "RMSNorm on queries and keys");
   f("softcap", softcap, "bound on attention logits, cap · tanh(logits / cap); 0: none");
@@ -55,7 +55,7 @@ void LmConfig::fields(Fields& f) {
   f("anomaly", anomaly, "check the result of every op, forward and backward, at every step");
   f("eval_interval", eval_interval, "steps between evaluations");
   f("eval_iters", eval_iters, "batches in an evaluation (in the last one up to 200)");
-  f("log_interval", log_interval, "steps between looks at every module");
+  f("log_interval", log_interval, "steps between two log steps, at which every module is measured");
   f("checkpoint_interval", checkpoint_interval, "steps between checkpoints (0: only at the end)");
   f("seeds", seeds, "trainings with seeds one after the other, each in a folder of its own below DIR");
   f("keep", keep, "checkpoints that are kept besides the best");

@@ -19,7 +19,7 @@ void plot_losses(Run& run, const NormResults& results, const std::string& size) 
             .y = "nats a token",
             .curves = {},
             .key = "val_loss." + size,
-            .figures = {"val_loss", "minus"},  // of the first size, whose figures bear no size
+            .figures = {"val_loss", "minus"},  // of the first size, whose keys have no size
             .ticks = results.nets(size)};
   if (const std::string prefix = results.prefix(size); !prefix.empty()) plot.figures = {prefix};
   const auto nets = static_cast<double>(plot.ticks.size());

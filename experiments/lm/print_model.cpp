@@ -27,7 +27,7 @@ int64_t bytes_taken(size_t size) {
   return bytes_in_use() - before;
 }
 
-// Tells which module the bytes belong to that a forward leaves behind. Outputs come in the order in which
+// Tells which module the bytes belong to that a forward leaves. Outputs come in the order in which
 // modules finish, so all that was allocated since the last one counts as this module's; an output that dies
 // later was never kept, and is taken off again.
 class KeptBytes : public Observer {
@@ -51,7 +51,7 @@ class KeptBytes : public Observer {
     settle();
     return bytes_in_use() - last_;
   }
-  // Of the module and of what stands within it.
+  // Of the module and of what is within it.
   int64_t of(const std::string& path) const {
     int64_t total = 0;
     for (const Kept& kept : kept_)
@@ -85,7 +85,7 @@ class KeptBytes : public Observer {
   int64_t last_;
 };
 
-// Inside of attention and the feed-forward part, what an op keeps cannot be told from the next module's.
+// Inside of attention and the feed-forward part, what an op keeps cannot be distinguished from the next module's.
 bool measured(const std::string& path) {
   return !path.starts_with("blocks.") || std::count(path.begin(), path.end(), '.') <= 2;
 }

@@ -9,7 +9,7 @@
 
 namespace isobar {
 
-// One module, with all that stands within it.
+// One module, with all modules within it.
 struct ModuleCost {
   std::string path, type;
   std::string shapes;           // of its own parameters: "weight [512, 128]"

@@ -88,7 +88,7 @@ void report_modules(Run& run) {
     gradients.push_back({m.path, gradient, std::nan("")});
   }
   run.summary()["modules"] = last;
-  run.say("\nOutputs of modules at step {} (layers.csv has them all, at every look)\n\n",
+  run.say("\nOutputs of modules at step {} (layers.csv has them all, at every log step)\n\n",
           series(run, "module_step").back());
   run.say_text(table.text());
   run.say("\n{}", log_chart("std of the residual stream", stds));
@@ -97,16 +97,16 @@ void report_modules(Run& run) {
 
 void plot_losses(Run& run) {
   PlotCurve training{"training", Role::measured, {}, {}, {}, {}},
-      judgement{"validation", Role::measured, {}, {}, {}, {}};
+      validation{"validation", Role::measured, {}, {}, {}, {}};
   training.y = series(run, "loss");
   const std::vector<double> val_loss = series(run, "val_loss");
   for (size_t step = 0; step < val_loss.size(); ++step) {
     training.x.push_back(static_cast<double>(step));
     if (std::isnan(val_loss[step])) continue;
-    judgement.x.push_back(static_cast<double>(step + 1));
-    judgement.y.push_back(val_loss[step]);
+    validation.x.push_back(static_cast<double>(step + 1));
+    validation.y.push_back(val_loss[step]);
   }
-  run.plot(Plot{"loss", "step", "nats a token", false, {training, judgement}});
+  run.plot(Plot{"loss", "step", "nats a token", false, {training, validation}});
 }
 
 }  // namespace isobar

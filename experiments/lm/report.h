@@ -7,12 +7,12 @@
 
 namespace isobar {
 
-// One look at a step that was not dropped: a row of each /series/module_* and /series/weight_* in run.h5
+// One log step that was not dropped: a row of each /series/module_* and /series/weight_* in run.h5
 // (their columns are named once in /modules, with /module_types, and in /weights), and a line of layers.csv
 // for each module.
 void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step);
 
-// Of all looks: a heatmap of stds and one of gradient norms, module by look. Of the last: the "modules" of
+// Of all log steps: a heatmap of stds and one of gradient norms, module by log step. Of the last step: the "modules" of
 // summary.json, [{path, std, grad_norm}, …], and on the terminal a table of blocks, their branches and norms,
 // and charts of the residual stream.
 void report_modules(Run& run);

@@ -20,8 +20,8 @@
 
 namespace isobar {
 
-// --resume of train_lm, for run_program. Which flags may differ from the run that is gone on with: where the
-// text stands (its tokens are compared), when to save, and what to do about bad numbers. All others decide
+// --resume of train_lm, for run_program. Which flags may differ from the run that is resumed: where the
+// text is (its tokens are compared), when to save, and what to do about bad numbers. All others decide
 // the bits.
 Resume resume_of_train_lm();
 
@@ -37,7 +37,7 @@ class Session {
   // A step whose loss or gradients are not finite, and why. Throws Diverged, or counts it under --on_nan
   // skip.
   void drop_step(const std::string& why);
-  // A step is done and recorded; `val_loss` is NaN where it was not judged. Saves the best, and a checkpoint
+  // A step is done and recorded; `val_loss` is NaN where it was not evaluated. Saves the best, and a checkpoint
   // when it is due or the user wants to stop.
   void finish_step(double val_loss);
   // Saves a checkpoint, unless this step has one.

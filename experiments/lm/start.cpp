@@ -36,7 +36,7 @@ std::shared_ptr<const Tokenizer> tokenizer_for(const std::string& path) {
   }
 }
 
-// The same settings with the numbers for which a 0 stands.
+// The same settings with the numbers that a 0 means.
 LmConfig spelled_out(LmConfig config, int64_t tokens) {
   if (config.vocab_size == 0) config.vocab_size = tokens;
   if (config.n_kv_head == 0) config.n_kv_head = config.n_head;

@@ -22,7 +22,7 @@ std::vector<double> decades(double low, double high, const std::vector<double>& 
 Axis::Axis(double low, double high, double begin, double end, bool logarithmic)
     : low_(low), high_(high), begin_(begin), end_(end), logarithmic_(logarithmic) {
   if (low_ < high_) return;
-  low_ = logarithmic ? low / 2 : low - 0.5;  // one number alone stands in the middle
+  low_ = logarithmic ? low / 2 : low - 0.5;  // one number alone is in the middle
   high_ = logarithmic ? high * 2 : high + 0.5;
 }
 

@@ -1,4 +1,4 @@
-// Text as it stands in HTML and SVG.
+// Text as HTML and SVG write it.
 #pragma once
 
 #include <string>

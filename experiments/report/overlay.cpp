@@ -17,7 +17,7 @@ struct Named {
   const Json* plot;
 };
 
-// One plot of them all. A run with one measured curve lends it its name; printed figures are left out.
+// One plot of them all. A run with one measured curve lends it its name; printed values are left out.
 Json overlaid(const std::vector<Named>& plots) {
   Json result = *plots.front().plot, curves = Json::array();
   result["title"] = fmt::format("{}: {}", plots.front().program, result["y"].get<std::string>());

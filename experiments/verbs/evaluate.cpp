@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t longest_text = size_t{1} << 34;
 
-void judge(const std::string& checkpoint, const std::string& corpus, const std::string& part) {
+void evaluate_on(const std::string& checkpoint, const std::string& corpus, const std::string& part) {
   check(!corpus.empty(), "--corpus: wanted a text file");
   check(!TokenStore::is_one(corpus), "--corpus: {} is a token store; name the text it was made from", corpus);
   check(part == "all" || part == "validation", "--part: wanted all or validation, got {}", part);
@@ -45,7 +45,7 @@ int evaluate(const Words& words) {
   tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
   tool.option("--corpus", corpus, "the text file");
   tool.option("--part", part, "all of it, or the validation part, the last tenth");
-  return tool.run(words, [&] { judge(checkpoint, corpus, part); });
+  return tool.run(words, [&] { evaluate_on(checkpoint, corpus, part); });
 }
 
 }  // namespace isobar::verbs

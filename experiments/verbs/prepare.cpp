@@ -36,7 +36,7 @@ std::shared_ptr<const Tokenizer> tokenizer_for(const PrepareLine& line) {
     feed.add(piece, last, [&](const TextPart& part) { return characters.add(part); });
     documents += last;
   });
-  if (documents > 1) characters.add({"\n"});  // stands between them
+  if (documents > 1) characters.add({"\n"});  // between them
   return std::make_shared<CharTokenizer>(characters.characters());
 }
 

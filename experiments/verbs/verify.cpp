@@ -48,7 +48,7 @@ int verify(const Words& words) {
       .folder = "runs/verify",
       .folder_of = [&] { return config.claim.empty() ? "runs/verify" : "runs/claims"; },
       .words = {.name = "FILE",
-                .about = "Files of claims, as claims/README.md says [the five texts' that come along]",
+                .about = "Files of claims, as claims/README.md says [those of the five texts]",
                 .values = &paths},
       .goes_on = true};
   bool all_made = true;

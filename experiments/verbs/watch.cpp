@@ -1,7 +1,7 @@
 // isobar watch: how a run of train_lm goes, while it goes, or how it went.
 //
 //   isobar watch runs/train_lm                    on a terminal a table and charts that redraw themselves
-//   isobar watch runs/train_lm --once             how it stands now
+//   isobar watch runs/train_lm --once             its state now
 //   isobar watch runs/train_lm > log.txt          a line every ten seconds
 //
 // It reads the run's folder and writes nothing there. Exit codes: 0 the run has finished (or --once), 1 it
@@ -39,10 +39,10 @@ bool pause(double seconds) {
 
 // "runs/x: running, 120 of 2000 steps"
 std::string title(const RunWatch& run, const std::string& folder) {
-  const char* standing = run.standing() == Standing::running    ? "running"
-                         : run.standing() == Standing::finished ? "finished"
-                                                                : "stopped before its end";
-  return fmt::format("{}: {}, {} of {} steps", folder, standing, run.steps_done(),
+  const char* phase = run.phase() == RunPhase::running    ? "running"
+                      : run.phase() == RunPhase::finished ? "finished"
+                                                          : "stopped before its end";
+  return fmt::format("{}: {}, {} of {} steps", folder, phase, run.steps_done(),
                      run.total_steps() > 0 ? std::to_string(run.total_steps()) : "?");
 }
 
@@ -66,7 +66,7 @@ int follow(const WatchOptions& options) {
   std::vector<std::string> rows;
   const Clock::time_point start = Clock::now();
   for (bool first = true;; first = false) {
-    const bool grown = run.look(std::chrono::duration<double>(Clock::now() - start).count());
+    const bool grown = run.refresh(std::chrono::duration<double>(Clock::now() - start).count());
     if (first && !grown && !options.once) write_out("waiting for the first step\n");
     const size_t known = rows.size();
     if (grown)
@@ -85,11 +85,11 @@ int follow(const WatchOptions& options) {
       write_out(title(run, options.folder) + "\n");
       return 0;
     }
-    if (run.standing() == Standing::finished) {
+    if (run.phase() == RunPhase::finished) {
       write_out(title(run, options.folder) + "\n");
       return 0;
     }
-    if (run.standing() == Standing::stopped) {
+    if (run.phase() == RunPhase::stopped) {
       fmt::print(stderr, "isobar watch: {}; train_lm --resume {} goes on from its last checkpoint\n",
                  title(run, options.folder), options.folder);
       return 1;
@@ -104,8 +104,9 @@ int watch(const Words& words) {
   WatchOptions options;
   Tool tool("isobar watch", "Shows how a run of train_lm goes: a table, and charts on a terminal.");
   tool.word("DIR", options.folder, "the folder of the run");
-  tool.option("--once", options.once, "show how it stands now, and stop");
-  tool.option("--interval", options.interval, "seconds between two looks (0: 1 on a terminal, else 10)");
+  tool.option("--once", options.once, "show its state now, and stop");
+  tool.option("--interval", options.interval,
+              "seconds between two lines or screens (0: 1 on a terminal, else 10)");
   int code = 0;
   const int usage = tool.run(words, [&] { code = follow(options); });
   return usage != 0 ? usage : code;

@@ -53,7 +53,7 @@ std::string factor(double first, double now) {
   return std::isfinite(times) && times > 0 ? fmt::format("×{:.3g}", times) : "–";
 }
 
-// What stands of a quantity in a line, as many columns as there are for it.
+// What a line shows of a quantity, as many columns as there are for it.
 struct Cells {
   bool first;
   size_t spark;  // 0: none

@@ -14,7 +14,7 @@ namespace isobar {
 std::string sparkline(const std::vector<double>& values, size_t columns);
 
 // A heading of two lines and a line for each module, at most `rows` lines and so many columns: all modules where
-// they fit, else those of the first levels, else blocks and what stands before and after them, else some of
+// they fit, else those of the first levels, else blocks and what is before and after them, else some of
 // these. Where the columns do not suffice, first the sparklines go, then the first values. "" for fewer than
 // three rows, or where there is no log step yet.
 std::string module_table(const std::vector<ModuleHistory>& modules, size_t rows, size_t columns);

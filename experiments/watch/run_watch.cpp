@@ -14,23 +14,23 @@
 
 namespace isobar {
 
-Standing standing_of(const std::string& folder) {
+RunPhase phase_of(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   check(descriptor >= 0, "cannot open the folder '{}': {}", folder, std::strerror(errno));
   // A run holds this lock until its process ends, however that ends.
   const bool alone = ::flock(descriptor, LOCK_SH | LOCK_NB) == 0;
   ::close(descriptor);
-  if (!alone) return Standing::running;
-  return std::filesystem::exists(folder + "/summary.json") ? Standing::finished : Standing::stopped;
+  if (!alone) return RunPhase::running;
+  return std::filesystem::exists(folder + "/summary.json") ? RunPhase::finished : RunPhase::stopped;
 }
 
 RunWatch::RunWatch(const std::string& folder) : folder_(folder), log_(folder + "/metrics.jsonl") {}
 
-bool RunWatch::look(double now) {
-  standing_ = standing_of(folder_);  // first: of a run that has ended all lines are there
+bool RunWatch::refresh(double now) {
+  phase_ = phase_of(folder_);  // first: of a run that has ended all lines are there
   const int64_t before = steps_done();
   const bool grown = log_.read();
-  check(standing_ == Standing::running || steps_done() > 0,
+  check(phase_ == RunPhase::running || steps_done() > 0,
         "'{}' holds no run that takes steps: it has no metrics.jsonl; name the folder that a run of train_lm "
         "has "
         "for --out",
@@ -55,7 +55,7 @@ void RunWatch::read_file() {
       modules_ = module_histories(file);
       return;
     } catch (const Error&) {
-      // It has just got its other name; the next look reads it.
+      // It has just got its other name; the next refresh reads it.
     }
   }
 }

@@ -1,7 +1,7 @@
 // RunWatch: what others can know of a run by its folder: how far it came, how fast it goes, whether it lives.
 //
 //   RunWatch run("runs/x");
-//   for (…) { run.look(seconds); print(run.row(…)); }
+//   for (…) { run.refresh(seconds); print(run.row(…)); }
 //
 // It reads metrics.jsonl, and run.partial.h5 or run.h5, and writes nothing. One thread.
 #pragma once
@@ -16,9 +16,9 @@
 namespace isobar {
 
 // Running: its process holds the lock of the folder. Finished: summary.json is there. Stopped: neither.
-enum class Standing { running, finished, stopped };
+enum class RunPhase { running, finished, stopped };
 // Throws Error where there is no such folder.
-Standing standing_of(const std::string& folder);
+RunPhase phase_of(const std::string& folder);
 
 class RunWatch {
  public:
@@ -26,9 +26,9 @@ class RunWatch {
 
   // Looks at the folder `now` seconds after some fixed moment. Returns whether steps were done since. Throws
   // Error where there is no such folder, or no run in it that takes steps.
-  bool look(double now);
+  bool refresh(double now);
 
-  Standing standing() const { return standing_; }
+  RunPhase phase() const { return phase_; }
   const MetricsLog& log() const { return log_; }
   int64_t steps_done() const { return static_cast<int64_t>(log_.steps().size()); }
   // Of the whole run; 0 while unknown.
@@ -36,7 +36,7 @@ class RunWatch {
   // Empty before the first log step.
   const std::vector<ModuleHistory>& modules() const { return modules_; }
 
-  // Over the looks of the last half minute; NaN while there is but one, or the size of a step is unknown.
+  // Over the last half minute; NaN while there is but one, or the size of a step is unknown.
   double steps_per_second() const;
   double tokens_per_second() const;
   double seconds_left() const;
@@ -50,11 +50,11 @@ class RunWatch {
   };
 
   std::string folder_;
-  Standing standing_ = Standing::stopped;
+  RunPhase phase_ = RunPhase::stopped;
   MetricsLog log_;
   int64_t total_steps_ = 0, tokens_per_step_ = 0;
   std::vector<ModuleHistory> modules_;
-  std::deque<Moment> moments_;  // looks that saw new steps
+  std::deque<Moment> moments_;  // refreshes that saw new steps
 };
 
 }  // namespace isobar

@@ -18,7 +18,7 @@ std::string table_row(const RunWatch& run, size_t index);
 // them.
 std::vector<size_t> chosen_steps(const RunWatch& run, size_t count);
 
-// A chart of each metric, as many beside each other as fit; val_x stands in the chart of x. `rows` and
+// A chart of each metric, as many beside each other as fit; val_x is in the chart of x. `rows` and
 // `columns` is the room for all.
 std::string charts(const RunWatch& run, size_t rows, size_t columns);
 
