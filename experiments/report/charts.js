@@ -1,5 +1,5 @@
 "use strict";
-// The charts, as SVG in the page: curves, named things, heatmaps, ridges. Colours come from the style sheet, so that a
+// The charts, as SVG in the page: curves, and dots for named things. Colours come from the style sheet, so that a
 // change of theme needs no new drawing. A chart is a function of its width; `placed` draws it again when that changes.
 
 // A holder that draws itself once it is seen, and anew when its width changes.
@@ -29,7 +29,8 @@ function axes(root, x, y, box, names, xTicks) {
     if (slanted) place.transform = `rotate(-35 ${x(at)} ${box.bottom + 12})`;
     root.append(svg("text", place, text));
   }
-  root.append(svg("text", { class: "axis", x: (box.left + box.right) / 2, y: box.height - 5, "text-anchor": "middle" }, names.x),
+  const middle = (box.left + box.right) / 2;
+  root.append(svg("text", { class: "axis", x: middle, y: box.height - 5, "text-anchor": "middle" }, names.x),
     svg("text", { class: "axis", x: 4, y: 13 }, names.y));
 }
 
@@ -38,7 +39,10 @@ function endLabels(root, labels, x, top, bottom) {
   labels.sort((a, b) => a.y - b.y);
   const height = Math.min(15, (bottom - top) / Math.max(labels.length, 1));
   labels.forEach((label, i) => { label.at = Math.max(label.y, i ? labels[i - 1].at + height : top); });
-  for (let i = labels.length - 1, limit = bottom; i >= 0; --i) limit = (labels[i].at = Math.min(labels[i].at, limit)) - height;
+  for (let i = labels.length - 1, limit = bottom; i >= 0; --i) {
+    labels[i].at = Math.min(labels[i].at, limit);
+    limit = labels[i].at - height;
+  }
   for (const { y, at, from, text, style } of labels) {
     root.append(svg("path", { class: "leader", style, d: `M${from + 3} ${y}L${x - 3} ${at}` }),
       svg("text", { class: "name", style, x, y: at + 4 }, text));
@@ -64,13 +68,12 @@ function curvesOf(plot) {
 }
 
 function drawCurve(root, curve, x, y) {
-  const at = (p) => `${x(p[0]).toFixed(1)} ${y(p[2]).toFixed(1)}`;
   const { points, style, band } = curve;
+  const line = (of, value) => of.map((p) => `${x(p[0]).toFixed(1)} ${y(p[value]).toFixed(1)}`).join("L");
   if (curve.joined) {
     if (band)
-      root.append(svg("path", { class: "band", style, d: "M" + points.map((p) => `${x(p[0]).toFixed(1)} ${y(p[3]).toFixed(1)}`).join("L") +
-        "L" + [...points].reverse().map((p) => `${x(p[0]).toFixed(1)} ${y(p[1]).toFixed(1)}`).join("L") + "z" }));
-    root.append(svg("path", { class: `curve ${curve.role}`, style, d: "M" + points.map(at).join("L") }));
+      root.append(svg("path", { class: "band", style, d: `M${line(points, 3)}L${line([...points].reverse(), 1)}z` }));
+    root.append(svg("path", { class: `curve ${curve.role}`, style, d: `M${line(points, 2)}` }));
   }
   if (curve.role === "printed") for (const p of points) root.append(diamond(x(p[0]), y(p[2])));
   if (curve.role === "measured" && (points.length <= 12 || !curve.joined))
@@ -87,9 +90,13 @@ function xTicks(plot, x, room) {
     return plot.ticks.map((text, at) => ({ at, text, slanted }));
   }
   const whole = plot.curves.every((curve) => curve.points.every((p) => Number.isInteger(p[0])));
-  if (whole && x.high - x.low <= 16) return Array.from({ length: x.high - x.low + 1 }, (_, i) => ({ at: x.low + i, text: String(x.low + i) }));
+  if (whole && x.high - x.low <= 16)
+    return Array.from({ length: x.high - x.low + 1 }, (_, i) => ({ at: x.low + i, text: String(x.low + i) }));
   return x.ticks(room < 400 ? 4 : 7).map((at) => ({ at, text: tickText(at) }));
 }
+
+const picture = (kind, width, height, label) =>
+  svg("svg", { class: kind, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
 
 // Returns the SVG; `options`: {height, labelled: the values of printed points stand beside them}.
 function lineChart(plot, width, options = {}) {
@@ -105,21 +112,22 @@ function lineChart(plot, width, options = {}) {
   const left = 12 + Math.max(...scale(low, high, 0, 1, plot.log).ticks(5).map((v) => textWidth(tickText(v))), 20);
   const slant = plot.ticks.length ? xTicks(plot, null, right - left).some((tick) => tick.slanted) : false;
   const legend = beside ? [] : namesBelow(curves, width);
-  const height = (options.height ?? 300) + (slant ? 45 : 0) + legend.length * 18;
-  const box = { left, right, top: 26, bottom: height - 40 - (slant ? 45 : 0) - legend.length * 18, height: height - legend.length * 18 };
+  const drawn = (options.height ?? 300) + (slant ? 45 : 0), height = drawn + legend.length * 18;
+  const box = { left, right, top: 26, bottom: drawn - 40 - (slant ? 45 : 0), height: drawn };
   const [from, to] = plot.ticks.length ? [-0.5, plot.ticks.length - 0.5] : [Math.min(...places), Math.max(...places)];
   const inset = plot.ticks.length ? 0 : labelled ? 24 : 10;
   const x = scale(from, to, left + inset, right - inset, false), y = scale(low, high, box.bottom, box.top, plot.log);
-  const root = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": described(plot, curves) });
+  const root = picture("chart", width, height, described(plot, curves));
   axes(root, x, y, box, { x: phrase(plot.x), y: phrase(plot.y) }, xTicks(plot, x, right - left));
   const order = { measured: 0, theory: 1, printed: 2 };
   for (const curve of [...curves].sort((a, b) => order[a.role] - order[b.role])) drawCurve(root, curve, x, y);
-  // Its values stand at its points and, where there is room, its name at the first.
-  const valued = curves.filter((curve) => labelled && curve.role === "printed"), own = (curve) => width > 800 && valued.includes(curve);
+  // Printed values stand at their points and, where there is room, the name at the first.
+  const valued = curves.filter((curve) => labelled && curve.role === "printed");
+  const own = (curve) => width > 800 && valued.includes(curve);
   for (const curve of valued)
     curve.points.forEach((p, i) => {
-      const first = i === 0 && own(curve);
-      root.append(svg("text", { class: "name", style: curve.style, x: x(p[0]) + (first ? 10 : 0), y: y(p[2]) + (first ? 4 : -11),
+      const first = i === 0 && own(curve), [right, down] = first ? [10, 4] : [0, -11];
+      root.append(svg("text", { class: "name", style: curve.style, x: x(p[0]) + right, y: y(p[2]) + down,
         "text-anchor": first ? "start" : "middle" }, plain(p[2]) + (first ? ` ${curve.name}` : "")));
     });
   if (beside)
@@ -127,8 +135,8 @@ function lineChart(plot, width, options = {}) {
       const end = curve.points.at(-1);
       return { from: x(end[0]) + (curve.role === "printed" ? 4 : 0), y: y(end[2]), text: curve.name, style: curve.style };
     }), right + 12, box.top, box.bottom);
-  legend.forEach((line, i) => line.forEach(({ at, curve }) =>
-    root.append(svg("text", { class: "name", style: curve.style, x: at, y: box.height + 12 + i * 18 }, "● " + curve.name))));
+  legend.forEach((line, i) => line.forEach(({ at, curve: { name, style } }) =>
+    root.append(svg("text", { class: "name", style, x: at, y: box.height + 12 + i * 18 }, "● " + name))));
   return reading(root, plot, curves, x, box);
 }
 
@@ -151,12 +159,14 @@ function described(plot, curves) {
   return `${phrase(plot.title)}. ${phrase(plot.x)}, ${phrase(plot.y)}. ${ends.join("; ")}`;
 }
 
+const placeOf = (curve, p) => +(p[0] - curve.apart).toPrecision(9);  // without the step beside its neighbours
 const pointText = (p) => number(p[2]) + (p[1] !== p[3] ? ` ${interval([p[1], p[3]])}` : "");
 
 // The values at one x, below the chart: under the pointer, or by arrow keys.
 function reading(root, plot, curves, x, box) {
-  const places = [...new Set(curves.flatMap((curve) => curve.points.map((p) => +(p[0] - curve.apart).toPrecision(9))))].sort((a, b) => a - b);
-  const line = svg("path", { class: "rule", d: "" }), text = make("p", { className: "reading", textContent: " " });
+  const all = curves.flatMap((curve) => curve.points.map((p) => placeOf(curve, p)));
+  const places = [...new Set(all)].sort((a, b) => a - b);
+  const line = svg("path", { class: "rule", d: "" }), text = textIn("p", " ", "reading");
   text.setAttribute("aria-live", "polite");
   root.append(line);
   const holder = make("div", { className: "readable", tabIndex: 0 }, root, text);
@@ -167,15 +177,16 @@ function reading(root, plot, curves, x, box) {
     now = Math.min(Math.max(i, 0), places.length - 1);
     const at = places[now];
     line.setAttribute("d", `M${x(at)} ${box.top}V${box.bottom}`);
-    const said = curves.flatMap((curve) => curve.points.filter((p) => Math.abs(p[0] - curve.apart - at) < 1e-6).map((p) => {
+    const said = curves.flatMap((curve) => curve.points.filter((p) => placeOf(curve, p) === at).map((p) => {
       const name = make("b", { textContent: curve.name + " " });
       name.style = curve.style;
       return make("span", {}, name, pointText(p));
     }));
-    text.replaceChildren(make("span", { textContent: plot.ticks.length ? plot.ticks[at] : `${phrase(plot.x)} ${number(at)}` }), ...said);
+    text.replaceChildren(textIn("span", plot.ticks.length ? plot.ticks[at] : `${phrase(plot.x)} ${number(at)}`), ...said);
   };
   holder.onpointermove = (event) => {
-    const view = root.getBoundingClientRect(), at = (event.clientX - view.left) / view.width * root.viewBox.baseVal.width;
+    const view = root.getBoundingClientRect();
+    const at = (event.clientX - view.left) / view.width * root.viewBox.baseVal.width;
     read(places.reduce((best, v, i) => (Math.abs(x(v) - at) < Math.abs(x(places[best]) - at) ? i : best), 0));
   };
   holder.onkeydown = (event) => {
@@ -206,7 +217,7 @@ function plotFigure(plot, options = {}) {
   const table = tableView([phrase(plot.x), ...curves().map((curve) => curve.name)], () => {
     const rows = new Map();
     curves().forEach((curve, i) => curve.points.forEach((p) => {
-      const at = +(p[0] - curve.apart).toPrecision(9);
+      const at = placeOf(curve, p);
       if (!rows.has(at)) rows.set(at, [plot.ticks.length ? plot.ticks[at] : number(at), ...curves().map(() => "")]);
       rows.get(at)[i + 1] = pointText(p);
     }));
@@ -251,99 +262,4 @@ function comparisonFigure(group) {
   }
   figure.querySelector("figcaption").after(choice);
   return figure;
-}
-
-// --- heatmaps: dark blue over green to yellow, evenly lighter (stops of viridis)
-const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
-function shade(share) {
-  const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
-  const i = Math.min(Math.floor(at), stops.length - 2);
-  return `rgb(${stops[i].map((v, c) => Math.round(v + (stops[i + 1][c] - v) * (at - i))).join(" ")})`;
-}
-
-function heatmap(map, width) {
-  const all = map.values.flat().filter((v) => usable(v, map.log));
-  const low = Math.min(...all), high = Math.max(...all), place = scale(low, high, 0, 1, map.log);
-  const left = Math.min(width * 0.38, Math.max(...map.rows.map(textWidth)) + 10), step = 16, bottom = map.rows.length * step;
-  const cell = (width - left - 4) / map.columns.length;
-  const root = svg("svg", { class: "chart heat", viewBox: `0 0 ${width} ${bottom + 62}`, role: "img",
-    "aria-label": `${phrase(map.title)}: ${number(low)} … ${number(high)}` });
-  map.rows.forEach((name, r) => {
-    root.append(svg("text", { class: "tick", x: left - 6, y: r * step + 12, "text-anchor": "end" }, name));
-    map.values[r].forEach((value, c) => {
-      if (!usable(value, map.log)) return;
-      root.append(svg("rect", { x: left + c * cell, y: r * step, width: cell + 0.3, height: step - 1, fill: shade(place(value)) },
-        svg("title", {}, `${name}, ${phrase(map.x)} ${map.columns[c]}: ${number(value)}`)));
-    });
-  });
-  const last = map.columns.length - 1;
-  for (const [c, anchor] of last ? [[0, "start"], [last, "end"]] : [[0, "start"]])
-    root.append(svg("text", { class: "tick", x: left + (c + (anchor === "end" ? 1 : 0)) * cell, y: bottom + 14, "text-anchor": anchor },
-      `${phrase(map.x)} ${map.columns[c]}`));
-  const bar = Math.min(220, width - left - 120);
-  for (let i = 0; i < 44; ++i)
-    root.append(svg("rect", { x: left + 60 + i * bar / 44, y: bottom + 30, width: bar / 44 + 0.4, height: 10, fill: shade(i / 43) }));
-  root.append(svg("text", { class: "tick", x: left + 54, y: bottom + 39, "text-anchor": "end" }, number(low, 2)),
-    svg("text", { class: "tick", x: left + bar + 66, y: bottom + 39 }, number(high, 2)),
-    svg("text", { class: "axis", x: left + 60, y: bottom + 56 }, phrase(map.value)));
-  return root;
-}
-
-function heatmapFigure(map) {
-  if (!map.values.flat().some((v) => usable(v, map.log))) return null;
-  return make("figure", {}, make("figcaption", { textContent: phrase(map.title) }),
-    placed(make("div", { className: "drawing" }), (width) => heatmap(map, width)),
-    tableView(["", ...map.columns.map((c) => `${phrase(map.x)} ${c}`)], () =>
-      map.rows.map((name, r) => [name, ...map.values[r].map((v) => number(v))])));
-}
-
-// --- ridges: for each module the shares of its values by size, on a logarithmic scale with zero in the middle
-// Where a value stands among the edges of the bins, in bins.
-function binOf(edges, v) {
-  const i = Math.min(Math.max(edges.findLastIndex((edge) => edge <= v), 0), edges.length - 2), [a, b] = [edges[i], edges[i + 1]];
-  return v === 0 || !a || !b ? i : i + Math.log(v / a) / Math.log(b / a);
-}
-
-function ridges(data, width) {
-  const { modules, steps, edges, shares, zeros } = data, step = 34, peak = 50, top = peak, bins = edges.length - 1;
-  const left = Math.min(width * 0.36, Math.max(...modules.map(textWidth)) + 12), right = width - 52, bottom = top + modules.length * step;
-  // As much of the scale as has values, the same on either side of zero.
-  const used = [...Array(bins).keys()].filter((bin) => shares.some((of) => of.some((module) => module[bin] > 1e-4)));
-  const margin = Math.max(0, Math.min(used[0], bins - 1 - used.at(-1)) - 1);
-  const x = (bin) => left + (bin - margin) / (bins - 2 * margin) * (right - left);
-  const root = svg("svg", { class: "chart ridges", viewBox: `0 0 ${width} ${bottom + 30}`, role: "img",
-    "aria-label": `${titleOfRidges(data)}: ${modules.join(", ")}; ${phrase("step")} ${steps.join(", ")}` });
-  const largest = Math.floor(Math.log10(edges[bins - margin])), apart = width < 520 ? 4 : 2;
-  const decades = [0, 1, 2].map((i) => +`1e${largest - i * apart}`);
-  let free = -Infinity;
-  for (const v of [...decades.map((v) => -v), 0, ...decades.reverse()]) {
-    const at = x(binOf(edges, v)), half = textWidth(tickText(v)) / 2;
-    if (at - half < free) continue;
-    free = at + half + 6;
-    root.append(svg("path", { class: "grid", d: `M${at} ${top - 26}V${bottom}` }),
-      svg("text", { class: "tick", x: at, y: bottom + 17, "text-anchor": "middle" }, tickText(v)));
-  }
-  root.append(svg("text", { class: "axis", x: width - 2, y: 13, "text-anchor": "end" }, word("zeros")));
-  modules.forEach((name, m) => {
-    const base = top + (m + 1) * step - 8, most = Math.max(...shares.flatMap((of) => of[m].slice(margin, bins - margin)), 1e-12);
-    const outline = (of) => of[m].map((share, bin) => `${x(bin + 0.5).toFixed(1)} ${(base - share / most * peak).toFixed(1)}`)
-      .slice(margin, bins - margin).join("L");
-    const ends = [x(margin + 0.5), x(bins - margin - 0.5)];
-    root.append(svg("path", { class: "fill", d: `M${ends[0]} ${base}L${outline(shares.at(-1))}L${ends[1]} ${base}z` }));
-    shares.forEach((of, i) => root.append(svg("path", { class: i === shares.length - 1 ? "ridge last" : "ridge", d: `M${outline(of)}` })));
-    root.append(svg("text", { class: "tick", x: left - 8, y: base, "text-anchor": "end" }, name),
-      svg("text", { class: "tick", x: width - 2, y: base, "text-anchor": "end" }, `${number(100 * zeros.at(-1)[m], 2)} %`));
-  });
-  return root;
-}
-
-const titleOfRidges = (data) => inLanguage(data, "title") || words[lang].ridges[data.quantity];
-
-function ridgesFigure(data) {
-  if (!data.modules.length || !data.steps.length) return null;
-  const sizes = data.edges.slice(1).map((edge, bin) => `${number(data.edges[bin], 2)} … ${number(edge, 2)}`);
-  return make("figure", {}, make("figcaption", {}, titleOfRidges(data), make("small", { textContent: " " + word("ridgeNote")(data.steps.join(", ")) })),
-    placed(make("div", { className: "drawing" }), (width) => ridges(data, width)),
-    tableView(["", word("zeros"), ...sizes], () =>
-      data.modules.map((name, m) => [name, number(data.zeros.at(-1)[m], 3), ...data.shares.at(-1)[m].map((v) => number(v, 2))])));
 }

@@ -5,6 +5,7 @@ const make = (tag, properties = {}, ...children) => {
   element.append(...children.filter((child) => child !== null));
   return element;
 };
+const textIn = (tag, textContent, className = "") => make(tag, { className, textContent });
 function svg(tag, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -27,8 +28,8 @@ function number(v, digits = 4) {
   if (Number.isInteger(v) && size < 1e7) return minus(String(v));
   if (size >= 1e-5 && size < 1e6) return minus(plain(+v.toPrecision(digits)));
   const [mantissa, exponent] = v.toExponential(digits - 1).split("e");
-  const factor = String(+mantissa);
-  return minus(/^-?1$/.test(factor) ? `${factor.replace("1", "10")}${power(+exponent)}` : `${factor}×10${power(+exponent)}`);
+  const factor = String(+mantissa), ten = `10${power(+exponent)}`;
+  return minus(factor === "1" ? ten : factor === "-1" ? `-${ten}` : `${factor}×${ten}`);
 }
 // With all its digits: 0.000012, 10⁻¹⁰.
 const plain = (v) => (v !== 0 && Math.abs(v) < 1e-6 ? number(v, 7) : String(v));
@@ -66,11 +67,16 @@ function ticks(low, high, count, log) {
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) found.push(+(i * step).toPrecision(12));
   return found;
 }
-const tickText = (v) => (v === 0 || (Math.abs(v) >= 1e-4 && Math.abs(v) < 1e5) ? minus(String(+v.toPrecision(6))) : number(v, 3));
+const tickText = (v) => {
+  const written = v === 0 || (Math.abs(v) >= 1e-4 && Math.abs(v) < 1e5);
+  return written ? minus(String(+v.toPrecision(6))) : number(v, 3);
+};
 
 // About as many pixels as a text of 12 pixels takes; a Chinese character is twice as wide.
 const textWidth = (text) => [...text].reduce((sum, c) => sum + (c > "⺀" ? 12.5 : 6.9), 0);
 
 // --- marks: a point for what is printed, a dot for what is measured
-const diamond = (x, y, r = 5) => svg("path", { class: "printed mark", d: `M${x} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z` });
-const dot = (x, y, r = 4, style = "--c: var(--measured)") => svg("circle", { class: "measured mark", style, cx: x, cy: y, r });
+const diamond = (x, y, r = 5) =>
+  svg("path", { class: "printed mark", d: `M${x} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z` });
+const dot = (x, y, r = 4, style = "--c: var(--measured)") =>
+  svg("circle", { class: "measured mark", style, cx: x, cy: y, r });

@@ -10,7 +10,8 @@
 #include "shown.h"
 
 namespace isobar::fixtures {
-extern const char page[], style[], words[], marks[], charts[], prose[], claims[], script[];
+extern const char page[], style[], words[], marks[], charts[], maps[], strips[], prose[], claims[], runs[],
+    script[];
 }  // namespace isobar::fixtures
 
 namespace isobar::report {
@@ -137,8 +138,11 @@ std::string Content::page(const std::string& lang) const {
                                  {"@words@", fixtures::words},
                                  {"@marks@", fixtures::marks},
                                  {"@charts@", fixtures::charts},
+                                 {"@maps@", fixtures::maps},
+                                 {"@strips@", fixtures::strips},
                                  {"@prose@", fixtures::prose},
                                  {"@claims@", fixtures::claims},
+                                 {"@runs@", fixtures::runs},
                                  {"@script@", fixtures::script}});
 }
 

@@ -1,8 +1,11 @@
 "use strict";
 // The sentences of a chapter: what holds of its claims and what does not, built from the verdicts.
 const claimLink = (claim) => make("a", { href: "#claim-" + claim.id, textContent: claim.id });
-const quoted = (text) => (lang === "zh" ? `“${text}”` : `“${text}”`);
-const said = (claim) => [quoted(inLanguage(claim, "claim")), lang === "zh" ? "（" : " (", claimLink(claim), lang === "zh" ? "）" : ")"];
+const quoted = (text) => `“${text}”`;
+const said = (claim) => {
+  const [open, close] = lang === "zh" ? ["（", "）"] : [" (", ")"];
+  return [quoted(inLanguage(claim, "claim")), open, claimLink(claim), close];
+};
 
 // "a, b and c" of lists of nodes.
 function enumerated(items) {
@@ -25,23 +28,31 @@ const distance = (part) => (part?.outcome === "does not hold" && hasPrinted(part
 // Two sentences: the verdicts from measured values, and what became of the others.
 function countSentences(claims) {
   const count = (...verdicts) => claims.filter((claim) => verdicts.includes(claim.verdict)).length;
-  const zh = lang === "zh", all = claims.length, verb = (n, one, more) => `${n} ${n === 1 ? one : more}`;
-  const listed = (items) => enumerated(items.filter(([n]) => n).map(([n, ...texts]) => [zh ? `${n} 条${texts[0]}` : verb(n, texts[1], texts[2])]));
+  const zh = lang === "zh", all = claims.length;
+  const counted = ([n, chinese, one, more]) => [zh ? `${n} 条${chinese}` : `${n} ${n === 1 ? one : more}`];
+  const listed = (items) => enumerated(items.filter(([n]) => n).map(counted));
   const measured = listed([
-    [count("confirmed"), "成立", "is confirmed", "are confirmed"], [count("refuted"), "不成立", "is refuted", "are refuted"],
+    [count("confirmed"), "成立", "is confirmed", "are confirmed"],
+    [count("refuted"), "不成立", "is refuted", "are refuted"],
     [count("partly"), "部分成立", "holds in part", "hold in part"],
-    [count("not borne out on this CPU"), "在此 CPU 上未得到证实", "is not borne out on this CPU", "are not borne out on this CPU"]]);
-  const [yes, half, no] = ["true by its source", "partly by its source", "false by its source"].map((verdict) => count(verdict));
-  const results = [[yes, "属实", "true"], [half, "部分属实", "partly true"], [no, "不符", "false"]].filter(([n]) => n)
-    .map(([n, chinese, english]) => (yes + half + no === 1 ? zh ? chinese : english : zh ? `${n} 条${chinese}` : `${n} ${english}`)).join(zh ? "，" : ", ");
+    [count("not borne out on this CPU"), "在此 CPU 上未得到证实", "is not borne out on this CPU",
+      "are not borne out on this CPU"]]);
+  const read = [[count("true by its source"), "属实", "true"], [count("partly by its source"), "部分属实", "partly true"],
+    [count("false by its source"), "不符", "false"]].filter(([n]) => n);
+  const readCount = read.reduce((sum, [n]) => sum + n, 0);
+  const result = ([n, chinese, english]) => (readCount === 1 ? "" : zh ? `${n} 条` : `${n} `) + (zh ? chinese : english);
+  const results = read.map(result).join(zh ? "，" : ", ");
   const others = listed([
     [count("by definition"), "按定义成立", "holds by definition", "hold by definition"],
-    [yes + half + no, `谈的是别的文本（查对结果：${results}）`, `is about another text (read: ${results})`, `are about other texts (read: ${results})`],
-    [count("cited, not checked"), "仅引用，无法查对", "is cited and could not be checked", "are cited and could not be checked"],
+    [readCount, `谈的是别的文本（查对结果：${results}）`, `is about another text (read: ${results})`,
+      `are about other texts (read: ${results})`],
+    [count("cited, not checked"), "仅引用，无法查对", "is cited and could not be checked",
+      "are cited and could not be checked"],
     [count("too few seeds", "machine too busy", "not run here"), "尚无定论", "remains open", "remain open"],
     [count("still to come"), "尚未测量", "is not measured yet", "are not measured yet"]]);
   const stop = zh ? "。" : ".";
-  if (all === 1) return [zh ? "本文唯一的断言" : "Its one claim ", ...[...measured, ...others].map((text) => text.replace(/^1 (条)?/, "")), stop];
+  const verb = (text) => text.replace(/^1 (条)?/, "");
+  if (all === 1) return [zh ? "本文唯一的断言" : "Its one claim ", ...[...measured, ...others].map(verb), stop];
   const start = zh ? `本文 ${all} 条断言中，` : `Of its ${all} claims, `;
   if (!measured.length || !others.length) return [start, ...measured, ...others, stop];
   return [start, ...measured, stop, zh ? "其余：" : " Of the others, ", ...others, stop];
@@ -59,10 +70,10 @@ function times(part) {
 // What the text prints beside what the seeds give.
 function besideEachOther(claim) {
   const part = leadOf(claim), says = inLanguage(part, "says"), seeds = word("seeds")(part.n);
-  const printed = make("b", { className: "printed", textContent: printedText(part) });
-  const measured = make("b", { className: "measured", textContent: number(part.value, 3) });
-  return lang === "zh" ? [...said(claim), "，文中印出 ", printed, `（${says}），`, `${seeds}实测 `, measured, times(part)]
-    : ["for ", ...said(claim), " the text prints ", printed, ` (${says}), and ${seeds ? seeds + " give" : "the measurement is"} `, measured, times(part)];
+  const printed = textIn("b", printedText(part), "printed"), measured = textIn("b", number(part.value, 3), "measured");
+  if (lang === "zh") return [...said(claim), "，文中印出 ", printed, `（${says}），${seeds}实测 `, measured, times(part)];
+  const give = seeds ? `${seeds} give` : "the measurement is";
+  return ["for ", ...said(claim), " the text prints ", printed, ` (${says}), and ${give} `, measured, times(part)];
 }
 
 function refutedSentences(claims) {
@@ -79,13 +90,13 @@ function refutedSentences(claims) {
 function partlySentence(claims) {
   const half = claims.filter((claim) => claim.verdict === "partly");
   if (!half.length) return [];
-  const split = half.filter((claim) => claim.parts.some((p) => p.outcome === "holds") && claim.parts.some((p) => p.outcome === "does not hold"))
+  const some = (claim, outcome) => claim.parts.find((part) => part.outcome === outcome);
+  const split = half.filter((claim) => some(claim, "holds") && some(claim, "does not hold"))
     .sort((a, b) => a.parts.length - b.parts.length)[0];
   const others = half.filter((claim) => claim !== split), zh = lang === "zh";
   if (!split) return [zh ? ["部分成立：", ...several(half, 2), "。"] : ["True in part: ", ...several(half, 2), "."]];
-  const holds = inLanguage(split.parts.find((p) => p.outcome === "holds"), "says");
-  const fails = inLanguage(split.parts.find((p) => p.outcome === "does not hold"), "says");
-  const tail = others.length ? zh ? ["；还有", ...several(others, 1)] : ["; also ", ...several(others, 1)] : [];
+  const [holds, fails] = ["holds", "does not hold"].map((outcome) => inLanguage(some(split, outcome), "says"));
+  const tail = others.length ? [zh ? "；还有" : "; also ", ...several(others, 1)] : [];
   return [zh ? ["部分成立：", ...said(split), `，其中${quoted(holds)}成立，${quoted(fails)}不成立`, ...tail, "。"]
     : ["True in part: ", ...said(split), `, where ${quoted(holds)} holds and ${quoted(fails)} does not`, ...tail, "."]];
 }
@@ -100,13 +111,15 @@ function openSentence(claims) {
   const open = claims.filter((claim) => claim.verdict === "too few seeds");
   if (!open.length) return [];
   const needed = Math.max(...open[0].parts.map((part) => part.seeds_needed ?? 0)), zh = lang === "zh";
-  const more = !needed ? "" : zh ? `；${open.length > 1 ? "前者" : ""}约需 ${needed} 个种子` : `; ${open.length > 1 ? "the first" : "a verdict"} would take about ${needed} seeds`;
-  return [zh ? ["种子太少，尚无定论：", ...several(open, 2), more, "。"] : ["Too few seeds for a verdict: ", ...several(open, 2), more, "."]];
+  const one = open.length === 1 ? ["", "a verdict"] : ["前者", "the first"];
+  const more = zh ? `；${one[0]}约需 ${needed} 个种子` : `; ${one[1]} would take about ${needed} seeds`;
+  return [[zh ? "种子太少，尚无定论：" : "Too few seeds for a verdict: ", ...several(open, 2), needed ? more : "", zh ? "。" : "."]];
 }
 
 // Two to six sentences: the counts, then the others, each with the colour of its verdict.
 function prose(claims) {
-  const sentences = [["bad", refutedSentences(claims)], ["half", partlySentence(claims)], ["good", confirmedSentence(claims)],
-    ["open", openSentence(claims)]].flatMap(([kind, list]) => list.map((sentence) => make("li", { className: kind }, ...sentence)));
-  return make("div", { className: "prose" }, make("p", {}, ...countSentences(claims)), make("ul", {}, ...sentences));
+  const items = (kind, sentences) => sentences.map((sentence) => make("li", { className: kind }, ...sentence));
+  const list = make("ul", {}, ...items("bad", refutedSentences(claims)), ...items("half", partlySentence(claims)),
+    ...items("good", confirmedSentence(claims)), ...items("open", openSentence(claims)));
+  return make("div", { className: "prose" }, make("p", {}, ...countSentences(claims)), list);
 }

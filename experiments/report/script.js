@@ -12,14 +12,17 @@ const chosen = new Set(seen);
 for (const claim of data.claims) claim.text = searchText(claim);
 
 // --- the counts of verdicts: one bar whose parts are named by the buttons below it, which filter
+const countOf = (claims, verdict) => claims.filter((claim) => claim.verdict === verdict).length;
+// The colour of a verdict, paler where it does not come from measured values.
+const toneOf = (verdict) => kindOf(verdict) + (["confirmed", "partly", "refuted"].includes(verdict) ? "" : " pale");
 function verdictBar(claims, className) {
   if (claims.length < 2) return null;
   const bar = make("div", { className: `stack ${className}` });
-  const counted = verdictOrder.map((verdict) => [verdict, claims.filter((claim) => claim.verdict === verdict).length]).filter(([, n]) => n);
+  const counted = verdictOrder.map((verdict) => [verdict, countOf(claims, verdict)]).filter(([, n]) => n);
   for (const [verdict, n] of counted) {
-    const piece = make("span", { className: kindOf(verdict), title: `${word(verdict)}: ${n}`, textContent: className === "large" && n > 2 ? n : "" });
+    const piece = textIn("span", className === "large" && n > 2 ? n : "", toneOf(verdict));
+    piece.title = `${word(verdict)}: ${n}`;
     piece.style.flexGrow = n;
-    if (verdict !== "confirmed" && verdict !== "partly" && verdict !== "refuted") piece.classList.add("pale");
     bar.append(piece);
   }
   bar.setAttribute("role", "img");
@@ -32,16 +35,13 @@ function verdictButtons() {
   group.setAttribute("role", "group");
   group.setAttribute("aria-label", word("verdicts"));
   for (const verdict of seen) {
-    const count = data.claims.filter((claim) => claim.verdict === verdict).length;
-    const button = make("button", { type: "button", className: `chip ${kindOf(verdict)}` }, make("i"), make("b", { textContent: count }), ` ${word(verdict)}`);
+    const button = make("button", { type: "button", className: `chip ${toneOf(verdict)}` }, make("i"),
+      textIn("b", countOf(data.claims, verdict)), ` ${word(verdict)}`);
     button.dataset.verdict = verdict;
-    if (!["confirmed", "partly", "refuted"].includes(verdict)) button.classList.add("pale");
-    button.setAttribute("aria-pressed", chosen.size < seen.length && chosen.has(verdict));
     button.onclick = () => {  // the first click shows these alone
       if (chosen.size === seen.length) chosen.clear();
       if (!chosen.delete(verdict)) chosen.add(verdict);
       if (!chosen.size) seen.forEach((one) => chosen.add(one));
-      group.querySelectorAll("button").forEach((b) => b.setAttribute("aria-pressed", chosen.size < seen.length && chosen.has(b.dataset.verdict)));
       filter();
     };
     group.append(button);
@@ -56,7 +56,7 @@ function heroClaim() {
 }
 
 function hero(claim) {
-  const source = data.sources[claim.source.split(",")[0]], measured = claim.parts.some(isMeasured);
+  const source = data.sources[textOf(claim)], measured = claim.parts.some(isMeasured);
   const caption = make("figcaption", {}, make("b", {}, word("hero")(source ? word("by")(source.author) : claim.source),
     inLanguage(claim, "claim")), measured ? word("heroKey")(claim.parts[0].n) : word("heroPending"), " ", claimLink(claim));
   const figure = plotFigure(seriesPlot(claim), { caption, height: 330, labelled: true });
@@ -78,20 +78,20 @@ function rowKey() {
 
 function meanings() {
   const list = make("dl", { className: "meanings" }, ...seen.flatMap((verdict) =>
-    [make("dt", {}, badge(verdict)), make("dd", { textContent: words[lang].meaning[verdict] })]));
-  return make("details", { className: "fold" }, make("summary", { textContent: word("meanings") }), list);
+    [make("dt", {}, badge(verdict)), textIn("dd", words[lang].meaning[verdict])]));
+  return folded(word("meanings"), list);
 }
 
 function firstScreen() {
   const most = Math.max(0, ...data.claims.flatMap((claim) => claim.parts.map((part) => part.n ?? 0)));
-  const first = make("section", { id: "top", className: "first" }, make("h1", { textContent: word("title") }),
-    make("p", { className: "lead", textContent: word("lead")(data.claims.length, word("texts")(Object.keys(data.sources).length), word("seedsUpTo")(most),
-      Object.values(data.sources).some((source) => source.file)) }));
+  const sources = Object.values(data.sources), own = sources.some((source) => source.file);
+  const lead = word("lead")(data.claims.length, word("texts")(sources.length), word("seedsUpTo")(most), own);
+  const first = make("section", { id: "top", className: "first" }, textIn("h1", word("title")), textIn("p", lead, "lead"));
   if (data.progress) {
     const { done, of, seconds_left: left } = data.progress;
-    const line = make("p", { className: "progress", textContent: word("progress")(done, of) + (finite(left) ? word("left")(left) : "") + word("reload") });
-    first.append(line, Object.assign(make("progress"), { max: of, value: done }));
-    line.setAttribute("role", "status");
+    const line = word("progress")(done, of) + (finite(left) ? word("left")(left) : "") + word("reload");
+    first.append(textIn("p", line, "progress"),
+      make("progress", { max: of, value: done, ariaLabel: word("progress")(done, of) }));
   }
   const claim = heroClaim();
   const counts = make("div", { className: "counts" }, verdictBar(data.claims, "large"), verdictButtons());
@@ -103,22 +103,25 @@ function firstScreen() {
 
 // --- a chapter for each text
 function chapter(source, claims) {
-  const title = make("h2", {}, make("span", { textContent: lang === "en" && source.title_en ? source.title_en : source.title, lang: lang === "en" && source.title_en ? "en" : "zh" }));
-  if (lang === "en" && source.title_en) title.append(make("small", { lang: "zh", textContent: source.title }));
-  const byline = make("p", { className: "byline" }, `${source.id} · ${word("by")(source.author)} · ${word("date")(source.date)} · `,
-    source.address.startsWith("http") ? make("a", { href: source.address, textContent: word("read") }) : word("addressUnknown"));
-  const head = make("div", { className: "row head" }, ...["id", "says", "", "printedOrAsked", "measured", "theory", "verdict"].map((name) =>
-    make("span", { className: `cell ${name || "mini"}`, textContent: name && word(name) })));
-  head.setAttribute("aria-hidden", true);
-  return make("section", { className: "chapter", id: "text-" + source.id }, title, byline, verdictBar(claims, "thin"), prose(claims), head,
-    ...claims.map(claimRow));
+  const translated = lang === "en" && source.title_en, original = source.title_en ? "zh" : "";
+  const title = translated ? make("h2", {}, source.title_en, make("small", { lang: original, textContent: source.title }))
+    : make("h2", { lang: original, textContent: source.title });
+  const byline = textIn("p", `${source.id} · ${word("by")(source.author)} · ${word("date")(source.date)} · `, "byline");
+  const link = source.address.startsWith("http");
+  byline.append(link ? make("a", { href: source.address, textContent: word("read") }) : word("addressUnknown"));
+  const columns = ["id", "says", "", "printedOrAsked", "measured", "theory", "verdict"];
+  const head = make("div", { className: "row head", ariaHidden: true },
+    ...columns.map((name) => textIn("span", name && word(name), `cell ${name || "mini"}`)));
+  return make("section", { className: "chapter", id: "text-" + source.id }, title, byline, verdictBar(claims, "thin"),
+    prose(claims), head, ...claims.map(claimRow));
 }
 
 const shortAuthor = ({ author }) => (author === "unknown" ? "" : author.replace(/ \(.*/, ""));
 const sourceOf = (id) => data.sources[id] ?? { id, title: id, author: "unknown", date: "unknown", address: "unknown" };
+// [source, its claims] of each text that has claims.
 function chapters() {
-  const ids = [...new Set([...Object.keys(data.sources), ...data.claims.map((claim) => claim.source.split(",")[0])])].sort();
-  return ids.map((id) => [id, data.claims.filter((claim) => claim.source.split(",")[0] === id)]).filter(([, claims]) => claims.length);
+  const ids = [...new Set(data.claims.map(textOf))].sort();
+  return ids.map((id) => [sourceOf(id), data.claims.filter((claim) => textOf(claim) === id)]);
 }
 
 function filter() {
@@ -132,108 +135,36 @@ function filter() {
     section.hidden = !section.querySelector("details.claim:not([hidden])");
     section.classList.toggle("filtered", !all);
   });
+  document.querySelectorAll("#filters button").forEach((button) =>
+    button.setAttribute("aria-pressed", chosen.size < seen.length && chosen.has(button.dataset.verdict)));
   document.body.classList.toggle("searching", Boolean(query));
   const line = document.getElementById("shown");
   if (line) line.textContent = all ? "" : shown ? word("shown")(shown, data.claims.length) : word("none");
 }
 
-// --- runs
-function settingsTable(object) {
-  return make("table", { className: "settings" }, make("tbody", {}, ...Object.entries(object).map(([name, value]) =>
-    make("tr", {}, make("th", { textContent: name, scope: "row" }), make("td", { textContent: typeof value === "string" ? value : JSON.stringify(value) })))));
-}
-
-function valuesTable(values) {
-  const cell = (tag, text) => make(tag, { textContent: text });
-  const rows = Object.entries(values).map(([key, v]) => make("tr", {}, make("th", { textContent: key, scope: "row" }),
-    cell("td", number(v.median)), cell("td", v.min === v.max ? "" : `[${number(v.min)}, ${number(v.max)}]`), cell("td", String(v.n ?? "")),
-    cell("td", v.theory === undefined || v.theory === null ? "" : number(v.theory))));
-  return make("div", { className: "wide" }, make("table", {}, make("thead", {}, make("tr", {}, cell("th", word("quantity")), cell("th", word("value")),
-    cell("th", "[min, max]"), cell("th", word("n")), cell("th", word("theory")))), make("tbody", {}, ...rows)));
-}
-
-function runBody(run) {
-  const body = make("div", { className: "body" }), claims = data.claims.filter((claim) => claim.parts.some((part) => part.run === run.name));
-  const folded = (title, content, open = false) => body.append(make("details", { className: "fold", open }, make("summary", { textContent: title }), content));
-  if (claims.length) {
-    const line = make("p", { className: "note" }, word("bears") + " ");
-    claims.forEach((claim, i) => line.append(i ? ", " : "", claimLink(claim)));
-    body.append(line);
-  }
-  const headline = Object.entries(words.en.headline).filter(([name]) => finite(run[name]));
-  if (headline.length) body.append(make("dl", { className: "headline" }, ...headline.flatMap(([name]) =>
-    [make("dt", { textContent: word("headline")[name] }), make("dd", { textContent: number(run[name]) })])));
-  const figures = [...run.plots.map((plot) => plotFigure(plot)), ...run.heatmaps.map(heatmapFigure), ...run.ridges.map(ridgesFigure)].filter(Boolean);
-  if (figures.length) body.append(make("div", { className: "figures" }, ...figures));
-  if (run.sample) body.append(make("h3", { textContent: word("sample") }), make("pre", { className: "sample", textContent: run.sample }));
-  if (run.expectations.length) {
-    const met = run.expectations.filter((e) => e.ok).length;
-    folded(`${word("expectations")}: ${word("met")(met, run.expectations.length)}`, make("ul", { className: "expectations" },
-      ...run.expectations.map((e) => make("li", { className: e.ok ? "good" : "bad" }, make("b", { textContent: e.name }), ` ${word(e.ok ? "yes" : "no")}: ${e.detail}`))));
-  }
-  if (run.values && Object.keys(run.values).length) folded(word("values"), valuesTable(run.values), run.named);
-  folded(word("settings"), settingsTable(run.configuration));
-  if (run.environment) folded(word("environment"), settingsTable(run.environment));
-  return body;
-}
-
-const runLine = (run) => [run.program, run.expectations.length ? `${word("expectations")}: ${word("met")(run.expectations.filter((e) => e.ok).length, run.expectations.length)}`
-  : "", run.seconds ? word("took")(run.seconds) : ""].filter(Boolean).join(" · ");
-
-// Runs that belong to claims, each behind a click.
-function runsSection(runs) {
-  const section = make("section", { id: "runs", className: "appendix" }, make("h2", { textContent: word("runs") }),
-    make("p", { className: "note", textContent: word("runsIntro") }));
-  for (const run of runs) {
-    const details = make("details", { className: "run" }, make("summary", { id: runId(run) }, make("b", { textContent: run.name }),
-      make("small", { textContent: " " + runLine(run) })));
-    section.append(unfolding(details, runId(run), () => runBody(run)));
-  }
-  for (const { name, reason } of data.missing)
-    section.append(make("p", { className: "note", textContent: `${name}: ${word("not run here")}: ${reason}` }));
-  if (Object.keys(data.environment).length)
-    section.append(make("details", { className: "fold" }, make("summary", { textContent: word("environment") }), settingsTable(data.environment)));
-  return section;
-}
-
-// A run that the reader named: its page, or a chapter of its own.
-function studySection(run, alone) {
-  return make("section", { id: runId(run), className: "study" }, alone ? make("h1", { textContent: run.program }) : make("h2", { textContent: run.name }),
-    make("p", { className: "byline", textContent: (alone ? run.name + " · " : "") + runLine(run) }), runBody(run));
-}
-
-// The plots of one study with one key, where two runs or more bring one and the reader named one of these.
-function comparisons() {
-  const groups = new Map();
-  for (const run of data.runs)
-    for (const plot of run.plots) {
-      const key = `${run.program} ${plot.key}`;
-      groups.set(key, [...(groups.get(key) ?? []), { run, plot }]);
-    }
-  const shown = [...groups.values()].filter((group) => group.length > 1 && group.some(({ run }) => run.named));
-  if (!shown.length) return null;
-  return make("section", { id: "comparison" }, make("h2", { textContent: word("comparison") }),
-    make("div", { className: "figures" }, ...shown.map(comparisonFigure)));
-}
-
 // --- the page
+function showContents() {
+  const nav = document.querySelector("nav");
+  const link = (href, textContent, title = "") => make("a", { href, textContent, title });
+  nav.ariaLabel = word("contents");
+  nav.replaceChildren(...chapters().map(([source]) =>
+    link("#text-" + source.id, [source.id, shortAuthor(source)].join(" ").trim(), inLanguage(source, "title"))));
+  if (document.getElementById("runs")) nav.append(link("#runs", word("runs")));
+}
+
 let filling = 0;
 function build() {
   document.documentElement.lang = lang;
   watcher.disconnect();
-  const page = document.getElementById("page"), named = data.runs.filter((run) => run.named), others = data.runs.filter((run) => !run.named);
-  const parts = data.claims.length ? [firstScreen(), ...chapters().map(([id, claims]) => chapter(sourceOf(id), claims))] : [];
+  const named = data.runs.filter((run) => run.named), others = data.runs.filter((run) => !run.named);
+  const parts = data.claims.length ? [firstScreen(), ...chapters().map(([source, claims]) => chapter(source, claims))] : [];
   const compared = comparisons();
   if (compared) parts.push(compared);
   parts.push(...named.map((run) => studySection(run, !data.claims.length && named.length === 1)));
   if (others.length || data.claims.length) parts.push(runsSection(others));
-  parts.push(make("footer", { className: "note", textContent: word("foot")(`${data.command} report`, data.claims.length) }));
-  page.replaceChildren(...parts);
-  const nav = document.querySelector("nav");
-  nav.setAttribute("aria-label", word("contents"));
-  nav.replaceChildren(...(data.claims.length ? chapters().map(([id]) => 
-      make("a", { href: "#text-" + id, textContent: [id, shortAuthor(sourceOf(id))].join(" ").trim(), title: inLanguage(sourceOf(id), "title") })) : []),
-    ...(document.getElementById("runs") ? [make("a", { href: "#runs", textContent: word("runs") })] : []));
+  parts.push(textIn("footer", word("foot")(`${data.command} report`, data.claims.length), "note"));
+  document.getElementById("page").replaceChildren(...parts);
+  showContents();
   const search = document.getElementById("search");
   search.hidden = !data.claims.length;
   search.placeholder = word("search");
@@ -318,7 +249,7 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => {
   for (const details of closed) details.open = false;
-  document.querySelectorAll(".drawing").forEach((drawing) => { if (drawing.clientWidth) drawing.redraw(drawing.clientWidth); });
+  document.querySelectorAll(".drawing").forEach((drawing) => drawing.clientWidth && drawing.redraw(drawing.clientWidth));
 });
 
 build();

@@ -1,0 +1,94 @@
+"use strict";
+// Runs: their charts, expectations, values and settings; and runs of one study over each other.
+// A table of rows, the first cell of each its name.
+function tableOf(rows, columns, className = "") {
+  const body = rows.map(([name, ...cells]) =>
+    make("tr", {}, make("th", { textContent: name, scope: "row" }), ...cells.map((cell) => textIn("td", cell))));
+  const head = columns ? [make("thead", {}, make("tr", {}, ...columns.map((column) => textIn("th", column))))] : [];
+  return make("table", { className }, ...head, make("tbody", {}, ...body));
+}
+
+const settingsTable = (object) => tableOf(Object.entries(object).map(([name, value]) =>
+  [name, typeof value === "string" ? value : JSON.stringify(value)]), null, "settings");
+
+function valuesTable(values) {
+  const rows = Object.entries(values).map(([key, v]) => [key, number(v.median),
+    v.min === v.max ? "" : interval([v.min, v.max]), String(v.n ?? ""), hasTheory(v) ? number(v.theory) : ""]);
+  return make("div", { className: "wide" },
+    tableOf(rows, [word("quantity"), word("value"), "[min, max]", word("n"), word("theory")]));
+}
+
+const folded = (title, content, open = false) =>
+  make("details", { className: "fold", open }, textIn("summary", title), content);
+const metText = ({ expectations }) =>
+  `${word("expectations")}: ${word("met")(expectations.filter((e) => e.ok).length, expectations.length)}`;
+
+// The validation loss and the like of a training.
+function headline(run) {
+  const names = Object.keys(words.en.headline).filter((name) => finite(run[name]));
+  return names.length ? make("dl", { className: "headline" }, ...names.flatMap((name) =>
+    [textIn("dt", word("headline")[name]), textIn("dd", number(run[name]))])) : null;
+}
+
+function expectationsList(run) {
+  return make("ul", { className: "expectations" }, ...run.expectations.map(({ name, ok, detail }) =>
+    make("li", { className: ok ? "good" : "bad" }, textIn("b", name), ` ${word(ok ? "yes" : "no")}: ${detail}`)));
+}
+
+function runBody(run) {
+  const body = make("div", { className: "body" }), add = (...children) => body.append(...children.filter(Boolean));
+  const claims = data.claims.filter((claim) => claim.parts.some((part) => part.run === run.name));
+  if (claims.length) {
+    const line = textIn("p", word("bears") + " ", "note");
+    claims.forEach((claim, i) => line.append(i ? ", " : "", claimLink(claim)));
+    add(line);
+  }
+  add(headline(run));
+  const figures = [...run.plots.map((plot) => plotFigure(plot)), ...run.heatmaps.map(heatmapFigure),
+    ...run.ridges.map(ridgesFigure)].filter(Boolean);
+  if (figures.length) add(make("div", { className: "figures" }, ...figures));
+  if (run.sample) add(textIn("h3", word("sample")), textIn("pre", run.sample, "sample"));
+  if (run.expectations.length) add(folded(metText(run), expectationsList(run)));
+  if (run.values && Object.keys(run.values).length) add(folded(word("values"), valuesTable(run.values), run.named));
+  add(folded(word("settings"), settingsTable(run.configuration)));
+  if (run.environment) add(folded(word("environment"), settingsTable(run.environment)));
+  return body;
+}
+
+const runLine = (run) => [run.program, run.expectations.length && metText(run), run.seconds && word("took")(run.seconds)]
+  .filter(Boolean).join(" · ");
+
+// Runs that belong to claims, each behind a click.
+function runsSection(runs) {
+  const section = make("section", { id: "runs", className: "appendix" }, textIn("h2", word("runs")),
+    textIn("p", word("runsIntro"), "note"));
+  for (const run of runs) {
+    const summary = make("summary", { id: runId(run) }, textIn("b", run.name), textIn("small", " " + runLine(run)));
+    section.append(unfolding(make("details", { className: "run" }, summary), runId(run), () => runBody(run)));
+  }
+  for (const { name, reason } of data.missing)
+    section.append(textIn("p", `${name}: ${word("not run here")}: ${reason}`, "note"));
+  if (Object.keys(data.environment).length)
+    section.append(folded(word("environment"), settingsTable(data.environment)));
+  return section;
+}
+
+// A run that the reader named: its page, or a chapter of its own.
+function studySection(run, alone) {
+  return make("section", { id: runId(run), className: "study" }, alone ? textIn("h1", run.program) : textIn("h2", run.name),
+    textIn("p", (alone ? run.name + " · " : "") + runLine(run), "byline"), runBody(run));
+}
+
+// The plots of one study with one key, where two runs or more bring one and the reader named one of these.
+function comparisons() {
+  const groups = new Map();
+  for (const run of data.runs)
+    for (const plot of run.plots) {
+      const key = `${run.program} ${plot.key}`;
+      groups.set(key, [...(groups.get(key) ?? []), { run, plot }]);
+    }
+  const shown = [...groups.values()].filter((group) => group.length > 1 && group.some(({ run }) => run.named));
+  if (!shown.length) return null;
+  return make("section", { id: "comparison" }, textIn("h2", word("comparison")),
+    make("div", { className: "figures" }, ...shown.map(comparisonFigure)));
+}
