@@ -157,6 +157,16 @@ def use_claims(browser):
     browser.run("document.querySelector('#filters button[data-verdict=refuted][aria-pressed=true]')?.click()")
 
 
+def use_own(browser):
+    """Claims of a reader's own file, which their commands name."""
+    browser.run(OPEN_ALL)
+    browser.run(SETTLE)
+    commands = browser.run("return [...document.querySelectorAll('.command code')].map((code) => code.textContent)")
+    files = browser.run("return Object.values(data.sources).map((source) => source.file)")
+    named = [any(f" verify {file} --claim " in command for file in files) for command in commands]
+    expect(commands and all(files) and all(named), f"commands name the file: {commands}")
+
+
 def compare(browser):
     """Where the reader named runs of one study, they lie over each other."""
     names = browser.run("return [...document.querySelectorAll('.comparison')[0]?.querySelectorAll('.choice button') ?? []].map((b) => b.textContent)")
@@ -225,8 +235,10 @@ def main():
             browser.open(page)
             browser.run(SETTLE)
             write_numbers(browser)
-            if browser.run("return data.claims.length"):
+            if browser.run("return data.claims.some((claim) => claim.id === 'D06')"):
                 use_claims(browser)
+            elif browser.run("return data.claims.length"):
+                use_own(browser)
             compare(browser)
             look(browser)
             print_out(browser, page)

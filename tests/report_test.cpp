@@ -228,6 +228,28 @@ TEST_CASE("the charts of the documents are small, well-formed, shown, and made b
 
 namespace {
 
+const std::string one_claim = R"([source]
+id = "005"
+title = "Why I normalize"
+author = "A. Blogger"
+date = "2026-01-31"
+address = "unknown"
+[run.two_layers]
+study = "decay_study"
+flags = "--depth 2 --width 32 --seeds 3"
+[[claim]]
+id = "N01"
+quote = "The first layer keeps its std."
+says = "the first layer keeps the std"
+[[claim.part]]
+says = "layer 1"
+run = "two_layers"
+key = "layer1.std"
+rule = "mean"
+between = [0.9, 1.1]
+why = "a tenth to either side"
+)";
+
 // Uses the pages in a browser, where there is one.
 void browse(const std::vector<std::string>& pages, const TemporaryFolder& folder) {
   const std::string script = std::string(ISOBAR_SOURCE_DIR) + "/tests/report_page.py", log = folder / "log";
@@ -270,5 +292,10 @@ TEST_CASE("the page of a run stands alone and works in a browser") {
   for (const char* element : {"<link", "<iframe", "<script src", "@import"})
     CHECK(page.find(element) == std::string::npos);
   CHECK(page.find("default-src 'none'") != std::string::npos);
-  browse({claims, study, training}, folder);
+
+  const std::string own = folder / "own.html", file = folder.write("mine.toml", one_claim);
+  REQUIRE(run_built("isobar verify", file + " --seed 3 --out " + (folder / "own")).code == 0);
+  REQUIRE(run_built("isobar report", (folder / "own") + " -o " + own).code == 0);
+  CHECK(file_text(own).find("\"seed\":3") != std::string::npos);
+  browse({claims, study, training, own}, folder);
 }

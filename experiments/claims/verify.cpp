@@ -71,7 +71,8 @@ Json sources_json(const std::vector<ClaimFile>& files) {
                        {"title_en", file.source.title_en},
                        {"author", file.source.author},
                        {"date", file.source.date},
-                       {"address", file.source.address}});
+                       {"address", file.source.address},
+                       {"file", file.shipped ? "" : file.path}});
   return sources;
 }
 

@@ -110,7 +110,9 @@ function commandOf(claim) {
   const madeFull = (part) => data.runs.some((run) => run.name === part.run && run.full);
   const full = claim.parts.some((part) => part.full_only || (claim.scale === "full" && madeFull(part)));
   const file = data.sources[textOf(claim)]?.file;
-  return [data.command, "verify", file, "--claim", claim.id, full && "--full"].filter(Boolean).join(" ");
+  const typed = (path) => path && (/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);  // in a shell
+  const seed = claim.seed && `--seed ${claim.seed}`;
+  return [typed(data.command), "verify", typed(file), "--claim", claim.id, full && "--full", seed].filter(Boolean).join(" ");
 }
 
 function commandLine(claim) {

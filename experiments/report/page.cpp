@@ -119,7 +119,11 @@ void Content::add(const Json& summary, const std::string& folder) {
     else if (!run.value("cannot_run", "").empty())
       missing_.push_back({{"name", child}, {"reason", run["cannot_run"]}});
   }
-  for (const Json& claim : claims) add_claim(claim, names);
+  const int64_t seed = summary.value("config", Json::object()).value("seed", int64_t{0});
+  for (Json claim : claims) {
+    if (seed != 0) claim["seed"] = seed;
+    add_claim(std::move(claim), names);
+  }
   for (const Json& source : summary.value("sources", Json::array()))
     sources_[source.value("id", "")] = source;
   progress_ = summary.value("progress", Json());

@@ -23,11 +23,12 @@ const folded = (title, content, open = false) =>
 const metText = ({ expectations }) =>
   `${word("expectations")}: ${word("met")(expectations.filter((e) => e.ok).length, expectations.length)}`;
 
-// The validation loss and the like of a training.
+// The validation loss and the like of a training; of several seeds the mean and its interval.
 function headline(run) {
-  const names = Object.keys(words.en.headline).filter((name) => finite(run[name]));
+  const text = (value) => (finite(value?.mean) ? `${number(value.mean)} ${interval(value.interval_99)}` : number(value));
+  const names = Object.keys(words.en.headline).filter((name) => finite(run[name]) || finite(run[name]?.mean));
   return names.length ? make("dl", { className: "headline" }, ...names.flatMap((name) =>
-    [textIn("dt", word("headline")[name]), textIn("dd", number(run[name]))])) : null;
+    [textIn("dt", word("headline")[name]), textIn("dd", text(run[name]))])) : null;
 }
 
 function expectationsList(run) {
@@ -75,8 +76,10 @@ function runsSection(runs) {
 
 // A run that the reader named: its page, or a chapter of its own.
 function studySection(run, alone) {
+  const body = runBody(run);
+  if (alone) body.append(folded(word("environment"), settingsTable(data.environment)));
   return make("section", { id: runId(run), className: "study" }, alone ? textIn("h1", run.program) : textIn("h2", run.name),
-    textIn("p", (alone ? run.name + " · " : "") + runLine(run), "byline"), runBody(run));
+    textIn("p", (alone ? run.name + " · " : "") + runLine(run), "byline"), body);
 }
 
 // The plots of one study with one key, where two runs or more bring one and the reader named one of these.

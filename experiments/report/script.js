@@ -20,7 +20,7 @@ function verdictBar(claims, className) {
   const bar = make("div", { className: `stack ${className}` });
   const counted = verdictOrder.map((verdict) => [verdict, countOf(claims, verdict)]).filter(([, n]) => n);
   for (const [verdict, n] of counted) {
-    const piece = textIn("span", className === "large" && n > 2 ? n : "", toneOf(verdict));
+    const piece = textIn("span", className === "large" && n > 0.03 * claims.length ? n : "", toneOf(verdict));
     piece.title = `${word(verdict)}: ${n}`;
     piece.style.flexGrow = n;
     bar.append(piece);
@@ -85,7 +85,7 @@ function meanings() {
 function firstScreen() {
   const most = Math.max(0, ...data.claims.flatMap((claim) => claim.parts.map((part) => part.n ?? 0)));
   const sources = Object.values(data.sources), own = sources.some((source) => source.file);
-  const lead = word("lead")(data.claims.length, word("texts")(sources.length), word("seedsUpTo")(most), own);
+  const lead = word("lead")(data.claims.length, word("texts")(chapters().length), word("seedsUpTo")(most), own);
   const first = make("section", { id: "top", className: "first" }, textIn("h1", word("title")), textIn("p", lead, "lead"));
   if (data.progress) {
     const { done, of, seconds_left: left } = data.progress;

@@ -126,7 +126,7 @@ const words = {
       [/^training loss of each net, mean of ten steps/, "各网络的训练损失（十步平均）"],
       [/^std of each block's output after training/, "训练后各块输出的标准差"],
       [/^largest \|attention logit\| of all layers/, "所有层中最大的 |注意力 logit|"],
-      [/^validation loss$/, "验证损失"], [/^one element of (\d+), the others ±1/, "$1 个元素之一，其余为 ±1"],
+      [/^validation loss$/, "验证损失"], [/^loss over the seeds$/, "各种子的损失"], [/^one element of (\d+), the others ±1/, "$1 个元素之一，其余为 ±1"],
       [/^distance from RMSNorm, one element of (\d+)/, "与 RMSNorm 的距离，$1 个元素之一"],
       [/^std of the stream/, "主干的标准差"],
       [/^layer$/, "层"], [/^std$/, "标准差"], [/^gradient norm$/, "梯度范数"], [/^step$/, "步"],
