@@ -178,6 +178,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
       if (log) record_modules(run, layers, probe, step);
       if (log) record_histograms(run, probe, histograms);
     } else {
+      progress.clear();
       session.drop_step(explain_bad_numbers(model, batch, masks, gradients, options));
     }
     step_ms.push_back(1e3 * seconds_since(step_start));

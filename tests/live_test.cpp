@@ -17,6 +17,7 @@
 #include "../experiments/watch/view.h"
 #include "file_size_limit.h"
 #include "message_of.h"
+#include "scoped_variable.h"
 #include "started_program.h"
 
 using namespace isobar;
@@ -363,6 +364,18 @@ TEST_CASE("the commands that watch/README.md shows work, and no run is one clear
   const Outcome once = run_built("isobar watch", "runs/train_lm --once", folder.path());
   CHECK(once.out.find("loss  ○ val_loss") != std::string::npos);
   CHECK(std::regex_search(once.out, std::regex("\nblocks\\.0\\.self_attn\\.q_proj +[0-9].*×")));
+
+  // A run that says nothing can be watched all the same, and what watch shows is its result, no log.
+  const ScopedVariable silent("ISOBAR_LOG", "off");
+  const Outcome quiet = run_built(
+      "train_lm",
+      "--corpus synthetic --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
+      " --max_iters 20 --eval_interval 10 --eval_iters 2 --out quiet",
+      folder.path());
+  CHECK(quiet.code == 0);
+  CHECK(quiet.out + quiet.err == "");
+  CHECK(run_built("isobar watch", "quiet --once", folder.path()).out.find("blocks.0.self_attn.q_proj ") !=
+        std::string::npos);
 
   // On a terminal, which script(1) pretends, it draws over what stands there.
   const std::string command =

@@ -304,10 +304,10 @@ TEST_CASE("--seeds trains each seed in a folder of its own, sums up, and goes on
   CHECK(summary_of("s/seed_4") == summary_of("one"));
   const Json summary = summary_of("s");
   const double a = summary_of("s/seed_3")["val_loss"], b = summary_of("one")["val_loss"];
-  CHECK(summary["val_loss"]["mean"].get<double>() == doctest::Approx((a + b) / 2).epsilon(1e-12));
-  CHECK(summary["val_loss"]["sd"].get<double>() ==
+  CHECK(summary["val_loss"].get<double>() == doctest::Approx((a + b) / 2).epsilon(1e-12));
+  CHECK(summary["val_loss_sd"].get<double>() ==
         doctest::Approx(std::abs(a - b) / std::sqrt(2)).epsilon(1e-9));
-  CHECK(summary["val_loss"]["interval_99"][0] < std::min(a, b));
+  CHECK(summary["val_loss_interval_99"][0] < std::min(a, b));
   CHECK(summary["measured"]["val_loss"]["n"] == 2);
   CHECK(Hdf5File::open(folder / "s/run.h5").read("/series/loss").shape() == Shape{12, 2});
   CHECK(run.out.find("val loss over 2 seeds: mean ") != std::string::npos);

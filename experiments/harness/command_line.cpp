@@ -109,7 +109,7 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
   app.add_flag("--force", line.force, "Replace a finished run in DIR");
   app.add_option(
          "--log_level", line.log_level,
-         "What the console shows at least: trace, debug, info, warn, error or off [$ISOBAR_LOG, or info]")
+         "Least level that the console shows: trace, debug, info, warn, error, off [$ISOBAR_LOG or info]")
       ->type_name("LEVEL")
       ->take_last();
   if (program.resume)

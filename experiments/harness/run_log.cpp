@@ -90,7 +90,9 @@ RunLog::RunLog(const std::string& path, Begin begin, const LogConsole& console) 
     logger->set_error_handler([file, err = console.err](const std::string& reason) {
       if (file->level() == spdlog::level::off) return;
       file->set_level(spdlog::level::off);
-      fmt::print(err, "warning: run.log: {}; the run goes on, its log ends here\n", reason);
+      const std::string line =
+          fmt::format("warning: run.log: {}; the run goes on, its log ends here\n", reason);
+      std::fputs(line.c_str(), err);  // which may be full too
     });
   }
 }

@@ -96,8 +96,9 @@ void summarize(Run& run, const std::vector<SeedResult>& all) {
   run.measured("best_val_loss", spread_of(best));
   // The level at which claims are judged.
   const Range mean = mean_interval(spread, 0.005, false);
-  run.summary()["val_loss"] = {
-      {"mean", spread.linear.mean}, {"sd", spread.linear.sd}, {"interval_99", {mean.low, mean.high}}};
+  run.summary()["val_loss"] = spread.linear.mean;
+  run.summary()["val_loss_sd"] = spread.linear.sd;
+  run.summary()["val_loss_interval_99"] = {mean.low, mean.high};
   run.plot(Plot{"loss over the seeds",
                 "step",
                 "nats a token",
@@ -106,7 +107,7 @@ void summarize(Run& run, const std::vector<SeedResult>& all) {
                  median_curve("validation", all, &SeedResult::validation, 1)}});
   run.say("\nval loss over {} seeds: mean {:.4f}, sd {:.4f}, from {:.4f} to {:.4f}\n", all.size(),
           spread.linear.mean, spread.linear.sd, spread.min, spread.max);
-  run.say("the mean of all seeds lies in [{:.4f}, {:.4f}] at a level of 99 %\n", mean.low, mean.high);
+  run.say("99 % interval of the mean over all seeds: [{:.4f}, {:.4f}]\n", mean.low, mean.high);
 }
 
 }  // namespace
