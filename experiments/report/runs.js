@@ -25,10 +25,10 @@ const metText = ({ expectations }) =>
 
 // The validation loss and the like of a training; of several seeds the mean and its interval.
 function headline(run) {
-  const text = (value) => (finite(value?.mean) ? `${number(value.mean)} ${interval(value.interval_99)}` : number(value));
-  const names = Object.keys(words.en.headline).filter((name) => finite(run[name]) || finite(run[name]?.mean));
+  const range = (name) => (run[`${name}_interval_99`] ? ` ${interval(run[`${name}_interval_99`])}` : "");
+  const names = Object.keys(words.en.headline).filter((name) => finite(run[name]));
   return names.length ? make("dl", { className: "headline" }, ...names.flatMap((name) =>
-    [textIn("dt", word("headline")[name]), textIn("dd", text(run[name]))])) : null;
+    [textIn("dt", word("headline")[name]), textIn("dd", number(run[name]) + range(name))])) : null;
 }
 
 function expectationsList(run) {

@@ -59,8 +59,8 @@ Json shown_run(const Json& summary) {
   for (const Json& map : list("heatmaps")) run["heatmaps"].push_back(shown_heatmap(map));
   round_numbers(run["ridges"]);
   if (summary.contains("timing")) run["seconds"] = summary["timing"].value("wall_s", 0.0);
-  for (const char* name :
-       {"sample", "val_loss", "best_val_loss", "perplexity", "bits_per_char", "parameters"})
+  for (const char* name : {"sample", "val_loss", "val_loss_interval_99", "best_val_loss", "perplexity",
+                           "bits_per_char", "parameters"})
     if (summary.contains(name)) run[name] = summary[name];
   if (const Json values = summary.value("measured", Json::object());
       run["plots"].empty() && values.size() <= most_values)
