@@ -2,6 +2,7 @@
 // measured values. The rules themselves are tested in rules_test.cpp, files with mistakes in claim_file_test.cpp.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -253,6 +254,11 @@ TEST_CASE("the README has the counts and rows of the last full run") {
   CHECK(rows == 20);
   for (const auto& [verdict, count] : counts)
     CHECK(readme.find(fmt::format("{} {}", count, verdict)) != std::string::npos);
+  std::vector<std::string> refuted;
+  for (const auto& [id, claim] : full["claims"].items())
+    if (id.starts_with("D") && claim["verdict"] == "refuted") refuted.push_back(id);
+  CHECK(readme.find(fmt::format("Refuted of text 003 are {}.", fmt::join(refuted, ", "))) !=
+        std::string::npos);
 }
 
 TEST_CASE("each study's page has the values of the last full run") {

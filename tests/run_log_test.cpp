@@ -48,7 +48,7 @@ TEST_CASE("run.log holds what the run said, and the console shows the same witho
   };
   const Outcome outcome = study.run({"--out", folder / "r", "--depth", "3"});
   CHECK(outcome.code == 0);
-  CHECK(outcome.out.find("step 1: loss 2.50\ntwo\n\n\n1 of 1 expectations met\n") == 0);
+  CHECK(outcome.out.find("step 1: loss 2.50\ntwo\n\n\n1 of 1 expectations met (") == 0);
   CHECK(outcome.err.find("warning: no bf16 here\n") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "r/run.partial.log"));
   const std::vector<std::string> lines = lines_of(folder / "r/run.log");
@@ -57,7 +57,8 @@ TEST_CASE("run.log holds what the run said, and the console shows the same witho
   CHECK(lines[1] == "debug command: study --out " + folder / "r --depth 3");
   CHECK(lines[2].starts_with("debug config: {\"preset\":\"plain\",\"seed\":0,\"depth\":3,"));
   CHECK(std::any_of(lines.begin(), lines.end(), [](const auto& l) { return l.starts_with("debug cpu: "); }));
-  for (const char* line : {"info step 1: loss 2.50", "info two", "info ", "info 1 of 1 expectations met",
+  for (const char* line : {"info step 1: loss 2.50", "info two", "info ",
+                           "info 1 of 1 expectations met (checks of the program itself, not of a text)",
                            "debug norm: std 0.98", "warning no bf16 here"})
     CHECK_MESSAGE(has(lines, line), line);
   CHECK(lines.back().starts_with("info results: "));

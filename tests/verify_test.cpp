@@ -35,6 +35,14 @@ TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part an
   }
   CHECK(file_text(page).find("\"D01\"") != std::string::npos);
 
+  // As the README writes it, in small letters, and all of a text.
+  for (const char* words : {"'003 D01'", "d01", "' D01'"})
+    CHECK(run_built("isobar verify", fmt::format("--claim {} --out {}", words, out)).code == 0);
+  const Outcome unmade = run_built("isobar verify", "D01 --out " + out);
+  CHECK(unmade.code == 2);
+  CHECK(unmade.err ==
+        "isobar verify: wanted a file of claims, got 'D01', which is a claim: write --claim D01, and several "
+        "with commas between\n");
   const auto [refused, nothing, why] =
       run_built("isobar verify", "--claim D01,D6 --out " + folder.path().string());
   CHECK(refused == 2);

@@ -13,8 +13,8 @@ import re
 import tomllib
 
 # The part that stands for the claim, 0 the first.
-ROWS = {"D01": 0, "D06": 0, "D12": 0, "D08": 0, "D09": 7, "D10": 0, "D13": 1, "D07": 1, "D18": 3, "D29": 2, "D14": 1, "D20": 2,
-        "A13": 0, "D21": 0, "C07": 0, "F08": 0, "F10": 2, "F16": 5, "F20": 4, "F21": 0}
+ROWS = {"D01": 0, "D06": 0, "D12": 0, "D08": 0, "D09": 7, "D10": 0, "D13": 1, "D07": 1, "D18": 0, "D29": 2, "D14": 1, "D20": 2,
+        "A13": 0, "D21": 0, "C07": 0, "F08": 3, "F10": 2, "F16": 5, "F20": 4, "F21": 0}
 
 folder = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(folder, "full.json"), encoding="utf-8") as file:

@@ -1,12 +1,14 @@
 #include "verify.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <set>
 
 #include <fmt/ranges.h>
 
+#include "../harness/interrupt.h"
 #include "../harness/nearest.h"
 #include "judging.h"
 #include "pace.h"
@@ -16,11 +18,27 @@
 namespace isobar::claims {
 namespace {
 
-// Leaves the claims of these ids alone in the files.
-void keep_claims(std::vector<ClaimFile>& files, const std::vector<std::string>& ids) {
-  std::vector<std::string> known;
+// "D06" as a user may write it: "d06", " D06", or "003 D06" as the README has it.
+std::string id_of(std::string word, const std::vector<std::string>& known) {
+  word.erase(word.find_last_not_of(' ') + 1);
+  word.erase(0, word.rfind(' ') + 1);
+  if (std::ranges::find(known, word) == known.end())
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::toupper(c); });
+  return word;
+}
+
+// Leaves the claims of these ids alone in the files; the id of a text stands for all of its claims.
+void keep_claims(std::vector<ClaimFile>& files, const std::vector<std::string>& words) {
+  std::vector<std::string> known, ids;
   for (const ClaimFile& file : files)
     for (const Claim& claim : file.claims) known.push_back(claim.id);
+  for (const std::string& word : words) {
+    const auto text = std::ranges::find(files, word, [](const ClaimFile& file) { return file.source.id; });
+    if (text == files.end())
+      ids.push_back(id_of(word, known));
+    else
+      for (const Claim& claim : text->claims) ids.push_back(claim.id);
+  }
   for (const std::string& id : ids)
     check(std::ranges::find(known, id) != known.end(),
           "--claim: wanted one of the {} claims {} to {}, got '{}'{}", known.size(),
@@ -127,12 +145,17 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
     if (made > 0) options.renewed(summary);
   };
   settle(0);
+  const Interrupt interrupt("\nasked to stop: after this study; once more to stop at once\n");
   for (size_t i = 0; i < planned.size(); ++i) {
     const PlannedRun& one = planned[i];
     run.say("\n{}  ", place_text(i, planned.size(), pace.seconds(to_make)));
     const auto start = std::chrono::steady_clock::now();
     auto [result, cannot_run] = make_run(run, one, configs[i]);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    if (interrupt.requested())
+      throw Interrupted(
+          fmt::format("stopped after {} of {} studies; the same command goes on, for finished runs are kept",
+                      result.is_null() ? i : i + 1, planned.size()));
     if (std::erase(to_make, one.name) > 0 && cannot_run.empty()) pace.made(one.name, passed.count());
     summary["runs"].push_back({{"name", one.name},
                                {"folder", one.folder},

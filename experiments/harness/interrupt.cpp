@@ -10,10 +10,9 @@ namespace isobar {
 namespace {
 
 constexpr int signals[] = {SIGINT, SIGTERM};
-constexpr std::string_view notice =
-    "\nasked to stop: finishing this step, then saving it; once more to stop at once\n";
 
 volatile std::sig_atomic_t asked = 0;
+std::string_view said;  // at the first signal
 struct sigaction before[2];
 
 // From here on both signals do what they do by default: end the process.
@@ -22,14 +21,15 @@ void ask(int) {
   asked = 1;
   for (int i = 0; i < 2; ++i)
     if (before[i].sa_handler != SIG_IGN) std::signal(signals[i], SIG_DFL);
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, notice.data(), notice.size());
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, said.data(), said.size());
   errno = error;
 }
 
 }  // namespace
 
-Interrupt::Interrupt() {
+Interrupt::Interrupt(const char* notice) {
   asked = 0;
+  said = notice;
   struct sigaction action {};
   action.sa_handler = ask;
   action.sa_flags = SA_RESTART;

@@ -14,7 +14,9 @@ namespace isobar {
 
 class Interrupt {
  public:
-  Interrupt();
+  // `notice` goes to stderr at the first signal: a text that outlives this.
+  explicit Interrupt(const char* notice =
+                         "\nasked to stop: finishing this step, then saving it; once more to stop at once\n");
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;

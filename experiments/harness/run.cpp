@@ -278,7 +278,8 @@ void Run::report(const Json& summary) {
         log_.note(fmt::format("EXPECTATION FAILED: {}: {}", e["name"].get<std::string>(),
                               e["detail"].get<std::string>()),
                   LogLevel::error);
-    say("{} of {} expectations met\n", met, expectations_.size());
+    say("{} of {} expectations met (checks of the program itself, not of a text)\n", met,
+        expectations_.size());
   }
   say("results: {}/ ({})\n", folder_.path(), fmt::join(folder_.names(), ", "));
   if (options_.json) fmt::print(options_.out, "{}", json_text(summary));

@@ -96,6 +96,9 @@ std::string Content::add_run(const std::string& folder, const std::string& wante
 // `names`: what the runs of its parts are called on the page.
 void Content::add_claim(Json claim, const std::map<std::string, std::string>& names) {
   for (Json& part : claim["parts"]) {
+    check(part.contains("bounds"),
+          "claim {} was judged by an older version: run isobar verify again, which keeps finished runs",
+          claim.value("id", ""));
     const auto shown = names.find(part.value("run", ""));
     if (shown != names.end()) part["run"] = shown->second;
   }

@@ -60,7 +60,7 @@ const words = {
     theme: { auto: "auto", light: "light", dark: "dark" }, themeLabel: "colours", language: "language",
     contents: "contents",
     headline: { val_loss: "validation loss", best_val_loss: "best validation loss", perplexity: "perplexity", bits_per_char: "bits per character", parameters: "parameters" },
-    foot: (command, claims) => `Made by ${command}.${claims ? " Intervals decide the verdicts: a true claim is judged otherwise at most once in a hundred." : ""}`,
+    foot: (command, claims) => `Made by ${command}.${claims ? " Intervals decide the verdicts: a true claim is refuted, in whole or in part, with a probability of at most 1 %." : ""}`,
     "still to come": "not measured yet", phrases: [],
   },
   zh: {

@@ -17,6 +17,10 @@
 // the reason; and the page, report.html, which is renewed as each study ends.
 #include "../claims/verify.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
 #include "../../data/file.h"
 #include "../harness/lists.h"
 #include "../harness/program.h"
@@ -29,11 +33,17 @@ namespace {
 struct VerifyConfig : HasFields {
   std::string claim = "", only = "", page = "";
   void fields(Fields& f) override {
-    f("claim", claim, "judge these claims alone, ids with commas between; results go to runs/claims");
+    f("claim", claim,
+      "judge these claims alone: ids with commas between, D06 or 003; results go to runs/claims");
     f("page", page, "the page, renewed as each study ends; empty: report.html in the folder of the results");
     f("only", only, "make this one of the runs alone; claims that need others count as not run here");
   }
 };
+
+bool is_claim(const std::string& word) {
+  return std::ranges::any_of(claims::builtin_table(),
+                             [&](const claims::Claim* claim) { return claim->id == word; });
+}
 
 }  // namespace
 
@@ -54,7 +64,13 @@ int verify(const Words& words) {
   bool all_made = true;
   const int code = run_program(program, config, words, [&](Run& run) {
     std::vector<claims::ClaimFile> files;
-    for (const std::string& path : paths) files.push_back(claims::read_claims(path));
+    for (const std::string& path : paths) {
+      check(
+          std::filesystem::exists(path) || !is_claim(path),
+          "wanted a file of claims, got '{0}', which is a claim: write --claim {0}, and several with commas between",
+          path);
+      files.push_back(claims::read_claims(path));
+    }
     const std::string page = config.page.empty() ? run.folder() + "/report.html" : config.page;
     claims::VerifyOptions options{.scale = run.preset(),
                                   .claims = words_of(config.claim),
