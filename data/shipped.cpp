@@ -32,11 +32,21 @@ fs::path users_folder() {
   return value != nullptr ? value : "";
 }
 
-// The file's path in the source tree or in the installed package, whichever is there.
+// share/isobar of the package that the running program is installed in, wherever that has been moved; empty where there
+// is none.
+fs::path beside_this_program() {
+  std::error_code failed;
+  const fs::path bin = fs::read_symlink("/proc/self/exe", failed).parent_path();
+  const fs::path folder = bin.parent_path() / "share/isobar";
+  return !bin.empty() && fs::is_directory(folder, failed) ? folder : fs::path();
+}
+
+// The file's path in the installed package or in the source tree, whichever is there.
 fs::path shipped(const ShippedFile& file) {
-  for (const fs::path folder : {ISOBAR_SOURCE_DATA, ISOBAR_INSTALLED_DATA}) {
+  for (const fs::path& folder :
+       {beside_this_program(), fs::path(ISOBAR_SOURCE_DATA), fs::path(ISOBAR_INSTALLED_DATA)}) {
     const fs::path path = folder / file.name;
-    if (!is_file(path)) continue;
+    if (folder.empty() || !is_file(path)) continue;
     const std::string found = checksum(read_file(path, largest));
     check(found == file.xxh3,
           "{}: this is not the file that comes with Isobar: wanted xxh3 {}, got {}; restore it, or set "

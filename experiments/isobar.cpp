@@ -12,10 +12,12 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "harness/child.h"
 #include "harness/environment.h"
 #include "harness/nearest.h"
+#include "harness/options.h"
 #include "verbs/verbs.h"
 
 using namespace isobar;
@@ -29,15 +31,16 @@ struct Verb {
 
 const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> all = {
-      {"verify", "run the studies that claims need, and judge every claim", verbs::verify},
-      {"report", "write one page of finished runs: claims, charts, settings", verbs::report},
-      {"watch", "show how a run of train_lm goes, while it goes or afterwards", verbs::watch},
+      {"verify", "run the studies that claims need, judge every claim", verbs::verify},
+      {"report", "one page of finished runs: claims, charts, settings", verbs::report},
+      {"watch", "how a run of train_lm goes, or how it went", verbs::watch},
       {"sample", "draw text from a checkpoint of train_lm", verbs::sample},
       {"evaluate", "loss and perplexity of a checkpoint on a text", verbs::evaluate},
-      {"export", "write a checkpoint as model.safetensors for Hugging Face", verbs::export_model},
-      {"import", "read model.safetensors into a checkpoint", verbs::import_model},
-      {"tokenize", "learn a BPE tokenizer; turn text into tokens and back", verbs::tokenize},
-      {"prepare", "write texts of any size as a token store for train_lm", verbs::prepare},
+      {"export", "a checkpoint as model.safetensors for Hugging Face", verbs::export_model},
+      {"import", "model.safetensors as a checkpoint", verbs::import_model},
+      {"tokenize", "learn a tokenizer; turn text into tokens and back", verbs::tokenize},
+      {"prepare", "texts of any size as a token store for train_lm", verbs::prepare},
+      {"completion", "a script with which bash completes all of these", verbs::completion},
   };
   return all;
 }
@@ -46,19 +49,27 @@ struct Study {
   std::string name, about;
 };
 
+// Each is a program beside this one (isobar_tool_test.cpp compares).
 const std::vector<Study>& all_studies() {
   static const std::vector<Study> all = {
-      {"decay_study", "what becomes of the signal and the gradient in a deep net"},
-      {"depth_trainability", "up to which depth a net can be trained, with and without norms"},
-      {"lm_norms", "which norm, before or after the branch, trains a language model best"},
-      {"logit_growth", "whether attention logits grow in training, and what limits them"},
-      {"norm_jacobian", "the derivatives that lead from RMSNorm to DyT and DyISRU"},
+      {"decay_study", "signal and gradient in a deep net, layer by layer"},
+      {"depth_trainability", "up to which depth a net can be trained"},
+      {"lm_norms", "which norm trains a small language model best"},
+      {"logit_growth", "whether attention logits grow, and what limits them"},
+      {"norm_jacobian", "the derivatives from RMSNorm to DyT and DyISRU"},
       {"norm_properties", "invariances, scales and precision of the norms"},
       {"norm_speed", "how long LayerNorm, RMSNorm and DyT take"},
-      {"train_lm", "train a small language model and observe every module"},
-      {"transformer_stack", "the signal through a stack of PyTorch's Transformer layers"},
+      {"train_lm", "train a small language model, observe every module"},
+      {"transformer_stack", "the signal in a stack of PyTorch's Transformer layers"},
   };
   return all;
+}
+
+verbs::Words names_of_all() {
+  verbs::Words names;
+  for (const Verb& verb : all_verbs()) names.push_back(verb.name);
+  for (const Study& study : all_studies()) names.push_back(study.name);
+  return names;
 }
 
 std::string help() {
@@ -66,11 +77,12 @@ std::string help() {
       "isobar: measures what is said about normalization in deep networks.\n\n"
       "  isobar verify              judge the claims of five texts, small sizes first\n\n"
       "Verbs:\n";
-  for (const Verb& verb : all_verbs()) text += fmt::format("  {:<20}{}\n", verb.name, verb.about);
+  for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
   text += "\nStudies, programs of their own beside isobar:\n";
-  for (const Study& study : all_studies()) text += fmt::format("  {:<20}{}\n", study.name, study.about);
+  for (const Study& study : all_studies()) text += help_row(study.name, study.about);
   return text +
-         "\n`isobar VERB --help` and `isobar STUDY --help` say more. isobar --version prints the version.\n";
+         "\n`isobar VERB --help` and `isobar STUDY --help` say more; isobar --version prints\n"
+         "the version.\n";
 }
 
 bool is_program_name(const std::string& word) {
@@ -78,22 +90,29 @@ bool is_program_name(const std::string& word) {
          word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
-// Becomes the program beside this one. Returns where there is none.
-void become(const std::string& name, char** argv) {
+// Becomes the program beside this one, with these words. Returns where there is none.
+void become(const std::string& name, verbs::Words words) {
   const std::filesystem::path path = std::filesystem::path(own_path()).parent_path() / name;
   if (!is_program_name(name) || !std::filesystem::is_regular_file(path)) return;
-  std::string program = path.string();
-  argv[0] = program.data();
-  execv(argv[0], argv);
-  fmt::print(stderr, "isobar: cannot start {}: {}\n", program, std::strerror(errno));
+  words.insert(words.begin(), path.string());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  fmt::print(stderr, "isobar: cannot start {}: {}\n", words[0], std::strerror(errno));
   std::exit(2);
 }
 
+// What the verb or the study does with its words. Returns nothing where the name is neither's.
+std::optional<int> run(const std::string& name, const verbs::Words& words) {
+  const auto verb = std::ranges::find(all_verbs(), name, &Verb::name);
+  if (verb != all_verbs().end()) return verb->run(words);
+  become(name, words);
+  return std::nullopt;
+}
+
 int unknown(const std::string& word) {
-  verbs::Words known;
-  for (const Verb& verb : all_verbs()) known.push_back(verb.name);
-  for (const Study& study : all_studies()) known.push_back(study.name);
-  const std::string hint = did_you_mean(word, known);
+  const std::string hint = did_you_mean(word, names_of_all());
   fmt::print(stderr, "isobar: there is no verb or study '{}'{}\n", word,
              hint.empty() ? "; isobar --help lists them" : hint);
   return 2;
@@ -102,13 +121,22 @@ int unknown(const std::string& word) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string word = argc > 1 ? argv[1] : "--help";
-  const auto verb = std::ranges::find(all_verbs(), word, &Verb::name);
-  if (verb != all_verbs().end()) return verb->run({argv + 2, argv + argc});
-  if (word == "--help" || word == "-h" || word == "--version") {
-    fmt::print("{}", word == "--version" ? fmt::format("isobar {}\n", isobar_version()) : help());
+  verbs::Words words(argv + 1, argv + argc);
+  if (words.empty()) words = {"--help"};
+  const bool completing = words[0] == complete_flag;
+  if (completing && words.size() < 3) {
+    for (const std::string& name : names_of_all())
+      if (name.starts_with(words.back()) || words.size() == 1) fmt::print("{}\n", name);
     return 0;
   }
-  become(word, argv + 1);
-  return unknown(word);
+  // The verb or study completes its own words.
+  if (completing) std::swap(words[0], words[1]);
+  const std::string name = words[0];
+  words.erase(words.begin());
+  if (name == "--help" || name == "-h" || name == "--version") {
+    fmt::print("{}", name == "--version" ? fmt::format("isobar {}\n", isobar_version()) : help());
+    return 0;
+  }
+  const std::optional<int> code = run(name, words);
+  return code || completing ? code.value_or(0) : unknown(name);
 }

@@ -143,6 +143,23 @@ void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::str
   }
 }
 
+// Defaults that the given settings make impossible give way; a sentence for each.
+std::vector<std::string> give_way(Config& config, const std::set<std::string>& given) {
+  std::vector<std::string> said;
+  const auto change = [&](const char* name, int64_t& value, int64_t now, const char* cause, int64_t is) {
+    said.push_back(fmt::format("{} is {} instead of {}, because {} is {}", name, now, value, cause, is));
+    value = now;
+  };
+  if (!given.contains("deep_layers") && config.deep_layers == config.n_layer)
+    change("deep_layers", config.deep_layers, 2 * config.n_layer, "n_layer", config.n_layer);
+  if (!given.contains("deep_warmup_iters") && config.deep_warmup_iters > config.deep_steps)
+    change("deep_warmup_iters", config.deep_warmup_iters, config.deep_steps * 3 / 10, "deep_steps",
+           config.deep_steps);
+  if (!given.contains("n_kv_head") && config.n_kv_head > 0 && config.n_head % config.n_kv_head != 0)
+    change("n_kv_head", config.n_kv_head, config.n_head, "n_head", config.n_head);
+  return said;
+}
+
 void check_sizes(const Config& config) {
   for (const auto& [flag, layers] :
        {std::pair{"n_layer", config.n_layer}, {"deep_layers", config.deep_layers}})
@@ -272,12 +289,20 @@ void study(Run& run, const Config& config) {
 
 int main(int argc, char** argv) {
   Config config;
+  std::vector<std::string> gave_way;
   return run_program(
       {.name = "lm_norms",
        .about = "Which norm, before or after the branch, trains a small language model best?",
+       .example = "lm_norms --nets pre.layernorm,pre.rmsnorm --seeds 5",
        .presets = {{"quick", "nine nets of 4 blocks at one learning rate; pre against post in 16 blocks",
                     [&] { config = Config(); }},
                    {"full", "four learning rates and more, more seeds at the best one",
-                    [&] { config.apply_full(); }}}},
-      config, argc, argv, [&](Run& run) { study(run, config); });
+                    [&] { config.apply_full(); }}},
+       .first_settings = {"nets", "learning_rates", "steps", "seeds", "pair_nets", "pair_seeds", "deep_nets",
+                          "deep_layers", "deep_steps", "corpus"},
+       .settle = [&](const std::set<std::string>& given) { gave_way = give_way(config, given); }},
+      config, argc, argv, [&](Run& run) {
+        for (const std::string& sentence : gave_way) run.say("{}\n", sentence);
+        study(run, config);
+      });
 }

@@ -22,6 +22,7 @@
 #include "harness/program.h"
 #include "harness/table.h"
 #include "lm/evaluate.h"
+#include "lm/give_way.h"
 #include "lm/logit_trajectory.h"
 #include "lm/logits.h"
 #include "lm/softcap_table.h"
@@ -256,9 +257,23 @@ void study(Run& run, const Config& config) {
 
 int main(int argc, char** argv) {
   Config config;
+  std::vector<std::string> gave_way;
   return run_program(
       {.name = "logit_growth",
        .about = "Do attention logits grow in training, and what do softcap and QK-norm do "
-                "about it?\nThe largest |q·k|/√D against the step, of three small language models."},
-      config, argc, argv, [&](Run& run) { study(run, config); });
+                "about it?\nThe largest |q·k|/√D against the step, of three small language models.",
+       .example = "logit_growth --softcap 50 --steps 500",
+       .settle =
+           [&](const std::set<std::string>& given) {
+             LmConfig training =
+                 config.training(config.n_embd, config.n_layer, config.steps, config.learning_rate);
+             gave_way = give_way(training, given);
+             config.n_embd = training.n_embd;
+             config.n_head = training.n_head;
+             config.n_kv_head = training.n_kv_head;
+           }},
+      config, argc, argv, [&](Run& run) {
+        for (const std::string& sentence : gave_way) run.say("{}\n", sentence);
+        study(run, config);
+      });
 }

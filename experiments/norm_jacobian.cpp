@@ -131,7 +131,8 @@ int main(int argc, char** argv) {
   const Program program{.name = "norm_jacobian",
                         .about =
                             "Are the derivatives of source 004 right, and does its way from RMSNorm to\n"
-                            "DyT and DyISRU hold? Ours by backward, theirs by formula, in f64."};
+                            "DyT and DyISRU hold? Ours by backward, theirs by formula, in f64.",
+                        .example = "norm_jacobian --seeds 1 --rows 16"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     check(config.seeds > 0, "--seeds: wanted at least 1, got {}", config.seeds);
     check(config.rows > 0, "--rows: wanted at least 1, got {}", config.rows);

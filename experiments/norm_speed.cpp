@@ -121,6 +121,7 @@ int main(int argc, char** argv) {
                         .about =
                             "How much faster is RMSNorm than LayerNorm, and DyT than both, on this machine?\n"
                             "Fused and spelled out, forward alone and with backward, round by round.",
+                        .example = "norm_speed --quick --threads 1",
                         .presets = {{"full", "six shapes", [&] { config = Config(); }},
                                     {"quick", "two small shapes", [&] { config.apply_quick(); }}}};
   return run_program(program, config, argc, argv, [&](Run& run) { study(run, config); });

@@ -229,19 +229,22 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
 }
 
 Program program_of(LmConfig& config) {
-  return {.name = "train_lm",
-          .about = "Trains a small language model and watches the signal in every layer.",
-          .presets = {{"default", "a Llama-like model: RMSNorm, RoPE, SwiGLU", [] {}},
-                      {"nanogpt_cpu", "nanoGPT's published CPU setting", [&] { config.apply_nanogpt_cpu(); }},
-                      {"nanogpt_cpu_best", "the same size and tokens, the best block, optimizer and schedule",
-                       [&] { config.apply_nanogpt_cpu_best(); }},
-                      {"babygpt", "nanoGPT's setting for a GPU: 10.7 million parameters",
-                       [&] { config.apply_babygpt(); }},
-                      {"minimind", "MiniMind's model: 25,829,888 parameters, --vocab_size 6400",
-                       [&] { config.apply_minimind(); }}},
-          .printers = {{"print-model", "Print the model's tree and what its parts cost, and stop",
-                        [&] { return print_model(config); }}},
-          .resume = resume_of_train_lm()};
+  return {
+      .name = "train_lm",
+      .about = "Trains a small language model and watches the signal in every layer.",
+      .example = "train_lm --norm layernorm --max_iters 500\ntrain_lm --corpus my.txt --out runs/mine",
+      .presets = {{"default", "a Llama-like model: RMSNorm, RoPE, SwiGLU", [] {}},
+                  {"nanogpt_cpu", "nanoGPT's published CPU setting", [&] { config.apply_nanogpt_cpu(); }},
+                  {"nanogpt_cpu_best", "the same size, the best block, optimizer and schedule",
+                   [&] { config.apply_nanogpt_cpu_best(); }},
+                  {"babygpt", "nanoGPT's setting for a GPU: 10.7 million parameters",
+                   [&] { config.apply_babygpt(); }},
+                  {"minimind", "MiniMind's model: 25,829,888 parameters", [&] { config.apply_minimind(); }}},
+      .printers = {{"print-model", "print the model's tree and its costs, and stop",
+                    [&] { return print_model(config); }}},
+      .resume = resume_of_train_lm(),
+      .first_settings = {"corpus", "init_from", "n_layer", "n_embd", "norm", "batch_size", "max_iters",
+                         "learning_rate", "seeds"}};
 }
 
 }  // namespace

@@ -204,12 +204,18 @@ void count_parameters(Run& run) {
 
 int main(int argc, char** argv) {
   Config config;
+  std::string gave_way;
   const Program program{.name = "transformer_stack",
                         .about =
                             "How far does the signal grow in a stack of source 001's own Transformer layer,\n"
-                            "with its norms, without, after the sum, and without the residuals?"};
+                            "with its norms, without, after the sum, and without the residuals?",
+                        .example = "transformer_stack --depths 2,32",
+                        .settle = [&](const std::set<std::string>& given) {
+                          if (!given.contains("nhead")) gave_way = config.fit_heads();
+                        }};
   return run_program(program, config, argc, argv, [&](Run& run) {
     config.check_values();
+    if (!gave_way.empty()) run.say("{}\n", gave_way);
     count_parameters(run);
     const std::vector<Result> results = measure_all(run, config);
     for (const Result& result : results) {

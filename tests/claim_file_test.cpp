@@ -10,6 +10,7 @@
 #include "../experiments/claims/file.h"
 #include "../experiments/harness/json.h"
 #include "program.h"
+#include "scoped_variable.h"
 #include "temporary_folder.h"
 
 using namespace isobar;
@@ -191,6 +192,7 @@ TEST_CASE(
   const std::string path = folder / "mine.toml",
                     arguments = "verify " + path + " --force --out " + (folder / "run");
   folder.write("mine.toml", good);
+  const ScopedVariable columns("COLUMNS", "200");  // each claim on one line
   Outcome outcome = run_built("isobar", arguments);
   CAPTURE(outcome.err);
   CHECK(outcome.code == 0);

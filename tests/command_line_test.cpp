@@ -89,8 +89,8 @@ TEST_CASE("a bad config file is refused by name and place") {
 TEST_CASE("--help lists settings, presets and exit codes, --version the version") {
   const Outcome help = run_study({"--help"});
   CHECK(help.code == 0);
-  for (const char* part : {"--depth", "layers [8]", "{none, layernorm, rmsnorm}", "--bias,--no-bias ",
-                           "--preset", "many layers", "--print-config", "Exit codes"})
+  for (const char* part : {"--depth", "layers [8]", "{none, layernorm, rmsnorm}", "--[no-]bias ", "--preset",
+                           "many layers", "--print-config", "Exit codes"})
     CHECK(help.out.find(part) != std::string::npos);
   CHECK(run_study({"--version"}).out == "study " + isobar_version() + "\n");
 }

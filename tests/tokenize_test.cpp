@@ -134,7 +134,7 @@ TEST_CASE("tokenize and prepare refuse bad input in one line with exit code 2 an
   for (const Refusal& refusal : std::vector<Refusal>{
            {"isobar tokenize", "", "subcommand"},
            {"isobar tokenize", "learn", "see isobar tokenize --help"},
-           {"isobar tokenize", "train " + text, "--out is required"},
+           {"isobar tokenize", "train " + text, "--output is required"},
            {"isobar tokenize", "train --vocab_size 300 " + text + " -o " + out,
             "the text has pairs for 260 only"},
            {"isobar tokenize", "train --vocab_size 9 " + text + " -o " + out, "a vocabulary of at least 257"},
@@ -145,7 +145,7 @@ TEST_CASE("tokenize and prepare refuse bad input in one line with exit code 2 an
            {"isobar tokenize", "train --vocab_size 260 " + text + " -o " + text, "is one of the texts"},
            {"isobar prepare", text + " -o " + text, "is one of the texts"},
            {"isobar tokenize", "decode --tokenizer byte " + text, "wanted the number of a token, got 'to'"},
-           {"isobar prepare", text, "--out is required"},
+           {"isobar prepare", text, "--output is required"},
            {"isobar prepare", text + " --tokenizer word -o " + out,
             "wanted char, byte or a .json file, got word"},
            {"isobar prepare", text + " --tokenizer " + json + " -o " + out, "x.json: the file has no object"},

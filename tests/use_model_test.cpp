@@ -180,14 +180,15 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
            {"isobar evaluate", "runs/train_lm --corpus tokens.h5",
             "is a token store; name the text it was made from"},
            {"isobar evaluate", "runs/train_lm --corpus my.txt --part train",
-            "--part: wanted all or validation"},
-           {"isobar export", "runs/train_lm -o out.bin", "--out: wanted a name that ends with .safetensors"},
+            "--part: wanted one of all, validation"},
+           {"isobar export", "runs/train_lm -o out.bin",
+            "--output: wanted a name that ends with .safetensors"},
            {"isobar export", "runs/train_lm -o o/x.safetensors --layout gpt2",
             "layout gpt2: wanted --norm layernorm"},
            {"isobar export", "runs/train_lm -o o/x.safetensors --layout bert",
-            "layout: wanted llama or gpt2"},
+            "--layout: wanted one of llama, gpt2"},
            {"isobar import", "bad.safetensors -o o.h5", "config.json: not valid JSON"},
-           {"isobar import", "bad.safetensors", "--out: wanted the checkpoint to write"}}) {
+           {"isobar import", "bad.safetensors", "--output: wanted the checkpoint to write"}}) {
     CAPTURE(refusal.program);
     CAPTURE(refusal.arguments);
     const Outcome outcome = place.in_folder(refusal.program, refusal.arguments);

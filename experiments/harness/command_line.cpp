@@ -5,7 +5,7 @@
 #include <map>
 #include <span>
 
-#include "nearest.h"
+#include "options.h"
 
 namespace isobar {
 namespace {
@@ -22,54 +22,56 @@ std::string help_of(const Setting& setting) {
   return text + fmt::format(" [{}]", initial.empty() ? "none" : initial);
 }
 
-// Shows "--bias,--no-bias" where CLI11 would add the values these stand for.
-struct Formatter : CLI::Formatter {
-  std::string make_option_name(const CLI::Option* option, bool) const override {
-    if (option->get_positional()) return option->get_name(true);
-    std::string text;
-    for (const std::string& name : option->get_snames()) text += "-" + name + ",";
-    for (const std::string& name : option->get_lnames()) text += "--" + name + ",";
-    return text.substr(0, text.size() - 1);
-  }
-};
-
 std::string footer(const Program& program) {
   std::string text;
   if (!program.presets.empty()) {
-    const std::string& last = program.presets.back().name;
-    text +=
-        fmt::format("Presets (the first unless --preset {0}, or --{0} for short, names another):\n", last);
-    for (const Preset& preset : program.presets)
-      text += fmt::format("  {:<18}{}\n", preset.name, preset.about);
+    text += fmt::format("Presets (--preset NAME, or as a flag; {} unless one is given):\n",
+                        program.presets.front().name);
+    for (const Preset& preset : program.presets) text += help_row("--" + preset.name, preset.about);
     text += "\n";
   }
   return text +
-         "Later words win: defaults, preset, config file, options.\n"
-         "Exit codes: 0 done; 1 an expectation failed or the loss diverged; 2 bad usage or input" +
+         "Later words win: defaults, preset, config file, options. Exit codes: 0 done;\n"
+         "1 an expectation failed or the loss diverged; 2 bad usage or input" +
          (program.resume ? ";\n130 interrupted, to go on with --resume." : ".");
-}
-
-void refuse_extras(const CLI::App& app, const std::vector<std::string>& extras) {
-  if (extras.empty()) return;
-  const auto option =
-      std::find_if(extras.begin(), extras.end(), [](const auto& word) { return word.starts_with("-"); });
-  check(option != extras.end(), "unexpected word '{}'; options begin with -- (see --help)", extras.front());
-  const std::string name = option->substr(0, option->find('='));
-  std::vector<std::string> known;
-  for (const CLI::Option* one : app.get_options())
-    for (const std::string& long_name : one->get_lnames()) known.push_back("--" + long_name);
-  const std::string hint = did_you_mean(name, known);
-  throw_error(fmt::format("unknown option {}{}", name, hint.empty() ? "; see --help" : hint));
 }
 
 // --preset full, or --full. Two of them at once are refused.
 void add_presets(CLI::App& app, const std::vector<Preset>& presets, std::optional<std::string>& chosen) {
-  std::vector<CLI::Option*> options = {
-      app.add_option("--preset", chosen, "Settings with a name, see below")->type_name("NAME")->take_last()};
+  std::vector<CLI::Option*> options = {app.add_option("--preset", chosen)->take_last()->group("")};
+  std::vector<std::string> names;
   for (const Preset& preset : presets) {
     const std::string& name = preset.name;
+    names.push_back(name);
     options.push_back(app.add_flag_callback("--" + name, [&chosen, name] { chosen = name; })->group(""));
     for (CLI::Option* other : std::span(options).first(options.size() - 1)) options.back()->excludes(other);
+  }
+  set_choices(*options.front(), names);
+}
+
+// A scale that the study does not have is another mistake than an unknown option.
+void refuse_scales(const Program& program, const std::vector<std::string>& words) {
+  const bool scales =
+      std::ranges::any_of(program.presets, [](const Preset& one) { return one.name == "full"; });
+  if (scales) return;
+  for (const std::string& word : words)
+    check(word != "--quick" && word != "--full",
+          "{}: this program has one scale; its settings make it smaller or larger, see --help", word);
+}
+
+void add_settings(CLI::App& app, const Program& program, const std::vector<Setting>& settings,
+                  std::map<std::string, std::string>& texts) {
+  const std::vector<std::string>& first = program.first_settings;
+  for (const Setting& setting : settings) {
+    std::string& text = texts[setting.name];
+    CLI::Option* option = std::holds_alternative<bool>(setting.value)
+                              ? app.add_flag(fmt::format("--{0}{{true}},--no-{0}{{false}}", setting.name),
+                                             text, help_of(setting))
+                              : app.add_option("--" + setting.name, text, help_of(setting))
+                                    ->type_name(type_text(setting.value));
+    const bool shown = first.empty() || std::ranges::find(first, setting.name) != first.end();
+    option->take_last()->group(shown ? "Settings" : more_settings);
+    if (!setting.choices.empty()) set_choices(*option, setting.choices);
   }
 }
 
@@ -83,67 +85,60 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
                                const std::vector<std::string>& arguments) {
   CommandLine line;
   CLI::App app(program.about, program.name);
+  set_help_form(app, program.example);
   app.set_help_flag();
   app.allow_extras();
   app.footer(footer(program));
-  app.formatter(std::make_shared<Formatter>());
-  app.get_formatter()->column_width(34);
 
-  app.add_flag("-h,--help", line.help, "Print this and stop");
-  app.add_flag("--version", line.version, "Print the version and stop");
-  app.add_option("--out", line.out, fmt::format("Folder for the results [{}]", default_folder(program)))
+  bool help_all = false;
+  app.add_flag("-h,--help", line.help, "print this and stop");
+  app.add_flag("--help-all", help_all, "print this with all settings and stop")
+      ->group(program.first_settings.empty() ? "" : "Options");
+  app.add_flag("--version", line.version, "print the version and stop");
+  app.add_option("--out", line.out, fmt::format("folder for the results [{}]", default_folder(program)))
       ->type_name("DIR")
       ->take_last();
-  app.add_option("--seed", line.seed, "First seed [0]")->type_name("N")->take_last();
-  app.add_option("--threads", line.threads, "Threads [as many as the process may use]")
+  app.add_option("--seed", line.seed, "first seed [0]")->type_name("N")->take_last();
+  app.add_option("--threads", line.threads, "threads [as many as the process may use]")
       ->type_name("N")
       ->take_last();
-  app.add_option("--config", line.config_file, "Settings as --print-config prints them")
+  app.add_option("--config", line.config_file, "settings as --print-config prints them")
       ->type_name("FILE")
       ->take_last();
-  app.add_flag("--print-config", line.print_config, "Print all settings as JSON and stop");
+  app.add_flag("--print-config", line.print_config, "print all settings as JSON and stop");
   for (const Printer& printer : program.printers)
     app.add_flag_callback(
         "--" + printer.flag, [&] { line.printer = printer.flag; }, printer.about);
-  app.add_flag("--json", line.json, "Print summary.json alone on stdout; all else goes to stderr");
-  app.add_flag("--force", line.force, "Replace a finished run in DIR");
-  app.add_option(
-         "--log_level", line.log_level,
-         "Least level that the console shows: trace, debug, info, warn, error, off [$ISOBAR_LOG or info]")
-      ->type_name("LEVEL")
-      ->take_last();
+  app.add_flag("--json", line.json, "print summary.json alone on stdout");
+  app.add_flag("--force", line.force, "replace a finished run in DIR");
+  set_choices(
+      *app.add_option("--log_level", line.log_level,
+                      "least level shown: trace, debug, info, warn, error, off [$ISOBAR_LOG, or info]")
+           ->type_name("NAME")
+           ->take_last(),
+      {"trace", "debug", "info", "warn", "error", "off"});
   if (program.resume)
-    app.add_option("--resume", line.resume, "Go on with the run in DIR, from its newest checkpoint")
+    app.add_option("--resume", line.resume, "go on with the run in DIR, from its newest checkpoint")
         ->type_name("DIR")
         ->take_last();
   if (!program.presets.empty()) add_presets(app, program.presets, line.preset);
   if (program.words.values != nullptr)
     app.add_option(program.words.name, *program.words.values, program.words.about)->type_name("");
-
   std::map<std::string, std::string> texts;  // by setting; its nodes stay where they are
-  std::map<std::string, CLI::Option*> options;
-  for (const Setting& setting : settings) {
-    std::string& text = texts[setting.name];
-    CLI::Option* option = std::holds_alternative<bool>(setting.value)
-                              ? app.add_flag(fmt::format("--{0}{{true}},--no-{0}{{false}}", setting.name),
-                                             text, help_of(setting))
-                              : app.add_option("--" + setting.name, text, help_of(setting))
-                                    ->type_name(type_text(setting.value));
-    options[setting.name] = option->take_last()->group("Settings");
-  }
+  add_settings(app, program, settings, texts);
 
-  // CLI11 wants the words last to first.
-  std::vector<std::string> words(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(words);
-  } catch (const CLI::ParseError& error) {
-    throw_error(fmt::format("{} (see --help)", error.what()));
+  line.completing = !arguments.empty() && arguments[0] == complete_flag;
+  if (line.completing) {
+    line.text = completions(app, {arguments.begin() + 1, arguments.end()});
+    return line;
   }
-  line.help_text = app.help();
-  if (line.help || line.version) return line;
-  refuse_extras(app, app.remaining());
+  refuse_scales(program, arguments);
+  parse_words(app, arguments);
+  line.help = line.help || help_all;
+  if (line.help) line.text = app.help("", help_all ? CLI::AppFormatMode::All : CLI::AppFormatMode::Normal);
   for (const Setting& setting : settings)
-    if (options[setting.name]->count() > 0) line.settings.emplace_back(setting.name, texts[setting.name]);
+    if (app.get_option("--" + setting.name)->count() > 0)
+      line.settings.emplace_back(setting.name, texts[setting.name]);
   return line;
 }
 

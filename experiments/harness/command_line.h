@@ -17,11 +17,12 @@ namespace isobar {
 std::string default_folder(const Program& program);
 
 struct CommandLine {
-  bool help = false, version = false, print_config = false, json = false, force = false;
+  bool help = false, completing = false;  // all that is wanted is `text`
+  bool version = false, print_config = false, json = false, force = false;
   std::string out, config_file, resume, printer;                // empty: not given
   std::optional<std::string> preset, seed, threads, log_level;  // as typed
   std::vector<std::pair<std::string, std::string>> settings;    // those given, in the order of Config
-  std::string help_text;
+  std::string text;  // of --help, or the words that the shell may complete
 };
 
 // `settings` are Config's fields with the defaults that --help shows. Throws Error for unknown options and

@@ -25,11 +25,6 @@ int64_t bounded(const Value& value, int64_t least, int64_t most, const std::stri
   return *number;
 }
 
-int64_t parse_bounded(const std::string& text, int64_t least, int64_t most, const std::string& who) {
-  return bounded(parse_value({.name = "", .help = "", .choices = {}, .value = int64_t{0}}, text, who), least,
-                 most, who);
-}
-
 // Applies the preset of that name and returns it.
 std::string apply_preset(const Program& program, const std::string& name, const std::string& who) {
   Choices names;
@@ -41,11 +36,22 @@ std::string apply_preset(const Program& program, const std::string& name, const 
   return name;
 }
 
+std::vector<std::string> flags_of(const Program& program) {
+  std::vector<std::string> flags;
+  for (const Printer& printer : program.printers) flags.push_back(printer.flag);
+  for (const Preset& preset : program.presets) flags.push_back(preset.name);
+  return flags;
+}
+
 // The harness's own options may not be a study's.
 void check_names(const Program& program, const std::vector<Setting>& settings) {
-  std::set<std::string> taken = {"help",         "version", "out",   "seed",   "threads", "config",
-                                 "print-config", "json",    "force", "preset", "resume",  "log_level"};
-  for (const Printer& printer : program.printers) taken.insert(printer.flag);
+  std::set<std::string> taken = {"help",    "help_all", "version",      "out",      "seed",
+                                 "threads", "config",   "json",         "force",    "preset",
+                                 "resume",  "complete", "print_config", "log_level"};
+  for (std::string flag : flags_of(program)) {
+    std::replace(flag.begin(), flag.end(), '-', '_');
+    taken.insert(flag);
+  }
   for (const Setting& setting : settings)
     check(taken.insert(setting.name).second, "config: the name '{}' is taken; rename the field",
           setting.name);
@@ -108,7 +114,7 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
     preset = *line.preset;
     preset_from = "--preset";
   }
-  if (line.seed) options.seed = parse_bounded(*line.seed, 0, INT64_MAX, "--seed");
+  if (line.seed) options.seed = parse_whole(*line.seed, 0, INT64_MAX, "--seed");
 
   if (!preset.empty() || line.preset) options.preset = apply_preset(program, preset, preset_from);
   const std::vector<Setting> of_preset = settings_of(config);
@@ -151,7 +157,7 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
     check(std::fflush(streams.out) == 0, "stdout: cannot write; is the disk full?");
     return 0;
   };
-  if (line.help) return print(line.help_text);
+  if (line.help || line.completing) return print(line.text);
   if (line.version) return print(fmt::format("{} {}\n", program.name, isobar_version()));
 
   RunOptions options = configure(program, config, line);
@@ -169,7 +175,7 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   options.force = line.force || program.goes_on;
   options.out = streams.out;
   options.err = streams.err;
-  set_threads(line.threads ? static_cast<int>(parse_bounded(*line.threads, 1, 1024, "--threads"))
+  set_threads(line.threads ? static_cast<int>(parse_whole(*line.threads, 1, 1024, "--threads"))
                            : available_threads());
   for (const Printer& printer : program.printers)
     if (printer.flag == line.printer) return print(printer.text());

@@ -7,9 +7,10 @@
 //   }
 //
 // Every field of Config is a flag (`--depth 8`; a bool is `--flag`, `--no-flag` or `--flag=false`). All
-// programs take --help --version --out --seed --threads --config --print-config --json --force --log_level, and
-// --preset where there are presets. Later words win: defaults, then the preset, then the config file, then flags.
-// The variable ISOBAR_LOG means the same as --log_level, which wins.
+// programs take --help --help-all --version --out --seed --threads --config --print-config --json --force --log_level, and
+// --preset where there are presets; each preset is a flag too (--full). A flag may be spelled with - or _. Later words
+// win: defaults, then the preset, then the config file, then flags. The variable ISOBAR_LOG means the same as
+// --log_level, which wins.
 //
 // Exit codes: 0 done; 1 an expectation failed, or the loss diverged; 2 bad usage or input, with one line on
 // stderr that says what and the repair; 130 interrupted in good order, with the command to go on.
@@ -54,6 +55,7 @@ struct Words {
 struct Program {
   std::string name;                  // of the executable, of the default folder runs/<name>
   std::string about;                 // for --help: question, claim and source; may have several lines
+  std::string example = {};          // for --help: commands that a user would type first, one a line
   std::vector<Preset> presets = {};  // the first is used when no --preset is given
   std::vector<Printer> printers = {};
   std::optional<Resume> resume = std::nullopt;
@@ -61,6 +63,7 @@ struct Program {
   std::string folder = {};                      // the default one; empty: runs/<name>
   std::function<std::string()> folder_of = {};  // the default one where it depends on the settings
   Words words = {};
+  std::vector<std::string> first_settings = {};  // those that --help shows; empty: all, as --help-all does
   bool goes_on = false;  // a finished run of it in the folder is replaced without --force
   // Called when Config has the user's values, unless a run is resumed, with the names of the settings that the
   // config file and the flags gave: may bring others to values that fit.

@@ -194,6 +194,13 @@ Value parse_value(const Setting& setting, std::string_view text, const std::stri
   return std::string(text);
 }
 
+int64_t parse_whole(std::string_view text, int64_t least, int64_t most, const std::string& who) {
+  int64_t number = 0;
+  check(parse_number(text, number) && number >= least && number <= most,
+        "{}: wanted a whole number from {} to {}, got '{}'", who, least, most, text);
+  return number;
+}
+
 void check_size(const char* flag, int64_t value, int64_t most) {
   check(value >= 1 && value <= most, "--{}: wanted a whole number from 1 to {}, got '{}'", flag, most, value);
 }

@@ -33,6 +33,9 @@ void set_setting(HasFields& config, const std::string& name, const Value& value,
 // number, or one of the choices. Throws Error that begins with `who` ("--depth").
 Value parse_value(const Setting& setting, std::string_view text, const std::string& who);
 
+// The whole number that `text` means. Throws Error that begins with `who` unless it is one from `least` to `most`.
+int64_t parse_whole(std::string_view text, int64_t least, int64_t most, const std::string& who);
+
 // Throws Error naming the flag unless 1 <= value <= most: the bound keeps a slip of the hand from filling the memory.
 void check_size(const char* flag, int64_t value, int64_t most);
 

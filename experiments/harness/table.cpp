@@ -18,6 +18,75 @@ std::string padded(const std::string& cell, size_t width, bool right) {
   return right ? space + cell : cell + space;
 }
 
+struct Column {
+  bool numbers = false;
+  size_t width = 0, least = 0;  // least: what its cells need where texts wrap
+};
+
+// The width of the longest part that has no place to break it: a blank, or after a comma.
+size_t longest_part(const std::string& text) {
+  size_t longest = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = word_end(text, at);
+    const std::string word = text.substr(at, end - at);
+    for (size_t begin = 0; begin < word.size();) {
+      const size_t comma = word[0] == '[' ? std::string::npos : word.find(',', begin);
+      const size_t last = std::min(comma, word.size() - 1);
+      longest = std::max(longest, display_width(std::string_view(word).substr(begin, last + 1 - begin)));
+      begin = last + 1;
+    }
+    at = end + 1;
+  }
+  return longest;
+}
+
+std::vector<Column> layout_of(const std::vector<std::vector<std::string>>& rows, size_t columns) {
+  constexpr size_t narrow = 12, whole = 20;  // a text is not made narrower, and a short one stays on its line
+  std::vector<Column> layout(rows[0].size());
+  size_t total = 2 * (layout.size() - 1);
+  for (size_t i = 0; i < layout.size(); ++i) {
+    Column& column = layout[i];
+    size_t cells = 0, part = longest_part(rows[0][i]);
+    for (size_t row = 1; row < rows.size(); ++row) {
+      cells = std::max(cells, display_width(rows[row][i]));
+      part = std::max(part, longest_part(rows[row][i]));
+    }
+    column.numbers =
+        std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return numeric(row[i]); });
+    column.width = std::max(cells, display_width(rows[0][i]));
+    column.least = std::max(part, column.numbers || cells <= whole ? cells : narrow);
+    total += column.width;
+  }
+  // The widest of those that can be narrower gives way, column by column.
+  for (; total > columns; --total) {
+    Column* widest = nullptr;
+    for (Column& column : layout)
+      if (column.width > column.least && (widest == nullptr || column.width > widest->width))
+        widest = &column;
+    if (widest == nullptr) break;
+    --widest->width;
+  }
+  return layout;
+}
+
+// One row; as many lines as its longest cell.
+std::string lines_of(const std::vector<std::string>& row, const std::vector<Column>& layout) {
+  std::vector<std::string> lines;
+  size_t place = 0;  // where the column begins
+  for (size_t i = 0; i < row.size(); ++i) {
+    const std::vector<std::string> cell = wrapped(row[i], layout[i].width);
+    lines.resize(std::max(lines.size(), cell.size()));
+    for (size_t k = 0; k < cell.size(); ++k) {
+      lines[k].append(place - display_width(lines[k]), ' ');
+      lines[k] += padded(cell[k], layout[i].width, layout[i].numbers);
+    }
+    place += layout[i].width + 2;
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  return text;
+}
+
 }  // namespace
 
 Table::Table(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
@@ -27,34 +96,22 @@ void Table::row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::text() const {
-  std::vector<std::string> lines(rows_.size() + 1);  // one more: the rule
-  for (size_t column = 0; column < rows_[0].size(); ++column) {
-    size_t width = 0;
-    for (const auto& row : rows_) width = std::max(width, display_width(row[column]));
-    const bool right =
-        std::all_of(rows_.begin() + 1, rows_.end(), [&](const auto& row) { return numeric(row[column]); });
-    std::string rule;
-    for (size_t i = 0; i < width; ++i) rule += "─";
-    for (size_t line = 0; line < lines.size(); ++line) {
-      if (column > 0) lines[line] += "  ";
-      if (line == 1)
-        lines[line] += rule;
-      else
-        lines[line] += padded(rows_[line == 0 ? 0 : line - 1][column], width, right);
-    }
-  }
+std::string Table::text(size_t columns) const {
+  const std::vector<Column> layout = layout_of(rows_, columns > 0 ? columns : terminal_size(stdout).columns);
   std::string text;
-  for (std::string& line : lines) text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    text += lines_of(rows_[i], layout);
+    if (i > 0) continue;
+    std::string rule;
+    for (const Column& column : layout) {
+      if (!rule.empty()) rule += "  ";
+      for (size_t k = 0; k < column.width; ++k) rule += "─";
+    }
+    text += rule + "\n";
+  }
   return text;
 }
 
 std::string number_text(double value) { return fmt::format("{:.4g}", value); }
-
-size_t display_width(std::string_view text) {
-  // Every byte but a continuation byte (10xxxxxx) begins a code point.
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 }  // namespace isobar

@@ -6,8 +6,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "terminal.h"
 
 namespace isobar {
 
@@ -17,8 +18,9 @@ class Table {
   // Throws Error unless there is one cell per column.
   void row(std::vector<std::string> cells);
   // Heading, a rule, the rows. A column whose cells all begin like numbers (or are empty, "–", inf or nan) is
-  // set flush right, any other flush left.
-  std::string text() const;
+  // set flush right, any other flush left. Where the table is wider than so many columns, texts and headings wrap at
+  // blanks and commas within their cells; numbers and single words never do. 0: the width of the terminal.
+  std::string text(size_t columns = 0) const;
 
  private:
   std::vector<std::vector<std::string>> rows_;  // the heading first
@@ -26,7 +28,5 @@ class Table {
 
 // A number in four significant digits: "0.3373", "6.24e-37", "inf", "nan".
 std::string number_text(double value);
-// Columns that UTF-8 text takes on a terminal, one per code point.
-size_t display_width(std::string_view text);
 
 }  // namespace isobar

@@ -2,7 +2,7 @@
 //
 //   std::string path;
 //   int64_t count = 500;
-//   Tool tool("isobar sample", "Draws text from a checkpoint.");
+//   Tool tool("isobar sample", "Draws text from a checkpoint.", "isobar sample runs/train_lm");
 //   tool.word("CHECKPOINT", path, "the file that train_lm wrote");
 //   tool.option("--max_new_tokens", count, "tokens to draw");
 //   return tool.run(words, [&] { … });
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,18 +27,22 @@ namespace isobar {
 
 class Tool {
  public:
-  Tool(std::string name, const std::string& about);
+  // `example` stands on top of --help: commands, one a line.
+  Tool(std::string name, const std::string& about, const std::string& example);
   ~Tool();
   Tool(const Tool&) = delete;
   Tool& operator=(const Tool&) = delete;
 
   // A word that must be there, in the order of these calls.
   void word(const std::string& name, std::string& value, const std::string& help);
-  // An option; the value that it has now is its default. "-o,--out" has a short form too.
+  // An option; the value that it has now is its default. "-o,--output" has a short form too.
   void option(const std::string& flags, std::string& value, const std::string& help);
   void option(const std::string& flags, int64_t& value, const std::string& help);
   void option(const std::string& flags, double& value, const std::string& help);
   void option(const std::string& flags, bool& value, const std::string& help);
+  // An option that takes one of these words.
+  void choice(const std::string& flags, std::string& value, const std::vector<std::string>& choices,
+              const std::string& help);
   // For what else CLI11 can do: words without number, subcommands.
   CLI::App& app() { return *app_; }
 
@@ -47,7 +52,7 @@ class Tool {
  private:
   std::string name_;
   std::unique_ptr<CLI::App> app_;
-  int64_t threads_ = 0;
+  std::optional<std::string> threads_;  // as typed
 };
 
 // Writes to stdout at once. Throws Error where that cannot be.

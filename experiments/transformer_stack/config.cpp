@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "../harness/lists.h"
 #include "../harness/nearest.h"
@@ -24,6 +25,14 @@ void Config::fields(Fields& f) {
   f("length", length, "positions of a sequence");
   f("batch", batch, "sequences");
   f("seeds", seeds, "number of runs: seeds --seed, --seed + 1, ...");
+}
+
+std::string Config::fit_heads() {
+  const int64_t before = nhead;
+  if (d_model > 0) nhead = std::gcd(d_model, nhead);
+  return nhead == before
+             ? ""
+             : fmt::format("nhead is {} instead of {}, because d_model is {}", nhead, before, d_model);
 }
 
 void Config::check_values() const {

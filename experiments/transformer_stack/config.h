@@ -28,6 +28,8 @@ struct Config : HasFields {
   int64_t seeds = 20;             // stds differ by some percent from seed to seed, gradients by some ten
 
   void fields(Fields& f) override;
+  // Takes fewer heads where those there are do not divide d_model. Returns a sentence that says so, or nothing.
+  std::string fit_heads();
   // All throw Error naming the flag for what cannot be understood.
   void check_values() const;
   std::vector<int64_t> depth_list() const;  // ascending

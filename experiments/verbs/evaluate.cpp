@@ -23,7 +23,6 @@ constexpr size_t longest_text = size_t{1} << 34;
 void evaluate_on(const std::string& checkpoint, const std::string& corpus, const std::string& part) {
   check(!corpus.empty(), "--corpus: wanted a text file");
   check(!TokenStore::is_one(corpus), "--corpus: {} is a token store; name the text it was made from", corpus);
-  check(part == "all" || part == "validation", "--part: wanted all or validation, got {}", part);
   Trained trained = load_trained(checkpoint);
   TextCorpus text;
   text.tokens = trained.tokenizer->encode(read_file(corpus, longest_text));
@@ -41,10 +40,11 @@ void evaluate_on(const std::string& checkpoint, const std::string& corpus, const
 
 int evaluate(const Words& words) {
   std::string checkpoint, corpus, part = "all";
-  Tool tool("isobar evaluate", "Loss, perplexity and bits per byte of a checkpoint of train_lm on a text.");
+  Tool tool("isobar evaluate", "Loss, perplexity and bits per byte of a checkpoint of train_lm on a text.",
+            "isobar evaluate runs/train_lm --corpus my.txt");
   tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
   tool.option("--corpus", corpus, "the text file");
-  tool.option("--part", part, "all of it, or the validation part, the last tenth");
+  tool.choice("--part", part, {"all", "validation"}, "all of it, or the validation part, the last tenth");
   return tool.run(words, [&] { evaluate_on(checkpoint, corpus, part); });
 }
 

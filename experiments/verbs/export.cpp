@@ -16,13 +16,13 @@
 namespace isobar::verbs {
 namespace {
 
-void write_model(const std::string& checkpoint, const std::filesystem::path& out,
+void write_model(const std::string& checkpoint, const std::filesystem::path& output,
                  const std::string& layout_name, bool force) {
   const Layout layout = layout_from_name(layout_name);
-  check(out.extension() == ".safetensors", "--out: wanted a name that ends with .safetensors, got '{}'",
-        out.string());
-  const std::filesystem::path folder = out.parent_path();
-  for (const auto& path : {out, folder / "config.json", folder / "tokenizer.json"})
+  check(output.extension() == ".safetensors", "--output: wanted a name that ends with .safetensors, got '{}'",
+        output.string());
+  const std::filesystem::path folder = output.parent_path();
+  for (const auto& path : {output, folder / "config.json", folder / "tokenizer.json"})
     check(force || !std::filesystem::exists(path), "{}: is there already; choose another folder, or --force",
           path.string());
   Trained trained = load_trained(checkpoint);
@@ -31,22 +31,23 @@ void write_model(const std::string& checkpoint, const std::filesystem::path& out
   if (!folder.empty()) std::filesystem::create_directories(folder);
   write_file_atomically(folder / "config.json", config);
   write_file_atomically(folder / "tokenizer.json", trained.tokenizer->to_json());
-  write_file_atomically(out, bytes);
-  fmt::print("{}: {} parameters, {} KiB\n", out.string(), parameter_count(trained.model),
+  write_file_atomically(output, bytes);
+  fmt::print("{}: {} parameters, {} KiB\n", output.string(), parameter_count(trained.model),
              bytes.size() / 1024);
 }
 
 }  // namespace
 
 int export_model(const Words& words) {
-  std::string checkpoint, out = "model.safetensors", layout = "llama";
+  std::string checkpoint, output = "model.safetensors", layout = "llama";
   bool force = false;
-  Tool tool("isobar export", "Writes a checkpoint of train_lm as model.safetensors and config.json.");
+  Tool tool("isobar export", "Writes a checkpoint of train_lm as model.safetensors and config.json.",
+            "isobar export runs/train_lm -o llama/model.safetensors --layout llama");
   tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
-  tool.option("-o,--out", out, "the file to write; config.json and tokenizer.json come beside it");
-  tool.option("--layout", layout, "llama or gpt2");
+  tool.option("-o,--output", output, "the file to write; config.json and tokenizer.json come beside it");
+  tool.choice("--layout", layout, {"llama", "gpt2"}, "names and form of the weights");
   tool.option("--force", force, "replace files that are there");
-  return tool.run(words, [&] { write_model(checkpoint, out, layout, force); });
+  return tool.run(words, [&] { write_model(checkpoint, output, layout, force); });
 }
 
 }  // namespace isobar::verbs

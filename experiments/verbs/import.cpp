@@ -14,28 +14,30 @@ namespace isobar::verbs {
 namespace {
 
 void read_model(const std::string& path, const std::string& config, const std::string& tokenizer,
-                const std::string& out, bool force) {
-  check(!out.empty(), "--out: wanted the checkpoint to write");
-  check(force || !std::filesystem::exists(out), "{}: is there already; choose another name, or --force", out);
+                const std::string& output, bool force) {
+  check(!output.empty(), "--output: wanted the checkpoint to write");
+  check(force || !std::filesystem::exists(output), "{}: is there already; choose another name, or --force",
+        output);
   const Checkpoint checkpoint = import_hugging_face(path, config, tokenizer);
-  save_checkpoint(out, checkpoint);
+  save_checkpoint(output, checkpoint);
   LanguageModel model = model_of(checkpoint);
-  fmt::print("{}: {} parameters, {} tokens\n", out, parameter_count(model),
+  fmt::print("{}: {} parameters, {} tokens\n", output, parameter_count(model),
              checkpoint.tokenizer->vocab_size());
 }
 
 }  // namespace
 
 int import_model(const Words& words) {
-  std::string path, config, tokenizer, out;
+  std::string path, config, tokenizer, output;
   bool force = false;
-  Tool tool("isobar import", "Reads model.safetensors and config.json into a checkpoint.");
+  Tool tool("isobar import", "Reads model.safetensors and config.json into a checkpoint.",
+            "isobar import llama/model.safetensors -o llama.h5");
   tool.word("MODEL", path, "model.safetensors");
-  tool.option("--config", config, "its config.json (default: the one beside it)");
-  tool.option("--tokenizer", tokenizer, "its tokenizer.json, or 'byte' (default: the one beside it)");
-  tool.option("-o,--out", out, "the checkpoint to write");
+  tool.option("--hf_config", config, "its config.json; empty: the one beside it");
+  tool.option("--tokenizer", tokenizer, "its tokenizer.json, or 'byte'; empty: the one beside it");
+  tool.option("-o,--output", output, "the checkpoint to write");
   tool.option("--force", force, "replace a file that is there");
-  return tool.run(words, [&] { read_model(path, config, tokenizer, out, force); });
+  return tool.run(words, [&] { read_model(path, config, tokenizer, output, force); });
 }
 
 }  // namespace isobar::verbs

@@ -18,7 +18,7 @@ namespace {
 
 struct PrepareLine {
   TextInput input;
-  std::string tokenizer = "char", out;
+  std::string tokenizer = "char", output;
 };
 
 // A char tokenizer takes a pass over the text of its own.
@@ -41,15 +41,15 @@ std::shared_ptr<const Tokenizer> tokenizer_for(const PrepareLine& line) {
 }
 
 void write_store(const PrepareLine& line) {
-  refuse_as_output(line.input, line.out);
+  refuse_as_output(line.input, line.output);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_for(line);
-  TokenStoreWriter writer(line.out, tokenizer);
+  TokenStoreWriter writer(line.output, tokenizer);
   read_documents(line.input, [&](std::string_view piece, bool last) { writer.add(piece, last); });
   writer.save();
   const int64_t train = train_part(writer.tokens());
   fmt::print(
       "{}: {} tokens of {} kinds from {} bytes; documents: {}; {} tokens to train on, {} to validate\n",
-      line.out, writer.tokens(), tokenizer->vocab_size(), writer.text_bytes(), writer.documents(), train,
+      line.output, writer.tokens(), tokenizer->vocab_size(), writer.text_bytes(), writer.documents(), train,
       writer.tokens() - train);
 }
 
@@ -57,9 +57,13 @@ void write_store(const PrepareLine& line) {
 
 int prepare(const Words& words) {
   PrepareLine line;
-  Tool tool("isobar prepare", "Turns text of any size into a token store, from which train_lm streams.");
+  Tool tool("isobar prepare", "Turns text of any size into a token store, from which train_lm streams.",
+            "isobar prepare corpus.txt -o tokens.h5\ntrain_lm --corpus tokens.h5");
   tool.app().add_option("FILE", line.input.paths, "text files; .gz is decompressed")->required();
-  tool.app().add_option("-o,--out", line.out, "the token store to write")->required();
+  tool.app()
+      .add_option("-o,--output", line.output, "the token store to write")
+      ->type_name("FILE")
+      ->required();
   tool.option("--tokenizer", line.tokenizer, "char, byte, or a tokenizer.json");
   tool.option("--field", line.input.field, "the files are JSON lines with their text under this name");
   return tool.run(words, [&] { write_store(line); });

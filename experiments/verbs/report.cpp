@@ -23,37 +23,36 @@ namespace {
 
 struct ReportLine {
   std::vector<std::string> folders;
-  std::string out, lang = "en", svg;
+  std::string output, lang = "en", svg;
 };
 
 void write_page(const ReportLine& line, const report::Content& content) {
-  const std::string page = content.page(line.lang), out = line.out.empty() ? "report.html" : line.out;
-  write_file_atomically(out, page);
-  fmt::print("{}: {} claims, {} runs, {} KiB\n", out, content.claim_count(), content.run_count(),
+  const std::string page = content.page(line.lang),
+                    output = line.output.empty() ? "report.html" : line.output;
+  write_file_atomically(output, page);
+  fmt::print("{}: {} claims, {} runs, {} KiB\n", output, content.claim_count(), content.run_count(),
              page.size() / 1024);
 }
 
 void write_figure(const ReportLine& line, const report::Content& content) {
   const std::string figure = report::figure_svg(report::plot_named(content.runs(), line.svg));
-  const std::string out = line.out.empty() ? line.svg + ".svg" : line.out;
-  write_file_atomically(out, figure);
-  fmt::print("{}: {} bytes\n", out, figure.size());
+  const std::string output = line.output.empty() ? line.svg + ".svg" : line.output;
+  write_file_atomically(output, figure);
+  fmt::print("{}: {} bytes\n", output, figure.size());
 }
 
 }  // namespace
 
 int report(const Words& words) {
   ReportLine line;
-  Tool tool("isobar report", "One page of what was run: claims and verdicts, plots, settings.");
+  Tool tool("isobar report", "One page of what was run: claims and verdicts, plots, settings.",
+            "isobar report runs/verify -o report.html");
   tool.app()
       .add_option("DIR", line.folders, "folders of finished runs; of isobar verify, with all its runs")
       ->required();
-  tool.option("-o,--out", line.out, "the file to write; report.html, or KEY.svg, where it is not said");
+  tool.option("-o,--output", line.output, "the file to write; report.html, or KEY.svg, where it is not said");
   tool.option("--svg", line.svg, "a picture of one plot in place of the page: RUN.KEY, or KEY of all runs");
-  tool.app()
-      .add_option("--lang", line.lang, "language at first")
-      ->check(CLI::IsMember({"en", "zh"}))
-      ->capture_default_str();
+  tool.choice("--lang", line.lang, {"en", "zh"}, "language at first");
   return tool.run(words, [&] {
     report::Content content;
     for (const std::string& folder : line.folders) content.add(folder);

@@ -42,7 +42,8 @@ void draw(SampleOptions options) {
 
 int sample(const Words& words) {
   SampleOptions options;
-  Tool tool("isobar sample", "Draws text from a checkpoint of train_lm.");
+  Tool tool("isobar sample", "Draws text from a checkpoint of train_lm.",
+            "isobar sample runs/train_lm --prompt \"ROMEO:\"");
   tool.word("CHECKPOINT", options.checkpoint, "a checkpoint, or the folder of a run: its newest");
   tool.option("--prompt", options.prompt, "the text to go on from");
   tool.option("--max_new_tokens", options.max_new_tokens, "tokens to draw");

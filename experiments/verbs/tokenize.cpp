@@ -21,13 +21,13 @@ namespace {
 
 struct TokenizeLine {
   TextInput input;
-  std::string tokenizer, out, file = "/dev/stdin";
+  std::string tokenizer, output, file = "/dev/stdin";
   int64_t vocab_size = 6400;
   std::string special = "<|endoftext|>";
 };
 
 void train(const TokenizeLine& line) {
-  refuse_as_output(line.input, line.out);
+  refuse_as_output(line.input, line.output);
   WordCounts counts;
   TextFeed feed;
   read_documents(line.input, [&](std::string_view piece, bool last) {
@@ -36,8 +36,8 @@ void train(const TokenizeLine& line) {
   BpeOptions options{.vocab_size = line.vocab_size, .specials = {}};
   if (!line.special.empty()) options.specials.push_back(line.special);
   const BpeTokenizer tokenizer = train_bpe(counts, options);
-  write_file_atomically(line.out, tokenizer.to_json());
-  write_out(fmt::format("{}: {} tokens, {} merges, from {} words, {} of them distinct\n", line.out,
+  write_file_atomically(line.output, tokenizer.to_json());
+  write_out(fmt::format("{}: {} tokens, {} merges, from {} words, {} of them distinct\n", line.output,
                         tokenizer.vocab_size(), tokenizer.merges().size(), counts.total(), counts.size()));
 }
 
@@ -83,23 +83,28 @@ void decode(const TokenizeLine& line) {
 
 int tokenize(const Words& words) {
   TokenizeLine line;
-  Tool tool("isobar tokenize", "Turns text into tokens and back: byte-level BPE as GPT-2 has it.");
+  Tool tool("isobar tokenize", "Turns text into tokens and back: byte-level BPE as GPT-2 has it.",
+            "isobar tokenize train --vocab_size 6400 corpus.txt -o bpe.json");
   CLI::App& app = tool.app();
   app.require_subcommand(1);
-  CLI::App* train_command = app.add_subcommand("train", "Learn a BPE tokenizer from text files");
+  CLI::App* train_command = app.add_subcommand("train", "learn a BPE tokenizer from text files");
   train_command->add_option("FILE", line.input.paths, "text files; .gz is decompressed")->required();
-  train_command->add_option("-o,--out", line.out, "the tokenizer.json to write")->required();
-  train_command->add_option("--vocab_size", line.vocab_size, "tokens, the 256 bytes among them")
-      ->capture_default_str();
+  train_command->add_option("-o,--output", line.output, "the tokenizer.json to write")
+      ->type_name("FILE")
+      ->required();
+  train_command->add_option("--vocab_size", line.vocab_size, "tokens, the 256 bytes among them [6400]")
+      ->type_name("N");
   train_command->add_option("--field", line.input.field,
                             "the files are JSON lines with their text under this name");
-  train_command->add_option("--special", line.special, "token that ends a document; '' for none")
-      ->capture_default_str();
-  CLI::App* encode_command = app.add_subcommand("encode", "Print the tokens of a text");
-  CLI::App* decode_command = app.add_subcommand("decode", "Print the text of tokens");
+  train_command->add_option("--special", line.special,
+                            "token that ends a document; '' for none [<|endoftext|>]");
+  CLI::App* encode_command = app.add_subcommand("encode", "print the tokens of a text");
+  CLI::App* decode_command = app.add_subcommand("decode", "print the text of tokens");
   for (CLI::App* command : {encode_command, decode_command}) {
     command->add_option("FILE", line.file, "what to read; the standard input without");
-    command->add_option("--tokenizer", line.tokenizer, "a tokenizer.json, or byte")->required();
+    command->add_option("--tokenizer", line.tokenizer, "a tokenizer.json, or byte")
+        ->type_name("FILE")
+        ->required();
   }
   return tool.run(words, [&] {
     if (*train_command) train(line);

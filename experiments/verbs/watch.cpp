@@ -102,7 +102,8 @@ int follow(const WatchOptions& options) {
 
 int watch(const Words& words) {
   WatchOptions options;
-  Tool tool("isobar watch", "Shows how a run of train_lm goes: a table, and charts on a terminal.");
+  Tool tool("isobar watch", "Shows how a run of train_lm goes: a table, and charts on a terminal.",
+            "isobar watch runs/train_lm");
   tool.word("DIR", options.folder, "the folder of the run");
   tool.option("--once", options.once, "show its state now, and stop");
   tool.option("--interval", options.interval,

@@ -1,0 +1,28 @@
+#!/bin/sh
+# programs.sh PREFIX FOLDER: the installed programs find their data, each other and their completion, in whatever place the
+# package stands. A copy of it is made below FOLDER.
+set -eu
+prefix=$1 here=$2
+unset ISOBAR_DATA
+rm -rf "$here" && mkdir -p "$here" && cp -r "$prefix" "$here/moved" && cd "$here"
+bin=$here/moved/bin
+fail() { echo "$*"; exit 1; }
+
+# isobar verify starts the study beside it.
+"$bin/isobar" verify --only blog8 >verify.txt || fail "isobar verify: exit code $?: $(cat verify.txt)"
+grep -q '^D01 ' verify.txt || fail "isobar verify judged no D01"
+"$bin/isobar" report runs/verify -o page.html >/dev/null
+PATH=$bin:$PATH isobar decay_study --print-config >/dev/null
+
+# train_lm reads the installed text, and no other: where that one is damaged, it is the one that is named.
+tiny="--n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 2 --max_iters 2 --eval_iters 1"
+"$bin/train_lm" $tiny >train.txt 2>&1 || fail "train_lm: exit code $?: $(cat train.txt)"
+echo damaged >moved/share/isobar/tinyshakespeare.txt
+"$bin/train_lm" $tiny --force >damaged.txt 2>&1 && fail "train_lm read another text than the installed one"
+grep -q "$here/moved/share/isobar/tinyshakespeare.txt: this is not the file" damaged.txt || fail "$(cat damaged.txt)"
+
+# bash-completion loads a file of the command's name.
+"$bin/isobar" completion bash >completion.txt
+for program in isobar decay_study train_lm; do
+  cmp completion.txt "moved/share/bash-completion/completions/$program"
+done
