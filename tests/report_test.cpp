@@ -93,7 +93,7 @@ TEST_CASE("runs of one name keep apart, and claims point to their own") {
   const std::string study = R"({"program": "s", "plots": [{"title": "t", "curves": []}]})",
                     all = R"({"program": "verify", "runs": [{"name": "s", "done": true},
                              {"name": "r", "done": false, "cannot_run": "no data"}],
-                             "claims": [{"id": "A01", "parts": [{"run": "s", "key": "k"}]}]})";
+                             "claims": [{"id": "A01", "parts": [{"run": "s", "key": "k", "bounds": [0, 1]}]}]})";
   for (const char* name : {"a", "b"}) {
     folder.write(std::string(name) + "/summary.json", all);
     folder.write(std::string(name) + "/s/summary.json", study);
@@ -113,7 +113,7 @@ TEST_CASE("a run under way has a page with every claim, those to come among them
   const TemporaryFolder folder;
   folder.write("s/summary.json", R"({"program": "s"})");
   const Json summary = Json::parse(R"({"program": "verify",
-      "claims": [{"id": "A01", "claim": "it is 1", "verdict": "confirmed", "parts": [{"run": "s", "key": "k"}]},
+      "claims": [{"id": "A01", "claim": "it is 1", "verdict": "confirmed", "parts": [{"run": "s", "key": "k", "bounds": [0, 1]}]},
                  {"id": "A02", "claim": "it is <2", "verdict": "still to come", "parts": []}],
       "runs": [{"name": "s", "done": true}, {"name": "later", "done": false, "cannot_run": ""}],
       "progress": {"done": 1, "of": 2, "seconds_left": 300}})");
