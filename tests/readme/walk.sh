@@ -12,6 +12,7 @@ rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
 export PATH=$prefix/bin:$PATH CMAKE_PREFIX_PATH=$prefix
+unset COLUMNS  # tables have the width of no terminal
 steps=0
 
 fail() { printf 'nn/README.md: %s\n' "$*" >&2; exit 1; }
