@@ -84,8 +84,11 @@ void summarize(Run& run, const LmConfig& config, const Corpus& corpus, const Res
   }
   summary["sample"] = results.sample;
   run.say("\nA sample, temperature 0.8:\n\n{}\n\n", results.sample);
-  run.say("train loss {:.4f}, val loss {:.4f} nats (perplexity {:.2f}, {:.3f} bits per character)\n",
-          results.train_loss, results.val_loss, std::exp(results.val_loss), bits);
+  run.say(
+      "train loss {:.4f}, val loss {:.4f} nats (perplexity {:.2f}, {:.3f} bits per character); guessing evenly: {:.4f}\n",
+      results.train_loss, results.val_loss, std::exp(results.val_loss), bits,
+      std::log(static_cast<double>(corpus.tokenizer().vocab_size())));
+  run.say("next: isobar sample {0}, or isobar report {0}\n", run.folder());
 }
 
 double mebibytes(size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }

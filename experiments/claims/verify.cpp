@@ -142,7 +142,7 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
           {"done", made}, {"of", planned.size()}, {"seconds_left", std::isnan(left) ? Json() : Json(left)}};
     else
       summary.erase("progress");
-    if (made > 0) options.renewed(summary);
+    if (made > 0 || planned.empty()) options.renewed(summary);
   };
   settle(0);
   const Interrupt interrupt("\nasked to stop: after this study; once more to stop at once\n");

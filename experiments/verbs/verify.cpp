@@ -53,13 +53,13 @@ int verify(const Words& words) {
   const Program program{
       .name = "isobar verify",
       .about = "Which claims hold? Makes every run that they need, and judges every claim.",
-      .example = "isobar verify --quick\nisobar verify mine.toml --out runs/mine",
+      .example = "isobar verify --quick\nisobar verify --claim D06\nisobar verify mine.toml --out runs/mine",
       .presets = {{"quick", "small sizes and few seeds", [] {}},
                   {"full", "the texts' sizes, and more seeds", [] {}}},
       .folder = "runs/verify",
       .folder_of = [&] { return config.claim.empty() ? "runs/verify" : "runs/claims"; },
       .words = {.name = "FILE",
-                .about = "files of claims, as claims/README.md says [those of the five texts]",
+                .about = "files of claims, as experiments/claims/README.md says [those of the five texts]",
                 .values = &paths},
       .goes_on = true};
   bool all_made = true;
