@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
-#include <span>
 
 #include "options.h"
 
@@ -36,17 +35,24 @@ std::string footer(const Program& program) {
          (program.resume ? ";\n130 interrupted, to go on with --resume." : ".");
 }
 
-// --preset full, or --full. Two of them at once are refused.
+// --preset full, or --full.
 void add_presets(CLI::App& app, const std::vector<Preset>& presets, std::optional<std::string>& chosen) {
-  std::vector<CLI::Option*> options = {app.add_option("--preset", chosen)->take_last()->group("")};
   std::vector<std::string> names;
   for (const Preset& preset : presets) {
     const std::string& name = preset.name;
     names.push_back(name);
-    options.push_back(app.add_flag_callback("--" + name, [&chosen, name] { chosen = name; })->group(""));
-    for (CLI::Option* other : std::span(options).first(options.size() - 1)) options.back()->excludes(other);
+    app.add_flag_callback("--" + name, [&chosen, name] { chosen = name; })->group("");
   }
-  set_choices(*options.front(), names);
+  set_choices(*app.add_option("--preset", chosen)->take_last()->group(""), names);
+}
+
+// (CLI11 leaves hidden options without a name in what it says of options that exclude each other.)
+void refuse_two_presets(const CLI::App& app, const std::vector<Preset>& presets) {
+  std::vector<std::string> given;
+  if (!presets.empty() && app.get_option("--preset")->count() > 0) given.push_back("--preset");
+  for (const Preset& preset : presets)
+    if (app.get_option("--" + preset.name)->count() > 0) given.push_back("--" + preset.name);
+  check(given.size() < 2, "{} exclude each other: give one", fmt::join(given, " and "));
 }
 
 // A scale that the study does not have is another mistake than an unknown option.
@@ -134,6 +140,7 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
   }
   refuse_scales(program, arguments);
   parse_words(app, arguments);
+  refuse_two_presets(app, program.presets);
   line.help = line.help || help_all;
   if (line.help) line.text = app.help("", help_all ? CLI::AppFormatMode::All : CLI::AppFormatMode::Normal);
   for (const Setting& setting : settings)
