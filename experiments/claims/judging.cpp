@@ -69,7 +69,7 @@ Judging::Judging(Run& run, const std::vector<ClaimFile>& files, std::string scal
   std::ranges::stable_sort(rows_, {}, [](const Row& row) { return row.claim->id; });
 }
 
-void Judging::settle(const Runs& runs, const std::set<std::string>& ahead) {
+void Judging::settle(const Runs& runs, const std::set<std::string>& ahead, bool print_table) {
   std::vector<const Row*> settled;
   for (Row& row : rows_) {
     const auto waits = [&](const Part& part) { return ahead.contains(part.run); };
@@ -79,7 +79,7 @@ void Judging::settle(const Runs& runs, const std::set<std::string>& ahead) {
     row.full = verdict_at_full_scale(row.judged);
     settled.push_back(&row);
   }
-  if (!settled.empty()) print(settled);
+  if (print_table && !settled.empty()) print(settled);
 }
 
 void Judging::print(const std::vector<const Row*>& rows) {

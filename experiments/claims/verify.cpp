@@ -133,7 +133,7 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
   Judging judging(run, files, options.scale, options.detail);
   const auto settle = [&](size_t made) {
     const std::vector<std::string> ahead = names_from(planned, made);
-    judging.settle(runs, {ahead.begin(), ahead.end()});
+    judging.settle(runs, {ahead.begin(), ahead.end()}, made > 0 || options.only.empty());
     summary["claims"] = judging.claims();
     summary["counts"] = judging.counts();
     const double left = pace.seconds(to_make);
