@@ -196,7 +196,7 @@ TEST_CASE(
   Outcome outcome = run_built("isobar", arguments);
   CAPTURE(outcome.err);
   CHECK(outcome.code == 0);
-  CHECK(std::regex_search(outcome.out, std::regex("\nN01 +the std halves in each layer +confirmed\n")));
+  CHECK(std::regex_search(outcome.out, std::regex("\nN01  confirmed: the std halves in each layer\n")));
   const Json written = Json::parse(file_text(folder / "run/summary.json"));
   CHECK(written["claims"][0]["parts"][0]["n"] == 3);
   CHECK(written["sources"][0]["title"] == "A text");

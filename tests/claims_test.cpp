@@ -138,7 +138,7 @@ TEST_CASE("every predicate is borne out by one measurement and contradicted by a
     // What was not measured decides nothing.
     measured.erase(last.key);
     const Judged missing = judge(claim, runs);
-    CHECK(missing.verdict == "not run here");
+    CHECK(missing.verdict == (last.full_only ? "needs the full run" : "not run here"));
     CHECK_FALSE(missing.findings.back().not_run.empty());
     // Nor, but for identities, by one seed.
     if (last.predicate.rule != Rule::mean) continue;
@@ -276,6 +276,19 @@ TEST_CASE("each study's page has the values of the last full run") {
     CHECK(text.substr(name_end + 5, text.find(end) - name_end - 5) == study_table(study, full));
   }
   CHECK(shown == studies);
+}
+
+TEST_CASE("a claim with parts of the full scale alone needs the full run, and its reason names them") {
+  const std::vector<const Claim*> table = builtin_table();
+  const auto f16 = std::ranges::find(table, "F16", [](const Claim* claim) { return claim->id; });
+  REQUIRE(f16 != table.end());
+  Runs runs;
+  for (const Part& part : (*f16)->parts) runs.summaries[part.run]["measured"] = Json::object();
+  for (const Part& part : (*f16)->parts)
+    if (!part.full_only) runs.summaries[part.run]["measured"][part.key] = same_for_all_seeds(1);
+  const Judged judged = judge(**f16, runs);
+  CHECK(judged.verdict == "needs the full run");
+  CHECK(judged.reason.find("Fixup of 1000 blocks learns MNIST (accuracy) needs --full") != std::string::npos);
 }
 
 TEST_CASE("an unknown run is refused with the nearest name, before anything runs") {

@@ -20,6 +20,7 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
   const Json measured = run == runs.summaries.end() ? Json() : run->second.value("measured", Json::object());
   if (!measured.contains(part.key)) {
     const auto known = runs.missing.find(part.run);
+    finding.at_full_scale = part.full_only && run != runs.summaries.end();
     finding.not_run = known != runs.missing.end()
                           ? fmt::format("the run {} could not be made: {}", part.run, known->second)
                       : part.full_only ? fmt::format("{} needs --full", part.says)
@@ -72,6 +73,8 @@ std::string reason_of(const Judged& judged, Language language) {
   for (const Finding& f : judged.findings)
     if (f.not_run.empty())
       reasons.push_back(reason_of(f, language));
+    else if (f.at_full_scale)
+      reasons.push_back(f.not_run);
     else if (std::find(lacking.begin(), lacking.end(), f.not_run) == lacking.end())
       lacking.push_back(f.not_run);
   if (!lacking.empty()) reasons = lacking;
@@ -85,14 +88,14 @@ std::string reason_of(const Judged& judged, Language language) {
 }
 
 struct Tally {
-  int64_t holding = 0, failing = 0, open = 0, busy = 0, missing = 0;
+  int64_t holding = 0, failing = 0, open = 0, busy = 0, missing = 0, at_full_scale = 0;
 };
 
 Tally tally_of(const std::vector<Finding>& findings) {
   Tally tally;
   for (const Finding& f : findings) {
     if (!f.not_run.empty())
-      ++tally.missing;
+      ++(f.at_full_scale ? tally.at_full_scale : tally.missing);
     else if (f.reading.outcome == PartOutcome::holds)
       ++tally.holding;
     else if (f.reading.outcome == PartOutcome::fails)
@@ -110,6 +113,7 @@ std::string verdict_of_parts(const Claim& claim, const Tally& t) {
   if (claim.one_statement && t.failing > 0) return refuted;
   if (t.holding > 0 && t.failing > 0) return "partly";
   if (t.missing > 0) return "not run here";
+  if (t.at_full_scale > 0) return "needs the full run";
   if (t.busy > 0) return "machine too busy";
   if (t.open > 0) return "too few seeds";
   if (claim.kind == Kind::definition) return t.failing == 0 ? "by definition" : refuted;
@@ -188,11 +192,17 @@ Json to_json(const Passage& passage) {
 
 }  // namespace
 
+std::string value_text(const Finding& f) {
+  if (f.seeds.n == 0) return "not finite";
+  std::string text = exact_number_text(middle_of(f));
+  if (f.seeds.min != f.seeds.max) text += " " + range_text(f.reading.interval);
+  return text;
+}
+
 std::string measured_text(const Finding& f, Language language) {
   const char* seeds = language == Language::en ? "seeds" : "个种子";
   if (f.seeds.n == 0) return language == Language::en ? "not finite" : "非有限";
-  std::string text = exact_number_text(middle_of(f));
-  if (f.seeds.min != f.seeds.max) text += " " + range_text(f.reading.interval);
+  std::string text = value_text(f);
   if (f.seeds.n > 1) text += fmt::format(", {} {}", f.seeds.n, seeds);
   if (f.seeds.nonfinite > 0)
     text += fmt::format(", {} {}", f.seeds.nonfinite, language == Language::en ? "not finite" : "个非有限值");
@@ -209,6 +219,7 @@ const std::vector<std::string>& verdict_words() {
                                                  "partly",
                                                  "too few seeds",
                                                  "machine too busy",
+                                                 "needs the full run",
                                                  "not borne out on this CPU",
                                                  "by definition",
                                                  "true by its source",

@@ -21,10 +21,11 @@ struct Finding {
   const Part* part;
   Spread seeds;
   Reading reading;
-  int64_t needed;       // seeds that would settle what too few left open; 0: unknown, or settled
-  std::string corpus;   // of the run; empty where it has none
-  double theory;        // NaN: none
-  std::string not_run;  // why there is no value; empty: there is one
+  int64_t needed;              // seeds that would settle what too few left open; 0: unknown, or settled
+  std::string corpus;          // of the run; empty where it has none
+  double theory;               // NaN: none
+  std::string not_run;         // why there is no value; empty: there is one
+  bool at_full_scale = false;  // its value is measured at the full scale alone, and this run was a quick one
 };
 
 // Every word that a verdict can be, in the order in which they are counted.
@@ -39,10 +40,13 @@ struct Judged {
 
 // Of a measured claim: confirmed when all parts hold and nothing is left out, refuted when none does (or, of one
 // statement, not all), partly when some do. Where too few seeds or a busy machine leave a part open, that is the
-// verdict, unless the other parts settle it. Where a value is missing the claim was not run here.
+// verdict, unless the other parts settle it. Where a value is missing the claim was not run here, or, of a part that is
+// measured at the full scale alone, needs the full run.
 Judged judge(const Claim& claim, const Runs& runs);
 
-// "0.3373 [0.3323, 0.3465], 20 seeds": the mean with the rule's interval, or the value that all seeds share.
+// "0.3373 [0.3323, 0.3465]": the mean with the rule's interval, or the value that all seeds share.
+std::string value_text(const Finding& finding);
+// The same with the number of seeds: "0.3373 [0.3323, 0.3465], 20 seeds".
 std::string measured_text(const Finding& finding, Language language = Language::en);
 // "holds", "does not hold", "too few seeds", "machine too busy"; or why there is no value.
 std::string outcome_text(const Finding& finding);

@@ -17,7 +17,8 @@ constexpr const char* to_come = "still to come";
 // The verdict of the last full run, where this one could not settle the claim of one of the five texts.
 Json verdict_at_full_scale(const Judged& judged) {
   static const Json full = Json::parse(fixtures::claims_full);
-  static const std::set<std::string> open = {"too few seeds", "machine too busy", "not run here"};
+  static const std::set<std::string> open = {"too few seeds", "machine too busy", "needs the full run",
+                                             "not run here"};
   if (!open.contains(judged.verdict) || judged.claim->kind == Kind::not_run) return {};
   const bool builtin = std::ranges::any_of(builtin_table(), [&](const Claim* claim) {
     return claim->id == judged.claim->id && claim->quote == judged.claim->quote;
@@ -51,13 +52,12 @@ std::string theory_text(const Finding& finding) {
   return std::isnan(finding.theory) ? "" : number_text(finding.theory);
 }
 
-void add_part(Table& table, const std::string& id, const std::string& says, const Finding* part,
-              const std::string& verdict) {
-  if (part == nullptr)
-    table.row({id, says, "", "", "", verdict});
-  else
-    table.row({id, says, part->not_run.empty() ? measured_text(*part) : "", theory_text(*part),
-               text_of(part->part->predicate), verdict});
+// A claim's line, with the part that decides.
+void add_claim(Table& table, const Judged& judged, const std::string& verdict) {
+  const Finding* part = deciding_part(judged);
+  const bool made = part != nullptr && part->not_run.empty();
+  table.row({judged.claim->id, judged.claim->says, made ? value_text(*part) : "",
+             made ? text_of(part->part->predicate) : "", verdict});
 }
 
 }  // namespace
@@ -83,29 +83,32 @@ void Judging::settle(const Runs& runs, const std::set<std::string>& ahead, bool 
 }
 
 void Judging::print(const std::vector<const Row*>& rows) {
-  const bool measured =
-      std::ranges::any_of(rows, [](const Row* row) { return !row->judged.findings.empty(); });
-  if (!measured) {
-    Table table({"claim", "", "verdict"});
-    for (const Row* row : rows) table.row({row->claim->id, row->claim->says, row->judged.verdict});
-    run_.say_text(table.text());
+  if (detail_) {
+    for (const Row* row : rows) print_parts(*row);
     return;
   }
-  Table table({"claim", "", "measured", "theory", "asked", "verdict"});
-  for (const Row* row : rows) {
-    const std::string verdict = verdict_text(row->judged, row->full);
-    if (!detail_ || row->judged.findings.empty()) {
-      add_part(table, row->claim->id, row->claim->says, deciding_part(row->judged), verdict);
-      continue;
-    }
-    add_part(table, row->claim->id, row->claim->says, nullptr, verdict);
-    for (const Finding& finding : row->judged.findings)
-      add_part(table, "", "– " + finding.part->says, &finding, outcome_text(finding));
-  }
-  run_.say_text(table.text());
-  if (!detail_) return;
+  const bool measured =
+      std::ranges::any_of(rows, [](const Row* row) { return !row->judged.findings.empty(); });
+  using Cells = std::vector<std::string>;
+  Table table(measured ? Cells{"claim", "", "measured", "asked", "verdict"} : Cells{"claim", "", "verdict"});
   for (const Row* row : rows)
-    for (const Passage& passage : row->claim->passages) run_.say("{}: {}\n", row->claim->id, passage.reading);
+    if (measured)
+      add_claim(table, row->judged, verdict_text(row->judged, row->full));
+    else
+      table.row({row->claim->id, row->claim->says, row->judged.verdict});
+  run_.say_text(table.text());
+}
+
+void Judging::print_parts(const Row& row) {
+  run_.say("\n{}  {}: {}\n", row.claim->id, verdict_text(row.judged, row.full), row.claim->says);
+  if (!row.judged.findings.empty()) {
+    Table table({"part", "measured", "theory", "asked", "outcome"});
+    for (const Finding& part : row.judged.findings)
+      table.row({part.part->says, part.not_run.empty() ? measured_text(part) : "", theory_text(part),
+                 text_of(part.part->predicate), outcome_text(part)});
+    run_.say_text(table.text());
+  }
+  for (const Passage& passage : row.claim->passages) run_.say("{}\n", passage.reading);
 }
 
 Json Judging::claims() const {

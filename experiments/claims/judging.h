@@ -36,6 +36,7 @@ class Judging {
     Json full;  // the verdict of the last full run, where this one left the claim open; else null
   };
   void print(const std::vector<const Row*>& rows);
+  void print_parts(const Row& row);
 
   Run& run_;
   std::string scale_;
