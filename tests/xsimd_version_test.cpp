@@ -17,8 +17,8 @@ std::string configured_with(const std::string& version) {
   std::ofstream(folder / "xsimdConfig.cmake") << "";
   std::ofstream(folder / "xsimdConfigVersion.cmake") << "set(PACKAGE_VERSION " << version << ")\n";
   const std::string out = folder / "out";
-  const std::string command = std::string("cmake -S ") + ISOBAR_SOURCE_DIR + " -B " + (folder / "build") +
-                              " -Dxsimd_DIR=" + (folder / ".") + " >" + out + " 2>&1";
+  const std::string command = std::string("cmake -G Ninja -S ") + ISOBAR_SOURCE_DIR + " -B " +
+                              (folder / "build") + " -Dxsimd_DIR=" + (folder / ".") + " >" + out + " 2>&1";
   CHECK(std::system(command.c_str()) != 0);
   return file_text(out);
 }

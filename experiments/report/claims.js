@@ -108,7 +108,7 @@ function passageItem(passage) {
 function commandOf(claim) {
   if (!claim.parts.length) return null;
   const madeFull = (part) => data.runs.some((run) => run.name === part.run && run.full);
-  const full = claim.parts.some((part) => part.full_only || (claim.scale === "full" && madeFull(part)));
+  const full = claim.verdict === "needs the full run" || (claim.scale === "full" && claim.parts.some(madeFull));
   const file = data.sources[textOf(claim)]?.file;
   const typed = (path) => path && (/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);  // in a shell
   const seed = claim.seed && `--seed ${claim.seed}`;
