@@ -74,13 +74,16 @@ def find_claim(browser, id):
 
 
 def write_numbers(browser):
-    """As a reader of any field reads them."""
+    """As a reader of any field reads them; and what the search finds."""
     for value, wanted in {"number(0.33868)": "0.3387", "number(0.000012)": "0.000012", "number(3.766e-40)": "3.766×10⁻⁴⁰",
                           "number(-1e-6)": "−10⁻⁶", "number(0)": "0", "number('inf')": "∞", "number(12345678.9)": "1.235×10⁷",
                           "plain(0.123456)": "0.123456", "plain(1e-10)": "10⁻¹⁰", "tickText(0.001)": "0.001",
                           "tickText(1e-7)": "10⁻⁷", "scale(1e-5, 2, 0, 1, true).ticks(5)": [1e-5, 1e-3, 0.1],
                           "scale(0.02, 1, 0, 1, true).ticks(5)": [0.02, 0.05, 0.1, 0.2, 0.5, 1],
-                          "scale(0, 8, 0, 1, false).ticks(5)": [0, 2, 4, 6, 8]}.items():
+                          "scale(0, 8, 0, 1, false).ticks(5)": [0, 2, 4, 6, 8],
+                          "found('post-norm needs warm-up', 'warmup')": True,
+                          "found('post-norm needs warm-up', 'warm up post norm')": True,
+                          "found('post-norm needs warm-up', 'pre-norm')": False}.items():
         got = browser.run(f"return {value}")
         expect(got == wanted, f"{value} is {got}")
 

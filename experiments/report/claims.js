@@ -194,9 +194,13 @@ function claimRow(claim) {
   return row;
 }
 
-// Everything that a reader may type to find it.
+// Everything that a reader may type to find it. Hyphens count as nothing, and as blanks: "warmup", "warm up", "warm-up".
 function searchText(claim) {
   const values = claim.parts.flatMap((part) => [part.says, part.says_zh, part.key, part.printed,
     hasPrinted(part) ? printedText(part) : "", finite(part.value) ? number(part.value) : "", ...(part.bounds ?? []).filter(finite)]);
   return [claim.id, claim.source, claim.claim, claim.claim_zh, claim.quote, claim.quote_en, ...values].join(" ").toLowerCase();
+}
+function found(text, query) {
+  const joined = text.replaceAll("-", "");
+  return query.split(/\s+/).every((word) => text.includes(word) || joined.includes(word.replaceAll("-", "")));
 }

@@ -128,7 +128,7 @@ function filter() {
   const all = chosen.size === seen.length && !query;
   let shown = 0;
   document.querySelectorAll("details.claim").forEach((row) => {
-    row.hidden = !(chosen.has(row.claim.verdict) && row.claim.text.includes(query));
+    row.hidden = !(chosen.has(row.claim.verdict) && found(row.claim.text, query));
     shown += !row.hidden;
   });
   document.querySelectorAll(".chapter").forEach((section) => {
