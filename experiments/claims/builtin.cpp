@@ -1,4 +1,4 @@
-// The five texts, which are part of the program.
+// The files of claims that are part of the program: five texts, and what five papers found.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 #include "file.h"
 
 namespace isobar::fixtures {
-extern const char claims_000[], claims_001[], claims_002[], claims_003[], claims_004[];
+extern const char claims_000[], claims_001[], claims_002[], claims_003[], claims_004[], claims_005[];
 }  // namespace isobar::fixtures
 
 namespace isobar::claims {
@@ -15,7 +15,7 @@ const std::vector<ClaimFile>& builtin_claims() {
   static const std::vector<ClaimFile> files = [] {
     std::vector<ClaimFile> all;
     for (const char* text : {fixtures::claims_000, fixtures::claims_001, fixtures::claims_002,
-                             fixtures::claims_003, fixtures::claims_004})
+                             fixtures::claims_003, fixtures::claims_004, fixtures::claims_005})
       all.push_back(parse_claims(text, fmt::format("{:03}.toml", all.size())));
     for (ClaimFile& file : all) file.shipped = true;
     return all;

@@ -20,7 +20,7 @@ folder = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(folder, "full.json"), encoding="utf-8") as file:
     full = json.load(file)
 texts = {}
-for name in ("000", "001", "002", "003", "004"):
+for name in ("000", "001", "002", "003", "004", "005"):
     with open(os.path.join(folder, name + ".toml"), "rb") as file:
         texts[name] = tomllib.load(file)
 
@@ -47,7 +47,7 @@ def study_table(study):
              "", "| claim | says | part | measured | asked | outcome |", "|---|---|---|---|---|---|"]
     for name, text in texts.items():
         for claim in text["claim"]:
-            kept = full["claims"][claim["id"]]
+            kept = full["claims"].get(claim["id"], {"parts": []})  # newer than the last full run
             first = True
             for part, result in zip(claim.get("part", []), kept["parts"]):
                 if text["run"][part["run"]]["study"] != study:
