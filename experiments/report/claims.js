@@ -79,8 +79,7 @@ function partsLine(claim) {
 
 // --- what stands behind a click
 function quotation(claim) {
-  const source = data.sources[textOf(claim)];
-  const lines = [make("p", { lang: source?.title_en ? "zh" : "en", textContent: claim.quote })];
+  const lines = [make("p", { lang: claim.quote_en ? "zh" : "en", textContent: claim.quote })];
   if (claim.quote_en) lines.push(make("p", { lang: "en", className: "translation", textContent: claim.quote_en }));
   return make("blockquote", {}, ...lines);
 }
