@@ -24,3 +24,4 @@
 #include "token_store.h"
 #include "tokenizer.h"
 #include "utf8.h"
+#include "utf8_stream.h"

@@ -18,13 +18,13 @@
 #include <array>
 #include <cmath>
 
+#include "../nn/attention_logits.h"
 #include "harness/each.h"
 #include "harness/program.h"
 #include "harness/table.h"
 #include "lm/evaluate.h"
 #include "lm/give_way.h"
 #include "lm/logit_trajectory.h"
-#include "lm/logits.h"
 #include "lm/softcap_table.h"
 #include "lm/tiny.h"
 #include "lm/train.h"

@@ -24,6 +24,8 @@
 #include "../core/memory.h"
 #include "../core/parallel.h"
 #include "../core/precision.h"
+#include "../data/utf8_stream.h"
+#include "../nn/generate.h"
 #include "../nn/nn.h"
 #include "harness/environment.h"
 #include "harness/program.h"
@@ -32,7 +34,6 @@
 #include "lm/corpus.h"
 #include "lm/evaluate.h"
 #include "lm/expectations.h"
-#include "lm/generate.h"
 #include "lm/give_way.h"
 #include "lm/histograms.h"
 #include "lm/optimizer.h"
@@ -42,7 +43,6 @@
 #include "lm/session.h"
 #include "lm/start.h"
 #include "lm/train.h"
-#include "lm/utf8_stream.h"
 
 using namespace isobar;
 

@@ -1,8 +1,9 @@
-// All layers.
+// All layers, and what works on models of them.
 #pragma once
 
 #include "activation.h"
 #include "attention.h"
+#include "attention_logits.h"
 #include "batch_norm.h"
 #include "check_layer.h"
 #include "dropout.h"
@@ -12,6 +13,7 @@
 #include "embedding.h"
 #include "feed_forward.h"
 #include "fixup.h"
+#include "generate.h"
 #include "group_norm.h"
 #include "grouped_query_attention.h"
 #include "identity.h"

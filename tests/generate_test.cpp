@@ -1,6 +1,6 @@
 // Drawing text: the distributions that temperature, top_k and top_p leave, held against closed forms, and
 // generation with the cache against reading everything anew.
-#include "../experiments/lm/generate.h"
+#include "../nn/generate.h"
 
 #include <doctest/doctest.h>
 
@@ -81,11 +81,12 @@ TEST_CASE("ids beyond the tokenizer's have no chance") {
 TEST_CASE("settings without meaning and logits that are not finite are refused") {
   const std::vector<float> logits{0, 1};
   CHECK(message_of([&] { chances(logits, {.temperature = -1}); }) ==
-        "--temperature: wanted 0 or more, got -1");
-  CHECK(message_of([&] { chances(logits, {.top_k = -1}); }) == "--top_k: wanted 0 or more, got -1");
-  CHECK(message_of([&] { chances(logits, {.top_p = 0}); }) == "--top_p: wanted a chance in (0, 1], got 0");
+        "generate: temperature: wanted 0 or more, got -1");
+  CHECK(message_of([&] { chances(logits, {.top_k = -1}); }) == "generate: top_k: wanted 0 or more, got -1");
+  CHECK(message_of([&] { chances(logits, {.top_p = 0}); }) ==
+        "generate: top_p: wanted a chance in (0, 1], got 0");
   CHECK(message_of([&] { chances(logits, {.top_p = std::nan("")}); }) ==
-        "--top_p: wanted a chance in (0, 1], got nan");
+        "generate: top_p: wanted a chance in (0, 1], got nan");
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
     CHECK(message_of([&] {
             chances(std::vector<float>{0, bad}, {});

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../data/hdf5_file.h"
-#include "../experiments/lm/logits.h"
+#include "../nn/attention_logits.h"
 #include "../nn/grouped_query_attention.h"
 #include "program.h"
 #include "temporary_folder.h"

@@ -1,5 +1,5 @@
 // Utf8Stream: what reaches the terminal is valid UTF-8, in whatever pieces it comes.
-#include "../experiments/lm/utf8_stream.h"
+#include "../data/utf8_stream.h"
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "../../nn/attention_logits.h"
 #include "../harness/run.h"
-#include "logits.h"
 
 namespace isobar {
 

@@ -6,10 +6,10 @@
 // The same seed gives the same text. What the text has of bytes that are no UTF-8 is shown as "�".
 #include <cstdio>
 
+#include "../../data/utf8_stream.h"
+#include "../../nn/generate.h"
 #include "../harness/tool.h"
-#include "../lm/generate.h"
 #include "../lm/trained.h"
-#include "../lm/utf8_stream.h"
 #include "verbs.h"
 
 namespace isobar::verbs {
@@ -22,7 +22,7 @@ struct SampleOptions {
 };
 
 void draw(SampleOptions options) {
-  check_sampling(options.sampling);
+  check_sampling(options.sampling, "--");
   check(options.max_new_tokens >= 0, "--max_new_tokens: wanted 0 or more, got {}", options.max_new_tokens);
   check(options.seed >= 0, "--seed: wanted 0 or more, got {}", options.seed);
   check(!options.prompt.empty(), "--prompt: wanted at least one character");

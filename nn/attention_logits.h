@@ -1,10 +1,12 @@
 // The attention logits of a language model, q kᵀ / √D, from the queries and keys that its own modules
 // returned. B batch, T time, H query heads, K key/value heads, D channels a head.
+//
+//   for (const LogitPeaks& layer : logit_peaks(model, symbols)) fmt::print("{:.1f}\n", layer.logit);
 #pragma once
 
 #include <vector>
 
-#include "../../nn/language_model.h"
+#include "language_model.h"
 
 namespace isobar {
 
@@ -20,7 +22,8 @@ struct LogitPeaks {
   double rebuild_error;
 };
 
-// One per layer, for symbols (B, T). The attention must be GroupedQueryAttention, causal.
+// One per layer, for symbols (B, T). Leaves the model in training mode. Throws Error unless the attention is causal
+// GroupedQueryAttention.
 std::vector<LogitPeaks> logit_peaks(LanguageModel& model, const Tensor& symbols);
 
 }  // namespace isobar

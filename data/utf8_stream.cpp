@@ -1,6 +1,6 @@
 #include "utf8_stream.h"
 
-#include "../../data/utf8.h"
+#include "utf8.h"
 
 namespace isobar {
 namespace {

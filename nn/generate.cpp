@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "../../nn/model.h"
+#include "model.h"
 
 namespace isobar {
 namespace {
@@ -56,11 +56,11 @@ Tensor symbols_of(std::span<const int32_t> tokens) {
 
 }  // namespace
 
-void check_sampling(const Sampling& sampling) {
+void check_sampling(const Sampling& sampling, std::string_view prefix) {
   check(sampling.temperature >= 0 && std::isfinite(sampling.temperature),
-        "--temperature: wanted 0 or more, got {}", sampling.temperature);
-  check(sampling.top_k >= 0, "--top_k: wanted 0 or more, got {}", sampling.top_k);
-  check(sampling.top_p > 0 && sampling.top_p <= 1, "--top_p: wanted a chance in (0, 1], got {}",
+        "{}temperature: wanted 0 or more, got {}", prefix, sampling.temperature);
+  check(sampling.top_k >= 0, "{}top_k: wanted 0 or more, got {}", prefix, sampling.top_k);
+  check(sampling.top_p > 0 && sampling.top_p <= 1, "{}top_p: wanted a chance in (0, 1], got {}", prefix,
         sampling.top_p);
 }
 

@@ -1,4 +1,4 @@
-#include "logits.h"
+#include "attention_logits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 
-#include "../../autograd/ops.h"
-#include "../../nn/grouped_query_attention.h"
-#include "../../nn/model.h"
-#include "../../nn/observe.h"
+#include "../autograd/ops.h"
+#include "grouped_query_attention.h"
+#include "model.h"
+#include "observe.h"
 
 namespace isobar {
 namespace {

@@ -6,10 +6,11 @@
 
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include "../../core/rng.h"
-#include "../../nn/language_model.h"
+#include "../core/rng.h"
+#include "language_model.h"
 
 namespace isobar {
 
@@ -22,17 +23,18 @@ struct Sampling {
                            // al. 2020), of those that top_k left
 };
 
-// Throws Error naming the flag (--temperature, --top_k, --top_p) whose value makes no sense.
-void check_sampling(const Sampling& sampling);
+// Throws Error for a value that makes no sense: "generate: temperature: wanted 0 or more, got -1". A program that
+// takes them from its user gives "--" for `prefix`, and the error names a flag.
+void check_sampling(const Sampling& sampling, std::string_view prefix = "generate: ");
 
-// The chance of each token to be drawn, from the logits of the last place. Sums to 1; of equally likely
-// tokens at a bound, those of lower ids stay. Throws Error where a logit is not finite.
+// The chance of each token to be drawn, from the logits (V) of the last place. Sums to 1; of equally likely
+// tokens at a bound, those of lower ids stay. Throws Error where a logit is not finite, and as check_sampling().
 std::vector<double> chances(std::span<const float> logits, const Sampling& sampling);
 
 // `prompt` and the `count` tokens after it, draw i a pure function of (rng, i). `on_token` sees each as it
 // comes. The model reads the last block_size tokens: up to there a key/value cache saves reading them anew;
 // beyond, the window slides, every key and value in it changes, and each token costs a whole forward. Leaves
-// the model in training mode.
+// the model in training mode. Throws Error for an empty prompt, and as chances().
 std::vector<int32_t> generate(LanguageModel& model, std::vector<int32_t> prompt, int64_t count,
                               const Sampling& sampling, const Rng& rng,
                               const std::function<void(int32_t)>& on_token = {});
