@@ -31,6 +31,7 @@
 #include "placement.h"
 #include "residual.h"
 #include "rms_norm.h"
+#include "rnn_cell.h"
 #include "sequential.h"
 #include "skip_init.h"
 #include "softcap.h"

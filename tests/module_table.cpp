@@ -120,6 +120,10 @@ const std::vector<ModuleRow>& module_rows() {
       {"ReZero", [] { return std::make_unique<ReZero>(branch()); }, normal(3, 4)},
       {"Fixup", make<Fixup>(4, 10, rng), normal(3, 4)},
 
+      {"RNNCell", make<RNNCell>(4, 3, rng), normal(2, 3, 4)},
+      {"RNNCell with LayerNorm", make<RNNCell>(4, 3, rng, RNNCellOptions{.norm = "layernorm"}),
+       normal(2, 3, 4)},
+
       {"MultiheadAttention", make<MultiheadAttention>(6, 2, rng), normal(2, 3, 6)},
       {"MultiheadAttention, causal, without bias",
        make<MultiheadAttention>(6, 3, rng, MultiheadAttentionOptions{.bias = false, .causal = true}),

@@ -110,6 +110,20 @@ TEST_CASE("a pre-norm block of MultiheadAttention and FeedForward is PyTorch's T
   check_layer("transformer_encoder_layer", layer);
 }
 
+TEST_CASE("RNNCell is PyTorch's, and with LayerNorm the cell written with PyTorch's functions") {
+  RNNCell cell(4, 3, Rng(1));
+  check_layer("rnn_cell", cell);
+  RNNCell normed(4, 3, Rng(1), {.norm = "layernorm"});
+  check_layer("rnn_cell_layer_norm", normed);
+}
+
+TEST_CASE("RNNCell takes a step as it takes a sequence of one") {
+  RNNCell cell(4, 3, Rng(1), {.norm = "rmsnorm"});
+  const Tensor x = Rng(2).normal({5, 4});
+  CHECK(cell(x, zeros({5, 3})).to_vector<float>() == cell(reshape(x, {5, 1, 4})).to_vector<float>());
+  CHECK_THROWS_WITH_AS(cell(x), doctest::Contains("wanted sequences x (N, T, 4), got [5, 4]"), Error);
+}
+
 TEST_CASE("NGPTBlock is nGPT's, written with PyTorch's functions") {
   NGPTBlock layer({.n_head = 2, .n_embd = 8, .hidden = 12}, Rng(1));
   check_layer("ngpt_block", layer);
