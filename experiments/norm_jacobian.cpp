@@ -17,6 +17,7 @@
 // Written: measurements.csv (every measurement over the seeds), run.h5 (/series/ode.…: rows x, y, slope), summary.json.
 #include "harness/program.h"
 #include "harness/table.h"
+#include "jacobian/clips.h"
 #include "jacobian/curves.h"
 #include "jacobian/derivatives.h"
 #include "jacobian/fit.h"
@@ -106,6 +107,17 @@ void print_populations(Run& run, const Measurements& measurements) {
       table.text());
 }
 
+void print_clips(Run& run, const Measurements& measurements) {
+  Table table({"curve", "largest gap to the clip", "|y| at most", "gap to sign, k = 1", "k = 10", "k = 100"});
+  for (const std::string curve : {"tanh", "isru"}) {
+    const auto cell = [&](const std::string& key) { return text_of(measurements.spread(key)); };
+    table.row({curve, cell("clip." + curve + ".largest_gap"), cell("clip." + curve + ".bound"),
+               cell("sign." + curve + ".gap.k1"), cell("sign." + curve + ".gap.k10"),
+               cell("sign." + curve + ".gap.k100")});
+  }
+  run.say("Smooth clips with a cap of 1, and signs y(k x) for |x| from 1 on:\n{}\n", table.text());
+}
+
 // Rounding: a few ulps of numbers around 1, and of √d where outputs reach it.
 void expect_closed_forms(Run& run, const Measurements& measurements) {
   measurements.expect_close(run, ".max_abs_diff", 1e-13);
@@ -122,6 +134,8 @@ void expect_closed_forms(Run& run, const Measurements& measurements) {
   measurements.expect_close(run, ".alpha_gradient_diff", 1e-12);
   for (const int64_t d : widths)
     measurements.expect_close(run, fmt::format("norm.d{}", d), 1e-9);  // eps: 1e-12
+  for (const char* key : {".largest_gap", ".gap.k1", ".gap.k10", ".gap.k100", ".bound", "chain.sign.error"})
+    measurements.expect_close(run, key, 1e-15);  // ulps of 1
 }
 
 }  // namespace
@@ -150,6 +164,7 @@ int main(int argc, char** argv) {
           measure_exact_per_element(measurements, d, own.split("exact"));
         }
         measure_fits(measurements, config.rows, 512, rng.split("fit"));
+        measure_clips(measurements, rng.split("clips"));
         progress.advance();
       }
     }
@@ -164,6 +179,7 @@ int main(int argc, char** argv) {
     print_odes(run, measurements);
     print_fits(run, measurements);
     print_populations(run, measurements);
+    print_clips(run, measurements);
     expect_closed_forms(run, measurements);
   });
 }

@@ -18,6 +18,7 @@
 #include "grouped_query_attention.h"
 #include "identity.h"
 #include "init.h"
+#include "isru_clip.h"
 #include "key_value_cache.h"
 #include "language_model.h"
 #include "layer_norm.h"

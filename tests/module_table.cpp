@@ -86,6 +86,7 @@ const std::vector<ModuleRow>& module_rows() {
       {"GELU, tanh form", make<GELU>(GeluForm::tanh), normal(3, 5)},
       {"SiLU", make<SiLU>(), normal(3, 5)},
       {"Softcap", make<Softcap>(1.5), normal(3, 5)},
+      {"ISRUClip", make<ISRUClip>(1.5), normal(3, 5)},
       {"Dropout", make<Dropout>(0.4), normal(6, 5), true},
 
       {"LayerNorm", make<LayerNorm>(5), normal(4, 5)},

@@ -359,6 +359,14 @@ TEST_CASE("the running variance of batch norm keeps its digits far from zero") {
   CHECK(layer.running_var.item() == static_cast<double>(5.0f / 192));
 }
 
+TEST_CASE("the ISRU clip is x near 0, cap/√2 at its cap and the cap far out") {
+  ISRUClip clip(2);
+  const Tensor y = clip(tensor({5}, std::vector<double>{1e-6, 2, -2, 4, -1e12}));
+  const std::vector<double> wanted{1e-6, std::sqrt(2.0), -std::sqrt(2.0), 4 / std::sqrt(5.0), -2};
+  for (int64_t i = 0; i < 5; ++i)
+    CHECK(y.at({i}) == doctest::Approx(wanted[static_cast<size_t>(i)]).epsilon(1e-12));
+}
+
 TEST_CASE("constructors refuse settings that cannot work, and say why") {
   const Rng rng(1);
   CHECK_THROWS_WITH_AS(MultiheadAttention(6, 4, rng), "attention: a width of 6 does not divide into 4 heads",
@@ -370,6 +378,7 @@ TEST_CASE("constructors refuse settings that cannot work, and say why") {
   CHECK_THROWS_WITH_AS(GroupNorm(2, 5), "group_norm: 5 channels do not divide into 2 groups", Error);
   CHECK_THROWS_WITH_AS(DyISRU(4, {.c = -1}), "dyisru: wanted an initial C above 0, got -1", Error);
   CHECK_THROWS_WITH_AS(Softcap(0), "softcap: wanted a cap above 0, got 0", Error);
+  CHECK_THROWS_WITH_AS(ISRUClip(-1), "isru_clip: wanted a cap above 0, got -1", Error);
   CHECK_THROWS_WITH_AS(PRMSNorm(8), doctest::Contains("p = 0.0625 of 8 elements leaves 0 to measure"), Error);
   CHECK_THROWS_WITH_AS(make_norm("batchnorm", 4),
                        "norm: wanted one of none, layernorm, rmsnorm, dyt, dyt_sqrtd, "

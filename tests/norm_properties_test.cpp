@@ -115,6 +115,22 @@ TEST_CASE("norm_properties' measurements are the closed forms, the same on one a
   CHECK(at("rescale.example.population_std_error")["median"].get<double>() == Approx(0.3595).epsilon(1e-3));
   CHECK(at("zero.rmsnorm.with_eps")["median"] == 0);
   CHECK(at("zero.rmsnorm.without_eps.is_nan")["median"] == 1);
+  CHECK(at("zero.rmsnorm.gradient_with_eps")["median"].get<double>() == Approx(1000));  // 1/√1e-6
+  CHECK(at("zero.rmsnorm.gradient_without_eps.is_nan")["median"] == 1);
+  CHECK(at("information.doubled.change")["max"] == 0);
+  // 1.641 = 0.3265/0.3408^1.5, 0.620 = (2 Φ(0.3989) − 1)/½; of 2 × 64 rows of 512, uncertain by 0.01.
+  CHECK(at("symmetry.skewness.before")["theory"].get<double>() == Approx(1.641).epsilon(1e-3));
+  CHECK(at("symmetry.skewness.before")["median"].get<double>() == Approx(1.641).epsilon(0.05));
+  CHECK(at("symmetry.imbalance.after_over_before")["theory"].get<double>() == Approx(0.6201).epsilon(1e-3));
+  CHECK(at("symmetry.imbalance.after_over_before")["median"].get<double>() == Approx(0.6201).epsilon(0.1));
+  CHECK(at("count.rmsnorm512_without_weight")["median"] == 0);
+  // normalization_comparison.py: 1000 × 512 numbers, so that a mean is uncertain by 5/√512000 = 0.007.
+  CHECK(at("script.comparison.rmsnorm.mean")["median"].get<double>() ==
+        Approx(2 / std::sqrt(29)).epsilon(0.03));
+  CHECK(at("script.comparison.rmsnorm.std")["median"].get<double>() ==
+        Approx(5 / std::sqrt(29)).epsilon(0.01));
+  CHECK(at("script.explained.rmsnorm.rms")["median"].get<double>() == Approx(1).epsilon(5e-5));
+  CHECK(at("script.explained.input.max")["median"] > 3);  // of 10,240 numbers N(0, 1)
   for (const char* norm :
        {"layernorm", "rmsnorm", "weight_first", "sqrt_d", "unit", "dyt", "trailing_dimensions"})
     for (const char* what : {".error", ".gradient_error"})

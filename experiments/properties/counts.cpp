@@ -18,9 +18,10 @@ double source_001_layer(const std::string& norm, const Rng& rng) {
 }  // namespace
 
 void measure_counts(Measurements& measurements, const Rng& rng) {
-  RMSNorm rms(Shape{512});
+  RMSNorm rms(Shape{512}), without_weight(512, {.elementwise_affine = false});
   LayerNorm layer(Shape{512});
   measurements.add("count.rmsnorm512", count(rms), 512);
+  measurements.add("count.rmsnorm512_without_weight", count(without_weight), 0);
   measurements.add("count.layernorm512", count(layer), 1024);
   measurements.add("count.source001_layer.rmsnorm", source_001_layer("rmsnorm", rng), 3151360);
   measurements.add("count.source001_layer.layernorm", source_001_layer("layernorm", rng), 3152384);

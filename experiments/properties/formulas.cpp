@@ -60,6 +60,14 @@ void running_variance(Measurements& measurements, const Rng& rng) {
   measurements.add("formula.batchnorm.running_var_ratio", norm.running_var.at({0}) / population, 8.0 / 7);
 }
 
+// Source 000's listing with element_affine=False: no gamma.
+void without_weight(Measurements& measurements, const Rng& rng) {
+  const Tensor x = rng.normal({32, 48}, 1, 2, Dtype::f64);
+  RMSNorm norm(48, {.elementwise_affine = false});
+  measurements.add("formula.rmsnorm_without_weight.error",
+                   largest_difference(norm(x), x * reciprocal(sqrt(mean_square(x) + 1e-5))), 0);
+}
+
 // A11, A12, C05: what normalized_shape means.
 void shapes(Measurements& measurements, const Rng& rng) {
   const Tensor x = rng.split("x").normal({2, 2, 3}, 0, 1, Dtype::f64);
@@ -144,6 +152,7 @@ void single_steps(Measurements& measurements, const Rng& rng) {
 void measure_formulas(Measurements& measurements, const Rng& rng) {
   spelled_out(measurements, rng.split("spelled out"));
   two_forms(measurements, rng.split("two forms"));
+  without_weight(measurements, rng.split("without weight"));
   running_variance(measurements, rng.split("running"));
   shapes(measurements, rng.split("shapes"));
   folding(measurements, rng.split("folding"));

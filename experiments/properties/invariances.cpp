@@ -119,14 +119,6 @@ void directions(Measurements& measurements, const Rng& rng) {
   measurements.add("length.euclidean", std::sqrt(squares), std::sqrt(512.0));
 }
 
-// A row of zeros has an rms of 0: eps alone keeps the quotient 0/0 away.
-void zero_rows(Measurements& measurements) {
-  const Tensor zero = zeros({1, 512}, Dtype::f64);
-  const auto first = [&](double eps) { return rmsnorm(zero, eps).at({0, 0}); };
-  measurements.add("zero.rmsnorm.with_eps", first(1e-5), 0);
-  measurements.add("zero.rmsnorm.without_eps.is_nan", std::isnan(first(0)) ? 1 : 0, 1);
-}
-
 }  // namespace
 
 void measure_invariances(Measurements& measurements, const Rng& rng) {
@@ -137,7 +129,6 @@ void measure_invariances(Measurements& measurements, const Rng& rng) {
   shifts_and_scales(measurements, x);
   skewed_features(measurements, rng.split("skewed"));
   directions(measurements, rng.split("directions"));
-  zero_rows(measurements);
 }
 
 }  // namespace isobar::properties

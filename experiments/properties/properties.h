@@ -26,6 +26,9 @@ void measure_formulas(Measurements& measurements, const Rng& rng);     // defini
 void measure_precision(Measurements& measurements, const Rng& rng);  // fp16 and bf16, with and without upcast
 void measure_batches(Measurements& measurements, const Rng& rng);    // statistics over a batch
 void measure_counts(Measurements& measurements, const Rng& rng);     // parameters
+void measure_information(Measurements& measurements, const Rng& rng);  // eps, lost lengths, symmetry
+void measure_scripts(Measurements& measurements, const Rng& rng);      // what two scripts of source 003 print
+void print_scripts(Run& run, const Measurements& measurements);
 void measure_torch(Measurements& measurements);  // PyTorch's literals, the same for all seeds
 
 }  // namespace isobar::properties
