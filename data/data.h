@@ -11,6 +11,8 @@
 #include "hdf5_live_file.h"
 #include "idx.h"
 #include "loader.h"
+#include "metrics_file.h"
+#include "metrics_log.h"
 #include "mnist.h"
 #include "permutation.h"
 #include "pretokenize.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "activation.h"
+#include "affordable.h"
 #include "attention.h"
 #include "attention_logits.h"
 #include "batch_norm.h"
@@ -16,6 +17,7 @@
 #include "generate.h"
 #include "group_norm.h"
 #include "grouped_query_attention.h"
+#include "hugging_face.h"
 #include "identity.h"
 #include "init.h"
 #include "isru_clip.h"
@@ -24,6 +26,7 @@
 #include "layer_norm.h"
 #include "linear.h"
 #include "model.h"
+#include "model_costs.h"
 #include "module.h"
 #include "ngpt.h"
 #include "norm.h"

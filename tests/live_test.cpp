@@ -10,6 +10,8 @@
 
 #include "../data/file.h"
 #include "../data/hdf5_file.h"
+#include "../data/metrics_file.h"
+#include "../data/metrics_log.h"
 #include "../experiments/harness/line_chart.h"
 #include "../experiments/harness/program.h"
 #include "../experiments/harness/table.h"

@@ -1,6 +1,6 @@
 // train_lm --print-model: the sizes that the presets' sources print, and costs held against counts of their
 // own.
-#include "../experiments/lm/print_model.h"
+#include "../nn/model_costs.h"
 
 #include <doctest/doctest.h>
 

@@ -184,7 +184,7 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
            {"isobar export", "runs/train_lm -o out.bin",
             "--output: wanted a name that ends with .safetensors"},
            {"isobar export", "runs/train_lm -o o/x.safetensors --layout gpt2",
-            "layout gpt2: wanted --norm layernorm"},
+            "layout gpt2: wanted norm layernorm"},
            {"isobar export", "runs/train_lm -o o/x.safetensors --layout bert",
             "--layout: wanted one of llama, gpt2"},
            {"isobar import", "bad.safetensors -o o.h5", "config.json: not valid JSON"},

@@ -32,8 +32,8 @@
 #include "../../core/error.h"
 #include "../../data/hdf5_file.h"
 #include "../../data/hdf5_live_file.h"
+#include "../../data/metrics_file.h"
 #include "json.h"
-#include "metrics_file.h"
 #include "plot.h"
 #include "progress.h"
 #include "result_folder.h"
@@ -120,7 +120,7 @@ class Run {
   void record(const std::string& name, double value);
   void record(const std::string& name, std::span<const double> row);
   // A step is done: each metric is recorded in the series of its name (/metrics lists them), and all make a
-  // line of metrics.jsonl (see metrics_file.h). From the first step on run.partial.h5 is one that grows (see
+  // line of metrics.jsonl (see data/metrics_file.h). From the first step on run.partial.h5 is one that grows (see
   // LiveHdf5File), at most a second late; both stay if the run ends early, and an earlier run's files go.
   // Steps count from 0, or from those restored, whose lines are written anew. Throws Error unless the names
   // are always the same.

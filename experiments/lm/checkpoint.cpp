@@ -10,9 +10,9 @@
 #include "../../data/checksum.h"
 #include "../../data/file.h"
 #include "../../data/hdf5_file.h"
+#include "../../nn/affordable.h"
 #include "../../nn/model.h"
 #include "../harness/settings.h"
-#include "affordable.h"
 
 namespace isobar {
 namespace {

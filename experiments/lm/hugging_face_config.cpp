@@ -130,32 +130,10 @@ LmConfig gpt2_config(const Members& json, const std::string& who) {
 
 }  // namespace
 
-void check_layout(const LanguageModelConfig& config, Layout layout) {
-  const auto want = [&](bool fits, const char* flag, const char* wanted, const std::string& got) {
-    check(fits, "layout {}: wanted --{} {}, the model has {}", layout == Layout::llama ? "llama" : "gpt2",
-          flag, wanted, got);
-  };
-  want(config.placement == Placement::pre, "placement", "pre", "post");
-  want(!config.qk_norm, "qk_norm", "false", "true");
-  want(config.softcap == 0, "softcap", "0", fmt::format("{}", config.softcap));
-  const char* positions = config.positions == Positions::rope ? "rope" : "learned";
-  if (layout == Layout::llama) {
-    want(config.norm == "rmsnorm", "norm", "rmsnorm", config.norm);
-    want(config.positions == Positions::rope, "positions", "rope", positions);
-    want(config.ffn == "swiglu", "ffn", "swiglu", config.ffn);
-  } else {
-    want(config.norm == "layernorm", "norm", "layernorm", config.norm);
-    want(config.positions == Positions::learned, "positions", "learned", positions);
-    want(config.ffn != "swiglu", "ffn", "gelu, gelu_tanh, relu or relu2", config.ffn);
-    want(config.n_kv_head == 0 || config.n_kv_head == config.n_head, "n_kv_head", "0",
-         fmt::format("{}", config.n_kv_head));
-  }
-}
-
-Json hugging_face_config(const LanguageModelConfig& config, Layout layout) {
+Json hugging_face_config(const LanguageModelConfig& config, HuggingFaceLayout layout) {
   check_layout(config, layout);
   Json json;
-  if (layout == Layout::llama) {
+  if (layout == HuggingFaceLayout::llama) {
     json["architectures"] = {"LlamaForCausalLM"};
     json["model_type"] = "llama";
     json["vocab_size"] = config.vocab_size;

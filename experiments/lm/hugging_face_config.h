@@ -1,11 +1,18 @@
-// What Hugging Face's layouts can say of a model, and their config.json: a part of hugging_face.h.
+// The config.json of Hugging Face's transformers, which stands beside model.safetensors (nn/hugging_face.h). An
+// exported folder opens there with AutoModelForCausalLM.from_pretrained(folder).
 #pragma once
 
-#include "hugging_face.h"
+#include "../../nn/hugging_face.h"
+#include "../harness/json.h"
+#include "config.h"
 
 namespace isobar {
 
-// Throws Error naming the first setting of the model for which the layout has no word.
-void check_layout(const LanguageModelConfig& config, Layout layout);
+// The config.json. Throws as check_layout() does.
+Json hugging_face_config(const LanguageModelConfig& config, HuggingFaceLayout layout);
+
+// The settings of the model that a config.json describes; vocab_size among them, training's left at their
+// defaults. `who` begins errors. Throws Error for another model_type, and for what our model cannot do.
+LmConfig config_from_hugging_face(const Json& config, const std::string& who);
 
 }  // namespace isobar

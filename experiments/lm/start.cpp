@@ -4,9 +4,10 @@
 #include <filesystem>
 
 #include "../../data/file.h"
+#include "../../data/safetensors.h"
 #include "../../nn/model.h"
 #include "../harness/settings.h"
-#include "hugging_face.h"
+#include "hugging_face_config.h"
 
 namespace isobar {
 namespace {
@@ -51,8 +52,9 @@ Checkpoint import_hugging_face(const std::string& path, std::string config_path,
   if (tokenizer.empty()) tokenizer = folder / "tokenizer.json";
   const Json json = read_json(config_path);
   LmConfig config = config_from_hugging_face(json, config_path);
-  LanguageModel model = model_from_hugging_face(config, layout_from_name(json.at("model_type")),
-                                                read_safetensors(path, is_weight), path);
+  LanguageModel model =
+      model_from_hugging_face(config.model(config.vocab_size), layout_from_name(json.at("model_type")),
+                              read_safetensors(path, is_weight).tensors, path);
   Checkpoint checkpoint;
   checkpoint.tokenizer = tokenizer_for(tokenizer);
   config.model(checkpoint.tokenizer->vocab_size());  // throws where it has more tokens than the model

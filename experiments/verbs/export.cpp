@@ -7,9 +7,10 @@
 #include <filesystem>
 
 #include "../../data/file.h"
+#include "../../data/safetensors.h"
 #include "../../nn/model.h"
 #include "../harness/tool.h"
-#include "../lm/hugging_face.h"
+#include "../lm/hugging_face_config.h"
 #include "../lm/trained.h"
 #include "verbs.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 void write_model(const std::string& checkpoint, const std::filesystem::path& output,
                  const std::string& layout_name, bool force) {
-  const Layout layout = layout_from_name(layout_name);
+  const HuggingFaceLayout layout = layout_from_name(layout_name);
   check(output.extension() == ".safetensors", "--output: wanted a name that ends with .safetensors, got '{}'",
         output.string());
   const std::filesystem::path folder = output.parent_path();
@@ -26,7 +27,7 @@ void write_model(const std::string& checkpoint, const std::filesystem::path& out
     check(force || !std::filesystem::exists(path), "{}: is there already; choose another folder, or --force",
           path.string());
   Trained trained = load_trained(checkpoint);
-  const std::string bytes = safetensors_bytes(to_hugging_face(trained.model, layout));
+  const std::string bytes = safetensors_bytes({to_hugging_face(trained.model, layout), {{"format", "pt"}}});
   const std::string config = json_text(hugging_face_config(trained.model.config, layout));
   if (!folder.empty()) std::filesystem::create_directories(folder);
   write_file_atomically(folder / "config.json", config);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "../../data/metrics_log.h"
 #include "../lm/module_history.h"
-#include "metrics_log.h"
 
 namespace isobar {
 

@@ -1,4 +1,4 @@
-// MetricsLog: a metrics.jsonl that may still grow, by columns.
+// MetricsLog: a metrics.jsonl (metrics_file.h) that may still grow, by columns. One thread at a time.
 //
 //   MetricsLog log("runs/x/metrics.jsonl");
 //   while (…) if (log.read()) show(log.steps(), log.columns());

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "../../nn/language_model.h"
+#include "language_model.h"
 
 namespace isobar {
 

@@ -1,9 +1,10 @@
 // MetricsFile: metrics.jsonl, what each step of a run measured, a line of JSON a step, for others to read
-// while the run goes on.
+// while the run goes on (MetricsLog does). One thread at a time.
 //
 //   MetricsFile file("runs/x/metrics.jsonl", "");
-//   file.append(metrics_line(12, {{"loss", 2.5}, {"val_loss", NAN}}));  //
-//   {"step":12,"loss":2.5,"val_loss":null}
+//   file.append(metrics_line(12, {{"loss", 2.5}, {"val_loss", NAN}}));
+//
+// appends {"step":12,"loss":2.5,"val_loss":null}.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct Metric {
 };
 
 // With its newline. Numbers read back exactly; NaN, which means "not measured", is null, and infinities are
-// the strings "inf" and "-inf", as in all our JSON.
+// the strings "inf" and "-inf".
 std::string metrics_line(int64_t step, const std::vector<Metric>& metrics);
 
 class MetricsFile {

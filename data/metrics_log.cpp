@@ -4,13 +4,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
-#include "../../core/error.h"
-#include "../harness/json.h"
+#include "../core/error.h"
 
 namespace isobar {
 namespace {
+
+using Json = nlohmann::ordered_json;  // keeps the order of the columns
 
 // NaN for what is no number of metrics.jsonl; `valid` says whether it is one.
 double number_of(const Json& value, bool& valid) {

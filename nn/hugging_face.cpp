@@ -1,12 +1,10 @@
 #include "hugging_face.h"
 
 #include <algorithm>
-#include <map>
 
-#include "../../autograd/ops.h"
-#include "../../nn/model.h"
+#include "../autograd/ops.h"
 #include "affordable.h"
-#include "hugging_face_config.h"
+#include "model.h"
 
 namespace isobar {
 namespace {
@@ -64,8 +62,8 @@ std::vector<Row> gpt2_rows(const LanguageModelConfig& config) {
   return rows;
 }
 
-std::vector<Row> rows_of(const LanguageModelConfig& config, Layout layout) {
-  return layout == Layout::llama ? llama_rows(config) : gpt2_rows(config);
+std::vector<Row> rows_of(const LanguageModelConfig& config, HuggingFaceLayout layout) {
+  return layout == HuggingFaceLayout::llama ? llama_rows(config) : gpt2_rows(config);
 }
 
 std::map<std::string, Tensor> state_by_name(LanguageModel& model) {
@@ -82,9 +80,34 @@ Tensor missing_bias(const std::map<std::string, Tensor>& state, std::string name
 
 }  // namespace
 
-Layout layout_from_name(const std::string& name) {
+HuggingFaceLayout layout_from_name(const std::string& name) {
   check(name == "llama" || name == "gpt2", "layout: wanted llama or gpt2, got '{}'", name);
-  return name == "llama" ? Layout::llama : Layout::gpt2;
+  return name == "llama" ? HuggingFaceLayout::llama : HuggingFaceLayout::gpt2;
+}
+
+std::string name_of(HuggingFaceLayout layout) {
+  return layout == HuggingFaceLayout::llama ? "llama" : "gpt2";
+}
+
+void check_layout(const LanguageModelConfig& config, HuggingFaceLayout layout) {
+  const auto want = [&](bool fits, const char* setting, const char* wanted, const std::string& got) {
+    check(fits, "layout {}: wanted {} {}, the model has {}", name_of(layout), setting, wanted, got);
+  };
+  want(config.placement == Placement::pre, "placement", "pre", "post");
+  want(!config.qk_norm, "qk_norm", "false", "true");
+  want(config.softcap == 0, "softcap", "0", fmt::format("{}", config.softcap));
+  const char* positions = config.positions == Positions::rope ? "rope" : "learned";
+  if (layout == HuggingFaceLayout::llama) {
+    want(config.norm == "rmsnorm", "norm", "rmsnorm", config.norm);
+    want(config.positions == Positions::rope, "positions", "rope", positions);
+    want(config.ffn == "swiglu", "ffn", "swiglu", config.ffn);
+  } else {
+    want(config.norm == "layernorm", "norm", "layernorm", config.norm);
+    want(config.positions == Positions::learned, "positions", "learned", positions);
+    want(config.ffn != "swiglu", "ffn", "gelu, gelu_tanh, relu or relu2", config.ffn);
+    want(config.n_kv_head == 0 || config.n_kv_head == config.n_head, "n_kv_head", "0",
+         fmt::format("{}", config.n_kv_head));
+  }
 }
 
 bool is_weight(const std::string& name) {
@@ -92,10 +115,10 @@ bool is_weight(const std::string& name) {
          !name.ends_with(".rotary_emb.inv_freq");
 }
 
-Safetensors to_hugging_face(LanguageModel& model, Layout layout) {
+std::map<std::string, Tensor> to_hugging_face(LanguageModel& model, HuggingFaceLayout layout) {
   check_layout(model.config, layout);
   const std::map<std::string, Tensor> state = state_by_name(model);
-  Safetensors file{{}, {{"format", "pt"}}};
+  std::map<std::string, Tensor> tensors;
   for (const Row& row : rows_of(model.config, layout)) {
     std::vector<Tensor> parts;
     for (const std::string& name : row.ours)
@@ -105,24 +128,23 @@ Safetensors to_hugging_face(LanguageModel& model, Layout layout) {
         parts.push_back(missing_bias(state, name));
     if (parts.empty()) continue;
     const Tensor joined = parts.size() == 1 ? parts[0] : concat(parts, 0);
-    file.tensors.emplace(row.theirs, row.transposed ? contiguous(transpose(joined)) : joined);
+    tensors.emplace(row.theirs, row.transposed ? contiguous(transpose(joined)) : joined);
   }
-  return file;
+  return tensors;
 }
 
-LanguageModel model_from_hugging_face(const LmConfig& config, Layout layout, const Safetensors& file,
-                                      const std::string& who) {
+LanguageModel model_from_hugging_face(const LanguageModelConfig& config, HuggingFaceLayout layout,
+                                      const std::map<std::string, Tensor>& tensors, const std::string& who) {
   int64_t numbers = 0;
-  for (const auto& [name, tensor] : file.tensors) numbers += tensor.numel();
-  const LanguageModelConfig sizes = config.model(config.vocab_size);
-  check_affordable(sizes, static_cast<int64_t>(file.tensors.size()), numbers, who);
-  LanguageModel model(sizes, Rng(0));
+  for (const auto& [name, tensor] : tensors) numbers += tensor.numel();
+  check_affordable(config, static_cast<int64_t>(tensors.size()), numbers, who);
+  LanguageModel model(config, Rng(0));
   const std::map<std::string, Tensor> wanted = state_by_name(model);
-  std::map<std::string, Tensor> given = file.tensors;
+  std::map<std::string, Tensor> given = tensors;
   // GPT-2's own file leaves "transformer." out; a tied head may stand there a second time.
-  if (layout == Layout::gpt2 && given.contains("wte.weight")) {
+  if (layout == HuggingFaceLayout::gpt2 && given.contains("wte.weight")) {
     given.clear();
-    for (const auto& [name, tensor] : file.tensors)
+    for (const auto& [name, tensor] : tensors)
       given.emplace(name == "lm_head.weight" ? name : "transformer." + name, tensor);
   }
   if (config.tie_embeddings) given.erase("lm_head.weight");

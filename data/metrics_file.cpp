@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "../../core/error.h"
-#include "../../data/file.h"
+#include "../core/error.h"
+#include "file.h"
 
 namespace isobar {
 namespace {

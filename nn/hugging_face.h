@@ -1,0 +1,38 @@
+// Language models in the layouts of Hugging Face's transformers: names and shapes of the tensors in their
+// model.safetensors.
+//
+//   llama   RMSNorm before each branch, RoPE (whose two halves of a head are those of our rope), SwiGLU,
+//           grouped heads
+//   gpt2    LayerNorm, learned positions, GELU or ReLU; matrices transposed (Conv1D), q, k and v in one
+//
+//   const Safetensors file{to_hugging_face(model, HuggingFaceLayout::llama), {{"format", "pt"}}};
+//   write_file_atomically("model.safetensors", safetensors_bytes(file));
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "language_model.h"
+
+namespace isobar {
+
+enum class HuggingFaceLayout { llama, gpt2 };
+// "llama" or "gpt2"; throws Error for another.
+HuggingFaceLayout layout_from_name(const std::string& name);
+std::string name_of(HuggingFaceLayout layout);
+
+// Throws Error naming the first setting of the model that the layout cannot say.
+void check_layout(const LanguageModelConfig& config, HuggingFaceLayout layout);
+
+// The tensors of a model under the layout's names, f32. Biases that the model lacks and the layout wants are
+// zeros. Throws as check_layout() does.
+std::map<std::string, Tensor> to_hugging_face(LanguageModel& model, HuggingFaceLayout layout);
+// The model of this configuration with these tensors. Throws Error that begins with `who` for a tensor that is
+// missing, superfluous or of another shape than the configuration's; asks for no more memory than the tensors
+// take.
+LanguageModel model_from_hugging_face(const LanguageModelConfig& config, HuggingFaceLayout layout,
+                                      const std::map<std::string, Tensor>& tensors, const std::string& who);
+// Whether a tensor belongs to the weights: old files hold masks and angles too.
+bool is_weight(const std::string& name);
+
+}  // namespace isobar
