@@ -59,6 +59,7 @@ const std::vector<Study>& all_studies() {
       {"norm_jacobian", "the derivatives from RMSNorm to DyT and DyISRU"},
       {"norm_properties", "invariances, scales and precision of the norms"},
       {"norm_speed", "how long LayerNorm, RMSNorm and DyT take"},
+      {"rank_collapse", "whether stacked attention makes all positions equal"},
       {"train_lm", "train a small language model, observe every module"},
       {"transformer_stack", "the signal in a stack of PyTorch's Transformer layers"},
   };

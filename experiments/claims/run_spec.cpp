@@ -53,7 +53,7 @@ std::vector<std::string> flags_of(TomlTable& table, const char* field) {
 const std::vector<std::string>& studies() {
   static const std::vector<std::string> names = {"decay_study",  "depth_trainability", "lm_norms",
                                                  "logit_growth", "norm_jacobian",      "norm_properties",
-                                                 "norm_speed",   "transformer_stack"};
+                                                 "norm_speed",   "rank_collapse",      "transformer_stack"};
   return names;
 }
 

@@ -1,0 +1,76 @@
+// rank_collapse as its users meet it: its values against closed forms, and what it refuses.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+using namespace isobar;
+using Json = nlohmann::json;
+
+namespace {
+
+Json run_json(const std::string& arguments) {
+  const TemporaryFolder folder;
+  const Outcome run = run_built("rank_collapse", arguments + " --json --out " + folder / "run");
+  INFO(arguments, "\n", run.err);
+  REQUIRE(run.code == 0);
+  return Json::parse(run.out);
+}
+
+}  // namespace
+
+TEST_CASE("without skips positions become equal at a cubic rate, with skips they do not") {
+  const Json measured = run_json("--d_model 32 --length 8 --depth 6 --seeds 10").at("measured");
+  const auto median = [&](const std::string& key) { return measured.at(key).at("median").get<double>(); };
+  for (const std::string part : {"", ".mlp"})
+    for (const std::string norm : {"", ".norm"}) {
+      CAPTURE(part + norm);
+      CHECK(median("attention" + part + norm + ".L6.residual") < 1e-14);
+      CHECK(median("attention" + part + ".skip" + norm + ".L6.residual") > 0.5);
+      CHECK_FALSE(measured.contains("attention" + part + ".skip" + norm + ".order"));
+    }
+  // Ten seeds of this size lie between 2.4 and 3.3.
+  for (const std::string kind : {"attention", "attention.norm", "attention.mlp.norm"})
+    CHECK(std::abs(median(kind + ".order") - 3) < 0.5);
+  CHECK(measured.at("attention.order").at("theory") == 3);
+  // Without norms the first block's gradient is a product of five small factors.
+  CHECK(median("attention.mlp.grad_norm.first_over_last") <
+        1e-3 * median("attention.mlp.norm.grad_norm.first_over_last"));
+}
+
+TEST_CASE("r of one block with a skip lies just below that of independent positions") {
+  // A row of T independent normal positions: E |x − mean|² / E |x|² = 1 − 1/T. One block of attention with a skip adds
+  // little at initial weights: variance 1/14 of the stream's (transformer_stack/theory.h).
+  for (const int length : {2, 4, 16}) {
+    CAPTURE(length);
+    const std::string flags = "--kinds attention.skip --depth 1 --seeds 8 --batch 16 --length ";
+    const Json measured = run_json(flags + std::to_string(length)).at("measured");
+    const double r = measured.at("attention.skip.L1.residual").at("median");
+    CHECK(r < std::sqrt(1 - 1.0 / length));
+    CHECK(r > std::sqrt(1 - 1.0 / length) - 0.1);
+  }
+}
+
+TEST_CASE("rank_collapse gives the same values for any number of threads, and its only expectation holds") {
+  const std::string sizes = " --d_model 8 --length 3 --batch 2 --depth 3 --seeds 2";
+  const Json one = run_json("--threads 1" + sizes), two = run_json("--threads 2" + sizes);
+  CHECK(one.at("measured").dump() == two.at("measured").dump());
+  CHECK(one.at("expectations").empty());  // other sizes than its own have none
+  const Json own = run_json("");
+  CHECK(own.at("expectations").size() == 1);
+  CHECK(own.at("expectations")[0].at("ok") == true);
+}
+
+TEST_CASE("rank_collapse exits with 2 and one line where a flag has no meaning") {
+  for (const std::string arguments : {"--kinds pots", "--kinds attention,attention", "--kinds ''",
+                                      "--length 1", "--d_model 6", "--depth 0", "--seeds 0", "--batch 0"}) {
+    const TemporaryFolder folder;
+    const Outcome run = run_built("rank_collapse", arguments + " --out " + folder / "run");
+    INFO(arguments, "\n", run.err);
+    CHECK(run.code == 2);
+    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+  }
+}
