@@ -106,8 +106,10 @@ TEST_CASE("norm_speed publishes quotients of times, of passes and counts") {
     for (const char* shape : {"32x512", "1000x512"})
       for (const char* pair :
            {"layernorm_fused_over_rmsnorm", "layernorm_var_over_rmsnorm", "layernorm_squares_over_rmsnorm",
-            "layernorm_var_over_rmsnorm_spelled", "layernorm_var_over_layernorm_fused", "dyt_over_rmsnorm",
-            "dyisru_over_rmsnorm"})
+            "layernorm_no_bias_over_rmsnorm", "layernorm_script_over_rmsnorm_script",
+            "rmsnorm_spelled_over_rmsnorm_script", "layernorm_squares_over_batchnorm",
+            "layernorm_squares_over_batchnorm_inference", "layernorm_var_over_rmsnorm_spelled",
+            "layernorm_var_over_layernorm_fused", "dyt_over_rmsnorm", "dyisru_over_rmsnorm"})
         for (const char* end : {"", ".best"}) {
           const std::string key = std::string(mode) + "." + shape + "." + pair + end;
           CAPTURE(key);
@@ -135,13 +137,29 @@ TEST_CASE("norm_speed publishes quotients of times, of passes and counts") {
   // Counts: rows of 512 and weights shared by 1000 rows add little to what each element takes.
   CHECK(measured["reductions.layernorm_squares"]["median"] == 2);
   CHECK(measured["reductions.rmsnorm_spelled"]["median"] == 1);
+  // 7 operations an element both; the sums are over 512 columns and over 1000 rows.
+  CHECK(measured["flops.layernorm_squares_over_batchnorm"]["median"] == doctest::Approx(1).epsilon(0.01));
+  CHECK(measured["flops.layernorm_squares_over_batchnorm_inference"]["median"] ==
+        doctest::Approx(7.0 / 4).epsilon(0.01));
+  for (const char* count : {"1000", "512000"}) {
+    const std::string key = std::string("root.") + count;
+    for (const char* quotient : {".two_ops_over_one.best", ".exact_over_estimate.best"}) {
+      CHECK(measured[key + quotient]["median"] > 0.05);
+      CHECK(measured[key + quotient]["median"] < 20);
+    }
+    // A Newton step squares the estimate's error: 3/2 e², with e below 2^-11 on any x86 and 2^-8 on ARM.
+    CHECK(measured[key + ".estimate.relative_error"]["median"] < 3e-5);
+    CHECK(measured[key + ".estimate.relative_error"]["median"] > 0);
+  }
   struct Counted {
     const char* variant;
     double flops, passes;
   };
   for (const Counted& counted :
        {Counted{"rmsnorm", 6, 2}, Counted{"layernorm_fused", 8, 2}, Counted{"rmsnorm_spelled", 4, 7},
-        Counted{"layernorm_squares", 7, 12}, Counted{"layernorm_var", 9, 15}, Counted{"dyt_spelled", 4, 8}}) {
+        Counted{"layernorm_squares", 7, 12}, Counted{"layernorm_var", 9, 15}, Counted{"dyt_spelled", 4, 8},
+        Counted{"layernorm_no_bias", 7, 2}, Counted{"layernorm_script", 9, 10},
+        Counted{"rmsnorm_script", 4, 7}, Counted{"batchnorm", 7, 12}, Counted{"batchnorm_inference", 4, 8}}) {
     const std::string variant = counted.variant;
     CAPTURE(variant);
     CHECK(measured["flops." + variant]["median"] == doctest::Approx(counted.flops).epsilon(0.01));
@@ -158,6 +176,9 @@ TEST_CASE("norm_speed compares a whole model's step, and says whether the machin
   const double quotient = measured["model.step.layernorm_over_rmsnorm.best"]["median"];
   CHECK(quotient > 0.2);  // times, on a machine that may be busy
   CHECK(quotient < 5);
+  const double inference = measured["model.inference.layernorm_over_rmsnorm.best"]["median"];
+  CHECK(inference > 0.2);
+  CHECK(inference < 5);
   // 2 · 4 + 1 biases of 128 among the parameters, and no other difference.
   const Json& saved = measured["model.parameters.saved_percent"];
   CHECK(saved["median"].get<double>() == doctest::Approx(saved["theory"].get<double>()).epsilon(1e-9));

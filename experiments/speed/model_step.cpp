@@ -7,11 +7,12 @@
 #include "../../core/parallel.h"
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"
+#include "timed.h"
 
 namespace isobar::speed {
 namespace {
 
-constexpr int64_t layers = 4, heads = 4, width = 128, vocabulary = 256, batch = 8, length = 64;
+constexpr int64_t layers = 4, heads = 4, width = 128, vocabulary = 256, batch = 8, length = 64, prompt = 48;
 constexpr double turn_seconds = 0.06;  // a few steps, of which the fastest counts
 
 // Llama's block: RMSNorm or LayerNorm before each branch and at the end, rotary positions, SwiGLU.
@@ -35,6 +36,12 @@ class Training {
     }
     optimizer_.step();
   }
+  // Reads a prompt, then token by token, with the keys and values that it keeps; (B, 1) tokens a time.
+  void infer() {
+    KeyValueCache cache;
+    model_(slice(tokens_, 1, 0, prompt), cache);
+    for (int64_t t = prompt; t < length; ++t) model_(slice(tokens_, 1, t, t + 1), cache);
+  }
   double parameter_numbers() { return static_cast<double>(parameter_count(model_)); }
 
  private:
@@ -46,8 +53,10 @@ class Training {
 std::vector<Step> steps_of_models(uint64_t seed) {
   std::vector<Step> steps;
   for (const char* norm : {"layernorm", "rmsnorm"}) {
-    const auto training = std::make_shared<Training>(norm, seed);
+    const auto training = std::make_shared<Training>(norm, seed),
+               inference = std::make_shared<Training>(norm, seed);
     steps.push_back([training] { training->step(); });
+    steps.push_back([inference] { inference->infer(); });
   }
   return steps;
 }
@@ -74,38 +83,38 @@ ModelStep::ModelStep(uint64_t seed)
       rmsnorm_(cost_of("rmsnorm", seed)),
       rounds_(steps_of_models(seed), turn_seconds) {}
 
-std::vector<double> ModelStep::best_quotients() const {
-  const std::vector<double> layernorm = best_of_groups(rounds_.seconds()[0]),
-                            rmsnorm = best_of_groups(rounds_.seconds()[1]);
-  std::vector<double> quotients;
-  for (size_t i = 0; i < layernorm.size(); ++i) quotients.push_back(layernorm[i] / rmsnorm[i]);
-  return quotients;
+std::vector<std::vector<double>> ModelStep::best_quotients() const {
+  const auto best = [&](size_t step) { return best_of_groups(rounds_.seconds()[step]); };
+  return {quotients_of(best(0), best(2)), quotients_of(best(1), best(3))};
 }
 
 void ModelStep::publish(Run& run) const {
-  const Spread quotient = spread_of(best_quotients());
+  const Spread quotient = spread_of(best_quotients()[0]), inference = spread_of(best_quotients()[1]);
   const std::string size = fmt::format(
       "{} layers of {} channels, {} heads, {} tokens in the vocabulary, {} x {} "
       "tokens a step, f32, AdamW",
       layers, width, heads, vocabulary, batch, length);
   run.summary()["model"] = size;
   run.measured("model.step.layernorm_over_rmsnorm.best", quotient);
+  run.measured("model.inference.layernorm_over_rmsnorm.best", inference);
   run.measured("model.parameters.saved_percent", saved_percent(layernorm_.parameters, rmsnorm_.parameters),
                saved_percent(layernorm_.parameters,
                              layernorm_.parameters - static_cast<double>((2 * layers + 1) * width)));
   run.measured("model.peak_mib.layernorm", layernorm_.peak_mib);
   run.measured("model.peak_mib.rmsnorm", rmsnorm_.peak_mib);
   run.measured("model.peak_mib.saved_percent", saved_percent(layernorm_.peak_mib, rmsnorm_.peak_mib));
-  for (size_t i = 0; i < 2; ++i) {
-    const char* name = i == 0 ? "layernorm" : "rmsnorm";
+  for (size_t i = 0; i < 4; ++i) {
+    const char *norm = i < 2 ? "layernorm" : "rmsnorm", *what = i % 2 == 0 ? "step" : "inference";
     const std::vector<double>& seconds = rounds_.seconds()[i];
-    run.timing()["tokens_per_second"][name] = static_cast<double>(batch * length) / spread_of(seconds).min;
-    run.record(fmt::format("model.step.{}", name), seconds);
+    run.timing()["tokens_per_second"][what][norm] =
+        static_cast<double>(batch * length) / spread_of(seconds).min;
+    run.record(fmt::format("model.{}.{}", what, norm), seconds);
   }
   run.say(
-      "A whole model ({}):\na step with LayerNorm takes {:.3f} [{:.3f}, {:.3f}] times that with RMSNorm; its "
-      "tensors {:.3f} MiB, RMSNorm's {:.3f}.\n\n",
-      size, quotient.median, quotient.min, quotient.max, layernorm_.peak_mib, rmsnorm_.peak_mib);
+      "\nA whole model ({}):\nLayerNorm takes {:.3f} [{:.3f}, {:.3f}] times RMSNorm's time for a training step, {:.3f} "
+      "[{:.3f}, {:.3f}]\ntimes to read {} tokens and generate {}; its tensors {:.3f} MiB, RMSNorm's {:.3f}.\n\n",
+      size, quotient.median, quotient.min, quotient.max, inference.median, inference.min, inference.max,
+      prompt, length - prompt, layernorm_.peak_mib, rmsnorm_.peak_mib);
 }
 
 }  // namespace isobar::speed

@@ -8,14 +8,19 @@ namespace {
 
 constexpr Pair pairs[] = {
     {"layernorm_fused", "rmsnorm"},
+    {"layernorm_no_bias", "rmsnorm"},  // what the mean alone costs
     {"layernorm_var", "rmsnorm"},
     {"layernorm_squares", "rmsnorm"},
     {"rmsnorm_spelled", "rmsnorm"},
     {"dyt", "rmsnorm"},
     {"dyisru", "rmsnorm"},
     {"layernorm_fused", "rmsnorm_spelled"},
-    {"layernorm_var", "rmsnorm_spelled"},  // the pair of source 003's normalization_comparison.py
+    {"layernorm_var", "rmsnorm_spelled"},
     {"layernorm_squares", "rmsnorm_spelled"},
+    {"layernorm_script", "rmsnorm_script"},
+    {"rmsnorm_spelled", "rmsnorm_script"},  // x / √… against x · (1/√…)
+    {"layernorm_squares", "batchnorm"},
+    {"layernorm_squares", "batchnorm_inference"},
     {"layernorm_var", "layernorm_fused"},
     {"dyt_spelled", "rmsnorm_spelled"},
     {"dyt", "layernorm_fused"},
@@ -116,22 +121,30 @@ void publish_ratios(Run& run, const Timed& timed) {
 }
 
 void print_times(Run& run, std::span<const Timed> all) {
-  std::vector<std::string> heading{"", "shape"};
-  for (const Variant& variant : variants) heading.push_back(variant.name);
-  heading.push_back("triad");
+  std::vector<std::string> heading{""};
+  for (const Timed& timed : all)
+    heading.push_back(
+        fmt::format("{} {}", timed.mode().backward ? "with backward" : "forward", timed.shape()));
   Table times(heading), shares(heading);
-  for (const Timed& timed : all) {
-    std::vector<std::string> micros{timed.mode().name, timed.shape()}, percent = micros;
-    for (const Variant& variant : variants) {
-      micros.push_back(number_text(1e6 * spread_of(timed.of(variant.name)).median));
-      percent.push_back(fmt::format("{:.0f} %", 100 * spread_of(timed.triad_share(variant)).median));
-    }
-    const double triad = spread_of(timed.triad()).median;
-    micros.push_back(number_text(1e6 * triad));
-    percent.push_back(fmt::format("{:.1f} GB/s", triad_passes * timed.array_bytes() / 1e9 / triad));
-    times.row(micros);
-    shares.row(percent);
+  const auto row = [&](Table& table, const std::string& name, auto&& cell_of) {
+    std::vector<std::string> cells{name};
+    for (const Timed& timed : all) cells.push_back(cell_of(timed));
+    table.row(cells);
+  };
+  const auto micros = [](const std::vector<double>& seconds) {
+    return number_text(1e6 * spread_of(seconds).median);
+  };
+  for (const Variant& variant : variants) {
+    row(times, variant.name, [&](const Timed& timed) { return micros(timed.of(variant.name)); });
+    row(shares, variant.name, [&](const Timed& timed) {
+      return fmt::format("{:.0f} %", 100 * spread_of(timed.triad_share(variant)).median);
+    });
   }
+  row(times, "triad", [&](const Timed& timed) { return micros(timed.triad()); });
+  row(shares, "triad", [&](const Timed& timed) {
+    return fmt::format("{:.1f} GB/s",
+                       triad_passes * timed.array_bytes() / 1e9 / spread_of(timed.triad()).median);
+  });
   run.say("Microseconds, median over the rounds:\n{}\n", times.text());
   run.say("Bytes moved per second, as a share of the triad's:\n{}\n", shares.text());
 }

@@ -28,13 +28,34 @@ Tensor rms_norm_spelled(const Tensor& x, const Weights& w) {
   return x / sqrt(mean(square(x), {-1}, true) + eps) * w.weight;
 }
 
+// As source 003's normalization_comparison.py writes both: var() is one op, and what x is divided by is its reciprocal
+// root times. Forward 10 passes: mean 1, var 1, and 2 each for subtract, multiply, divide, add; 7 passes: square 2,
+// mean 1, multiply 2, multiply 2.
+Tensor layer_norm_script(const Tensor& x, const Weights& w) {
+  return w.weight * (x - mean(x, {-1}, true)) / sqrt(var(x, {-1}, true, 0) + eps) + w.bias;
+}
+Tensor rms_norm_script(const Tensor& x, const Weights& w) {
+  return w.weight * (x * reciprocal(sqrt(mean(square(x), {-1}, true) + eps)));
+}
+
+// layer_norm_squares over the rows of a batch in place of the columns; after training with kept statistics, 8 passes:
+// subtract 2, divide 2, multiply 2, add 2.
+Tensor batch_norm_squares(const Tensor& x, const Weights& w) {
+  const Tensor centred = x - mean(x, {0}, true);
+  const Tensor h = centred / sqrt(mean(square(centred), {0}, true) + eps);
+  return h * w.weight + w.bias;
+}
+Tensor batch_norm_kept(const Tensor& x, const Weights& w) {
+  return (x - w.kept_mean) / sqrt(w.kept_variance + eps) * w.weight + w.bias;
+}
+
 // Forward 8 passes: multiply 2, tanh 2, multiply 2, add 2.
 Tensor dyt_spelled(const Tensor& x, const Weights& w) { return tanh(x * w.alpha) * w.weight + w.bias; }
 
 // --- all variants
 
 // Backward, fused: x and dy read, dx written. Spelled out, in passes: adding a bias 1, multiplying by a
-// weight 6, dividing by a column 8, squaring 4, subtracting a column 3, tanh 7, multiplying by alpha 6;
+// weight or a column 6, dividing by a column 8, by a constant 2, squaring 4, var 3, subtracting a column 3, tanh 7, multiplying by alpha 6;
 // adding to a gradient 3, a repeated column to a gradient 4.
 //
 // Kernels, per element: the squares take a subtraction of the mean, a product and a sum; the output a subtraction,
@@ -42,7 +63,7 @@ Tensor dyt_spelled(const Tensor& x, const Weights& w) { return tanh(x * w.alpha)
 // LayerNorm's, and subtracts a mean of zero. Per row: the mean's division, a division, four flops for the mean's
 // rounding and eps, root and reciprocal; mean and r are kept as doubles. tanh counts as one flop; DyISRU takes two
 // for x² + C, root and reciprocal, and two products.
-const std::array<Variant, 8> variants = {{
+const std::array<Variant, 13> variants = {{
     {"rmsnorm",
      [](const Tensor& x, const Weights& w) { return rms_norm(x, w.weight.shape(), w.weight, eps); },
      2,
@@ -55,9 +76,19 @@ const std::array<Variant, 8> variants = {{
      3,
      2,
      {1 + 3 + 4, 8, 16}},
+    {"layernorm_no_bias",
+     [](const Tensor& x, const Weights& w) { return layer_norm(x, w.weight.shape(), w.weight, {}, eps); },
+     2,
+     3,
+     2,
+     {1 + 3 + 3, 8, 16}},
     {"layernorm_var", layer_norm_var, 15, 1 + 6 + 8 + 3 + 4 + 3 + (3 + 4 + 4), 3},
     {"layernorm_squares", layer_norm_squares, 12, 1 + 6 + 8 + 4 + 3 + (3 + 4), 2},
     {"rmsnorm_spelled", rms_norm_spelled, 7, 6 + 8 + 4 + 3, 1},
+    {"layernorm_script", layer_norm_script, 10, 1 + 8 + 6 + 3 + 3 + (3 + 4), 3},
+    {"rmsnorm_script", rms_norm_script, 7, 6 + 6 + 4 + 3, 1},
+    {"batchnorm", batch_norm_squares, 12, 1 + 6 + 8 + 4 + 3 + (3 + 4), 2},
+    {"batchnorm_inference", batch_norm_kept, 8, 1 + 6 + 2, 0},
     {"dyt",
      [](const Tensor& x, const Weights& w) { return dyt(x, w.alpha, w.weight, w.bias); },
      2,
@@ -80,7 +111,12 @@ const Variant& variant_named(const std::string& name) {
 }
 
 Weights::Weights(int64_t columns)
-    : weight(ones({columns})), bias(zeros({columns})), alpha(full({1}, 0.5)), log_c(ones({1})) {
+    : weight(ones({columns})),
+      bias(zeros({columns})),
+      alpha(full({1}, 0.5)),
+      log_c(ones({1})),
+      kept_mean(zeros({columns})),
+      kept_variance(ones({columns})) {
   for (Tensor* t : {&weight, &bias, &alpha, &log_c}) t->set_trainable();
 }
 

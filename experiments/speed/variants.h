@@ -10,9 +10,11 @@
 
 namespace isobar::speed {
 
-// Of every variant, all trainable; each uses what it needs. weight and bias are (C), the others [1].
+// Of every variant, trainable; each uses what it needs. weight and bias are (C), the others [1]. And BatchNorm's
+// statistics after training, (C).
 struct Weights {
   Tensor weight, bias, alpha, log_c;
+  Tensor kept_mean, kept_variance;
 
   explicit Weights(int64_t columns);
   void clear_grad() const;
@@ -39,9 +41,13 @@ constexpr double eps = 1e-5;
 Tensor layer_norm_var(const Tensor& x, const Weights& w);
 Tensor layer_norm_squares(const Tensor& x, const Weights& w);
 Tensor rms_norm_spelled(const Tensor& x, const Weights& w);
+Tensor layer_norm_script(const Tensor& x, const Weights& w);
+Tensor rms_norm_script(const Tensor& x, const Weights& w);
+Tensor batch_norm_squares(const Tensor& x, const Weights& w);
+Tensor batch_norm_kept(const Tensor& x, const Weights& w);
 Tensor dyt_spelled(const Tensor& x, const Weights& w);
 
-extern const std::array<Variant, 8> variants;
+extern const std::array<Variant, 13> variants;
 const Variant& variant_named(const std::string& name);
 
 }  // namespace isobar::speed

@@ -1,0 +1,90 @@
+#include "roots.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "../../autograd/ops.h"
+#include "../../core/kernels/vmath.h"
+#include "../../core/rng.h"
+#include "timed.h"
+
+namespace isobar::speed {
+namespace {
+
+using V = kernels::Register<float>;
+
+V estimate(const V& x) {
+#ifdef __AVX512F__
+  return _mm512_rsqrt14_ps(x);  // xsimd 8 calls an intrinsic that there is not
+#else
+  return xsimd::rsqrt(x);
+#endif
+}
+
+struct Arrays {
+  std::vector<float> x, between, y;
+
+  explicit Arrays(int64_t count) : between(count), y(count) {
+    const Tensor squares = square(Rng(1).normal({count})) + 0.1;
+    x = squares.to_vector<float>();
+  }
+  template <class F>
+  static void map(const std::vector<float>& from, std::vector<float>& to, const F& f) {
+    kernels::map_registers(static_cast<int64_t>(from.size()), from.data(), to.data(), f);
+  }
+  void exact() {
+    map(x, y, [](const V& v) { return V(1) / xsimd::sqrt(v); });
+  }
+  void two_ops() {
+    map(x, between, [](const V& v) { return V(xsimd::sqrt(v)); });
+    map(between, y, [](const V& v) { return V(1) / v; });
+  }
+  void newton() {
+    map(x, y, [](const V& v) {
+      const V r = estimate(v);
+      return r * (V(1.5f) - V(0.5f) * v * r * r);
+    });
+  }
+  double largest_error() const {
+    double largest = 0;
+    for (size_t i = 0; i < x.size(); ++i)
+      largest = std::max(largest, std::abs(y[i] * std::sqrt(static_cast<double>(x[i])) - 1));
+    return largest;
+  }
+};
+
+double error_of_estimate(int64_t count) {
+  Arrays arrays(count);
+  arrays.newton();
+  return arrays.largest_error();
+}
+
+std::vector<Step> steps_of(int64_t count) {
+  const auto arrays = std::make_shared<Arrays>(count);
+  return {[arrays] { arrays->exact(); }, [arrays] { arrays->two_ops(); }, [arrays] { arrays->newton(); }};
+}
+
+}  // namespace
+
+Roots::Roots(int64_t count)
+    : count_(count), error_(error_of_estimate(count)), rounds_(steps_of(count), 2e-3) {}
+
+std::vector<std::vector<double>> Roots::best_quotients() const {
+  const auto best = [&](size_t step) { return best_of_groups(rounds_.seconds()[step]); };
+  return {quotients_of(best(1), best(0)), quotients_of(best(0), best(2))};
+}
+
+void Roots::publish(Run& run) const {
+  const std::string key = fmt::format("root.{}", count_);
+  const Spread two_ops = spread_of(best_quotients()[0]), exact = spread_of(best_quotients()[1]);
+  run.measured(key + ".two_ops_over_one.best", two_ops);
+  run.measured(key + ".exact_over_estimate.best", exact);
+  run.measured(key + ".estimate.relative_error", error_);
+  run.say(
+      "1/√x of {} numbers: two ops take {:.2f} [{:.2f}, {:.2f}] times one op's time, which is\n{:.2f} [{:.2f}, {:.2f}] "
+      "times that of the CPU's estimate and a Newton step (off by {:.1e}).\n",
+      count_, two_ops.median, two_ops.min, two_ops.max, exact.median, exact.min, exact.max, error_);
+}
+
+}  // namespace isobar::speed

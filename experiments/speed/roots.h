@@ -1,0 +1,27 @@
+// Roots: what 1/√x costs, in the ways that source 003's "rsqrt(x) = 1/sqrt(x), more efficient" may mean.
+#pragma once
+
+#include "../harness/run.h"
+#include "clock.h"
+
+namespace isobar::speed {
+
+// Over so many floats: 1/√x exactly, in one op and in two (√x is stored and read again), and by the CPU's estimate and
+// a Newton step, r ← r (1.5 − ½ x r²).
+class Roots {
+ public:
+  explicit Roots(int64_t count);
+  void round() { rounds_.round(); }
+  // Times of two ops over one, and of the exact one over the estimate, of the best round of each group.
+  std::vector<std::vector<double>> best_quotients() const;
+  // Keys "root.<count>.two_ops_over_one.best" and "root.<count>.exact_over_estimate.best", a value per group of rounds,
+  // and "root.<count>.estimate.relative_error", the largest.
+  void publish(Run& run) const;
+
+ private:
+  int64_t count_;
+  double error_;
+  Rounds rounds_;
+};
+
+}  // namespace isobar::speed
