@@ -115,10 +115,10 @@ struct Config : TinyConfig {
 void check_net(const char* flag, const std::string& net) {
   const size_t dot = std::min(net.find('.'), net.size());
   const std::string placement = net.substr(0, dot), norm = dot < net.size() ? net.substr(dot + 1) : "";
-  const Choices& known = norm_names();
-  check(net == "ngpt" || ((placement == "pre" || placement == "post") &&
-                          std::find(known.begin(), known.end(), norm) != known.end()),
-        "--{}: wanted ngpt, or placement.norm such as pre.rmsnorm, got '{}'", flag, net);
+  const Choices &placements = placement_names(), &norms = norm_names();
+  const bool known = std::ranges::count(placements, placement) + std::ranges::count(norms, norm) == 2;
+  check(net == "ngpt" || (known && (norm == "none" || has_norms(placement_from_name(placement)))),
+        "--{}: wanted ngpt, or placement.norm such as pre.rmsnorm or rezero.none, got '{}'", flag, net);
 }
 
 // A trial for each net and rate, or at the rate that follows the net's name ("ngpt@1e-2"); the rest of it is as

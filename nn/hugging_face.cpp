@@ -93,7 +93,7 @@ void check_layout(const LanguageModelConfig& config, HuggingFaceLayout layout) {
   const auto want = [&](bool fits, const char* setting, const char* wanted, const std::string& got) {
     check(fits, "layout {}: wanted {} {}, the model has {}", name_of(layout), setting, wanted, got);
   };
-  want(config.placement == Placement::pre, "placement", "pre", "post");
+  want(config.placement == Placement::pre, "placement", "pre", placement_name(config.placement));
   want(!config.qk_norm, "qk_norm", "false", "true");
   want(config.softcap == 0, "softcap", "0", fmt::format("{}", config.softcap));
   const char* positions = config.positions == Positions::rope ? "rope" : "learned";

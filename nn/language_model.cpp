@@ -17,6 +17,11 @@ const LanguageModelConfig& checked(const LanguageModelConfig& config) {
       "language_model: wanted vocab_size, block_size and n_embd of at least 1 and n_layer of at least 0, got "
       "{}, {}, {}, {}",
       config.vocab_size, config.block_size, config.n_embd, config.n_layer);
+  check(!config.zero_init ||
+            (config.placement != Placement::rezero && config.placement != Placement::residual_free),
+        "language_model: with placement {} and zero_init all gradients of the blocks are 0 for ever; leave "
+        "out zero_init",
+        placement_name(config.placement));
   return config;
 }
 
@@ -50,12 +55,27 @@ std::unique_ptr<Module> make_feed_forward(const LanguageModelConfig& config, con
                                        FeedForwardOptions{.bias = config.bias});
 }
 
+// √(number of branches).
+double root_of_branches(const LanguageModelConfig& config) {
+  return std::sqrt(2.0 * static_cast<double>(config.n_layer));
+}
+
+// The std of the last matrix of each branch.
+double end_std_of(const LanguageModelConfig& config) {
+  if (config.zero_init || config.placement == Placement::fixup) return 0;
+  const bool scaled_already = config.placement == Placement::skipinit ||
+                              config.placement == Placement::rezero ||
+                              config.placement == Placement::residual_free;
+  return scaled_already ? config.init_std : config.init_std / root_of_branches(config);
+}
+
 // GPT-2's initial values. The last matrix of each branch is smaller, so that the variance of the residual
 // stream does not grow with the number of layers (Radford et al. 2019, section 2.3).
 void initialize(LanguageModel& model, const Rng& rng) {
   const LanguageModelConfig& config = model.config;
-  const double end_std =
-      config.zero_init ? 0 : config.init_std / std::sqrt(2.0 * static_cast<double>(config.n_layer));
+  const double end_std = end_std_of(config);
+  const double first_std =
+      config.placement == Placement::fixup ? config.init_std / root_of_branches(config) : config.init_std;
   const double embedding_std = config.embedding_std.value_or(config.init_std);
   for (const NamedModule& part : named_modules(model)) {
     const Rng part_rng = rng.split(part.path);
@@ -68,10 +88,12 @@ void initialize(LanguageModel& model, const Rng& rng) {
     if (linear_part == nullptr || (linear_part == &model.lm_head && config.tie_embeddings)) continue;
     const bool ends_branch =
         part.path.ends_with("o_proj") || part.path.ends_with("down_proj") || part.path.ends_with("linear2");
+    const bool begins_branch =
+        part.path.ends_with("v_proj") || part.path.ends_with("up_proj") || part.path.ends_with("linear1");
     if (linear_part == &model.lm_head && config.zero_init)
       draw(linear_part->weight, 0);
     else
-      draw(linear_part->weight, ends_branch ? end_std : config.init_std);
+      draw(linear_part->weight, ends_branch ? end_std : begins_branch ? first_std : config.init_std);
     if (linear_part->bias.defined()) assign(linear_part->bias, zeros(linear_part->bias.shape()));
   }
 }
@@ -82,8 +104,9 @@ LanguageModel::LanguageModel(const LanguageModelConfig& chosen, const Rng& rng)
     : config(checked(chosen)),
       embed_tokens(config.vocab_size, config.n_embd, rng.split("embed_tokens")),
       dropout(config.dropout),
-      norm(make_norm(config.placement == Placement::pre ? config.norm : "none", config.n_embd,
-                     config.norm_options)),
+      norm(
+          make_norm(has_norms(config.placement) && config.placement != Placement::post ? config.norm : "none",
+                    config.n_embd, config.norm_options)),
       lm_head(config.tie_embeddings
                   ? Linear(embed_tokens.weight)
                   : Linear(config.n_embd, config.vocab_size, rng.split("lm_head"), {.bias = false})) {
@@ -96,7 +119,8 @@ LanguageModel::LanguageModel(const LanguageModelConfig& chosen, const Rng& rng)
                         TransformerBlockOptions{.placement = config.placement,
                                                 .norm = config.norm,
                                                 .norm_options = config.norm_options,
-                                                .dropout = config.dropout});
+                                                .dropout = config.dropout,
+                                                .branch_scale = 1 / root_of_branches(config)});
   }
   initialize(*this, rng);
 }

@@ -29,7 +29,7 @@ struct LanguageModelConfig {
 
   Positions positions = Positions::rope;
   double rope_base = 1e4;
-  std::string norm = "rmsnorm";  // a name for make_norm
+  std::string norm = "rmsnorm";  // a name for make_norm; unused where the placement has no norms
   NormOptions norm_options = {};
   Placement placement = Placement::pre;
   std::string ffn = "swiglu";  // or "gelu", "gelu_tanh" (GPT-2's), "relu", "relu2" (squared)
@@ -52,8 +52,17 @@ struct LanguageModelConfig {
 
 // Tokens (B, T), i32 or i64, T ≤ block_size → logits (B, T, vocab_size). Weights start as N(mean 0, std
 // init_std); the last matrices of the branches (o_proj, down_proj, linear2) have std init_std / √(2 n_layer),
-// or start at 0 with zero_init; biases start at 0. The final norm exists for Placement::pre only: a post-norm
-// block ends with a norm.
+// or start at 0 with zero_init; biases start at 0. There are 2 n_layer branches, and some placements have
+// initial values of their own:
+//   skipinit        its scale starts at 1/√(2 n_layer), the last matrices have std init_std
+//   rezero          its scale starts at 0, the last matrices have std init_std
+//   residual_free   no sum grows with the number of layers: the last matrices have std init_std
+//   fixup           the last matrices start at 0, the first ones (v_proj, linear1 or up_proj) have std
+//                   init_std / √(2 n_layer): the paper's L^(−1/(2m−2)) for m = 2 matrices in a branch. Queries,
+//                   keys and the gate only weigh what passes, and keep init_std. The biases that the paper has
+//                   inside a branch are the layers' own (`bias`).
+// The final norm exists for pre, peri and residual_free: a post-norm block ends with a norm. Throws Error for
+// zero_init with rezero or residual_free, which would never leave 0.
 struct LanguageModel : Module {
   LanguageModelConfig config;
   Embedding embed_tokens;

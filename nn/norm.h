@@ -10,14 +10,19 @@
 namespace isobar {
 
 struct NormOptions {
-  double eps = 1e-5;  // layernorm, rmsnorm
-  bool bias = true;   // layernorm, dyt, dyt_sqrtd, dyisru
-  // Initial value of DyT's alpha (default 0.5), DyTSqrtD's 1/ρ (1), DyISRU's C (the number of elements).
+  double eps = 1e-5;  // all but the elementwise ones and centernorm
+  bool bias = true;   // layernorm, batchnorm, groupnorm, dyt, dyt_sqrtd, dyisru, derf
+  // Initial value of DyT's alpha (default 0.5), DyTSqrtD's 1/ρ (1), DyISRU's C (the number of elements), Derf's
+  // alpha (0.5).
   std::optional<double> alpha = std::nullopt;
+  int64_t groups = 0;  // groupnorm; 0: the greatest common divisor of 4 and the number of elements
+  // Fraction of the elements that prmsnorm measures; nullopt: the paper's 0.0625, but at least one element.
+  std::optional<double> p = std::nullopt;
 };
 
-// "none" (Identity), "layernorm", "rmsnorm", "dyt", "dyt_sqrtd", "dyisru", then the registered names. These
-// are command-line values, hence lower case.
+// "none" (Identity), "layernorm", "rmsnorm", "prmsnorm", "batchnorm", "groupnorm", "centernorm", "stdnorm",
+// "dyt", "dyt_sqrtd", "dyisru", "derf", then the registered names. These are command-line values, hence lower
+// case. All take x (…, normalized_shape); batchnorm alone differs between training and evaluation.
 const Choices& norm_names();
 // The norm of that name. Throws Error, with the list of names, for any other name.
 std::unique_ptr<Module> make_norm(std::string_view name, const Shape& normalized_shape,

@@ -1,4 +1,5 @@
-// Residual: y = x + f(x) for a branch f (He et al. 2016), with or without a norm; see placement.h.
+// Residual: y = x + f(x) for a branch f (He et al. 2016), without a norm, with one before it or after the sum;
+// see placement.h.
 //
 //   Residual block(std::make_unique<Sequential>(Linear(64, 64, rng), ReLU()), Placement::pre,
 //                  std::make_unique<RMSNorm>(64));
@@ -20,6 +21,8 @@ struct Residual : Module {
                     std::unique_ptr<Module> branch_norm = nullptr)
       : body(std::move(branch)), norm(std::move(branch_norm)), placement(where) {
     check(body != nullptr, "residual: the branch is null; wanted a module");
+    check(placement == Placement::none || placement == Placement::pre || placement == Placement::post,
+          "residual: wanted placement none, pre or post, got {}", placement_name(placement));
     check((placement == Placement::none) == (norm == nullptr),
           "residual: wanted a norm with placement pre or post, and none with placement none");
   }

@@ -4,6 +4,8 @@
 //   pre    h = x + self_attn(input_layernorm(x));   y = h + mlp(post_attention_layernorm(h))
 //   post   h = input_layernorm(x + self_attn(x));   y = post_attention_layernorm(h + mlp(h))
 //   none   h = x + self_attn(x);                    y = h + mlp(h)
+//
+// The other placements are those of placement.h, with the norm of pre where there is one.
 #pragma once
 
 #include "dropout.h"
@@ -15,14 +17,24 @@ namespace isobar {
 
 struct TransformerBlockOptions {
   Placement placement = Placement::pre;
-  std::string norm = "rmsnorm";  // a name for make_norm
+  std::string norm = "rmsnorm";  // a name for make_norm; unused where the placement has no norms
   NormOptions norm_options = {};
-  double dropout = 0;  // on the output of each branch
+  double dropout = 0;       // on the output of each branch
+  double branch_scale = 1;  // initial value of skipinit's scale
 };
 
-// x (B, T, n_embd) → (B, T, n_embd). The caller supplies the attention and the feed-forward layer.
+// Trainable numbers [1] of one branch: scale for skipinit, rezero and fixup, the biases for fixup only. Absent
+// ones are undefined.
+struct BranchScalars {
+  Tensor scale, bias_before, bias_after;
+};
+
+// x (B, T, n_embd) → (B, T, n_embd). The caller supplies the attention and the feed-forward layer with their
+// initial weights, also those of fixup, whose branches are to start at 0; LanguageModel sets them.
 struct TransformerBlock : Module {
   std::unique_ptr<Module> input_layernorm, self_attn, post_attention_layernorm, mlp;
+  std::unique_ptr<Module> self_attn_output_layernorm, mlp_output_layernorm;  // for peri; null otherwise
+  BranchScalars self_attn_scalars, mlp_scalars;
   Dropout dropout;
   Placement placement;
 
@@ -36,8 +48,8 @@ struct TransformerBlock : Module {
   void fields(Fields& f) override;
 
  private:
-  template <class Body>
-  Tensor branch(const Tensor& x, Module& norm, Body&& body);
+  template <class Attention>
+  Tensor run(const Tensor& x, Attention&& attention);
 };
 
 }  // namespace isobar

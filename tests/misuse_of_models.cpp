@@ -64,10 +64,11 @@ std::vector<Misuse> of_layers() {
        [] { Residual(std::make_unique<ReLU>(), Placement::none, make_norm("rmsnorm", 4)); },
        "residual: wanted a norm with placement pre or post, and none with placement none"},
       {"a norm that is not known", [] { make_norm("layer_norm", 4); },
-       "norm: wanted one of none, layernorm, rmsnorm, dyt, dyt_sqrtd, dyisru, got layer_norm"},
+       "norm: wanted one of none, layernorm, rmsnorm, prmsnorm, batchnorm, groupnorm, centernorm, stdnorm, "
+       "dyt, dyt_sqrtd, dyisru, derf, got layer_norm"},
       {"a norm's name that is taken", [] { register_norm("rmsnorm", {}); },
-       "register_norm: the name 'rmsnorm' is taken; there are none, layernorm, rmsnorm, "
-       "dyt, dyt_sqrtd, dyisru"},
+       "register_norm: the name 'rmsnorm' is taken; there are none, layernorm, rmsnorm, prmsnorm, batchnorm, "
+       "groupnorm, centernorm, stdnorm, dyt, dyt_sqrtd, dyisru, derf"},
       {"dropout in training without a tape",
        [] {
          Dropout(0.1)(x({2, 4}));

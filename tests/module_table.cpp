@@ -67,6 +67,12 @@ LanguageModelConfig everything_else() {
   return config;
 }
 
+LanguageModelConfig placed(Placement placement) {
+  LanguageModelConfig config = llama();
+  config.placement = placement;
+  return config;
+}
+
 NGPTConfig ngpt() {
   return {.vocab_size = 7, .block_size = 6, .n_layer = 2, .n_head = 2, .n_embd = 4, .hidden = 6};
 }
@@ -108,6 +114,21 @@ const std::vector<ModuleRow>& module_rows() {
       {"DyT without bias", make<DyT>(Shape{2, 3}, DyTOptions{.alpha = 0.8, .bias = false}), normal(4, 2, 3)},
       {"DyTSqrtD", make<DyTSqrtD>(5), normal(4, 5)},
       {"DyISRU", make<DyISRU>(5), normal(4, 5)},
+
+      {"DyISRU without bias", make<DyISRU>(5, DyISRUOptions{.bias = false}), normal(4, 5)},
+      {"Derf", make<Derf>(5), normal(4, 5)},
+      {"Derf without bias", make<Derf>(Shape{2, 3}, DerfOptions{.alpha = 0.8, .bias = false}),
+       normal(4, 2, 3)},
+      {"CenterNorm", make<CenterNorm>(5), normal(4, 5)},
+      {"CenterNorm over two dimensions", make<CenterNorm>(Shape{2, 3}), normal(4, 2, 3)},
+      {"StdNorm", make<StdNorm>(5), normal(4, 5)},
+      {"StdNorm over two dimensions", make<StdNorm>(Shape{2, 3}), normal(4, 2, 3)},
+      {"RowBatchNorm", make<RowBatchNorm>(4), normal(2, 5, 4)},
+      {"RowBatchNorm over two dimensions, without bias",
+       make<RowBatchNorm>(Shape{2, 3}, RowBatchNormOptions{.bias = false}), normal(5, 2, 3)},
+      {"RowGroupNorm", make<RowGroupNorm>(8), normal(2, 3, 8)},
+      {"RowGroupNorm of three groups over two dimensions, without bias",
+       make<RowGroupNorm>(Shape{2, 6}, RowGroupNormOptions{.groups = 3, .bias = false}), normal(5, 2, 6)},
 
       {"Sequential", [] { return branch(); }, normal(3, 4)},
       {"Residual", [] { return std::make_unique<Residual>(branch()); }, normal(3, 4)},
@@ -155,9 +176,19 @@ const std::vector<ModuleRow>& module_rows() {
        normal(2, 3, 4)},
       {"TransformerBlock, none", [] { return block({.placement = Placement::none}); }, normal(2, 3, 4)},
       {"TransformerBlock, dropout", [] { return block({.dropout = 0.2}); }, normal(2, 3, 4), true},
+      {"TransformerBlock, peri", [] { return block({.placement = Placement::peri}); }, normal(2, 3, 4)},
+      {"TransformerBlock, residual-free", [] { return block({.placement = Placement::residual_free}); },
+       normal(2, 3, 4)},
+      {"TransformerBlock, SkipInit",
+       [] { return block({.placement = Placement::skipinit, .branch_scale = 0.5}); }, normal(2, 3, 4)},
+      {"TransformerBlock, ReZero", [] { return block({.placement = Placement::rezero}); }, normal(2, 3, 4)},
+      {"TransformerBlock, Fixup, dropout",
+       [] { return block({.placement = Placement::fixup, .dropout = 0.2}); }, normal(2, 3, 4), true},
       {"LanguageModel, Llama", make<LanguageModel>(llama(), rng), indices(7, 2, 5)},
       {"LanguageModel, nanoGPT", make<LanguageModel>(nano_gpt(), rng), indices(7, 2, 5)},
       {"LanguageModel, post-norm DyT, untied", make<LanguageModel>(everything_else(), rng), indices(7, 2, 5)},
+      {"LanguageModel, peri", make<LanguageModel>(placed(Placement::peri), rng), indices(7, 2, 5)},
+      {"LanguageModel, Fixup", make<LanguageModel>(placed(Placement::fixup), rng), indices(7, 2, 5)},
       {"NGPT", make<NGPT>(ngpt(), rng), indices(7, 2, 5)},
       {"NGPTBlock", make<NGPTBlock>(ngpt(), rng), normal(2, 3, 4)},
       {"LearnedScale", make<LearnedScale>(4, 0.05, 0.5), normal(2, 3, 4)},

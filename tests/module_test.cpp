@@ -79,7 +79,7 @@ std::string source_of(const std::filesystem::path& file) {
 TEST_CASE("every module of nn/ has a row, named after its type") {
   std::set<std::string> declared;
   // A struct at a line's beginning: those in comments are examples. CachingAttention is an interface.
-  const std::regex heading(R"((?:^|\n)struct (\w+) : (?:Module|CachingAttention) \{)");
+  const std::regex heading(R"((?:^|\n)struct (\w+) : (?:Module|CachingAttention|BatchNorm1d|GroupNorm) \{)");
   for (const auto& file : std::filesystem::directory_iterator(ISOBAR_SOURCE_DIR "/nn")) {
     if (file.path().extension() != ".h") continue;
     const std::string text = source_of(file.path());
@@ -380,12 +380,19 @@ TEST_CASE("constructors refuse settings that cannot work, and say why") {
   CHECK_THROWS_WITH_AS(Softcap(0), "softcap: wanted a cap above 0, got 0", Error);
   CHECK_THROWS_WITH_AS(ISRUClip(-1), "isru_clip: wanted a cap above 0, got -1", Error);
   CHECK_THROWS_WITH_AS(PRMSNorm(8), doctest::Contains("p = 0.0625 of 8 elements leaves 0 to measure"), Error);
-  CHECK_THROWS_WITH_AS(make_norm("batchnorm", 4),
-                       "norm: wanted one of none, layernorm, rmsnorm, dyt, dyt_sqrtd, "
-                       "dyisru, got batchnorm",
+  CHECK_THROWS_WITH_AS(make_norm("instancenorm", 4),
+                       "norm: wanted one of none, layernorm, rmsnorm, prmsnorm, batchnorm, groupnorm, "
+                       "centernorm, stdnorm, dyt, dyt_sqrtd, dyisru, derf, got instancenorm",
                        Error);
-  CHECK_THROWS_WITH_AS(placement_from_name("middle"), "placement: wanted none, pre or post, got middle",
-                       Error);
+  CHECK_THROWS_WITH_AS(make_norm("groupnorm", 6, {.groups = 4}),
+                       "group_norm: 6 channels do not divide into 4 groups", Error);
+  CHECK_THROWS_WITH_AS(make_norm("batchnorm", 0), "batch_norm: wanted at least one channel, got [0]", Error);
+  CHECK_THROWS_WITH_AS(make_norm("groupnorm", 0), "group_norm: wanted at least one channel, got [0]", Error);
+  CHECK_THROWS_WITH_AS(
+      placement_from_name("middle"),
+      "placement: wanted none, pre, post, peri, residual_free, skipinit, rezero or fixup, got middle", Error);
+  CHECK_THROWS_WITH_AS(Residual(std::make_unique<ReLU>(), Placement::rezero),
+                       "residual: wanted placement none, pre or post, got rezero", Error);
   CHECK_THROWS_WITH_AS(Residual(std::make_unique<ReLU>(), Placement::pre),
                        doctest::Contains("wanted a norm with placement pre or post"), Error);
 }
@@ -401,6 +408,23 @@ TEST_CASE("SkipInit, ReZero and Fixup start as the identity") {
   CHECK(fixup(x).to_vector<float>() == x.to_vector<float>());
 }
 
+TEST_CASE("every norm takes its normalized shape alone, as the last dimensions of its input") {
+  for (const std::string& name : norm_names()) {
+    CAPTURE(name);
+    for (const Shape& shape : {Shape{6}, Shape{2, 3}}) {
+      const auto norm = make_norm(name, shape);
+      const Tensor x = Rng(1).normal(shape.ndim() == 1 ? Shape{4, 6} : Shape{4, 2, 3});
+      CHECK((*norm)(x).shape() == x.shape());
+      if (name == "none") continue;
+      CHECK_THROWS_AS((*norm)(Rng(1).normal({4, 1})), Error);  // would broadcast
+      CHECK_THROWS_AS((*norm)(Rng(1).normal({4, 5})), Error);
+    }
+    const auto norm = make_norm(name, 6);  // leading dimensions only count rows
+    const Tensor x = Rng(1).normal({4, 6});
+    CHECK((*norm)(reshape(x, {2, 2, 6})).to_vector<float>() == (*norm)(x).to_vector<float>());
+  }
+}
+
 TEST_CASE("make_norm makes what its name says, with the initial value that was asked for") {
   for (const std::string& name : norm_names()) {
     const auto norm = make_norm(name, 4, {.alpha = 3});
@@ -410,6 +434,15 @@ TEST_CASE("make_norm makes what its name says, with the initial value that was a
     }
   }
   CHECK(make_norm("none", 4)->type_name() == "Identity");
+  CHECK(make_norm("batchnorm", 4)->type_name() == "RowBatchNorm");
+  CHECK(parameter_count(*make_norm("batchnorm", 4, {.bias = false})) == 4);
+  CHECK(parameter_count(*make_norm("groupnorm", 4, {.bias = false})) == 4);
+  CHECK(dynamic_cast<RowGroupNorm&>(*make_norm("groupnorm", 64)).num_groups == 4);
+  CHECK(dynamic_cast<RowGroupNorm&>(*make_norm("groupnorm", 6)).num_groups == 2);
+  CHECK(dynamic_cast<RowGroupNorm&>(*make_norm("groupnorm", 6, {.groups = 3})).num_groups == 3);
+  CHECK(dynamic_cast<PRMSNorm&>(*make_norm("prmsnorm", 64)).measured == 4);
+  CHECK(dynamic_cast<PRMSNorm&>(*make_norm("prmsnorm", 6)).measured == 1);  // a sixteenth of 6 is none
+  CHECK(dynamic_cast<PRMSNorm&>(*make_norm("prmsnorm", 8, {.p = 0.5})).measured == 4);
   CHECK(make_norm("layernorm", 4, {.bias = false})->type_name() == "LayerNorm");
   CHECK(parameter_count(*make_norm("layernorm", 4, {.bias = false})) == 4);
   CHECK(dynamic_cast<DyISRU&>(*make_norm("dyisru", 4)).log_c.item() == doctest::Approx(std::log(4.0)));

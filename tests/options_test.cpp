@@ -152,11 +152,12 @@ TEST_CASE("bash completes verbs, studies, options and their values, asked of the
   CHECK(offered("isobar ''").size() == programs().size() - 1);
   CHECK(offered("decay_study --pre") == Strings{"--preset"});
   CHECK(offered("decay_study --preset ''") == Strings{"blog8", "blog8_rmsnorm", "depth_table"});
-  CHECK(offered("train_lm --norm ''") ==
-        Strings{"none", "layernorm", "rmsnorm", "dyt", "dyt_sqrtd", "dyisru"});
+  CHECK(offered("train_lm --norm ''") == Strings{"none", "layernorm", "rmsnorm", "prmsnorm", "batchnorm",
+                                                 "groupnorm", "centernorm", "stdnorm", "dyt", "dyt_sqrtd",
+                                                 "dyisru", "derf"});
   CHECK(offered("train_lm --max-it") == Strings{"--max_iters"});
   CHECK(offered("train_lm --norm = la") == Strings{"layernorm"});  // as bash splits --norm=la
-  CHECK(offered("isobar train_lm --placement p") == Strings{"pre", "post"});
+  CHECK(offered("isobar train_lm --placement p") == Strings{"pre", "post", "peri"});
   CHECK(offered("isobar report runs/x --lang ''") == Strings{"en", "zh"});
   CHECK(offered("isobar tokenize tr") == Strings{"train"});
   CHECK(offered("isobar tokenize train --vo") == Strings{"--vocab_size"});

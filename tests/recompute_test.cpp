@@ -105,8 +105,11 @@ TEST_CASE("blocks that are computed again give a language model the same gradien
     c.bias = true;
     c.dropout = 0.1;
   });
-  for (const char* norm : {"dyt", "dyt_sqrtd", "dyisru", "none"})
-    add(norm, [norm](LanguageModelConfig& c) { c.norm = norm; });
+  for (const std::string& norm : norm_names())
+    add(norm.c_str(), [norm](LanguageModelConfig& c) { c.norm = norm; });
+  for (const std::string& placement : placement_names())
+    add(placement.c_str(),
+        [placement](LanguageModelConfig& c) { c.placement = placement_from_name(placement); });
   for (const Kind& kind : models) {
     CAPTURE(kind.what);
     LanguageModel model(kind.config, Rng(1));
@@ -206,6 +209,24 @@ TEST_CASE("running statistics move once") {
     CHECK((bits(norm.running_mean) == bits(once.running_mean)));
     CHECK((bits(norm.running_var) == bits(once.running_var)));
   }
+}
+
+TEST_CASE("a language model's running statistics move once a step, computed again or not") {
+  LanguageModelConfig config = small();
+  config.norm = "batchnorm";
+  LanguageModel plain(config, Rng(1)), again(config, Rng(1));
+  step_of(plain, false);
+  step_of(again, true);
+  const std::vector<NamedTensor> wanted = named_state(plain), got = named_state(again);
+  int counters = 0;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    CAPTURE(wanted[i].name);
+    CHECK(got[i].tensor.to_vector<double>() == wanted[i].tensor.to_vector<double>());
+    if (!wanted[i].name.ends_with("num_batches_tracked")) continue;
+    CHECK(got[i].tensor.item() == 1);
+    ++counters;
+  }
+  CHECK(counters == 7);  // two in each of three blocks, and the last norm's
 }
 
 TEST_CASE("an observer sees each value and each gradient once, in the order and to the bit as without") {

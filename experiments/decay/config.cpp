@@ -27,7 +27,7 @@ void Config::fields(Fields& f) {
     {"sum", "mean", "random"});
   f("dtype", dtype, "of the arithmetic", {"f32", "f64"});
   f("alpha", alpha,
-    "alpha of dyt, 1/rho of dyt_sqrtd, C of dyisru, branch scale of skipinit; below zero: 0.5, 1, the width, "
+    "alpha of dyt and derf, 1/rho of dyt_sqrtd, C of dyisru, branch scale of skipinit; below zero: 0.5, 1, width, "
     "1/sqrt(depth)");
 }
 
@@ -52,9 +52,9 @@ void Config::check_values() const {
         "--order {} has no meaning with --topology {}; drop it or take --topology plain", order, topology);
   check(order == "norm_relu" || norm != "none",
         "--order {} has no meaning without a norm; drop it or add --norm", order);
-  const bool uses_alpha = norm.starts_with("dy") || topology == "skipinit";
+  const bool uses_alpha = norm.starts_with("dy") || norm == "derf" || topology == "skipinit";
   check(alpha < 0 || uses_alpha,
-        "--alpha has no meaning here; drop it, or take --norm dyt, dyt_sqrtd or dyisru, or --topology "
+        "--alpha has no meaning here; drop it, or take --norm dyt, dyt_sqrtd, dyisru or derf, or --topology "
         "skipinit");
   check(alpha != 0 || norm != "dyisru", "--alpha: C of dyisru must be above 0");
 }

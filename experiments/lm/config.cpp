@@ -16,8 +16,8 @@ void LmConfig::fields(Fields& f) {
   f("n_embd", n_embd, "width of the residual stream");
   f("block_size", block_size, "tokens that the model sees at once");
   f("norm", norm, "normalization", norm_names());
-  f("norm_eps", norm_eps, "eps of layernorm and rmsnorm");
-  f("placement", placement, "norm before or after each branch", {"pre", "post"});
+  f("norm_eps", norm_eps, "eps of the norms that have one");
+  f("placement", placement, "of the norm in each branch, or what replaces it", placement_names());
   f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "gelu_tanh", "relu", "relu2"});
   f("hidden", hidden,
     "width of the feed-forward part (0: 8/3 n_embd in whole 64s for swiglu, else 4 n_embd)");
@@ -77,13 +77,12 @@ void LmConfig::apply_nanogpt_cpu() {
   weight_decay = 0.1;
   decay_embeddings = true;
   grad_clip = 1;
-  dropout = 0;
   norm = "layernorm";
   placement = "pre";
   ffn = "gelu";
   positions = "learned";
   qk_norm = bias = zero_init = false;
-  softcap = 0;
+  softcap = dropout = 0;
   tie_embeddings = true;
 }
 
@@ -99,8 +98,7 @@ void LmConfig::apply_nanogpt_cpu_best() {
   muon_momentum = 0.95;
   learning_rate = 5e-3;
   schedule = "linear";
-  min_lr = 0;
-  weight_decay = 0;
+  min_lr = weight_decay = 0;
 }
 
 // config/train_shakespeare_char.py of nanoGPT.
@@ -121,8 +119,7 @@ void LmConfig::apply_minimind() {
   vocab_size = 6400;
   n_layer = n_head = 8;
   n_kv_head = 2;
-  n_embd = 512;
-  block_size = 512;
+  n_embd = block_size = 512;
   norm = "rmsnorm";
   norm_eps = 1e-5;
   placement = "pre";
@@ -191,6 +188,9 @@ void LmConfig::check_values() const {
   check(positions != "rope" || n_embd / n_head % 2 == 0,
         "--n_embd: RoPE wants an even head width, got {} / {}", n_embd, n_head);
   check(rope_base > 0, "--rope_base: wanted a number above 0, got {}", rope_base);
+  check(norm == "none" || has_norms(placement_from_name(placement)),
+        "--norm {} has no place in --placement {}, which does without norms; add --norm none", norm,
+        placement);
   check(dropout >= 0 && dropout < 1, "--dropout: wanted a probability in [0, 1), got {}", dropout);
 }
 
@@ -207,7 +207,7 @@ LanguageModelConfig LmConfig::model(int64_t tokens) const {
           .rope_base = rope_base,
           .norm = norm,
           .norm_options = {.eps = norm_eps, .bias = bias},
-          .placement = placement == "pre" ? Placement::pre : Placement::post,
+          .placement = placement_from_name(placement),
           .ffn = ffn,
           .hidden = hidden,
           .bias = bias,
