@@ -18,7 +18,7 @@ void Config::fields(Fields& f) {
     {"default", "default_nobias", "normal01", "xavier_uniform", "xavier_normal", "he_uniform", "he_normal",
      "lecun_normal", "orthogonal", "orthogonal_sqrt2"});
   f("norm", norm, "normalization N", norm_names());
-  f("order", order, "of the steps after a plain layer's matrix", {"norm_relu", "relu_norm"});
+  f("order", order, "in a plain layer", {"norm_relu", "relu_norm"});
   f("topology", topology,
     "plain chain, or blocks with f(x) = W2 relu(W1 x): residual x + f(x), pre x + f(N(x)), post N(x + f(x)), "
     "skipinit and rezero x + a f(x), fixup",
