@@ -191,7 +191,8 @@ TEST_CASE("lm_norms refuses bad lists in one line") {
        {"--quick --full", "--full --preset quick", "--nets pre.rmsnom", "--nets ngpt.rmsnorm",
         "--nets rmsnorm", "--learning_rates 1e-3,x", "--widths 64,-1", "--nets pre.dyt,pre.dyt",
         "--nets '' --deep_nets ''", "--deep_layers 4", "--widths 64,66", "--nets pre.dyt@x",
-        "--pair_nets rmsnorm", "--nets rezero.rmsnorm", "--nets before.rmsnorm", "--deep_warmup_iters 101", "--seeds 0"}) {
+        "--pair_nets rmsnorm", "--nets rezero.rmsnorm", "--nets before.rmsnorm", "--deep_warmup_iters 101",
+        "--seeds 0"}) {
     CAPTURE(arguments);
     const Outcome run = run_built("lm_norms", std::string(arguments) + " --out " + folder / "run");
     CHECK(run.code == 2);
