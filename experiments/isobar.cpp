@@ -52,6 +52,7 @@ struct Study {
 // Each is a program beside this one (isobar_tool_test.cpp compares).
 const std::vector<Study>& all_studies() {
   static const std::vector<Study> all = {
+      {"centering", "whether LayerNorm's centring is redundant"},
       {"decay_study", "signal and gradient in a deep net, layer by layer"},
       {"depth_trainability", "up to which depth a net can be trained"},
       {"lm_norms", "which norm trains a small language model best"},

@@ -16,6 +16,7 @@
 #include "embedding.h"
 #include "feed_forward.h"
 #include "fixup.h"
+#include "fold_centring.h"
 #include "generate.h"
 #include "group_norm.h"
 #include "grouped_query_attention.h"

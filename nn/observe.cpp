@@ -37,6 +37,12 @@ Moments moments_of(const Tensor& x) {
   });
 }
 
+double share_along_one(const Tensor& x) {
+  const Tensor rows = cast(x.detach(), Dtype::f64);
+  const auto width = static_cast<double>(rows.size(-1));
+  return std::sqrt(mean(square(sum(rows, {-1})) / (sum(square(rows), {-1}) * width)).item());
+}
+
 void Probe::on_output(const Module& module, const Tensor& y) {
   const auto [entry, fresh] = entries_.try_emplace(module.path(), Entry{signals_.size(), true});
   if (fresh) signals_.push_back({module.path(), module.type_name(), {}, nothing_seen});

@@ -127,7 +127,7 @@ TEST_CASE("--quick and --full are taken by the same programs, and refused by the
     }
   }
   CHECK(with_scales ==
-        std::set<std::string>{"depth_trainability", "isobar verify", "lm_norms", "norm_speed"});
+        std::set<std::string>{"centering", "depth_trainability", "isobar verify", "lm_norms", "norm_speed"});
 }
 
 TEST_CASE("--threads is 1 or more everywhere") {

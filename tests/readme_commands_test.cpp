@@ -35,6 +35,7 @@ const std::vector<Shrunk>& shrunk() {
        " --eval_interval 4 --warmup_iters 2 --checkpoint_interval 2 --force"},
       {"norm_jacobian", "--seeds 1 --rows 8 --force"},
       {"logit_growth", "--n_layer 1 --n_embd 16 --steps 2 --log_interval 1 --seeds 1 --eval_iters 1 --force"},
+      {"centering", "--n_layer 1 --n_embd 16 --steps 4 --seeds 1 --eval_iters 1 --force"},
       {"norm_speed", "--shapes 2x8 --rounds 15 --turn_ms 0.1 --force"},
       {"lm_norms",
        "--nets pre.none,pre.rmsnorm --widths 16 --n_layer 1 --learning_rates 3e-3 --steps 2 --deep_nets "

@@ -12,14 +12,6 @@
 namespace isobar::decay {
 namespace {
 
-// The share of a row x (C) along 1 = (1, …, 1) is its cosine with 1, (x · 1) / (√C |x|): 1 where all elements
-// are equal, about 1/√C for a random direction. This is the root mean square over the rows of x (B, C); NaN
-// where a row is all zeros.
-double share_along_one(const Tensor& x) {
-  const double width = static_cast<double>(x.size(-1));
-  return std::sqrt(mean(square(sum(x, {1})) / (sum(square(x), {1}) * width)).item());
-}
-
 // Keeps moments and gradient norms of every module's output; the std across the batch of every layer's; and
 // the share along 1 of every layer's and every Linear's.
 class SignalProbe : public Probe {
@@ -31,9 +23,8 @@ class SignalProbe : public Probe {
     Probe::on_output(module, y);
     const bool layer = dynamic_cast<const Layer*>(&module) != nullptr;
     if (!layer && dynamic_cast<const Linear*>(&module) == nullptr) return;
-    const Tensor wide = cast(y, Dtype::f64);
-    along_one[&module] = share_along_one(wide);
-    if (layer) across_batch_std.push_back(mean(sqrt(var(wide, {0}))).item());
+    along_one[&module] = share_along_one(y);
+    if (layer) across_batch_std.push_back(mean(sqrt(var(cast(y, Dtype::f64), {0}))).item());
   }
 };
 

@@ -8,12 +8,6 @@
 namespace isobar::transformer_stack {
 namespace {
 
-// See share_along_one of decay/measure.cpp.
-double along_one(const Tensor& rows) {
-  const double width = static_cast<double>(rows.size(-1));
-  return std::sqrt(mean(square(sum(rows, {-1})) / (sum(square(rows), {-1}) * width)).item());
-}
-
 // Σ_{s≠t} x_s · x_t = |Σ_t x_t|² − Σ_t |x_t|², a mean over T (T − 1) pairs; NaN for a single position.
 double token_cosine(const Tensor& x) {
   const double squares = sum(square(x)).item(), of_sums = sum(square(sum(x, {1}))).item();
@@ -47,7 +41,7 @@ std::vector<LayerSignal> measure(const Config& config, const Kind& kind, int64_t
     const Tensor seen = cast(x.detach(), Dtype::f64);
     signals.push_back({.std = moments.std,
                        .mean = moments.mean,
-                       .along_one = along_one(seen),
+                       .along_one = share_along_one(seen),
                        .token_cosine = token_cosine(seen),
                        .gradient_norm = 0});
   }
