@@ -126,6 +126,7 @@ void expect_closed_forms(Run& run, const Measurements& measurements) {
   measurements.expect_close(run, ".null_over_theory", 1e-8);  // 1e-16 of 1e-6
   measurements.expect_close(run, ".rank", 0);
   measurements.expect_close(run, ".closed_form_diff", 1e-12);
+  measurements.expect_close(run, ".remainder", 1e-14);
   measurements.expect_close(run, ".finite_difference_diff", 1e-6);  // of steps of 1e-5: 1e-10, 1e-16/1e-5
   measurements.expect_close(run, ".slope_residual", 1e-13);
   measurements.expect_close(run, ".finite_difference_residual", 1e-9);
@@ -159,6 +160,7 @@ int main(int argc, char** argv) {
           const Rng own = rng.split(static_cast<uint64_t>(d));
           measure_jacobians(measurements, d, own.split("jacobian"));
           measure_second_derivatives(measurements, d, own.split("second"));
+          measure_expansions(measurements, d, own.split("expansion"));
           measure_dyt(measurements, d, own.split("dyt"));
           measure_dyt_as_dyt_sqrtd(measurements, d, own.split("dyt_sqrtd"));
           measure_exact_per_element(measurements, d, own.split("exact"));

@@ -156,6 +156,14 @@ TEST_CASE("norm_jacobian's measurements are the closed forms, the same on one an
   CHECK(median("dyt_as_dyt_sqrtd.d512.alpha") == Approx(0.0441941738).epsilon(1e-9));
   CHECK(median("exact_per_element.d512.max_abs_diff") < 1e-13);
   CHECK(median("ode.dyt_sqrtd.d512.slope_residual") < 1e-13);
+  CHECK(median("expansion.across.d512.s1.remainder") == Approx(std::sqrt(2) - 1).epsilon(1e-12));
+  CHECK(median("expansion.along.d512.s1.remainder") < 1e-14);
+  CHECK(median("clip.isru.largest_gap") == Approx(0.292893).epsilon(1e-5));  // 1 − 1/√2
+  CHECK(median("clip.tanh.largest_gap") == Approx(0.238406).epsilon(1e-5));  // 1 − tanh 1
+  CHECK(median("sign.isru.gap.k10") == Approx(0.0049628).epsilon(1e-4));     // 1 − 10/√101
+  CHECK(median("chain.sign.error") < 1e-15);
+  CHECK(median("chain.sign.mse") ==
+        Approx(2 - 2 * std::sqrt(2 / 3.14159265)).epsilon(0.02));  // 65,536 numbers
   CHECK(median("ode.dyisru.d512.c511.integrated_diff") < 1e-8);
   CHECK(median("second.rmsnorm.d64.finite_difference_diff") < 1e-6);
   // For normal inputs the sum of 511 squares is about 511, and both curves are nearly straight.

@@ -1,6 +1,8 @@
 #include "derivatives.h"
 
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "../../autograd/ops.h"
 #include "../../autograd/tape.h"
@@ -100,6 +102,16 @@ double first_derivative(const Vector& x, const Vector& u, const Vector& v, doubl
   return n.r * (dot(u, v) - dot(u, n.y) * dot(n.y, v) / static_cast<double>(x.size()));
 }
 
+double remainder(const Vector& x, const Vector& delta) {
+  Vector moved = x, rest(x.size());
+  for (size_t i = 0; i < x.size(); ++i) moved[i] += delta[i];
+  const double length = norm(x), moved_length = norm(moved), along = dot(x, delta);
+  for (size_t i = 0; i < x.size(); ++i)
+    rest[i] = moved[i] / moved_length - x[i] / length -
+              (delta[i] / length - along * x[i] / (length * length * length));
+  return norm(rest);
+}
+
 }  // namespace
 
 void measure_jacobians(Measurements& measurements, int64_t d, const Rng& rng) {
@@ -143,6 +155,24 @@ void measure_second_derivatives(Measurements& measurements, int64_t d, const Rng
   const std::string key = fmt::format("second.rmsnorm.d{}", d);
   measurements.add(key + ".closed_form_diff", max_difference(ours, closed) / max_abs(closed), 0);
   measurements.add(key + ".finite_difference_diff", max_difference(ours, differences) / max_abs(closed), 0);
+}
+
+void measure_expansions(Measurements& measurements, int64_t d, const Rng& rng) {
+  const auto draw = [&](const char* name) {
+    return rng.split(name).normal({d}, 0, 1, Dtype::f64).to_vector<double>();
+  };
+  const Vector x = draw("x");
+  Vector across = draw("across");
+  const double along = dot(across, x) / dot(x, x);
+  for (size_t i = 0; i < x.size(); ++i) across[i] -= along * x[i];
+  for (const double s : {0.001, 0.1, 1.0})
+    for (const auto& [name, direction, theory] :
+         {std::tuple{"across", &std::as_const(across), std::sqrt(1 + s * s) - 1}, {"along", &x, 0.0}}) {
+      Vector delta = *direction;
+      for (double& v : delta) v *= s * norm(x) / norm(*direction);
+      measurements.add(fmt::format("expansion.{}.d{}.s{:g}.remainder", name, d, s), remainder(x, delta),
+                       theory);
+    }
 }
 
 }  // namespace isobar::jacobian

@@ -27,4 +27,9 @@ void measure_jacobians(Measurements& measurements, int64_t d, const Rng& rng);
 // derivative, both in units of its largest element.
 void measure_second_derivatives(Measurements& measurements, int64_t d, const Rng& rng);
 
+// Source 004's expansion of x/‖x‖ to first order in Δ, Δ/‖x‖ − (x·Δ) x/‖x‖³, with s = ‖Δ‖/‖x‖: what is left of
+// the true difference, "expansion.across.d<d>.s<s>.remainder" for Δ ⟂ x, √(1 + s²) − 1, and
+// "expansion.along.d<d>.s<s>.remainder" for Δ ∥ x, nothing.
+void measure_expansions(Measurements& measurements, int64_t d, const Rng& rng);
+
 }  // namespace isobar::jacobian
