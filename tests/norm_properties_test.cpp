@@ -136,5 +136,7 @@ TEST_CASE("norm_properties' measurements are the closed forms, the same on one a
     for (const char* what : {".error", ".gradient_error"})
       CHECK(at(std::string("torch.") + norm + what)["median"] <= 1e-13);
   CHECK(at("torch.batchnorm.running_var.error")["median"] <= 1e-13);
+  CHECK(at("torch.minimind_block.error")["median"] <= 1e-13);
+  CHECK(at("torch.minimind_block.post_norm.difference")["median"] > 1e-3);
   CHECK(at("torch.promotion.fp16_times_f32_is_f32")["median"] == 1);
 }

@@ -94,6 +94,36 @@ void compare_placements(Measurements& measurements, const Json& all) {
   }
 }
 
+// D24: source 003's MiniMindBlock, its listing run in PyTorch, with the same weights; and how far it is from a block
+// with the norms after the sums.
+void compare_minimind(Measurements& measurements, const Json& all) {
+  const TorchCase theirs{all.at("minimind_block")};
+  std::vector<NamedTensor> state;
+  for (const auto& [name, entry] : theirs.recorded.at("state").items())
+    state.push_back({name, torch_tensor(entry)});
+  const Rng unused(1);  // every weight is loaded
+  for (const Placement placement : {Placement::pre, Placement::post}) {
+    TransformerBlock block(
+        16,
+        std::make_unique<GroupedQueryAttention>(
+            16, 4, unused, GroupedQueryAttentionOptions{.n_kv_head = 2, .rope_base = 1e6, .causal = true}),
+        std::make_unique<SwiGLU>(16, unused, SwiGLUOptions{.hidden = 8}), {.placement = placement});
+    convert(block, Dtype::f64);
+    load_state(block, state);
+    const Tensor x = theirs("x").set_trainable();
+    Tape tape;
+    const Tensor y = block(x);
+    const double error = largest_difference(y, theirs("y"));
+    if (placement == Placement::post) {
+      measurements.add("torch.minimind_block.post_norm.difference", error);
+      continue;
+    }
+    measurements.add("torch.minimind_block.error", error, 0);
+    tape.backward(y, theirs("dy"));
+    measurements.add("torch.minimind_block.gradient_error", largest_difference(x.grad(), theirs("dx")), 0);
+  }
+}
+
 // C05, C07, and the zero vector: what PyTorch answered.
 void publish_answers(Measurements& measurements, const Json& all) {
   const auto yes = [](bool answer) { return answer ? 1.0 : 0.0; };
@@ -116,6 +146,7 @@ void measure_torch(Measurements& measurements) {
   compare_norms(measurements, all);
   compare_batch_norm(measurements, all);
   compare_placements(measurements, all);
+  compare_minimind(measurements, all);
   publish_answers(measurements, all);
 }
 
