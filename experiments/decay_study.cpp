@@ -70,9 +70,7 @@ void study_net(Run& run, const Config& config) {
     result = measure_seeds(config, run, progress);
   }
 
-  std::vector<double> input_stds;
-  for (const Signals& signals : result.runs) input_stds.push_back(signals.input_std);
-  run.summary()["input_std"] = to_json(spread_of(input_stds));
+  run.summary()["input_std"] = to_json(spread_over(result.runs, &Signals::input_std));
   Json layers = Json::array();
   Csv& csv = open_layers_csv(run);
   for (size_t layer = 0; layer < result.theory.size(); ++layer) {

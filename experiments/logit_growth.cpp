@@ -139,10 +139,8 @@ void measure_all(Run& run, const Config& config, double unigram_loss, const Runs
   run.measured("softcap.precap.start", spread_of(at_look(capped, &Trajectory::logit, 0)));
   run.measured("softcap.precap.end", spread_of(at_end(capped, &Trajectory::logit)));
   run.measured("softcap.capped.end", spread_of(at_end(capped, &Trajectory::capped)), config.softcap);
-  std::vector<double> capped_peaks;
-  for (const Trajectory& seen : capped)
-    capped_peaks.push_back(*std::max_element(seen.capped.begin(), seen.capped.end()));
-  const Spread highest = spread_of(capped_peaks);
+  const Spread highest =
+      spread_over(capped, [](const Trajectory& seen) { return std::ranges::max(seen.capped); });
   run.measured("softcap.capped.highest", highest, config.softcap);
   // The cap itself is rounded to f32.
   run.expect("no logit passes the cap", highest.max <= config.softcap * (1 + 1e-6),
@@ -205,14 +203,10 @@ void record_all(Run& run, const Config& config, const Runs& runs) {
 void plot_all(Run& run, const Config& config, const Runs& runs) {
   const auto& [none, capped, normed] = runs;
   const auto curve = [&](const char* label, const std::vector<Trajectory>& seeds, Series series, Role role) {
-    PlotCurve made{label, role, {}, {}, {}, {}};
+    PlotCurve made{label, role};
     for (size_t number = 0; number < seeds.front().logit.size(); ++number) {
-      const Spread spread = spread_of(at_look(seeds, series, number));
       const int64_t step = std::min(static_cast<int64_t>(number) * config.log_interval, config.steps);
-      made.x.push_back(static_cast<double>(step));
-      made.y.push_back(spread.median);
-      made.low.push_back(spread.min);
-      made.high.push_back(spread.max);
+      made.add(static_cast<double>(step), spread_of(at_look(seeds, series, number)));
     }
     return made;
   };
@@ -225,7 +219,7 @@ void plot_all(Run& run, const Config& config, const Runs& runs) {
                        curve("softcap, before the cap", capped, &Trajectory::logit, Role::measured),
                        curve("softcap, after the cap", capped, &Trajectory::capped, Role::measured),
                        curve("QK-norm", normed, &Trajectory::logit, Role::measured),
-                       {"the cap", Role::theory, {0, steps}, {config.softcap, config.softcap}, {}, {}},
+                       {"the cap", Role::theory, {0, steps}, {config.softcap, config.softcap}},
                        curve("QK-norm's bound", normed, &Trajectory::bound, Role::theory)},
             .key = "logit",
             .figures = {"softcap.", "qk_norm.", "none."}});

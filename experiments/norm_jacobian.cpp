@@ -41,12 +41,6 @@ struct Config : HasFields {
 
 constexpr int64_t widths[] = {4, 64, 512};
 
-std::string text_of(const Spread& spread) {
-  return spread.min == spread.max ? number_text(spread.median)
-                                  : fmt::format("{} [{}, {}]", number_text(spread.median),
-                                                number_text(spread.min), number_text(spread.max));
-}
-
 void print_jacobians(Run& run, const Measurements& measurements) {
   Table table({"Jacobian", "d", "|ours − closed form|", "|J − Jᵀ|", "‖J v‖/‖v‖", "rank"});
   for (const char* function : {"rmsnorm", "layernorm", "unit", "rmsnorm_eps", "layernorm_eps"})
@@ -81,7 +75,7 @@ void print_fits(Run& run, const Measurements& measurements) {
        {"normal", "student_t3", "outlier_channel", "outlier_alone", "rest_alone", "sweep_alone"})
     for (const char* kind : {"fit", "fit_gain"}) {
       const auto cell = [&](const char* what) {
-        return text_of(measurements.spread(fmt::format("{}.{}.{}", kind, sample, what)));
+        return spread_text(measurements.spread(fmt::format("{}.{}.{}", kind, sample, what)));
       };
       table.row({sample, std::string(kind) == "fit" ? "1" : "free", cell("dyt.mse"), cell("dyisru.mse"),
                  cell("dyisru_over_dyt")});
@@ -110,7 +104,7 @@ void print_populations(Run& run, const Measurements& measurements) {
 void print_clips(Run& run, const Measurements& measurements) {
   Table table({"curve", "largest gap to the clip", "|y| at most", "gap to sign, k = 1", "k = 10", "k = 100"});
   for (const std::string curve : {"tanh", "isru"}) {
-    const auto cell = [&](const std::string& key) { return text_of(measurements.spread(key)); };
+    const auto cell = [&](const std::string& key) { return spread_text(measurements.spread(key)); };
     table.row({curve, cell("clip." + curve + ".largest_gap"), cell("clip." + curve + ".bound"),
                cell("sign." + curve + ".gap.k1"), cell("sign." + curve + ".gap.k10"),
                cell("sign." + curve + ".gap.k100")});

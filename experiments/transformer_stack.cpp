@@ -66,9 +66,7 @@ std::vector<Result> measure_all(Run& run, const Config& config) {
 
 template <class Value>
 Spread over_seeds(const Result& result, Value value) {
-  std::vector<double> values;
-  for (const std::vector<LayerSignal>& layers : result.runs) values.push_back(value(layers));
-  return spread_of(values);
+  return spread_over(result.runs, value);
 }
 
 Spread last_of(const Result& result, double LayerSignal::*quantity) {
@@ -127,14 +125,10 @@ void plot(Run& run, const std::vector<Result>& results) {
             .figures = {".std"}};
   for (const Result& result : results) {
     if (result.depth != deepest) continue;
-    PlotCurve measured{result.kind.name, Role::measured, {}, {}, {}, {}};
-    PlotCurve theory{result.kind.name + ", theory", Role::theory, {}, {}, {}, {}};
+    PlotCurve measured{result.kind.name}, theory{result.kind.name + ", theory", Role::theory};
     for (size_t layer = 0; layer < result.theory.size(); ++layer) {
-      const Spread spread = over_seeds(result, [&](const auto& layers) { return layers[layer].std; });
-      measured.x.push_back(static_cast<double>(layer + 1));
-      measured.y.push_back(spread.median);
-      measured.low.push_back(spread.min);
-      measured.high.push_back(spread.max);
+      measured.add(static_cast<double>(layer + 1),
+                   over_seeds(result, [&](const auto& layers) { return layers[layer].std; }));
       theory.y.push_back(result.theory[layer].std);
     }
     theory.x = measured.x;
@@ -144,14 +138,6 @@ void plot(Run& run, const std::vector<Result>& results) {
   run.plot(plot);
 }
 
-std::string or_dash(double theory) { return std::isnan(theory) ? "–" : number_text(theory); }
-
-std::string text_of(const Spread& spread) {
-  if (std::isnan(spread.median)) return "not finite";
-  return fmt::format("{} [{}, {}]", number_text(spread.median), number_text(spread.min),
-                     number_text(spread.max));
-}
-
 void print(Run& run, const Config& config, const std::vector<Result>& results) {
   Table table({"stack", "layers", "std of the stream", "theory", "cosine of two positions", "theory",
                "grad norm first / last"});
@@ -159,11 +145,11 @@ void print(Run& run, const Config& config, const std::vector<Result>& results) {
     for (const int64_t depth : config.depth_list())
       for (const Result& result : results)
         if (result.kind.name == kind.name && result.depth == depth)
-          table.row({kind.name, std::to_string(depth), text_of(last_of(result, &LayerSignal::std)),
-                     or_dash(result.theory.back().std),
+          table.row({kind.name, std::to_string(depth), spread_text(last_of(result, &LayerSignal::std)),
+                     number_or_dash(result.theory.back().std),
                      number_text(last_of(result, &LayerSignal::token_cosine).median),
-                     or_dash(result.theory.back().token_cosine),
-                     text_of(over_seeds(result, [](const auto& layers) {
+                     number_or_dash(result.theory.back().token_cosine),
+                     spread_text(over_seeds(result, [](const auto& layers) {
                        return layers.front().gradient_norm / layers.back().gradient_norm;
                      }))});
   run.say(

@@ -47,4 +47,6 @@
 #include "softcap.h"
 #include "std_norm.h"
 #include "swiglu.h"
+#include "text_loss.h"
 #include "transformer_block.h"
+#include "unit_lengths.h"

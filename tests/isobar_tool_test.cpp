@@ -59,7 +59,7 @@ TEST_CASE("isobar runs the study beside it, with its words and its exit code") {
   const Outcome refused = run_built("isobar", "decay_study --dpeth 3");
   CHECK(refused.code == 2);
   CHECK(refused.err == run_built("decay_study", "--dpeth 3").err);
-  for (const std::string& word : {"decay_studi", "../bin/decay_study", "''", "--halp"}) {
+  for (const std::string word : {"decay_studi", "../bin/decay_study", "''", "--halp"}) {
     CAPTURE(word);
     const Outcome unknown = run_built("isobar", word);
     CHECK(unknown.code == 2);

@@ -1,5 +1,5 @@
 // length_errors: how far an nGPT is from the unit sphere.
-#include "../experiments/lm/unit_lengths.h"
+#include "../nn/unit_lengths.h"
 
 #include <doctest/doctest.h>
 

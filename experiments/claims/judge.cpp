@@ -41,6 +41,17 @@ std::string range_text(const Range& range) {
   return fmt::format("[{}, {}]", exact_number_text(range.low), exact_number_text(range.high));
 }
 
+// "0.3373 [0.3323, 0.3465], 20 seeds"
+std::string measured_text(const Finding& f, Language language) {
+  const char* seeds = language == Language::en ? "seeds" : "个种子";
+  if (f.seeds.n == 0) return language == Language::en ? "not finite" : "非有限";
+  std::string text = value_text(f);
+  if (f.seeds.n > 1) text += fmt::format(", {} {}", f.seeds.n, seeds);
+  if (f.seeds.nonfinite > 0)
+    text += fmt::format(", {} {}", f.seeds.nonfinite, language == Language::en ? "not finite" : "个非有限值");
+  return text;
+}
+
 struct OutcomeWords {
   const char *holds, *fails, *too_few, *busy, *wanted, *left_out, *needed;
 };
@@ -143,8 +154,6 @@ const char* word_of(Bearing bearing) {
   return words[static_cast<size_t>(bearing)];
 }
 
-Json number_or_null(double value) { return !std::isnan(value) ? Json(value) : Json(); }
-
 // The value that stands for the seeds: the mean, that of the logarithms where the rule takes them, or the median.
 double middle_of(const Finding& f) {
   const Predicate& predicate = f.part->predicate;
@@ -199,18 +208,13 @@ std::string value_text(const Finding& f) {
   return text;
 }
 
-std::string measured_text(const Finding& f, Language language) {
-  const char* seeds = language == Language::en ? "seeds" : "个种子";
-  if (f.seeds.n == 0) return language == Language::en ? "not finite" : "非有限";
-  std::string text = value_text(f);
-  if (f.seeds.n > 1) text += fmt::format(", {} {}", f.seeds.n, seeds);
-  if (f.seeds.nonfinite > 0)
-    text += fmt::format(", {} {}", f.seeds.nonfinite, language == Language::en ? "not finite" : "个非有限值");
-  return text;
-}
-
-std::string outcome_text(const Finding& finding) {
-  return finding.not_run.empty() ? word_of(finding.reading.outcome) : finding.not_run;
+std::string parts_table(const Judged& judged) {
+  Table table({"part", "measured", "theory", "asked", "outcome"});
+  for (const Finding& part : judged.findings)
+    table.row({part.part->says, part.not_run.empty() ? measured_text(part, Language::en) : "",
+               number_or_dash(part.theory), text_of(part.part->predicate),
+               part.not_run.empty() ? word_of(part.reading.outcome) : part.not_run});
+  return table.text();
 }
 
 const std::vector<std::string>& verdict_words() {

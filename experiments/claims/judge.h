@@ -46,10 +46,10 @@ Judged judge(const Claim& claim, const Runs& runs);
 
 // "0.3373 [0.3323, 0.3465]": the mean with the rule's interval, or the value that all seeds share.
 std::string value_text(const Finding& finding);
-// The same with the number of seeds: "0.3373 [0.3323, 0.3465], 20 seeds".
-std::string measured_text(const Finding& finding, Language language = Language::en);
-// "holds", "does not hold", "too few seeds", "machine too busy"; or why there is no value.
-std::string outcome_text(const Finding& finding);
+
+// The parts as a table: what was measured and over how many seeds, theory, what was asked, and the outcome or why
+// there is no value.
+std::string parts_table(const Judged& judged);
 
 Json to_json(const Judged& judged);
 

@@ -48,10 +48,6 @@ const Finding* deciding_part(const Judged& judged) {
   return judged.findings.empty() ? nullptr : &judged.findings.front();
 }
 
-std::string theory_text(const Finding& finding) {
-  return std::isnan(finding.theory) ? "" : number_text(finding.theory);
-}
-
 // A claim's line, with the part that decides.
 void add_claim(Table& table, const Judged& judged, const std::string& verdict) {
   const Finding* part = deciding_part(judged);
@@ -101,13 +97,7 @@ void Judging::print(const std::vector<const Row*>& rows) {
 
 void Judging::print_parts(const Row& row) {
   run_.say("\n{}  {}: {}\n", row.claim->id, verdict_text(row.judged, row.full), row.claim->says);
-  if (!row.judged.findings.empty()) {
-    Table table({"part", "measured", "theory", "asked", "outcome"});
-    for (const Finding& part : row.judged.findings)
-      table.row({part.part->says, part.not_run.empty() ? measured_text(part) : "", theory_text(part),
-                 text_of(part.part->predicate), outcome_text(part)});
-    run_.say_text(table.text());
-  }
+  if (!row.judged.findings.empty()) run_.say_text(parts_table(row.judged));
   for (const Passage& passage : row.claim->passages) run_.say("{}\n", passage.reading);
 }
 

@@ -1,10 +1,8 @@
 #include "of_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
-#include "../harness/table.h"
 #include "file.h"
 #include "judge.h"
 
@@ -24,12 +22,8 @@ void say_verdicts(Run& run, const std::string& name) {
   for (const Claim* claim : builtin_table()) {
     if (!is_of_run(*claim, name)) continue;
     const Judged judged = judge(*claim, runs);
-    Table table({"", "measured", "theory", "wanted", ""});
-    for (const Finding& f : judged.findings)
-      table.row({f.part->says, measured_text(f), std::isnan(f.theory) ? "–" : number_text(f.theory),
-                 text_of(f.part->predicate), outcome_text(f)});
     run.say("\nText {}, claim {}: {}. {}\n{}", claim->source, claim->id, claim->says, judged.verdict,
-            table.text());
+            parts_table(judged));
   }
 }
 

@@ -75,9 +75,7 @@ Signals measure(const Config& config, int64_t seed) {
 
 std::vector<double> layer_values(const std::vector<Signals>& runs, size_t layer,
                                  double LayerSignal::*quantity) {
-  std::vector<double> values;
-  for (const Signals& run : runs) values.push_back(run.layers[layer].*quantity);
-  return values;
+  return values_of(runs, [&](const Signals& run) { return run.layers[layer].*quantity; });
 }
 
 Spread layer_spread(const std::vector<Signals>& runs, size_t layer, double LayerSignal::*quantity) {

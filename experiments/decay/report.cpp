@@ -4,21 +4,13 @@
 #include <cmath>
 
 #include "../harness/chart.h"
+#include "../harness/lists.h"
 #include "../harness/table.h"
 
 namespace isobar::decay {
 namespace {
 
 constexpr size_t most_rows = 24;  // of a table on the terminal
-
-std::string figure_or_dash(double value) { return std::isnan(value) ? "–" : number_text(value); }
-
-std::string median_and_range(const Spread& spread) {
-  if (std::isnan(spread.median)) return "not finite";
-  const std::string text = fmt::format("{} [{}, {}]", number_text(spread.median), number_text(spread.min),
-                                       number_text(spread.max));
-  return spread.nonfinite == 0 ? text : fmt::format("{}, {} not finite", text, spread.nonfinite);
-}
 
 // The two nets in three that theory places around its median; null where it knows no spread.
 Json band_or_null(const Prediction& theory) {
@@ -30,8 +22,6 @@ Json band_or_null(const Prediction& theory) {
 double charted(const Spread& spread) { return std::isnan(spread.median) ? INFINITY : spread.median; }
 
 }  // namespace
-
-Json number_or_null(double value) { return std::isnan(value) ? Json() : Json(value); }
 
 Json layer_json(const Result& result, size_t layer) {
   const auto spread = [&](double LayerSignal::*quantity) {
@@ -102,13 +92,9 @@ void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) 
                         const std::string& title, const std::string& quantity,
                         double LayerSignal::*measured_value, Prediction LayerTheory::*predicted,
                         const std::vector<double>& source) {
-    PlotCurve measured{"median [min, max]", Role::measured, layers, {}, {}, {}};
-    PlotCurve theory{"theory", Role::theory, layers, {}, {}, {}};
+    PlotCurve measured{"median [min, max]"}, theory{"theory", Role::theory, layers};
     for (size_t layer = 0; layer < layers.size(); ++layer) {
-      const Spread spread = layer_spread(result.runs, layer, measured_value);
-      measured.y.push_back(spread.median);
-      measured.low.push_back(spread.min);
-      measured.high.push_back(spread.max);
+      measured.add(layers[layer], layer_spread(result.runs, layer, measured_value));
       const Prediction& prediction = result.theory[layer].*predicted;
       theory.y.push_back(prediction.median);
       if (std::isnan(prediction.log_sd)) continue;
@@ -122,7 +108,7 @@ void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) 
                 .curves = {measured, theory},
                 .key = key,
                 .figures = figures};
-    if (!source.empty()) wanted.curves.push_back({"printed", Role::printed, layers, source, {}, {}});
+    if (!source.empty()) wanted.curves.push_back({"printed", Role::printed, layers, source});
     run.plot(wanted);
   };
   plot("std", {".std", ".ratio"}, "std of each layer's output", "std", &LayerSignal::output_std,
@@ -132,20 +118,19 @@ void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) 
 }
 
 void print_layers(Run& run, const Result& result) {
-  const size_t depth = result.theory.size(), shown = std::min(depth, most_rows);
+  const size_t depth = result.theory.size();
   Table table({"layer", "std after W1", "std of output", "theory", "std across the batch", "grad norm of W1",
                "theory"});
-  for (size_t i = 0; i < shown; ++i) {
-    const size_t layer = shown < 2 ? i : i * (depth - 1) / (shown - 1);
+  for (const size_t layer : evenly_chosen(depth, most_rows)) {
     const auto spread = [&](double LayerSignal::*quantity) {
       return layer_spread(result.runs, layer, quantity);
     };
     table.row({std::to_string(layer + 1), number_text(spread(&LayerSignal::linear_std).median),
-               median_and_range(spread(&LayerSignal::output_std)),
-               figure_or_dash(result.theory[layer].output_std.median),
+               spread_text(spread(&LayerSignal::output_std)),
+               number_or_dash(result.theory[layer].output_std.median),
                number_text(spread(&LayerSignal::across_batch_std).median),
-               median_and_range(spread(&LayerSignal::weight_gradient_norm)),
-               figure_or_dash(result.theory[layer].weight_gradient_norm.median)});
+               spread_text(spread(&LayerSignal::weight_gradient_norm)),
+               number_or_dash(result.theory[layer].weight_gradient_norm.median)});
   }
   run.say("{}, width {}, batch {}, {}: median [min, max] over {} seeds\n\n{}\n", result.config.net_name(),
           result.config.width, result.config.batch, result.config.dtype, result.runs.size(), table.text());
@@ -220,7 +205,7 @@ void print_comparison(Run& run, const std::vector<std::pair<Config, std::vector<
     std::vector<std::string> row = {config.net_name()};
     const auto add = [&](const ComparedCell& cell) {
       row.insert(row.end(), {number_text(cell.ours.median), number_text(cell.reference.median),
-                             figure_or_dash(cell.theory.median)});
+                             number_or_dash(cell.theory.median)});
     };
     // Each quantity's cells go from the first layer to the last.
     const size_t half = cells.size() / 2;

@@ -22,9 +22,6 @@ void add_row(Csv& csv, const Result& result, size_t layer);
 // /series/<prefix><quantity>: one row per run, one column per layer.
 void record_series(Run& run, const std::string& prefix, const Result& result);
 
-// NaN, where there is no theory, as null.
-Json number_or_null(double value);
-
 // std and gradient norm of every layer beside theory and what the source printed of them (by layer, NaN where
 // nothing).
 struct PrintedColumns {

@@ -65,9 +65,7 @@ std::string tally(const Results& results, int64_t depth) {
 std::string shallow_and_deep(const Result& result) {
   const Cell& shallow = result.cells.front();
   const Cell& deep = result.failure() != nullptr ? *result.failure() : result.cells.back();
-  const auto median = [&](double Outcome::*quantity) {
-    return deep.spread([quantity](const Outcome& run) { return run.*quantity; }).median;
-  };
+  const auto median = [&](double Outcome::*quantity) { return deep.spread(quantity).median; };
   return fmt::format(
       "{} has {} at depth {} and {} at depth {}, where the gradient starts with a norm of {} in the first "
       "layer "

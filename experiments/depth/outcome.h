@@ -32,13 +32,9 @@ struct Cell {
 
   template <class Quantity>
   Spread spread(Quantity quantity) const {
-    std::vector<double> values;
-    for (const Outcome& run : runs) values.push_back(quantity(run));
-    return spread_of(values);
+    return spread_over(runs, quantity);
   }
-  Spread accuracy() const {
-    return spread([](const Outcome& run) { return run.accuracy; });
-  }
+  Spread accuracy() const { return spread(&Outcome::accuracy); }
   // Gradient of the last hidden layer over that of the first; infinite where the first is zero.
   Spread gradient_last_over_first() const {
     return spread([](const Outcome& run) { return run.gradients.back() / run.gradients.front(); });

@@ -15,13 +15,13 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 void publish_cell(Run& run, const std::string& key, const Cell& cell, double ratio_theory) {
   run.measured(key + ".learning_rate", cell.learning_rate);
   run.measured(key + ".accuracy", cell.accuracy());
-  run.measured(key + ".train_loss", cell.spread([](const Outcome& o) { return o.train_loss; }));
+  run.measured(key + ".train_loss", cell.spread(&Outcome::train_loss));
   run.measured(key + ".diverged", static_cast<double>(cell.diverged()));
   run.measured(key + ".gradient_first", cell.spread([](const Outcome& o) { return o.gradients.front(); }));
   run.measured(key + ".gradient_last", cell.spread([](const Outcome& o) { return o.gradients.back(); }));
   run.measured(key + ".gradient_last_over_first", cell.gradient_last_over_first(), ratio_theory);
-  run.measured(key + ".first_moved", cell.spread([](const Outcome& o) { return o.first_moved; }));
-  run.measured(key + ".last_moved", cell.spread([](const Outcome& o) { return o.last_moved; }));
+  run.measured(key + ".first_moved", cell.spread(&Outcome::first_moved));
+  run.measured(key + ".last_moved", cell.spread(&Outcome::last_moved));
   run.measured(key + ".moved_first_over_last", cell.moved_first_over_last());
 }
 
@@ -115,14 +115,8 @@ void plot_accuracies(Run& run, const std::vector<Result>& results) {
             .key = "accuracy",
             .figures = {".accuracy"}};
   for (const Result& result : results) {
-    PlotCurve curve{result.kind.key(), Role::measured, {}, {}, {}, {}};
-    for (const Cell& cell : result.cells) {
-      const Spread accuracy = cell.accuracy();
-      curve.x.push_back(static_cast<double>(cell.depth));
-      curve.y.push_back(accuracy.median);
-      curve.low.push_back(accuracy.min);
-      curve.high.push_back(accuracy.max);
-    }
+    PlotCurve curve{result.kind.key()};
+    for (const Cell& cell : result.cells) curve.add(static_cast<double>(cell.depth), cell.accuracy());
     plot.curves.push_back(std::move(curve));
   }
   run.plot(plot);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../../core/error.h"
+#include "lists.h"
 #include "table.h"
 
 namespace isobar {
@@ -73,9 +74,8 @@ std::string log_chart(const std::string& title, const std::vector<ChartRow>& row
   text += std::string(label_width + 2, ' ') + low + std::string(width - low.size() - high.size(), ' ') +
           high + "\n";
 
-  const size_t shown = std::min(rows.size(), max_rows);
-  for (size_t i = 0; i < shown; ++i) {
-    const ChartRow& row = rows[shown < 2 ? i : i * (rows.size() - 1) / (shown - 1)];
+  for (const size_t i : evenly_chosen(rows.size(), max_rows)) {
+    const ChartRow& row = rows[i];
     text += fmt::format("{}{} │{}│ {}\n", std::string(label_width - display_width(row.label), ' '), row.label,
                         drawn(row, scale), number_text(row.measured));
   }

@@ -128,8 +128,8 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
         ->type_name("DIR")
         ->take_last();
   if (!program.presets.empty()) add_presets(app, program.presets, line.preset);
-  if (program.words.values != nullptr)
-    app.add_option(program.words.name, *program.words.values, program.words.about)->type_name("");
+  if (const Positionals& files = program.positionals; files.values != nullptr)
+    app.add_option(files.name, *files.values, files.about)->type_name("");
   std::map<std::string, std::string> texts;  // by setting; its nodes stay where they are
   add_settings(app, program, settings, texts);
 

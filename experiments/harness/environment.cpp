@@ -33,19 +33,9 @@ std::string compiler() {
 
 std::string isobar_version() { return ISOBAR_VERSION; }
 
-Environment current_environment() {
-  return {.version = isobar_version(),
-          .compiler = compiler(),
-          .cpu = cpu_model(),
-          .threads = threads(),
-          .blas = blas_version(),
-          .blas_core = blas_core()};
-}
-
-Json to_json(const Environment& environment) {
-  return {{"version", environment.version}, {"compiler", environment.compiler},
-          {"cpu", environment.cpu},         {"threads", environment.threads},
-          {"blas", environment.blas},       {"blas_core", environment.blas_core}};
+Json current_environment() {
+  return {{"version", isobar_version()}, {"compiler", compiler()}, {"cpu", cpu_model()},
+          {"threads", threads()},        {"blas", blas_version()}, {"blas_core", blas_core()}};
 }
 
 double peak_memory_mib() {

@@ -1,4 +1,4 @@
-// Environment: what a result depends on besides its configuration.
+// What a result depends on besides its configuration.
 #pragma once
 
 #include <string>
@@ -7,18 +7,9 @@
 
 namespace isobar {
 
-struct Environment {
-  std::string version;    // of Isobar
-  std::string compiler;   // "g++ 12.2.0"
-  std::string cpu;        // the model as /proc/cpuinfo names it
-  int threads;            // parallel_for uses
-  std::string blas;       // "OpenBLAS 0.3.21"
-  std::string blas_core;  // kernels that OpenBLAS chose: "SkylakeX"
-};
-
-// As of now, with the current number of threads.
-Environment current_environment();
-Json to_json(const Environment& environment);
+// As of now: "version" of Isobar, "compiler" ("g++ 12.2.0"), "cpu" (the model as /proc/cpuinfo names it), "threads"
+// that parallel_for uses, "blas" ("OpenBLAS 0.3.21"), and "blas_core", the kernels that it chose ("SkylakeX").
+Json current_environment();
 
 // "0.2.0"
 std::string isobar_version();

@@ -17,6 +17,8 @@ Json with_named_infinities(const Json& json) {
   return copy;
 }
 
+Json number_or_null(double value) { return std::isnan(value) ? Json() : Json(value); }
+
 std::string json_text(const Json& json) {
   return with_named_infinities(json).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -12,6 +12,8 @@ using Json = nlohmann::ordered_json;
 
 // A copy in which every non-finite number, at any depth, is its string.
 Json with_named_infinities(const Json& json);
+// NaN, where there is no such number, as null.
+Json number_or_null(double value);
 // The text of a file: indented by two, infinities named, invalid UTF-8 replaced, a newline at the end.
 std::string json_text(const Json& json);
 

@@ -15,4 +15,11 @@ std::vector<std::string> words_of(const std::string& list) {
   return words;
 }
 
+std::vector<size_t> evenly_chosen(size_t n, size_t most) {
+  const size_t count = std::min(n, most);
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < count; ++i) chosen.push_back(count == 1 ? n - 1 : i * (n - 1) / (count - 1));
+  return chosen;
+}
+
 }  // namespace isobar

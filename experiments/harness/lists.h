@@ -1,4 +1,4 @@
-// Settings that are lists: words or numbers with commas between.
+// Lists: settings that are words or numbers with commas between, and a few items chosen from many.
 #pragma once
 
 #include <charconv>
@@ -27,5 +27,8 @@ std::vector<Number> numbers_of(const char* flag, const std::string& list) {
   }
   return result;
 }
+
+// Up to `most` of the numbers 0 … n − 1, evenly, with the first and the last among them; of one, the last.
+std::vector<size_t> evenly_chosen(size_t n, size_t most);
 
 }  // namespace isobar

@@ -38,7 +38,7 @@ void Measurements::print(Run& run) const {
   for (const Measurement& one : measurements_) {
     const Spread spread = spread_of(one.values);
     table.row({one.key, number_text(spread.median), number_text(spread.min), number_text(spread.max),
-               std::isnan(one.theory) ? "–" : number_text(one.theory)});
+               number_or_dash(one.theory)});
   }
   run.say("\n{}", table.text());
 }

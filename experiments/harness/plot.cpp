@@ -26,6 +26,13 @@ std::string key_from(const std::string& title) {
 
 }  // namespace
 
+void PlotCurve::add(double at, const Spread& spread) {
+  x.push_back(at);
+  y.push_back(spread.median);
+  low.push_back(spread.min);
+  high.push_back(spread.max);
+}
+
 Json to_json(const Plot& plot) {
   Json curves = Json::array();
   for (const PlotCurve& curve : plot.curves) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "json.h"
+#include "stats.h"
 
 namespace isobar {
 
@@ -16,8 +17,11 @@ enum class Role { measured, theory, printed };  // printed: the points of a sour
 struct PlotCurve {
   std::string label;
   Role role = Role::measured;
-  std::vector<double> x, y;       // of one length; a NaN or infinity leaves a gap
-  std::vector<double> low, high;  // of the same length, or empty: no band
+  std::vector<double> x = {}, y = {};       // of one length; a NaN or infinity leaves a gap
+  std::vector<double> low = {}, high = {};  // of the same length, or empty: no band
+
+  // A point over the seeds: the median, in the band from the least to the greatest value.
+  void add(double at, const Spread& spread);
 };
 
 struct Plot {

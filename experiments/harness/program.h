@@ -47,7 +47,7 @@ struct Printer {
 };
 
 // Words of the command line that are no options: files, say.
-struct Words {
+struct Positionals {
   std::string name, about;                     // "FILE"
   std::vector<std::string>* values = nullptr;  // where they go; null: the program takes none
 };
@@ -62,7 +62,7 @@ struct Program {
   std::string command = {};                     // as the user typed it; empty: the name
   std::string folder = {};                      // the default one; empty: runs/<name>
   std::function<std::string()> folder_of = {};  // the default one where it depends on the settings
-  Words words = {};
+  Positionals positionals = {};
   std::vector<std::string> first_settings = {};  // those that --help shows; empty: all, as --help-all does
   bool goes_on = false;  // a finished run of it in the folder is replaced without --force
   // Called when Config has the user's values, unless a run is resumed, with the names of the settings that the

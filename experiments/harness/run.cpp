@@ -78,7 +78,7 @@ Run::Run(RunOptions options)
            options_.resume == options_.folder ? RunLog::Begin::after_what_is_there : RunLog::Begin::anew,
            {stream(), options_.err, options_.log_level}),
       file_(Hdf5File::create("run.h5")),
-      environment_(to_json(current_environment())) {
+      environment_(current_environment()) {
   environment_["out"] = options_.folder;
   log_start();
   file_.set_attribute("/", "program", options_.program);

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "json.h"
 
@@ -34,6 +36,17 @@ struct Spread {
 
 // The median of an even number of values is the mean of the middle two.
 Spread spread_of(std::span<const double> values);
+// One value of each run, in their order: values_of(runs, &Outcome::accuracy), or a function of a run; and their spread.
+template <class Runs, class Value>
+std::vector<double> values_of(const Runs& runs, const Value& value) {
+  std::vector<double> values;
+  for (const auto& run : runs) values.push_back(std::invoke(value, run));
+  return values;
+}
+template <class Runs, class Value>
+Spread spread_over(const Runs& runs, const Value& value) {
+  return spread_of(values_of(runs, value));
+}
 // What to_json() wrote.
 Spread spread_from(const Json& json);
 

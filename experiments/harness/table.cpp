@@ -1,8 +1,10 @@
 #include "table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "../../core/error.h"
+#include "stats.h"
 
 namespace isobar {
 namespace {
@@ -113,5 +115,14 @@ std::string Table::text(size_t columns) const {
 }
 
 std::string number_text(double value) { return fmt::format("{:.4g}", value); }
+std::string number_or_dash(double value) { return std::isnan(value) ? "–" : number_text(value); }
+
+std::string spread_text(const Spread& spread) {
+  if (std::isnan(spread.median)) return "not finite";
+  std::string text = number_text(spread.median);
+  if (spread.min != spread.max)
+    text += fmt::format(" [{}, {}]", number_text(spread.min), number_text(spread.max));
+  return spread.nonfinite == 0 ? text : fmt::format("{}, {} not finite", text, spread.nonfinite);
+}
 
 }  // namespace isobar

@@ -12,6 +12,8 @@
 
 namespace isobar {
 
+struct Spread;  // stats.h
+
 class Table {
  public:
   explicit Table(std::vector<std::string> heading);
@@ -28,5 +30,9 @@ class Table {
 
 // A number in four significant digits: "0.3373", "6.24e-37", "inf", "nan".
 std::string number_text(double value);
+// The same, and "–" for NaN: what was not measured, or has no theory.
+std::string number_or_dash(double value);
+// Median and range, with what was not finite: "0.3373 [0.3323, 0.3465], 2 not finite"; no range where all are equal.
+std::string spread_text(const Spread& spread);
 
 }  // namespace isobar

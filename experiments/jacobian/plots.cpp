@@ -20,10 +20,6 @@ Vector outputs(Module&& module, int64_t d, const Vector& xs) {
   return ys;
 }
 
-PlotCurve curve(const char* label, Role role, const Vector& x, const Vector& y) {
-  return {label, role, x, y, {}, {}};
-}
-
 }  // namespace
 
 void plot_curves(Run& run, int64_t d) {
@@ -42,20 +38,20 @@ void plot_curves(Run& run, int64_t d) {
   run.plot({.title = fmt::format("one element of {}, the others ±1", d),
             .x = "x",
             .y = "y",
-            .curves = {curve("RMSNorm", Role::measured, xs, norm),
-                       curve("DyT with √d", Role::measured, xs, dyt_sqrtd),
-                       curve("DyISRU, C = d", Role::measured, xs, dyisru),
-                       curve("DyT, α = 0.5", Role::measured, xs, dyt),
-                       curve("√d x/√(x² + d − 1)", Role::theory, xs, norm_theory),
-                       curve("√d tanh(x/√d)", Role::theory, xs, tanh_theory),
-                       curve("√d x/√(x² + d)", Role::theory, xs, isru_theory)},
+            .curves = {{"RMSNorm", Role::measured, xs, norm},
+                       {"DyT with √d", Role::measured, xs, dyt_sqrtd},
+                       {"DyISRU, C = d", Role::measured, xs, dyisru},
+                       {"DyT, α = 0.5", Role::measured, xs, dyt},
+                       {"√d x/√(x² + d − 1)", Role::theory, xs, norm_theory},
+                       {"√d tanh(x/√d)", Role::theory, xs, tanh_theory},
+                       {"√d x/√(x² + d)", Role::theory, xs, isru_theory}},
             .key = "curves",
             .figures = {"ode.", "bound.", "dyt_as_dyt_sqrtd"}});
 
   const auto distance = [&](const char* label, const Vector& y) {
     Vector apart;
     for (size_t i = 0; i < y.size(); ++i) apart.push_back(std::abs(y[i] - norm[i]));
-    return curve(label, Role::measured, xs, apart);
+    return PlotCurve{label, Role::measured, xs, apart};
   };
   run.plot({.title = fmt::format("distance from RMSNorm, one element of {}", d),
             .x = "x",

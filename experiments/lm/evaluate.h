@@ -1,4 +1,4 @@
-// The loss of a language model on fixed batches, and on a whole text.
+// The loss of a language model on fixed batches. (On a whole text: nn/text_loss.h.)
 #pragma once
 
 #include "../../data/text.h"
@@ -13,14 +13,5 @@ Tensor loss_of(Module& model, const Batch& batch);
 // rng. Leaves the model in training mode.
 double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size,
                  const Rng& rng);
-
-// Cross-entropy of all tokens but the first, each predicted once: windows of block_size tokens, one after the
-// other. Leaves the model in training mode. Throws Error for fewer than two tokens.
-struct TextLoss {
-  double nats = 0;  // of all together
-  int64_t tokens = 0;
-  double mean() const { return nats / static_cast<double>(tokens); }
-};
-TextLoss text_loss(LanguageModel& model, std::span<const int32_t> tokens);
 
 }  // namespace isobar

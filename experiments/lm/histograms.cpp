@@ -1,8 +1,6 @@
 #include "histograms.h"
 
-#include <algorithm>
-#include <span>
-
+#include "../harness/lists.h"
 #include "module_history.h"
 
 namespace isobar {
@@ -18,14 +16,6 @@ void append_shares(std::vector<double>& row, const Histogram& histogram) {
   row.push_back(share(histogram.zeros));
 }
 
-// Up to `most` of the numbers 0 … n − 1, evenly, with the first and the last.
-std::vector<size_t> chosen(size_t n, size_t most) {
-  std::vector<size_t> all;
-  const size_t count = std::min(n, most);
-  for (size_t i = 0; i < count; ++i) all.push_back(count == 1 ? n - 1 : i * (n - 1) / (count - 1));
-  return all;
-}
-
 Ridges ridges_of(Run& run, Ridges ridges) {
   constexpr size_t most_steps = 12;
   const std::vector<std::string> paths = run.file().read_strings("/modules"),
@@ -38,7 +28,7 @@ Ridges ridges_of(Run& run, Ridges ridges) {
   for (size_t i = 0; i < paths.size(); ++i)
     if (on_the_stream(paths[i], types[i]) && types[i] != "Dropout") modules.push_back(i);
   for (const size_t module : modules) ridges.modules.push_back(paths[module]);
-  for (const size_t at : chosen(steps.size(), most_steps)) {
+  for (const size_t at : evenly_chosen(steps.size(), most_steps)) {
     ridges.steps.push_back(steps[at]);
     auto& shares = ridges.shares.emplace_back();
     auto& zeros = ridges.zeros.emplace_back();

@@ -24,9 +24,7 @@ void Trajectory::add(const std::vector<LogitPeaks>& layers, double loss, const s
 }
 
 std::vector<double> at_look(const std::vector<Trajectory>& runs, Series series, size_t number) {
-  std::vector<double> values;
-  for (const Trajectory& run : runs) values.push_back((run.*series)[number]);
-  return values;
+  return values_of(runs, [&](const Trajectory& run) { return (run.*series)[number]; });
 }
 std::vector<double> at_end(const std::vector<Trajectory>& runs, Series series) {
   return at_look(runs, series, (runs.front().*series).size() - 1);

@@ -6,13 +6,6 @@
 namespace isobar {
 namespace {
 
-void add(PlotCurve& curve, double x, const Spread& spread) {
-  curve.x.push_back(x);
-  curve.y.push_back(spread.median);
-  curve.low.push_back(spread.min);
-  curve.high.push_back(spread.max);
-}
-
 void plot_losses(Run& run, const NormResults& results, const std::string& size) {
   Plot plot{.title = "val loss of each net, " + size,
             .x = "net",
@@ -29,20 +22,16 @@ void plot_losses(Run& run, const NormResults& results, const std::string& size) 
       const std::string label = fmt::format("learning rate {}", runs->trial.learning_rate);
       const auto same = std::find_if(plot.curves.begin(), plot.curves.end(),
                                      [&](const PlotCurve& curve) { return curve.label == label; });
-      PlotCurve& curve = same != plot.curves.end()
-                             ? *same
-                             : plot.curves.emplace_back(PlotCurve{label, Role::measured, {}, {}, {}, {}});
+      PlotCurve& curve = same != plot.curves.end() ? *same : plot.curves.emplace_back(PlotCurve{label});
       const Spread losses = spread_of(runs->val_losses());
-      add(curve, static_cast<double>(net), losses);
+      curve.add(static_cast<double>(net), losses);
       highest = std::max(highest, losses.max);
     }
   if (highest > 0.9 * results.unigram_loss)  // else it would only press the others together
     plot.curves.push_back({"the letters' frequencies",
                            Role::theory,
                            {-0.4, nets - 0.6},
-                           {results.unigram_loss, results.unigram_loss},
-                           {},
-                           {}});
+                           {results.unigram_loss, results.unigram_loss}});
   run.plot(plot);
 }
 
@@ -57,11 +46,10 @@ void plot_streams(Run& run, const NormResults& results, const std::string& size)
   for (const std::string& net : results.nets(size)) {
     const TrialRuns* best = results.best(size, net);
     if (best == nullptr) continue;
-    PlotCurve curve{net, Role::measured, {}, {}, {}, {}};
+    PlotCurve curve{net};
     for (size_t block = 0; block < best->outcomes.front().end.std.size(); ++block) {
-      std::vector<double> stds;
-      for (const TrialOutcome& outcome : best->outcomes) stds.push_back(outcome.end.std[block]);
-      add(curve, static_cast<double>(block + 1), spread_of(stds));
+      const auto std = [&](const TrialOutcome& outcome) { return outcome.end.std[block]; };
+      curve.add(static_cast<double>(block + 1), spread_over(best->outcomes, std));
     }
     plot.curves.push_back(std::move(curve));
   }
@@ -86,12 +74,12 @@ void plot_training(Run& run, const NormResults& results, const std::string& size
     const TrialRuns* best = results.best(size, net);
     if (best == nullptr) continue;
     const auto steps = static_cast<size_t>(best->trial.steps), window = std::min<size_t>(steps, 10);
-    PlotCurve curve{net, Role::measured, {}, {}, {}, {}};
+    PlotCurve curve{net};
     for (size_t end = window; window > 0 && end <= steps; end += window) {
       std::vector<double> means;
       for (const TrialOutcome& outcome : best->outcomes)
         if (outcome.losses.size() >= end) means.push_back(mean_before(outcome.losses, end, window));
-      add(curve, static_cast<double>(end), spread_of(means));
+      curve.add(static_cast<double>(end), spread_of(means));
     }
     plot.curves.push_back(std::move(curve));
   }

@@ -17,13 +17,6 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-template <class Value>
-std::vector<double> over_seeds(const TrialRuns& runs, const Value& value) {
-  std::vector<double> values;
-  for (const TrialOutcome& outcome : runs.outcomes) values.push_back(value(outcome));
-  return values;
-}
-
 double largest_rate(const std::vector<const TrialRuns*>& rates,
                     const std::function<bool(const TrialRuns&)>& wanted) {
   double largest = none_known;
@@ -36,15 +29,15 @@ void measure_stream(Run& run, const std::string& key, const TrialRuns& runs) {
   for (const auto& [when, stream] : {std::pair{"start", &TrialOutcome::start}, {"end", &TrialOutcome::end}}) {
     const auto part = stream;
     run.measured(fmt::format("{}.{}.last_block_std", key, when),
-                 spread_of(over_seeds(runs, [&](const TrialOutcome& o) { return (o.*part).std.back(); })));
+                 spread_over(runs.outcomes, [&](const TrialOutcome& o) { return (o.*part).std.back(); }));
     run.measured(fmt::format("{}.{}.std_last_over_first_block", key, when),
-                 spread_of(over_seeds(runs, [&](const TrialOutcome& o) {
+                 spread_over(runs.outcomes, [&](const TrialOutcome& o) {
                    return (o.*part).std.back() / (o.*part).std.front();
-                 })));
+                 }));
     run.measured(fmt::format("{}.{}.grad_norm_first_over_last_block", key, when),
-                 spread_of(over_seeds(runs, [&](const TrialOutcome& o) {
+                 spread_over(runs.outcomes, [&](const TrialOutcome& o) {
                    return (o.*part).gradient_norm.front() / (o.*part).gradient_norm.back();
-                 })));
+                 }));
   }
 }
 
@@ -55,14 +48,14 @@ void measure_gain(Run& run, const std::string& key, const TrialRuns& runs, doubl
   run.measured(key + ".gain", spread_of(runs.gains(unigram_loss)));
   run.measured(key + ".gain_over_unigram", spread_of(shares));
   run.measured(key + ".val_loss_over_unigram_loss",
-               spread_of(over_seeds(runs, [&](const TrialOutcome& o) { return o.val_loss / unigram_loss; })));
+               spread_over(runs.outcomes, [&](const TrialOutcome& o) { return o.val_loss / unigram_loss; }));
 }
 
 void measure_lengths(Run& run, const std::string& key, const TrialRuns& runs) {
   const auto errors = [&](double LengthErrors::*part) {
-    return spread_of(over_seeds(runs, [&](const TrialOutcome& o) {
+    return spread_over(runs.outcomes, [&](const TrialOutcome& o) {
       return o.lengths ? (*o.lengths).*part : none_known;  // a run that broke off
-    }));
+    });
   };
   run.measured(key + ".end.length_error", errors(&LengthErrors::outputs), 0);
   run.measured(key + ".end.weight_length_error", errors(&LengthErrors::weights), 0);
@@ -70,11 +63,9 @@ void measure_lengths(Run& run, const std::string& key, const TrialRuns& runs) {
 
 }  // namespace
 
-std::vector<double> TrialRuns::val_losses() const {
-  return over_seeds(*this, [](const TrialOutcome& o) { return o.val_loss; });
-}
+std::vector<double> TrialRuns::val_losses() const { return values_of(outcomes, &TrialOutcome::val_loss); }
 std::vector<double> TrialRuns::gains(double unigram_loss) const {
-  return over_seeds(*this, [&](const TrialOutcome& o) { return unigram_loss - o.val_loss; });
+  return values_of(outcomes, [&](const TrialOutcome& o) { return unigram_loss - o.val_loss; });
 }
 bool TrialRuns::stable(double unigram_loss) const {
   return std::ranges::all_of(val_losses(), [&](double loss) { return loss < 0.95 * unigram_loss; });
@@ -107,7 +98,7 @@ const TrialRuns* NormResults::best(const std::string& size, const std::string& n
   const TrialRuns* found = nullptr;
   double lowest = 0;
   for (const TrialRuns* runs : compared) {
-    const std::vector<double> losses = over_seeds(*runs, [](const TrialOutcome& o) { return o.tuning_loss; });
+    const std::vector<double> losses = values_of(runs->outcomes, &TrialOutcome::tuning_loss);
     const Spread spread = spread_of(std::span(losses).first(seeds));
     if (spread.nonfinite > 0) continue;
     if (found == nullptr || spread.median < lowest) found = runs, lowest = spread.median;
@@ -128,8 +119,7 @@ void measure_nets(Run& run, const NormResults& results) {
         run.measured(fmt::format("{}.lr_{}.val_loss", key, runs->trial.learning_rate),
                      spread_of(runs->val_losses()));
       run.measured(key + ".parameters", static_cast<double>(rates.front()->outcomes.front().parameters));
-      run.measured(key + ".start_loss",
-                   spread_of(over_seeds(*rates.front(), [](const TrialOutcome& o) { return o.start_loss; })));
+      run.measured(key + ".start_loss", spread_over(rates.front()->outcomes, &TrialOutcome::start_loss));
       run.measured(key + ".largest_stable_learning_rate", largest_rate(rates, [&](const TrialRuns& runs) {
                      return runs.stable(results.unigram_loss);
                    }));
@@ -174,7 +164,7 @@ void print_trials(Run& run, const NormResults& results) {
                "std of last block", "|gradient| first/last"});
   for (const TrialRuns& runs : results.trials) {
     const auto median = [&](const auto& value) {
-      return number_text(spread_of(over_seeds(runs, value)).median);
+      return number_text(spread_over(runs.outcomes, value).median);
     };
     table.row({runs.trial.size, runs.trial.net(), fmt::format("{}", runs.outcomes.front().parameters),
                fmt::format("{}", runs.trial.learning_rate), fmt::format("{}", runs.outcomes.size()),

@@ -13,12 +13,6 @@ struct Job {
   int64_t seed, cost;  // cost: blocks times steps
 };
 
-std::vector<double> rates_of(const std::vector<const TrialRuns*>& trials) {
-  std::vector<double> rates;
-  for (const TrialRuns* runs : trials) rates.push_back(runs->trial.learning_rate);
-  return rates;
-}
-
 // After the rates that it is greater than, or before all.
 void add_rate(NormResults& results, const Trial& like, double rate) {
   const auto same_net = [&](const TrialRuns& runs) {
@@ -64,7 +58,8 @@ bool add_rates_beyond_edges(NormResults& results) {
   for (const std::string& size : results.sizes())
     for (const std::string& net : results.nets(size)) {
       const std::vector<const TrialRuns*> trials = results.rates(size, net);
-      const std::vector<double> rates = rates_of(trials);
+      const std::vector<double> rates =
+          values_of(trials, [](const TrialRuns* runs) { return runs->trial.learning_rate; });
       const TrialRuns* best = results.best(size, net);
       const double from = best != nullptr ? best->trial.learning_rate : std::ranges::min(rates);
       const Trial like = trials.front()->trial;  // a copy: add_rate moves the trials

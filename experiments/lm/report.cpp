@@ -96,8 +96,7 @@ void report_modules(Run& run) {
 }
 
 void plot_losses(Run& run) {
-  PlotCurve training{"training", Role::measured, {}, {}, {}, {}},
-      validation{"validation", Role::measured, {}, {}, {}, {}};
+  PlotCurve training{"training"}, validation{"validation"};
   training.y = series(run, "loss");
   const std::vector<double> val_loss = series(run, "val_loss");
   for (size_t step = 0; step < val_loss.size(); ++step) {

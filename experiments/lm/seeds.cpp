@@ -55,45 +55,31 @@ bool is_there(RunOptions& options) {
 // The median over the seeds with their range, at the steps that all have a value for.
 PlotCurve median_curve(const std::string& label, const std::vector<SeedResult>& all,
                        std::vector<double> SeedResult::*values, double first) {
-  PlotCurve curve{label, Role::measured, {}, {}, {}, {}};
+  PlotCurve curve{label};
   for (size_t step = 0; step < (all.front().*values).size(); ++step) {
-    std::vector<double> row;
-    for (const SeedResult& one : all) row.push_back((one.*values)[step]);
-    const Spread spread = spread_of(row);
+    const Spread spread = spread_over(all, [&](const SeedResult& one) { return (one.*values)[step]; });
     if (spread.nonfinite > 0) continue;
-    curve.x.push_back(static_cast<double>(step) + first);
-    curve.y.push_back(spread.median);
-    curve.low.push_back(spread.min);
-    curve.high.push_back(spread.max);
+    curve.add(static_cast<double>(step) + first, spread);
   }
   return curve;
 }
 
 void summarize(Run& run, const std::vector<SeedResult>& all) {
   std::vector<std::string> names;
-  std::vector<double> train, val, best;
   Csv& csv = run.csv("seeds.csv", {"seed", "train_loss", "val_loss", "best_val_loss"});
   for (const SeedResult& one : all) {
     names.push_back(std::to_string(one.seed));
-    train.push_back(one.train_loss);
-    val.push_back(one.val_loss);
-    best.push_back(one.best_val_loss);
     csv.row({one.seed, one.train_loss, one.val_loss, one.best_val_loss});
   }
   run.file().write("/seeds", names);
   for (size_t step = 0; step < all.front().training.size(); ++step) {
-    std::vector<double> training, validation;
-    for (const SeedResult& one : all) {
-      training.push_back(one.training[step]);
-      validation.push_back(one.validation[step]);
-    }
-    run.record("loss", training);
-    run.record("val_loss", validation);
+    run.record("loss", values_of(all, [&](const SeedResult& one) { return one.training[step]; }));
+    run.record("val_loss", values_of(all, [&](const SeedResult& one) { return one.validation[step]; }));
   }
-  const Spread spread = spread_of(val);
-  run.measured("train_loss", spread_of(train));
+  const Spread spread = spread_over(all, &SeedResult::val_loss);
+  run.measured("train_loss", spread_over(all, &SeedResult::train_loss));
   run.measured("val_loss", spread);
-  run.measured("best_val_loss", spread_of(best));
+  run.measured("best_val_loss", spread_over(all, &SeedResult::best_val_loss));
   // The level at which claims are judged.
   const Range mean = mean_interval(spread, 0.005, false);
   run.summary()["val_loss"] = spread.linear.mean;

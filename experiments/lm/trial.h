@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "../../nn/unit_lengths.h"
 #include "tiny.h"
-#include "unit_lengths.h"
 
 namespace isobar {
 

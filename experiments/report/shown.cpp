@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "../harness/lists.h"
 #include "markup.h"
 
 namespace isobar::report {
@@ -23,9 +24,8 @@ void round_numbers(Json& json) {
 
 // Evenly chosen ones of a list, the first and the last among them.
 Json thinned(const Json& list, size_t most) {
-  if (list.size() <= most) return list;
   Json some = Json::array();
-  for (size_t i = 0; i < most; ++i) some.push_back(list[i * (list.size() - 1) / (most - 1)]);
+  for (const size_t i : evenly_chosen(list.size(), most)) some.push_back(list[i]);
   return some;
 }
 

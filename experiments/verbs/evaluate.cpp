@@ -10,8 +10,8 @@
 
 #include "../../data/file.h"
 #include "../../data/token_store.h"
+#include "../../nn/text_loss.h"
 #include "../harness/tool.h"
-#include "../lm/evaluate.h"
 #include "../lm/trained.h"
 #include "verbs.h"
 

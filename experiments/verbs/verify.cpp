@@ -58,9 +58,10 @@ int verify(const Words& words) {
                   {"full", "the texts' sizes, and more seeds", [] {}}},
       .folder = "runs/verify",
       .folder_of = [&] { return config.claim.empty() ? "runs/verify" : "runs/claims"; },
-      .words = {.name = "FILE",
-                .about = "files of claims, as experiments/claims/README.md says [those of the five texts]",
-                .values = &paths},
+      .positionals = {.name = "FILE",
+                      .about =
+                          "files of claims, as experiments/claims/README.md says [those of the five texts]",
+                      .values = &paths},
       .goes_on = true};
   bool all_made = true;
   const int code = run_program(program, config, words, [&](Run& run) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../harness/lists.h"
 #include "../harness/table.h"
 #include "../harness/terminal.h"
 
@@ -12,14 +13,6 @@ namespace isobar {
 namespace {
 
 constexpr size_t number_width = 9, factor_width = 9, least_spark = 6, most_spark = 16, gap = 2;
-
-// Up to `most` of the numbers 0 … n − 1, evenly, with the first and the last.
-std::vector<size_t> evenly(size_t n, size_t most) {
-  const size_t count = std::min(n, most);
-  std::vector<size_t> chosen;
-  for (size_t i = 0; i < count; ++i) chosen.push_back(count == 1 ? n - 1 : i * (n - 1) / (count - 1));
-  return chosen;
-}
 
 using Modules = std::vector<const ModuleHistory*>;
 
@@ -36,7 +29,7 @@ Modules that_fit(const std::vector<ModuleHistory>& all, size_t rows) {
     chosen = kept([](const ModuleHistory& m) { return on_the_stream(m.path, m.type); });
   if (chosen.size() <= rows) return chosen;
   Modules some;
-  for (const size_t i : evenly(chosen.size(), rows)) some.push_back(chosen[i]);
+  for (const size_t i : evenly_chosen(chosen.size(), rows)) some.push_back(chosen[i]);
   return some;
 }
 
@@ -86,7 +79,7 @@ struct Cells {
 std::string sparkline(const std::vector<double>& values, size_t columns) {
   static const char* const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::vector<double> logs;
-  for (const size_t i : evenly(values.size(), columns))
+  for (const size_t i : evenly_chosen(values.size(), columns))
     logs.push_back(values[i] > 0 && std::isfinite(values[i]) ? std::log(values[i]) : std::nan(""));
   double least = INFINITY, greatest = -INFINITY;
   for (const double log : logs)

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "../harness/line_chart.h"
+#include "../harness/lists.h"
 #include "../harness/progress.h"
 #include "../harness/table.h"
 #include "module_table.h"
@@ -32,8 +33,6 @@ std::vector<std::string> names_of(const RunWatch& run) {
   names.insert(names.end(), {"tokens/s", "ETA"});
   return names;
 }
-
-std::string shown(double value) { return std::isnan(value) ? "–" : number_text(value); }
 
 const MetricsLog::Column* find(const RunWatch& run, const std::string& name) {
   for (const MetricsLog::Column& column : run.log().columns())
@@ -78,7 +77,7 @@ std::string table_row(const RunWatch& run, size_t index) {
   for (const MetricsLog::Column& column : run.log().columns()) {
     size_t last = index;
     while (last > 0 && std::isnan(column.values[last])) --last;
-    cells.push_back(shown(column.values[last]));
+    cells.push_back(number_or_dash(column.values[last]));
   }
   const bool now = index + 1 == run.log().steps().size();
   const double tokens = now ? run.tokens_per_second() : std::nan(""),
@@ -89,12 +88,7 @@ std::string table_row(const RunWatch& run, size_t index) {
 }
 
 std::vector<size_t> chosen_steps(const RunWatch& run, size_t count) {
-  const size_t steps = run.log().steps().size();
-  count = std::min(count, steps);
-  std::vector<size_t> chosen;
-  for (size_t i = 0; i + 1 < count; ++i) chosen.push_back(i * (steps - 1) / (count - 1));
-  if (count > 0) chosen.push_back(steps - 1);
-  return chosen;
+  return evenly_chosen(run.log().steps().size(), count);
 }
 
 std::string charts(const RunWatch& run, size_t rows, size_t columns) {

@@ -149,7 +149,7 @@ std::vector<std::string> row_of(const Json& result) {
 void run_all(const CommandLine& line) {
   const Cases cases = selected(line.filter);
   Json environment = {{"bench", "environment"}};
-  environment.update(to_json(current_environment()));
+  environment.update(current_environment());
   if (line.json)
     fmt::print("{}\n", environment.dump());
   else

@@ -11,16 +11,16 @@
 namespace isobar::bench {
 
 void add_process(Cases& cases) {
-  cases.push_back({.name = "process_blog8", .work = {}, .setup = [] {
-                     const std::string program =
-                         std::filesystem::path(own_path()).replace_filename("decay_study");
-                     return Step([program, folder = std::make_shared<TemporaryFolder>()] {
-                       const Finished run = run_child(
-                           program, {"--preset", "blog8", "--seeds", "1", "--threads",
-                                     std::to_string(threads()), "--force", "--out", *folder / "run"});
-                       check(run.code <= 1, "{}: ended with {}", program, run.code);  // 1: a figure is off
-                     });
-                   }});
+  cases.push_back(
+      {.name = "process_blog8", .work = {}, .setup = [] {
+         const std::string program = std::filesystem::path(own_path()).replace_filename("decay_study");
+         return Step([program, folder = std::make_shared<TemporaryFolder>()] {
+           const Finished run =
+               run_child(program, {"--preset", "blog8", "--seeds", "1", "--threads",
+                                   std::to_string(threads()), "--force", "--out", *folder / "run"});
+           check(run.code <= 1, "{}: ended with {}", program, run.code);  // 1: an expectation failed
+         });
+       }});
 }
 
 }  // namespace isobar::bench

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../../autograd/ops.h"
-#include "../../nn/model.h"
-#include "../../nn/observe.h"
+#include "../autograd/ops.h"
+#include "model.h"
+#include "observe.h"
 
 namespace isobar {
 namespace {
