@@ -101,8 +101,8 @@ Outcome train_net(const Config& config, const Training& job, const Part& train, 
   const WarmupCosine schedule{
       .lr = job.rate, .min_lr = job.rate / 10, .warmup = config.steps / 10, .steps = config.steps};
   const Loader loader(train, {.batch_size = config.batch, .drop_last = true}, rng.split("batches"));
-  const Tensor& first = model.hidden.layers.front().linear1.weight;
-  const Tensor& last = model.hidden.layers.back().linear1.weight;
+  const Tensor& first = model.hidden.layers.front().linear1->weight;
+  const Tensor& last = model.hidden.layers.back().linear1->weight;
   const Tensor first_before = clone(first), last_before = clone(last);
 
   Outcome outcome;
@@ -118,7 +118,7 @@ Outcome train_net(const Config& config, const Training& job, const Part& train, 
     tape.backward(loss);
     if (step == 0)
       for (size_t i = 0; i < outcome.gradients.size(); ++i)
-        outcome.gradients[i] = moments_of(model.hidden.layers[i].linear1.weight.grad()).norm;
+        outcome.gradients[i] = moments_of(model.hidden.layers[i].linear1->weight.grad()).norm;
     optimizer.set_lr(schedule(step));
     optimizer.step();
   }

@@ -8,7 +8,7 @@ namespace {
 Tensor first_weight(int64_t width, int64_t hidden, int64_t branches, const Rng& rng) {
   check(branches >= 1, "fixup: wanted at least one branch, got {}", branches);
   const double gain = init::he_gain / std::sqrt(static_cast<double>(branches));
-  return init::he_normal({hidden, width}, rng.split("linear1"), gain);
+  return init::he_normal({hidden, width}, rng.split("linear1").split("weight"), gain);
 }
 
 }  // namespace

@@ -223,7 +223,7 @@ TEST_CASE("one layer's values are those of its arithmetic, done by hand") {
   const Rng rng(7);
   const Tensor x = rng.split("x").normal({3, 4}, 0, 1, Dtype::f64);
   const Net net(config, rng.split("net"));
-  const Linear& linear1 = net.layers[0].linear1;
+  const Linear& linear1 = *net.layers[0].linear1;
   std::vector<double> z, y;
   double dw[4][4] = {};
   for (int b = 0; b < 3; ++b)
@@ -377,21 +377,46 @@ TEST_CASE("blocks that start as the identity pass the signal on and leave W1 wit
   }
 }
 
-TEST_CASE("the study's blocks are the library's") {
-  for (const char* topology : {"residual", "pre", "post", "skipinit"}) {
-    const bool normed = std::string(topology).starts_with('p');
-    Config config = config_of({.topology = topology, .norm = normed ? "rmsnorm" : "none", .width = 8});
-    Layer layer(config, Rng(3));
-    auto branch = std::make_unique<Sequential>(Linear(layer.linear1.weight, layer.linear1.bias), ReLU(),
-                                               Linear(layer.linear2->weight, layer.linear2->bias));
-    std::unique_ptr<Module> block;
-    if (std::string(topology) == "skipinit")
-      block = std::make_unique<SkipInit>(std::move(branch), 1 / std::sqrt(8.0));
-    else
-      block = std::make_unique<Residual>(std::move(branch), placement_from_name(normed ? topology : "none"),
-                                         normed ? std::make_unique<RMSNorm>(8) : nullptr);
-    const Tensor x = Rng(4).normal({5, 8});
-    CHECK(layer(x).to_vector<float>() == (*block)(x).to_vector<float>());
+TEST_CASE("the study's layers are their formulas, written out") {
+  const Tensor x = Rng(4).normal({5, 8}, 0, 1, Dtype::f64);
+  for (const char* name : {"plain", "residual", "pre", "post", "skipinit", "rezero", "fixup"}) {
+    CAPTURE(name);
+    const std::string topology = name;
+    const bool normed = topology.starts_with('p');
+    Config config =
+        config_of({.topology = name, .norm = normed ? "rmsnorm" : "none", .depth = 4, .width = 8});
+    config.dtype = "f64";
+    const Layer layer = make_layer(config, Rng(3));
+    std::map<std::string, Tensor> p;  // by the ends of their names, away from their initial values
+    for (NamedTensor& parameter : named_parameters(*layer.whole)) {
+      if (parameter.name == "alpha") CHECK(parameter.tensor.item() == 0.5);  // 1/√depth
+      assign(parameter.tensor,
+             parameter.tensor.detach() +
+                 Rng(5).split(parameter.name).normal(parameter.tensor.shape(), 0, 0.1, Dtype::f64));
+      p[parameter.name] = parameter.tensor.detach();
+    }
+    const auto norm = [&](const Tensor& h) {
+      return h / sqrt(mean(square(h), {-1}, true) + 1e-5) *
+             (normed ? p.at(topology == "plain" ? "1.weight" : "norm.weight") : Tensor());
+    };
+    const auto f = [&](const Tensor& h) {
+      return linear(relu(linear(h, p.at("body.0.weight"), p.at("body.0.bias"))), p.at("body.2.weight"),
+                    p.at("body.2.bias"));
+    };
+    Tensor y;
+    if (topology == "plain") y = relu(norm(linear(x, p.at("0.weight"), p.at("0.bias"))));
+    if (topology == "residual") y = x + f(x);
+    if (topology == "pre") y = x + f(norm(x));
+    if (topology == "post") y = norm(x + f(x));
+    if (topology == "skipinit") y = x + p.at("alpha") * f(x);
+    if (topology == "rezero") y = x + p.at("resweight") * f(x);
+    if (topology == "fixup")
+      y = x +
+          p.at("scale") * linear(relu(linear(x + p.at("bias1"), p.at("linear1.weight")) + p.at("bias2")),
+                                 p.at("linear2.weight")) +
+          p.at("bias3");
+    const std::vector<double> got = (*layer.whole)(x).to_vector<double>(), wanted = y.to_vector<double>();
+    for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(wanted[i]).epsilon(1e-12));
   }
 }
 
@@ -400,8 +425,8 @@ TEST_CASE("nets that differ in one setting share all other random numbers") {
   Config b = config_of({.topology = "pre", .norm = "rmsnorm", .depth = 2, .width = 8});
   b.dtype = "f64";
   const Net first(a, Rng(1)), second(b, Rng(1));
-  CHECK(first.layers[1].linear1.weight.to_vector<float>() ==
-        raw::cast(second.layers[1].linear1.weight, Dtype::f32).to_vector<float>());
+  CHECK(first.layers[1].linear1->weight.to_vector<float>() ==
+        raw::cast(second.layers[1].linear1->weight, Dtype::f32).to_vector<float>());
 }
 
 TEST_CASE("a thousand layers run, and values of 1e-40 stay what they are") {

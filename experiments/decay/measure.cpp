@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 
 #include "../../autograd/ops.h"
@@ -13,19 +14,29 @@ namespace isobar::decay {
 namespace {
 
 // Keeps moments and gradient norms of every module's output; the std across the batch of every layer's; and
-// the share along 1 of every layer's and every Linear's.
+// the share along 1 of every layer's and every W1's.
 class SignalProbe : public Probe {
  public:
+  explicit SignalProbe(const Net& net) {
+    for (const Layer& layer : net.layers) {
+      layers_.insert(layer.whole.get());
+      along_one[layer.linear1] = 0;
+    }
+  }
+
   std::vector<double> across_batch_std;
   std::map<const Module*, double> along_one;
 
   void on_output(const Module& module, const Tensor& y) override {
     Probe::on_output(module, y);
-    const bool layer = dynamic_cast<const Layer*>(&module) != nullptr;
-    if (!layer && dynamic_cast<const Linear*>(&module) == nullptr) return;
+    const bool layer = layers_.contains(&module);
+    if (!layer && !along_one.contains(&module)) return;
     along_one[&module] = share_along_one(y);
     if (layer) across_batch_std.push_back(mean(sqrt(var(cast(y, Dtype::f64), {0}))).item());
   }
+
+ private:
+  std::set<const Module*> layers_;
 };
 
 Tensor loss_of(const std::string& name, const Tensor& y, const Rng& rng) {
@@ -42,7 +53,7 @@ Signals measure(const Config& config, int64_t seed) {
   const Tensor x = rng.split("x").normal({config.batch, config.width}, 0, 1, config.element_type());
   Net net(config, rng.split("net"));
 
-  SignalProbe probe;
+  SignalProbe probe(net);
   {
     const Watch watching(net, probe);
     Tape tape;
@@ -52,21 +63,21 @@ Signals measure(const Config& config, int64_t seed) {
 
   Signals signals{.input_std = moments_of(x).std, .layers = {}};
   for (size_t i = 0; i < net.layers.size(); ++i) {
-    const std::string path = std::to_string(i + 1);
-    const ModuleSignal& output = *probe.find(path);
-    const ModuleSignal& after_linear = *probe.find(path + ".linear1");
+    const Layer& layer = net.layers[i];
+    const ModuleSignal& output = *probe.find(layer.whole->path());
+    const ModuleSignal& after_linear = *probe.find(layer.linear1->path());
     signals.layers.push_back({
         .linear_std = after_linear.output.std,
         .norm_std = config.norm == "none" ? std::numeric_limits<double>::quiet_NaN()
-                                          : probe.find(path + ".norm")->output.std,
-        .relu_std = probe.find(path + ".relu")->output.std,
+                                          : probe.find(layer.norm->path())->output.std,
+        .relu_std = probe.find(layer.relu->path())->output.std,
         .output_std = output.output.std,
         .linear_mean = after_linear.output.mean,
         .output_mean = output.output.mean,
-        .linear_along_one = probe.along_one.at(&net.layers[i].linear1),
-        .output_along_one = probe.along_one.at(&net.layers[i]),
+        .linear_along_one = probe.along_one.at(layer.linear1),
+        .output_along_one = probe.along_one.at(layer.whole.get()),
         .across_batch_std = probe.across_batch_std[i],
-        .weight_gradient_norm = moments_of(net.layers[i].linear1.weight.grad()).norm,
+        .weight_gradient_norm = moments_of(layer.linear1->weight.grad()).norm,
         .output_gradient_norm = output.gradient_norm,
     });
   }

@@ -1,6 +1,5 @@
 #include "net.h"
 
-#include <cmath>
 #include <numbers>
 #include <utility>
 
@@ -33,86 +32,85 @@ Tensor initial_bias(const Config& config, const Rng& rng) {
   return zeros({config.width}, config.element_type());
 }
 
-Linear make_linear(const Config& config, const Rng& rng) {
-  return Linear(initial_weight(config, rng.split("weight")), initial_bias(config, rng.split("bias")));
-}
-
-Linear first_linear(const Config& config, const Rng& rng) {
-  if (config.topology != "fixup") return make_linear(config, rng);
-  const double gain = init::he_gain / std::sqrt(static_cast<double>(config.depth));
-  return Linear(
-      init::he_normal({config.width, config.width}, rng.split("weight"), gain, config.element_type()));
+std::unique_ptr<Linear> make_linear(const Config& config, const Rng& rng) {
+  return std::make_unique<Linear>(initial_weight(config, rng.split("weight")),
+                                  initial_bias(config, rng.split("bias")));
 }
 
 std::unique_ptr<Module> norm_of(const Config& config) {
   NormOptions options;
   if (config.alpha >= 0) options.alpha = config.alpha;
-  std::unique_ptr<Module> norm = make_norm(config.norm, config.width, options);
-  convert(*norm, config.element_type());
-  return norm;
+  return make_norm(config.norm, config.width, options);
 }
 
-Tensor trainable_number(double value, Dtype dtype) { return full({1}, value, dtype).set_trainable(); }
+template <class Part>
+Part* add(Sequential& parts, std::unique_ptr<Part> part) {
+  Part* const added = part.get();
+  parts.add(std::move(part));
+  return added;
+}
+
+Layer plain_layer(const Config& config, const Rng& rng) {
+  auto parts = std::make_unique<Sequential>();
+  Layer layer{.linear1 = add(*parts, make_linear(config, rng.split("linear1")))};
+  if (config.order == "relu_norm") layer.relu = add(*parts, std::make_unique<ReLU>());
+  layer.norm = add(*parts, norm_of(config));
+  if (config.order == "norm_relu") layer.relu = add(*parts, std::make_unique<ReLU>());
+  layer.whole = std::move(parts);
+  return layer;
+}
+
+Layer fixup_layer(const Config& config, const Rng& rng) {
+  auto fixup = std::make_unique<Fixup>(config.width, config.depth, rng);
+  Linear* const linear1 = &fixup->linear1;
+  ReLU* const relu = &fixup->relu;
+  return {.whole = std::move(fixup), .linear1 = linear1, .norm = nullptr, .relu = relu};
+}
+
+Layer residual_layer(const Config& config, const Rng& rng) {
+  auto branch = std::make_unique<Sequential>();
+  Layer layer{.linear1 = add(*branch, make_linear(config, rng.split("linear1"))),
+              .relu = add(*branch, std::make_unique<ReLU>())};
+  add(*branch, make_linear(config, rng.split("linear2")));
+  if (config.topology == "skipinit") {
+    layer.whole = std::make_unique<SkipInit>(std::move(branch), config.branch_scale());
+  } else if (config.topology == "rezero") {
+    layer.whole = std::make_unique<ReZero>(std::move(branch));
+  } else if (config.topology == "residual") {
+    layer.whole = std::make_unique<Residual>(std::move(branch));
+  } else {
+    std::unique_ptr<Module> norm = norm_of(config);
+    layer.norm = norm.get();
+    layer.whole =
+        std::make_unique<Residual>(std::move(branch), placement_from_name(config.topology), std::move(norm));
+  }
+  return layer;
+}
 
 }  // namespace
 
-Layer::Layer(const Config& config, const Rng& rng)
-    : topology(config.topology),
-      order(config.order),
-      linear1(first_linear(config, rng.split("linear1"))),
-      norm(norm_of(config)) {
-  const Dtype dtype = config.element_type();
-  if (topology == "fixup") {
-    linear2.emplace(zeros({config.width, config.width}, dtype));
-    scale = trainable_number(1, dtype);
-    shift1 = trainable_number(0, dtype);
-    shift2 = trainable_number(0, dtype);
-    shift3 = trainable_number(0, dtype);
-  } else if (config.is_block()) {
-    linear2.emplace(make_linear(config, rng.split("linear2")));
-  }
-  if (topology == "skipinit") scale = trainable_number(config.branch_scale(), dtype);
-  if (topology == "rezero") scale = trainable_number(0, dtype);
-}
-
-Tensor Layer::forward(const Tensor& x) {
-  if (topology == "plain")
-    return order == "norm_relu" ? relu((*norm)(linear1(x))) : (*norm)(relu(linear1(x)));
-  if (topology == "fixup") return x + scale * (*linear2)(relu(linear1(x + shift1) + shift2)) + shift3;
-
-  const auto f = [this](const Tensor& h) { return (*linear2)(relu(linear1(h))); };
-  if (topology == "residual") return x + f(x);
-  if (topology == "pre") return x + f((*norm)(x));
-  if (topology == "post") return (*norm)(x + f(x));
-  check(topology == "skipinit" || topology == "rezero", "layer: unknown topology '{}'", topology);
-  return x + scale * f(x);
-}
-
-void Layer::fields(Fields& f) {
-  f("linear1", linear1);
-  f("norm", *norm);
-  f("relu", relu);
-  if (linear2) f("linear2", *linear2);
-  f("scale", scale);
-  f("shift1", shift1);
-  f("shift2", shift2);
-  f("shift3", shift3);
+Layer make_layer(const Config& config, const Rng& rng) {
+  Layer layer = config.topology == "plain"   ? plain_layer(config, rng)
+                : config.topology == "fixup" ? fixup_layer(config, rng)
+                                             : residual_layer(config, rng);
+  convert(*layer.whole, config.element_type());
+  return layer;
 }
 
 Net::Net(const Config& config, const Rng& rng) {
   layers.reserve(static_cast<size_t>(config.depth));
   for (int64_t i = 1; i <= config.depth; ++i)
-    layers.emplace_back(config, rng.split(fmt::format("layer {}", i)));
+    layers.push_back(make_layer(config, rng.split(fmt::format("layer {}", i))));
 }
 
 Tensor Net::forward(const Tensor& x) {
   Tensor y = x;
-  for (Layer& layer : layers) y = layer(y);
+  for (const Layer& layer : layers) y = (*layer.whole)(y);
   return y;
 }
 
 void Net::fields(Fields& f) {
-  for (size_t i = 0; i < layers.size(); ++i) f(std::to_string(i + 1), layers[i]);
+  for (size_t i = 0; i < layers.size(); ++i) f(std::to_string(i + 1), layers[i].whole);
 }
 
 }  // namespace isobar::decay

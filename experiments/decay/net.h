@@ -5,16 +5,12 @@
 //   residual   x + f(x)
 //   pre        x + f(N(x))
 //   post       N(x + f(x))
-//   skipinit   x + a f(x), a = 1/√depth                                                  (De & Smith 2020)
-//   rezero     x + a f(x), a = 0                                                 (Bachlechner et al. 2021)
-//   fixup      x + s W2 relu(W1 (x + c1) + c2) + c3, W2 = 0, W1 He's × depth^(−1/2), s = 1, c = 0
-//                                                                                    (Zhang et al. 2019)
-//
-// The modules are the library's own; a Layer only says how they are put together.
+//   skipinit   x + a f(x), a = 1/√depth                 nn/skip_init.h
+//   rezero     x + a f(x), a = 0                        nn/skip_init.h
+//   fixup      x + s f(x + c1) + c3, c2 before relu     nn/fixup.h
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "../../core/rng.h"
@@ -23,20 +19,15 @@
 
 namespace isobar::decay {
 
-// x (B, C) → (B, C). Parts that its topology lacks are absent or undefined.
-struct Layer : Module {
-  std::string topology, order;
-  Linear linear1;
-  std::unique_ptr<Module> norm;
-  ReLU relu;
-  std::optional<Linear> linear2;
-  Tensor scale;                   // a or s, [1]
-  Tensor shift1, shift2, shift3;  // c of fixup, [1]
-
-  Layer(const Config& config, const Rng& rng);
-  Tensor forward(const Tensor& x) override;
-  void fields(Fields& f) override;
+// One layer, made of the library's modules, x (B, C) → (B, C), and the parts of it that the study measures.
+struct Layer {
+  std::unique_ptr<Module> whole = nullptr;
+  Linear* linear1 = nullptr;
+  Module* norm = nullptr;  // stays null where the topology has none
+  Module* relu = nullptr;
 };
+
+Layer make_layer(const Config& config, const Rng& rng);
 
 // `depth` layers, named "1", "2", … Each part of each layer draws from a stream of its own name, so nets that
 // differ in one setting share all other random numbers.
