@@ -143,7 +143,7 @@ TEST_CASE("norm_speed publishes quotients of times, of passes and counts") {
         doctest::Approx(7.0 / 4).epsilon(0.01));
   for (const char* count : {"1000", "512000"}) {
     const std::string key = std::string("root.") + count;
-    for (const char* quotient : {".two_ops_over_one.best", ".exact_over_estimate.best"}) {
+    for (const char* quotient : {".two_loops_over_one.best", ".exact_over_estimate.best"}) {
       CHECK(measured[key + quotient]["median"] > 0.05);
       CHECK(measured[key + quotient]["median"] < 20);
     }

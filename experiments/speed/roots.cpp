@@ -36,7 +36,7 @@ struct Arrays {
   void exact() {
     map(x, y, [](const V& v) { return V(1) / xsimd::sqrt(v); });
   }
-  void two_ops() {
+  void two_loops() {
     map(x, between, [](const V& v) { return V(xsimd::sqrt(v)); });
     map(between, y, [](const V& v) { return V(1) / v; });
   }
@@ -62,7 +62,7 @@ double error_of_estimate(int64_t count) {
 
 std::vector<Step> steps_of(int64_t count) {
   const auto arrays = std::make_shared<Arrays>(count);
-  return {[arrays] { arrays->exact(); }, [arrays] { arrays->two_ops(); }, [arrays] { arrays->newton(); }};
+  return {[arrays] { arrays->exact(); }, [arrays] { arrays->two_loops(); }, [arrays] { arrays->newton(); }};
 }
 
 }  // namespace
@@ -77,14 +77,14 @@ std::vector<std::vector<double>> Roots::best_quotients() const {
 
 void Roots::publish(Run& run) const {
   const std::string key = fmt::format("root.{}", count_);
-  const Spread two_ops = spread_of(best_quotients()[0]), exact = spread_of(best_quotients()[1]);
-  run.measured(key + ".two_ops_over_one.best", two_ops);
+  const Spread two_loops = spread_of(best_quotients()[0]), exact = spread_of(best_quotients()[1]);
+  run.measured(key + ".two_loops_over_one.best", two_loops);
   run.measured(key + ".exact_over_estimate.best", exact);
   run.measured(key + ".estimate.relative_error", error_);
   run.say(
-      "1/√x of {} numbers: two ops take {:.2f} [{:.2f}, {:.2f}] times one op's time, which is\n{:.2f} [{:.2f}, {:.2f}] "
+      "1/√x of {} numbers: two loops take {:.2f} [{:.2f}, {:.2f}] times the time of one, which is\n{:.2f} [{:.2f}, {:.2f}] "
       "times that of the CPU's estimate and a Newton step (off by {:.1e}).\n",
-      count_, two_ops.median, two_ops.min, two_ops.max, exact.median, exact.min, exact.max, error_);
+      count_, two_loops.median, two_loops.min, two_loops.max, exact.median, exact.min, exact.max, error_);
 }
 
 }  // namespace isobar::speed
