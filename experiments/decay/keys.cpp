@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace isobar::decay {
 namespace {
@@ -22,6 +23,34 @@ double std_ratio(const std::vector<LayerSignal>& layers, size_t layer) {
 }
 double std_ratio(const std::vector<LayerTheory>& layers, size_t layer) {
   return layers[layer].output_std.median / layers[layer - 1].output_std.median;
+}
+
+// Of the squared gradient at the outputs, per layer going down: the geometric mean over the middle half of the layers.
+double squared_growth(const std::vector<LayerSignal>& layers) {
+  const size_t top = layers.size() - 1, low = top / 4, high = top - top / 4;
+  return std::pow(layers[low].output_gradient_norm / layers[high].output_gradient_norm,
+                  2 / static_cast<double>(high - low));
+}
+
+// The same in theory, of relu(BatchNorm(W x)) with B rows, wide and far from both ends (Yang et al. 2019 find its
+// limit π/(π − 1) for many rows). A feature's B values y are a random direction orthogonal to (1, …, 1), times √B, so
+// two rows' correlation is c = −1/(B − 1); so is that of two rows of a gradient that came down through a
+// BatchNorm. With κ as in theory.h, E relu(y_a) relu(y_b) = κ(c)/2, E relu'(y_a) relu'(y_b) = κ'(c)/2:
+//   up    W relu(y) has B − 1 free values of variance s = v (1 − κ)/2, and 1/σ² of them the mean B/(B − 3)/s;
+//   down  the ReLU leaves 1/2 of the squared gradient; of that BatchNorm's two projections take (1 − κ')/B along
+//         (1, …, 1) and (1 − κ)/B along y; it divides by σ², and Wᵀ multiplies by v.
+double batch_norm_growth(int64_t batch) {
+  const auto rows = static_cast<double>(batch);
+  if (rows <= 3) return Run::no_theory;  // 1/σ² has no mean
+  const double c = -1 / (rows - 1), theta = std::acos(c), slope = 1 - theta * std::numbers::inv_pi;
+  const double kappa = std::sin(theta) * std::numbers::inv_pi + slope * c;
+  return (rows - 2 + kappa + slope) / ((1 - kappa) * (rows - 3));
+}
+
+double growth_theory(const Config& config) {
+  if (config.topology != "plain" || config.order != "norm_relu" || config.norm != "batchnorm")
+    return Run::no_theory;
+  return batch_norm_growth(config.batch);
 }
 
 // The least and the greatest mean among the layers of each seed's net, with their signs.
@@ -87,6 +116,8 @@ void measured_net(Run& run, const std::string& prefix, const Result& result) {
 
   const size_t top = result.theory.size() - 1;
   if (top < 2) return;  // two ratios at least
+  run.measured(prefix + "grad_norm.squared_growth", over_seeds(result, squared_growth),
+               growth_theory(result.config));
   const auto ratios = [&](const Layers& layers) { return std_ratio(layers, top) / std_ratio(layers, 1); };
   run.measured(prefix + "ratio.last_over_second", over_seeds(result, ratios),
                finite_or_none(std_ratio(result.theory, top) / std_ratio(result.theory, 1)));
