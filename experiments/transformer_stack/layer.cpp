@@ -3,9 +3,9 @@
 namespace isobar::transformer_stack {
 namespace {
 
-std::optional<RMSNorm> norm_of(const LayerOptions& options) {
-  if (options.placement == "none") return std::nullopt;
-  return RMSNorm(options.d_model, {.eps = 1e-6});  // as source 001's RMSNorm
+std::unique_ptr<Module> norm_of(const LayerOptions& options) {
+  const std::string& name = options.placement == "none" ? options.placement : options.norm;
+  return make_norm(name, {options.d_model}, {.eps = 1e-6, .bias = false});
 }
 
 }  // namespace
@@ -28,11 +28,7 @@ Tensor TransformerLayer::forward(const Tensor& x) {
     const Tensor h = (*norm1)(x + dropout1(self_attn(x)));
     return (*norm2)(h + feed_forward(h));
   }
-  if (placement == "none") {
-    const Tensor h = x + dropout1(self_attn(x));
-    return h + feed_forward(h);
-  }
-  check(placement == "source001", "layer: unknown placement '{}'", placement);
+  check(placement == "source001" || placement == "none", "layer: unknown placement '{}'", placement);
   const Tensor h = x + dropout1(self_attn((*norm1)(x)));
   return h + feed_forward((*norm2)(h));
 }
@@ -41,8 +37,8 @@ void TransformerLayer::fields(Fields& f) {
   f("self_attn", self_attn);
   f("linear1", linear1);
   f("linear2", linear2);
-  if (norm1) f("norm1", *norm1);
-  if (norm2) f("norm2", *norm2);
+  f("norm1", *norm1);
+  f("norm2", *norm2);
   f("dropout1", dropout1);
   f("dropout2", dropout2);
   f("activation", activation);

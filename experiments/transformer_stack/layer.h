@@ -10,7 +10,7 @@
 // dropped from that part's output. The parameters have PyTorch's names.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +24,8 @@ struct LayerOptions {
   int64_t d_model = 64, nhead = 4, dim_feedforward = 256;
   std::string placement = "source001";
   double dropout = 0.1;  // nn.Dropout(0.1), twice
+  // A name for make_norm, with source 001's eps, 1e-6, and without a bias, so that norms differ in their formula alone.
+  std::string norm = "rmsnorm";
 };
 
 // x (B, T, d_model) → (B, T, d_model).
@@ -31,7 +33,7 @@ struct TransformerLayer : Module {
   std::string placement;
   MultiheadAttention self_attn;
   Linear linear1, linear2;
-  std::optional<RMSNorm> norm1, norm2;  // absent for "none"
+  std::unique_ptr<Module> norm1, norm2;  // the identity for "none"
   Dropout dropout1, dropout2;
   ReLU activation;
 
