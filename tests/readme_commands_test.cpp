@@ -42,6 +42,9 @@ const std::vector<Shrunk>& shrunk() {
        "pre.rmsnorm"
        " --deep_layers 2 --deep_learning_rates 3e-3 --deep_steps 2 --deep_warmup_iters 1 --seeds 1 --pair_seeds 1"
        " --eval_iters 1 --force"},
+      {"norm_motives",
+       "--width 8 --steps 2 --few 8 --few_steps 2 --small 8 --seeds 1 --learning_rates 0.1 --force"},
+      {"recurrent_norms", "--hidden 4 --steps 2 --seeds 1 --learning_rates 1e-2 --force"},
       {"isobar verify", "--only blog8 --force"},
       {"isobar report", ""},  // these take no time
       {"isobar sample", ""},

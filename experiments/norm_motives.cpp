@@ -1,0 +1,179 @@
+// Why norms? Source 001's four motives (section 1), one by one, on nets of four layers that learn digits.
+//
+// Claims: normalization keeps the inputs of layers from shifting, and this makes training stable (001 B12; against it
+// Santurkar et al. 2018, arXiv 1805.11604); it makes nets robust to changes of the input (001 B15); the statistics of
+// a batch regularize (001 B16, 002); BatchNorm accelerates training (002 C11), and is worse in small batches (002 C02;
+// Wu & He 2018, arXiv 1803.08494: an error 10.6 points above GroupNorm's at batch 2, ResNet-50).
+//
+//   norm_motives               five norms, six rates, 6 seeds                                  11 seconds
+//   norm_motives --full        20 seeds                                                        40 seconds
+//
+// A layer is Linear (He's weights), norm, ReLU; SGD with a cosine down to a tenth. Nets of one seed have the same
+// weights and batches. A rate works where 80 % of the test images are classified correctly at the end. A net is as fast
+// as the steps until the running mean of its training losses is below --target (--steps where it never is), at the
+// rate that is best for it on average. The shift of a layer's inputs is how far the means and stds of its units move
+// in a step, over their std; that of its gradient is Santurkar et al.'s (norm_motives/shift.h). Noise moves and scales each
+// unit after BatchNorm, anew at each batch. What is found: norm_motives/README.md.
+//
+// Written: measurements.csv, summary.json.
+#include <algorithm>
+#include <cmath>
+
+#include "../autograd/tape.h"
+#include "../optim/optim.h"
+#include "harness/lists.h"
+#include "harness/pairs.h"
+#include "harness/program.h"
+#include "norm_motives/config.h"
+#include "norm_motives/net.h"
+#include "norm_motives/shift.h"
+
+using namespace isobar;
+using namespace isobar::motives;
+
+namespace {
+
+constexpr const char* bn = "batchnorm";
+constexpr const char* norms[] = {"none", bn, "layernorm", "rmsnorm", "groupnorm"};
+
+Values train_net(const Config& config, const depth::Digits& digits, const Job& job) {
+  Sequential net = net_of(job, config.depth, config.width), before = net_of(job, config.depth, config.width);
+  SGD optimizer(parameters(net), {.lr = job.rate});
+  const WarmupCosine schedule{.lr = job.rate, .min_lr = job.rate / 10, .warmup = 0, .steps = job.steps};
+  const Tensor probe = first_of(digits.validation, 500).x;
+  Values values{{"rate", job.rate}, {"steps", static_cast<double>(job.steps)}};
+  double running = std::log(10), measured = 0;
+  for (int64_t step = 0; step < job.steps && std::isfinite(running); ++step) {
+    const Batch batch = batch_of(digits.train, job, step);
+    const bool measures = job.shifts && step % 5 == 0;
+    if (measures) copy_state(net, before);
+    {
+      Tape tape;
+      const Tensor loss = cross_entropy(net(batch.x), batch.y);
+      tape.backward(loss);
+      running = 0.8 * running + 0.2 * loss.item();
+    }
+    optimizer.set_lr(schedule(step));
+    optimizer.step();
+    if (running < config.target) values["steps"] = std::min(values["steps"], static_cast<double>(step + 1));
+    if (!measures) continue;
+    ++measured;
+    const std::vector<Signal> old = signals_of(before, probe), now = signals_of(net, probe);
+    values["shift_of_inputs"] += distance(old, now, 2);
+    values["shift_before_norm"] += distance(old, now, 0);
+    values["shift_of_gradients"] += gradient_shift(before, net, batch);
+  }
+  for (auto& [name, value] : values)
+    if (name.starts_with("shift")) value /= measured;
+  eval(net);
+  const Batch test = first_of(digits.test, digits.test.size());
+  for (const Change& change : changes)
+    values[fmt::format("accuracy.{}", change.name)] = evaluate(net, test, change).accuracy;
+  const Score seen = evaluate(net, first_of(digits.train, config.few)), unseen = evaluate(net, test);
+  values["gap.loss"] = unseen.loss - seen.loss;
+  values["gap.accuracy"] = seen.accuracy - unseen.accuracy;
+  values["rate_that_works"] = unseen.accuracy >= 0.8 ? job.rate : 0;
+  return values;
+}
+
+// Trains every norm at every rate; runs[norm] are those of the best rate, with "largest_rate" among their values.
+void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
+  const std::vector<double> rates = numbers_of<double>("learning_rates", config.learning_rates);
+  const auto label = [](const char* norm, double rate) { return fmt::format("{} {}", norm, rate); };
+  std::vector<Job> jobs;
+  for (const char* norm : norms)
+    for (const double rate : rates)
+      jobs.push_back({label(norm, rate), norm, rate, config.batch, images, config.steps});
+  pairs.train_all(jobs);
+  Plot plot{.title = "steps to the target", .x = "learning rate", .y = "steps", .curves = {}, .key = "rates"};
+  for (const double rate : rates) plot.ticks.push_back(fmt::format("{}", rate));
+  for (const char* norm : norms) {
+    PlotCurve curve{norm, Role::measured, {}, {}, {}, {}};
+    std::vector<std::string> candidates;
+    std::vector<double> largest(static_cast<size_t>(config.seeds));
+    for (const double rate : rates) {
+      curve.x.push_back(static_cast<double>(curve.x.size()));
+      curve.y.push_back(pairs.mean_of(candidates.emplace_back(label(norm, rate)), "steps"));
+      for (size_t i = 0; i < largest.size(); ++i)
+        largest[i] = std::max(largest[i], pairs.runs.at(candidates.back())[i].at("rate_that_works"));
+    }
+    pairs.take_least(norm, candidates, "steps");
+    for (size_t i = 0; i < largest.size(); ++i) pairs.runs[norm][i]["largest_rate"] = largest[i];
+    plot.curves.push_back(std::move(curve));
+  }
+  pairs.run.plot(plot);
+}
+
+// At the best rates: shifts, statistics of some rows, small batches (whose rates shrink as the root of the batch).
+std::vector<Job> jobs_at_best(const Pairs<Job>& pairs, const Config& config, int64_t images) {
+  const auto best = [&](const std::string& norm) { return pairs.runs.at(norm).front().at("rate"); };
+  const double slow = best("none"), fast = best(bn);
+  std::vector<Job> jobs = {
+      {"shift.none", "none", slow, config.batch, images, config.steps, 0, 0, true},
+      {"shift.batchnorm", bn, fast, config.batch, images, config.steps, 0, 0, true},
+      {"shift.batchnorm_slow", bn, slow, config.batch, images, config.steps, 0, 0, true},
+      {"shift.noisy", bn, fast, config.batch, images, config.steps, 0, config.noise, true}};
+  for (const char* norm : {"none", "layernorm"})
+    jobs.push_back({fmt::format("few.{}", norm), norm, best(norm), 256, config.few, config.few_steps});
+  for (const int64_t n : {8, 32, 256})
+    jobs.push_back({fmt::format("few.statistics{}", n), bn, fast, 256, config.few, config.few_steps, n});
+  for (const int64_t n : {2, 4, 8})
+    for (const char* norm : {bn, "layernorm", "groupnorm"})
+      jobs.push_back({fmt::format("batch{}.{}", n, norm), norm,
+                      best(norm) * std::sqrt(static_cast<double>(n) / static_cast<double>(config.batch)), n,
+                      config.small, config.small / n});
+  return jobs;
+}
+
+void study(Run& run, const Config& config) {
+  config.check_values();
+  const depth::Digits digits = depth::read_digits("");
+  Pairs<Job> pairs{run, config.seeds, [&](const Job& job) { return train_net(config, digits, job); }};
+  find_rates(pairs, config, digits.train.size());
+  const std::vector<Job> jobs = jobs_at_best(pairs, config, digits.train.size());
+  pairs.train_all(jobs);
+
+  std::vector<std::string> accuracies;
+  for (const Change& change : changes) accuracies.push_back(fmt::format("accuracy.{}", change.name));
+  for (const std::string norm : norms) {
+    pairs.tell(norm, {"rate", "largest_rate", "steps"});
+    pairs.tell(norm, accuracies);
+    if (norm == "none") continue;
+    pairs.over(norm, {"largest_rate", "steps"}, "none");
+    pairs.minus(norm, accuracies, "none");
+  }
+  const std::vector<std::string> gaps = {"gap.loss", "gap.accuracy", "accuracy.same"};
+  const std::vector<std::string> shifts = {"steps", "shift_of_inputs", "shift_before_norm",
+                                           "shift_of_gradients"};
+  for (const Job& job : jobs) {
+    if (job.shifts) pairs.tell(job.label, shifts);
+    if (job.shifts && job.norm == bn) pairs.over(job.label, shifts, "shift.none");
+    if (job.label.starts_with("few")) pairs.tell(job.label, gaps);
+    if (job.rows > 0 && job.rows < 256) pairs.minus(job.label, gaps, "few.statistics256");
+    if (!job.label.starts_with("batch")) continue;
+    pairs.tell(job.label, {"rate", "accuracy.same"});
+    for (const char* other : {"layernorm", "groupnorm"})
+      if (job.norm == bn)
+        pairs.minus(job.label, {"accuracy.same"}, fmt::format("batch{}.{}", job.batch, other));
+  }
+  pairs.over("shift.noisy", {"steps"}, "shift.batchnorm");
+  pairs.measurements.publish(run);
+  pairs.measurements.print(run);
+  const double noisy = pairs.measurements.spread("shift.noisy.shift_of_inputs_over_none").min;
+  if (run.preset_unchanged())
+    run.expect("with noise inputs shift more than without a norm", noisy > 1,
+               fmt::format("{:.3f} times or more", noisy));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Config config;
+  const auto quick = [&] { config = Config(); };
+  const auto full = [&] { quick(), config.seeds = 20; };
+  return run_program({.name = "norm_motives",
+                      .about = "Why norms? Source 001's four motives, measured on nets that learn digits.",
+                      .example = "norm_motives --seeds 2 --depth 8",
+                      .presets = {{"quick", "6 seeds", quick}, {"full", "20 seeds", full}}},
+                     config, argc, argv, [&](Run& run) { study(run, config); });
+}

@@ -1,0 +1,183 @@
+// Which norms suit a recurrent net? It reads a digit in time steps, row by row, and says at the end which it was.
+//
+// Claims: LayerNorm suits RNNs (sources 001 B21 and 002), BatchNorm does not (002 C02).
+//
+//   recurrent_norms            four norms, 28 time steps of 28 pixels, 5 seeds          7 seconds
+//   recurrent_norms --full     28 and 112 time steps, 10 seeds                        70 seconds
+//
+// h' = tanh(N(W_ih x + b_ih + W_hh h + b_hh)) with PyTorch's default weights, the last state → 10 digits; Adam,
+// gradients clipped at norm 1. BatchNorm has the statistics of each time step's call in training, and one set of
+// running statistics for all time steps in evaluation. The rate is each net's best by its validation loss; what is
+// reported are test images. The page has the results: recurrent_norms/README.md.
+//
+// Written: measurements.csv, summary.json.
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "../autograd/tape.h"
+#include "../data/loader.h"
+#include "../nn/linear.h"
+#include "../nn/model.h"
+#include "../nn/observe.h"
+#include "../nn/rnn_cell.h"
+#include "../optim/optim.h"
+#include "depth/digits.h"
+#include "harness/lists.h"
+#include "harness/pairs.h"
+#include "harness/program.h"
+#include "harness/table.h"
+
+using namespace isobar;
+
+namespace {
+
+struct Config : HasFields {
+  std::string norms = "none,batchnorm,layernorm,rmsnorm", lengths = "28", learning_rates = "1e-3,3e-3,1e-2";
+  int64_t hidden = 64, batch = 50, steps = 300, seeds = 5;
+
+  void fields(Fields& f) override {
+    f("norms", norms, "with commas between");
+    f("lengths", lengths, "time steps, divisors of 784, with commas between");
+    f("learning_rates", learning_rates, "of Adam, with commas between; each net has its best");
+    f("hidden", hidden, "size of the state");
+    f("batch", batch, "images a step");
+    f("steps", steps, "of training");
+    f("seeds", seeds, "runs of each net at each rate");
+  }
+};
+
+// |dL/dh_t| of every time step t, the last first, as backward gives them.
+struct StateGradients : Observer {
+  std::vector<double> norms;
+  void on_output(const Module&, const Tensor&) override {}
+  void on_output_gradient(const Module& module, const Tensor& dh) override {
+    if (dynamic_cast<const RNNCell*>(&module) != nullptr) norms.push_back(moments_of(dh).norm);
+  }
+};
+
+struct Job {
+  std::string label, norm;
+  int64_t length;
+  double rate;
+  uint64_t seed = 0;
+};
+
+// Nets of one seed and length begin with the same weights and see the same batches.
+Values train_net(const Config& config, const depth::Digits& digits, const Job& job) {
+  const Rng rng(job.seed);
+  RNNCell cell(784 / job.length, config.hidden, rng.split("cell"), {.norm = job.norm});
+  Linear head(config.hidden, 10, rng.split("head"));
+  const auto logits_of = [&](const Tensor& x) {
+    Tensor h = zeros({x.size(0), config.hidden});
+    for (const Tensor& pixels : split(x, 784 / job.length, 1)) h = cell(pixels, h);
+    return head(h);
+  };
+  std::vector<Tensor> all = parameters(cell);
+  all.insert(all.end(), {head.weight, head.bias});
+  Adam optimizer(all, {.lr = job.rate});
+  const Loader loader(digits.train, {.batch_size = config.batch, .drop_last = true}, rng.split("batches"));
+  Values values{{"rate", job.rate}};
+  for (int64_t step = 0; step < config.steps; ++step) {
+    const Batch batch = loader.epoch(step / loader.size()).batch(step % loader.size());
+    StateGradients gradients;
+    std::optional<Watch> watch;
+    if (step == 0 || step == config.steps - 1) watch.emplace(cell, gradients);
+    Tape tape;
+    tape.backward(cross_entropy(logits_of(batch.x), batch.y));
+    optimizer.step(clip_factor(grad_norm(all), 1));
+    const std::vector<double>& norms = gradients.norms;
+    if (norms.empty()) continue;
+    values[step == 0 ? "gradient.first_over_last" : "gradient_at_the_end.first_over_last"] =
+        norms.back() / norms.front();
+    for (size_t back = 0; step == 0 && back < norms.size(); ++back)
+      values[fmt::format("gradient of {} back", back)] = norms[back] / norms.front();
+  }
+  const auto evaluate = [&](const depth::Part& images, const char* loss, const char* accuracy) {
+    for (const auto& [x, y] : Loader(images, {.batch_size = 500, .shuffle = false}, rng).epoch(0)) {
+      const Tensor logits = logits_of(x);
+      const double share = static_cast<double>(y.numel()) / static_cast<double>(images.size());
+      values[loss] += share * cross_entropy(logits, y).item();
+      values[accuracy] += share * mean(cast(argmax(logits, -1) == y, Dtype::f64)).item();
+    }
+  };
+  evaluate(digits.test, "loss_with_own_statistics", "accuracy_with_own_statistics");
+  eval(cell);
+  evaluate(digits.validation, "validation_loss", "validation_accuracy");
+  evaluate(digits.test, "loss", "accuracy");
+  return values;
+}
+
+void study(Run& run, const Config& config) {
+  const auto lengths = numbers_of<int64_t>("lengths", config.lengths);
+  const std::vector<std::string> norms = words_of(config.norms);
+  for (const auto& [flag, value] :
+       {std::pair{"seeds", config.seeds}, {"steps", config.steps}, {"hidden", config.hidden}})
+    check(value >= 1, "--{}: wanted at least 1, got {}", flag, value);
+  const auto rates = numbers_of<double>("learning_rates", config.learning_rates);
+  check(!norms.empty() && !lengths.empty() && !rates.empty(),
+        "--norms, --lengths, --learning_rates: wanted at least one of each");
+  for (const int64_t length : lengths)
+    check(784 % length == 0, "--lengths: wanted divisors of the 784 pixels, such as 28, got {}", length);
+  const auto net = [](const std::string& norm, int64_t length) {
+    return fmt::format("T{}.{}", length, norm);
+  };
+  std::vector<Job> jobs;
+  std::map<std::string, std::vector<std::string>> labels;  // by net
+  for (const int64_t length : lengths)
+    for (const std::string& norm : norms)
+      for (const double rate : rates) {
+        jobs.push_back({fmt::format("{} {}", net(norm, length), rate), norm, length, rate});
+        labels[net(norm, length)].push_back(jobs.back().label);
+      }
+  const depth::Digits digits = depth::read_digits("");
+  Pairs<Job> pairs{run, config.seeds, [&](const Job& job) { return train_net(config, digits, job); }};
+  pairs.train_all(jobs);
+
+  Plot plot{.title = "gradient of the state at the first batch, mean",
+            .x = "time steps before the last",
+            .y = "norm over that of the last",
+            .log = true,
+            .curves = {},
+            .key = "state_gradient"};
+  for (const int64_t length : lengths)
+    for (const std::string& norm : norms) {
+      const std::string key = net(norm, length), plain = net("none", length);
+      pairs.take_least(key, labels[key], "validation_loss");
+      pairs.tell(key, {"rate", "loss", "accuracy", "accuracy_with_own_statistics", "gradient.first_over_last",
+                       "gradient_at_the_end.first_over_last"});
+      if (key != plain && pairs.runs.contains(plain)) {
+        pairs.minus(key, {"accuracy"}, plain);
+        pairs.over(key, {"gradient.first_over_last"}, plain);
+      }
+      PlotCurve curve{key, Role::measured, {}, {}, {}, {}};
+      for (int64_t back = 0; back < length; ++back) {
+        curve.x.push_back(static_cast<double>(back));
+        curve.y.push_back(pairs.mean_of(key, fmt::format("gradient of {} back", back)));
+      }
+      plot.curves.push_back(std::move(curve));
+      // W_hh has a gain of 1/√3, and tanh a slope of at most 1; twice that leaves room for single draws of W_hh.
+      const double first = pairs.mean_of(key, "gradient.first_over_last"),
+                   fall = 2 * std::pow(3, -0.5 * static_cast<double>(length - 1));
+      if (norm == "none" && run.preset_unchanged())
+        run.expect(key + ": the gradient falls by √3 a step or more", first < fall,
+                   fmt::format("{} below {}", number_text(first), number_text(fall)));
+    }
+  pairs.measurements.publish(run);
+  pairs.measurements.print(run);
+  run.plot(plot);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Config config;
+  const auto quick = [&] { config = Config(); };
+  const auto full = [&] { quick(), config.lengths = "28,112", config.seeds = 10; };
+  return run_program(
+      {.name = "recurrent_norms",
+       .about = "Which norms suit a recurrent net that reads digits row by row?",
+       .example = "recurrent_norms --norms none,layernorm --lengths 56",
+       .presets = {{"quick", "28 time steps", quick}, {"full", "28 and 112 time steps", full}}},
+      config, argc, argv, [&](Run& run) { study(run, config); });
+}
