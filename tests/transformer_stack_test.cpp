@@ -36,6 +36,17 @@ Json run_stack(const std::string& arguments) {
   return Json::parse(run.out);
 }
 
+Tensor parameter_of(TransformerLayer& layer, const std::string& name) {
+  for (const NamedTensor& p : named_parameters(layer))
+    if (p.name == name) return p.tensor;
+  throw_error("no parameter " + name);
+}
+
+void set(TransformerLayer& layer, const std::string& name, double value) {
+  Tensor parameter = parameter_of(layer, name);
+  assign(parameter, full(parameter.shape(), value));
+}
+
 // A layer whose weights are all 0, to see its dropout: y = x, up to the biases that a test sets.
 TransformerLayer zero_layer(double dropout) {
   TransformerLayer layer({.d_model = 8, .nhead = 2, .dim_feedforward = 8, .dropout = dropout}, Rng(1));
@@ -87,7 +98,7 @@ TEST_CASE("the layer computes what source 001's listing computes in PyTorch") {
 TEST_CASE("dropout is on the attention branch and inside the feed-forward part, not on its output") {
   // The attention branch adds 1: dropped with probability 1/2, doubled otherwise.
   TransformerLayer attention = zero_layer(0.5);
-  assign(attention.self_attn.out_proj.bias, ones({8}));
+  set(attention, "self_attn.out_proj.bias", 1);
   int64_t zeros = 0;
   for (const float value : added_in_training(attention)) {
     CHECK((std::abs(value) < 1e-6 || std::abs(value - 2) < 1e-6));
@@ -97,13 +108,13 @@ TEST_CASE("dropout is on the attention branch and inside the feed-forward part, 
 
   // linear2's bias alone is never dropped.
   TransformerLayer output = zero_layer(0.5);
-  assign(output.linear2.bias, ones({8}));
+  set(output, "linear2.bias", 1);
   for (const float value : added_in_training(output)) CHECK(value == Approx(1).epsilon(1e-6));
 
   // Hidden values of 1, summed by linear2: of eight some are dropped, the others doubled.
   TransformerLayer hidden = zero_layer(0.5);
-  assign(hidden.linear1.bias, ones({8}));
-  assign(hidden.linear2.weight, ones({8, 8}));
+  set(hidden, "linear1.bias", 1);
+  set(hidden, "linear2.weight", 1);
   std::vector<float> sums = added_in_training(hidden);
   for (const float value : sums) CHECK(std::abs(value / 2 - std::round(value / 2)) < 1e-5);
   CHECK(*std::min_element(sums.begin(), sums.end()) < 7);
@@ -128,11 +139,12 @@ TEST_CASE("the closed form gives the stds that others measured in a stack of 6 t
   CHECK(theory_std("source001_train", 24) > theory_std("source001", 24));
   CHECK(std::isnan(theory_std("none", 96)));  // its logits have left the closed form's range
   CHECK(theory_std("none", 6) > 1.2);
+  CHECK(theory_std("peri", 24) == Approx(7).epsilon(1e-4));  // √(1 + 2 · 24), less eps
 }
 
 TEST_CASE("stacks follow the closed form, and each kind has its own") {
   Config config;
-  for (const std::string name : {"source001", "source001_train", "none", "post", "residual_free"}) {
+  for (const std::string name : {"source001", "source001_train", "none", "post", "residual_free", "peri"}) {
     const Kind kind = kind_of(name);
     const LayerTheory theory = theory_of(config, kind, 6).back();
     double std = 0, cosine = 0;

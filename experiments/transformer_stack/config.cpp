@@ -10,14 +10,14 @@
 namespace isobar::transformer_stack {
 namespace {
 
-const Choices kind_names = {"source001", "source001_train", "none", "post", "residual_free"};
+const Choices kind_names = {"source001", "source001_train", "none", "post", "residual_free", "peri"};
 
 }  // namespace
 
 void Config::fields(Fields& f) {
   f("kinds", kinds,
     "stacks to measure, with commas between: source001, source001_train (with dropout), "
-    "none, post, residual_free");
+    "none, post, residual_free, peri");
   f("depths", depths, "numbers of layers, with commas between");
   f("d_model", d_model, "channels of the stream");
   f("nhead", nhead, "attention heads");

@@ -3,45 +3,41 @@
 namespace isobar::transformer_stack {
 namespace {
 
-std::unique_ptr<Module> norm_of(const LayerOptions& options) {
-  const std::string& name = options.placement == "none" ? options.placement : options.norm;
-  return make_norm(name, {options.d_model}, {.eps = 1e-6, .bias = false});
+std::unique_ptr<Module> attention_of(const LayerOptions& options, const Rng& rng) {
+  return std::make_unique<Sequential>(
+      MultiheadAttention(options.d_model, options.nhead, rng.split("self_attn")), Dropout(options.dropout));
+}
+
+std::unique_ptr<Module> feed_forward_of(const LayerOptions& options, const Rng& rng) {
+  return std::make_unique<FeedForward>(options.d_model, options.dim_feedforward, std::make_unique<ReLU>(),
+                                       rng, FeedForwardOptions{.dropout = options.dropout});
+}
+
+Placement placement_of(const std::string& name) {
+  return name == "source001" ? Placement::pre : placement_from_name(name);
 }
 
 }  // namespace
 
 TransformerLayer::TransformerLayer(const LayerOptions& options, const Rng& rng)
-    : placement(options.placement),
-      self_attn(options.d_model, options.nhead, rng.split("self_attn")),
-      linear1(options.d_model, options.dim_feedforward, rng.split("linear1")),
-      linear2(options.dim_feedforward, options.d_model, rng.split("linear2")),
-      norm1(norm_of(options)),
-      norm2(norm_of(options)),
-      dropout1(options.dropout),
-      dropout2(options.dropout) {}
-
-Tensor TransformerLayer::feed_forward(const Tensor& x) { return linear2(dropout2(activation(linear1(x)))); }
-
-Tensor TransformerLayer::forward(const Tensor& x) {
-  if (placement == "residual_free") return feed_forward((*norm2)(self_attn((*norm1)(x))));
-  if (placement == "post") {
-    const Tensor h = (*norm1)(x + dropout1(self_attn(x)));
-    return (*norm2)(h + feed_forward(h));
-  }
-  check(placement == "source001" || placement == "none", "layer: unknown placement '{}'", placement);
-  const Tensor h = x + dropout1(self_attn((*norm1)(x)));
-  return h + feed_forward((*norm2)(h));
-}
+    : TransformerBlock(options.d_model, attention_of(options, rng), feed_forward_of(options, rng),
+                       {.placement = placement_of(options.placement),
+                        .norm = options.norm,
+                        .norm_options = {.eps = 1e-6, .bias = false}}) {}
 
 void TransformerLayer::fields(Fields& f) {
-  f("self_attn", self_attn);
-  f("linear1", linear1);
-  f("linear2", linear2);
-  f("norm1", *norm1);
-  f("norm2", *norm2);
-  f("dropout1", dropout1);
-  f("dropout2", dropout2);
-  f("activation", activation);
+  const auto& attention = dynamic_cast<Sequential&>(*self_attn);
+  auto& feed_forward = dynamic_cast<FeedForward&>(*mlp);
+  f("self_attn", attention.parts[0]);
+  f("linear1", feed_forward.linear1);
+  f("linear2", feed_forward.linear2);
+  f("norm1", input_layernorm);
+  f("norm2", post_attention_layernorm);
+  if (self_attn_output_layernorm) f("norm1_output", self_attn_output_layernorm);
+  if (mlp_output_layernorm) f("norm2_output", mlp_output_layernorm);
+  f("dropout1", attention.parts[1]);
+  f("dropout2", feed_forward.dropout);
+  f("activation", feed_forward.activation);
 }
 
 Stack::Stack(int64_t depth, const LayerOptions& options, const Rng& rng) {

@@ -50,13 +50,14 @@ Moments2 feed_forward(const Config& config, const Moments2& x, double kept) {
 
 std::vector<LayerTheory> theory_of(const Config& config, const Kind& kind, int64_t depth) {
   const std::string& placement = kind.options.placement;
-  const bool pre = placement == "source001" || placement == "residual_free", post = placement == "post";
+  const bool peri = placement == "peri", post = placement == "post";
+  const bool pre = placement == "source001" || placement == "residual_free" || peri;
   const double kept = kind.training ? 1 - kind.options.dropout : 1;
   std::vector<LayerTheory> theory;
   Moments2 x{1, 0};
   const auto branch = [&](auto&& f) {
     const Moments2 y = f(pre ? normed(x) : x);
-    x = placement == "residual_free" ? y : x + y;
+    x = placement == "residual_free" ? y : x + (peri ? normed(y) : y);
     if (post) x = normed(x);
   };
   for (int64_t layer = 0; layer < depth; ++layer) {

@@ -12,7 +12,8 @@
 // Source 001's layer adds: q ← q + a + f, r ← r + a' + f', with branches that do not grow. So
 //   std after L layers = √(1 + c L),
 // where c grows from 1/14 (T = 16, independent positions) to 1/6 + 1/18 (equal positions): the positions become
-// alike. Without norms u grows with the stream; from the layer where s² > 1 on there is no closed form (NaN).
+// alike. A norm at the end of each branch (peri) makes a = f = 1: std √(1 + 2L). Without norms u grows with the
+// stream; from the layer where s² > 1 on there is no closed form (NaN).
 #pragma once
 
 #include <vector>
