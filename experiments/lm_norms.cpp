@@ -1,14 +1,14 @@
 // Which norm, before or after the branch, trains a small language model best, and by how much?
 //
-// Claims: RMSNorm does as well as LayerNorm (sources 000 A13, 002 C08 and 003 D23; 003 prints a perplexity
-// 0.24 % lower for a Llama of 7B, D21, which cannot be run here); deep Transformers cannot be trained without
-// norms (003 D10); pre-norm allows higher learning rates and more layers than post-norm, which needs warm-up
-// (003 D29); DyT with its √d kept explicit may be better (004 F08); DyT keeps the signal from exploding
+// Claims: RMSNorm does as well as LayerNorm (sources 000 A13, 002 C08 and 003 D23, D21) or better (001 B18), as
+// centring contributes little (000 A14); norms allow higher rates and learn in fewer steps (001 B14); deep
+// Transformers cannot be trained without (003 D10); pre-norm allows higher rates and more layers than post-norm,
+// which needs warm-up (003 D29); DyT with an explicit √d may be better (004 F08) and keeps the signal from exploding
 // (004 F12); nGPT keeps vectors and weights at length 1 (004 F17); no elementwise function beats normalization
-// (004 F20).
+// (004 F20) nor replaces it (004 F24).
 //
-//   lm_norms                      nine nets of 4 blocks at 3e-3; pre against post in 16 blocks      50 seconds
-//   lm_norms --full               eleven nets, four rates and more, 20 seeds at the best one         6 minutes
+//   lm_norms                      eleven nets of 4 blocks at 3e-3; pre against post in 16 blocks    1 minute
+//   lm_norms --full               thirteen nets, four rates and more, 20 seeds at the best one       8 minutes
 //   lm_norms --corpus synthetic   the same on the language of data/synthetic.h
 //   lm_norms --nets pre.layernorm,pre.rmsnorm --pair_seeds 180 --deep_nets ""                        5 minutes
 //
@@ -65,8 +65,8 @@ const bool registered =
 
 struct Config : TinyConfig {
   std::string nets =
-      "pre.none,pre.layernorm,pre.rmsnorm,pre.dyt,pre.dyt_sqrtd,pre.dyt_equal,pre.dyisru,post.rmsnorm,"
-      "ngpt";
+      "pre.none,pre.centernorm,pre.stdnorm,pre.layernorm,pre.rmsnorm,pre.dyt,pre.dyt_sqrtd,pre.dyt_equal,"
+      "pre.dyisru,post.rmsnorm,ngpt";
   std::string widths = "64";
   int64_t n_layer = 4;
   std::string learning_rates = "3e-3";
@@ -103,8 +103,8 @@ struct Config : TinyConfig {
   void apply_full() {
     *this = Config();
     nets = pair_nets =
-        "pre.none,pre.layernorm,pre.layernorm_bias,pre.rmsnorm,pre.dyt,pre.dyt_sqrtd,pre.dyt_equal,pre.dyisru,"
-        "post.layernorm,post.rmsnorm,ngpt";
+        "pre.none,pre.centernorm,pre.stdnorm,pre.layernorm,pre.layernorm_bias,pre.rmsnorm,pre.dyt,"
+        "pre.dyt_sqrtd,pre.dyt_equal,pre.dyisru,post.layernorm,post.rmsnorm,ngpt";
     deep_nets = "pre.none,pre.rmsnorm,post.rmsnorm";
     learning_rates = "1e-3,3e-3,1e-2,3e-2";
     pair_seeds = 20;
@@ -294,7 +294,7 @@ int main(int argc, char** argv) {
       {.name = "lm_norms",
        .about = "Which norm, before or after the branch, trains a small language model best?",
        .example = "lm_norms --nets pre.layernorm,pre.rmsnorm --seeds 5",
-       .presets = {{"quick", "nine nets of 4 blocks at one learning rate; pre against post in 16 blocks",
+       .presets = {{"quick", "eleven nets of 4 blocks at one learning rate; pre against post in 16 blocks",
                     [&] { config = Config(); }},
                    {"full", "four learning rates and more, more seeds at the best one",
                     [&] { config.apply_full(); }}},

@@ -50,6 +50,20 @@ struct Pairs {
     say_difference(run, key, nats);
   }
 
+  void measure_speed(const std::string& name, const std::string& net, const std::string& reference) const {
+    const TrialRuns *a = results.best(size, net), *b = results.best(size, reference);
+    if (b == nullptr) return;
+    const std::string key = results.prefix(size) + name;
+    if (results.rates(size, net).size() > 1 && results.rates(size, reference).size() > 1)
+      run.measured(key + ".largest_stable_rate",
+                   results.largest_stable_rate(size, net) / results.largest_stable_rate(size, reference));
+    if (a == nullptr) return;
+    std::vector<double> half_way;
+    for (const double gain : b->gains(results.unigram_loss))
+      half_way.push_back(results.unigram_loss - gain / 2);
+    run.measured(key + ".steps", spread_of(paired(a->steps_to(half_way), b->steps_to(half_way), over)));
+  }
+
   void measure_placement() const {
     measure("rmsnorm.post_minus_pre", "post.rmsnorm", "pre.rmsnorm");
     for (const TrialRuns* post : results.rates(size, "post.rmsnorm"))
@@ -71,9 +85,11 @@ void measure_pairs(Run& run, const NormResults& results) {
   for (const std::string& size : results.sizes()) {
     const Pairs pairs{run, results, size};
     for (const std::string placement : {"pre.", "post."}) {
-      for (const char* norm :
-           {"none", "layernorm", "layernorm_bias", "dyt", "dyt_sqrtd", "dyt_equal", "dyisru"})
+      for (const std::string norm : {"none", "centernorm", "stdnorm", "layernorm", "layernorm_bias", "dyt",
+                                     "dyt_sqrtd", "dyt_equal", "dyisru"}) {
         pairs.measure(placement + norm + "_minus_rmsnorm", placement + norm, placement + "rmsnorm");
+        pairs.measure_speed(placement + norm + "_over_rmsnorm", placement + norm, placement + "rmsnorm");
+      }
       for (const char* norm : {"dyt", "dyt_equal"})
         pairs.measure(placement + "dyt_sqrtd_minus_" + norm, placement + "dyt_sqrtd", placement + norm);
     }

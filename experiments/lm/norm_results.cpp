@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <span>
 
@@ -15,14 +14,6 @@ constexpr double none_known = std::numeric_limits<double>::quiet_NaN();
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
-
-double largest_rate(const std::vector<const TrialRuns*>& rates,
-                    const std::function<bool(const TrialRuns&)>& wanted) {
-  double largest = none_known;
-  for (const TrialRuns* runs : rates)
-    if (wanted(*runs) && !(runs->trial.learning_rate < largest)) largest = runs->trial.learning_rate;
-  return largest;
 }
 
 void measure_stream(Run& run, const std::string& key, const TrialRuns& runs) {
@@ -67,6 +58,20 @@ std::vector<double> TrialRuns::val_losses() const { return values_of(outcomes, &
 std::vector<double> TrialRuns::gains(double unigram_loss) const {
   return values_of(outcomes, [&](const TrialOutcome& o) { return unigram_loss - o.val_loss; });
 }
+std::vector<double> TrialRuns::steps_to(const std::vector<double>& targets) const {
+  constexpr size_t window = 20;
+  std::vector<double> steps;
+  for (size_t i = 0; i < std::min(targets.size(), outcomes.size()); ++i) {
+    const std::vector<double>& losses = outcomes[i].losses;
+    steps.push_back(std::numeric_limits<double>::infinity());
+    double sum = 0;
+    for (size_t step = 0; step < losses.size() && std::isinf(steps.back()); ++step) {
+      sum += losses[step] - (step < window ? 0 : losses[step - window]);
+      if (step + 1 >= window && sum <= targets[i] * window) steps.back() = static_cast<double>(step + 1);
+    }
+  }
+  return steps;
+}
 bool TrialRuns::stable(double unigram_loss) const {
   return std::ranges::all_of(val_losses(), [&](double loss) { return loss < 0.95 * unigram_loss; });
 }
@@ -105,6 +110,13 @@ const TrialRuns* NormResults::best(const std::string& size, const std::string& n
   }
   return found;
 }
+double NormResults::largest_stable_rate(const std::string& size, const std::string& net) const {
+  double largest = none_known;
+  for (const TrialRuns* runs : rates(size, net))
+    if (runs->stable(unigram_loss) && !(runs->trial.learning_rate < largest))
+      largest = runs->trial.learning_rate;
+  return largest;
+}
 std::string NormResults::prefix(const std::string& size) const {
   return trials.empty() || trials.front().trial.size == size ? "" : size + ".";
 }
@@ -120,9 +132,7 @@ void measure_nets(Run& run, const NormResults& results) {
                      spread_of(runs->val_losses()));
       run.measured(key + ".parameters", static_cast<double>(rates.front()->outcomes.front().parameters));
       run.measured(key + ".start_loss", spread_over(rates.front()->outcomes, &TrialOutcome::start_loss));
-      run.measured(key + ".largest_stable_learning_rate", largest_rate(rates, [&](const TrialRuns& runs) {
-                     return runs.stable(results.unigram_loss);
-                   }));
+      run.measured(key + ".largest_stable_learning_rate", results.largest_stable_rate(size, net));
       const TrialRuns* best = results.best(size, net);
       if (best == nullptr) continue;
       run.measured(key + ".val_loss", spread_of(best->val_losses()));

@@ -18,6 +18,9 @@ struct TrialRuns {
   std::vector<double> val_losses() const;
   // The loss of the letters' frequencies minus the validation loss, in nats.
   std::vector<double> gains(double unigram_loss) const;
+  // Of each seed: after how many steps the mean loss of the last twenty batches was at most its target; infinite where it
+  // never was.
+  std::vector<double> steps_to(const std::vector<double>& targets) const;
   // Whether every seed ends at 0.95 of the loss of the letters' frequencies or less: a net whose blocks died
   // still learns those, which is far below the loss that it began with.
   bool stable(double unigram_loss) const;
@@ -35,6 +38,8 @@ struct NormResults {
   // At the learning rate with the lowest median tuning loss among those at which all of them are finite; null
   // where there is no such net or rate.
   const TrialRuns* best(const std::string& size, const std::string& net) const;
+  // NaN where there is none.
+  double largest_stable_rate(const std::string& size, const std::string& net) const;
   std::string prefix(const std::string& size) const;
 };
 
