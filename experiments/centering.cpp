@@ -156,12 +156,12 @@ void study(Run& run, const Config& config) {
   Plot plot{.title = "share of a row of the stream along (1, …, 1)",
             .x = "step",
             .y = "root mean square of the cosine",
-            .curves = {{"a random direction", Role::theory, {0, end}, {random, random}, {}, {}}},
+            .curves = {{"a random direction", Role::theory, {0, end}, {random, random}}},
             .key = "along_one",
             .figures = {".along_one"}};
   Table table({"net", "measured", "median [min, max]", "theory"});
   for (size_t net = 0; net < nets.size(); ++net) {
-    PlotCurve curve{nets[net], Role::measured, {}, {}, {}, {}};
+    PlotCurve curve{.label = nets[net]};
     for (size_t k = 0; k < all[net].size(); ++k) {
       const std::string name = all[net][k].first;
       const bool share = name.ends_with("along_one");
@@ -175,9 +175,7 @@ void study(Run& run, const Config& config) {
         run.expect("folded, the logits are those of LayerNorm but for rounding in f64", spread.max < 1e-10,
                    fmt::format("they differ by {} of the largest at most", spread.max));
       table.row({nets[net], name, shown(spread), std::isnan(theory) ? "" : number_text(theory)});
-      if (!share) continue;
-      curve.x.push_back(static_cast<double>(k) / 4 * end), curve.y.push_back(spread.median);
-      curve.low.push_back(spread.min), curve.high.push_back(spread.max);
+      if (share) curve.add(static_cast<double>(k) / 4 * end, spread);
     }
     plot.curves.push_back(curve);
   }

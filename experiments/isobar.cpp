@@ -55,6 +55,7 @@ const std::vector<Study>& all_studies() {
       {"centering", "whether LayerNorm's centring is redundant"},
       {"decay_study", "signal and gradient in a deep net, layer by layer"},
       {"depth_trainability", "up to which depth a net can be trained"},
+      {"fine_tuning", "whether nets without norms fine-tune worse"},
       {"lm_norms", "which norm trains a small language model best"},
       {"logit_growth", "whether attention logits grow, and what limits them"},
       {"norm_jacobian", "the derivatives from RMSNorm to DyT and DyISRU"},
@@ -65,6 +66,7 @@ const std::vector<Study>& all_studies() {
       {"recurrent_norms", "which norms suit a recurrent net"},
       {"train_lm", "train a small language model, observe every module"},
       {"transformer_stack", "the signal in a stack of PyTorch's Transformer layers"},
+      {"warmup", "whether post-norm needs warm-up, and pre-norm none"},
   };
   return all;
 }

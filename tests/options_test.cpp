@@ -126,8 +126,9 @@ TEST_CASE("--quick and --full are taken by the same programs, and refused by the
                 ": --full: this program has one scale; its settings make it smaller or larger, see --help\n");
     }
   }
-  CHECK(with_scales == std::set<std::string>{"centering", "depth_trainability", "isobar verify", "lm_norms",
-                                             "norm_motives", "norm_speed", "recurrent_norms"});
+  CHECK(with_scales == std::set<std::string>{"centering", "depth_trainability", "fine_tuning",
+                                             "isobar verify", "lm_norms", "norm_motives", "norm_speed",
+                                             "recurrent_norms", "warmup"});
 }
 
 TEST_CASE("--threads is 1 or more everywhere") {

@@ -61,8 +61,8 @@ LanguageModelConfig TinyConfig::model(const LmConfig& training, int64_t vocabula
   return config;
 }
 
-TinyText::TinyText(const std::string& wanted, int64_t block_size)
-    : corpus(open_corpus(wanted, "char")),
+TinyText::TinyText(Corpus opened, int64_t block_size)
+    : corpus(std::move(opened)),
       train(corpus.text.train(), block_size, "training part"),
       tuning(first_half(corpus.text.validation()), block_size, "first half of the validation part"),
       validation(second_half(corpus.text.validation()), block_size, "second half of the validation part") {}

@@ -41,7 +41,9 @@ struct TinyText {
   Corpus corpus;
   TokenDataset train, tuning, validation;
 
-  TinyText(const std::string& wanted, int64_t block_size);
+  TinyText(const std::string& wanted, int64_t block_size)
+      : TinyText(open_corpus(wanted, "char"), block_size) {}
+  TinyText(Corpus opened, int64_t block_size);
   TinyText(const TinyText&) = delete;
   TinyText& operator=(const TinyText&) = delete;
   int64_t vocab_size() const { return corpus.text.tokenizer->vocab_size(); }

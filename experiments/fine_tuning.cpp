@@ -1,0 +1,167 @@
+// Do norm-free language models train as well as one with norms, and fine-tune worse?
+//
+// Claim (source 004): replacements of normalization such as SkipInit, ReZero and Fixup come level in some respects and
+// fall short in others, "pretraining is passable, fine-tuning is worse" (F22).
+//
+//   fine_tuning                     32 wide, 130 steps and 125 on another text, three seeds     12 seconds
+//   fine_tuning --full              64 wide, 250 steps and 250, twelve seeds                     3 minutes
+//   fine_tuning --nets pre.none --finetuning_rate 1e-3
+//
+// Each net is trained on one text and then on another, Tiny Shakespeare (--corpus) and the synthetic language in
+// either order, with a fresh AdamW. The vocabulary is that of the first: its 65 characters hold the other's 16 letters. All nets
+// of a seed see the same batches, and all are compared with pre-norm RMSNorm on held-out text of one of the two: trained
+// on it alone (pretrained), and on it after the other (fine-tuned). A net's loss minus RMSNorm's is taken as a share of
+// what RMSNorm gained on the unigram loss.
+//
+// Written: measurements.csv, summary.json.
+#include <array>
+#include <cmath>
+
+#include "harness/each.h"
+#include "harness/lists.h"
+#include "harness/measurements.h"
+#include "harness/program.h"
+#include "lm/evaluate.h"
+#include "lm/tiny.h"
+#include "lm/train.h"
+
+using namespace isobar;
+
+namespace {
+
+const std::string reference = "pre.rmsnorm";
+
+struct Config : TinyConfig {
+  std::string nets = "skipinit.none,rezero.none,fixup.none";
+  int64_t n_layer = 4;
+  int64_t n_embd = 32;
+  int64_t steps = 130;
+  double learning_rate = 3e-3;  // best for norm-free nets and for RMSNorm in lm_norms
+  int64_t finetuning_steps = 125;
+  double finetuning_rate = 3e-3;
+
+  void fields(Fields& f) override {
+    f("nets", nets, "placement.norm, each compared with pre.rmsnorm");
+    f("n_layer", n_layer, "blocks");
+    f("n_embd", n_embd, "width of the residual stream");
+    f("steps", steps, "of the first training");
+    f("learning_rate", learning_rate, "of AdamW in it");
+    f("finetuning_steps", finetuning_steps, "of the second training, on the other text");
+    f("finetuning_rate", finetuning_rate, "of AdamW in it");
+    TinyConfig::fields(f);
+  }
+  LmConfig training_of(const std::string& net, bool finetuning) const {
+    LmConfig training = TinyConfig::training(n_embd, n_layer, finetuning ? finetuning_steps : steps,
+                                             finetuning ? finetuning_rate : learning_rate);
+    const size_t dot = net.find('.');
+    check(dot != std::string::npos, "--nets: wanted placement.norm such as rezero.none, got '{}'", net);
+    training.placement = net.substr(0, dot);
+    training.norm = net.substr(dot + 1);
+    training.check_values();
+    return training;
+  }
+};
+
+// What the model gained on the unigram loss, in nats, after that many steps; nothing where its loss is not finite.
+double train(LanguageModel& model, const LmConfig& training, const Config& config, const TinyText& text,
+             const Rng& rng, Progress& progress) {
+  AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
+  const Schedule schedule = schedule_of(training);
+  for (int64_t step = 0; step < training.max_iters; ++step) {
+    const Batch batch = text.train.random_batch(config.batch_size, rng.split("batch").split(step));
+    const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
+    progress.advance(1, fmt::format("{}, loss {:.3f}", training.placement, gradients.loss));
+    if (!gradients.finite()) return 0;
+    optimizer.set_lr(schedule(step));
+    optimizer.step(clipping(gradients.norm, training));
+  }
+  const double loss =
+      mean_loss(model, text.validation, config.eval_iters, config.batch_size, Rng(0).split("validation"));
+  return std::isfinite(loss) ? text.unigram_loss() - loss : 0;
+}
+
+using Gains = std::array<double, 2>;  // pretrained, fine-tuned
+
+Gains train_twice(const Config& config, const std::string& net, const TinyText& first, const TinyText& second,
+                  int64_t seed, Progress& progress) {
+  const Rng rng(static_cast<uint64_t>(seed));
+  const LmConfig pretraining = config.training_of(net, false), finetuning = config.training_of(net, true);
+  LanguageModel model(config.model(pretraining, first.vocab_size()), rng.split("model"));
+  const double pretrained = train(model, pretraining, config, first, rng.split("first"), progress);
+  return {pretrained, train(model, finetuning, config, second, rng.split("second"), progress)};
+}
+
+void study(Run& run, const Config& config) {
+  std::vector<std::string> nets{reference};
+  for (const std::string& net : words_of(config.nets)) nets.push_back(net);
+  check(nets.size() > 1, "--nets: wanted at least one");
+  for (const std::string& net : nets)
+    for (const bool finetuning : {false, true}) config.training_of(net, finetuning);
+  check(config.corpus != "synthetic",
+        "--corpus: wanted a text besides the synthetic language, got synthetic");
+  const TinyText text(config.corpus, config.block_size);
+  const TinyText synthetic(open_corpus_with("synthetic", *text.corpus.text.tokenizer), config.block_size);
+  const std::array<const TinyText*, 2> texts = {&text, &synthetic};
+  const std::array<const char*, 2> names = {"text", "synthetic"};
+
+  const auto n = nets.size();
+  const int64_t items = 2 * std::ssize(nets) * config.seeds;
+  Progress progress = run.progress(items * (config.steps + config.finetuning_steps), "steps");
+  const std::vector<Gains> gains = each(items, [&](int64_t item) {
+    const auto i = static_cast<size_t>(item), order = i / n % 2;
+    return train_twice(config, nets[i % n], *texts[order], *texts[1 - order],
+                       run.seed() + static_cast<int64_t>(i / n / 2), progress);
+  });
+  Measurements measured;
+  for (int64_t seed = 0; seed < config.seeds; ++seed)
+    for (size_t text_index = 0; text_index < 2; ++text_index) {  // the text on which losses are compared
+      // Trained on it first, and on it after the other.
+      const Gains* const first = &gains[(static_cast<size_t>(seed) * 2 + text_index) * n];
+      const Gains* const second = &gains[(static_cast<size_t>(seed) * 2 + 1 - text_index) * n];
+      for (size_t net = 0; net < n; ++net) {
+        const std::string key = fmt::format("{}.{}.", names[text_index], nets[net]);
+        const double pretrained = 1 - first[net][0] / first[0][0],
+                     finetuned = 1 - second[net][1] / second[0][1];
+        measured.add(key + "pretrained.gain", first[net][0]);
+        measured.add(key + "finetuned.gain", second[net][1]);
+        if (net == 0) continue;
+        measured.add(key + "pretrained.minus_rmsnorm.share_of_gain", pretrained);
+        measured.add(key + "finetuned.minus_rmsnorm.share_of_gain", finetuned);
+        measured.add(key + "finetuned_minus_pretrained.share_of_gain", finetuned - pretrained);
+      }
+    }
+  measured.publish(run);
+  measured.print(run);
+  Plot plot{.title = "loss above RMSNorm's, as a share of its gain",
+            .x = "net and text",
+            .y = "share",
+            .curves = {{.label = "pretrained"}, {.label = "fine-tuned"}},
+            .figures = {".share_of_gain"}};
+  for (const char* name : names)
+    for (size_t net = 1; net < n; ++net) {
+      for (size_t phase = 0; phase < 2; ++phase) {
+        const Spread spread =
+            measured.spread(fmt::format("{}.{}.{}.minus_rmsnorm.share_of_gain", name, nets[net],
+                                        phase == 0 ? "pretrained" : "finetuned"));
+        plot.curves[phase].add(static_cast<double>(plot.ticks.size()), spread);
+      }
+      plot.ticks.push_back(fmt::format("{}, {}", nets[net], name));
+    }
+  run.plot(plot);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Config config;
+  const auto full = [&] {
+    config = Config(), config.seeds = 12, config.n_embd = 64, config.steps = config.finetuning_steps = 250;
+  };
+  return run_program(
+      {.name = "fine_tuning",
+       .about = "Do norm-free language models train as well as one with norms, and fine-tune worse?",
+       .example = "fine_tuning --nets pre.none,post.rmsnorm --seeds 3",
+       .presets = {{"quick", "32 wide, 130 and 125 steps", [&] { config = Config(); }},
+                   {"full", "64 wide, 250 and 250 steps, twelve seeds", full}}},
+      config, argc, argv, [&](Run& run) { study(run, config); });
+}

@@ -1,0 +1,199 @@
+// Does post-norm need a warm-up of the learning rate, and does pre-norm not?
+//
+// Claims (Xiong et al. 2020): at initialization the gradient of the last layer is large in a post-LayerNorm
+// Transformer of any depth, and falls as 1/√L in a pre-LayerNorm one of L blocks (G04); hence the first needs warm-up
+// and the second does not (G05; source 003 says so of post-norm, D36).
+//
+//   warmup                          gradients of 2 to 32 blocks; 6 blocks, 100 steps at 1e-2      15 seconds
+//   warmup --full                   three rates, 250 steps, five seeds                             3 minutes
+//
+// Xiong's net: ReLU, branches that do not shrink with depth; here all matrices are d × d with a variance of 1/d
+// (--init_std is 1/√64). The gradient is that of the last block's linear2, of ten nets; its exponent that of L from the
+// least to the greatest depth. Gains are on the unigram loss, and shares of what pre-norm gains without warm-up.
+//
+// Expected: a block adds between 1/2 (feed-forward alone) and 3/2 (attention to one place) to the stream's variance, and
+// the last norm divides the gradient by its std, √(1 + L/2) to √(1 + 3L/2): exponents of −0.39 to −0.45 from 2 to 32
+// blocks, −0.5 in the limit. Post-norm: 0.
+//
+// Written: measurements.csv, summary.json.
+#include <array>
+#include <cmath>
+
+#include "../nn/feed_forward.h"
+#include "../nn/model.h"
+#include "../nn/observe.h"
+#include "harness/each.h"
+#include "harness/lists.h"
+#include "harness/measurements.h"
+#include "harness/program.h"
+#include "lm/evaluate.h"
+#include "lm/tiny.h"
+#include "lm/train.h"
+
+using namespace isobar;
+
+namespace {
+
+struct Config : TinyConfig {
+  Config() { init_std = 0.125; }
+  std::string depths = "2,4,8,16,32";
+  int64_t n_layer = 6;  // Xiong's, and that of Vaswani et al. 2017
+  int64_t n_embd = 64;
+  int64_t steps = 100;
+  std::string learning_rates = "1e-2";
+
+  void fields(Fields& f) override {
+    f("depths", depths, "blocks of the nets whose gradient is measured before training, with commas between");
+    f("n_layer", n_layer, "blocks of the nets that are trained");
+    f("n_embd", n_embd, "width of the residual stream, and of the feed-forward part");
+    f("steps", steps, "of training");
+    f("learning_rates", learning_rates, "of AdamW, with commas between");
+    TinyConfig::fields(f);
+  }
+};
+
+LmConfig training_of(const Config& config, const std::string& placement, int64_t layers, double rate,
+                     int64_t warmup) {
+  LmConfig training = config.training(config.n_embd, layers, config.steps, rate);
+  training.placement = placement;
+  training.norm = "layernorm";
+  training.ffn = "relu";
+  training.hidden = config.n_embd;
+  training.warmup_iters = config.steps * warmup / 100;
+  training.check_values();
+  return training;
+}
+
+// LanguageModel's own initial values shrink with depth.
+LanguageModel model_of(const Config& config, const LmConfig& training, int64_t vocabulary, const Rng& rng) {
+  LanguageModel model(config.model(training, vocabulary), rng);
+  for (const NamedModule& part : named_modules(model))
+    if (part.path.ends_with("o_proj") || part.path.ends_with("linear2")) {
+      Tensor& weight = dynamic_cast<Linear&>(*part.module).weight;
+      assign(weight, weight.detach() * std::sqrt(2.0 * static_cast<double>(training.n_layer)));
+    }
+  return model;
+}
+
+// Of the last block's linear2 before training, for each depth.
+std::vector<double> last_gradients(const Config& config, const TinyText& text, const std::string& placement,
+                                   const std::vector<double>& depths, int64_t seed) {
+  const Rng rng(static_cast<uint64_t>(seed));
+  std::vector<double> norms;
+  for (const double layers : depths) {
+    const LmConfig training = training_of(config, placement, static_cast<int64_t>(layers), 1e-3, 0);
+    LanguageModel model = model_of(config, training, text.vocab_size(), rng.split("model"));
+    gradients_of(model, text.train.random_batch(config.batch_size, rng.split("batch").split(0)), rng);
+    const auto& last = dynamic_cast<FeedForward&>(*model.blocks.back().mlp).linear2;
+    norms.push_back(moments_of(last.weight.grad()).norm);
+  }
+  return norms;
+}
+
+// What a trained net gained on the unigram loss, in nats; a net whose loss is not finite gained nothing.
+double gain(const Config& config, const TinyText& text, const LmConfig& training, int64_t seed,
+            Progress& progress) {
+  const Rng rng(static_cast<uint64_t>(seed));
+  LanguageModel model = model_of(config, training, text.vocab_size(), rng.split("model"));
+  AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
+  const Schedule schedule = schedule_of(training);
+  for (int64_t step = 0; step < config.steps; ++step) {
+    const Batch batch = text.train.random_batch(config.batch_size, rng.split("batch").split(step));
+    const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
+    progress.advance(1, fmt::format("{}, loss {:.3f}", training.placement, gradients.loss));
+    if (!gradients.finite()) return 0;
+    optimizer.set_lr(schedule(step));
+    optimizer.step(clipping(gradients.norm, training));
+  }
+  const double loss =
+      mean_loss(model, text.validation, config.eval_iters, config.batch_size, Rng(0).split("validation"));
+  return std::isfinite(loss) ? text.unigram_loss() - loss : 0;
+}
+
+void measure_gradients(Run& run, const Config& config, const TinyText& text, Measurements& measured) {
+  const auto depths = numbers_of<double>("depths", config.depths);
+  check(depths.size() >= 2 && depths.front() < depths.back(),
+        "--depths: wanted two or more that rise, got '{}'", config.depths);
+  const double doublings = std::log2(depths.back() / depths.front());
+  Plot plot{.title = "gradient of the last feed-forward matrix before training",
+            .x = "blocks",
+            .y = "Frobenius norm",
+            .log = true,
+            .curves = {},
+            .figures = {"gradient."}};
+  for (const std::string placement : {"pre", "post"}) {
+    const auto norms =
+        each(10, [&](int64_t i) { return last_gradients(config, text, placement, depths, run.seed() + i); });
+    PlotCurve curve{.label = placement + "-norm"};
+    for (size_t d = 0; d < depths.size(); ++d) {
+      const std::string key = fmt::format("gradient.{}.L{}", placement, depths[d]);
+      for (const std::vector<double>& of_seed : norms) measured.add(key, of_seed[d]);
+      curve.add(depths[d], measured.spread(key));
+    }
+    plot.curves.push_back(curve);
+    for (const std::vector<double>& of_seed : norms)
+      measured.add("gradient." + placement + ".exponent",
+                   std::log2(of_seed.back() / of_seed.front()) / doublings, placement == "pre" ? -0.5 : 0);
+  }
+  run.plot(plot);
+  const auto theory = [&](double c) {  // of √(1 + c L)
+    return std::log2((1 + c * depths.front()) / (1 + c * depths.back())) / 2 / doublings;
+  };
+  const Spread pre = measured.spread("gradient.pre.exponent");
+  const double error = 4 * pre.linear.sd / std::sqrt(static_cast<double>(pre.n));
+  if (run.preset_unchanged())
+    run.expect("pre-norm's gradient falls as the inverse of the stream's std",
+               pre.linear.mean > theory(1.5) - error && pre.linear.mean < theory(0.5) + error,
+               fmt::format("exponent {:.3f} ± {:.3f}, theory {:.3f} to {:.3f}", pre.linear.mean, error,
+                           theory(1.5), theory(0.5)));
+}
+
+void train_all(Run& run, const Config& config, const TinyText& text, Measurements& measured) {
+  constexpr std::array<int64_t, 4> warmups = {0, 10, 30, 60};  // percent of the steps
+  check(config.warmup_iters == 0, "--warmup_iters: this study sets it; leave it out");
+  std::vector<LmConfig> nets;  // of one rate: pre-norm's, then post-norm's
+  for (const double rate : numbers_of<double>("learning_rates", config.learning_rates))
+    for (const char* placement : {"pre", "post"})
+      for (const int64_t warmup : warmups)
+        nets.push_back(training_of(config, placement, config.n_layer, rate, warmup));
+  const size_t n = nets.size(), of_placement = warmups.size(), of_rate = 2 * of_placement;
+  Progress progress = run.progress(std::ssize(nets) * config.seeds * config.steps, "steps");
+  const std::vector<double> gains = each(std::ssize(nets) * config.seeds, [&](int64_t i) {
+    const auto item = static_cast<size_t>(i);
+    return gain(config, text, nets[item % n], run.seed() + static_cast<int64_t>(item / n), progress);
+  });
+  for (size_t i = 0; i < gains.size(); ++i) {
+    const size_t net = i % n, seed = i - net;
+    const double pre = gains[seed + net / of_rate * of_rate],
+                 none = gains[seed + net / of_placement * of_placement];
+    const std::string key = fmt::format("{}.lr_{}.warmup_{}.", nets[net].placement, nets[net].learning_rate,
+                                        warmups[net % of_placement]);
+    measured.add(key + "gain_over_unigram", gains[i] / text.unigram_loss());
+    measured.add(key + "share_of_pre", gains[i] / pre);
+    measured.add(key + "minus_none.share_of_pre", (gains[i] - none) / pre);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Config config;
+  const auto full = [&] {
+    config = Config(), config.seeds = 5, config.steps = 250, config.learning_rates = "1e-3,3e-3,1e-2";
+  };
+  return run_program({.name = "warmup",
+                      .about = "Does post-norm need a warm-up of the learning rate, and pre-norm not?",
+                      .example = "warmup --n_layer 12 --learning_rates 3e-3,1e-2",
+                      .presets = {{"quick", "one rate, 100 steps", [&] { config = Config(); }},
+                                  {"full", "three rates, 250 steps, five seeds", full}}},
+                     config, argc, argv, [&](Run& run) {
+                       const TinyText text(config.corpus, config.block_size);
+                       run.environment()["corpus"] = text.corpus.source;
+                       run.summary()["corpus"] = text.name();
+                       Measurements measured;
+                       measure_gradients(run, config, text, measured);
+                       train_all(run, config, text, measured);
+                       measured.publish(run);
+                       measured.print(run);
+                     });
+}

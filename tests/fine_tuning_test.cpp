@@ -1,0 +1,62 @@
+// fine_tuning: the built program, run small.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+using namespace isobar;
+using Json = nlohmann::json;
+
+namespace {
+
+Json run_fine_tuning(const std::string& arguments) {
+  const TemporaryFolder folder;
+  const Outcome run = run_built("fine_tuning", arguments + " --json --out " + folder / "run");
+  INFO(arguments, "\n", run.err);
+  REQUIRE(run.code == 0);
+  return Json::parse(run.out);
+}
+
+const std::string small =
+    "--n_layer 1 --n_head 2 --n_embd 16 --block_size 16 --batch_size 4 --steps 40 --finetuning_steps 20 --seeds 2"
+    " --eval_iters 2";
+
+}  // namespace
+
+TEST_CASE("fine_tuning publishes its keys, the same for any number of threads") {
+  const Json one = run_fine_tuning(small + " --threads 1"), two = run_fine_tuning(small + " --threads 2");
+  const Json& measured = one.at("measured");
+  CHECK(measured == two.at("measured"));
+  for (const std::string text : {"text.", "synthetic."}) {
+    CHECK(measured.contains(text + "pre.rmsnorm.pretrained.gain"));
+    CHECK_FALSE(measured.contains(text + "pre.rmsnorm.finetuned.minus_rmsnorm.share_of_gain"));
+    for (const std::string net : {"skipinit.none", "rezero.none", "fixup.none"}) {
+      CHECK(measured.at(text + net + ".pretrained.minus_rmsnorm.share_of_gain").at("n") == 2);
+      CHECK(measured.at(text + net + ".finetuned.minus_rmsnorm.share_of_gain").at("n") == 2);
+      CHECK(measured.contains(text + net + ".finetuned_minus_pretrained.share_of_gain"));
+    }
+  }
+}
+
+TEST_CASE("a net beside itself is neither better nor worse, before and after fine-tuning") {
+  const Json measured = run_fine_tuning(small + " --nets pre.rmsnorm").at("measured");
+  for (const std::string phase : {"pretrained", "finetuned"}) {
+    const Json& share = measured.at("text.pre.rmsnorm." + phase + ".minus_rmsnorm.share_of_gain");
+    CHECK(share.at("min") == 0);
+    CHECK(share.at("max") == 0);
+  }
+}
+
+TEST_CASE("fine_tuning exits with 2 and one line where a flag has no meaning") {
+  for (const std::string arguments :
+       {"--nets rezero", "--nets ''", "--nets rezero.rmsnorm", "--nets pots.rmsnorm", "--nets pre.pots",
+        "--corpus synthetic", "--n_embd 18", "--seeds 0", "--steps 0", "--finetuning_rate -1"}) {
+    const TemporaryFolder folder;
+    const Outcome run = run_built("fine_tuning", arguments + " --out " + folder / "run");
+    INFO(arguments, "\n", run.err);
+    CHECK(run.code == 2);
+    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+  }
+}

@@ -1,0 +1,73 @@
+// warmup: the built program, run small.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+using namespace isobar;
+using Json = nlohmann::json;
+
+namespace {
+
+Json run_warmup(const std::string& arguments) {
+  const TemporaryFolder folder;
+  const Outcome run = run_built("warmup", arguments + " --json --out " + folder / "run");
+  INFO(arguments, "\n", run.err);
+  REQUIRE(run.code == 0);
+  return Json::parse(run.out);
+}
+
+const std::string small =
+    "--corpus synthetic --n_layer 1 --n_head 2 --n_embd 32 --block_size 16 --batch_size 4 --steps 10 --seeds 2"
+    " --eval_iters 1 --init_std 0.18";
+
+}  // namespace
+
+TEST_CASE("the last gradient of a pre-norm net falls with depth, that of a post-norm net does not") {
+  const Json measured = run_warmup(small + " --depths 2,64").at("measured");
+  const Json &pre = measured.at("gradient.pre.exponent"), &post = measured.at("gradient.post.exponent");
+  CHECK(pre.at("n") == 10);
+  CHECK(pre.at("theory") == -0.5);
+  CHECK(post.at("theory") == 0);
+  // Closed forms: √(1 + L/2) to √(1 + 3L/2) for pre-norm; the bounds are half way to the other placement's.
+  CHECK(pre.at("mean") < -0.25);
+  CHECK(pre.at("mean") > -0.75);
+  CHECK(post.at("mean") > -0.25);
+  CHECK(post.at("mean") < 0.25);
+  CHECK(measured.contains("gradient.pre.L64"));
+}
+
+TEST_CASE("warmup publishes its keys, the same for any number of threads") {
+  const Json one = run_warmup(small + " --depths 1,2 --threads 1"),
+             two = run_warmup(small + " --depths 1,2 --threads 2");
+  const Json& measured = one.at("measured");
+  CHECK(measured == two.at("measured"));
+  for (const std::string placement : {"pre", "post"})
+    for (const std::string percent : {"0", "10", "30", "60"}) {
+      const std::string key = placement + ".lr_0.01.warmup_" + percent;
+      CHECK(measured.contains(key + ".gain_over_unigram"));
+      CHECK(measured.contains(key + ".share_of_pre"));
+    }
+  CHECK(measured.at("pre.lr_0.01.warmup_0.share_of_pre").at("min") == 1);
+  CHECK(measured.at("post.lr_0.01.warmup_0.minus_none.share_of_pre").at("max") == 0);
+}
+
+TEST_CASE("a warm-up of 60 % of ten steps changes what is learned") {
+  const Json measured = run_warmup(small + " --depths 1,2").at("measured");
+  CHECK(measured.at("pre.lr_0.01.warmup_60.gain_over_unigram").at("median") !=
+        measured.at("pre.lr_0.01.warmup_0.gain_over_unigram").at("median"));
+}
+
+TEST_CASE("warmup exits with 2 and one line where a flag has no meaning") {
+  for (const std::string arguments :
+       {"--depths 4", "--depths 8,2", "--depths two,4", "--learning_rates 0", "--n_embd 18", "--seeds 0",
+        "--steps 0", "--init_std 0", "--warmup_iters 3 --depths 1,2"}) {
+    const TemporaryFolder folder;
+    const Outcome run = run_built("warmup", arguments + " --out " + folder / "run");
+    INFO(arguments, "\n", run.err);
+    CHECK(run.code == 2);
+    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+  }
+}
