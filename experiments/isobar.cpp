@@ -59,7 +59,7 @@ const std::vector<Study>& all_studies() {
       {"lm_norms", "which norm trains a small language model best"},
       {"logit_growth", "whether attention logits grow, and what limits them"},
       {"norm_jacobian", "the derivatives from RMSNorm to DyT and DyISRU"},
-      {"norm_motives", "shift, speed, robustness and noise, with norms and without"},
+      {"norm_motives", "what norms do to shift, speed and robustness"},
       {"norm_properties", "invariances, scales and precision of the norms"},
       {"norm_speed", "how long LayerNorm, RMSNorm and DyT take"},
       {"rank_collapse", "whether stacked attention makes all positions equal"},
