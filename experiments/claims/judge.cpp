@@ -41,41 +41,39 @@ std::string range_text(const Range& range) {
   return fmt::format("[{}, {}]", exact_number_text(range.low), exact_number_text(range.high));
 }
 
+std::string in(Language language, const std::string& text, const std::string& text_zh) {
+  return language == Language::zh && !text_zh.empty() ? text_zh : text;
+}
+
 // "0.3373 [0.3323, 0.3465], 20 seeds"
 std::string measured_text(const Finding& f, Language language) {
-  const char* seeds = language == Language::en ? "seeds" : "个种子";
-  if (f.seeds.n == 0) return language == Language::en ? "not finite" : "非有限";
+  if (f.seeds.n == 0) return in(language, "not finite", "非有限");
   std::string text = value_text(f);
-  if (f.seeds.n > 1) text += fmt::format(", {} {}", f.seeds.n, seeds);
+  if (f.seeds.n > 1) text += fmt::format(", {} {}", f.seeds.n, in(language, "seeds", "个种子"));
   if (f.seeds.nonfinite > 0)
-    text += fmt::format(", {} {}", f.seeds.nonfinite, language == Language::en ? "not finite" : "个非有限值");
+    text += fmt::format(", {} {}", f.seeds.nonfinite, in(language, "not finite", "个非有限值"));
   return text;
 }
 
 struct OutcomeWords {
-  const char *holds, *fails, *too_few, *busy, *wanted, *left_out, *needed;
+  const char* outcomes[4];  // in the order of PartOutcome
+  const char *wanted, *left_out, *needed;
 };
 constexpr OutcomeWords english = {
-    "holds",  "does not hold", "is open: too few seeds",          "is open: the machine was busy",
-    "wanted", "left out",      ", about {} seeds would settle it"};
-constexpr OutcomeWords chinese = {"成立", "不成立", "未定：种子太少",  "未定：机器太忙",
-                                  "要求", "未涉及", "，约需 {} 个种子"};
+    {"holds", "does not hold", "is open: too few seeds", "is open: the machine was busy"},
+    "wanted",
+    "left out",
+    ", about {} seeds would settle it"};
+constexpr OutcomeWords chinese = {
+    {"成立", "不成立", "未定：种子太少", "未定：机器太忙"}, "要求", "未涉及", "，约需 {} 个种子"};
 
 std::string reason_of(const Finding& f, Language language) {
   const OutcomeWords& words = language == Language::en ? english : chinese;
-  const char* outcome = words.holds;
-  if (f.reading.outcome == PartOutcome::fails) outcome = words.fails;
-  if (f.reading.outcome == PartOutcome::too_few_seeds) outcome = words.too_few;
-  if (f.reading.outcome == PartOutcome::busy) outcome = words.busy;
+  const char* outcome = words.outcomes[static_cast<size_t>(f.reading.outcome)];
   std::string wanted = text_of(f.part->predicate, language);
   if (f.needed > 0) wanted += fmt::format(fmt::runtime(words.needed), f.needed);
-  const std::string& says =
-      language == Language::en || f.part->says_zh.empty() ? f.part->says : f.part->says_zh;
-  return fmt::format("{}: {}, {} ({} {})", says, outcome, measured_text(f, language), words.wanted, wanted);
-}
-
-std::string in(Language language, const std::string& text, const std::string& text_zh) {
-  return language == Language::zh && !text_zh.empty() ? text_zh : text;
+  return fmt::format("{}: {}, {} ({} {})", in(language, f.part->says, f.part->says_zh), outcome,
+                     measured_text(f, language), words.wanted, wanted);
 }
 
 std::string reason_of(const Judged& judged, Language language) {
@@ -92,9 +90,8 @@ std::string reason_of(const Judged& judged, Language language) {
   for (const Passage& passage : claim.passages)
     reasons.push_back(in(language, passage.reading, passage.reading_zh));
   const std::string note = in(language, claim.note, claim.note_zh);
-  const OutcomeWords& words = language == Language::en ? english : chinese;
-  if (!note.empty())
-    reasons.push_back(claim.parts.empty() ? note : fmt::format("{}: {}", words.left_out, note));
+  const char* left_out = (language == Language::en ? english : chinese).left_out;
+  if (!note.empty()) reasons.push_back(claim.parts.empty() ? note : fmt::format("{}: {}", left_out, note));
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
@@ -104,7 +101,7 @@ struct Tally {
 
 Tally tally_of(const std::vector<Finding>& findings) {
   Tally tally;
-  for (const Finding& f : findings) {
+  for (const Finding& f : findings)
     if (!f.not_run.empty())
       ++(f.at_full_scale ? tally.at_full_scale : tally.missing);
     else if (f.reading.outcome == PartOutcome::holds)
@@ -115,7 +112,6 @@ Tally tally_of(const std::vector<Finding>& findings) {
       ++tally.busy;
     else
       ++tally.open;
-  }
   return tally;
 }
 

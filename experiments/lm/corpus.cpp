@@ -4,6 +4,7 @@
 
 #include "../../data/shipped.h"
 #include "../../data/text_input.h"
+#include "../harness/terminal.h"
 
 namespace isobar {
 namespace {
@@ -88,7 +89,7 @@ bool is_tiny_shakespeare(const TextCorpus& text) {
 
 double tokens_per_character(const Corpus& corpus) {
   const int64_t begin = train_part(corpus.tokens()), end = corpus.tokens();
-  ptrdiff_t characters = 0;
+  size_t characters = 0;
   std::vector<int32_t> block;
   for (int64_t place = begin; place < end; place += static_cast<int64_t>(block.size())) {
     block.resize(std::min<int64_t>(store_chunk, end - place));
@@ -96,11 +97,9 @@ double tokens_per_character(const Corpus& corpus) {
       corpus.store->read(place, block);
     else
       std::copy_n(corpus.text.tokens.begin() + place, block.size(), block.begin());
-    // Every byte of UTF-8 but the continuation bytes 10xxxxxx starts a code point.
-    const std::string text = corpus.tokenizer().decode(block);
-    characters += std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; });
+    characters += display_width(corpus.tokenizer().decode(block));
   }
-  return static_cast<double>(end - begin) / static_cast<double>(std::max<ptrdiff_t>(characters, 1));
+  return static_cast<double>(end - begin) / static_cast<double>(std::max<size_t>(characters, 1));
 }
 
 }  // namespace isobar

@@ -44,9 +44,8 @@ struct Pairs {
       run.measured(key + ".share_of_gain",
                    spread_of(paired(nats, reference->gains(results.unigram_loss), over)));
     if (!name.ends_with(".layernorm_minus_rmsnorm")) return;
-    std::vector<double> percent;
-    for (const double difference : nats) percent.push_back(100 * std::expm1(difference));
-    run.measured(key + ".perplexity_percent", spread_of(percent));
+    run.measured(key + ".perplexity_percent",
+                 spread_over(nats, [](double difference) { return 100 * std::expm1(difference); }));
     say_difference(run, key, nats);
   }
 

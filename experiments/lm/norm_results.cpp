@@ -34,10 +34,10 @@ void measure_stream(Run& run, const std::string& key, const TrialRuns& runs) {
 
 // What the net learned from the context, beyond how frequent each token is.
 void measure_gain(Run& run, const std::string& key, const TrialRuns& runs, double unigram_loss) {
-  std::vector<double> shares;
-  for (const double gain : runs.gains(unigram_loss)) shares.push_back(gain / unigram_loss);
-  run.measured(key + ".gain", spread_of(runs.gains(unigram_loss)));
-  run.measured(key + ".gain_over_unigram", spread_of(shares));
+  const std::vector<double> gains = runs.gains(unigram_loss);
+  run.measured(key + ".gain", spread_of(gains));
+  run.measured(key + ".gain_over_unigram",
+               spread_over(gains, [&](double gain) { return gain / unigram_loss; }));
   run.measured(key + ".val_loss_over_unigram_loss",
                spread_over(runs.outcomes, [&](const TrialOutcome& o) { return o.val_loss / unigram_loss; }));
 }

@@ -8,6 +8,7 @@
 #include "../../nn/model.h"
 #include "../harness/settings.h"
 #include "hugging_face_config.h"
+#include "trained.h"
 
 namespace isobar {
 namespace {
@@ -67,10 +68,7 @@ Checkpoint load_start(const std::string& path) {
   const fs::path inside = fs::path(path) / "model.safetensors";
   if (fs::is_directory(path) && fs::exists(inside)) return import_hugging_face(inside);
   if (path.ends_with(".safetensors")) return import_hugging_face(path);
-  const auto complain = [](const std::string& message) {
-    fmt::print(stderr, "warning: {}; skipped\n", message);
-  };
-  Checkpoint checkpoint = fs::is_directory(path) ? newest_checkpoint(path, complain) : load_checkpoint(path);
+  Checkpoint checkpoint = checkpoint_at(path);
   checkpoint.optimizer.clear();
   return checkpoint;
 }

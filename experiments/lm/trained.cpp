@@ -4,10 +4,14 @@
 
 namespace isobar {
 
+Checkpoint checkpoint_at(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return load_checkpoint(path);
+  return newest_checkpoint(path,
+                           [](const std::string& why) { fmt::print(stderr, "warning: {}; skipped\n", why); });
+}
+
 Trained load_trained(const std::string& path) {
-  const auto complain = [](const std::string& message) { fmt::print(stderr, "{}; skipped\n", message); };
-  const Checkpoint checkpoint =
-      std::filesystem::is_directory(path) ? newest_checkpoint(path, complain) : load_checkpoint(path);
+  const Checkpoint checkpoint = checkpoint_at(path);
   return {checkpoint.tokenizer, model_of(checkpoint)};
 }
 

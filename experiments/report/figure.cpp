@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../../core/error.h"
+#include "../harness/terminal.h"
 #include "axis.h"
 #include "markup.h"
 
@@ -150,18 +151,12 @@ std::string grid(const Json& plot, const Axis& x, const Axis& y) {
   return svg + text(0, 0, "text-anchor=\"middle\"", plot.at("y")) + "</g>\n";
 }
 
-// About as wide as its letters are; those beyond ASCII have several bytes.
-double width_of(const std::string& text) {
-  return 7.2 * static_cast<double>(
-                   std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 // A sample and the label of each curve, in as many lines as it takes. Moves `y` to the last of them.
 std::string legend(const std::vector<Curve>& curves, double& y) {
   std::string svg;
   double x = left;
   for (const Curve& curve : curves) {
-    const double room = 46 + width_of(curve.label);
+    const double room = 46 + 7.2 * static_cast<double>(display_width(curve.label));
     if (x > left && x + room > width) {
       x = left;
       y += line_height;
