@@ -58,6 +58,7 @@ const std::vector<Study>& all_studies() {
       {"fine_tuning", "whether nets without norms fine-tune worse"},
       {"lm_norms", "which norm trains a small language model best"},
       {"logit_growth", "whether attention logits grow, and what limits them"},
+      {"majority", "whether centring helps a layer to count"},
       {"norm_jacobian", "the derivatives from RMSNorm to DyT and DyISRU"},
       {"norm_motives", "what norms do to shift, speed and robustness"},
       {"norm_properties", "invariances, scales and precision of the norms"},

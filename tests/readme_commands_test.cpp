@@ -28,6 +28,7 @@ const std::vector<Shrunk>& shrunk() {
       {"norm_properties", "--seeds 1 --force"},
       {"transformer_stack",
        "--depths 2 --seeds 2 --d_model 8 --nhead 2 --dim_feedforward 8 --length 3 --batch 2 --force"},
+      {"majority", "--depths 1 --steps 2 --batch 2 --seeds 1 --force"},
       {"rank_collapse", "--depth 2 --d_model 8 --length 3 --batch 2 --seeds 2 --force"},
       {"train_lm",
        "--n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 2 --max_iters 6 "

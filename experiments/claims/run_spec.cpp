@@ -52,9 +52,9 @@ std::vector<std::string> flags_of(TomlTable& table, const char* field) {
 
 const std::vector<std::string>& studies() {
   static const std::vector<std::string> names = {
-      "centering",     "decay_study",     "depth_trainability", "fine_tuning",     "lm_norms",
-      "logit_growth",  "norm_jacobian",   "norm_motives",       "norm_properties", "norm_speed",
-      "rank_collapse", "recurrent_norms", "transformer_stack",  "warmup"};
+      "centering",    "decay_study",   "depth_trainability", "fine_tuning",       "lm_norms",
+      "logit_growth", "majority",      "norm_jacobian",      "norm_motives",      "norm_properties",
+      "norm_speed",   "rank_collapse", "recurrent_norms",    "transformer_stack", "warmup"};
   return names;
 }
 
