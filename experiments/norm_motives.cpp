@@ -6,7 +6,7 @@
 // Wu & He 2018, arXiv 1803.08494: an error 10.6 points above GroupNorm's at batch 2, ResNet-50).
 //
 //   norm_motives               five norms, six rates, 6 seeds                                  11 seconds
-//   norm_motives --full        20 seeds                                                        40 seconds
+//   norm_motives --full        40 seeds                                                        75 seconds
 //
 // A layer is Linear (He's weights), norm, ReLU; SGD with a cosine down to a tenth. Nets of one seed have the same
 // weights and batches. A rate works where 80 % of the test images are classified correctly at the end. A net is as fast
@@ -170,10 +170,10 @@ void study(Run& run, const Config& config) {
 int main(int argc, char** argv) {
   Config config;
   const auto quick = [&] { config = Config(); };
-  const auto full = [&] { quick(), config.seeds = 20; };
+  const auto full = [&] { quick(), config.seeds = 40; };
   return run_program({.name = "norm_motives",
                       .about = "Why norms? Source 001's four motives, measured on nets that learn digits.",
                       .example = "norm_motives --seeds 2 --depth 8",
-                      .presets = {{"quick", "6 seeds", quick}, {"full", "20 seeds", full}}},
+                      .presets = {{"quick", "6 seeds", quick}, {"full", "40 seeds", full}}},
                      config, argc, argv, [&](Run& run) { study(run, config); });
 }

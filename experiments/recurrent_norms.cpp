@@ -3,7 +3,7 @@
 // Claims: LayerNorm suits RNNs (sources 001 B21 and 002), BatchNorm does not (002 C02).
 //
 //   recurrent_norms            four norms, 28 time steps of 28 pixels, 5 seeds          7 seconds
-//   recurrent_norms --full     28 and 112 time steps, 10 seeds                        70 seconds
+//   recurrent_norms --full     28 and 112 time steps, 16 seeds                       110 seconds
 //
 // h' = tanh(N(W_ih x + b_ih + W_hh h + b_hh)) with PyTorch's default weights, the last state → 10 digits; Adam,
 // gradients clipped at norm 1. BatchNorm has the statistics of each time step's call in training, and one set of
@@ -173,7 +173,7 @@ void study(Run& run, const Config& config) {
 int main(int argc, char** argv) {
   Config config;
   const auto quick = [&] { config = Config(); };
-  const auto full = [&] { quick(), config.lengths = "28,112", config.seeds = 10; };
+  const auto full = [&] { quick(), config.lengths = "28,112", config.seeds = 16; };
   return run_program(
       {.name = "recurrent_norms",
        .about = "Which norms suit a recurrent net that reads digits row by row?",
