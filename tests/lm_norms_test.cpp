@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "../data/hdf5_file.h"
+#include "../experiments/lm/norm_results.h"
 #include "program.h"
 #include "temporary_folder.h"
 
 using namespace isobar;
-using Json = nlohmann::json;
 using doctest::Approx;
 
 namespace {
@@ -30,7 +30,52 @@ Json summary_of(const std::string& arguments) {
   return Json::parse(run.out);
 }
 
+// A net that ended so, with these losses of its batches.
+TrialOutcome outcome_of(double val_loss, std::vector<double> losses = {}) {
+  return {.parameters = 0,
+          .start_loss = 4,
+          .tuning_loss = val_loss,
+          .val_loss = val_loss,
+          .losses = std::move(losses),
+          .start = {},
+          .end = {},
+          .lengths = {}};
+}
+
+TrialRuns runs_of(const char* norm, double rate, std::vector<TrialOutcome> outcomes) {
+  return {.trial = {.size = "64x4",
+                    .placement = "pre",
+                    .norm = norm,
+                    .width = 64,
+                    .layers = 4,
+                    .steps = 30,
+                    .warmup = 0,
+                    .learning_rate = rate},
+          .outcomes = std::move(outcomes)};
+}
+
 }  // namespace
+
+TEST_CASE("steps are counted until the mean of twenty batches has reached the target of the seed") {
+  std::vector<double> losses(10, 4.0);
+  losses.resize(40, 2.0);
+  const TrialRuns runs = runs_of("none", 1e-3, std::vector<TrialOutcome>(4, outcome_of(2, losses)));
+  // At most 4 at once; at most 3 with ten of each; 2 once the first ten are gone; 1.9 never.
+  CHECK(runs.steps_to({4, 3, 2, 1.9}) ==
+        std::vector<double>{20, 20, 30, std::numeric_limits<double>::infinity()});
+  CHECK(runs.steps_to({3}).size() == 1);
+}
+
+TEST_CASE("the largest stable rate is that at which every seed learned") {
+  const NormResults results{.trials = {runs_of("dyt", 1e-3, {outcome_of(2), outcome_of(2)}),
+                                       runs_of("dyt", 3e-3, {outcome_of(2), outcome_of(1.9)}),
+                                       runs_of("dyt", 1e-2, {outcome_of(2), outcome_of(2.9)}),
+                                       runs_of("none", 1e-3, {outcome_of(2.9), outcome_of(3.1)})},
+                            .unigram_loss = 3};
+  CHECK(results.largest_stable_rate("64x4", "pre.dyt") == 3e-3);
+  CHECK(std::isnan(results.largest_stable_rate("64x4", "pre.none")));
+  CHECK(std::isnan(results.largest_stable_rate("64x4", "pre.rmsnorm")));
+}
 
 TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
   const TemporaryFolder folder;
@@ -130,6 +175,8 @@ TEST_CASE("lm_norms takes pairs over the seeds that both nets have, in nats and 
   };
   check_pair("pre.layernorm_minus_rmsnorm", layernorm);
   check_pair("pre.none_minus_rmsnorm", none);
+  CHECK(measured.contains("pre.none_over_rmsnorm.steps"));
+  CHECK_FALSE(measured.contains("pre.none_over_rmsnorm.largest_stable_rate"));  // of one rate
   CHECK(measured["pre.layernorm_minus_rmsnorm.perplexity_percent"]["max"].get<double>() ==
         Approx(100 * std::expm1(measured["pre.layernorm_minus_rmsnorm"]["max"].get<double>())));
 }
