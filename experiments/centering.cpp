@@ -174,7 +174,7 @@ void study(Run& run, const Config& config) {
       if (name.ends_with("f64"))
         run.expect("folded, the logits are those of LayerNorm but for rounding in f64", spread.max < 1e-10,
                    fmt::format("they differ by {} of the largest at most", spread.max));
-      table.row({nets[net], name, shown(spread), std::isnan(theory) ? "" : number_text(theory)});
+      table.row({nets[net], name, spread_text(spread), std::isnan(theory) ? "" : number_text(theory)});
       if (share) curve.add(static_cast<double>(k) / 4 * end, spread);
     }
     plot.curves.push_back(curve);

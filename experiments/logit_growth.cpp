@@ -187,7 +187,7 @@ void record_all(Run& run, const Config& config, const Runs& runs) {
                                          {"val_loss", &Trajectory::val_loss}})
         run.record(fmt::format("{}/{}", attentions[i].name, name), at_look(runs[i], series, number));
     const auto cell = [&](size_t i, Series series) {
-      return shown(spread_of(at_look(runs[i], series, number)));
+      return spread_text(spread_of(at_look(runs[i], series, number)));
     };
     table.row({fmt::format("{}", step), cell(0, &Trajectory::logit), cell(1, &Trajectory::logit),
                cell(1, &Trajectory::capped), cell(2, &Trajectory::logit)});
@@ -195,9 +195,9 @@ void record_all(Run& run, const Config& config, const Runs& runs) {
   run.say("\nLargest |attention logit| of all layers, median and range of {} seeds\n\n", config.seeds);
   run.say_text(table.text());
   run.say("\nval loss: none {}, softcap {}, qk_norm {}\n",
-          shown(spread_of(at_end(runs[0], &Trajectory::val_loss))),
-          shown(spread_of(at_end(runs[1], &Trajectory::val_loss))),
-          shown(spread_of(at_end(runs[2], &Trajectory::val_loss))));
+          spread_text(spread_of(at_end(runs[0], &Trajectory::val_loss))),
+          spread_text(spread_of(at_end(runs[1], &Trajectory::val_loss))),
+          spread_text(spread_of(at_end(runs[2], &Trajectory::val_loss))));
 }
 
 void plot_all(Run& run, const Config& config, const Runs& runs) {

@@ -134,31 +134,24 @@ Outcome measure(const std::string& kind, const Config& config, int64_t seed) {
   return outcome;
 }
 
-template <class Value>
-Spread over_seeds(std::span<const Outcome> runs, Value value) {
-  std::vector<double> values;
-  for (const Outcome& outcome : runs) values.push_back(value(outcome));
-  return spread_of(values);
-}
-
 // Publishes one kind's runs as "<kind>.…"; adds its row and its curve.
 void publish(Run& run, const std::string& kind, std::span<const Outcome> runs, Table& table, Plot& plot) {
-  PlotCurve curve{kind, Role::measured, {}, {}, {}, {}};
+  PlotCurve curve{kind};
   std::vector<std::string> row = {kind};
   const size_t last = runs.front().r.size() - 1;
   for (size_t l = 0; l <= last; ++l) {
-    const Spread r = over_seeds(runs, [l](const Outcome& outcome) { return outcome.r[l]; });
+    const Spread r = spread_over(runs, [l](const Outcome& outcome) { return outcome.r[l]; });
     curve.x.push_back(static_cast<double>(l));
     curve.y.push_back(std::max(r.median, 1e-17));  // 0 has no place on a logarithmic axis
     if (l > 0) run.measured(fmt::format("{}.L{}.residual", kind, l), r);
   }
   for (const size_t l : {size_t{1}, (last + 7) / 8, last}) row.push_back(number_text(curve.y[l]));
   for (const Outcome& outcome : runs) run.record(kind, outcome.r);
-  const Spread order = over_seeds(runs, [](const Outcome& outcome) { return outcome.order(); });
-  const Spread gradients = over_seeds(runs, [](const Outcome& outcome) { return outcome.gradient_ratio; });
+  const Spread order = spread_over(runs, &Outcome::order);
+  const Spread gradients = spread_over(runs, &Outcome::gradient_ratio);
   if (order.n > 0) run.measured(kind + ".order", order, 3);
   run.measured(kind + ".grad_norm.first_over_last", gradients);
-  row.insert(row.end(), {order.n > 0 ? number_text(order.median) : "–", number_text(gradients.median)});
+  row.insert(row.end(), {number_or_dash(order.median), number_text(gradients.median)});
   table.row(std::move(row));
   plot.curves.push_back(std::move(curve));
   if (kind == "attention.norm" && run.preset_unchanged())  // 100 seeds: 2.6 to 3.1

@@ -178,7 +178,7 @@ void print_trials(Run& run, const NormResults& results) {
     };
     table.row({runs.trial.size, runs.trial.net(), fmt::format("{}", runs.outcomes.front().parameters),
                fmt::format("{}", runs.trial.learning_rate), fmt::format("{}", runs.outcomes.size()),
-               shown(spread_of(runs.val_losses())), runs.stable(results.unigram_loss) ? "yes" : "no",
+               spread_text(spread_of(runs.val_losses())), runs.stable(results.unigram_loss) ? "yes" : "no",
                median([](const TrialOutcome& o) { return o.end.std.back(); }),
                median([](const TrialOutcome& o) {
                  return o.end.gradient_norm.front() / o.end.gradient_norm.back();

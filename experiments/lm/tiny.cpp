@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <span>
 
-#include "../harness/table.h"
-
 namespace isobar {
 namespace {
 
@@ -88,13 +86,6 @@ std::vector<double> differences(const std::vector<double>& a, const std::vector<
   std::vector<double> result;
   for (size_t i = 0; i < a.size(); ++i) result.push_back(a[i] - b[i]);
   return result;
-}
-
-std::string shown(const Spread& spread) {
-  std::string text = fmt::format("{} [{}, {}]", number_text(spread.median), number_text(spread.min),
-                                 number_text(spread.max));
-  if (spread.nonfinite > 0) text += fmt::format(", {} not finite", spread.nonfinite);
-  return text;
 }
 
 }  // namespace isobar

@@ -56,7 +56,5 @@ struct TinyText {
 
 // a − b, pair by pair.
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b);
-// "2.971 [2.968, 2.975]"
-std::string shown(const Spread& spread);
 
 }  // namespace isobar
