@@ -80,11 +80,11 @@ double moved(const Tensor& before, const Tensor& after) {
 // Sets the mean loss and the share of images that are classified correctly; diverged where a logit is not
 // finite.
 void evaluate(Classifier& model, const Part& images, Outcome& outcome) {
+  eval(model);
   double correct = 0, loss = 0;
   for (const auto& [x, y] : Loader(images, {.batch_size = 500, .shuffle = false}, Rng(0)).epoch(0)) {
     const Tensor logits = model(x);
-    if (!all_finite(logits)) outcome.diverged = true;
-    if (outcome.diverged) return;
+    if (outcome.diverged = !all_finite(logits); outcome.diverged) return;
     correct += sum(cast(argmax(logits, -1) == y, Dtype::f64)).item();
     loss += cross_entropy(logits, y).item() * static_cast<double>(y.numel());
   }

@@ -212,6 +212,9 @@ TEST_CASE("names of nets are checked") {
   CHECK(depth::kinds_of("pre.default.rmsnorm,fixup.he_normal.none") ==
         std::vector<depth::Kind>{{"pre", "default", "rmsnorm"}, {"fixup", "he_normal", "none"}});
 
+  CHECK(depth::kinds_of("plain.default.batchnorm") ==
+        std::vector<depth::Kind>{{"plain", "default", "batchnorm"}});  // not in all
+
   const auto refused = [](const std::string& arguments, const std::string& part) {
     const Outcome run = run_built("depth_trainability", arguments);
     INFO(arguments, "\n", run.err);

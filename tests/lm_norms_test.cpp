@@ -232,6 +232,19 @@ TEST_CASE("lm_norms counts a rate that breaks a net, or teaches it nothing, as u
   CHECK(measured["pre.none.best_learning_rate"]["median"] == 1e-2);
 }
 
+TEST_CASE("lm_norms trains every placement and BatchNorm, alike on one and two threads") {
+  const std::string nets =
+      " --nets peri.rmsnorm,residual_free.rmsnorm,skipinit.none,rezero.none,fixup.none,pre.batchnorm --steps 8"
+      " --learning_rates 3e-3 --deep_nets '' --threads ";
+  const Json one = summary_of(nets + "1")["measured"], two = summary_of(nets + "2")["measured"];
+  CHECK(one == two);
+  std::set<double> losses;
+  for (const char* net : {"peri.rmsnorm", "residual_free.rmsnorm", "skipinit.none", "rezero.none",
+                          "fixup.none", "pre.batchnorm"})
+    losses.insert(one.at(std::string(net) + ".val_loss")["median"].get<double>());
+  CHECK(losses.size() == 6);
+}
+
 TEST_CASE("lm_norms refuses bad lists in one line") {
   const TemporaryFolder folder;
   for (const char* arguments :

@@ -157,6 +157,17 @@ TEST_CASE("train_lm killed five times at random instants ends as if it had never
   check_equal(folder / "whole", folder / "killed");
 }
 
+TEST_CASE("a resumed run goes on with BatchNorm's running statistics") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> words =
+      with(training(folder), {"--norm", "batchnorm", "--activation_checkpointing"});
+  const Outcome whole = finished("train_lm", with(words, {"--out", folder / "whole", "--threads", "2"}));
+  INFO(whole.err);
+  REQUIRE(whole.code == 0);
+  train_with_kills(words, folder / "killed", 2, 2);
+  check_equal(folder / "whole", folder / "killed");
+}
+
 TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes on") {
   const TemporaryFolder folder, streams;
   const std::vector<std::string> words = training(folder);

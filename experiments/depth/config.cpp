@@ -12,7 +12,7 @@ namespace isobar::depth {
 void Config::fields(Fields& f) {
   f("nets", nets,
     "list of topology.init.norm, or all; topologies: plain, pre, post, skipinit, rezero, fixup; weights: "
-    "default, he_normal, orthogonal_sqrt2; norms: none, layernorm, rmsnorm, dyt, dyisru; see decay_study");
+    "default, he_normal, orthogonal_sqrt2; norms (all: none, layernorm, rmsnorm, dyt, dyisru): see decay_study");
   f("depths", depths, "list of depths: hidden layers (plain), or blocks of two layers");
   f("width", width, "features of every layer");
   f("batch", batch, "images a step");

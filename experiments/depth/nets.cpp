@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../../core/error.h"
+#include "../../nn/norm.h"
 #include "../harness/lists.h"
 #include "../harness/nearest.h"
 
@@ -16,20 +17,20 @@ bool makes_sense(const Kind& kind) {
   return kind.topology != "fixup" || kind.init == "he_normal";
 }
 
-}  // namespace
-
-std::vector<Kind> all_kinds() {
+std::vector<Kind> kinds_with(const Choices& norms) {
   std::vector<Kind> kinds;
   for (const char* topology : {"plain", "pre", "post", "skipinit", "rezero", "fixup"})
     for (const char* init : {"default", "he_normal", "orthogonal_sqrt2"})
-      for (const char* norm : {"none", "layernorm", "rmsnorm", "dyt", "dyisru"})
+      for (const std::string& norm : norms)
         if (const Kind kind{topology, init, norm}; makes_sense(kind)) kinds.push_back(kind);
   return kinds;
 }
 
+}  // namespace
+
 std::vector<Kind> kinds_of(const std::string& list) {
-  const std::vector<Kind> all = all_kinds();
-  if (list == "all") return all;
+  if (list == "all") return kinds_with({"none", "layernorm", "rmsnorm", "dyt", "dyisru"});
+  const std::vector<Kind> all = kinds_with(norm_names());
   std::vector<std::string> names;
   for (const Kind& kind : all) names.push_back(kind.key());
 

@@ -16,12 +16,10 @@ struct Kind {
   bool operator==(const Kind&) const = default;
 };
 
-// Every kind that makes sense. Left out are those that another kind already is: post without a norm is pre
-// without one; skipinit, rezero and fixup are meant to do without; fixup brings its own weights, He's scaled.
-std::vector<Kind> all_kinds();
-
-// The kinds of a list such as "plain.default.none,pre.default.rmsnorm", or "all". Throws Error for a name
-// that is none, with the nearest one, and for a name that occurs twice.
+// The kinds of a list such as "plain.default.none,pre.default.rmsnorm", with any norm of norm_names(); or "all",
+// which has none, layernorm, rmsnorm, dyt and dyisru. Throws Error for a name that is none, with the nearest one,
+// and for a name that occurs twice. Kinds that do not make sense have no name: post without a norm is pre without
+// one; skipinit, rezero and fixup are meant to do without; fixup brings its own weights, He's scaled.
 std::vector<Kind> kinds_of(const std::string& list);
 
 }  // namespace isobar::depth
