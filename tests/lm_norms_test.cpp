@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "../data/hdf5_file.h"
 #include "../experiments/lm/norm_results.h"
