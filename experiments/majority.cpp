@@ -13,8 +13,8 @@
 // that code's norm "without projection", x / ‖x‖ / √d: d times shorter than RMSNorm's output, so that attention's
 // logits are d² times smaller. (The paper keeps LayerNorm before the feed-forward part; here both norms change.)
 //
-// Expected, one layer: both take 86 steps to 90 % and end at 97 %; centering alone takes a tenth more, rmsnorm_short 2.4
-// times as many. What that code compares is the length of vectors more than their centring.
+// Expected, one layer: both take 86 steps to 90 %, centring alone a tenth more, rmsnorm_short 2.4 times as many: that
+// code compares the length of vectors more than their centring. In six layers LayerNorm takes 1.17 times as many.
 // Written: run.h5 (/series/<norm>.L<depth>: accuracy, a row per seed, a column per evaluation), summary.json.
 #include <algorithm>
 #include <limits>
