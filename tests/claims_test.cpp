@@ -365,6 +365,14 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   outcome = run_built("isobar verify", arguments + " --force");
   REQUIRE(outcome.code == 0);
   CHECK(outcome.out.find("norm_properties: there already") != std::string::npos);
+  // A run of another version is made again: it may measure other values.
+  Json older = summary;
+  older["environment"]["version"] = "0.1.0";
+  std::ofstream(path) << older.dump(2);
+  outcome = run_built("isobar verify", arguments + " --force");
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.out.find("norm_properties: there already") == std::string::npos);
+  CHECK(verdict("A05") == "confirmed");
   summary["expectations"][0]["ok"] = false;
   std::ofstream(path) << summary.dump(2);
   CHECK(run_built("isobar verify", arguments + " --force").code == 1);  // kept, but not forgotten

@@ -8,6 +8,7 @@
 #include "../../core/parallel.h"
 #include "../../data/file.h"
 #include "../harness/child.h"
+#include "../harness/environment.h"
 
 namespace isobar::claims {
 namespace {
@@ -29,7 +30,8 @@ Json finished_summary(const std::string& folder, const Json& config) {
   const std::string path = folder + "/summary.json";
   if (!std::filesystem::exists(path)) return {};
   Json summary = Json::parse(read_file(path, size_t{1} << 30), nullptr, false);
-  const bool same = summary.is_object() && summary.contains("config") && summary["config"] == config;
+  const bool same = summary.is_object() && summary.value("config", Json()) == config &&
+                    summary.value("/environment/version"_json_pointer, "") == isobar_version();
   return same ? summary : Json();
 }
 
