@@ -24,6 +24,10 @@ TEST_CASE("CMake, the changelog, the citation and the programs agree on the vers
   CHECK(first_match("CHANGELOG.md", "\n## \\[([^\\]]*)\\]") == version);
   CHECK(first_match("CITATION.cff", "\nversion: ([^\n]*)") == version);
   CHECK(run_built("decay_study", "--version").out.find(version) != std::string::npos);
+  // Packages that ask for this one ask for its minor version.
+  for (const char* file : {"tests/packaging/find_package/CMakeLists.txt",
+                           "tests/packaging/data/CMakeLists.txt", "experiments/course/kit/CMakeLists.txt"})
+    CHECK(version.starts_with(first_match(file, "find_package\\(isobar ([0-9.]+) ") + "."));
   // The day of the release, too.
   CHECK(first_match("CHANGELOG.md", "\n## \\[[^\\]]*\\] - ([0-9-]+)\n") ==
         first_match("CITATION.cff", "\ndate-released: \"([0-9-]+)\""));
