@@ -108,7 +108,8 @@ function chapter(source, claims) {
     : make("h2", { lang: original, textContent: source.title });
   const byline = textIn("p", `${source.id} · ${word("by")(source.author)} · ${word("date")(source.date)} · `, "byline");
   const link = source.address.startsWith("http");
-  byline.append(link ? make("a", { href: source.address, textContent: word("read") }) : word("addressUnknown"));
+  byline.append(link ? make("a", { href: source.address, textContent: word("read") })
+    : source.address === "unknown" ? word("addressUnknown") : source.address);
   const columns = ["id", "says", "", "printedOrAsked", "measured", "theory", "verdict"];
   const head = make("div", { className: "row head", ariaHidden: true },
     ...columns.map((name) => textIn("span", name && word(name), `cell ${name || "mini"}`)));
@@ -116,7 +117,7 @@ function chapter(source, claims) {
     prose(claims), head, ...claims.map(claimRow));
 }
 
-const shortAuthor = ({ author }) => (author === "unknown" ? "" : author.replace(/ \(.*/, ""));
+const shortAuthor = ({ author }) => (author === "unknown" ? "" : author.replace(/ \(.*/, "").replace(/,.*/, " …"));
 const sourceOf = (id) => data.sources[id] ?? { id, title: id, author: "unknown", date: "unknown", address: "unknown" };
 // [source, its claims] of each text that has claims.
 function chapters() {
