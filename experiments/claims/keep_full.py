@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Prints full.json: the verdicts of a finished `isobar verify --full`, with the day, for those that later runs leave open,
-and the seconds that each run took, there and in a finished `isobar verify --quick`.
+"""Prints full.json: all verdicts and judged values of a finished `isobar verify --full`, with the commit that was built, the
+machine and the day, and the seconds that each run took, there and in a finished `isobar verify --quick`.
 
-    experiments/claims/keep_full.py runs/full runs/quick >experiments/claims/full.json
+    experiments/claims/keep_full.py runs/full runs/quick COMMIT >experiments/claims/full.json
 """
 import datetime
 import json
 import os
 import sys
 
-if len(sys.argv) != 3:
+if len(sys.argv) != 4:
     sys.exit(__doc__)
 
 
@@ -38,12 +38,12 @@ summaries = {scale: finished(folder, scale) for scale, folder in folders.items()
 full = summaries["full"]
 day = datetime.date.fromtimestamp(os.path.getmtime(os.path.join(folders["full"], "summary.json"))).isoformat()
 fields = ("verdict", "reason", "reason_zh")
-part_fields = ("says", "wanted", "measured", "outcome")
+part_fields = ("says", "run", "key", "wanted", "measured", "outcome", "value", "interval", "n", "theory")
 claims = {}
 for claim in full["claims"]:
     claims[claim["id"]] = {field: claim[field] for field in fields}
-    claims[claim["id"]]["parts"] = [{field: part[field] for field in part_fields} for part in claim["parts"]]
+    claims[claim["id"]]["parts"] = [{field: part[field] for field in part_fields if part.get(field) is not None} for part in claim["parts"]]
 seconds = {scale: seconds_of(folders[scale], summaries[scale]) for scale in ("quick", "full")}
-cpu = full["environment"].get("cpu", "")
-json.dump({"date": day, "cpu": cpu, "seconds": seconds, "claims": claims}, sys.stdout, ensure_ascii=False, indent=1)
+machine = {field: full["environment"][field] for field in ("cpu", "threads", "compiler", "blas", "blas_core")}
+json.dump({"date": day, "commit": sys.argv[3], **machine, "seconds": seconds, "claims": claims}, sys.stdout, ensure_ascii=False, indent=1)
 print()

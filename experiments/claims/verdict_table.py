@@ -13,8 +13,8 @@ import re
 import tomllib
 
 # The part that stands for the claim, 0 the first.
-ROWS = {"D01": 0, "D06": 0, "D12": 0, "D08": 0, "D09": 7, "D10": 0, "D13": 1, "D07": 1, "D18": 0, "D29": 2, "D14": 1, "D20": 2,
-        "A13": 0, "D21": 0, "C07": 0, "F08": 3, "F10": 2, "F16": 5, "F20": 4, "F21": 0}
+ROWS = {"D01": 0, "D06": 0, "D12": 0, "D08": 0, "D09": 7, "D10": 0, "D13": 1, "D07": 1, "D18": 0, "D29": 2, "D36": 2, "D34": 2,
+        "A13": 0, "B12": 3, "B13": 1, "F08": 3, "F10": 2, "F16": 5, "F20": 4, "G06": 0}
 
 folder = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(folder, "full.json"), encoding="utf-8") as file:
@@ -43,11 +43,11 @@ def row(*cells):
 
 def study_table(study):
     """A row for each part that a run of this study measures; the claim's sentence stands in its first row."""
-    lines = [f"Full run of {full['date']} on {full['cpu']}; `experiments/claims/verdict_table.py --renew` writes this table.",
+    lines = [f"Full run of {full['date']}, commit {full['commit']}, on {full['cpu']}; `experiments/claims/verdict_table.py --renew` writes this table.",
              "", "| claim | says | part | measured | asked | outcome |", "|---|---|---|---|---|---|"]
     for name, text in texts.items():
         for claim in text["claim"]:
-            kept = full["claims"].get(claim["id"], {"parts": []})  # newer than the last full run
+            kept = full["claims"][claim["id"]]
             first = True
             for part, result in zip(claim.get("part", []), kept["parts"]):
                 if text["run"][part["run"]]["study"] != study:

@@ -1,7 +1,7 @@
 // Which claims hold? Makes every run that they need, judges every claim, and says why.
 //
-//   isobar verify                   the five texts, small sizes, as with --quick             about 5 minutes
-//   isobar verify --full            the sizes that the texts speak of, more seeds            about 35 minutes
+//   isobar verify                   the five texts, small sizes, as with --quick             about 6 minutes
+//   isobar verify --full            the sizes that the texts speak of, more seeds            about 45 minutes
 //   isobar verify --claim D06       one claim of them, each part shown
 //   isobar verify mine.toml         the claims of a file of your own (claims/README.md says how to write one)
 //
