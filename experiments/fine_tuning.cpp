@@ -96,7 +96,8 @@ void study(Run& run, const Config& config) {
   for (const std::string& net : words_of(config.nets)) nets.push_back(net);
   check(nets.size() > 1, "--nets: wanted at least one");
   for (const std::string& net : nets)
-    for (const bool finetuning : {false, true}) config.training_of(net, finetuning);
+    for (const bool finetuning : {false, true})
+      LanguageModel(config.model(config.training_of(net, finetuning), 1), Rng(0));  // a slip shows at once
   check(config.corpus != "synthetic",
         "--corpus: wanted a text besides the synthetic language, got synthetic");
   const TinyText text(config.corpus, config.block_size);

@@ -129,6 +129,7 @@ void study(Run& run, const Config& config) {
   const auto rates = numbers_of<double>("learning_rates", config.learning_rates);
   check(!norms.empty() && !lengths.empty() && !rates.empty(),
         "--norms, --lengths, --learning_rates: wanted at least one of each");
+  for (const std::string& norm : norms) make_norm(norm, {config.hidden});  // a slip shows at once
   for (const int64_t length : lengths)
     check(784 % length == 0, "--lengths: wanted divisors of the 784 pixels, such as 28, got {}", length);
   const auto net = [](const std::string& norm, int64_t length) {

@@ -53,8 +53,8 @@ TEST_CASE("the plain net learns digits that it reads in rows") {
 
 TEST_CASE("recurrent_norms exits with 2 and one line where a flag has no meaning") {
   for (const std::string arguments :
-       {"--lengths 27", "--lengths ''", "--norms pots", "--norms ''", "--seeds 0", "--steps 0", "--hidden 0",
-        "--learning_rates ''", "--norms none,none"}) {
+       {"--lengths 27", "--lengths ''", "--norms pots", "--norms none,pots", "--norms ''", "--seeds 0",
+        "--steps 0", "--hidden 0", "--learning_rates ''", "--norms none,none"}) {
     const TemporaryFolder folder;
     const Outcome run = run_built("recurrent_norms", arguments + " --out " + folder / "run");
     INFO(arguments, "\n", run.err);
