@@ -108,8 +108,7 @@ function chapter(source, claims) {
     : make("h2", { lang: original, textContent: source.title });
   const byline = textIn("p", `${source.id} · ${word("by")(source.author)} · ${word("date")(source.date)} · `, "byline");
   const link = source.address.startsWith("http");
-  byline.append(link ? make("a", { href: source.address, textContent: word("read") })
-    : source.address === "unknown" ? word("addressUnknown") : source.address);
+  byline.append(link ? make("a", { href: source.address, textContent: word("read") }) : word("address")(source.address));
   const columns = ["id", "says", "", "printedOrAsked", "measured", "theory", "verdict"];
   const head = make("div", { className: "row head", ariaHidden: true },
     ...columns.map((name) => textIn("span", name && word(name), `cell ${name || "mini"}`)));
