@@ -6,7 +6,7 @@
 //
 //   decay_study                                     003's eight layers, with verdicts           1 second
 //   decay_study --preset blog8_rmsnorm              the same with RMSNorm                       1 second
-//   decay_study --preset depth_table                87 nets of up to 1000 layers         about 5 minutes
+//   decay_study --preset depth_table                87 nets of up to 1000 layers          about a minute
 //   decay_study --depth 100 --width 128 --init he_normal --norm rmsnorm --topology pre --loss random
 //
 // Expected (medians over 20 seeds; PyTorch's ranges are in decay/torch_ranges.cpp): std 0.337, 0.140, 0.059, 0.028,

@@ -5,7 +5,7 @@
 // flow through 96 layers and more (D13); source 004, that SkipInit, ReZero and Fixup do without (F16).
 //
 //   depth_trainability            ten kinds of net, 2, 8 and 100 layers or blocks, 5 seeds       1 minute
-//   depth_trainability --full     16 kinds, 2 to 1000 layers or blocks, 5 seeds           about 20 minutes
+//   depth_trainability --full     16 kinds, 2 to 1000 layers or blocks, 5 seeds           about 15 minutes
 //   depth_trainability --nets plain.default.none,pre.default.rmsnorm --depths 2,1000 --seeds 1
 //
 // (Minutes on two idle cores. --nets all names 49 kinds.)

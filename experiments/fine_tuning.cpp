@@ -4,7 +4,7 @@
 // fall short in others, "pretraining is passable, fine-tuning is worse" (F22).
 //
 //   fine_tuning                     32 wide, 130 steps and 125 on another text, three seeds     12 seconds
-//   fine_tuning --full              64 wide, 250 steps and 250, twelve seeds                     3 minutes
+//   fine_tuning --full              64 wide, 250 steps and 250, twelve seeds                     4 minutes
 //   fine_tuning --nets pre.none --finetuning_rate 1e-3
 //
 // Each net is trained on one text and then on another, Tiny Shakespeare (--corpus) and the synthetic language in
