@@ -1,12 +1,9 @@
 // centering: LayerNorm's centring folded into weights, and the built program.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
 #include "../nn/fold_centring.h"
 #include "../nn/model.h"
-#include "program.h"
+#include "built_study.h"
 
 using namespace isobar;
 using Json = nlohmann::json;
@@ -38,13 +35,7 @@ double difference(LanguageModel& a, LanguageModel& b) {
   return max(abs(a(tokens) - b(tokens))).item();
 }
 
-Json run_centering(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const Outcome run = run_built("centering", arguments + " --json --out " + folder / "run");
-  INFO(arguments, "\n", run.err);
-  REQUIRE(run.code == 0);
-  return Json::parse(run.out);
-}
+Json run_centering(const std::string& arguments) { return summary_of("centering", arguments); }
 
 }  // namespace
 
@@ -104,12 +95,6 @@ TEST_CASE("centering publishes its keys, the same for any number of threads") {
 }
 
 TEST_CASE("centering exits with 2 and one line where a flag has no meaning") {
-  for (const std::string arguments :
-       {"--steps 3", "--seeds 0", "--n_embd 18", "--learning_rate -1", "--corpus no_such_file"}) {
-    const TemporaryFolder folder;
-    const Outcome run = run_built("centering", arguments + " --out " + folder / "run");
-    INFO(arguments, "\n", run.err);
-    CHECK(run.code == 2);
-    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-  }
+  check_refuses("centering",
+                {"--steps 3", "--seeds 0", "--n_embd 18", "--learning_rate -1", "--corpus no_such_file"});
 }

@@ -1,23 +1,14 @@
 // fine_tuning: the built program, run small.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "program.h"
+#include "built_study.h"
 
 using namespace isobar;
 using Json = nlohmann::json;
 
 namespace {
 
-Json run_fine_tuning(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const Outcome run = run_built("fine_tuning", arguments + " --json --out " + folder / "run");
-  INFO(arguments, "\n", run.err);
-  REQUIRE(run.code == 0);
-  return Json::parse(run.out);
-}
+Json run_fine_tuning(const std::string& arguments) { return summary_of("fine_tuning", arguments); }
 
 const std::string small =
     "--n_layer 1 --n_head 2 --n_embd 16 --block_size 16 --batch_size 4 --steps 40 --finetuning_steps 20 --seeds 2"
@@ -50,13 +41,7 @@ TEST_CASE("a net beside itself is neither better nor worse, before and after fin
 }
 
 TEST_CASE("fine_tuning exits with 2 and one line where a flag has no meaning") {
-  for (const std::string arguments :
-       {"--nets rezero", "--nets ''", "--nets rezero.rmsnorm", "--nets pots.rmsnorm", "--nets pre.pots",
-        "--corpus synthetic", "--n_embd 18", "--seeds 0", "--steps 0", "--finetuning_rate -1"}) {
-    const TemporaryFolder folder;
-    const Outcome run = run_built("fine_tuning", arguments + " --out " + folder / "run");
-    INFO(arguments, "\n", run.err);
-    CHECK(run.code == 2);
-    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-  }
+  check_refuses("fine_tuning", {"--nets rezero", "--nets ''", "--nets rezero.rmsnorm", "--nets pots.rmsnorm",
+                                "--nets pre.pots", "--corpus synthetic", "--n_embd 18", "--seeds 0",
+                                "--steps 0", "--finetuning_rate -1"});
 }

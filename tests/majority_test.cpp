@@ -1,11 +1,9 @@
 // majority as its users meet it: it learns, its pairs are pairs, and what it refuses.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "program.h"
+#include "built_study.h"
 
 using namespace isobar;
 using Json = nlohmann::json;
@@ -13,13 +11,7 @@ using doctest::Approx;
 
 namespace {
 
-Json run_json(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const Outcome run = run_built("majority", arguments + " --json --out " + folder / "run");
-  INFO(arguments, "\n", run.err);
-  REQUIRE(run.code == 0);
-  return Json::parse(run.out);
-}
+Json run_json(const std::string& arguments) { return summary_of("majority", arguments); }
 
 }  // namespace
 
@@ -56,13 +48,7 @@ TEST_CASE("majority gives the same values for any number of threads") {
 }
 
 TEST_CASE("majority exits with 2 and one line where a flag has no meaning") {
-  for (const std::string arguments :
-       {"--norms pots", "--norms ''", "--depths 0", "--depths ''", "--depths 9999", "--steps 0", "--batch 0",
-        "--seeds 0", "--d_model 0", "--learning_rate 0", "--dropout 1"}) {
-    const TemporaryFolder folder;
-    const Outcome run = run_built("majority", arguments + " --out " + folder / "run");
-    INFO(arguments, "\n", run.err);
-    CHECK(run.code == 2);
-    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-  }
+  check_refuses("majority",
+                {"--norms pots", "--norms ''", "--depths 0", "--depths ''", "--depths 9999", "--steps 0",
+                 "--batch 0", "--seeds 0", "--d_model 0", "--learning_rate 0", "--dropout 1"});
 }

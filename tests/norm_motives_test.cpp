@@ -1,15 +1,13 @@
 // norm_motives: the parts of its nets, what it measures of shifts, and the built program.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "../experiments/harness/pairs.h"
 #include "../experiments/norm_motives/net.h"
 #include "../experiments/norm_motives/shift.h"
 #include "../optim/sgd.h"
-#include "program.h"
+#include "built_study.h"
 
 using namespace isobar;
 using namespace isobar::motives;
@@ -20,13 +18,7 @@ namespace {
 constexpr const char* small =
     " --width 8 --steps 3 --few 8 --few_steps 2 --small 8 --seeds 2 --learning_rates 0.1,1";
 
-Json run_motives(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const Outcome run = run_built("norm_motives", arguments + " --json --out " + folder / "run");
-  INFO(arguments, "\n", run.err);
-  REQUIRE(run.code == 0);
-  return Json::parse(run.out);
-}
+Json run_motives(const std::string& arguments) { return summary_of("norm_motives", arguments); }
 
 std::unique_ptr<Module> batchnorm(int64_t width) { return make_norm("batchnorm", {width}); }
 
@@ -137,13 +129,6 @@ TEST_CASE("norm_motives publishes its keys, the same for any number of threads")
 }
 
 TEST_CASE("norm_motives exits with 2 and one line where a flag has no meaning") {
-  for (const std::string arguments :
-       {"--depth 1", "--seeds 0", "--batch 1", "--small 4", "--target 0", "--noise -1", "--learning_rates ''",
-        "--learning_rates 0.1,x", "--steps 0"}) {
-    const TemporaryFolder folder;
-    const Outcome run = run_built("norm_motives", arguments + " --out " + folder / "run");
-    INFO(arguments, "\n", run.err);
-    CHECK(run.code == 2);
-    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-  }
+  check_refuses("norm_motives", {"--depth 1", "--seeds 0", "--batch 1", "--small 4", "--target 0",
+                                 "--noise -1", "--learning_rates ''", "--learning_rates 0.1,x", "--steps 0"});
 }

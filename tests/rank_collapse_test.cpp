@@ -1,24 +1,16 @@
 // rank_collapse as its users meet it: its values against closed forms, and what it refuses.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "program.h"
+#include "built_study.h"
 
 using namespace isobar;
 using Json = nlohmann::json;
 
 namespace {
 
-Json run_json(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const Outcome run = run_built("rank_collapse", arguments + " --json --out " + folder / "run");
-  INFO(arguments, "\n", run.err);
-  REQUIRE(run.code == 0);
-  return Json::parse(run.out);
-}
+Json run_json(const std::string& arguments) { return summary_of("rank_collapse", arguments); }
 
 }  // namespace
 
@@ -65,12 +57,6 @@ TEST_CASE("rank_collapse gives the same values for any number of threads, and it
 }
 
 TEST_CASE("rank_collapse exits with 2 and one line where a flag has no meaning") {
-  for (const std::string arguments : {"--kinds pots", "--kinds attention,attention", "--kinds ''",
-                                      "--length 1", "--d_model 6", "--depth 0", "--seeds 0", "--batch 0"}) {
-    const TemporaryFolder folder;
-    const Outcome run = run_built("rank_collapse", arguments + " --out " + folder / "run");
-    INFO(arguments, "\n", run.err);
-    CHECK(run.code == 2);
-    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-  }
+  check_refuses("rank_collapse", {"--kinds pots", "--kinds attention,attention", "--kinds ''", "--length 1",
+                                  "--d_model 6", "--depth 0", "--seeds 0", "--batch 0"});
 }

@@ -1,11 +1,9 @@
 // recurrent_norms: the built program.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "program.h"
+#include "built_study.h"
 
 using namespace isobar;
 using doctest::Approx;
@@ -13,13 +11,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-Json run_recurrent(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const Outcome run = run_built("recurrent_norms", arguments + " --json --out " + folder / "run");
-  INFO(arguments, "\n", run.err);
-  REQUIRE(run.code == 0);
-  return Json::parse(run.out);
-}
+Json run_recurrent(const std::string& arguments) { return summary_of("recurrent_norms", arguments); }
 
 }  // namespace
 
@@ -52,13 +44,7 @@ TEST_CASE("the plain net learns digits that it reads in rows") {
 }
 
 TEST_CASE("recurrent_norms exits with 2 and one line where a flag has no meaning") {
-  for (const std::string arguments :
-       {"--lengths 27", "--lengths ''", "--norms pots", "--norms none,pots", "--norms ''", "--seeds 0",
-        "--steps 0", "--hidden 0", "--learning_rates ''", "--norms none,none"}) {
-    const TemporaryFolder folder;
-    const Outcome run = run_built("recurrent_norms", arguments + " --out " + folder / "run");
-    INFO(arguments, "\n", run.err);
-    CHECK(run.code == 2);
-    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-  }
+  check_refuses("recurrent_norms",
+                {"--lengths 27", "--lengths ''", "--norms pots", "--norms none,pots", "--norms ''",
+                 "--seeds 0", "--steps 0", "--hidden 0", "--learning_rates ''", "--norms none,none"});
 }

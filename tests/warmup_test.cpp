@@ -1,23 +1,14 @@
 // warmup: the built program, run small.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "program.h"
+#include "built_study.h"
 
 using namespace isobar;
 using Json = nlohmann::json;
 
 namespace {
 
-Json run_warmup(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const Outcome run = run_built("warmup", arguments + " --json --out " + folder / "run");
-  INFO(arguments, "\n", run.err);
-  REQUIRE(run.code == 0);
-  return Json::parse(run.out);
-}
+Json run_warmup(const std::string& arguments) { return summary_of("warmup", arguments); }
 
 const std::string small =
     "--corpus synthetic --n_layer 1 --n_head 2 --n_embd 32 --block_size 16 --batch_size 4 --steps 10 --seeds 2"
@@ -61,13 +52,7 @@ TEST_CASE("a warm-up of 60 % of ten steps changes what is learned") {
 }
 
 TEST_CASE("warmup exits with 2 and one line where a flag has no meaning") {
-  for (const std::string arguments :
-       {"--depths 4", "--depths 8,2", "--depths two,4", "--learning_rates 0", "--n_embd 18", "--seeds 0",
-        "--steps 0", "--init_std 0", "--warmup_iters 3 --depths 1,2"}) {
-    const TemporaryFolder folder;
-    const Outcome run = run_built("warmup", arguments + " --out " + folder / "run");
-    INFO(arguments, "\n", run.err);
-    CHECK(run.code == 2);
-    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-  }
+  check_refuses("warmup",
+                {"--depths 4", "--depths 8,2", "--depths two,4", "--learning_rates 0", "--n_embd 18",
+                 "--seeds 0", "--steps 0", "--init_std 0", "--warmup_iters 3 --depths 1,2"});
 }
