@@ -83,14 +83,6 @@ std::vector<std::string> endless(const std::string& folder) {
           folder};
 }
 
-bool wait_until(StartedProgram& program, const std::function<bool()>& there) {
-  for (int i = 0; i < 20'000 && program.running(); ++i) {
-    if (there()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return there();
-}
-
 int64_t lines_of(const std::string& path) {
   const std::string text = file_text(path);
   return std::count(text.begin(), text.end(), '\n');

@@ -69,11 +69,6 @@ Outcome finished(const std::string& name, const std::vector<std::string>& words)
   return {code, program.out(), program.err()};
 }
 
-// Waits until the program has ended or there is something. Programs under sanitizers are slow.
-void wait_until(StartedProgram& program, const std::function<bool()>& there) {
-  while (program.running() && !there()) std::this_thread::sleep_for(std::chrono::microseconds(200));
-}
-
 int64_t newest_step(const std::string& run) {
   const std::vector<std::string> files = checkpoint_files(run);
   if (files.empty()) return 0;
@@ -124,6 +119,7 @@ void train_with_kills(const std::vector<std::string>& words, const std::string& 
                       uint64_t seed) {
   const Rng rng(seed);
   const auto more = [&] { return newest_step(run) > 0 ? std::vector<std::string>{"--resume", run} : words; };
+  int killed = 0;
   for (int i = 0; i < kills; ++i) {
     const TemporaryFolder streams;
     const std::string threads = std::to_string(1 + rng.below(2, 3 * i));
@@ -134,13 +130,18 @@ void train_with_kills(const std::vector<std::string>& words, const std::string& 
     program.send(SIGKILL);
     const int code = program.wait();
     INFO(program.err());
+    if (code == 0) break;  // it was through before the signal came: on a busy machine that can be
     REQUIRE(code == -SIGKILL);
+    ++killed;
     for (const std::string& path : checkpoint_files(run))
       CHECK(message_of([&] { load_checkpoint(path); }) == "");
   }
-  const Outcome last = finished("train_lm", with(more(), {"--out", run}));
-  INFO(last.err);
-  REQUIRE(last.code == 0);
+  CHECK(killed > 0);
+  if (!std::filesystem::exists(run + "/summary.json")) {
+    const Outcome last = finished("train_lm", with(more(), {"--out", run}));
+    INFO(last.err);
+    REQUIRE(last.code == 0);
+  }
   for (const auto& entry : std::filesystem::recursive_directory_iterator(run))
     CHECK_MESSAGE(entry.path().extension() != ".tmp", entry.path());
 }
@@ -177,7 +178,7 @@ TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes o
     const auto more = newest_step(run) > 0 ? std::vector<std::string>{"--resume", run} : words;
     StartedProgram program("train_lm", with(more, {"--out", run}), streams);
     const int64_t before = newest_step(run);
-    wait_until(program, [&] { return newest_step(run) > before; });
+    REQUIRE(wait_until(program, [&] { return newest_step(run) > before; }));
     program.send(signal);
     CHECK(program.wait() == 130);
     INFO(program.err());
@@ -231,25 +232,17 @@ TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes o
 }
 
 TEST_CASE("a second Ctrl-C stops at once") {
-  const TemporaryFolder folder;
-  // The second step ends with an evaluation that nobody waits for.
+  const TemporaryFolder folder, streams;
+  // The first step ends with an evaluation that nobody waits for.
   const std::vector<std::string> words =
-      with(training(folder),
-           {"--eval_interval", "2", "--eval_iters", "100000000", "--out", folder / "run", "--force"});
-  int code = 130;
-  for (int attempt = 0; attempt < 20 && code == 130; ++attempt) {
-    const TemporaryFolder streams;
-    std::filesystem::remove_all(folder / "run/checkpoints");
-    StartedProgram program("train_lm", words, streams);
-    wait_until(program, [&] { return newest_step(folder / "run") == 1; });
-    // 130 means that the first signal came before the second step: then again, and later.
-    std::this_thread::sleep_for(std::chrono::milliseconds(20 << std::min(attempt, 6)));
-    program.send(SIGINT);
-    wait_until(program, [&] { return program.err().find("once more to stop at once") != std::string::npos; });
-    program.send(SIGINT);
-    code = program.wait();
-  }
-  CHECK(code == -SIGINT);
+      with(training(folder), {"--eval_interval", "1", "--eval_iters", "100000000", "--out", folder / "run"});
+  StartedProgram program("train_lm", words, streams);
+  REQUIRE(wait_until(program, [&] { return program.catches(SIGINT); }));
+  program.send(SIGINT);
+  REQUIRE(wait_until(program,
+                     [&] { return program.err().find("once more to stop at once") != std::string::npos; }));
+  program.send(SIGINT);
+  CHECK(program.wait() == -SIGINT);
 }
 
 TEST_CASE("numbers that are not finite end the run or are skipped and counted") {

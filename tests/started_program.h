@@ -6,8 +6,11 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "program.h"
@@ -41,10 +44,20 @@ class StartedProgram {
     }
   }
 
-  void send(int signal) const { ::kill(pid_, signal); }
+  // To a program that has ended nothing is sent: its number may be another's by now.
+  void send(int signal) {
+    if (running()) ::kill(pid_, signal);
+  }
   bool running() {
     if (!ended_) ended_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
     return !ended_;
+  }
+  // Whether the program has a handler for this signal by now.
+  bool catches(int signal) const {
+    const std::string status = file_text("/proc/" + std::to_string(pid_) + "/status");
+    const size_t mask = status.find("SigCgt:");
+    return mask != std::string::npos &&
+           (std::stoull(status.substr(mask + 7), nullptr, 16) >> (signal - 1) & 1) != 0;
   }
   // Waits for the end and returns the exit code, or minus the signal that ended it.
   int wait() {
@@ -60,5 +73,16 @@ class StartedProgram {
   int status_ = 0;
   bool ended_ = false;
 };
+
+// Waits until there is something, and tells whether it came: a program that ends does not wait for it, and after five
+// minutes nobody expects it, not even of sanitizers on a busy machine.
+inline bool wait_until(StartedProgram& program, const std::function<bool()>& there) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+  while (program.running() && std::chrono::steady_clock::now() < end) {
+    if (there()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return there();
+}
 
 }  // namespace isobar

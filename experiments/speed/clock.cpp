@@ -13,20 +13,18 @@ namespace {
 
 constexpr double batch_seconds = 50e-6;  // a thousand times the clock's own cost, and far below a time slice
 
-double seconds_of(const Step& step, int64_t repeats) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  for (int64_t i = 0; i < repeats; ++i) step();
-  return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(repeats);
-}
-
 int64_t how_many(double wanted, double each) {
   return std::max<int64_t>(1, std::llround(wanted / std::max(each, 1e-9)));
 }
 
 }  // namespace
 
-Rounds::Rounds(std::vector<Step> steps, double turn_seconds) : seconds_(steps.size()) {
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Rounds::Rounds(std::vector<Step> steps, double turn_seconds, Clock clock)
+    : clock_(std::move(clock)), seconds_(steps.size()) {
   for (Step& step : steps) {
     step();  // brings in memory that later calls find again
     const double once = std::min({seconds_of(step, 1), seconds_of(step, 1), seconds_of(step, 1)});
@@ -35,6 +33,12 @@ Rounds::Rounds(std::vector<Step> steps, double turn_seconds) : seconds_(steps.si
                       .batches = how_many(turn_seconds, once * static_cast<double>(repeats)),
                       .repeats = repeats});
   }
+}
+
+double Rounds::seconds_of(const Step& step, int64_t repeats) const {
+  const double start = clock_();
+  for (int64_t i = 0; i < repeats; ++i) step();
+  return (clock_() - start) / static_cast<double>(repeats);
 }
 
 void Rounds::round() {
