@@ -38,7 +38,7 @@ status=0
 run() {
   local code=0
   say "build/bin/$*"
-  "build/bin/$@" || code=$?
+  "build/bin/$1" "${@:2}" || code=$?
   case $code in
     0) ;;
     3) say "a study cannot run here, for the reason above; the rest is done" ;;

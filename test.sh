@@ -7,10 +7,36 @@ source .ci/door.sh
 usage="usage: ./test.sh [--asan]
 
 Installs the Debian packages that are missing, builds everything and runs the tests. At the end it lists what was
-skipped, since something is missing here: python3, chromium, PyTorch, or a CPU with bf16 instructions.
+skipped, since something is missing here: python3, chromium, PyTorch, oneDNN or a CPU that can run it.
 
   --asan   build into build-asan/ with address and undefined-behaviour sanitizers, with clang++ where it can
   --help   this text"
+
+# summary LOG: of CTest's log, how many tests passed, failed and were skipped, and why. A test case of doctest is a test, and
+# so is each other entry of CTest. A failed entry without doctest's count, as after a crash, is one failed test.
+summary() {
+  awk '
+    /^[0-9]+\/[0-9]+ Testing: / { passed = failed = left = counted = 0 }
+    /^\[doctest\] test cases: / { gsub(/\|/, " "); passed = $4; failed = $6; counted = 1 }
+    /^skipped: / { sub(/^skipped: /, ""); sub(/ \[.*\]$/, ""); why[$0]++; left++ }
+    /^Test (Passed|Failed)/ {  # of a skipped one too it says "Passed"
+      if (counted) passed -= left
+      else passed = /Passed/ && !left
+      if (/Failed/ && !failed) failed = 1
+      all_passed += passed; all_failed += failed; all_left += left
+    }
+    END {
+      printf "isobar: %d tests, %d passed, ", all_passed + all_failed + all_left, all_passed
+      if (all_failed) printf "%d failed, ", all_failed
+      printf "%d skipped", all_left
+      between = ": "
+      for (reason in why) {
+        printf "%s%s (%d)", between, reason, why[reason]
+        between = "; "
+      }
+      print ""
+    }' "$1"
+}
 
 preset=release folder=build
 case "${1:-}" in
@@ -29,7 +55,5 @@ fi
 build "$preset" "$folder"
 status=0
 ctest --preset "$preset" --parallel "$(job_count)" || status=$?
-# What a test leaves out where something is missing, CTest counts as passed.
-skipped=$(grep -o 'skipped: .*' "$folder/Testing/Temporary/LastTest.log" | sort -u) || true
-[[ -z $skipped ]] || printf 'isobar: %s\n' "some tests were left out here:" "${skipped//$'\n'/$'\n'isobar: }"
+summary "$folder/Testing/Temporary/LastTest.log"
 exit $status

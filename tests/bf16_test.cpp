@@ -13,6 +13,7 @@
 #include "../core/raw.h"
 #include "../core/rng.h"
 #include "program.h"
+#include "skip.h"
 #include "temporary_folder.h"
 #include "thread_counts.h"
 
@@ -32,7 +33,7 @@ class Emulated {
 // False, saying why, where not even emulation is possible: without oneDNN or AVX-512.
 bool can_multiply() {
   const std::string obstacle = bf16_obstacle();
-  if (!obstacle.empty()) MESSAGE("skipped: " << obstacle);
+  if (!obstacle.empty()) skip(obstacle);
   return obstacle.empty();
 }
 

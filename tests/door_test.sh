@@ -2,7 +2,7 @@
 # run.sh, test.sh and .ci/door.sh on a pretended machine: its dpkg-query, apt-get, sudo and id are scripts
 # in a folder ahead on PATH, and what they are asked for is written down in a log.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 machine=$(mktemp -d)
 trap 'rm -rf "$machine"' EXIT
 mkdir "$machine/bin" "$machine/home"

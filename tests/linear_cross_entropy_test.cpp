@@ -10,6 +10,7 @@
 #include "../core/raw.h"
 #include "../nn/nn.h"
 #include "scoped_variable.h"
+#include "skip.h"
 #include "thread_counts.h"
 
 using namespace isobar;
@@ -95,10 +96,7 @@ TEST_CASE("chunks give the same bits on any number of threads") {
 TEST_CASE("products on bf16 operands are those of linear on bf16 operands") {
   const ScopedVariable emulated("ISOBAR_BF16", "emulated");
   const WithPrecision scope(Precision::bf16);
-  if (recording.precision != Precision::bf16) {
-    MESSAGE("skipped: " << bf16_obstacle());
-    return;
-  }
+  if (recording.precision != Precision::bf16) return skip(bf16_obstacle());
   const Problem problem(600, 16, 3000, Dtype::f32);
   // Here dz is rounded, there dz · dloss: 2⁻⁹ either way.
   check_close(problem.fused(), problem.composed(), 4e-3);

@@ -13,15 +13,16 @@
 #include "documents.h"
 #include "message_of.h"
 #include "program.h"
+#include "skip.h"
 
 using namespace isobar;
 
 namespace {
 
-// Isobar needs no Python. Where there is none, the checks that use it are skipped, and a message says so.
+// Isobar needs no Python. Where there is none, the checks that use it are skipped.
 bool has_python() {
   const bool has = std::system("command -v python3 >/dev/null") == 0;
-  if (!has) MESSAGE("skipped: python3 is not installed, which reads SVG files and drives the browser");
+  if (!has) skip("python3 is not installed, which reads SVG files and drives the browser");
   return has;
 }
 
@@ -260,7 +261,7 @@ void browse(const std::vector<std::string>& pages, const TemporaryFolder& folder
   const std::string said = file_text(log);
   CAPTURE(said);
   if (code == 77 || code == 127)
-    MESSAGE("skipped: python3, chromium and chromedriver are not installed");
+    skip("python3, chromium and chromedriver are not installed");
   else
     CHECK(code == 0);
 }

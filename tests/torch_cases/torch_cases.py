@@ -14,7 +14,7 @@ import sys
 try:
     import torch
 except ImportError:
-    print("torch_cases: PyTorch is not installed")
+    print("skipped: PyTorch is not installed")
     sys.exit(77)
 
 from draws import Draw
