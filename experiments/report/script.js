@@ -240,15 +240,15 @@ addEventListener("keydown", (event) => {
 });
 
 // On paper everything is open, and each chart stands once: with its run.
-let opened = [];
+let unfolded = [];
 addEventListener("beforeprint", () => {
   document.querySelectorAll("details").forEach((details) => details.fill?.());
-  opened = [...document.querySelectorAll("details:not([open]):not(.values)")];
-  for (const details of opened) details.open = true;
+  unfolded = [...document.querySelectorAll("details:not([open]):not(.values)")];
+  for (const details of unfolded) details.open = true;
   document.querySelectorAll(".drawing").forEach((drawing) => drawing.redraw(drawing.closest(".hero") ? 680 : 480));
 });
 addEventListener("afterprint", () => {
-  for (const details of opened) details.open = false;
+  for (const details of unfolded) details.open = false;
   document.querySelectorAll(".drawing").forEach((drawing) => drawing.clientWidth && drawing.redraw(drawing.clientWidth));
 });
 
