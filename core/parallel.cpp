@@ -8,26 +8,15 @@
 #include <string>
 #include <utility>
 
-#include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include "error.h"
 #include "serial_loops.h"
+#include "thread_pool.h"
 
 namespace isobar {
 namespace {
 
-struct Pool {
-  explicit Pool(int wanted)
-      : count(wanted), allowed(tbb::global_control::max_allowed_parallelism, wanted), arena(wanted) {}
-  const int count;
-  tbb::global_control allowed;
-  tbb::task_arena arena;
-};
-
-std::unique_ptr<Pool>& pool() {
-  static std::unique_ptr<Pool> instance = std::make_unique<Pool>(available_threads());
+std::unique_ptr<ThreadPool>& pool() {
+  static std::unique_ptr<ThreadPool> instance = std::make_unique<ThreadPool>(available_threads());
   return instance;
 }
 
@@ -53,18 +42,15 @@ void parallel::run_chunks(int64_t n, int64_t grain, const RangeBody& body) {
   check(grain > 0, "parallel_for: wanted a grain above 0, got {}", grain);
   if (n <= 0) return;
   const int64_t chunks = chunk_count(n, grain);
-  auto run_chunk = [&](int64_t chunk) {
+  const auto run_chunk = [&](int64_t chunk, int64_t next) {
     const Inside guard;
-    body(chunk * grain, std::min(n, (chunk + 1) * grain));
+    body(chunk * grain, std::min(n, next * grain));
   };
   if (inside || threads() == 1) {
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(chunk);
-    return;
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(chunk, chunk + 1);
+  } else {
+    pool()->run(chunks, run_chunk);
   }
-  // isolate: a thread that waits here may only take chunks of this loop. Without it, it could start another
-  // caller's work in the middle of ours and mix up thread-local state.
-  pool()->arena.execute(
-      [&] { tbb::this_task_arena::isolate([&] { tbb::parallel_for(int64_t{0}, chunks, run_chunk); }); });
 }
 
 void set_threads(int count) {
@@ -73,10 +59,10 @@ void set_threads(int count) {
   check(!serial || count == 1, "threads: wanted 1 where loops are serial, got {}", count);
   if (count == threads()) return;
   pool().reset();
-  pool() = std::make_unique<Pool>(count);
+  pool() = std::make_unique<ThreadPool>(count);
 }
 
-int threads() { return serial ? 1 : pool()->count; }
+int threads() { return serial ? 1 : pool()->count(); }
 
 SerialLoops::SerialLoops() : before_(std::exchange(serial, true)) {}
 SerialLoops::~SerialLoops() { serial = before_; }
