@@ -8,6 +8,7 @@ packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread 
   libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libtomlplusplus-dev"
 ci_packages="clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver
   shellcheck python3-pyflakes pycodestyle node-typescript"
+long_packages="valgrind"
 
 say() { printf 'isobar: %s\n' "$*"; }
 fail() { say "$*" >&2; exit 2; }
@@ -29,6 +30,14 @@ install_missing() {
   as_root+=(env DEBIAN_FRONTEND=noninteractive)
   "${as_root[@]}" apt-get -q update && "${as_root[@]}" apt-get -qy --no-install-recommends install "${missing[@]}" ||
     fail "apt-get could not install: ${missing[*]}"
+}
+
+# Data sets that tests read where they are: ISOBAR_DATA, or the folder shared/data beside the repository.
+find_data() {
+  if [[ -z ${ISOBAR_DATA:-} && -d ../shared/data ]]; then
+    ISOBAR_DATA=$(realpath ../shared/data)
+    export ISOBAR_DATA
+  fi
 }
 
 # One compiler per processor, but none without about 1.5 GiB for itself.
