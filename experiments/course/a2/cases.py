@@ -6,8 +6,7 @@ from oracle import build, gradients, normal
 from tensors import Array, array
 
 # The library's own ops hold the answers.
-FORBIDDEN = [r"isobar::(sum_to|broadcast_to|multiply|divide|matmul|linear|softmax|log_softmax|max|sum|gradcheck|"
-             r"transpose|permute|Tape|record)\b", "isobar::gemm"]
+ALLOWED = []  # of the library beside its tensors: sums, products, gradients are to be written
 
 
 def broadcast(shape, x, index):

@@ -5,8 +5,7 @@ from course import case
 from oracle import build, gradient, gradients, normal
 from tensors import Array, array
 
-FORBIDDEN = [r"isobar::(linear|matmul|relu|log_softmax|softmax|cross_entropy|max|sum|mean|exp|log|Tape|record)\b",
-             r"isobar::init::", r"isobar::gemm"]
+ALLOWED = ["Rng"]  # of the library beside its tensors: draws
 
 
 def linear(x, weight, bias=None):

@@ -5,7 +5,7 @@ from course import case
 from oracle import normal
 from tensors import Array, array
 
-FORBIDDEN = []  # the library is the instrument here
+ALLOWED = None  # all of the library: it is the instrument here
 
 
 def predicted(depth, width, weight, bias):

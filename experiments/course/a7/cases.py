@@ -5,8 +5,7 @@ from course import case
 from oracle import build, gradient, gradients, normal
 from tensors import Array
 
-FORBIDDEN = [r"isobar::(attention|rope|swiglu|silu|sigmoid|softmax|matmul|Tape|record)\b",
-             r"isobar::(MultiheadAttention|GroupedQueryAttention|SwiGLU|KeyValueCache)", r"isobar::gemm"]
+ALLOWED = []  # of the library beside its tensors: all is written by hand, gradients too
 
 
 def rope(x, base, start):

@@ -1,10 +1,10 @@
 """An assignment: its files, its cases, a student's tree made of it, a submission built and run."""
-import importlib.util, json, os, pathlib, re, shutil, subprocess, sys
+import importlib.util, json, os, pathlib, shutil, sys
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "kit"), str(ROOT / "grading")]
-import marked, sandbox, tensors
+import marked, sandbox, symbols, tensors
 
 NAMES = sorted(p.parent.name for p in ROOT.glob("a*/cases.py"))
 
@@ -25,8 +25,8 @@ class Assignment:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         self.cases = [case for case in module.cases()]
-        # Names of the library whose use would be the answer itself, as regular expressions on demangled symbols.
-        self.forbidden = getattr(module, "FORBIDDEN", [])
+        # What aN may use of the library beside its tensors (symbols.TENSORS), or None for everything.
+        self.allowed = getattr(module, "ALLOWED", [])
         self.seconds = getattr(module, "SECONDS", None)  # for one test
         names = [case["name"] for case in self.cases]
         if len(set(names)) < len(names):
@@ -87,25 +87,54 @@ def prefix_of(argument):
     return str(pathlib.Path(prefix).resolve())
 
 
-def build(tree, prefix, work):
-    """Builds a tree in `work` under limits. The compiler's complaint, or None."""
-    limits = sandbox.Limits(seconds=180, memory=4 << 30, file_size=256 << 20, processes=64)
-    (work / "tmp").mkdir()
+def own_folder(path):
+    """A new folder of the user that runs submissions."""
+    path.mkdir()
     if os.geteuid() == 0:
-        os.chown(work / "tmp", sandbox.NOBODY, sandbox.NOBODY)
-    settings = {"TMPDIR": str(work / "tmp"), "HOME": str(work / "tmp"), "CXX": os.environ.get("CXX", "g++")}
+        os.chown(path, sandbox.NOBODY, sandbox.NOBODY)
+    return path
+
+
+def build(tree, prefix, work, seconds):
+    """Builds a tree in `work` under limits. The compiler's complaint, or None."""
+    limits = sandbox.Limits(seconds=seconds, memory=4 << 30, file_size=256 << 20, processes=64)
+    temporary = str(own_folder(work / "tmp"))
+    settings = {"TMPDIR": temporary, "HOME": temporary, "CXX": os.environ.get("CXX", "g++")}
     for argv in (["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(work / "build"), "-DSANITIZE=OFF",
+                  "-DCMAKE_EXE_LINKER_FLAGS=-s",  # without names, the library's functions are harder to find
                   f"-DCMAKE_PREFIX_PATH={prefix}"], ["ninja", "-C", str(work / "build"), "-j2"]):
         argv[0] = shutil.which(argv[0]) or argv[0]
-        done = sandbox.run(argv, b"", str(work), [str(tree), prefix, "/etc"], limits, [str(work)], settings)
+        done = sandbox.run(argv, b"", str(work), [str(tree), prefix], limits, [str(work)], settings)
         if done.code:
             return f"{done.why}\n{done.output}".strip()
     return None
 
 
-def used_of_the_library(object_file, forbidden):
-    """Symbols of the library that the object file asks for and must not: its linker sees them, however they are
-    spelled in the source."""
-    listed = subprocess.run(["nm", "-u", "-C", object_file], capture_output=True, text=True).stdout
-    names = {line.strip()[2:] for line in listed.splitlines()}
-    return sorted(n for n in names if any(re.search(p, n) for p in forbidden))
+def names_of(path, limits):
+    """What nm lists of an object file or a library, which nobody trusts; None where it cannot."""
+    done = sandbox.run(["/bin/sh", "-c", 'exec nm -P -g "$1" >&3', "nm", str(path)], b"", "/tmp", [str(path)], limits)
+    return None if done.code or done.why else done.answer.decode(errors="replace")
+
+
+def refused_names(assignment, object_file, prefix):
+    """Names that the object file uses and the assignment does not offer."""
+    limits = sandbox.Limits(seconds=20, memory=1 << 30)
+    library = next(pathlib.Path(prefix).glob("lib*/libisobar.*"))
+    of_object, of_library = names_of(object_file, limits), names_of(library, limits)
+    if of_object is None or b".gnu.lto_" in object_file.read_bytes():
+        return ["names that cannot be listed"]
+    return symbols.refused(of_object, of_library, assignment.allowed)
+
+
+def hidden_files(assignment):
+    return [assignment.source, *(assignment.folder / f for f in ("cases.py", "mutants.py")),
+            *(assignment.folder / "alternatives").glob("*")]
+
+
+def readable_to_submissions(files, shown):
+    """Of `files`, those that a submission or its compiler could read. They are tried."""
+    probe = 'for f; do head -c1 "$f" > /dev/null 2>&1 && echo "$f"; done >&3; exit 0'
+    done = sandbox.run(["/bin/sh", "-c", probe, "probe", *map(str, files)], b"", "/tmp", shown, sandbox.Limits())
+    if done.code or done.why:
+        raise Usage(f"the sandbox does not run: {done.why or done.output.strip()}")
+    return done.answer.decode().splitlines()

@@ -1,19 +1,23 @@
 """Runs one program that nobody trusts.
 
-What holds, without root: limits on time, memory, processes, files and file sizes; an own session; everything it
-starts is killed behind it; Landlock (Linux 5.13 on) leaves it to read the system's libraries and what is named, to
-write only where named, and (Linux 6.12 on) to signal no process but its own. With root it also runs as nobody.
+What holds: limits on time, memory, processes, files and file sizes; an own session; everything it starts is killed after it.
+With root it also runs as nobody. Where it may look is confined by one of CONFINED: by namespaces, made by bubblewrap or
+by unshare(1) (see room.py), or, where a machine allows neither, by Landlock.
 
-What does not: without Landlock, and without root, it can read and write whatever its user may. It can use the
-network where Landlock is older than version 4. It shares the kernel: its bugs are not kept from it.
+What does not: memory that no process maps (memfd, System V) is not counted. By Landlock alone, UDP, keys and POSIX message
+queues are shared with the machine. The kernel is shared: its bugs are not kept from the program.
 """
-import ctypes, os, resource, signal, tempfile, time
+import ctypes, os, resource, shutil, signal, subprocess, tempfile, time
 from dataclasses import dataclass
+import landlock, room
 
 NOBODY = 65534
-SYSTEM = ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/proc", "/sys/devices/system",
-          "/sys/fs/cgroup", "/dev/null", "/dev/zero", "/dev/urandom"]
+CONFINED = {"bwrap": room.by_bwrap, "unshare": room.by_unshare, "landlock": None}
 libc = ctypes.CDLL(None, use_errno=True)
+chosen = "bwrap"  # of CONFINED, by choose()
+ENDS = {-signal.SIGXFSZ: "wrote more than it may", -signal.SIGXCPU: "too slow",
+        -signal.SIGSEGV: "crashed (segmentation fault or stack overflow)",
+        -signal.SIGABRT: "aborted (an uncaught exception, or no memory)"}
 
 
 @dataclass
@@ -33,60 +37,36 @@ class Outcome:
     seconds: float
 
 
-# --- Landlock: linux/landlock.h, by number, since libc has no wrappers
-READ = 1 << 0 | 1 << 2 | 1 << 3                       # execute, read a file, list a folder
-FILE_ONLY = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
+# --- by what
+def obstacle(means):
+    """Why programs cannot be confined by this here, or None."""
+    if means == "landlock":
+        return None if landlock.version() else "this kernel has none"
+    if not shutil.which(means):
+        return "not installed"
+    done = run_by(means, ["/bin/true"], b"", "/tmp", [], Limits())
+    return None if done.code == 0 else (done.output.strip().splitlines() or [f"ends with {done.code}"])[-1]
 
 
-class Ruleset(ctypes.Structure):
-    _fields_ = [("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
-
-
-class PathRule(ctypes.Structure):
-    _pack_ = 1
-    _fields_ = [("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32)]
-
-
-def landlock_version():
-    """0 where the kernel has none."""
-    return max(0, libc.syscall(444, None, 0, 1))
-
-
-def lock(readable, writable):
-    """From here on this process and its children reach only these paths. Does nothing where the kernel cannot."""
-    version = landlock_version()
-    if version < 1:
-        return
-    every = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
-    rules = Ruleset(every, 3 if version >= 4 else 0, 3 if version >= 6 else 0)
-    size = 8 if version < 4 else 16 if version < 6 else 24
-    fd = libc.syscall(444, ctypes.byref(rules), size, 0)
-    if fd < 0:
-        raise OSError(ctypes.get_errno(), "landlock_create_ruleset")
-    for path, rights in [(p, READ) for p in readable] + [(p, every) for p in writable]:
-        try:
-            parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except FileNotFoundError:
-            continue
-        if path in ("/dev/null", "/dev/zero"):
-            rights |= 1 << 1
-        if not os.path.isdir(path):
-            rights &= FILE_ONLY & every
-        rule = PathRule(rights, parent)
-        if libc.syscall(445, fd, 1, ctypes.byref(rule), 0):
-            raise OSError(ctypes.get_errno(), f"landlock_add_rule {path}")
-        os.close(parent)
-    libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
-    if libc.syscall(446, fd, 0):
-        raise OSError(ctypes.get_errno(), "landlock_restrict_self")
-    os.close(fd)
+def choose(asked=None):
+    """By what programs are confined from here on: what is asked for, else bubblewrap or unshare. None, or what stands in the
+    way of it."""
+    global chosen
+    obstacles = []
+    for chosen in [asked] if asked else ["bwrap", "unshare"]:
+        why = obstacle(chosen)
+        if why is None:
+            return None
+        obstacles.append(f"{chosen}: {why}")
+    return "; ".join(obstacles)
 
 
 def describe():
-    """What this machine offers, in words for the report."""
-    version = landlock_version()
-    return ", ".join(["limits"] + (["own user"] if os.geteuid() == 0 else []) +
-                     ([f"Landlock {version}"] if version else ["no Landlock: files of this user are within reach"]))
+    """What confines a submission, in words for the report."""
+    how = {"bwrap": "namespaces by bubblewrap (files, processes, network, IPC, users)",
+           "unshare": "namespaces by unshare (files, processes, network, IPC, users)",
+           "landlock": f"Landlock {landlock.version()}; no namespaces: UDP, keys and message queues are shared"}[chosen]
+    return ", ".join(["limits"] + (["own user"] if os.geteuid() == 0 else []) + [how])
 
 
 # --- processes
@@ -149,12 +129,26 @@ def kill_all(before):
         time.sleep(0.002 * min(step, 10))
 
 
+def ipc_objects(user):
+    """(ipcrm's option, number) of each System V object of a user."""
+    found = set()
+    for kind, option, column in (("shm", "-m", 7), ("msg", "-q", 7), ("sem", "-s", 4)):
+        with open(f"/proc/sysvipc/{kind}") as f:
+            rows = [line.split() for line in f.readlines()[1:]]
+        found |= {(option, row[1]) for row in rows if int(row[column]) == user}
+    return found
+
+
 def run(argv, stdin, folder, readable, limits, writable=(), environment=None):
     """Runs argv in `folder`; see the top. Returns an Outcome, whatever the program does."""
+    return run_by(chosen, argv, stdin, folder, readable, limits, writable, environment)
+
+
+def run_by(means, argv, stdin, folder, readable, limits, writable=(), environment=None):
     libc.prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans come to us
     before = set(descendants(os.getpid()))
     user = NOBODY if os.geteuid() == 0 else os.getuid()
-    room = tasks_of(user) + limits.processes
+    tasks, objects = tasks_of(user) + limits.processes, ipc_objects(user)
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as output:
         source.write(stdin)
         source.seek(0)
@@ -162,24 +156,26 @@ def run(argv, stdin, folder, readable, limits, writable=(), environment=None):
         pid = os.fork()
         if pid == 0:
             try:
-                become(argv, folder, readable, writable, limits, user, room, environment or {},
-                       [source.fileno(), output.fileno(), output.fileno(), answer.fileno()])
+                take_files([source.fileno(), output.fileno(), output.fileno(), answer.fileno()])
+                become(user, limits, tasks)
+                enter(means, argv, folder, readable, writable, environment or {})
             except BaseException as e:
                 os.write(2, f"sandbox: {e}".encode())
             os._exit(125)
         status, why = watch(pid, start, limits)
         seconds = time.monotonic() - start
         kill_all(before)
+        for option, number in ipc_objects(user) - objects:
+            subprocess.run(["ipcrm", option, number], check=False, stderr=subprocess.DEVNULL)
         answer.seek(0)
         data = answer.read(limits.file_size)
         output.seek(0, os.SEEK_END)
         output.seek(max(0, output.tell() - 4000))
         text = output.read().decode(errors="replace")
     code = os.waitstatus_to_exitcode(status)
-    why = why or {-signal.SIGXFSZ: f"wrote more than {limits.file_size >> 20} MiB", -signal.SIGXCPU: "too slow",
-                  -signal.SIGSEGV: "crashed (segmentation fault or stack overflow)",
-                  -signal.SIGABRT: "aborted (an uncaught exception, or no memory)"}.get(code, "")
-    return Outcome(code, why, data, text, seconds)
+    if CONFINED[means] and code > 128:  # the room's first process says so of a signal
+        code = 128 - code
+    return Outcome(code, why or ENDS.get(code, ""), data, text, seconds)
 
 
 def watch(pid, start, limits):
@@ -200,24 +196,35 @@ def watch(pid, start, limits):
         wait = min(0.02, wait * 1.5)
 
 
-def become(argv, folder, readable, writable, limits, user, room, environment, fds):
-    os.setsid()
-    for number in (signal.SIGXFSZ, signal.SIGPIPE):  # Python ignores them, and that would be inherited
-        signal.signal(number, signal.SIG_DFL)
+def take_files(fds):
+    """They become file descriptors 0, 1 …, and no others stay open."""
     for target, fd in enumerate(fds):
         os.dup2(fd, 100 + target)
     for target in range(len(fds)):
         os.dup2(100 + target, target)
     os.closerange(len(fds), 1024)
-    os.chdir(folder)
+
+
+def become(user, limits, tasks):
+    os.setsid()
+    for number in (signal.SIGXFSZ, signal.SIGPIPE):  # Python ignores them, and that would be inherited
+        signal.signal(number, signal.SIG_DFL)
     for limit, value in [(resource.RLIMIT_CPU, int(limits.seconds * 4) + 2), (resource.RLIMIT_FSIZE, limits.file_size),
-                         (resource.RLIMIT_AS, limits.memory), (resource.RLIMIT_NPROC, room),
+                         (resource.RLIMIT_AS, limits.memory), (resource.RLIMIT_NPROC, tasks),
                          (resource.RLIMIT_NOFILE, 128), (resource.RLIMIT_CORE, 0)]:
         resource.setrlimit(limit, (value, value))
     if user != os.getuid():
         os.setgroups([])
         os.setgid(user)
         os.setuid(user)
-    lock([*SYSTEM, *readable], writable)
-    os.execve(argv[0], argv, {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1",
+
+
+def enter(means, argv, folder, readable, writable, environment):
+    """Confines this process, and becomes the program."""
+    if CONFINED[means]:
+        argv = CONFINED[means](argv, folder, readable, writable)
+    else:
+        os.chdir(folder)
+        landlock.lock([*room.SYSTEM, *room.DEVICES, "/proc", *readable], writable)
+    os.execve(argv[0], argv, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1",
                               "OMP_NUM_THREADS": "1", **environment})

@@ -1,4 +1,4 @@
-// with: reference of a1
+// with: reference of a1, names not checked
 #include <cstring>
 #include <new>
 struct Glutton {

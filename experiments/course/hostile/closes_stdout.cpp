@@ -1,4 +1,4 @@
-// with: reference of a1
+// with: reference of a1, names not checked
 #include <unistd.h>
 struct Closer {
   Closer() {

@@ -1,4 +1,4 @@
-// with: stubs of a1
+// with: stubs of a1, names not checked
 #include <filesystem>
 struct Deleter {
   ~Deleter() {

@@ -1,4 +1,4 @@
-// with: reference of a1
+// with: reference of a1, names not checked
 #include <cstdlib>
 struct Leaver {
   Leaver() { std::exit(0); }

@@ -1,4 +1,4 @@
-// with: reference of a1
+// with: reference of a1, names not checked
 #include <cstdio>
 #include <string>
 struct Talker {

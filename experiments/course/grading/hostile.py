@@ -1,0 +1,147 @@
+"""Grades each submission of hostile/, and some that are no file, and looks whether one gained, told or left something.
+
+The first line of a file says what it is appended to, and what it deserves:
+    // with: reference of a1 [, names not checked] [, needs namespaces] [, deserves 100]
+With `names not checked` the check of names is off, as for a submission that does without them by inline assembly; what holds
+it then is the sandbox. `needs namespaces`: Landlock alone does not hold it."""
+import concurrent.futures, json, os, pathlib, re, socket, subprocess, tempfile, time
+import course, marked, sandbox, tensors
+
+USER = 54321  # an ordinary user, where root runs the tests
+EVERYWHERE = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "files", "reads_hidden_tests"]
+# All that a hidden test may say, in our words.
+HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|not run: 2 tests of task \d took too long already|"
+                    r"the program ended without an answer|the program ended: (no reason known|wrote more than it may|too slow|"
+                    r"not done after 2 s|took more than 2048 MiB of memory|crashed \(.*\)|aborted \(.*\)))(; hint: .*)?")
+
+
+class Submission:
+    def __init__(self, path):
+        self.name, text = path.stem, path.read_text()
+        head = re.fullmatch(r"// with: (reference|stubs) of (a\d)(, names not checked)?(, needs namespaces)?(?:, deserves (\d+))?",
+                            text.split("\n")[0])
+        self.base, self.assignment = head[1], course.Assignment(head[2])
+        self.options = ["--any-name"] if head[3] else []
+        self.namespaces, self.deserves, self.text = bool(head[4]), int(head[5] or 0), text
+
+    def write(self, folder, places):
+        source = self.assignment.source.read_text()
+        if self.base == "stubs":
+            source = marked.stubs(source, self.assignment.source.name)
+        text = self.text
+        for word, place in places.items():
+            text = text.replace(word, str(place))
+        (folder / f"{self.assignment.name}.cpp").write_text(source + "\n" + text)
+        return folder
+
+
+def secret_lines(assignment):
+    """The rows of numbers that only hidden tests are given."""
+    requests = lambda public: "\n".join(tensors.request(c["call"], c["inputs"]).decode() for c in assignment.cases
+                                        if c["public"] == public)
+    given = requests(True)
+    return [row for row in requests(False).split("\n") if len(row) > 8 and row[0] in "-0123456789" and row not in given]
+
+
+def faults_of(submission, results, shown):
+    """What a results.json gives away, or gives undeservedly."""
+    tests, cases = results["tests"], submission.assignment.cases
+    wrong = [] if results["score"] <= submission.deserves else [f"scores {results['score']:g}"]
+    wrong += [] if len(tests) == len(cases) else [f"{len(tests)} tests"]
+    wrong += [f"holds '{w}'" for w in ("LEAK", "from course import", "MUTANTS = [") if w in shown]
+    wrong += [f"tells a hidden test's '{row[:30]}'" for row in secret_lines(submission.assignment) if row in shown][:1]
+    wrong += ["holds control characters" for t in tests if any(ord(c) < 32 and c != "\n" for c in t["output"])][:1]
+    if "pass." in results["output"]:  # it was built and run
+        said = [t["output"] for t, c in zip(tests, cases) if not c["public"] and t["status"] == "failed"]
+        wrong += [f"a hidden test says '{s[:60]}'" for s in said if not HIDDEN.fullmatch(s)][:1]
+    return wrong
+
+
+def try_one(submission, prefix, means, user):
+    """(what is wrong, what was printed in one line)"""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        out, victim = folder / "results.json", folder / "victim"
+        victim.write_text("still here")
+        submission.write(folder, {"{results}": out, "{course}": course.ROOT, "{victim}": victim})
+        argv = [course.ROOT / "grade", submission.assignment.name, folder, "--prefix", prefix, "--out", out, "--seconds", "2",
+                "--build-seconds", "40", "--confine", means, *submission.options]
+        if user:
+            for path in (folder, victim):
+                os.chown(path, user, user)
+            argv = ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups", *argv]
+        start = time.monotonic()
+        done = subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        seconds = time.monotonic() - start
+        if done.returncode:
+            return [done.stderr.strip()], "", seconds
+        results, shown = json.loads(out.read_text()), out.read_text()
+        wrong = faults_of(submission, results, shown)
+        wrong += [] if victim.exists() and victim.read_text() == "still here" else ["a file of the grader's user is changed"]
+        first = (results["tests"][0]["output"] or "passed").splitlines()[0]
+        return wrong, f"{results['score']:g} points, {first[:70]}", seconds
+
+
+def left_behind(user):
+    """What belongs to the user that runs submissions: System V objects, orphans, files where all may write."""
+    found = [f"ipcrm {' '.join(o)}" for o in sandbox.ipc_objects(user)]
+    found += [f"process {p}" for p in map(str, [*sandbox.children(1), *sandbox.descendants(os.getpid())]) if owner(f"/proc/{p}") == user]
+    for folder in ("/tmp", "/var/tmp", "/dev/shm", "/run/lock"):
+        if os.path.isdir(folder):
+            found += [f"{folder}/{f}" for f in os.listdir(folder) if owner(f"{folder}/{f}") == user]
+    return set(found)
+
+
+def owner(path):
+    try:
+        return os.lstat(path).st_uid
+    except OSError:
+        return None
+
+
+def shapes(folder):
+    """Submissions that are no file of text, each in a folder: what they are, and where."""
+    makers = {"nothing": lambda p: None, "a FIFO": os.mkfifo, "a folder": os.mkdir,
+              "a link to a hidden file": lambda p: os.symlink(course.ROOT / "a1/a1.cpp", p),
+              "a link to a device": lambda p: os.symlink("/dev/zero", p),
+              "a socket": lambda p: socket.socket(socket.AF_UNIX).bind(str(p)),
+              "a file of 1 TiB": lambda p: os.truncate(os.open(p, os.O_WRONLY | os.O_CREAT), 1 << 40),
+              "a file with NUL bytes": lambda p: p.write_bytes(b"\0" * 4096),
+              "a file in UTF-16": lambda p: p.write_text((course.ROOT / "a1/a1.cpp").read_text(), "utf-16")}
+    for what, make in makers.items():
+        place = folder / what.replace(" ", "_")
+        place.mkdir()
+        make(place / "a1.cpp")
+        yield what, place
+
+
+def try_shape(what, place, prefix):
+    out = place / "results.json"
+    done = subprocess.run([course.ROOT / "grade", "a1", place, "--prefix", prefix, "--out", out], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, timeout=60)
+    results = json.loads(out.read_text()) if out.exists() else {"score": "no", "output": done.stderr}
+    return results["score"] == 0 and "itself failed" not in results["output"], results["output"].splitlines()[0][:90]
+
+
+def run(names, prefix, expect):
+    """Each submission as this user by the best means; some by every means, as root and as an ordinary user."""
+    all_of_them = [Submission(p) for p in sorted(course.ROOT.glob("hostile/*.cpp")) if not names or p.stem in names]
+    root = os.geteuid() == 0
+    means = [m for m in sandbox.CONFINED if sandbox.obstacle(m) is None]
+    plan = [(s, m, u) for u in ([None, USER] if root else [None]) for m in means for s in all_of_them
+            if (m, u) == (means[0], None) or s.name in EVERYWHERE or s.namespaces and m == "unshare"]
+    plan = [(s, m, u) for s, m, u in plan if m != "landlock" or not s.namespaces]
+    graders = [sandbox.NOBODY, USER] if root else []
+    before = set().union(*map(left_behind, graders))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        tried = [(s, m, u, pool.submit(try_one, s, prefix, m, u)) for s, m, u in plan]
+        for s, m, u, future in tried:
+            wrong, first, seconds = future.result()
+            expect(not wrong, f"{s.name}, by {m}{', as a user' if u else ''}: {'; '.join(wrong) or first} ({seconds:.0f} s)")
+    if not names:
+        with tempfile.TemporaryDirectory() as folder:
+            for what, place in shapes(pathlib.Path(folder)):
+                expect(*(lambda ok, said: (ok, f"{what} as a submission: {said}"))(*try_shape(what, place, prefix)))
+    left = set().union(*map(left_behind, graders)) - before
+    expect(not left, f"nothing is left: no shared memory, queue, process, file {sorted(left)[:5] or ''}")
+    return len(plan)

@@ -1,0 +1,61 @@
+"""What an object file asks of others, by the names that the linker sees, however they are spelled in the source. Mangled names
+are read, never demangled: a short one can demangle to gigabytes."""
+import re
+
+# Of the library, for every assignment: what makes, reads, writes and describes tensors.
+TENSORS = ["Tensor", "Shape", "Error", "Storage", "raw", "tensor", "zeros", "ones", "full", "arange", "broadcast", "broadcast_strides",
+           "throw_error", "name_of", "dtype_from_name", "operator", "memory", "object_memory", "ObjectAllocator", "parallel"]
+
+# Of C++ and of fmt, which the library's headers use.
+STANDARD = re.compile(r"_Zn[wa]|_Zd[la]|_Z(?:T[ISV]|GV)?N?K?(?:S[taosid]|3fmt)|_ZT[ISV](?:N10__cxxabiv1|P|[a-z]$)")
+# Of C and of the compiler's run-time: memory, text, numbers, printing, ending, locks of static variables, clocks.
+C = re.compile(
+    r"mem(?:cpy|move|set|cmp|chr)|str(?:n?len|n?cmp|n?cpy|n?cat|r?chr|str|spn|cspn|pbrk|tol|toul|toll|toull|tof|tod|told)|"
+    r"malloc|calloc|realloc|free|aligned_alloc|posix_memalign|abs|labs|llabs|div|ldiv|atoi|atol|atof|rand|srand|qsort|bsearch|"
+    r"v?(?:f|s|sn)?printf|__(?:v?(?:f|s|sn)?printf)_chk|f?put[cs]|putchar|fwrite|fflush|stdout|stderr|abort|exit|__assert_fail|"
+    r"is(?:alnum|alpha|digit|space|upper|lower|print|punct|xdigit)|to(?:upper|lower)|time|clock|clock_gettime|"
+    r"(?:a?(?:sin|cos|tan)h?|atan2|exp2?|expm1|log(?:2|10|1p|b)?|pow|sqrt|cbrt|hypot|erfc?|[lt]gamma|ceil|floor|trunc|round|rint|"
+    r"nearbyint|l?l?r(?:ound|int)|fmod|remainder|remquo|fmax|fmin|fdim|fma|fabs|modf|frexp|ldexp|scalbl?n|ilogb|copysign|"
+    r"nextafter|nan|sincos|lgamma_r|sinpi|cospi|c(?:exp|log|pow|sqrt|abs|arg))[fl]?|(?:__)?signgam|"
+    r"__cxa_\w+|__gxx_personality_v0|__dso_handle|_Unwind_\w+|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__libc_single_threaded|"
+    r"__(?:u?div|u?mod|mul|u?divmod|ashl|ashr|lshr|float\w*|fix\w*|pow)[dstx][ficxt]\w*|__errno_location|__tls_get_addr|"
+    r"__isoc\d\d_strto\w+|_ITM_\w+|__gmon_start__|pthread_(?:once|mutex_(?:un)?lock|key_create|[gs]etspecific)")
+LIBRARY = re.compile(r"_Z(?:T[ISVTCW]|GV|Th\w*?_|Tv\w*?_)?N?[VKRO]*6isobar(.*)", re.S)
+
+
+def library_name(mangled):
+    """["raw", "clone"] of isobar::raw::clone(…); None of what is not the library's."""
+    found = LIBRARY.fullmatch(mangled)
+    if not found:
+        return None
+    rest, parts = found[1], []
+    while True:
+        size = re.match(r"\d{1,3}", rest)
+        if not size:
+            return parts or ["operator"]
+        start = size.end()
+        parts.append(rest[start:start + int(size[0])])
+        rest = re.sub(r"^(?:B5cxx11)+", "", rest[start + int(size[0]):])
+
+
+def offered(name, allowed):
+    """Whether an assignment offers this name; allowed: of the library, None for all of it."""
+    parts = library_name(name)
+    if parts is None:
+        lambda_of_the_library = re.search("ZNK?6isobar", name[2:])
+        return bool(C.fullmatch(name) or STANDARD.match(name) and not lambda_of_the_library)
+    return allowed is None or any(parts[:len(a)] == a for a in (entry.split("::") for entry in (*TENSORS, *allowed)))
+
+
+def listed(text):
+    """(name, kind) of each line of `nm -P -g`."""
+    return [(words[0].split("@")[0], words[1]) for line in text.splitlines() if len(words := line.split()) >= 2]
+
+
+def refused(of_object, of_library, allowed):
+    """Names that an object file uses and may not, in words for the student. An undefined name counts, and a common one, which the
+    linker takes from the library; and a weak or other definition of what the library defines itself: the linker may prefer the
+    library's."""
+    own = {name for name, kind in listed(of_library) if kind in "TDBR"}
+    names = {name for name, kind in listed(of_object) if kind in "UwvC" or name in own}
+    return sorted({"isobar::" + "::".join(library_name(n)) if library_name(n) else n for n in names if not offered(n, allowed)})

@@ -1,0 +1,5 @@
+// with: stubs of a1
+#include "/dev/stdin"
+#include "/proc/1/cmdline"
+#include "/proc/self/environ"
+#include "/proc/self/fd/3"
