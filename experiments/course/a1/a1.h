@@ -1,10 +1,11 @@
 // The tape: what ops record so that gradients can be computed.
 //
+//   const auto times5 = [](const Tensor& v) { return isobar::full({}, 5 * v.item(), Dtype::f64); };
 //   Tape tape;
-//   Var x = tape.leaf(value);
-//   Var y = tape.record(sin(x.value), {x}, [x](const Tensor& dy) { return std::vector{dy * cos(x)}; });
-//   tape.backward(loss);
-//   tape.gradient(x);              // d loss / d x
+//   const Var x = tape.leaf(isobar::full({}, 3, Dtype::f64));
+//   const Var y = tape.record(times5(x.value), {x}, [=](const Tensor& dy) { return std::vector{times5(dy)}; });
+//   tape.backward(y);
+//   return tape.gradient(x).item();  // dy/dx = 5
 //
 // This file is given and stays as it is. Tensors hold doubles (Dtype::f64).
 #pragma once
@@ -48,7 +49,8 @@ struct Tape {
   // Adds d loss / d leaf to the gradient of every leaf that loss depends on. Throws isobar::Error unless loss
   // is a single number that is on this tape.
   void backward(const Var& loss);
-  // A leaf's gradient, undefined where none has arrived.
+  // A leaf's gradient, undefined where none has arrived. What was handed out keeps its values: backward() makes
+  // a new tensor for a sum.
   Tensor gradient(const Var& leaf) const;
   // Forgets all gradients.
   void clear_gradients();

@@ -1,11 +1,13 @@
 """a1's cases. Wanted gradients come from forward differentiation: another way than the one to be written."""
-import math, random
+import math
+import oracle
 from course import case
 from tensors import Array
 
 ALLOWED = []  # of the library beside its tensors: the tape is to be written
 
 LEAF, CONST, ADD, MUL, SUM, SIN, MUL_STOP = range(7)
+POINTS = {1: 10, 2: 20, 3: 20, 4: 35, 5: 15}  # of each task
 
 
 def forward(code, xs, row_of_interest, element):
@@ -57,7 +59,7 @@ def wanted(code, xs, loss, factor=1):
 
 
 def numbers(seed, count, size):
-    draw = random.Random(seed)
+    draw = oracle.draws(seed)
     return [[draw.uniform(-2, 2) for _ in range(size)] for _ in range(count)]
 
 
@@ -65,6 +67,50 @@ def program(code, xs, **more):
     inputs = {"code": Array([len(code), 3], [i for row in code for i in row], "i64")}
     inputs.update({f"x{i}": x for i, x in enumerate(xs)})
     return {**inputs, **more}
+
+
+def drawn_program(name, size):
+    """A program of 12 ops on leaves, constants and one another, and its numbers."""
+    draw = oracle.draws(name)
+    code = [(draw.choice([LEAF, LEAF, CONST]), i, 0) for i in range(4)]
+    leaf = draw.randrange(4)
+    code[leaf] = (LEAF, leaf, 0)
+    while len(code) < 15:  # the latest values are used most, so that few lead nowhere
+        a, b = (len(code) - 1 - min(draw.randrange(len(code)), draw.randrange(len(code))) for _ in range(2))
+        small = all(code[row][0] in (LEAF, CONST, SIN) for row in (a, b))  # a product of products would overflow
+        code.append((draw.choice([ADD, SIN, MUL, MUL_STOP] if small else [ADD, ADD, SIN]), a, b))
+    return code + [(ADD, leaf, 14), (SUM, 15, 0)], numbers(f"{name} numbers", 4, size)
+
+
+def drawn_slots(name, count):
+    """Slots of two inputs or fewer, and a start among the upper half."""
+    draw = oracle.draws(name)
+    slots = [(N, N), (N, N)]
+    while len(slots) < count:
+        slots.append(tuple(draw.choice([N, -1, *range(max(0, len(slots) - 6), len(slots)), len(slots) - 1]) for _ in range(2)))
+    return slots, draw.randrange(count // 2, count)
+
+
+def visited(inputs, start):
+    """The slots that the start depends on, from the largest to the smallest."""
+    reach = {start}
+    for slot in range(start, -1, -1):
+        if slot in reach:
+            reach |= {i for i in inputs[slot] if i >= 0}
+    return sorted(reach, reverse=True)
+
+
+def recorded_of(code):
+    """(slots of the rows, inputs of the slots with −2 before each, 1 for each leaf)"""
+    slots, inputs, leaves = [], [], []
+    for op, a, b in code:
+        of = [] if op in (LEAF, CONST) else [slots[a]] if op in (SUM, SIN) else [slots[a], slots[b]]
+        constant = op == CONST or (of and max(of) < 0)
+        slots.append(-1 if constant else len(leaves))
+        if not constant:
+            inputs += [-2, *of]
+            leaves.append(float(op == LEAF))
+    return slots, inputs, leaves
 
 
 def gradient_case(name, task, code, xs, loss=None, *, times=1, clear=False, calls=None, **options):
@@ -79,6 +125,7 @@ def gradient_case(name, task, code, xs, loss=None, *, times=1, clear=False, call
 CHAIN = [(LEAF, 0, 0), (SIN, 0, 0), (SIN, 1, 0), (SUM, 2, 0)]
 TWICE = [(LEAF, 0, 0), (MUL, 0, 0), (SUM, 1, 0)]
 DIAMOND = [(LEAF, 0, 0), (SIN, 0, 0), (MUL, 1, 0), (ADD, 2, 1), (ADD, 3, 0), (SUM, 4, 0)]
+N = -2  # no input
 # a + b hands the same tensor to both; a takes more later on. Who adds in place spoils b.
 SHARED = [(LEAF, 0, 0), (LEAF, 1, 0), (MUL, 0, 0), (ADD, 0, 1), (ADD, 3, 2), (ADD, 4, 0), (ADD, 5, 1), (SUM, 6, 0)]
 # a leaf that is last but one and is reached first
@@ -103,7 +150,7 @@ def cases():
         values = {k: v for k, v in wanted(code, xs, len(code) - 1).items() if k[0] == "v"}
         return case(name, 1, "record", program(code, xs), {"slots": slots, "inputs": inputs, "leaves": leaves, **values},
                     hint="slots count up from 0; an op whose inputs are all constants is a constant", **options)
-    x = numbers(1, 2, 3)
+    x = numbers(1, 4, 3)
     yield recorded("a chain is on the tape in its order", CHAIN, x, [0, 1, 2, 3], [-2, -2, 0, -2, 1, -2, 2],
                    [1, 0, 0, 0], public=True)
     yield recorded("an op on constants is not recorded", [(CONST, 0, 0), (SIN, 0, 0), (LEAF, 1, 0), (MUL, 2, 1)], x,
@@ -111,12 +158,16 @@ def cases():
     yield recorded("an input used twice is named twice", TWICE, x, [0, 1, 2], [-2, -2, 0, 0, -2, 1], [1, 0, 0])
     yield recorded("one constant among the inputs keeps its place", CONSTANT, x, [0, -1, 1, 2, 3],
                    [-2, -2, 0, -1, -2, -1, 1, -2, 2], [1, 0, 0, 0])
+    for number in (1, 2):
+        code, xs = drawn_program(f"recorded {number}", 3)
+        yield recorded(f"drawn program {number}", code, xs, *recorded_of(code))
     # --- task 2: walk
-    def walked(name, inputs, start, order, **options):
+    def walked(name, inputs, start, order, then=None, **options):
+        more = {} if then is None else {"then": then}
+        wanted = {} if then is None else {"visited_then": visited(inputs, then), "too_early_then": Array([0], [])}
         return case(name, 2, "walk", {"inputs": Array([len(inputs), 2], [i for p in inputs for i in p], "i64"),
-                                      "start": start}, {"order": order},
+                                      "start": start, **more}, {"visited": order, "too_early": Array([0], []), **wanted},
                     hint="every slot once, before its inputs; only those that the start depends on", **options)
-    N = -2  # no input
     yield walked("a chain is walked from its end", [(N, N), (0, N), (1, N)], 2, [2, 1, 0], public=True)
     yield walked("what the loss does not need is not visited", [(N, N), (N, N), (0, N), (1, N), (2, 2), (3, 3)], 4,
                  [4, 2, 0], public=True)
@@ -125,12 +176,19 @@ def cases():
     yield walked("a leaf is walked alone", [(N, N), (N, N)], 1, [1])
     yield walked("the start need not be the last slot", [(N, N), (0, N), (1, N), (2, N)], 1, [1, 0])
     yield walked("a long way and a short way to one leaf", [(N, N), (0, N), (1, N), (2, 0), (3, 1)], 4, [4, 3, 2, 1, 0])
+    yield walked("what an earlier walk has met is met again", [(N, N), (0, N), (0, N), (2, N), (1, 0)], 4, [4, 1, 0], then=3)
+    for number in (1, 2, 3):
+        slots, start = drawn_slots(f"walk {number}", 18)
+        yield walked(f"drawn slots {number}", slots, start, visited(slots, start), then=start - number)
+    many = oracle.choose(40, "diamonds", range(38, 48))
     yield walked("forty diamonds in a row take no time",
-                 [(N, N)] + [(i, i) for i in range(40)], 40, list(range(40, -1, -1)))
-    yield walked("a chain of 60,000 does not overflow the stack", [(N, N)] + [(i, N) for i in range(60000)], 60000,
-                 list(range(60000, -1, -1)))
+                 [(N, N)] + [(i, i) for i in range(many)], many, list(range(many, -1, -1)))
+    many = oracle.choose(60000, "chain", range(60000, 64000))
+    yield walked("a chain of 60,000 does not overflow the stack", [(N, N)] + [(i, N) for i in range(many)], many,
+                 list(range(many, -1, -1)))
     # --- task 3: accumulate
-    a, b, c = [1.0, -2.0, 3.0], [0.5, 0.25, -8.0], [10.0, 20.0, 30.0]
+    a, b, c = numbers("parts", 3, 3)
+    p, q = (Array([2, 2], v) for v in numbers("matrices", 2, 4))
     add = lambda *rows: [sum(v) for v in zip(*rows)]
     hint = "a new tensor for every sum"
     yield case("the first gradient is taken over", 3, "accumulate", {"dx0": a}, {"adjoint": a, "dx0": a}, public=True,
@@ -143,15 +201,19 @@ def cases():
                {"adjoint": add(c, b), "before": c, "dx1": b}, hint=hint)
     yield case("an undefined gradient changes nothing", 3, "accumulate", {"adjoint": c, "dx2": b},
                {"adjoint": add(c, b), "before": c}, hint=hint)
-    yield case("matrices are added too", 3, "accumulate", {"dx0": [[1.0, 2.0], [3.0, 4.0]], "dx1": [[5.0, 6.0], [7.0, 9.0]]},
-               {"adjoint": [[6.0, 8.0], [10.0, 13.0]]}, hint=hint)
+    yield case("matrices are added too", 3, "accumulate", {"dx0": p, "dx1": q},
+               {"adjoint": Array([2, 2], add(p.values, q.values)), "dx0": p, "dx1": q}, hint=hint)
+    yield case("a gradient of no numbers is none too many", 3, "accumulate", {"dx0": Array([0, 3], []), "dx1": Array([0, 3], [])},
+               {"adjoint": Array([0, 3], [])}, hint="a batch may be empty")
+    yield case("a single number and a list of one differ", 3, "accumulate", {"dx0": a[0], "dx1": a[:1]}, error="[1]",
+               hint="the shapes [] and [1] differ: name the one that came")
     yield case("shapes that differ are an error", 3, "accumulate", {"dx0": [[1.0, 2.0, 3.0]], "dx1": a}, error="[3]",
                public=True, hint="name the shape that came: \"…, got [3]\"")
     yield case("shapes of one size that differ are an error", 3, "accumulate",
-               {"dx0": [[1.0, 2.0], [3.0, 4.0]], "dx1": [1.0, 2.0, 3.0, 4.0]}, error="[4]",
+               {"dx0": p, "dx1": q.values}, error="[4]",
                hint="name the shape that came: \"…, got [4]\"")
     # --- task 4: backward
-    x = numbers(2, 2, 4)
+    x = numbers(2, 4, 4)
     hint = "the adjoint of the loss is 1; each op's closure is called once, when its adjoint is whole"
     yield gradient_case("a chain of sines", 4, CHAIN, x, calls=[0, 1, 1, 1], public=True, hint=hint)
     yield gradient_case("x · x", 4, TWICE, x, calls=[0, 1, 1], public=True, hint="an input used twice gets both parts")
@@ -163,12 +225,18 @@ def cases():
     yield gradient_case("a constant gets nothing", 4, CONSTANT, x, hint=hint)
     yield gradient_case("an undefined gradient goes nowhere", 4, STOP, x, calls=[0, 0, 0, 1, 1], hint=hint)
     yield gradient_case("a million paths take no time", 4, deep(20), x, calls=[0] + [1] * 22, hint=hint)
+    for number in (1, 2, 3):
+        yield gradient_case(f"drawn program {number} of 17 rows", 4, *drawn_program(f"gradients {number}", 2 + number), hint=hint)
+    yield case("two tapes know nothing of each other", 4, "two_tapes", {**program(DIAMOND, x), "y0": x[1]},
+               {"first": wanted(DIAMOND, x, 5)["d0"], "second": wanted(DIAMOND, [x[1]], 5)["d0"]},
+               hint="what belongs to a tape stands in the tape, not in a static")
+    one = numbers("one", 1, 1)[0][0]
     yield case("a loss of three numbers is an error", 4, "gradients", program(CHAIN[:3], numbers(1, 1, 3), loss=2),
                error="[3]", public=True, hint="\"backward: loss must be a single number, got [3]\"")
     yield case("a loss of two numbers is an error", 4, "gradients", program(DIAMOND, numbers(1, 1, 2), loss=4),
                error="[2]", hint="\"backward: loss must be a single number, got [2]\"")
-    yield case("a loss of one number in a list is none", 4, "gradients", program(CHAIN[:3], [[0.3]], loss=2),
-               {"d0": [math.cos(0.3) * math.cos(math.sin(0.3))]}, hint="[1] holds a single number too")
+    yield case("a loss of one number in a list is none", 4, "gradients", program(CHAIN[:3], [[one]], loss=2),
+               {"d0": [math.cos(one) * math.cos(math.sin(one))]}, hint="[1] holds a single number too")
     yield case("a constant loss is an error", 4, "gradients",
                program([(LEAF, 0, 0), (CONST, 1, 0), (SUM, 1, 0)], x, loss=2), error="backward:",
                hint="\"backward: loss does not stand on this tape\"")
@@ -179,6 +247,11 @@ def cases():
     yield gradient_case("two backwards add up", 5, DIAMOND, x, times=2, public=True, hint=hint)
     yield gradient_case("three, cleared between, give one", 5, DIAMOND, x, times=3, clear=True, public=True, hint=hint)
     yield gradient_case("two backwards of two leaves", 5, SHARED, x, times=2, hint=hint)
+    code, xs = drawn_program("twice", 3)
+    yield gradient_case("three backwards of a drawn program", 5, code, xs, times=3, hint=hint)
+    yield case("a gradient that was handed out keeps its values", 5, "gradients", program(SHARED, x, loss=7, times=2, keep=1),
+               {**wanted(SHARED, x, 7, 2), **{f"kept{row}": wanted(SHARED, x, 7)[f"d{row}"] for row in (0, 1)}},
+               hint="the second backward makes a new tensor for the sum")
     yield gradient_case("cleared leaves that share a tensor", 5, SHARED, x, times=2, clear=True, hint=hint)
     yield case("a leaf without a gradient says so", 5, "gradient_of", program(CHAIN, x, of=0), {"defined": 0.0},
                hint="an undefined Tensor")

@@ -3,6 +3,7 @@
 //   0 leaf x<a>   1 constant x<a>   2 a + b   3 a · b   4 sum of a   5 sin a   6 a · b, no gradient to b
 #include "driver.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "a1.h"
@@ -23,10 +24,11 @@ struct Program {
   std::vector<double> calls;    // of each row's closure
   std::vector<double> visited;  // slots in the order their closures were called
 
-  Program(const Request& in, const Tensor& code) : calls(code.size(0), 0) {
+  // `leaf` stands in the place of the request's leaves, where it is given.
+  Program(const Request& in, const Tensor& code, const Tensor& leaf = {}) : calls(code.size(0), 0) {
     for (int64_t row = 0; row < code.size(0); ++row) {
       const int64_t op = code.at({row, 0}), a = code.at({row, 1}), b = code.at({row, 2});
-      if (op == 0) vars.push_back(tape.leaf(raw::clone(in["x" + std::to_string(a)])));
+      if (op == 0) vars.push_back(tape.leaf(raw::clone(leaf.defined() ? leaf : in["x" + std::to_string(a)])));
       if (op == 1) vars.push_back({raw::clone(in["x" + std::to_string(a)]), -1});
       if (op >= 2) vars.push_back(apply(row, op, vars[a], vars[b]));
     }
@@ -86,6 +88,19 @@ void record_only(const Request& in, Answer& out) {
   for (size_t i = 0; i < program.vars.size(); ++i) out("v" + std::to_string(i), program.vars[i].value);
 }
 
+// The slots of a walk, the largest first, and those that it names after one of their inputs: any order will do
+// that keeps an op before its inputs.
+void walked(const std::vector<Slot>& slots, int64_t start, const std::string& suffix, Answer& out) {
+  std::vector<int64_t> order = walk(slots, start);
+  std::vector<double> too_early;
+  for (size_t i = 0; i < order.size(); ++i)
+    for (size_t j = 0; j < i && order.size() < 100; ++j)
+      if (std::ranges::count(slots[order[i]].inputs, order[j])) too_early.push_back(order[i]);
+  std::ranges::sort(order, std::greater<>());
+  out("visited" + suffix, list({order.begin(), order.end()}));
+  out("too_early" + suffix, list(too_early));
+}
+
 void walk_only(const Request& in, Answer& out) {
   // inputs: slots (N, 2), −1 for none. The tape is built here, not by task 1.
   std::vector<Slot> slots(in["inputs"].size(0));
@@ -93,8 +108,8 @@ void walk_only(const Request& in, Answer& out) {
     for (int64_t j = 0; j < 2; ++j)
       if (const int64_t input = in["inputs"].at({static_cast<int64_t>(i), j}); input >= -1)
         slots[i].inputs.push_back(input);
-  const std::vector<int64_t> order = walk(slots, in.integer("start"));
-  out("order", list({order.begin(), order.end()}));
+  walked(slots, in.integer("start"), "", out);
+  if (in.has("then")) walked(slots, in.integer("then"), "_then", out);
 }
 
 void accumulate_only(const Request& in, Answer& out) {
@@ -111,11 +126,16 @@ void accumulate_only(const Request& in, Answer& out) {
 
 void gradients(const Request& in, Answer& out) {
   Program program(in, in["code"]);
+  std::vector<Tensor> kept;  // gradients after the first backward
   const int64_t times = in.has("times") ? in.integer("times") : 1;
   for (int64_t i = 0; i < times; ++i) {
     if (in.has("clear") && i > 0) program.tape.clear_gradients();
     program.tape.backward(program.vars[in.integer("loss")]);
+    if (in.has("keep") && i == 0)
+      for (const Var& var : program.vars)
+        kept.push_back(var.slot < 0 ? Tensor() : program.tape.gradient(var));
   }
+  for (size_t row = 0; row < kept.size(); ++row) out("kept" + std::to_string(row), kept[row]);
   for (int64_t row = 0; row < in["code"].size(0); ++row)
     if (in["code"].at({row, 0}) == 0)
       out("d" + std::to_string(row), program.tape.gradient(program.vars[row]));
@@ -126,6 +146,16 @@ void gradients(const Request& in, Answer& out) {
 void gradient_of(const Request& in, Answer& out) {
   Program program(in, in["code"]);
   out("defined", program.tape.gradient(program.vars[in.integer("of")]).defined());
+}
+
+// One program on two tapes, of x0 and of y0: both are recorded before either is walked.
+void two_tapes(const Request& in, Answer& out) {
+  Program first(in, in["code"]);
+  Program second(in, in["code"], in["y0"]);
+  first.tape.backward(first.vars.back());
+  second.tape.backward(second.vars.back());
+  out("first", first.tape.gradient(first.vars[0]));
+  out("second", second.tape.gradient(second.vars[0]));
 }
 
 void other_tape(const Request& in, Answer&) {
@@ -142,5 +172,6 @@ int main() {
                 {"accumulate", accumulate_only},
                 {"gradients", gradients},
                 {"gradient_of", gradient_of},
+                {"two_tapes", two_tapes},
                 {"other_tape", other_tape}});
 }

@@ -7,6 +7,7 @@ from tensors import Array, array
 
 # The library's own ops hold the answers.
 ALLOWED = []  # of the library beside its tensors: sums, products, gradients are to be written
+POINTS = {1: 20, 2: 15, 3: 15, 4: 25, 5: 25}  # of each task
 
 
 def broadcast(shape, x, index):

@@ -6,6 +6,7 @@ from oracle import build, gradient, gradients, normal
 from tensors import Array, array
 
 ALLOWED = ["Rng"]  # of the library beside its tensors: draws
+POINTS = {1: 25, 2: 10, 3: 15, 4: 20, 5: 30}  # of each task
 
 
 def linear(x, weight, bias=None):

@@ -1,11 +1,11 @@
 """a5's cases. Running means are wanted as the sums that they stand for, not as the recurrences that are to be written."""
 import math
-import oracle
 from course import case
 from oracle import normal
 from tensors import Array, array
 
 ALLOWED = []  # of the library beside its tensors: optimizers are to be written
+POINTS = {1: 10, 2: 20, 3: 35, 4: 15, 5: 20}  # of each task
 
 
 def columns(dws):

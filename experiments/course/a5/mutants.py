@@ -56,7 +56,7 @@ MUTANTS = [
     ("clip: infinity goes through", " || !std::isfinite(norm)", ""),
     ("clip: only the first", "to[i] *= most / norm;\n  }", "to[i] *= most / norm;\n    break;\n  }"),
     ("RMSprop: the planted bug", "  if (squares.empty())\n    for (const Tensor& w : weights) squares.push_back(isobar::zeros(w.shape(), Dtype::f64));", "  if (squares.empty()) squares.assign(weights.size(), isobar::zeros(weights[0].shape(), Dtype::f64));"),
-    ("RMSprop: one for all", "squares[k].write", "squares[0].write"),
+    ("RMSprop: one for all", "raw::write<double>(squares[k])", "raw::write<double>(squares[0])"),
     ("RMSprop: starts at the weights", "squares.push_back(isobar::zeros(w.shape(), Dtype::f64))", "squares.push_back(w)"),
     ("RMSprop: starts at one", "squares.push_back(isobar::zeros(w", "squares.push_back(isobar::ones(w"),
     ("RMSprop: the gradient is the state", "for (const Tensor& w : weights) squares.push_back(isobar::zeros(w.shape(), Dtype::f64))", "for (const Tensor& d : gradients) squares.push_back(d)"),

@@ -94,18 +94,23 @@ Tensor judge(const Tensor& printed, const Tensor& measured, double rounding) {
         "judge: wanted printed (L) and measured (S, L) with S ≥ 2, got {} and {}", printed.shape(),
         measured.shape());
   const int64_t seeds = measured.size(0), depth = printed.size(0);
+  const double p = 1 - 0.01 / depth / 2;
+  const double reach = student_quantile(p, seeds - 1) * std::sqrt(1 + 1.0 / seeds);  // in standard deviations
+  const bool enough = reach <= 2 * normal_quantile(p);
   Tensor result({depth, 2}, Dtype::f64);
   double* const out = raw::write<double>(result);
   for (int64_t l = 0; l < depth; ++l) {
     std::vector<double> values;
     for (int64_t s = 0; s < seeds; ++s) values.push_back(measured.at({s, l}));
     std::sort(values.begin(), values.end());
-    double mean = 0, squares = 0;
-    for (const double v : values) mean += v / seeds;
-    for (const double v : values) squares += (v - mean) * (v - mean);
-    const double std = std::sqrt(squares / (seeds - 1)), value = printed.at({l});
+    double mean = 0, squares = 0;  // of the logarithms
+    for (const double v : values) mean += std::log(v) / seeds;
+    for (const double v : values) squares += std::pow(std::log(v) - mean, 2);
+    const double half = reach * std::sqrt(squares / (seeds - 1)), value = printed.at({l});
     const double median = (values[(seeds - 1) / 2] + values[seeds / 2]) / 2;
-    out[2 * l] = std::abs(value - mean) <= 3 * std + rounding ? 1 : 0;
+    const double low = std::exp(mean - half) - rounding, high = std::exp(mean + half) + rounding;
+    const bool inside = value >= low && value <= high;  // false for a NaN
+    out[2 * l] = !inside ? 0 : enough ? 1 : 0.5;
     out[2 * l + 1] = value / median;
   }
   return result;

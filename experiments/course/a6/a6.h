@@ -7,14 +7,18 @@
 // (Dtype::f64).
 #pragma once
 
+#include <cmath>
+
 #include <isobar/autograd/autograd.h>
 #include <isobar/core/raw.h>
+#include <isobar/core/rng.h>
 #include <isobar/core/tensor.h>
 
 #include "todo.h"
 
 using isobar::check;
 using isobar::Dtype;
+using isobar::normal_quantile;  // (p): the number that a standard normal value stays below with probability p
 using isobar::Shape;
 using isobar::Tensor;
 namespace raw = isobar::raw;  // writing, and other things that no tape sees
@@ -23,6 +27,22 @@ enum class Init { torch_default, he, xavier, lecun };
 struct Variances {
   double weight, bias;
 };
+
+// Given: the number that Student's t with this many degrees of freedom (1 or more) stays below with probability p,
+// 1/2 ≤ p < 1. By bisection; the probability is the closed form of Abramowitz & Stegun 26.7.3 and 26.7.4.
+inline double student_quantile(double p, int64_t degrees) {
+  const auto below = [degrees](double t) {
+    const double angle = std::atan(t / std::sqrt(degrees)), square = std::pow(std::cos(angle), 2);
+    const bool odd = degrees % 2 == 1;
+    double term = odd ? std::cos(angle) : 1, sum = degrees == 1 ? 0 : term;
+    for (int64_t k = odd ? 3 : 2; k <= degrees - 2; k += 2) sum += term *= square * (k - 1) / k;
+    return 0.5 + (odd ? (angle + std::sin(angle) * sum) / std::acos(-1.0) : std::sin(angle) * sum / 2);
+  };
+  double low = 0, high = 1;
+  while (below(high) < p) high *= 2;
+  for (int i = 0; i < 100; ++i) (below((low + high) / 2) < p ? low : high) = (low + high) / 2;
+  return low;
+}
 
 // --- task 1: of square layers. torch_default: weights and biases U(±1/√C); the others without biases: He
 // normal (gain √2), Xavier and LeCun as in a3 and the literature.
@@ -45,8 +65,16 @@ struct Signals {
 };
 Signals measure(const Tensor& x, const Tensor& weights, const Tensor& biases, const Tensor& dy);
 
-// --- task 5: a blog printed one number a layer (L), we measured S ≥ 2 seeds (S, L). (L, 2): 1 where the
-// printed number is within 3 sample standard deviations (divisor S − 1) of our mean, widened by `rounding`,
-// else 0; and printed / our median (of an even S the mean of the middle two). A printed number that is not
-// finite is refuted. Throws isobar::Error naming both shapes when they do not fit or S < 2.
+// --- task 5: a blog printed one number a layer (L), we measured S ≥ 2 seeds (S, L), all above 0. (L, 2): the verdict
+// of each layer, and printed / our median (of an even S the mean of the middle two).
+//
+// Could the printed number be one more of our seeds? With m and s the mean and the sample standard deviation (divisor
+// S − 1) of the logarithms, one more seed lies in e^(m ± h), h = t s √(1 + 1/S), t = student_quantile(1 − α/2, S − 1),
+// with probability 1 − α: Student's prediction interval. The L layers share an error rate of 1 %: α = 0.01 / L. The
+// interval is then widened by `rounding` at both ends.
+//   0    refuted: the number lies outside, or is not finite
+//   1    confirmed: it lies inside, and the seeds are enough: t √(1 + 1/S) is at most twice what it is for infinitely
+//        many, normal_quantile(1 − α/2)
+//   0.5  too few seeds: it lies inside, but with so few seeds nearly everything would
+// Throws isobar::Error naming both shapes when they do not fit or S < 2.
 Tensor judge(const Tensor& printed, const Tensor& measured, double rounding);

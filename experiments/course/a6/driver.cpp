@@ -58,8 +58,19 @@ int main() {
          out("norm", predict_gradient_norm(in.integer("depth"), in.integer("width"), in.integer("batch"),
                                            variances(in)));
        }},
+      {"predict_two",  // nets of one depth, one after the other
+       [](const Request& in, Answer& out) {
+         const int64_t depth = in.integer("depth"), width = in.integer("width");
+         for (const std::string name : {"first", "second"}) {
+           const Variances v{in.number(name + "_weight"), in.number(name + "_bias")};
+           out(name + "_std", predict_std(depth, width, v));
+           out(name + "_norm", predict_gradient_norm(depth, width, 8, v));
+         }
+       }},
       {"measure",
        [](const Request& in, Answer& out) {
+         // Another net before: nothing of it may be left.
+         measure(in["dy"], in["weights"], in["biases"], in["x"]);
          const Signals s = measure(in["x"], in["weights"], in["biases"], in["dy"]);
          out("std", s.std);
          out("gradient_norm", s.gradient_norm);

@@ -3,7 +3,12 @@ SQUARES = "(width * variances.weight * of_layer.back() + variances.bias) / 2"
 STD = "std::sqrt(m - 2 * m / (2 * std::numbers::pi))"
 NORM = "width * std::sqrt(batch * dz * squares[l])"
 VAR = "isobar::var(h.detach(), std::nullopt, false, 0)"
-NEAR = "std::abs(value - mean) <= 3 * std + rounding ? 1 : 0"
+REACH = "student_quantile(p, seeds - 1) * std::sqrt(1 + 1.0 / seeds);"
+LOW = "std::exp(mean - half) - rounding"
+HIGH = "std::exp(mean + half) + rounding"
+INSIDE = "value >= low && value <= high;"
+VERDICT = "!inside ? 0 : enough ? 1 : 0.5"
+SD = "squares / (seeds - 1)"
 MUTANTS = [
     ("the default's bound is its std", "{1.0 / (3 * width), 1.0 / (3 * width)}", "{1.0 / width, 1.0 / width}"),
     ("the default without biases", "{1.0 / (3 * width), 1.0 / (3 * width)}", "{1.0 / (3 * width), 0}"),
@@ -47,26 +52,47 @@ MUTANTS = [
     ("the variance is measured", "std::sqrt(" + VAR + ".item())", VAR + ".item()"),
     ("before the ReLU", "    h = isobar::relu(isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width)));\n    raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), std::nullopt, false, 0).item());", "    h = isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width));\n    raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), std::nullopt, false, 0).item());\n    h = isobar::relu(h);"),
     ("no biases in the net", "isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width))", "isobar::linear(h, used.back())"),
-    ("the first bias for all", "raw::as_strided(biases, {width}, {1}, l * width)", "biases.view({width}, {1}, 0)"),
+    ("the first bias for all", "raw::as_strided(biases, {width}, {1}, l * width)", "raw::as_strided(biases, {width}, {1}, 0)"),
     ("the first weights for all", "{width, 1}, l * width * width)", "{width, 1}, 0)"),
-    ("weights transposed", "weights.view({width, width}, {width, 1}, l", "weights.view({width, width}, {1, width}, l"),
+    ("weights transposed", "{width, width}, {width, 1}, l", "{width, width}, {1, width}, l"),
     ("the loss is a sum", "tape.backward(h, dy);", "tape.backward(isobar::sum(h));"),
     ("the gradient's mean square", "std::sqrt(isobar::sum(isobar::square(used[l].grad().detach())).item())", "std::sqrt(isobar::mean(isobar::square(used[l].grad().detach())).item())"),
     ("the gradient's norm squared", "std::sqrt(isobar::sum(isobar::square(used[l].grad().detach())).item())", "isobar::sum(isobar::square(used[l].grad().detach())).item()"),
     ("the weights' norm", "isobar::square(used[l].grad().detach())", "isobar::square(used[l].detach())"),
-    ("two standard deviations", NEAR, NEAR.replace("3 * std", "2 * std")),
-    ("four standard deviations", NEAR, NEAR.replace("3 * std", "4 * std")),
-    ("standard errors of the mean", NEAR, NEAR.replace("3 * std", "3 * std / std::sqrt(seeds)")),
-    ("one-sided", NEAR, NEAR.replace("std::abs(value - mean)", "value - mean")),
-    ("without rounding", NEAR, NEAR.replace(" + rounding", "")),
-    ("verdicts exchanged", NEAR, NEAR.replace("1 : 0", "0 : 1")),
-    ("a NaN is confirmed", NEAR, "!(std::abs(value - mean) > 3 * std + rounding) ? 1 : 0"),
-    ("divided by S", "squares / (seeds - 1)", "squares / seeds"),
-    ("around the median", "squares += (v - mean) * (v - mean);", "squares += (v - values[seeds / 2]) * (v - values[seeds / 2]);"),
+    ("three standard deviations", REACH, "3;"),
+    ("a normal quantile for Student's", REACH, REACH.replace("student_quantile(p, seeds - 1)", "normal_quantile(p)")),
+    ("as many degrees as seeds", REACH, REACH.replace("seeds - 1)", "seeds)")),
+    ("one degree less", REACH, REACH.replace("seeds - 1)", "std::max<int64_t>(1, seeds - 2))")),
+    ("an interval of the mean", REACH, REACH.replace("std::sqrt(1 + 1.0 / seeds)", "std::sqrt(1.0 / seeds)")),
+    ("the next seed's own spread alone", REACH, "student_quantile(p, seeds - 1);"),
+    ("each layer has an error rate of its own", "1 - 0.01 / depth / 2", "1 - 0.01 / 2"),
+    ("one-sided quantile", "1 - 0.01 / depth / 2", "1 - 0.01 / depth"),
+    ("five percent", "1 - 0.01 / depth / 2", "1 - 0.05 / depth / 2"),
+    ("shared by the seeds", "1 - 0.01 / depth / 2", "1 - 0.01 / seeds / 2"),
+    ("never too few seeds", VERDICT, "inside ? 1 : 0"),
+    ("too few seeds refute nothing", VERDICT, "!enough ? 0.5 : inside ? 1 : 0"),
+    ("five seeds are enough", "reach <= 2 * normal_quantile(p)", "seeds >= 5"),
+    ("enough without the widening", "reach <= 2 * normal_quantile(p)", "student_quantile(p, seeds - 1) <= 2 * normal_quantile(p)"),
+    ("enough at three times as long", "reach <= 2 * normal_quantile(p)", "reach <= 3 * normal_quantile(p)"),
+    ("one-sided, above", INSIDE, "value <= high;"),
+    ("one-sided, below", INSIDE, "value >= low;"),
+    ("without rounding below", LOW, LOW.replace(" - rounding", "")),
+    ("without rounding above", HIGH, HIGH.replace(" + rounding", "")),
+    ("rounding narrows", LOW, LOW.replace("- rounding", "+ rounding")),
+    ("rounding of the logarithm", LOW, "std::exp(mean - half - rounding)"),
+    ("verdicts exchanged", VERDICT, "inside ? 0 : enough ? 1 : 0.5"),
+    ("a NaN is confirmed", INSIDE, "!(value < low || value > high);"),
+    ("of the numbers, not the logarithms", "for (const double v : values) mean += std::log(v) / seeds;\n    for (const double v : values) squares += std::pow(std::log(v) - mean, 2);\n    const double half = reach * std::sqrt(squares / (seeds - 1)), value = printed.at({l});", "for (const double v : values) mean += v / seeds;\n    for (const double v : values) squares += (v - mean) * (v - mean);\n    const double sigma = reach * std::sqrt(squares / (seeds - 1)), half = std::log1p(sigma / mean), value = printed.at({l});\n    mean = std::log(mean);"),
+    ("logarithms in base 10", "mean += std::log(v) / seeds;", "mean += std::log10(v) / seeds;"),
+    ("divided by S", SD, "squares / seeds"),
+    ("around the median", "squares += std::pow(std::log(v) - mean, 2);", "squares += std::pow(std::log(v / values[seeds / 2]), 2);"),
     ("the upper median", "(values[(seeds - 1) / 2] + values[seeds / 2]) / 2", "values[seeds / 2]"),
-    ("the mean for a median", "out[2 * l + 1] = value / median;", "out[2 * l + 1] = value / mean + 0 * median;"),
+    ("the mean for a median", "out[2 * l + 1] = value / median;", "out[2 * l + 1] = value / std::exp(mean) + 0 * median;"),
     ("unsorted", "    std::sort(values.begin(), values.end());\n", ""),
     ("the ratio turned over", "out[2 * l + 1] = value / median;", "out[2 * l + 1] = median / value;"),
+    ("the squares of the first net for all", "std::vector<double> of_layer{1};", "static std::vector<double> of_layer{1};\n  if (of_layer.size() > 1) return of_layer;"),
+    ("layers of the net before are measured too", "  std::vector<Tensor> used;\n", "  static std::vector<Tensor> used;\n"),
+    ("predicted in float", SQUARES, "float(" + SQUARES + ")"),
     ("one seed passes", "measured.size(0) >= 2 &&", ""),
     ("layers not compared", "measured.size(1) == printed.size(0),", "true,"),
 ]

@@ -1,11 +1,12 @@
 """a7's cases."""
-import cmath, math
+import math
 import oracle
 from course import case
 from oracle import build, gradient, gradients, normal
 from tensors import Array
 
 ALLOWED = []  # of the library beside its tensors: all is written by hand, gradients too
+POINTS = {1: 15, 2: 25, 3: 30, 4: 15, 5: 15}  # of each task
 
 
 def rope(x, base, start):

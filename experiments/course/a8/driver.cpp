@@ -58,6 +58,20 @@ int main() {
            out("rms:" + name, std::sqrt(squares));
          }
        }},
+      {"initial_twice",  // "same": all weights of one seed, drawn twice; "alike": a weight of two seeds (norms are ones)
+       [](const Request& in, Answer& out) {
+         const auto values = [&](const char* seed) {
+           std::map<std::string, std::vector<double>> all;
+           for (const auto& [name, tensor] : initial(config_of(in), Rng(in.integer(seed))))
+             if (name.find("norm") == std::string::npos) all[name] = tensor.to_vector<double>();
+           return all;
+         };
+         const auto one = values("seed"), two = values("other"), again = values("seed");
+         double alike = 0;
+         for (const auto& [name, weights] : one) alike += two.count(name) == 0 || two.at(name) == weights;
+         out("same", one == again && !one.empty());
+         out("alike", alike);
+       }},
       {"learning_rate",
        [](const Request& in, Answer& out) {
          std::vector<double> rates;

@@ -20,6 +20,8 @@ MUTANTS = [
     ("weights do not learn", "rng.split(name).normal(shape, 0, std).set_trainable();", "rng.split(name).normal(shape, 0, std);"),
     ("one stream for all", "rng.split(name).normal", "rng.normal"),
     ("uniform weights of another std", "rng.split(name).normal(shape, 0, std)", "rng.split(name).uniform(shape, -std, std)"),
+    ("the seed is ignored", "rng.split(name).normal", "Rng(0).split(name).normal"),
+    ("weights are drawn once", "  Parameters all;\n  const auto normal", "  static Parameters all;\n  if (all.count(\"norm\")) return all;\n  const auto normal"),
     ("the rate starts at 0", "lr * (step + 1) / warmup", "lr * step / warmup"),
     ("the warm-up is longer by one", "if (step < warmup)", "if (step <= warmup)"),
     ("the rate ends at 0", COS, "lr * (1 + std::cos(std::numbers::pi * way)) / 2"),

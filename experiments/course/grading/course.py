@@ -1,10 +1,10 @@
 """An assignment: its files, its cases, a student's tree made of it, a submission built and run."""
-import importlib.util, json, os, pathlib, shutil, sys
+import fractions, importlib.util, json, os, pathlib, shutil, sys
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "kit"), str(ROOT / "grading")]
-import marked, sandbox, symbols, tensors
+import marked, oracle, sandbox, symbols, tensors
 
 NAMES = sorted(p.parent.name for p in ROOT.glob("a*/cases.py"))
 
@@ -14,9 +14,11 @@ class Usage(Exception):
 
 
 class Assignment:
-    """aN: the folder, its one marked source aN.cpp, the rest of what a student gets, the cases."""
+    """aN: the folder, its one marked source aN.cpp, the rest of what a student gets, the cases.
 
-    def __init__(self, name):
+    `key` is a term's secret, from which the inputs of hidden cases are drawn; b"" is the seed of the public repository."""
+
+    def __init__(self, name, key=b""):
         if name not in NAMES:
             raise Usage(f"wanted one of {', '.join(NAMES)}, got {name}")
         self.name, self.folder = name, ROOT / name
@@ -24,29 +26,76 @@ class Assignment:
         spec = importlib.util.spec_from_file_location(f"{name}_cases", self.folder / "cases.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        self.cases = [case for case in module.cases()]
+        self.cases = cases_of(module, key)
+        self.points = module.POINTS  # of each task; they sum to 100
         # What aN may use of the library beside its tensors (symbols.TENSORS), or None for everything.
         self.allowed = getattr(module, "ALLOWED", [])
         self.seconds = getattr(module, "SECONDS", None)  # for one test
         names = [case["name"] for case in self.cases]
         if len(set(names)) < len(names):
             raise SyntaxError(f"{name}: two cases of one name")
+        if set(self.points) != {case["task"] for case in self.cases} or sum(self.points.values()) != 100:
+            raise SyntaxError(f"{name}: wanted POINTS for each task, in sum 100, got {self.points}")
 
     def public(self):
         return [c for c in self.cases if c["public"]]
 
 
+def cases_of(module, key):
+    """The public cases, the same for every key, and the hidden ones drawn from this key."""
+    oracle.use_key(b"")
+    given = list(module.cases())
+    oracle.use_key(key)
+    drawn = list(module.cases())
+    oracle.use_key(b"")
+    return [g if g["public"] else d for g, d in zip(given, drawn, strict=True)]
+
+
+def key_of(file):
+    """The bytes of a key file; b"" for none."""
+    if file is None:
+        return b""
+    how = f"make one with: (umask 077; head -c 32 /dev/urandom > {file})"
+    try:
+        key, mode = pathlib.Path(file).read_bytes(), os.stat(file).st_mode
+    except OSError as e:
+        raise Usage(f"cannot read the key {file}: {e.strerror}; {how}") from None
+    if len(key) < 16:
+        raise Usage(f"wanted a key of 16 bytes or more, {file} has {len(key)}; {how}")
+    if mode & 0o077:
+        raise Usage(f"other users can read or change the key {file}; repair: chmod 600 {file}")
+    return key
+
+
 def case(name, task, call, inputs, expect=None, *, public=False, hint="", rtol=1e-9, atol=1e-12, bounds=None,
-         error=None, judge=None):
+         error=None, judge=None, weight=None):
     """One test. `expect` holds tensors by name, `bounds` (low, high) by name, `error` a part of an error's text; `judge`
-    takes the answer's tensors and returns what is wrong, or None (hidden cases only: it cannot be written to a file)."""
+    takes the answer's tensors and returns what is wrong, or None (hidden cases only: it cannot be written to a file).
+    `weight` is its share of its task's points beside those of the task's other cases: 1, but 1/2 of an error's text."""
     if not (expect or bounds or error or judge):
         raise SyntaxError(f"{name}: a case that wants nothing cannot fail")
     if public and judge:
         raise SyntaxError(f"{name}: a public case cannot have a judge")
     return dict(name=name, task=task, call=call, inputs={k: tensors.array(v) for k, v in inputs.items()},
                 expect={k: tensors.array(v) for k, v in (expect or {}).items()}, public=public, hint=hint, rtol=rtol,
-                atol=atol, bounds=bounds or {}, error=error, judge=judge)
+                atol=atol, bounds=bounds or {}, error=error, judge=judge, weight=weight or (0.5 if error else 1))
+
+
+STEPS = 16  # a case's points are sixteenths: such numbers add up to 100 exactly, in any order
+
+
+def shares(points, cases):
+    """What each case is worth: its weight's part of its task's points. What rounding leaves goes to the parts that lost most."""
+    worth = [0] * len(cases)
+    for task in {case["task"] for case in cases}:
+        mine = [i for i, case in enumerate(cases) if case["task"] == task]
+        weights = [fractions.Fraction(cases[i]["weight"]) for i in mine]
+        exact = [points[task] * STEPS * w / sum(weights) for w in weights]
+        left = points[task] * STEPS - sum(map(int, exact))
+        lost = sorted(range(len(mine)), key=lambda j: (int(exact[j]) - exact[j], j))
+        for j, i in enumerate(mine):
+            worth[i] = (int(exact[j]) + (j in lost[:left])) / STEPS
+    return worth
 
 
 def fault(case, found, error):

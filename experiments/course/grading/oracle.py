@@ -1,14 +1,40 @@
 """Wanted values, found by another way than the one that is taught: functions written once, forwards, in plain Python, and
 their gradients by a complex step (Squire & Trapp 1998): dF/dx = Im F(x + ih) / h is exact to rounding for h = 1e-30, since
 nothing is subtracted."""
-import cmath, itertools, math, random, statistics
+import cmath, hashlib, hmac, itertools, math, random, statistics
 from tensors import Array
 
 STEP = 1e-30
 
 
+# --- draws of inputs
+_key = b""  # of the term; without one the draws are those of the public repository
+
+
+def use_key(key):
+    global _key
+    _key = key
+
+
+def draws(name):
+    """Random numbers of their own for every name, and for every key."""
+    return random.Random(hmac.new(_key, str(name).encode(), hashlib.sha256).digest() if _key else str(name))
+
+
+def choose(default, name, choices):
+    """The default without a key, else one of the choices."""
+    return draws(name).choice(list(choices)) if _key else default
+
+
+def longer(name, most=2):
+    """A function of extents: 0 and 1 stay, all others grow by one drawn number (0 without a key), so that what fitted
+    still fits, and what differed still differs."""
+    more = choose(0, f"longer {name}", range(most + 1))
+    return lambda *shape: tuple(e + more if e > 1 else e for e in shape)
+
+
 def normal(seed, *shape, scale=1.0, shift=0.0):
-    draw = random.Random(f"{seed} {shape}")
+    draw = draws(f"{seed} {shape}")
     return Array(shape, [draw.gauss(shift, scale) for _ in range(math.prod(shape))])
 
 
@@ -65,6 +91,21 @@ def rows(x):
 
 def flat(rows_of_values, shape):
     return Array(shape, [v for row in rows_of_values for v in row])
+
+
+def student_quantile(p, degrees):
+    """Of Student's t, by the integral of its density: with t = √n tan θ that is cos^(n−1) θ, taken by Simpson's rule."""
+    factor = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(math.pi)
+
+    def below(angle):
+        n, h = 400, angle / 400
+        heights = [math.cos(i * h) ** (degrees - 1) for i in range(n + 1)]
+        return 0.5 + factor * h / 3 * (heights[0] + heights[n] + 4 * sum(heights[1:n:2]) + 2 * sum(heights[2:n:2]))
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle) < p else (low, middle)
+    return math.sqrt(degrees) * math.tan(low)
 
 
 def uniform_draws(key, count):

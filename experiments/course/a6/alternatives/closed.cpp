@@ -78,18 +78,24 @@ Tensor judge(const Tensor& printed, const Tensor& measured, double rounding) {
             measured.shape() == measured.shape().with(1, printed.numel()) && measured.size(0) > 1,
         "judge: got {} and {}", printed.shape(), measured.shape().text());
   const int64_t seeds = measured.size(0), depth = printed.size(0);
+  const double alpha = 0.01 / depth, t = student_quantile(1 - alpha / 2, seeds - 1);
+  const double stretch = std::sqrt((seeds + 1.0) / seeds), most = 2 * normal_quantile(1 - alpha / 2);
   const std::vector<double> flat = measured.to_vector<double>();
   std::vector<double> table(2 * depth);
   for (int64_t l = 0; l < depth; ++l) {
     std::vector<double> column(seeds);
     for (int64_t s = 0; s < seeds; ++s) column[s] = flat[s * depth + l];
     std::sort(column.begin(), column.end(), std::greater<>());
-    const double mean = std::accumulate(column.begin(), column.end(), 0.0) / seeds;
-    const double squares =
-        std::inner_product(column.begin(), column.end(), column.begin(), 0.0, std::plus<>(),
-                           [&](double a, double b) { return (a - mean) * (b - mean); });
-    const double reach = 3 * std::sqrt(squares / double(seeds - 1)) + rounding, value = printed.at({l});
-    table[2 * l] = value >= mean - reach && value <= mean + reach;
+    std::vector<double> logs(column);
+    for (double& v : logs) v = std::log(v);
+    const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / seeds;
+    const double squares = std::inner_product(logs.begin(), logs.end(), logs.begin(), 0.0, std::plus<>(),
+                                              [&](double a, double b) { return (a - mean) * (b - mean); });
+    const double factor = std::exp(t * stretch * std::sqrt(squares / double(seeds - 1))),
+                 value = printed.at({l});
+    const bool in =
+        std::exp(mean) / factor <= value + rounding && value - rounding <= std::exp(mean) * factor;
+    table[2 * l] = in ? (t * stretch > most ? 0.5 : 1.0) : 0.0;
     table[2 * l + 1] = value / std::midpoint(column[seeds / 2], column[(seeds - 1) / 2]);
   }
   return isobar::tensor({depth, 2}, table);

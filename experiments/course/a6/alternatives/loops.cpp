@@ -108,15 +108,21 @@ Tensor judge(const Tensor& printed, const Tensor& measured, double rounding) {
   for (int64_t l = 0; l < printed.size(0); ++l) {
     std::vector<double> v;
     double sum = 0, spread = 0;
-    for (int64_t s = 0; s < seeds; ++s) sum += v.emplace_back(measured.at({s, l}));
+    for (int64_t s = 0; s < seeds; ++s) sum += std::log(v.emplace_back(measured.at({s, l})));
     for (const double a : v)
-      for (const double b : v) spread += (a - b) * (a - b);
+      for (const double b : v) spread += std::log(a / b) * std::log(a / b);
     const double std = std::sqrt(spread / (2 * seeds * (seeds - 1)));  // over all pairs
     const size_t middle = v.size() / 2;
     std::nth_element(v.begin(), v.begin() + middle, v.end());
     const double high = v[middle], low = *std::max_element(v.begin(), v.begin() + middle);
-    const double off = std::fabs(printed.at({l}) - sum / seeds);
-    table.push_back(off <= 3 * std + rounding);
+    const double tail = 0.005 / printed.numel();
+    const double times = student_quantile(1 - tail, measured.size(0) - 1) * std::sqrt(1 + 1 / seeds);
+    const double middle_value = std::exp(sum / seeds), width = std::exp(times * std), value = printed.at({l});
+    if (!std::isfinite(value) || value < middle_value / width - rounding ||
+        value > middle_value * width + rounding)
+      table.push_back(0);
+    else
+      table.push_back(times <= -2 * normal_quantile(tail) ? 1 : 0.5);
     table.push_back(printed.at({l}) / (v.size() % 2 ? high : 0.5 * (low + high)));
   }
   return isobar::tensor({printed.size(0), 2}, table);
