@@ -1,14 +1,17 @@
 """Grades each submission of hostile/, and some that are no file, and looks whether one gained, told or left something.
 
 The first line of a file says what it is appended to, and what it deserves:
-    // with: reference of a1 [, names not checked] [, needs namespaces] [, deserves 100]
+    // with: reference of a1 [, names not checked] [, needs namespaces] [, builds for ever] [, deserves 100]
 With `names not checked` the check of names is off, as for a submission that does without them by inline assembly; what holds
-it then is the sandbox. `needs namespaces`: Landlock alone does not hold it."""
+it then is the sandbox. `needs namespaces`: Landlock alone does not hold it. `builds for ever`: ended after 10 s, for once."""
 import concurrent.futures, json, os, pathlib, re, socket, subprocess, tempfile, time
 import course, marked, sandbox, tensors
 
 USER = 54321  # an ordinary user, where root runs the tests
-EVERYWHERE = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "files", "reads_hidden_tests"]
+# Beside all of them by the best means: some by the others, and as an ordinary user.
+BY_OTHERS = {"unshare": ["demangling_bomb", "shared_memory", "message_queues", "keyring", "sockets", "files", "new_namespaces"],
+             "landlock": ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "files", "reads_hidden_tests"]}
+AS_USER = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "reads_hidden_tests"]
 # All that a hidden test may say, in our words.
 HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|not run: 2 tests of task \d took too long already|"
                     r"the program ended without an answer|the program ended: (no reason known|wrote more than it may|too slow|"
@@ -18,11 +21,11 @@ HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|n
 class Submission:
     def __init__(self, path):
         self.name, text = path.stem, path.read_text()
-        head = re.fullmatch(r"// with: (reference|stubs) of (a\d)(, names not checked)?(, needs namespaces)?(?:, deserves (\d+))?",
-                            text.split("\n")[0])
+        head = re.fullmatch(r"// with: (reference|stubs) of (a\d)(, names not checked)?(, needs namespaces)?(, builds for ever)?"
+                            r"(?:, deserves (\d+))?", text.split("\n")[0])
         self.base, self.assignment = head[1], course.Assignment(head[2])
-        self.options = ["--any-name"] if head[3] else []
-        self.namespaces, self.deserves, self.text = bool(head[4]), int(head[5] or 0), text
+        self.options = (["--any-name"] if head[3] else []) + ["--build-seconds", "10" if head[5] else "60"]
+        self.namespaces, self.deserves, self.text = bool(head[4]), int(head[6] or 0), text
 
     def write(self, folder, places):
         source = self.assignment.source.read_text()
@@ -65,7 +68,7 @@ def try_one(submission, prefix, means, user):
         victim.write_text("still here")
         submission.write(folder, {"{results}": out, "{course}": course.ROOT, "{victim}": victim})
         argv = [course.ROOT / "grade", submission.assignment.name, folder, "--prefix", prefix, "--out", out, "--seconds", "2",
-                "--build-seconds", "40", "--confine", means, *submission.options]
+                "--confine", means, *submission.options]
         if user:
             for path in (folder, victim):
                 os.chown(path, user, user)
@@ -85,7 +88,8 @@ def try_one(submission, prefix, means, user):
 def left_behind(user):
     """What belongs to the user that runs submissions: System V objects, orphans, files where all may write."""
     found = [f"ipcrm {' '.join(o)}" for o in sandbox.ipc_objects(user)]
-    found += [f"process {p}" for p in map(str, [*sandbox.children(1), *sandbox.descendants(os.getpid())]) if owner(f"/proc/{p}") == user]
+    orphans = [*sandbox.children(1), *sandbox.descendants(os.getpid())]
+    found += [f"process {p}" for p in orphans if owner(f"/proc/{p}") == user]
     for folder in ("/tmp", "/var/tmp", "/dev/shm", "/run/lock"):
         if os.path.isdir(folder):
             found += [f"{folder}/{f}" for f in os.listdir(folder) if owner(f"{folder}/{f}") == user]
@@ -129,8 +133,8 @@ def run(names, prefix, expect):
     root = os.geteuid() == 0
     means = [m for m in sandbox.CONFINED if sandbox.obstacle(m) is None]
     plan = [(s, m, u) for u in ([None, USER] if root else [None]) for m in means for s in all_of_them
-            if (m, u) == (means[0], None) or s.name in EVERYWHERE or s.namespaces and m == "unshare"]
-    plan = [(s, m, u) for s, m, u in plan if m != "landlock" or not s.namespaces]
+            if s.name in (AS_USER if u else BY_OTHERS[m] if m != means[0] else [s.name])
+            and not (m == "landlock" and s.namespaces) and not (u and m == "unshare")]
     graders = [sandbox.NOBODY, USER] if root else []
     before = set().union(*map(left_behind, graders))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -1,4 +1,4 @@
-// with: stubs of a1
+// with: stubs of a1, builds for ever
 constexpr long forever() {
   long n = 0;
   for (int i = 0; i < 200000; ++i)

@@ -1,4 +1,4 @@
-// with: stubs of a1
+// with: stubs of a1, builds for ever
 // Instances that double at every level.
 template <int N, int K>
 struct Tree {

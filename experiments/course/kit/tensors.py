@@ -69,7 +69,7 @@ def parsed(lines):
     tensors = {}
     for head, body in zip(lines[::2], lines[1::2], strict=True):
         word, name, dtype, ndim, *extents = head.split(" ")
-        if word != "tensor" or int(ndim) != len(extents):
+        if word != "tensor" or int(ndim) != len(extents) or any(len(e) > 9 for e in extents[:8]) or extents[8:]:
             raise ValueError("the program's answer is not readable")
         tensors[name] = Array([int(e) for e in extents], [float(v) for v in body.split()], dtype)
     return tensors, None
@@ -93,7 +93,7 @@ def fault(case, tensors, error):
             return f"wanted an error that says '{case['error']}', got none"
         return None if case["error"] in error else f"wanted an error that says '{case['error']}', got: {error}"
     if error is not None:
-        return error
+        return error or "an error that says nothing"
     for name, wanted in case.get("expect", {}).items():
         wanted, got = array(wanted), tensors.get(name)
         if got is None:
