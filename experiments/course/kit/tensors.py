@@ -47,7 +47,7 @@ def answer(data):
     """(tensors by name, error text or None) from what the driver wrote; ValueError when it is not one answer."""
     found = answers(data)
     if len(found) != 1:
-        raise ValueError("the program ended before it had answered")
+        raise ValueError("the program ended before it had answered" if not found else "the program answered more than once")
     return found[0]
 
 
@@ -64,13 +64,21 @@ def answers(data):
 
 
 def parsed(lines):
+    """One answer's (tensors, error text)."""
+    try:
+        return read(lines)
+    except (ValueError, OverflowError):
+        raise ValueError("the program's answer is not readable") from None
+
+
+def read(lines):
     if len(lines) == 1 and lines[0].startswith("error "):
         return {}, lines[0][6:]
     tensors = {}
     for head, body in zip(lines[::2], lines[1::2], strict=True):
         word, name, dtype, ndim, *extents = head.split(" ")
         if word != "tensor" or int(ndim) != len(extents) or any(len(e) > 9 for e in extents[:8]) or extents[8:]:
-            raise ValueError("the program's answer is not readable")
+            raise ValueError
         tensors[name] = Array([int(e) for e in extents], [float(v) for v in body.split()], dtype)
     return tensors, None
 
