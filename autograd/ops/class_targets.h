@@ -1,7 +1,7 @@
 // Shared by the two cross-entropies: their targets, and the scaling of gradients that forward computed.
 #pragma once
 
-#include "../../core/kernels/map.h"
+#include "../../core/kernels/vmath.h"
 #include "../../core/raw.h"
 #include "../../core/tensor.h"
 
