@@ -1,6 +1,6 @@
 #!/bin/sh
 # course_test.sh SOURCE PREFIX FOLDER: the commands of experiments/course/README.md, for a1, against an installed isobar.
-# Exit 77 (skipped) where there is no Python.
+# Exit 77 (skipped) where there is no Python, or where no namespaces confine submissions.
 set -eu
 course=$1/experiments/course prefix=$2 folder=$3
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
@@ -17,6 +17,11 @@ block teacher > teacher.sh
 block student > student.sh
 [ "$(wc -l < teacher.sh)" -eq 2 ] && [ "$(wc -l < student.sh)" -eq 3 ]
 
+if ! "$course/grade" a1 "$course/a1" --prefix "$prefix" --out reference.json > reference.txt 2> refused.txt; then
+  cat refused.txt
+  if grep -q 'wanted namespaces' refused.txt; then exit 77; fi
+  exit 1
+fi
 sh -e teacher.sh > stub.txt
 grep -q '^a1: 0 of 100' stub.txt
 python3 - <<'P'
@@ -25,7 +30,6 @@ tests = json.load(open("results.json"))["tests"]
 other = [t["name"] for t in tests if t["status"] != "failed" or " is to be written here" not in t["output"]]
 assert tests and not other, other
 P
-"$course/grade" a1 "$course/a1" --prefix "$prefix" --out reference.json > reference.txt
 grep -q '^a1: 100 of 100' reference.txt
 (cd a1 && sh "$folder/student.sh" > check.txt) || true
 grep -q '^FAIL task 2' a1/check.txt

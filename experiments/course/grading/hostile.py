@@ -4,7 +4,7 @@ The first line of a file says what it is appended to, and what it deserves:
     // with: reference of a1 [, names not checked] [, needs namespaces] [, builds for ever] [, deserves 100]
 With `names not checked` the check of names is off, as for a submission that does without them by inline assembly; what holds
 it then is the sandbox. `needs namespaces`: Landlock alone does not hold it. `builds for ever`: ended after 10 s, for once."""
-import concurrent.futures, json, os, pathlib, re, socket, subprocess, tempfile, time
+import concurrent.futures, json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile, time
 import course, marked, sandbox, tensors
 
 USER = 54321  # an ordinary user, where root runs the tests
@@ -127,6 +127,23 @@ def try_shape(what, place, prefix):
     return results["score"] == 0 and "itself failed" not in results["output"], results["output"].splitlines()[0][:90]
 
 
+def refusals(folder, prefix):
+    """What a grader that cannot keep hidden files says instead of a grade: where, and what must be in it."""
+    prefix_with_course = folder / "prefix"
+    folder.chmod(0o711)
+    shutil.copytree(course.ROOT, prefix_with_course / "course")
+    (prefix_with_course / "lib").mkdir()
+    (prefix_with_course / "lib/isobar-config.cmake").write_text("")
+    for what, grade, installed, path, said in [
+            ("without bwrap and unshare", course.ROOT / "grade", prefix, "/nowhere",
+             "bwrap: not installed; unshare: not installed"),
+            ("with the course in the prefix", prefix_with_course / "course/grade", prefix_with_course, os.environ["PATH"],
+             "wanted hidden files that submissions cannot read")]:
+        done = subprocess.run([sys.executable, grade, "a1", course.ROOT / "a1", "--prefix", installed, "--out", folder / "no.json"],
+                              env={**os.environ, "PATH": path}, capture_output=True, text=True)
+        yield done.returncode == 2 and said in done.stderr and not (folder / "no.json").exists(), what, done.stderr.strip()
+
+
 def run(names, prefix, expect):
     """Each submission as this user by the best means; some by every means, as root and as an ordinary user."""
     all_of_them = [Submission(p) for p in sorted(course.ROOT.glob("hostile/*.cpp")) if not names or p.stem in names]
@@ -145,7 +162,11 @@ def run(names, prefix, expect):
     if not names:
         with tempfile.TemporaryDirectory() as folder:
             for what, place in shapes(pathlib.Path(folder)):
-                expect(*(lambda ok, said: (ok, f"{what} as a submission: {said}"))(*try_shape(what, place, prefix)))
+                held, said = try_shape(what, place, prefix)
+                expect(held, f"{what} as a submission: {said}")
+        with tempfile.TemporaryDirectory() as folder:
+            for held, what, said in refusals(pathlib.Path(folder), prefix):
+                expect(held, f"{what} the grader refuses: {said[:120]}")
     left = set().union(*map(left_behind, graders)) - before
     expect(not left, f"nothing is left: no shared memory, queue, process, file {sorted(left)[:5] or ''}")
     return len(plan)

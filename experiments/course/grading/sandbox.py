@@ -7,7 +7,7 @@ by unshare(1) (see room.py), or, where a machine allows neither, by Landlock.
 What does not: memory that no process maps (memfd, System V) is not counted. By Landlock alone, UDP, keys and POSIX message
 queues are shared with the machine. The kernel is shared: its bugs are not kept from the program.
 """
-import ctypes, os, resource, shutil, signal, subprocess, tempfile, time
+import ctypes, os, re, resource, shutil, signal, subprocess, tempfile, time
 from dataclasses import dataclass
 import landlock, room
 
@@ -108,6 +108,12 @@ def tasks_of(uid):
     return count
 
 
+def most_tasks(means, user, limits):
+    """RLIMIT_NPROC: Linux 5.14 on counts a room's tasks by themselves, else it counts all of the user."""
+    alone = CONFINED[means] and tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (5, 14)
+    return limits.processes + (0 if alone else tasks_of(user))
+
+
 def kill_all(before):
     """Kills and reaps every descendant of this process but those of `before`. They are stopped first, or a fork bomb
     would outrun us."""
@@ -148,7 +154,7 @@ def run_by(means, argv, stdin, folder, readable, limits, writable=(), environmen
     libc.prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans come to us
     before = set(descendants(os.getpid()))
     user = NOBODY if os.geteuid() == 0 else os.getuid()
-    tasks, objects = tasks_of(user) + limits.processes, ipc_objects(user)
+    tasks, objects = most_tasks(means, user, limits), ipc_objects(user)
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as output:
         source.write(stdin)
         source.seek(0)
@@ -157,15 +163,17 @@ def run_by(means, argv, stdin, folder, readable, limits, writable=(), environmen
         if pid == 0:
             try:
                 take_files([source.fileno(), output.fileno(), output.fileno(), answer.fileno()])
-                become(user, limits, tasks)
-                enter(means, argv, folder, readable, writable, environment or {})
+                become(user, limits)
+                enter(means, argv, folder, readable, writable, environment or {}, tasks)
             except BaseException as e:
                 os.write(2, f"sandbox: {e}".encode())
             os._exit(125)
-        status, why = watch(pid, start, limits)
-        seconds = time.monotonic() - start
-        kill_all(before)
-        for option, number in ipc_objects(user) - objects:
+        try:
+            status, why = watch(pid, start, limits)
+            seconds = time.monotonic() - start
+        finally:
+            kill_all(before)
+        for option, number in ipc_objects(user) - objects if means == "landlock" else []:
             subprocess.run(["ipcrm", option, number], check=False, stderr=subprocess.DEVNULL)
         answer.seek(0)
         data = answer.read(limits.file_size)
@@ -205,13 +213,12 @@ def take_files(fds):
     os.closerange(len(fds), 1024)
 
 
-def become(user, limits, tasks):
+def become(user, limits):
     os.setsid()
     for number in (signal.SIGXFSZ, signal.SIGPIPE):  # Python ignores them, and that would be inherited
         signal.signal(number, signal.SIG_DFL)
     for limit, value in [(resource.RLIMIT_CPU, int(limits.seconds * 4) + 2), (resource.RLIMIT_FSIZE, limits.file_size),
-                         (resource.RLIMIT_AS, limits.memory), (resource.RLIMIT_NPROC, tasks),
-                         (resource.RLIMIT_NOFILE, 128), (resource.RLIMIT_CORE, 0)]:
+                         (resource.RLIMIT_AS, limits.memory), (resource.RLIMIT_NOFILE, 128), (resource.RLIMIT_CORE, 0)]:
         resource.setrlimit(limit, (value, value))
     if user != os.getuid():
         os.setgroups([])
@@ -219,12 +226,14 @@ def become(user, limits, tasks):
         os.setuid(user)
 
 
-def enter(means, argv, folder, readable, writable, environment):
-    """Confines this process, and becomes the program."""
+def enter(means, argv, folder, readable, writable, environment, tasks):
+    """Confines this process, and becomes the program. In a room the limit on tasks is set inside: outside it would count those of
+    other rooms, and their fork bombs would be felt here."""
     if CONFINED[means]:
-        argv = CONFINED[means](argv, folder, readable, writable)
+        argv = CONFINED[means](["/usr/bin/prlimit", f"--nproc={tasks}", "--", *argv], folder, readable, writable)
     else:
         os.chdir(folder)
+        resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
         landlock.lock([*room.SYSTEM, *room.DEVICES, "/proc", *readable], writable)
     os.execve(argv[0], argv, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1",
                               "OMP_NUM_THREADS": "1", **environment})
