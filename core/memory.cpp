@@ -23,6 +23,8 @@
 #endif
 #ifdef ISOBAR_ASAN
 #include <sanitizer/asan_interface.h>
+#elif defined(ISOBAR_VALGRIND)
+#include <valgrind/memcheck.h>
 #endif
 
 namespace isobar::memory {
@@ -42,16 +44,20 @@ int class_of(size_t bytes) {
 
 size_t class_bytes(int c) { return (size_t{1} << (c / 4 - 2)) * (4 + c % 4); }
 
-// Marks memory as unusable or usable for AddressSanitizer, which otherwise would not see an access to a kept
-// block.
+// Marks memory as unusable or usable for AddressSanitizer and memcheck, which otherwise would not see an access to a
+// kept block. For memcheck usable memory holds nothing yet.
 void poison([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
 #ifdef ISOBAR_ASAN
   ASAN_POISON_MEMORY_REGION(block, bytes);
+#elif defined(ISOBAR_VALGRIND)
+  VALGRIND_MAKE_MEM_NOACCESS(block, bytes);
 #endif
 }
 void unpoison([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
 #ifdef ISOBAR_ASAN
   ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+#elif defined(ISOBAR_VALGRIND)
+  VALGRIND_MAKE_MEM_UNDEFINED(block, bytes);
 #endif
 }
 
