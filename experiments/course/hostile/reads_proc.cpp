@@ -1,5 +1,5 @@
 // with: stubs of a1, names not checked
-// Other processes' command lines, environments, memory and files.
+// Other processes' command lines, environments and files: the grader's would tell. Process 1 of a room is bubblewrap's own.
 #include <dirent.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
@@ -13,20 +13,21 @@ struct Reader {
     for (dirent* entry; folder && (entry = readdir(folder));) {
       const int pid = std::atoi(entry->d_name);
       if (pid <= 0 || pid == getpid()) continue;
-      for (const char* file : {"cmdline", "environ", "mem", "fd/0", "cwd/cases.py"}) tell(pid, file);
-      if (ptrace(PTRACE_ATTACH, pid, nullptr, nullptr) == 0) std::puts("LEAK: ptrace");
+      tell(pid, "cmdline", "{results}");
+      tell(pid, "environ", "HOME=");
+      tell(pid, "cwd/a1/cases.py", "");
+      tell(pid, "cwd/cases.py", "");
+      if (pid > 1 && ptrace(PTRACE_ATTACH, pid, nullptr, nullptr) == 0) std::puts("LEAK: ptrace");
     }
     std::fflush(stdout);
     __builtin_trap();
   }
-  void tell(int pid, const char* name) {
+  void tell(int pid, const char* name, const char* word) {
     const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
     std::FILE* const file = std::fopen(path.c_str(), "r");
     char text[4096] = {};
     const size_t count = file ? std::fread(text, 1, sizeof text - 1, file) : 0;
     for (size_t i = 0; i < count; ++i) text[i] = text[i] ? text[i] : ' ';
-    if (std::string(text).find("{results}") != std::string::npos)
-      std::puts("LEAK: the grader's command line");
-    if (count > 0 && name[0] != 'c') std::printf("LEAK: %s of a process\n", name);
+    if (count > 0 && std::string(text).find(word) != std::string::npos) std::printf("LEAK: %s\n", name);
   }
 } reader;
