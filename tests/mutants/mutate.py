@@ -9,7 +9,8 @@ beside the original,
     (isobar_mutant(17) ? x - y : x + y)
 
 and builds libisobar of that tree in BUILD/build, and isobar_tests of the tests that need no file of experiments/. A mutant
-that does not compile is dropped. The table is BUILD/mutants.csv. Then tests/mutants/run.py BUILD runs the tests. Needs Debian's python3-clang (libclang 14).
+that does not compile is dropped. The table is BUILD/mutants.csv. Then tests/mutants/run.py BUILD runs the tests. Needs
+Debian's python3-clang (libclang 14).
 """
 import argparse
 import csv

@@ -7,9 +7,10 @@
     tests/mutants/run.py --report             the results so far
 
 First each test case runs once without a mutant: it must pass, and tells which mutants it reaches. Then for each mutant the
-cases that reach it run, the cheapest and those that killed its neighbours first, up to the first that fails. All mutants run
-against the label `quick`; those that survive it, against the label `slow`. A case that uses three times its usual CPU time and 5 s more has failed. Results are appended to
-BUILD/results.csv. Mutants that no run can tell from the original are listed with reasons in equivalent.toml.
+cases that reach it run, the cheapest and those that killed its neighbours first, up to the first that fails. All mutants
+run against the label `quick`; those that survive it, against the label `slow`. A case that uses three times its usual CPU
+time and 5 s more has failed. Results are appended to BUILD/results.csv. Mutants that no run can tell from the original are
+listed with reasons in equivalent.toml.
 """
 import argparse
 import csv
