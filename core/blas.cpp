@@ -1,17 +1,45 @@
 #include "blas.h"
 
 #include <cblas.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <limits>
+#include <mutex>
+#include <vector>
 
 #include "error.h"
 #include "kernels/gemm.h"
 #include "parallel.h"
 
+// OpenBLAS's own, which no header of it declares. Weak: a build of it may hide them.
+extern "C" __attribute__((weak)) void* blas_memory_alloc(int procedure);
+extern "C" __attribute__((weak)) void blas_memory_free(void* buffer);
+
 namespace isobar {
 namespace {
+
+// A buffer of OpenBLAS 0.3.21 on x86-64 has 128 MiB. Beside the buffers threads need room for their stacks and heaps.
+constexpr size_t buffer_bytes = size_t{128} << 20, spare_bytes = size_t{64} << 20;
+
+// Whether there is address space for so many buffers.
+bool room_for(int64_t buffers) {
+  const size_t bytes = static_cast<size_t>(buffers) * buffer_bytes + spare_bytes;
+  void* const room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return false;
+  ::munmap(room, bytes);
+  return true;
+}
+
+// OpenBLAS keeps a buffer that was freed, and takes it again.
+void map_buffers(int64_t count) {
+  if (blas_memory_alloc == nullptr || blas_memory_free == nullptr) return;
+  std::vector<void*> buffers;
+  for (int64_t i = 0; i < count; ++i) buffers.push_back(blas_memory_alloc(0));
+  for (void* buffer : buffers) blas_memory_free(buffer);
+}
 
 void call(const Gemm<float>& p) {
   cblas_sgemm(CblasRowMajor, p.transpose_a ? CblasTrans : CblasNoTrans,
@@ -30,6 +58,7 @@ void call(const Gemm<double>& p) {
 template <class T>
 void call_blas(Gemm<T> p) {
   [[maybe_unused]] static const bool one_thread = (openblas_set_num_threads(1), true);
+  reserve_blas_buffers();
   // BLAS wants leading dimensions of at least one, even of matrices without columns.
   for (int64_t* step : {&p.lda, &p.ldb, &p.ldc}) *step = std::max<int64_t>(*step, 1);
   call(p);
@@ -165,6 +194,22 @@ template void gemm(const Gemm<float>&);
 template void gemm(const Gemm<double>&);
 template void gemm_serial(const Gemm<float>&);
 template void gemm_serial(const Gemm<double>&);
+
+void reserve_blas_buffers() {
+  static std::atomic<int64_t> reserved = 0;
+  static std::mutex reserving;
+  const int64_t wanted = threads();
+  if (reserved.load(std::memory_order_acquire) >= wanted) return;
+  const std::lock_guard lock(reserving);
+  if (reserved >= wanted) return;
+  check(
+      room_for(wanted - reserved),
+      "OpenBLAS: wanted {} MiB of address space for each of {} threads, and {} beside them, got less; raise the "
+      "limit (ulimit -v) or take fewer threads",
+      buffer_bytes >> 20, wanted, spare_bytes >> 20);
+  map_buffers(wanted);
+  reserved.store(wanted, std::memory_order_release);
+}
 
 std::string blas_core() { return openblas_get_corename(); }
 
