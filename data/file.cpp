@@ -6,8 +6,11 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,15 +31,35 @@ struct Descriptor {
   }
 };
 
-// Whether write_file_atomically() could have made a temporary file of this name: "….<number>-<number>.tmp".
-bool is_temporary(const std::string& name) {
+// What a name that temporary_name() makes says: "<final name>.<process>-<count>.tmp".
+struct TemporaryName {
+  std::string final_name;
+  pid_t process;
+};
+
+std::optional<TemporaryName> parse_temporary(const std::string& name) {
   constexpr const char* digits = "0123456789";
-  if (!name.ends_with(".tmp")) return false;
+  if (!name.ends_with(".tmp")) return std::nullopt;
   const size_t dash = name.find_last_not_of(digits, name.size() - 5);
-  if (dash == std::string::npos || dash == name.size() - 5 || name[dash] != '-') return false;
+  if (dash == std::string::npos || dash == name.size() - 5 || name[dash] != '-') return std::nullopt;
   const size_t dot = name.find_last_not_of(digits, dash - 1);
-  return dot != std::string::npos && dot > 0 && dot < dash - 1 && name[dot] == '.';
+  if (dot == std::string::npos || dot == 0 || dot == dash - 1 || name[dot] != '.') return std::nullopt;
+  pid_t process = 0;
+  const auto [end, error] = std::from_chars(&name[dot + 1], &name[dash], process);
+  if (error != std::errc()) return std::nullopt;
+  return TemporaryName{name.substr(0, dot), process};
 }
+
+// The temporary files in a folder.
+std::vector<std::pair<std::filesystem::path, TemporaryName>> temporaries_in(const std::string& folder) {
+  std::error_code ignored;  // a file that stays does no harm
+  std::vector<std::pair<std::filesystem::path, TemporaryName>> found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (const auto name = parse_temporary(entry.path().filename())) found.emplace_back(entry.path(), *name);
+  return found;
+}
+
+bool has_ended(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -86,16 +109,27 @@ void write_file_durably(const std::string& path, std::string_view bytes) {
 
 std::string temporary_name(const std::string& path) {
   static std::atomic<unsigned> count = 0;
+  const std::string name = std::filesystem::path(path).filename();
+  std::error_code ignored;
+  for (const auto& [leftover, parts] : temporaries_in(folder_of(path)))
+    if (parts.final_name == name && has_ended(parts.process)) std::filesystem::remove(leftover, ignored);
   return fmt::format("{}.{}-{}.tmp", path, ::getpid(), count++);
 }
 
 void write_file_atomically(const std::string& path, std::string_view bytes) {
-  const std::string temporary = temporary_name(path);
-  write_and_sync(temporary, bytes, path);
+  write_files_atomically({{path, bytes}});
+}
+
+void write_files_atomically(const std::vector<NamedBytes>& files) {
+  std::vector<std::string> temporaries;
   try {
-    rename_file(temporary, path);
+    for (const NamedBytes& file : files) {
+      temporaries.push_back(temporary_name(file.path));
+      write_and_sync(temporaries.back(), file.bytes, file.path);
+    }
+    for (size_t i = 0; i < files.size(); ++i) rename_file(temporaries[i], files[i].path);
   } catch (...) {
-    ::unlink(temporary.c_str());
+    for (const std::string& temporary : temporaries) ::unlink(temporary.c_str());
     throw;
   }
 }
@@ -117,11 +151,8 @@ void make_folder_durably(const std::string& path) {
 }
 
 void remove_temporaries(const std::string& folder) {
-  std::error_code ignored;  // a file that stays does no harm
-  std::vector<std::filesystem::path> found;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    if (is_temporary(entry.path().filename())) found.push_back(entry.path());
-  for (const auto& path : found) std::filesystem::remove(path, ignored);
+  std::error_code ignored;
+  for (const auto& [path, parts] : temporaries_in(folder)) std::filesystem::remove(path, ignored);
 }
 
 void reserve_file(const std::string& path, size_t bytes) {

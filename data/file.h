@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace isobar {
 
@@ -17,6 +18,14 @@ namespace isobar {
 // (replacing what was there) and syncs the folder. On failure the temporary file is removed, `path` is as
 // before, and Error is thrown.
 void write_file_atomically(const std::string& path, std::string_view bytes);
+
+struct NamedBytes {
+  std::string path;
+  std::string_view bytes;
+};
+// The same for files that belong together: no name changes before all bytes are on the disk; then they appear in this
+// order.
+void write_files_atomically(const std::vector<NamedBytes>& files);
 
 // Its steps. Writes and syncs a file; on failure removes it and throws Error.
 void write_file_durably(const std::string& path, std::string_view bytes);
@@ -30,7 +39,7 @@ void make_folder_durably(const std::string& path);
 void remove_temporaries(const std::string& folder);
 
 // For files that another library writes: a name for a temporary file in the folder of `path`, different in
-// every call.
+// every call. Removes those for this path whose processes have ended.
 std::string temporary_name(const std::string& path);
 // Makes the file at least `bytes` long and allocates them on the disk, so that writes within them cannot fail
 // on a full disk. Throws Error if the disk is full.

@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "../core/error.h"
@@ -60,6 +64,36 @@ TEST_CASE("what killed writers left behind is removed, and nothing else") {
   CHECK(folder.names() ==
         std::vector<std::string>{".1-2.tmp.h5", "12-0.tmp", "mine.tmp", "x.-3.tmp", "x.12-.tmp"});
   remove_temporaries(folder / "none");
+}
+
+TEST_CASE("a writer removes what killed writers of the same file left, and no other's") {
+  const TemporaryFolder folder;
+  const pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  REQUIRE(waitpid(dead, nullptr, 0) == dead);
+  const std::string killed = "." + std::to_string(dead) + "-0.tmp",
+                    living = "." + std::to_string(getppid()) + "-0.tmp";
+  for (const std::string& name : {"x" + killed, "y" + killed, "x" + living}) folder.write(name, "half");
+  write_file_atomically(folder / "x", "whole");
+  std::vector<std::string> left = {"x", "x" + living, "y" + killed};
+  std::sort(left.begin(), left.end());
+  CHECK(folder.names() == left);
+}
+
+TEST_CASE("files that belong together appear all or none") {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "a", "old");
+  {
+    const FileSizeLimit limit(1000);
+    CHECK_THROWS_WITH_AS(
+        write_files_atomically({{folder / "a", "new"}, {folder / "b", std::string(5000, 'n')}}),
+        doctest::Contains("b': File too large"), Error);
+  }
+  CHECK(read_file(folder / "a", 100) == "old");
+  CHECK(folder.names() == std::vector<std::string>{"a"});
+  write_files_atomically({{folder / "a", "new"}, {folder / "b", "too"}});
+  CHECK(read_file(folder / "a", 100) == "new");
+  CHECK(folder.names() == std::vector<std::string>{"a", "b"});
 }
 
 TEST_CASE("a folder is made once, and never in place of a file") {

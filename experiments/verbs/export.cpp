@@ -30,9 +30,9 @@ void write_model(const std::string& checkpoint, const std::filesystem::path& out
   const std::string bytes = safetensors_bytes({to_hugging_face(trained.model, layout), {{"format", "pt"}}});
   const std::string config = json_text(hugging_face_config(trained.model.config, layout));
   if (!folder.empty()) std::filesystem::create_directories(folder);
-  write_file_atomically(folder / "config.json", config);
-  write_file_atomically(folder / "tokenizer.json", trained.tokenizer->to_json());
-  write_file_atomically(output, bytes);
+  const std::string tokenizer = trained.tokenizer->to_json();
+  write_files_atomically(
+      {{folder / "config.json", config}, {folder / "tokenizer.json", tokenizer}, {output, bytes}});
   fmt::print("{}: {} parameters, {} KiB\n", output.string(), parameter_count(trained.model),
              bytes.size() / 1024);
 }
