@@ -7,10 +7,7 @@
 
 namespace isobar {
 TextCorpus TextCorpus::read(const std::filesystem::path& path, std::string_view tokenizer) {
-  std::string text;
-  read_documents({.paths = {path.string()}}, [&](std::string_view piece, bool) { text += piece; });
-  check(!text.empty(), "text: {} is empty; give it a text file", path.string());
-  return from_text(text, tokenizer);
+  return from_text(read_text(path), tokenizer);
 }
 
 TextCorpus TextCorpus::from_text(std::string_view text, std::string_view tokenizer) {

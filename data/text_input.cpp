@@ -126,6 +126,20 @@ void read_documents(const TextInput& input, const Visit& visit) {
   }
 }
 
+std::string read_text(const std::string& path, size_t limit) {
+  std::string text;
+  read_whole(path, [&](std::string_view piece, bool) {
+    text += piece;
+    check(
+        text.size() <= limit,
+        "text: {} holds more than {} bytes, which memory is not asked to hold; make a token store of it: isobar "
+        "prepare {} -o tokens.h5",
+        path, limit, path);
+  });
+  check(!text.empty(), "text: {} is empty; give it a text file", path);
+  return text;
+}
+
 void refuse_as_output(const TextInput& input, const std::string& out) {
   for (const std::string& path : input.paths) {
     std::error_code none;  // an output that does not exist is no input

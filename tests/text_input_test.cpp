@@ -105,3 +105,16 @@ TEST_CASE("a file that cannot be read is named, with the line") {
   CHECK(message_of([&] { documents_of({{folder / "none.gz"}}); }).find("No such file") != std::string::npos);
   CHECK(message_of([&] { documents_of({{folder.path()}}); }).find("is a folder") != std::string::npos);
 }
+
+TEST_CASE(
+    "a text that memory is not asked to hold is refused while it is read, compressed or without an end") {
+  const TemporaryFolder folder;
+  const std::string bomb = folder.write("bomb.gz", zipped(std::string(1 << 22, 'x')));
+  CHECK(std::filesystem::file_size(bomb) < 10'000);
+  CHECK(read_text(bomb, 1 << 22).size() == 1 << 22);
+  for (const std::string& path : {bomb, std::string("/dev/zero")})
+    CHECK(message_of([&] { read_text(path, 1'000'000); })
+              .starts_with("text: " + path +
+                           " holds more than 1000000 bytes, which memory is not asked to hold; "));
+  CHECK(message_of([&] { read_text(folder.write("none", "")); }).find("is empty") != std::string::npos);
+}

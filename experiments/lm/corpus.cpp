@@ -55,9 +55,7 @@ Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer) {
     return corpus;
   }
   corpus.source = wanted.empty() ? find_tiny_shakespeare().string() : wanted;
-  std::string text;
-  read_documents({.paths = {corpus.source}}, [&](std::string_view piece, bool) { text += piece; });
-  check(!text.empty(), "text: {} is empty; give it a text file", corpus.source);
+  const std::string text = read_text(corpus.source);
   try {
     corpus.text.tokens = tokenizer.encode(text);
   } catch (const Error& error) {

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "../../data/file.h"
+#include "../../data/text_input.h"
 #include "../../data/token_store.h"
 #include "../../nn/text_loss.h"
 #include "../harness/tool.h"
@@ -17,8 +18,6 @@
 
 namespace isobar::verbs {
 namespace {
-
-constexpr size_t longest_text = size_t{1} << 34;
 
 void evaluate_on(const std::string& checkpoint, const std::string& corpus, const std::string& part) {
   check(!corpus.empty(), "--corpus: wanted a text file");
