@@ -6,6 +6,7 @@
 
 #include "bpe.h"
 #include "utf8.h"
+#include "utf8_stream.h"
 
 namespace isobar {
 namespace {
@@ -43,8 +44,8 @@ std::string bytes_of(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const Character character = first_character(text.substr(i));
     const auto found = byte_table().byte.find(character.number);
-    check(found != byte_table().byte.end(), "token '{}' holds U+{:04X}, which stands for no byte", text,
-          character.number);
+    check(found != byte_table().byte.end(), "token '{}' holds U+{:04X}, which stands for no byte",
+          one_line(text), character.number);
     bytes.push_back(found->second);
     i += character.bytes;
   }
@@ -53,7 +54,8 @@ std::string bytes_of(std::string_view text) {
 
 // The name of a part of the file, for errors: its "type", or its JSON.
 std::string name_of(const Json& part) {
-  if (part.is_object() && part.contains("type") && part["type"].is_string()) return part["type"];
+  if (part.is_object() && part.contains("type") && part["type"].is_string())
+    return one_line(part["type"].get_ref<const std::string&>());
   return part.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40);
 }
 
@@ -135,10 +137,10 @@ std::unordered_map<int64_t, std::string> special_tokens(const Json& file) {
     const std::string text = member(added, "content", Json::value_t::string, "an added token");
     check(member(added, "special", Json::value_t::boolean, "an added token") == true,
           "added token '{}' is not special; ordinary text would be split at it, which is not supported",
-          text);
+          one_line(text));
     check(
         specials.emplace(member(added, "id", Json::value_t::number_unsigned, "an added token"), text).second,
-        "added token '{}' has the id of another", text);
+        "added token '{}' has the id of another", one_line(text));
   }
   return specials;
 }
@@ -151,7 +153,7 @@ std::pair<std::string, std::string> merge_texts(const Json& merge, size_t rank) 
   const std::string& text = merge.get_ref<const std::string&>();
   const size_t space = text.find(' ');
   check(space != std::string::npos && text.find(' ', space + 1) == std::string::npos,
-        "merge {} is '{}'; wanted two tokens and a space", rank, text);
+        "merge {} is '{}'; wanted two tokens and a space", rank, one_line(text));
   return {text.substr(0, space), text.substr(space + 1)};
 }
 
@@ -168,15 +170,17 @@ BpeTokenizer from_file(const Json& file) {
   std::vector<bool> taken(count);
   const auto place = [&](int64_t id, const std::string& text, std::string bytes) {
     check(id >= 0 && static_cast<size_t>(id) < count && !taken[id],
-          "token '{}' has id {}; wanted the ids 0 … {}, each once", text, id, count - 1);
+          "token '{}' has id {}; wanted the ids 0 … {}, each once", one_line(text), id, count - 1);
     taken[id] = true;
     tokens[id] = std::move(bytes);
   };
   for (const auto& [text, id] : vocabulary.items()) {
-    check(id.is_number_unsigned(), "token '{}' has id {}; wanted a number from 0", text, name_of(id));
+    check(id.is_number_unsigned(), "token '{}' has id {}; wanted a number from 0", one_line(text),
+          name_of(id));
     const auto special = special_texts.find(id.get<int64_t>());
     check(special == special_texts.end() || special->second == text,
-          "token {} is '{}' in the vocabulary and another among the added tokens", id.get<int64_t>(), text);
+          "token {} is '{}' in the vocabulary and another among the added tokens", id.get<int64_t>(),
+          one_line(text));
     place(id, text, special != special_texts.end() ? text : bytes_of(text));
   }
   std::vector<int32_t> specials;
@@ -191,7 +195,7 @@ BpeTokenizer from_file(const Json& file) {
     const auto [left, right] = merge_texts(merge, merges.size());
     for (const std::string& part : {left, right})
       check(vocabulary.contains(part) && !special_texts.contains(vocabulary[part].get<int64_t>()),
-            "merge {} is of '{}', which is no token of the vocabulary", merges.size(), part);
+            "merge {} is of '{}', which is no token of the vocabulary", merges.size(), one_line(part));
     merges.emplace_back(vocabulary[left], vocabulary[right]);
   }
   return BpeTokenizer(std::move(tokens), std::move(merges), std::move(specials));

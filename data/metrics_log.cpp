@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../core/error.h"
+#include "utf8_stream.h"
 
 namespace isobar {
 namespace {
@@ -66,7 +67,7 @@ void MetricsLog::take(const std::string& line) {
     if (valid) column.values.push_back(number_of(json[column.name], valid));
   }
   check(valid, "{}: line {}: wanted {{\"step\":…}} with the numbers of the lines before, got '{}'", path_,
-        steps_.size() + 1, line.substr(0, 80));
+        steps_.size() + 1, one_line(line));
   steps_.push_back(json["step"].get<double>());
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "../core/error.h"
+#include "utf8_stream.h"
 
 namespace isobar {
 namespace {
@@ -50,22 +51,24 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool key(string_t& name) override {
     if (depth_ == 1) {
-      check(names_.insert(name).second, "{}: '{}' appears twice in the header", who_, name);
+      check(names_.insert(name).second, "{}: '{}' appears twice in the header", who_, one_line(name));
       name_ = name;
       return true;
     }
     part_ = name;
     if (in_metadata_) {
-      check(!metadata.contains(part_), "{}: metadata '{}' appears twice in the header", who_, part_);
+      check(!metadata.contains(part_), "{}: metadata '{}' appears twice in the header", who_,
+            one_line(part_));
       return true;
     }
     const Claim& claim = claims.back();
     const bool known = part_ == "dtype" || part_ == "shape" || part_ == "data_offsets";
-    check(known, "{}: tensor '{}': wanted dtype, shape and data_offsets, got '{}'", who_, name_, part_);
+    check(known, "{}: tensor '{}': wanted dtype, shape and data_offsets, got '{}'", who_, one_line(name_),
+          one_line(part_));
     const bool twice = part_ == "dtype"   ? claim.dtype.has_value()
                        : part_ == "shape" ? claim.shape.has_value()
                                           : claim.offsets.has_value();
-    check(!twice, "{}: tensor '{}': {} appears twice", who_, name_, part_);
+    check(!twice, "{}: tensor '{}': {} appears twice", who_, one_line(name_), part_);
     return true;
   }
   bool string(string_t& text) override {
@@ -89,7 +92,8 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   bool number_unsigned(number_unsigned_t number) override {
     refuse_unless(in_array_, fmt::format("{}", number));
     const size_t most = part_ == "shape" ? size_t{max_dims} : 2;
-    check(numbers()->size() < most, "{}: tensor '{}': {} has more than {} numbers", who_, name_, part_, most);
+    check(numbers()->size() < most, "{}: tensor '{}': {} has more than {} numbers", who_, one_line(name_),
+          part_, most);
     numbers()->push_back(number);
     return true;
   }
@@ -112,9 +116,10 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   }
   void refuse_unless(bool fits, const std::string& what) const {
     check(fits, "{}: the header has {} {}", who_, what,
-          depth_ == 0   ? "where an object belongs"
-          : depth_ == 1 ? fmt::format("for '{}', where an object belongs", name_)
-                        : fmt::format("in '{}' of '{}', where it does not belong", part_, name_));
+          depth_ == 0 ? "where an object belongs"
+          : depth_ == 1
+              ? fmt::format("for '{}', where an object belongs", one_line(name_))
+              : fmt::format("in '{}' of '{}', where it does not belong", one_line(part_), one_line(name_)));
   }
 
   const std::string& who_;
@@ -126,7 +131,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
 // Checks that shape, dtype and offsets agree with each other and with the file, and returns the entry.
 SafetensorsHeader::Entry checked(const Claim& claim, uint64_t data_bytes, const std::string& file) {
-  const std::string who = fmt::format("{}: tensor '{}'", file, claim.name);
+  const std::string who = fmt::format("{}: tensor '{}'", file, one_line(claim.name));
   check(claim.dtype && claim.shape && claim.offsets, "{}: wanted dtype, shape and data_offsets, got no {}",
         who,
         !claim.dtype   ? "dtype"
@@ -134,7 +139,7 @@ SafetensorsHeader::Entry checked(const Claim& claim, uint64_t data_bytes, const 
                        : "data_offsets");
   check(claim.offsets->size() == 2, "{}: wanted two data_offsets, got {}", who, claim.offsets->size());
   uint64_t bytes = bytes_of(*claim.dtype), span = bytes;  // span: with an extent of 0 counted as 1
-  check(bytes > 0, "{}: there is no dtype '{}'", who, *claim.dtype);
+  check(bytes > 0, "{}: there is no dtype '{}'", who, one_line(*claim.dtype));
   std::vector<int64_t> extents;
   for (const uint64_t extent : *claim.shape) {
     const bool fits =

@@ -1,5 +1,9 @@
 #include "utf8_stream.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "utf8.h"
 
 namespace isobar {
@@ -8,8 +12,11 @@ namespace {
 constexpr std::string_view replacement = "\xef\xbf\xbd";
 
 bool shown(uint32_t character) {
-  const bool control = (character < 0x20 && character != '\n') || character == 0x7f;
-  return character < stray_byte && !control;
+  const bool control = (character < 0x20 && character != '\n') || (character >= 0x7f && character < 0xa0);
+  const bool turning = (character >= 0x202a && character <= 0x202e) ||
+                       (character >= 0x2066 && character <= 0x2069) || character == 0x200e ||
+                       character == 0x200f || character == 0x061c;
+  return character < stray_byte && !control && !turning;
 }
 
 }  // namespace
@@ -38,6 +45,21 @@ std::string printable(std::string_view text) {
   Utf8Stream stream;
   const std::string whole = stream.push(text);
   return whole + stream.finish();
+}
+
+std::string one_line(std::string_view text, size_t most) {
+  std::string shown;
+  if (text.size() <= most) {
+    shown = printable(text);
+  } else {
+    // Without the halves of characters at the two cuts.
+    std::string_view begin = text.substr(0, most / 2), end = text.substr(text.size() - most / 2);
+    begin.remove_suffix(incomplete_bytes(begin));
+    for (int i = 0; i < 3 && !end.empty() && (end[0] & 0xC0) == 0x80; ++i) end.remove_prefix(1);
+    shown = fmt::format("{} … ({} bytes) … {}", printable(begin), text.size(), printable(end));
+  }
+  std::replace(shown.begin(), shown.end(), '\n', ' ');
+  return shown;
 }
 
 }  // namespace isobar

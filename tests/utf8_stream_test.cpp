@@ -14,6 +14,21 @@ TEST_CASE("printable text keeps UTF-8 and newlines and replaces the rest") {
   CHECK(printable(std::string("\0\x7f", 2)) == "��");
 }
 
+TEST_CASE("printable text has no control characters of the upper half and no marks that turn its direction") {
+  CHECK(printable("a\xc2\x9b"
+                  "31mb") == "a�31mb");                                // CSI in one character
+  CHECK(printable("\xe2\x80\xaegpj.exe\xe2\x81\xa6") == "�gpj.exe�");  // U+202E, U+2066
+  CHECK(printable("\xc2\xa0 שלום") == "\xc2\xa0 שלום");
+}
+
+TEST_CASE("one line holds no newline, and of a long text its beginning, length and end") {
+  CHECK(one_line("a\nb\x1b") == "a b�");
+  CHECK(one_line(std::string(80, 'x')) == std::string(80, 'x'));
+  CHECK(one_line("ab" + std::string(5000, 'x') + "yz", 4) == "ab … (5004 bytes) … yz");
+  CHECK(one_line("漢漢漢漢", 4) == " … (12 bytes) … ");  // no half of a character
+  CHECK(one_line("漢a" + std::string(9, 'x') + "ß漢", 8) == "漢a … (18 bytes) … 漢");
+}
+
 TEST_CASE("overlong forms, surrogates and code points beyond the last are no characters") {
   CHECK(printable("\xc0\xaf") == "��");
   CHECK(printable("\xe0\x9f\xbf") == "���");

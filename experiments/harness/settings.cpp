@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "../../data/utf8_stream.h"
 #include "nearest.h"
 
 namespace isobar {
@@ -48,12 +49,12 @@ std::string text_of(const Value& value) {
 }
 
 [[noreturn]] void refuse(const std::string& who, std::string_view wanted, std::string_view got) {
-  throw_error(fmt::format("{}: wanted {}, got '{}'", who, wanted, got));
+  throw_error(fmt::format("{}: wanted {}, got '{}'", who, wanted, one_line(got)));
 }
 
 void check_choice(const Choices& choices, const std::string& text, const std::string& who) {
   if (choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) return;
-  throw_error(fmt::format("{}: wanted one of {}, got '{}'{}", who, fmt::join(choices, ", "), text,
+  throw_error(fmt::format("{}: wanted one of {}, got '{}'{}", who, fmt::join(choices, ", "), one_line(text),
                           did_you_mean(text, choices)));
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "../../data/utf8_stream.h"
 #include "../../nn/swiglu.h"
 
 namespace isobar {
@@ -23,6 +24,8 @@ int64_t hidden_of(const LanguageModelConfig& config) {
   return config.ffn == "swiglu" ? swiglu_hidden(config.n_embd) : 4 * config.n_embd;
 }
 
+std::string shown(const Json& value) { return one_line(value.dump()); }
+
 // The members of a config.json, each refused where it is not what the model needs.
 class Members {
  public:
@@ -35,26 +38,26 @@ class Members {
     const Json& value = at(key);
     // As unsigned a number beyond 63 bits would come back negative.
     check(value.is_number_integer() && value.get<int64_t>() >= 1,
-          "{}: {}: wanted a whole number above 0, got {}", who_, key, value.dump());
+          "{}: {}: wanted a whole number above 0, got {}", who_, key, shown(value));
     return value.get<int64_t>();
   }
   double number(const char* key) const {
-    check(at(key).is_number(), "{}: {}: wanted a number, got {}", who_, key, at(key).dump());
+    check(at(key).is_number(), "{}: {}: wanted a number, got {}", who_, key, shown(at(key)));
     return at(key).get<double>();
   }
   std::string text(const char* key) const {
-    check(at(key).is_string(), "{}: {}: wanted a text, got {}", who_, key, at(key).dump());
+    check(at(key).is_string(), "{}: {}: wanted a text, got {}", who_, key, shown(at(key)));
     return at(key).get<std::string>();
   }
   bool flag(const char* key, bool otherwise) const {
     if (!has(key)) return otherwise;
-    check(at(key).is_boolean(), "{}: {}: wanted true or false, got {}", who_, key, at(key).dump());
+    check(at(key).is_boolean(), "{}: {}: wanted true or false, got {}", who_, key, shown(at(key)));
     return at(key).get<bool>();
   }
   // Settings that our model has in one form only.
   void only(const char* key, const Json& value) const {
     check(!has(key) || at(key) == value, "{}: {}: wanted {}, got {}", who_, key, value.dump(),
-          has(key) ? at(key).dump() : "");
+          has(key) ? shown(at(key)) : "");
   }
   // An object within, where there is one.
   std::optional<Members> part(const char* key) const {
@@ -170,7 +173,8 @@ Json hugging_face_config(const LanguageModelConfig& config, HuggingFaceLayout la
 LmConfig config_from_hugging_face(const Json& json, const std::string& who) {
   const Members members(json, who);
   const std::string type = members.text("model_type");
-  check(type == "llama" || type == "gpt2", "{}: model_type: wanted llama or gpt2, got {}", who, type);
+  check(type == "llama" || type == "gpt2", "{}: model_type: wanted llama or gpt2, got {}", who,
+        one_line(type));
   const LmConfig config = type == "llama" ? llama_config(members, who) : gpt2_config(members, who);
   try {
     config.check_values();

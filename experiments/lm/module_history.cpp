@@ -11,6 +11,7 @@ std::vector<ModuleHistory> module_histories(const Hdf5File& file) {
     if (!file.has(name)) return all;
   const std::vector<std::string> paths = file.read_strings("/modules"),
                                  types = file.read_strings("/module_types");
+  if (types.size() != paths.size()) return all;
   const std::vector<double> std = file.read("/series/module_std").to_vector<double>(),
                             mean = file.read("/series/module_mean").to_vector<double>(),
                             gradient = file.read("/series/module_grad_norm").to_vector<double>();

@@ -11,6 +11,7 @@
 
 #include "../../core/error.h"
 #include "../../data/hdf5_file.h"
+#include "../../data/utf8_stream.h"
 
 namespace isobar {
 
@@ -53,6 +54,10 @@ void RunWatch::read_file() {
       if (file.has_attribute("/", "tokens_per_step"))
         tokens_per_step_ = file.int_attribute("/", "tokens_per_step");
       modules_ = module_histories(file);
+      for (ModuleHistory& module : modules_) {
+        module.path = one_line(module.path);
+        module.type = one_line(module.type);
+      }
       return;
     } catch (const Error&) {
       // It has just got its other name; the next refresh reads it.

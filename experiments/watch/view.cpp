@@ -6,6 +6,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "../../data/utf8_stream.h"
 #include "../harness/line_chart.h"
 #include "../harness/lists.h"
 #include "../harness/progress.h"
@@ -16,6 +17,7 @@ namespace isobar {
 namespace {
 
 constexpr size_t cell_width = 9;
+constexpr size_t longest_name = 40;  // of a metric
 
 std::string line_of(const std::vector<std::string>& cells, const std::vector<std::string>& names) {
   std::string line;
@@ -29,7 +31,8 @@ std::string line_of(const std::vector<std::string>& cells, const std::vector<std
 
 std::vector<std::string> names_of(const RunWatch& run) {
   std::vector<std::string> names = {"step"};
-  for (const MetricsLog::Column& column : run.log().columns()) names.push_back(column.name);
+  for (const MetricsLog::Column& column : run.log().columns())
+    names.push_back(one_line(column.name, longest_name));
   names.insert(names.end(), {"tokens/s", "ETA"});
   return names;
 }
@@ -108,9 +111,10 @@ std::string charts(const RunWatch& run, size_t rows, size_t columns) {
       const MetricsLog::Column* points = find(run, "val_" + curves[j]->name);
       ChartCurve marks;
       if (points != nullptr) marks = {run.log().steps(), points->values};
-      blocks.push_back(line_chart(curves[j]->name + (points != nullptr ? "  ○ " + points->name : ""),
-                                  {run.log().steps(), curves[j]->values}, marks, height,
-                                  std::max(width, label + least) - label));
+      blocks.push_back(line_chart(
+          one_line(curves[j]->name, longest_name) +
+              (points != nullptr ? "  ○ " + one_line(points->name, longest_name) : ""),
+          {run.log().steps(), curves[j]->values}, marks, height, std::max(width, label + least) - label));
     }
     text += beside(blocks, width);
   }
