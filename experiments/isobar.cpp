@@ -14,10 +14,13 @@
 #include <filesystem>
 #include <optional>
 
+#include "../data/utf8_stream.h"
 #include "harness/child.h"
 #include "harness/environment.h"
 #include "harness/nearest.h"
 #include "harness/options.h"
+#include "harness/process.h"
+#include "harness/tool.h"
 #include "verbs/verbs.h"
 
 using namespace isobar;
@@ -106,8 +109,7 @@ void become(const std::string& name, verbs::Words words) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   execv(argv[0], argv.data());
-  fmt::print(stderr, "isobar: cannot start {}: {}\n", words[0], std::strerror(errno));
-  std::exit(2);
+  throw_error(fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
 }
 
 // What the verb or the study does with its words. Returns nothing where the name is neither's.
@@ -118,22 +120,24 @@ std::optional<int> run(const std::string& name, const verbs::Words& words) {
   return std::nullopt;
 }
 
-int unknown(const std::string& word) {
+[[noreturn]] void refuse(const std::string& word) {
   const std::string hint = did_you_mean(word, names_of_all());
-  fmt::print(stderr, "isobar: there is no verb or study '{}'{}\n", word,
-             hint.empty() ? "; isobar --help lists them" : hint);
-  return 2;
+  throw_error(fmt::format("there is no verb or study '{}'{}", one_line(word),
+                          hint.empty() ? "; isobar --help lists them" : hint));
 }
 
-}  // namespace
+std::string names_that_begin(const std::string& beginning) {
+  std::string names;
+  for (const std::string& name : names_of_all())
+    if (name.starts_with(beginning)) names += name + "\n";
+  return names;
+}
 
-int main(int argc, char** argv) {
-  verbs::Words words(argv + 1, argv + argc);
+int obey(verbs::Words words) {
   if (words.empty()) words = {"--help"};
   const bool completing = words[0] == complete_flag;
   if (completing && words.size() < 3) {
-    for (const std::string& name : names_of_all())
-      if (name.starts_with(words.back()) || words.size() == 1) fmt::print("{}\n", name);
+    write_out(names_that_begin(words.size() == 1 ? "" : words.back()));
     return 0;
   }
   // The verb or study completes its own words.
@@ -141,9 +145,17 @@ int main(int argc, char** argv) {
   const std::string name = words[0];
   words.erase(words.begin());
   if (name == "--help" || name == "-h" || name == "--version") {
-    fmt::print("{}", name == "--version" ? fmt::format("isobar {}\n", isobar_version()) : help());
+    write_out(name == "--version" ? fmt::format("isobar {}\n", isobar_version()) : help());
     return 0;
   }
   const std::optional<int> code = run(name, words);
-  return code || completing ? code.value_or(0) : unknown(name);
+  if (!code && !completing) refuse(name);
+  return code.value_or(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  begin_process(argv);
+  return exit_code_of("isobar", stderr, [&] { return obey({argv + 1, argv + argc}); });
 }

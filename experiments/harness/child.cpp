@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -34,7 +35,9 @@ struct Pipe {
 // What is there to read; empty at the end.
 std::string piece_from(int end) {
   std::string piece(4096, '\0');
-  const ssize_t bytes = read(end, piece.data(), piece.size());
+  ssize_t bytes = -1;
+  do bytes = read(end, piece.data(), piece.size());
+  while (bytes < 0 && errno == EINTR);
   piece.resize(bytes < 0 ? 0 : static_cast<size_t>(bytes));
   return piece;
 }

@@ -1,5 +1,5 @@
-// Interrupt: the first Ctrl-C (SIGINT, or SIGTERM) asks a program to stop in good order, the second stops it
-// at once.
+// Interrupt: the first Ctrl-C (SIGINT; or SIGTERM, or SIGHUP, when the terminal closes) asks a program to stop in good
+// order, the second stops it at once.
 //
 //   const Interrupt interrupt;      // until it goes out of scope
 //   for (…) {

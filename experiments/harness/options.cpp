@@ -66,6 +66,17 @@ void refuse_extras(const CLI::App& app) {
   throw_error(fmt::format("unknown option {}{}", name, hint.empty() ? "; see --help" : hint));
 }
 
+// "" where a file or folder belongs is mostly "$NAME" of a variable that is not set.
+void refuse_empty_paths(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    if (!option->get_positional() && type != "FILE" && type != "DIR") continue;
+    check(std::ranges::find(option->results(), "") == option->results().end(),
+          "{}: wanted a name, got an empty word; is a variable of the shell not set?", option->get_name());
+  }
+  for (const CLI::App* subcommand : app.get_subcommands({})) refuse_empty_paths(*subcommand);
+}
+
 // "{a,b}" at the end of an option's type, as CLI::IsMember and set_choices leave it.
 std::vector<std::string> choices_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
@@ -175,6 +186,7 @@ void parse_words(CLI::App& app, const std::vector<std::string>& words) {
     throw_error(fmt::format("{}; see {} --help", error.what(), app.get_name()));
   }
   refuse_extras(app);
+  refuse_empty_paths(app);
 }
 
 std::string completions(const CLI::App& app, std::vector<std::string> words) {

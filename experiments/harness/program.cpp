@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <new>
 #include <set>
 
+#include "../../core/blas.h"
 #include "../../core/parallel.h"
 #include "../../data/file.h"
 #include "command_line.h"
@@ -183,6 +183,7 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   check(line.resume.empty() || !line.out.empty() || line.force ||
             !std::filesystem::exists(options.folder + "/summary.json"),
         "--resume: '{}' holds a finished run: nothing is left to do", line.resume);
+  reserve_blas_buffers();  // too little address space shows before the folder is made
   Run run(std::move(options));
   try {
     body(run);
@@ -193,32 +194,17 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   return run.finish();
 }
 
-// One line, whatever the message holds.
-int complain(const Program& program, std::FILE* err, std::string message, int code) {
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(err, "{}: {}\n", program.name, message);
-  return code;
-}
-
 }  // namespace
 
 int run_program(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
                 const std::function<void(Run&)>& body, Streams streams) {
-  try {
-    return run_checked(program, config, arguments, body, streams);
-  } catch (const Diverged& error) {
-    return complain(program, streams.err, error.what(), 1);
-  } catch (const Interrupted& error) {
-    return complain(program, streams.err, error.what(), 130);
-  } catch (const std::bad_alloc&) {
-    return complain(program, streams.err, "out of memory; choose smaller sizes", 2);
-  } catch (const std::exception& error) {
-    return complain(program, streams.err, error.what(), 2);
-  }
+  return exit_code_of(program.name, streams.err,
+                      [&] { return run_checked(program, config, arguments, body, streams); });
 }
 
 int run_program(const Program& program, HasFields& config, int argc, char** argv,
                 const std::function<void(Run&)>& body) {
+  begin_process(argv);
   Program called = program;
   if (called.command.empty()) called.command = argv[0];
   return run_program(called, config, std::vector<std::string>(argv + 1, argv + argc), body);

@@ -78,19 +78,23 @@ void Progress::advance(int64_t steps, std::string_view note) {
   if (terminal_) {
     // Back to the line's start, the bar, and away with what an earlier, longer one left.
     // The last column stays free: there a terminal goes on to the next line.
-    fmt::print(stream_, "\r{}\x1b[K", progress_bar(state, terminal_size(stream_).columns - 1));
+    show(fmt::format("\r{}\x1b[K", progress_bar(state, terminal_size(stream_).columns - 1)));
     bar_visible_ = true;
   } else {
-    fmt::print(stream_, "{}\n", progress_line(state));
+    show(progress_line(state) + "\n");
   }
+}
+
+// A stream that cannot be written is no reason to stop.
+void Progress::show(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stream_);
   std::fflush(stream_);
 }
 
 void Progress::clear() {
   const std::lock_guard lock(moving);
   if (!bar_visible_) return;
-  fmt::print(stream_, "\r\x1b[K");
-  std::fflush(stream_);
+  show("\r\x1b[K");
   bar_visible_ = false;
 }
 

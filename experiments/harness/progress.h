@@ -28,6 +28,8 @@ class Progress {
   void clear();
 
  private:
+  void show(const std::string& text);
+
   using Clock = std::chrono::steady_clock;
 
   const int64_t total_;

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "../../core/error.h"
 #include "../../data/file.h"
@@ -50,6 +52,16 @@ std::vector<std::string> missing_folders(const std::string& folder) {
   return missing;
 }
 
+// Locks an open folder, or leaves why not in errno. Whoever looks at the folder, as `isobar watch` does, holds the lock
+// for an instant; a run holds it to its end.
+bool lock_alone(int folder) {
+  for (int left = 20; ::flock(folder, LOCK_EX | LOCK_NB) != 0; --left) {
+    if (errno != EWOULDBLOCK || left == 0) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
 }  // namespace
 
 ResultFolder::ResultFolder(const std::string& path, bool force) : path_(path), made_(missing_folders(path)) {
@@ -64,7 +76,7 @@ ResultFolder::ResultFolder(const std::string& path, bool force) : path_(path), m
         "--out: '{}' holds a finished run; add --force to replace it, or choose another folder", path_);
   lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   check(lock_ >= 0, "--out: cannot open the folder '{}': {}", path_, std::strerror(errno));
-  if (::access(path_.c_str(), W_OK) == 0 && ::flock(lock_, LOCK_EX | LOCK_NB) == 0) {
+  if (::access(path_.c_str(), W_OK) == 0 && lock_alone(lock_)) {
     remove_temporaries(path_);
     return;
   }

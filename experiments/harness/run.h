@@ -35,6 +35,7 @@
 #include "../../data/metrics_file.h"
 #include "json.h"
 #include "plot.h"
+#include "process.h"
 #include "progress.h"
 #include "result_folder.h"
 #include "run_log.h"
@@ -42,19 +43,6 @@
 #include "stats.h"
 
 namespace isobar {
-
-// Thrown by a body whose loss became NaN: one line on stderr, exit 1. (Every other Error counts as bad input:
-// exit 2.)
-class Diverged : public Error {
- public:
-  using Error::Error;
-};
-
-// Thrown by a body that was asked to stop and has saved where it is: one line on stderr, exit 130.
-class Interrupted : public Error {
- public:
-  using Error::Error;
-};
 
 // Comma-separated values, kept until the run is complete.
 class Csv {

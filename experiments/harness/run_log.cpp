@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "../../core/error.h"
+#include "../../data/utf8_stream.h"
 #include "nearest.h"
+#include "process.h"
 
 namespace isobar {
 namespace {
@@ -90,9 +92,7 @@ RunLog::RunLog(const std::string& path, Begin begin, const LogConsole& console) 
     logger->set_error_handler([file, err = console.err](const std::string& reason) {
       if (file->level() == spdlog::level::off) return;
       file->set_level(spdlog::level::off);
-      const std::string line =
-          fmt::format("warning: run.log: {}; the run goes on, its log ends here\n", reason);
-      std::fputs(line.c_str(), err);  // which may be full too
+      complain(err, "warning", fmt::format("run.log: {}; the run goes on, its log ends here", reason));
     });
   }
 }
@@ -109,8 +109,12 @@ void RunLog::say(std::string_view text) {
   part_.erase(0, end + 1);
 }
 
-void RunLog::warn(std::string_view text) { write(loggers_->both, text, LogLevel::warn); }
+void RunLog::warn(std::string_view text) {
+  write(loggers_->both, one_line(text, longest_message), LogLevel::warn);
+}
 void RunLog::note(std::string_view text, LogLevel level) { write(loggers_->both, text, level); }
-void RunLog::keep(std::string_view text, LogLevel level) { write(loggers_->file, text, level); }
+void RunLog::keep(std::string_view text, LogLevel level) {
+  write(loggers_->file, one_line(text, longest_message), level);
+}
 
 }  // namespace isobar

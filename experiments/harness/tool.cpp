@@ -4,24 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
-#include <new>
+#include <sstream>
 
 #include "../../core/error.h"
 #include "../../core/parallel.h"
 #include "environment.h"
 #include "options.h"
+#include "process.h"
 #include "settings.h"
 
 namespace isobar {
 namespace {
-
-int complain(const std::string& name, std::string message) {
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "{}: {}\n", name, message);
-  return 2;
-}
 
 std::string with_default(const std::string& help, const Value& value) {
   const std::string text = std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
@@ -79,26 +73,29 @@ void Tool::choice(const std::string& flags, std::string& value, const std::vecto
   set_choices(*add(*app_, flags, value, listed, "NAME", choices), choices);
 }
 
-int Tool::run(const std::vector<std::string>& words, const std::function<void()>& body) {
+// Parses the words, and runs the body or prints what they ask for.
+void Tool::obey(const std::vector<std::string>& words, const std::function<void()>& body) {
+  if (!words.empty() && words[0] == complete_flag)
+    return write_out(completions(*app_, {words.begin() + 1, words.end()}));
   try {
-    if (!words.empty() && words[0] == complete_flag) {
-      write_out(completions(*app_, {words.begin() + 1, words.end()}));
-      return 0;
-    }
     parse_words(*app_, words);
-    set_threads(threads_ ? static_cast<int>(parse_whole(*threads_, 1, 1024, "--threads"))
-                         : available_threads());
-    body();
-    // What is still to be written may be all that the program is for.
-    check(std::fflush(stdout) == 0 && std::ferror(stdout) == 0, "stdout: cannot write; is the disk full?");
-    return 0;
   } catch (const CLI::Success& help) {
-    return app_->exit(help);
-  } catch (const std::bad_alloc&) {
-    return complain(name_, "out of memory");
-  } catch (const std::exception& error) {
-    return complain(name_, error.what());
+    std::ostringstream text;
+    app_->exit(help, text, text);
+    return write_out(text.str());
   }
+  set_threads(threads_ ? static_cast<int>(parse_whole(*threads_, 1, 1024, "--threads"))
+                       : available_threads());
+  body();
+  // What is still to be written may be all that the program is for.
+  check(std::fflush(stdout) == 0 && std::ferror(stdout) == 0, "stdout: cannot write; is the disk full?");
+}
+
+int Tool::run(const std::vector<std::string>& words, const std::function<void()>& body) {
+  return exit_code_of(name_, stderr, [&] {
+    obey(words, body);
+    return 0;
+  });
 }
 
 void write_out(std::string_view text) {

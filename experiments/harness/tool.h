@@ -50,6 +50,8 @@ class Tool {
   int run(const std::vector<std::string>& words, const std::function<void()>& body);
 
  private:
+  void obey(const std::vector<std::string>& words, const std::function<void()>& body);
+
   std::string name_;
   std::unique_ptr<CLI::App> app_;
   std::optional<std::string> threads_;  // as typed

@@ -2,12 +2,14 @@
 
 #include <filesystem>
 
+#include "../harness/process.h"
+
 namespace isobar {
 
 Checkpoint checkpoint_at(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return load_checkpoint(path);
   return newest_checkpoint(path,
-                           [](const std::string& why) { fmt::print(stderr, "warning: {}; skipped\n", why); });
+                           [](const std::string& why) { complain(stderr, "warning", why + "; skipped"); });
 }
 
 Trained load_trained(const std::string& path) {

@@ -63,6 +63,7 @@ int prepare(const Words& words) {
   tool.app()
       .add_option("-o,--output", line.output, "the token store to write")
       ->type_name("FILE")
+      ->take_last()
       ->required();
   tool.option("--tokenizer", line.tokenizer, "char, byte, or a tokenizer.json");
   tool.option("--field", line.input.field, "the files are JSON lines with their text under this name");

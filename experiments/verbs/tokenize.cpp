@@ -91,19 +91,24 @@ int tokenize(const Words& words) {
   train_command->add_option("FILE", line.input.paths, "text files; .gz is decompressed")->required();
   train_command->add_option("-o,--output", line.output, "the tokenizer.json to write")
       ->type_name("FILE")
+      ->take_last()
       ->required();
   train_command->add_option("--vocab_size", line.vocab_size, "tokens, the 256 bytes among them [6400]")
-      ->type_name("N");
-  train_command->add_option("--field", line.input.field,
-                            "the files are JSON lines with their text under this name");
-  train_command->add_option("--special", line.special,
-                            "token that ends a document; '' for none [<|endoftext|>]");
+      ->type_name("N")
+      ->take_last();
+  train_command
+      ->add_option("--field", line.input.field, "the files are JSON lines with their text under this name")
+      ->take_last();
+  train_command
+      ->add_option("--special", line.special, "token that ends a document; '' for none [<|endoftext|>]")
+      ->take_last();
   CLI::App* encode_command = app.add_subcommand("encode", "print the tokens of a text");
   CLI::App* decode_command = app.add_subcommand("decode", "print the text of tokens");
   for (CLI::App* command : {encode_command, decode_command}) {
     command->add_option("FILE", line.file, "what to read; the standard input without");
     command->add_option("--tokenizer", line.tokenizer, "a tokenizer.json, or byte")
         ->type_name("FILE")
+        ->take_last()
         ->required();
   }
   return tool.run(words, [&] {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "../../core/error.h"
+#include "../harness/process.h"
 #include "../harness/tool.h"
 #include "../watch/module_table.h"
 #include "../watch/view.h"
@@ -90,8 +91,9 @@ int follow(const WatchOptions& options) {
       return 0;
     }
     if (run.phase() == RunPhase::stopped) {
-      fmt::print(stderr, "isobar watch: {}; train_lm --resume {} goes on from its last checkpoint\n",
-                 title(run, options.folder), options.folder);
+      complain(stderr, "isobar watch",
+               fmt::format("{}; train_lm --resume {} goes on from its last checkpoint",
+                           title(run, options.folder), options.folder));
       return 1;
     }
     if (!pause(interval)) return 130;

@@ -1,0 +1,47 @@
+// The process: what every program does before it reads its words, and how it complains.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "../../core/error.h"
+
+namespace isobar {
+
+// Standard streams that are closed are opened such that reading and writing fail: no file of the program becomes its
+// stdout. A file that grows beyond the limit (ulimit -f) makes a write fail in place of ending the process.
+// Where address space is limited the program starts anew, with the words argv, without threads of OpenBLAS's own.
+void begin_process(char** argv);
+
+// Messages are no longer than this: a list of all that may be chosen is shorter.
+inline constexpr size_t longest_message = 1200;
+
+// "who: message" as one line of printable text. A stream that cannot be written changes nothing: the exit code still
+// tells.
+void complain(std::FILE* err, std::string_view who, std::string_view message);
+
+// Thrown where a loss became NaN: exit code 1. (Every other Error counts as bad input: 2.)
+class Diverged : public Error {
+ public:
+  using Error::Error;
+};
+
+// Thrown by what was asked to stop and has saved where it is: exit code 130.
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
+// Thrown where something that belongs to the machine and not to the command is missing, as the images of digits: exit
+// code 3.
+class Unavailable : public Error {
+ public:
+  using Error::Error;
+};
+
+// The exit code that the body returns. What it throws becomes a complaint and the exit code that belongs to it.
+int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()>& body);
+
+}  // namespace isobar

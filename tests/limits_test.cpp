@@ -1,0 +1,74 @@
+// Programs under the limits that a shell sets: address space, size of files.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "program.h"
+#include "shell.h"
+#include "tiny_training.h"
+
+using namespace isobar;
+
+namespace {
+
+// What a program says on stderr under a limit, which must be one line, and its exit code.
+struct Limited {
+  int code;
+  std::string err;
+};
+
+Limited limited(const std::string& limit, const std::string& words, const TemporaryFolder& folder) {
+  const int code = shell_code(limit + "; timeout -k 1 60 $BIN/" + words + " >/dev/null 2>err", folder.path());
+  return {code, file_text(folder / "err")};
+}
+
+}  // namespace
+
+TEST_CASE("too little address space is refused with a sentence, before the folder is made") {
+  const TemporaryFolder folder;
+  if (limited("ulimit -v 900000", "isobar --version", folder).code != 0) {
+    MESSAGE("not tried: this build needs more address space to start");
+    return;
+  }
+  // OpenBLAS's own threads would keep it from ending.
+  CHECK(limited("ulimit -v 120000", "isobar --version", folder).code == 0);
+  for (const char* threads : {"1", "2"}) {
+    const Limited refused =
+        limited("ulimit -v 200000", tiny_training(folder, 5) + " --out run --threads " + threads, folder);
+    CHECK(refused.code == 2);
+    CHECK(refused.err.find(std::string("train_lm: OpenBLAS: wanted 128 MiB of address space for each of ") +
+                           threads) == 0);
+    CHECK(refused.err.find("ulimit -v") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(folder / "run"));
+  }
+  CHECK(limited("ulimit -v 900000", tiny_training(folder, 5) + " --out run --threads 2", folder).code == 0);
+}
+
+TEST_CASE("a file that would grow beyond the limit is refused, and no part of it stays") {
+  const TemporaryFolder folder;
+  folder.write("long.txt", std::string(100'000, 'x'));
+  for (const std::string& words :
+       {tiny_training(folder, 20) + " --out run --threads 1",
+        std::string("isobar prepare long.txt -o tokens.h5"),
+        std::string("isobar tokenize train long.txt -o bpe.json --vocab_size 257 --special ''")}) {
+    CAPTURE(words);
+    const Limited refused = limited("ulimit -f 2", words, folder);
+    CHECK(refused.code == 2);
+    // A training that has begun warns that its log ends, too.
+    CHECK(refused.err.ends_with("': File too large\n"));
+    CHECK(folder.names() == std::vector<std::string>{"err", "long.txt", "text.txt"});
+  }
+}
+
+TEST_CASE("an export for which there is no room leaves none of its files") {
+  const TemporaryFolder folder;
+  REQUIRE(limited(":", tiny_training(folder, 5) + " --out run", folder).code == 0);
+  std::filesystem::create_directory(folder / "exported");
+  const std::string words = "isobar export run -o exported/model.safetensors";
+  // Room for config.json and tokenizer.json, and not for the weights.
+  const Limited refused = limited("ulimit -f 6", words, folder);
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("model.safetensors': File too large") != std::string::npos);
+  CHECK(std::filesystem::is_empty(folder / "exported"));
+  CHECK(limited(":", words, folder).code == 0);
+}

@@ -1,0 +1,59 @@
+// Standard streams that are closed or full: each program keeps its exit code, and no stream's text lands in a file.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+#include "shell.h"
+#include "tiny_training.h"
+
+using namespace isobar;
+
+namespace {
+
+// Each of three streams is as it should be, closed, or (but stdin) full.
+std::vector<std::string> ways() {
+  std::vector<std::string> all;
+  for (const char* in : {"</dev/null", "<&-"})
+    for (const char* out : {">out", ">&-", ">/dev/full"})
+      for (const char* err : {"2>err", "2>&-", "2>/dev/full"})
+        all.push_back(std::string(in) + " " + out + " " + err);
+  return all;
+}
+
+bool stdout_works(const std::string& way) { return way.find(">out") != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a program whose standard streams are closed or full ends with its own code") {
+  const TemporaryFolder folder;
+  folder.write("text.txt", "what is here");
+  for (const std::string& way : ways()) {
+    CAPTURE(way);
+    for (const char* refused :
+         {"train_lm --nonsense", "isobar nonsense", "isobar prepare text.txt -o no/text.h5"})
+      CHECK_MESSAGE(shell_code(std::string("$BIN/") + refused + " " + way, folder.path()) == 2, refused);
+    // What they print is what they are for.
+    for (const char* prints : {"isobar --help", "isobar tokenize encode --tokenizer byte text.txt"})
+      CHECK_MESSAGE(
+          shell_code(std::string("$BIN/") + prints + " " + way, folder.path()) == (stdout_works(way) ? 0 : 2),
+          prints);
+  }
+}
+
+TEST_CASE("a training without standard streams writes the same files as one with them") {
+  const TemporaryFolder folder;
+  const std::string words = "$BIN/" + tiny_training(folder, 20) + " --log_level trace --out ";
+  REQUIRE(shell_code(words + "with >/dev/null 2>&1", folder.path()) == 0);
+  int number = 0;
+  for (const char* way : {"<&- >&- 2>&-", "<&- >out 2>&-", ">/dev/full 2>/dev/full"}) {
+    CAPTURE(way);
+    const std::string out = "without" + std::to_string(number++);
+    CHECK(shell_code(words + out + " " + way, folder.path()) == (stdout_works(way) ? 0 : 2));
+    for (const char* file : {"/metrics.jsonl", "/loss.csv", "/layers.csv"})
+      CHECK_MESSAGE(file_text(folder / (out + file)) == file_text(folder / (std::string("with") + file)),
+                    file);
+    const auto summary = nlohmann::json::parse(file_text(folder / (out + "/summary.json")));
+    CHECK(summary["files"] == nlohmann::json::parse(file_text(folder / "with/summary.json"))["files"]);
+  }
+}
