@@ -229,6 +229,19 @@ TEST_CASE("a study that cannot run here leaves its claims without a verdict, wit
   }
 }
 
+TEST_CASE("a study that cannot write its results has failed; that is not one that cannot run here") {
+  const TemporaryFolder folder;
+  folder.write("all/norm_properties", "a file where the folder of the run belongs");
+  const Outcome outcome = run_built("isobar verify", "--only norm_properties --out " + (folder / "all"));
+  CHECK(outcome.code == 1);
+  CHECK(outcome.out.find("norm_properties: failed; its claims are not judged: ") != std::string::npos);
+  CHECK(outcome.out.find("cannot run here") == std::string::npos);
+  const Json written = Json::parse(file_text(folder / "all/summary.json"));
+  REQUIRE(written["expectations"].size() == 1);
+  CHECK(written["expectations"][0]["detail"].get<std::string>().find("norm_properties: --out: ") !=
+        std::string::npos);
+}
+
 TEST_CASE("verdicts follow the measured files, and finished runs are not made again") {
   const TemporaryFolder folder;
   const std::string out = folder / "all", arguments = "--quick --only norm_properties --out " + out;

@@ -57,7 +57,7 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
     const bool met = std::all_of(expectations.begin(), expectations.end(),
                                  [](const Json& e) { return e.value("ok", false); });
     run.expect(planned.name, met, "is there already, with expectations that were not met");
-    return {std::move(summary), ""};
+    return {.summary = std::move(summary), .complaint = ""};
   }
   run.say("{}: {}{}{}\n", planned.name, planned.program, planned.arguments.empty() ? "" : " ",
           fmt::join(planned.arguments, " "));
@@ -65,10 +65,13 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
   arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--force", "--out", folder,
                                      "--threads", std::to_string(threads())});
   const Finished finished = run_child(program_path(planned), arguments);
-  if (finished.code == 2) return {Json(), fmt::format("{}: {}", planned.where, last_line(finished.err))};
+  const std::string complaint = fmt::format("{}: {}", planned.where, last_line(finished.err));
+  if (finished.code == 3) return {.summary = Json(), .complaint = complaint, .cannot_run = true};
   run.expect(planned.name, finished.code == 0,
-             fmt::format("{} ended with exit code {}", planned.program, finished.code));
-  return {finished_summary(folder, config), ""};
+             fmt::format("{} ended with exit code {}: {}", planned.program, finished.code, complaint));
+  Json summary = finished_summary(folder, config);
+  const bool made = !summary.is_null();
+  return {.summary = std::move(summary), .complaint = made ? "" : complaint};
 }
 
 }  // namespace isobar::claims

@@ -16,12 +16,13 @@ Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where
 bool is_made(const Run& run, const PlannedRun& planned, const Json& config);
 
 struct Made {
-  Json summary;            // null where the run failed
-  std::string cannot_run;  // its complaint, where it cannot run here
+  Json summary;             // null where the run failed
+  std::string complaint;    // of the run that failed
+  bool cannot_run = false;  // for it needs what is not here
 };
 
-// Makes one run, unless a finished one of the same configuration is in its folder below run's. One that fails its
-// expectations is an expectation of `run` that is not met.
+// Makes one run, unless a finished one of the same configuration is in its folder below run's. One that fails, or fails its
+// expectations, is an expectation of `run` that is not met.
 Made make_run(Run& run, const PlannedRun& planned, const Json& config);
 
 }  // namespace isobar::claims

@@ -145,34 +145,35 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
     if (made > 0 || planned.empty()) options.renewed(summary);
   };
   settle(0);
+  bool all_here = true;
   const Interrupt interrupt("\nasked to stop: after this study; once more to stop at once\n");
   for (size_t i = 0; i < planned.size(); ++i) {
     const PlannedRun& one = planned[i];
     run.say("\n{}  ", place_text(i, planned.size(), pace.seconds(to_make)));
     const auto start = std::chrono::steady_clock::now();
-    auto [result, cannot_run] = make_run(run, one, configs[i]);
+    auto [result, complaint, cannot_run] = make_run(run, one, configs[i]);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     if (interrupt.requested())
       throw Interrupted(
           fmt::format("stopped after {} of {} studies; the same command goes on, for finished runs are kept",
                       result.is_null() ? i : i + 1, planned.size()));
-    if (std::erase(to_make, one.name) > 0 && cannot_run.empty()) pace.made(one.name, passed.count());
-    summary["runs"].push_back({{"name", one.name},
-                               {"folder", one.folder},
-                               {"done", !result.is_null()},
-                               {"cannot_run", cannot_run}});
+    if (std::erase(to_make, one.name) > 0 && complaint.empty()) pace.made(one.name, passed.count());
+    summary["runs"].push_back(
+        {{"name", one.name}, {"folder", one.folder}, {"done", !result.is_null()}, {"cannot_run", complaint}});
     if (result.is_object()) {
       check_keys(files, one, result.value("measured", Json::object()), options.scale == "full");
       runs.summaries[one.name] = std::move(result);
     }
-    if (!cannot_run.empty()) {
-      runs.missing[one.name] = cannot_run;
-      run.say("{}: cannot run here; its claims are not judged: {}\n", one.name, cannot_run);
+    if (!complaint.empty()) {
+      runs.missing[one.name] = complaint;
+      all_here &= !cannot_run;
+      run.say("{}: {}; its claims are not judged: {}\n", one.name, cannot_run ? "cannot run here" : "failed",
+              complaint);
     }
     settle(i + 1);
   }
   judging.publish();
-  return runs.missing.empty();
+  return all_here;
 }
 
 }  // namespace isobar::claims

@@ -20,7 +20,8 @@ struct VerifyOptions {
 };
 
 // Makes the runs into folders of their own below run's, judges, prints a table as each run ends, and publishes
-// claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Returns whether every run could be made.
+// claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Returns whether
+// every run had what it needs; one that failed is an expectation of `run` that is not met.
 // Throws Error, before anything runs, for an unknown claim or run, two files that disagree about a run and flags that a
 // study does not take; afterwards for a key that a run did not measure, with file, line and the nearest key.
 bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);

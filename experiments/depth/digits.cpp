@@ -7,6 +7,7 @@
 #include "../../autograd/ops.h"
 #include "../../data/permutation.h"
 #include "../../data/shipped.h"
+#include "../harness/process.h"
 
 namespace isobar::depth {
 namespace {
@@ -41,7 +42,7 @@ Batch Part::batch(std::span<const int64_t> indices) const {
   return {(raw.x - 0.1307) / 0.3081, raw.y};
 }
 
-Digits read_digits(const std::string& name) {
+Digits read_digits(const std::string& name) try {
   const fs::path folder = name.empty() ? find_mnist() : fs::path(name);
   const auto later = std::make_shared<const Mnist>(folder, MnistOptions{.train = false});
   if (holds(folder, "train-images-idx3-ubyte")) {
@@ -57,6 +58,9 @@ Digits read_digits(const std::string& name) {
   const auto first_cut = order.begin() + later->size() * 7 / 10, cut = order.begin() + later->size() * 4 / 5;
   return {Part(later, {order.begin(), first_cut}), Part(later, {first_cut, cut}),
           Part(later, {cut, order.end()}), "the t10k files alone, cut 7 : 1 : 2"};
+} catch (const Error& error) {
+  if (name.empty()) throw Unavailable(error.what());
+  throw;
 }
 
 double blind_loss(const Part& images) {
