@@ -67,12 +67,17 @@ def cases():
                                   ("an extent of one in front stays", (5, 3), (1, 3), True),
                                   ("ones on both sides", (2, 3, 2), (1, 3, 1), False),
                                   ("nothing is summed to zeros", (0, 3), (3,), False)]:
+        if not public:
+            more = oracle.longer(name)
+            frm, to = more(*frm), more(*to)
         x = normal(1, *frm)
         yield case(name, 1, "sum_to", {"x": x, "shape": Array([len(to)], to, "i64")}, {"y": sum_to(x, to)},
                    public=public, hint=hint)
     for name, frm, to, part, public in [("a shape that does not fit is an error", (3, 4), (3,), "[3, 4]", True),
                                         ("a shape that would need repeating is an error", (3, 1), (4,), "[3, 1]", False),
                                         ("a shape of more dimensions is an error", (3,), (2, 3), "[2, 3]", False)]:
+        more = (lambda *shape: shape) if public else oracle.longer(name)
+        frm, to, part = more(*frm), more(*to), str(list(more(*map(int, part.strip("[]").split(",")))))
         yield case(name, 1, "sum_to", {"x": normal(1, *frm), "shape": Array([len(to)], to, "i64")}, error=part,
                    public=public, hint="\"sum_to: [3] does not broadcast to [3, 4]\"")
     # --- task 2
@@ -81,7 +86,10 @@ def cases():
              ("three dimensions", (2, 1, 3), (4, 1), False)]
     for op, f in (("multiply", multiply), ("divide", divide)):
         for name, p, q, public in pairs:
-            a, b = normal(2, *p), normal(3, *q, shift=3.0, scale=0.5)
+            if not public:
+                more = oracle.longer(f"{op} {name}")
+                p, q = more(*p), more(*q)
+            a, b = normal(2, *p), normal(3, *q, shift=3.0, scale=0.4)
             dy = normal(4, *wide(a, b))
             yield case(f"{op}, {name}", 2, f"{op}_backward", {"dy": dy, "a": a, "b": b},
                        gradients(f, {"a": a, "b": b}, "ab", dy), public=public,
@@ -91,6 +99,8 @@ def cases():
                                   ("a row times a column", 1, 5, 1, False), ("no depth gives zeros", 2, 0, 3, False),
                                   ("square", 3, 3, 3, True), ("tall", 4, 3, 2, False),
                                    ("wide", 2, 2, 5, False)]:
+        if not public:
+            m, k, n = oracle.longer(f"product {name}")(m, k, n)
         a, b = normal(5, m, k), normal(6, k, n)
         dy = normal(7, m, n)
         yield case(f"product, {name}", 3, "matmul", {"a": a, "b": b}, {"y": matmul(a, b)}, public=public,
@@ -101,6 +111,11 @@ def cases():
                error="[2, 3] and [4, 5]", public=True, hint="name both shapes: \"…, got [2, 3] and [4, 5]\"")
     yield case("a matrix that wants to be transposed is an error", 3, "matmul", {"a": normal(1, 2, 3), "b": normal(1, 2, 3)},
                error="[2, 3] and [2, 3]", hint="name both shapes")
+    a, b, dy = normal(5, 3, 2), normal(6, 2, 4), normal(7, 3, 4)
+    yield case("a second product", 3, "matmul", {"a": a, "b": b, "warm": 1}, {"y": matmul(a, b)},
+               hint="nothing of an earlier call may be left")
+    yield case("a second product's gradients", 3, "matmul_backward", {"a": a, "b": b, "dy": dy, "warm": 1},
+               gradients(matmul, {"a": a, "b": b}, "ab", dy), hint="nothing of an earlier call may be left")
     yield case("a vector is no matrix", 3, "matmul", {"a": normal(1, 3), "b": normal(1, 3, 5)}, error="[3] and [3, 5]",
                hint="both have two dimensions")
     # --- task 4
@@ -109,7 +124,8 @@ def cases():
     for name, x, public in [("of three dimensions", normal(9, 2, 2, 3), False),
                             ("of large numbers", array([[1000.0, 1001.0, 999.0]]), True),
                             ("of very negative numbers", array([[-2000.0, -2001.0], [-3000.0, -3000.0]]), False),
-                            ("of one column", normal(9, 3, 1), False), ("of a vector", normal(9, 4), False)]:
+                            ("of one column", normal(9, 3, 1), False), ("of a vector", normal(9, 4), False),
+                            ("of no rows", Array((0, 3), []), False), ("of rows of nothing", Array((2, 0), []), False)]:
         yield case(f"softmax {name}", 4, "softmax", {"x": x}, {"y": softmax(x)}, public=public,
                    hint="subtract each row's maximum before exp")
     for name, x, public in [("rows", normal(10, 3, 4), True), ("three dimensions", normal(11, 2, 2, 3), False),
@@ -126,6 +142,11 @@ def cases():
             ("is shared by two of four", [[4.0, 4.0, 2.0, 0.0], [5.0, 0.0, 1.0, 5.0], [-1.0, -9.0, -1.0, -2.0]],
              [[1.0, 1.0, 0, 0], [1.5, 0, 0, 1.5], [-0.5, 0, -0.5, 0]], False),
             ("is shared by all", [[0.0] * 4] * 3, [[0.5] * 4, [0.75] * 4, [-0.25] * 4], False)]:
+        if not public:  # the columns in another order, plus a number for each row
+            order = list(range(len(x[0])))
+            oracle.draws(name).shuffle(order)
+            x, dx = ([[row[i] for i in order] for row in rows] for rows in (x, dx))
+            x = [[v + more for v in row] for row, more in zip(x, normal(f"more {name}", 3).values)]
         yield case(f"max's gradient {name}", 4, "max_backward", {"dy": dy, "x": x}, {"dx": dx}, public=public,
                    hint="dy / (number of elements that tie)")
     # --- task 5
@@ -145,6 +166,7 @@ def cases():
                {"dx": Array((2, 3), [3 * v * v * e + 0.25 * e for v, e in zip(x.values, d.values)])},
                hint="a coarse h shows: (x+h)³ − (x−h)³ = 6x²h + 2h³")
     right = [1.0, -2.0, 0.5, 0.0]
+    factor = oracle.draws("errors").uniform(0.2, 5)
     for name, a, n, public in [("of equal gradients is 0", right, right, True),
                                ("of a factor of two", [2 * v for v in right], right, True),
                                ("of one wrong entry of four", [1.0, -2.0, 0.6, 0.0], right, True),
@@ -155,6 +177,8 @@ def cases():
                                ("of a large and a small one behind it", [2.0, -2.1, 0.5, 0.0], right, False),
                                ("of all zeros is 0", [0.0] * 3, [0.0] * 3, False),
                                ("of small gradients is as large", [3e-9, 2e-9], [3e-9, 1e-9], False)]:
+        if not public:  # an error is relative
+            a, n = ([factor * v for v in values] for values in (a, n))
         wanted = 0.0 if not any(n) else gradient_error(a, n)
         yield case(f"error {name}", 5, "gradient_error", {"analytic": a, "numeric": n}, {"error": wanted},
                    public=public, hint="the largest over all entries; relative to the entry, or to 10⁻³ of the largest")

@@ -45,6 +45,12 @@ def norm(x):
     return math.sqrt(math.fsum(v * v for v in x.values))
 
 
+def drawn(name, x, eps):
+    """Numbers of the same kind, a shape that may be larger."""
+    kind = {"small numbers, where eps rules": dict(scale=1e-3), "one row": dict(scale=3.0), "wide": dict(shift=-2.0)}
+    return normal(f"x {name}", *oracle.longer(name)(*x.shape), **kind.get(name, {}))
+
+
 def cases():
     data = [  # name, x, eps, public
         ("rows", normal(1, 3, 4), 1e-5, True),
@@ -57,6 +63,8 @@ def cases():
         ("one column", normal(8, 3, 1), 0.1, False),
     ]
     for name, x, eps, public in data:
+        if not public:
+            x = drawn(name, x, eps)
         n, c = x.shape
         weight, bias, dy = normal(9, c, shift=1.0), normal(10, c), normal(11, n, c)
         of_layer, of_rms = statistics(x, eps)
@@ -82,14 +90,15 @@ def cases():
         yield case(f"RMSNorm's gradient, {name}", 3, "rms_norm_backward", {"dy": dy, "x": x, "weight": weight, **of_rms},
                    rms_grads, public=public, **loose, hint="dx = r (dz − z mean(dz z)), z = x r")
         for alpha in (0.5, -1.25):
-            if (alpha == 0.5) != public and n != 9:
+            if (alpha == 0.5) != public and name != "many rows":
                 continue
+            alpha = alpha if public else alpha * oracle.draws(f"alpha {name}").uniform(0.8, 1.2)
             numbers = {**full, "alpha": Array((1,), [alpha])}
-            yield case(f"DyT with alpha {alpha}, {name}", 4, "dyt", numbers, {"y": dyt(**numbers)}, public=public,
+            yield case(f"DyT with alpha {'below' if alpha < 0 else 'above'} 0, {name}", 4, "dyt", numbers, {"y": dyt(**numbers)}, public=public,
                        hint="tanh(alpha x) · weight + bias")
             wanted = gradients(dyt, numbers, numbers, dy)
             wanted["dalpha"] = Array((), wanted["dalpha"].values)
-            yield case(f"DyT's gradient with alpha {alpha}, {name}", 4, "dyt_backward",
+            yield case(f"DyT's gradient with alpha {'below' if alpha < 0 else 'above'} 0, {name}", 4, "dyt_backward",
                        {"dy": dy, "x": x, "alpha": alpha, "weight": weight}, wanted, public=public, **loose,
                        hint="dx = dy w (1 − t²) alpha, dalpha = Σ dy w (1 − t²) x, over everything")
         one, zero = Array((c,), [1.0] * c), Array((c,), [0.0] * c)
@@ -98,7 +107,8 @@ def cases():
         yield case(f"compared, {name}", 5, "compare", {"x": x, "dy": dy},
                    {"ratios": [[norm(f(x)) / norm(x), norm(oracle.gradient(f, {"x": x}, "x", dy)) / norm(dy)] for f in ones]},
                    public=public, rtol=1e-6, atol=1e-7, hint="norms over all elements; weight 1, bias 0, eps 1e-5, alpha 0.5")
-    far = Array((2, 4), [v + s for s in (1e7, -1e7) for v in (1.0, -0.5, 2.0, 0.25)])
+    away = 1e7 * oracle.draws("away").uniform(1, 1.5)
+    far = Array((2, 4), [v + s for s in (away, -away) for v in (1.0, -0.5, 2.0, 0.25)])
     one, zero = Array((4,), [1.0] * 4), Array((4,), [0.0] * 4)
     wanted = statistics(far, 1e-5)[0]
     yield case("LayerNorm far off centre", 2, "layer_norm", {"x": far, "weight": one, "bias": zero, "eps": 1e-5},
@@ -109,11 +119,30 @@ def cases():
                {"y": [[1.0, 2.0, 3.0, 4.0]], "rstd": [1 / math.sqrt(1e-5)]}, hint="the bias is what is left")
     yield case("RMSNorm of zeros", 3, "rms_norm", {"x": [[0.0] * 4], "weight": one, "eps": 1e-6},
                {"y": [[0.0] * 4], "rrms": [1e3]}, hint="eps keeps it finite")
+    x = normal("second", 3, 4)
+    weight, bias, dy = normal("second weight", 4), normal("second bias", 4), normal("second dy", 3, 4)
+    hint = "nothing of an earlier call may be left"
+    full, part = {"x": x, "weight": weight, "bias": bias}, {"x": x, "weight": weight}
+    of_layer, of_rms = statistics(x, 1e-3)
+    layer, rms = (lambda x, weight, bias: layer_norm(x, weight, bias, 1e-3)), (lambda x, weight: rms_norm(x, weight, 1e-3))
+    yield case("a second LayerNorm", 2, "layer_norm", {**full, "eps": 1e-3, "warm": 1}, {"y": layer(**full), **of_layer}, hint=hint)
+    yield case("a second LayerNorm's gradient", 2, "layer_norm_backward", {**part, "dy": dy, **of_layer, "warm": 1},
+               gradients(layer, full, full, dy), rtol=1e-7, atol=1e-8, hint=hint)
+    yield case("a second RMSNorm", 3, "rms_norm", {**part, "eps": 1e-3, "warm": 1}, {"y": rms(**part), **of_rms}, hint=hint)
+    yield case("a second RMSNorm's gradient", 3, "rms_norm_backward", {**part, "dy": dy, **of_rms, "warm": 1},
+               gradients(rms, part, part, dy), rtol=1e-7, atol=1e-8, hint=hint)
+    numbers = {**full, "alpha": Array((1,), [0.7])}
+    wanted = gradients(dyt, numbers, numbers, dy)
+    yield case("a second DyT's gradient", 4, "dyt_backward", {**part, "dy": dy, "alpha": 0.7, "warm": 1},
+               {**wanted, "dalpha": Array((), wanted["dalpha"].values)}, rtol=1e-7, atol=1e-8, hint=hint)
     x = normal(1, 3, 4)
     for what, task, shapes, part, public in [
             ("layer_norm", 2, [(3,), (4,)], "[3] and [4]", True), ("layer_norm", 2, [(4,), (5,)], "[4] and [5]", False),
             ("layer_norm", 2, [(1,), (4,)], "[1] and [4]", False),
-            ("rms_norm", 3, [(5,)], "[5]", True), ("rms_norm", 3, [(1,)], "[1]", False)]:
+            ("layer_norm", 2, [(4,), (1, 4)], "[4] and [1, 4]", False), ("layer_norm", 2, [(4, 1), (4,)], "[4, 1] and [4]", False),
+            ("layer_norm", 2, [(3, 4), (3, 4)], "[3, 4] and [3, 4]", False),
+            ("rms_norm", 3, [(5,)], "[5]", True), ("rms_norm", 3, [(1,)], "[1]", False), ("rms_norm", 3, [(1, 4)], "[1, 4]", False),
+            ("rms_norm", 3, [(4, 1)], "[4, 1]", False), ("rms_norm", 3, [(3, 4)], "[3, 4]", False)]:
         parts = {k: normal(12, *s) for k, s in zip(["weight", "bias"], shapes)}
         yield case(f"{what}: {part} does not fit", task, what, {"x": x, **parts, "eps": 1e-5}, error=part, public=public,
                    hint="name the shapes: \"…, got [3] and [4]\"")

@@ -27,6 +27,21 @@ void walk(const Request& in, Answer& out, const std::function<void(Tensor&, cons
   out("dws", isobar::tensor(in["dws"].shape(), left));
 }
 
+// Two weights of other widths along their gradients, each by an optimizer of its own, step by step in turn.
+template <class Optimizer>
+void walk_two(const Request& in, Answer& out, Optimizer first, Optimizer second) {
+  Tensor w0 = raw::clone(in["w0"]), w1 = raw::clone(in["w1"]);
+  std::vector<double> path0, path1;
+  for (int64_t t = 0; t < in["dws0"].size(0); ++t) {
+    first.step(w0, row(in["dws0"], t));
+    second.step(w1, row(in["dws1"], t));
+    for (const double v : w0.to_vector<double>()) path0.push_back(v);
+    for (const double v : w1.to_vector<double>()) path1.push_back(v);
+  }
+  out("path0", isobar::tensor(in["dws0"].shape(), path0));
+  out("path1", isobar::tensor(in["dws1"].shape(), path1));
+}
+
 // The losses of a least-squares fit, (1/N) Σ (x·w − y)²: x (N, C), y (N).
 void fit(const Request& in, Answer& out, const std::function<void(Tensor&, const Tensor&)>& step) {
   const Tensor x = in["x"], y = in["y"];
@@ -71,9 +86,14 @@ int main() {
          walk(in, out, [&](Tensor& w, const Tensor& dw) { sgd(w, dw, in.number("lr"), in.number("decay")); });
        }},
       {"sgd_shapes",
-       [](const Request& in, Answer&) {
+       [](const Request& in, Answer& out) {
          Tensor w = raw::clone(in["w"]);
-         sgd(w, in["dw"], 0.1);
+         try {
+           sgd(w, in["dw"], 0.1);
+         } catch (const isobar::Error&) {
+           if (w.to_vector<double>() == in["w"].to_vector<double>()) throw;
+           out("changed", w);  // before it was refused
+         }
        }},
       {"momentum",
        [](const Request& in, Answer& out) {
@@ -86,6 +106,9 @@ int main() {
          walk(in, out, [&](Tensor& w, const Tensor& dw) { optimizer.step(w, dw); });
          out("steps", optimizer.steps);
        }},
+      {"two_momenta",
+       [](const Request& in, Answer& out) { walk_two(in, out, momentum_of(in), momentum_of(in)); }},
+      {"two_adam_w", [](const Request& in, Answer& out) { walk_two(in, out, adam_w_of(in), adam_w_of(in)); }},
       {"fit_momentum",
        [](const Request& in, Answer& out) {
          Momentum optimizer = momentum_of(in);

@@ -49,6 +49,10 @@ def cases():
     for name, shape, base, start, public in [("one head", (3, 1, 4), 10000.0, 0, True), ("two heads", (3, 2, 4), 100.0, 0, True),
                                              ("a later start", (2, 2, 6), 10000.0, 7, True), ("one pair", (4, 1, 2), 10.0, 1, False),
                                              ("many channels", (2, 1, 12), 500.0, 3, False), ("far away", (1, 3, 4), 10000.0, 900, False)]:
+        if not public:
+            length, heads, pairs = oracle.longer(name)(shape[0], shape[1], shape[2] // 2)
+            shape, start = (length, heads, 2 * pairs), oracle.choose(start, f"start {name}", range(start, start + 20))
+            base *= oracle.draws(f"base {name}").uniform(0.8, 1.25)
         x, dy = normal(1, *shape), normal(2, *shape)
         hint = "channel j goes with j + D/2; the angle is (start + t) · base^(−2j/D), the same for all heads"
         yield case(f"RoPE, {name}", 1, "rope", {"x": x, "base": base, "start": start}, {"y": rope(x, base, start)},
@@ -66,6 +70,9 @@ def cases():
             ("one key/value head for all", 3, 3, 3, 1, 2, 0, False), ("one query, one key", 1, 1, 2, 1, 4, 1, False),
             ("six heads in groups of three", 2, 3, 6, 2, 3, 1, False), ("wide heads", 2, 2, 1, 1, 9, 0, False),
             ("causal, longer", 6, 6, 1, 1, 2, 1, False), ("grouped, all see all", 2, 4, 4, 2, 3, 0, False)]:
+        if not public:  # as many earlier keys, and heads that divide
+            (d,), (more,) = oracle.longer(f"channels of {name}")(d), oracle.longer(f"length of {name}")(2)
+            t, s = (t, s) if t == 1 else (t + more - 2, s + more - 2)
         q, k, v = normal(3, t, h, d), normal(4, s, k_heads, d), normal(5, s, k_heads, d)
         dy = normal(6, t, h, d)
         p = probabilities(q, k, causal)
@@ -75,6 +82,13 @@ def cases():
         yield case(f"attention's gradient, {name}", 3, "attention_backward", {"dy": dy, "q": q, "k": k, "v": v, "probability": p},
                    gradients(lambda q, k, v: attend(q, k, v, causal), {"q": q, "k": k, "v": v}, "qkv", dy),
                    public=public, rtol=1e-8, atol=1e-11, hint="dz = p (dp − Σ dp p); 1/√D once; heads of a group add up in dk and dv")
+    q, k, v = normal("q", 3, 4, 2), normal("k", 5, 2, 2), normal("v", 5, 2, 2)
+    dy, p = normal("dy", 3, 4, 2), probabilities(q, k, 1)
+    yield case("a second attention", 2, "attention", {"q": q, "k": k, "v": v, "causal": 1, "warm": 1},
+               {"y": attend(q, k, v, 1), "probability": p}, hint="nothing of an earlier call may be left")
+    yield case("a second attention's gradient", 3, "attention_backward", {"dy": dy, "q": q, "k": k, "v": v, "probability": p, "warm": 1},
+               gradients(lambda q, k, v: attend(q, k, v, 1), {"q": q, "k": k, "v": v}, "qkv", dy), rtol=1e-8, atol=1e-11,
+               hint="nothing of an earlier call may be left")
     for name, scale, public in [("large logits", 100.0, True), ("very large logits", 3e3, False)]:
         q, k, v = normal(7, 3, 2, 4, scale=scale), normal(8, 3, 2, 4), normal(9, 3, 2, 4)
         yield case(f"attention, {name}", 2, "attention", {"q": q, "k": k, "v": v, "causal": 1},
@@ -97,6 +111,7 @@ def cases():
     # --- task 4
     for name, shape, scale, public in [("a matrix", (2, 3), 1.0, True), ("large numbers", (6,), 30.0, True), ("a vector", (9,), 3.0, False),
                                        ("three dimensions", (2, 2, 2), 2.0, False)]:
+        shape = shape if public else oracle.longer(f"SwiGLU {name}", 3)(*shape)
         gate, up, dy = normal(11, *shape, scale=scale), normal(12, *shape), normal(13, *shape)
         yield case(f"SwiGLU, {name}", 4, "swiglu", {"gate": gate, "up": up}, {"y": silu_up(gate, up)}, public=public,
                    hint="silu(gate) · up")
@@ -110,9 +125,18 @@ def cases():
     for name, lengths, h, k_heads, d, public in [("token by token", [1] * 4, 2, 1, 2, True), ("a prompt, then tokens", [3, 1, 1], 2, 2, 3, True),
                                                  ("all at once", [4], 1, 1, 2, False), ("pieces of two", [2, 2, 2], 4, 2, 2, False),
                                                  ("one token, then many", [1, 4], 2, 2, 4, False)]:
+        if not public:
+            more = oracle.longer(f"pieces {name}")
+            lengths, (d,) = oracle.draws(f"order {name}").sample(list(more(*lengths)), len(lengths)), more(d)
         n = sum(lengths)
         q, k, v = normal(14, n, h, d), normal(15, n, k_heads, d), normal(16, n, k_heads, d)
         yield case(f"decoding, {name}", 5, "decode",
                    {"q": q, "k": k, "v": v, "lengths": Array([len(lengths)], lengths, "i64")},
                    {"y": attend(q, k, v, 1), "k": k, "v": v}, public=public,
                    hint="the same numbers as for the whole sequence; the new queries are its last")
+    n = oracle.choose(5, "two sequences", range(4, 8))
+    first, second = ([normal(f"{which} {what}", n, heads, 3) for what, heads in (("q", 4), ("k", 2), ("v", 2))] for which in ("one", "two"))
+    yield case("decoding, two sequences in turn", 5, "decode",
+               {**dict(zip(("q", "k", "v"), first)), **dict(zip(("q1", "k1", "v1"), second)), "lengths": Array([n - 1], [2] + [1] * (n - 2), "i64")},
+               {"y": attend(*first, 1), "y1": attend(*second, 1), "k": first[1], "v": first[2]},
+               hint="each sequence has a cache of its own, which holds copies")

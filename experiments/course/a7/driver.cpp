@@ -1,5 +1,7 @@
 #include "driver.h"
 
+#include <algorithm>
+
 #include "a7.h"
 
 namespace {
@@ -10,18 +12,28 @@ Tensor rows(const Tensor& x, int64_t begin, int64_t end) {
 }
 
 // A sequence in pieces of these lengths, each with the rest of the sequence still unknown.
+// With q1, k1, v1 a second sequence is decoded in turn with the first, with a cache of its own; and what was
+// handed over is written over after each piece.
 void decode_pieces(const Request& in, Answer& out) {
-  Cache cache;
-  std::vector<double> all;
+  Cache cache, other;
+  std::vector<double> all, others;
   int64_t done = 0;
   for (const double length : in["lengths"].to_vector<double>()) {
     const int64_t end = done + static_cast<int64_t>(length);
-    const Tensor y =
-        decode(cache, rows(in["q"], done, end), rows(in["k"], done, end), rows(in["v"], done, end));
+    Tensor k = rows(in["k"], done, end), v = rows(in["v"], done, end);
+    const Tensor y = decode(cache, rows(in["q"], done, end), k, v);
     for (const double value : y.to_vector<double>()) all.push_back(value);
+    if (in.has("q1")) {
+      std::fill_n(raw::write<double>(k), k.numel(), 7.0);
+      std::fill_n(raw::write<double>(v), v.numel(), -7.0);
+      const Tensor y1 =
+          decode(other, rows(in["q1"], done, end), rows(in["k1"], done, end), rows(in["v1"], done, end));
+      for (const double value : y1.to_vector<double>()) others.push_back(value);
+    }
     done = end;
   }
   out("y", isobar::tensor(in["q"].shape(), all));
+  if (in.has("q1")) out("y1", isobar::tensor(in["q1"].shape(), others));
   out("k", cache.k);
   out("v", cache.v);
 }

@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -28,6 +29,31 @@ class Request {
     std::cin >> call_;
     while (std::cin >> word && word == "tensor") read_tensor();
     isobar::check(word == "end", "driver: wanted 'tensor' or 'end', got '{}'", word);
+    for (const auto& [name, tensor] : tensors_) before_[name] = isobar::raw::clone(tensor);
+  }
+
+  // The same call with other numbers: a call before this one, of which nothing may be left.
+  Request other() const {
+    Request other = *this;
+    for (auto& [name, tensor] : other.tensors_) {
+      std::vector<double> values = tensor.to_vector<double>();
+      for (double& value : values)
+        value = name == "seed" ? value + 1 : tensor.ndim() > 0 ? -value / 2 : value;
+      tensor = isobar::raw::cast(isobar::tensor(tensor.shape(), values), tensor.dtype());
+    }
+    return other;
+  }
+
+  // Throws where an input has changed, or `made` is an input under another name: functions return new tensors.
+  void check_kept(const std::map<std::string, isobar::Tensor>& made) const {
+    for (const auto& [name, tensor] : tensors_) {
+      const std::vector<double> now = tensor.to_vector<double>(), then = before_.at(name).to_vector<double>();
+      for (size_t i = 0; i < now.size(); ++i)
+        isobar::check(now[i] == then[i] || std::isnan(then[i]), "{}: the input {} has changed", call_, name);
+      for (const auto& [result, y] : made)
+        isobar::check(result == name || !same_memory(y, tensor), "{}: {} is the memory of the input {}",
+                      call_, result, name);
+    }
   }
 
   const std::string& call() const { return call_; }
@@ -45,6 +71,11 @@ class Request {
   int64_t integer(const std::string& name) const { return static_cast<int64_t>(number(name)); }
 
  private:
+  static bool same_memory(const isobar::Tensor& a, const isobar::Tensor& b) {
+    const auto f64 = isobar::Dtype::f64;
+    return a.dtype() == f64 && b.dtype() == f64 && a.numel() > 0 && a.data<double>() == b.data<double>();
+  }
+
   void read_tensor() {
     std::string name, dtype;
     int ndim = 0;
@@ -59,7 +90,7 @@ class Request {
   }
 
   std::string call_;
-  std::map<std::string, isobar::Tensor> tensors_;
+  std::map<std::string, isobar::Tensor> tensors_, before_;
 };
 
 class Answer {
@@ -67,6 +98,7 @@ class Answer {
   // An undefined tensor is left out.
   void operator()(const std::string& name, const isobar::Tensor& tensor) {
     if (!tensor.defined()) return;
+    made_[name] = tensor;
     text_ += fmt::format("tensor {} {} {}", name, tensor.dtype(), tensor.ndim());
     for (const int64_t extent : tensor.shape()) text_ += fmt::format(" {}", extent);
     text_ += '\n';
@@ -80,6 +112,7 @@ class Answer {
     for (char& c : text) c = c == '\n' ? ' ' : c;
     text_ = "error " + text + "\n";
   }
+  const std::map<std::string, isobar::Tensor>& made() const { return made_; }
   void send() const {
     const std::string text = text_ + "end\n";
     for (size_t sent = 0; sent < text.size();) {
@@ -91,6 +124,7 @@ class Answer {
 
  private:
   std::string text_;
+  std::map<std::string, isobar::Tensor> made_;
 };
 
 using Calls = std::map<std::string, std::function<void(const Request&, Answer&)>>;
@@ -103,7 +137,12 @@ inline int serve(const Calls& calls) {
       const Request request;
       isobar::check(calls.count(request.call()) > 0, "driver: no call '{}'", request.call());
       if (request.has("threads")) isobar::set_threads(request.integer("threads"));
+      if (request.has("warm")) {
+        Answer ignored;
+        calls.at(request.call())(request.other(), ignored);
+      }
       calls.at(request.call())(request, answer);
+      request.check_kept(answer.made());
     } catch (const std::exception& e) {
       answer.error(e.what());
     }
