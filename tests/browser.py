@@ -8,6 +8,7 @@ import subprocess
 import urllib.request
 
 TAB, SPACE, ENTER, BACKSPACE, ESCAPE, RIGHT = "\ue004", " ", "\ue007", "\ue003", "\ue00c", "\ue014"
+PATIENCE = 300  # seconds, for machines with much else to do
 
 
 def installed():
@@ -24,13 +25,14 @@ class Browser:
         options = {"args": ["--headless=new", "--no-sandbox", "--window-size=1280,1000", "--hide-scrollbars",
                             "--host-resolver-rules=MAP * ~NOTFOUND"],
                    "binary": shutil.which("chromium")}
-        wanted = {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}
+        wanted = {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"},
+                                  "timeouts": {"script": 1000 * PATIENCE, "pageLoad": 1000 * PATIENCE}}}
         self.base += "/" + self.call("POST", "", {"capabilities": wanted})["sessionId"]
 
     def call(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
-        with urllib.request.urlopen(request, timeout=120) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)["value"]
 
     def devtools(self, command, **parameters):
@@ -58,8 +60,8 @@ class Browser:
         return base64.b64decode(self.call("GET", "/screenshot"))
 
     def printed(self):
-        """The page as PDF."""
-        return base64.b64decode(self.call("POST", "/print", {"background": True, "page": {"width": 21, "height": 29.7}}))
+        """The page as PDF, A4 in inches. WebDriver's own /print gives up after ten seconds, which a busy machine takes."""
+        return base64.b64decode(self.devtools("Page.printToPDF", printBackground=True, paperWidth=8.27, paperHeight=11.69)["data"])
 
     def console(self):
         return self.call("POST", "/se/log", {"type": "browser"})

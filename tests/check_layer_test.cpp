@@ -8,6 +8,7 @@
 #include "../nn/activation.h"
 #include "../nn/linear.h"
 #include "gradient_bugs.h"
+#include "holds.h"
 #include "message_of.h"
 #include "module_table.h"
 #include "program.h"
@@ -17,7 +18,6 @@ using namespace isobar;
 
 namespace {
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 std::string first_line(const LayerReport& report) {
   const std::string text = report.text();
   return text.substr(0, text.find('\n'));
@@ -98,7 +98,7 @@ struct RoundsToF32 : Scale {
 }  // namespace
 
 TEST_CASE("check_layer names the cause of classic gradient bugs in its first line") {
-  int right = 0, wrong = 0, unknown = 0, total = 0;
+  CHECK(gradient_bugs().size() >= 40);
   for (const GradientBug& bug : gradient_bugs()) {
     const LayerReport report = check_layer(bug.make, bug.x, {.large = 0});
     const std::string said = report.text();
@@ -106,19 +106,8 @@ TEST_CASE("check_layer names the cause of classic gradient bugs in its first lin
     CAPTURE(said);
     CHECK_FALSE(report.passed());
     CHECK(holds(first_line(report), "WRONG gradient of " + report.diagnosis.text));
-    ++total;
-    if (report.diagnosis.cause == Cause::unknown)
-      ++unknown;
-    else if (report.diagnosis.cause == bug.cause)
-      ++right;
-    else
-      ++wrong;
     CHECK(report.diagnosis.cause == bug.cause);
   }
-  MESSAGE(fmt::format("{} bugs: {} right, {} wrong, {} unknown", total, right, wrong, unknown));
-  CHECK(total >= 40);
-  CHECK(right >= total - 4);
-  CHECK(wrong == 0);
 }
 
 TEST_CASE("check_layer finds nothing wrong with any row of the module table") {

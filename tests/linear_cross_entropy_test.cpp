@@ -9,6 +9,7 @@
 #include "../core/precision.h"
 #include "../core/raw.h"
 #include "../nn/nn.h"
+#include "same_tensors.h"
 #include "scoped_variable.h"
 #include "skip.h"
 #include "thread_counts.h"
@@ -17,7 +18,7 @@ using namespace isobar;
 
 namespace {
 
-struct Outcome {
+struct Derived {
   Tensor loss, dx, dw;
 };
 
@@ -33,41 +34,26 @@ struct Problem {
   }
   // With a gradient of 3 from above.
   template <class Loss>
-  Outcome run(const Loss& loss) const {
+  Derived run(const Loss& loss) const {
     Tape tape;
     const Tensor y = loss(x, weight, targets);
     const std::vector<Tensor> gradients = tape.gradient(y, {x, weight}, full({}, 3, y.dtype()));
     return {y, gradients[0], gradients[1]};
   }
-  Outcome fused() const {
+  Derived fused() const {
     return run(
         [](const Tensor& a, const Tensor& w, const Tensor& t) { return linear_cross_entropy(a, w, t); });
   }
-  Outcome composed() const {
+  Derived composed() const {
     return run(
         [](const Tensor& a, const Tensor& w, const Tensor& t) { return cross_entropy(linear(a, w), t); });
   }
 };
 
-double difference(const Tensor& a, const Tensor& b) {
-  const std::vector<double> p = a.to_vector<double>(), q = b.to_vector<double>();
-  REQUIRE(p.size() == q.size());
-  double apart = 0, largest = 0;
-  for (size_t i = 0; i < p.size(); ++i) {
-    apart = std::max(apart, std::abs(p[i] - q[i]));
-    largest = std::max(largest, std::abs(q[i]));
-  }
-  return apart / largest;
-}
-
-void check_close(const Outcome& a, const Outcome& b, double tolerance) {
+void check_close(const Derived& a, const Derived& b, double tolerance) {
   CHECK(difference(a.loss, b.loss) <= tolerance);
   CHECK(difference(a.dx, b.dx) <= tolerance);
   CHECK(difference(a.dw, b.dw) <= tolerance);
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return std::memcmp(a.data<float>(), b.data<float>(), static_cast<size_t>(a.numel()) * sizeof(float)) == 0;
 }
 
 }  // namespace
@@ -84,9 +70,9 @@ TEST_CASE("chunks of rows, the last one shorter, give what the whole logits give
 TEST_CASE("chunks give the same bits on any number of threads") {
   const Problem problem(600, 48, 4000, Dtype::f32);
   const WithThreads one(1);
-  const Outcome alone = problem.fused();
+  const Derived alone = problem.fused();
   for_thread_counts([&] {
-    const Outcome here = problem.fused();
+    const Derived here = problem.fused();
     CHECK(same_bits(here.loss, alone.loss));
     CHECK(same_bits(here.dx, alone.dx));
     CHECK(same_bits(here.dw, alone.dw));
@@ -100,7 +86,7 @@ TEST_CASE("products on bf16 operands are those of linear on bf16 operands") {
   const Problem problem(600, 16, 3000, Dtype::f32);
   // Here dz is rounded, there dz · dloss: 2⁻⁹ either way.
   check_close(problem.fused(), problem.composed(), 4e-3);
-  const Outcome rounded = problem.fused();
+  const Derived rounded = problem.fused();
   const WithPrecision f32(Precision::f32);
   const double apart = difference(rounded.dw, problem.fused().dw);
   CHECK(apart > 1e-4);  // 2⁻⁹ a rounding: the operands were rounded

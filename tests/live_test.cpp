@@ -12,11 +12,10 @@
 #include "../data/hdf5_file.h"
 #include "../data/metrics_file.h"
 #include "../data/metrics_log.h"
-#include "../experiments/harness/line_chart.h"
 #include "../experiments/harness/program.h"
 #include "../experiments/harness/table.h"
-#include "../experiments/watch/module_table.h"
 #include "../experiments/watch/view.h"
+#include "command.h"
 #include "file_size_limit.h"
 #include "message_of.h"
 #include "scoped_variable.h"
@@ -194,17 +193,6 @@ TEST_CASE("a log of metrics follows its file: whole lines, a replaced file, no o
   }
 }
 
-TEST_CASE("a line chart joins its values, marks single points and tells both ranges") {
-  CHECK(line_chart("steep", {{0, 1, 2, 3}, {0, 10, 0, 10}}, {{3}, {10}}, 3, 8) ==
-        "steep\n"
-        "10 ┤  ⡼⢧   ○\n"
-        "   │ ⣸⠁⠈⣇ ⣸⠁\n"
-        " 0 ┤⣰⠃  ⠘⣶⠃ \n"
-        "    0      3\n");
-  CHECK(line_chart("none", {{0, 1}, {NAN, INFINITY}}, {}, 2, 4) == "none\n– ┤    \n– ┤    \n");
-  CHECK(line_chart("one", {{5}, {2}}, {}, 1, 3) == "one\n2 ┤ ⠐ \n   5 5\n");
-}
-
 TEST_CASE("a screen of a watched run fits its terminal") {
   const TemporaryFolder folder;
   const auto with_sizes = [](Run& run) {
@@ -249,41 +237,6 @@ TEST_CASE("a screen of a watched run fits its terminal") {
     CHECK((height == 5) == (text.find("loss  ○ val_loss\n") == std::string::npos));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 80);
-  }
-}
-
-TEST_CASE(
-    "the table of modules says how std and gradient norm moved, in as many lines and columns as there are") {
-  CHECK(sparkline({1, 10, 100}, 8) == "▁▅█");
-  CHECK(sparkline({2, 2, 0, NAN}, 8) == "▅▅  ");
-  CHECK(sparkline({1, 2, 3, 4, 5, 6, 7, 8, 100}, 2) == "▁█");
-  std::vector<ModuleHistory> modules;
-  for (const char* name :
-       {"embed_tokens", "blocks.0.mlp.up_proj", "blocks.0.mlp", "blocks.0", "blocks.1", "norm"})
-    modules.push_back({name,
-                       std::string(name).size() == 8 ? "TransformerBlock" : "Linear",
-                       {1, 3, 2},
-                       {0, 0, 0},
-                       {0.5, 0, 0.25}});
-  const std::string text = module_table(modules, 24, 120);
-  CHECK(std::regex_search(text, std::regex("^ +std +gradient norm\nmodule +first +now +first +now\n")));
-  CHECK(std::regex_search(text, std::regex("\nnorm +1 +2 +×2  ▁█▅ +0\\.5 +0\\.25 +×0\\.5  █ ▁\n$")));
-  const auto names = [&](size_t rows) {
-    std::istringstream lines(module_table(modules, rows, 80));
-    std::string all;
-    for (std::string line; std::getline(lines, line);)
-      if (line[0] != ' ' && !line.starts_with("module ")) all += line.substr(0, line.find(' ')) + " ";
-    return all;
-  };
-  CHECK(names(8) == "embed_tokens blocks.0.mlp.up_proj blocks.0.mlp blocks.0 blocks.1 norm ");
-  CHECK(names(7) == "embed_tokens blocks.0.mlp blocks.0 blocks.1 norm ");
-  CHECK(names(6) == "embed_tokens blocks.0 blocks.1 norm ");
-  CHECK(names(5) == "embed_tokens blocks.0 norm ");
-  CHECK(names(2) == "");
-  CHECK(module_table({}, 24, 80) == "");
-  for (const size_t columns : {20, 40, 60, 80, 100, 200}) {
-    std::istringstream lines(module_table(modules, 24, columns));
-    for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= columns);
   }
 }
 
@@ -372,11 +325,10 @@ TEST_CASE("the commands that watch/README.md shows work, and no run is one clear
         std::string::npos);
 
   // On a terminal, which script(1) pretends, it draws over what stands there.
-  const std::string command =
-      fmt::format("cd {} && script -qec '{}/bin/isobar watch runs/train_lm' /dev/null > screen",
-                  folder.path().string(), ISOBAR_BINARY_DIR);
-  CHECK(std::system(command.c_str()) == 0);
-  const std::string screen = file_text(folder / "screen");
+  const Outcome drawn = run_command(
+      "script -qec '" ISOBAR_BINARY_DIR "/bin/isobar watch runs/train_lm' /dev/null", folder.path());
+  CHECK(drawn.code == 0);
+  const std::string& screen = drawn.out;
   CHECK(screen.starts_with("\x1b[2J\x1b[Hruns/train_lm: finished, 20 of 20 steps\x1b[K"));
   CHECK(screen.find("100%  20/20 steps") != std::string::npos);
 

@@ -14,13 +14,14 @@
 #include "../core/parallel.h"
 #include "../core/raw.h"
 #include "op_table.h"
+#include "same_tensors.h"
 
 namespace isobar {
 namespace {
 
 // What a row computes from some inputs: the value, the gradient of Σ dy · y (dy random) by every float input,
 // and the number of ops recorded going forward.
-struct Outcome {
+struct Derived {
   Tensor y;
   std::vector<Tensor> dx;
   size_t recorded = 0;
@@ -50,31 +51,17 @@ std::vector<Tensor> converted(const std::vector<Tensor>& inputs, Dtype dtype) {
 
 Tensor upstream(const Tensor& y) { return Rng(2).normal(y.shape(), 0, 1, y.dtype()); }
 
-Outcome run(const OpRow& row, const std::vector<Tensor>& inputs, TapeOptions options = {}) {
+Derived run(const OpRow& row, const std::vector<Tensor>& inputs, TapeOptions options = {}) {
   const std::vector<Tensor> leaves = trainable(inputs);
   Tape tape(options);
-  Outcome outcome;
+  Derived outcome;
   outcome.y = row.f(leaves);
   outcome.recorded = tape.recorded();
   outcome.dx = tape.gradient(outcome.y, floats(leaves), upstream(outcome.y));
   return outcome;
 }
 
-// The largest difference between two tensors, relative to the largest value (at least 10⁻³: gradients may
-// cancel to nothing). NaN where either holds one.
-double difference(const Tensor& a, const Tensor& b) {
-  REQUIRE(a.shape() == b.shape());
-  const std::vector<double> p = a.to_vector<double>(), q = b.to_vector<double>();
-  double largest = 1e-3, apart = 0;
-  for (size_t i = 0; i < p.size(); ++i) {
-    if (std::isnan(p[i]) || std::isnan(q[i])) return std::numeric_limits<double>::quiet_NaN();
-    largest = std::max(largest, std::abs(q[i]));
-    apart = std::max(apart, std::abs(p[i] - q[i]));
-  }
-  return apart / largest;
-}
-
-void check_close(const Outcome& a, const Outcome& b, double tolerance) {
+void check_close(const Derived& a, const Derived& b, double tolerance) {
   CHECK(difference(a.y, b.y) <= tolerance);
   REQUIRE(a.dx.size() == b.dx.size());
   for (size_t i = 0; i < a.dx.size(); ++i) {
@@ -83,15 +70,7 @@ void check_close(const Outcome& a, const Outcome& b, double tolerance) {
   }
 }
 
-bool same_bits(const Tensor& a, const Tensor& b) {
-  if (a.shape() != b.shape() || a.dtype() != b.dtype()) return false;
-  const Tensor p = raw::contiguous(a), q = raw::contiguous(b);
-  return dispatch_any(a.dtype(), [&]<class T>() {
-    return p.numel() == 0 || std::memcmp(p.data<T>(), q.data<T>(), p.numel() * sizeof(T)) == 0;
-  });
-}
-
-bool same_bits(const Outcome& a, const Outcome& b) {
+bool same_bits(const Derived& a, const Derived& b) {
   bool same = same_bits(a.y, b.y) && a.dx.size() == b.dx.size();
   for (size_t i = 0; same && i < a.dx.size(); ++i) same = same_bits(a.dx[i], b.dx[i]);
   return same;
@@ -243,7 +222,7 @@ TEST_CASE("an op reads strided input as it reads contiguous input") {
       spread.push_back(every_second(x));
       turned.push_back(columns_first(x));
     }
-    const Outcome expected = run(row, inputs);
+    const Derived expected = run(row, inputs);
     // A product may read a transposed block without packing it and then sums in another order.
     check_close(run(row, spread), expected, 1e-12);
     check_close(run(row, turned), expected, 1e-12);
@@ -255,7 +234,7 @@ TEST_CASE("an op takes a strided gradient from above") {
     const std::vector<Tensor> inputs = inputs_of(row), leaves = trainable(inputs);
     Tape tape;
     const Tensor y = row.f(leaves);
-    Outcome strided{y, tape.gradient(y, floats(leaves), every_second(upstream(y)))};
+    Derived strided{y, tape.gradient(y, floats(leaves), every_second(upstream(y)))};
     check_close(strided, run(row, inputs), 1e-12);
   });
 }
@@ -263,7 +242,7 @@ TEST_CASE("an op takes a strided gradient from above") {
 TEST_CASE("f32 is near f64") {
   for_each_row([](const OpRow& row) {
     const std::vector<Tensor> singles = converted(inputs_of(row), Dtype::f32);
-    const Outcome single = run(row, singles), exact = run(row, converted(singles, Dtype::f64));
+    const Derived single = run(row, singles), exact = run(row, converted(singles, Dtype::f64));
     CHECK(single.y.dtype() == Dtype::f32);
     for (const Tensor& dx : single.dx) CHECK(dx.dtype() == Dtype::f32);
     check_close(single, exact, row.flags.f32_tolerance);
@@ -274,7 +253,7 @@ TEST_CASE("1, 2, 3 and 8 threads give the same bits") {
   const int before = threads();
   for (Dtype dtype : {Dtype::f32, Dtype::f64}) {
     set_threads(1);
-    std::vector<Outcome> alone;
+    std::vector<Derived> alone;
     for (const OpRow& row : op_rows()) alone.push_back(run(row, converted(inputs_of(row), dtype)));
     for (int count : {2, 3, 8}) {
       set_threads(count);

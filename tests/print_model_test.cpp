@@ -10,15 +10,10 @@
 #include "../core/memory.h"
 #include "../core/raw.h"
 #include "../nn/model.h"
+#include "holds.h"
 #include "program.h"
 
 using namespace isobar;
-
-namespace {
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-}  // namespace
 
 TEST_CASE(
     "train_lm --preset minimind --print-model: 25,829,888 parameters and 17 RMSNorms, no corpus needed") {

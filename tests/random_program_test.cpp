@@ -1,6 +1,6 @@
 // Random programs of ops, views, pieces that are computed again and nested tapes: every gradient is a slope.
 //
-//   ISOBAR_RANDOM_PROGRAM=17 isobar_tests -tc='*random program*'      one of them, printed as C++
+//   REPLAY=17 isobar_tests -tc='*random program*'      one of them, printed as C++
 //   ISOBAR_RANDOM_PROGRAMS=20000 isobar_tests -tc='*random program*'  more of them
 #include <doctest/doctest.h>
 
@@ -9,6 +9,7 @@
 
 #include "program.h"
 #include "random_programs/program.h"
+#include "replay.h"
 
 namespace isobar::random_programs {
 namespace {
@@ -17,9 +18,8 @@ void check_seed(uint64_t seed) {
   const Program program = make_program(seed);
   const std::string wrong = failure_of(program);
   if (wrong.empty()) return;
-  CAPTURE(seed);
   CAPTURE(wrong);
-  FAIL_CHECK(cpp_text(shrunk(program)));
+  FAIL_CHECK("REPLAY=", seed, "\n", cpp_text(shrunk(program)));
 }
 
 bool holds_wrong_op(const std::vector<Instruction>& code) {
@@ -106,9 +106,9 @@ Program one_of_each() {
 }  // namespace
 
 TEST_CASE("every gradient of a random program is the slope that differences give") {
-  if (const char* seed = std::getenv("ISOBAR_RANDOM_PROGRAM")) {
-    MESSAGE(cpp_text(make_program(std::stoull(seed))));
-    check_seed(std::stoull(seed));
+  if (const std::optional<uint64_t> seed = replayed_seed()) {
+    MESSAGE(cpp_text(make_program(*seed)));
+    check_seed(*seed);
     return;
   }
   const char* const wanted = std::getenv("ISOBAR_RANDOM_PROGRAMS");

@@ -10,9 +10,9 @@
 #include "../experiments/report/overlay.h"
 #include "../experiments/report/page.h"
 #include "../experiments/report/shown.h"
+#include "command.h"
 #include "documents.h"
 #include "message_of.h"
-#include "program.h"
 #include "skip.h"
 
 using namespace isobar;
@@ -21,20 +21,18 @@ namespace {
 
 // Isobar needs no Python. Where there is none, the checks that use it are skipped.
 bool has_python() {
-  const bool has = std::system("command -v python3 >/dev/null") == 0;
+  const bool has = run_command("command -v python3").code == 0;
   if (!has) skip("python3 is not installed, which reads SVG files and drives the browser");
   return has;
 }
 
 // How many elements of class "curve" an SVG file has, as Python's XML reader sees it.
 std::string curves_of_svg(const std::string& path) {
-  const TemporaryFolder folder;
   const std::string script =
       "import sys, xml.etree.ElementTree as xml; print(sum('curve' in e.get('class', '').split() "
       "for e in xml.parse(sys.argv[1]).iter()))";
-  const std::string out = folder / "out";
-  std::system(("python3 -c \"" + script + "\" " + path + " >" + out + " 2>&1").c_str());
-  return file_text(out);
+  const Outcome run = run_command("python3 -c \"" + script + "\" " + path);
+  return run.out + run.err;
 }
 
 }  // namespace
@@ -252,18 +250,15 @@ why = "a tenth to either side"
 )";
 
 // Uses the pages in a browser, where there is one.
-void browse(const std::vector<std::string>& pages, const TemporaryFolder& folder) {
-  const std::string script = std::string(ISOBAR_SOURCE_DIR) + "/tests/report_page.py", log = folder / "log";
-  std::string command = "python3 " + script;
+void browse(const std::vector<std::string>& pages) {
+  std::string command = "python3 " ISOBAR_SOURCE_DIR "/tests/report_page.py";
   for (const std::string& page : pages) command += " " + page;
-  const int status = std::system((command + " >" + log + " 2>&1").c_str());
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  const std::string said = file_text(log);
-  CAPTURE(said);
-  if (code == 77 || code == 127)
+  const Outcome run = run_command(command);
+  INFO(run.out, run.err);
+  if (run.code == 77 || run.code == 127)
     skip("python3, chromium and chromedriver are not installed");
   else
-    CHECK(code == 0);
+    CHECK(run.code == 0);
 }
 
 }  // namespace
@@ -298,5 +293,5 @@ TEST_CASE("the page of a run stands alone and works in a browser") {
   REQUIRE(run_built("isobar verify", file + " --seed 3 --out " + (folder / "own")).code == 0);
   REQUIRE(run_built("isobar report", (folder / "own") + " -o " + own).code == 0);
   CHECK(file_text(own).find("\"seed\":3") != std::string::npos);
-  browse({claims, study, training, own}, folder);
+  browse({claims, study, training, own});
 }

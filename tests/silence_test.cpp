@@ -16,7 +16,7 @@
 //   x / 49 with x = 49, denormal divisors, −x of 0        vocabulary_test      "division by a number divides"
 //   a variance far from zero; of too few elements         vocabulary_test      "a variance …", two tests
 //   causal attention under detect_anomaly, higher order   vocabulary_test      "causal attention is finite …"
-//   BatchNorm1d's running variance far from zero          module_test          "the running variance …"
+//   BatchNorm1d's running variance far from zero          layer_edges_test     "the running variance …"
 //   mse_loss of [N, 1] against [N]                        loss_test            "losses refuse shapes …"
 //   log_softmax at 1e8; attention at large logits         softmax_test         three tests
 //   rows of −∞ alone                                      softmax_test         two tests

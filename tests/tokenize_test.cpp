@@ -8,7 +8,7 @@
 
 #include "../core/rng.h"
 #include "../data/token_store.h"
-#include "program.h"
+#include "command.h"
 
 using namespace isobar;
 using Json = nlohmann::json;
@@ -171,7 +171,7 @@ TEST_CASE("the commands that verbs/README.md shows for tokenize and prepare run 
   folder.write("corpus.txt", words(150'000));
   folder.write("story.txt", words(1000));
   folder.write("a.jsonl", "{\"text\": \"to be\"}\n{\"text\": \"or not to be\"}\n");
-  REQUIRE(std::system(("gzip -k " + folder / "corpus.txt").c_str()) == 0);
+  REQUIRE(run_command("gzip -k " + folder / "corpus.txt").code == 0);
   const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/verbs/README.md");
   const size_t section = readme.find("\n## Text of any size");
   REQUIRE(section != std::string::npos);
@@ -183,10 +183,9 @@ TEST_CASE("the commands that verbs/README.md shows for tokenize and prepare run 
     if (command.find("train_lm") != std::string::npos) command += tiny;
     command = std::regex_replace(command, std::regex("build/bin/"), ISOBAR_BINARY_DIR "/bin/");
     CAPTURE(command);
-    const int status =
-        std::system(("cd " + folder.path().string() + " && (" + command + ") >out 2>err").c_str());
-    INFO(file_text(folder / "err"));
-    CHECK(status == 0);
+    const Outcome run = run_command(command, folder.path());
+    INFO(run.err);
+    CHECK(run.code == 0);
   }
   CHECK(count >= 6);
   CHECK(file_text(folder / "again.txt") == file_text(folder / "story.txt"));

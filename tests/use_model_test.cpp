@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "../experiments/lm/trained.h"
+#include "holds.h"
 #include "program.h"
 
 using namespace isobar;
@@ -48,8 +49,6 @@ const Workplace& llama() {
 }
 
 const std::string gpt2 = "--norm layernorm --positions learned --ffn gelu --n_kv_head 0";
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // The commands of a section of experiments/verbs/README.md, without "build/bin/" and what is said of them.
 std::vector<std::string> commands_of(const std::string& section) {

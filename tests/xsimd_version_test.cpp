@@ -1,11 +1,10 @@
 // Which versions of xsimd the build accepts.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <string>
 
-#include "program.h"
+#include "command.h"
 
 using namespace isobar;
 
@@ -16,11 +15,11 @@ std::string configured_with(const std::string& version) {
   const TemporaryFolder folder;
   std::ofstream(folder / "xsimdConfig.cmake") << "";
   std::ofstream(folder / "xsimdConfigVersion.cmake") << "set(PACKAGE_VERSION " << version << ")\n";
-  const std::string out = folder / "out";
   const std::string command = std::string("cmake -G Ninja -S ") + ISOBAR_SOURCE_DIR + " -B " +
-                              (folder / "build") + " -Dxsimd_DIR=" + (folder / ".") + " >" + out + " 2>&1";
-  CHECK(std::system(command.c_str()) != 0);
-  return file_text(out);
+                              (folder / "build") + " -Dxsimd_DIR=" + (folder / ".");
+  const Outcome run = run_command(command);
+  CHECK(run.code != 0);
+  return run.err;
 }
 
 }  // namespace

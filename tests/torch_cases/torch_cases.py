@@ -134,6 +134,8 @@ def main():
             print(f"case {number}: {described(case)}")
             for text in found:
                 print("  " + text)
+            if found:
+                print(f"  REPLAY=--seed {options.seed} --case {number}" + (f" --op {options.op}" if options.op else ""))
         if options.case is not None:
             print(json.dumps(case), line, sep="\n")
         if not line:

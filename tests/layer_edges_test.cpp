@@ -1,0 +1,141 @@
+// Single layers at their edges: what each refuses, and what it computes where a formula is easily wrong.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "../autograd/tape.h"
+#include "../core/rng.h"
+#include "../nn/nn.h"
+
+using namespace isobar;
+
+TEST_CASE("dropout draws a new mask at each call, the same on a replay, and none in evaluation") {
+  Dropout layer(0.25);
+  const Tensor x = ones({1000});
+  const auto two_calls = [&](uint64_t seed) {
+    Tape tape({.rng = Rng(seed)});
+    return std::pair(layer(x).to_vector<float>(), layer(x).to_vector<float>());
+  };
+  const auto [first, second] = two_calls(1);
+  CHECK(first != second);
+  CHECK(two_calls(1).first == first);
+  CHECK(two_calls(1).second == second);
+  CHECK(two_calls(2).first != first);
+  const auto zeroed = std::count(first.begin(), first.end(), 0.0f);
+  CHECK(std::abs(zeroed - 250) < 5 * std::sqrt(1000 * 0.25 * 0.75));  // five standard deviations
+  CHECK_THROWS_WITH_AS(layer(x), doctest::Contains("call eval(model) or open a Tape"), Error);
+  eval(layer);
+  CHECK(layer(x).to_vector<float>() == x.to_vector<float>());
+  CHECK_THROWS_WITH_AS(Dropout(1.0), "dropout: wanted a probability in [0, 1), got 1", Error);
+}
+
+TEST_CASE("batch norm refuses a single value per channel in training") {
+  BatchNorm1d layer(3);
+  CHECK_THROWS_WITH_AS(layer(ones({1, 3})),
+                       doctest::Contains("wanted more than one value per channel in training, got [1, 3]"),
+                       Error);
+  eval(layer);
+  CHECK(layer(ones({1, 3})).shape() == Shape{1, 3});
+  CHECK_THROWS_WITH_AS(layer(ones({3})), "batch_norm: wanted x (N, C) or (N, C, L), got [3]", Error);
+}
+
+TEST_CASE("the running variance of batch norm keeps its digits far from zero") {
+  BatchNorm1d layer(1, {.momentum = 1.0});
+  // No rounding in f32; Σ (x − mean)² / 3 = 5/192.
+  layer(tensor({4, 1}, std::vector<float>{1e6f, 1e6f + 0.125f, 1e6f + 0.25f, 1e6f + 0.375f}));
+  CHECK(layer.running_var.item() == static_cast<double>(5.0f / 192));
+}
+
+TEST_CASE("the ISRU clip is x near 0, cap/√2 at its cap and the cap far out") {
+  ISRUClip clip(2);
+  const Tensor y = clip(tensor({5}, std::vector<double>{1e-6, 2, -2, 4, -1e12}));
+  const std::vector<double> wanted{1e-6, std::sqrt(2.0), -std::sqrt(2.0), 4 / std::sqrt(5.0), -2};
+  for (int64_t i = 0; i < 5; ++i)
+    CHECK(y.at({i}) == doctest::Approx(wanted[static_cast<size_t>(i)]).epsilon(1e-12));
+}
+
+TEST_CASE("constructors refuse settings that cannot work, and say why") {
+  const Rng rng(1);
+  CHECK_THROWS_WITH_AS(MultiheadAttention(6, 4, rng), "attention: a width of 6 does not divide into 4 heads",
+                       Error);
+  CHECK_THROWS_WITH_AS(GroupedQueryAttention(8, 4, rng, {.n_kv_head = 3}),
+                       "attention: 4 query heads do not divide among 3 key/value heads", Error);
+  CHECK_THROWS_WITH_AS(GroupedQueryAttention(6, 2, rng),
+                       doctest::Contains("wanted an even number of channels per head, got 3"), Error);
+  CHECK_THROWS_WITH_AS(GroupNorm(2, 5), "group_norm: 5 channels do not divide into 2 groups", Error);
+  CHECK_THROWS_WITH_AS(DyISRU(4, {.c = -1}), "dyisru: wanted an initial C above 0, got -1", Error);
+  CHECK_THROWS_WITH_AS(Softcap(0), "softcap: wanted a cap above 0, got 0", Error);
+  CHECK_THROWS_WITH_AS(ISRUClip(-1), "isru_clip: wanted a cap above 0, got -1", Error);
+  CHECK_THROWS_WITH_AS(PRMSNorm(8), doctest::Contains("p = 0.0625 of 8 elements leaves 0 to measure"), Error);
+  CHECK_THROWS_WITH_AS(make_norm("instancenorm", 4),
+                       "norm: wanted one of none, layernorm, rmsnorm, prmsnorm, batchnorm, groupnorm, "
+                       "centernorm, stdnorm, dyt, dyt_sqrtd, dyisru, derf, got instancenorm",
+                       Error);
+  CHECK_THROWS_WITH_AS(make_norm("groupnorm", 6, {.groups = 4}),
+                       "group_norm: 6 channels do not divide into 4 groups", Error);
+  CHECK_THROWS_WITH_AS(make_norm("batchnorm", 0), "batch_norm: wanted at least one channel, got [0]", Error);
+  CHECK_THROWS_WITH_AS(make_norm("groupnorm", 0), "group_norm: wanted at least one channel, got [0]", Error);
+  CHECK_THROWS_WITH_AS(
+      placement_from_name("middle"),
+      "placement: wanted none, pre, post, peri, residual_free, skipinit, rezero or fixup, got middle", Error);
+  CHECK_THROWS_WITH_AS(Residual(std::make_unique<ReLU>(), Placement::rezero),
+                       "residual: wanted placement none, pre or post, got rezero", Error);
+  CHECK_THROWS_WITH_AS(Residual(std::make_unique<ReLU>(), Placement::pre),
+                       doctest::Contains("wanted a norm with placement pre or post"), Error);
+}
+
+TEST_CASE("SkipInit, ReZero and Fixup start as the identity") {
+  const Tensor x = Rng(1).normal({3, 8});
+  const auto branch = [] { return std::make_unique<Linear>(8, 8, Rng(2)); };
+  SkipInit skip_init(branch());
+  ReZero re_zero(branch());
+  Fixup fixup(8, 100, Rng(3));
+  CHECK(skip_init(x).to_vector<float>() == x.to_vector<float>());
+  CHECK(re_zero(x).to_vector<float>() == x.to_vector<float>());
+  CHECK(fixup(x).to_vector<float>() == x.to_vector<float>());
+}
+
+TEST_CASE("every norm takes its normalized shape alone, as the last dimensions of its input") {
+  for (const std::string& name : norm_names()) {
+    CAPTURE(name);
+    for (const Shape& shape : {Shape{6}, Shape{2, 3}}) {
+      const auto norm = make_norm(name, shape);
+      const Tensor x = Rng(1).normal(shape.ndim() == 1 ? Shape{4, 6} : Shape{4, 2, 3});
+      CHECK((*norm)(x).shape() == x.shape());
+      if (name == "none") continue;
+      CHECK_THROWS_AS((*norm)(Rng(1).normal({4, 1})), Error);  // would broadcast
+      CHECK_THROWS_AS((*norm)(Rng(1).normal({4, 5})), Error);
+    }
+    const auto norm = make_norm(name, 6);  // leading dimensions only count rows
+    const Tensor x = Rng(1).normal({4, 6});
+    CHECK((*norm)(reshape(x, {2, 2, 6})).to_vector<float>() == (*norm)(x).to_vector<float>());
+  }
+}
+
+TEST_CASE("make_norm makes what its name says, with the initial value that was asked for") {
+  for (const std::string& name : norm_names()) {
+    const auto norm = make_norm(name, 4, {.alpha = 3});
+    for (const auto& [parameter, tensor] : named_parameters(*norm)) {
+      if (parameter == "alpha" || parameter == "inv_rho") CHECK(tensor.item() == 3);
+      if (parameter == "log_c") CHECK(tensor.item() == doctest::Approx(std::log(3.0)));
+    }
+  }
+  CHECK(make_norm("none", 4)->type_name() == "Identity");
+  CHECK(make_norm("batchnorm", 4)->type_name() == "RowBatchNorm");
+  CHECK(parameter_count(*make_norm("batchnorm", 4, {.bias = false})) == 4);
+  CHECK(parameter_count(*make_norm("groupnorm", 4, {.bias = false})) == 4);
+  CHECK(dynamic_cast<RowGroupNorm&>(*make_norm("groupnorm", 64)).num_groups == 4);
+  CHECK(dynamic_cast<RowGroupNorm&>(*make_norm("groupnorm", 6)).num_groups == 2);
+  CHECK(dynamic_cast<RowGroupNorm&>(*make_norm("groupnorm", 6, {.groups = 3})).num_groups == 3);
+  CHECK(dynamic_cast<PRMSNorm&>(*make_norm("prmsnorm", 64)).measured == 4);
+  CHECK(dynamic_cast<PRMSNorm&>(*make_norm("prmsnorm", 6)).measured == 1);  // a sixteenth of 6 is none
+  CHECK(dynamic_cast<PRMSNorm&>(*make_norm("prmsnorm", 8, {.p = 0.5})).measured == 4);
+  CHECK(make_norm("layernorm", 4, {.bias = false})->type_name() == "LayerNorm");
+  CHECK(parameter_count(*make_norm("layernorm", 4, {.bias = false})) == 4);
+  CHECK(dynamic_cast<DyISRU&>(*make_norm("dyisru", 4)).log_c.item() == doctest::Approx(std::log(4.0)));
+  CHECK(dynamic_cast<RMSNorm&>(*make_norm("rmsnorm", 4, {.eps = 0.5})).eps == 0.5);
+}

@@ -1,0 +1,74 @@
+// A model as a tree of modules: how it is described, the paths of its parts, tied and frozen tensors, its state.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <vector>
+
+#include "../core/rng.h"
+#include "../nn/nn.h"
+
+using namespace isobar;
+
+TEST_CASE("a description is an indented tree") {
+  Sequential model(Linear(4, 2, Rng(1), {.bias = false}), BatchNorm1d(2), ReLU());
+  CHECK(describe(model) ==
+        "Sequential  (12 parameters)\n"
+        "  0: Linear  weight [2, 4]  (8 parameters)\n"
+        "  1: BatchNorm1d  weight [2]  bias [2]  running_mean [2] buffer  running_var [2] buffer  "
+        "num_batches_tracked [] buffer  (4 parameters)\n"
+        "  2: ReLU\n");
+}
+
+TEST_CASE("an error says in which module it happened") {
+  LanguageModel model({.vocab_size = 5, .block_size = 4, .n_layer = 2, .n_head = 2, .n_embd = 8}, Rng(1));
+  const Tensor symbols = Rng(2).integers({1, 4}, 5);
+  auto& mlp = dynamic_cast<SwiGLU&>(*model.blocks[1].mlp);
+  mlp.down_proj.weight = zeros({8, 3}).set_trainable();
+  CHECK_THROWS_WITH_AS(model(symbols), doctest::Contains("in blocks.1.mlp.down_proj: linear: "), Error);
+  CHECK_THROWS_WITH_AS(model(zeros({1, 5}, Dtype::i64)),
+                       "language_model: wanted tokens (B, T) with T up to 4, got [1, 5]", Error);
+}
+
+TEST_CASE("the first call of a model gives its modules their paths") {
+  Sequential model(Linear(2, 2, Rng(1)), ReLU());
+  CHECK(model.parts[1]->path().empty());
+  model(zeros({1, 2}));
+  CHECK(model.path().empty());
+  CHECK(model.parts[0]->path() == "0");
+  Residual outer(std::make_unique<Sequential>(std::move(model)));
+  assign_paths(outer);
+  CHECK(dynamic_cast<Sequential&>(*outer.body).parts[0]->path() == "body.0");
+}
+
+TEST_CASE("tied tensors are one parameter, and stay tied through convert, load and a move") {
+  const LanguageModelConfig config{.vocab_size = 5, .block_size = 4, .n_layer = 1, .n_head = 1, .n_embd = 4};
+  LanguageModel original(config, Rng(1));
+  LanguageModel model(std::move(original));
+  convert(model, Dtype::f64);
+  CHECK(model.lm_head.weight.id() == model.embed_tokens.weight.id());
+  CHECK(model.lm_head.weight.dtype() == Dtype::f64);
+  CHECK(model.lm_head.weight.trainable());
+  for (const NamedTensor& entry : named_state(model)) CHECK(entry.name != "lm_head.weight");
+  LanguageModel other(config, Rng(2));
+  convert(other, Dtype::f64);
+  copy_state(model, other);
+  CHECK(other.lm_head.weight.to_vector<double>() == model.embed_tokens.weight.to_vector<double>());
+}
+
+TEST_CASE("frozen tensors are state but not parameters") {
+  Linear layer(3, 2, Rng(1));
+  layer.weight.set_trainable(false);
+  CHECK(parameters(layer).size() == 1);
+  CHECK(named_state(layer).size() == 2);
+  CHECK(parameter_count(layer) == 2);
+}
+
+TEST_CASE("a state of another dtype is refused and nothing is copied") {
+  Linear narrow(3, 2, Rng(1)), wide(3, 2, Rng(2));
+  convert(wide, Dtype::f64);
+  const std::vector<double> before = narrow.weight.to_vector<double>();
+  CHECK_THROWS_WITH_AS(copy_state(wide, narrow),
+                       "load_state: weight is [2, 3] f32 in the model, but [2, 3] f64 in the given state",
+                       Error);
+  CHECK(narrow.weight.to_vector<double>() == before);
+}
