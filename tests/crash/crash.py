@@ -55,6 +55,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     rng = random.Random(chosen.seed)
+    print(f"REPLAY='--kills {chosen.kills} --seed {chosen.seed}'", flush=True)
     steps = (STEPS_A_KILL + 2) * chosen.kills + 20
     with tempfile.TemporaryDirectory(prefix="isobar_crash_") as name:
         folder = pathlib.Path(name)
