@@ -23,8 +23,8 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Rounds::Rounds(std::vector<Step> steps, double turn_seconds, Clock clock)
-    : clock_(std::move(clock)), seconds_(steps.size()) {
+Rounds::Rounds(std::vector<Step> steps, double turn_seconds, Now now)
+    : now_(std::move(now)), seconds_(steps.size()) {
   for (Step& step : steps) {
     step();  // brings in memory that later calls find again
     const double once = std::min({seconds_of(step, 1), seconds_of(step, 1), seconds_of(step, 1)});
@@ -36,9 +36,9 @@ Rounds::Rounds(std::vector<Step> steps, double turn_seconds, Clock clock)
 }
 
 double Rounds::seconds_of(const Step& step, int64_t repeats) const {
-  const double start = clock_();
+  const double start = now_();
   for (int64_t i = 0; i < repeats; ++i) step();
-  return (clock_() - start) / static_cast<double>(repeats);
+  return (now_() - start) / static_cast<double>(repeats);
 }
 
 void Rounds::round() {

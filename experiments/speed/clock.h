@@ -13,13 +13,13 @@
 namespace isobar::speed {
 
 using Step = std::function<void()>;
-using Clock = std::function<double()>;  // seconds since some instant
+using Now = std::function<double()>;  // seconds since some instant
 double steady_seconds();
 
 class Rounds {
  public:
   // A turn repeats its step in short batches for about `turn_seconds`; how often is measured here.
-  Rounds(std::vector<Step> steps, double turn_seconds, Clock clock = steady_seconds);
+  Rounds(std::vector<Step> steps, double turn_seconds, Now now = steady_seconds);
   // One turn for every step, in order.
   void round();
   // Seconds of one step, by step and round: those of the fastest batch of the turn. A batch lasts 50 µs or one
@@ -33,7 +33,7 @@ class Rounds {
   };
   double seconds_of(const Step& step, int64_t repeats) const;
 
-  Clock clock_;
+  Now now_;
   std::vector<Turn> turns_;
   std::vector<std::vector<double>> seconds_;
 };
