@@ -7,6 +7,7 @@
 
 #include "../autograd/recompute.h"
 #include "../autograd/tape.h"
+#include "../nn/feed_forward.h"
 #include "../nn/grouped_query_attention.h"
 #include "../nn/language_model.h"
 #include "../nn/model.h"
@@ -180,6 +181,8 @@ TEST_CASE("null parts are refused where they are given") {
   CHECK(message_of([] { Residual block(nullptr); }) == "residual: the branch is null; wanted a module");
   CHECK(message_of([] { SkipInit block(nullptr); }) == "skip_init: the branch is null; wanted a module");
   CHECK(message_of([] { ReZero block(nullptr); }) == "rezero: the branch is null; wanted a module");
+  CHECK(message_of([] { FeedForward mlp(4, 8, nullptr, Rng(1)); }) ==
+        "feed_forward: the activation is null; wanted a module");
   struct Hollow : Module {
     std::unique_ptr<Module> body;
     void fields(Fields& f) override { f("body", body); }

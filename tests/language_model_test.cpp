@@ -7,7 +7,10 @@
 #include <cmath>
 
 #include "../autograd/tape.h"
+#include "../nn/affordable.h"
 #include "../nn/nn.h"
+#include "../nn/text_loss.h"
+#include "message_of.h"
 
 using namespace isobar;
 
@@ -181,4 +184,38 @@ TEST_CASE("configurations that cannot work are refused") {
   config.n_embd = 0;
   CHECK_THROWS_WITH_AS(LanguageModel(config, Rng(1)), doctest::Contains("language_model: wanted vocab_size"),
                        Error);
+}
+
+TEST_CASE("text_loss asks each token once, in windows of the block size and a shorter last one") {
+  LanguageModelConfig config = small("rmsnorm", Positions::rope);
+  config.block_size = 4;
+  LanguageModel model(config, Rng(1));
+  const std::vector<int32_t> text = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
+  const auto window = [&](size_t begin, size_t end) {
+    const auto tokens = [&](size_t first, size_t last) {
+      return tensor<int32_t>({1, static_cast<int64_t>(last - first)},
+                             std::span(text).subspan(first, last - first));
+    };
+    return model.loss(tokens(begin, end), tokens(begin + 1, end + 1)).item() *
+           static_cast<double>(end - begin);
+  };
+  const TextLoss loss = text_loss(model, text);
+  CHECK(loss.tokens == 10);
+  CHECK(loss.nats == doctest::Approx(window(0, 4) + window(4, 8) + window(8, 10)));
+  CHECK(loss.mean() == doctest::Approx(loss.nats / 10));
+  CHECK(message_of([&] { text_loss(model, std::span(text).first(1)); }) ==
+        "text_loss: wanted at least two tokens, got 1");
+}
+
+TEST_CASE("a configuration asks for no more numbers and tensors than a file has") {
+  // By hand: the embedding 10 · 48 and in each of two layers attention of 2 · 48² and three matrices of 48 · 128.
+  LanguageModelConfig config = {.vocab_size = 10, .n_layer = 2, .n_embd = 48};
+  const int64_t least = 10 * 48 + 2 * (2 * 48 * 48 + 3 * 48 * 128);
+  check_affordable(config, 12, least, "me");
+  CHECK(message_of([&] { check_affordable(config, 12, least - 1, "me"); }) ==
+        "me: its configuration asks for 2 layers and at least 46560 numbers, its 12 tensors have 46559");
+  CHECK_THROWS_AS(check_affordable(config, 11, least, "me"), Error);
+  config.ffn = "gelu";  // two matrices of 48 · 192
+  check_affordable(config, 12, 10 * 48 + 2 * (2 * 48 * 48 + 2 * 48 * 192), "me");
+  CHECK_THROWS_AS(check_affordable(config, 12, 10 * 48 + 2 * (2 * 48 * 48 + 2 * 48 * 192) - 1, "me"), Error);
 }

@@ -99,6 +99,45 @@ TEST_CASE("SkipInit, ReZero and Fixup start as the identity") {
   CHECK(fixup(x).to_vector<float>() == x.to_vector<float>());
 }
 
+TEST_CASE("SkipInit, ReZero and Fixup are their formulas once their numbers have moved") {
+  const Rng rng(1);
+  const Tensor x = rng.split("x").normal({3, 4});
+  const auto branch = [] { return std::make_unique<Linear>(4, 4, Rng(2)); };
+  const std::vector<float> from = x.to_vector<float>(), f = (*branch())(x).to_vector<float>();
+  SkipInit skip_init(branch(), 0.25);
+  ReZero re_zero(branch());
+  assign(re_zero.resweight, full({1}, 0.5));
+  const std::vector<float> skipped = skip_init(x).to_vector<float>(),
+                           rezeroed = re_zero(x).to_vector<float>();
+  for (size_t i = 0; i < from.size(); ++i) {
+    CHECK(skipped[i] == doctest::Approx(from[i] + 0.25 * f[i]));
+    CHECK(rezeroed[i] == doctest::Approx(from[i] + 0.5 * f[i]));
+  }
+
+  // Of width 1: y = x + scale · w2 · relu(w1 · (x + b1) + b2) + b3
+  Fixup fixup(1, 1, rng);
+  const auto set = [](Tensor& parameter, double value) { assign(parameter, full(parameter.shape(), value)); };
+  set(fixup.linear1.weight, 3);
+  set(fixup.linear2.weight, 0.5);
+  set(fixup.scale, 4);
+  set(fixup.bias1, 0.25);
+  set(fixup.bias2, 1);
+  set(fixup.bias3, -2);
+  CHECK(fixup(full({1, 1}, 2)).item() == 2 + 4 * 0.5 * (3 * 2.25 + 1) - 2);
+}
+
+TEST_CASE("the running statistics of batch norm are moving averages, or averages of all batches") {
+  // Two batches of one channel: means 2 and 7, unbiased variances 2 and 8. Running values start at 0 and 1.
+  const auto trained = [](std::optional<double> momentum) {
+    BatchNorm1d layer(1, {.momentum = momentum});
+    layer(tensor<float>({2, 1}, {1, 3}));
+    layer(tensor<float>({2, 1}, {5, 9}));
+    return std::pair{layer.running_mean.item(), layer.running_var.item()};
+  };
+  CHECK(trained(0.5) == std::pair{4.0, 4.75});
+  CHECK(trained(std::nullopt) == std::pair{4.5, 5.0});
+}
+
 TEST_CASE("every norm takes its normalized shape alone, as the last dimensions of its input") {
   for (const std::string& name : norm_names()) {
     CAPTURE(name);

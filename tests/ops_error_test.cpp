@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../autograd/gradcheck.h"
+#include "../autograd/jacobian.h"
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "../core/parallel.h"
@@ -207,6 +208,7 @@ TEST_CASE("attention and rope name the shapes that do not fit") {
         }) == "attention: causal needs at least as many keys as queries, got 3 and 5");
   CHECK(message_of([] { rope(f32({1, 2, 1, 3}), 1e4); }) == "rope: D must be even, got 3 in [1, 2, 1, 3]");
   CHECK(message_of([] { rope(f32({2, 4}), 1e4); }) == "rope: wanted (B, T, H, D), got [2, 4]");
+  CHECK(message_of([] { rope(f32({1, 2, 1, 4}), 0); }) == "rope: wanted a base above 0, got 0");
 }
 
 TEST_CASE("numbers outside of their range are named") {
@@ -313,6 +315,13 @@ TEST_CASE("gradcheck refuses inputs that it could not check sharply") {
   CHECK(message_of([&] { gradcheck(f, {f64({2})}, {.order = 3}); }) ==
         "gradcheck: order must be 1 or 2, got 3");
   CHECK(message_of([&] { gradcheck(f, {}); }) == "gradcheck: none of the 0 inputs is f64");
+}
+
+TEST_CASE("jacobians names the input that is not f64") {
+  CHECK(message_of([] {
+          jacobians([](const std::vector<Tensor>& x) { return exp(x[0]); }, {{"x", f32({2})}});
+        }) ==
+        "jacobians: x must be f64 (differences of f32 numbers are too coarse); use cast(x, Dtype::f64)");
 }
 
 }  // namespace isobar
