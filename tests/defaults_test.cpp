@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "../autograd/ops.h"
+#include "../autograd/tape.h"
 #include "../nn/nn.h"
 #include "../optim/optim.h"
 
@@ -72,4 +73,22 @@ TEST_CASE("drawing the next token changes no logit unless it is asked to") {
   CHECK(Sampling{}.temperature == 1);
   CHECK(Sampling{}.top_k == 0);
   CHECK(Sampling{}.top_p == 1);
+}
+
+TEST_CASE("a width of 0 stands for the usual one, and what is optional is off") {
+  CHECK(NGPTConfig{}.hidden == 0);
+  CHECK(LanguageModelConfig{}.hidden == 0);
+  CHECK(SwiGLUOptions{}.hidden == 0);
+  CHECK(RowGroupNormOptions{}.groups == 0);
+  CHECK(NormOptions{}.groups == 0);
+  CHECK(NormOptions{}.bias);
+  CHECK(NormOptions{}.eps == 1e-5);
+  CHECK_FALSE(GroupedQueryAttentionOptions{}.qk_norm);
+  CHECK(GroupedQueryAttentionOptions{}.softcap == 0);
+  CHECK_FALSE(GroupedQueryAttentionOptions{}.causal);
+  CHECK_FALSE(GroupedQueryAttentionOptions{}.bias);
+  CHECK(TransformerBlockOptions{}.dropout == 0);
+  CHECK(TransformerBlockOptions{}.branch_scale == 1);
+  CHECK_FALSE(TapeOptions{}.higher_order);
+  CHECK_FALSE(TapeOptions{}.detect_anomaly);
 }

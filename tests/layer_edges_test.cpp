@@ -178,3 +178,20 @@ TEST_CASE("make_norm makes what its name says, with the initial value that was a
   CHECK(dynamic_cast<DyISRU&>(*make_norm("dyisru", 4)).log_c.item() == doctest::Approx(std::log(4.0)));
   CHECK(dynamic_cast<RMSNorm&>(*make_norm("rmsnorm", 4, {.eps = 0.5})).eps == 0.5);
 }
+
+TEST_CASE("GELU is exact unless its tanh form is asked for") {
+  const Tensor x = Rng(1).normal({20}, 0, 2);
+  CHECK(GELU()(x).to_vector<float>() == gelu(x).to_vector<float>());
+  CHECK(GELU(GeluForm::tanh)(x).to_vector<float>() == gelu_tanh(x).to_vector<float>());
+  CHECK(gelu(x).to_vector<float>() != gelu_tanh(x).to_vector<float>());
+}
+
+TEST_CASE("a norm takes a single row without leading dimensions") {
+  const Tensor x = Rng(1).normal({6});
+  for (const std::string& name : norm_names()) {
+    if (name == "batchnorm") continue;  // its statistics need more than one row
+    CAPTURE(name);
+    const auto norm = make_norm(name, 6);
+    CHECK((*norm)(x).to_vector<float>() == (*norm)(reshape(x, {1, 6})).to_vector<float>());
+  }
+}
