@@ -187,4 +187,5 @@ def run(names, prefix, expect):
             for held, what, said in refusals(pathlib.Path(folder), prefix):
                 expect(held, f"{what} the grader refuses: {said[:120]}")
     left = set().union(*map(left_behind, graders)) - before
-    expect(not left, f"nothing is left: no shared memory, queue, process, file {sorted(left)[:5] or ''}")
+    if graders:  # an ordinary user has other processes, which come and go
+        expect(not left, f"nothing is left: no shared memory, queue, process, file {sorted(left)[:5] or ''}")
