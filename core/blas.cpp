@@ -8,6 +8,7 @@
 #include <cassert>
 #include <limits>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "error.h"
@@ -21,16 +22,24 @@ extern "C" __attribute__((weak)) void blas_memory_free(void* buffer);
 namespace isobar {
 namespace {
 
-// A buffer of OpenBLAS 0.3.21 on x86-64 has 128 MiB. Beside the buffers threads need room for their stacks and heaps.
+// A buffer of OpenBLAS 0.3.21 on x86-64 has 128 MiB. Debian's is built for 128 threads: more of them get theirs when
+// they ask, with a warning of OpenBLAS's. Beside the buffers threads need room for their stacks and heaps.
 constexpr size_t buffer_bytes = size_t{128} << 20, spare_bytes = size_t{64} << 20;
+constexpr int64_t most_buffers = 128;
 
-// Whether there is address space for so many buffers.
+// Whether so many buffers could be mapped: one by one, as OpenBLAS does, for some systems refuse one mapping that is
+// larger than their memory.
 bool room_for(int64_t buffers) {
-  const size_t bytes = static_cast<size_t>(buffers) * buffer_bytes + spare_bytes;
-  void* const room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED) return false;
-  ::munmap(room, bytes);
-  return true;
+  std::vector<std::pair<void*, size_t>> room;
+  bool fits = true;
+  for (int64_t i = 0; fits && i <= buffers; ++i) {
+    const size_t bytes = i == 0 ? spare_bytes : buffer_bytes;
+    void* const place = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    fits = place != MAP_FAILED;
+    if (fits) room.emplace_back(place, bytes);
+  }
+  for (const auto& [place, bytes] : room) ::munmap(place, bytes);
+  return fits;
 }
 
 // OpenBLAS keeps a buffer that was freed, and takes it again.
@@ -198,7 +207,7 @@ template void gemm_serial(const Gemm<double>&);
 void reserve_blas_buffers() {
   static std::atomic<int64_t> reserved = 0;
   static std::mutex reserving;
-  const int64_t wanted = threads();
+  const int64_t wanted = std::min<int64_t>(threads(), most_buffers);
   if (reserved.load(std::memory_order_acquire) >= wanted) return;
   const std::lock_guard lock(reserving);
   if (reserved >= wanted) return;

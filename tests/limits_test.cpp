@@ -44,6 +44,12 @@ TEST_CASE("too little address space is refused with a sentence, before the folde
   CHECK(limited("ulimit -v 900000", tiny_training(folder, 5) + " --out run --threads 2", folder).code == 0);
 }
 
+TEST_CASE("many threads need address space, and no memory that the machine does not have") {
+  const TemporaryFolder folder;
+  // Buffers of 16 GiB, of which nothing is used.
+  CHECK(limited(":", "decay_study --depth 2 --seeds 1 --threads 200 --out run", folder).code == 0);
+}
+
 TEST_CASE("a file that would grow beyond the limit is refused, and no part of it stays") {
   const TemporaryFolder folder;
   folder.write("long.txt", std::string(100'000, 'x'));
