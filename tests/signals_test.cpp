@@ -13,7 +13,7 @@ using namespace isobar;
 
 namespace {
 
-constexpr int64_t steps = 60;
+constexpr int64_t steps = 40;
 
 std::string path_of_step(const std::string& run, int64_t step) {
   return fmt::format("{}/checkpoints/step_{:06}.h5", run, step);
@@ -63,7 +63,7 @@ TEST_CASE("a training that signals stop at random instants goes on to the bytes 
   REQUIRE(whole.code == 0);
   const char* replay = std::getenv("REPLAY");
   const uint64_t begin = replay != nullptr ? std::strtoull(replay, nullptr, 10) : 0;
-  for (uint64_t trial = begin; trial < begin + (replay != nullptr ? 1 : 4); ++trial) {
+  for (uint64_t trial = begin; trial < begin + (replay != nullptr ? 1 : 3); ++trial) {
     INFO("REPLAY=" << trial);
     const std::string run = folder / std::to_string(trial);
     stop_by_signals(words, folder, run, trial);

@@ -19,7 +19,8 @@ namespace {
 void start_without_blas_threads(char** argv) {
   rlimit limit{};
   const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  if (!limited || std::getenv("OPENBLAS_NUM_THREADS") != nullptr) return;
+  const char* threads = std::getenv("OPENBLAS_NUM_THREADS");
+  if (!limited || (threads != nullptr && std::string_view(threads) == "1")) return;
   ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
   ::execv("/proc/self/exe", argv);  // without /proc it goes on as it is
 }
