@@ -11,12 +11,12 @@ namespace {
 
 // A short run knows the bytes of live tensors; the resident memory settles later, and not at all under sanitizers.
 Outcome soak(const std::string& options) {
-  return run_built("soak", "--warm_up 100 --growth 1 --threads 2 " + options);
+  return run_built("soak", "--warm_up 250 --growth 1 --threads 2 " + options);
 }
 
 }  // namespace
 
-TEST_CASE("trainings of 1000 steps hold as many bytes of tensors at their end as after 100 steps") {
+TEST_CASE("trainings of 1000 steps hold as many bytes of tensors at their end as after 250 steps") {
   const Outcome run = soak("--net 1000 --language_model 400");
   CAPTURE(run.out);
   CHECK(run.err == "");
@@ -26,7 +26,7 @@ TEST_CASE("trainings of 1000 steps hold as many bytes of tensors at their end as
 }
 
 TEST_CASE("a training that keeps one tensor is found") {
-  const Outcome run = soak("--net 300 --language_model 0 --leak 200");
+  const Outcome run = soak("--net 500 --language_model 0 --leak 400");
   CAPTURE(run.out);
   CHECK(run.code == 1);
   CHECK(run.out.find("NOT HELD") != std::string::npos);
@@ -37,7 +37,7 @@ TEST_CASE("resident memory that moves further than allowed is found") {
 }
 
 TEST_CASE("a soak that ends in its warm-up says so instead of holding") {
-  const Outcome run = soak("--net 99 --language_model 0");
+  const Outcome run = soak("--net 249 --language_model 0");
   CHECK(run.code == 2);
-  CHECK(run.err == "soak: wanted at least 100 steps, the warm-up\n");
+  CHECK(run.err == "soak: wanted at least 250 steps, the warm-up\n");
 }
