@@ -318,6 +318,8 @@ TEST_CASE("dimensions that do not fit the library's 32-bit integers are refused"
   huge.lda = huge.k;
   huge.ldb = huge.ldc = 1;
   CHECK_THROWS_WITH_AS(gemm(huge), "gemm: dimensions must be below 2^31, got 1 x 1 x 2147483648", Error);
+  huge.k = 1;  // and so are distances between rows
+  CHECK_THROWS_WITH_AS(gemm(huge), "gemm: dimensions must be below 2^31, got 1 x 1 x 1", Error);
 }
 
 TEST_CASE("the library names its kernels and its version") {

@@ -26,7 +26,7 @@ import time
 import tomllib
 import xml.etree.ElementTree
 from collections import Counter, defaultdict
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -197,7 +197,7 @@ class Runner:
             result = "survived"
             usual = sum(case.cpu for case in batch)
             code, output, _ = run_cases(self.program, batch, {"ISOBAR_MUTANT": str(mutant["id"])}, 3 * usual + 5,
-                                        30 * usual + 40)
+                                        8 * usual + 40)
             if code != 0:
                 by = self.killer(batch, output)
                 self.kills[mutant["file"]][by] += 1
@@ -284,7 +284,9 @@ def run_stage(runner, jobs, stage, todo, rows, writer, out):
         return runner.run(mutant, stage, rows[mutant["id"]]["result"] if mutant["id"] in rows else "not reached")
 
     with ThreadPoolExecutor(jobs) as pool:
-        for done, (row, _) in enumerate(pool.map(run, todo), 1):
+        runs = [pool.submit(run, mutant) for mutant in todo]
+        for done, one in enumerate(as_completed(runs), 1):
+            row, _ = one.result()
             writer.writerow(row)
             out.flush()
             rows[row["id"]] = row
