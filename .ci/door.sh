@@ -6,7 +6,7 @@
 packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libfmt-dev libxsimd-dev
   libhdf5-dev nlohmann-json3-dev libutf8proc-dev zlib1g-dev libxxhash-dev
   libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libtomlplusplus-dev"
-ci_packages="clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver
+ci_packages="libdnnl-dev clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver
   shellcheck python3-pyflakes pycodestyle node-typescript bubblewrap"
 long_packages="valgrind python3-clang python3-torch"
 
