@@ -21,7 +21,7 @@ std::string first_match(const std::string& file, const std::string& pattern) {
 
 TEST_CASE("CMake, the changelog, the citation and the programs agree on the version") {
   const std::string version = first_match("CMakeLists.txt", "project\\(isobar VERSION ([0-9.]+) ");
-  CHECK(first_match("CHANGELOG.md", "\n## \\[([^\\]]*)\\]") == version);
+  CHECK(first_match("CHANGELOG.md", "\n## \\[([0-9][^\\]]*)\\]") == version);
   CHECK(first_match("CITATION.cff", "\nversion: ([^\n]*)") == version);
   CHECK(run_built("decay_study", "--version").out.find(version) != std::string::npos);
   // Packages that ask for this one ask for its minor version.
