@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "../autograd/autograd.h"
+#include "../core/memory.h"
 #include "../core/precision.h"
 #include "../core/raw.h"
 #include "../core/rng.h"
@@ -154,6 +155,18 @@ TEST_CASE("to_bf16 rounds to the nearest, ties to even, and keeps NaN and infini
   }
   CHECK(to_float(Bf16{0x3fc0}) == 1.5f);
   CHECK(std::isnan(to_float(to_bf16(std::numeric_limits<float>::quiet_NaN()))));
+}
+
+TEST_CASE("a copy in bf16 takes two bytes a number and has the order of rows") {
+  const Tensor x = transpose(Rng(1).normal({25, 40}, 0, 1, Dtype::f32));
+  const size_t before = memory::stats().bytes_in_use;
+  const Bf16Copy copy(x);
+  const size_t taken = memory::stats().bytes_in_use - before;
+  CHECK(taken >= 2000);
+  CHECK(taken < 4000);
+  for (int64_t i = 0; i < 40; ++i)
+    for (int64_t j = 0; j < 25; ++j)
+      REQUIRE(copy.data()[i * 25 + j].bits == to_bf16(static_cast<float>(x.at({i, j}))).bits);
 }
 
 TEST_CASE("a product of bf16 matrices equals three loops in double") {

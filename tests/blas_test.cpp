@@ -2,15 +2,20 @@
 #include "../core/blas.h"
 
 #include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <limits>
 
 #include "../core/kernels/gemm.h"
 #include "../core/rng.h"
 #include "../core/tensor.h"
+#include "skip.h"
 #include "thread_counts.h"
 
 using namespace isobar;
@@ -137,6 +142,32 @@ kernels::Product<T> own(const Gemm<T>& g) {
           g.accumulate};
 }
 
+// Numbers of which the last one ends a page of memory; the page after it cannot be read or written.
+template <class T>
+class AtPageEnd {
+ public:
+  explicit AtPageEnd(const std::vector<T>& numbers) {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), bytes = numbers.size() * sizeof(T);
+    const size_t before = (bytes + page - 1) / page * page;
+    size_ = before + page;
+    void* const place = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE_FALSE(place == MAP_FAILED);
+    start_ = static_cast<char*>(place);
+    REQUIRE(mprotect(start_ + before, page, PROT_NONE) == 0);
+    data_ = reinterpret_cast<T*>(start_ + before - bytes);
+    std::copy(numbers.begin(), numbers.end(), data_);
+  }
+  ~AtPageEnd() { munmap(start_, size_); }
+  AtPageEnd(const AtPageEnd&) = delete;
+  AtPageEnd& operator=(const AtPageEnd&) = delete;
+  T* data() const { return data_; }
+
+ private:
+  char* start_;
+  size_t size_;
+  T* data_;
+};
+
 }  // namespace
 
 TEST_CASE("gemm equals three loops for all transposes, odd sizes, leading dimensions, accumulating or not") {
@@ -191,6 +222,24 @@ TEST_CASE_TEMPLATE("an element of our own kernel has the same bits in every tile
       }
     CHECK(whole.c == alone.c);
   }
+}
+
+TEST_CASE_TEMPLATE("our own kernel touches nothing after the ends of its matrices", T, float, double) {
+  for (const int64_t m : {1, 9})
+    for (const int64_t n : {1, 15, 17, 33, 48, 65})
+      for (const int64_t k : {1, 17})
+        for (int flags = 0; flags < 4; ++flags) {
+          Product<T> product(
+              {.m = m, .n = n, .k = k, .transpose_a = (flags & 1) != 0, .transpose_b = (flags & 2) != 0});
+          const AtPageEnd<T> a(product.a), b(product.b), c(product.c);
+          kernels::multiply(own(product.g));
+          Gemm<T> guarded = product.g;
+          guarded.a = a.data();
+          guarded.b = b.data();
+          guarded.c = c.data();
+          kernels::multiply(own(guarded));
+          CHECK(std::equal(product.c.begin(), product.c.end(), c.data()));
+        }
 }
 
 TEST_CASE("a bias and accumulating exclude each other") {
@@ -273,9 +322,11 @@ TEST_CASE("NaN and infinity go through our own kernel as through three loops") {
 }
 
 TEST_CASE_TEMPLATE("the bits are the same for 1, 2, 3 and 8 threads", T, float, double) {
+  // OpenBLAS multiplies the last two in tiles; the very last tile is small enough for other kernels of its.
   const std::vector<Problem> shapes = {{517, 803, 301}, {3, 2001, 65},  {2001, 3, 65},   {33, 769, 1025},
                                        {1, 1537, 63},   {515, 513, 33}, {257, 129, 511}, {1025, 1, 777},
-                                       {32, 512, 512},  {511, 513, 32}, {767, 65, 128}};
+                                       {32, 512, 512},  {511, 513, 32}, {767, 65, 128},  {7, 4001, 301},
+                                       {1921, 16, 683}};
   for (Problem p : shapes)
     for (int flags = 0; flags < 4; ++flags) {
       p.transpose_a = flags & 1;
@@ -328,5 +379,26 @@ TEST_CASE("the library names its kernels and its version") {
   if (const std::string warning = blas_warning(); !warning.empty()) {
     CHECK(warning.find(blas_core()) != std::string::npos);
     CHECK(warning.find("OPENBLAS_CORETYPE") != std::string::npos);
+  }
+}
+
+TEST_CASE("the kernels that the variable asks for bring a warning, unless they are those of AMD's Zen" *
+          doctest::skip()) {
+  const char* wanted = std::getenv("OPENBLAS_CORETYPE");
+  REQUIRE(wanted != nullptr);
+  CHECK(blas_core() == wanted);
+  CHECK(blas_warning().empty() == (blas_core() == "Zen"));
+}
+
+TEST_CASE("on a CPU with AVX-512, older kernels than OpenBLAS would choose bring a warning, and Zen's none") {
+  if (!__builtin_cpu_supports("avx512f")) return skip("this CPU has no AVX-512");
+  // OpenBLAS reads the variable when it is loaded: the case above runs in a new process.
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  for (const std::string core : {"Haswell", "Zen"}) {
+    CAPTURE(core);
+    const std::string command =
+        "OPENBLAS_CORETYPE=" + core + " '" + program +
+        "' --no-skip --test-case='the kernels that the variable asks for*' >/dev/null";
+    CHECK(std::system(command.c_str()) == 0);
   }
 }

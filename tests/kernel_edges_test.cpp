@@ -12,6 +12,7 @@
 
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
+#include "../core/kernels/reduce.h"
 #include "../core/kernels/relu.h"
 #include "../core/kernels/vmath.h"
 #include "../core/raw.h"
@@ -119,6 +120,23 @@ TEST_CASE_TEMPLATE("relu's gate of bits lets pass what a comparison does, at any
       CHECK(wrong == 0);
     });
   }
+}
+
+TEST_CASE("for_rows calls its body once for every row and for no other") {
+  for (const int64_t columns : {int64_t{0}, int64_t{1}, int64_t{1000}, kernels::reduce_grain + 1})
+    for (const int64_t rows : {0, 1, 3, 65})
+      for_thread_counts([&] {
+        std::vector<int> calls(static_cast<size_t>(rows + 1));
+        kernels::for_rows(rows, columns, [&](int64_t r, const auto& sum) {
+          calls[static_cast<size_t>(r)] +=
+              sum(columns, [](int64_t) { return 1; }) == static_cast<double>(columns);
+        });
+        std::vector<int> wanted(static_cast<size_t>(rows), 1);
+        wanted.push_back(0);
+        CAPTURE(rows);
+        CAPTURE(columns);
+        CHECK(calls == wanted);
+      });
 }
 
 TEST_CASE("relu of a long tensor does what it does to its halves, to second order") {

@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -41,6 +42,20 @@ TEST_CASE("blocks are aligned to 64 bytes and usable to their last byte") {
     std::memset(block, 0xAB, bytes);
     memory::release(block, bytes);
   }
+}
+
+TEST_CASE("large blocks in a row start at sixteen different places of their pages of 2 MiB") {
+  constexpr size_t page = size_t{2} << 20, size = 3 * page;
+  memory::trim();
+  std::vector<void*> blocks;
+  std::set<uintptr_t> places;
+  for (int i = 0; i < 16; ++i) {
+    blocks.push_back(memory::allocate(size));
+    places.insert(reinterpret_cast<uintptr_t>(blocks.back()) % page);
+  }
+  CHECK(places.size() == 16);
+  for (void* block : blocks) memory::release(block, size);
+  memory::trim();
 }
 
 TEST_CASE("rounding up to a size class costs at most a quarter") {

@@ -285,6 +285,17 @@ TEST_CASE("sums of nothing are zero, means of nothing NaN") {
   check_values(matmul(zeros({2, 0}), zeros({0, 1})), {0, 0});
 }
 
+TEST_CASE("softmax of rows without elements has none either, and neither has its gradient") {
+  for (const bool logarithm : {false, true}) {
+    const Tensor x = zeros({3, 0}).set_trainable();
+    Tape tape;
+    const Tensor y = logarithm ? log_softmax(x) : softmax(x);
+    CHECK(y.shape() == Shape{3, 0});
+    tape.backward(sum(y));
+    CHECK(x.grad().shape() == Shape{3, 0});
+  }
+}
+
 TEST_CASE("the variance of one sample is NaN, of a population of one zero") {
   check_values(var(row({5})), {nan});
   check_values(var(row({5}), std::nullopt, false, 0), {0});

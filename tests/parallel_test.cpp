@@ -2,6 +2,10 @@
 #include "../core/parallel.h"
 
 #include <doctest/doctest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +17,8 @@
 
 #include "../core/rng.h"
 #include "../core/tensor.h"
+#include "skip.h"
+#include "temporary_folder.h"
 #include "thread_counts.h"
 
 using namespace isobar;
@@ -28,6 +34,20 @@ std::set<std::pair<int64_t, int64_t>> chunks_of(int64_t n, int64_t grain) {
     CHECK(chunks.emplace(begin, end).second);
   });
   return chunks;
+}
+
+// available_threads() of a process that sees this folder as /sys/fs/cgroup; 255 where the system does not allow that.
+int threads_under(const TemporaryFolder& control_groups) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool seen = unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
+                      mount(control_groups.path().c_str(), "/sys/fs/cgroup", nullptr, MS_BIND, nullptr) == 0;
+    _exit(seen ? std::min(available_threads(), 254) : 255);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  return WEXITSTATUS(status);
 }
 
 }  // namespace
@@ -170,4 +190,31 @@ TEST_CASE("the number of threads is checked and cannot change under a running lo
   CHECK(threads() == before);
   CHECK(available_threads() >= 1);
   CHECK(available_threads() <= static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+TEST_CASE(
+    "a CPU quota of a control group bounds the threads, rounded up, in both versions of control groups") {
+  const TemporaryFolder none;
+  const int all = threads_under(none);
+  if (all == 255) return skip("this system lets no test replace /sys/fs/cgroup");
+  struct Quota {
+    const char *quota, *period;
+    int threads;
+  };
+  for (const Quota& q :
+       {Quota{"50000", "100000", 1}, Quota{"150000", "100000", 2}, Quota{"30000", "10000", 3}}) {
+    const TemporaryFolder first, second;
+    first.write("cpu/cpu.cfs_quota_us", q.quota);
+    first.write("cpu/cpu.cfs_period_us", q.period);
+    second.write("cpu.max", std::string(q.quota) + " " + q.period);
+    CAPTURE(q.quota);
+    CHECK(threads_under(first) == std::min(all, q.threads));
+    CHECK(threads_under(second) == std::min(all, q.threads));
+  }
+  const TemporaryFolder first, second;  // without a quota
+  first.write("cpu/cpu.cfs_quota_us", "-1");
+  first.write("cpu/cpu.cfs_period_us", "100000");
+  second.write("cpu.max", "max 100000");
+  CHECK(threads_under(first) == all);
+  CHECK(threads_under(second) == all);
 }
