@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "../autograd/diagnosis/differences.h"
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 
@@ -99,12 +100,33 @@ TEST_CASE("gradcheck passes integers on and survives empty inputs") {
   CHECK(gradcheck(pick, {some({4, 2}), Rng(2).integers({3}, 4)}, {.order = 2}).max_relative_error < 1e-6);
   const GradcheckReport empty = gradcheck([](In x) { return tanh(x[0]); }, {some({0})}, {.order = 2});
   CHECK(empty.max_relative_error == 0);
+  CHECK(empty.analytic == 0);
+  CHECK(empty.numeric == 0);
   CHECK(empty.text == "gradcheck: nothing to compare, all inputs are empty");
 }
 
 TEST_CASE("gradcheck of a constant finds zero on both sides") {
   const auto constant = [](In x) { return ones(x[0].shape(), Dtype::f64); };
   CHECK(gradcheck(constant, {some({3})}, {.order = 2}).max_relative_error == 0);
+}
+
+TEST_CASE("of entries that are equally wrong gradcheck tells the first") {
+  const auto constant = [](In x) { return ones(x[0].shape(), Dtype::f64); };
+  CHECK(gradcheck(constant, {some({3})}).element == 0);
+}
+
+TEST_CASE("differences step by the size of what is moved, and know what they cannot tell from rounding") {
+  const Directions one_by_one(tensor({3}, std::vector<double>{0.5, -8, 2}), 3, 1, Rng(1));
+  const double step = std::pow(2, -52.0 / 3);  // ∛ε
+  CHECK(one_by_one.step(0) == doctest::Approx(step));
+  CHECK(one_by_one.step(1) == doctest::Approx(8 * step));
+  CHECK(one_by_one.step(2) == doctest::Approx(2 * step));
+  // See GradcheckReport: 10⁻³ of the largest gradient, or 10⁻⁴ of the values' length.
+  CHECK(one_by_one.noise_floor({0, -2, 1}, {3, 4}) == doctest::Approx(2e-3));
+  CHECK(one_by_one.noise_floor({0, -0.1, 0}, {3, 4}) == doctest::Approx(5e-4));
+  const Directions random(tensor({2}, std::vector<double>{1, 3}), 1, 4, Rng(1));
+  CHECK(random.step(0) == doctest::Approx(3 * step));
+  CHECK(random.noise_floor({6, -8}, {3, 4}) == doctest::Approx(1e-2));
 }
 
 }  // namespace isobar
