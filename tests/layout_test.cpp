@@ -27,6 +27,7 @@ TEST_CASE("layouts give PyTorch's values") {
   CHECK(cumsum(x, 1).to_vector<double>() == Numbers{0, 1, 3, 3, 7, 12});
   CHECK(stack({x, x}, -1).shape() == Shape{2, 3, 2});
   CHECK(expand(counted({3, 1}), {2, -1, 4}).shape() == Shape{2, 3, 4});
+  CHECK(expand(counted({3}), {1, 1, 1, 1, 2, 3}).shape() == Shape{1, 1, 1, 1, 2, 3});
 }
 
 TEST_CASE("layouts keep integers and infinities") {
@@ -70,6 +71,9 @@ TEST_CASE("pad names the dimension that is too short") {
           pad(counted({2, 3}), {0, 0, 5, -3});
         }) ==
         "pad: 5 and -3 do not fit dimension 0 of [2, 3]; a negative amount may take away up to 2 in all");
+  CHECK(message_of([] {
+          pad(counted({3}), {-5, 10});
+        }) == "pad: -5 and 10 do not fit dimension 0 of [3]; a negative amount may take away up to 3 in all");
   CHECK(message_of([] { pad(counted({2}), {1}); }) ==
         "pad: wanted two numbers for each of the last dimensions of [2], got 1 numbers");
 }
@@ -89,8 +93,9 @@ TEST_CASE("layouts name what does not fit, and the repair") {
   CHECK(message_of([] { flip(counted({2, 3}), {0, -2}); }) == "flip: dimension 0 of [2, 3] is named twice");
   CHECK(message_of([] { tril(counted({3})); }) ==
         "tril: wanted matrices in the last two dimensions, got [3]");
-  for (const std::vector<int64_t>& sizes :
-       std::vector<std::vector<int64_t>>{{4, 3}, {2, 2}, {3}, {-1, 2, 3}, {2, -2}, {0, 3}})
+  CHECK(message_of([] { triu(counted({})); }) == "triu: wanted matrices in the last two dimensions, got []");
+  for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{
+           {4, 3}, {2, 2}, {3}, {-1, 2, 3}, {2, -2}, {0, 3}, {1, 1, 1, 1, 1, 2, 3}})
     CHECK(message_of([&] {
             expand(counted({2, 3}), sizes);
           }).starts_with("expand: [2, 3] does not expand to ["));
@@ -103,6 +108,20 @@ TEST_CASE("cumsum adds in double, with the same bits for 1, 2, 3 and 8 threads")
   std::vector<std::vector<float>> sums;
   for_thread_counts([&] { sums.push_back(cumsum(x, 1).to_vector<float>()); });
   for (const auto& sum : sums) CHECK(sum == sums[0]);
+}
+
+TEST_CASE("einsum sums over the letters that the output leaves out, in any order of letters") {
+  const Tensor a = counted({2, 3}), b = counted({3, 2}), c = counted({2, 2}), d = counted({1, 3});
+  const auto values = [](std::string_view equation, const std::vector<Tensor>& xs) {
+    return einsum(equation, xs).to_vector<double>();
+  };
+  CHECK(values("ij->ji", {a}) == Numbers{0, 3, 1, 4, 2, 5});
+  CHECK(values("ij->j", {a}) == Numbers{3, 5, 7});
+  CHECK(values("ij,jk", {a, b}) == Numbers{10, 13, 28, 40});
+  CHECK(values("ij,jk->ki", {a, b}) == Numbers{10, 28, 13, 40});
+  CHECK(values("ij,ik->jk", {a, c}) == Numbers{6, 9, 8, 13, 10, 17});
+  CHECK(values("ij,kj->ik", {a, d}) == Numbers{5, 14});
+  CHECK(values("ij,ij->ji", {a, a}) == Numbers{0, 9, 1, 16, 4, 25});
 }
 
 TEST_CASE("einsum says what it does not cover") {

@@ -67,6 +67,16 @@ TEST_CASE("chunks of rows, the last one shorter, give what the whole logits give
   check_close(single.fused(), single.composed(), 1e-5);
 }
 
+TEST_CASE("the mean over no rows is NaN, and its gradients are those of a product with no rows") {
+  const Tensor x = zeros({0, 4}).set_trainable(), weight = ones({3, 4}).set_trainable();
+  Tape tape;
+  const Tensor loss = linear_cross_entropy(x, weight, tensor({0}, std::vector<int64_t>{}));
+  CHECK(std::isnan(loss.item()));
+  const std::vector<Tensor> gradients = tape.gradient(loss, {x, weight});
+  CHECK(gradients[0].shape() == Shape{0, 4});
+  CHECK(gradients[1].to_vector<double>() == std::vector<double>(12, 0.0));
+}
+
 TEST_CASE("chunks give the same bits on any number of threads") {
   const Problem problem(600, 48, 4000, Dtype::f32);
   const WithThreads one(1);

@@ -146,6 +146,9 @@ TEST_CASE("layouts name what does not fit") {
           broadcast_to(f32({2, 3}), {2, 1});
         }) == "broadcast_to: [2, 3] does not broadcast to [2, 1]");
   CHECK(message_of([] {
+          broadcast_to(f32({2, 3}), {2, 4});
+        }) == "broadcast_to: shapes [2, 3] and [2, 4] do not broadcast (dimension -1: 3 against 4)");
+  CHECK(message_of([] {
           sum_to_size(f32({2, 3}), {2});
         }) == "sum_to_size: shapes [2, 3] and [2] do not broadcast (dimension -1: 3 against 2)");
   CHECK(message_of([] {
@@ -187,16 +190,31 @@ TEST_CASE("norms name the shape that a parameter should have") {
   CHECK(message_of([] {
           group_norm(f32({2, 4}), 3, {}, {}, 1e-5);
         }) == "group_norm: 3 groups do not divide 4 channels of x [2, 4]");
+  CHECK(message_of([] {
+          group_norm(f32({2, 4}), 2, f32({2}), {}, 1e-5);
+        }) == "group_norm: weight must be [4] for x [2, 4], got [2]");
+  CHECK(message_of([] {
+          group_norm(f32({2, 4}), 2, {}, f32({1}), 1e-5);
+        }) == "group_norm: bias must be [4] for x [2, 4], got [1]");
   CHECK(message_of([] { dyt(f32({2, 4}), f32({2}), f32({4}), {}); }) == "dyt: alpha must be [1], got [2]");
   CHECK(message_of([] {
           dyisru(f32({2, 4}), f32({1}), f32({2}), {});
         }) == "dyisru: weight [2] must have the last dimensions of x [2, 4]");
+  CHECK(message_of([] {
+          dyt(f32({2, 4}), f32({1}), f32({4}), f32({1}));
+        }) == "dyt: bias must be [4] for x [2, 4], got [1]");
 }
 
 TEST_CASE("attention and rope name the shapes that do not fit") {
   CHECK(message_of([] {
           attention(f32({2, 4}), f32({2, 4}), f32({2, 4}));
         }) == "attention: wanted q (B, T, H, D) and k, v (B, S, K, D), got [2, 4] and [2, 4]");
+  CHECK(message_of([] {
+          attention(f32({1, 5, 3, 2}), f32({5, 2}), f32({5, 2}));
+        }) == "attention: wanted q (B, T, H, D) and k, v (B, S, K, D), got [1, 5, 3, 2] and [5, 2]");
+  CHECK(message_of([] {
+          attention(f32({1, 5, 3, 2}), f32({1, 5, 3, 2}), f32({1, 5, 1, 2}));
+        }) == "attention: k and v must have one shape, got [1, 5, 3, 2] and [1, 5, 1, 2]");
   CHECK(message_of([] {
           attention(f32({1, 5, 3, 2}), f32({1, 5, 2, 2}), f32({1, 5, 2, 2}));
         }) ==
@@ -213,6 +231,8 @@ TEST_CASE("attention and rope name the shapes that do not fit") {
 
 TEST_CASE("numbers outside of their range are named") {
   CHECK(message_of([] { dropout(f32({2}), 1, Rng(1)); }) == "dropout: wanted a probability in [0, 1), got 1");
+  CHECK(message_of([] { norm(f32({2}), 0); }) == "norm: wanted p > 0, got 0");
+  CHECK(message_of([] { norm(f32({2}), -1, {0}); }) == "norm: wanted p > 0, got -1");
   CHECK(message_of([] { softcap(f32({2}), 0); }) == "softcap: wanted a cap above 0, got 0");
 }
 
