@@ -17,7 +17,9 @@ const std::string* Scope::intern(std::string_view name) {
   return &*names->emplace(name).first;
 }
 
-NoTape::NoTape() { recording.paused = recording.tape != nullptr ? recording.tape->serial() : 0; }
+NoTape::NoTape() {
+  if (recording.tape != nullptr) recording.paused = recording.tape->serial();
+}
 
 WithPrecision::WithPrecision(Precision precision) {
   recording.precision = bf16_obstacle().empty() ? precision : Precision::f32;

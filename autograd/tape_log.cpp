@@ -32,7 +32,7 @@ void TapeLog::on_record(uint64_t tape, const Node& node, const Tensor& y,
     texts.push_back(input_text(node.inputs[i]));
     if (inputs[i]->defined() && inputs[i]->trainable())
       uses_[inputs[i]->id()].push_back(
-          {fmt::format("{} (%{}){}", node.name, node.slot, in_scope(node, " ")), tape, node.slot, i});
+          {fmt::format("{} (%{}){}", node.name, node.slot, in_scope(node, " ")), tape, node.slot});
   }
   forward_ += fmt::format("{}({}) -> {}, norm {:.4g}{}\n", head_of(node), fmt::join(texts, ", "), y.shape(),
                           norm_of(y), in_scope(node, ", "));
@@ -51,11 +51,7 @@ void TapeLog::on_gradients(uint64_t tape, const Node& node, std::span<const Tens
   }
   backward_ += fmt::format("{} -> {}{}\n", dy_, fmt::join(texts, ", "), in_scope(node, ", "));
   for (auto& [id, uses] : uses_)
-    for (Use& use : uses)
-      if (use.tape == tape && use.slot == node.slot) {
-        use.walked = true;
-        use.returned = dx[use.input].defined();
-      }
+    for (Use& use : uses) use.walked |= use.tape == tape && use.slot == node.slot;
 }
 
 std::string TapeLog::text() const { return "forward\n" + forward_ + "backward\n" + backward_; }

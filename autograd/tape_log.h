@@ -49,9 +49,7 @@ class TapeLog {
     std::string op;  // "linear in fc1"
     uint64_t tape;
     int64_t slot;
-    size_t input;           // which of the op's inputs
-    bool walked = false;    // backward visited the op
-    bool returned = false;  // and the op returned a gradient
+    bool walked = false;  // backward visited the op
   };
   std::string forward_, backward_, dy_;
   std::map<const void*, std::vector<Use>> uses_;  // by the tensor's id()

@@ -30,7 +30,7 @@ struct Matrix {
       stride = x.size(-2) > 1 ? step(-2) : x.size(-1);
     } else if (fits(x.size(-1), x.size(-2), step(-1), step(-2))) {
       transposed = true;
-      stride = x.size(-1) > 1 ? step(-1) : x.size(-2);
+      stride = step(-1);  // a single column fits as stored
     } else {
       x = raw::contiguous(x);
       stride = x.size(-1);
