@@ -226,8 +226,133 @@ TEST_CASE("check_layer measures what a layer does to the signal") {
   // PyTorch's default weights have variance 1/(3 · 64): both ways the std is multiplied by √(1/3).
   CHECK(report.std_ratio == doctest::Approx(0.577).epsilon(0.05));
   CHECK(report.gradient_ratio == doctest::Approx(0.577).epsilon(0.05));
+  const LayerReport same = report_of<Scale>();  // y = x and dx = dy at the start
+  CHECK(same.std_ratio == doctest::Approx(1).epsilon(1e-12));
+  CHECK(same.gradient_ratio == doctest::Approx(1).epsilon(1e-12));
   // 4096 weights are too many to move one by one.
   CHECK(holds(report.text(), "along 8 random directions, within 1e-06"));
+}
+
+namespace {
+
+// y = 3x with twice the gradient.
+struct DoublesGradient : Module {
+  Tensor forward(const Tensor& x) override {
+    return record("doubles_gradient", (x.detach() * 3).detach(), {x},
+                  [](const Tensor& dy) { return dy * 6; });
+  }
+};
+// The gradients of x and weight are missing, in both modes, which differ.
+struct Detaches : Scale {
+  Tensor bias = zeros(5).set_trainable();
+  Tensor forward(const Tensor& x) override {
+    return x.detach() * weight.detach() * (training() ? 1 : 0.5) + bias;
+  }
+  void fields(Fields& f) override {
+    Scale::fields(f);
+    f("bias", bias);
+  }
+};
+struct DetachesInput : Scale {
+  Tensor forward(const Tensor& x) override { return x.detach() * weight * (training() ? 1 : 0.5); }
+};
+struct DetachesWeight : Scale {
+  Tensor forward(const Tensor& x) override { return x * weight.detach(); }
+};
+struct HalvesInEvaluation : Scale {
+  Tensor forward(const Tensor& x) override { return x * weight * (training() ? 1 : 0.5); }
+};
+struct CountsInTraining : Scale {
+  Tensor forward(const Tensor& x) override { return training() ? x * weight * ++calls : x * weight; }
+};
+struct DividesByZero : Scale {
+  Tensor forward(const Tensor& x) override { return x * weight / 0.0; }
+};
+struct IsMean : Scale {
+  Tensor forward(const Tensor& x) override { return mean(x * weight); }
+};
+struct Turns : Scale {
+  Tensor forward(const Tensor& x) override { return transpose(x * weight); }
+};
+
+}  // namespace
+
+TEST_CASE("a report shows the five worst entries of a wrong gradient") {
+  const LayerReport report = report_of<DoublesGradient>();
+  INFO(report.text());
+  CHECK(report.diagnosis.cause == Cause::constant_factor);
+  REQUIRE(report.worst.size() == 5);
+  for (const GradientEntry& entry : report.worst) {
+    CHECK(entry.tape == doctest::Approx(2 * entry.numeric));
+    CHECK(holds(report.text(), "    " + entry.index + " "));
+  }
+  CHECK(holds(report.text(), "worst, for a random dy"));
+  CHECK_FALSE(holds(report_of<Scale>().text(), "worst, for"));
+}
+
+TEST_CASE("a report names further wrong gradients once, whatever the number of modes") {
+  CHECK(first_line(report_of<Detaches>()).ends_with(" (wrong too: weight)"));
+  const LayerReport alone = report_of<DetachesInput>();
+  INFO(alone.text());
+  CHECK(alone.diagnosis.cause == Cause::detached);
+  CHECK(holds(alone.text(), "  WRONG    gradient of x, in evaluation"));
+  CHECK_FALSE(holds(alone.text(), "wrong too"));
+}
+
+TEST_CASE("a layer whose result is not finite is checked no further") {
+  const LayerReport report = report_of<DividesByZero>();
+  CHECK(holds(first_line(report), "WRONG: forward: y [4, 5] holds NaN or infinity"));
+  CHECK(report.checks.back().name == "forward");
+}
+
+TEST_CASE("checks after a missing gradient still say what they found") {
+  const LayerReport report = report_of<DetachesWeight>();
+  INFO(report.text());
+  CHECK(holds(first_line(report), "WRONG gradient of weight"));
+  CHECK(holds(report.text(), "the gradients of two uses add up"));
+}
+
+TEST_CASE("gradients are checked in evaluation too where that computes something else") {
+  const std::string same = report_of<Scale>().text(), other = report_of<HalvesInEvaluation>().text();
+  CHECK(holds(same, "  no difference\n"));
+  CHECK_FALSE(holds(same, ", in evaluation"));
+  CHECK(holds(other, "  ok       gradient of weight, in evaluation  all 5 elements"));
+  CHECK(holds(other, "  evaluation computes something else than training\n"));
+  CHECK_FALSE(holds(report_of<CountsInTraining>().text(), "training draws from the tape's rng"));
+}
+
+TEST_CASE("a result that does not begin with the batch may have any shape for other batches") {
+  const LayerReport average = report_of<IsMean>(), turned = report_of<Turns>();
+  INFO(average.text(), turned.text());
+  CHECK(average.passed());
+  CHECK(holds(average.text(), "y [] does not keep the batch, and is NaN without one"));
+  CHECK(turned.passed());
+  CHECK(holds(turned.text(), "  y [5, 1]\n"));
+}
+
+TEST_CASE("the batch is repeated to 65,536 elements for several threads unless asked otherwise") {
+  CHECK(holds(report_of<Scale>().text(), "the same bits for x [13107, 5]"));
+  CHECK(holds(report_of<Scale>({.large = 100}).text(), "the same bits for x [20, 5]"));
+}
+
+TEST_CASE("a report begins what was found in one column, after the longest name") {
+  LayerReport report{.layer = "Mish on x [2]",
+                     .checks = {{"forward", LayerCheck::passed, "y [2]"},
+                                {"signal", LayerCheck::skipped, "x holds indices"}},
+                     .diagnosis = {},
+                     .worst = {},
+                     .std_ratio = 1,
+                     .gradient_ratio = 1};
+  CHECK(report.text() ==
+        "Mish on x [2]: right, 2 checks\n"
+        "  ok       forward           y [2]\n"
+        "  skipped  signal            x holds indices\n");
+  report.checks.push_back({"gradient of alpha, in evaluation", LayerCheck::failed, "no"});
+  CHECK(report.text() ==
+        "Mish on x [2]: WRONG: gradient of alpha, in evaluation: no\n"
+        "  ok       forward                           y [2]\n"
+        "  skipped  signal                            x holds indices\n"
+        "  WRONG    gradient of alpha, in evaluation  no\n");
 }
 
 TEST_CASE("the check_layer program checks our layers by name") {

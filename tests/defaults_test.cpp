@@ -51,6 +51,7 @@ TEST_CASE("norms have PyTorch's defaults") {
 TEST_CASE("the norms of papers have the papers' defaults") {
   CHECK(DyTOptions{}.alpha == 0.5);  // Zhu et al. 2025, section 5
   CHECK(DyTOptions{}.bias);
+  CHECK(DyTSqrtDOptions{}.inv_rho == 1);  // RMSNorm's slope at a root mean square of 1
   CHECK(DerfOptions{}.alpha == 0.5);
   CHECK(DerfOptions{}.bias);
   CHECK(PRMSNormOptions{}.p == 0.0625);  // Zhang & Sennrich 2019, section 5: 6.25 %

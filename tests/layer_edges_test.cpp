@@ -1,5 +1,7 @@
 // Single layers at their edges: what each refuses, and what it computes where a formula is easily wrong.
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +12,7 @@
 #include "../autograd/tape.h"
 #include "../core/rng.h"
 #include "../nn/nn.h"
+#include "message_of.h"
 
 using namespace isobar;
 
@@ -70,6 +73,13 @@ TEST_CASE("constructors refuse settings that cannot work, and say why") {
   CHECK_THROWS_WITH_AS(DyISRU(4, {.c = -1}), "dyisru: wanted an initial C above 0, got -1", Error);
   CHECK_THROWS_WITH_AS(Softcap(0), "softcap: wanted a cap above 0, got 0", Error);
   CHECK_THROWS_WITH_AS(ISRUClip(-1), "isru_clip: wanted a cap above 0, got -1", Error);
+  CHECK_THROWS_WITH_AS(ISRUClip(0), "isru_clip: wanted a cap above 0, got 0", Error);
+  CHECK_THROWS_WITH_AS(FeedForward(4, 8, nullptr, rng),
+                       "feed_forward: the activation is null; wanted a module", Error);
+  CHECK_THROWS_WITH_AS(TransformerBlock(4, std::make_unique<Identity>(), nullptr),
+                       "transformer_block: mlp is null; wanted a module", Error);
+  CHECK_THROWS_WITH_AS(TransformerBlock(4, nullptr, std::make_unique<Identity>()),
+                       "transformer_block: self_attn is null; wanted a module", Error);
   CHECK_THROWS_WITH_AS(PRMSNorm(8), doctest::Contains("p = 0.0625 of 8 elements leaves 0 to measure"), Error);
   CHECK_THROWS_WITH_AS(make_norm("instancenorm", 4),
                        "norm: wanted one of none, layernorm, rmsnorm, prmsnorm, batchnorm, groupnorm, "
@@ -97,6 +107,14 @@ TEST_CASE("SkipInit, ReZero and Fixup start as the identity") {
   CHECK(skip_init(x).to_vector<float>() == x.to_vector<float>());
   CHECK(re_zero(x).to_vector<float>() == x.to_vector<float>());
   CHECK(fixup(x).to_vector<float>() == x.to_vector<float>());
+}
+
+TEST_CASE("Fixup's first weight has He's std over the root of the number of branches") {
+  Fixup fixup(64, 100, Rng(1));
+  CHECK(fixup.linear1.weight.shape() == Shape{64, 64});  // `hidden` is the width
+  // √(2/64) / √100, within five standard errors of 4096 numbers.
+  CHECK(moments_of(fixup.linear1.weight).std == doctest::Approx(std::sqrt(2.0 / 64) / 10).epsilon(0.055));
+  CHECK(Fixup(4, 1, Rng(1), 6).linear1.weight.shape() == Shape{6, 4});
 }
 
 TEST_CASE("SkipInit, ReZero and Fixup are their formulas once their numbers have moved") {
@@ -177,6 +195,66 @@ TEST_CASE("make_norm makes what its name says, with the initial value that was a
   CHECK(parameter_count(*make_norm("layernorm", 4, {.bias = false})) == 4);
   CHECK(dynamic_cast<DyISRU&>(*make_norm("dyisru", 4)).log_c.item() == doctest::Approx(std::log(4.0)));
   CHECK(dynamic_cast<RMSNorm&>(*make_norm("rmsnorm", 4, {.eps = 0.5})).eps == 0.5);
+}
+
+TEST_CASE("norms have a bias where their formula has one, unless it is left out") {
+  const auto names = [](const std::string& norm, bool bias) {
+    std::string all;
+    for (const auto& [name, tensor] : named_parameters(*make_norm(norm, 4, {.bias = bias})))
+      all += name + " ";
+    return all;
+  };
+  for (const auto& [norm, before] : {std::pair<std::string, std::string>{"layernorm", ""},
+                                     {"batchnorm", ""},
+                                     {"groupnorm", ""},
+                                     {"dyt", "alpha "},
+                                     {"dyt_sqrtd", "inv_rho "},
+                                     {"dyisru", "log_c "},
+                                     {"derf", "alpha shift "}}) {
+    CAPTURE(norm);
+    CHECK(names(norm, true) == before + "weight bias ");
+    CHECK(names(norm, false) == before + "weight ");
+  }
+  for (const char* norm : {"rmsnorm", "prmsnorm", "centernorm", "stdnorm"})
+    CHECK(names(norm, true) == "weight ");
+  LayerNorm plain(4, {.elementwise_affine = false});
+  CHECK(named_parameters(plain).empty());
+}
+
+TEST_CASE("CenterNorm and StdNorm are the two halves of LayerNorm") {
+  const Tensor x = tensor<double>({2, 2}, {1, 3, -4, 8}), weight = tensor<double>({2}, {2, 4});
+  CenterNorm centred(2);
+  StdNorm divided(2, {.eps = 0});
+  for (Module* norm : std::initializer_list<Module*>{&centred, &divided}) convert(*norm, Dtype::f64);
+  assign(centred.weight, weight);
+  assign(divided.weight, weight);
+  // Means 2 and 2, standard deviations 1 and 6.
+  CHECK(centred(x).to_vector<double>() == std::vector<double>{-2, 4, -12, 24});
+  const std::vector<double> wanted{2, 12, -8 / 6.0, 32 / 6.0}, y = divided(x).to_vector<double>();
+  for (size_t i = 0; i < 4; ++i) CHECK(y[i] == doctest::Approx(wanted[i]).epsilon(1e-14));
+}
+
+TEST_CASE("norms over channels take a single channel") {
+  const Tensor x = tensor<float>({2, 1}, {1, 3});
+  CHECK(std::abs((*make_norm("batchnorm", 1))(x).at({0, 0}) + 1) < 1e-5);  // (1 − 2) / 1, eps in the root
+  CHECK((*make_norm("groupnorm", 1))(x).to_vector<float>() == std::vector<float>{0, 0});
+}
+
+TEST_CASE("a registered norm is made by its name, which is then taken") {
+  const pid_t child = fork();  // names are registered for the whole process
+  if (child == 0) {
+    const bool registered =
+        register_norm("own", [](const Shape&, const NormOptions&) { return std::make_unique<Softcap>(3); });
+    const std::string again = message_of([] { register_norm("own", {}); });
+    const bool right = registered && norm_names().back() == "own" && norm_names().size() == 13 &&
+                       make_norm("own", 4)->type_name() == "Softcap" &&
+                       again.starts_with("register_norm: the name 'own' is taken; there are none, ");
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("GELU is exact unless its tanh form is asked for") {

@@ -69,6 +69,13 @@ TEST_CASE("without QK-norm logits have no bound and fall as the square of the pr
   CHECK(after.capped == after.logit);
 }
 
+TEST_CASE("logits of attention that is not causal are refused") {
+  LanguageModel model = mirrored(false, 0);
+  model.blocks[1].self_attn = std::make_unique<GroupedQueryAttention>(16, 2, Rng(1));
+  CHECK_THROWS_WITH_AS(logit_peaks(model, zeros({1, 6}, Dtype::i64)), "logit_peaks: wanted causal attention",
+                       Error);
+}
+
 TEST_CASE("logit_growth measures the values that decide its claims, alike on one and two threads") {
   const TemporaryFolder folder;
   for (const char* threads : {"1", "2"}) {

@@ -19,6 +19,22 @@ TEST_CASE("a description is an indented tree") {
         "  2: ReLU\n");
 }
 
+TEST_CASE("a description has the names that types give themselves, and those of parts that are no modules") {
+  struct Named : Module {
+    std::string type_name() const override { return "RMSNorm of 4"; }
+  };
+  struct Pair : HasFields {
+    Named first;
+    Tensor gain = ones(3);
+    void fields(Fields& f) override {
+      f("first", first);
+      f("gain", gain);
+    }
+  };
+  Pair pair;
+  CHECK(describe(pair) == "Pair  gain [3] frozen\n  first: RMSNorm of 4\n");
+}
+
 TEST_CASE("an error says in which module it happened") {
   LanguageModel model({.vocab_size = 5, .block_size = 4, .n_layer = 2, .n_head = 2, .n_embd = 8}, Rng(1));
   const Tensor symbols = Rng(2).integers({1, 4}, 5);

@@ -72,6 +72,30 @@ TEST_CASE("nGPT sees no later symbol, and its logits stay below |s_z|") {
   for (const double logit : before.to_vector<double>()) CHECK(std::abs(logit) <= 1 + 1e-6);
 }
 
+TEST_CASE("nGPT has one head where one is asked for, and SwiGLU's usual width unless another is") {
+  NGPT model({.vocab_size = 7, .block_size = 6, .n_layer = 1, .n_head = 1, .n_embd = 24}, Rng(1));
+  CHECK(model.blocks[0].gate_proj.weight.shape() == Shape{64, 24});  // 8/3 · 24
+  CHECK(model(symbols()).shape() == Shape{2, 5, 7});
+  CHECK_THROWS_WITH_AS(NGPT({.n_head = 0}, Rng(1)), doctest::Contains("got 512 and 0"), Error);
+}
+
+TEST_CASE("nGPT's learned scales start where section 2.5 of the paper puts them") {
+  NGPT model(config, Rng(1));
+  NGPTBlock& block = model.blocks[0];
+  const auto check_start = [](LearnedScale& scale, double stored, double effective) {
+    for (const double value : scale.weight.to_vector<double>()) CHECK(value == Approx(stored));
+    const Tensor once = scale(ones(scale.weight.shape()));
+    for (const double value : once.to_vector<double>()) CHECK(value == Approx(effective));
+  };
+  const double root = 1 / std::sqrt(8.0);  // 1/√d
+  check_start(block.qk_scale, root, 1);
+  check_start(block.gate_scale, 1, 1);
+  check_start(block.up_scale, 1, 1);
+  check_start(block.attention_rate, root, 0.05);
+  check_start(block.mlp_rate, root, 0.05);
+  check_start(model.logit_scale, root, 1);
+}
+
 TEST_CASE("nGPT names a shape that it cannot take") {
   CHECK_THROWS_WITH_AS(NGPT({.n_head = 3, .n_embd = 8}, Rng(1)),
                        "ngpt: wanted n_embd to be an even multiple of n_head, got 8 and 3", Error);

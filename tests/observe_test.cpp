@@ -262,6 +262,15 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the smallest octave of a histogram is 1 to 2 unless another is asked for") {
+  Histogram h;
+  h.add(tensor({4}, std::vector<double>{1.5, 2, 3, -0.5}));
+  CHECK(h.bins[32] == 1);
+  CHECK(h.bins[33] == 2);
+  CHECK(h.bins[31] == 1);
+  CHECK(h.edges()[33] == 2);
+}
+
 TEST_CASE("a histogram probe counts outputs and gradients of every module, over several calls") {
   Sequential model(Linear(4, 8, Rng(1).split("a")), ReLU());
   const Tensor x = Rng(2).normal({5, 4});

@@ -61,6 +61,8 @@ TEST_CASE("parts of a model cost what the whole does") {
                            [&](const ModuleCost& one) { return one.path == path; });
     };
     CHECK(part("").parameters == parameter_count(model));
+    // Chowdhery et al. 2022, appendix B: 6 a weight, of q and o [64, 64] and k and v [32, 64], and 12 T C.
+    CHECK(part("blocks.0.self_attn").flops == 6 * (2 * 64 * 64 + 2 * 32 * 64) + 12 * 256 * 64);
     CHECK(part("lm_head").parameters == (tied ? 0 : 32 * 64));
     int64_t parameters_of_parts = 0, kept_of_parts = 0;
     double flops_of_parts = 0;
