@@ -98,12 +98,12 @@ class Examination {
 
   // The gradients of x and the parameters, in training, and in evaluation if that computes something else.
   void gradients() {
-    trial_.compare_modes();
     for (const bool training : {true, false}) {
-      if (!training && trial_.same_in_evaluation()) break;
       const std::string mode = training ? "" : ", in evaluation";
       std::vector<Jacobian> all;
       try {
+        if (!training) trial_.compare_modes();
+        if (!training && trial_.same_in_evaluation()) break;
         all = trial_.jacobians(training, options_.tolerance);
       } catch (const Error& error) {
         report_.checks.push_back(

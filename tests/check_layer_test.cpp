@@ -265,6 +265,12 @@ struct HalvesInEvaluation : Scale {
 struct CountsInTraining : Scale {
   Tensor forward(const Tensor& x) override { return training() ? x * weight * ++calls : x * weight; }
 };
+struct RefusesEvaluation : Scale {
+  Tensor forward(const Tensor& x) override {
+    check(training(), "refuses_evaluation: wanted training");
+    return x * weight;
+  }
+};
 struct DividesByZero : Scale {
   Tensor forward(const Tensor& x) override { return x * weight / 0.0; }
 };
@@ -319,6 +325,13 @@ TEST_CASE("gradients are checked in evaluation too where that computes something
   CHECK(holds(other, "  ok       gradient of weight, in evaluation  all 5 elements"));
   CHECK(holds(other, "  evaluation computes something else than training\n"));
   CHECK_FALSE(holds(report_of<CountsInTraining>().text(), "training draws from the tape's rng"));
+}
+
+TEST_CASE("a layer that throws in evaluation fails its checks") {
+  const LayerReport report = report_of<RefusesEvaluation>();
+  INFO(report.text());
+  CHECK_FALSE(report.passed());
+  CHECK(holds(report.text(), "threw: refuses_evaluation: wanted training"));
 }
 
 TEST_CASE("a result that does not begin with the batch may have any shape for other batches") {
