@@ -32,14 +32,6 @@ install_missing() {
     fail "apt-get could not install: ${missing[*]}"
 }
 
-# Data sets that tests read where they are: ISOBAR_DATA, or the folder shared/data beside the repository.
-find_data() {
-  if [[ -z ${ISOBAR_DATA:-} && -d ../shared/data ]]; then
-    ISOBAR_DATA=$(realpath ../shared/data)
-    export ISOBAR_DATA
-  fi
-}
-
 # One compiler per processor, but none without about 1.5 GiB for itself.
 job_count() {
   local processors memory
