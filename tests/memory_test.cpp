@@ -131,9 +131,11 @@ TEST_CASE("giving blocks back takes no memory, so it cannot fail where there is 
     const rlimit nothing_more{0, 0};
     ::setrlimit(RLIMIT_AS, &nothing_more);
     void* volatile taken = nullptr;  // clang takes a malloc whose result nobody keeps for one that succeeds
-    for (size_t bytes = 1 << 20; bytes >= 16; bytes /= 2)
-      while ((taken = std::malloc(bytes)) != nullptr) {
-      }
+    for (size_t bytes = 1 << 20; bytes >= 16; bytes /= 2) {
+      do {
+        taken = std::malloc(bytes);
+      } while (taken != nullptr);
+    }
     for (void* block : blocks) memory::release(block, 7000);
     _exit(0);
   }
