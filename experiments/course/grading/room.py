@@ -14,8 +14,9 @@ while [ "$1" != -- ]; do
   if [ -d "$2" ]; then mkdir -p "/sys/kernel$2"; else mkdir -p "/sys/kernel${2%/*}"; fi
   [ -d "$2" ] || : > "/sys/kernel$2"
   mount --rbind "$2" "/sys/kernel$2"
-  options=$(findmnt -nro VFS-OPTIONS -M "/sys/kernel$2")
-  [ "$1" = rw ] || mount -o "remount,bind,$options,ro" "/sys/kernel$2"
+  [ "$1" = rw ] || findmnt -nlRo VFS-OPTIONS,TARGET -M "/sys/kernel$2" | while read -r options place; do
+    mount -o "remount,bind,$options,ro" "$place"  # what is mounted there, and on a folder below it
+  done
   shift 2
 done
 mkdir -p /sys/kernel/proc "/sys/kernel$2"
