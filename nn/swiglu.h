@@ -21,7 +21,10 @@ struct SwiGLU : Module {
   SwiGLU(int64_t n_embd, const Rng& rng, SwiGLUOptions options = {})
       : SwiGLU(n_embd, options.hidden > 0 ? options.hidden : swiglu_hidden(n_embd), options.bias, rng) {}
 
-  Tensor forward(const Tensor& x) override { return down_proj(swiglu(gate_proj(x), up_proj(x))); }
+  Tensor forward(const Tensor& x) override {
+    const Tensor gate = gate_proj(x);  // first, whatever the compiler: C++ leaves the order of arguments open
+    return down_proj(swiglu(gate, up_proj(x)));
+  }
   void fields(Fields& f) override {
     f("gate_proj", gate_proj);
     f("up_proj", up_proj);
