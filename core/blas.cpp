@@ -102,8 +102,9 @@ void call_own(const Gemm<T>& p, bool transposed) {
       .k = p.k,
       .a = {p.a, p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1},
       .b = {p.b, p.transpose_b ? 1 : p.ldb, p.transpose_b ? p.ldb : 1},
+      .start =
+          p.accumulate ? kernels::Strided<const T>{p.c, p.ldc, 1} : kernels::Strided<const T>{p.bias, 0, 1},
       .c = {p.c, p.ldc, 1},
-      .accumulate = p.accumulate,
   };
   kernels::multiply(transposed ? product.transposed() : product);
 }
@@ -127,18 +128,13 @@ void run(Gemm<T> p, Kernel kernel) {
   check(!p.bias || !p.accumulate, "gemm: wanted a bias or accumulate, got both");
   assert_valid(p);
   if (p.m == 0 || p.n == 0) return;
-  // The sums start from the bias.
-  if (p.bias)
-    for (int64_t i = 0; i < p.m; ++i) std::copy_n(p.bias, p.n, p.c + i * p.ldc);
+  if (p.k > 0 && kernel != Kernel::blas) return call_own(p, kernel == Kernel::own_transposed);
+  // The sums start from the bias, or from zero where there are none.
+  if (p.bias || (p.k == 0 && !p.accumulate))
+    for (int64_t i = 0; i < p.m; ++i)
+      p.bias ? std::copy_n(p.bias, p.n, p.c + i * p.ldc) : std::fill_n(p.c + i * p.ldc, p.n, T{0});
   p.accumulate = p.accumulate || p.bias;
-  if (p.k == 0) {
-    if (!p.accumulate)
-      for (int64_t i = 0; i < p.m; ++i) std::fill_n(p.c + i * p.ldc, p.n, T{0});
-  } else if (kernel == Kernel::blas) {
-    call_blas(p);
-  } else {
-    call_own(p, kernel == Kernel::own_transposed);
-  }
+  if (p.k > 0) call_blas(p);
 }
 
 // The size of C's tiles; each tile is a task of about 2^21 multiply-adds (35 µs) or more. Each task copies

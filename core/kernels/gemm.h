@@ -11,6 +11,8 @@
 //         for each panel of the block:        8 × 3 registers hold a tile of C
 //           for l in 0 … K − 1:               tile += column l of A ⊗ row l of the panel
 //
+// The first 8 rows of A read B itself and copy it on the way, so that memory is busy while the core multiplies.
+//
 // Tiles are 8 × 3 rather than 12 × 2 or 14 × 2: three loads of the panel and eight of A serve 24
 // multiply-adds, so the core's four instructions per cycle are enough, and eight rows whose distance is a
 // large power of two still fit into the eight ways of a first-level cache.
@@ -25,6 +27,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "row.h"
 #include "scratch.h"
 #include "vmath.h"
 
@@ -36,20 +39,22 @@ struct Strided {
   T* data;
   int64_t row, column;
   T* at(int64_t i, int64_t j) const { return data + i * row + j * column; }
-  Strided from(int64_t i, int64_t j) const { return {at(i, j), row, column}; }
+  Strided from(int64_t i, int64_t j) const { return {data ? at(i, j) : nullptr, row, column}; }
   Strided transposed() const { return {data, column, row}; }
 };
 
-// c (m, n) = a (m, k) · b (k, n), or added to c. Each matrix has contiguous rows or columns.
+// c (m, n) = start (m, n) + a (m, k) · b (k, n). Each matrix has contiguous rows or columns. Without data, start is
+// zero; it may be c itself, or a row or a column that is repeated with a step of 0.
 template <class T>
 struct Product {
   int64_t m, n, k;
-  Strided<const T> a, b;
+  Strided<const T> a, b, start;
   Strided<T> c;
-  bool accumulate;
 
-  // cᵀ = bᵀ · aᵀ, the same numbers.
-  Product transposed() const { return {n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate}; }
+  // cᵀ = startᵀ + bᵀ · aᵀ, the same numbers.
+  Product transposed() const {
+    return {n, m, k, b.transposed(), a.transposed(), start.transposed(), c.transposed()};
+  }
 };
 
 // A tile's sums and one row of a panel take 24 + 3 of 32 registers, or 12 + 3 of 16; elements of A take the
@@ -61,22 +66,46 @@ template <class T>
 inline constexpr int64_t panel_columns = tile_registers* width<T>;
 inline constexpr int64_t block_bytes = 512 << 10;  // panels that stay in the second-level cache
 inline constexpr int64_t block_depth = 512;        // rows of B in a block
-inline constexpr int64_t block_rows = 64;          // rows of A in a copy
+inline constexpr int64_t strip_rows = 256;         // times tile_rows: rows of A in a copy
+inline constexpr int64_t pack_rows = 64;           // rows of A that are copied shortly before they are used
+inline constexpr int64_t rows_ahead = 8;           // rows of B that are fetched before they are copied
 
-// out (R, V registers) = a · panel, or added to out.
-template <class T, int R, int V>
-void multiply_tile(int64_t k, const Strided<const T>& a, const T* panel, bool add, T* out, int64_t out_step) {
+// The size of a piece where `length` is cut into equal pieces of at most `most`.
+inline int64_t even_piece(int64_t length, int64_t most) {
+  return chunk_count(length, std::max<int64_t>(1, chunk_count(length, most)));
+}
+
+// body(begin, count) for each block of 0 … n − 1, the last one shorter.
+template <class Body>
+void for_blocks(int64_t n, int64_t size, const Body& body) {
+  for (int64_t begin = 0; begin < n; begin += size) body(begin, std::min(size, n - begin));
+}
+
+// out (R, V registers) = start + a · panel. The rows of start are contiguous; without data it is zero. Where b, whose
+// rows are contiguous, has data, the panel is first copied from it, row by row.
+template <class T, int R, int V, bool copying = false>
+void multiply_tile(int64_t k, const Strided<const T>& a, [[maybe_unused]] const Strided<const T>& b, T* panel,
+                   const Strided<const T>& start, T* out, int64_t out_step) {
   Register<T> sum[R][V];
   for (int r = 0; r < R; ++r)
     for (int v = 0; v < V; ++v)
-      sum[r][v] = add ? Register<T>::load_unaligned(out + r * out_step + v * width<T>) : Register<T>(T{0});
+      sum[r][v] = start.data ? Register<T>::load_unaligned(start.data + r * start.row + v * width<T>)
+                             : Register<T>(T{0});
   for (int64_t l = 0; l < k; ++l) {
-    Register<T> b[V];
-    for (int v = 0; v < V; ++v)
-      b[v] = Register<T>::load_unaligned(panel + l * panel_columns<T> + v * width<T>);
+    Register<T> row[V];
+    T* const copy = panel + l * panel_columns<T>;
+    for (int v = 0; v < V; ++v) {
+      if constexpr (copying) {
+        fetch_ahead(b.at(l + rows_ahead, v * width<T>));
+        row[v] = Register<T>::load_unaligned(b.at(l, v * width<T>));
+        row[v].store_unaligned(copy + v * width<T>);
+      } else {
+        row[v] = Register<T>::load_unaligned(copy + v * width<T>);
+      }
+    }
     for (int r = 0; r < R; ++r) {
       const Register<T> x(*a.at(r, l));
-      for (int v = 0; v < V; ++v) sum[r][v] = xsimd::fma(x, b[v], sum[r][v]);
+      for (int v = 0; v < V; ++v) sum[r][v] = xsimd::fma(x, row[v], sum[r][v]);
     }
   }
   for (int r = 0; r < R; ++r)
@@ -85,7 +114,8 @@ void multiply_tile(int64_t k, const Strided<const T>& a, const T* panel, bool ad
 
 // The functions for every height 1 … tile_rows and width 1 … tile_registers, as [V − 1][R − 1].
 template <class T>
-using MultiplyTile = void (*)(int64_t, const Strided<const T>&, const T*, bool, T*, int64_t);
+using MultiplyTile = void (*)(int64_t, const Strided<const T>&, const Strided<const T>&, T*,
+                              const Strided<const T>&, T*, int64_t);
 template <class T, int V, int... R>
 constexpr std::array<MultiplyTile<T>, tile_rows<T>> tiles_of_width(std::integer_sequence<int, R...>) {
   return {multiply_tile<T, R + 1, V>...};
@@ -143,26 +173,28 @@ template <class T>
 void pack_panel(int64_t k, int64_t columns, const Strided<const T>& b, T* panel) {
   constexpr int64_t step = panel_columns<T>;
   if (columns < step) std::fill_n(panel, k * step, T{0});
-  if (columns == step && b.column == 1)  // the common case, with a length the compiler knows
-    for (int64_t l = 0; l < k; ++l) std::copy_n(b.at(l, 0), step, panel + l * step);
-  else
-    copy_matrix(k, columns, b, Strided<T>{panel, step, 1});
+  copy_matrix(k, columns, b, Strided<T>{panel, step, 1});
 }
 
-// c (rows, columns) = a · panel, through a buffer where c has no room for whole registers or is transposed.
+// c (rows, columns) = start + a · panel. The panel is copied from b first where that has data.
 template <class T>
-void place_tile(int64_t k, int64_t rows, int64_t columns, const Strided<const T>& a, const T* panel, bool add,
-                const Strided<T>& c) {
-  constexpr int64_t step = panel_columns<T>;
+void place_tile(int64_t k, int64_t rows, int64_t columns, const Strided<const T>& a,
+                const Strided<const T>& b, T* panel, const Strided<const T>& start, const Strided<T>& c) {
+  constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;
+  const bool fits = c.column == 1 && (start.data == nullptr || start.column == 1) && columns % width<T> == 0;
+  if (b.data && b.column == 1 && fits && rows == height && columns == step)
+    return multiply_tile<T, height, tile_registers, true>(k, a, b, panel, start, c.data, c.row);
+  if (b.data) pack_panel(k, columns, b, panel);
   const auto multiply_tile = multiply_tiles<T>[(columns - 1) / width<T>][rows - 1];
-  if (c.column == 1 && columns % width<T> == 0) return multiply_tile(k, a, panel, add, c.data, c.row);
-  T buffer[tile_rows<T> * step];
+  if (fits) return multiply_tile(k, a, {}, panel, start, c.data, c.row);
+  // Through a buffer where c has no room for whole registers or is transposed.
+  T buffer[height * step];
   const Strided<T> tile{buffer, step, 1};
-  if (add) {
+  if (start.data) {
     std::fill_n(buffer, rows * step, T{0});
-    copy_matrix<T>(rows, columns, {c.data, c.row, c.column}, tile);
+    copy_matrix(rows, columns, start, tile);
   }
-  multiply_tile(k, a, panel, add, buffer, step);
+  multiply_tile(k, a, {}, panel, {start.data ? buffer : nullptr, step, 1}, buffer, step);
   copy_matrix<T>(rows, columns, {buffer, step, 1}, c);
 }
 
@@ -178,45 +210,49 @@ void pack_strips(int64_t rows, int64_t k, const Strided<const T>& a, T* strips) 
   }
 }
 
-// The size of a piece where `length` is cut into equal pieces of at most `most`.
-inline int64_t even_piece(int64_t length, int64_t most) {
-  return chunk_count(length, std::max<int64_t>(1, chunk_count(length, most)));
-}
-
-// body(begin, count) for each block of 0 … n − 1, the last one shorter.
-template <class Body>
-void for_blocks(int64_t n, int64_t size, const Body& body) {
-  for (int64_t begin = 0; begin < n; begin += size) body(begin, std::min(size, n - begin));
+// p for one piece of K and one block of B, whose panels it copies. Rows of A that are not contiguous are read from
+// strips, or copied there first.
+template <class T>
+void multiply_block(const Product<T>& p, T* panels, T* strips, bool copy_a) {
+  constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;
+  for_blocks(p.m, height, [&](int64_t i, int64_t high) {
+    if (copy_a && i % pack_rows == 0)
+      pack_strips(std::min(pack_rows, p.m - i), p.k, p.a.from(i, 0), strips + i * p.k);
+    const auto a = strips ? Strided<const T>{strips + i * p.k, 1, height} : p.a.from(i, 0);
+    for_blocks(p.n, step, [&](int64_t j, int64_t wide) {
+      place_tile(p.k, high, wide, a, i == 0 ? p.b.from(0, j) : Strided<const T>{}, panels + j * p.k,
+                 p.start.from(i, j), p.c.from(i, j));
+    });
+  });
 }
 
 // Computes the product on the calling thread.
 template <class T>
 void multiply(const Product<T>& p) {
-  constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;
+  constexpr int64_t step = panel_columns<T>;
   assert(p.m >= 0 && p.n >= 0 && p.k >= 0);
   assert((p.a.row == 1 || p.a.column == 1) && (p.b.row == 1 || p.b.column == 1));
   assert(p.c.row == 1 || p.c.column == 1);
-  const bool copy_a = p.a.column != 1;
+  const bool contiguous = p.a.column == 1;
   const int64_t depth = even_piece(p.k, block_depth);
   const int64_t fitting =
       block_bytes / (std::max<int64_t>(depth, 1) * step * static_cast<int64_t>(sizeof(T)));
   const int64_t block = step * even_piece(chunk_count(p.n, step), fitting);
-  const int64_t rows = copy_a ? block_rows : std::max<int64_t>(p.m, 1);
-  const Scratch<T> panels(block * depth), strips(copy_a ? rows * depth : 0);
+  const int64_t rows = contiguous ? std::max<int64_t>(p.m, 1)
+                                  : tile_rows<T> * even_piece(chunk_count(p.m, tile_rows<T>), strip_rows);
+  const Scratch<T> panels(block * depth), strips(contiguous ? 0 : rows * depth);
   for_blocks(p.k, depth, [&](int64_t l, int64_t k) {
-    for_blocks(p.n, block, [&](int64_t first, int64_t columns) {
-      for_blocks(columns, step, [&](int64_t j, int64_t width) {
-        pack_panel(k, width, p.b.from(l, first + j), panels.data() + j * k);
-      });
-      for_blocks(p.m, rows, [&](int64_t top, int64_t count) {
-        if (copy_a) pack_strips(count, k, p.a.from(top, l), strips.data());
-        for_blocks(count, height, [&](int64_t i, int64_t high) {
-          const auto a = copy_a ? Strided<const T>{strips.data() + i * k, 1, height} : p.a.from(top + i, l);
-          for_blocks(columns, step, [&](int64_t j, int64_t width) {
-            place_tile(k, high, width, a, panels.data() + j * k, p.accumulate || l > 0,
-                       p.c.from(top + i, first + j));
-          });
-        });
+    for_blocks(p.m, rows, [&](int64_t i, int64_t high) {
+      for_blocks(p.n, block, [&](int64_t j, int64_t wide) {
+        const Strided<T> c = p.c.from(i, j);
+        multiply_block<T>({.m = high,
+                           .n = wide,
+                           .k = k,
+                           .a = p.a.from(i, l),
+                           .b = p.b.from(l, j),
+                           .start = l > 0 ? Strided<const T>{c.data, c.row, c.column} : p.start.from(i, j),
+                           .c = c},
+                          panels.data(), contiguous ? nullptr : strips.data(), !contiguous && j == 0);
       });
     });
   });
