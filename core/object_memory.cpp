@@ -1,5 +1,6 @@
 #include "object_memory.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -19,35 +20,44 @@ size_t class_of(size_t bytes) { return bytes == 0 ? 1 : (bytes + step - 1) / ste
 
 struct Block {
   Block* next;
+  Block* next_list;  // of the first block of a shared list
 };
 
-// Blocks of threads that have ended, for the next thread that runs out. Neither these lists nor the slabs are
-// destroyed: objects may outlive every static.
+// Lists of blocks that threads have to spare, and of threads that have ended, for the next thread that runs out.
+// Neither these lists nor the slabs are destroyed: objects may outlive every static.
 struct SharedLists {
   std::mutex mutex;
-  Block* free[sizes] = {};
+  Block* lists[sizes] = {};
 };
 SharedLists& shared_lists() {
   static SharedLists* const instance = new SharedLists;
   return *instance;
 }
 
+// A thread that frees what others allocate, such as the gradients of pieces, gives away a list of this length: else its
+// list would grow, and theirs would take slab after slab.
+constexpr int64_t longest = 4096;
+
 // One thread's free blocks. The lists are never destroyed: statics of the main thread may still use them.
 struct Lists {
   Block* free[sizes];
-  bool end_watched;  // whether a ThreadEnd gives the blocks to the shared lists
+  int64_t surplus[sizes];  // blocks freed less blocks allocated since the list was last given away or fetched
+  bool end_watched;        // whether a ThreadEnd gives the blocks to the shared lists
 };
 constinit thread_local Lists lists{};
+
+void give_away(size_t c) {
+  Block* const first = std::exchange(lists.free[c], nullptr);
+  lists.surplus[c] = 0;
+  if (first == nullptr) return;
+  std::lock_guard lock(shared_lists().mutex);
+  first->next_list = std::exchange(shared_lists().lists[c], first);
+}
 
 // Gives the thread's blocks to the shared lists when the thread ends.
 struct ThreadEnd {
   ~ThreadEnd() {
-    std::lock_guard lock(shared_lists().mutex);
-    for (size_t c = 0; c < sizes; ++c)
-      while (lists.free[c] != nullptr) {
-        Block* const block = std::exchange(lists.free[c], lists.free[c]->next);
-        block->next = std::exchange(shared_lists().free[c], block);
-      }
+    for (size_t c = 0; c < sizes; ++c) give_away(c);
   }
 };
 
@@ -60,15 +70,17 @@ void watch_thread_end() {
 // Fills the list of size class c from the shared lists, or from a new slab, lowest address first.
 void refill(size_t c) {
   if (!lists.end_watched) watch_thread_end();
+  lists.surplus[c] = 0;
   {
     std::lock_guard lock(shared_lists().mutex);
-    lists.free[c] = std::exchange(shared_lists().free[c], nullptr);
+    Block*& shared = shared_lists().lists[c];
+    if (shared != nullptr) lists.free[c] = std::exchange(shared, shared->next_list);
   }
   if (lists.free[c] != nullptr) return;
   char* const slab = static_cast<char*>(std::aligned_alloc(64, slab_bytes));
   check(slab != nullptr, "object_memory: the system refused {} bytes", slab_bytes);
   for (size_t end = slab_bytes / (c * step) * (c * step); end > 0; end -= c * step)
-    lists.free[c] = new (slab + end - c * step) Block{lists.free[c]};
+    lists.free[c] = new (slab + end - c * step) Block{lists.free[c], nullptr};
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -85,14 +97,17 @@ void* allocate(size_t bytes) {
   if (watched || bytes > largest) return memory::allocate(bytes);
   const size_t c = class_of(bytes);
   if (lists.free[c] == nullptr) refill(c);
+  --lists.surplus[c];
   return std::exchange(lists.free[c], lists.free[c]->next);
 }
 
 void release(void* block, size_t bytes) noexcept {
   if (watched || bytes > largest) return memory::release(block, bytes);
   if (!lists.end_watched) watch_thread_end();
-  Block*& first = lists.free[class_of(bytes)];
-  first = new (block) Block{first};
+  const size_t c = class_of(bytes);
+  lists.free[c] = new (block) Block{lists.free[c], nullptr};
+  if (++lists.surplus[c] == longest) [[unlikely]]
+    give_away(c);
 }
 
 }  // namespace isobar::object_memory

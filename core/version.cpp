@@ -9,25 +9,33 @@ namespace {
 
 constexpr size_t slab = 1024;  // versions taken from the system at a time, and kept
 
-// Versions of threads that have ended, for the next thread that runs out.
+// Versions that threads have to spare, and those of threads that have ended, for the next thread that runs out.
 std::mutex shared_mutex;
 Version* shared = nullptr;
 
 // This thread's free versions. The list needs no destructor, so a static tensor may be destroyed after it.
 constinit thread_local Version* free_versions = nullptr;
 
+// Versions given back less versions taken, since the list was last fetched or given away. A thread that frees what others
+// allocate, such as the gradients of pieces, gives its list away at this surplus: else theirs would take slab after slab.
+constinit thread_local int64_t surplus = 0;
+constexpr int64_t largest_surplus = 4096;
+
+// Gives this thread's free versions to other threads. `next` is the link from one to the next.
+void give_away(Version* Version::*next) {
+  const std::lock_guard lock(shared_mutex);
+  while (free_versions != nullptr) {
+    Version* const version = std::exchange(free_versions, free_versions->*next);
+    version->*next = std::exchange(shared, version);
+  }
+  surplus = 0;
+}
+
 }  // namespace
 
-// Gives this thread's free versions to other threads when it ends.
 void Version::share_at_thread_end() {
   struct ThreadEnd {
-    ~ThreadEnd() {
-      const std::lock_guard lock(shared_mutex);
-      while (free_versions != nullptr) {
-        Version* const version = std::exchange(free_versions, free_versions->next_);
-        version->next_ = std::exchange(shared, version);
-      }
-    }
+    ~ThreadEnd() { give_away(&Version::next_); }
   };
   static thread_local const ThreadEnd end;
 }
@@ -35,6 +43,7 @@ void Version::share_at_thread_end() {
 Version* Version::take() {
   if (free_versions == nullptr) {
     share_at_thread_end();
+    surplus = 0;
     const std::lock_guard lock(shared_mutex);
     free_versions = std::exchange(shared, nullptr);
     if (free_versions == nullptr) {
@@ -43,6 +52,7 @@ Version* Version::take() {
       free_versions = fresh;
     }
   }
+  --surplus;
   return std::exchange(free_versions, free_versions->next_);
 }
 
@@ -51,6 +61,7 @@ void Version::give_back(Version* version) noexcept {
   // This thread may never have called take(): it frees what other threads made.
   if (free_versions == nullptr) share_at_thread_end();
   version->next_ = std::exchange(free_versions, version);
+  if (++surplus == largest_surplus) give_away(&Version::next_);
 }
 
 }  // namespace isobar

@@ -3,12 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <barrier>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "../core/version.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define WITH_ASAN 1
@@ -79,6 +82,34 @@ TEST_CASE("blocks that a thread does nothing but give back serve the next one") 
     again.insert(taken.begin(), taken.end());
   }).join();
   CHECK(again == std::set<void*>(blocks.begin(), blocks.end()));
+}
+
+TEST_CASE(
+    "a thread that frees what another allocates, step after step, gives blocks and versions back to it") {
+  constexpr int steps = 1000, a_step = 100;
+  std::vector<void*> blocks(a_step);
+  std::vector<Version*> versions(a_step);
+  std::set<const void*> all_blocks, all_versions;
+  std::barrier turn(2);
+  std::thread allocates([&] {
+    for (int step = 0; step < steps; ++step) {
+      for (void*& block : blocks) block = object_memory::allocate(736);
+      for (Version*& version : versions) version = Version::take();
+      turn.arrive_and_wait();
+      turn.arrive_and_wait();
+    }
+  });
+  for (int step = 0; step < steps; ++step) {
+    turn.arrive_and_wait();
+    all_blocks.insert(blocks.begin(), blocks.end());
+    all_versions.insert(versions.begin(), versions.end());
+    for (void* block : blocks) object_memory::release(block, 736);
+    for (Version* version : versions) Version::give_back(version);
+    turn.arrive_and_wait();
+  }
+  allocates.join();
+  CHECK(all_blocks.size() < 10'000);  // of 100,000
+  CHECK(all_versions.size() < 10'000);
 }
 #endif
 
