@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "error.h"
+#include "parallel_tasks.h"
 #include "serial_loops.h"
 #include "thread_pool.h"
 
@@ -51,6 +54,25 @@ void parallel::run_chunks(int64_t n, int64_t grain, const RangeBody& body) {
   } else {
     pool()->run(chunks, run_chunk);
   }
+}
+
+void parallel_tasks(int64_t n, const std::function<void(int64_t)>& task) {
+  check(!parallel::inside, "parallel_tasks: tasks may not begin inside parallel_for");
+  std::vector<std::exception_ptr> failures(static_cast<size_t>(std::max<int64_t>(n, 0)));
+  const auto run = [&](int64_t i, int64_t) {
+    const SerialLoops loops;
+    try {
+      task(i);
+    } catch (...) {
+      failures[static_cast<size_t>(i)] = std::current_exception();
+    }
+  };
+  if (threads() == 1)
+    for (int64_t i = 0; i < n; ++i) run(i, i + 1);
+  else if (n > 0)
+    pool()->run(n, run);
+  for (const std::exception_ptr& failure : failures)
+    if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 void set_threads(int count) {

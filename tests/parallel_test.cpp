@@ -15,8 +15,10 @@
 #include <thread>
 #include <vector>
 
+#include "../core/parallel_tasks.h"
 #include "../core/rng.h"
 #include "../core/tensor.h"
+#include "message_of.h"
 #include "skip.h"
 #include "temporary_folder.h"
 #include "thread_counts.h"
@@ -173,6 +175,38 @@ TEST_CASE("loops started by several threads at once do not mix") {
       });
     for (std::thread& caller : callers) caller.join();
     CHECK(sums == std::vector<int64_t>(3, 10 * 64));
+  });
+}
+
+TEST_CASE("a task may call ops, its loops are serial, and threads() is 1 in it") {
+  for_thread_counts([] {
+    const int before = threads();
+    std::vector<double> sums(5);
+    std::atomic<int> wrong = 0;
+    parallel_tasks(5, [&](int64_t i) {
+      const std::thread::id here = std::this_thread::get_id();
+      parallel_for(100, 1, [&](int64_t, int64_t) { wrong += std::this_thread::get_id() != here; });
+      wrong += threads() != 1 || inside_parallel();
+      sums[static_cast<size_t>(i)] = full({3}, static_cast<double>(i)).at({2});
+    });
+    CHECK(wrong == 0);
+    CHECK(sums == std::vector<double>{0, 1, 2, 3, 4});
+    CHECK(threads() == before);
+  });
+}
+
+TEST_CASE("all tasks end, and the failure of the lowest number reaches the caller") {
+  for_thread_counts([] {
+    std::atomic<int> ended = 0;
+    const auto fails_from_three_on = [&](int64_t i) {
+      ++ended;
+      check(i < 3, "task {}", i);
+    };
+    CHECK(message_of([&] { parallel_tasks(8, fails_from_three_on); }) == "task 3");
+    CHECK(ended == 8);
+    parallel_tasks(0, [](int64_t) { FAIL("there is no task"); });
+    CHECK_THROWS_WITH_AS(parallel_for(1, 1, [](int64_t, int64_t) { parallel_tasks(1, [](int64_t) {}); }),
+                         "parallel_tasks: tasks may not begin inside parallel_for", Error);
   });
 }
 

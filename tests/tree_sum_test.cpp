@@ -1,0 +1,112 @@
+// TreeSum against the recursive definition of its tree.
+#include "../core/tree_sum.h"
+
+#include <doctest/doctest.h>
+
+#include "../core/memory.h"
+#include "../core/raw.h"
+#include "../core/rng.h"
+#include "message_of.h"
+#include "same_tensors.h"
+#include "thread_counts.h"
+
+using namespace isobar;
+
+namespace {
+
+using Numbers = std::vector<float>;
+
+// sum(0 … n) = sum(0 … k) + sum(k … n), k the largest power of two below n.
+Numbers recursive_sum(const std::vector<Numbers>& pieces, size_t begin, size_t end) {
+  if (end - begin == 1) return pieces[begin];
+  size_t k = 1;
+  while (2 * k < end - begin) k *= 2;
+  Numbers sum = recursive_sum(pieces, begin, begin + k);
+  const Numbers right = recursive_sum(pieces, begin + k, end);
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += right[i];
+  return sum;
+}
+
+Numbers linear_sum(const std::vector<Numbers>& pieces) {
+  Numbers sum = pieces[0];
+  for (size_t p = 1; p < pieces.size(); ++p)
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += pieces[p][i];
+  return sum;
+}
+
+// Two tensors a piece, of 20,000 and 3 elements.
+std::vector<std::vector<Tensor>> normal_pieces(int64_t count) {
+  std::vector<std::vector<Tensor>> pieces;
+  for (int64_t p = 0; p < count; ++p) {
+    const Rng rng = Rng(7).split(static_cast<uint64_t>(p));
+    pieces.push_back({rng.split("matrix").normal({100, 200}), rng.split("vector").normal({3})});
+  }
+  return pieces;
+}
+
+std::vector<Tensor> sum_of(std::vector<std::vector<Tensor>> pieces) {
+  TreeSum sum;
+  for (std::vector<Tensor>& piece : pieces) sum.add(std::move(piece));
+  return sum.take();
+}
+
+}  // namespace
+
+TEST_CASE("pieces are added in the order of the recursive tree, for any number of pieces and threads") {
+  for (const int64_t count : {1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 23}) {
+    CAPTURE(count);
+    for (const size_t which : {0, 1}) {
+      std::vector<Numbers> numbers;
+      for (const std::vector<Tensor>& piece : normal_pieces(count))
+        numbers.push_back(piece[which].to_vector<float>());
+      const Numbers wanted = recursive_sum(numbers, 0, numbers.size());
+      for_thread_counts([&] { CHECK(sum_of(normal_pieces(count))[which].to_vector<float>() == wanted); });
+      // The order shows from four pieces on: a chain would be another number.
+      if (which == 0) CHECK((linear_sum(numbers) != wanted) == (count > 3));
+    }
+  }
+}
+
+TEST_CASE("a tensor that others hold, or that is no block of its own, is read and not overwritten") {
+  const Tensor held = ones({2, 2}), wide = arange(4, Dtype::f64);
+  std::vector<std::vector<Tensor>> pieces{{held, raw::as_strided(wide, {2}, {2})},
+                                          {held, raw::as_strided(wide, {2}, {0})}};
+  const std::vector<Tensor> sums = sum_of(pieces);
+  CHECK(sums[0].to_vector<double>() == std::vector<double>{2, 2, 2, 2});
+  CHECK(sums[1].to_vector<double>() == std::vector<double>{0, 2});
+  CHECK(held.to_vector<double>() == std::vector<double>{1, 1, 1, 1});
+  CHECK(wide.to_vector<double>() == std::vector<double>{0, 1, 2, 3});
+}
+
+TEST_CASE("a piece without a tensor adds nothing, and what no piece has stays undefined") {
+  const std::vector<Tensor> sums =
+      sum_of({{{}, {}, ones({2})}, {{}, ones({3}), ones({2})}, {{}, {}, ones({2})}});
+  CHECK_FALSE(sums[0].defined());
+  CHECK(sums[1].to_vector<double>() == std::vector<double>{1, 1, 1});
+  CHECK(sums[2].to_vector<double>() == std::vector<double>{3, 3});
+  CHECK(TreeSum().take().empty());
+}
+
+TEST_CASE("eight pieces hold at most four partial sums at a time, and a sum that is taken leaves none") {
+  constexpr int64_t numel = 1 << 16;
+  const size_t before = memory::stats().bytes_in_use;
+  TreeSum sum;
+  for (int round = 0; round < 2; ++round) {
+    for (int64_t p = 0; p < 8; ++p) {
+      memory::reset_peak();
+      sum.add({ones({numel})});
+      CHECK(memory::stats().peak_bytes - before <= 4 * numel * sizeof(float) + 4096);
+    }
+    CHECK(sum.take()[0].at({5}) == 8);
+    CHECK(memory::stats().bytes_in_use == before);
+  }
+}
+
+TEST_CASE("pieces that do not fit each other are refused") {
+  TreeSum sum;
+  sum.add({ones({2})});
+  CHECK(message_of([&] { sum.add({}); }) == "tree_sum: wanted 1 tensors, as in the pieces before, got 0");
+  CHECK(message_of([&] { sum.add({ones({3})}); }) == "tree_sum: [2] f32 and [3] f32 do not add");
+  TreeSum integers;
+  CHECK(message_of([&] { integers.add({arange(2)}); }) == "tree_sum: tensor 0 must be f32 or f64, got i64");
+}
