@@ -295,7 +295,7 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
   CHECK(with_header("checkpoint", empty.image()).find("has no attribute 'format'") != std::string::npos);
   empty.set_attribute("/", "format", int64_t{1});
   CHECK(with_header("checkpoint", empty.image()).find("there is no '/config'") != std::string::npos);
-  empty.set_attribute("/", "format", int64_t{2});
+  empty.set_attribute("/", "format", int64_t{3});
   CHECK(with_header("checkpoint", empty.image()).find("a newer isobar wrote it") != std::string::npos);
   // Tensors that claim 2^39 numbers.
   std::string image = checkpoint_bytes(trained.checkpoint()).substr(checksum_header_bytes);

@@ -22,7 +22,7 @@ namespace {
 constexpr int64_t steps = 40;
 
 // A text of 20,000 letters, and a model that learns from it in half a second and saves after every step.
-std::vector<std::string> training(const TemporaryFolder& folder) {
+std::vector<std::string> training(const TemporaryFolder& folder, const std::string& pieces = "5") {
   std::string text;
   for (uint64_t i = 0; i < 20'000; ++i) text.push_back(static_cast<char>('a' + Rng(7).below(20, i)));
   return {"--corpus",
@@ -38,9 +38,9 @@ std::vector<std::string> training(const TemporaryFolder& folder) {
           "--block_size",
           "16",
           "--batch_size",
-          "2",
+          "1",
           "--gradient_accumulation_steps",
-          "2",
+          pieces,
           "--max_iters",
           "40",
           "--warmup_iters",
@@ -231,6 +231,30 @@ TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes o
     CHECK(bits(end.model[i].tensor) == bits(same.model[i].tensor));
 }
 
+TEST_CASE(
+    "a run of checkpoint format 1 goes on where its pieces were added in today's order, and is refused where not") {
+  for (const std::string pieces : {"3", "4"}) {
+    CAPTURE(pieces);
+    const TemporaryFolder folder;
+    const std::string whole = folder / "whole", old = folder / "old";
+    REQUIRE(finished("train_lm", with(training(folder, pieces), {"--out", whole})).code == 0);
+    Checkpoint before_the_end = load_checkpoint(step_path(whole, steps - 1));
+    CHECK(std::exchange(before_the_end.format, 1) == 2);
+    std::filesystem::create_directories(old + "/checkpoints");
+    save_checkpoint(step_path(old, steps - 1), before_the_end);
+    const Outcome again = finished("train_lm", {"--resume", old});
+    INFO(again.err);
+    CHECK(again.code == (pieces == "3" ? 0 : 2));
+    if (pieces == "3") CHECK((file_text(step_path(whole, steps)) == file_text(step_path(old, steps))));
+    if (pieces == "4")
+      CHECK(
+          again.err.find(
+              "an older isobar added the gradients of 4 pieces in another order, so this run cannot go on to "
+              "the bit; begin a new one with its weights: --init_from " +
+              old) != std::string::npos);
+  }
+}
+
 TEST_CASE("a second Ctrl-C stops at once") {
   const TemporaryFolder folder, streams;
   // The first step ends with an evaluation that nobody waits for.
@@ -255,9 +279,10 @@ TEST_CASE("numbers that are not finite end the run or are skipped and counted") 
     const Outcome stopped = finished("train_lm", with(exploding, {anomaly, "--out", run}));
     INFO(stopped.err);
     CHECK(stopped.code == 1);
-    CHECK(stopped.err.find(
-              "step 2: the loss or a gradient is not finite; in blocks.0.self_attn.q_proj: linear: "
-              "the result [2, 16, 16] is not finite") != std::string::npos);
+    CHECK(
+        stopped.err.find(
+            "step 2: the loss or a gradient is not finite; piece 1 of 5: in blocks.0.self_attn.q_proj: linear: "
+            "the result [1, 16, 16] is not finite") != std::string::npos);
     CHECK(stopped.err.find("the last checkpoint is " + step_path(run, 1)) != std::string::npos);
     CHECK(checkpoint_files(run) == std::vector<std::string>{step_path(run, 1)});
     CHECK_FALSE(std::filesystem::exists(run + "/summary.json"));
@@ -267,7 +292,7 @@ TEST_CASE("numbers that are not finite end the run or are skipped and counted") 
   const Outcome skipping = finished("train_lm", {"--resume", run, "--on_nan", "skip"});
   INFO(skipping.err);
   CHECK(skipping.code == 0);
-  CHECK(skipping.err.find("linear: the result [2, 16, 16] is not finite; skipped") != std::string::npos);
+  CHECK(skipping.err.find("linear: the result [1, 16, 16] is not finite; skipped") != std::string::npos);
   CHECK(Json::parse(file_text(run + "/summary.json"))["skipped_steps"] == 5);
   const Checkpoint last = load_checkpoint(step_path(run, 6)), first = load_checkpoint(step_path(run, 5));
   CHECK(last.skipped_steps == 5);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "../../autograd/ops.h"
 #include "../../data/checksum.h"
@@ -19,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t format_version = 1;
 constexpr size_t largest_file = size_t{1} << 36;
 
 std::string bad_number(const NamedTensor& named) {
@@ -79,10 +79,10 @@ RunState read_run(const Hdf5File& file) {
 
 // The content of a file whose checksum is right, still distrusted.
 Checkpoint parse(const Hdf5File& file) {
-  const int64_t version = file.int_attribute("/", "format");
-  check(version == format_version, "wanted format {}, got {}; a newer isobar wrote it", format_version,
-        version);
   Checkpoint checkpoint;
+  const int64_t newest = std::exchange(checkpoint.format, file.int_attribute("/", "format"));
+  check(checkpoint.format >= 1 && checkpoint.format <= newest,
+        "wanted format 1 to {}, got {}; a newer isobar wrote it", newest, checkpoint.format);
   checkpoint.config = read_text(file, "/config");
   checkpoint.tokenizer = tokenizer_from_json(read_text(file, "/tokenizer"));
   checkpoint.model = read_tensors(file, "/model");
@@ -123,7 +123,7 @@ std::string checkpoint_bytes(const Checkpoint& checkpoint) {
   const std::string bad = not_finite(checkpoint);
   check(bad.empty(), "checkpoint: {}; nothing was saved", bad);
   Hdf5File file = Hdf5File::create("checkpoint");
-  file.set_attribute("/", "format", format_version);
+  file.set_attribute("/", "format", checkpoint.format);
   write_text(file, "/config", checkpoint.config);
   write_text(file, "/tokenizer", checkpoint.tokenizer->to_json());
   write_tensors(file, "/model", checkpoint.model);

@@ -23,6 +23,9 @@
 namespace isobar {
 
 struct Checkpoint {
+  // Of the file that it was read from. Format 1 is of an isobar that added the gradients of a step's pieces one after the
+  // other; since format 2 they are added in a tree, which gives other last bits from four pieces on.
+  int64_t format = 2;
   std::string config;  // JSON as --print-config prints it: preset, seed and all settings
   std::shared_ptr<const Tokenizer> tokenizer;
   std::vector<NamedTensor> model;  // named_state(model)

@@ -65,6 +65,11 @@ void Session::go_on(LanguageModel& model, HasFields& optimizer) {
   check(then.corpus == now_.corpus && then.tokenizer->to_json() == now_.tokenizer->to_json(),
         "--corpus: this is not the text that the run in '{}' learned from; name that one", folder);
   check(then.key == now_.key, "--resume: '{}': its random numbers are not those of its seed", folder);
+  check(
+      then.format > 1 || config_.gradient_accumulation_steps < 4,
+      "--resume: '{}': an older isobar added the gradients of {} pieces in another order, so this run cannot go on to the "
+      "bit; begin a new one with its weights: --init_from {}",
+      folder, config_.gradient_accumulation_steps, folder);
   load_state(model, then.model);
   load_state(optimizer, then.optimizer);
   run_.restore(then.run);

@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "../../autograd/tape.h"
 #include "../../nn/model.h"
+#include "../../nn/pieces.h"
 #include "evaluate.h"
 
 namespace isobar {
@@ -37,16 +37,16 @@ Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, Gradie
   const int64_t pieces = options.accumulation_steps, rows = batch.x.size(0) / pieces;
   check(rows * pieces == batch.x.size(0), "gradients_of: wanted {} equal pieces of a batch, got {} rows",
         pieces, batch.x.size(0));
-  double loss = 0;
   if (options.check_every_op) assign_paths(model);
+  const auto loss_of_piece = [&](int64_t i) {
+    const auto piece = [&](const Tensor& all) { return slice(all, 0, i * rows, (i + 1) * rows); };
+    return loss_of(model, {piece(batch.x), piece(batch.y)});
+  };
+  double loss = 0;
   try {
-    for (int64_t i = 0; i < pieces; ++i) {
-      const auto piece = [&](const Tensor& all) { return slice(all, 0, i * rows, (i + 1) * rows); };
-      Tape tape({.detect_anomaly = options.check_every_op, .rng = pieces == 1 ? rng : rng.split(i)});
-      const Tensor mean_loss = loss_of(model, {piece(batch.x), piece(batch.y)});
-      tape.backward(mean_loss, full(mean_loss.shape(), 1 / static_cast<double>(pieces), mean_loss.dtype()));
-      loss += mean_loss.item() / static_cast<double>(pieces);
-    }
+    for (const double of_piece : backward_in_pieces(model, pieces, loss_of_piece,
+                                                    {.detect_anomaly = options.check_every_op, .rng = rng}))
+      loss += of_piece / static_cast<double>(pieces);
   } catch (const NotFinite& error) {
     const double unknown = std::numeric_limits<double>::quiet_NaN();
     return {.loss = unknown, .norm = unknown, .bad_op = error.what()};

@@ -4,6 +4,7 @@
 
 #include "../../autograd/autograd.h"
 #include "../../nn/nn.h"
+#include "../../nn/pieces.h"
 #include "../../optim/optim.h"
 #include "case.h"
 
@@ -14,18 +15,21 @@ struct Training {
   LanguageModel model;
   Tensor symbols, next_symbols;
   AdamW optimizer;
+  int64_t pieces;  // that the batch is cut into
 
-  Training(const LanguageModelConfig& config, int64_t batch, const Rng& rng)
+  Training(const LanguageModelConfig& config, int64_t batch, int64_t cut_into, const Rng& rng)
       : model(config, rng.split("model")),
         symbols(rng.split("symbols").integers({batch, config.block_size}, config.vocab_size)),
         next_symbols(rng.split("next").integers({batch, config.block_size}, config.vocab_size)),
-        optimizer(groups(model), {.lr = 1e-4, .beta2 = 0.99, .weight_decay = 0.1}) {}
+        optimizer(groups(model), {.lr = 1e-4, .beta2 = 0.99, .weight_decay = 0.1}),
+        pieces(cut_into) {}
 
   void step() {
-    {
-      Tape tape;
-      tape.backward(cross_entropy(model(symbols), next_symbols));
-    }
+    const int64_t rows = symbols.size(0) / pieces;
+    backward_in_pieces(model, pieces, [&](int64_t i) {
+      const auto piece = [&](const Tensor& all) { return slice(all, 0, i * rows, (i + 1) * rows); };
+      return cross_entropy(model(piece(symbols)), piece(next_symbols));
+    });
     optimizer.step();
   }
 
@@ -50,10 +54,12 @@ double training_flops(const LanguageModelConfig& m, int64_t batch) {
   return 3.0 * 2.0 * static_cast<double>(batch * (m.block_size * weights + m.n_layer * 2 * pairs * m.n_embd));
 }
 
-void add_model(Cases& cases, const std::string& name, const LanguageModelConfig& config, int64_t batch) {
+void add_model(Cases& cases, const std::string& name, const LanguageModelConfig& config, int64_t batch,
+               int64_t pieces = 1) {
   cases.push_back(
-      {.name = name, .work = product_flops(training_flops(config, batch)), .setup = [config, batch] {
-         return Step([training = std::make_shared<Training>(config, batch, Rng(0))] { training->step(); });
+      {.name = name, .work = product_flops(training_flops(config, batch)), .setup = [config, batch, pieces] {
+         return Step(
+             [training = std::make_shared<Training>(config, batch, pieces, Rng(0))] { training->step(); });
        }});
 }
 
@@ -74,6 +80,7 @@ LanguageModelConfig nanogpt(int64_t layers, int64_t heads, int64_t width, int64_
 
 void add_language_models(Cases& cases) {
   add_model(cases, "lm_nanogpt_cpu", nanogpt(4, 4, 128, 64), 12);
+  add_model(cases, "lm_nanogpt_cpu_pieces2", nanogpt(4, 4, 128, 64), 12, 2);
   add_model(cases, "lm_babygpt", nanogpt(6, 6, 384, 256), 16);
   // Llama's parts: RMSNorm, rotated positions, SwiGLU, four query heads to a key/value head.
   add_model(cases, "lm_minimind_small",

@@ -1,0 +1,146 @@
+#include "pieces.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "../core/parallel.h"
+#include "../core/parallel_tasks.h"
+#include "../core/tree_sum.h"
+#include "model.h"
+#include "observe.h"
+
+namespace isobar {
+namespace {
+
+// Whether fields() lists a buffer, such as running statistics.
+class HasBuffer : public Fields {
+ public:
+  explicit HasBuffer(Module& model) { model.fields(*this); }
+  bool found = false;
+
+ protected:
+  void on_buffer(std::string_view, Tensor&) override { found = true; }
+  void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
+};
+
+bool watched(Module& model) {
+  const std::vector<NamedModule> modules = named_modules(model);
+  return std::any_of(modules.begin(), modules.end(), [](const NamedModule& named) {
+    return !named.module->observation()->observers.empty();
+  });
+}
+
+// Whether pieces may, and should, go through the model at once. Running statistics are a chain over the pieces;
+// observers, a log and an outer tape belong to this thread.
+bool goes_side_by_side(Module& model, const std::vector<Tensor>& parameters) {
+  int64_t size = 0;
+  for (const Tensor& parameter : parameters) size += parameter.numel();
+  return size < large_model && recording.tape == nullptr && recording.log == nullptr &&
+         !HasBuffer(model).found && !watched(model);
+}
+
+// How many of the pieces that are left begin next: one on each thread, or a single one on all threads where half of
+// them would have none.
+int64_t next_round(int64_t left) {
+  const int64_t round = std::min<int64_t>(left, threads());
+  return 2 * round > threads() ? round : 1;
+}
+
+std::vector<Tensor> taken_gradients(const std::vector<Tensor>& parameters) {
+  std::vector<Tensor> gradients;
+  for (const Tensor& parameter : parameters) {
+    gradients.push_back(parameter.grad());
+    parameter.clear_grad();
+  }
+  return gradients;
+}
+
+// One step.
+struct Step {
+  const std::vector<Tensor> parameters;
+  const int64_t pieces;
+  const std::function<Tensor(int64_t)>& loss_of;
+  const TapeOptions& options;
+  std::vector<double> losses = std::vector<double>(static_cast<size_t>(pieces));
+
+  // Forward and back through one piece: the gradients of its share of the mean loss.
+  std::vector<Tensor> run(int64_t piece) try {
+    TapeOptions own = options;
+    if (pieces > 1 && own.rng) own.rng = own.rng->split(static_cast<uint64_t>(piece));
+    Tape tape(own);
+    const Tensor loss = loss_of(piece);
+    check(loss.numel() == 1, "backward_in_pieces: a piece's loss must be a single number, got {}",
+          loss.shape());
+    losses[static_cast<size_t>(piece)] = loss.item();
+    const Tensor share = full(loss.shape(), 1 / static_cast<double>(pieces), loss.dtype());
+    return gradients(tape, loss, share);
+  } catch (const NotFinite& error) {
+    throw NotFinite(place(piece) + error.what());
+  } catch (const Error& error) {
+    throw Error(place(piece) + error.what());
+  }
+
+  // "piece 3 of 8: "
+  std::string place(int64_t piece) const {
+    return pieces > 1 ? fmt::format("piece {} of {}: ", piece + 1, pieces) : "";
+  }
+
+  // Undefined where the tape has not seen a parameter.
+  std::vector<Tensor> gradients(Tape& tape, const Tensor& loss, const Tensor& dloss) const {
+    std::unordered_map<const void*, size_t> seen;
+    std::vector<Tensor> leaves;
+    for (const Tensor& leaf : tape.leaves())
+      if (leaf.trainable()) seen.emplace(leaf.id(), leaves.size()), leaves.push_back(leaf);
+    std::vector<Tensor> of_leaves = tape.gradient(loss, leaves, dloss), all;
+    for (const Tensor& parameter : parameters) {
+      const auto place = seen.find(parameter.id());
+      all.push_back(place == seen.end() ? Tensor() : std::move(of_leaves[place->second]));
+    }
+    return all;
+  }
+
+  // The pieces from `first` on, as many as `gradients` has room for, on a thread each.
+  void run_round(int64_t first, std::vector<std::vector<Tensor>>& gradients) {
+    if (gradients.size() == 1) {
+      gradients[0] = run(first);
+      return;
+    }
+    const Precision precision = recording.precision;
+    parallel_tasks(static_cast<int64_t>(gradients.size()), [&](int64_t i) {
+      const WithPrecision as_here(precision);
+      gradients[static_cast<size_t>(i)] = run(first + i);
+    });
+  }
+};
+
+}  // namespace
+
+std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
+                                       const std::function<Tensor(int64_t)>& loss_of,
+                                       const TapeOptions& options) {
+  check(pieces >= 1, "backward_in_pieces: wanted at least one piece, got {}", pieces);
+  check(
+      !options.higher_order,
+      "backward_in_pieces: a piece's tape ends with the piece; take second derivatives on a tape of your own");
+  if (pieces > 1) assign_paths(model);
+  Step step{.parameters = parameters(model), .pieces = pieces, .loss_of = loss_of, .options = options};
+  const bool side_by_side = pieces > 1 && threads() > 1 && goes_side_by_side(model, step.parameters);
+  TreeSum tree;
+  for (int64_t done = 0; done < pieces;) {
+    std::vector<std::vector<Tensor>> gradients(
+        static_cast<size_t>(side_by_side ? next_round(pieces - done) : 1));
+    step.run_round(done, gradients);
+    done += static_cast<int64_t>(gradients.size());
+    for (std::vector<Tensor>& piece : gradients) tree.add(std::move(piece));
+  }
+  TreeSum with_earlier;
+  with_earlier.add(taken_gradients(step.parameters));
+  with_earlier.add(tree.take());
+  const std::vector<Tensor> sums = with_earlier.take();
+  for (size_t i = 0; i < sums.size(); ++i)
+    if (sums[i].defined()) step.parameters[i].set_grad(sums[i]);
+  return std::move(step.losses);
+}
+
+}  // namespace isobar

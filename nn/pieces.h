@@ -1,0 +1,39 @@
+// Pieces: a training step whose batch goes forward and back in several parts. Their gradients are added in the order of
+// one tree that depends on the number of pieces alone (core/tree_sum.h).
+//
+//   const std::vector<double> losses = backward_in_pieces(model, 4, [&](int64_t piece) {
+//     return cross_entropy(model(part_of(x, piece)), part_of(y, piece));
+//   }, {.rng = rng.split(step)});
+//   optimizer.step();
+//
+// Two ways lead to the same bits. Side by side: each thread takes whole pieces, with serial kernels; this needs memory for
+// as many pieces as there are threads, and is faster for small models. In order: one piece after the other, each on all
+// threads. A model goes side by side that has fewer than `large_model` parameters, no running statistics (a buffer, as in
+// BatchNorm), and no observer; on a thread that records on no other tape and has no TapeLog; with more pieces than half of
+// the threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "../autograd/tape.h"
+#include "module.h"
+
+namespace isobar {
+
+constexpr int64_t large_model = int64_t{1} << 22;
+
+// Calls loss_of(piece), a single number, for each piece, 0 … pieces − 1, on a tape of its own, and adds the gradient of
+// the mean of all losses to grad() of every parameter that a loss depends on. Returns the losses in order. Random ops of
+// a piece draw from options.rng.split(piece), or from options.rng where there is one piece. loss_of may be called by
+// several threads at once: it reads the model and changes nothing but its running statistics. Gives the model's modules
+// their paths.
+//
+// Throws Error unless pieces >= 1, and what the first piece that fails throws, an Error with the piece's number; no
+// gradient has changed then.
+std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
+                                       const std::function<Tensor(int64_t piece)>& loss_of,
+                                       const TapeOptions& options = {});
+
+}  // namespace isobar
