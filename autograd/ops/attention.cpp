@@ -83,10 +83,10 @@ Tensor attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
   if (composed_wanted()) return attention_composed(q_in, k_in, v_in, options, scale);
 
   const Tensor q = raw::contiguous(q_in), k = raw::contiguous(k_in), v = raw::contiguous(v_in);
-  Tensor out(q.shape(), q.dtype()), log_sum(Shape{q.size(0), q.size(2), q.size(1), 2}, q.dtype());
+  Tensor out(q.shape(), q.dtype()), softmax_rows(Shape{q.size(0), q.size(2), q.size(1), 2}, q.dtype());
   dispatch_float("attention", q.dtype(), [&]<class T>() {
     kernel_for<T>(q, k, options, scale)
-        .forward(q.data<T>(), k.data<T>(), v.data<T>(), raw::write<T>(out), raw::write<T>(log_sum));
+        .forward(q.data<T>(), k.data<T>(), v.data<T>(), raw::write<T>(out), raw::write<T>(softmax_rows));
   });
   return record(
       "attention", out, {q_in, k_in, v_in},
@@ -100,7 +100,7 @@ Tensor attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
                          .k = k.data<T>(),
                          .v = v.data<T>(),
                          .out = out.data<T>(),
-                         .log_sum = log_sum.data<T>(),
+                         .softmax = softmax_rows.data<T>(),
                          .dout = dout.data<T>(),
                          .dq = raw::write<T>(dx[0]),
                          .dk = raw::write<T>(dx[1]),

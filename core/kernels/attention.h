@@ -1,18 +1,21 @@
-// Attention, forward and backward, one block of query rows at a time: the scores of a block live in scratch
-// memory, and of the softmax only two numbers per row are kept, so nothing of size T × S is ever stored.
+// Attention, forward and backward, a few query rows at a time (as many as a tile of a product has): their scores stay
+// in the first-level cache, scores that a causal mask hides are hardly computed, and of the softmax only two numbers per
+// row are kept, so nothing of size T × S is ever stored.
 //
 // Shapes: q and out (B, T, H, D), k and v (B, S, K, D), all contiguous; query head h reads key/value head
-// h / (H/K). log_sum is (B, H, T, 2): the maximum of a row's logits z, and log Σ exp(z − maximum). They are
-// kept apart, because their sum would round at the size of the maximum. With `causal`, query t sees the keys
-// s ≤ t + (S − T).
+// h / (H/K). softmax is (B, H, T, 2): the maximum of a row's logits z, and 1 / Σ exp(z − maximum). With `causal`,
+// query t sees the keys s ≤ t + (S − T).
 #pragma once
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
 
 #include "../blas.h"
+#include "panels.h"
 #include "scratch.h"
 #include "softmax.h"
 
@@ -24,37 +27,40 @@ struct Attention {
   bool causal;
   T scale, softcap;  // softcap 0: none
 
-  static constexpr int64_t block = 64;  // query rows at a time
+  static constexpr int64_t block = 64;            // query rows in a task, and in a sum of dk and dv
+  static constexpr int64_t strip = tile_rows<T>;  // query rows at a time
 
-  // out and log_sum from q, k, v.
-  void forward(const T* q, const T* k, const T* v, T* out, T* log_sum) const {
+  // out and softmax from q, k, v.
+  void forward(const T* q, const T* k, const T* v, T* out, T* softmax) const {
     assert_sizes();
     const int64_t blocks = chunk_count(queries, block);
-    parallel_for(batch * heads * blocks, 1, [&](int64_t begin, int64_t end) {
-      const Scratch<T> scores(block * keys);
+    // A task takes several blocks of a head, which share the panels, where that leaves tasks enough.
+    const int64_t tasks = batch * heads * blocks,
+                  grain = std::clamp<int64_t>(tasks / 16, 1, std::max<int64_t>(blocks, 1));
+    parallel_for(tasks, grain, [&](int64_t begin, int64_t end) {
+      Panels<T> kt(few() ? 0 : dim, keys), values(few() ? 0 : keys, dim);
+      const Scratch<T> scores(strip * step());
+      int64_t packed = -1;
       for (int64_t i = begin; i < end; ++i) {
-        const Block at(*this, i / blocks / heads, i / blocks % heads, i % blocks * block);
-        logits(at, q, k, scores.data());
-        for (int64_t r = 0; r < at.rows; ++r) {
-          T* row = scores.data() + r * at.seen;
-          const int64_t visible = visible_to(at.first + r);
-          const T max = row_max(visible, row);
-          const double sum = shifted_exp(visible, row, max, row);
-          const T inverse = static_cast<T>(1 / sum);
-          for (int64_t s = 0; s < visible; ++s) row[s] *= inverse;
-          std::fill(row + visible, row + at.seen, T{0});
-          T* kept = log_sum + at.log_sum_row(*this, r);
-          kept[0] = max;
-          kept[1] = static_cast<T>(std::log(sum));
+        const Rows at = rows_from(i / blocks / heads, i / blocks % heads, i % blocks * block, block);
+        if (!few() && std::exchange(packed, at.kv_offset) != at.kv_offset) {
+          kt.pack(dim, keys, by_keys(at, k).transposed());
+          values.pack(keys, dim, by_keys(at, v));
         }
-        scores_by_keys(at, scores.data(), v, out);  // out = P v
+        for_strips(at, [&](const Rows& rows) {
+          const Strided<T> s{scores.data(), step(), 1};
+          products(rows, q, k, kt, s);
+          for (int64_t r = 0; r < rows.count; ++r)
+            softmax_row(visible_to(rows.first + r), s.at(r, 0), softmax + rows.softmax_offset + 2 * r);
+          mixed_values(rows, s, v, values, out);
+        });
       }
     });
   }
 
   // What backward reads, and the gradients that it writes.
   struct Arrays {
-    const T *q, *k, *v, *out, *log_sum, *dout;
+    const T *q, *k, *v, *out, *softmax, *dout;
     T *dq, *dk, *dv;
   };
 
@@ -62,7 +68,7 @@ struct Attention {
   // sum in a fixed order. More tasks would need partial sums of dk and dv, or the scores of each block a
   // second time; for many heads either costs more than it saves for few.
   //
-  //   P  = exp((z − maximum) − log Σ)
+  //   P  = exp(z − maximum) / Σ
   //   dP = dout vᵀ
   //   dz = P (dP − Σ dout · out)
   //   dq = scale dz k
@@ -70,42 +76,58 @@ struct Attention {
   //   dv = Pᵀ dout
   void backward(const Arrays& a) const {
     assert_sizes();
-    const int64_t group = heads / kv_heads;
     parallel_for(batch * kv_heads, 1, [&](int64_t begin, int64_t end) {
-      const Scratch<T> probability(block * keys), slope(block * keys), dz(block * keys);
+      Panels<T> kt(dim, keys), vt(dim, keys), by_dim(keys, dim), queries_of(block, dim), douts(block, dim);
+      const Scratch<T> probability(block * step()), dz(block * step());
+      const int64_t group = heads / kv_heads;
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t b = i / kv_heads, kv = i % kv_heads;
-        clear_rows(b, kv, a.dk);
-        clear_rows(b, kv, a.dv);
-        for (int64_t h = kv * group; h < (kv + 1) * group; ++h)
-          for (int64_t first = 0; first < queries; first += block) {
-            const Block at(*this, b, h, first);
-            probabilities(at, a, probability.data(), slope.data());
-            score_gradients(at, a, probability.data(), slope.data(), dz.data());
-            scores_by_keys(at, dz.data(), a.k, a.dq);
-            add_to_keys(at, dz.data(), a.q, a.dk);
-            add_to_keys(at, probability.data(), a.dout, a.dv);
-          }
+        const Rows head = rows_from(i / kv_heads, i % kv_heads * group, 0, 0);
+        kt.pack(dim, keys, by_keys(head, a.k).transposed());
+        vt.pack(dim, keys, by_keys(head, a.v).transposed());
+        by_dim.pack(keys, dim, by_keys(head, a.k));
+        clear(by_keys(head, a.dk));
+        clear(by_keys(head, a.dv));
+        for (int64_t h = head.h; h < head.h + group; ++h)
+          for_blocks(queries, block, [&](int64_t first, int64_t) {
+            const Rows at = rows_from(head.b, h, first, block);
+            queries_of.pack(at.count, dim, by_queries(at, a.q));
+            douts.pack(at.count, dim, by_queries(at, a.dout));
+            for_strips(at, [&](const Rows& rows) {
+              const Strided<T> p{probability.data() + (rows.first - first) * step(), step(), 1};
+              const Strided<T> d{dz.data() + (rows.first - first) * step(), step(), 1};
+              products(rows, a.q, a.k, kt, p);
+              vt.multiply(rows.count, whole(rows.seen), 0, dim, by_queries(rows, a.dout), {}, d);
+              for (int64_t r = 0; r < rows.count; ++r) score_gradients(rows, r, a, p.at(r, 0), d.at(r, 0));
+              by_dim.multiply(rows.count, dim, 0, rows.seen, constant(d), {}, by_queries(rows, a.dq));
+            });
+            add_to_keys(at, dz.data(), queries_of, by_keys(at, a.dk));
+            add_to_keys(at, probability.data(), douts, by_keys(at, a.dv));
+          });
       }
     });
   }
 
  private:
-  // Rows first … first + rows − 1 of one head, their offsets, and the number of keys that any of them sees.
-  struct Block {
-    Block(const Attention& a, int64_t sample, int64_t head, int64_t first_row)
-        : b(sample),
-          h(head),
-          first(first_row),
-          rows(std::min(block, a.queries - first_row)),
-          seen(a.visible_to(first_row + rows - 1)),
-          q_offset(((b * a.queries + first_row) * a.heads + h) * a.dim),
-          kv_offset((b * a.keys * a.kv_heads + h / (a.heads / a.kv_heads)) * a.dim) {}
-    int64_t log_sum_row(const Attention& a, int64_t row) const {
-      return ((b * a.heads + h) * a.queries + first + row) * 2;
-    }
-    int64_t b, h, first, rows, seen, q_offset, kv_offset;
+  // Rows first … first + count − 1 of one head, their offsets, and the number of keys that any of them sees.
+  struct Rows {
+    int64_t b, h, first, count, seen, q_offset, kv_offset, softmax_offset;
   };
+  Rows rows_from(int64_t b, int64_t h, int64_t first, int64_t most) const {
+    const int64_t count = std::min(most, queries - first);
+    return {.b = b,
+            .h = h,
+            .first = first,
+            .count = count,
+            .seen = visible_to(first + count - 1),
+            .q_offset = ((b * queries + first) * heads + h) * dim,
+            .kv_offset = (b * keys * kv_heads + h / (heads / kv_heads)) * dim,
+            .softmax_offset = ((b * heads + h) * queries + first) * 2};
+  }
+  template <class Body>
+  void for_strips(const Rows& at, const Body& body) const {
+    for_blocks(at.count, strip,
+               [&](int64_t r, int64_t count) { body(rows_from(at.b, at.h, at.first + r, count)); });
+  }
 
   void assert_sizes() const {
     assert(batch >= 0 && queries >= 0 && keys >= 0 && dim >= 0);
@@ -113,95 +135,147 @@ struct Attention {
     assert(!causal || keys >= queries);
   }
 
+  // A few queries, as with a cache of keys and values, read each key once: panels of them would not pay.
+  bool few() const { return queries < strip; }
   int64_t visible_to(int64_t query) const { return causal ? query + 1 + keys - queries : keys; }
-  int64_t q_step() const { return heads * dim; }
-  int64_t kv_step() const { return kv_heads * dim; }
+  // n rounded up to whole registers.
+  static int64_t whole(int64_t n) { return chunk_count(n, width<T>) * width<T>; }
+  // After the last key that a row sees come this many zeros, so that tiles may read what other rows of its strip see.
+  static constexpr int64_t zeros = std::max<int64_t>(2 * strip, width<T>);
+  // Elements from row to row of the scores: an odd number of registers.
+  int64_t step() const { return (chunk_count(keys + zeros, width<T>) | 1) * width<T>; }
 
-  // s (rows, seen) = x yᵀ, x laid out as q and y as k.
-  void rows_by_keys(const Block& at, const T* x, const T* y, T* s) const {
+  template <class U>
+  Strided<U> by_queries(const Rows& at, U* x) const {
+    return {x + at.q_offset, heads * dim, 1};
+  }
+  template <class U>
+  Strided<U> by_keys(const Rows& at, U* x) const {
+    return {x + at.kv_offset, kv_heads * dim, 1};
+  }
+  static Strided<const T> constant(const Strided<T>& x) { return {x.data, x.row, x.column}; }
+  void clear(const Strided<T>& x) const {
+    for (int64_t s = 0; s < keys; ++s) std::fill_n(x.at(s, 0), dim, T{0});
+  }
+
+  // s (count, seen) = q kᵀ
+  void products(const Rows& rows, const T* q, const T* k, const Panels<T>& kt, const Strided<T>& s) const {
+    const Strided<const T> a = by_queries(rows, q), b = by_keys(rows, k);
+    if (!few()) return kt.multiply(rows.count, whole(rows.seen), 0, dim, a, {}, s);
     gemm_serial(Gemm<T>{.transpose_b = true,
-                        .m = at.rows,
-                        .n = at.seen,
+                        .m = rows.count,
+                        .n = rows.seen,
                         .k = dim,
-                        .a = x + at.q_offset,
-                        .lda = q_step(),
-                        .b = y + at.kv_offset,
-                        .ldb = kv_step(),
-                        .c = s,
-                        .ldc = at.seen});
+                        .a = a.data,
+                        .lda = a.row,
+                        .b = b.data,
+                        .ldb = b.row,
+                        .c = s.data,
+                        .ldc = s.row});
   }
-  // x = s y
-  void scores_by_keys(const Block& at, const T* s, const T* y, T* x) const {
-    gemm_serial(Gemm<T>{.m = at.rows,
+  // out = P v
+  void mixed_values(const Rows& rows, const Strided<T>& p, const T* v, const Panels<T>& values,
+                    T* out) const {
+    const Strided<const T> b = by_keys(rows, v);
+    const Strided<T> c = by_queries(rows, out);
+    if (!few()) return values.multiply(rows.count, dim, 0, rows.seen, constant(p), {}, c);
+    gemm_serial(Gemm<T>{.m = rows.count,
                         .n = dim,
-                        .k = at.seen,
-                        .a = s,
-                        .lda = at.seen,
-                        .b = y + at.kv_offset,
-                        .ldb = kv_step(),
-                        .c = x + at.q_offset,
-                        .ldc = q_step()});
+                        .k = rows.seen,
+                        .a = p.data,
+                        .lda = p.row,
+                        .b = b.data,
+                        .ldb = b.row,
+                        .c = c.data,
+                        .ldc = c.row});
   }
-  // y += sᵀ x
-  void add_to_keys(const Block& at, const T* s, const T* x, T* y) const {
-    gemm_serial(Gemm<T>{.transpose_a = true,
-                        .m = at.seen,
-                        .n = dim,
-                        .k = at.rows,
-                        .a = s,
-                        .lda = at.seen,
-                        .b = x + at.q_offset,
-                        .ldb = q_step(),
-                        .c = y + at.kv_offset,
-                        .ldc = kv_step(),
-                        .accumulate = true});
+  // y += sᵀ x for the rows of a block; a key is multiplied by the rows that see it.
+  void add_to_keys(const Rows& at, const T* s, const Panels<T>& x, const Strided<T>& y) const {
+    for_blocks(at.seen, strip, [&](int64_t key, int64_t count) {
+      const int64_t first = causal ? std::max<int64_t>(key - (keys - queries) - at.first, 0) : 0;
+      const Strided<T> sum = y.from(key, 0);
+      x.multiply(count, dim, first, at.count - first, {s + first * step() + key, 1, step()}, constant(sum),
+                 sum);
+    });
   }
 
-  // z = scale · q kᵀ, capped, as (rows, seen).
-  void logits(const Block& at, const T* q, const T* k, T* z) const {
-    rows_by_keys(at, q, k, z);
-    const int64_t n = at.rows * at.seen;
-    if (softcap > 0)
-      map_registers_serial(
-          n, z, [*this](auto s) { return kernels::tanh(s * (scale / softcap)) * softcap; }, z);
-    else
-      for (int64_t i = 0; i < n; ++i) z[i] *= scale;
+  // A logit from the product of a query and a key.
+  Register<T> logit(const Register<T>& s) const {
+    return softcap > 0 ? kernels::tanh(s * (scale / softcap)) * softcap : s * scale;
   }
 
-  void clear_rows(int64_t b, int64_t kv, T* x) const {
-    for (int64_t s = 0; s < keys; ++s) std::fill_n(x + ((b * keys + s) * kv_heads + kv) * dim, dim, T{0});
-  }
-
-  // Computes P again; with a softcap also the slope of the capped logit with respect to the raw one, times
-  // scale.
-  void probabilities(const Block& at, const Arrays& a, T* p, T* slope) const {
-    logits(at, a.q, a.k, p);
-    if (softcap > 0)
-      for (int64_t i = 0; i < at.rows * at.seen; ++i)
-        slope[i] = scale * (1 - p[i] / softcap * (p[i] / softcap));
-    for (int64_t r = 0; r < at.rows; ++r) {
-      T* row = p + r * at.seen;
-      const int64_t visible = visible_to(at.first + r);
-      const T* kept = a.log_sum + at.log_sum_row(*this, r);
-      map_registers_serial(
-          visible, row, [max = kept[0], log = kept[1]](auto z) { return xsimd::exp((z - max) - log); }, row);
-      std::fill(row + visible, row + at.seen, T{0});
+  // body(seen, i) for the registers of the keys that a row sees; seen.keep(v, padding) has padding in the lanes after
+  // the last key. Rows have room for whole registers.
+  struct AllLanes {
+    Register<T> keep(const Register<T>& v, T) const { return v; }
+  };
+  struct FirstLanes {
+    int64_t count;
+    Register<T> keep(const Register<T>& v, T padding) const {
+      T number[width<T>];
+      std::iota(number, number + width<T>, T{0});
+      return xsimd::select(Register<T>::load_unaligned(number) < Register<T>(static_cast<T>(count)), v,
+                           Register<T>(padding));
     }
+  };
+  template <class Body>
+  static void for_seen(int64_t visible, const Body& body) {
+    int64_t i = 0;
+    for (; i + lanes <= visible; i += lanes)
+      for (int64_t l = 0; l < lanes; l += width<T>) body(AllLanes{}, i + l);
+    for (; i + width<T> <= visible; i += width<T>) body(AllLanes{}, i);
+    if (i < visible) body(FirstLanes{visible - i}, i);
+  }
+  static T largest(const Register<T>& v) {
+    T each[width<T>];
+    v.store_unaligned(each);
+    for (int64_t n = width<T> / 2; n > 0; n /= 2)
+      for (int64_t l = 0; l < n; ++l) each[l] = each[l] < each[l + n] ? each[l + n] : each[l];
+    return each[0];
+  }
+  static void add_zeros(int64_t visible, T* row) {
+    for (int64_t i = 0; i < zeros; i += width<T>) Register<T>(T{0}).store_unaligned(row + visible + i);
   }
 
-  // dz, times scale or slope.
-  void score_gradients(const Block& at, const Arrays& a, const T* p, const T* slope, T* dz) const {
-    rows_by_keys(at, a.dout, a.v, dz);
-    for (int64_t r = 0; r < at.rows; ++r) {
-      const T *d = a.dout + at.q_offset + r * q_step(), *o = a.out + at.q_offset + r * q_step();
-      const T dot = static_cast<T>(lane_sum(dim, [=](int64_t c) { return d[c] * o[c]; }));
-      const T *pr = p + r * at.seen, *sr = slope + r * at.seen;
-      T* zr = dz + r * at.seen;
-      if (softcap > 0)
-        for (int64_t s = 0; s < at.seen; ++s) zr[s] = pr[s] * (zr[s] - dot) * sr[s];
-      else
-        for (int64_t s = 0; s < at.seen; ++s) zr[s] = pr[s] * (zr[s] - dot) * scale;
-    }
+  // row = softmax of the logits of the products in row; kept = the largest logit and 1 / Σ.
+  void softmax_row(int64_t visible, T* row, T* kept) const {
+    constexpr T lowest = -std::numeric_limits<T>::infinity();
+    Register<T> best(lowest);
+    for_seen(visible, [&](auto seen, int64_t i) {
+      const Register<T> z = seen.keep(logit(Register<T>::load_unaligned(row + i)), lowest);
+      best = xsimd::max(best, z);  // a NaN may be skipped here: the sum shows it
+      z.store_unaligned(row + i);
+    });
+    kept[0] = largest(best);
+    LaneSums<T> sum;
+    for_seen(visible, [&, max = kept[0]](auto seen, int64_t i) {
+      const Register<T> e = seen.keep(xsimd::exp(Register<T>::load_unaligned(row + i) - max), T{0});
+      sum.add(e, i);
+      e.store_unaligned(row + i);
+    });
+    kept[1] = static_cast<T>(1 / sum.total());
+    for_seen(visible, [&, inverse = kept[1]](auto, int64_t i) {
+      (Register<T>::load_unaligned(row + i) * inverse).store_unaligned(row + i);
+    });
+    add_zeros(visible, row);
+  }
+
+  // p: from products to probabilities; dz: from dP to dz, times scale or, with a softcap, the slope of the logit.
+  void score_gradients(const Rows& rows, int64_t r, const Arrays& a, T* p, T* dz) const {
+    const T *d = by_queries(rows, a.dout).at(r, 0), *o = by_queries(rows, a.out).at(r, 0);
+    LaneSums<T> sum;
+    for_registers<T>(dim, [&](auto io, int64_t i) { sum.add(io.load(d + i) * io.load(o + i), i); });
+    const T* kept = a.softmax + rows.softmax_offset + 2 * r;
+    const T dot = static_cast<T>(sum.total()), max = kept[0], inverse = kept[1];
+    const int64_t visible = visible_to(rows.first + r);
+    for_seen(visible, [&](auto, int64_t i) {
+      const Register<T> z = logit(Register<T>::load_unaligned(p + i)), e = xsimd::exp(z - max) * inverse;
+      const Register<T> change = e * (Register<T>::load_unaligned(dz + i) - dot) * scale;
+      e.store_unaligned(p + i);
+      (softcap > 0 ? change * (T{1} - z / softcap * (z / softcap)) : change).store_unaligned(dz + i);
+    });
+    add_zeros(visible, p);
+    add_zeros(visible, dz);
   }
 };
 

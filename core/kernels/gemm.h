@@ -173,7 +173,10 @@ template <class T>
 void pack_panel(int64_t k, int64_t columns, const Strided<const T>& b, T* panel) {
   constexpr int64_t step = panel_columns<T>;
   if (columns < step) std::fill_n(panel, k * step, T{0});
-  copy_matrix(k, columns, b, Strided<T>{panel, step, 1});
+  if (b.column != 1 || columns % width<T> != 0) return copy_matrix(k, columns, b, Strided<T>{panel, step, 1});
+  for (int64_t l = 0; l < k; ++l)
+    for (int64_t j = 0; j < columns; j += width<T>)
+      Register<T>::load_unaligned(b.at(l, j)).store_unaligned(panel + l * step + j);
 }
 
 // c (rows, columns) = start + a · panel. The panel is copied from b first where that has data.
