@@ -72,27 +72,34 @@ struct NormForward {
   void operator()() const {
     assert(given(rows * columns, x, y) && given(rows, mean, r) && same_or_apart(rows * columns, x, y));
     assert(counted >= 0 && counted <= columns && (bias == nullptr || weight != nullptr || columns == 0));
+    const Store how = store_for(rows * columns, columns, y, x);
     parallel_for(rows, std::max<int64_t>(1, reduce_grain / std::max<int64_t>(columns, 1)),
-                 [this](int64_t begin, int64_t end) {
-                   for (int64_t n = begin; n < end; ++n) row(n);
+                 [=, this](int64_t begin, int64_t end) {
+                   for (int64_t n = begin; n < end; ++n) row(n, how);
+                   finish_stores(how);
                  });
   }
 
  private:
-  [[gnu::flatten]] void row(int64_t n) const {
+  [[gnu::flatten]] void row(int64_t n, Store how) const {
     const T* xr = x + n * columns;
     // First pass: the mean.
     double centre = 0;
     if (centred) {
       LaneSums<T> sum;
-      for_registers<T>(columns, [&](auto io, int64_t i) { sum.add(io.load(xr + i), i); });
+      for_registers<T>(columns, [&](auto io, int64_t i) {
+        fetch_ahead(xr + i);
+        sum.add(io.load(xr + i), i);
+      });
       centre = sum.total() / static_cast<double>(columns);
     }
     // Second pass: the squares around the mean as it rounds to T, corrected for that rounding.
     const T m = static_cast<T>(centre);
     LaneSums<T> squares;
-    for_registers<T>(counted,
-                     [&](auto io, int64_t i) { squares.add_squares(io.keep(io.load(xr + i) - m), i); });
+    for_registers<T>(counted, [&](auto io, int64_t i) {
+      if (!centred) fetch_ahead(xr + i);
+      squares.add_squares(io.keep(io.load(xr + i) - m), i);
+    });
     const double rounding = centre - static_cast<double>(m);
     mean[n] = centre;
     r[n] = 1 / std::sqrt(squares.total() / static_cast<double>(counted) - rounding * rounding + eps);
@@ -100,11 +107,10 @@ struct NormForward {
     const T s = static_cast<T>(r[n]);
     T* yr = y + n * columns;
     for_registers<T>(columns, [&](auto io, int64_t i) {
-      fetch_ahead(xr + columns + i);
       Register<T> h = (io.load(xr + i) - m) * s;
       if (weight != nullptr) h = h * io.load(weight + i);
       if (bias != nullptr) h = h + io.load(bias + i);
-      io.store(h, yr + i);
+      io.store(h, yr + i, how);
     });
   }
 };
@@ -124,16 +130,18 @@ struct NormBackward {
     assert(given(rows * columns, x, dy) && given(rows, mean, r) && counted >= 0 && counted <= columns);
     assert(dx == nullptr || same_or_apart(rows * columns, dy, dx));
     ChunkSums<T> weight_sums(rows, columns, dweight != nullptr), bias_sums(rows, columns, dbias != nullptr);
+    const Store how = store_for(rows * columns, columns, dx, dy);
     parallel_for(rows, weight_sums.grain, [&](int64_t begin, int64_t end) {
       T *dw = weight_sums.line(begin), *db = bias_sums.line(begin);
-      for (int64_t n = begin; n < end; ++n) row(n, dw, db);
+      for (int64_t n = begin; n < end; ++n) row(n, dw, db, how);
+      finish_stores(how);
     });
     weight_sums.combine(dweight);
     bias_sums.combine(dbias);
   }
 
  private:
-  [[gnu::flatten]] void row(int64_t n, T* dw, T* db) const {
+  [[gnu::flatten]] void row(int64_t n, T* dw, T* db, Store how) const {
     const T *xr = x + n * columns, *dr = dy + n * columns;
     const T m = static_cast<T>(mean[n]), s = static_cast<T>(r[n]);
     const auto h = [=](auto io, int64_t i) { return (io.load(xr + i) - m) * s; };
@@ -143,11 +151,14 @@ struct NormBackward {
     // First pass: the sums over the row, and this row's share of the sums over rows.
     LaneSums<T> sum_u, sum_uh;
     for_registers<T>(columns, [&](auto io, int64_t i) {
+      fetch_ahead(xr + i);
+      fetch_ahead(dr + i);
       const Register<T> hi = h(io, i), ui = u(io, i);
       if (centred) sum_u.add(ui, i);
       sum_uh.add(io.keep(ui * hi), i);  // h of the zero padding may be infinite
-      if (dw != nullptr) io.store(io.load(dw + i) + io.load(dr + i) * hi, dw + i);
-      if (db != nullptr) io.store(io.load(db + i) + io.load(dr + i), db + i);
+      const Register<T> d = io.load(dr + i);
+      if (dw != nullptr) io.store(io.load(dw + i) + d * hi, dw + i);
+      if (db != nullptr) io.store(io.load(db + i) + d, db + i);
     });
     if (dx == nullptr) return;
     const T mean_u = centred ? static_cast<T>(sum_u.total() / static_cast<double>(columns)) : T{0};
@@ -155,9 +166,7 @@ struct NormBackward {
     // Second pass: dx; the columns from `counted` on do not enter r.
     T* out = dx + n * columns;
     for_registers<T>(counted, [&](auto io, int64_t i) {
-      fetch_ahead(xr + columns + i);
-      fetch_ahead(dr + columns + i);
-      io.store(s * (u(io, i) - mean_u - h(io, i) * mean_uh), out + i);
+      io.store(s * (u(io, i) - mean_u - h(io, i) * mean_uh), out + i, how);
     });
     for_registers<T>(columns - counted, [&](auto io, int64_t i) {
       io.store(s * (u(io, counted + i) - mean_u), out + counted + i);

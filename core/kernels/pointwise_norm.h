@@ -59,16 +59,19 @@ template <class T, class Curve>
 void pointwise_norm(int64_t rows, int64_t columns, const Curve& curve, const T* x, const T* weight,
                     const T* bias, T* y) {
   assert(given(rows * columns, x, y) && same_or_apart(rows * columns, x, y));
+  const Store how = store_for(rows * columns, columns, y, x);
   parallel_for(
       rows, std::max<int64_t>(1, map_grain / std::max<int64_t>(columns, 1)),
       [ =, &curve ](int64_t begin, int64_t end) __attribute__((flatten)) {
         for (int64_t n = begin; n < end; ++n)
           for_registers<T>(columns, [=, &curve](auto io, int64_t i) {
+            fetch_ahead(x + n * columns + i);
             Register<T> v = curve.value(io.load(x + n * columns + i));
             if (weight != nullptr) v = v * io.load(weight + i);
             if (bias != nullptr) v = v + io.load(bias + i);
-            io.store(v, y + n * columns + i);
+            io.store(v, y + n * columns + i, how);
           });
+        finish_stores(how);
       });
 }
 
@@ -81,20 +84,24 @@ void pointwise_norm_backward(int64_t rows, int64_t columns, const Curve& curve, 
   ChunkSums<T> weight_sums(rows, columns, dweight != nullptr), bias_sums(rows, columns, dbias != nullptr);
   const int64_t grain = weight_sums.grain;
   const Scratch<double> dp_sums(chunk_count(rows, grain));
+  const Store how = store_for(rows * columns, columns, dx, dy);
   parallel_for(
       rows, grain, [&](int64_t begin, int64_t end) __attribute__((flatten)) {
         T *dw = weight_sums.line(begin), *db = bias_sums.line(begin);
         LaneSums<T> dp_sum;
         for (int64_t n = begin; n < end; ++n)
           for_registers<T>(columns, [=, &curve, &dp_sum](auto io, int64_t i) {
+            fetch_ahead(x + n * columns + i);
+            fetch_ahead(dy + n * columns + i);
             const CurvePoint<T> at = curve.point(io.load(x + n * columns + i));
             const Register<T> d = io.load(dy + n * columns + i);
             const Register<T> u = weight == nullptr ? d : d * io.load(weight + i);
-            io.store(u * at.dx, dx + n * columns + i);
+            io.store(u * at.dx, dx + n * columns + i, how);
             dp_sum.add(io.keep(u * at.dp), i);  // a slope at the zero padding may be infinite
             if (dw != nullptr) io.store(io.load(dw + i) + d * at.t, dw + i);
             if (db != nullptr) io.store(io.load(db + i) + d, db + i);
           });
+        finish_stores(how);
         dp_sums[begin / grain] = dp_sum.total();
       });
   *dp = lane_sum(chunk_count(rows, grain), [&](int64_t i) { return dp_sums[i]; });

@@ -53,19 +53,22 @@ void for_word(int64_t n, const Body& body) {
 template <class T>
 void relu(int64_t n, const T* x, T* y, int64_t* gate) {
   assert(given(n, x, y, gate) && same_or_apart(n, x, y));
+  const Store how = store_for(n, width<T>, y, x);
   parallel_for(
       gate_words(n), map_grain / gate_bits, [=](int64_t begin, int64_t end) __attribute__((flatten)) {
         for (int64_t word = begin; word < end; ++word) {
           const int64_t first = word * gate_bits;
           uint64_t bits = 0;
           for_word<T>(std::min(gate_bits, n - first), [&](auto io, int64_t i) {
+            fetch_ahead(x + first + i);
             const Register<T> v = io.load(x + first + i);
             const auto stop = v <= Register<T>(T{0});
-            io.store(xsimd::select(stop, Register<T>(T{0}), v), y + first + i);
+            io.store(xsimd::select(stop, Register<T>(T{0}), v), y + first + i, how);
             bits |= bits_of<T>(!stop) << i;
           });
           gate[word] = static_cast<int64_t>(bits);
         }
+        finish_stores(how);
       });
 }
 
@@ -73,15 +76,18 @@ void relu(int64_t n, const T* x, T* y, int64_t* gate) {
 template <class T>
 void relu_backward(int64_t n, const int64_t* gate, const T* dy, T* dx) {
   assert(given(n, gate, dy, dx) && same_or_apart(n, dy, dx));
+  const Store how = store_for(n, width<T>, dx, dy);
   parallel_for(
       gate_words(n), map_grain / gate_bits, [=](int64_t begin, int64_t end) __attribute__((flatten)) {
         for (int64_t word = begin; word < end; ++word) {
           const int64_t first = word * gate_bits;
           for_word<T>(std::min(gate_bits, n - first), [=](auto io, int64_t i) {
+            fetch_ahead(dy + first + i);
             const auto pass = lanes_of<T>(static_cast<uint64_t>(gate[word]) >> i);
-            io.store(xsimd::select(pass, io.load(dy + first + i), Register<T>(T{0})), dx + first + i);
+            io.store(xsimd::select(pass, io.load(dy + first + i), Register<T>(T{0})), dx + first + i, how);
           });
         }
+        finish_stores(how);
       });
 }
 

@@ -19,17 +19,11 @@
 
 namespace isobar::kernels {
 
-// Prefetches the cache line of x. A kernel that works on a row in the first-level cache prefetches the next
-// row, so that memory is busy too.
-template <class T>
-void fetch_ahead(const T* x) {
-  __builtin_prefetch(x);
-}
-
 template <class T>
 struct WholeRegister {
   Register<T> load(const T* x) const { return Register<T>::load_unaligned(x); }
   void store(const Register<T>& v, T* y) const { v.store_unaligned(y); }
+  void store(const Register<T>& v, T* y, Store how) const { kernels::store(v, y, how); }
   // v with zeros in the padding.
   Register<T> keep(const Register<T>& v) const { return v; }
 };
@@ -38,7 +32,7 @@ template <class T>
 struct PartRegister {
   int64_t count;
   Register<T> load(const T* x) const { return load_part(x, count); }
-  void store(const Register<T>& v, T* y) const { store_part(v, y, count); }
+  void store(const Register<T>& v, T* y, Store = Store::plain) const { store_part(v, y, count); }
   Register<T> keep(const Register<T>& v) const {
     T padded[width<T>] = {};
     store_part(v, padded, count);

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "row.h"
+#include "scratch.h"
 
 namespace isobar::kernels {
 
@@ -28,7 +29,7 @@ T row_max(int64_t n, const T* x) {
   return *std::max_element(each, each + width<T>);
 }
 
-// Σ exp(x[i] − max); e[i] = exp(x[i] − max) where e is not null. Prefetches the n elements after x.
+// Σ exp(x[i] − max); e[i] = exp(x[i] − max) where e is not null. Fetches the row after the next.
 template <class T>
 [[gnu::flatten]] double shifted_exp(int64_t n, const T* x, T max, T* e) {
   LaneSums<T> sum;
@@ -45,17 +46,18 @@ template <class T>
 template <class T>
 void softmax(int64_t rows, int64_t columns, const T* x, T* p) {
   assert(given(rows * columns, x, p) && same_or_apart(rows * columns, x, p));
+  const Store how = store_for(rows * columns, columns, p, x);
   parallel_for(
       rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
+        const Scratch<T> e(columns);
         for (int64_t r = begin; r < end; ++r) {
           const T* row = x + r * columns;
-          T* pr = p + r * columns;
-          const T scale = static_cast<T>(1 / shifted_exp(columns, row, row_max(columns, row), pr));
-          for_registers<T>(columns, [=](auto io, int64_t i) {
-            fetch_ahead(pr + columns + i);
-            io.store(io.load(pr + i) * scale, pr + i);
+          const T scale = static_cast<T>(1 / shifted_exp(columns, row, row_max(columns, row), e.data()));
+          for_registers<T>(columns, [=, &e](auto io, int64_t i) {
+            io.store(io.load(e.data() + i) * scale, p + r * columns + i, how);
           });
         }
+        finish_stores(how);
       });
 }
 
@@ -63,21 +65,24 @@ void softmax(int64_t rows, int64_t columns, const T* x, T* p) {
 template <class T>
 void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T* dx) {
   assert(given(rows * columns, p, dy, dx) && same_or_apart(rows * columns, dy, dx));
+  const Store how = store_for(rows * columns, columns, dx, dy);
   parallel_for(
       rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
         for (int64_t r = begin; r < end; ++r) {
           const T *pr = p + r * columns, *dr = dy + r * columns;
           LaneSums<T> sum;
-          for_registers<T>(columns,
-                           [&](auto io, int64_t i) { sum.add(io.load(dr + i) * io.load(pr + i), i); });
+          for_registers<T>(columns, [&](auto io, int64_t i) {
+            fetch_ahead(pr + i);
+            fetch_ahead(dr + i);
+            sum.add(io.load(dr + i) * io.load(pr + i), i);
+          });
           const T dot = static_cast<T>(sum.total());
           T* out = dx + r * columns;
           for_registers<T>(columns, [=](auto io, int64_t i) {
-            fetch_ahead(pr + columns + i);
-            fetch_ahead(dr + columns + i);
-            io.store(io.load(pr + i) * (io.load(dr + i) - dot), out + i);
+            io.store(io.load(pr + i) * (io.load(dr + i) - dot), out + i, how);
           });
         }
+        finish_stores(how);
       });
 }
 
