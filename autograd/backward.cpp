@@ -5,6 +5,7 @@
 
 #include "../core/kernels/map.h"
 #include "../core/raw.h"
+#include "op_costs.h"
 #include "ops.h"
 #include "tape.h"
 #include "tape_log.h"
@@ -151,10 +152,34 @@ class Tape::Walking {
   const std::span<const int64_t> wanted_;
 };
 
+namespace {
+
+// A walk on the thread's timeline, where it has one.
+class WalkMarks {
+ public:
+  WalkMarks() {
+    if (timeline_ == nullptr) return;
+    if (!before_) timeline_->mark_phase();
+    timeline_->in_backward = true;
+  }
+  ~WalkMarks() {
+    if (timeline_ == nullptr) return;
+    timeline_->in_backward = before_;
+    if (!before_) timeline_->end_walk();
+  }
+
+ private:
+  Timeline* const timeline_ = Timeline::here();
+  const bool before_ = timeline_ != nullptr && timeline_->in_backward;  // within a recomputation
+};
+
+}  // namespace
+
 // Visits the nodes that y, in slot `start`, depends on, from last to first. On entry, `sums` holds the
 // initial adjoints of the wanted slots (undefined: none), on return their final adjoints.
 void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums) {
   check(!walking_, "backward: another backward of this tape is under way");
+  const WalkMarks marks;
   Walking walking(*this, start, wanted);
   for (size_t i = 0; i < wanted.size(); ++i) {
     check(wanted[i] >= first_, used_up, "gradient");
@@ -192,6 +217,7 @@ int64_t Tape::visit(int64_t slot) {
   run_node(*node, std::move(dy), dx);
   for (size_t i = 0; i < dx.size(); ++i)
     if (reaches(i) && dx[i].defined()) reached += accumulate(node->inputs[i].slot, std::move(dx[i]));
+  if (Timeline* const timeline = Timeline::here()) mark_walked(*timeline, *node);
   if (!options_.higher_order) {
     at(slot).node.reset();
     --held_;

@@ -5,6 +5,7 @@
 
 #include "../core/kernels/map.h"
 #include "../core/raw.h"
+#include "op_costs.h"
 #include "tape_log.h"
 
 namespace isobar {
@@ -33,6 +34,7 @@ Tape::Tape(TapeOptions options)
         "tape: a higher-order tape cannot be nested (the inner tape would see the outer one's tensors as "
         "constants); take both gradients on one tape");
   recording.tape = this;
+  if (Timeline* const timeline = Timeline::here()) timeline->begin_steps();
 }
 
 Tape::Tape(Tape& outer, Pass pass, std::vector<Rng>& rngs)
@@ -105,6 +107,7 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
   node->dtype = result.dtype;
   node->version = result.storage->version;
   node->stamp = node->version->stamp();
+  if (Timeline* const timeline = Timeline::here()) mark_recorded(*timeline, *node);
   ++recorded_;
   slots_.emplace_back().dtype = result.dtype;
   if (pass_ == Pass::first) {

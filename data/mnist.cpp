@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../core/profile.h"
 #include "../core/raw.h"
 #include "idx.h"
 
@@ -37,6 +38,7 @@ Mnist::Mnist(const std::filesystem::path& folder, MnistOptions options) : flatte
 }
 
 Batch Mnist::batch(std::span<const int64_t> indices) const {
+  const Phase phase("data");
   const int64_t count = static_cast<int64_t>(indices.size());
   const Shape shape = flatten_ ? Shape{count, pixels} : Shape{count, 1, side, side};
   Batch result{Tensor(shape, Dtype::f32), Tensor(Shape{count}, Dtype::i64)};

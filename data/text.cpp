@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../core/profile.h"
 #include "../core/raw.h"
 #include "text_input.h"
 
@@ -42,6 +43,7 @@ void TokenDataset::check_length(std::string_view part) const {
 }
 
 Batch TokenDataset::batch(std::span<const int64_t> indices) const {
+  const Phase phase("data");
   const Shape shape{static_cast<int64_t>(indices.size()), block_size_};
   Batch result{Tensor(shape, Dtype::i64), Tensor(shape, Dtype::i64)};
   int64_t* x = raw::write<int64_t>(result.x);

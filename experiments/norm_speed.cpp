@@ -131,6 +131,7 @@ int main(int argc, char** argv) {
                             "Fused and spelled out, forward alone and with backward, round by round.",
                         .example = "norm_speed --full --threads 1",
                         .presets = {{"quick", "two small shapes", [&] { config = Config(); }},
-                                    {"full", "six shapes", [&] { config.apply_full(); }}}};
+                                    {"full", "six shapes", [&] { config.apply_full(); }}},
+                        .profiles = false};
   return run_program(program, config, argc, argv, [&](Run& run) { study(run, config); });
 }

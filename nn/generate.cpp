@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "../core/profile.h"
 #include "model.h"
 
 namespace isobar {
@@ -91,6 +92,7 @@ std::vector<int32_t> generate(LanguageModel& model, std::vector<int32_t> prompt,
                               const std::function<void(int32_t)>& on_token) {
   check(!prompt.empty(), "generate: wanted a prompt of at least one token");
   check_sampling(sampling);
+  const Phase phase("sampling");
   eval(model);
   std::vector<int32_t> tokens = std::move(prompt);
   KeyValueCache cache;

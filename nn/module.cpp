@@ -3,11 +3,22 @@
 #include <utility>
 
 #include "../autograd/tape.h"
+#include "../core/profile.h"
 #include "model.h"
 #include "observe.h"
 
 namespace isobar {
 namespace {
+
+// On the thread's timeline: what came before belongs to the module whose scope is open, where no tape records its ops.
+void mark_untaped() {
+  Timeline* const timeline = Timeline::here();
+  if (timeline == nullptr || Tape::active() != nullptr || timeline->in_backward) return;
+  if (recording.scope == nullptr)
+    timeline->mark_phase();
+  else
+    timeline->mark({.name = "ops", .module = recording.scope, .part = Activity::Part::untaped});
+}
 
 int64_t next_slot() { return Tape::active() != nullptr ? Tape::active()->next_slot() : 0; }
 
@@ -42,6 +53,7 @@ Tensor Module::operator()(const Tensor& x) {
 // A module without a path that is called outside of any scope is the root of a model: it names all its
 // modules. Called in another module's scope, it takes that scope's name.
 const std::string* Module::scope_name() {
+  mark_untaped();
   if (path_ == nullptr && recording.scope == nullptr) assign_paths(*this);
   return path_ != nullptr ? path_ : recording.scope;
 }
@@ -53,6 +65,7 @@ Module::Call::Call(Module& module) : scope(module.scope_name()), first_slot(next
 // added in the same order observed or not, so observation does not change their bits. Observers see the
 // gradient in backward if the module still exists then.
 Tensor Module::show(const Tensor& y, const Call& call) {
+  mark_untaped();
   if (!y.defined()) return y;
   const bool observed = observation_ != nullptr && !observation_->observers.empty();
   const Tape* const tape = Tape::active();

@@ -6,6 +6,7 @@
 #include "../core/kernels/map.h"
 #include "../core/kernels/moments.h"
 #include "../core/kernels/sweep.h"
+#include "../core/profile.h"
 #include "../core/raw.h"
 
 namespace isobar {
@@ -22,6 +23,7 @@ kernels::Sweep sweep_over_gradients(const std::vector<Tensor>& parameters) {
 }  // namespace
 
 double grad_norm(const std::vector<Tensor>& parameters) {
+  const Phase phase("gradient norm");
   for (const Tensor& parameter : parameters)
     if (const Tensor& dw = parameter.grad(); dw.defined() && !dw.is_contiguous())
       parameter.set_grad(raw::contiguous(dw));

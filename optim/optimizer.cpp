@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../core/kernels/sweep.h"
+#include "../core/profile.h"
 #include "../core/raw.h"
 
 namespace isobar {
@@ -74,6 +75,7 @@ void Optimizer::add(const Tensor& tensor, double lr_scale, double weight_decay) 
 }
 
 int64_t Optimizer::step(double factor) {
+  const Phase phase("optimizer", Phase::End::of_step);
   check_movable();
   int64_t* const counts = raw::write<int64_t>(steps_, kind_.writer);
   updates_.clear();

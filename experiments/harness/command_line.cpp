@@ -116,10 +116,11 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
     app.add_flag_callback(
         "--" + printer.flag, [&] { line.printer = printer.flag; }, printer.about);
   app.add_flag("--json", line.json, "print summary.json alone on stdout");
+  if (program.profiles)
+    app.add_flag("--profile", line.profile, "print where the time goes; write profile.json and .csv");
   app.add_flag("--force", line.force, "replace a finished run in DIR");
   set_choices(
-      *app.add_option("--log_level", line.log_level,
-                      "least level shown: trace, debug, info, warn, error, off [$ISOBAR_LOG, or info]")
+      *app.add_option("--log_level", line.log_level, "show from trace, debug, info, warn, error, off [info]")
            ->type_name("NAME")
            ->take_last(),
       {"trace", "debug", "info", "warn", "error", "off"});

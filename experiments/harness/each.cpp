@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "../../core/parallel.h"
+#include "../../core/profile.h"
 #include "../../core/serial_loops.h"
 
 namespace isobar {
@@ -62,9 +63,11 @@ class Workers {
   Workers(int64_t count, Items& items, const std::function<void(int64_t)>& item, bool serial)
       : items_(items) {
     for (int64_t t = 0; t < count; ++t)
-      threads_.emplace_back([&items, &item, serial] {
+      threads_.emplace_back([&items, &item, serial, caller = Timeline::here()] {
         std::optional<SerialLoops> loops;
         if (serial) loops.emplace();
+        std::optional<Timeline> timeline;
+        if (caller != nullptr) timeline.emplace(caller->profile());
         items.work(item);
       });
   }
@@ -85,7 +88,10 @@ void run_each(int64_t n, const std::function<void(int64_t)>& item, const std::fu
   // A single item may use all threads, unless it belongs to an item itself: then threads() is 1.
   const Workers workers(std::min<int64_t>(n, threads()), items, item, n > 1 || threads() == 1);
   for (int64_t i = 0; i < n; ++i) {
-    items.wait(i);
+    {
+      const Phase waiting(nullptr);
+      items.wait(i);
+    }
     done(i);
   }
 }

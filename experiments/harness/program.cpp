@@ -11,6 +11,7 @@
 #include "command_line.h"
 #include "environment.h"
 #include "nearest.h"
+#include "profiled.h"
 #include "settings.h"
 
 namespace isobar {
@@ -45,9 +46,9 @@ std::vector<std::string> flags_of(const Program& program) {
 
 // The harness's own options may not be a study's.
 void check_names(const Program& program, const std::vector<Setting>& settings) {
-  std::set<std::string> taken = {"help",    "help_all", "version",      "out",      "seed",
-                                 "threads", "config",   "json",         "force",    "preset",
-                                 "resume",  "complete", "print_config", "log_level"};
+  std::set<std::string> taken = {"help",    "help_all", "version",      "out",       "seed",
+                                 "threads", "config",   "json",         "force",     "preset",
+                                 "resume",  "complete", "print_config", "log_level", "profile"};
   for (std::string flag : flags_of(program)) {
     std::replace(flag.begin(), flag.end(), '-', '_');
     taken.insert(flag);
@@ -185,12 +186,15 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
         "--resume: '{}' holds a finished run: nothing is left to do", line.resume);
   reserve_blas_buffers();  // too little address space shows before the folder is made
   Run run(std::move(options));
+  std::optional<Profile> profile;
+  if (line.profile) profile.emplace();
   try {
     body(run);
   } catch (const Error& error) {
     run.keep_reason(error.what());
     throw;
   }
+  if (profile) report_profile(run, *profile);
   return run.finish();
 }
 

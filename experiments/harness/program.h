@@ -7,7 +7,7 @@
 //   }
 //
 // Every field of Config is a flag (`--depth 8`; a bool is `--flag`, `--no-flag` or `--flag=false`). All
-// programs take --help --help-all --version --out --seed --threads --config --print-config --json --force --log_level, and
+// programs take --help --help-all --version --out --seed --threads --config --print-config --json --profile --force --log_level, and
 // --preset where there are presets; each preset is a flag too (--full). A flag may be spelled with - or _. Later words
 // win: defaults, then the preset, then the config file, then flags. The variable ISOBAR_LOG means the same as
 // --log_level, which wins.
@@ -64,6 +64,7 @@ struct Program {
   std::function<std::string()> folder_of = {};  // the default one where it depends on the settings
   Positionals positionals = {};
   std::vector<std::string> first_settings = {};  // those that --help shows; empty: all, as --help-all does
+  bool profiles = true;  // takes --profile; false: it measures times itself, or runs nothing itself
   bool goes_on = false;  // a finished run of it in the folder is replaced without --force
   // Called when Config has the user's values, unless a run is resumed, with the names of the settings that the
   // config file and the flags gave: may bring others to values that fit.

@@ -255,6 +255,7 @@ int Run::finish() {
   file_.save(partial_h5_);
   if (metrics_) metrics_->sync();
   for (const Csv& csv : csvs_) write_file_durably(folder_.partial(csv.name()), csv.text());
+  for (const auto& [name, text] : texts_) write_file_durably(folder_.partial(name), text);
   const std::string summary_path = folder_.partial("summary.json");
 
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;

@@ -120,6 +120,8 @@ class Run {
   Hdf5File& file() { return file_; }
   // A new DIR/<name>; the reference stays valid.
   Csv& csv(const std::string& name, std::vector<std::string> columns);
+  // A new DIR/<name> of this text.
+  void text_file(const std::string& name, std::string text) { texts_.emplace_back(name, std::move(text)); }
   // The study's own part of summary.json. The harness adds program, config, environment, timing, expectations
   // and verdicts. Everything here must be equal from run to run; what is not goes to timing() or
   // environment().
@@ -195,7 +197,8 @@ class Run {
   int64_t steps_ = 0;
   std::chrono::steady_clock::time_point flushed_;
   std::deque<Csv> csvs_;
-  std::map<std::string, std::string> restored_csvs_;  // by name; until csv() is called for them
+  std::vector<std::pair<std::string, std::string>> texts_;  // other files
+  std::map<std::string, std::string> restored_csvs_;        // by name; until csv() is called for them
   Json environment_, summary_ = Json::object(), timing_ = Json::object();
   Json expectations_ = Json::array();
   bool failed_ = false, warned_ = false;

@@ -1,5 +1,6 @@
 #include "evaluate.h"
 
+#include "../../core/profile.h"
 #include "../../nn/model.h"
 
 namespace isobar {
@@ -12,6 +13,7 @@ Tensor loss_of(Module& model, const Batch& batch) {
 
 double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size,
                  const Rng& rng) {
+  const Phase phase("evaluation");
   eval(model);
   double total = 0;
   for (int64_t i = 0; i < batches; ++i)

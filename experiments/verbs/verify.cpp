@@ -62,6 +62,7 @@ int verify(const Words& words) {
                       .about =
                           "files of claims, as experiments/claims/README.md says [those of the five texts]",
                       .values = &paths},
+      .profiles = false,
       .goes_on = true};
   bool all_made = true;
   const int code = run_program(program, config, words, [&](Run& run) {

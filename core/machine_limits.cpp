@@ -1,0 +1,83 @@
+#include "machine_limits.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "blas.h"
+#include "parallel.h"
+#include "raw.h"
+
+namespace isobar {
+namespace {
+
+// Seconds of the fastest of several repetitions.
+template <class F>
+double fastest(const F& step) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double enough = 0.02;
+  double best = 1e9, total = 0;
+  for (int i = 0; i < 3 || (total < enough && i < 1000); ++i) {
+    const Clock::time_point start = Clock::now();
+    step();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::min(best, seconds);
+    total += seconds;
+  }
+  return best;
+}
+
+// Several products a thread, so that all are busy to the end.
+double product_rate() {
+  constexpr int64_t side = 512;
+  const int64_t pieces = 4 * threads();
+  const Tensor a = full({side, side}, 0.5), b = full({side, side}, 0.25);
+  Tensor c({pieces, side, side}, Dtype::f32);
+  float* const out = raw::write<float>(c);
+  const double seconds = fastest([&] {
+    parallel_for(pieces, 1, [&](int64_t begin, int64_t) {
+      gemm_serial<float>({.m = side,
+                          .n = side,
+                          .k = side,
+                          .a = a.data<float>(),
+                          .lda = side,
+                          .b = b.data<float>(),
+                          .ldb = side,
+                          .c = out + begin * side * side,
+                          .ldc = side});
+    });
+  });
+  return 2.0 * side * side * side * static_cast<double>(pieces) / seconds;
+}
+
+double triad_rate(int64_t bytes) {
+  constexpr int64_t grain = 16384;
+  const int64_t n = bytes / 12;
+  Tensor sum = zeros({n});
+  const Tensor x = ones({n}), y = ones({n});
+  float* const a = raw::write<float>(sum);
+  const float *const b = x.data<float>(), *const c = y.data<float>();
+  const double seconds = fastest([&] {
+    parallel_for(n, grain, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) a[i] = b[i] + 0.5f * c[i];
+    });
+  });
+  return static_cast<double>(bytes) / seconds;
+}
+
+}  // namespace
+
+double MachineLimits::bandwidth(double bytes) const {
+  for (const Triad& triad : triads)
+    if (bytes <= triad.bytes) return triad.rate;
+  return triads.back().rate;
+}
+
+MachineLimits measure_limits() {
+  constexpr int64_t kib = 1024, mib = 1024 * kib;
+  MachineLimits limits{.threads = threads(), .product = product_rate(), .triads = {}};
+  for (const int64_t bytes : {24 * kib, 512 * kib, 4 * mib, 24 * mib, 128 * mib})
+    limits.triads.push_back({static_cast<double>(bytes), triad_rate(bytes)});
+  return limits;
+}
+
+}  // namespace isobar

@@ -1,0 +1,188 @@
+// Profile: where the time of a program goes, op by op and module by module.
+//
+//   Profile profile;                                  // this thread's time is counted from here on
+//   for (…) { Tape tape; tape.backward(loss_of(model)); optimizer.step(); }
+//   for (const ProfileRow& row : profile.result().rows) fmt::print("{} {} s\n", row.name, row.seconds);
+//
+// Ops run one after the other. So the end of each op is a mark on the thread's timeline, and the time since the mark
+// before belongs to that op: the intervals together are all of the time. (An op that the tape need not record counts
+// with the next one.) Without a tape the modules mark, not the ops. What is neither belongs to the phase that is open
+// ("optimizer", "data", "evaluation"), or to "other".
+//
+// A profile sees the thread that made it, and other threads through a Timeline of their own. Without one a mark costs
+// the test of one pointer. (That pointer is no part of a tape's recording: optimizers and data sets mark too, and know
+// no tape.)
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace isobar {
+
+// What an interval of time was spent on.
+struct Activity {
+  // forward_again: in the second pass of a recompute(); untaped: in a
+  // module while no tape recorded.
+  enum class Part : uint8_t { forward, forward_again, backward, untaped, other };
+
+  const char* name = "other";           // lives as long as the program: "linear"; null: not counted
+  const std::string* module = nullptr;  // the same, or null
+  Part part = Part::other;
+  bool product = false;         // of matrices in f32: bounded by arithmetic, not by memory
+  double flops = 0, bytes = 0;  // the least that it takes; 0 where that is not known
+  int64_t rows = 0;             // of a product's left matrix
+};
+const char* name_of(Activity::Part part);
+
+// All intervals of one activity.
+struct ProfileRow {
+  std::string name = {}, module = {};
+  Activity::Part part = Activity::Part::other;
+  bool product = false;
+  int64_t calls = 0;
+  int64_t rows = 0;  // of the last call
+  double seconds = 0, flops = 0, bytes = 0;
+  double thread_seconds = 0;  // seconds times the threads that the op could use
+};
+
+struct ProfileResult {
+  std::vector<ProfileRow> rows = {};  // those that took the most time first
+  int64_t steps = 0;                  // of optimizers, where they follow a backward
+  int64_t walks = 0;                  // backwards
+  double seconds = 0;                 // of all rows
+  double outside = 0;                 // seconds before the first tape and after the last step
+};
+
+class Profile;
+
+// The marks of one thread.
+class Timeline {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // This thread's time belongs to the profile while it lives.
+  explicit Timeline(Profile& profile);
+  ~Timeline();
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
+
+  // This thread's, or null.
+  static Timeline* here() { return here_; }
+  Profile& profile() const { return profile_; }
+
+  // The time since the last mark was spent on this.
+  void mark(const Activity& activity) {
+    marks_.push_back({activity, Clock::now()});
+    if (marks_.size() == marks_.capacity()) fold();
+  }
+  // The same for what is not an op.
+  void mark_phase() { mark({.name = phase_}); }
+  // Steps begin with the first of these calls; from then on the first intervals are kept for the trace.
+  void begin_steps();
+  void end_walk() { ++walks_, walked_ = true; }
+  // An optimizer has moved the parameters: a step ends, where a backward came before.
+  void end_step();
+
+  // True in the backward of a node: ops that run there belong to that node.
+  bool in_backward = false;
+
+ private:
+  friend class Phase;
+  friend class Profile;
+  struct Interval {
+    Activity activity;
+    Clock::time_point end;
+  };
+  using Key = std::tuple<const char*, const std::string*, Activity::Part>;
+  struct Hash {
+    size_t operator()(const Key& key) const;
+  };
+  struct Sums {
+    int64_t calls = 0;
+    double seconds = 0, flops = 0, bytes = 0;
+    void take(Sums& other);
+  };
+  // Before the first tape; in steps that have ended; since then.
+  enum Stage { before, in_steps, after, stages };
+  struct Totals {
+    Activity last;
+    std::array<Sums, stages> sums;
+  };
+  void fold();
+
+  static constinit thread_local Timeline* here_;
+  Profile& profile_;
+  Timeline* const outer_;
+  const char* phase_ = "other";
+  const int threads_;
+  bool begun_ = false, walked_ = false;
+  int64_t steps_ = 0, walks_ = 0;
+  Clock::time_point folded_;       // the end of the last interval that is in the totals
+  Clock::time_point first_begin_;  // the begin of first_[0]
+  std::vector<Interval> marks_, first_;
+  std::unordered_map<Key, Totals, Hash> totals_;
+};
+
+class Profile {
+ public:
+  // How many intervals of a thread the trace shows: the first ones from the first tape on.
+  static constexpr size_t kept = 20000;
+
+  Profile();
+  ~Profile();
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+
+  // The steps that have ended, of this thread and of those whose timelines have ended; without an optimizer's step
+  // all of the time from the first tape on; without a tape all of it. Call it on the thread that made the profile.
+  ProfileResult result();
+  // The first intervals in Chrome's trace format, for ui.perfetto.dev or chrome://tracing: one JSON object.
+  std::string trace();
+
+ private:
+  friend class Timeline;
+  struct Row {
+    ProfileRow row;
+    std::array<Timeline::Sums, Timeline::stages> sums;
+    std::array<double, Timeline::stages> thread_seconds{};
+  };
+  struct Thread {
+    Timeline::Clock::time_point begin;
+    std::vector<Timeline::Interval> intervals;
+  };
+  void take(Timeline& timeline);
+
+  std::mutex mutex_;
+  std::map<std::tuple<std::string, std::string, Activity::Part>, Row> rows_;
+  std::vector<Thread> threads_;
+  bool begun_ = false;
+  int64_t steps_ = 0, walks_ = 0;
+  const Timeline::Clock::time_point begin_ = Timeline::Clock::now();
+  std::unique_ptr<Timeline> own_;
+};
+
+// Names what this thread does while it lives, outside of ops: "optimizer", "data", "evaluation". Null: it waits for
+// others, and its time is not counted.
+class Phase {
+ public:
+  enum class End { plain, of_step };
+  explicit Phase(const char* name, End end = End::plain);
+  ~Phase();
+  Phase(const Phase&) = delete;
+  Phase& operator=(const Phase&) = delete;
+
+ private:
+  Timeline* const timeline_ = Timeline::here();
+  const char* before_ = nullptr;
+  const End end_;
+};
+
+}  // namespace isobar
