@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "../core/precision.h"
+#include "holds.h"
 #include "program.h"
 
 using namespace isobar;
@@ -54,6 +55,74 @@ TEST_CASE("bench --precision bf16 says which precision a case ran in, and why") 
   CHECK(run.err ==
         (obstacle.empty() ? "" : "bench: --precision bf16: " + obstacle + "; products stay in f32\n"));
   CHECK(run_built("bench", "--precision bf61").code == 2);
+}
+
+namespace {
+
+// Small steps, of every kind of limit; their counts are quick.
+const char* const small_cases = "--filter '32x512|opt_adamw_128|chain_add|^study8' --threads 1";
+
+}  // namespace
+
+// AddressSanitizer takes the small objects' lists away, so that steps hold and ask for more.
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#endif
+#ifndef WITH_ASAN
+TEST_CASE("small steps ask for no more memory than was kept of them") {
+  const Outcome run = run_built(
+      "bench", std::string("--counts --check " ISOBAR_SOURCE_DIR "/tests/bench/kept.jsonl ") + small_cases);
+  CHECK_MESSAGE(run.code == 0, run.out, run.err);
+}
+#endif
+
+TEST_CASE("bench --check finds what bench --keep wrote, and names each row that fell below it") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "kept.jsonl",
+                    only = " --filter '^study8_fwdbwd$' --threads 1 --min-time 0.01";
+  REQUIRE(run_built("bench", "--keep " + file + only).code == 0);
+  const Outcome same = run_built("bench", "--counts --check " + file + only);
+  CHECK(same.code == 0);
+  CHECK(same.out == "1 rows compared with " + file + ", 0 fell\n");
+
+  std::istringstream lines(file_text(file));
+  std::string machine, row;
+  REQUIRE(std::getline(lines, machine));
+  REQUIRE(std::getline(lines, row));
+  auto better = nlohmann::ordered_json::parse(row);
+  better["step_bytes"] = 7;
+  better["share"] = 1000;
+  folder.write("kept.jsonl", machine + "\n" + better.dump() + "\n");
+  const Outcome fell = run_built("bench", "--check " + file + only);
+  CHECK(fell.code == 1);
+  CHECK(holds(fell.out, "study8_fwdbwd, 1 thread: step_bytes "));
+  CHECK(holds(fell.out, ", kept 7\n"));
+  CHECK(holds(fell.out, " % of its limit, kept 100000.0 %\n"));
+  CHECK(holds(fell.out, "1 rows compared with " + file + ", 2 fell\n"));
+}
+
+TEST_CASE("bench --check refuses a file that bench --keep did not write") {
+  const TemporaryFolder folder;
+  const auto complaint = [&](const std::string& text) {
+    folder.write("kept.jsonl", text);
+    const Outcome run =
+        run_built("bench", "--counts --check kept.jsonl --filter '^study8_fwdbwd$'", folder.path());
+    CHECK(run.code == 2);
+    return run.err;
+  };
+  const std::string machine = "{\"bench\":\"environment\",\"cpu\":\"any\"}\n";
+  CHECK(holds(complaint(""), "kept.jsonl: wanted lines that bench --keep wrote, got none"));
+  CHECK(holds(complaint("{}\n"), "kept.jsonl: line 1 is not one that bench --keep wrote: "));
+  CHECK(holds(complaint(machine + "{\"bench\":\"study8_fwdbwd\",\"threads\":1}\n"),
+              "kept.jsonl: line 2 is not one"));
+  CHECK(holds(complaint(machine), "kept.jsonl: no row is of a case that --filter and --threads choose"));
+  CHECK(run_built("bench", "--counts --check nowhere.jsonl").code == 2);
+  CHECK(run_built("bench", "--check a --keep b").code == 2);
+  CHECK(run_built("bench", "--counts").code == 2);
 }
 
 TEST_CASE("bench lists its cases, and refuses what it does not know") {

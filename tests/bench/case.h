@@ -19,8 +19,9 @@ using Step = std::function<void()>;
 // What bounds the step on this machine.
 enum class Limit {
   none,
-  triad,  // moving bytes: a triad of the same footprint
-  sgemm   // multiplying matrices: OpenBLAS on squares of 512
+  triad,     // moving bytes: a triad of the same footprint
+  sgemm,     // multiplying matrices: OpenBLAS on squares of 512
+  additions  // the arithmetic of the chain of tiny additions, without a tape
 };
 
 // The least that one step must do. `amount` divided by time (or, for ops, time divided by it) is the derived
@@ -36,6 +37,8 @@ Work product_flops(double flops);
 Work ops(double count);
 // The derived figure for a step of this many seconds.
 double derived(const Work& work, double seconds);
+// How much of the limit this derived figure reaches: 1 is all of it.
+double share(const Work& work, double figure, double limit);
 
 struct Case {
   std::string name;

@@ -22,6 +22,25 @@ void add_activation(Cases& cases, const std::string& name, Tensor (*f)(const Ten
        }});
 }
 
+// y = silu(gate) · up: both are read and y written; dy and both are read and both gradients written: 8 N C floats moved, in
+// six arrays.
+void add_swiglu(Cases& cases) {
+  constexpr int64_t n = 4096, c = 1024;
+  constexpr double bytes = 4.0 * n * c;
+  cases.push_back({.name = "swiglu_fwdbwd_4096x1024", .work = moved_bytes(8 * bytes, 6 * bytes), .setup = [] {
+                     const Rng rng(0);
+                     Tensor gate = rng.split("gate").normal({n, c}), up = rng.split("up").normal({n, c});
+                     gate.set_trainable();
+                     up.set_trainable();
+                     return Step([gate, up, dy = rng.split("dy").normal({n, c})] {
+                       Tape tape;
+                       tape.backward(swiglu(gate, up), dy);
+                       gate.clear_grad();
+                       up.clear_grad();
+                     });
+                   }});
+}
+
 // The logits are read twice and their gradient is written: 3 N V floats moved, in two arrays.
 void add_cross_entropy(Cases& cases) {
   constexpr int64_t n = 4096, v = 32000;
@@ -46,6 +65,7 @@ void add_elementwise(Cases& cases) {
   add_activation(cases, "silu", silu);
   add_activation(cases, "gelu_tanh", gelu_tanh);
   add_activation(cases, "softmax", softmax);
+  add_swiglu(cases);
   add_cross_entropy(cases);
 }
 

@@ -113,6 +113,19 @@ Step sgemm_step() {
   };
 }
 
+// What the chain of additions computes: y = y + w for each op, and dw = dw + dy for each on the way back.
+constexpr int64_t chain_ops = 10000, chain_size = 256;
+Step additions_step() {
+  return [y = zeros({chain_size}), w = ones({chain_size})]() mutable {
+    float* sum = raw::write<float>(y);
+    for (int64_t i = 0; i < 2 * chain_ops; ++i) {
+      for (int64_t j = 0; j < chain_size; j += lanes)
+        (Lanes::load_aligned(sum + j) + Lanes::load_aligned(w.data<float>() + j)).store_aligned(sum + j);
+      benchmark::ClobberMemory();
+    }
+  };
+}
+
 }  // namespace
 
 double limit_of(const Work& work, const TimingOptions& options) {
@@ -120,6 +133,8 @@ double limit_of(const Work& work, const TimingOptions& options) {
     return amount / time_step(step, options).median_seconds / 1e9;
   };
   if (work.limit == Limit::sgemm) return rate(sgemm_step(), static_cast<double>(pieces()) * product_work);
+  if (work.limit == Limit::additions)
+    return time_step(additions_step(), options).median_seconds / static_cast<double>(chain_ops) * 1e6;
   if (work.limit == Limit::triad)
     return std::max(rate(triad_step<Store::plain>(work.footprint), work.footprint),
                     rate(triad_step<Store::streaming>(work.footprint), work.footprint));

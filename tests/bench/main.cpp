@@ -5,6 +5,7 @@
 //   bench --filter lm_nanogpt --steps 300     exactly so many steps: page faults and storage allocations
 //   bench --filter lm_babygpt --precision bf16
 //   bench --list
+//   bench --check tests/bench/kept.jsonl      has anything become slower, or asks for more?  Exits with 1 if so
 //
 // Each case runs in a process of its own, so that its peak of memory is its own. A case that has a limit
 // measures it in the same process, after itself. --json prints one object per line; the first describes the
@@ -26,6 +27,7 @@
 #include "../../experiments/harness/nearest.h"
 #include "../../experiments/harness/table.h"
 #include "case.h"
+#include "kept.h"
 #include "limits.h"
 #include "timing.h"
 
@@ -37,9 +39,12 @@ namespace {
 struct CommandLine {
   std::string filter;
   int threads = available_threads();
+  bool threads_given = false;
   TimingOptions timing;
   std::string precision = "f32";
   bool json = false, list = false;
+  std::string keep, check;  // files of kept rows
+  bool counts = false;
   std::string only;  // in a child: the one case to run
 };
 
@@ -47,9 +52,14 @@ CommandLine parse(int argc, char** argv) {
   CommandLine line;
   CLI::App app("How fast is the library, and how far from what the machine can do?", "bench");
   app.add_option("--filter", line.filter, "Cases whose name holds a match of this regular expression");
-  app.add_option("--threads", line.threads, "Threads")->check(CLI::Range(1, 1024))->capture_default_str();
+  const auto* threads = app.add_option("--threads", line.threads, "Threads; --keep and --check: 1 and this")
+                            ->check(CLI::Range(1, 1024))
+                            ->capture_default_str();
   app.add_option("--steps", line.timing.steps, "Time exactly N steps, once")->check(CLI::PositiveNumber);
-  app.add_option("--min-time", line.timing.min_seconds, "Seconds that each of the five repetitions lasts")
+  app.add_option("--repetitions", line.timing.repetitions, "Repetitions, of which the median counts")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--min-time", line.timing.min_seconds, "Seconds that a repetition lasts at least")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--precision", line.precision, "What matrix products multiply")
@@ -57,12 +67,21 @@ CommandLine parse(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--json", line.json, "One JSON object a line");
   app.add_flag("--list", line.list, "Print the names of the cases and stop");
-  app.add_option("--only", line.only)->group("");
+  auto* keep_option =
+      app.add_option("--keep", line.keep, "Write shares of the limits and counts into this file");
+  auto* check_option =
+      app.add_option("--check", line.check, "Compare with such a file; exit with 1 if a row fell");
+  keep_option->excludes(check_option);
+  auto* counts = app.add_flag("--counts", line.counts, "With --check: counts only, on a busy machine too");
+  auto* only = app.add_option("--only", line.only)->group("");
   try {
     app.parse(argc, argv);
+    if (line.counts && check_option->empty() && only->empty())
+      throw CLI::RequiresError(counts->get_name(), "--check");
   } catch (const CLI::ParseError& error) {
     std::exit(app.exit(error) == 0 ? 0 : 2);
   }
+  line.threads_given = threads->count() > 0;
   return line;
 }
 
@@ -91,8 +110,17 @@ double peak_mib() {
 }
 
 // In the child: the case's line.
+Json counted(const Case& chosen) {
+  const Counts counts = count_step(chosen.setup());
+  return {{"step_bytes", counts.step_bytes},
+          {"storage_allocations", counts.storage_allocations},
+          {"heap_allocations", counts.heap_allocations},
+          {"page_faults", counts.page_faults}};
+}
+
 Json measured(const Case& chosen, const CommandLine& line) {
   const WithPrecision precision(precision_from_name(line.precision));
+  if (line.counts) return counted(chosen);
   const Timing timing = time_step(chosen.setup(), line.timing);
   const double peak = peak_mib();  // before the limit takes memory of its own
   const double rate = derived(chosen.work, timing.median_seconds);
@@ -112,17 +140,19 @@ Json measured(const Case& chosen, const CommandLine& line) {
                  {"storage_allocations", timing.storage_allocations}};
   if (limit > 0) {
     result["limit"] = limit;
-    result["share"] = rate / limit;
+    result["share"] = share(chosen.work, rate, limit);
   }
   return result;
 }
 
 Json run_in_child(const Case& chosen, const CommandLine& line) {
   const TimingOptions& timing = line.timing;
-  std::vector<std::string> words{"--only",      chosen.name,
-                                 "--threads",   std::to_string(line.threads),
-                                 "--min-time",  fmt::format("{}", timing.min_seconds),
-                                 "--precision", line.precision};
+  std::vector<std::string> words{"--only",        chosen.name,
+                                 "--threads",     std::to_string(line.threads),
+                                 "--min-time",    fmt::format("{}", timing.min_seconds),
+                                 "--precision",   line.precision,
+                                 "--repetitions", std::to_string(timing.repetitions)};
+  if (line.counts) words.push_back("--counts");
   if (timing.steps > 0) words.insert(words.end(), {"--steps", std::to_string(timing.steps)});
   const Finished child = run_child(own_path(), words);
   check(child.code == 0, "{}: its process ended with {}", chosen.name, child.code);
@@ -173,6 +203,32 @@ void run_all(const CommandLine& line) {
   if (!line.json) fmt::print("\n{}\n", table.text());
 }
 
+// --keep and --check. The exit code.
+int keep_or_compare(const CommandLine& line) {
+  Cases cases = selected(line.filter);
+  std::erase_if(cases, [](const Case& one) { return !can_be_kept(one); });
+  check(!cases.empty(), "--filter: '{}' matches no case that has a limit; only those can be kept",
+        line.filter);
+  std::vector<int> threads = {line.threads};
+  if (!line.threads_given && line.threads > 1) threads.insert(threads.begin(), 1);
+  const Measure measure = [&line](const Case& one, int count, Measured what) {
+    CommandLine child = line;
+    child.threads = count;
+    child.counts = what == Measured::counts;
+    return run_in_child(one, child);
+  };
+  if (!line.keep.empty()) {
+    keep(line.keep, cases, threads, measure);
+    return 0;
+  }
+  std::vector<Measured> what = {Measured::counts};
+  if (!line.counts) what.push_back(Measured::times);
+  const Comparison result = compare(line.check, cases, threads, what, measure);
+  for (const std::string& fallen : result.fell) fmt::print("{}\n", fallen);
+  fmt::print("{} rows compared with {}, {} fell\n", result.rows, line.check, result.fell.size());
+  return result.fell.empty() ? 0 : 1;
+}
+
 // OpenBLAS reads OPENBLAS_CORETYPE when it is loaded; slower kernels than the CPU's own would be measured.
 void start_again_without_core_type(char** argv) {
   if (std::getenv("OPENBLAS_CORETYPE") == nullptr) return;
@@ -189,6 +245,8 @@ int main(int argc, char** argv) {
     set_threads(line.threads);
     if (line.list)
       for (const Case& one : all_cases()) fmt::print("{}\n", one.name);
+    else if (!line.keep.empty() || !line.check.empty())
+      return keep_or_compare(line);
     else if (line.only.empty())
       run_all(line);
     else

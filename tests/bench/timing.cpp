@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../../core/memory.h"
+#include "heap.h"
 
 namespace isobar::bench {
 namespace {
@@ -31,6 +32,13 @@ Counters counters() {
   return now;
 }
 
+void warm_up(const Step& step) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const auto elapsed = [start] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  for (int i = 0; i < warm_up_steps && (i < least_warm_up_steps || elapsed() < warm_up_seconds); ++i) step();
+}
+
 // Keeps the repetitions; prints nothing.
 struct Collector : benchmark::BenchmarkReporter {
   std::vector<double> seconds;  // of a step, by repetition
@@ -51,11 +59,7 @@ struct Collector : benchmark::BenchmarkReporter {
 }  // namespace
 
 Timing time_step(const Step& step, const TimingOptions& options) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  const auto elapsed = [start] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  for (int i = 0; i < warm_up_steps && (i < least_warm_up_steps || elapsed() < warm_up_seconds); ++i) step();
-
+  warm_up(step);
   auto* timed = benchmark::RegisterBenchmark("step", [&step](benchmark::State& state) {
     Counters before;
     bool begun = false;
@@ -84,6 +88,27 @@ Timing time_step(const Step& step, const TimingOptions& options) {
   timing.median_seconds = seconds[seconds.size() / 2];
   timing.min_seconds = seconds.front();
   return timing;
+}
+
+Counts count_step(const Step& step) {
+  constexpr int counted = 4;
+  warm_up(step);
+  const Counters before = counters();
+  const int64_t heap_before = heap_allocations();
+  count_heap_allocations(true);
+  for (int i = 0; i < counted; ++i) step();
+  count_heap_allocations(false);
+  const int64_t heap = heap_allocations() - heap_before;
+  const Counters after = counters();
+
+  memory::reset_peak();
+  const size_t bytes_before = memory::stats().bytes_in_use;
+  step();
+  return {.step_bytes = static_cast<int64_t>(memory::stats().peak_bytes - bytes_before),
+          .page_faults = static_cast<double>(after.page_faults - before.page_faults) / counted,
+          .storage_allocations =
+              static_cast<double>(after.storage_allocations - before.storage_allocations) / counted,
+          .heap_allocations = static_cast<double>(heap) / counted};
 }
 
 }  // namespace isobar::bench

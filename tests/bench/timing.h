@@ -20,7 +20,16 @@ struct Timing {
   int64_t storage_allocations = 0;             // blocks that tensor storage asked from the system
 };
 
+// What one step asks for, once it has settled.
+struct Counts {
+  int64_t step_bytes =
+      0;  // most bytes of tensor storage that it holds at a time, beyond those at its beginning
+  double page_faults = 0, storage_allocations = 0, heap_allocations = 0;  // means of four steps
+};
+
 // Runs some steps to warm up, then times. Google Benchmark chooses how many steps a repetition has.
 Timing time_step(const Step& step, const TimingOptions& options);
+// Runs some steps to warm up, then counts.
+Counts count_step(const Step& step);
 
 }  // namespace isobar::bench
