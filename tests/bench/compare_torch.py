@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""Isobar beside an installed PyTorch (Debian: python3-torch), case by case.
+"""Isobar beside PyTorch, case by case.
 
     tests/bench/compare_torch.py                                  every case, one and two threads: half an hour
     tests/bench/compare_torch.py --filter '^rmsnorm' --threads 1 --rounds 5
+    tests/bench/compare_torch.py --torch-root /srv/trixie         PyTorch of a system in a folder, see README.md
     tests/bench/compare_torch.py --markdown
 
 Both run in processes of their own, in turn, `rounds` times; a row has the medians over the rounds, of either's time
-and of the ratio of two that ran next to each other. PyTorch gets the environment (see settings_for) and the variant
-(see torch_cases.variants: kinds of AdamW, torch.compile where it has it) that the first round finds fastest.
-OPENBLAS_CORETYPE is unset for both. Rows in which PyTorch is faster are marked with !!.
+and of the ratio of two that ran next to each other, with the smallest and the largest ratio. PyTorch gets the
+environment (see environments) and the variant (see torch_cases.variants: kinds of AdamW, torch.compile where it has
+it) that the first round finds fastest. OPENBLAS_CORETYPE is unset for both. Rows in which PyTorch is faster are
+marked with !!.
 """
 import argparse
 import json
+import math
 import os
 import pathlib
 import re
@@ -22,110 +25,206 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
+# Our folder and the kernel's file systems, bound for one command into a mount namespace of its own: nothing stays
+# mounted when the command has ended, however it ends.
+IN_ROOT = """for folder in /proc /dev; do mount --rbind $folder "$0$folder"; done
+mount --bind "$1" "$0/mnt" && shift && exec chroot "$0" "$@" """
+
+# glibc's malloc gives large blocks back to the kernel and takes them again in every step, unless told to keep them.
+KEEP_MEMORY = {"GLIBC_TUNABLES": ":".join(["glibc.malloc.hugetlb=1", "glibc.malloc.mmap_max=0",
+                                           "glibc.malloc.mmap_threshold=17179869184",
+                                           "glibc.malloc.trim_threshold=17179869184",
+                                           "glibc.malloc.top_pad=67108864"])}
+
+
 def clean_environment():
     return {key: value for key, value in os.environ.items() if key != "OPENBLAS_CORETYPE"}
 
 
-# glibc's malloc gives large blocks back to the kernel and takes them again in every step, unless told to keep them.
-KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "17179869184",
-               "MALLOC_TOP_PAD_": "67108864"}
+def stop(message):
+    print(f"compare_torch: {message}", file=sys.stderr)
+    sys.exit(2)
 
 
-def settings_for(threads):
-    """Environments of PyTorch to choose from. Debian's takes its products from the system's OpenBLAS, whose threads
-    are not OpenMP's: with several, the two pools can be in each other's way, the more so while OpenMP's threads spin.
-    And its kernels are those for AVX2 unless it is asked for more."""
-    many, wide = {"OPENBLAS_NUM_THREADS": str(threads)}, {"ATEN_CPU_CAPABILITY": "avx512"}
-    choices = [many, many | wide]
-    if threads > 1:
-        single = {"OPENBLAS_NUM_THREADS": "1"}
-        choices += [single | wide, many | wide | {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}]
-    return choices
+class ChildFailed(Exception):
+    pass
 
 
 def run(command, environment):
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        sys.exit(f"compare_torch: {' '.join(map(str, command))}: ended with {done.returncode}")
+        raise ChildFailed(f"{' '.join(map(str, command))}: ended with {done.returncode}")
     return done.stdout
 
 
-def run_bench(bench, case, threads, min_time):
-    lines = run([bench, "--filter", f"^{case}$", "--threads", str(threads), "--min-time", str(min_time), "--json"],
-                clean_environment()).splitlines()
-    return json.loads(lines[1])
+class Torch:
+    """PyTorch of this machine, or of the system in the folder `root`."""
+
+    def __init__(self, root, how):
+        self.root, self.how = root, how
+        if root is None:
+            self.inside, self.program = [], [sys.executable, HERE / "torch_cases.py"]
+            return
+        if not (root / "usr/bin/python3").is_file():
+            stop(f"--torch-root: {root} holds no /usr/bin/python3; tests/bench/README.md says how to make one")
+        user = [] if os.geteuid() == 0 else ["--map-root-user"]
+        self.inside = ["unshare", "--mount", *user, "sh", "-ec", IN_ROOT, root, HERE]
+        self.program = ["/usr/bin/python3", "/mnt/torch_cases.py"]
+
+    def run(self, *words, settings):
+        settings = [f"{key}={value}" for key, value in (KEEP_MEMORY | settings).items()]
+        return json.loads(run([*self.inside, "/usr/bin/env", *settings, *self.program, *words], clean_environment()))
+
+    def environments(self, threads):
+        """Environments to choose from: kernels for AVX-512 or for AVX2 (Debian 12's takes AVX2 unless it is asked for
+        more), and the threads of OpenBLAS. Its OpenMP build shares one pool with PyTorch. Any other build has threads
+        of its own: with several, the two pools can be in each other's way, the more so while OpenMP's threads spin."""
+        wide, narrow = {"ATEN_CPU_CAPABILITY": "avx512"}, {"ATEN_CPU_CAPABILITY": "avx2"}
+        many = {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
+        base = self.root or pathlib.Path("/")
+        for sleef in base.glob("usr/lib/*/libsleef.so.3"):
+            many["LD_PRELOAD"] = f"/{sleef.relative_to(base)}"  # what torch.compile makes calls it, but is not linked to it
+        one_pool = list(base.glob("usr/lib/*/openblas-openmp"))
+        for folder in one_pool:
+            many["LD_LIBRARY_PATH"] = f"/{folder.relative_to(base)}"
+        choices = [many | wide, many | narrow]
+        if threads > 1:
+            choices.append(many | wide | {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"})
+        if threads > 1 and not one_pool:
+            choices.append(many | wide | {"OPENBLAS_NUM_THREADS": "1"})
+        return choices
+
+    def measure(self, work, settings, variant):
+        start = time.perf_counter()
+        result = self.run(work.case, *work.flags(), *variant, settings=settings)
+        if work.case.startswith("process_"):
+            result["median_ms"] = 1e3 * (time.perf_counter() - start)
+        return result
+
+    def variants(self, work):
+        """Lists of flags: those that --torch asks for."""
+        all_of_them = self.run(work.case, "--variants", settings=self.environments(1)[0])
+        wanted = {"eager": [False], "compiled": [True], "best": [False, True]}[self.how]
+        return [variant for variant in all_of_them if ("--compile" in variant) in wanted]
+
+    def fastest(self, work):
+        """(environment, variant): the fastest environment, and in it the fastest variant. None where there is none."""
+        def milliseconds(choice):
+            try:
+                return self.measure(work, *choice)["median_ms"]
+            except ChildFailed as failure:  # as torch.compile's code for AVX-512 does beside kernels for AVX2
+                print(f"compare_torch: left out: {failure}", file=sys.stderr)
+                return math.inf
+        variants = self.variants(work)
+        if not variants:
+            return None
+        settings, _ = min(((settings, variants[0]) for settings in self.environments(work.threads)), key=milliseconds)
+        if len(variants) == 1:
+            return settings, variants[0]
+        return min(((settings, variant) for variant in variants), key=milliseconds)
 
 
-def torch_command(case, *flags):
-    return [sys.executable, HERE / "torch_cases.py", case, *flags]
+class Work:
+    """A case, how many threads it has, and how long it is measured."""
+
+    def __init__(self, case, threads, min_time, repetitions):
+        self.case, self.threads, self.min_time, self.repetitions = case, threads, min_time, repetitions
+
+    def flags(self):
+        return ["--threads", str(self.threads), "--min-time", str(self.min_time),
+                "--repetitions", str(self.repetitions)]
 
 
-def run_torch(case, threads, min_time, settings, variant):
-    start = time.perf_counter()
-    out = run(torch_command(case, "--threads", str(threads), "--min-time", str(min_time), *variant),
-              clean_environment() | KEEP_MEMORY | settings)
-    seconds = time.perf_counter() - start
-    result = json.loads(out)
-    if case.startswith("process_"):
-        result["median_ms"] = 1e3 * seconds
-    return result
+def run_bench(bench, work):
+    return json.loads(run([bench, "--filter", f"^{work.case}$", *work.flags(), "--json"],
+                          clean_environment()).splitlines()[1])
 
 
-def fastest(case, threads, min_time):
-    """The first round of PyTorch: (result, environment, variant) of the fastest environment, and in it the fastest
-    variant."""
-    variants = json.loads(run(torch_command(case, "--variants"), clean_environment()))
-    tried = [(run_torch(case, threads, min_time, settings, variants[0]), settings, variants[0])
-             for settings in settings_for(threads)]
-    best = min(tried, key=lambda one: one[0]["median_ms"])
-    tried = [best] + [(run_torch(case, threads, min_time, best[1], variant), best[1], variant)
-                      for variant in variants[1:]]
-    return min(tried, key=lambda one: one[0]["median_ms"])
+class Choices:
+    """What `fastest` has found, kept in a file for the next time: finding it compiles every model."""
+
+    def __init__(self, file):
+        self.file = file
+        self.known = json.loads(file.read_text()) if file is not None and file.is_file() else {}
+
+    def of(self, torch, work):
+        key = f"{work.case} {work.threads} {torch.how}"
+        if key not in self.known:
+            self.known[key] = torch.fastest(work)
+            if self.file is not None:
+                self.file.write_text(json.dumps(self.known, indent=1) + "\n")
+        return self.known[key]
 
 
-def compare(bench, case, threads, rounds, min_time):
-    ours, theirs = [run_bench(bench, case, threads, min_time)], []
-    first, settings, variant = fastest(case, threads, min_time)
-    theirs.append(first)
-    for _ in range(rounds - 1):
-        ours.append(run_bench(bench, case, threads, min_time))
-        theirs.append(run_torch(case, threads, min_time, settings, variant))
+def compare(bench, torch, work, rounds, choices):
+    """The row, or None where PyTorch cannot run the case in the way that --torch asks for."""
+    choice = choices.of(torch, work)
+    if choice is None:
+        return None
+    settings, variant = choice
+    ours, theirs = [], []
+    for _ in range(rounds):
+        ours.append(run_bench(bench, work))
+        theirs.append(torch.measure(work, settings, variant))
+    ratios = [their["median_ms"] / our["median_ms"] for our, their in zip(ours, theirs)]
+    shares = [our["share"] for our in ours]
 
-    our_ms, torch_ms = (statistics.median(r["median_ms"] for r in results) for results in (ours, theirs))
-    ratio = statistics.median(theirs[i]["median_ms"] / ours[i]["median_ms"] for i in range(rounds))
-    middle = min(ours, key=lambda r: abs(r["median_ms"] - our_ms))
-    return {"bench": case, "threads": threads, "ours_ms": our_ms, "torch_ms": torch_ms, "ratio": ratio,
-            "share": middle["share"], "mark": "!!" if ratio < 1 else "",
+    def median(results, key):
+        return statistics.median(result[key] for result in results)
+    return {"bench": work.case, "threads": work.threads, "ours_ms": median(ours, "median_ms"),
+            "torch_ms": median(theirs, "median_ms"), "ratio": statistics.median(ratios), "ratio_min": min(ratios),
+            "ratio_max": max(ratios), "share": None if None in shares else statistics.median(shares),
+            "mark": "!!" if statistics.median(ratios) < 1 else "",
             "ours_peak_mib": max(r["peak_rss_mib"] for r in ours),
             "torch_peak_mib": max(r["peak_rss_mib"] for r in theirs),
+            "torch_page_faults": median(theirs, "page_faults"),
             "torch_settings": " ".join([f"{key}={value}" for key, value in settings.items()] + variant)}
 
 
-HEADING = ["case", "threads", "ours ms", "PyTorch ms", "ratio", "share of limit", "", "ours MiB", "PyTorch MiB"]
+def share_text(row):
+    return "–" if row["share"] is None else f"{100 * row['share']:.0f} %"
 
 
-def cells(row):
-    share = "–" if row["share"] is None else f"{100 * row['share']:.0f} %"
-    return [row["bench"], str(row["threads"]), f"{row['ours_ms']:.4g}", f"{row['torch_ms']:.4g}",
-            f"{row['ratio']:.2f}×", share, row["mark"], f"{row['ours_peak_mib']:.0f}",
-            f"{row['torch_peak_mib']:.0f}"]
+def ratio_text(row):
+    return f"{row['ratio']:.2f}× ({row['ratio_min']:.2f} to {row['ratio_max']:.2f})"
 
 
-WIDTHS = [32, 7, 10, 10, 8, 14, 2, 8, 11]
+def peaks_text(rows):
+    return " / ".join(f"{max(row[key] for row in rows):.0f}" for key in ("ours_peak_mib", "torch_peak_mib"))
 
 
-def print_row(words, markdown):
-    if markdown:
-        print("| " + " | ".join(words) + " |", flush=True)
-    else:
-        print("  ".join([words[0].ljust(WIDTHS[0])] + [w.rjust(n) for w, n in zip(words[1:], WIDTHS[1:])]), flush=True)
+HEADING = ["case", "threads", "ours ms", "PyTorch ms", "ratio", "share of limit", "", "peak MiB"]
+WIDTHS = [32, 7, 10, 10, 24, 14, 2, 12]
 
 
-def describe(bench, as_json):
+def print_line(row):
+    words = HEADING if row is None else [
+        row["bench"], str(row["threads"]), f"{row['ours_ms']:.4g}", f"{row['torch_ms']:.4g}", ratio_text(row),
+        share_text(row), row["mark"], peaks_text([row])]
+    print("  ".join([words[0].ljust(WIDTHS[0])] + [w.rjust(n) for w, n in zip(words[1:], WIDTHS[1:])]), flush=True)
+
+
+def print_markdown(words):
+    print("| " + " | ".join(words) + " |", flush=True)
+
+
+def markdown_heading(threads):
+    print_markdown(["case"] + [text for n in threads for text in (f"{n} thread{'s' * (n > 1)}", "ratio", "share")] +
+                   ["peak MiB"])
+    print_markdown(["---"] + ["---:"] * (3 * len(threads) + 1))
+
+
+def markdown_row(rows):
+    """One case, with the columns of each number of threads side by side."""
+    cells = [text for row in rows for text in
+             (f"{row['ours_ms']:.4g} / {row['torch_ms']:.4g}", ratio_text(row), share_text(row))]
+    print_markdown([f"`{rows[0]['bench']}`"] + cells + [peaks_text(rows)])
+
+
+def describe(bench, torch, as_json):
     environment = json.loads(run([bench, "--filter", "^limit_fma$", "--steps", "1", "--json"],
                                  clean_environment()).splitlines()[0])
-    import torch
-    environment |= {"torch": torch.__version__, "torch_blas": torch_blas(torch)}
+    environment |= torch.run("--describe", settings=torch.environments(1)[0])
     if as_json:
         print(json.dumps(environment), flush=True)
         return
@@ -134,51 +233,62 @@ def describe(bench, as_json):
     print(flush=True)
 
 
-def torch_blas(torch):
-    """The files of the BLAS libraries that this PyTorch has loaded."""
-    with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
-        files = {line.split()[-1] for line in maps if re.search(r"/lib(open)?blas|/libmkl", line)}
-    return ", ".join(sorted(files)) or "its own"
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Isobar beside an installed PyTorch, case by case.")
+def parse():
+    parser = argparse.ArgumentParser(description="Isobar beside PyTorch, case by case.")
     parser.add_argument("--bench", type=pathlib.Path, default=HERE.parent.parent / "build/bin/bench")
+    parser.add_argument("--torch-root", type=pathlib.Path, metavar="DIR",
+                        help="folder of a system with python3-torch [this machine's own]")
+    parser.add_argument("--torch", choices=["eager", "compiled", "best"], default="best",
+                        help="PyTorch op by op, through torch.compile, or the faster of the two [best]")
     parser.add_argument("--filter", default="", help="regular expression that a case's name must hold")
     parser.add_argument("--threads", default="1,2", help="numbers of threads [1,2]")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--min-time", type=float, default=0.1, help="seconds of a repetition; there are five [0.1]")
+    parser.add_argument("--min-time", type=float, default=0.1, help="seconds of a repetition [0.1]")
+    parser.add_argument("--repetitions", type=int, default=5, help="repetitions in a round [5]")
+    parser.add_argument("--choices", type=pathlib.Path, metavar="FILE",
+                        help="keep here which settings of PyTorch are the fastest, and use what is kept")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--markdown", action="store_true")
-    arguments = parser.parse_args()
-    if not arguments.bench.is_file():
-        print(f"compare_torch: no {arguments.bench}; build it first, or name it with --bench", file=sys.stderr)
-        sys.exit(2)
-    try:
-        import torch_cases
-    except ImportError as error:
-        print(f"compare_torch: {sys.executable} has no PyTorch ({error}); on Debian: apt-get install python3-torch",
-              file=sys.stderr)
-        sys.exit(2)
+    return parser.parse_args()
 
+
+def main():
+    arguments = parse()
+    if not arguments.bench.is_file():
+        stop(f"no {arguments.bench}; build it first, or name it with --bench")
+    threads = [int(word) for word in arguments.threads.split(",")]
+    torch = Torch(arguments.torch_root and arguments.torch_root.resolve(), arguments.torch)
+    known = torch.run("--list", settings={})
     names = run([arguments.bench, "--list"], clean_environment()).split()
-    chosen = [name for name in names if torch_cases.has_case(name) and re.search(arguments.filter, name)]
+    chosen = [name for name in names if any(re.fullmatch(pattern, name) for pattern in known) and
+              re.search(arguments.filter, name)]
     if not chosen:
-        print(f"compare_torch: no case matches '{arguments.filter}'; bench --list prints all", file=sys.stderr)
-        sys.exit(2)
-    describe(arguments.bench, arguments.json)
-    if not arguments.json:
-        print_row(HEADING, arguments.markdown)
+        stop(f"no case matches '{arguments.filter}'; bench --list prints all")
+
+    describe(arguments.bench, torch, arguments.json)
+    choices = Choices(arguments.choices)
     if arguments.markdown:
-        print_row(["---"] + ["---:"] * 5 + ["---"] + ["---:"] * 2, True)
+        markdown_heading(threads)
+    elif not arguments.json:
+        print_line(None)
     for case in chosen:
-        for threads in map(int, arguments.threads.split(",")):
-            row = compare(arguments.bench, case, threads, arguments.rounds, arguments.min_time)
+        rows = []
+        for count in threads:
+            row = compare(arguments.bench, torch, Work(case, count, arguments.min_time, arguments.repetitions),
+                          arguments.rounds, choices)
+            if row is None:
+                break
+            rows.append(row)
             if arguments.json:
-                print(json.dumps(row), flush=True)
-            else:
-                print_row(cells(row), arguments.markdown)
+                print(json.dumps(rows[-1]), flush=True)
+            elif not arguments.markdown:
+                print_line(rows[-1])
+        if arguments.markdown and rows:
+            markdown_row(rows)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ChildFailed as failure:
+        stop(failure)

@@ -4,7 +4,7 @@
     python3 torch_cases.py lm_babygpt --threads 2 --adamw fused --compile
 
 prints one JSON object with the keys of bench's. `--variants` prints the flags with which the installed PyTorch can run a
-case, one choice a line: compare_torch.py takes the fastest of them, in the environment that suits PyTorch.
+case: compare_torch.py takes the fastest of them, in the environment that suits PyTorch.
 N rows, B batch, T time, C channels, H heads, V vocabulary.
 """
 import argparse
@@ -15,7 +15,10 @@ import resource
 import statistics
 import time
 
-import torch
+try:
+    import torch
+except ImportError as error:
+    raise SystemExit(f"torch_cases: this Python has no PyTorch ({error}); on Debian: apt-get install python3-torch")
 import torch.nn.functional as F
 from torch import nn
 
@@ -70,6 +73,11 @@ def activation(name, n, c):
     f = {"relu": F.relu, "silu": F.silu, "softmax": lambda x: F.softmax(x, -1),
          "gelu_tanh": lambda x: F.gelu(x, approximate="tanh")}[name]
     return step_of(lambda: f(x), [x], torch.randn(n, c))
+
+
+def swiglu(n, c):
+    gate, up = trainable(torch.randn(n, c)), trainable(torch.randn(n, c))
+    return step_of(lambda: F.silu(gate) * up, [gate, up], torch.randn(n, c))
 
 
 def cross_entropy(n, v):
@@ -273,6 +281,7 @@ LANGUAGE_MODELS = {
 CASES = {
     r"(rmsnorm|layernorm|dyt|dyisru)_fwdbwd_(\d+)x(\d+)": norm,
     r"(relu|silu|gelu_tanh|softmax)_fwdbwd_(\d+)x(\d+)": activation,
+    r"swiglu_fwdbwd_(\d+)x(\d+)": swiglu,
     r"cross_entropy_fwdbwd_(\d+)x(\d+)": cross_entropy,
     r"chain_add_(\d+)_16x16_fwdbwd": chain_add,
     r"study8_(stats_)?fwdbwd": study8,
@@ -281,10 +290,6 @@ CASES = {
     r"(lm_\w+)": lambda name: language_model(**LANGUAGE_MODELS[name]),
     r"process_blog8": lambda: study8(True),
 }
-
-
-def has_case(name):
-    return any(re.fullmatch(pattern, name) for pattern in CASES)
 
 
 def make_step(name):
@@ -336,42 +341,56 @@ def warm_up(step):
     touch no new pages."""
     settled = 0
     for i in range(15):
-        faults, start = resource.getrusage(resource.RUSAGE_SELF).ru_minflt, time.perf_counter()
+        faults, start = page_faults(), time.perf_counter()
         step()
         last = time.perf_counter() - start
-        new_pages = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults
+        new_pages = page_faults() - faults
         settled = settled + 1 if new_pages < 100 else 0
         if i >= 2 and settled >= 2:
             break
     return last
 
 
-def measure(step, min_seconds):
-    """Seconds per step of five repetitions, each at least min_seconds long."""
+def page_faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+def measure(step, min_seconds, repetitions):
+    """Seconds per step of each repetition, at least min_seconds long, and page faults a step."""
     last = warm_up(step)
     count = max(1, math.ceil(min_seconds / last))
-    seconds = []
-    for _ in range(5):
+    seconds, faults = [], page_faults()
+    for _ in range(repetitions):
         start = time.perf_counter()
         for _ in range(count):
             step()
         seconds.append((time.perf_counter() - start) / count)
-    return seconds
+    return seconds, (page_faults() - faults) / (count * repetitions)
 
 
-def main():
-    global adamw_options, compiled
+def description():
+    """The version, and the files of the BLAS libraries that it has loaded."""
+    with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
+        files = {line.split()[-1] for line in maps if re.search(r"/lib(open)?blas|/libmkl", line)}
+    return {"torch": torch.__version__, "torch_blas": ", ".join(sorted(files)) or "its own"}
+
+
+def parse():
     parser = argparse.ArgumentParser()
-    parser.add_argument("case")
+    parser.add_argument("case", nargs="?", default="")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--min-time", type=float, default=0.2)
+    parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--adamw", choices=ADAMW, default="foreach")
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--variants", action="store_true", help="print the choices of this case and stop")
-    arguments = parser.parse_args()
-    if arguments.variants:
-        print(json.dumps(variants(arguments.case)))
-        return
+    parser.add_argument("--list", action="store_true", help="print the cases, as regular expressions, and stop")
+    parser.add_argument("--describe", action="store_true", help="print what this PyTorch is and stop")
+    return parser.parse_args()
+
+
+def run(arguments):
+    global adamw_options, compiled
     if arguments.compile and not hasattr(torch, "compile"):
         raise SystemExit(f"torch_cases: --compile: PyTorch {torch.__version__} has no torch.compile; 2.0 and later have it")
     adamw_options, compiled = ADAMW[arguments.adamw], arguments.compile
@@ -380,12 +399,24 @@ def main():
     step = make_step(arguments.case)
     if arguments.case.startswith("process_"):
         step()  # compare_torch.py times the process
-        seconds = [math.nan]
+        seconds, faults = [math.nan], page_faults()
     else:
-        seconds = measure(step, arguments.min_time)
-    print(json.dumps({"bench": arguments.case, "threads": arguments.threads,
-                      "median_ms": 1e3 * statistics.median(seconds), "min_ms": 1e3 * min(seconds),
-                      "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+        seconds, faults = measure(step, arguments.min_time, arguments.repetitions)
+    return {"bench": arguments.case, "threads": arguments.threads, "median_ms": 1e3 * statistics.median(seconds),
+            "min_ms": 1e3 * min(seconds), "page_faults": faults,
+            "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def main():
+    arguments = parse()
+    if arguments.list:
+        print(json.dumps(list(CASES)))
+    elif arguments.describe:
+        print(json.dumps(description()))
+    elif arguments.variants:
+        print(json.dumps(variants(arguments.case)))
+    else:
+        print(json.dumps(run(arguments)))
 
 
 if __name__ == "__main__":
