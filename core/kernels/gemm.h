@@ -64,7 +64,7 @@ template <class T>
 inline constexpr int tile_rows = sizeof(Register<T>) == 64 ? 8 : 4;
 template <class T>
 inline constexpr int64_t panel_columns = tile_registers* width<T>;
-inline constexpr int64_t block_bytes = 512 << 10;  // panels that stay in the second-level cache
+inline constexpr int64_t block_bytes = 768 << 10;  // panels that stay in the second-level cache
 inline constexpr int64_t block_depth = 512;        // rows of B in a block
 inline constexpr int64_t strip_rows = 256;         // times tile_rows: rows of A in a copy
 inline constexpr int64_t pack_rows = 64;           // rows of A that are copied shortly before they are used
