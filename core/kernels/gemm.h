@@ -149,9 +149,12 @@ template <class T>
 void transpose(int64_t rows, int64_t columns, const T* x, int64_t x_step, T* y, int64_t y_step) {
   constexpr int q = square<T>;
   const int64_t whole_rows = rows / q * q, whole_columns = columns / q * q;
-  for (int64_t i = 0; i < whole_rows; i += q)
-    for (int64_t j = 0; j < whole_columns; j += q)
-      transpose_square(x + i * x_step + j, x_step, y + j * y_step + i, y_step);
+  for_blocks(whole_columns, 64,
+             [&](int64_t first, int64_t count) {  // so many rows of y stay in the first-level cache
+               for (int64_t i = 0; i < whole_rows; i += q)
+                 for (int64_t j = first; j < first + count; j += q)
+                   transpose_square(x + i * x_step + j, x_step, y + j * y_step + i, y_step);
+             });
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j)
       y[j * y_step + i] = x[i * x_step + j];
