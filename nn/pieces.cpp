@@ -6,6 +6,8 @@
 
 #include "../core/parallel.h"
 #include "../core/parallel_tasks.h"
+#include "../core/profile.h"
+#include "../core/raw.h"
 #include "../core/tree_sum.h"
 #include "model.h"
 #include "observe.h"
@@ -32,12 +34,12 @@ bool watched(Module& model) {
 }
 
 // Whether pieces may, and should, go through the model at once. Running statistics are a chain over the pieces;
-// observers, a log and an outer tape belong to this thread.
+// observers, a log, a profile and an outer tape belong to this thread.
 bool goes_side_by_side(Module& model, const std::vector<Tensor>& parameters) {
   int64_t size = 0;
   for (const Tensor& parameter : parameters) size += parameter.numel();
   return size < large_model && recording.tape == nullptr && recording.log == nullptr &&
-         !HasBuffer(model).found && !watched(model);
+         Timeline::here() == nullptr && !HasBuffer(model).found && !watched(model);
 }
 
 // How many of the pieces that are left begin next: one on each thread, or a single one on all threads where half of
@@ -45,6 +47,30 @@ bool goes_side_by_side(Module& model, const std::vector<Tensor>& parameters) {
 int64_t next_round(int64_t left) {
   const int64_t round = std::min<int64_t>(left, threads());
   return 2 * round > threads() ? round : 1;
+}
+
+// The trainable leaves that the loss depends on. On a tape that no backward has used, a leaf's slot is one that belongs to
+// no node, and leaves are in the order of their slots.
+std::vector<Tensor> leaves_of(const Tape& tape, const Tensor& loss) {
+  if (!tape.holds(loss, 0)) return {};
+  const auto slots = static_cast<size_t>(tape.next_slot());
+  std::vector<bool> reached(slots), is_node(slots);
+  reached[raw::slot(loss).index] = true;
+  const std::vector<const Node*> nodes = tape.nodes();
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    const auto slot = static_cast<size_t>((*node)->slot);
+    is_node[slot] = true;
+    if (!reached[slot]) continue;
+    for (const Node::Input& input : (*node)->inputs)
+      if (input.slot >= 0) reached[static_cast<size_t>(input.slot)] = true;
+  }
+  std::vector<Tensor> found;
+  size_t slot = 0;
+  for (const Tensor& leaf : tape.leaves()) {
+    while (is_node[slot]) ++slot;
+    if (reached[slot++] && leaf.trainable()) found.push_back(leaf);
+  }
+  return found;
 }
 
 std::vector<Tensor> taken_gradients(const std::vector<Tensor>& parameters) {
@@ -86,17 +112,13 @@ struct Step {
     return pieces > 1 ? fmt::format("piece {} of {}: ", piece + 1, pieces) : "";
   }
 
-  // Undefined where the tape has not seen a parameter.
+  // Undefined where the loss does not depend on the parameter.
   std::vector<Tensor> gradients(Tape& tape, const Tensor& loss, const Tensor& dloss) const {
-    std::unordered_map<const void*, size_t> seen;
-    std::vector<Tensor> leaves;
-    for (const Tensor& leaf : tape.leaves())
-      if (leaf.trainable()) seen.emplace(leaf.id(), leaves.size()), leaves.push_back(leaf);
+    const std::vector<Tensor> leaves = leaves_of(tape, loss);
     std::vector<Tensor> of_leaves = tape.gradient(loss, leaves, dloss), all;
-    for (const Tensor& parameter : parameters) {
-      const auto place = seen.find(parameter.id());
-      all.push_back(place == seen.end() ? Tensor() : std::move(of_leaves[place->second]));
-    }
+    std::unordered_map<const void*, Tensor> by_leaf;
+    for (size_t i = 0; i < leaves.size(); ++i) by_leaf.emplace(leaves[i].id(), std::move(of_leaves[i]));
+    for (const Tensor& parameter : parameters) all.push_back(std::move(by_leaf[parameter.id()]));
     return all;
   }
 

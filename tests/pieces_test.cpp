@@ -10,6 +10,7 @@
 
 #include "../autograd/tape_log.h"
 #include "../core/parallel.h"
+#include "../core/profile.h"
 #include "../core/raw.h"
 #include "../nn/nn.h"
 #include "message_of.h"
@@ -145,6 +146,10 @@ TEST_CASE(
     CHECK(in_order(model, 2, loss_in(model)) == std::vector<int64_t>{0, 1});
   }
   {
+    const Profile profile;
+    CHECK(in_order(model, 2, loss_in(model)) == std::vector<int64_t>{0, 1});
+  }
+  {
     const Tape outer;
     CHECK(in_order(model, 2, loss_in(model)) == std::vector<int64_t>{0, 1});
   }
@@ -206,12 +211,41 @@ TEST_CASE("the earliest piece that fails is heard, with its number, and no gradi
 }
 
 TEST_CASE("pieces add to the gradients that are there, and leave alone what no loss depends on") {
+  Linear layer(4, 2, Rng(1)), unused(4, 2, Rng(3));
+  const Tensor x = Rng(2).normal({3, 4});
+  const auto loss = [&](int64_t piece) {
+    const Tensor of_no_use = unused(x), y = matmul(x, transpose(layer.weight, 0, 1));
+    // The bias is in the loss of the second piece alone.
+    return piece == 0 ? sum(y) : sum(y + layer.bias);
+  };
+  struct Both : Module {
+    Linear &layer, &unused;
+    Both(Linear& a, Linear& b) : layer(a), unused(b) {}
+    void fields(Fields& f) override {
+      f("unused", unused);
+      f("layer", layer);
+    }
+  } both(layer, unused);
+  const Tensor wanted = 1 + broadcast_to(sum(x, {0}), {2, 4});
+  for_thread_counts([&] {
+    layer.weight.set_grad(ones(layer.weight.shape()));
+    layer.bias.clear_grad();
+    backward_in_pieces(both, 2, loss);
+    CHECK(difference(layer.weight.grad(), wanted) < 1e-6);
+    CHECK(layer.bias.grad().to_vector<double>() == std::vector<double>{1.5, 1.5});
+    for (const Tensor& parameter : parameters(unused)) CHECK_FALSE(parameter.grad().defined());
+  });
+}
+
+TEST_CASE("a loss that is no single number, or that no parameter is in, is refused") {
   Linear layer(4, 2, Rng(1));
   const Tensor x = Rng(2).normal({3, 4});
-  layer.weight.set_grad(ones(layer.weight.shape()));
-  const WithThreads two(2);
-  backward_in_pieces(layer, 2, [&](int64_t) { return sum(matmul(x, transpose(layer.weight, 0, 1))); });
-  const Tensor wanted = 1 + broadcast_to(sum(x, {0}), {2, 4});
-  CHECK(difference(layer.weight.grad(), wanted) < 1e-6);
-  CHECK_FALSE(layer.bias.grad().defined());
+  CHECK(message_of([&] { backward_in_pieces(layer, 2, [&](int64_t) { return layer(x); }); }) ==
+        "piece 1 of 2: backward_in_pieces: a piece's loss must be a single number, got [3, 2]");
+  CHECK(message_of([&] {
+          backward_in_pieces(layer, 1, [&](int64_t) { return sum(x); });
+        }).find("was not recorded on this tape") != std::string::npos);
+  CHECK(message_of([&] {
+          backward_in_pieces(layer, 1, [&](int64_t) { return sum(layer(x)); }, {.higher_order = true});
+        }).find("take second derivatives on a tape of your own") != std::string::npos);
 }
