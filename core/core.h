@@ -4,6 +4,8 @@
 #include "error.h"
 #include "memory.h"
 #include "parallel.h"
+#include "parallel_tasks.h"
 #include "precision.h"
 #include "rng.h"
 #include "tensor.h"
+#include "tree_sum.h"

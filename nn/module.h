@@ -18,7 +18,7 @@
 //
 // fields() lists parameters, buffers and parts once; the functions of model.h visit them. Modules move but do
 // not copy (a member-wise copy would share weights): build a second one and copy_state() into it. A module
-// belongs to one thread at a time.
+// belongs to one thread at a time; its forward(), which keeps no state, may run on several at once (pieces.h).
 #pragma once
 
 #include <memory>

@@ -36,6 +36,7 @@
 #include "normalized_axes.h"
 #include "observe.h"
 #include "p_rms_norm.h"
+#include "pieces.h"
 #include "placement.h"
 #include "residual.h"
 #include "rms_norm.h"

@@ -4,7 +4,6 @@
 
 #include "../../autograd/autograd.h"
 #include "../../nn/nn.h"
-#include "../../nn/pieces.h"
 #include "../../optim/optim.h"
 #include "case.h"
 
