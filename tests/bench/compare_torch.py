@@ -13,6 +13,7 @@ it) that the first round finds fastest. OPENBLAS_CORETYPE is unset for both. Row
 marked with !!.
 """
 import argparse
+import dataclasses
 import json
 import math
 import os
@@ -111,10 +112,11 @@ class Torch:
         """(environment, variant): the fastest environment, and in it the fastest variant. None where there is none."""
         def milliseconds(choice):
             try:
-                return self.measure(work, *choice)["median_ms"]
+                return self.measure(short, *choice)["median_ms"]
             except ChildFailed as failure:  # as torch.compile's code for AVX-512 does beside kernels for AVX2
                 print(f"compare_torch: left out: {failure}", file=sys.stderr)
                 return math.inf
+        short = dataclasses.replace(work, repetitions=1)
         variants = self.variants(work)
         if not variants:
             return None
@@ -124,11 +126,13 @@ class Torch:
         return min(((settings, variant) for variant in variants), key=milliseconds)
 
 
+@dataclasses.dataclass
 class Work:
     """A case, how many threads it has, and how long it is measured."""
-
-    def __init__(self, case, threads, min_time, repetitions):
-        self.case, self.threads, self.min_time, self.repetitions = case, threads, min_time, repetitions
+    case: str
+    threads: int
+    min_time: float
+    repetitions: int
 
     def flags(self):
         return ["--threads", str(self.threads), "--min-time", str(self.min_time),

@@ -81,6 +81,12 @@ Json counts_of(const Case& one, int threads, const Measure& measure,
   return least;
 }
 
+// 1280 rather than 1280.0.
+Json whole_if_so(double count) {
+  if (count == std::floor(count)) return static_cast<int64_t>(count);
+  return count;
+}
+
 Json row_to_keep(const Case& one, int threads, const Measure& measure) {
   Json row = {{"bench", one.name}, {"threads", threads}};
   const Json times = measure(one, threads, Measured::times);
@@ -88,7 +94,7 @@ Json row_to_keep(const Case& one, int threads, const Measure& measure) {
   const Json counted = counts_of(one, threads, measure, [](const Json& least) {
     return least["storage_allocations"] == 0 && least["page_faults"] == 0;
   });
-  for (const char* key : counts) row[key] = counted[key].get<double>();
+  for (const char* key : counts) row[key] = whole_if_so(counted[key]);
   return row;
 }
 
@@ -153,8 +159,8 @@ void keep(const std::string& file, const Cases& cases, const std::vector<int>& t
         rows.push_back(row);
       else
         *old = row;
+      write_file_atomically(file, text_of(rows));
     }
-  write_file_atomically(file, text_of(rows));
 }
 
 Comparison compare(const std::string& file, const Cases& cases, const std::vector<int>& threads,

@@ -51,7 +51,7 @@ struct CommandLine {
 CommandLine parse(int argc, char** argv) {
   CommandLine line;
   CLI::App app("How fast is the library, and how far from what the machine can do?", "bench");
-  app.add_option("--filter", line.filter, "Cases whose name holds a match of this regular expression");
+  app.add_option("--filter", line.filter, "Cases in whose name this regex has a match");
   const auto* threads = app.add_option("--threads", line.threads, "Threads; --keep and --check: 1 and this")
                             ->check(CLI::Range(1, 1024))
                             ->capture_default_str();
@@ -67,12 +67,10 @@ CommandLine parse(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--json", line.json, "One JSON object a line");
   app.add_flag("--list", line.list, "Print the names of the cases and stop");
-  auto* keep_option =
-      app.add_option("--keep", line.keep, "Write shares of the limits and counts into this file");
-  auto* check_option =
-      app.add_option("--check", line.check, "Compare with such a file; exit with 1 if a row fell");
+  auto* keep_option = app.add_option("--keep", line.keep, "Write shares and counts into this file");
+  auto* check_option = app.add_option("--check", line.check, "Compare with it; exits with 1 if a row fell");
   keep_option->excludes(check_option);
-  auto* counts = app.add_flag("--counts", line.counts, "With --check: counts only, on a busy machine too");
+  auto* counts = app.add_flag("--counts", line.counts, "With --check: counts only");
   auto* only = app.add_option("--only", line.only)->group("");
   try {
     app.parse(argc, argv);

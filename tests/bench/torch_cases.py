@@ -287,6 +287,7 @@ CASES = {
     r"study8_(stats_)?fwdbwd": study8,
     r"mlp_d(\d+)_b(\d+)_adamw": mlp,
     r"opt_adamw_(\d+)x(\d+)": adamw,
+    # A batch that we cut into pieces PyTorch takes whole.
     r"(lm_\w+?)(?:_pieces\d+)?": lambda name: language_model(**LANGUAGE_MODELS[name]),
     r"process_blog8": lambda: study8(True),
 }
