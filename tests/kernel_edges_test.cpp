@@ -3,6 +3,7 @@
 // tape runs.
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "../autograd/tape.h"
 #include "../core/kernels/reduce.h"
 #include "../core/kernels/relu.h"
+#include "../core/kernels/softmax.h"
 #include "../core/kernels/vmath.h"
 #include "../core/raw.h"
 #include "thread_counts.h"
@@ -120,6 +122,34 @@ TEST_CASE_TEMPLATE("relu's gate of bits lets pass what a comparison does, at any
       CHECK(wrong == 0);
     });
   }
+}
+
+TEST_CASE("softmax's exponential has the bits of xsimd's wherever softmax takes it") {
+  using kernels::Register;
+  const auto bits = [](const Register<float>& v) {
+    float each[kernels::width<float>];
+    v.store_unaligned(each);
+    return std::isnan(each[0]) ? ~0u : std::bit_cast<uint32_t>(each[0]);
+  };
+  int64_t wrong = 0;
+  const auto compare = [&](float x) {
+    const Register<float> v(x);
+    wrong += bits(kernels::exp_below_one<float>(v)) != bits(xsimd::exp(v));
+  };
+  for (const float x : {0.0f, -0.0f, -1e30f, -std::numeric_limits<float>::infinity(), std::nanf("")})
+    compare(x);
+  for (float x = -1e-30f; x > -1e10f; x *= 1.0005f) compare(x);
+  for (float x = -87; x > -89; x -= 1e-5f) compare(x);  // results below the smallest normal number
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the largest of a row is found at every place") {
+  for (const int64_t n : {1, 15, 16, 17, 63, 64, 65, 130})
+    for (int64_t place = 0; place < n; ++place) {
+      std::vector<float> x(static_cast<size_t>(n), -3);
+      x[static_cast<size_t>(place)] = -2;
+      CHECK(kernels::row_max(n, x.data()) == -2);
+    }
 }
 
 TEST_CASE("for_rows calls its body once for every row and for no other") {
