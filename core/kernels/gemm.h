@@ -217,14 +217,14 @@ void pack_strips(int64_t rows, int64_t k, const Strided<const T>& a, T* strips) 
 }
 
 // p for one piece of K and one block of B, whose panels it copies. Rows of A that are not contiguous are read from
-// strips, or copied there first.
+// strips, which have room for `kept` rows, or copied there first.
 template <class T>
-void multiply_block(const Product<T>& p, T* panels, T* strips, bool copy_a) {
+void multiply_block(const Product<T>& p, T* panels, T* strips, int64_t kept, bool copy_a) {
   constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;
   for_blocks(p.m, height, [&](int64_t i, int64_t high) {
-    if (copy_a && i % pack_rows == 0)
-      pack_strips(std::min(pack_rows, p.m - i), p.k, p.a.from(i, 0), strips + i * p.k);
-    const auto a = strips ? Strided<const T>{strips + i * p.k, 1, height} : p.a.from(i, 0);
+    T* const strip = kept > 0 ? strips + i % kept * p.k : nullptr;
+    if (copy_a && i % pack_rows == 0) pack_strips(std::min(pack_rows, p.m - i), p.k, p.a.from(i, 0), strip);
+    const auto a = strip ? Strided<const T>{strip, 1, height} : p.a.from(i, 0);
     for_blocks(p.n, step, [&](int64_t j, int64_t wide) {
       place_tile(p.k, high, wide, a, i == 0 ? p.b.from(0, j) : Strided<const T>{}, panels + j * p.k,
                  p.start.from(i, j), p.c.from(i, j));
@@ -244,9 +244,13 @@ void multiply(const Product<T>& p) {
   const int64_t fitting =
       block_bytes / (std::max<int64_t>(depth, 1) * step * static_cast<int64_t>(sizeof(T)));
   const int64_t block = step * even_piece(chunk_count(p.n, step), fitting);
-  const int64_t rows = contiguous ? std::max<int64_t>(p.m, 1)
-                                  : tile_rows<T> * even_piece(chunk_count(p.m, tile_rows<T>), strip_rows);
-  const Scratch<T> panels(block * depth), strips(contiguous ? 0 : rows * depth);
+  const bool one_block = block >= p.n;
+  const int64_t rows = contiguous || one_block
+                           ? std::max<int64_t>(p.m, 1)
+                           : tile_rows<T> * even_piece(chunk_count(p.m, tile_rows<T>), strip_rows);
+  // With one block of B the strips are not read again: the same memory, still in cache, serves the next rows.
+  const int64_t kept = contiguous ? 0 : one_block ? pack_rows : rows;
+  const Scratch<T> panels(block * depth), strips(kept * depth);
   for_blocks(p.k, depth, [&](int64_t l, int64_t k) {
     for_blocks(p.m, rows, [&](int64_t i, int64_t high) {
       for_blocks(p.n, block, [&](int64_t j, int64_t wide) {
@@ -258,7 +262,7 @@ void multiply(const Product<T>& p) {
                            .b = p.b.from(l, j),
                            .start = l > 0 ? Strided<const T>{c.data, c.row, c.column} : p.start.from(i, j),
                            .c = c},
-                          panels.data(), contiguous ? nullptr : strips.data(), !contiguous && j == 0);
+                          panels.data(), strips.data(), kept, !contiguous && j == 0);
       });
     });
   });
