@@ -56,10 +56,25 @@ Tensor added(Tensor sum, Tensor dx) {
   check(sum.shape() == dx.shape() && sum.dtype() == dx.dtype(),
         "backward: gradients {} {} and {} {} do not add", sum.shape(), sum.dtype(), dx.shape(), dx.dtype());
   if (Tape::active() != nullptr || !raw::sole_owner(sum) || !sum.is_contiguous()) return add(sum, dx);
-  const Tensor numbers = raw::contiguous(std::move(dx));
+  if (!dx.is_contiguous()) dx = raw::clone(dx);
   dispatch_float("backward", sum.dtype(),
-                 [&]<class T>() { kernels::add_into(sum.numel(), numbers.data<T>(), raw::write<T>(sum)); });
+                 [&]<class T>() { kernels::add_into(sum.numel(), dx.data<T>(), raw::write<T>(sum)); });
   return sum;
+}
+
+// body(dx) with `count` undefined tensors. Most nodes have one or two inputs, and few more than eight.
+template <class Body>
+void with_room_for(size_t count, const Body& body) {
+  if (count <= 2) {
+    std::array<Tensor, 2> dx;
+    body(std::span(dx.data(), count));
+  } else if (count <= 8) {
+    std::array<Tensor, 8> dx;
+    body(std::span(dx.data(), count));
+  } else {
+    std::vector<Tensor> dx(count);
+    body(std::span(dx));
+  }
 }
 
 }  // namespace
@@ -204,19 +219,18 @@ int64_t Tape::visit(int64_t slot) {
   Tensor dy = at(slot).keep ? at(slot).adjoint : std::move(at(slot).adjoint);
   at(slot).adjoint = at(slot).keep ? dy : Tensor();
 
-  std::array<Tensor, 8> few;
-  std::vector<Tensor> many(node->inputs.size() > few.size() ? node->inputs.size() : 0);
-  const std::span<Tensor> dx = many.empty() ? std::span<Tensor>(few.data(), node->inputs.size()) : many;
   int64_t reached = 0;
-  const auto reaches = [&](size_t i) { return node->inputs[i].slot >= 0; };
-  for (size_t i = 0; i < dx.size(); ++i) {
-    if (!reaches(i)) continue;
-    check(node->inputs[i].slot >= first_, used_up, "backward");
-    if (node->continues_sums) reached -= take(node->inputs[i].slot, dx[i]);
-  }
-  run_node(*node, std::move(dy), dx);
-  for (size_t i = 0; i < dx.size(); ++i)
-    if (reaches(i) && dx[i].defined()) reached += accumulate(node->inputs[i].slot, std::move(dx[i]));
+  with_room_for(node->inputs.size(), [&](std::span<Tensor> dx) {
+    const auto reaches = [&](size_t i) { return node->inputs[i].slot >= 0; };
+    for (size_t i = 0; i < dx.size(); ++i) {
+      if (!reaches(i)) continue;
+      check(node->inputs[i].slot >= first_, used_up, "backward");
+      if (node->continues_sums) reached -= take(node->inputs[i].slot, dx[i]);
+    }
+    run_node(*node, std::move(dy), dx);
+    for (size_t i = 0; i < dx.size(); ++i)
+      if (reaches(i) && dx[i].defined()) reached += accumulate(node->inputs[i].slot, std::move(dx[i]));
+  });
   if (Timeline* const timeline = Timeline::here()) mark_walked(*timeline, *node);
   if (!options_.higher_order) {
     at(slot).node.reset();
@@ -256,11 +270,14 @@ int64_t Tape::take(int64_t slot, Tensor& dx) {
 // Adds dx to the adjoint of a slot. Returns 1 where it was the first gradient of a node, else 0. No reference
 // to a slot is kept over the sum: a backward that is recorded appends slots.
 int64_t Tape::accumulate(int64_t slot, Tensor dx) {
-  Tensor before = std::exchange(at(slot).adjoint, Tensor());
-  const bool first = !before.defined() && !at(slot).leaf;
-  Tensor sum = added(std::move(before), std::move(dx));
+  Slot& to = at(slot);
+  if (!to.adjoint.defined()) {
+    to.adjoint = std::move(dx);
+    return !to.leaf;
+  }
+  Tensor sum = added(std::move(to.adjoint), std::move(dx));
   at(slot).adjoint = std::move(sum);
-  return first;
+  return 0;
 }
 
 // Empties the list of slots once every node is used up, so that each of many backwards on one tape costs the

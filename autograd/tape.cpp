@@ -67,8 +67,9 @@ bool Tape::is_outer(const Tensor& x, const char* op) const {
 
 // The slot of x on this tape, made on first use for leaves.
 int64_t Tape::slot_of(const Tensor& x) {
-  if (!needs_gradient(x)) return x.defined() ? Node::Input::constant : Node::Input::absent;
+  if (!x.defined()) return Node::Input::absent;
   if (raw::slot(x).tape == serial_) return raw::slot(x).index;
+  if (!needs_gradient(x)) return Node::Input::constant;
   int64_t& slot = leaf_slots_.slot_of(x.id());
   if (slot == LeafTable::fresh) {
     slot = next_slot();

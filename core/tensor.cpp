@@ -60,8 +60,11 @@ void copy_into(const Tensor& source, To* target) {
 Tensor::Tensor(const Shape& shape, Dtype dtype) : impl_(std::allocate_shared<Impl>(ObjectAllocator<Impl>())) {
   check(!inside_parallel(), "tensor: ops may not be called inside parallel_for; call kernels there");
   impl_->shape = shape;
-  impl_->strides = shape.strides();
-  impl_->numel = shape.numel();
+  impl_->numel = 1;
+  for (int d = shape.ndim() - 1; d >= 0; --d) {  // strides and numel in one pass
+    impl_->strides[d] = impl_->numel;
+    impl_->numel *= shape.begin()[d];
+  }
   impl_->dtype = dtype;
   impl_->storage = std::allocate_shared<Storage>(ObjectAllocator<Storage>(), impl_->numel * size_of(dtype));
 }
