@@ -32,6 +32,10 @@ Tensor pow(const Tensor& x, const Tensor& y);
 // The smaller or larger of two elements; equal ones get half of the gradient each. NaN where either is NaN.
 Tensor minimum(const Tensor& a, const Tensor& b);
 Tensor maximum(const Tensor& a, const Tensor& b);
+inline Tensor minimum(const Tensor& x, double s) { return minimum(x, full({}, s, x.dtype())); }
+inline Tensor maximum(const Tensor& x, double s) { return maximum(x, full({}, s, x.dtype())); }
+inline Tensor minimum(double s, const Tensor& x) { return minimum(x, s); }
+inline Tensor maximum(double s, const Tensor& x) { return maximum(x, s); }
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return subtract(a, b); }
@@ -99,6 +103,8 @@ Tensor sign(const Tensor& x);                         // −1, 0 or 1, 0 for NaN
 Tensor reciprocal(const Tensor& x);                   // 1 / x
 Tensor square(const Tensor& x);                       // x²
 Tensor sqrt(const Tensor& x);                         // √x; NaN below zero
+Tensor rsqrt(const Tensor& x);                        // 1 / √x
+Tensor isru(const Tensor& x, const Tensor& c);        // x / √(x² + c), broadcast (Carlile et al. 2017)
 Tensor exp(const Tensor& x);                          // eˣ
 Tensor log(const Tensor& x);                          // ln x; −∞ at zero, NaN below
 Tensor expm1(const Tensor& x);                        // eˣ − 1, exact near 0
@@ -114,6 +120,7 @@ Tensor gelu(const Tensor& x);                         // x Φ(x), Φ by erf (Hen
 Tensor gelu_tanh(const Tensor& x);                    // its tanh fit
 Tensor silu(const Tensor& x);                         // x sigmoid(x)
 Tensor softplus(const Tensor& x);                     // ln(1 + eˣ)
+Tensor mish(const Tensor& x);                         // x tanh(softplus(x)) (Misra 2019)
 Tensor swiglu(const Tensor& gate, const Tensor& up);  // silu(gate) · up, same shapes (Shazeer 2020)
 Tensor softcap(const Tensor& x, double cap);          // cap · tanh(x / cap), cap > 0 (Gemma 2)
 // x limited to [min, max], either of which may be left out: clamp(x, {}, 1). Slope 1 at the limits, 0 outside
@@ -263,6 +270,9 @@ Tensor dyt(const Tensor& x, const Tensor& alpha, const Tensor& weight, const Ten
 Tensor dyt_sqrtd(const Tensor& x, const Tensor& inv_rho, const Tensor& weight, const Tensor& bias);
 // √d x / √(x² + C) · weight + bias, C = exp(log_c), log_c [1] (Stollenwerk 2025).
 Tensor dyisru(const Tensor& x, const Tensor& log_c, const Tensor& weight, const Tensor& bias);
+// erf(alpha x + shift) · weight + bias, alpha and shift [1] (Chen et al. 2025).
+Tensor derf(const Tensor& x, const Tensor& alpha, const Tensor& shift, const Tensor& weight,
+            const Tensor& bias);
 
 // --- attention
 enum class RopeStyle { half_split, interleaved };

@@ -30,4 +30,9 @@ struct SiLU : Module {
   Tensor forward(const Tensor& x) override { return silu(x); }
 };
 
+// x tanh(softplus(x)) (Misra 2019)
+struct Mish : Module {
+  Tensor forward(const Tensor& x) override { return mish(x); }
+};
+
 }  // namespace isobar

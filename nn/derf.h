@@ -3,7 +3,6 @@
 #pragma once
 
 #include "module.h"
-#include "normalized_axes.h"
 
 namespace isobar {
 
@@ -24,11 +23,7 @@ struct Derf : Module {
     if (options.bias) bias = zeros(normalized_shape).set_trainable();
   }
 
-  Tensor forward(const Tensor& x) override {
-    normalized_axes("derf", x, weight.shape());  // checks the shape
-    const Tensor y = erf(x * alpha + shift) * weight;
-    return bias.defined() ? y + bias : y;
-  }
+  Tensor forward(const Tensor& x) override { return derf(x, alpha, shift, weight, bias); }
   void fields(Fields& f) override {
     f("alpha", alpha);
     f("shift", shift);

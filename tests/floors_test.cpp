@@ -58,7 +58,8 @@ std::vector<Include> includes_of(const std::string& text) {
 std::string room_of(const std::string& path) { return path.substr(0, path.find('/')); }
 bool is_header(const std::string& path) { return path.ends_with(".h"); }
 bool is_kernel(const std::string& path) { return path.starts_with("core/kernels/"); }
-// What is in a library room's folders (kernels/, ops/) is not for users.
+// What is in a library room's folders (kernels/, ops/) is not for users, with one exception: what
+// autograd/pointwise.h includes, for programs that link isobar::pointwise. It is in no other header.
 bool is_inner(const std::string& path) { return path.find('/') != path.rfind('/'); }
 bool is_public(const std::string& path) {
   return is_header(path) && !is_inner(path) && room_of(path) != "experiments";
@@ -106,7 +107,8 @@ std::string judge_own(const Tree& tree, const std::string& path, const std::stri
   if (!tree.contains(target)) return "there is no " + target + "; own includes are relative to the file";
   if (!rooms().at(room_of(path)).below.contains(room_of(target)))
     return room_of(path) + " may not include " + room_of(target);
-  if (is_public(path) && is_inner(target)) return "a header for users includes an inner one";
+  if (is_public(path) && is_inner(target) && path != "autograd/pointwise.h")
+    return "a header for users includes an inner one";
   if (is_kernel(path) && leads_to(tree, target, "core/tensor.h"))
     return "kernels know pointers and sizes, and this leads to core/tensor.h";
   return "";
@@ -129,6 +131,40 @@ std::string judge_course(const Tree& tree, const std::string& path, bool own, co
   return tree.contains(target) && is_public(target) ? "" : "the package has no such header";
 }
 
+// The words of a list of CMakeLists.txt.
+std::set<std::string> words_of(const std::string& list) {
+  std::ostringstream text;
+  text << std::ifstream(fs::path(ISOBAR_SOURCE_DIR) / "CMakeLists.txt").rdbuf();
+  std::smatch match;
+  const std::string cmake = text.str();
+  std::set<std::string> words;
+  if (!std::regex_search(cmake, match, std::regex("set\\(" + list + " ([^)]*)\\)"))) return words;
+  std::istringstream names(match[1]);
+  for (std::string name; names >> name;) words.insert(name);
+  return words;
+}
+
+// The part of data/ that isobar::isobar has: "data/loader" and its like.
+std::set<std::string> light_data() {
+  std::set<std::string> stems;
+  for (const std::string& name : words_of("light_data")) stems.insert("data/" + name);
+  return stems;
+}
+
+// The kernels of CMakeLists.txt's list `pointwise_kernels`, and those that autograd/pointwise.h leads to.
+std::set<std::string> listed_kernels() {
+  std::set<std::string> paths;
+  for (const std::string& stem : words_of("pointwise_kernels")) paths.insert("core/kernels/" + stem + ".h");
+  return paths;
+}
+void add_kernels_of(const Tree& tree, const std::string& path, std::set<std::string>& kernels) {
+  for (const Include& include : includes_of(tree.at(path)))
+    if (const std::string target = target_of(path, include.name); include.own && is_header(target)) {
+      if (is_kernel(target)) kernels.insert(target);
+      add_kernels_of(tree, target, kernels);
+    }
+}
+
 // "file:line: include: what is wrong", one line per wrong include.
 std::vector<std::string> wrong_includes(const Tree& tree) {
   std::vector<std::string> wrong;
@@ -140,19 +176,6 @@ std::vector<std::string> wrong_includes(const Tree& tree) {
       if (!verdict.empty()) wrong.push_back(path + ":" + std::to_string(line) + ": " + name + ": " + verdict);
     }
   return wrong;
-}
-
-// The part of data/ that isobar::isobar has, as CMakeLists.txt lists it: "data/loader" and its like.
-std::set<std::string> light_data() {
-  std::ostringstream text;
-  text << std::ifstream(fs::path(ISOBAR_SOURCE_DIR) / "CMakeLists.txt").rdbuf();
-  std::smatch list;
-  const std::string cmake = text.str();
-  std::set<std::string> stems;
-  if (!std::regex_search(cmake, list, std::regex(R"(set\(light_data ([^)]*)\))"))) return stems;
-  std::istringstream names(list[1]);
-  for (std::string name; names >> name;) stems.insert("data/" + name);
-  return stems;
 }
 
 std::string without_extension(const std::string& path) { return path.substr(0, path.rfind('.')); }
@@ -226,6 +249,16 @@ TEST_CASE("every source file includes only what its floor allows") {
                            "optim/optimizer.h", "data/loader.h"})
     CHECK_MESSAGE(tree.contains(file), file, " was not read");
   for (const std::string& wrong : wrong_includes(tree)) FAIL_CHECK(wrong);
+}
+
+TEST_CASE(
+    "the kernels that autograd/pointwise.h includes are installed, and no umbrella includes that header") {
+  const Tree tree = read_sources(ISOBAR_SOURCE_DIR);
+  std::set<std::string> kernels;
+  add_kernels_of(tree, "autograd/pointwise.h", kernels);
+  CHECK(kernels == listed_kernels());
+  CHECK_FALSE(leads_to(tree, "autograd/autograd.h", "autograd/pointwise.h"));
+  CHECK_FALSE(leads_to(tree, "nn/nn.h", "autograd/pointwise.h"));
 }
 
 TEST_CASE("what isobar::isobar has of data/ does without the libraries of isobar::data") {

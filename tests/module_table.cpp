@@ -91,6 +91,7 @@ const std::vector<ModuleRow>& module_rows() {
       {"GELU", make<GELU>(), normal(3, 5)},
       {"GELU, tanh form", make<GELU>(GeluForm::tanh), normal(3, 5)},
       {"SiLU", make<SiLU>(), normal(3, 5)},
+      {"Mish", make<Mish>(), normal(3, 5)},
       {"Softcap", make<Softcap>(1.5), normal(3, 5)},
       {"ISRUClip", make<ISRUClip>(1.5), normal(3, 5)},
       {"Dropout", make<Dropout>(0.4), normal(6, 5), true},

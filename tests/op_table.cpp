@@ -64,8 +64,8 @@ std::vector<OpRow> elementwise_rows() {
       {"swiglu of itself", [](In x) { return swiglu(x[0], x[0]); }, {normal(17)}, fused},
       {"swiglu of many", [](In x) { return swiglu(x[0], x[1]); },
        {normal(300, 129), normal(300, 129)}, fused},
-      {"softcap", [](In x) { return softcap(x[0], 2); }, {scaled(3, 3, 5)}},
-      {"softcap barely felt", [](In x) { return softcap(x[0], 50); }, {normal(17)}},
+      {"softcap", [](In x) { return softcap(x[0], 2); }, {scaled(3, 3, 5)}, fused},
+      {"softcap barely felt", [](In x) { return softcap(x[0], 50); }, {normal(17)}, fused},
       {"dropout", [](In x) { return dropout(x[0], 0.3, Rng(5)); }, {normal(3, 17)}},
       {"dropout of none", [](In x) { return dropout(x[0], 0, Rng(5)); }, {normal(3, 5)}},
       {"dropout of many", [](In x) { return dropout(x[0], 0.5, Rng(5)); }, {normal(300, 129)}},
@@ -341,6 +341,15 @@ std::vector<OpRow> saturating_rows() {
     rows.push_back(
         {name + " of many", full, {normal(300, 129), uniform(0.3, 1, 1), normal(129), normal(129)}, fused});
   }
+  const TensorFunction shifted = [](In x) { return derf(x[0], x[1], x[2], x[3], x[4]); };
+  const auto number = uniform(0.3, 1, 1);
+  rows.push_back({"derf", shifted, {normal(3, 5), number, number, normal(5), normal(5)}, fused});
+  rows.push_back({"derf without bias",
+                  [](In x) { return derf(x[0], x[1], x[2], x[3], {}); },
+                  {normal(3, 5), number, number, normal(5)},
+                  fused});
+  rows.push_back(
+      {"derf of many", shifted, {normal(300, 129), number, number, normal(129), normal(129)}, fused});
   return rows;
 }
 

@@ -32,6 +32,8 @@ std::vector<OpRow> number_rows() {
       {"minimum with a row", [](In x) { return minimum(x[0], x[1]); }, {normal(3, 5), normal(5)}},
       {"maximum", [](In x) { return maximum(x[0], x[1]); }, {normal(3, 5), normal(3, 5)}},
       {"maximum with a column", [](In x) { return maximum(x[0], x[1]); }, {normal(3, 5), normal(3, 1)}},
+      {"maximum with a number", [](In x) { return maximum(x[0], 0.25); }, {normal(3, 5)}},
+      {"minimum with a number", [](In x) { return minimum(x[0], 0.25); }, {normal(3, 5)}},
       {"clamp", [](In x) { return clamp(x[0], -0.55, 0.75); }, {distinct(3, 5)}},
       {"clamp from below", [](In x) { return clamp(x[0], 0.55); }, {distinct(3, 5)}},
       {"clamp from above", [](In x) { return clamp(x[0], {}, 0.55); }, {distinct(3, 5)}},
@@ -39,8 +41,14 @@ std::vector<OpRow> number_rows() {
       {"cos", [](In x) { return cos(x[0]); }, {scaled(5, 3, 17)}},
       {"log1p", [](In x) { return log1p(x[0]); }, {uniform(-0.7, 3, 3, 5)}},
       {"expm1", [](In x) { return expm1(x[0]); }, {normal(3, 5)}},
-      {"softplus", [](In x) { return softplus(x[0]); }, {scaled(3, 3, 5)}},
-      {"softplus of many", [](In x) { return softplus(x[0]); }, {normal(300, 129)}},
+      {"rsqrt", [](In x) { return rsqrt(x[0]); }, {positive(3, 5)}},
+      {"isru", [](In x) { return isru(x[0], x[1]); }, {normal(3, 5), positive(5)}},
+      {"softplus", [](In x) { return softplus(x[0]); }, {scaled(3, 3, 5)}, fused},
+      {"softplus far out", [](In x) { return softplus(x[0]); }, {scaled(30, 3, 5)}, fused},
+      {"softplus of many", [](In x) { return softplus(x[0]); }, {normal(300, 129)}, fused},
+      {"mish", [](In x) { return mish(x[0]); }, {normal(3, 5)}, fused},
+      {"mish far out", [](In x) { return mish(x[0]); }, {scaled(10, 17)}, fused},
+      {"mish of many", [](In x) { return mish(x[0]); }, {normal(300, 129)}, fused},
   };
 }
 

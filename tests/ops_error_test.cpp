@@ -57,7 +57,7 @@ TEST_CASE("mixed dtypes are refused, never promoted") {
           attention(f32({1, 2, 1, 2}), f32({1, 2, 1, 2}), f64({1, 2, 1, 2}));
         }) == "attention: q, k, v must have one dtype, got f32, f32, f64; convert with cast()");
   CHECK(message_of([] { swiglu(f32({2}), f64({2})); }) ==
-        "swiglu: wanted two tensors of one shape and dtype, got [2] f32 and [2] f64");
+        "swiglu: wanted tensors of one shape and dtype, got [2] f32 and [2] f64");
   CHECK(message_of([] {
           concat({f32({2}), f64({2})}, 0);
         }) == "concat: along dimension 0, [2] f32 and [2] f64 do not join");

@@ -1,6 +1,8 @@
 //   y = 1/x    dx = −dy · y²
 //   y = x²     dx = 2 dy · x
 //   y = √x     dx = dy / (2 y)
+//   y = 1/√x   dx = −dy · y³ / 2
+//   y = x / √(x² + c)
 #include "../ops.h"
 #include "../tape.h"
 #include "elementwise.h"
@@ -21,5 +23,12 @@ Tensor sqrt(const Tensor& x) {
   Tensor y = map("sqrt", x, [](auto v) { return xsimd::sqrt(v); });
   return record("sqrt", y, {x}, [y](const Tensor& dy) { return dy / (y * 2); });
 }
+
+Tensor rsqrt(const Tensor& x) {
+  Tensor y = map("rsqrt", x, [](auto v) { return decltype(v)(1) / xsimd::sqrt(v); });
+  return record("rsqrt", y, {x}, [y](const Tensor& dy) { return dy * (y * square(y)) * -0.5; });
+}
+
+Tensor isru(const Tensor& x, const Tensor& c) { return x / sqrt(square(x) + c); }
 
 }  // namespace isobar

@@ -1,17 +1,22 @@
-//   y = ln(1 + eˣ)    dx = dy · sigmoid(x)
+//   softplus:  y = ln(1 + eˣ)          mish:  y = x tanh(softplus(x))
 #include "../ops.h"
-#include "../tape.h"
-#include "elementwise.h"
+#include "../pointwise.h"
 
 namespace isobar {
 
 Tensor softplus(const Tensor& x) {
-  // max(x, 0) + ln(1 + e^−|x|) is equal, and does not overflow.
-  Tensor y = map("softplus", x, [](auto v) {
-    using V = decltype(v);
-    return xsimd::max(v, V(0)) + xsimd::log1p(xsimd::exp(-xsimd::abs(v)));
-  });
-  return record("softplus", y, {x}, [x](const Tensor& dy) { return dy * sigmoid(x); });
+  return pointwise(
+      "softplus",
+      [](auto v) {
+        const auto line = maximum(v, 0);
+        return line + log1p(exp(-abs(v)));  // ln(1 + eˣ) without overflow
+      },
+      x);
+}
+
+Tensor mish(const Tensor& x) {
+  return pointwise(
+      "mish", [](auto v) { return v * tanh(softplus(v)); }, x);
 }
 
 }  // namespace isobar

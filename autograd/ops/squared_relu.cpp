@@ -1,20 +1,12 @@
-//   y = max(0, x)²    dx = dy · 2 max(0, x)
+//   y = max(0, x)²
 #include "../ops.h"
-#include "../tape.h"
-#include "elementwise.h"
+#include "../pointwise.h"
 
 namespace isobar {
 
 Tensor squared_relu(const Tensor& x) {
-  if (composed_wanted()) return square(relu(x));
-  // Written as selections, not as max(), so that NaN stays NaN.
-  Tensor y = map("squared_relu", x,
-                 [](auto v) { return xsimd::select(v <= decltype(v)(0), decltype(v)(0), v * v); });
-  return record("squared_relu", y, {x}, [x](Tensor dy) {
-    return map_gradient("squared_relu", std::move(dy), x, [](auto d, auto v) {
-      return xsimd::select(v <= decltype(v)(0), decltype(v)(0), d * (v + v));
-    });
-  });
+  return pointwise(
+      "squared_relu", [](auto v) { return where(v <= 0, 0, square(v)); }, x);
 }
 
 }  // namespace isobar

@@ -1,7 +1,7 @@
-//   y = tanh(x)             dx = dy · (1 − y²)
-//   y = c · tanh(x / c)     dx = dy · (1 − (y/c)²)
+//   tanh:     y = tanh(x)            dx = dy · (1 − y²)
+//   softcap:  y = c · tanh(x / c)
 #include "../ops.h"
-#include "../tape.h"
+#include "../pointwise.h"
 #include "elementwise.h"
 
 namespace isobar {
@@ -13,7 +13,8 @@ Tensor tanh(const Tensor& x) {
 
 Tensor softcap(const Tensor& x, double cap) {
   check(cap > 0, "softcap: wanted a cap above 0, got {}", cap);
-  return tanh(x / cap) * cap;
+  return pointwise(
+      "softcap", [cap](auto v) { return cap * tanh(v / cap); }, x);
 }
 
 }  // namespace isobar

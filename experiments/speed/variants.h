@@ -20,7 +20,7 @@ struct Weights {
   void clear_grad() const;
 };
 
-// What a fused forward kernel (core/kernels/norm.h, pointwise_norm.h) computes for each element and for each row,
+// What a fused forward kernel (core/kernels/norm.h, pointwise.h) computes for each element and for each row,
 // and what it keeps for backward.
 struct Kernel {
   int flops = 0, flops_of_row = 0, bytes_of_row = 0;

@@ -1,0 +1,70 @@
+#include "pointwise.h"
+
+namespace isobar::pointwise_op {
+namespace {
+
+std::string text_of(const Tensor& x) {
+  return x.defined() ? fmt::format("{}", x.shape()) : "an undefined tensor";
+}
+
+void check_full(const char* op, const Tensor& x, const Tensor& other) {
+  check(other.defined() && x.shape() == other.shape() && x.dtype() == other.dtype(),
+        "{}: wanted tensors of one shape and dtype, got {} {} and {}", op, x.shape(), x.dtype(),
+        other.defined() ? fmt::format("{} {}", other.shape(), other.dtype()) : text_of(other));
+}
+
+void check_scalar(const char* op, const Argument& a) {
+  check(a.tensor->defined() && a.tensor->ndim() <= 1 && a.tensor->numel() == 1, "{}: {} must be [1], got {}",
+        op, a.name, text_of(*a.tensor));
+}
+
+// The first channel's shape is that of all.
+void check_channel(const char* op, const Argument& a, const Shape& x, const Argument* first) {
+  const Tensor& numbers = *a.tensor;
+  if (!numbers.defined() && a.optional) return;
+  check(numbers.defined(), "{}: {} is undefined, and must have the last dimensions of x {}", op, a.name, x);
+  if (first != nullptr)
+    check(numbers.shape() == first->tensor->shape(), "{}: {} must be {} for x {}, got {}", op, a.name,
+          first->tensor->shape(), x, numbers.shape());
+  else
+    check(numbers.ndim() <= x.ndim() && x.last(numbers.ndim()) == numbers.shape(),
+          "{}: {} {} must have the last dimensions of x {}", op, a.name, numbers.shape(), x);
+}
+
+void check_dtype(const char* op, const Tensor& x, const Argument& a) {
+  check(!a.tensor->defined() || a.tensor->dtype() == x.dtype(),
+        "{}: x is {} but {} is {}; convert one with cast()", op, x.dtype(), a.name,
+        a.tensor->defined() ? a.tensor->dtype() : x.dtype());
+}
+
+}  // namespace
+
+template <class Machine>
+Layout layout_of(const char* op, std::span<const Argument> arguments) {
+  const Tensor& x = *arguments[0].tensor;
+  check(x.defined(), "{}: x is an undefined tensor", op);
+  const Argument* first_channel = nullptr;
+  bool any_channel = false;
+  for (const Argument& a : arguments.subspan(1)) {
+    if (a.kind == Kind::full) check_full(op, x, *a.tensor);
+    if (a.kind == Kind::scalar) check_scalar(op, a);
+    if (a.kind == Kind::channel) check_channel(op, a, x.shape(), first_channel);
+    if (a.kind == Kind::channel && a.tensor->defined() && first_channel == nullptr) first_channel = &a;
+    any_channel |= a.kind == Kind::channel;
+    check_dtype(op, x, a);
+  }
+  Layout layout{x.shape(), {}, x.dtype(), x.numel(), 1};
+  if (!any_channel) return layout;
+  layout.channels = first_channel != nullptr ? first_channel->tensor->shape() : x.shape().last(1);
+  layout.columns = layout.channels.numel();
+  layout.rows = layout.columns > 0 ? x.numel() / layout.columns : 0;
+  return layout;
+}
+template Layout layout_of<xsimd::default_arch>(const char* op, std::span<const Argument> arguments);
+
+Tensor Layout::fitted(const Tensor& y) const {
+  if (y.shape() == shape) return y;
+  return y.numel() == shape.numel() ? reshape(y, shape) : broadcast_to(y, shape);
+}
+
+}  // namespace isobar::pointwise_op

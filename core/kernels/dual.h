@@ -1,0 +1,320 @@
+// Dual: a register with its slopes by the inputs of a formula. A formula that is called with duals computes
+// its value and, by the chain rule, its derivatives; pointwise.h seeds and reads them. Each function has its
+// slope beside its value; kinks are those of autograd/ops.h.
+//
+// Which slopes are zero is known from the types: nothing is multiplied by zero or added to it, which a
+// compiler may not leave out (0 · ∞ is NaN). Slopes that have met the same outer functions share a factor, so
+// that the chain rule multiplies once for all of them.
+#pragma once
+
+#include <numbers>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "lane.h"
+
+namespace isobar::kernels {
+
+// A slope of zero: s · None is None, None + s is s.
+struct None {
+  None() = default;
+  explicit None(double) {}
+  template <class X>
+  friend None operator*(const X&, None) {
+    return {};
+  }
+  template <class X>
+  friend X operator+(const X& x, None) {
+    return x;
+  }
+  template <class X>
+  friend X operator+(None, const X& x) {
+    return x;
+  }
+  friend None operator+(None, None) { return {}; }
+};
+
+// One for each input: a Lane, or None.
+template <class... S>
+using Slopes = std::tuple<S...>;
+
+template <class... S>
+constexpr int count(const Slopes<S...>*) {
+  return (... + (std::is_same_v<S, None> ? 0 : 1));
+}
+template <class P>
+inline constexpr int count_of = count(static_cast<const P*>(nullptr));
+
+// Whether an input has a slope in both.
+template <class... A, class... B>
+constexpr bool meet(const Slopes<A...>*, const Slopes<B...>*) {
+  return (... || !(std::is_same_v<A, None> || std::is_same_v<B, None>));
+}
+template <class P, class Q>
+inline constexpr bool overlap = meet(static_cast<const P*>(nullptr), static_cast<const Q*>(nullptr));
+
+// f(a, b) for each input.
+template <class... A, class... B, class F>
+auto zip(const Slopes<A...>& a, const Slopes<B...>& b, const F& f) {
+  return [&]<size_t... i>(std::index_sequence<i...>) {
+    return Slopes<decltype(f(std::get<i>(a), std::get<i>(b)))...>(f(std::get<i>(a), std::get<i>(b))...);
+  }
+  (std::index_sequence_for<A...>{});
+}
+template <class... A, class... B>
+auto sum(const Slopes<A...>& a, const Slopes<B...>& b) {
+  return zip(a, b, [](const auto& s, const auto& t) { return s + t; });
+}
+template <class T, class... S>
+auto scaled(const Lane<T>& p, const Slopes<S...>& slopes) {
+  return zip(slopes, slopes, [&](const auto& s, const auto&) { return p * s; });
+}
+template <class>
+using NoneFor = None;
+template <class... S>
+Slopes<NoneFor<S>...> no_slopes(const Slopes<S...>&) {
+  return {};
+}
+
+// The slopes are plain + factor · shared.
+template <class T, class Plain, class Shared>
+struct Dual {
+  Lane<T> value;
+  Plain plain;
+  Lane<T> factor;
+  Shared shared;
+};
+template <class T, class... S>
+auto with_slopes(const Lane<T>& value, const Slopes<S...>& slopes) {
+  return Dual<T, Slopes<S...>, Slopes<NoneFor<S>...>>{value, slopes, 1, {}};
+}
+template <class T, class P, class Q>
+auto slopes_of(const Dual<T, P, Q>& x) {
+  return sum(x.plain, scaled(x.factor, x.shared));
+}
+
+template <class X>
+inline constexpr bool is_dual = false;
+template <class T, class P, class Q>
+inline constexpr bool is_dual<Dual<T, P, Q>> = true;
+template <class X>
+inline constexpr bool is_constant = std::is_arithmetic_v<X>;
+template <class T>
+inline constexpr bool is_constant<Lane<T>> = true;
+
+template <class X>
+concept AnyDual = is_dual<X>;
+// The other operand of A: one of the two may be a constant, a number or a Lane.
+template <class B, class A>
+concept OperandWith = (is_dual<A> && (is_dual<B> || is_constant<B>)) || (is_constant<A> && is_dual<B>);
+
+// --- the chain rule
+
+// A function of one argument, p its slope. Two slopes and more get p as their shared factor.
+template <class T, class P, class Q>
+auto chain(const Dual<T, P, Q>& x, const std::type_identity_t<Lane<T>>& value,
+           const std::type_identity_t<Lane<T>>& p) {
+  if constexpr (count_of<Q> == 0 && count_of<P> <= 1)
+    return with_slopes(value, scaled(p, x.plain));
+  else if constexpr (count_of<P> == 0)
+    return Dual<T, P, Q>{value, x.plain, x.factor * p, x.shared};
+  else {
+    const auto slopes = slopes_of(x);
+    return Dual<T, decltype(no_slopes(slopes)), std::decay_t<decltype(slopes)>>{value, {}, p, slopes};
+  }
+}
+
+// A function of two arguments, p and q its slopes. One of them keeps its shared factor, where no input of
+// that is in the other.
+template <class T, class PA, class QA, class PB, class QB>
+auto chain_both(const Dual<T, PA, QA>& a, const Dual<T, PB, QB>& b, const Lane<T>& value, const Lane<T>& p,
+                const Lane<T>& q) {
+  const auto all_a = slopes_of(a);
+  const auto all_b = slopes_of(b);
+  if constexpr (count_of < QA >> 0 && !overlap<QA, std::decay_t<decltype(all_b)>>) {
+    const auto plain = sum(scaled(p, a.plain), scaled(q, all_b));
+    return Dual<T, std::decay_t<decltype(plain)>, QA>{value, plain, p * a.factor, a.shared};
+  } else if constexpr (count_of<QB> > 0 && !overlap<QB, std::decay_t<decltype(all_a)>>) {
+    const auto plain = sum(scaled(p, all_a), scaled(q, b.plain));
+    return Dual<T, std::decay_t<decltype(plain)>, QB>{value, plain, q * b.factor, b.shared};
+  } else {
+    return with_slopes(value, sum(scaled(p, all_a), scaled(q, all_b)));
+  }
+}
+
+// An operand as a dual with as many slopes as the other operand has; a constant has none but None.
+template <class Other, class T, class P, class Q>
+const Dual<T, P, Q>& as_dual(const Other&, const Dual<T, P, Q>& x) {
+  return x;
+}
+template <class T, class P, class Q, class Constant>
+requires is_constant<Constant>
+auto as_dual(const Dual<T, P, Q>& other, const Constant& x) {
+  return with_slopes(Lane<T>(x), no_slopes(other.plain));
+}
+// f(value of a, value of b) is the value and the slopes by a and by b.
+template <class T>
+struct Partials {
+  Lane<T> value, a, b;
+};
+template <class A, class B, class F>
+auto chain_both(const A& a, const B& b, const F& f) {
+  const auto& x = as_dual(b, a);
+  const auto& y = as_dual(a, b);
+  const auto at = f(x.value, y.value);
+  return chain_both(x, y, at.value, at.a, at.b);
+}
+
+template <class T, class P, class Q>
+Lane<T> value_of(const Dual<T, P, Q>& x) {
+  return x.value;
+}
+template <class X>
+requires is_constant<X> X value_of(const X& x) { return x; }
+
+// --- functions of two arguments
+
+template <class A, OperandWith<A> B>
+auto operator+(const A& a, const B& b) {
+  return chain_both(a, b, []<class T>(Lane<T> x, Lane<T> y) -> Partials<T> { return {x + y, 1, 1}; });
+}
+template <class A, OperandWith<A> B>
+auto operator-(const A& a, const B& b) {
+  return chain_both(a, b, []<class T>(Lane<T> x, Lane<T> y) -> Partials<T> { return {x - y, 1, -1}; });
+}
+template <class A, OperandWith<A> B>
+auto operator*(const A& a, const B& b) {
+  return chain_both(a, b, []<class T>(Lane<T> x, Lane<T> y) -> Partials<T> { return {x * y, y, x}; });
+}
+template <class A, OperandWith<A> B>
+auto operator/(const A& a, const B& b) {
+  return chain_both(a, b, []<class T>(Lane<T> x, Lane<T> y) -> Partials<T> {
+    return {x / y, 1 / y, -(x / y) / y};
+  });
+}
+// Equal operands get half of the slope each, NaN all of it.
+template <class A, OperandWith<A> B>
+auto maximum(const A& a, const B& b) {
+  return chain_both(a, b, []<class T>(Lane<T> x, Lane<T> y) -> Partials<T> {
+    const Lane<T> shared = where(x == y, 0.5, Lane<T>(1));
+    return {maximum(x, y), where(x < y, 0, shared), where(x > y, 0, shared)};
+  });
+}
+template <class A, OperandWith<A> B>
+auto minimum(const A& a, const B& b) {
+  return -maximum(-a, -b);
+}
+// isru(x, c) = x q, q = 1/√(x² + c), with slopes q³ c and −q³ x/2. They do not cancel, as those of the
+// quotient do where x² ≫ c.
+template <class A, OperandWith<A> B>
+auto isru(const A& a, const B& b) {
+  const auto y = chain_both(a, b, []<class T>(Lane<T> x, Lane<T> c) -> Partials<T> {
+    return {rsqrt(x * x + c), c, x * -0.5};
+  });
+  const auto q = y.value;
+  return chain(y, value_of(a) * q, q * q * q);
+}
+template <class Mask>
+None choose(const Mask&, None, None) {
+  return {};
+}
+template <class Mask, class T>
+Lane<T> choose(const Mask& mask, const Lane<T>& s, None) {
+  return where(mask, s, 0);
+}
+template <class Mask, class T>
+Lane<T> choose(const Mask& mask, None, const Lane<T>& t) {
+  return where(mask, 0, t);
+}
+template <class Mask, class T>
+Lane<T> choose(const Mask& mask, const Lane<T>& s, const Lane<T>& t) {
+  return where(mask, s, t);
+}
+// The slope of the side that is not chosen does not count, even where it is NaN.
+template <class Mask, class A, OperandWith<A> B>
+auto where(const Mask& mask, const A& a, const B& b) {
+  const auto& x = as_dual(b, a);
+  const auto& y = as_dual(a, b);
+  return with_slopes(
+      where(mask, x.value, y.value),
+      zip(slopes_of(x), slopes_of(y), [&](const auto& s, const auto& t) { return choose(mask, s, t); }));
+}
+
+template <class A, OperandWith<A> B>
+auto operator==(const A& a, const B& b) {
+  return value_of(a) == value_of(b);
+}
+template <class A, OperandWith<A> B>
+auto operator!=(const A& a, const B& b) {
+  return value_of(a) != value_of(b);
+}
+template <class A, OperandWith<A> B>
+auto operator<(const A& a, const B& b) {
+  return value_of(a) < value_of(b);
+}
+template <class A, OperandWith<A> B>
+auto operator<=(const A& a, const B& b) {
+  return value_of(a) <= value_of(b);
+}
+template <class A, OperandWith<A> B>
+auto operator>(const A& a, const B& b) {
+  return value_of(a) > value_of(b);
+}
+template <class A, OperandWith<A> B>
+auto operator>=(const A& a, const B& b) {
+  return value_of(a) >= value_of(b);
+}
+
+// --- functions of one argument
+
+auto operator-(const AnyDual auto& x) { return chain(x, -x.value, -1); }
+auto exp(const AnyDual auto& x) {
+  const auto y = exp(x.value);
+  return chain(x, y, y);
+}
+auto expm1(const AnyDual auto& x) {
+  const auto y = expm1(x.value);
+  return chain(x, y, y + 1);
+}
+auto log(const AnyDual auto& x) { return chain(x, log(x.value), 1 / x.value); }
+auto log1p(const AnyDual auto& x) { return chain(x, log1p(x.value), 1 / (1 + x.value)); }
+auto sin(const AnyDual auto& x) { return chain(x, sin(x.value), cos(x.value)); }
+auto cos(const AnyDual auto& x) { return chain(x, cos(x.value), -sin(x.value)); }
+auto tanh(const AnyDual auto& x) {
+  const auto y = tanh(x.value);
+  return chain(x, y, 1 - y * y);
+}
+auto erf(const AnyDual auto& x) {
+  return chain(x, erf(x.value), (2 * std::numbers::inv_sqrtpi) * exp(-(x.value * x.value)));
+}
+auto sigmoid(const AnyDual auto& x) {
+  const auto y = sigmoid(x.value);
+  return chain(x, y, y * (1 - y));
+}
+auto silu(const AnyDual auto& x) {
+  const auto s = sigmoid(x.value), y = x.value * s;
+  return chain(x, y, s + y * (1 - s));
+}
+auto softplus(const AnyDual auto& x) { return chain(x, softplus(x.value), sigmoid(x.value)); }
+auto abs(const AnyDual auto& x) { return chain(x, abs(x.value), sign(x.value)); }
+auto sign(const AnyDual auto& x) { return sign(x.value); }
+auto sqrt(const AnyDual auto& x) {
+  const auto y = sqrt(x.value);
+  return chain(x, y, 0.5 / y);
+}
+auto rsqrt(const AnyDual auto& x) {
+  const auto y = rsqrt(x.value);
+  return chain(x, y, -0.5 * (y * y * y));
+}
+auto reciprocal(const AnyDual auto& x) {
+  const auto y = reciprocal(x.value);
+  return chain(x, y, -(y * y));
+}
+auto square(const AnyDual auto& x) { return chain(x, square(x.value), x.value + x.value); }
+auto relu(const AnyDual auto& x) { return chain(x, relu(x.value), where(x.value <= 0, 0, 1)); }
+auto pow(const AnyDual auto& x, double s) {
+  return chain(x, pow(x.value, s), (s == 0 ? 0.0 : s) * pow(x.value, s == 0 ? 0 : s - 1));
+}
+
+}  // namespace isobar::kernels
