@@ -64,6 +64,7 @@ void add_elementwise(Cases& cases) {
   add_activation(cases, "relu", relu);
   add_activation(cases, "silu", silu);
   add_activation(cases, "gelu_tanh", gelu_tanh);
+  add_activation(cases, "mish", mish);
   add_activation(cases, "softmax", softmax);
   add_swiglu(cases);
   add_cross_entropy(cases);

@@ -13,7 +13,8 @@
 //   storage_allocations   more than kept. Blocks of tensor storage that a step asks from the system
 //   heap_allocations      more than kept. Calls of operator new in a step
 //   page_faults           more than one above the kept number: the libraries below bring in pages now and then
-// in each of three processes, and, where the file is of another CPU or compiler, by more than a twentieth.
+// in each of three processes; with several threads, or where the file is of another CPU or compiler, counts by more
+// than a twentieth.
 #pragma once
 
 #include <functional>

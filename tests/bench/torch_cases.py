@@ -70,7 +70,7 @@ def norm(name, n, c):
 
 def activation(name, n, c):
     x = trainable(torch.randn(n, c))
-    f = {"relu": F.relu, "silu": F.silu, "softmax": lambda x: F.softmax(x, -1),
+    f = {"relu": F.relu, "silu": F.silu, "mish": F.mish, "softmax": lambda x: F.softmax(x, -1),
          "gelu_tanh": lambda x: F.gelu(x, approximate="tanh")}[name]
     return step_of(lambda: f(x), [x], torch.randn(n, c))
 
@@ -280,7 +280,7 @@ LANGUAGE_MODELS = {
 # Pattern of a case's name → its step; groups of digits are given as numbers. None: the whole process is the case.
 CASES = {
     r"(rmsnorm|layernorm|dyt|dyisru)_fwdbwd_(\d+)x(\d+)": norm,
-    r"(relu|silu|gelu_tanh|softmax)_fwdbwd_(\d+)x(\d+)": activation,
+    r"(relu|silu|mish|gelu_tanh|softmax)_fwdbwd_(\d+)x(\d+)": activation,
     r"swiglu_fwdbwd_(\d+)x(\d+)": swiglu,
     r"cross_entropy_fwdbwd_(\d+)x(\d+)": cross_entropy,
     r"chain_add_(\d+)_16x16_fwdbwd": chain_add,
