@@ -115,7 +115,8 @@ std::string on_other_op(const ProfileRow& row, const ProfileResult& result, cons
 }
 
 std::string on_the_rest(const ProfileRow& row, const ProfileResult& result) {
-  const char* help = "this is no op's time: look at what the loop does between them";
+  const char* help = "fewer or smaller ones would help";
+  if (row.name == "other") help = "this is no op's time: look at what the loop does between them";
   if (row.name == "optimizer")
     help = "its time does not depend on the batch: a larger one would spread it over more rows";
   if (row.name == "evaluation") help = "fewer evaluations, or fewer batches in each, would help";

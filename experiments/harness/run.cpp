@@ -7,6 +7,7 @@
 
 #include "../../autograd/ops.h"
 #include "../../core/blas.h"
+#include "../../core/profile.h"
 #include "../../data/file.h"
 #include "environment.h"
 #include "table.h"
@@ -110,6 +111,7 @@ void Run::record(const std::string& name, std::span<const double> row) {
 }
 
 void Run::record_step(const std::vector<Metric>& metrics) {
+  const Phase phase("records");
   if (!metrics_) {
     std::vector<std::string> names;
     for (const Metric& metric : metrics) names.push_back(metric.name);

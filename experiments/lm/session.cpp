@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "../../core/profile.h"
 #include "../../nn/model.h"
 
 namespace isobar {
@@ -100,6 +101,7 @@ void Session::save() { save({.step = saved_step_ != now_.step}); }
 
 void Session::save(SaveAs as) {
   if (!as.step && !as.best) return;
+  const Phase phase("checkpoints");
   if (const std::string bad = not_finite(now_); !bad.empty())
     diverge(fmt::format("after step {}: {}", now_.step, bad));
   now_.run = run_.state();
