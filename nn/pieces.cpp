@@ -7,7 +7,6 @@
 #include "../core/parallel.h"
 #include "../core/parallel_tasks.h"
 #include "../core/profile.h"
-#include "../core/raw.h"
 #include "../core/tree_sum.h"
 #include "model.h"
 #include "observe.h"
@@ -55,7 +54,9 @@ std::vector<Tensor> leaves_of(const Tape& tape, const Tensor& loss) {
   if (!tape.holds(loss, 0)) return {};
   const auto slots = static_cast<size_t>(tape.next_slot());
   std::vector<bool> reached(slots), is_node(slots);
-  reached[raw::slot(loss).index] = true;
+  size_t of_loss = slots - 1;
+  while (!tape.holds(loss, static_cast<int64_t>(of_loss))) --of_loss;
+  reached[of_loss] = true;
   const std::vector<const Node*> nodes = tape.nodes();
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
     const auto slot = static_cast<size_t>((*node)->slot);
