@@ -38,7 +38,7 @@ std::vector<std::vector<double>> taken_gradients(Module& model) {
 
 const std::string tiny =
     " --corpus synthetic --n_layer 3 --n_head 2 --n_kv_head 1 --n_embd 32 --block_size 32"
-    " --max_iters 8 --warmup_iters 2 --eval_interval 4 --eval_iters 2 --log_interval 5 --threads 2";
+    " --max_iters 8 --warmup_iters 2 --eval_interval 4 --eval_iters 2 --log_interval 5 --threads 1";
 
 Json summary_of(const std::string& folder) { return Json::parse(file_text(folder + "/summary.json")); }
 

@@ -31,7 +31,7 @@ TEST_CASE("too little address space is refused with a sentence, before the folde
     return;
   }
   // OpenBLAS's own threads would keep it from ending.
-  CHECK(limited("ulimit -v 120000", "isobar --version", folder).code == 0);
+  CHECK(limited("ulimit -v 150000", "isobar --version", folder).code == 0);
   for (const char* threads : {"1", "2"}) {
     const Limited refused =
         limited("ulimit -v 200000", tiny_training(folder, 5) + " --out run --threads " + threads, folder);
