@@ -107,25 +107,38 @@ void Tape::backward(const Tensor& loss) {
   backward(loss, ones(loss.shape(), loss.dtype()));
 }
 
-void Tape::backward(const Tensor& y, const Tensor& dy) {
+// Leaves the slots as they are: forget_used_slots() drops leaves that nobody else holds any more.
+std::vector<LeafGradient> Tape::walk_to_leaves(const Tensor& y, const Tensor& dy) {
   const int64_t start = own_slot(y, "backward");
   check(dy.shape() == y.shape() && dy.dtype() == y.dtype(), "backward: dy must be {} {}, got {} {}",
         y.shape(), y.dtype(), dy.shape(), dy.dtype());
   const NoTape pause;
-  std::vector<Tensor> leaves, gradients;
+  std::vector<LeafGradient> found;
   std::vector<int64_t> slots;
+  found.reserve(leaves_.size()), slots.reserve(leaves_.size());
   for (const Leaf& leaf : leaves_)
-    if (leaf.tensor.trainable()) leaves.push_back(leaf.tensor), slots.push_back(leaf.slot);
-  gradients.resize(leaves.size());
+    if (leaf.tensor.trainable()) found.push_back({leaf.tensor, {}}), slots.push_back(leaf.slot);
+  std::vector<Tensor> gradients(found.size());
   walk(start, dy, slots, gradients);
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    if (!gradients[i].defined()) continue;
-    Tensor sum = leaves[i].grad();
-    leaves[i].clear_grad();
-    leaves[i].set_grad(added(std::move(sum), std::move(gradients[i])));
+  for (size_t i = 0; i < found.size(); ++i) found[i].gradient = std::move(gradients[i]);
+  std::erase_if(found, [](const LeafGradient& of) { return !of.gradient.defined(); });
+  return found;
+}
+
+void Tape::backward(const Tensor& y, const Tensor& dy) {
+  for (LeafGradient& of : walk_to_leaves(y, dy)) {
+    const NoTape pause;
+    Tensor sum = of.leaf.grad();
+    of.leaf.clear_grad();
+    of.leaf.set_grad(added(std::move(sum), std::move(of.gradient)));
   }
-  leaves.clear();
   forget_used_slots();
+}
+
+std::vector<LeafGradient> Tape::leaf_gradients(const Tensor& y, const Tensor& dy) {
+  std::vector<LeafGradient> found = walk_to_leaves(y, dy);
+  forget_used_slots();
+  return found;
 }
 
 std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& dy) {

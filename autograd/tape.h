@@ -122,6 +122,10 @@ struct TapeOptions {
   std::optional<Rng> rng = std::nullopt;
 };
 
+struct LeafGradient {
+  Tensor leaf, gradient;
+};
+
 class Tape {
  public:
   explicit Tape(TapeOptions options = {});
@@ -142,6 +146,9 @@ class Tape {
   void backward(const Tensor& loss);
   // The same for Σ dy · y with any y; dy has y's shape and dtype.
   void backward(const Tensor& y, const Tensor& dy);
+  // What that backward would add to grad() of each trainable leaf that y depends on, in order of first use; grad() stays
+  // untouched.
+  std::vector<LeafGradient> leaf_gradients(const Tensor& y, const Tensor& dy);
   // d (Σ dy · y) / d x for each x (leaf or not), zeros where y does not depend on it; grad() stays untouched.
   // dy undefined means ones. On a higher-order tape the result is itself recorded here.
   std::vector<Tensor> gradient(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& dy = {});
@@ -196,6 +203,7 @@ class Tape {
   int64_t slot_of(const Tensor& x);
   void add_leaf_slot(Dtype dtype);
   int64_t own_slot(const Tensor& y, const char* what);
+  std::vector<LeafGradient> walk_to_leaves(const Tensor& y, const Tensor& dy);
   void walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums);
   int64_t visit(int64_t slot);
   int64_t take(int64_t slot, Tensor& dx);

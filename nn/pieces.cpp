@@ -48,32 +48,6 @@ int64_t next_round(int64_t left) {
   return 2 * round > threads() ? round : 1;
 }
 
-// The trainable leaves that the loss depends on. On a tape that no backward has used, a leaf's slot is one that belongs to
-// no node, and leaves are in the order of their slots.
-std::vector<Tensor> leaves_of(const Tape& tape, const Tensor& loss) {
-  if (!tape.holds(loss, 0)) return {};
-  const auto slots = static_cast<size_t>(tape.next_slot());
-  std::vector<bool> reached(slots), is_node(slots);
-  size_t of_loss = slots - 1;
-  while (!tape.holds(loss, static_cast<int64_t>(of_loss))) --of_loss;
-  reached[of_loss] = true;
-  const std::vector<const Node*> nodes = tape.nodes();
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    const auto slot = static_cast<size_t>((*node)->slot);
-    is_node[slot] = true;
-    if (!reached[slot]) continue;
-    for (const Node::Input& input : (*node)->inputs)
-      if (input.slot >= 0) reached[static_cast<size_t>(input.slot)] = true;
-  }
-  std::vector<Tensor> found;
-  size_t slot = 0;
-  for (const Tensor& leaf : tape.leaves()) {
-    while (is_node[slot]) ++slot;
-    if (reached[slot++] && leaf.trainable()) found.push_back(leaf);
-  }
-  return found;
-}
-
 std::vector<Tensor> taken_gradients(const std::vector<Tensor>& parameters) {
   std::vector<Tensor> gradients;
   for (const Tensor& parameter : parameters) {
@@ -83,18 +57,25 @@ std::vector<Tensor> taken_gradients(const std::vector<Tensor>& parameters) {
   return gradients;
 }
 
-// One step.
+std::unordered_map<const void*, size_t> places_of(const std::vector<Tensor>& parameters) {
+  std::unordered_map<const void*, size_t> places;
+  for (size_t i = 0; i < parameters.size(); ++i) places.emplace(parameters[i].id(), i);
+  return places;
+}
+
+// A step of several pieces.
 struct Step {
   const std::vector<Tensor> parameters;
   const int64_t pieces;
   const std::function<Tensor(int64_t)>& loss_of;
   const TapeOptions& options;
+  std::unordered_map<const void*, size_t> places = places_of(parameters);
   std::vector<double> losses = std::vector<double>(static_cast<size_t>(pieces));
 
   // Forward and back through one piece: the gradients of its share of the mean loss.
   std::vector<Tensor> run(int64_t piece) try {
     TapeOptions own = options;
-    if (pieces > 1 && own.rng) own.rng = own.rng->split(static_cast<uint64_t>(piece));
+    if (own.rng) own.rng = own.rng->split(static_cast<uint64_t>(piece));
     Tape tape(own);
     const Tensor loss = loss_of(piece);
     check(loss.numel() == 1, "backward_in_pieces: a piece's loss must be a single number, got {}",
@@ -109,17 +90,20 @@ struct Step {
   }
 
   // "piece 3 of 8: "
-  std::string place(int64_t piece) const {
-    return pieces > 1 ? fmt::format("piece {} of {}: ", piece + 1, pieces) : "";
-  }
+  std::string place(int64_t piece) const { return fmt::format("piece {} of {}: ", piece + 1, pieces); }
 
   // Undefined where the loss does not depend on the parameter.
   std::vector<Tensor> gradients(Tape& tape, const Tensor& loss, const Tensor& dloss) const {
-    const std::vector<Tensor> leaves = leaves_of(tape, loss);
-    std::vector<Tensor> of_leaves = tape.gradient(loss, leaves, dloss), all;
-    std::unordered_map<const void*, Tensor> by_leaf;
-    for (size_t i = 0; i < leaves.size(); ++i) by_leaf.emplace(leaves[i].id(), std::move(of_leaves[i]));
-    for (const Tensor& parameter : parameters) all.push_back(std::move(by_leaf[parameter.id()]));
+    std::vector<Tensor> all(parameters.size());
+    for (LeafGradient& of : tape.leaf_gradients(loss, dloss)) {
+      const auto place = places.find(of.leaf.id());
+      check(
+          place != places.end(),
+          "backward_in_pieces: the loss depends on a trainable tensor {} that is no parameter of the model; list it in "
+          "fields()",
+          of.leaf.shape());
+      all[place->second] = std::move(of.gradient);
+    }
     return all;
   }
 
@@ -146,9 +130,15 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
   check(
       !options.higher_order,
       "backward_in_pieces: a piece's tape ends with the piece; take second derivatives on a tape of your own");
-  if (pieces > 1) assign_paths(model);
+  if (pieces == 1) {
+    Tape tape(options);
+    const Tensor loss = loss_of(0);
+    tape.backward(loss);
+    return {loss.item()};
+  }
+  assign_paths(model);
   Step step{.parameters = parameters(model), .pieces = pieces, .loss_of = loss_of, .options = options};
-  const bool side_by_side = pieces > 1 && threads() > 1 && goes_side_by_side(model, step.parameters);
+  const bool side_by_side = threads() > 1 && goes_side_by_side(model, step.parameters);
   TreeSum tree;
   for (int64_t done = 0; done < pieces;) {
     std::vector<std::vector<Tensor>> gradients(

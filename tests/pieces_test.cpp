@@ -242,6 +242,12 @@ TEST_CASE("a loss that is no single number, or that no parameter is in, is refus
   const Tensor x = Rng(2).normal({3, 4});
   CHECK(message_of([&] { backward_in_pieces(layer, 2, [&](int64_t) { return layer(x); }); }) ==
         "piece 1 of 2: backward_in_pieces: a piece's loss must be a single number, got [3, 2]");
+  const Tensor stray = ones({2}).set_trainable();
+  CHECK(
+      message_of([&] { backward_in_pieces(layer, 2, [&](int64_t) { return sum(layer(x) * stray); }); }) ==
+      "piece 1 of 2: backward_in_pieces: the loss depends on a trainable tensor [2] that is no parameter of the model; "
+      "list it in fields()");
+  CHECK_FALSE(layer.weight.grad().defined());
   CHECK(message_of([&] {
           backward_in_pieces(layer, 1, [&](int64_t) { return sum(x); });
         }).find("was not recorded on this tape") != std::string::npos);
