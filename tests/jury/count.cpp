@@ -1,0 +1,149 @@
+// jury: lets check_layer judge the layers of the jury, and counts how often it is right.
+//
+//   jury                             the tuned half, one seed
+//   jury counted --seeds 6           the other half
+//   jury --filter norms --lines      rows whose family or name has "norms", with each report's first line
+//   jury --filter "eps" --reports    the same with whole reports
+//
+// WRONG: wrong layers that check_layer calls wrong. Of these, the report's cause, or the first failed check where it names
+// no cause, is right, half right, "unknown", or misleads. False: right layers that are called wrong.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "jury.h"
+
+namespace isobar {
+namespace {
+
+struct Request {
+  std::vector<JuryLayer> layers = tuned_jury();
+  uint64_t seeds = 1;
+  std::string filter;
+  bool lines = false, reports = false;
+};
+
+struct Counts {
+  int wrong_layers = 0, wrong = 0, right = 0, half = 0, misleading = 0, unknown = 0;
+  int right_layers = 0, false_alarms = 0;
+
+  void add(const Counts& other) {
+    for (int Counts::*count :
+         {&Counts::wrong_layers, &Counts::wrong, &Counts::right, &Counts::half, &Counts::misleading,
+          &Counts::unknown, &Counts::right_layers, &Counts::false_alarms})
+      this->*count += other.*count;
+  }
+};
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The cause, or the name of the first failed check where there is none; "" for a layer that passed.
+std::string name_of(const LayerReport& report) {
+  if (report.passed()) return "";
+  if (report.diagnosis.cause != Cause::none) return std::string(name_of(report.diagnosis.cause));
+  for (const LayerCheck& check : report.checks)
+    if (check.outcome == LayerCheck::failed)
+      return check.name.starts_with("gradient of ") ? "gradient" : check.name;
+  return "unknown";
+}
+
+struct Judged {
+  std::string verdict;
+  Counts counts;
+};
+
+Judged judge(const JuryLayer& layer, const std::string& said) {
+  if (layer.right.empty())
+    return {said.empty() ? "ok" : "FALSE ALARM", {.right_layers = 1, .false_alarms = !said.empty()}};
+  Counts counts{.wrong_layers = 1, .wrong = !said.empty()};
+  const auto count = [&](const char* verdict, int Counts::*which) -> Judged {
+    counts.*which = 1;
+    return {verdict, counts};
+  };
+  if (said.empty()) return {"MISSED", counts};
+  if (holds(layer.right, said)) return count("right", &Counts::right);
+  if (holds(layer.half, said)) return count("half", &Counts::half);
+  if (said == "unknown") return count("unknown", &Counts::unknown);
+  return count("MISLEADING", &Counts::misleading);
+}
+
+Counts run(const JuryLayer& layer, uint64_t seed, const Request& request) {
+  const Rng rng = Rng(seed).split(layer.family).split(layer.name);
+  std::string said, text;
+  try {
+    const LayerReport report = check_layer(layer.make(rng), layer.x(rng), layer.options);
+    said = name_of(report), text = report.text();
+  } catch (const std::exception& error) {
+    said = "exception", text = fmt::format("check_layer threw: {}", error.what());
+  }
+  const Judged judged = judge(layer, said);
+  if (request.lines || request.reports)
+    fmt::print("{:<11} {} / {} ({}): {}\n", judged.verdict, layer.family, layer.name, seed,
+               request.reports ? text : text.substr(0, text.find('\n')));
+  std::fflush(stdout);
+  return judged.counts;
+}
+
+void print(const std::string& family, const Counts& n) {
+  fmt::print("{:<24} {:>5} {:>5} {:>5} {:>5} {:>10} {:>7} {:>6}   {:>5} {:>5}\n", family, n.wrong_layers,
+             n.wrong, n.right, n.half, n.misleading, n.unknown, n.wrong_layers - n.wrong, n.right_layers,
+             n.false_alarms);
+}
+
+Request parse(int argc, char** argv) {
+  Request request;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto value = [&] {
+      check(i + 1 < argc, "jury: {} wants a value", word);
+      return std::string(argv[++i]);
+    };
+    if (word == "counted")
+      request.layers = counted_jury();
+    else if (word == "--seeds")
+      request.seeds = std::stoull(value());
+    else if (word == "--filter")
+      request.filter = value();
+    else if (word == "--lines")
+      request.lines = true;
+    else if (word == "--reports")
+      request.reports = true;
+    else
+      check(word == "tuned",
+            "jury: wanted tuned, counted, --seeds N, --filter TEXT, --lines or --reports, got {}", word);
+  }
+  return request;
+}
+
+// 0 where every wrong layer is called wrong and every right one right.
+int count(const Request& request) {
+  std::map<std::string, Counts> families;
+  Counts all;
+  for (const JuryLayer& layer : request.layers)
+    if ((layer.family + " / " + layer.name).find(request.filter) != std::string::npos)
+      for (uint64_t seed = 1; seed <= request.seeds; ++seed) {
+        const Counts counts = run(layer, seed, request);
+        families[layer.family].add(counts);
+        all.add(counts);
+      }
+  fmt::print("\n{:<24} {:>5} {:>5} {:>5} {:>5} {:>10} {:>7} {:>6}   {:>5} {:>5}\n", "layers × seeds", "bugs",
+             "WRONG", "right", "half", "misleading", "unknown", "missed", "right", "false");
+  for (const auto& [family, counts] : families) print(family, counts);
+  print("all", all);
+  return all.wrong == all.wrong_layers && all.false_alarms == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace isobar
+
+int main(int argc, char** argv) {
+  try {
+    return isobar::count(isobar::parse(argc, argv));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+}
