@@ -3,7 +3,7 @@
 
     tests/bench/compare_torch.py                                  every case, one and two threads: half an hour
     tests/bench/compare_torch.py --filter '^rmsnorm' --threads 1 --rounds 5
-    tests/bench/compare_torch.py --torch-root /srv/trixie         PyTorch of a system in a folder, see README.md
+    tests/bench/compare_torch.py --torch-root DIR                 PyTorch of a system in a folder, see README.md
     tests/bench/compare_torch.py --markdown
 
 Both run in processes of their own, in turn, `rounds` times; a row has the medians over the rounds, of either's time
