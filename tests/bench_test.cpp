@@ -7,6 +7,7 @@
 #include "../core/precision.h"
 #include "holds.h"
 #include "program.h"
+#include "sanitizers.h"
 
 using namespace isobar;
 
@@ -58,13 +59,6 @@ TEST_CASE("bench --precision bf16 says which precision a case ran in, and why") 
 }
 
 // AddressSanitizer takes the small objects' lists away, so that steps hold and ask for more.
-#if defined(__SANITIZE_ADDRESS__)
-#define WITH_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#endif
 #ifndef WITH_ASAN
 TEST_CASE("small steps ask for no more memory than was kept of them") {
   // Steps of every kind of limit; their counts are quick.

@@ -13,21 +13,8 @@
 #include <vector>
 
 #include "../core/error.h"
+#include "sanitizers.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define WITH_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define WITH_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define WITH_TSAN 1
-#endif
-#endif
 #ifdef WITH_ASAN
 #include <sanitizer/asan_interface.h>
 #endif

@@ -12,14 +12,7 @@
 #include <vector>
 
 #include "../core/version.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define WITH_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#endif
+#include "sanitizers.h"
 
 using namespace isobar;
 
