@@ -38,8 +38,11 @@ struct Attention {
     const int64_t tasks = batch * heads * blocks,
                   grain = std::clamp<int64_t>(tasks / 16, 1, std::max<int64_t>(blocks, 1));
     parallel_for(tasks, grain, [&](int64_t begin, int64_t end) {
-      Panels<T> kt(few() ? 0 : dim, keys), values(few() ? 0 : keys, dim);
-      const Scratch<T> scores(strip * step());
+      const int64_t head_dim = few() ? 0 : dim;
+      const Scratch<T> room(Panels<T>::size(head_dim, keys) + Panels<T>::size(keys, head_dim) +
+                            strip * step());
+      Panels<T> kt(head_dim, keys, room.data()), values(keys, head_dim, kt.end());
+      T* const scores = values.end();
       int64_t packed = -1;
       for (int64_t i = begin; i < end; ++i) {
         const Rows at = rows_from(i / blocks / heads, i / blocks % heads, i % blocks * block, block);
@@ -48,7 +51,7 @@ struct Attention {
           values.pack(keys, dim, by_keys(at, v));
         }
         for_strips(at, [&](const Rows& rows) {
-          const Strided<T> s{scores.data(), step(), 1};
+          const Strided<T> s{scores, step(), 1};
           products(rows, q, k, kt, s);
           for (int64_t r = 0; r < rows.count; ++r)
             softmax_row(visible_to(rows.first + r), s.at(r, 0), softmax + rows.softmax_offset + 2 * r);
@@ -77,8 +80,11 @@ struct Attention {
   void backward(const Arrays& a) const {
     assert_sizes();
     parallel_for(batch * kv_heads, 1, [&](int64_t begin, int64_t end) {
-      Panels<T> kt(dim, keys), vt(dim, keys), by_dim(keys, dim), queries_of(block, dim), douts(block, dim);
-      const Scratch<T> probability(block * step()), dz(block * step());
+      const Scratch<T> room(2 * Panels<T>::size(dim, keys) + Panels<T>::size(keys, dim) +
+                            2 * Panels<T>::size(block, dim) + 2 * block * step());
+      Panels<T> kt(dim, keys, room.data()), vt(dim, keys, kt.end()), by_dim(keys, dim, vt.end()),
+          queries_of(block, dim, by_dim.end()), douts(block, dim, queries_of.end());
+      T *const probability = douts.end(), *const dz = probability + block * step();
       const int64_t group = heads / kv_heads;
       for (int64_t i = begin; i < end; ++i) {
         const Rows head = rows_from(i / kv_heads, i % kv_heads * group, 0, 0);
@@ -93,15 +99,15 @@ struct Attention {
             queries_of.pack(at.count, dim, by_queries(at, a.q));
             douts.pack(at.count, dim, by_queries(at, a.dout));
             for_strips(at, [&](const Rows& rows) {
-              const Strided<T> p{probability.data() + (rows.first - first) * step(), step(), 1};
-              const Strided<T> d{dz.data() + (rows.first - first) * step(), step(), 1};
+              const Strided<T> p{probability + (rows.first - first) * step(), step(), 1};
+              const Strided<T> d{dz + (rows.first - first) * step(), step(), 1};
               products(rows, a.q, a.k, kt, p);
               vt.multiply(rows.count, whole(rows.seen), 0, dim, by_queries(rows, a.dout), {}, d);
               for (int64_t r = 0; r < rows.count; ++r) score_gradients(rows, r, a, p.at(r, 0), d.at(r, 0));
               by_dim.multiply(rows.count, dim, 0, rows.seen, constant(d), {}, by_queries(rows, a.dq));
             });
-            add_to_keys(at, dz.data(), queries_of, by_keys(at, a.dk));
-            add_to_keys(at, probability.data(), douts, by_keys(at, a.dv));
+            add_to_keys(at, dz, queries_of, by_keys(at, a.dk));
+            add_to_keys(at, probability, douts, by_keys(at, a.dv));
           });
       }
     });

@@ -10,8 +10,14 @@ namespace isobar::kernels {
 template <class T>
 class Panels {
  public:
-  // Room for up to k rows and n columns.
-  Panels(int64_t k, int64_t n) : k_(k), data_(k * panel_columns<T> * chunk_count(n, panel_columns<T>)) {}
+  // Elements that up to k rows and n columns take.
+  static int64_t size(int64_t k, int64_t n) {
+    return k * panel_columns<T> * chunk_count(n, panel_columns<T>);
+  }
+  // At `data`, which has room for size(k, n) of them.
+  Panels(int64_t k, int64_t n, T* data) : k_(k), data_(data), end_(data + size(k, n)) {}
+
+  T* end() const { return end_; }
 
   // Copies b (k, n).
   void pack(int64_t k, int64_t n, const Strided<const T>& b) {
@@ -31,10 +37,10 @@ class Panels {
   }
 
  private:
-  T* panel(int64_t j) const { return data_.data() + j * k_; }
+  T* panel(int64_t j) const { return data_ + j * k_; }
 
   const int64_t k_;
-  const Scratch<T> data_;
+  T *const data_, *const end_;
 };
 
 }  // namespace isobar::kernels
