@@ -12,7 +12,7 @@ namespace {
 
 // Seconds of the fastest of several repetitions.
 template <class F>
-double fastest(const F& step) {
+double fastest(F step) {
   using Clock = std::chrono::steady_clock;
   constexpr double enough = 0.02;
   double best = 1e9, total = 0;
@@ -26,27 +26,11 @@ double fastest(const F& step) {
   return best;
 }
 
-// Several products a thread, so that all are busy to the end.
+constexpr int64_t side = 512;  // of the matrices of LimitProducts
+
 double product_rate() {
-  constexpr int64_t side = 512;
-  const int64_t pieces = 4 * threads();
-  const Tensor a = full({side, side}, 0.5), b = full({side, side}, 0.25);
-  Tensor c({pieces, side, side}, Dtype::f32);
-  float* const out = raw::write<float>(c);
-  const double seconds = fastest([&] {
-    parallel_for(pieces, 1, [&](int64_t begin, int64_t) {
-      gemm_serial<float>({.m = side,
-                          .n = side,
-                          .k = side,
-                          .a = a.data<float>(),
-                          .lda = side,
-                          .b = b.data<float>(),
-                          .ldb = side,
-                          .c = out + begin * side * side,
-                          .ldc = side});
-    });
-  });
-  return 2.0 * side * side * side * static_cast<double>(pieces) / seconds;
+  LimitProducts products;
+  return products.flops() / fastest(products);
 }
 
 double triad_rate(int64_t bytes) {
@@ -65,6 +49,28 @@ double triad_rate(int64_t bytes) {
 }
 
 }  // namespace
+
+LimitProducts::LimitProducts()
+    : a_(full({side, side}, 0.5)),
+      b_(full({side, side}, 0.25)),
+      c_({4 * threads(), side, side}, Dtype::f32) {}
+
+void LimitProducts::operator()() {
+  float* const c = raw::write<float>(c_);
+  parallel_for(c_.size(0), 1, [&](int64_t begin, int64_t) {
+    gemm_serial<float>({.m = side,
+                        .n = side,
+                        .k = side,
+                        .a = a_.data<float>(),
+                        .lda = side,
+                        .b = b_.data<float>(),
+                        .ldb = side,
+                        .c = c + begin * side * side,
+                        .ldc = side});
+  });
+}
+
+double LimitProducts::flops() const { return 2.0 * side * side * side * static_cast<double>(c_.size(0)); }
 
 double MachineLimits::bandwidth(double bytes) const {
   for (const Triad& triad : triads)

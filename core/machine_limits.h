@@ -7,11 +7,26 @@
 #include <cstdint>
 #include <vector>
 
+#include "tensor.h"
+
 namespace isobar {
+
+// Products of f32 matrices of 512 × 512 on all threads, several a thread, so that all are busy to the end.
+class LimitProducts {
+ public:
+  LimitProducts();
+
+  void operator()();
+  double flops() const;  // of one call
+
+ private:
+  const Tensor a_, b_;
+  Tensor c_;
+};
 
 struct MachineLimits {
   int threads = 1;
-  double product = 0;  // flops a second, in products of 512 × 512 f32 matrices
+  double product = 0;  // flops a second, in LimitProducts
   // A triad a = b + s · c (McCalpin's STREAM) over three arrays of so many bytes together.
   struct Triad {
     double bytes, rate;  // rate: bytes a second

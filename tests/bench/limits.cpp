@@ -8,11 +8,10 @@
 
 #include <benchmark/benchmark.h>
 
-#include "../../core/blas.h"
 #include "../../core/kernels/vmath.h"
+#include "../../core/machine_limits.h"
 #include "../../core/parallel.h"
 #include "../../core/raw.h"
-#include "../../core/rng.h"
 
 namespace isobar::bench {
 namespace {
@@ -91,28 +90,6 @@ Step fma_step() {
   };
 }
 
-// OpenBLAS's one-thread product of squares of 512, several at a time.
-constexpr int64_t side = 512;
-constexpr double product_work = 2.0 * side * side * side;
-Step sgemm_step() {
-  const Rng rng(0);
-  const Tensor a = rng.split("a").normal({side, side}), b = rng.split("b").normal({side, side});
-  return [a, b, c = zeros({pieces(), side, side})]() mutable {
-    float* out = raw::write<float>(c);
-    parallel_for(pieces(), 1, [&](int64_t begin, int64_t) {
-      gemm_serial<float>({.m = side,
-                          .n = side,
-                          .k = side,
-                          .a = a.data<float>(),
-                          .lda = side,
-                          .b = b.data<float>(),
-                          .ldb = side,
-                          .c = out + begin * side * side,
-                          .ldc = side});
-    });
-  };
-}
-
 // What the chain of additions computes: y = y + w for each op, and dw = dw + dy for each on the way back.
 constexpr int64_t chain_ops = 10000, chain_size = 256;
 Step additions_step() {
@@ -132,7 +109,7 @@ double limit_of(const Work& work, const TimingOptions& options) {
   const auto rate = [&](const Step& step, double amount) {
     return amount / time_step(step, options).median_seconds / 1e9;
   };
-  if (work.limit == Limit::sgemm) return rate(sgemm_step(), static_cast<double>(pieces()) * product_work);
+  if (work.limit == Limit::sgemm) return rate(LimitProducts(), LimitProducts().flops());
   if (work.limit == Limit::additions)
     return time_step(additions_step(), options).median_seconds / static_cast<double>(chain_ops) * 1e6;
   if (work.limit == Limit::triad)
@@ -147,7 +124,7 @@ void add_limits(Cases& cases) {
   constexpr double dram = 3 * 192 * mib, l3 = 3 * 8 * mib;
   const double flops_per_piece = 2.0 * chains * fma_rounds * lanes;
   cases.push_back({"limit_fma", gigaflops(static_cast<double>(pieces()) * flops_per_piece), fma_step});
-  cases.push_back({"limit_sgemm_512", gigaflops(static_cast<double>(pieces()) * product_work), sgemm_step});
+  cases.push_back({"limit_sgemm_512", gigaflops(LimitProducts().flops()), [] { return LimitProducts(); }});
   cases.push_back({"limit_triad_dram", gigabytes(dram), [] { return triad_step<Store::plain>(dram); }});
   cases.push_back(
       {"limit_triad_dram_streaming", gigabytes(dram), [] { return triad_step<Store::streaming>(dram); }});
