@@ -1,0 +1,57 @@
+// Gradients of gradients, on a higher-order tape.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "../autograd/ops.h"
+#include "../autograd/tape.h"
+
+namespace isobar {
+namespace {
+
+Tensor leaf(const Tensor& x) { return x.detach().set_trainable(); }
+Tensor number(double value) { return full(Shape{}, value, Dtype::f64); }
+
+}  // namespace
+
+TEST_CASE("the second derivative of x³ is 6x and the third 6") {
+  const Tensor x = leaf(number(2));
+  Tape tape({.higher_order = true});
+  const Tensor y = x * x * x;
+  const Tensor first = tape.gradient(y, {x})[0];
+  const Tensor second = tape.gradient(first, {x})[0];
+  const Tensor third = tape.gradient(second, {x})[0];
+  CHECK(first.item() == 12);
+  CHECK(second.item() == 12);
+  CHECK(third.item() == 6);
+}
+
+TEST_CASE("every derivative of exp is exp") {
+  const Tensor x = leaf(number(0.7));
+  Tape tape({.higher_order = true});
+  Tensor y = exp(x);
+  for (int order = 1; order <= 4; ++order) {
+    y = tape.gradient(y, {x})[0];
+    CHECK(y.item() == doctest::Approx(std::exp(0.7)).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("a gradient penalty can be trained: backward through a gradient") {
+  // y = w x², dy/dx = 2 w x, penalty (2 w x)², its slope by w is 8 w x².
+  const Tensor x = leaf(number(3)), w = leaf(number(0.5));
+  Tape tape({.higher_order = true});
+  const Tensor slope = tape.gradient(w * square(x), {x})[0];
+  tape.backward(square(slope));
+  CHECK(w.grad().item() == 8 * 0.5 * 9);
+}
+
+TEST_CASE("a higher-order tape keeps its nodes") {
+  const Tensor x = leaf(number(2));
+  Tape tape({.higher_order = true});
+  const Tensor y = square(x);
+  CHECK(tape.gradient(y, {x})[0].item() == 4);
+  CHECK(tape.gradient(y, {x})[0].item() == 4);
+  CHECK(tape.nodes().size() == tape.recorded());
+}
+
+}  // namespace isobar
