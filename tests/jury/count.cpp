@@ -40,14 +40,14 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The cause, or the name of the first failed check where there is none; "" for a layer that passed.
+// What the first line says: the cause of a wrong gradient, else the name of the check that failed; "" for a layer that
+// passed.
 std::string name_of(const LayerReport& report) {
   if (report.passed()) return "";
-  if (report.diagnosis.cause != Cause::none) return std::string(name_of(report.diagnosis.cause));
-  for (const LayerCheck& check : report.checks)
-    if (check.outcome == LayerCheck::failed)
-      return check.name.starts_with("gradient of ") ? "gradient" : check.name;
-  return "unknown";
+  const std::string text = report.text(), line = text.substr(0, text.find('\n')), mark = ": WRONG: ";
+  if (const size_t at = line.find(mark); at != std::string::npos)
+    return line.substr(at + mark.size(), line.find(':', at + mark.size()) - at - mark.size());
+  return report.diagnosis.cause == Cause::none ? "gradient" : std::string(name_of(report.diagnosis.cause));
 }
 
 struct Judged {

@@ -1,0 +1,202 @@
+// Layers with wrong state, fields or modes.
+#include "../../autograd/recompute.h"
+#include "../../core/raw.h"
+#include "layers.h"
+
+namespace isobar {
+namespace {
+
+// y = (x − mean of the batch) · weight, and a running mean for evaluation. x (N, C).
+struct Centered : Module {
+  Tensor weight, running_mean;
+
+  explicit Centered(const Rng& rng) : weight(rng.normal({5}).set_trainable()), running_mean(zeros({5})) {}
+  Tensor forward(const Tensor& x) override {
+    if (!training()) return (x - running_mean) * weight;
+    if (x.size(0) > 0 && !recomputing()) update(x);
+    return (x - mean(x, {0})) * weight;
+  }
+  void update(In x) {
+    const NoTape pause;
+    assign(running_mean, running_mean * 0.9 + mean(x, {0}) * 0.1);
+  }
+  void fields(Fields& f) override {
+    f("weight", weight);
+    f.buffer("running_mean", running_mean);
+  }
+};
+
+// Wrong: forward under recompute updates a second time.
+struct UpdatedTwice : Centered {
+  using Centered::Centered;
+  Tensor forward(const Tensor& x) override {
+    if (!training()) return (x - running_mean) * weight;
+    if (x.size(0) > 0) update(x);
+    return (x - mean(x, {0})) * weight;
+  }
+};
+
+// Wrong: the mean of no rows, NaN, stays in the running mean.
+struct SpoiledByNoRows : Centered {
+  using Centered::Centered;
+  Tensor forward(const Tensor& x) override {
+    if (!training()) return (x - running_mean) * weight;
+    if (!recomputing()) update(x);
+    return (x - mean(x, {0})) * weight;
+  }
+};
+
+// Wrong: the running mean is not saved.
+struct UnsavedMean : Centered {
+  using Centered::Centered;
+  Tensor forward(const Tensor& x) override {
+    running_mean = cast(running_mean, x.dtype());
+    return Centered::forward(x);
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+// Wrong: in evaluation x gets no gradient.
+struct NoGradientInEvaluation : Centered {
+  using Centered::Centered;
+  Tensor forward(const Tensor& x) override {
+    return training() ? Centered::forward(x) : (x.detach() - running_mean) * weight;
+  }
+};
+
+// Wrong: the noise grows from call to call.
+struct CountedCalls : Module {
+  Tensor weight;
+  int calls = 0;
+
+  explicit CountedCalls(const Rng& rng) : weight(rng.normal({5}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    const double warmup = 1 - 1 / (2.0 + calls++);
+    return x * weight * warmup;
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+// Wrong: the shift is used but not listed.
+struct UnlistedShift : Module {
+  Tensor scale, shift;
+
+  explicit UnlistedShift(const Rng& rng)
+      : scale(rng.split("scale").normal({5}).set_trainable()),
+        shift(rng.split("shift").normal({5}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override { return tanh(x * scale + shift); }
+  void fields(Fields& f) override { f("scale", scale); }
+};
+
+// Wrong: the scale of the first batch is used for all that follow (initialization from data, kept outside of fields).
+struct ScaleOfFirstBatch : Module {
+  Tensor weight, scale;
+
+  explicit ScaleOfFirstBatch(const Rng& rng) : weight(rng.normal({5}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    if (!scale.defined()) {
+      const NoTape pause;
+      scale = sqrt(mean(square(x)) + 1e-3).detach();
+    }
+    return x / cast(scale, x.dtype()) * weight;
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+// Wrong: relu in place.
+struct InPlaceRelu : Module {
+  Tensor bias;
+
+  explicit InPlaceRelu(const Rng& rng) : bias(rng.normal({5}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    Tensor positive = x;
+    if (x.is_contiguous()) {
+      const NoTape pause;
+      assign(positive, relu(x.detach()));
+    }
+    return relu(positive) + bias;
+  }
+  void fields(Fields& f) override { f("bias", bias); }
+};
+
+// Wrong: forward divides its weight by the weight's length, for good.
+struct NormalizedInForward : Module {
+  Tensor weight;
+
+  explicit NormalizedInForward(const Rng& rng) : weight(rng.normal({4, 5}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    {
+      const NoTape pause;
+      assign(weight, weight / norm(weight, 2, {1}, true));
+    }
+    return linear(x, weight);
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+// Wrong: the weight and the bias are saved under one name.
+struct OneNameForTwo : Module {
+  Tensor weight, bias;
+
+  explicit OneNameForTwo(const Rng& rng)
+      : weight(rng.split("weight").normal({5}).set_trainable()),
+        bias(rng.split("bias").normal({5}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override { return x * weight + bias; }
+  void fields(Fields& f) override {
+    f("weight", weight);
+    f("weight", bias);
+  }
+};
+
+// Softplus with slope β as one node. Wrong: the composed form lacks the division by β.
+struct OtherComposedForm : Module {
+  explicit OtherComposedForm(const Rng&) {}
+  Tensor forward(const Tensor& x) override {
+    if (composed_wanted()) return softplus(2 * x);
+    return fused([](In x) { return softplus(2 * x) / 2.0; },
+                 [](In dy, In, In x) { return dy * sigmoid(2 * x); }, x);
+  }
+  void fields(Fields&) override {}
+};
+
+// Wrong: the slope for dy = 1, computed in forward, is what backward returns.
+struct ReadyGradient : Module {
+  Tensor weight;
+
+  explicit ReadyGradient(const Rng& rng) : weight(rng.normal({5}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    return fused([](In x, In w) { return sigmoid(x) * w; },
+                 [](In dy, In, In x, In w) {
+                   const Tensor s = sigmoid(x);
+                   return std::vector{s * (1 - s) * w, sum(dy * s, {0})};
+                 },
+                 x, weight);
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+template <class Layer>
+JuryLayer state(const std::string& name, const std::vector<std::string>& right,
+                const std::vector<std::string>& half = {}) {
+  return module({"state", name, right, half}, {{4, 5}},
+                [](const Rng& rng) { return std::make_unique<Layer>(rng); });
+}
+
+const bool listed = list_tuned({
+    state<UpdatedTwice>("running mean updated under recompute too", {"recompute"}),
+    state<SpoiledByNoRows>("an empty batch leaves NaN in the running mean", {"batch of 0"}, {"another call"}),
+    state<UnsavedMean>("running mean not in fields", {"save and load", "fields"}, {"train and eval"}),
+    state<NoGradientInEvaluation>("no gradient of x in evaluation", {"train and eval", "detached"}),
+    state<CountedCalls>("y depends on the number of calls", {"repeated calls"}, {"used twice", "recompute"}),
+    state<UnlistedShift>("shift not in fields", {"fields"}),
+    state<ScaleOfFirstBatch>("scale of the first batch kept", {"another call"},
+                             {"repeated calls", "save and load"}),
+    state<InPlaceRelu>("relu in place", {"inputs untouched"}),
+    state<NormalizedInForward>("weight normalized in place in forward", {"inputs untouched"}, {"recompute"}),
+    state<OtherComposedForm>("softplus: the composed form lacks 1/β", {"composed form"}),
+    state<ReadyGradient>("dx made in forward, for dy = 1", {"dy ignored"}),
+    state<OneNameForTwo>("two parameters of one name", {"fields", "save and load"}),
+});
+
+}  // namespace
+}  // namespace isobar
