@@ -2,6 +2,7 @@
 // print a tape.
 #pragma once
 
+#include "bad_op.h"
 #include "gradcheck.h"
 #include "gradient_diagnosis.h"
 #include "inspect.h"

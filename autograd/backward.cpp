@@ -257,7 +257,7 @@ void Tape::run_node(Node& node, Tensor dy, std::span<Tensor> dx) {
   Wants wants;
   for (size_t i = 0; i < dx.size(); ++i)
     if (node.inputs[i].slot >= 0) wants.set(i);
-  if (recording.log != nullptr) recording.log->on_backward(node, dy);
+  if (recording.log != nullptr) recording.log->on_backward(serial_, node, dy);
   node.backward(std::move(dy), wants, dx);
   if (recording.log != nullptr) recording.log->on_gradients(serial_, node, dx);
   for (size_t i = 0; i < dx.size(); ++i) {

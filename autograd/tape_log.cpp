@@ -38,7 +38,7 @@ void TapeLog::on_record(uint64_t tape, const Node& node, const Tensor& y,
                           norm_of(y), in_scope(node, ", "));
 }
 
-void TapeLog::on_backward(const Node& node, const Tensor& dy) {
+void TapeLog::on_backward(uint64_t, const Node& node, const Tensor& dy) {
   dy_ = fmt::format("{}dy {}, norm {:.4g}", head_of(node), dy.shape(), norm_of(dy));
 }
 

@@ -11,7 +11,8 @@
 //   //     %2  linear  dy [32, 256], norm 0.0318 -> none, %0 norm 0.744, %1 norm 0.0521, in fc1
 //
 // Slots %n are those of tape_text(). A log belongs to its thread and sees the tapes of that thread only. Of
-// several logs, the innermost one sees them. Logs end in any order.
+// several logs, the innermost one sees them. Logs end in any order. A class derived from it sees the nodes instead:
+// bad_op.h.
 #pragma once
 
 #include <map>
@@ -27,7 +28,7 @@ namespace isobar {
 class TapeLog {
  public:
   TapeLog();
-  ~TapeLog();
+  virtual ~TapeLog();
   TapeLog(const TapeLog&) = delete;
   TapeLog& operator=(const TapeLog&) = delete;
 
@@ -39,10 +40,12 @@ class TapeLog {
   // Empty where all have one. Call it after backward and before step(), which clears gradients.
   std::string missing_gradients(const std::vector<std::pair<std::string, Tensor>>& parameters) const;
 
-  // For the tape, which is known by its serial number.
-  void on_record(uint64_t tape, const Node& node, const Tensor& y, std::span<const Tensor* const> inputs);
-  void on_backward(const Node& node, const Tensor& dy);
-  void on_gradients(uint64_t tape, const Node& node, std::span<const Tensor> dx);
+  // For the tape, which is known by its serial number: a node is recorded; its backward begins; its backward gave the
+  // gradients dx, before they are summed to the inputs' shapes.
+  virtual void on_record(uint64_t tape, const Node& node, const Tensor& y,
+                         std::span<const Tensor* const> inputs);
+  virtual void on_backward(uint64_t tape, const Node& node, const Tensor& dy);
+  virtual void on_gradients(uint64_t tape, const Node& node, std::span<const Tensor> dx);
 
  private:
   struct Use {
