@@ -41,10 +41,18 @@ std::string tape_of(const CheckedLayer& layer, bool drawing) {
                      log.missing_gradients(parameters));
 }
 
+constexpr const char* usage =
+    "wanted: [--list | --tape | --dot] [NAME...]\n\n"
+    "Checks the named layers, or all: first the verdict with its likely cause, then a line for each check.\n"
+    "  --list   prints the names of the layers instead\n"
+    "  --tape   prints one step: each op, with the norm of its result and of its gradient\n"
+    "  --dot    prints the tape of that step as a drawing for Graphviz\n\n"
+    "Exits with 0 if all checks pass, with 1 if one fails, with 2 for a wrong command line.\n";
+
 // What is wrong with the command line, or "".
 std::string misuse(const std::string& option, const Names& wanted, const std::vector<CheckedLayer>& layers) {
   if (!holds({"", "--list", "--tape", "--dot"}, option))
-    return fmt::format("wanted --list, --tape, --dot or names of layers, got {}", option);
+    return fmt::format("wanted --list, --tape, --dot, --help or names of layers, got {}", option);
   Names names;
   for (const CheckedLayer& layer : layers) names.push_back(layer.name);
   for (const std::string& name : wanted)
@@ -58,9 +66,13 @@ std::string misuse(const std::string& option, const Names& wanted, const std::ve
 int check_layer_main(int argc, char** argv, const std::vector<CheckedLayer>& layers) {
   Names wanted(argv + std::min(argc, 1), argv + argc);
   std::string option;
-  if (!wanted.empty() && wanted[0].starts_with("--")) {
+  if (!wanted.empty() && wanted[0].starts_with("-")) {
     option = wanted[0];
     wanted.erase(wanted.begin());
+  }
+  if (option == "--help" || option == "-h") {
+    fmt::print("{}", usage);
+    return 0;
   }
   if (const std::string wrong = misuse(option, wanted, layers); !wrong.empty()) {
     fmt::print(stderr, "check_layer: {}\n", wrong);

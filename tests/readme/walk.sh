@@ -1,13 +1,14 @@
 #!/bin/bash
-# walk.sh README PREFIX FOLDER: follows README's walk in an empty FOLDER, with the library installed in PREFIX, and
+# walk.sh PAGE PREFIX FOLDER: follows the walk of a page in an empty FOLDER, with the library installed in PREFIX, and
 # compares what its commands print.
 #
 #   <!-- file: x.h -->            the next block is this file, old or new
 #   <!-- append: x.txt -->        the next block goes to the file's end
-#   <!-- row: x.cpp "text -->     the next block replaces the last line of the file that holds the text
+#   <!-- row: x.cpp text -->      the next block replaces the last line of the file that holds the text, and those after it
+#                                 until its braces are closed
 #   <!-- session -->              the next block holds commands ("$ …") and their output; "…" is any output
 set -euo pipefail
-readme=$(realpath "$1") prefix=$2 folder=$3
+page=$(realpath "$1") prefix=$2 folder=$3
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
@@ -15,14 +16,16 @@ export PATH=$prefix/bin:$PATH CMAKE_PREFIX_PATH=$prefix
 unset COLUMNS  # tables have the width of no terminal
 steps=0
 
-fail() { printf 'nn/README.md: %s\n' "$*" >&2; exit 1; }
+fail() { printf '%s: %s\n' "$page" "$*" >&2; exit 1; }
 
-# Replaces the last line of a file that holds the text.
+# Replaces the last line of a file that holds the text, and what follows until its braces are closed.
 replace() {
+  local at end
   at=$(grep -nF -- "$2" "$1" | tail -n 1 | cut -d: -f1)
   [[ $at ]] || fail "$1 has no line with $2"
+  end=$(awk -v at="$at" 'NR >= at { open += gsub(/{/, "") - gsub(/}/, ""); if (open <= 0) { print NR; exit } }' "$1")
   printf '%s\n' "$3" >row
-  sed -i -e "${at}r row" -e "${at}d" "$1"
+  sed -i -e "${end}r row" -e "${at},${end}d" "$1"
   rm row
 }
 
@@ -34,7 +37,7 @@ compare() {
     [[ $got != *error:* && $got != *"CMake Error"* ]] || fail "$command: $got"
   elif [[ $got != "$wanted" ]]; then
     diff <(printf '%s\n' "$wanted") <(printf '%s\n' "$got") >&2 || true
-    fail "'$command' prints something else (< README, > now)"
+    fail "'$command' prints something else (< the page, > now)"
   fi
 }
 
@@ -68,6 +71,6 @@ while IFS= read -r line; do
   elif [[ $kind && $line == '```'* ]]; then
     inside=yes block=''
   fi
-done <"$readme"
-((steps >= 10)) || fail "only $steps steps found"
+done <"$page"
+((steps >= 5)) || fail "only $steps steps found"
 echo "$steps steps followed"
