@@ -45,6 +45,10 @@ bool register_norm(const std::string& name, NormMaker make) {
   return true;
 }
 
+bool takes_alpha(std::string_view name) {
+  return name.starts_with("dy") || name == "derf" || registered().contains(name);
+}
+
 std::unique_ptr<Module> make_norm(std::string_view name, const Shape& shape, const NormOptions& options) {
   const bool bias = options.bias;
   const std::optional<double>& alpha = options.alpha;

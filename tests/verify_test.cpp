@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <regex>
 
 #include "../experiments/claims/pace.h"
@@ -49,6 +50,27 @@ TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part an
         fmt::format(
             "isobar verify: --claim: wanted one of the {} claims A01 to {}, got 'D6'; did you mean D06?\n",
             claims::builtin_table().size(), claims::builtin_table().back()->id));
+}
+
+TEST_CASE("isobar verify --programs runs the user's own build of a study, and again when that is newer") {
+  const TemporaryFolder folder;
+  const std::string own = folder / "own", out = folder / "out";
+  std::filesystem::create_directory(own);
+  const auto verify = [&] {
+    return run_built("isobar verify", "--claim D01 --out " + out + " --programs " + own);
+  };
+  const Outcome refused = verify();
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("--programs: " + own + " has no program decay_study") != std::string::npos);
+  std::filesystem::copy_file(ISOBAR_BINARY_DIR "/bin/decay_study", own + "/decay_study");
+  const Outcome made = verify();
+  CAPTURE(made.err);
+  CHECK(made.code == 0);
+  CHECK(made.out.find("blog8: " + own + "/decay_study\n") != std::string::npos);
+  CHECK(Json::parse(file_text(out + "/summary.json"))["runs"][0]["program"] == own + "/decay_study");
+  CHECK(verify().out.find("blog8: there already") != std::string::npos);
+  std::filesystem::last_write_time(own + "/decay_study", std::filesystem::file_time_type::clock::now());
+  CHECK(verify().out.find("blog8: there already") == std::string::npos);
 }
 
 TEST_CASE("while studies are still to come, the summary has every claim and how far it is") {

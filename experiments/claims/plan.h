@@ -14,7 +14,8 @@ struct PlannedRun {
   std::string folder;   // of its results: those of the full scale do not replace those of the quick one
   std::string program;  // beside this one
   std::vector<std::string> arguments;
-  std::string where;  // "mine.toml, line 9", for messages
+  std::string where;      // "mine.toml, line 9", for messages
+  std::string path = "";  // of a program in its place, which the user named; empty: the one beside this one
 };
 
 // In the order of the files. `scale` is "quick" or "full". Throws Error where two files mean different runs by

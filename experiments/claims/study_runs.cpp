@@ -13,8 +13,9 @@
 namespace isobar::claims {
 namespace {
 
-// Programs stand in one folder.
+// Programs stand in one folder, but for those that the user named.
 std::string program_path(const PlannedRun& planned) {
+  if (!planned.path.empty()) return planned.path;
   return std::filesystem::path(own_path()).parent_path().string() + "/" + planned.program;
 }
 
@@ -25,10 +26,14 @@ std::string last_line(const std::string& text) {
   return text.substr(before == std::string::npos ? 0 : before + 1, end - before);
 }
 
-// The summary of a finished run of this configuration by this version; null where there is none.
-Json finished_summary(const std::string& folder, const Json& config) {
+// The summary of a finished run of this configuration by this version; null where there is none. A program of the user's
+// own tells no version of its norm: it must be older than its results.
+Json finished_summary(const std::string& folder, const Json& config, const PlannedRun& planned) {
   const std::string path = folder + "/summary.json";
   if (!std::filesystem::exists(path)) return {};
+  if (!planned.path.empty() &&
+      std::filesystem::last_write_time(planned.path) > std::filesystem::last_write_time(path))
+    return {};
   Json summary = Json::parse(read_file(path, size_t{1} << 30), nullptr, false);
   const bool same = summary.is_object() && summary.value("config", Json()) == config &&
                     summary.value("/environment/version"_json_pointer, "") == isobar_version();
@@ -46,12 +51,12 @@ Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where
 }
 
 bool is_made(const Run& run, const PlannedRun& planned, const Json& config) {
-  return !finished_summary(run.folder() + "/" + planned.folder, config).is_null();
+  return !finished_summary(run.folder() + "/" + planned.folder, config, planned).is_null();
 }
 
 Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
   const std::string folder = run.folder() + "/" + planned.folder;
-  if (Json summary = finished_summary(folder, config); !summary.is_null()) {
+  if (Json summary = finished_summary(folder, config, planned); !summary.is_null()) {
     run.say("{}: there already\n", planned.name);
     const Json expectations = summary.value("expectations", Json::array());
     const bool met = std::all_of(expectations.begin(), expectations.end(),
@@ -59,8 +64,8 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
     run.expect(planned.name, met, "is there already, with expectations that were not met");
     return {.summary = std::move(summary), .complaint = ""};
   }
-  run.say("{}: {}{}{}\n", planned.name, planned.program, planned.arguments.empty() ? "" : " ",
-          fmt::join(planned.arguments, " "));
+  run.say("{}: {}{}{}\n", planned.name, planned.path.empty() ? planned.program : planned.path,
+          planned.arguments.empty() ? "" : " ", fmt::join(planned.arguments, " "));
   std::vector<std::string> arguments = planned.arguments;
   arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--force", "--out", folder,
                                      "--threads", std::to_string(threads())});
@@ -69,7 +74,7 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
   if (finished.code == 3) return {.summary = Json(), .complaint = complaint, .cannot_run = true};
   run.expect(planned.name, finished.code == 0,
              fmt::format("{} ended with exit code {}: {}", planned.program, finished.code, complaint));
-  Json summary = finished_summary(folder, config);
+  Json summary = finished_summary(folder, config, planned);
   const bool made = !summary.is_null();
   return {.summary = std::move(summary), .complaint = made ? "" : complaint};
 }

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include <fmt/ranges.h>
@@ -46,6 +47,21 @@ void keep_claims(std::vector<ClaimFile>& files, const std::vector<std::string>& 
   for (ClaimFile& file : files)
     std::erase_if(file.claims,
                   [&](const Claim& claim) { return std::ranges::find(ids, claim.id) == ids.end(); });
+}
+
+// The studies of the user's folder replace ours of the same name.
+void take_programs(std::vector<PlannedRun>& runs, const std::string& folder) {
+  if (folder.empty() || runs.empty()) return;
+  bool any = false;
+  for (PlannedRun& planned : runs) {
+    const std::string path = folder + "/" + planned.program;
+    if (!std::filesystem::is_regular_file(path)) continue;
+    planned.path = path;
+    any = true;
+  }
+  check(any,
+        "--programs: {} has no program {}, nor another study that these claims need; build it there first",
+        folder, runs.front().program);
 }
 
 // Only the runs that some part needs at this scale, or the one that was asked for.
@@ -113,6 +129,7 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
   if (!options.claims.empty()) keep_claims(files, options.claims);
   Pace pace = Pace::of_texts(options.scale);
   std::vector<PlannedRun> planned = wanted_runs(files, options);
+  take_programs(planned, options.programs);
   // The short ones first: most verdicts are there soon.
   std::ranges::stable_sort(planned, {}, [&](const PlannedRun& one) {
     const double seconds = pace.seconds({one.name});
@@ -160,6 +177,7 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
     if (std::erase(to_make, one.name) > 0 && complaint.empty()) pace.made(one.name, passed.count());
     summary["runs"].push_back(
         {{"name", one.name}, {"folder", one.folder}, {"done", !result.is_null()}, {"cannot_run", complaint}});
+    if (!one.path.empty()) summary["runs"].back()["program"] = one.path;
     if (result.is_object()) {
       check_keys(files, one, result.value("measured", Json::object()), options.scale == "full");
       runs.summaries[one.name] = std::move(result);

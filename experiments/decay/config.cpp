@@ -27,8 +27,8 @@ void Config::fields(Fields& f) {
     {"sum", "mean", "random"});
   f("dtype", dtype, "of the arithmetic", {"f32", "f64"});
   f("alpha", alpha,
-    "alpha of dyt and derf, 1/rho of dyt_sqrtd, C of dyisru, branch scale of skipinit; below zero: 0.5, 1, width, "
-    "1/sqrt(depth)");
+    "alpha of dyt, derf and registered norms, 1/rho of dyt_sqrtd, C of dyisru, branch scale of skipinit; below "
+    "zero: 0.5, the norm's own, 1, width, 1/sqrt(depth)");
 }
 
 void Config::check_values() const {
@@ -52,10 +52,9 @@ void Config::check_values() const {
         "--order {} has no meaning with --topology {}; drop it or take --topology plain", order, topology);
   check(order == "norm_relu" || norm != "none",
         "--order {} has no meaning without a norm; drop it or add --norm", order);
-  const bool uses_alpha = norm.starts_with("dy") || norm == "derf" || topology == "skipinit";
-  check(alpha < 0 || uses_alpha,
-        "--alpha has no meaning here; drop it, or take --norm dyt, dyt_sqrtd, dyisru or derf, or --topology "
-        "skipinit");
+  check(alpha < 0 || takes_alpha(norm) || topology == "skipinit",
+        "--alpha has no meaning here; drop it, or take --norm dyt, dyt_sqrtd, dyisru, derf or a registered "
+        "one, or --topology skipinit");
   check(alpha != 0 || norm != "dyisru", "--alpha: C of dyisru must be above 0");
 }
 

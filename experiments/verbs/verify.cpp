@@ -4,6 +4,7 @@
 //   isobar verify --full            the sizes that the texts speak of, more seeds            about 45 minutes
 //   isobar verify --claim D06       one claim of them, each part shown
 //   isobar verify mine.toml         the claims of a file of your own (claims/README.md says how to write one)
+//   isobar verify mine.toml --programs build      with build/decay_study, which knows a norm of your own
 //
 // Without a file the claims are those of claims/000.toml … claims/004.toml, which hold every quotation, printed value,
 // rule and bound. Each run's results stay in a folder of their own below --out. One that is there with the same
@@ -31,12 +32,15 @@ namespace isobar::verbs {
 namespace {
 
 struct VerifyConfig : HasFields {
-  std::string claim = "", only = "", page = "";
+  std::string claim = "", only = "", page = "", programs = "";
   void fields(Fields& f) override {
     f("claim", claim,
       "judge these claims alone: ids with commas between, D06 or 003; results go to runs/claims");
     f("page", page, "the page, renewed as each study ends; empty: report.html in the folder of the results");
     f("only", only, "make this one of the runs alone; claims that need others count as not run here");
+    f("programs", programs,
+      "a folder with studies of your own, such as a decay_study with your norm, which are run in place of those "
+      "here");
   }
 };
 
@@ -78,7 +82,8 @@ int verify(const Words& words) {
     claims::VerifyOptions options{.scale = run.preset(),
                                   .claims = words_of(config.claim),
                                   .only = config.only,
-                                  .detail = !paths.empty() || !config.claim.empty()};
+                                  .detail = !paths.empty() || !config.claim.empty(),
+                                  .programs = config.programs};
     bool said = false;
     options.renewed = [&](const Json& summary) {
       report::Content content;
