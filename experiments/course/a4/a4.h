@@ -17,9 +17,8 @@ using isobar::Tensor;
 namespace raw = isobar::raw;  // writing, and other things that no tape sees
 
 // --- task 1: of the library's ops (mean, var, square, sqrt, reciprocal, +, −, ·, /). The driver records a
-// tape: the gradient comes for free. (x − mean) / √(var + eps) · weight + bias, var the population's
+// tape: the gradient comes for free. The formulas stand in section 2 of the handout.
 Tensor layer_norm_composed(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
-// x / √(mean x² + eps) · weight
 Tensor rms_norm_composed(const Tensor& x, const Tensor& weight, double eps);
 
 // --- tasks 2 to 4: fused, in loops over data<double>()
@@ -30,7 +29,7 @@ struct LayerNorm {
 struct Gradients {
   Tensor dx, dweight, dbias;  // dbias stays undefined for RMSNorm
 };
-// Throws isobar::Error naming both shapes unless weight and bias are (C).
+// Throws isobar::Error naming the shapes of weight and bias unless both are (C).
 LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
 Gradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight,
                               const LayerNorm& saved);
@@ -42,7 +41,7 @@ struct RmsNorm {
 RmsNorm rms_norm(const Tensor& x, const Tensor& weight, double eps);
 Gradients rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight, const RmsNorm& saved);
 
-// y = tanh(alpha x) · weight + bias (Zhu et al. 2025)
+// y of section 2's third row
 Tensor dyt(const Tensor& x, double alpha, const Tensor& weight, const Tensor& bias);
 struct DytGradients {
   Tensor dx;

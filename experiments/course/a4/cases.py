@@ -51,6 +51,11 @@ def drawn(name, x, eps):
     return normal(f"x {name}", *oracle.longer(name)(*x.shape), **kind.get(name, {}))
 
 
+def in_order(found):
+    """What needs least first: a student is told the first that is off."""
+    return {name: found[name] for name in ("dalpha", "dbias", "dweight", "dx") if name in found}
+
+
 def cases():
     data = [  # name, x, eps, public
         ("rows", normal(1, 3, 4), 1e-5, True),
@@ -72,35 +77,35 @@ def cases():
         rms = lambda x, weight: rms_norm(x, weight, eps)
         full = {"x": x, "weight": weight, "bias": bias}
         part = {"x": x, "weight": weight}
-        grads = gradients(layer, full, full, dy)
-        rms_grads = gradients(rms, part, part, dy)
+        grads = in_order(gradients(layer, full, full, dy))
+        rms_grads = in_order(gradients(rms, part, part, dy))
         loose = dict(rtol=1e-7, atol=1e-8)  # the statistics' cancellation, at small x
         yield case(f"LayerNorm composed, {name}", 1, "layer_norm_composed", {**full, "eps": eps, "dy": dy},
                    {"y": layer(**full), **grads}, public=public, **loose,
                    hint="the population's variance; eps under the root; statistics of each row, kept as (N, 1)")
         yield case(f"RMSNorm composed, {name}", 1, "rms_norm_composed", {**part, "eps": eps, "dy": dy},
                    {"y": rms(**part), **rms_grads}, public=public, **loose, hint="no mean is taken off; eps under the root")
-        yield case(f"LayerNorm, {name}", 2, "layer_norm", {**full, "eps": eps}, {"y": layer(**full), **of_layer},
-                   public=public, hint="rstd = 1 / √(var + eps), var = Σ (x − mean)² / C")
+        yield case(f"LayerNorm, {name}", 2, "layer_norm", {**full, "eps": eps}, {**of_layer, "y": layer(**full)},
+                   public=public, hint="the population's variance; eps beside it, under the root")
         yield case(f"LayerNorm's gradient, {name}", 2, "layer_norm_backward",
                    {"dy": dy, "x": x, "weight": weight, **of_layer}, grads, public=public, **loose,
-                   hint="dx = rstd (dz − mean dz − z mean(dz z)), dz = dy · weight; dweight = Σ over rows of dy z")
-        yield case(f"RMSNorm, {name}", 3, "rms_norm", {**part, "eps": eps}, {"y": rms(**part), **of_rms}, public=public,
-                   hint="rrms = 1 / √(mean x² + eps)")
+                   hint="all rows use dweight and dbias; dx: three roads, two means of the row (handout, section 3)")
+        yield case(f"RMSNorm, {name}", 3, "rms_norm", {**part, "eps": eps}, {**of_rms, "y": rms(**part)}, public=public,
+                   hint="no mean is taken off; eps under the root")
         yield case(f"RMSNorm's gradient, {name}", 3, "rms_norm_backward", {"dy": dy, "x": x, "weight": weight, **of_rms},
-                   rms_grads, public=public, **loose, hint="dx = r (dz − z mean(dz z)), z = x r")
+                   rms_grads, public=public, **loose, hint="as LayerNorm's, with one road fewer: no mean of the row is taken off")
         for alpha in (0.5, -1.25):
             if (alpha == 0.5) != public and name != "many rows":
                 continue
             alpha = alpha if public else alpha * oracle.draws(f"alpha {name}").uniform(0.8, 1.2)
             numbers = {**full, "alpha": Array((1,), [alpha])}
             yield case(f"DyT with alpha {'below' if alpha < 0 else 'above'} 0, {name}", 4, "dyt", numbers, {"y": dyt(**numbers)}, public=public,
-                       hint="tanh(alpha x) · weight + bias")
+                       hint="each element by itself; weight and bias are of its channel")
             wanted = gradients(dyt, numbers, numbers, dy)
-            wanted["dalpha"] = Array((), wanted["dalpha"].values)
+            wanted = in_order({**wanted, "dalpha": Array((), wanted["dalpha"].values)})
             yield case(f"DyT's gradient with alpha {'below' if alpha < 0 else 'above'} 0, {name}", 4, "dyt_backward",
                        {"dy": dy, "x": x, "alpha": alpha, "weight": weight}, wanted, public=public, **loose,
-                       hint="dx = dy w (1 − t²) alpha, dalpha = Σ dy w (1 − t²) x, over everything")
+                       hint="the slope of tanh; alpha is used by every element, weight and bias by every row")
         one, zero = Array((c,), [1.0] * c), Array((c,), [0.0] * c)
         ones = [(lambda x: layer_norm(x, one, zero, 1e-5)), (lambda x: rms_norm(x, one, 1e-5)),
                 (lambda x: dyt(x, array([0.5]), one, zero))]

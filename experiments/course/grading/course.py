@@ -1,5 +1,5 @@
 """An assignment: its files, its cases, a student's tree made of it, a submission built and run."""
-import fractions, importlib.util, json, os, pathlib, shutil, sys
+import fractions, importlib.util, json, os, pathlib, re, shutil, sys
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -13,6 +13,14 @@ class Usage(Exception):
     """One line for whoever typed the command."""
 
 
+def module_of(name, file):
+    """An assignment's Python file."""
+    spec = importlib.util.spec_from_file_location(f"{name}_{file[:-3]}", ROOT / name / file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 class Assignment:
     """aN: the folder, its one marked source aN.cpp, the rest of what a student gets, the cases.
 
@@ -23,9 +31,7 @@ class Assignment:
             raise Usage(f"wanted one of {', '.join(NAMES)}, got {name}")
         self.name, self.folder = name, ROOT / name
         self.source = self.folder / f"{name}.cpp"
-        spec = importlib.util.spec_from_file_location(f"{name}_cases", self.folder / "cases.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = module_of(name, "cases.py")
         self.cases = cases_of(module, key)
         self.points = module.POINTS  # of each task; they sum to 100
         # What aN may use of the library beside its tensors (symbols.TENSORS), or None for everything.
@@ -115,9 +121,13 @@ def release(assignment, folder):
     folder.mkdir(parents=True, exist_ok=True)
     name = assignment.name
     (folder / f"{name}.cpp").write_text(marked.stubs(assignment.source.read_text(), assignment.source.name))
-    for file in [assignment.folder / f"{name}.h", assignment.folder / "driver.cpp", assignment.folder / "handout.md",
-                 *(ROOT / "kit" / f for f in ("driver.h", "todo.h", "tensors.py", "check"))]:
+    kit = ["driver.h", "todo.h", "tensors.py", "check"]
+    if (assignment.folder / "curves.py").exists():
+        kit += ["study", "chart.py"]
+    for file in [assignment.folder / f"{name}.h", assignment.folder / "driver.cpp", *assignment.folder.glob("curves.py"),
+                 *assignment.folder.glob("*.svg"), *(ROOT / "kit" / f for f in kit)]:
         shutil.copy(file, folder / file.name)
+    (folder / "handout.md").write_text(re.sub(r"<!--.*?-->\n?", "", (assignment.folder / "handout.md").read_text(), flags=re.S))
     cmake = (ROOT / "kit/CMakeLists.txt").read_text().replace("ASSIGNMENT", name)
     (folder / "CMakeLists.txt").write_text(cmake)
     fields = ("name", "task", "call", "hint", "rtol", "atol", "bounds", "error")

@@ -1,0 +1,100 @@
+"""What the numbers of a4's handout are computed with: the reference, asked about the row (9, 1, 3, 3)."""
+import chart, course, oracle
+
+a6, handout_pictures = course.module_of("a6", "cases.py"), course.module_of("a4", "handout_pictures.py")
+
+X, E1 = [9.0, 1.0, 3.0, 3.0], [1.0, 0.0, 0.0, 0.0]
+
+
+def full(x, eps=0.0):
+    return {"x": [x], "weight": [1.0] * len(x), "bias": [0.0] * len(x), "eps": eps}
+
+
+def part(x, eps=0.0):
+    return {"x": [x], "weight": [1.0] * len(x), "eps": eps}
+
+
+def ln(x, eps=0.0):
+    return ask("layer_norm", **full(x, eps))["y"].values
+
+
+def mean(x):
+    return ask("layer_norm", **full(x))["mean"].values[0]
+
+
+def rstd(x, eps=0.0):
+    return ask("layer_norm", **full(x, eps))["rstd"].values[0]
+
+
+def composed(x):
+    return ask("layer_norm_composed", **full(x), dy=[E1])
+
+
+def rms(x):
+    return ask("rms_norm", **part(x))["y"].values
+
+
+def rrms(x):
+    return ask("rms_norm", **part(x))["rrms"].values[0]
+
+
+def dyt(x):
+    return ask("dyt", x=[x], weight=[1.0] * 4, bias=[0.0] * 4, alpha=0.5)["y"].values
+
+
+def dx(x, dy, eps=0.0):
+    return ask("layer_norm_backward", dy=[dy], x=[x], weight=[1.0] * len(x), mean=[mean(x)], rstd=[rstd(x, eps)])["dx"].values
+
+
+def rms_dx(x, dy):
+    return ask("rms_norm_backward", dy=[dy], x=[x], weight=[1.0] * len(x), rrms=[rrms(x)])["dx"].values
+
+
+def dyt_dx(x, dy):
+    return ask("dyt_backward", dy=[[float(v) for v in dy]], x=[x], weight=[1.0] * 4, alpha=0.5)["dx"].values
+
+
+def add(x, i, step):
+    return [v + step * (i == j) for j, v in enumerate(x)]
+
+
+def slope(of, i):
+    """By a central difference, as far as its digits go."""
+    return round((of(add(X, i, 1e-4)) - of(add(X, i, -1e-4))) / 2e-4, 9)
+
+
+def var_slope(i):
+    return round(slope(lambda x: rstd(x) ** -2, i), 6)
+
+
+def r_slope(i):
+    return slope(rstd, i)
+
+
+def one_pass(x):
+    return sum(v * v for v in x) / len(x) - (sum(x) / len(x)) ** 2
+
+
+def ratios():
+    normal = oracle.normal("compared", 400, 64), oracle.normal("dy", 400, 64)
+    return ask("compare", x=normal[0], dy=normal[1])["ratios"].values
+
+
+def default_signal():
+    return [a6.std_of(m) for m in a6.predicted(8, 512, 1 / 1536, 1 / 1536)]
+
+
+def he_signal():
+    return [a6.std_of(m) for m in a6.predicted(8, 512, 1 / 256, 0)]
+
+
+def relu_std():
+    return a6.std_of(0.5)
+
+
+def pictures():
+    layers = lambda stds: list(enumerate(stds, 1))
+    return {"signals.svg": chart.svg("The signal at initial weights", ("layer", "std of its output"),
+                                     [("default", layers(default_signal())), ("He", layers(he_signal())), ("norm", layers([relu_std()] * 8))],
+                                     log=(False, True), ends=(None, (0.01, 2))),
+            "roads.svg": handout_pictures.roads(), "shapes.svg": handout_pictures.shapes()}
