@@ -5,8 +5,8 @@
 //   jury --filter norms --lines      rows whose family or name has "norms", with each report's first line
 //   jury --filter "eps" --reports    the same with whole reports
 //
-// WRONG: wrong layers that check_layer calls wrong. Of these, the report's cause, or the first failed check where it names
-// no cause, is right, half right, "unknown", or misleads. False: right layers that are called wrong.
+// WRONG: wrong layers that check_layer calls wrong. Of these, the report's cause or first failed check is right, half right,
+// or misleads, or the cause is unknown. False: right layers that are called wrong.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,18 +36,20 @@ struct Counts {
   }
 };
 
-bool holds(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool meet(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
 }
 
-// What the first line says: the cause of a wrong gradient, else the name of the check that failed; "" for a layer that
-// passed.
-std::string name_of(const LayerReport& report) {
-  if (report.passed()) return "";
+// What the first line says: the check that failed, or the cause of a wrong gradient and the check that found it.
+std::vector<std::string> said_by(const LayerReport& report) {
+  if (report.passed()) return {};
   const std::string text = report.text(), line = text.substr(0, text.find('\n')), mark = ": WRONG: ";
   if (const size_t at = line.find(mark); at != std::string::npos)
-    return line.substr(at + mark.size(), line.find(':', at + mark.size()) - at - mark.size());
-  return report.diagnosis.cause == Cause::none ? "gradient" : std::string(name_of(report.diagnosis.cause));
+    return {line.substr(at + mark.size(), line.find(':', at + mark.size()) - at - mark.size())};
+  const auto failed = std::find_if(report.checks.begin(), report.checks.end(), [](const LayerCheck& check) {
+    return check.outcome == LayerCheck::failed;
+  });
+  return {std::string(name_of(report.diagnosis.cause)), failed->name};
 }
 
 struct Judged {
@@ -55,7 +57,7 @@ struct Judged {
   Counts counts;
 };
 
-Judged judge(const JuryLayer& layer, const std::string& said) {
+Judged judge(const JuryLayer& layer, const std::vector<std::string>& said) {
   if (layer.right.empty())
     return {said.empty() ? "ok" : "FALSE ALARM", {.right_layers = 1, .false_alarms = !said.empty()}};
   Counts counts{.wrong_layers = 1, .wrong = !said.empty()};
@@ -64,20 +66,21 @@ Judged judge(const JuryLayer& layer, const std::string& said) {
     return {verdict, counts};
   };
   if (said.empty()) return {"MISSED", counts};
-  if (holds(layer.right, said)) return count("right", &Counts::right);
-  if (holds(layer.half, said)) return count("half", &Counts::half);
-  if (said == "unknown") return count("unknown", &Counts::unknown);
+  if (meet(layer.right, said)) return count("right", &Counts::right);
+  if (meet(layer.half, said)) return count("half", &Counts::half);
+  if (meet({"unknown"}, said)) return count("unknown", &Counts::unknown);
   return count("MISLEADING", &Counts::misleading);
 }
 
 Counts run(const JuryLayer& layer, uint64_t seed, const Request& request) {
   const Rng rng = Rng(seed).split(layer.family).split(layer.name);
-  std::string said, text;
+  std::vector<std::string> said;
+  std::string text;
   try {
     const LayerReport report = check_layer(layer.make(rng), layer.x(rng), layer.options);
-    said = name_of(report), text = report.text();
+    said = said_by(report), text = report.text();
   } catch (const std::exception& error) {
-    said = "exception", text = fmt::format("check_layer threw: {}", error.what());
+    said = {"exception"}, text = fmt::format("check_layer threw: {}", error.what());
   }
   const Judged judged = judge(layer, said);
   if (request.lines || request.reports)
@@ -139,11 +142,9 @@ int count(const Request& request) {
 }  // namespace
 }  // namespace isobar
 
-int main(int argc, char** argv) {
-  try {
-    return isobar::count(isobar::parse(argc, argv));
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 2;
-  }
+int main(int argc, char** argv) try {
+  return isobar::count(isobar::parse(argc, argv));
+} catch (const std::exception& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  return 2;
 }

@@ -57,8 +57,11 @@ const bool listed = list_tuned({
 
     // w = g v / ‖v‖, one g for each row
     by_hand(
-        {"norms", "weight norm: dv without the projection", {"missing term"}, {"missing factor"}}, {{4, 5}},
-        {{3, 5}, {3, 1}}, [](In x, In v, In g) { return linear(x, g * v / norm(v, 2, {1}, true)); },
+        {"norms",
+         "weight norm: dv without the projection",
+         {"missing term"},
+         {"missing factor", "cross-talk"}},
+        {{4, 5}}, {{3, 5}, {3, 1}}, [](In x, In v, In g) { return linear(x, g * v / norm(v, 2, {1}, true)); },
         [](In dy, In, In x, In v, In g) {
           const Tensor length = norm(v, 2, {1}, true), dw = matmul(transpose(dy), x);
           return std::vector{matmul(dy, g * v / length), g / length * dw, sum(dw * v / length, {1}, true)};

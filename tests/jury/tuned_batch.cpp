@@ -1,0 +1,147 @@
+// Wrong and tricky layers with statistics over the batch. x (N, C) or (N, C, L); h is the normalized x.
+#include "../../autograd/recompute.h"
+#include "../../nn/batch_norm.h"
+#include "layers.h"
+
+namespace isobar {
+namespace {
+
+Tensor batch_mean(In x) { return mean(x, {0}, true); }
+
+struct Columns {
+  Tensor r, h;
+};
+Columns normalized(In x) {
+  const Tensor c = x - batch_mean(x), r = rsqrt(batch_mean(square(c)) + 1e-5);
+  return {r, c * r};
+}
+Tensor batch_norm_dx(In dh, const Columns& columns) {
+  return columns.r * (dh - batch_mean(dh) - columns.h * batch_mean(dh * columns.h));
+}
+
+// BatchNorm whose evaluation has running statistics and whose backward takes the batch's in either mode.
+struct TrainingBackward : Module {
+  Tensor weight = ones(3).set_trainable(), running_mean = full({3}, 0.3), running_variance = full({3}, 2);
+
+  Tensor forward(const Tensor& x) override {
+    if (training() && x.size(0) > 0 && !recomputing()) {
+      const NoTape pause;
+      assign(running_mean, running_mean * 0.9 + mean(x, {0}) * 0.1);
+      assign(running_variance, running_variance * 0.9 + var(x, {0}, false, 0) * 0.1);
+    }
+    const Tensor m = running_mean, v = running_variance;
+    const bool batch = training();
+    return fused([=](In in, In w) { return batch ? normalized(in).h * w : (in - m) * rsqrt(v + 1e-5) * w; },
+                 [](In dy, In, In in, In w) {
+                   const Columns columns = normalized(in);
+                   return std::vector{batch_norm_dx(dy * w, columns), dy * columns.h};
+                 },
+                 x, weight);
+  }
+  void fields(Fields& f) override {
+    f("weight", weight);
+    f.buffer("running_mean", running_mean);
+    f.buffer("running_variance", running_variance);
+  }
+};
+
+const bool listed = list_tuned({
+    by_hand(
+        {"batch statistics",
+         "batch norm: statistics as constants",
+         {"missing term"},
+         {"missing factor", "cross-talk"}},
+        {{6, 3}}, {{3}}, [](In x, In w) { return batch_norm(x, w, {}, 1e-5); },
+        [](In dy, In, In x, In w) {
+          const Columns columns = normalized(x);
+          return std::vector{dy * w * columns.r, dy * columns.h};
+        }),
+
+    by_hand(
+        {"batch statistics",
+         "batch norm: backward's means over channels",
+         {"wrong axis", "cross-talk", "missing term"}},
+        {{5, 5}}, {{5}, {5}}, [](In x, In w, In b) { return batch_norm(x, w, b, 1e-5); },
+        [](In dy, In, In x, In w, In) {
+          const Columns columns = normalized(x);
+          const Tensor dh = dy * w;
+          return std::vector{
+              columns.r * (dh - mean(dh, {1}, true) - columns.h * mean(dh * columns.h, {1}, true)),
+              dy * columns.h, dy};
+        }),
+
+    module({"batch statistics",
+            "batch norm: evaluation with the backward of training",
+            {"train and eval", "missing term", "cross-talk"}},
+           {{6, 3}}, [](const Rng&) { return std::make_unique<TrainingBackward>(); }),
+
+    by_hand(
+        {"batch statistics",
+         "centring over the batch: dx is dy",
+         {"missing term", "cross-talk"},
+         {"lost branch"}},
+        {{5, 3}}, {{3}}, [](In x, In w) { return (x - batch_mean(x)) * w; },
+        [](In dy, In, In x, In w) {
+          return std::vector{dy * w, dy * (x - batch_mean(x))};
+        }),
+
+    // Each channel is mixed with the others by the batch's covariance.
+    by_hand(
+        {"batch statistics",
+         "covariance layer: the covariance as a constant",
+         {"lost branch", "missing term"}},
+        {{5, 3}}, {},
+        [](In x) {
+          const Tensor c = x - batch_mean(x);
+          return matmul(c, matmul(transpose(c), c) / static_cast<double>(x.size(0)));
+        },
+        [](In dy, In, In x) {
+          const Tensor c = x - batch_mean(x);
+          const Tensor dc = matmul(dy, matmul(transpose(c), c) / static_cast<double>(x.size(0)));
+          return dc - batch_mean(dc);
+        }),
+
+    by_hand(
+        {"batch statistics",
+         "batch norm: dweight with x not yet centred",
+         {"wrong factor"},
+         {"missing term", "missing factor"}},
+        {{6, 3}}, {{3}, {3}}, [](In x, In w, In b) { return batch_norm(x, w, b, 1e-5); },
+        [](In dy, In, In x, In w, In) {
+          const Columns columns = normalized(x);
+          return std::vector{batch_norm_dx(dy * w, columns), dy * x * columns.r, dy};
+        }),
+
+    // x (N, C, L)
+    by_hand(
+        {"batch statistics",
+         "batch norm of images: divided by the batch alone",
+         {"1/N", "missing term"},
+         {"constant factor"}},
+        {{3, 2, 4}}, {},
+        [](In x) {
+          const Tensor c = x - mean(x, {0, 2}, true);
+          return c * rsqrt(mean(square(c), {0, 2}, true) + 1e-5);
+        },
+        [](In dy, In y, In x) {
+          const Tensor c = x - mean(x, {0, 2}, true), r = rsqrt(mean(square(c), {0, 2}, true) + 1e-5);
+          const double n = static_cast<double>(x.size(0));
+          return r * (dy - sum(dy, {0, 2}, true) / n - y * sum(dy * y, {0, 2}, true) / n);
+        }),
+
+    // --- right
+    by_hand(
+        {"batch statistics", "batch norm of equal rows, eps 0.01"}, {filled({4, 3}, 2)}, {{3}, {3}},
+        [](In x, In w, In b) { return batch_norm(x, w, b, 1e-2); },
+        [](In dy, In, In x, In w, In) {
+          const Tensor c = x - batch_mean(x), r = rsqrt(batch_mean(square(c)) + 1e-2), h = c * r;
+          return std::vector{batch_norm_dx(dy * w, {r, h}), dy * h, dy};
+        }),
+    layer({"batch statistics", "bias before a batch norm has no gradient"}, {{6, 4}}, {{3, 4}, {3}},
+          [](In x, In w, In b) {
+            return x.size(0) > 1 ? batch_norm(linear(x, w, b), {}, {}, 1e-5) : linear(x, w, b) * 0.0;
+          }),
+});
+
+}  // namespace
+}  // namespace isobar

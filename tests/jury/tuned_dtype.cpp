@@ -1,0 +1,73 @@
+// Wrong and tricky layers where the number format matters. x (N, C).
+#include "../../core/raw.h"
+#include "layers.h"
+
+namespace isobar {
+namespace {
+
+Tensor row_mean(In x) { return mean(x, {-1}, true); }
+
+const bool listed = list_tuned({
+    by_hand(
+        {"dtype and precision", "tanh: backward in f32", {"nearly right"}}, {normal({4, 5}, 0, 3)}, {{5}},
+        [](In x, In w) { return tanh(x) * w; },
+        [](In dy, In, In x, In w) {
+          const Tensor t = tanh(raw::cast(x, Dtype::f32)), slope = raw::cast(1 - square(t), x.dtype());
+          return std::vector{dy * w * slope, dy * tanh(x)};
+        }),
+
+    layer({"dtype and precision",
+           "the sum of a softmax in f32",
+           {"nearly right", "f32 against f64"},
+           {"not finite"}},
+          {{4, 5}}, {{5}},
+          [](In x, In w) {
+            const Tensor e = exp(x * w);
+            return e / cast(sum(cast(e, Dtype::f32), {1}, true), x.dtype());
+          }),
+
+    layer({"dtype and precision",
+           "softmax without the largest logit subtracted",
+           {"f32 against f64", "not finite", "forward"}},
+          {uniform({4, 5}, 85, 100)}, {},
+          [](In x) {
+            const Tensor e = exp(x);
+            return e / sum(e, {1}, true);
+          }),
+
+    layer({"dtype and precision", "variance as mean x² − (mean x)²", {"f32 against f64"}, {"nearly right"}},
+          {normal({4, 6}, 300, 1)}, {{6}},
+          [](In x, In w) {
+            const Tensor m = row_mean(x);
+            return (x - m) * rsqrt(row_mean(square(x)) - square(m) + 1e-5) * w;
+          }),
+
+    // The library's ops refuse to mix dtypes, a loop of one's own does not.
+    layer({"dtype and precision", "y is f32 whatever x is", {"forward", "f32 against f64"}, {"nearly right"}},
+          {{4, 5}}, {{5}}, [](In x, In w) { return cast(x * w, Dtype::f32); }),
+
+    layer({"dtype and precision", "unit rows: NaN for a row of zeros", {"forward", "not finite"}},
+          {{{[](const Rng& rng) {
+            return concat({rng.normal({2, 5}), zeros({1, 5})}, 0);
+          }}}},
+          {{5}}, [](In x, In w) { return x * rsqrt(sum(square(x), {1}, true)) * w; }),
+
+    by_hand(
+        {"dtype and precision", "erf: 2/√π with three digits", {"nearly right"}, {"constant factor"}},
+        {{4, 5}}, {{5}}, [](In x, In w) { return erf(x) * w; },
+        [](In dy, In, In x, In w) {
+          return std::vector{dy * w * exp(-square(x)) * 1.128, dy * erf(x)};
+        }),
+
+    // --- right
+    by_hand(
+        {"dtype and precision", "y of 1e-8"}, {{4, 5}}, {{5}}, [](In x, In w) { return tanh(x) * w * 1e-8; },
+        [](In dy, In, In x, In w) {
+          return std::vector{dy * w * (1 - square(tanh(x))) * 1e-8, dy * tanh(x) * 1e-8};
+        }),
+    layer({"dtype and precision", "saturated: tanh(20 x)"}, {{4, 5}}, {{5}},
+          [](In x, In w) { return tanh(x * 20) * w; }),
+});
+
+}  // namespace
+}  // namespace isobar

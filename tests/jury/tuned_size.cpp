@@ -1,0 +1,117 @@
+// Wrong and tricky layers where extents matter: tails, batches of one, large batches. x (N, C).
+#include "../../core/parallel.h"
+#include "../../core/raw.h"
+#include "layers.h"
+
+namespace isobar {
+namespace {
+
+// The sum of dy · x over the batch in one part for each thread.
+Tensor sum_by_threads(In dy, In x) {
+  const int64_t n = x.size(0), parts = std::max<int64_t>(1, std::min<int64_t>(threads(), n));
+  const int64_t rows = (n + parts - 1) / parts;
+  Tensor total = zeros({x.size(1)}, x.dtype());
+  for (int64_t begin = 0; begin < n; begin += rows) {
+    const int64_t end = std::min(n, begin + rows);
+    total = total + sum(slice(dy, 0, begin, end) * slice(x, 0, begin, end), {0});
+  }
+  return total;
+}
+
+// A mask of the positive elements, made anew for a new shape only.
+struct KeepsMask : Module {
+  Tensor weight = ones(5).set_trainable(), mask;
+
+  Tensor forward(const Tensor& x) override {
+    if (!mask.defined() || mask.shape() != x.shape()) mask = (x.detach() > 0);
+    return where(mask, x * weight, 0.0);
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+const bool listed = list_tuned({
+    by_hand(
+        {"size", "blocks of four: the rest gets no gradient", {"cross-talk"}, {"missing factor", "detached"}},
+        {{3, 5}}, {}, [](In x) { return square(x); },
+        [](In dy, In, In x) {
+          const Tensor d = raw::contiguous(dy), in = raw::contiguous(x);
+          Tensor dx = raw::clone(zeros(x.shape(), x.dtype()));
+          dispatch_float("square", x.dtype(), [&]<class T>() {
+            for (int64_t i = 0; i + 4 <= x.numel(); i += 4)
+              for (int64_t k = i; k < i + 4; ++k) raw::write<T>(dx)[k] = 2 * in.data<T>()[k] * d.data<T>()[k];
+          });
+          return dx;
+        }),
+
+    by_hand(
+        {"size", "softmax: a batch of one taken as one vector of rows", {"batch of 1"}}, {{4, 5}}, {},
+        [](In x) { return softmax(x); },
+        [](In dy, In y, In x) {
+          if (x.size(0) == 1) return y * dy;
+          return y * (dy - sum(dy * y, {1}, true));
+        }),
+
+    // Room for 512 rows.
+    by_hand(
+        {"size", "dw of the last 512 rows only", {"large batch"}, {"overwritten"}}, {{5, 3}}, {{2, 3}},
+        [](In x, In w) { return linear(x, w); },
+        [](In dy, In, In x, In w) {
+          Tensor dw = zeros(w.shape(), x.dtype());
+          for (int64_t begin = 0; begin < x.size(0); begin += 512) {
+            const int64_t end = std::min<int64_t>(x.size(0), begin + 512);
+            dw = matmul(transpose(slice(dy, 0, begin, end)), slice(x, 0, begin, end));
+          }
+          return std::vector{matmul(dy, w), dw};
+        }),
+
+    by_hand(
+        {"size", "dw summed in one part for each thread", {"1, 2, 8 threads"}}, {{4, 9}}, {{9}},
+        [](In x, In w) { return x * w; },
+        [](In dy, In, In x, In w) {
+          return std::vector{dy * w, sum_by_threads(dy, x)};
+        }),
+
+    module({"size", "mask kept from the first input of a shape", {"another call"}}, {{4, 5}},
+           [](const Rng&) { return std::make_unique<KeepsMask>(); }),
+
+    // Each row gets half of its neighbour: rows 0 and 1, 2 and 3, …; the last of an odd number has none.
+    by_hand(
+        {"size",
+         "pairs of rows: the odd last row gets no gradient",
+         {"cross-talk"},
+         {"missing term", "missing factor", "lost branch"}},
+        {{5, 3}}, {},
+        [](In x) {
+          const int64_t even = x.size(0) / 2 * 2;
+          const Tensor pairs = reshape(slice(x, 0, 0, even), {even / 2, 2, x.size(1)});
+          return concat(
+              {reshape(pairs + flip(pairs, {1}) * 0.5, {even, x.size(1)}), slice(x, 0, even, x.size(0))}, 0);
+        },
+        [](In dy, In, In x) {
+          const int64_t even = x.size(0) / 2 * 2;
+          const Tensor pairs = reshape(slice(dy, 0, 0, even), {even / 2, 2, x.size(1)});
+          return concat({reshape(pairs + flip(pairs, {1}) * 0.5, {even, x.size(1)}),
+                         zeros({x.size(0) - even, x.size(1)}, x.dtype())},
+                        0);
+        }),
+
+    by_hand(
+        {"size", "dw as a mean times the rows: NaN for an empty batch", {"batch of 0"}, {"not finite"}},
+        {{4, 3}}, {{3}}, [](In x, In w) { return x * w; },
+        [](In dy, In, In x, In w) {
+          return std::vector{dy * w, mean(dy * x, {0}) * static_cast<double>(x.size(0))};
+        }),
+
+    // --- right
+    layer({"size", "forty layers of tanh"}, {{3, 2}}, {{2, 2}},
+          [](In x, In w) {
+            Tensor y = x;
+            for (int i = 0; i < 40; ++i) y = tanh(matmul(y, w)) * 0.5 + y * 0.5;
+            return y;
+          }),
+    layer({"size", "one channel, one number"}, {{2, 1}}, {{1}, {1}},
+          [](In x, In w, In b) { return mean(square(x * w + b)); }),
+});
+
+}  // namespace
+}  // namespace isobar
