@@ -1,0 +1,39 @@
+// What check_layer says of the layers of the jury (tests/jury).
+#include <doctest/doctest.h>
+
+#include "program.h"
+
+namespace isobar {
+namespace {
+
+// The last row of the table that `jury` prints.
+struct All {
+  int bugs = 0, wrong = 0, right = 0, half = 0, misleading = 0, unknown = 0, missed = 0;
+  int right_layers = 0, false_alarms = 0;
+};
+
+All all_of(const std::string& table) {
+  All all;
+  const size_t begin = table.rfind("\nall ");
+  REQUIRE(begin != std::string::npos);
+  std::istringstream numbers(table.substr(begin + 5));
+  for (int All::*number : {&All::bugs, &All::wrong, &All::right, &All::half, &All::misleading, &All::unknown,
+                           &All::missed, &All::right_layers, &All::false_alarms})
+    numbers >> all.*number;
+  REQUIRE(numbers);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("check_layer calls the jury's wrong layers wrong, and the right ones right") {
+  const Outcome jury = run_built("jury", "--lines");
+  INFO(jury.out, jury.err);
+  const All all = all_of(jury.out);
+  REQUIRE(all.bugs >= 130);
+  REQUIRE(all.right_layers >= 30);
+  CHECK(all.wrong * 100 >= 92 * all.bugs);
+  CHECK(all.false_alarms == 0);
+}
+
+}  // namespace isobar
