@@ -1,5 +1,4 @@
 """a4's study: of what is asked of one number in a row, how much arrives at it, as the number moves away from the others?"""
-LOOK = "Where does each curve end, and how steeply does it fall? Which direction of dz is lost there?"
 
 
 def shares(ask):
@@ -20,5 +19,6 @@ def shares(ask):
 def charts(ask):
     least = 1e-4
     seen = [(name, [(v, share) for v, share in line if share > least]) for name, line in shares(ask)]
-    return [dict(title="A row explains its own outlier", labels=("the outlier v in the row (v, 1, 3, 3)", "the share that arrives"),
-                 curves=seen, log=(True, True), ends=(None, (least, 1)))]
+    yield dict(title="A row explains its own outlier", labels=("the outlier v in the row (v, 1, 3, 3)", "the share that arrives"),
+               curves=seen, log=(True, True), ends=(None, (least, 1)))
+    yield "Where does each curve end, and how steeply does it fall? Which direction of dz is lost there?"

@@ -68,7 +68,7 @@ def shapes():
     out += [arrow(*left, *at, "#1b1f24"), arrow(*at, *full, "#b45309", 2), arrow(*at, *last, "#15803d", 2)]
     out += [path([full, shadow, last], stroke="#5b636d", more='stroke-dasharray="4 3"')]
     out += [chart.word((left[0] + at[0]) / 2 - 4, (left[1] + at[1]) / 2 - 6, "z", "", "end"), chart.word(full[0] + 5, full[1], "dz"),
-            chart.word(last[0] + 3, last[1] + 16, "dx / r", "s")]
+            chart.word(last[0] - 4, last[1] - 7, "dx / r", "s", "middle")]
     out += [f'<circle cx="{centre[0]}" cy="{centre[1]}" r="{third * size:.1f}" fill="#e7eef8" stroke="#0b5fc0" stroke-width="2"/>']
     out += [path([place(centre, size, p) for p in around((1, 0, 0), (0, 1, 0), third)], stroke="#9db8dd")] + axes(centre, size)
     cube = [(a, b, c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]

@@ -83,7 +83,7 @@ def cases():
     size = oracle.choose(512, "size", range(65, 1000))
     for init, name, weight, bias, public in [(0, "PyTorch's default", 1 / 3, 1 / 3, True), (1, "He", 2, 0, True),
                                              (2, "Xavier", 1, 0, True), (3, "LeCun", 1, 0, False)]:
-        hint = ["U(±1/√C), the biases too; U(±a) has variance a²/3", "2 / in", "2 / (in + out)", "1 / in"][init]
+        hint = ["uniform in ±1/√C, the biases too: blank 1", "what keeps the signal's size: blank 8", "2 / (in + out), no biases", "1 / in, no biases"][init]
         for what, width in (("64", 64), ("of some hundreds", size), ("10", oracle.choose(10, "small", range(3, 12)))):
             if public or width != 64:
                 yield case(f"{name}'s variances at width {what}", 1, "variances", {"init": init, "width": width},
@@ -101,10 +101,10 @@ def cases():
         inputs = {"depth": depth, "width": width, "weight": weight, "bias": bias}
         yield case(f"predicted std, {name}", 2, "predict_std", inputs,
                    {"std": [std_of(m) for m in predicted(depth, width, weight, bias)]}, public=public, atol=0,
-                   hint="E z² = C Var w E h² + Var b; relu: E h² = E z²/2, E h = √(E z²/2π)")
+                   hint="blanks 2 to 6; the input is not behind a ReLU; the std of h is about its mean")
         yield case(f"predicted gradient, {name}", 3, "predict_gradient", {**inputs, "batch": batch},
                    {"norm": gradient_norms(depth, width, batch, weight, bias)}, public=public, atol=0,
-                   hint="‖dW_l‖² = B C² E(dz_l)² E h_{l−1}²; E dz² is multiplied by C Var w / 2 per layer, and starts at 1/2")
+                   hint="blanks 9 to 11, from the last layer down; whose h does dW take?")
         factor = width * weight / 2
         if bias and factor < 0.97 and depth > 1:
             yield case(f"plateau, {name}", 2, "plateau", inputs, {"std": std_of(bias / 2 / (1 - factor))}, public=public,
