@@ -1,5 +1,7 @@
 #include "inspect.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -94,6 +96,20 @@ std::string tape_dot(const Tape& tape) {
           fmt::format("  subgraph cluster_{} {{\n    label={};\n{}  }}\n", number++, quoted(scope), lines);
   }
   return text + edges + "}\n";
+}
+
+std::string idle_ops(const Tape& tape, const Tensor& y) {
+  if (!tape.holds(y, 0)) return "";
+  std::set<int64_t> needed{raw::slot(y).index};
+  std::vector<std::string> idle;
+  const std::vector<const Node*> nodes = tape.nodes();
+  for (size_t i = nodes.size(); i-- > 0;) {
+    if (!needed.contains(nodes[i]->slot))
+      idle.insert(idle.begin(), nodes[i]->name);
+    else
+      for (const Node::Input& one : nodes[i]->inputs) needed.insert(one.slot);
+  }
+  return fmt::format("{}", fmt::join(idle, ", "));
 }
 
 }  // namespace isobar

@@ -24,6 +24,10 @@ std::string tape_text(const Tape& tape);
 // The same as a Graphviz digraph, nodes clustered by module: `dot -Tsvg tape.dot > tape.svg`.
 std::string tape_dot(const Tape& tape);
 
+// The names of the recorded ops that y does not depend on, "square, mean", as an op's own computations outside of
+// NoTape; "" for a y that is not on this tape.
+std::string idle_ops(const Tape& tape, const Tensor& y);
+
 // Pieces of such a line, which a TapeLog's lines share. An input: "%3", "%3 [2, 4]", "constant [2, 4]", or
 // "none" for an undefined tensor.
 std::string input_text(const Node::Input& input, bool with_shape = true);

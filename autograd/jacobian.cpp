@@ -196,9 +196,10 @@ void investigate(Jacobian& j, const Subject& f, size_t input, const Tensor& dy, 
 }
 
 // The Jacobian by input i, given y and the gradients for each dy.
-Jacobian jacobian_of(const Subject& subject, const std::vector<NamedInput>& inputs, size_t i, const Tensor& y,
-                     const std::vector<Tensor>& dys, const std::vector<Subject::Gradients>& gradients,
-                     const JacobianOptions& options) {
+// Differences are those of `wanted`.
+Jacobian jacobian_of(const Subject& subject, const Subject& wanted, const std::vector<NamedInput>& inputs,
+                     size_t i, const Tensor& y, const std::vector<Tensor>& dys,
+                     const std::vector<Subject::Gradients>& gradients, const JacobianOptions& options) {
   Jacobian j;
   j.name = inputs[i].name;
   j.value = inputs[i].value;
@@ -215,7 +216,7 @@ Jacobian jacobian_of(const Subject& subject, const std::vector<NamedInput>& inpu
   j.received = gradients[0].dx[i].defined();
   j.error = gradients[0].error;
   differentiate(
-      j, [&](const Tensor& x) { return subject(i, x); }, directions);
+      j, [&](const Tensor& x) { return wanted(i, x); }, directions);
   if (!j.error.empty()) return j;
   for (size_t d = 0; d < dys.size(); ++d)
     compare(j, dys[d].to_vector<double>(), gradients[d].dx[i], directions);
@@ -240,9 +241,17 @@ std::vector<Jacobian> jacobians(const TensorFunction& f, const std::vector<Named
   for (const Tensor& dy : dys) gradients.push_back(subject.backward(dy));
 
   std::vector<Jacobian> result;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (is_float(inputs[i].value.dtype()))
-      result.push_back(jacobian_of(subject, inputs, i, y, dys, gradients, options));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_float(inputs[i].value.dtype())) continue;
+    result.push_back(jacobian_of(subject, subject, inputs, i, y, dys, gradients, options));
+    if (options.expected == nullptr || result.back().right(options.tolerance)) continue;
+    const Subject expected(options.expected, inputs, options.seed);
+    const Tensor other = expected.y();
+    check(other.shape() == y.shape(), "jacobians: options.expected must give {}, as f does, got {}",
+          y.shape(), other.shape());
+    result.back() = jacobian_of(subject, expected, inputs, i, other, dys, gradients, options);
+    result.back().as_expected = true;
+  }
   return result;
 }
 

@@ -41,6 +41,9 @@ struct JacobianOptions {
   double tolerance = 1e-6;
   // The seed of dy, the directions, and the tape's rng.
   uint64_t seed = 1;
+  // For a backward that is not meant to give the slopes of f, as a straight-through estimator's: a function with
+  // results of f's shape. A gradient that is not the slope of f is compared with the slope of this one.
+  TensorFunction expected = nullptr;
 };
 
 struct Jacobian {
@@ -63,6 +66,7 @@ struct Jacobian {
   double max_relative_error = 0;     // of the entries that have no kink
   std::vector<GradientEntry> worst;  // up to five, the worst first
   std::vector<Kink> kinks;
+  bool as_expected = false;  // `numeric` and `y` are those of options.expected
   bool right(double tolerance) const { return error.empty() && max_relative_error <= tolerance; }
 };
 

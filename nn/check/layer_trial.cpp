@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
-#include "../../autograd/jacobian.h"
+#include "../../autograd/inspect.h"
 #include "../../autograd/recompute.h"
 #include "../../autograd/tape.h"
 #include "../../core/raw.h"
@@ -17,31 +16,6 @@ namespace isobar {
 namespace {
 
 const Rng draws(11);
-
-// Replaces a module's parameters by other tensors, tied ones included.
-class Replace : public Fields {
- public:
-  Replace(const std::vector<Tensor>& from, const std::vector<Tensor>& to) : from_(from), to_(to) {}
-
- protected:
-  void on_parameter(std::string_view, Tensor& tensor) override {
-    for (size_t i = 0; i < from_.size(); ++i)
-      if (from_[i].id() == tensor.id()) {
-        tensor = to_[i];
-        return;
-      }
-  }
-  void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
-
- private:
-  std::vector<Tensor> from_, to_;
-};
-
-double largest_of(const std::vector<double>& values) {
-  double largest = 0;
-  for (double v : values) largest = std::max(largest, std::abs(v));
-  return largest;
-}
 
 Tensor upstream(const Tensor& y) { return draws.split("dy").normal(y.shape(), 0, 1, y.dtype()); }
 
@@ -65,46 +39,29 @@ Tensor with_rows(const Tensor& x, int64_t count) {
 
 }  // namespace
 
-std::vector<double> LayerStep::numbers() const {
-  std::vector<double> all = y.to_vector<double>();
-  for (const Tensor& gradient : gradients) {
-    const std::vector<double> values = gradient.to_vector<double>();
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
+Tensor broadcast(const Tensor& dy) {
+  std::vector<double> values(dy.numel(), -7);  // what a backward that ignores strides reads
+  if (!values.empty()) values[0] = 1;
+  return raw::as_strided(cast(tensor(Shape{dy.numel()}, values), dy.dtype()), dy.shape(), Strides{});
 }
 
-double LayerStep::distance(const LayerStep& other) const {
-  std::vector<Tensor> mine = gradients, theirs = other.gradients;
-  mine.push_back(y);
-  theirs.push_back(other.y);
-  double worst = 0;
-  for (size_t t = 0; t < mine.size(); ++t) {
-    const std::vector<double> a = mine[t].to_vector<double>(), b = theirs[t].to_vector<double>();
-    // The lower limit is for a gradient that cancels to rounding errors, such as LayerNorm's for a constant
-    // dy.
-    const double size = std::max({largest_of(a), largest_of(b), 0.05});
-    for (size_t i = 0; i < a.size(); ++i) {
-      const double apart = std::abs(a[i] - b[i]) / size;
-      worst = std::isfinite(apart) ? std::max(worst, apart) : INFINITY;
-    }
-  }
-  return worst;
-}
+Tensor transposed(const Tensor& dy) { return dy.ndim() < 2 ? dy : transpose(raw::contiguous(transpose(dy))); }
 
-bool LayerStep::y_finite() const { return all_finite(y); }
-bool LayerStep::gradients_finite() const {
-  return std::all_of(gradients.begin(), gradients.end(), all_finite);
-}
-
-std::unique_ptr<Module> LayerTrial::moved(Dtype dtype) const {
+std::unique_ptr<Module> LayerTrial::made() const {
   std::unique_ptr<Module> module = make_();
+  check(module != nullptr, "the maker returned null; return std::make_unique<YourLayer>(...)");
+  return module;
+}
+
+std::unique_ptr<Module> LayerTrial::moved(Dtype dtype, bool training) const {
+  std::unique_ptr<Module> module = made();
   convert(*module, Dtype::f64);
   for (auto& [name, parameter] : named_parameters(*module)) {
     const Tensor noise = draws.split(name).normal(parameter.shape(), 0, 0.2, Dtype::f64);
     assign(parameter, parameter.detach() + noise);
   }
   convert(*module, dtype);
+  if (!training) eval(*module);
   return module;
 }
 
@@ -123,13 +80,27 @@ LayerTrial::Inputs LayerTrial::spread_input() const {
 LayerTrial::Inputs LayerTrial::rows(int64_t count) const {
   Inputs result = input();
   for (Tensor& x : result)
-    if (x.ndim() > 0 && x.size(0) == x_[0].size(0)) x = with_rows(x, count);
+    if (is_batch(x)) x = with_rows(x, count);
+  return result;
+}
+
+LayerTrial::Inputs LayerTrial::other_rows(int64_t count) const {
+  Inputs result = rows(count);
+  for (Tensor& x : result) {
+    std::vector<double> values = x.to_vector<double>();
+    if (is_float(x.dtype()))
+      std::reverse(values.begin(), values.end());
+    else if (x.ndim() > 0 &&
+             x.size(0) == count)  // whole rows, because columns of indices may differ in range
+      std::rotate(values.begin(), values.begin() + x.numel() / count, values.end());
+    x = cast(tensor(x.shape(), values), x.dtype());
+  }
   return result;
 }
 
 LayerTrial::Inputs LayerTrial::enlarged(int64_t elements) const {
   const int64_t width = std::max<int64_t>(1, x_[0].numel() / x_[0].size(0));
-  Inputs result = rows(std::max(x_[0].size(0), elements / width));
+  Inputs result = rows(std::max(batch(), elements / width));
   for (Tensor& x : result)
     if (is_float(x.dtype())) x = cast(x, Dtype::f32);
   return result;
@@ -140,7 +111,7 @@ std::string LayerTrial::name_of_input(size_t i) const {
 }
 
 Tensor LayerTrial::call(Module& module, const Inputs& x) const {
-  return call_ != nullptr ? call_(module, x) : module(x[0]);
+  return options_.call != nullptr ? options_.call(module, x) : module(x[0]);
 }
 
 Tensor LayerTrial::output(Module& module, const Inputs& x) const {
@@ -148,74 +119,74 @@ Tensor LayerTrial::output(Module& module, const Inputs& x) const {
   return call(module, x).detach();
 }
 
-LayerStep LayerTrial::step(Module& module, const Inputs& x) const {
-  return step_of(module, x, [&](const Inputs& leaves) { return call(module, leaves); });
-}
-
-LayerStep LayerTrial::recomputed_step(Module& module, const Inputs& x) const {
-  return step_of(module, x, [&](const Inputs& leaves) {
-    const auto forward = [this, &module, leaves](const Tensor& first) {
-      Inputs all = leaves;
-      all[0] = first;
-      return call(module, all);
-    };
-    return recompute(forward, leaves[0]);
-  });
-}
-
-LayerStep LayerTrial::step_of(Module& module, const Inputs& input,
-                              const std::function<Tensor(const Inputs&)>& forward) const {
+LayerStep LayerTrial::step(Module& module, const Inputs& input, const StepOptions& options) const {
   Inputs x;
-  for (const Tensor& one : input) {
-    x.push_back(one.detach());
-    if (is_float(one.dtype())) x.back().set_trainable();
+  std::vector<NamedTensor> leaves, buffers;
+  for (size_t i = 0; i < input.size(); ++i) {
+    x.push_back(input[i].detach());
+    if (is_float(x[i].dtype())) leaves.push_back({name_of_input(i), x[i].set_trainable()});
   }
-  const std::vector<Tensor> parameters = isobar::parameters(module);
-  clear_gradients(parameters);
+  for (const NamedTensor& entry : named_state(module))
+    (entry.tensor.trainable() ? leaves : buffers).push_back(entry);
+  for (const NamedTensor& leaf : leaves) leaf.tensor.clear_grad();
   LayerStep result;
-  Tape tape({.rng = Rng(3)});
-  const Tensor y = forward(x);
-  const Tensor dy = upstream(y);
+  Tape tape({.higher_order = options.higher_order, .rng = Rng(3)});
+  const auto rest = [&](const Tensor& first) {
+    Inputs all = x;
+    all[0] = first;
+    return call(module, all);
+  };
+  const Tensor y = options.recompute ? recompute(rest, x[0]) : call(module, x);
+  const Tensor dy = options.dy.defined() ? options.dy : upstream(y);
   const std::vector<double> before = dy.to_vector<double>();
+  result.idle = idle_ops(tape, y);
   if (tape.needs_gradient(y)) tape.backward(y, dy);
   result.dy_kept = dy.to_vector<double>() == before;
   result.y = y.detach();
-  const auto take = [&](const Tensor& leaf) {
-    result.gradients.push_back(leaf.grad().defined() ? leaf.grad() : zeros(leaf.shape(), leaf.dtype()));
-  };
-  for (const Tensor& one : x)
-    if (one.trainable()) take(one);
-  for (const Tensor& parameter : parameters) take(parameter);
-  clear_gradients(parameters);
+  result.values.push_back({"y", result.y});
+  for (const NamedTensor& leaf : leaves) {
+    const Tensor& dx = leaf.tensor.grad();
+    result.values.push_back({"gradient of " + leaf.name,
+                             dx.defined() ? dx.detach() : zeros(leaf.tensor.shape(), leaf.tensor.dtype())});
+    leaf.tensor.clear_grad();
+  }
+  for (const NamedTensor& buffer : buffers) result.values.push_back({buffer.name, clone(buffer.tensor)});
   return result;
 }
 
-std::vector<Jacobian> LayerTrial::jacobians(bool training, double tolerance) const {
-  const std::unique_ptr<Module> module = moved();
-  if (!training) eval(*module);
-  std::vector<NamedInput> inputs;
-  const Inputs example = input();
-  for (size_t i = 0; i < example.size(); ++i) inputs.push_back({name_of_input(i), example[i]});
-  for (const NamedTensor& parameter : named_parameters(*module))
-    inputs.push_back({parameter.name, clone(parameter.tensor.detach())});
-  std::vector<Tensor> current = parameters(*module);
-  const TensorFunction f = [&](const std::vector<Tensor>& in) {
-    const auto first_parameter = in.begin() + static_cast<std::ptrdiff_t>(x_.size());
-    const std::vector<Tensor> given(first_parameter, in.end());
-    Replace visitor(current, given);
-    module->fields(visitor);
-    current = given;
-    return call(*module, Inputs(in.begin(), first_parameter));
+std::string LayerTrial::compare_rows(int64_t count) const {
+  const auto run = [&](int64_t rows_in, const Tensor& dy) {
+    const Tensor repeated = dy.defined() ? with_rows(dy, rows_in) : dy;
+    return step(*moved(Dtype::f64, !random_), rows(rows_in), {.dy = repeated});
   };
-  return isobar::jacobians(f, inputs, {.tolerance = tolerance});
+  const LayerStep small = run(batch(), {});
+  if (!is_batch(small.y)) return fmt::format("y {} does not keep the batch", small.y.shape());
+  const Tensor dy = upstream(small.y);
+  const LayerStep large = run(count, dy), rest = run(count % batch(), dy);
+  std::vector<NamedTensor> got, wanted;
+  const Inputs x = input();
+  const auto add = [&](size_t t, bool by_row) {
+    const Tensor& one = small.values[t].tensor;
+    got.push_back(large.values[t]);
+    wanted.push_back(
+        {got.back().name, by_row ? with_rows(one, count)
+                                 : one * static_cast<double>(count / batch()) + rest.values[t].tensor});
+  };
+  size_t t = 0;
+  add(t++, true);
+  for (const Tensor& one : x)
+    if (is_float(one.dtype())) add(t++, is_batch(one));
+  const size_t parameters = isobar::parameters(*made()).size();
+  for (size_t end = t + parameters; t < end; ++t) add(t, false);
+  return difference(got, wanted, 1e-9);
 }
 
 std::string LayerTrial::compare_two_uses() const {
-  const std::unique_ptr<Module> module = moved();
-  eval(*module);  // in training, two calls draw different masks
+  const std::unique_ptr<Module> module =
+      moved(Dtype::f64, false);  // in training, two calls draw different masks
   // The second batch starts at the second row of the first.
   const Inputs first = input();
-  Inputs second = rows(first[0].size(0) + 1);
+  Inputs second = rows(batch() + 1);
   for (size_t i = 0; i < second.size(); ++i)
     if (second[i].shape() != first[i].shape()) second[i] = clone(slice(second[i], 0, 1, second[i].size(0)));
   const LayerStep a = step(*module, first), b = step(*module, second);
@@ -225,25 +196,42 @@ std::string LayerTrial::compare_two_uses() const {
   const Tensor y = call(*module, first), z = call(*module, second);
   if (parameters.empty() || !tape.needs_gradient(y)) return "";
   tape.backward(y * upstream(y) + z * upstream(z), ones(y.shape(), y.dtype()));
-  const size_t skip = a.gradients.size() - parameters.size();  // gradients of the inputs come first
   std::string wrong;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const Tensor& leaf = parameters[i].tensor;
-    const Tensor sum = leaf.grad().defined() ? leaf.grad() : zeros(leaf.shape(), leaf.dtype());
-    const auto is = [&](const Tensor& wanted) {
-      return LayerStep{sum, {}}.distance(LayerStep{wanted, {}}) <= 1e-12;
+  for (const NamedTensor& parameter : parameters) {
+    const std::string name = "gradient of " + parameter.name;
+    const Tensor &leaf = parameter.tensor, one = a[name], other = b[name];
+    const Tensor sum = leaf.grad().defined() ? leaf.grad().detach() : zeros(leaf.shape(), leaf.dtype());
+    const auto apart = [&](const Tensor& wanted) {
+      return difference({{name, sum}}, {{name, wanted}}, 1e-12);
     };
-    const Tensor &one = a.gradients[i + skip], &other = b.gradients[i + skip];
-    if (wrong.empty() && !is(one.detach() + other.detach()))
+    const std::string found = apart(one + other);
+    if (wrong.empty() && !found.empty())
       wrong = fmt::format(
-          "{}: overwritten instead of accumulated: two calls on one tape give {}; does forward keep "
-          "something in the "
-          "layer that the next call overwrites, or backward set grad() itself?",
-          parameters[i].name,
-          is(one) || is(other) ? "the gradient of one of them" : "another gradient than their sum");
+          "{}: overwritten instead of accumulated: two calls on one tape give {} ({}); does forward keep "
+          "something in the layer that the next call overwrites, or backward set grad() itself?",
+          parameter.name,
+          apart(one).empty() || apart(other).empty() ? "the gradient of one of them"
+                                                     : "another gradient than their sum",
+          found);
+    leaf.clear_grad();
   }
-  for (const NamedTensor& parameter : parameters) parameter.tensor.clear_grad();
   return wrong;
+}
+
+bool LayerTrial::unused(const std::string& name) const {
+  bool parameter = false;
+  for (const bool training : {true, false})
+    for (const Inputs& x : {input(), normal_input()}) {
+      const std::unique_ptr<Module> module = moved(Dtype::f64, training);
+      Tape tape({.rng = Rng(3)});
+      call(*module, x);
+      for (const NamedTensor& one : named_parameters(*module)) {
+        parameter |= one.name == name;
+        for (const Tensor& leaf : tape.leaves())
+          if (one.name == name && one.tensor.id() == leaf.id()) return false;
+      }
+    }
+  return parameter;
 }
 
 std::string LayerTrial::stray_leaf(Module& module) const {
@@ -263,18 +251,23 @@ std::string LayerTrial::stray_leaf(Module& module) const {
   return "";
 }
 
-LayerSignal LayerTrial::signal() const {
-  if (!is_float(x_[0].dtype())) return {std::nan(""), std::nan("")};
-  const std::unique_ptr<Module> module = make_();
-  convert(*module, Dtype::f64);
+LayerTrial::Inputs LayerTrial::normal_input() const {
   Inputs x = enlarged(1 << 14);
   for (size_t i = 0; i < x.size(); ++i)
     if (is_float(x[i].dtype()))
       x[i] =
           draws.split(i == 0 ? "signal" : fmt::format("signal {}", i)).normal(x[i].shape(), 0, 1, Dtype::f64);
+  return x;
+}
+
+LayerSignal LayerTrial::signal() const {
+  if (!is_float(x_[0].dtype())) return {std::nan(""), std::nan("")};
+  const std::unique_ptr<Module> module = made();
+  convert(*module, Dtype::f64);
+  const Inputs x = normal_input();
   const LayerStep found = step(*module, x);
   return {moments_of(found.y).std / moments_of(x[0]).std,
-          moments_of(found.gradients[0]).rms / moments_of(upstream(found.y)).rms};
+          moments_of(found.values[1].tensor).rms / moments_of(upstream(found.y)).rms};
 }
 
 void LayerTrial::compare_modes() {
@@ -285,8 +278,7 @@ void LayerTrial::compare_modes() {
   };
   const std::vector<double> training = run(1);
   random_ = training != run(2);
-  const std::unique_ptr<Module> evaluated = moved();
-  eval(*evaluated);
+  const std::unique_ptr<Module> evaluated = moved(Dtype::f64, false);
   same_in_evaluation_ = call(*evaluated, input()).to_vector<double>() == training;
 }
 

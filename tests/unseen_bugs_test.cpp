@@ -1,0 +1,315 @@
+// Layers whose mistake no single call on the example shows: check_layer finds each of them, and says where.
+#include <doctest/doctest.h>
+
+#include <new>
+
+#include "../autograd/tape.h"
+#include "../core/raw.h"
+#include "../nn/check_layer.h"
+#include "../nn/layer_norm.h"
+#include "../nn/linear.h"
+#include "holds.h"
+#include "message_of.h"
+
+using namespace isobar;
+
+namespace {
+
+std::string first_line(const LayerReport& report) {
+  const std::string text = report.text();
+  return text.substr(0, text.find('\n'));
+}
+
+// What is said of one check, after its outcome.
+std::string said(const LayerReport& report, const std::string& name) {
+  for (const LayerCheck& check : report.checks)
+    if (check.name == name)
+      return (check.outcome == LayerCheck::passed   ? "ok: "
+              : check.outcome == LayerCheck::failed ? "WRONG: "
+                                                    : "skipped: ") +
+             check.text;
+  return "no such check";
+}
+
+template <class M>
+LayerReport report_of(const CheckLayerOptions& options = {}) {
+  return check_layer([] { return std::make_unique<M>(); }, Rng(1).normal({4, 5}), options);
+}
+
+// y = 2x whose backward is `twice`.
+template <class Backward>
+Tensor doubled(const Tensor& x, const Backward& twice) {
+  const Tensor y = affine(x.detach(), 2, 0);
+  return record("doubled", y, {x}, twice);
+}
+
+Tensor raw_loop(const Tensor& dy, int64_t count) {
+  Tensor dx = zeros(dy.shape(), dy.dtype());
+  dispatch_float("raw_loop", dy.dtype(), [&]<class T>() {
+    T* const to = raw::write<T>(dx);
+    const T* const from = dy.data<T>();
+    for (int64_t i = 0; i < count; ++i) to[i] = 2 * from[i];
+  });
+  return dx;
+}
+
+// Reads dy as if it were contiguous.
+struct ContiguousDy : Module {
+  Tensor forward(const Tensor& x) override {
+    return doubled(x, [](const Tensor& dy) { return raw_loop(dy, dy.numel()); });
+  }
+};
+
+// Right for every batch but one of a single row.
+struct BatchOneWrong : Module {
+  Tensor forward(const Tensor& x) override {
+    return doubled(x, [](const Tensor& dy) { return dy * (dy.size(0) == 1 ? 1 : 2); });
+  }
+};
+
+// Rows from the 1025th on get no gradient.
+struct LargeRowsDropped : Module {
+  Tensor forward(const Tensor& x) override {
+    return doubled(x, [](const Tensor& dy) {
+      const Tensor all = raw::contiguous(dy);
+      return raw_loop(all,
+                      std::min<int64_t>(all.size(0), 1024) * all.numel() / std::max<int64_t>(all.size(0), 1));
+    });
+  }
+};
+
+// Keeps the mask of its first call.
+struct StaleFirstCall : Module {
+  std::vector<double> mask;
+  Tensor forward(const Tensor& x) override {
+    if (mask.size() != static_cast<size_t>(x.numel())) {
+      mask = x.to_vector<double>();
+      for (double& v : mask) v = v > 0;
+    }
+    return x * cast(tensor(x.shape(), mask), x.dtype());
+  }
+};
+
+// Keeps a table that it computed from its weight in the first call.
+struct CachedTable : Module {
+  Tensor weight = ones(5).set_trainable();
+  Tensor table;
+  Tensor forward(const Tensor& x) override {
+    if (!table.defined() || table.dtype() != x.dtype()) table = exp(weight.detach());
+    const Tensor e = table;
+    return record("cached", x.detach() * e, {x, weight}, [x = x.detach(), e](const Tensor& dy) {
+      return std::vector{dy * e, dy * x * e};
+    });
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+Tensor fused_square(const Tensor& x) {
+  return record("square", square(x.detach()), {x}, [x = x.detach()](const Tensor& dy) { return dy * x * 2; });
+}
+struct ComposedDiffers : Module {
+  Tensor forward(const Tensor& x) override { return composed_wanted() ? x * x * x : fused_square(x); }
+};
+struct NoComposed : Module {
+  Tensor forward(const Tensor& x) override { return fused_square(x); }
+};
+struct Composed : Module {
+  Tensor forward(const Tensor& x) override { return composed_wanted() ? x * x : fused_square(x); }
+};
+
+struct NotTrainable : Module {
+  Tensor weight = ones(5);
+  Tensor forward(const Tensor& x) override { return x * weight; }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+struct UpdatesTwice : Module {
+  Tensor running_mean = zeros(5);
+  Tensor forward(const Tensor& x) override {
+    if (training() && x.size(0) > 0) {
+      const NoTape pause;
+      assign(running_mean, running_mean * 0.9 + mean(x.detach(), {0}) * 0.1);
+    }
+    return training() ? x * 2 : x * 2 - running_mean;
+  }
+  void fields(Fields& f) override { f.buffer("running_mean", running_mean); }
+};
+
+// The mean of no rows is NaN, and stays.
+struct NanAfterEmptyBatch : Module {
+  Tensor running_mean = zeros(5);
+  Tensor forward(const Tensor& x) override {
+    if (training() && !recomputing()) {
+      const NoTape pause;
+      assign(running_mean, running_mean * 0.9 + mean(x.detach(), {0}) * 0.1);
+    }
+    return training() ? x * 2 : x * 2 - running_mean;
+  }
+  void fields(Fields& f) override { f.buffer("running_mean", running_mean); }
+};
+
+// Lists a parameter that no forward uses.
+struct Unused : Module {
+  Tensor weight = ones(5).set_trainable(), u = ones(5).set_trainable();
+  Tensor forward(const Tensor& x) override { return x * weight; }
+  void fields(Fields& f) override {
+    f("weight", weight);
+    f("u", u);
+  }
+};
+// Uses it in evaluation alone.
+struct UsedInEvaluation : Unused {
+  Tensor forward(const Tensor& x) override { return training() ? x * weight : x * weight + u; }
+};
+
+// Without NoTape: the square is on the tape twice.
+struct RecordedTwice : Module {
+  Tensor forward(const Tensor& x) override {
+    if (composed_wanted()) return x * x;
+    const Tensor y = square(x);
+    return record("square", y.detach(), {x}, [x = x.detach()](const Tensor& dy) { return dy * x * 2; });
+  }
+};
+
+struct TooFew : Module {
+  Tensor weight = ones(5).set_trainable();
+  Tensor forward(const Tensor& x) override {
+    return record("too_few", x.detach() * weight.detach(), {x, weight},
+                  [w = weight.detach()](const Tensor& dy) { return std::vector{dy * w}; });
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+struct NullPart : Module {
+  std::unique_ptr<Module> part;
+  Tensor forward(const Tensor& x) override { return x * 2; }
+  void fields(Fields& f) override { f("part", part); }
+};
+struct OutOfMemory : Module {
+  Tensor forward(const Tensor&) override { throw std::bad_alloc(); }
+};
+struct ThrowsNumber : Module {
+  Tensor forward(const Tensor&) override { throw 3; }
+};
+
+}  // namespace
+
+TEST_CASE("check_layer finds a backward that reads dy without its strides") {
+  CHECK(holds(first_line(report_of<ContiguousDy>()),
+              "WRONG: strided input: gradient of x [0, 1]: wanted 2, got -14, "
+              "for dy of stride 0, as sum(y) gives it"));
+}
+
+TEST_CASE("check_layer finds gradients that are wrong for one row, or for many") {
+  CHECK(holds(first_line(report_of<BatchOneWrong>()), "WRONG: batch of 1: gradient of x [0, "));
+  const std::string large = said(report_of<LargeRowsDropped>(), "large batch");
+  CHECK(holds(large, "WRONG: gradient of x [10"));
+  CHECK(holds(large, "got 0 (for 1031 rows, which repeat the example)"));
+}
+
+TEST_CASE("check_layer compares a layer that was used with a fresh one") {
+  CHECK(holds(said(report_of<StaleFirstCall>(), "another call"),
+              "WRONG: after a call, another x [4, 5] gives not what a fresh"));
+  CHECK(holds(said(report_of<CachedTable>(), "another call"),
+              "WRONG: after a call, another x [4, 5] gives not what a fresh"));
+}
+
+TEST_CASE("check_layer compares the composed form with the fused one, or says that there is none") {
+  CHECK(holds(first_line(report_of<ComposedDiffers>()), "WRONG: composed form: y ["));
+  CHECK(holds(said(report_of<NoComposed>(), "composed form"), "skipped: second derivatives: none"));
+  CHECK(said(report_of<Composed>(), "composed form") ==
+        "ok: the same values and gradients; second derivatives agree with differences");
+}
+
+TEST_CASE("check_layer finds state that is not trained, moves twice or keeps NaN") {
+  CHECK(holds(
+      first_line(report_of<NotTrainable>()),
+      "WRONG: fields: weight is listed as a parameter and is not trainable; list it with f.buffer, or"));
+  CHECK(holds(first_line(report_of<UpdatesTwice>()), "WRONG: recompute: running_mean ["));
+  CHECK(holds(first_line(report_of<NanAfterEmptyBatch>()),
+              "WRONG: batch of 0: running_mean [0] is NaN, for x [0, 5]"));
+}
+
+TEST_CASE("check_layer names a parameter that no forward uses, and ops recorded for nothing") {
+  CHECK(holds(first_line(report_of<Unused>()),
+              "WRONG: gradient of u: forward uses it neither in training nor in"));
+  CHECK(report_of<UsedInEvaluation>().passed());
+  const LayerReport twice = report_of<RecordedTwice>();
+  CHECK(twice.passed());
+  CHECK(holds(said(twice, "inputs untouched"), "y does not depend on these recorded ops: square"));
+}
+
+TEST_CASE("a maker or a layer that fails in any way ends its own report") {
+  CHECK(holds(first_line(report_of<TooFew>()), "too_few"));
+  CHECK(holds(first_line(check_layer([]() -> std::unique_ptr<Module> { return nullptr; }, ones({2, 3}))),
+              "layer on x [2, 3]: WRONG: fields: threw: the maker returned null"));
+  CHECK(holds(
+      first_line(check_layer([]() -> std::unique_ptr<Module> { throw std::bad_alloc(); }, ones({2, 3}))),
+      "WRONG: fields: threw: std::bad_alloc"));
+  CHECK(holds(first_line(report_of<NullPart>()), "fields: the part part is null"));
+  CHECK(holds(said(report_of<OutOfMemory>(), "forward"), "WRONG: threw: std::bad_alloc"));
+  CHECK(
+      holds(said(report_of<ThrowsNumber>(), "forward"), "WRONG: threw something that is no std::exception"));
+}
+
+TEST_CASE("the f32 check allows what the rounding of x does to y") {
+  const auto norm = [] { return std::make_unique<LayerNorm>(5); };
+  const LayerReport report = check_layer(norm, Rng(1).normal({4, 5}, 1000, 1));
+  INFO(report.text());
+  CHECK(report.passed());
+}
+
+namespace {
+
+struct StraightThrough : Module {
+  Tensor weight = ones(5).set_trainable();
+  Tensor forward(const Tensor& x) override {
+    std::vector<double> signs = x.to_vector<double>();
+    for (double& v : signs) v = v > 0 ? 1 : -1;
+    const Tensor y = cast(tensor(x.shape(), signs), x.dtype());
+    return record("sign", y, {x}, [](const Tensor& dy) { return dy; }) * weight;
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+// dx = −dy.
+struct Reverses : Module {
+  Tensor forward(const Tensor& x) override {
+    return record("reverses", affine(x.detach(), 1, 0), {x}, [](const Tensor& dy) { return dy * -1.0; });
+  }
+};
+struct Doubles : Module {
+  Tensor forward(const Tensor& x) override { return x * 2; }
+};
+
+}  // namespace
+
+TEST_CASE("a layer may say which derivative it intends") {
+  const LayerCall reversed = [](Module&, const std::vector<Tensor>& in) { return in[0] * -1.0; };
+  CHECK_FALSE(report_of<Reverses>().passed());
+  const LayerReport report = report_of<Reverses>({.expected = reversed});
+  INFO(report.text());
+  CHECK(report.passed());
+  CHECK(holds(said(report, "gradient of x"),
+              "ok: as expected: not the slope of y, but that of options.expected; all 20"));
+  CHECK_FALSE(report_of<Reverses>({.expected = [](Module&, const std::vector<Tensor>& in) {
+                return in[0] * 0.5;
+              }}).passed());
+  CHECK(
+      holds(report_of<Doubles>({.expected = [](Module&, const std::vector<Tensor>& in) { return in[0] * 2; }})
+                .text(),
+            "options.expected: all gradients are the slopes of y itself; leave it out"));
+  CHECK(holds(
+      report_of<Reverses>({.expected = [](Module&, const std::vector<Tensor>& in) { return sum(in[0]); }})
+          .text(),
+      "options.expected must give [4, 5], as f does, got []"));
+}
+
+TEST_CASE("of a straight-through layer only the input's gradient is another than the slope of y") {
+  const LayerReport report =
+      report_of<StraightThrough>({.expected = [](Module& m, const std::vector<Tensor>& in) {
+        return in[0] * dynamic_cast<StraightThrough&>(m).weight;
+      }});
+  INFO(report.text());
+  CHECK(report.passed());
+  CHECK(holds(said(report, "gradient of x"), "ok: as expected"));
+  CHECK(holds(said(report, "gradient of weight"), "ok: all 5 elements"));
+}
