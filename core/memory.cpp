@@ -12,18 +12,10 @@
 #include <thread>
 #include <utility>
 
+#include "address_sanitizer.h"
 #include "error.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ISOBAR_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ISOBAR_ASAN 1
-#endif
-#endif
-#ifdef ISOBAR_ASAN
-#include <sanitizer/asan_interface.h>
-#elif defined(ISOBAR_VALGRIND)
+#ifdef ISOBAR_VALGRIND
 #include <valgrind/memcheck.h>
 #endif
 
@@ -44,24 +36,20 @@ int class_of(size_t bytes) {
 
 size_t class_bytes(int c) { return (size_t{1} << (c / 4 - 2)) * (4 + c % 4); }
 
-// Marks memory as unusable or usable for AddressSanitizer and memcheck, which otherwise would not see an access to a
-// kept block. For memcheck usable memory holds nothing yet.
+// Marks memory as unusable or usable for memcheck, which otherwise would not see an access to a kept block. Usable memory
+// holds nothing yet.
 void poison([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
-#ifdef ISOBAR_ASAN
-  ASAN_POISON_MEMORY_REGION(block, bytes);
-#elif defined(ISOBAR_VALGRIND)
+#ifdef ISOBAR_VALGRIND
   VALGRIND_MAKE_MEM_NOACCESS(block, bytes);
 #endif
 }
 void unpoison([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
-#ifdef ISOBAR_ASAN
-  ASAN_UNPOISON_MEMORY_REGION(block, bytes);
-#elif defined(ISOBAR_VALGRIND)
+#ifdef ISOBAR_VALGRIND
   VALGRIND_MAKE_MEM_UNDEFINED(block, bytes);
 #endif
 }
 
-// Held for about twenty instructions (more under AddressSanitizer), so a waiting thread spins.
+// Held for about twenty instructions, so a waiting thread spins.
 class SpinLock {
  public:
   void lock() {
@@ -89,18 +77,28 @@ void* large_block(size_t size) {
   return block;
 }
 
-void* system_block(size_t size) {
+// AddressSanitizer knows the size that was asked for, who asked and who freed, and is slow to hand out a freed block again:
+// where it watches, nothing is rounded up or kept here. It does not see that a number is read before it was written: such
+// a number is NaN.
+void* watched_block(size_t bytes) {
+  void* block = nullptr;
+  return posix_memalign(&block, alignment, bytes) == 0 ? std::memset(block, 0xff, bytes) : nullptr;
+}
+
+// A block of `size` bytes, of which `bytes` were asked for.
+void* system_block(size_t size, size_t bytes) {
+  if (watched()) return watched_block(bytes);
   return size < huge_page ? std::aligned_alloc(alignment, size) : large_block(size);
 }
 
 void free_system_block(void* block, size_t size) {
-  if (size >= huge_page) std::memcpy(&block, static_cast<char*>(block) - sizeof block, sizeof block);
+  if (size >= huge_page && !watched())
+    std::memcpy(&block, static_cast<char*>(block) - sizeof block, sizeof block);
   std::free(block);
 }
 
 // The last bytes of a freed block of class c hold the address of the next one of its class. Keeping a block
-// allocates nothing, so it cannot fail. AddressSanitizer lets these bytes be read, since LeakSanitizer follows
-// the links; the first bytes of a freed block, where a tensor's numbers were, stay poisoned.
+// allocates nothing, so it cannot fail.
 void*& link_of(void* block, int c) {
   return *reinterpret_cast<void**>(static_cast<char*>(block) + class_bytes(c) - sizeof(void*));
 }
@@ -134,13 +132,13 @@ class Cache {
     count_in_use(class_bytes(c));
     return block;
   }
-  // A block of class c from the system; throws Error.
-  void* fetch(int c) {
+  // A block of class c from the system, for that many bytes; throws Error.
+  void* fetch(int c, size_t bytes) {
     const size_t size = class_bytes(c);
-    void* block = system_block(size);
+    void* block = system_block(size, bytes);
     if (block == nullptr) {
       trim();
-      block = system_block(size);
+      block = system_block(size, bytes);
     }
     check(block != nullptr, "memory: the system refused {} bytes ({} in use)", size, stats().bytes_in_use);
     poison(block, size);
@@ -149,13 +147,13 @@ class Cache {
     count_in_use(size);
     return block;
   }
-  // Keeps a block of class c. Returns false where the limit is reached.
+  // Keeps a block of class c. Returns false where the limit is reached, or none are kept.
   bool keep(void* block, int c) {
     const size_t size = class_bytes(c);
     void*& list = free_[own_list()][c];
     std::lock_guard lock(mutex_);
     stats_.bytes_in_use -= size;
-    if (stats_.cached_bytes + size > cache_limit) return false;
+    if (watched() || stats_.cached_bytes + size > cache_limit) return false;
     poison(block, size);
     unpoison(&link_of(block, c), sizeof(void*));
     link_of(block, c) = std::exchange(list, block);
@@ -208,8 +206,8 @@ Cache& cache() {
 void* allocate(size_t bytes) {
   check(bytes <= (size_t{1} << 60), "memory: a block of {} bytes is more than any machine has", bytes);
   const int c = class_of(bytes);
-  void* block = cache().take(c);
-  if (block == nullptr) block = cache().fetch(c);
+  void* block = watched() ? nullptr : cache().take(c);
+  if (block == nullptr) block = cache().fetch(c, bytes);
   // The link of a kept block was readable; fewer bytes may be asked for.
   poison(block, class_bytes(c));
   unpoison(block, bytes);

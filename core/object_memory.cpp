@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "address_sanitizer.h"
 #include "error.h"
 #include "memory.h"
 
@@ -83,18 +84,10 @@ void refill(size_t c) {
     lists.free[c] = new (slab + end - c * step) Block{lists.free[c], nullptr};
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool watched = true;
-#elif defined(__has_feature)
-constexpr bool watched = __has_feature(address_sanitizer);
-#else
-constexpr bool watched = false;
-#endif
-
 }  // namespace
 
 void* allocate(size_t bytes) {
-  if (watched || bytes > largest) return memory::allocate(bytes);
+  if (watched() || bytes > largest) return memory::allocate(bytes);
   const size_t c = class_of(bytes);
   if (lists.free[c] == nullptr) refill(c);
   --lists.surplus[c];
@@ -102,7 +95,7 @@ void* allocate(size_t bytes) {
 }
 
 void release(void* block, size_t bytes) noexcept {
-  if (watched || bytes > largest) return memory::release(block, bytes);
+  if (watched() || bytes > largest) return memory::release(block, bytes);
   if (!lists.end_watched) watch_thread_end();
   const size_t c = class_of(bytes);
   lists.free[c] = new (block) Block{lists.free[c], nullptr};

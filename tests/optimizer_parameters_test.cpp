@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "../core/address_sanitizer.h"
 #include "../core/memory.h"
 #include "../core/parallel.h"
 #include "../core/raw.h"
@@ -108,7 +109,7 @@ TEST_CASE("from the second step on no block is asked from the system") {
     clip_grad_norm({w, b}, 1.0);
     optimizer.step();
   }
-  CHECK(memory::stats().system_blocks == blocks);
+  if (!watched()) CHECK(memory::stats().system_blocks == blocks);  // AddressSanitizer keeps none
 }
 
 TEST_CASE("empty tensors and single numbers are parameters too") {
