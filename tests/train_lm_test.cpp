@@ -11,6 +11,7 @@
 #include "../data/hdf5_file.h"
 #include "../experiments/lm/corpus.h"
 #include "../experiments/lm/give_way.h"
+#include "../nn/model.h"
 #include "message_of.h"
 #include "program.h"
 #include "temporary_folder.h"
@@ -157,6 +158,20 @@ TEST_CASE("train_lm names the first op and module whose result is not finite") {
   CHECK_FALSE(std::filesystem::exists(folder / "run/summary.json"));
 }
 
+TEST_CASE("--alpha of train_lm is where the norms that have one start") {
+  LmConfig config;
+  config.norm = "dyt";
+  config.alpha = 0.9;
+  LanguageModel model(config.model(7), Rng(1));
+  int alphas = 0;
+  for (const NamedTensor& parameter : named_state(model)) {
+    if (!parameter.name.ends_with(".alpha")) continue;
+    CHECK(parameter.tensor.item() == doctest::Approx(0.9));
+    ++alphas;
+  }
+  CHECK(alphas == 2 * config.n_layer + 1);
+}
+
 TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves nothing behind") {
   const TemporaryFolder folder;
   folder.write("short.txt", std::string(500, 'x') + "y");
@@ -167,6 +182,7 @@ TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves no
            {"--corpus " + folder / "short.txt --block_size 600", "training part holds 450 tokens"},
            {"--n_layers 3", "did you mean --n_layer"},
            {"--norm rmsnom", "did you mean rmsnorm"},
+           {"--norm rmsnorm --alpha 0.5", "--alpha has no meaning with --norm rmsnorm"},
            {"--n_kv_head 3", "divisor of n_head"},
            {"--max_iters 0", "at least 1"},
            {"--max_iters 40 --warmup_iters 100", "--warmup_iters: wanted at most max_iters (40), got 100"},

@@ -27,8 +27,8 @@ void Config::fields(Fields& f) {
     {"sum", "mean", "random"});
   f("dtype", dtype, "of the arithmetic", {"f32", "f64"});
   f("alpha", alpha,
-    "alpha of dyt, derf and registered norms, 1/rho of dyt_sqrtd, C of dyisru, branch scale of skipinit; below "
-    "zero: 0.5, the norm's own, 1, width, 1/sqrt(depth)");
+    "alpha of dyt, derf, a registered norm, 1/rho of dyt_sqrtd, C of dyisru, branch scale of skipinit; below zero: "
+    "their own");
 }
 
 void Config::check_values() const {

@@ -17,6 +17,9 @@ void LmConfig::fields(Fields& f) {
   f("block_size", block_size, "tokens that the model sees at once");
   f("norm", norm, "normalization", norm_names());
   f("norm_eps", norm_eps, "eps of the norms that have one");
+  f("alpha", alpha,
+    "first alpha of dyt and derf, 1/rho of dyt_sqrtd, C of dyisru, for registered norms to use; below zero: 0.5, 1, "
+    "n_embd, the norm's own");
   f("placement", placement, "of the norm in each branch, or what replaces it", placement_names());
   f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "gelu_tanh", "relu", "relu2"});
   f("hidden", hidden,
@@ -191,6 +194,11 @@ void LmConfig::check_values() const {
   check(norm == "none" || has_norms(placement_from_name(placement)),
         "--norm {} has no place in --placement {}, which does without norms; add --norm none", norm,
         placement);
+  check(
+      alpha < 0 || takes_alpha(norm),
+      "--alpha has no meaning with --norm {}; drop it, or take dyt, dyt_sqrtd, dyisru, derf or a registered one",
+      norm);
+  check(alpha != 0 || norm != "dyisru", "--alpha: C of dyisru must be above 0");
   check(dropout >= 0 && dropout < 1, "--dropout: wanted a probability in [0, 1), got {}", dropout);
 }
 
@@ -206,7 +214,9 @@ LanguageModelConfig LmConfig::model(int64_t tokens) const {
           .positions = positions == "rope" ? Positions::rope : Positions::learned,
           .rope_base = rope_base,
           .norm = norm,
-          .norm_options = {.eps = norm_eps, .bias = bias},
+          .norm_options = {.eps = norm_eps,
+                           .bias = bias,
+                           .alpha = alpha < 0 ? std::nullopt : std::optional(alpha)},
           .placement = placement_from_name(placement),
           .ffn = ffn,
           .hidden = hidden,

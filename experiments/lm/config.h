@@ -24,6 +24,7 @@ struct LmConfig : HasFields {
   int64_t block_size = 64;
   std::string norm = "rmsnorm";
   double norm_eps = 1e-5;  // Llama's and GPT-2's
+  double alpha = -1;       // below zero: the norm's own
   std::string placement = "pre";
   std::string ffn = "swiglu";
   int64_t hidden = 0;  // 0: 8/3 of n_embd in whole 64s for swiglu, else 4 · n_embd

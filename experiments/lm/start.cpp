@@ -19,9 +19,9 @@ constexpr size_t longest_config = size_t{1} << 20;
 
 // What decides a model's function, given its weights.
 const std::vector<std::string> model_settings = {
-    "vocab_size", "n_layer",        "n_head", "n_kv_head", "n_embd",    "block_size", "norm",
-    "norm_eps",   "placement",      "ffn",    "hidden",    "positions", "rope_base",  "qk_norm",
-    "softcap",    "tie_embeddings", "bias"};
+    "vocab_size", "n_layer", "n_head",         "n_kv_head", "n_embd", "block_size", "norm",
+    "norm_eps",   "alpha",   "placement",      "ffn",       "hidden", "positions",  "rope_base",
+    "qk_norm",    "softcap", "tie_embeddings", "bias"};
 
 Json read_json(const std::string& path) {
   const Json json = Json::parse(read_file(path, longest_config), nullptr, false);
