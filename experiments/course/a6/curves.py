@@ -31,4 +31,5 @@ def charts(ask):
     for l, printed in enumerate(BLOG):
         table.append(f"{l + 1:5}   {printed:7.4f}  {predicted[l]:9.4f}  {median('std')[l]:8.4f}{verdicts[l, 1]:29.2f}  {WORDS.get(verdicts[l, 0], '?')}")
     yield "\n".join(table)
+    yield "How far apart two inputs are, layer by layer (default): " + " ".join(f"{d:.3g}" for d in apart[0])
     yield "Is \"signals go to zero\" right? What holds the last std up, and what goes to zero instead?"

@@ -4,7 +4,7 @@ import fractions, importlib.util, json, os, pathlib, re, shutil, sys
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "kit"), str(ROOT / "grading")]
-import marked, oracle, sandbox, symbols, tensors
+import marked, oracle, questions, sandbox, symbols, tensors
 
 NAMES = sorted(p.parent.name for p in ROOT.glob("a*/cases.py"))
 
@@ -113,8 +113,9 @@ def fault(case, found, error):
 
 
 # --- a student's tree
-def release(assignment, folder):
-    """Writes the student's tree into a new folder. Nothing of solutions or hidden tests is in it."""
+def release(assignment, folder, student="", key=b""):
+    """Writes the student's tree into a new folder. Nothing of solutions or hidden tests is in it; written questions are drawn
+    for this student."""
     folder = pathlib.Path(folder)
     if folder.exists() and any(folder.iterdir()):
         raise Usage(f"wanted a new or empty folder, {folder} holds files already")
@@ -128,6 +129,12 @@ def release(assignment, folder):
                  *assignment.folder.glob("*.svg"), *(ROOT / "kit" / f for f in kit)]:
         shutil.copy(file, folder / file.name)
     (folder / "handout.md").write_text(re.sub(r"<!--.*?-->\n?", "", (assignment.folder / "handout.md").read_text(), flags=re.S))
+    asked = questions.questions(name, student or questions.EXAMPLE, key)
+    if asked:
+        (folder / "key").write_text(f"{student or questions.EXAMPLE}\n")
+        (folder / "questions.md").write_text(questions.page(name, student or questions.EXAMPLE, asked))
+        (folder / "answers.txt").write_text("".join(f"{q.name}\n" for q in asked))
+        shutil.copy(ROOT / "kit/questions", folder)
     cmake = (ROOT / "kit/CMakeLists.txt").read_text().replace("ASSIGNMENT", name)
     (folder / "CMakeLists.txt").write_text(cmake)
     fields = ("name", "task", "call", "hint", "rtol", "atol", "bounds", "error")

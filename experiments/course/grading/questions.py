@@ -1,0 +1,95 @@
+"""Written questions with numbers for answers: drawn for each student, and graded.
+
+aN/questions.py yields (text, wanted value, options). A student's key (the line in the file `key` of the released tree, such as a
+name) and the term's key draw the numbers, so that neighbours' answers differ. answers.txt has lines `a4.3 0.0185`. An answer counts
+when it is within 1 % (or as the options say: tolerance=0.002, whole=True, or least=… and most=…). Two different wrong answers are told
+"too large" or "too small"; then a question is closed: what was tried before stands in an earlier results.json."""
+import hashlib, hmac, json, math, pathlib, random
+import course
+
+ATTEMPTS, POINTS = 2, 1
+EXAMPLE = "example"  # the key of a tree that is made for nobody
+
+
+class Question:
+    def __init__(self, name, text, wanted, tolerance=None, whole=False, least=None, most=None):
+        self.name, self.text, self.wanted = name, text, wanted
+        room = tolerance if tolerance is not None else 1e-9 if whole else 0.01 * abs(wanted)
+        self.least, self.most = least if least is not None else wanted - room, most if most is not None else wanted + room
+        if not math.isfinite(wanted) or not (whole or tolerance is not None or abs(wanted) > 1e-4):
+            raise SyntaxError(f"{name}: {wanted} cannot be asked for within 1 %")
+
+    def fault(self, answer):
+        """None, "too large" or "too small"."""
+        return "too small" if answer < self.least else "too large" if answer > self.most else None
+
+
+def questions(name, student, key=b""):
+    """An assignment's questions for this student; none where it asks none."""
+    if not (course.ROOT / name / "questions.py").exists():
+        return []
+    seed = hmac.new(key, f"questions of {name} for {student}".encode(), hashlib.sha256).digest()
+    drawn = course.module_of(name, "questions.py").questions(random.Random(seed))
+    return [Question(f"{name}.{i}", text, wanted, **options) for i, (text, wanted, options) in enumerate(drawn, 1)]
+
+
+def page(name, student, asked):
+    """questions.md of a student's tree."""
+    lines = [f"# {name}: written questions for {student}", "",
+             f"Write your answers into `answers.txt`, a line each: `{name}.1 0.25`. A number counts within 1 % unless the question says "
+             f"otherwise; give four digits. You have two attempts: to a wrong answer you are told \"too large\" or \"too small\". "
+             f"`./questions` shows what is still open.", ""]
+    return "\n".join(lines + [f"{i}. {q.text}" for i, q in enumerate(asked, 1)]) + "\n"
+
+
+def read(text):
+    """{question: number} of an answers.txt, and the lines that are none."""
+    found, bad = {}, []
+    for line in text.splitlines():
+        words = line.partition("#")[0].split()
+        try:
+            if len(words) > 1:
+                value = float(words[1].replace(",", "."))
+                found[words[0]] = value if len(words) == 2 and math.isfinite(value) else bad.append(line)
+        except ValueError:
+            bad.append(line)
+    return {k: v for k, v in found.items() if v is not None}, bad
+
+
+def earlier(path):
+    """{question: [answers tried before]} from an earlier results.json, or from Gradescope's submission_metadata.json."""
+    if path is None:
+        return {}
+    try:
+        data = json.loads(pathlib.Path(path).read_text())
+        runs = [run.get("results") or {} for run in data.get("previous_submissions", [])] or [data]
+        tried = {}
+        for run in runs:
+            for name, values in ((run.get("extra_data") or {}).get("answers") or {}).items():
+                tried[name] = tried.get(name, []) + [float(v) for v in values if float(v) not in tried.get(name, [])]
+        return tried
+    except (OSError, ValueError, AttributeError, TypeError) as e:
+        raise course.Usage(f"cannot read earlier results from {path}: {e}") from None
+
+
+def graded(asked, text, tried):
+    """(Gradescope's tests, {question: all that was tried})"""
+    given, bad = read(text)
+    tests, now = [], {}
+    for question in asked:
+        values = tried.get(question.name, [])[:ATTEMPTS]
+        if question.name in given and given[question.name] not in values:
+            values = values + [given[question.name]]
+        now[question.name] = values
+        right = any(question.fault(v) is None for v in values[:ATTEMPTS])
+        if right:
+            said = ""
+        elif question.name not in given and not values:
+            said = "no answer" + (f"; this line of answers.txt is none: {bad[0][:80]}" if bad else "")
+        elif len(values) > ATTEMPTS:
+            said = f"{ATTEMPTS} attempts were made before: this one does not count"
+        else:
+            said = f"{values[-1]:g} is {question.fault(values[-1])}; attempt {len(values)} of {ATTEMPTS}"
+        tests.append({"number": question.name, "name": f"question {question.name}", "score": POINTS if right else 0, "max_score": POINTS,
+                      "status": "passed" if right else "failed", "output": said, "visibility": "visible"})
+    return tests, now

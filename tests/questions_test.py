@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""questions_test.py SOURCE: the written questions of the course are answered, told and closed as their grader says."""
+import json, pathlib, sys, tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "experiments/course/grading"))
+import course, questions
+
+asking = [name for name in course.NAMES if questions.questions(name, "Ada")]
+assert {"a4", "a6"} <= set(asking), asking
+
+
+def answers(asked, change=lambda value: value):
+    return "".join(f"{q.name} {change(q.wanted)!r}\n" for q in asked)
+
+
+def score(asked, text, tried=None):
+    tests, now = questions.graded(asked, text, tried or {})
+    return sum(test["score"] for test in tests), [test["output"] for test in tests], now
+
+
+for name in asking:
+    ada, bob = questions.questions(name, "Ada"), questions.questions(name, "Bob")
+    again, keyed = questions.questions(name, "Ada"), questions.questions(name, "Ada", b"a term's secret")
+    wanted = lambda asked: [q.wanted for q in asked]
+    assert wanted(ada) == wanted(again) and wanted(ada) != wanted(bob) and wanted(ada) != wanted(keyed), name
+    drawn = sum(len({q.text for q in same}) > 1 for same in zip(*(questions.questions(name, str(s)) for s in range(30))))
+    assert drawn >= len(ada) - 4, f"{name}: only {drawn} questions have other numbers for other students"
+    for student in range(40):
+        asked = questions.questions(name, str(student))
+        assert score(asked, answers(asked))[0] == len(asked), (name, student)
+        assert score(asked, answers(asked, lambda v: float(f"{v:.4g}")))[0] == len(asked), (name, student, "four digits")
+    points, said, now = score(ada, answers(ada, lambda v: v + 1 + abs(v)))
+    assert points == 0 and all("is too large; attempt 1 of 2" in text for text in said), said
+    points, said, now = score(ada, answers(ada, lambda v: v - 1 - abs(v)), now)
+    assert points == 0 and all("is too small; attempt 2 of 2" in text for text in said), said
+    points, said, now = score(ada, answers(ada), now)
+    assert points == 0 and all("does not count" in text for text in said), said
+    assert score(ada, answers(ada), {q.name: [q.wanted + 1 + abs(q.wanted)] for q in ada})[0] == len(ada), "the second attempt counts"
+    assert score(ada, answers(ada, lambda v: v + 1 + abs(v)), {q.name: [q.wanted] for q in ada})[0] == len(ada), "a right answer stays"
+    assert score(ada, "")[1] == ["no answer"] * len(ada)
+
+assert questions.read("a4.1 0,25  # mine\na4.2 x\na4.3\na4.4 nan\na4.5 1 2\n") == ({"a4.1": 0.25}, ["a4.2 x", "a4.4 nan", "a4.5 1 2"])
+with tempfile.TemporaryDirectory() as folder:
+    file = pathlib.Path(folder) / "earlier.json"
+    file.write_text(json.dumps({"extra_data": {"answers": {"a4.1": [1, 2]}}}))
+    assert questions.earlier(file) == {"a4.1": [1.0, 2.0]}
+    file.write_text(json.dumps({"previous_submissions": [{"results": {"extra_data": {"answers": {"a4.1": [v]}}}} for v in (1, 1, 3)] + [{}]}))
+    assert questions.earlier(file) == {"a4.1": [1.0, 3.0]}
+
+# By hand: the row (9, 1, 3, 3).
+a4 = course.module_of("a4", "questions.py")
+near = lambda value, wanted: abs(value - wanted) < 1e-9
+assert near(a4.layer([9, 1, 3, 3])[0], 5 / 3) and near(a4.slopes([9, 1, 3, 3], 0)[0], 1 / 54) and near(a4.first_share([9, 1, 3, 3], 0), 1 / 18)
+assert near(a4.layer([9, 1, 3, 3], 7.0)[0], 1.25)
+print(f"questions of {', '.join(asking)}: right")
