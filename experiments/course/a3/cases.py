@@ -41,12 +41,12 @@ def cases():
             tensors["bias"] = normal(3, m)
         dy = normal(4, n, m)
         yield case(f"linear, {name}", 1, "linear", tensors, {"y": linear(**tensors)}, public=public,
-                   hint="y[n, m] = Σₖ x[n, k] weight[m, k] + bias[m]")
+                   hint="weight is (outputs, inputs): a row of it for each output")
         wanted = gradients(lambda x, weight, bias: linear(x, weight, bias),
                            {"bias": normal(3, m), **tensors}, ["x", "weight", "bias"], dy)
         yield case(f"linear's gradients, {name}", 1, "linear_backward",
                    {"dy": dy, "x": tensors["x"], "weight": tensors["weight"]}, wanted, public=public,
-                   hint="dx = dy W, dW = dyᵀ x, db = Σ over rows of dy")
+                   hint="who uses what? x[n, k] is in all outputs of row n, weight[m, k] and bias[m] in all rows")
     for name, shapes, part, public in [("a weight that does not fit is an error", [(2, 3), (4, 2)], "[2, 3] and [4, 2]", True),
                                        ("a bias that does not fit is an error", [(2, 3), (4, 3), (3,)], "[3]", True),
                                        ("a vector is no batch", [(3,), (4, 3)], "[3] and [4, 3]", False),
@@ -93,7 +93,7 @@ def cases():
                              ("torch_default", [(2 * v - 1) / math.sqrt(columns) for v in u])]:
             yield case(f"{what} of {shape}", 3, what, inputs, {"w": Array((rows, columns), values)},
                        public=public, rtol=1e-8, atol=1e-9,
-                       hint="the variance of U(±a) is a²/3; element i is made of draw i; (out, in) is the shape")
+                       hint="blank 3; element i is made of draw i; (out, in) is the shape")
     def variance(wanted, fourth):
         def judge(answer):
             w = answer["w"].values
@@ -111,12 +111,12 @@ def cases():
                             ("far apart", array([[0.0, -800.0, 5.0], [3000.0, 0.0, 1.0]]), False), ("one class", normal(8, 3, 1), False),
                             ("many classes", normal(8, 2, 40), False)]:
         yield case(f"log_softmax of {name}", 4, "log_softmax", {"x": x}, {"y": log_softmax(x)}, public=public,
-                   hint="x − max − log Σ exp(x − max): the logarithm of a rounded-off probability is −∞")
+                   hint="the largest may be taken off first: what is left of the row? The logarithm of a rounded-off probability is −∞")
     for name, x, public in [("rows", normal(9, 3, 4), True), ("one row", normal(9, 1, 5), False),
                             ("large numbers", array([[1000.0, 1001.0, 998.0], [700.0, 705.0, 706.0]]), False)]:
         dy = normal(10, *x.shape)
         yield case(f"log_softmax's gradient of {name}", 4, "log_softmax_backward", {"dy": dy, "y": log_softmax(x)},
-                   gradients(log_softmax, {"x": x}, "x", dy), public=public, hint="dx = dy − eʸ Σ dy, the sum over the row",
+                   gradients(log_softmax, {"x": x}, "x", dy), public=public, hint="blank 5: directly, and by the sum that the whole row shares; p is e to the y",
                    rtol=1e-8)
     # --- task 5
     def pair(name, logits, targets, public=False, ignore=None):
@@ -136,7 +136,7 @@ def cases():
                    hint="the mean over the rows that are not ignored")
         yield case(f"cross_entropy's gradient, {name}", 5, "cross_entropy_backward", inputs,
                    {"dlogits": gradient(f, {"logits": logits}, "logits", Array((), [1.0]))}, public=public, rtol=1e-8,
-                   hint="(softmax − one hot) / (number of rows that are not ignored); 0 for ignored rows")
+                   hint="blank 6; the mean is over the rows that are not ignored, whose own gradient is 0")
     yield from pair("three rows", normal(11, 3, 4), [1, 3, 0], True)
     yield from pair("one of them ignored", normal(11, 4, 3), [1, -100, 0, 2], True)
     yield from pair("the last class and the first", normal(12, 2, 5), [4, 0])
