@@ -49,6 +49,7 @@ const bool listed = list_tuned({
     layer({"strides and memory", "row sums: loop with the stride of rows alone", {"strided input"}}, {{4, 3}},
           {},
           [](In x) {
+            if (composed_wanted()) return sum(square(x), {1}, true);
             return fused(
                 [](In v) {
                   Tensor y({v.size(0), 1}, v.dtype());
@@ -106,6 +107,7 @@ const bool listed = list_tuned({
     // --- right
     layer({"strides and memory", "loops that ask for contiguous numbers"}, {{3, 4}}, {{4}},
           [](In x, In w) {
+            if (composed_wanted()) return square(x) * w;
             const Tensor all = contiguous(broadcast_to(w, x.shape()));
             return fused(
                 [](In v, In s) {
