@@ -2,21 +2,18 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "../autograd/tape.h"
 #include "check/gradient_check.h"
 #include "check/layer_checks.h"
-#include "check/layer_trial.h"
 #include "model.h"
+#include "observe.h"
 
 namespace isobar {
 namespace {
 
 using Outcome = LayerCheck::Outcome;
-using Inputs = LayerTrial::Inputs;
 
 std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
@@ -50,17 +47,23 @@ class Examination {
   LayerReport run() {
     check("fields", [&] { return fields(); });
     if (!check("forward", [&] { return forward(); })) return report_;
-    const bool repeats = check("repeated calls", [&] { return repeated(trial_); });
+    // Differences want a function of x and the parameters alone.
+    judged_ = check("repeated calls", [&] { return repeated(trial_); }) && check("another call", [&] {
+                trial_.compare_modes();
+                return another_call(trial_);
+              });
     check("inputs untouched", [&] { return untouched(); });
-    if (repeats) gradients();
-    check("used twice", [&] { return used_twice(); });
-    if (repeats) check("another call", [&] { return another_call(trial_); });
+    if (judged_) gradients();
+    judged_ = judged_ && report_.diagnosis.cause == Cause::none;
+    check("used twice", [&] { return uses(); });
     check("save and load", [&] { return save_and_load(trial_); });
-    check("train and eval", [&] { return train_and_eval(trial_); });
+    check("train and eval", [&] { return train_and_eval(); });
     check("recompute", [&] { return recomputed(trial_); });
-    check("composed form", [&] { return composed(); });
+    check("composed form",
+          [&] { return judged_ ? composed(trial_) : skipped("gradients are wrong or unchecked"); });
     for (int64_t size : {0, 1}) check(fmt::format("batch of {}", size), [&] { return batch(size); });
-    check("large batch", [&] { return large_batch(); });
+    check("large batch",
+          [&] { return judged_ ? large_batch(trial_) : skipped("gradients are wrong or unchecked"); });
     check("strided input", [&] { return strided(trial_); });
     check("1, 2, 8 threads", [&] { return thread_counts(trial_); });
     check("f32 against f64", [&] { return narrow(trial_); });
@@ -80,6 +83,7 @@ class Examination {
     report_.checks.push_back(result);
     return result.outcome != Outcome::failed;
   }
+
   LayerCheck forward() {
     Shape shape;
     for (const Dtype dtype : {Dtype::f64, Dtype::f32}) {
@@ -109,8 +113,7 @@ class Examination {
 
   // Adds a check for each gradient.
   std::vector<Jacobian> jacobians(bool training, const std::string& mode) {
-    if (training) trial_.compare_modes();
-    const std::vector<Jacobian> all = trial_.jacobians(trial_.input(), training, options_.tolerance);
+    const std::vector<Jacobian> all = trial_.jacobians(trial_.input(), training);
     bool expected = options_.expected == nullptr;
     for (const Jacobian& j : all) {
       LayerCheck result = gradient_check(j, options_.tolerance, mode);
@@ -118,13 +121,29 @@ class Examination {
       expected |= j.as_expected;
       if (right && j.as_expected)
         result.text = "as expected: not the slope of y, but that of options.expected; " + result.text;
-      if (right && !j.on_tape && trial_.unused(j.name))
+      if (right && !j.on_tape && unused(j.name))
         result = {result.name, Outcome::failed,
                   "forward uses it neither in training nor in evaluation; use it, or remove it"};
       report_.checks.push_back(result);
     }
     isobar::check(expected, "options.expected: all gradients are the slopes of y itself; leave it out");
     return all;
+  }
+
+  // Whether this is a parameter that no forward uses: in training or evaluation, on the example or on normal numbers.
+  bool unused(const std::string& name) {
+    bool parameter = false;
+    for (const bool training : {true, false})
+      for (const Inputs& x : {trial_.input(), trial_.normal_input()}) {
+        const auto module = trial_.moved(Dtype::f64, training);
+        const std::vector<Tensor> leaves = trial_.leaves(*module, x);
+        for (const NamedTensor& one : named_parameters(*module)) {
+          parameter |= one.name == name;
+          for (const Tensor& leaf : leaves)
+            if (one.name == name && leaf.id() == one.tensor.id()) return false;
+        }
+      }
+    return parameter;
   }
 
   LayerCheck untouched() {
@@ -134,50 +153,23 @@ class Examination {
     for (size_t i = 0; i < x.size(); ++i) watched.push_back({trial_.name_of_input(i), x[i]});
     for (const NamedTensor& one : watched) before.push_back({one.name, clone(one.tensor.detach())});
     LayerStep step;
-    try {
-      step = trial_.step(*module, x);
-    } catch (const Error& error) {
-      return skipped(error.what());  // gradients() reports it
-    }
+    const std::string error = thrown([&] { step = trial_.step(*module, {.x = x}); });
+    if (!error.empty()) return skipped(error);  // gradients() reports it
     const std::string differs = difference(watched, before);
     if (!differs.empty()) return failed(differs + ", it was written to; ops return new tensors");
     if (!step.dy_kept)
       return failed("backward wrote to dy while others could see it; use room_for_gradient(dy)");
-    const std::string text = "neither x, a parameter nor dy was written to";
-    if (step.idle.empty()) return passed(text);
-    return passed(
-        fmt::format("{}; y does not depend on these recorded ops: {}; NoTape saves them", text, step.idle));
+    return passed("neither x, a parameter nor dy was written to" +
+                  (step.idle.empty()
+                       ? ""
+                       : "; y does not depend on the recorded " + step.idle + ": compute it under NoTape"));
   }
 
-  LayerCheck used_twice() {
-    const std::string wrong = trial_.compare_two_uses();
-    if (!wrong.empty() && report_.diagnosis.cause == Cause::none)
-      report_.diagnosis = {Cause::overwritten, wrong};
-    return wrong.empty() ? passed("the gradients of two uses add up") : failed(wrong);
-  }
-
-  LayerCheck composed() {
-    if (options_.expected != nullptr) return skipped("options.expected is given");
-    if (report_.diagnosis.cause != Cause::none) return skipped("the gradients are wrong");
-    const Inputs x = trial_.input();
-    const auto module = trial_.moved(Dtype::f64, !trial_.random()),
-               other = trial_.moved(Dtype::f64, !trial_.random());
-    std::string differs, wrong;
-    const std::string error = thrown([&] {
-      const LayerStep higher = trial_.step(*other, x, {.higher_order = true});
-      differs = difference(higher.values, trial_.step(*module, x).values, 1e-9);
-      if (differs.empty()) wrong = trial_.wrong_second_derivative(1e-5);
-    });
-    if (!differs.empty())
-      return failed(
-          differs +
-          ", on a tape for second derivatives; is the form under composed_wanted() the same formula?");
-    if (error.empty() && wrong.empty())
-      return passed("the same values and gradients; second derivatives agree with differences");
-    return skipped(
-        fmt::format("second derivatives: none (a fused op without composed form; add: if (composed_wanted()) "
-                    "return the formula in ops): {}{}",
-                    error, wrong));
+  LayerCheck uses() {
+    const LayerCheck result = used_twice(trial_);
+    if (result.outcome == Outcome::failed && report_.diagnosis.cause == Cause::none)
+      report_.diagnosis = {Cause::overwritten, result.text};
+    return result;
   }
 
   // Runs on the layer as made, in f32: convert() does not reach a tensor that fields() omits.
@@ -187,8 +179,18 @@ class Examination {
     for (const NamedTensor& entry : named_state(*module))
       if (!names.insert(entry.name).second)
         return failed(fmt::format("the name {} is listed twice", entry.name));
-    const std::string stray = trial_.stray_leaf(*module);
-    if (!stray.empty()) return failed(stray);
+    std::set<const void*> listed_here;
+    for (const NamedTensor& parameter : named_parameters(*module)) listed_here.insert(parameter.tensor.id());
+    std::vector<Tensor> leaves;
+    thrown([&] {
+      leaves = trial_.leaves(*module, trial_.input(Dtype::f32));
+    });  // forward() reports what it throws
+    for (const Tensor& leaf : leaves)
+      if (!listed_here.contains(leaf.id()))
+        return failed(fmt::format(
+            "forward uses a trainable tensor {} that fields() does not list: it is neither trained "
+            "nor saved",
+            leaf.shape()));
     Untrained untrained;
     module->fields(untrained);
     if (!untrained.names.empty())
@@ -199,62 +201,66 @@ class Examination {
     return passed(names.empty() ? "no state" : listed({names.begin(), names.end()}));
   }
 
-  LayerCheck batch(int64_t size) {
-    const auto module = trial_.moved();
-    const Inputs x = trial_.rows(size);
-    try {
-      trial_.output(*module, x);
-    } catch (const Error& error) {
-      return passed(fmt::format("refused: {}", error.what()));
-    }
-    const LayerStep step = trial_.step(*module, x);
-    const Tensor whole = trial_.output(*trial_.moved(), trial_.input());
-    const bool keeps_batch = whole.ndim() > 0 && whole.size(0) == trial_.batch();
-    const std::string wrong = not_finite(step.values);
-    if (!keeps_batch && size == 0 && !not_finite({step.values[0]}).empty())
-      return skipped(fmt::format("y {} does not keep the batch, and is NaN without one", whole.shape()));
-    if (!wrong.empty()) return failed(fmt::format("{}, for x {}", wrong, x[0].shape()));
-    const Shape wanted = keeps_batch ? whole.shape().with(0, size) : step.y.shape();
-    if (step.y.shape() != wanted) return failed(fmt::format("y must be {}, got {}", wanted, step.y.shape()));
-    const bool judged = size > 0 && report_.diagnosis.cause == Cause::none;
-    const std::string gradient = judged ? trial_.wrong_gradient(x, options_.tolerance) : "";
-    return gradient.empty() ? passed(fmt::format("y {}", wanted)) : failed(gradient);
+  LayerCheck train_and_eval() {
+    const auto module = trial_.moved(Dtype::f32, false);
+    for (const NamedModule& part : named_modules(*module))
+      if (part.module->training()) return failed(fmt::format("eval() does not reach {}", part.path));
+    std::vector<NamedTensor> before = named_state(*module);
+    for (NamedTensor& one : before) one.tensor = clone(one.tensor.detach());
+    const Inputs x = trial_.input(Dtype::f32);
+    const Tensor y = trial_.call(*module, x),
+                 again = trial_.call(*module, x);  // no tape: dropout would throw
+    if (const std::string differs = difference({{"y", again}}, {{"y", y}}); !differs.empty())
+      return failed("two calls in evaluation differ: " + differs);
+    if (const std::string differs = difference(named_state(*module), before); !differs.empty())
+      return failed("a call in evaluation changes the state: " + differs);
+    return passed(trial_.random()               ? "training draws from the tape's rng, evaluation does not"
+                  : trial_.same_in_evaluation() ? "no difference"
+                                                : "evaluation computes something else than training");
   }
 
-  // A prime number of rows beyond 1024: kernels cut them into chunks, and every loop over 2, 4, 8, … rows has a
-  // tail.
-  LayerCheck large_batch() {
-    const int64_t rows = std::max<int64_t>(1031, trial_.batch());
-    if (report_.diagnosis.cause != Cause::none) return skipped("the gradients are wrong");
-    std::string differs;
+  LayerCheck batch(int64_t size) {
+    const Inputs x = trial_.rows(size);
     try {
-      differs = trial_.compare_rows(rows);
+      trial_.output(*trial_.moved(), x);
     } catch (const Error& error) {
       return passed(fmt::format("refused: {}", error.what()));
     }
-    if (differs.empty()) return passed(fmt::format("{} rows give what the small batch gives", rows));
-    const std::string wrong = trial_.wrong_gradient(trial_.rows(rows), options_.tolerance);
-    if (wrong.empty()) return passed(fmt::format("{} rows mix; gradients agree with differences", rows));
-    return failed(fmt::format(
-        "{} (for {} rows, which repeat the example); are the last rows of a large batch left out?", differs,
-        rows));
+    const std::vector<NamedTensor> values = trial_.step({.x = x}).values;
+    const Shape whole = trial_.output(*trial_.moved(), trial_.input()).shape(),
+                got = values[0].tensor.shape();
+    const bool keeps_batch = whole.ndim() > 0 && whole[0] == trial_.batch();
+    if (!keeps_batch && size == 0 && !not_finite({values[0]}).empty())
+      return skipped(fmt::format("y {} does not keep the batch, and is NaN without one", whole));
+    if (const std::string wrong = not_finite(values); !wrong.empty())
+      return failed(fmt::format("{}, for x {}", wrong, x[0].shape()));
+    const Shape wanted = keeps_batch ? whole.with(0, size) : got;
+    if (got != wanted) return failed(fmt::format("y must be {}, got {}", wanted, got));
+    const std::string wrong = size > 0 && judged_ ? trial_.wrong_gradient(x) : "";
+    return wrong.empty() ? passed(fmt::format("y {}", wanted)) : failed(wrong);
   }
 
   LayerCheck signal() {
-    const LayerSignal found = trial_.signal();
-    report_.std_ratio = found.std_ratio;
-    report_.gradient_ratio = found.gradient_ratio;
-    if (std::isnan(found.std_ratio)) return skipped("x holds indices");
+    if (!is_float(trial_.input()[0].dtype())) return skipped("x holds indices");
+    const auto module = trial_.made();
+    convert(*module, Dtype::f64);
+    const Inputs x = trial_.normal_input();
+    const std::vector<NamedTensor> values = trial_.step(*module, {.x = x}).values;
+    const Tensor& y = values[0].tensor;
+    if (y.numel() == 1) return skipped("y is a single number");
+    report_.std_ratio = moments_of(y).std / moments_of(x[0]).std;
+    report_.gradient_ratio = moments_of(values[1].tensor).rms / moments_of(upstream(y)).rms;
     const std::string text = fmt::format("multiplies the std by {:.3g} at init, the gradient's rms by {:.3g}",
-                                         found.std_ratio, found.gradient_ratio);
-    const bool finite = std::isfinite(found.std_ratio) && std::isfinite(found.gradient_ratio);
+                                         report_.std_ratio, report_.gradient_ratio);
+    const bool finite = std::isfinite(report_.std_ratio) && std::isfinite(report_.gradient_ratio);
     return finite ? passed(text)
-                  : failed(text + ", for normal numbers; where does forward divide by 0 or overflow?");
+                  : failed(text + ", for normal numbers; where does it divide by 0 or overflow?");
   }
 
   LayerTrial trial_;
   const CheckLayerOptions options_;
   LayerReport report_;
+  bool judged_ = false;  // the gradients were checked, and are right
 };
 
 }  // namespace

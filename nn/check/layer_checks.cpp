@@ -10,12 +10,20 @@
 namespace isobar {
 namespace {
 
-using Inputs = LayerTrial::Inputs;
-
 // Passed where nothing differs; else failed with what differs, and what may be the reason.
-LayerCheck same(const std::string& differs, std::string success, std::string_view hint) {
-  return differs.empty() ? passed(std::move(success)) : failed(fmt::format("{}; {}", differs, hint));
+LayerCheck same(const std::string& differs, std::string success, std::string_view reason) {
+  return differs.empty() ? passed(std::move(success)) : failed(fmt::format("{}; {}", differs, reason));
 }
+
+// The first of dy's numbers everywhere, with stride 0, as the gradient of a sum is.
+Tensor broadcast(const Tensor& dy) {
+  std::vector<double> values(dy.numel(), -7);  // what a backward that ignores strides reads
+  if (!values.empty()) values[0] = 1;
+  return raw::as_strided(cast(tensor(Shape{dy.numel()}, values), dy.dtype()), dy.shape(), Strides{});
+}
+
+// The same numbers, stored as those of a transposed tensor.
+Tensor transposed(const Tensor& dy) { return dy.ndim() < 2 ? dy : transpose(raw::contiguous(transpose(dy))); }
 
 }  // namespace
 
@@ -34,12 +42,10 @@ LayerCheck repeated(const LayerTrial& trial) {
   const auto module = trial.moved(Dtype::f32);
   const Inputs x = trial.input(Dtype::f32);
   const Tensor first = trial.output(*module, x), second = trial.output(*module, x);
-  const std::string differs = difference({{"y", second}}, {{"y", first}});
-  if (differs.empty()) return passed("the same bits");
-  return failed(fmt::format(
-      "a second call with the same input and key gives other bits: {}; does forward keep state, or draw "
-      "numbers other than from Tape::next_rng()?",
-      differs));
+  return same(
+      difference({{"y", second}}, {{"y", first}}), "the same bits",
+      "a second call with the same input and key gives other bits: does forward keep state, or draw numbers "
+      "other than from Tape::next_rng()?");
 }
 
 // A layer that has seen the example, and whose parameters have moved since, against a fresh one with the same
@@ -48,84 +54,137 @@ LayerCheck another_call(const LayerTrial& trial) {
   for (const bool training : {true, false}) {
     if (!training && trial.same_in_evaluation()) break;
     const auto used = trial.moved(Dtype::f64, training);
-    trial.step(*used, trial.input());
+    if (const std::string error = thrown([&] { trial.step(*used, {}); }); !error.empty())
+      return skipped(error);  // the checks of the gradients report it
     for (NamedTensor& one : named_parameters(*used))
       assign(one.tensor, affine(one.tensor.detach(), 0.9, 0.05));
     for (const int64_t rows : {trial.batch(), trial.batch() + 1}) {
-      const Inputs x = trial.other_rows(rows);
+      const LayerRun run{.x = trial.other_rows(rows)};
       const auto fresh = trial.moved(Dtype::f64, training);
       copy_state(*used, *fresh);
       LayerStep wanted, got;
-      if (!thrown([&] { wanted = trial.step(*fresh, x); }).empty()) continue;  // the layer refuses this x
-      std::string differs = thrown([&] { got = trial.step(*used, x); });
+      if (!thrown([&] { wanted = trial.step(*fresh, run); }).empty()) continue;  // the layer refuses this x
+      std::string differs = thrown([&] { got = trial.step(*used, run); });
       if (differs.empty()) differs = difference(got.values, wanted.values, 1e-12);
-      if (!differs.empty())
-        return failed(fmt::format(
-            "after a call, another x {} gives not what a fresh layer gives: {}; does forward keep "
-            "something of its first call that fields() does not list?",
-            x[0].shape(), differs));
+      if (differs.empty()) continue;
+      return failed(
+          fmt::format("{}, for another x {} after a first call, against a fresh layer; does forward keep "
+                      "something that fields() does not list?",
+                      differs, run.x[0].shape()));
     }
   }
   return passed("another x and batch give what they give to a fresh layer");
 }
 
+LayerCheck used_twice(const LayerTrial& trial) {
+  const auto module = trial.moved(Dtype::f64, false);  // in training, two calls draw different masks
+  const Inputs x = trial.other_rows(trial.batch());
+  const LayerStep a = trial.step(*module, {}), b = trial.step(*module, {.x = x}),
+                  both = trial.step(*module, {.second = x});
+  for (const NamedTensor& parameter : named_parameters(*module)) {
+    size_t t = 1;
+    while (a.values[t].name != "gradient of " + parameter.name) ++t;
+    const NamedTensor sum{a.values[t].name, a.values[t].tensor + b.values[t].tensor};
+    const std::string differs = difference({both.values[t]}, {sum}, 1e-12);
+    if (!differs.empty())
+      return failed(
+          fmt::format("{}: overwritten instead of accumulated: after two calls on one tape, {}; does forward "
+                      "keep something in the layer that the next call overwrites, or backward set grad() "
+                      "itself?",
+                      parameter.name, differs));
+  }
+  return passed("the gradients of two uses add up");
+}
+
 LayerCheck save_and_load(const LayerTrial& trial) {
   const auto original = trial.moved(Dtype::f32), fresh = trial.moved(Dtype::f32);
-  trial.step(*original, trial.input(Dtype::f32));  // updates running statistics, if there are any
+  const LayerRun run{.dtype = Dtype::f32};
+  trial.step(*original, run);  // updates running statistics, if there are any
   for (NamedTensor& one : named_state(*fresh))
     if (is_float(one.tensor.dtype())) assign(one.tensor, full(one.tensor.shape(), 0.5, one.tensor.dtype()));
   load_state(*fresh, named_state(*original));
   eval(*original);
   eval(*fresh);
-  const Inputs x = trial.input(Dtype::f32);
-  const LayerStep got = trial.step(*fresh, x);
+  const LayerStep got = trial.step(*fresh, run), wanted = trial.step(*original, run);
   return same(
-      difference(got.values, trial.step(*original, x).values),
-      "loaded by name into a second one, which then computes the same",
-      "a second layer that loads the state by name computes something else; does forward use something that "
+      difference(got.values, wanted.values), "loaded by name into a second one, which then computes the same",
+      "a second layer that has loaded the state by name computes something else; does forward use something that "
       "fields() does not list?");
 }
 
-LayerCheck train_and_eval(const LayerTrial& trial) {
-  const auto module = trial.moved(Dtype::f32, false);
-  for (const NamedModule& part : named_modules(*module))
-    if (part.module->training()) return failed(fmt::format("eval() does not reach {}", part.path));
-  std::vector<NamedTensor> before = named_state(*module);
-  for (NamedTensor& one : before) one.tensor = clone(one.tensor.detach());
-  const Inputs x = trial.input(Dtype::f32);
-  const Tensor y = trial.call(*module, x), again = trial.call(*module, x);  // no tape: dropout would throw
-  if (const std::string differs = difference({{"y", again}}, {{"y", y}}); !differs.empty())
-    return failed("two calls in evaluation differ: " + differs);
-  if (const std::string differs = difference(named_state(*module), before); !differs.empty())
-    return failed("a call in evaluation changes the state: " + differs);
-  return passed(trial.random()               ? "training draws from the tape's rng, evaluation does not"
-                : trial.same_in_evaluation() ? "no difference"
-                                             : "evaluation computes something else than training");
-}
-
 LayerCheck recomputed(const LayerTrial& trial) {
-  const auto plain = trial.moved(Dtype::f32), again = trial.moved(Dtype::f32);
-  const Inputs x = trial.input(Dtype::f32);
-  return same(difference(trial.step(*again, x, {.recompute = true}).values, trial.step(*plain, x).values),
+  const LayerStep got = trial.step({.dtype = Dtype::f32, .recompute = true}),
+                  wanted = trial.step({.dtype = Dtype::f32});
+  return same(difference(got.values, wanted.values),
               "the same bits when forward is computed again in backward",
               "forward is computed again in backward; ask recomputing() before you move state");
 }
 
-LayerCheck strided(const LayerTrial& trial) {
-  const Inputs x = trial.input();
-  const auto step = [&](const Inputs& in, const Tensor& dy) {
-    return trial.step(*trial.moved(), in, {.dy = dy}).values;
+LayerCheck composed(const LayerTrial& trial) {
+  if (trial.options().expected != nullptr) return skipped("options.expected is given");
+  std::string differs, none;
+  const std::string error = thrown([&] {
+    const LayerStep plain = trial.step({.training = !trial.random()}),
+                    higher = trial.step({.training = !trial.random(), .higher_order = true});
+    if (plain.on_tape && !higher.on_tape)
+      none = "forward records nothing";
+    else if (differs = difference(higher.values, plain.values, 1e-9); differs.empty())
+      none = trial.wrong_second_derivative();
+  });
+  if (!error.empty() || !none.empty())
+    return skipped(
+        fmt::format("second derivatives: none (a fused op without composed form; add: if (composed_wanted()) "
+                    "return the formula in ops): {}{}",
+                    error, none));
+  return same(
+      differs, "the same values and gradients; second derivatives agree with differences",
+      "this is on a tape for second derivatives; is the form under composed_wanted() the same formula?");
+}
+
+// A prime number of rows beyond 1024: kernels cut them into chunks, and every loop over 2, 4, 8, … rows has a tail.
+// A batch whose rows mix in a small batch is compared with differences alone.
+LayerCheck large_batch(const LayerTrial& trial) {
+  const int64_t many = std::max<int64_t>(1031, trial.batch());
+  const std::vector<NamedTensor> small = trial.step({.training = !trial.random()}).values;
+  const Tensor &y = small[0].tensor, dy = upstream(y);
+  const bool by_row = y.ndim() > 0 && y.size(0) == trial.batch();
+  const auto compare = [&](int64_t rows) {
+    const LayerRun run{
+        .x = trial.rows(rows), .dy = by_row ? with_rows(dy, rows) : dy, .training = !trial.random()};
+    const std::vector<NamedTensor> values = trial.step(run).values;
+    std::vector<NamedTensor> got, wanted;  // what has a row for each row of x
+    for (size_t t = 0; t < values.size(); ++t)
+      if (values[t].tensor.shape() != small[t].tensor.shape()) {
+        got.push_back(values[t]);
+        wanted.push_back({values[t].name, with_rows(small[t].tensor, rows)});
+      }
+    return difference(got, wanted, 1e-9);
   };
-  const auto plain = step(x, {});
-  const Tensor dy = Rng(5).normal(plain[0].tensor.shape(), 0, 1, Dtype::f64);
-  std::string differs = difference(step(trial.spread_input(), {}), plain, 1e-12);
-  if (!differs.empty())
+  std::string differs;
+  bool mixed = !by_row;
+  if (by_row) {
+    mixed = !thrown([&] { differs = compare(2 * trial.batch() - 1); }).empty() || !differs.empty();
+    if (!mixed) differs = compare(many);
+  }
+  if (mixed || differs.empty()) differs = trial.wrong_gradient(trial.rows(many));
+  return same(
+      differs,
+      fmt::format("{} rows {}", many,
+                  mixed ? "mix; gradients agree with differences" : "give what the small batch gives"),
+      fmt::format("this is for {} rows, which repeat the example; is the end of a large batch left out?",
+                  many));
+}
+
+LayerCheck strided(const LayerTrial& trial) {
+  const std::vector<NamedTensor> plain = trial.step({}).values;
+  const LayerStep spread = trial.step({.x = trial.spread_input()});
+  if (const std::string differs = difference(spread.values, plain, 1e-12); !differs.empty())
     return failed(differs +
                   ", for strided x; does forward or backward read data() without strides? Use contiguous(x)");
   for (const bool sum : {true, false}) {
-    const Tensor strided = sum ? broadcast(dy) : transposed(dy);
-    differs = difference(step(x, strided), step(x, raw::contiguous(strided)), 1e-12);
-    if (!differs.empty())
+    const Tensor dy = upstream(plain[0].tensor), strided = sum ? broadcast(dy) : transposed(dy);
+    const LayerStep got = trial.step({.dy = strided}), wanted = trial.step({.dy = raw::contiguous(strided)});
+    if (const std::string differs = difference(got.values, wanted.values, 1e-12); !differs.empty())
       return failed(
           fmt::format("{}, for dy {}; does backward read dy.data() without strides? Use contiguous(dy)",
                       differs, sum ? "of stride 0, as sum(y) gives it" : "that is transposed"));
@@ -134,18 +193,19 @@ LayerCheck strided(const LayerTrial& trial) {
 }
 
 LayerCheck thread_counts(const LayerTrial& trial) {
-  const Inputs x = trial.enlarged(trial.options().large);
+  const LayerRun run{.x = trial.rows(trial.rows_of(trial.options().large), Dtype::f32), .dtype = Dtype::f32};
+  std::string differs;
   std::vector<NamedTensor> one;
   for (const int count : {1, 2, 8}) {
     const WithThreads guard(count);
-    const std::vector<NamedTensor> values = trial.step(*trial.moved(Dtype::f32), x).values;
+    const std::vector<NamedTensor> values = trial.step(run).values;
     if (count == 1) one = values;
-    const std::string differs = difference(values, one);
-    if (!differs.empty())
-      return failed(fmt::format("{} on {} threads for x {}; does a sum depend on how threads share the work?",
-                                differs, count, x[0].shape()));
+    if (differs.empty()) differs = difference(values, one);
   }
-  return passed(fmt::format("the same bits for x {}", x[0].shape()));
+  return same(
+      differs, fmt::format("the same bits for x {}", run.x[0].shape()),
+      fmt::format("this is on several threads, for x {}; does a sum depend on how they share the work?",
+                  run.x[0].shape()));
 }
 
 LayerCheck narrow(const LayerTrial& trial) {
@@ -154,17 +214,17 @@ LayerCheck narrow(const LayerTrial& trial) {
   const auto wide = [&](double rounding) {
     const auto module = trial.moved(Dtype::f32);
     convert(*module, Dtype::f64);
-    Inputs in = x;
-    for (Tensor& one : in)
+    LayerRun run{.x = x};
+    for (Tensor& one : run.x)
       if (is_float(one.dtype()))
         one = cast(one, Dtype::f64) * Rng(6).normal(one.shape(), 1, rounding, Dtype::f64);
-    return trial.step(*module, in).values;
+    return trial.step(*module, run).values;
   };
-  const auto single = trial.step(*trial.moved(Dtype::f32), x).values;
-  return same(
-      difference(single, wide(0), trial.options().f32_tolerance, wide(std::numeric_limits<float>::epsilon())),
-      fmt::format("within {:.0e}", trial.options().f32_tolerance),
-      "is an f32 path of its own wrong, or does it sum without acc_t<T>?");
+  const double tolerance = trial.options().f32_tolerance;
+  const std::vector<NamedTensor> single = trial.step({.x = x, .dtype = Dtype::f32}).values, wanted = wide(0);
+  return same(difference(single, wanted, tolerance, wide(std::numeric_limits<float>::epsilon())),
+              fmt::format("within {:.0e}", tolerance),
+              "this is in f32; has it a path of its own that is wrong, or a sum without acc_t<T>?");
 }
 
 }  // namespace isobar

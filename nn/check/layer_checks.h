@@ -1,4 +1,5 @@
-// The checks of check_layer that compare two runs of a layer. Each returns its result without a name.
+// The checks of check_layer that compare two runs of a layer, or one run with differences. Each returns its result
+// without a name.
 #pragma once
 
 #include <string>
@@ -16,9 +17,11 @@ std::string thrown(const std::function<void()>& body);
 
 LayerCheck repeated(const LayerTrial& trial);
 LayerCheck another_call(const LayerTrial& trial);
+LayerCheck used_twice(const LayerTrial& trial);
 LayerCheck save_and_load(const LayerTrial& trial);
-LayerCheck train_and_eval(const LayerTrial& trial);
 LayerCheck recomputed(const LayerTrial& trial);
+LayerCheck composed(const LayerTrial& trial);
+LayerCheck large_batch(const LayerTrial& trial);
 LayerCheck strided(const LayerTrial& trial);
 LayerCheck thread_counts(const LayerTrial& trial);
 LayerCheck narrow(const LayerTrial& trial);

@@ -5,24 +5,32 @@
 #include <vector>
 
 #include "../check_layer.h"
-#include "layer_step.h"
+#include "difference.h"
 
 namespace isobar {
 
-struct StepOptions {
-  Tensor dy = {};             // default: standard normal numbers, the same in every step
+using Inputs = std::vector<Tensor>;
+
+// One training step: how it is run, and its results.
+struct LayerRun {
+  Inputs x = {};       // default: the example
+  Inputs second = {};  // the input of a second call on the same tape
+  Tensor dy = {};      // default: standard normal numbers, the same in every step
+  Dtype dtype = Dtype::f64;
+  bool training = true;
   bool recompute = false;     // the forward under recompute()
   bool higher_order = false;  // on a tape for second derivatives
 };
-
-struct LayerSignal {
-  double std_ratio, gradient_ratio;
+struct LayerStep {
+  // "y", "gradient of x" and of every parameter, then the state that is not trained, as the step left it.
+  std::vector<NamedTensor> values;
+  bool on_tape = false;  // y was recorded
+  bool dy_kept = true;   // backward did not write to the given dy
+  std::string idle;      // recorded ops that y does not depend on
 };
 
 class LayerTrial {
  public:
-  using Inputs = std::vector<Tensor>;
-
   LayerTrial(const LayerMaker& make, const LayerInputs& x, const CheckLayerOptions& options)
       : make_(make), x_(x), options_(options) {}
 
@@ -31,40 +39,33 @@ class LayerTrial {
   std::unique_ptr<Module> made() const;
   // The layer with noise of std 0.2 added to its parameters, drawn by name.
   std::unique_ptr<Module> moved(Dtype dtype = Dtype::f64, bool training = true) const;
-  // The example; the same values as strided tensors; with `count` rows; other values, of `count` rows, in the
-  // range of the example's; with rows repeated to about `elements` elements, in f32.
+  // The example; the same values as strided tensors; with `count` rows; other values in the example's range, of
+  // `count` rows; normal numbers, of about 2¹⁴ elements.
   Inputs input(Dtype dtype = Dtype::f64) const;
   Inputs spread_input() const;
-  Inputs rows(int64_t count) const;
+  Inputs rows(int64_t count, Dtype dtype = Dtype::f64) const;
   Inputs other_rows(int64_t count) const;
-  Inputs enlarged(int64_t elements) const;
+  Inputs normal_input() const;
   int64_t batch() const { return x_[0].size(0); }
+  int64_t rows_of(int64_t elements) const;  // that have about so many elements, at least the example's
   // "x", or "x[0]", "x[1]", …
   std::string name_of_input(size_t i) const;
 
   Tensor call(Module& module, const Inputs& x) const;
   // y of a forward on a tape of its own.
   Tensor output(Module& module, const Inputs& x) const;
-  LayerStep step(Module& module, const Inputs& x, const StepOptions& options = {}) const;
+  LayerStep step(Module& module, const LayerRun& run) const;
+  LayerStep step(const LayerRun& run) const { return step(*moved(run.dtype, run.training), run); }
+  // The trainable tensors that a forward uses.
+  std::vector<Tensor> leaves(Module& module, const Inputs& x) const;
 
   // With respect to the inputs and every parameter.
-  std::vector<Jacobian> jacobians(const Inputs& x, bool training, double tolerance) const;
-  // Compares gradients with differences along one direction, and in full where these disagree. Returns what
-  // is wrong, or "".
-  std::string wrong_gradient(const Inputs& x, double tolerance) const;
-  // What is wrong with the second derivatives, or "".
-  std::string wrong_second_derivative(double tolerance) const;
-  // Compares each of `count` rows with the same row of the example. Returns what differs, or "".
-  std::string compare_rows(int64_t count) const;
-  // Calls the layer twice on one tape: the gradients of the two calls must add up. Returns what is wrong, or
-  // "".
-  std::string compare_two_uses() const;
-  // Whether this is a parameter that no forward uses: in training or evaluation, on the example or on normal
-  // numbers.
-  bool unused(const std::string& name) const;
-  // Says which trainable tensor forward uses and fields() does not list, or "".
-  std::string stray_leaf(Module& module) const;
-  LayerSignal signal() const;
+  std::vector<Jacobian> jacobians(const Inputs& x, bool training) const;
+  // Compares gradients with differences along one direction, and in full where these disagree. Returns what is
+  // wrong, or "".
+  std::string wrong_gradient(const Inputs& x) const;
+  // The same for second derivatives, along one direction.
+  std::string wrong_second_derivative() const;
 
   // Sets random() and same_in_evaluation().
   void compare_modes();
@@ -75,11 +76,9 @@ class LayerTrial {
   struct Function {
     TensorFunction f;
     std::vector<NamedInput> inputs;
-    std::vector<Tensor> values() const;
   };
   Function function(const Inputs& x, bool training, const LayerCall& call) const;
-  bool is_batch(const Tensor& x) const { return x.ndim() > 0 && x.size(0) == batch(); }
-  Inputs normal_input() const;
+  TensorFunction line(const Inputs& x) const;
 
   const LayerMaker make_;
   const Inputs x_;
@@ -87,9 +86,9 @@ class LayerTrial {
   bool random_ = false, same_in_evaluation_ = true;
 };
 
-// Tensors of dy's values: the first repeated with stride 0, as the gradient of a sum is; laid out as a
-// transposed tensor.
-Tensor broadcast(const Tensor& dy);
-Tensor transposed(const Tensor& dy);
+// Standard normal numbers, the same for every y of a shape.
+Tensor upstream(const Tensor& y);
+// `count` rows: the rows of x, repeated in order.
+Tensor with_rows(const Tensor& x, int64_t count);
 
 }  // namespace isobar

@@ -1,4 +1,4 @@
-// LayerStep: the results of one training step of a layer, by name, and where two of them differ.
+// difference: where two runs of a layer differ. Every check of check_layer that compares two runs says it so.
 #pragma once
 
 #include <string>
@@ -7,16 +7,6 @@
 #include "../../core/fields.h"
 
 namespace isobar {
-
-struct LayerStep {
-  Tensor y;
-  // "y", "gradient of x" and of every parameter, then the state that is not trained, as the step left it.
-  std::vector<NamedTensor> values;
-  bool dy_kept = true;  // backward did not write to the given dy
-  std::string idle;     // recorded ops that y does not depend on: "square, mean"
-
-  const Tensor& operator[](const std::string& name) const;
-};
 
 // Of the first tensor that differs, the element that is farthest apart: "gradient of x [2, 0]: wanted 0.5, got
 // 0.7"; "" where all agree. They agree if they are apart by at most `tolerance` times the largest element of

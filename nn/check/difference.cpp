@@ -1,4 +1,4 @@
-#include "layer_step.h"
+#include "difference.h"
 
 #include <fmt/ranges.h>
 
@@ -33,17 +33,7 @@ size_t farthest(const Values& a, const Values& b) {
   return worst;
 }
 
-// The lower limit is for a gradient that cancels to rounding errors, such as LayerNorm's for a constant dy.
-double size_of_largest(const Values& a, const Values& b) {
-  return std::max({largest_of(a), largest_of(b), 0.05});
-}
-
 }  // namespace
-
-const Tensor& LayerStep::operator[](const std::string& name) const {
-  const auto is = [&](const NamedTensor& one) { return one.name == name; };
-  return std::find_if(values.begin(), values.end(), is)->tensor;
-}
 
 std::string difference(const std::vector<NamedTensor>& got, const std::vector<NamedTensor>& wanted,
                        double tolerance, const std::vector<NamedTensor>& moved) {
@@ -53,7 +43,8 @@ std::string difference(const std::vector<NamedTensor>& got, const std::vector<Na
                          got[t].tensor.shape());
     const Values a = got[t].tensor.to_vector<double>(), b = wanted[t].tensor.to_vector<double>();
     if (a.empty()) continue;
-    double allowed = tolerance == 0 ? 0 : tolerance * size_of_largest(a, b);
+    // The lower limit is for a gradient that cancels to rounding errors, such as LayerNorm's for a constant dy.
+    double allowed = tolerance * std::max({largest_of(a), largest_of(b), 0.05});
     if (t < moved.size()) {
       const Values c = moved[t].tensor.to_vector<double>();
       const size_t i = farthest(c, b);
