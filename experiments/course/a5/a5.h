@@ -1,8 +1,7 @@
 // Optimizers: what becomes of a weight and its gradient.
 //
 // This file is given and stays as it is. Tensors hold doubles (Dtype::f64) and are contiguous. Weights change
-// in place, through write<double>(); gradients keep their values. A copy of a Tensor is another handle on the
-// same numbers: copy() makes new ones.
+// in place, through raw::write<double>(); gradients keep their values. raw::clone() makes a tensor of its own.
 #pragma once
 
 #include <vector>
@@ -18,27 +17,23 @@ using isobar::Shape;
 using isobar::Tensor;
 namespace raw = isobar::raw;  // writing, and other things that no tape sees
 
-// --- task 1: w ← w − lr (dw + decay · w). Throws isobar::Error naming both shapes when they differ, and
-// changes nothing.
+// --- task 1: section 1 of the handout. Throws isobar::Error naming both shapes when they differ, and changes
+// nothing.
 void sgd(Tensor& w, const Tensor& dw, double lr, double decay = 0);
 
-// --- task 2: Polyak's momentum, and Nesterov's, as in PyTorch. g = dw + decay · w
+// --- task 2: Polyak's momentum, and Nesterov's, as in PyTorch: section 2
 struct Momentum {
   double lr = 0.1, momentum = 0.9, decay = 0;
   bool nesterov = false;
-  Tensor velocity = {};  // undefined before the first step, which makes it g
-  // velocity ← momentum · velocity + g;  w ← w − lr · velocity, or with nesterov w − lr (g + momentum ·
-  // velocity)
+  Tensor velocity = {};  // undefined before the first step
   void step(Tensor& w, const Tensor& dw);
 };
 
-// --- task 3: AdamW (Loshchilov & Hutter 2019)
+// --- task 3: AdamW (Loshchilov & Hutter 2019), as in PyTorch: section 3
 struct AdamW {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = 0.01;
   Tensor m = {}, v = {};  // zeros before the first step
   int64_t steps = 0;      // taken so far
-  // w ← (1 − lr · decay) w − lr · m̂ / (√v̂ + eps), m̂ = m / (1 − beta1^t), v̂ = v / (1 − beta2^t), t = 1 at the
-  // first step
   void step(Tensor& w, const Tensor& dw);
 };
 

@@ -72,7 +72,7 @@ def cases():
     drawn = lambda name, low, high: oracle.draws(name).uniform(low, high)
     size, steps = oracle.choose(3, "width", range(3, 6)), oracle.choose(5, "steps", range(5, 8))
     given, own = (normal(1, 3), normal(2, 5, 3)), (normal("w", size), normal("dws", steps, size))
-    hint = "w ← w − lr (dw + decay w); the gradient keeps its values"
+    hint = "the decay adds to the gradient, before lr; the gradient keeps its values"
     for name, lr, decay, public in [("plain", 0.1, 0.0, True), ("with decay", 0.1, 0.5, True), ("a large step", drawn("lr", 1.5, 2.5), 0.0, False),
                                     ("decay alone counts too", 0.5, drawn("decay", 1.2, 1.7), False)]:
         w, dws = given if public else own
@@ -91,8 +91,8 @@ def cases():
         yield case(f"momentum, {name}", 2, "momentum",
                    {"w": w, "dws": dws, "lr": lr, "momentum": mu, "decay": decay, "nesterov": nesterov},
                    {"path": paths(w, dws, momentum(lr, mu, decay, nesterov)), "dws": dws}, public=public,
-                   hint="the first velocity is g, without (1 − momentum); Nesterov looks ahead from the new velocity")
-    hint = "m and v from zero, both corrected, eps beside the root of the corrected v; the decay takes lr · decay · w of the w before"
+                   hint="by hand, as in section 2: what is the first velocity? Which velocity does Nesterov look ahead with?")
+    hint = "by hand, as in section 3: m and v from zero, both corrected; eps beside the root; the decay is of the w before"
     for name, lr, b1, b2, eps, decay, scale, public in [
             ("as usual", 0.1, 0.9, 0.999, 1e-8, 0.01, 1.0, True), ("a strong decay", 0.5, 0.9, 0.99, 1e-8, 0.8, 1.0, True),
             ("no decay", 0.1, 0.8, 0.9, 1e-8, 0.0, 1.0, False), ("a large eps", 0.1, 0.9, 0.95, 0.5, 0.1, 1.0, True),
