@@ -47,7 +47,7 @@ struct Tape {
   // A new slot for an op's result, or a constant (slot −1, nothing recorded) when every input is a constant.
   Var record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward);
   // Adds d loss / d leaf to the gradient of every leaf that loss depends on. Throws isobar::Error unless loss
-  // is a single number that is on this tape.
+  // is on this tape and a single number, and names its shape where it is not.
   void backward(const Var& loss);
   // A leaf's gradient, undefined where none has arrived. What was handed out keeps its values: backward() makes
   // a new tensor for a sum.
@@ -61,5 +61,5 @@ struct Tape {
 std::vector<int64_t> walk(const std::vector<Slot>& slots, int64_t start);
 
 // adjoint += dx. An undefined adjoint counts as zero, an undefined dx changes nothing. The tensor that stood
-// in adjoint, and dx, keep their values: others may hold them. Throws isobar::Error when the shapes differ.
+// in adjoint, and dx, keep their values: others may hold them. Throws isobar::Error naming both shapes when they differ.
 void accumulate(Tensor& adjoint, const Tensor& dx);

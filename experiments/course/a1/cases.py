@@ -205,13 +205,13 @@ def cases():
                {"adjoint": Array([2, 2], add(p.values, q.values)), "dx0": p, "dx1": q}, hint=hint)
     yield case("a gradient of no numbers is none too many", 3, "accumulate", {"dx0": Array([0, 3], []), "dx1": Array([0, 3], [])},
                {"adjoint": Array([0, 3], [])}, hint="a batch may be empty")
-    yield case("a single number and a list of one differ", 3, "accumulate", {"dx0": a[0], "dx1": a[:1]}, error="[1]",
-               hint="the shapes [] and [1] differ: name the one that came")
-    yield case("shapes that differ are an error", 3, "accumulate", {"dx0": [[1.0, 2.0, 3.0]], "dx1": a}, error="[3]",
-               public=True, hint="name the shape that came: \"…, got [3]\"")
+    yield case("a single number and a list of one differ", 3, "accumulate", {"dx0": a[0], "dx1": a[:1]}, error=[[], [1]],
+               hint="the shapes [] and [1] differ: name both")
+    yield case("shapes that differ are an error", 3, "accumulate", {"dx0": [[1.0, 2.0, 3.0]], "dx1": a}, error=[[1, 3], [3]],
+               public=True, hint="name both shapes, in your words")
     yield case("shapes of one size that differ are an error", 3, "accumulate",
-               {"dx0": p, "dx1": q.values}, error="[4]",
-               hint="name the shape that came: \"…, got [4]\"")
+               {"dx0": p, "dx1": q.values}, error=[[2, 2], [4]],
+               hint="name both shapes, in your words")
     # --- task 4: backward
     x = numbers(2, 4, 4)
     hint = "the adjoint of the loss is 1; each op's closure is called once, when its adjoint is whole"
@@ -232,15 +232,15 @@ def cases():
                hint="what belongs to a tape stands in the tape, not in a static")
     one = numbers("one", 1, 1)[0][0]
     yield case("a loss of three numbers is an error", 4, "gradients", program(CHAIN[:3], numbers(1, 1, 3), loss=2),
-               error="[3]", public=True, hint="\"backward: loss must be a single number, got [3]\"")
+               error=[[3]], public=True, hint="\"backward: loss must be a single number, got [3]\"")
     yield case("a loss of two numbers is an error", 4, "gradients", program(DIAMOND, numbers(1, 1, 2), loss=4),
-               error="[2]", hint="\"backward: loss must be a single number, got [2]\"")
+               error=[[2]], hint="\"backward: loss must be a single number, got [2]\"")
     yield case("a loss of one number in a list is none", 4, "gradients", program(CHAIN[:3], [[one]], loss=2),
                {"d0": [math.cos(one) * math.cos(math.sin(one))]}, hint="[1] holds a single number too")
     yield case("a constant loss is an error", 4, "gradients",
-               program([(LEAF, 0, 0), (CONST, 1, 0), (SUM, 1, 0)], x, loss=2), error="backward:",
+               program([(LEAF, 0, 0), (CONST, 1, 0), (SUM, 1, 0)], x, loss=2), error=[],
                hint="\"backward: loss does not stand on this tape\"")
-    yield case("a loss of another tape is an error", 4, "other_tape", program(CHAIN, x), error="backward:",
+    yield case("a loss of another tape is an error", 4, "other_tape", program(CHAIN, x), error=[],
                hint="\"backward: loss does not stand on this tape\"")
     # --- task 5: several steps
     hint = "backward adds to the leaves' gradients, clear_gradients forgets them"
@@ -255,8 +255,8 @@ def cases():
     yield gradient_case("cleared leaves that share a tensor", 5, SHARED, x, times=2, clear=True, hint=hint)
     yield case("a leaf without a gradient says so", 5, "gradient_of", program(CHAIN, x, of=0), {"defined": 0.0},
                hint="an undefined Tensor")
-    yield case("a constant has no gradient to ask for", 5, "gradient_of", program(CONSTANT, x, of=1), error="gradient:",
+    yield case("a constant has no gradient to ask for", 5, "gradient_of", program(CONSTANT, x, of=1), error=[],
                public=True, hint="\"gradient: this value does not stand on this tape\"")
     yield case("nor has the constant that an op made", 5, "gradient_of",
-               program([(LEAF, 0, 0), (CONST, 1, 0), (SIN, 1, 0)], x, of=2), error="gradient:",
+               program([(LEAF, 0, 0), (CONST, 1, 0), (SIN, 1, 0)], x, of=2), error=[],
                hint="\"gradient: this value does not stand on this tape\"")

@@ -73,12 +73,12 @@ def cases():
         x = normal(1, *frm)
         yield case(name, 1, "sum_to", {"x": x, "shape": Array([len(to)], to, "i64")}, {"y": sum_to(x, to)},
                    public=public, hint=hint)
-    for name, frm, to, part, public in [("a shape that does not fit is an error", (3, 4), (3,), "[3, 4]", True),
-                                        ("a shape that would need repeating is an error", (3, 1), (4,), "[3, 1]", False),
-                                        ("a shape of more dimensions is an error", (3,), (2, 3), "[2, 3]", False)]:
+    for name, frm, to, public in [("a shape that does not fit is an error", (3, 4), (3,), True),
+                                  ("a shape that would need repeating is an error", (3, 1), (4,), False),
+                                  ("a shape of more dimensions is an error", (3,), (2, 3), False)]:
         more = (lambda *shape: shape) if public else oracle.longer(name)
-        frm, to, part = more(*frm), more(*to), str(list(more(*map(int, part.strip("[]").split(",")))))
-        yield case(name, 1, "sum_to", {"x": normal(1, *frm), "shape": Array([len(to)], to, "i64")}, error=part,
+        frm, to = more(*frm), more(*to)
+        yield case(name, 1, "sum_to", {"x": normal(1, *frm), "shape": Array([len(to)], to, "i64")}, error=[frm, to],
                    public=public, hint="\"sum_to: [3] does not broadcast to [3, 4]\"")
     # --- task 2
     pairs = [("same shapes", (2, 3), (2, 3), True), ("b is a row", (3, 4), (4,), True), ("a is a row", (4,), (3, 4), False),
@@ -108,15 +108,15 @@ def cases():
         yield case(f"its gradients, {name}", 3, "matmul_backward", {"dy": dy, "a": a, "b": b},
                    gradients(matmul, {"a": a, "b": b}, "ab", dy), public=public, hint="da = dy bᵀ, db = aᵀ dy")
     yield case("matrices that do not fit are an error", 3, "matmul", {"a": normal(1, 2, 3), "b": normal(1, 4, 5)},
-               error="[2, 3] and [4, 5]", public=True, hint="name both shapes: \"…, got [2, 3] and [4, 5]\"")
+               error=[[2, 3], [4, 5]], public=True, hint="name both shapes, in your words")
     yield case("a matrix that wants to be transposed is an error", 3, "matmul", {"a": normal(1, 2, 3), "b": normal(1, 2, 3)},
-               error="[2, 3] and [2, 3]", hint="name both shapes")
+               error=[[2, 3]], hint="name both shapes")
     a, b, dy = normal(5, 3, 2), normal(6, 2, 4), normal(7, 3, 4)
     yield case("a second product", 3, "matmul", {"a": a, "b": b, "warm": 1}, {"y": matmul(a, b)},
                hint="nothing of an earlier call may be left")
     yield case("a second product's gradients", 3, "matmul_backward", {"a": a, "b": b, "dy": dy, "warm": 1},
                gradients(matmul, {"a": a, "b": b}, "ab", dy), hint="nothing of an earlier call may be left")
-    yield case("a vector is no matrix", 3, "matmul", {"a": normal(1, 3), "b": normal(1, 3, 5)}, error="[3] and [3, 5]",
+    yield case("a vector is no matrix", 3, "matmul", {"a": normal(1, 3), "b": normal(1, 3, 5)}, error=[[3], [3, 5]],
                hint="both have two dimensions")
     # --- task 4
     x = normal(8, 3, 5)

@@ -11,8 +11,7 @@ void two(Answer& out, const Two& gradients) {
   out("db", gradients.db);
 }
 
-// Functions for task 5, of x (…): "cubes" x³, "sine" sin x, "coupled" yᵢ = xᵢ · Σ x, "step" x > 0, "square"
-// with x² as a view of two dimensions.
+// Functions for task 5, of x (…): 0 is x³, 1 is sin x, 2 is yᵢ = xᵢ · Σ x.
 Function function_of(double number) {
   return [number](const Tensor& x) {
     const std::vector<double> in = x.to_vector<double>();

@@ -18,8 +18,8 @@ using isobar::Tensor;
 namespace raw = isobar::raw;  // writing, and other things that no tape sees
 
 // --- task 1: y = x Wᵀ + b
-// x (N, K), weight (M, K), bias (M) or undefined for none. Throws isobar::Error naming both shapes when they
-// do not fit.
+// x (N, K), weight (M, K), bias (M) or undefined for none. Throws isobar::Error naming x's and
+// weight's shapes when they do not fit, or bias's.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 struct LinearGradients {
   Tensor dx, dweight, dbias;

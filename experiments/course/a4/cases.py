@@ -141,13 +141,13 @@ def cases():
     yield case("a second DyT's gradient", 4, "dyt_backward", {**part, "dy": dy, "alpha": 0.7, "warm": 1},
                {**wanted, "dalpha": Array((), wanted["dalpha"].values)}, rtol=1e-7, atol=1e-8, hint=hint)
     x = normal(1, 3, 4)
-    for what, task, shapes, part, public in [
-            ("layer_norm", 2, [(3,), (4,)], "[3] and [4]", True), ("layer_norm", 2, [(4,), (5,)], "[4] and [5]", False),
-            ("layer_norm", 2, [(1,), (4,)], "[1] and [4]", False),
-            ("layer_norm", 2, [(4,), (1, 4)], "[4] and [1, 4]", False), ("layer_norm", 2, [(4, 1), (4,)], "[4, 1] and [4]", False),
-            ("layer_norm", 2, [(3, 4), (3, 4)], "[3, 4] and [3, 4]", False),
-            ("rms_norm", 3, [(5,)], "[5]", True), ("rms_norm", 3, [(1,)], "[1]", False), ("rms_norm", 3, [(1, 4)], "[1, 4]", False),
-            ("rms_norm", 3, [(4, 1)], "[4, 1]", False), ("rms_norm", 3, [(3, 4)], "[3, 4]", False)]:
+    for what, task, shapes, public in [
+            ("layer_norm", 2, [(3,), (4,)], True), ("layer_norm", 2, [(4,), (5,)], False),
+            ("layer_norm", 2, [(1,), (4,)], False),
+            ("layer_norm", 2, [(4,), (1, 4)], False), ("layer_norm", 2, [(4, 1), (4,)], False),
+            ("layer_norm", 2, [(3, 4), (3, 4)], False),
+            ("rms_norm", 3, [(5,)], True), ("rms_norm", 3, [(1,)], False), ("rms_norm", 3, [(1, 4)], False),
+            ("rms_norm", 3, [(4, 1)], False), ("rms_norm", 3, [(3, 4)], False)]:
         parts = {k: normal(12, *s) for k, s in zip(["weight", "bias"], shapes)}
-        yield case(f"{what}: {part} does not fit", task, what, {"x": x, **parts, "eps": 1e-5}, error=part, public=public,
+        yield case(f"{what}: {' and '.join(str(list(s)) for s in shapes)} does not fit", task, what, {"x": x, **parts, "eps": 1e-5}, error=shapes, public=public,
                    hint="name the shapes: \"…, got [3] and [4]\"")

@@ -80,3 +80,12 @@ EQUIVALENT = [
     ("composed LN with var(x, {-1}, true, 0)", "the library's population variance"),
     ("LN: db added up row by row or column by column", "each sum keeps its order of rows"),
 ]
+# Misuse of tensors, which gives the right numbers by luck: (name, text, what it becomes, what ./check says of it).
+ZEROS = "Tensor(x.shape(), Dtype::f64), isobar::zeros({width}, Dtype::f64),\n              isobar::zeros({width}, Dtype::f64)};\n  double *dx = raw::write<double>(g.dx), *dw = raw::write<double>(g.dweight),\n         *db = raw::write<double>(g.dbias);\n  const double *in"
+MEMORY = [
+    ("LN writes one past y", "    means[n] = mean;\n", "    means[n] = mean;\n    if (n == rows - 1) y[width] = 0;\n", "heap-buffer-overflow: a4.cpp:"),
+    ("LN reads one past x", "c < width; ++c) sum += in[c];", "c <= width; ++c) sum += c < width ? in[c] : 0 * in[c];", "0 bytes past the end of "),
+    ("LN reads far past x", "double sum = 0, squares = 0;", "double sum = std::min(0.0, std::abs(in[rows * width + 40])), squares = 0;", "heap-buffer-overflow: a4.cpp:"),
+    ("DyT uses what was freed", "  Tensor y = raw::clone(x);\n", "  const double* const freed = raw::clone(x).data<double>();\n  Tensor y = raw::clone(x);\n  raw::write<double>(y)[0] = freed[0];\n", "heap-use-after-free: a4.cpp:"),
+    ("LN: dw is not set", ZEROS, ZEROS.replace("isobar::zeros({width}, Dtype::f64)", "Tensor({width}, Dtype::f64)", 1), "got nan"),
+]

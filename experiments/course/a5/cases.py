@@ -79,9 +79,8 @@ def cases():
         yield case(f"SGD, {name}", 1, "sgd", {"w": w, "dws": dws, "lr": lr, "decay": decay},
                    {"path": paths(w, dws, sgd(lr, decay)), "dws": dws}, public=public, hint=hint)
     for a, b, public in [((3,), (4,), True), ((2, 3), (6,), False), ((4,), (1,), False), ((1, 4), (4,), False), ((4,), (5,), False)]:
-        text = lambda s: "[" + ", ".join(map(str, s)) + "]"
         yield case(f"SGD, a gradient of {b} for a weight of {a} is an error", 1, "sgd_shapes",
-                   {"w": normal(3, *a), "dw": normal(4, *b)}, error=text(b), public=public,
+                   {"w": normal(3, *a), "dw": normal(4, *b)}, error=[a, b], public=public,
                    hint="\"sgd: wanted …[3], got [4]\"")
     for name, lr, mu, decay, nesterov, public in [
             ("plain", 0.1, 0.9, 0.0, 0, True), ("Nesterov", 0.1, 0.9, 0.0, 1, True), ("with decay", 0.2, 0.8, 0.5, 0, True),

@@ -50,7 +50,7 @@ Variances variances_of(Init init, int64_t width);
 
 // --- task 2: for wide layers. (L): the std of h_l over all its elements, about its own mean.
 Tensor predict_std(int64_t depth, int64_t width, const Variances& variances);
-// The std that layer follows layer to, from any input. Throws isobar::Error when C · Var w / 2 ≥ 1: there is
+// The std that h_l comes to for large l, whatever the input. Throws isobar::Error when C · Var w / 2 ≥ 1: there is
 // none.
 double plateau_std(int64_t width, const Variances& variances);
 

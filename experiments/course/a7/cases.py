@@ -62,7 +62,7 @@ def cases():
                    hint="a rotation's adjoint is the rotation back")
     for shape, public in [((2, 1, 3), True), ((2, 3, 5), False)]:
         yield case(f"RoPE of {shape[2]} channels is an error", 1, "rope", {"x": normal(1, *shape), "base": 10.0, "start": 0},
-                   error=str(list(shape)), public=public, hint="\"rope: wanted an even number of channels a head, got [2, 1, 3]\"")
+                   error=[shape], public=public, hint="\"rope: wanted an even number of channels a head, got [2, 1, 3]\"")
     # --- tasks 2, 3
     for name, t, s, h, k_heads, d, causal, public in [
             ("all see all", 3, 4, 1, 1, 2, 0, True), ("causal", 4, 4, 2, 2, 3, 1, True),
@@ -106,7 +106,7 @@ def cases():
                                          ("fewer keys than queries, causal", (3, 1, 2), (2, 1, 2), 1, False),
                                          ("more key heads than heads", (2, 2, 4), (2, 4, 4), 1, False)]:
         yield case(f"attention, {name}: an error", 2, "attention",
-                   {"q": normal(1, *qs), "k": normal(1, *ks), "v": normal(1, *ks), "causal": causal}, error=str(list(ks)),
+                   {"q": normal(1, *qs), "k": normal(1, *ks), "v": normal(1, *ks), "causal": causal}, error=[qs, ks],
                    public=public, hint="name both shapes: \"attention: q [2, 3, 4] and k [2, 2, 4] do not fit\"")
     # --- task 4
     for name, shape, scale, public in [("a matrix", (2, 3), 1.0, True), ("large numbers", (6,), 30.0, True), ("a vector", (9,), 3.0, False),

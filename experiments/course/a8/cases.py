@@ -188,7 +188,7 @@ def cases():
                                         ("after the text", count + place(9), 2, False), ("the whole text has no target", 0, count, False), ("a negative start, of single symbols", -3, 1, False)]:
         text = given if public else drawn
         yield case(f"batch, {name}: an error", 1, "batch", {"tokens": integers(text), "starts": integers([2, start]) if start > 0 else integers([start]), "length": length},
-                   error=str(len(text)), public=public, hint="\"batch_of: a text of 4 from 16 leaves the 20 symbols\"")
+                   error=[start, len(text)], public=public, hint="\"batch_of: a text of 4 from 16 leaves the 20 symbols\"")
     # --- task 2
     def weights(layers, width, vocabulary):
         def judge(answer):

@@ -47,6 +47,14 @@ class Assignment:
         return [c for c in self.cases if c["public"]]
 
 
+def changed(assignment, name, old, new):
+    """The reference with a text that occurs once replaced."""
+    text = assignment.source.read_text()
+    if text.count(old) != 1:
+        raise SyntaxError(f"{assignment.name}, mutant '{name}': its text occurs {text.count(old)} times: {old}")
+    return text.replace(old, new)
+
+
 def cases_of(module, key):
     """The public cases, the same for every key, and the hidden ones drawn from this key."""
     oracle.use_key(b"")
@@ -75,16 +83,17 @@ def key_of(file):
 
 def case(name, task, call, inputs, expect=None, *, public=False, hint="", rtol=1e-9, atol=1e-12, bounds=None,
          error=None, judge=None, weight=None):
-    """One test. `expect` holds tensors by name, `bounds` (low, high) by name, `error` a part of an error's text; `judge`
+    """One test. `expect` holds tensors by name, `bounds` (low, high) by name, `error` the shapes (lists)
+    and numbers that an error's text must name, in whatever words; `judge`
     takes the answer's tensors and returns what is wrong, or None (hidden cases only: it cannot be written to a file).
     `weight` is its share of its task's points beside those of the task's other cases: 1, but 1/2 of an error's text."""
-    if not (expect or bounds or error or judge):
+    if not (expect or bounds or error is not None or judge):
         raise SyntaxError(f"{name}: a case that wants nothing cannot fail")
     if public and judge:
         raise SyntaxError(f"{name}: a public case cannot have a judge")
     return dict(name=name, task=task, call=call, inputs={k: tensors.array(v) for k, v in inputs.items()},
                 expect={k: tensors.array(v) for k, v in (expect or {}).items()}, public=public, hint=hint, rtol=rtol,
-                atol=atol, bounds=bounds or {}, error=error, judge=judge, weight=weight or (0.5 if error else 1))
+                atol=atol, bounds=bounds or {}, error=error, judge=judge, weight=weight or (1 if error is None else 0.5))
 
 
 STEPS = 16  # a case's points are sixteenths: such numbers add up to 100 exactly, in any order
@@ -122,7 +131,7 @@ def release(assignment, folder, student="", key=b""):
     folder.mkdir(parents=True, exist_ok=True)
     name = assignment.name
     (folder / f"{name}.cpp").write_text(marked.stubs(assignment.source.read_text(), assignment.source.name))
-    kit = ["driver.h", "todo.h", "tensors.py", "check"]
+    kit = ["driver.h", "todo.h", "tensors.py", "symbols.py", "reports.py", "check"]
     if (assignment.folder / "curves.py").exists():
         kit += ["study", "chart.py"]
     for file in [assignment.folder / f"{name}.h", assignment.folder / "driver.cpp", *assignment.folder.glob("curves.py"),
@@ -141,7 +150,7 @@ def release(assignment, folder, student="", key=b""):
     flat = lambda t: [t.shape, t.values, t.dtype]
     public = [{**{k: c[k] for k in fields}, "inputs": {k: flat(t) for k, t in c["inputs"].items()},
                "expect": {k: flat(t) for k, t in c["expect"].items()}} for c in assignment.public()]
-    (folder / "public.json").write_text(json.dumps(public))
+    (folder / "public.json").write_text(json.dumps({"allowed": assignment.allowed, "cases": public}))
 
 
 # --- build and run
@@ -166,8 +175,7 @@ def build(tree, prefix, work, seconds):
     limits = sandbox.Limits(seconds=seconds, memory=4 << 30, file_size=256 << 20, processes=64)
     temporary = str(own_folder(work / "tmp"))
     settings = {"TMPDIR": temporary, "HOME": temporary, "CXX": os.environ.get("CXX", "g++")}
-    for argv in (["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(work / "build"), "-DSANITIZE=OFF",
-                  "-DCMAKE_EXE_LINKER_FLAGS=-s",  # without names, the library's functions are harder to find
+    for argv in (["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(work / "build"), "-DSANITIZE=BOTH",
                   f"-DCMAKE_PREFIX_PATH={prefix}"], ["ninja", "-C", str(work / "build"), "-j2"]):
         argv[0] = shutil.which(argv[0]) or argv[0]
         done = sandbox.run(argv, b"", str(work), [str(tree), prefix], limits, [str(work)], settings)

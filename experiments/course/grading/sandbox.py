@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import landlock, room
 
 NOBODY = 65534
+LONGEST = 1 << 16  # characters that are kept of what a program prints
 CONFINED = {"bwrap": room.by_bwrap, "unshare": room.by_unshare, "landlock": None}
 libc = ctypes.CDLL(None, use_errno=True)
 chosen = "bwrap"  # of CONFINED, by choose()
@@ -24,6 +25,7 @@ ENDS = {-signal.SIGXFSZ: "wrote more than it may", -signal.SIGXCPU: "too slow",
 class Limits:
     seconds: float = 10
     memory: int = 2 << 30     # bytes: of address space for each process, of real memory for all
+    address_space: bool = True  # whether that is limited too: AddressSanitizer takes terabytes
     file_size: int = 16 << 20
     processes: int = 64       # threads count
 
@@ -178,7 +180,7 @@ def run_by(means, argv, stdin, folder, readable, limits, writable=(), environmen
         answer.seek(0)
         data = answer.read(limits.file_size)
         output.seek(0, os.SEEK_END)
-        output.seek(max(0, output.tell() - 4000))
+        output.seek(max(0, output.tell() - LONGEST))
         text = output.read().decode(errors="replace")
     code = os.waitstatus_to_exitcode(status)
     if CONFINED[means] and code > 128:  # the room's first process says so of a signal
@@ -218,7 +220,7 @@ def become(user, limits):
     for number in (signal.SIGXFSZ, signal.SIGPIPE):  # Python ignores them, and that would be inherited
         signal.signal(number, signal.SIG_DFL)
     for limit, value in [(resource.RLIMIT_CPU, int(limits.seconds * 4) + 2), (resource.RLIMIT_FSIZE, limits.file_size),
-                         (resource.RLIMIT_AS, limits.memory), (resource.RLIMIT_NOFILE, 128), (resource.RLIMIT_CORE, 0)]:
+                         (resource.RLIMIT_AS, limits.memory if limits.address_space else resource.RLIM_INFINITY), (resource.RLIMIT_NOFILE, 128), (resource.RLIMIT_CORE, 0)]:
         resource.setrlimit(limit, (value, value))
     if user != os.getuid():
         os.setgroups([])

@@ -21,6 +21,12 @@
 #include <isobar/core/raw.h>
 #include <isobar/core/tensor.h>
 
+// AddressSanitizer's settings: wide borders between blocks of memory, NaN in fresh ones, and a report of aborts too.
+extern "C" [[gnu::used]] const char* __asan_default_options() {
+  return "redzone=1024:malloc_fill_byte=255:max_malloc_fill_size=1073741824:handle_abort=1:"
+         "allocator_may_return_null=1";
+}
+
 class Request {
  public:
   // Reads on after the word "call"; throws isobar::Error when that is no request.
@@ -143,8 +149,10 @@ inline int serve(const Calls& calls) {
       }
       calls.at(request.call())(request, answer);
       request.check_kept(answer.made());
-    } catch (const std::exception& e) {
+    } catch (const isobar::Error& e) {
       answer.error(e.what());
+    } catch (const std::exception& e) {
+      answer.error(fmt::format("no isobar::Error, but {}", e.what()));
     }
     answer.send();
   }

@@ -1,5 +1,8 @@
 """Tensors as the driver reads and writes them, and how two of them are compared."""
-import math
+import math, re
+
+
+OTHER_ERROR = "no isobar::Error, but "  # the driver's word for what else may be thrown
 
 
 class Array:
@@ -92,14 +95,32 @@ def place(shape, flat):
     return "[" + ", ".join(map(str, index)) + "]"
 
 
+def named(text, fact):
+    """Whether an error's text names a shape (a list) or a number, in whatever words."""
+    text = text.replace("−", "-")
+    if not isinstance(fact, (list, tuple)):
+        return re.search(rf"(?<![\w.-]){fact}(?!\w|\.\d)", text)
+    extents = list(map(str, fact))
+    return (re.search(r"[\[({]\s*" + r"\s*[,x×]\s*".join(extents) + r"\s*,?\s*[\])}]", text)
+            or len(extents) > 1 and re.search(r"(?<![\w.])" + r"\s*[x×]\s*".join(extents) + r"(?![\w.])", text))
+
+
+def fault_of_error(facts, error):
+    """As fault(), where an error is wanted that names some facts."""
+    wanted = "an isobar::Error" + (" that names " + " and ".join(map(str, facts)) if facts else "")
+    if error is None:
+        return f"wanted {wanted}, got none"
+    if error.startswith(OTHER_ERROR) or not error.strip() or not all(named(error, fact) for fact in facts):
+        return f"wanted {wanted}, got: {error}"
+    return None
+
+
 def fault(case, tensors, error):
     """None when the answer is what the case wants, else one line: what is wrong, and where."""
     if error is not None and " is to be written here: " in error:
         return error
     if case.get("error") is not None:
-        if error is None:
-            return f"wanted an error that says '{case['error']}', got none"
-        return None if case["error"] in error else f"wanted an error that says '{case['error']}', got: {error}"
+        return fault_of_error(case["error"], error)
     if error is not None:
         return error or "an error that says nothing"
     for name, wanted in case.get("expect", {}).items():
