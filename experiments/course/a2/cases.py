@@ -106,7 +106,7 @@ def cases():
         yield case(f"product, {name}", 3, "matmul", {"a": a, "b": b}, {"y": matmul(a, b)}, public=public,
                    hint="y[m, n] = Σₖ a[m, k] b[k, n]")
         yield case(f"its gradients, {name}", 3, "matmul_backward", {"dy": dy, "a": a, "b": b},
-                   gradients(matmul, {"a": a, "b": b}, "ab", dy), public=public, hint="da = dy bᵀ, db = aᵀ dy")
+                   gradients(matmul, {"a": a, "b": b}, "ab", dy), public=public, hint="shapes decide: which product of dy and b has a's shape?")
     yield case("matrices that do not fit are an error", 3, "matmul", {"a": normal(1, 2, 3), "b": normal(1, 4, 5)},
                error=[[2, 3], [4, 5]], public=True, hint="name both shapes, in your words")
     yield case("a matrix that wants to be transposed is an error", 3, "matmul", {"a": normal(1, 2, 3), "b": normal(1, 2, 3)},
@@ -132,7 +132,7 @@ def cases():
                             ("one column", normal(10, 3, 1), False)]:
         dy = normal(12, *x.shape)
         yield case(f"softmax's gradient, {name}", 4, "softmax_backward", {"dy": dy, "y": softmax(x)},
-                   gradients(softmax, {"x": x}, "x", dy), public=public, hint="dx = y (dy − Σ dy y)", atol=1e-11)
+                   gradients(softmax, {"x": x}, "x", dy), public=public, hint="blank 5: directly, and by the sum that the row shares", atol=1e-11)
     dy = [2.0, 3.0, -1.0]
     for name, x, dx, public in [
             ("goes to the largest", [[1.0, 4.0, 2.0], [5.0, 0.0, 1.0], [-3.0, -2.0, -1.0]],
@@ -148,7 +148,7 @@ def cases():
             x, dx = ([[row[i] for i in order] for row in rows] for rows in (x, dx))
             x = [[v + more for v in row] for row, more in zip(x, normal(f"more {name}", 3).values)]
         yield case(f"max's gradient {name}", 4, "max_backward", {"dy": dy, "x": x}, {"dx": dx}, public=public,
-                   hint="dy / (number of elements that tie)")
+                   hint="each row's dy is shared out among those that tie, and none of it is lost")
     # --- task 5
     h = 1e-4
     # Central differences err by h²/6 · f‴, and by rounding.
