@@ -1,17 +1,67 @@
 // The command line of check_layer_main().
 #include <fmt/ranges.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstring>
 
 #include "../../autograd/inspect.h"
 #include "../../autograd/tape_log.h"
 #include "../../core/rng.h"
 #include "../check_layer.h"
 #include "../model.h"
+#include "layer_checks.h"
 
 namespace isobar {
 namespace {
+
+// The line that a crash prints: a signal handler may neither format nor allocate.
+std::array<char, 300> crash_line{};
+
+void print_crash(int) {
+  const ssize_t written = write(STDOUT_FILENO, crash_line.data(), std::strlen(crash_line.data()));
+  _exit(written < 0 ? 2 : 1);
+}
+
+// Lets a crash say which check of which layer was running. It ends the program: locks may be held, and a process for
+// each layer would be forked without the threads of TBB and OpenBLAS. A sanitizer's handlers stay.
+void report_crashes() {
+  static std::array<char, 1 << 16> stack;  // that of the program may have overflowed
+  stack_t own{};
+  own.ss_sp = stack.data(), own.ss_size = stack.size();
+  sigaltstack(&own, nullptr);
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_DFL) continue;
+    before.sa_handler = print_crash;
+    before.sa_flags = SA_ONSTACK;
+    sigaction(number, &before, nullptr);
+  }
+}
+
+// Checks one layer and prints its report. Returns true if it passed.
+bool passes(const CheckedLayer& layer) {
+  CheckLayerOptions options = layer.options;
+  options.progress = [&](const std::string& check) {
+    crash_line.fill('\0');
+    fmt::format_to_n(crash_line.data(), crash_line.size() - 1,
+                     "{}: WRONG: {}: crashed; layers after it were not checked\n", layer.name, check);
+    if (layer.options.progress != nullptr) layer.options.progress(check);
+  };
+  bool passed = false;
+  const std::string error = thrown([&] {
+    const LayerReport report = check_layer(layer.make, layer.x, options);
+    fmt::print("{}", report.text());
+    passed = report.passed();
+  });
+  if (!error.empty()) fmt::print("{}: WRONG: {}\n", layer.name, error);
+  std::fflush(stdout);  // a crash of the next layer loses what is not written
+  return passed;
+}
 
 using Names = std::vector<std::string>;
 
@@ -78,6 +128,7 @@ int check_layer_main(int argc, char** argv, const std::vector<CheckedLayer>& lay
     fmt::print(stderr, "check_layer: {}\n", wrong);
     return 2;
   }
+  report_crashes();
   bool passed = true;
   for (const CheckedLayer& layer : layers) {
     if (!wanted.empty() && !holds(wanted, layer.name)) continue;
@@ -86,9 +137,7 @@ int check_layer_main(int argc, char** argv, const std::vector<CheckedLayer>& lay
     } else if (!option.empty()) {
       fmt::print("{}", tape_of(layer, option == "--dot"));
     } else {
-      const LayerReport report = check_layer(layer.make, layer.x, layer.options);
-      fmt::print("{}", report.text());
-      passed = passed && report.passed();
+      passed = passes(layer) && passed;
     }
   }
   return passed ? 0 : 1;
