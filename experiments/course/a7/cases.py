@@ -81,7 +81,7 @@ def cases():
                    hint="scaled by 1/√D; query t sees s ≤ t + (S − T); query head h reads key head h / (H/K)")
         yield case(f"attention's gradient, {name}", 3, "attention_backward", {"dy": dy, "q": q, "k": k, "v": v, "probability": p},
                    gradients(lambda q, k, v: attend(q, k, v, causal), {"q": q, "k": k, "v": v}, "qkv", dy),
-                   public=public, rtol=1e-8, atol=1e-11, hint="dz = p (dp − Σ dp p); 1/√D once; heads of a group add up in dk and dv")
+                   public=public, rtol=1e-8, atol=1e-11, hint="section 5 by hand: dv, dp, dz, then dq and dk; 1/√D once; heads of a group add up in dk and dv")
     q, k, v = normal("q", 3, 4, 2), normal("k", 5, 2, 2), normal("v", 5, 2, 2)
     dy, p = normal("dy", 3, 4, 2), probabilities(q, k, 1)
     yield case("a second attention", 2, "attention", {"q": q, "k": k, "v": v, "causal": 1, "warm": 1},
@@ -117,7 +117,7 @@ def cases():
                    hint="silu(gate) · up")
         yield case(f"SwiGLU's gradient, {name}", 4, "swiglu_backward", {"dy": dy, "gate": gate, "up": up},
                    gradients(silu_up, {"gate": gate, "up": up}, ["gate", "up"], dy), public=public, rtol=1e-8,
-                   hint="silu'(x) = σ + x σ (1 − σ); dup has no σ' in it")
+                   hint="blank 7 for the gate; dup needs no slope of σ")
     gate, up = Array((3,), [-800.0, 0.0, 800.0]), Array((3,), [2.0, 3.0, 0.5])
     yield case("SwiGLU far out", 4, "swiglu", {"gate": gate, "up": up}, {"y": [0.0, 0.0, 400.0]}, atol=1e-9,
                hint="x / (1 + e^−x) is 0 at −800, not NaN")
