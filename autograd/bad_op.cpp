@@ -10,7 +10,11 @@
 namespace isobar {
 namespace {
 
-std::string number_text(double value) { return std::isnan(value) ? "NaN" : fmt::format("{}", value); }
+// As short as it reads back in its dtype.
+std::string number_text(double value, Dtype dtype) {
+  if (std::isnan(value)) return "NaN";
+  return dtype == Dtype::f32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+}
 
 // "3 NaN and 2 infinities", "" for finite values.
 std::string bad_text(const ValueRange& range) {
@@ -26,8 +30,8 @@ std::string what_and_where(const ValueRange& bad, const std::string& of) {
   const int64_t count = bad.nans + bad.infinities;
   const std::string others =
       count > 1 ? fmt::format(" and {} more place{}", count - 1, count == 2 ? "" : "s") : "";
-  return fmt::format("{} at [{}]{} of {} {}", number_text(bad.bad_value), fmt::join(bad.index(), ", "),
-                     others, of, bad.shape);
+  return fmt::format("{} at [{}]{} of {} {}", number_text(bad.bad_value, bad.dtype),
+                     fmt::join(bad.index(), ", "), others, of, bad.shape);
 }
 
 // An undefined tensor: a single number, without a value.
@@ -35,10 +39,12 @@ bool is_absent(const ValueRange& range) {
   return range.shape.ndim() == 0 && std::isnan(range.least) && range.finite();
 }
 
+// "input 0 [4, 16] from -1 to 2, input 1 [8, 16] from 0 to 0.5"; absent ones are left out.
 std::string inputs_text(const std::vector<ValueRange>& inputs) {
   std::vector<std::string> texts;
-  for (const ValueRange& input : inputs) texts.push_back(is_absent(input) ? "none" : input.text());
-  return fmt::format("{}", fmt::join(texts, "; "));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!is_absent(inputs[i])) texts.push_back(fmt::format("input {} {}", i, inputs[i].text()));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string in_module(const std::string& op, const std::string& module) {
@@ -59,13 +65,14 @@ std::vector<int64_t> ValueRange::index() const {
 
 std::string ValueRange::text() const {
   std::string text = fmt::format("{}", shape);
-  if (!std::isnan(least)) text += fmt::format(" from {} to {}", number_text(least), number_text(greatest));
+  if (!std::isnan(least))
+    text += fmt::format(" from {} to {}", number_text(least, dtype), number_text(greatest, dtype));
   return finite() ? text : fmt::format("{} {} {}", text, std::isnan(least) ? "with" : "and", bad_text(*this));
 }
 
 ValueRange range_of(const Tensor& x) {
   const Tensor whole = raw::contiguous(x);
-  ValueRange range{.shape = x.shape()};
+  ValueRange range{.shape = x.shape(), .dtype = x.dtype()};
   dispatch_any(x.dtype(), [&]<class T>() {
     const T* const values = whole.data<T>();
     for (int64_t i = 0; i < whole.numel(); ++i) {
@@ -98,7 +105,7 @@ std::string BadOp::text(const std::string& leaf_name) const {
                         what_and_where(result, fmt::format("input {}", input)), who);
   }
   if (way == Way::backward)
-    text += fmt::format(" made {} out of dy {} and inputs {}",
+    text += fmt::format(" made {} out of dy {}, {}",
                         what_and_where(result, fmt::format("the gradient of input {}", input)), dy->text(),
                         inputs_text(inputs));
   if (way == Way::sum)
@@ -178,7 +185,7 @@ void BadOpSearch::on_gradients(uint64_t tape, const Node& node, std::span<const 
     }
     found_ = at(number->second, BadOp::Way::backward);
     found_->dy = dy;
-    found_->input = static_cast<int64_t>(i);
+    found_->input = found_->values_of = static_cast<int64_t>(i);
     found_->result = range_of(dx[i]);
     found_->values = dx[i].detach();
     return;
@@ -240,7 +247,7 @@ BadOp BadOpSearch::producer_of(size_t number) const {
     BadOp bad = at(number, BadOp::Way::input);
     bad.input = &input - op.inputs.data();
     bad.result = input.range;
-    bad.values = input.values;
+    if (!bad.values.defined()) bad.values = input.values, bad.values_of = bad.input;
     bad.leaf = input.leaf;
     return finish(std::move(bad));
   }
@@ -251,7 +258,7 @@ std::optional<Shape> BadOpSearch::shape_of(const BadOp& bad) const {
   const Op& op = ops_[bad.number];
   if (bad.op != op.name || bad.module != op.module || bad.inputs.size() != op.inputs.size())
     return std::nullopt;
-  return bad.input >= 0 ? op.inputs[static_cast<size_t>(bad.input)].range.shape : op.result.shape;
+  return bad.values_of >= 0 ? op.inputs[static_cast<size_t>(bad.values_of)].range.shape : op.result.shape;
 }
 
 }  // namespace isobar

@@ -28,6 +28,7 @@ namespace isobar {
 // The values of a tensor, floats or integers.
 struct ValueRange {
   Shape shape = {};
+  Dtype dtype = Dtype::f64;
   double least = std::numeric_limits<double>::quiet_NaN(),
          greatest = least;  // of the finite values; NaN for none
   int64_t nans = 0, infinities = 0;
@@ -56,8 +57,9 @@ struct BadOp {
   std::optional<ValueRange> dy;    // of a backward
   int64_t input = -1;              // which input came in, or whose gradient it is
   ValueRange result;               // what is not finite
-  Tensor values;                   // the same, whole
-  Tensor leaf;                     // the parameter that came in, else undefined
+  Tensor values;  // the same, whole; for an input that came in the op's result, if that is not finite
+  int64_t values_of = -1;  // the input whose values or gradient they are; -1: the op's result or dy
+  Tensor leaf;             // the parameter that came in, else undefined
   std::string turned_nan;  // the op that made NaN of the producer's infinity, "softmax in blocks.0", or ""
   int64_t passed_on = 0;   // results and gradients of other ops that are not finite either
 

@@ -12,6 +12,7 @@
 //   train_lm --norm dyt --placement post   … and so on: see --help
 //   train_lm --init_from runs/train_lm --corpus my.txt --learning_rate 3e-4    fine-tuning of a trained model
 //   train_lm --seeds 5                     five trainings, and their losses over the seeds
+//   train_lm --replay DIR/bad_step.h5      a step that made NaN, run alone: which op, of what, for which row
 //
 // Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
 // in /modules), metrics.jsonl, loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the
@@ -33,6 +34,7 @@
 #include "lm/config.h"
 #include "lm/corpus.h"
 #include "lm/evaluate.h"
+#include "lm/examine_step.h"
 #include "lm/expectations.h"
 #include "lm/give_way.h"
 #include "lm/histograms.h"
@@ -182,7 +184,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
       if (log) record_histograms(run, probe, histograms);
     } else {
       progress.clear();
-      session.drop_step(explain_bad_numbers(model, batch, masks, gradients, options));
+      session.drop_step(batch, masks);
     }
     step_ms.push_back(1e3 * seconds_since(step_start));
     const bool evaluated = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
@@ -231,7 +233,8 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   expect_results(run, config, corpus, val_loss);
 }
 
-Program program_of(LmConfig& config) {
+// `bad_step` gets the file that --replay names.
+Program program_of(LmConfig& config, std::string& bad_step) {
   return {
       .name = "train_lm",
       .about = "Trains a small language model and watches the signal in every layer.",
@@ -244,7 +247,9 @@ Program program_of(LmConfig& config) {
                    [&] { config.apply_babygpt(); }},
                   {"minimind", "MiniMind's model: 25,829,888 parameters", [&] { config.apply_minimind(); }}},
       .printers = {{"print-model", "print the model's tree and its costs, and stop",
-                    [&] { return print_model(config); }}},
+                    [&] { return print_model(config); }},
+                   {"replay", "run the step of a bad_step.h5 alone: what made its NaN",
+                    [&] { return replay(bad_step); }, &bad_step}},
       .resume = resume_of_train_lm(),
       .first_settings = {"corpus", "init_from", "n_layer", "n_embd", "norm", "batch_size", "max_iters",
                          "learning_rate", "seeds"}};
@@ -256,8 +261,11 @@ int main(int argc, char** argv) {
   LmConfig config;
   std::optional<Checkpoint> start;
   std::vector<std::string> gave_way;
-  Program program = program_of(config);
+  std::string bad_step;
+  Program program = program_of(config, bad_step);
   program.settle = [&](const std::set<std::string>& given) {
+    check(bad_step.empty() || given.empty(), "--replay: {} has the settings of its step; leave --{} out",
+          bad_step, given.empty() ? "" : *given.begin());
     if (!config.init_from.empty()) {
       start = load_start(config.init_from);
       take_model(config, given, *start);

@@ -42,15 +42,15 @@ std::vector<Row> rows() {
   return {
       {"a healthy step", [=] { return mean(square(x)); }, ""},
       {"exp overflows, and others pass it on", [=] { return mean(exp(x) * 2.0 + square(x)); },
-       "forward of exp made inf at [1, 0] of its result [2, 2] out of [2, 2] from 1 to 100; passed on to "},
+       "forward of exp made inf at [1, 0] of its result [2, 2] out of input 0 [2, 2] from 1 to 100; passed on to "},
       {"0 / 0", [=] { return sum((some - 1.0) / (some - 1.0)); },
-       "forward of divide made NaN at [2] of its result [3] out of [3] from -1 to 3; [3] from -1 to 3; passed"},
+       "forward of divide made NaN at [2] of its result [3] out of input 0 [3] from -1 to 3, input 1 [3] from -1 to 3; passed"},
       {"inf - inf: what made the infinity, and who made NaN of it",
        [=] {
          const Tensor y = exp(x);
          return sum(y - y);
        },
-       "forward of exp made inf at [1, 0] of its result [2, 2] out of [2, 2] from 1 to 100; subtract made NaN of it"},
+       "forward of exp made inf at [1, 0] of its result [2, 2] out of input 0 [2, 2] from 1 to 100; subtract made NaN of it"},
       {"the logarithm of 0", [=] { return sum(log(some)); },
        "forward of log made -inf at [1] of its result [3] out"},
       {"an infinity that does not reach the loss",
@@ -64,20 +64,20 @@ std::vector<Row> rows() {
          exp(x);
          return sum(log(some));
        },
-       "forward of log made -inf at [1] of its result [3] out of [3] from 0 to 4; passed"},
+       "forward of log made -inf at [1] of its result [3] out of input 0 [3] from 0 to 4; passed"},
       {"a row that is masked whole: softmax, not the mask", [=] { return sum(softmax(x + mask)); },
-       "forward of softmax made NaN at [1, 0] and 1 more place of its result [2, 2] out of [2, 2] from 1 to 1 and 3 "
+       "forward of softmax made NaN at [1, 0] and 1 more place of its result [2, 2] out of input 0 [2, 2] from 1 to 1 and 3 "
        "infinities; passed"},
       {"a parameter", [=] { return sum(bad_weight * 2.0); },
        "forward of multiply got NaN at [1] and 1 more place of input 0 [3], the parameter: it was not finite before"},
       {"data", [=] { return sum(some * data); },
        "forward of multiply got NaN at [2] of input 1 [3], a constant or data: it was not finite before; passed"},
       {"the slope of sqrt at 0", [=] { return sum(sqrt(some)); },
-       "backward of sqrt made inf at [1] of the gradient of input 0 [3] out of dy [3] from 1 to 1 and inputs [3] from "
+       "backward of sqrt made inf at [1] of the gradient of input 0 [3] out of dy [3] from 1 to 1, input 0 [3] from "
        "0 to 4"},
       {"a finite loss whose backward meets an infinity of forward",
        [=] { return sum(reciprocal(1.0 + exp(1e3 * some))); },
-       "forward of exp made inf at [0] and 1 more place of its result [3] out of [3] from 0 to 4000; passed"},
+       "forward of exp made inf at [0] and 1 more place of its result [3] out of input 0 [3] from 0 to 4000; passed"},
       {"two finite gradients with an infinite sum",
        [=] {
          const Tensor y = one * 1e-30, z = y * 3e38;
@@ -86,7 +86,7 @@ std::vector<Row> rows() {
        "backward of multiply: the gradients of all uses of its result are finite, their sum holds inf at [] of dy []"},
       {"recompute, which is one op in forward",
        [=] { return sum(recompute([](const Tensor& h) { return exp(square(h)); }, x)); },
-       "forward of recompute made inf at [1, 0] of its result [2, 2] out of [2, 2] from 1 to 100"},
+       "forward of recompute made inf at [1, 0] of its result [2, 2] out of input 0 [2, 2] from 1 to 100"},
   };
 }
 

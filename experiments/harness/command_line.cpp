@@ -112,9 +112,13 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
       ->type_name("FILE")
       ->take_last();
   app.add_flag("--print-config", line.print_config, "print all settings as JSON and stop");
-  for (const Printer& printer : program.printers)
-    app.add_flag_callback(
-        "--" + printer.flag, [&] { line.printer = printer.flag; }, printer.about);
+  for (const Printer& printer : program.printers) {
+    if (printer.file != nullptr)
+      app.add_option("--" + printer.flag, *printer.file, printer.about)->type_name("FILE")->take_last();
+    else
+      app.add_flag_callback(
+          "--" + printer.flag, [&] { line.printer = printer.flag; }, printer.about);
+  }
   app.add_flag("--json", line.json, "print summary.json alone on stdout");
   if (program.profiles)
     app.add_flag("--profile", line.profile, "print where the time goes; write profile.json and .csv");
@@ -142,6 +146,8 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
   refuse_scales(program, arguments);
   parse_words(app, arguments);
   refuse_two_presets(app, program.presets);
+  for (const Printer& printer : program.printers)
+    if (printer.file != nullptr && !printer.file->empty()) line.printer = printer.flag;
   line.help = line.help || help_all;
   if (line.help) line.text = app.help("", help_all ? CLI::AppFormatMode::All : CLI::AppFormatMode::Normal);
   for (const Setting& setting : settings)

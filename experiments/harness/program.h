@@ -40,10 +40,11 @@ struct Resume {
   std::vector<std::string> may_differ;  // settings that a flag may give another value
 };
 
-// A flag that prints something and stops, as --print-config does: `--<flag>`.
+// A flag that prints something and stops, as --print-config does: `--<flag>`, or `--<flag> FILE`.
 struct Printer {
   std::string flag, about;
   std::function<std::string()> text;  // called once Config has its final state
+  std::string* file = nullptr;        // where FILE goes; null: the flag takes none
 };
 
 // Words of the command line that are no options: files, say.

@@ -201,8 +201,8 @@ RunOptions Run::part(const std::string& name, int64_t seed) const {
   return part;
 }
 
-std::string Run::resume_command() const {
-  return fmt::format("{} --resume {}", shell_word(options_.command), shell_word(options_.folder));
+std::string Run::command(const std::string& flag, const std::string& value) const {
+  return fmt::format("{} {} {}", shell_word(options_.command), flag, shell_word(value));
 }
 
 void Run::measured(const std::string& key, const Spread& spread, double theory) {

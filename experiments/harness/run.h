@@ -145,7 +145,9 @@ class Run {
 
   // The run that this one goes on with, or "", and how a user goes on with this one.
   const std::string& resume_folder() const { return options_.resume; }
-  std::string resume_command() const;
+  std::string resume_command() const { return command("--resume", options_.folder); }
+  // The program as it was called, with this option.
+  std::string command(const std::string& flag, const std::string& value) const;
   // Series, lists of texts at the root of run.h5 and CSV files as they are now; and the same of a run that
   // stopped, before anything else is recorded.
   RunState state() const;

@@ -10,10 +10,10 @@
 #include "../../autograd/ops.h"
 #include "../../data/checksum.h"
 #include "../../data/file.h"
-#include "../../data/hdf5_file.h"
 #include "../../nn/affordable.h"
 #include "../../nn/model.h"
 #include "../harness/settings.h"
+#include "stored_state.h"
 
 namespace isobar {
 namespace {
@@ -32,34 +32,11 @@ std::string bad_number(const NamedTensor& named) {
   });
 }
 
-// In the order of their names, so that the same state gives the same bytes.
-void write_tensors(Hdf5File& file, const std::string& group, std::vector<NamedTensor> tensors) {
-  std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  file.make_group(group);
-  for (const NamedTensor& named : tensors) file.write(group + "/" + named.name, named.tensor);
-}
-
-std::vector<NamedTensor> read_tensors(const Hdf5File& file, const std::string& group) {
-  std::vector<NamedTensor> tensors;
-  for (const std::string& name : file.names(group)) tensors.push_back({name, file.read(group + "/" + name)});
-  return tensors;
-}
-
-void write_text(Hdf5File& file, const std::string& path, const std::string& text) {
-  file.write(path, std::vector<std::string>{text});
-}
-
-std::string read_text(const Hdf5File& file, const std::string& path) {
-  const std::vector<std::string> texts = file.read_strings(path);
-  check(texts.size() == 1, "wanted one text in '{}', got {}", path, texts.size());
-  return texts[0];
-}
-
 void write_run(Hdf5File& file, const RunState& run) {
   for (const char* group : {"/run/series", "/run/lists", "/run/csv"}) file.make_group(group);
   for (const auto& [name, values] : run.series) file.write("/run/series/" + name, values);
   for (const auto& [name, texts] : run.lists) file.write("/run/lists/" + name, texts);
-  for (const auto& [name, text] : run.csvs) write_text(file, "/run/csv/" + name, text);
+  for (const auto& [name, text] : run.csvs) store_text(file, "/run/csv/" + name, text);
 }
 
 RunState read_run(const Hdf5File& file) {
@@ -73,7 +50,7 @@ RunState read_run(const Hdf5File& file) {
   for (const std::string& name : file.names("/run/lists"))
     run.lists.emplace(name, file.read_strings("/run/lists/" + name));
   for (const std::string& name : file.names("/run/csv"))
-    run.csvs.emplace(name, read_text(file, "/run/csv/" + name));
+    run.csvs.emplace(name, read_stored_text(file, "/run/csv/" + name));
   return run;
 }
 
@@ -83,12 +60,12 @@ Checkpoint parse(const Hdf5File& file) {
   const int64_t newest = std::exchange(checkpoint.format, file.int_attribute("/", "format"));
   check(checkpoint.format >= 1 && checkpoint.format <= newest,
         "wanted format 1 to {}, got {}; a newer isobar wrote it", newest, checkpoint.format);
-  checkpoint.config = read_text(file, "/config");
-  checkpoint.tokenizer = tokenizer_from_json(read_text(file, "/tokenizer"));
-  checkpoint.model = read_tensors(file, "/model");
+  checkpoint.config = read_stored_text(file, "/config");
+  checkpoint.tokenizer = tokenizer_from_json(read_stored_text(file, "/tokenizer"));
+  checkpoint.model = read_stored_tensors(file, "/model");
   checkpoint.step = file.int_attribute("/", "step");
   checkpoint.key = std::bit_cast<uint64_t>(file.int_attribute("/", "key"));
-  checkpoint.optimizer = read_tensors(file, "/optimizer");
+  checkpoint.optimizer = read_stored_tensors(file, "/optimizer");
   checkpoint.best_val_loss = file.double_attribute("/", "best_val_loss");
   checkpoint.skipped_steps = file.int_attribute("/", "skipped_steps");
   checkpoint.corpus = file.text_attribute("/", "corpus");
@@ -124,12 +101,12 @@ std::string checkpoint_bytes(const Checkpoint& checkpoint) {
   check(bad.empty(), "checkpoint: {}; nothing was saved", bad);
   Hdf5File file = Hdf5File::create("checkpoint");
   file.set_attribute("/", "format", checkpoint.format);
-  write_text(file, "/config", checkpoint.config);
-  write_text(file, "/tokenizer", checkpoint.tokenizer->to_json());
-  write_tensors(file, "/model", checkpoint.model);
+  store_text(file, "/config", checkpoint.config);
+  store_text(file, "/tokenizer", checkpoint.tokenizer->to_json());
+  store_tensors(file, "/model", checkpoint.model);
   file.set_attribute("/", "step", checkpoint.step);
   file.set_attribute("/", "key", std::bit_cast<int64_t>(checkpoint.key));
-  write_tensors(file, "/optimizer", checkpoint.optimizer);
+  store_tensors(file, "/optimizer", checkpoint.optimizer);
   file.set_attribute("/", "best_val_loss", checkpoint.best_val_loss);
   file.set_attribute("/", "skipped_steps", checkpoint.skipped_steps);
   file.set_attribute("/", "corpus", checkpoint.corpus);

@@ -4,8 +4,7 @@ namespace isobar {
 
 void LmConfig::fields(Fields& f) {
   f("corpus", corpus,
-    "text file, token store of isobar prepare, or 'synthetic'; empty: Tiny Shakespeare, else the synthetic "
-    "language");
+    "text, token store of isobar prepare or 'synthetic'; empty: Tiny Shakespeare, else 'synthetic'");
   f("tokenizer", tokenizer, "char, byte or a tokenizer.json; empty: char, or what a token store brings");
   f("init_from", init_from,
     "checkpoint, run's folder or model.safetensors whose weights and tokenizer training begins with");

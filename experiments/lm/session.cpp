@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 
+#include "../../autograd/ops.h"
 #include "../../core/profile.h"
 #include "../../nn/model.h"
+#include "examine_step.h"
 
 namespace isobar {
 namespace {
@@ -57,6 +61,13 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
   now_.key = rng.key();
   now_.corpus = corpus.checksum();
   if (!run.resume_folder().empty()) go_on(model, optimizer);
+  const std::vector<NamedTensor> trained = named_parameters(model);
+  const auto is_trained = [&](const NamedTensor& named) {
+    return std::any_of(trained.begin(), trained.end(),
+                       [&](const NamedTensor& p) { return p.name == named.name; });
+  };
+  std::copy_if(now_.model.begin(), now_.model.end(), std::back_inserter(buffers_), std::not_fn(is_trained));
+  keep_buffers();
 }
 
 void Session::go_on(LanguageModel& model, HasFields& optimizer) {
@@ -81,9 +92,49 @@ void Session::go_on(LanguageModel& model, HasFields& optimizer) {
   run_.say("going on after step {} of {}\n", now_.step, config_.max_iters);
 }
 
-void Session::drop_step(const std::string& why) {
-  const std::string what = fmt::format("step {}: {}", now_.step + 1, why);
+// The copies have the buffers' names.
+void Session::keep_buffers() {
+  buffers_before_.clear();
+  for (const NamedTensor& buffer : buffers_) buffers_before_.push_back({buffer.name, clone(buffer.tensor)});
+}
+
+// Returns what made the numbers, and how to run the step alone.
+std::string Session::keep_bad_step(const Batch& batch, const Rng& masks) {
+  BadStep bad;
+  bad.before.config = now_.config;
+  bad.before.tokenizer = now_.tokenizer;
+  bad.before.model = now_.model;
+  bad.before.step = now_.step;
+  bad.batch = batch;
+  bad.masks_key = masks.key();
+  bad.written_by = this_build();
+  for (NamedTensor& named : bad.before.model)
+    for (const NamedTensor& before : buffers_before_)
+      if (before.name == named.name) named.tensor = before.tensor;
+  const std::string path = run_.folder() + "/bad_step.h5";
+  std::string line;
+  try {
+    const StepFinding found = examine(bad);
+    line = found.line;
+    bad.report = found.report;
+    const bool replaces = std::filesystem::exists(path);
+    save_bad_step(path, bad);
+    return fmt::format("{}; to run this step alone: {}{}", line, run_.command("--replay", path),
+                       replaces ? " (a new file: the one of an earlier run is gone)" : "");
+  } catch (const Error& error) {
+    return fmt::format("{}{}bad_step.h5 was not written: {}", line, line.empty() ? "" : "; ", error.what());
+  }
+}
+
+void Session::drop_step(const Batch& batch, const Rng& masks) {
+  std::string what = fmt::format("step {}: the loss or a gradient is not finite; ", now_.step + 1);
+  const std::string first = run_.folder() + "/bad_step.h5";
+  if (now_.skipped_steps > 0 && std::filesystem::exists(first))
+    what += first + " has the first such step";
+  else
+    what += keep_bad_step(batch, masks);
   if (config_.on_nan == "stop") diverge(what);
+  for (size_t i = 0; i < buffers_.size(); ++i) assign(buffers_[i].tensor, buffers_before_[i].tensor);
   ++now_.skipped_steps;
   run_.warn("{}; skipped", what);
 }
@@ -93,6 +144,7 @@ void Session::finish_step(double val_loss) {
   const bool best = val_loss < now_.best_val_loss;
   if (best) now_.best_val_loss = val_loss;
   const bool due = config_.checkpoint_interval > 0 && now_.step % config_.checkpoint_interval == 0;
+  keep_buffers();
   save({.step = due, .best = best});
   stop_if_asked();
 }

@@ -13,6 +13,7 @@
 
 #include "../../core/fields.h"
 #include "../../core/rng.h"
+#include "../../data/dataset.h"
 #include "../harness/interrupt.h"
 #include "../harness/program.h"
 #include "checkpoint_folder.h"
@@ -34,9 +35,10 @@ class Session {
   Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,
           HasFields& optimizer);
 
-  // A step whose loss or gradients are not finite, and why. Throws Diverged, or counts it under --on_nan
-  // skip.
-  void drop_step(const std::string& why);
+  // A step on this batch whose loss or gradients are not finite; `masks` is the generator of dropout's. Writes
+  // DIR/bad_step.h5, of the run's first such step, and says what made it. Then throws Diverged, or counts the step
+  // under --on_nan skip: its forward then changed no buffer.
+  void drop_step(const Batch& batch, const Rng& masks);
   // A step is done and recorded; `val_loss` is NaN where it was not evaluated. Saves the best, and a checkpoint
   // when it is due or the user wants to stop.
   void finish_step(double val_loss);
@@ -51,6 +53,8 @@ class Session {
 
  private:
   void go_on(LanguageModel& model, HasFields& optimizer);
+  void keep_buffers();
+  std::string keep_bad_step(const Batch& batch, const Rng& masks);
   // Throws Diverged where a weight or moment is not finite.
   void save(SaveAs as);
   [[noreturn]] void diverge(const std::string& why) const;
@@ -58,7 +62,9 @@ class Session {
   Run& run_;
   const LmConfig& config_;
   CheckpointFolder folder_;
-  Checkpoint now_;  // its tensors are those of model and optimizer
+  Checkpoint now_;                           // its tensors are those of model and optimizer
+  std::vector<NamedTensor> buffers_;         // of the model, such as running statistics,
+  std::vector<NamedTensor> buffers_before_;  // and copies from before the step: its forward changes them
   int64_t saved_step_ = -1;
   Interrupt interrupt_;
 };

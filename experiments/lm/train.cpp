@@ -54,17 +54,6 @@ Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, Gradie
   return {.loss = loss, .norm = grad_norm(parameters(model))};
 }
 
-std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& rng, const Gradients& gradients,
-                                GradientOptions options) {
-  clear_gradients(parameters(model));
-  options.check_every_op = true;
-  const std::string bad_op =
-      gradients.bad_op.empty() ? gradients_of(model, batch, rng, options).bad_op : gradients.bad_op;
-  clear_gradients(parameters(model));
-  if (bad_op.empty()) return "the norm of all gradients is not finite, though each of them is";
-  return "the loss or a gradient is not finite; " + bad_op;
-}
-
 double clipping(double norm, const LmConfig& config) {
   return config.grad_clip > 0 ? clip_factor(norm, config.grad_clip) : 1;
 }

@@ -46,11 +46,6 @@ struct Gradients {
 };
 Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, GradientOptions options = {});
 
-// Why the gradients of this step are not finite: names the first op and module of a second pass with every op
-// checked. Clears the gradients.
-std::string explain_bad_numbers(Module& model, const Batch& batch, const Rng& rng, const Gradients& gradients,
-                                GradientOptions options = {});
-
 // What the optimizer multiplies gradients of this norm with.
 double clipping(double norm, const LmConfig& config);
 
