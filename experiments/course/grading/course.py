@@ -37,6 +37,7 @@ class Assignment:
         # What aN may use of the library beside its tensors (symbols.TENSORS), or None for everything.
         self.allowed = getattr(module, "ALLOWED", [])
         self.seconds = getattr(module, "SECONDS", None)  # for one test
+        self.watched = getattr(module, "WATCHED", False)  # whether hidden cases are run under sanitizers too, as public ones are
         names = [case["name"] for case in self.cases]
         if len(set(names)) < len(names):
             raise SyntaxError(f"{name}: two cases of one name")

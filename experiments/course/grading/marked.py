@@ -13,7 +13,7 @@
     // solution 5 {
     …
     // instead {
-    // …                             a block with `instead` becomes the lines behind it, less their "// "
+    // …                             a block with `instead` becomes the lines after it, less their "// "
     // }
 """
 import re

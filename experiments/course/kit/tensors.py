@@ -107,7 +107,7 @@ def named(text, fact):
 
 def fault_of_error(facts, error):
     """As fault(), where an error is wanted that names some facts."""
-    wanted = "an isobar::Error" + (" that names " + " and ".join(map(str, facts)) if facts else "")
+    wanted = "an isobar::Error" + (" that names " + " and ".join(str(list(f) if isinstance(f, tuple) else f) for f in facts) if facts else "")
     if error is None:
         return f"wanted {wanted}, got none"
     if error.startswith(OTHER_ERROR) or not error.strip() or not all(named(error, fact) for fact in facts):

@@ -60,7 +60,8 @@ Tensor rope_backward(const Tensor& dy, double base, int64_t start) { return turn
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal) {
   const bool shared = k.size(1) > 0 && q.size(1) % k.size(1) == 0;
   check(shared && q.size(2) == k.size(2), "attention: {} against {}", q.shape(), k.shape());
-  check(!causal || q.size(0) <= k.size(0), "attention: {} queries, keys {}", q.size(0), k.shape());
+  check(!causal || q.size(0) <= k.size(0), "attention: queries {} are more than keys {}", q.shape(),
+        k.shape());
   Attention out{isobar::zeros(q.shape(), Dtype::f64), {}};
   std::vector<double> all;
   for (int64_t h = 0; h < q.size(1); ++h) {

@@ -1,0 +1,31 @@
+// Vectors, which know their size, and are copied into a tensor at the end.
+#include <cmath>
+
+#include "a0.h"
+
+Tensor moving_average(const Tensor& x, int64_t width) {
+  const std::vector<double> in = x.to_vector<double>();
+  std::vector<double> means;
+  double sum = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    sum += in.at(i);
+    if (i >= width) sum -= in.at(i - width);
+    if (i + 1 >= width) means.push_back(sum / width);
+  }
+  return isobar::tensor({static_cast<int64_t>(means.size())}, means);
+}
+
+Tensor scaled(const Tensor& x) {
+  std::vector<double> values = x.to_vector<double>();
+  double largest = 0;
+  for (const double value : values) largest = std::fmax(largest, std::fabs(value));
+  if (largest > 0)
+    for (double& value : values) value /= largest;
+  return isobar::tensor(x.shape(), values);
+}
+
+Tensor histogram(const Tensor& classes, int64_t count) {
+  std::vector<double> counts(count);
+  for (const double c : classes.to_vector<double>()) ++counts.at(static_cast<size_t>(c));
+  return isobar::tensor({count}, counts);
+}
