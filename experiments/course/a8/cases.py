@@ -233,7 +233,7 @@ def cases():
         yield case("learning rate, " + ("5 of 20 steps to warm up" if public else f"drawn {count}"), 2, "learning_rate",
                    {"steps": steps, "warmup": warmup, "lr": lr, "count": count},
                    {"rates": [rate(s, steps, warmup, lr) for s in range(count)]}, public=public,
-                   hint="(step + 1)/warmup, then lr/10 + 0.9 lr (1 + cos)/2, then lr/10")
+                   hint="a line up, half a cosine down, then a tenth: the table of section 2")
     # --- tasks 3, 4
     for name, vocabulary, layers, heads, width, texts, public in [
             ("one block, one head", 5, 1, 1, 4, [[1, 4, 0]], True), ("two blocks, two heads", 6, 2, 2, 8, [[5, 0, 3, 3], [1, 2, 4, 0]], True),

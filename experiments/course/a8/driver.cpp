@@ -1,5 +1,6 @@
 #include "driver.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "a8.h"
@@ -36,6 +37,28 @@ void trained(const Request& in, Answer& out) {
   }
   out("best", isobar::tensor({logits.size(0)}, best));
   out("logits", isobar::tensor({logits.size(0), logits.size(2)}, values));
+}
+
+// Trains on `tokens`, and lets the model go on after `prompt`: what it says, and its loss on `unseen` text.
+void talk(const Request& in, Answer& out) {
+  const Config config = config_of(in);
+  const Training training{in.integer("steps"), in.integer("batch"), in.integer("length"),
+                          in.integer("warmup"), in.number("lr")};
+  const Parameters parameters = train(in["tokens"], config, training, Rng(in.integer("seed")));
+  std::vector<int64_t> text = in["prompt"].to_vector<int64_t>();
+  const size_t given = text.size();
+  const Rng rng = Rng(in.integer("seed")).split("talk");
+  for (int64_t i = 0; i < in.integer("count"); ++i) {
+    const int64_t seen = std::min<int64_t>(text.size(), training.length);
+    const Tensor logits = forward(
+        parameters, config, isobar::tensor({1, seen}, std::vector<int64_t>(text.end() - seen, text.end())));
+    const int64_t width = config.vocabulary;
+    const Tensor last = raw::clone(raw::as_strided(logits, {width}, {1}, (seen - 1) * width));
+    text.push_back(sample(last, in.number("temperature"), in.integer("top_k"), rng.uniform_at(i)));
+  }
+  out("said", isobar::tensor({static_cast<int64_t>(text.size() - given)},
+                             std::vector<double>(text.begin() + given, text.end())));
+  out("loss", evaluate(parameters, config, in["unseen"], training.length));
 }
 
 }  // namespace
@@ -88,6 +111,7 @@ int main() {
          out("loss", evaluate(parameters_of(in), config_of(in), in["tokens"], in.integer("length")));
        }},
       {"train", trained},
+      {"talk", talk},
       {"sample",
        [](const Request& in, Answer& out) {
          std::vector<double> symbols;
