@@ -95,6 +95,19 @@ TEST_CASE("sample goes on from the prompt, the same for the same seed") {
   CHECK(drawn("--max_new_tokens 0") == "12 times\n");
 }
 
+TEST_CASE("sample needs no prompt where the text had no newline") {
+  const TemporaryFolder folder;
+  const std::string train =
+      "--corpus synthetic --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16"
+      " --max_iters 2 --warmup_iters 1 --eval_iters 1 --out run";
+  REQUIRE(run_built("train_lm", train, folder.path()).code == 0);
+  const Outcome drawn = run_built("isobar sample", "run --max_new_tokens 9", folder.path());
+  INFO(drawn.err);
+  CHECK(drawn.code == 0);
+  CHECK(drawn.out.size() == 1 + 9 + 1);
+  CHECK(run_built("isobar sample", "run --prompt Z", folder.path()).code == 2);
+}
+
 TEST_CASE("evaluate's values are those of a loop over all tokens, one at a time") {
   const Workplace& place = llama();
   const Outcome outcome =

@@ -21,16 +21,29 @@ struct SampleOptions {
   Sampling sampling{.temperature = 0.8, .top_k = 200};  // nanoGPT's sample.py
 };
 
+// A text without newlines, such as the synthetic language, begins with the first of its tokens instead.
+std::string first_text(const Tokenizer& tokenizer, const std::string& prompt) {
+  try {
+    tokenizer.encode(prompt);
+  } catch (const Error&) {
+    if (prompt != SampleOptions().prompt) throw;
+    const int32_t first = 0;
+    return tokenizer.decode({&first, 1});
+  }
+  return prompt;
+}
+
 void draw(SampleOptions options) {
   check_sampling(options.sampling, "--");
   check(options.max_new_tokens >= 0, "--max_new_tokens: wanted 0 or more, got {}", options.max_new_tokens);
   check(options.seed >= 0, "--seed: wanted 0 or more, got {}", options.seed);
   check(!options.prompt.empty(), "--prompt: wanted at least one character");
   Trained trained = load_trained(options.checkpoint);
-  const std::vector<int32_t> prompt = trained.tokenizer->encode(options.prompt);
+  const std::string text = first_text(*trained.tokenizer, options.prompt);
+  const std::vector<int32_t> prompt = trained.tokenizer->encode(text);
   options.sampling.tokens = trained.tokenizer->vocab_size();
   Utf8Stream stream;
-  write_out(stream.push(options.prompt));
+  write_out(stream.push(text));
   generate(trained.model, prompt, options.max_new_tokens, options.sampling,
            Rng(static_cast<uint64_t>(options.seed)).split("sample"), [&](int32_t token) {
              write_out(stream.push(trained.tokenizer->decode({&token, 1})));
