@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -18,18 +19,6 @@ using Outcome = LayerCheck::Outcome;
 std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
-
-// The names of fields() that are neither trainable nor buffers.
-class Untrained : public Fields {
- public:
-  std::vector<std::string> names;
-
- protected:
-  void on_parameter(std::string_view name, Tensor& tensor) override {
-    if (!tensor.trainable()) names.emplace_back(name);
-  }
-  void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
-};
 
 // One layer under test. Every check makes its own instance of it.
 class Examination {
@@ -114,14 +103,18 @@ class Examination {
   // Adds a check for each gradient.
   std::vector<Jacobian> jacobians(bool training, const std::string& mode) {
     const std::vector<Jacobian> all = trial_.jacobians(trial_.input(), training);
+    const Inputs x = trial_.input();
+    const auto inputs =
+        std::count_if(x.begin(), x.end(), [](const Tensor& one) { return is_float(one.dtype()); });
     bool expected = options_.expected == nullptr;
     for (const Jacobian& j : all) {
+      const bool parameter = &j - all.data() >= inputs;
       LayerCheck result = gradient_check(j, options_.tolerance, mode);
       const bool right = j.right(options_.tolerance);
       expected |= j.as_expected;
       if (right && j.as_expected)
         result.text = "as expected: not the slope of y, but that of options.expected; " + result.text;
-      if (right && !j.on_tape && unused(j.name))
+      if (right && !j.on_tape && parameter && unused(j.name))
         result = {result.name, Outcome::failed,
                   "forward uses it neither in training nor in evaluation; use it, or remove it"};
       report_.checks.push_back(result);
@@ -130,20 +123,14 @@ class Examination {
     return all;
   }
 
-  // Whether this is a parameter that no forward uses: in training or evaluation, on the example or on normal numbers.
-  bool unused(const std::string& name) {
-    bool parameter = false;
+  // Whether no forward uses this parameter: in training or evaluation, on the example or on normal numbers.
+  bool unused(const std::string& parameter) {
     for (const bool training : {true, false})
       for (const Inputs& x : {trial_.input(), trial_.normal_input()}) {
-        const auto module = trial_.moved(Dtype::f64, training);
-        const std::vector<Tensor> leaves = trial_.leaves(*module, x);
-        for (const NamedTensor& one : named_parameters(*module)) {
-          parameter |= one.name == name;
-          for (const Tensor& leaf : leaves)
-            if (one.name == name && leaf.id() == one.tensor.id()) return false;
-        }
+        const std::vector<std::string> used = trial_.step({.x = x, .training = training}).used;
+        if (std::find(used.begin(), used.end(), parameter) != used.end()) return false;
       }
-    return parameter;
+    return true;
   }
 
   LayerCheck untouched() {
@@ -179,25 +166,23 @@ class Examination {
     for (const NamedTensor& entry : named_state(*module))
       if (!names.insert(entry.name).second)
         return failed(fmt::format("the name {} is listed twice", entry.name));
-    std::set<const void*> listed_here;
-    for (const NamedTensor& parameter : named_parameters(*module)) listed_here.insert(parameter.tensor.id());
-    std::vector<Tensor> leaves;
-    thrown([&] {
-      leaves = trial_.leaves(*module, trial_.input(Dtype::f32));
-    });  // forward() reports what it throws
-    for (const Tensor& leaf : leaves)
-      if (!listed_here.contains(leaf.id()))
-        return failed(fmt::format(
-            "forward uses a trainable tensor {} that fields() does not list: it is neither trained "
-            "nor saved",
-            leaf.shape()));
-    Untrained untrained;
-    module->fields(untrained);
-    if (!untrained.names.empty())
+    LayerStep step;
+    thrown(
+        [&] { step = trial_.step(*module, {.dtype = Dtype::f32}); });  // later checks report what it throws
+    if (!step.unlisted.empty())
       return failed(
-          fmt::format("{} is listed as a parameter and is not trainable; list it with f.buffer, or make it "
-                      "with set_trainable()",
-                      untrained.names[0]));
+          fmt::format("forward uses a trainable tensor {} that fields() does not list: it is neither trained "
+                      "nor saved",
+                      step.unlisted[0]));
+    std::vector<std::string> untrained;
+    const EachParameter listed_ones(*module, [&](std::string_view name, Tensor& tensor) {
+      if (!tensor.trainable()) untrained.emplace_back(name);
+    });
+    if (!untrained.empty())
+      return failed(fmt::format(
+          "{} is listed as a parameter and is not trainable; list it with f.buffer, or make it with "
+          "set_trainable()",
+          untrained[0]));
     return passed(names.empty() ? "no state" : listed({names.begin(), names.end()}));
   }
 

@@ -51,7 +51,7 @@ struct CheckLayerOptions {
   // For the check of 1, 2 and 8 threads the batch is repeated to about this many elements, so that kernels
   // split it into several chunks.
   int64_t large = 1 << 16;
-  // Called with the name of each check before it runs.
+  // Called with the name of each check before it runs; check_layer_main() sets its own.
   std::function<void(const std::string& check)> progress = nullptr;
 };
 

@@ -29,18 +29,8 @@ void print_crash(int) {
 // Lets a crash say which check of which layer was running. It ends the program: locks may be held, and a process for
 // each layer would be forked without the threads of TBB and OpenBLAS. A sanitizer's handlers stay.
 void report_crashes() {
-  static std::array<char, 1 << 16> stack;  // that of the program may have overflowed
-  stack_t own{};
-  own.ss_sp = stack.data(), own.ss_size = stack.size();
-  sigaltstack(&own, nullptr);
-  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
-    struct sigaction before {};
-    sigaction(number, nullptr, &before);
-    if (before.sa_handler != SIG_DFL) continue;
-    before.sa_handler = print_crash;
-    before.sa_flags = SA_ONSTACK;
-    sigaction(number, &before, nullptr);
-  }
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+    if (const auto before = signal(number, print_crash); before != SIG_DFL) signal(number, before);
 }
 
 // Checks one layer and prints its report. Returns true if it passed.
@@ -50,7 +40,6 @@ bool passes(const CheckedLayer& layer) {
     crash_line.fill('\0');
     fmt::format_to_n(crash_line.data(), crash_line.size() - 1,
                      "{}: WRONG: {}: crashed; layers after it were not checked\n", layer.name, check);
-    if (layer.options.progress != nullptr) layer.options.progress(check);
   };
   bool passed = false;
   const std::string error = thrown([&] {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../../autograd/diagnosis/differences.h"
+#include "../../autograd/gradcheck.h"
 #include "../../autograd/inspect.h"
 #include "../../autograd/recompute.h"
 #include "../../autograd/tape.h"
@@ -135,6 +137,11 @@ LayerStep LayerTrial::step(Module& module, const LayerRun& run) const {
   }
   const Tensor dy = run.dy.defined() ? run.dy : run.second.empty() ? upstream(y) : ones(y.shape(), y.dtype());
   const std::vector<double> before = dy.to_vector<double>();
+  for (const Tensor& used : tape.leaves()) {
+    const auto is_used = [&](const NamedTensor& leaf) { return leaf.tensor.id() == used.id(); };
+    const auto leaf = std::find_if(leaves.begin(), leaves.end(), is_used);
+    leaf == leaves.end() ? result.unlisted.push_back(used.shape()) : result.used.push_back(leaf->name);
+  }
   result.idle = idle_ops(tape, y);
   result.on_tape = tape.needs_gradient(y);
   if (result.on_tape) tape.backward(y, dy);
@@ -150,12 +157,6 @@ LayerStep LayerTrial::step(Module& module, const LayerRun& run) const {
   return result;
 }
 
-std::vector<Tensor> LayerTrial::leaves(Module& module, const Inputs& x) const {
-  Tape tape({.rng = Rng(3)});
-  call(module, x);
-  return tape.leaves();
-}
-
 void LayerTrial::compare_modes() {
   const std::unique_ptr<Module> module = moved();
   const auto run = [&](uint64_t seed) {
@@ -166,6 +167,77 @@ void LayerTrial::compare_modes() {
   random_ = training != run(2);
   const std::unique_ptr<Module> evaluated = moved(Dtype::f64, false);
   same_in_evaluation_ = call(*evaluated, input()).to_vector<double>() == training;
+}
+
+LayerTrial::Function LayerTrial::function(const Inputs& x, bool training, const LayerCall& call) const {
+  const std::shared_ptr<Module> module = moved(Dtype::f64, training);
+  std::vector<NamedInput> inputs;
+  for (size_t i = 0; i < x.size(); ++i) inputs.push_back({name_of_input(i), x[i]});
+  for (const NamedTensor& parameter : named_parameters(*module))
+    inputs.push_back({parameter.name, clone(parameter.tensor.detach())});
+  const auto current = std::make_shared<std::vector<Tensor>>(parameters(*module));
+  const auto f = [module, current, call,
+                  count = static_cast<std::ptrdiff_t>(x.size())](const std::vector<Tensor>& in) {
+    const std::vector<Tensor> given(in.begin() + count, in.end());
+    const EachParameter replaced(*module, [&](std::string_view, Tensor& tensor) {
+      const auto same = [&](const Tensor& one) { return one.id() == tensor.id(); };
+      const auto at = std::find_if(current->begin(), current->end(), same);
+      if (at != current->end()) tensor = given[static_cast<size_t>(at - current->begin())];
+    });
+    *current = given;
+    const Inputs first(in.begin(), in.begin() + count);
+    return call != nullptr ? call(*module, first) : (*module)(first[0]);
+  };
+  return {f, inputs};
+}
+
+// The layer as a function of one number: how far all its inputs and parameters have moved along a direction.
+TensorFunction LayerTrial::line(const Inputs& x) const {
+  const Function layer = function(x, !random_, options_.call);
+  std::vector<Tensor> directions;
+  for (const NamedInput& one : layer.inputs) {
+    if (!is_float(one.value.dtype())) {
+      directions.emplace_back();
+      continue;
+    }
+    const double size = std::max(1.0, largest_of(one.value.to_vector<double>()));
+    directions.push_back(Rng(12).split(one.name).normal(one.value.shape(), 0, size, Dtype::f64));
+  }
+  return [layer, directions](const std::vector<Tensor>& distance) {
+    std::vector<Tensor> in;
+    for (size_t i = 0; i < directions.size(); ++i) {
+      const Tensor& from = layer.inputs[i].value;
+      in.push_back(directions[i].defined() ? from + directions[i] * distance[0] : from);
+    }
+    return layer.f(in);
+  };
+}
+
+std::vector<Jacobian> LayerTrial::jacobians(const Inputs& x, bool training) const {
+  const Function layer = function(x, training, options_.call);
+  JacobianOptions options{.tolerance = options_.tolerance};
+  if (options_.expected != nullptr) options.expected = function(x, training, options_.expected).f;
+  return isobar::jacobians(layer.f, layer.inputs, options);
+}
+
+std::string LayerTrial::wrong_gradient(const Inputs& x) const {
+  if (gradcheck(line(x), {zeros({}, Dtype::f64)}).max_relative_error <= options_.tolerance) return "";
+  for (const Jacobian& j : jacobians(x, !random_)) {
+    if (j.right(options_.tolerance)) continue;
+    const std::string cause = diagnose(j, options_.tolerance).text;
+    if (j.worst.empty()) return cause;
+    const GradientEntry& worst = j.worst.front();
+    return fmt::format("gradient of {} {}: wanted {:.6g}, got {:.6g}; {}", j.name, worst.index, worst.numeric,
+                       worst.tape, cause);
+  }
+  return "";
+}
+
+std::string LayerTrial::wrong_second_derivative() const {
+  const GradcheckReport found =
+      gradcheck(line(input()), {zeros({}, Dtype::f64)}, {.order = 2, .element_limit = 1, .directions = 1});
+  if (found.max_relative_error <= 1e-5) return "";
+  return fmt::format("along a random direction: wanted {:.6g}, got {:.6g}", found.numeric, found.analytic);
 }
 
 }  // namespace isobar

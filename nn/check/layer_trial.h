@@ -24,9 +24,25 @@ struct LayerRun {
 struct LayerStep {
   // "y", "gradient of x" and of every parameter, then the state that is not trained, as the step left it.
   std::vector<NamedTensor> values;
-  bool on_tape = false;  // y was recorded
-  bool dy_kept = true;   // backward did not write to the given dy
-  std::string idle;      // recorded ops that y does not depend on
+  std::vector<std::string> used;  // names of the inputs and parameters that the forward recorded a use of
+  std::vector<Shape> unlisted;    // other trainable tensors that it used
+  bool on_tape = false;           // y was recorded
+  bool dy_kept = true;            // backward did not write to the given dy
+  std::string idle;               // recorded ops that y does not depend on
+};
+
+// Calls visit(name, tensor) for what a module lists as parameters, tied and frozen ones included, by its own name.
+class EachParameter : public Fields {
+ public:
+  using Visit = std::function<void(std::string_view name, Tensor& tensor)>;
+  EachParameter(HasFields& module, Visit visit) : visit_(std::move(visit)) { module.fields(*this); }
+
+ protected:
+  void on_parameter(std::string_view name, Tensor& tensor) override { visit_(name, tensor); }
+  void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
+
+ private:
+  const Visit visit_;
 };
 
 class LayerTrial {
@@ -56,8 +72,6 @@ class LayerTrial {
   Tensor output(Module& module, const Inputs& x) const;
   LayerStep step(Module& module, const LayerRun& run) const;
   LayerStep step(const LayerRun& run) const { return step(*moved(run.dtype, run.training), run); }
-  // The trainable tensors that a forward uses.
-  std::vector<Tensor> leaves(Module& module, const Inputs& x) const;
 
   // With respect to the inputs and every parameter.
   std::vector<Jacobian> jacobians(const Inputs& x, bool training) const;
