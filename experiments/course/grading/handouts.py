@@ -20,25 +20,30 @@ def without_comments(text):
 
 
 class Reference:
-    """The built reference solution of an assignment."""
+    """The reference solution of an assignment, built when it is first asked."""
 
     def __init__(self, name, prefix, folder, change=None):
-        self.driver, self.known = pathlib.Path(folder) / "tree/build/driver", {}
-        assignment = course.Assignment(name)
-        tree = self.driver.parent.parent
-        course.release(assignment, tree)
+        self.name, self.prefix, self.change, self.known = name, prefix, change, {}
+        self.tree = pathlib.Path(folder) / "tree"
+        self.driver = self.tree / "build/driver"
+
+    def build(self):
+        assignment = course.Assignment(self.name)
+        course.release(assignment, self.tree)
         source = assignment.source.read_text()
-        if change and change[0] not in source:
-            raise course.Usage(f"wanted a text of {assignment.source.name}, got '{change[0]}'")
-        (tree / f"{name}.cpp").write_text(source.replace(*change) if change else source)
-        for command in (["cmake", "-G", "Ninja", "-S", tree, "-B", tree / "build", "-DSANITIZE=OFF", f"-DCMAKE_PREFIX_PATH={prefix}"],
-                        ["cmake", "--build", tree / "build"]):
+        if self.change and self.change[0] not in source:
+            raise course.Usage(f"wanted a text of {assignment.source.name}, got '{self.change[0]}'")
+        (self.tree / assignment.source.name).write_text(source.replace(*self.change) if self.change else source)
+        for command in (["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.driver.parent, "-DSANITIZE=OFF", f"-DCMAKE_PREFIX_PATH={self.prefix}"],
+                        ["cmake", "--build", self.driver.parent]):
             done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if done.returncode:
-                raise course.Usage(f"the reference of {name} does not build:\n{done.stdout}")
+                raise course.Usage(f"the reference of {self.name} does not build:\n{done.stdout}")
 
     def ask(self, call, **inputs):
         """Tensors by name; the same question is asked once."""
+        if not self.driver.exists():
+            self.build()
         request = tensors.request(call, inputs)
         if request not in self.known:
             with tempfile.TemporaryFile() as out:
@@ -103,14 +108,10 @@ def faults(text, space):
 
 def space_of(name, ask):
     """What expressions may use."""
-    space = vars(course.module_of(name, "handout_numbers.py"))
+    file = "handout_numbers.py"
+    space = vars(course.module_of(name, file)) if (course.ROOT / name / file).exists() else {}
     space["ask"] = ask
     return space
-
-
-def numbered():
-    """The assignments whose handouts have their numbers computed."""
-    return [name for name in course.NAMES if (course.ROOT / name / "handout_numbers.py").exists()]
 
 
 def pictures(name, space, draw):
