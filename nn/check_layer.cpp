@@ -106,7 +106,7 @@ class Examination {
     const Inputs x = trial_.input();
     const auto inputs =
         std::count_if(x.begin(), x.end(), [](const Tensor& one) { return is_float(one.dtype()); });
-    bool expected = options_.expected == nullptr;
+    bool expected = !training || options_.expected == nullptr;  // evaluation may be plain
     for (const Jacobian& j : all) {
       const bool parameter = &j - all.data() >= inputs;
       LayerCheck result = gradient_check(j, options_.tolerance, mode);
@@ -167,8 +167,8 @@ class Examination {
       if (!names.insert(entry.name).second)
         return failed(fmt::format("the name {} is listed twice", entry.name));
     LayerStep step;
-    thrown(
-        [&] { step = trial_.step(*module, {.dtype = Dtype::f32}); });  // later checks report what it throws
+    // Later checks report what it throws.
+    thrown([&] { step = trial_.step(*module, {.dtype = Dtype::f32}); });
     if (!step.unlisted.empty())
       return failed(
           fmt::format("forward uses a trainable tensor {} that fields() does not list: it is neither trained "

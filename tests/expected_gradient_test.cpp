@@ -37,6 +37,9 @@ struct Reverses : Module {
     return record("reverses", affine(x.detach(), 1, 0), {x}, [](const Tensor& dy) { return dy * -1.0; });
   }
 };
+struct ReversesInTraining : Reverses {
+  Tensor forward(const Tensor& x) override { return training() ? Reverses::forward(x) : x * 2; }
+};
 struct Doubles : Module {
   Tensor forward(const Tensor& x) override { return x * 2; }
 };
@@ -62,6 +65,15 @@ TEST_CASE("a layer may say which derivative it intends") {
       report_of<Reverses>({.expected = [](Module&, const std::vector<Tensor>& in) { return sum(in[0]); }})
           .text(),
       "options.expected must give [4, 5], as f does, got []"));
+}
+
+TEST_CASE("a derivative that is intended in training alone needs none in evaluation") {
+  const LayerReport report =
+      report_of<ReversesInTraining>({.expected = [](Module& m, const std::vector<Tensor>& in) {
+        return in[0] * (m.training() ? -1.0 : 2.0);
+      }});
+  INFO(report.text());
+  CHECK(report.passed());
 }
 
 TEST_CASE("of a straight-through layer only the input's gradient is another than the slope of y") {

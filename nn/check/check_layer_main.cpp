@@ -29,8 +29,17 @@ void print_crash(int) {
 // Lets a crash say which check of which layer was running. It ends the program: locks may be held, and a process for
 // each layer would be forked without the threads of TBB and OpenBLAS. A sanitizer's handlers stay.
 void report_crashes() {
-  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
-    if (const auto before = signal(number, print_crash); before != SIG_DFL) signal(number, before);
+  static std::array<char, 1 << 16> stack;  // for the handler: the program's own may have overflowed
+  const stack_t own{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
+  sigaltstack(&own, nullptr);
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    struct sigaction before {
+    }, crash{};
+    crash.sa_handler = print_crash;
+    crash.sa_flags = SA_ONSTACK;
+    sigaction(number, &crash, &before);
+    if (before.sa_handler != SIG_DFL) sigaction(number, &before, nullptr);
+  }
 }
 
 // Checks one layer and prints its report. Returns true if it passed.
