@@ -52,6 +52,8 @@ Gradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& w
   double *dx = raw::write<double>(g.dx), *dw = raw::write<double>(g.dweight),
          *db = raw::write<double>(g.dbias);
   const double *in = x.data<double>(), *d = dy.data<double>(), *w = weight.data<double>();
+  g.mean_dz = Tensor({rows}, Dtype::f64);
+  g.mean_dz_z = Tensor({rows}, Dtype::f64);
   for (int64_t n = 0; n < rows; ++n, in += width, d += width, dx += width) {
     const double mean = saved.mean.data<double>()[n], rstd = saved.rstd.data<double>()[n];
     double mean_dz = 0, mean_dz_z = 0;
@@ -62,6 +64,8 @@ Gradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& w
       dw[c] += d[c] * z;
       db[c] += d[c];
     }
+    raw::write<double>(g.mean_dz)[n] = mean_dz;
+    raw::write<double>(g.mean_dz_z)[n] = mean_dz_z;
     for (int64_t c = 0; c < width; ++c)
       dx[c] = rstd * (d[c] * w[c] - mean_dz - (in[c] - mean) * rstd * mean_dz_z);
   }
@@ -95,6 +99,7 @@ Gradients rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& wei
   Gradients g{Tensor(x.shape(), Dtype::f64), isobar::zeros({width}, Dtype::f64), {}};
   double *dx = raw::write<double>(g.dx), *dw = raw::write<double>(g.dweight);
   const double *in = x.data<double>(), *d = dy.data<double>(), *w = weight.data<double>();
+  g.mean_dz_z = Tensor({rows}, Dtype::f64);
   for (int64_t n = 0; n < rows; ++n, in += width, d += width, dx += width) {
     const double r = saved.rrms.data<double>()[n];
     double dot = 0;
@@ -102,6 +107,7 @@ Gradients rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& wei
       dot += d[c] * w[c] * in[c] * r / width;
       dw[c] += d[c] * in[c] * r;
     }
+    raw::write<double>(g.mean_dz_z)[n] = dot;
     for (int64_t c = 0; c < width; ++c) dx[c] = r * (d[c] * w[c] - in[c] * r * dot);
   }
   return g;

@@ -51,9 +51,16 @@ def drawn(name, x, eps):
     return normal(f"x {name}", *oracle.longer(name)(*x.shape), **kind.get(name, {}))
 
 
-def in_order(found):
+def in_order(found, names=("dalpha", "dbias", "dweight", "dx")):
     """What needs least first: a student is told the first that is off."""
-    return {name: found[name] for name in ("dalpha", "dbias", "dweight", "dx") if name in found}
+    return {name: found[name] for name in names if name in found}
+
+
+def means(dy, weight, z):
+    """Of each row, the means of dz and of dz z: they may be answered."""
+    dz = [scaled(row, weight) for row in oracle.rows(dy)]
+    return {"mean_dz?": [sum(row) / len(row) for row in dz],
+            "mean_dz_z?": [sum(d * v for d, v in zip(*rows)) / len(rows[0]) for rows in zip(dz, oracle.rows(z))]}
 
 
 def cases():
@@ -79,6 +86,9 @@ def cases():
         part = {"x": x, "weight": weight}
         grads = in_order(gradients(layer, full, full, dy))
         rms_grads = in_order(gradients(rms, part, part, dy))
+        ones_of, zeros_of = Array((c,), [1.0] * c), Array((c,), [0.0] * c)
+        of_rows = means(dy, weight, layer_norm(x, ones_of, zeros_of, eps))
+        of_rms_rows = {"mean_dz_z?": means(dy, weight, rms_norm(x, ones_of, eps))["mean_dz_z?"]}
         loose = dict(rtol=1e-7, atol=1e-8)  # the statistics' cancellation, at small x
         yield case(f"LayerNorm composed, {name}", 1, "layer_norm_composed", {**full, "eps": eps, "dy": dy},
                    {"y": layer(**full), **grads}, public=public, **loose,
@@ -88,12 +98,12 @@ def cases():
         yield case(f"LayerNorm, {name}", 2, "layer_norm", {**full, "eps": eps}, {**of_layer, "y": layer(**full)},
                    public=public, hint="the population's variance; eps beside it, under the root")
         yield case(f"LayerNorm's gradient, {name}", 2, "layer_norm_backward",
-                   {"dy": dy, "x": x, "weight": weight, **of_layer}, grads, public=public, **loose,
+                   {"dy": dy, "x": x, "weight": weight, **of_layer}, {**in_order(grads, ("dbias", "dweight")), **of_rows, "dx": grads["dx"]}, public=public, **loose,
                    hint="all rows use dweight and dbias; dx: three roads, two means of the row (handout, section 3)")
         yield case(f"RMSNorm, {name}", 3, "rms_norm", {**part, "eps": eps}, {**of_rms, "y": rms(**part)}, public=public,
                    hint="no mean is taken off; eps under the root")
         yield case(f"RMSNorm's gradient, {name}", 3, "rms_norm_backward", {"dy": dy, "x": x, "weight": weight, **of_rms},
-                   rms_grads, public=public, **loose, hint="as LayerNorm's, with one road fewer: no mean of the row is taken off")
+                   {"dweight": rms_grads["dweight"], **of_rms_rows, "dx": rms_grads["dx"]}, public=public, **loose, hint="as LayerNorm's, with one road fewer: no mean of the row is taken off")
         for alpha in (0.5, -1.25):
             if (alpha == 0.5) != public and name != "many rows":
                 continue

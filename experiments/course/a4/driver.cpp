@@ -22,6 +22,8 @@ void composed(const Request& in, Answer& out, bool centred) {
 }
 
 void gradients(Answer& out, const Gradients& g) {
+  out("mean_dz", g.mean_dz);
+  out("mean_dz_z", g.mean_dz_z);
   out("dx", g.dx);
   out("dweight", g.dweight);
   out("dbias", g.dbias);

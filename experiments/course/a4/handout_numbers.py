@@ -42,8 +42,16 @@ def dyt(x):
     return ask("dyt", x=[x], weight=[1.0] * 4, bias=[0.0] * 4, alpha=0.5)["y"].values
 
 
+def of_layer(x, dy, eps=0.0):
+    return ask("layer_norm_backward", dy=[dy], x=[x], weight=[1.0] * len(x), mean=[mean(x)], rstd=[rstd(x, eps)])
+
+
 def dx(x, dy, eps=0.0):
-    return ask("layer_norm_backward", dy=[dy], x=[x], weight=[1.0] * len(x), mean=[mean(x)], rstd=[rstd(x, eps)])["dx"].values
+    return of_layer(x, dy, eps)["dx"].values
+
+
+def of_row(name):
+    return of_layer(X, E1)[name].values[0]
 
 
 def rms_dx(x, dy):

@@ -36,6 +36,7 @@ MUTANTS = [
     ("LN: sums in float", "    double sum = 0, squares = 0;", "    float sum = 0, squares = 0;"),
     ("RMS: weights in a row or a column pass", 'check(weight.shape() == Shape{width}, "rms', 'check(weight.numel() == width, "rms'),
     ("DyT writes into x", "  Tensor y = raw::clone(x);\n  double* const out", "  Tensor y = x;\n  double* const out"),
+    ("LN: the mean of dz told wrong", "(g.mean_dz)[n] = mean_dz;", "(g.mean_dz)[n] = mean_dz_z;"),
     ("LN: dx without the mean's term", DX, DX.replace("- mean_dz - ", "- ")),
     ("LN: dx without the variance's term", DX, "dx[c] = rstd * (d[c] * w[c] - mean_dz);"),
     ("LN: the variance's sign", DX, DX.replace("mean_dz - (in", "mean_dz + (in")),
