@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "../../core/parallel.h"
-#include "../../core/raw.h"
 #include "../../core/rng.h"
 #include "../model.h"
 
@@ -14,16 +13,6 @@ namespace {
 LayerCheck same(const std::string& differs, std::string success, std::string_view reason) {
   return differs.empty() ? passed(std::move(success)) : failed(fmt::format("{}; {}", differs, reason));
 }
-
-// The first of dy's numbers everywhere, with stride 0, as the gradient of a sum is.
-Tensor broadcast(const Tensor& dy) {
-  std::vector<double> values(dy.numel(), -7);  // what a backward that ignores strides reads
-  if (!values.empty()) values[0] = 1;
-  return raw::as_strided(cast(tensor(Shape{dy.numel()}, values), dy.dtype()), dy.shape(), Strides{});
-}
-
-// The same numbers, stored as those of a transposed tensor.
-Tensor transposed(const Tensor& dy) { return dy.ndim() < 2 ? dy : transpose(raw::contiguous(transpose(dy))); }
 
 }  // namespace
 
@@ -174,7 +163,7 @@ LayerCheck strided(const LayerTrial& trial) {
                   ", for strided x; does forward or backward read data() without strides? Use contiguous(x)");
   for (const bool sum : {true, false}) {
     const Tensor dy = upstream(plain[0].tensor), strided = sum ? broadcast(dy) : transposed(dy);
-    const LayerStep got = trial.step({.dy = strided}), wanted = trial.step({.dy = raw::contiguous(strided)});
+    const LayerStep got = trial.step({.dy = strided}), wanted = trial.step({.dy = contiguous(strided)});
     if (const std::string differs = difference(got.values, wanted.values, 1e-12); !differs.empty())
       return failed(
           fmt::format("{}, for dy {}; does backward read dy.data() without strides? Use contiguous(dy)",

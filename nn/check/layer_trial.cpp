@@ -37,6 +37,14 @@ Tensor with_rows(const Tensor& x, int64_t count) {
   return cast(tensor(x.shape().with(0, count), result), x.dtype());
 }
 
+Tensor broadcast(const Tensor& dy) {
+  std::vector<double> values(dy.numel(), -7);  // what a backward that ignores strides reads
+  if (!values.empty()) values[0] = 1;
+  return raw::as_strided(cast(tensor(Shape{dy.numel()}, values), dy.dtype()), dy.shape(), Strides{});
+}
+
+Tensor transposed(const Tensor& dy) { return dy.ndim() < 2 ? dy : transpose(raw::contiguous(transpose(dy))); }
+
 std::unique_ptr<Module> LayerTrial::made() const {
   std::unique_ptr<Module> module = make_();
   check(module != nullptr, "the maker returned null; return std::make_unique<YourLayer>(...)");

@@ -105,4 +105,9 @@ Tensor upstream(const Tensor& y);
 // `count` rows: the rows of x, repeated in order.
 Tensor with_rows(const Tensor& x, int64_t count);
 
+// A 1 everywhere, with stride 0, as the gradient of a sum is.
+Tensor broadcast(const Tensor& dy);
+// The same numbers, stored as those of a transposed tensor.
+Tensor transposed(const Tensor& dy);
+
 }  // namespace isobar
