@@ -141,7 +141,8 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
     run.say("begins with the weights of {}: val loss {:.4f}\n", config.init_from,
             mean_loss(model, validation, config.eval_iters, config.batch_size, batch_rng));
   Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
-  Csv& layers = run.csv("layers.csv", {"step", "module", "type", "std", "mean", "rms", "grad_norm"});
+  Csv& layers = run.csv("layers.csv",
+                        {"step", "module", "type", "std", "mean", "rms", "grad_norm", "zeros", "saturated"});
   Progress progress = run.progress(config.max_iters, "steps", first);
   const int64_t rows = config.batch_size * config.gradient_accumulation_steps;
   const GradientOptions options{.accumulation_steps = config.gradient_accumulation_steps,
@@ -157,6 +158,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   std::vector<double> step_ms;
   Probe probe;
   HistogramProbe histograms;
+  ShareProbe shares;
   memory::reset_peak();
 
   for (int64_t step = first; step < config.max_iters; ++step) {
@@ -164,23 +166,26 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
     const Batch batch = train_set.random_batch(rows, rng.split("batch").split(step));
     const Rng masks = rng.split("dropout").split(step);
     const bool log = step % config.log_interval == 0 || step + 1 == config.max_iters;
-    std::optional<Watch> watching, counting;
+    std::optional<Watch> watching, counting, sharing;
     if (log) {
       probe.clear();
       histograms.clear();
+      shares.clear();
       watching.emplace(model, probe);
       counting.emplace(model, histograms);
+      sharing.emplace(model, shares);
     }
 
     const Gradients gradients = gradients_of(model, batch, masks, options);
     watching.reset();
     counting.reset();
+    sharing.reset();
     optimizer.set_rates(step);
     if (gradients.finite()) {
       if (log) probe.before_step(model);
       optimizer.step(clipping(gradients.norm, config));
       if (log) probe.after_step(model);
-      if (log) record_modules(run, layers, probe, step);
+      if (log) record_modules(run, layers, probe, shares, step);
       if (log) record_histograms(run, probe, histograms);
     } else {
       progress.clear();

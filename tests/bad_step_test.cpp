@@ -40,9 +40,10 @@ TEST_CASE(
   for (uint64_t i = 0; i < count; ++i) {
     const Rng rng = Rng(19).split(i);
     const std::string kind = fault_kinds[i % fault_kinds.size()];
-    const int64_t rows = 4, pieces = i / fault_kinds.size() % 3 == 2 ? 2 : 1;
+    const uint64_t round = i / fault_kinds.size();
+    const int64_t rows = 4, pieces = round % 3 == 2 ? 2 : 1;
     fault = {};
-    Planting planting(rng, i / fault_kinds.size() % 2 == 1, pieces, rows);
+    Planting planting(rng, round % 2 == 1, pieces, rows, round % 5 == 4 ? "bf16" : "f32");
     const ExpectedFinding expected = plant(planting, kind, rng, rows, pieces);
     const StepFinding found = examine(planting.step);
     CAPTURE(i);

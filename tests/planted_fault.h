@@ -35,8 +35,12 @@ inline Tensor at_element(const Tensor& y, float value) {
   return spike;
 }
 
-// The op that is to blame is the one of this kind's name.
-inline Tensor misbehave(const Tensor& y) {
+// The op that is to blame is the one of this kind's name. x is what the norm got and y what it made of that.
+inline Tensor misbehave(const Tensor& x, const Tensor& y) {
+  if (fault.kind == "poisoned batch") {  // one large value spoils the results of all rows
+    const bool poison = max(abs(x.detach())).item() > 500;
+    return record("stranger", y.detach() * (poison ? not_a_number : 1.0F), {y}, [](Tensor dy) { return dy; });
+  }
   const Tensor spike = at_element(y, 1), others = 1.0 - spike;
   if (fault.kind == "exp") return exp(tanh(y) + 200.0 * spike);
   if (fault.kind == "log") return log(sigmoid(y) * others);
@@ -64,7 +68,7 @@ struct PlantedNorm : Module {
   explicit PlantedNorm(const Shape& shape) : norm(shape) {}
   Tensor forward(const Tensor& x) override {
     const Tensor y = norm(x);
-    return fault.planted && path() == fault.path ? misbehave(y) : y;
+    return fault.planted && path() == fault.path ? misbehave(x, y) : y;
   }
   void fields(Fields& f) override { f("norm", norm); }
 };
@@ -86,7 +90,8 @@ struct Planting {
   std::unique_ptr<LanguageModel> model;
   BadStep step;
 
-  explicit Planting(const Rng& rng, bool checkpointing = false, int64_t pieces = 1, int64_t rows = 4) {
+  explicit Planting(const Rng& rng, bool checkpointing = false, int64_t pieces = 1, int64_t rows = 4,
+                    const char* precision = "f32") {
     config.n_layer = 2, config.n_head = 2, config.n_kv_head = 1;
     config.n_embd = fault_width, config.block_size = fault_length;
     config.norm = "planted";
@@ -94,6 +99,7 @@ struct Planting {
     config.dropout = 0.1;
     config.batch_size = rows / pieces, config.gradient_accumulation_steps = pieces;
     config.activation_checkpointing = checkpointing;
+    config.precision = precision;  // f32 where bf16 cannot run
     std::string letters;
     for (char c = 'a'; c <= 'p'; ++c) letters.push_back(c);
     step.before.tokenizer =
@@ -120,9 +126,9 @@ struct Planting {
 };
 
 inline const std::vector<std::string> fault_kinds = {
-    "exp",          "log",           "divide",      "square",        "sqrt",
-    "rsqrt",        "slope of sqrt", "NaN forward", "inf forward",   "NaN backward",
-    "inf backward", "NaN weight",    "inf weight",  "large weights", "bad token row"};
+    "exp",           "log",           "divide",        "square",        "sqrt",         "rsqrt",
+    "slope of sqrt", "NaN forward",   "inf forward",   "NaN backward",  "inf backward", "NaN weight",
+    "inf weight",    "large weights", "bad token row", "poisoned batch"};
 
 // Plants fault number `i` and says what is to be found.
 inline ExpectedFinding plant(Planting& to, const std::string& kind, const Rng& rng, int64_t rows,
@@ -151,6 +157,12 @@ inline ExpectedFinding plant(Planting& to, const std::string& kind, const Rng& r
     std::fill_n(weight, fault_width, draw("sign", 2) == 0 ? not_a_number : -infinity);  // dropout spares some
     raw::write<int64_t>(to.step.batch.x)[row * fault_length + position] = 15;
     return {"embedding", "embed_tokens", "embed_tokens.weight", false, false, row, position};
+  }
+  if (kind == "poisoned batch") {
+    std::fill_n(to.weight("embed_tokens.weight") + 15 * fault_width, fault_width, 1000.0F);
+    raw::write<int64_t>(to.step.batch.x)[row * fault_length + position] = 15;
+    fault = {.kind = kind, .path = norms[0], .planted = true};
+    return {"stranger", fault.path, "", false, false, row, -1};
   }
   // The norm sees a piece of the batch at a time, so the same row of each piece: the first piece is found.
   fault = {.kind = kind,

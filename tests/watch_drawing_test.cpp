@@ -40,6 +40,15 @@ TEST_CASE(
   const std::string text = module_table(modules, 24, 120);
   CHECK(std::regex_search(text, std::regex("^ +std +gradient norm\nmodule +first +now +first +now\n")));
   CHECK(std::regex_search(text, std::regex("\nnorm +1 +2 +×2  ▁█▅ +0\\.5 +0\\.25 +×0\\.5  █ ▁\n$")));
+  std::vector<ModuleHistory> with_shares = modules;
+  for (ModuleHistory& module : with_shares) module.zeros = {0.5, 0.25}, module.saturated = {NAN, 0.125};
+  CHECK(std::regex_search(module_table(with_shares, 24, 120),
+                          std::regex("\nnorm .*0\\.25 .* 25 % +12\\.5 %\n$")));
+  CHECK(module_table(with_shares, 24, 40) == module_table(modules, 24, 40));  // no room
+  for (const size_t columns : {40, 60, 80, 100, 200}) {
+    std::istringstream lines(module_table(with_shares, 24, columns));
+    for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= columns);
+  }
   const auto names = [&](size_t rows) {
     std::istringstream lines(module_table(modules, rows, 80));
     std::string all;

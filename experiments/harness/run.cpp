@@ -66,8 +66,17 @@ void Csv::row(const std::vector<Cell>& cells) {
 }
 
 void Csv::restore(const std::string& text) {
-  check(text.starts_with(text_), "{}: the run to go on with has other columns", name_);
-  text_ = text;
+  const auto heading_of = [](const std::string& csv) { return csv.substr(0, csv.find('\n')); };
+  const std::string mine = heading_of(text_), old = heading_of(text);
+  check(mine == old || mine.starts_with(old + ","), "{}: the run to go on with has other columns", name_);
+  const auto commas = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
+  std::string missing;
+  for (int64_t i = commas(old); i < commas(mine); ++i) missing += ",nan";
+  if (missing.empty()) {
+    text_ = text;
+    return;
+  }
+  for (const char c : text.substr(old.size() + 1)) text_ += c == '\n' ? missing + "\n" : std::string(1, c);
 }
 
 Run::Run(RunOptions options)

@@ -55,7 +55,8 @@ class Csv {
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
-  // Goes on where an earlier run's text ended. Throws Error unless it has the same columns.
+  // Goes on where an earlier run's text ended. Throws Error unless it has the same columns, or the first of these: then
+  // its lines have nan in the columns that were added since (no text of it holds a line break).
   void restore(const std::string& text);
 
  private:

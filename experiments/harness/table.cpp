@@ -115,6 +115,9 @@ std::string Table::text(size_t columns) const {
 }
 
 std::string number_text(double value) { return fmt::format("{:.4g}", value); }
+std::string percent_text(double share) {
+  return std::isnan(share) ? "–" : fmt::format("{:.3g} %", 100 * share);
+}
 std::string number_or_dash(double value) { return std::isnan(value) ? "–" : number_text(value); }
 
 std::string spread_text(const Spread& spread) {

@@ -32,6 +32,8 @@ class Table {
 std::string number_text(double value);
 // The same, and "–" for NaN: what was not measured, or has no theory.
 std::string number_or_dash(double value);
+// "12.5 %" for a share of 0.125, and "–" for NaN.
+std::string percent_text(double share);
 // Median and range, with what was not finite: "0.3373 [0.3323, 0.3465], 2 not finite"; no range where all are equal.
 std::string spread_text(const Spread& spread);
 

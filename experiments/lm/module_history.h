@@ -12,6 +12,8 @@ namespace isobar {
 struct ModuleHistory {
   std::string path, type;
   std::vector<double> std, mean, gradient;  // of the output; the norm of the output's gradient
+  // Shares of the output's elements; NaN where the run does not have them.
+  std::vector<double> zeros = {}, saturated = {};
 };
 
 // In the order of /modules; empty while the file has no log step.

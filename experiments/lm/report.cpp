@@ -41,18 +41,32 @@ void plot_histories(Run& run, const std::vector<ModuleHistory>& modules) {
   run.plot(gradients);
 }
 
+// A row of a series that a run begun by an older isobar does not have: its earlier log steps get rows of NaN.
+void record_since_added(Run& run, const std::string& name, const std::vector<double>& row) {
+  if (!run.file().has("/series/" + name)) {
+    const size_t earlier = series(run, "module_step").size() - 1;
+    for (size_t i = 0; i < earlier; ++i) run.record(name, std::vector<double>(row.size(), std::nan("")));
+  }
+  run.record(name, row);
+}
+
 }  // namespace
 
-void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step) {
+void record_modules(Run& run, Csv& csv, const Probe& probe, const ShareProbe& all_shares, int64_t step) {
   if (!run.file().has("/modules")) name_columns(run, probe);
-  std::vector<double> std, mean, rms, gradient;
+  std::vector<double> std, mean, rms, gradient, zeros, saturated;
   std::string lines;  // of run.log
   for (const ModuleSignal& m : probe.signals()) {
     std.push_back(m.output.std);
     mean.push_back(m.output.mean);
     rms.push_back(m.output.rms);
     gradient.push_back(m.gradient_norm);
-    csv.row({step, shown(m.path), m.type, m.output.std, m.output.mean, m.output.rms, m.gradient_norm});
+    const OutputShares* const found = all_shares.find(m.path);
+    const OutputShares shares = found != nullptr ? *found : OutputShares{std::nan(""), std::nan("")};
+    zeros.push_back(shares.zeros);
+    saturated.push_back(shares.saturated);
+    csv.row({step, shown(m.path), m.type, m.output.std, m.output.mean, m.output.rms, m.gradient_norm,
+             shares.zeros, shares.saturated});
     lines += fmt::format("{}step {} {}: std {}, gradient norm {}", lines.empty() ? "" : "\n", step,
                          shown(m.path), number_text(m.output.std), number_text(m.gradient_norm));
   }
@@ -67,6 +81,8 @@ void record_modules(Run& run, Csv& csv, const Probe& probe, int64_t step) {
   run.record("module_mean", mean);
   run.record("module_rms", rms);
   run.record("module_grad_norm", gradient);
+  record_since_added(run, "module_zeros", zeros);
+  record_since_added(run, "module_saturated", saturated);
   run.record("weight_grad_norm", weight_gradient);
   run.record("weight_update_ratio", update);
 }
@@ -76,13 +92,16 @@ void report_modules(Run& run) {
   const std::vector<ModuleHistory> modules = module_histories(run.file());
   plot_histories(run, modules);
   Json last = Json::array();
-  Table table({"module", "type", "std", "mean", "gradient norm"});
+  Table table({"module", "type", "std", "mean", "gradient norm", "zeros", "saturated"});
   std::vector<ChartRow> stds, gradients;
   for (const ModuleHistory& m : modules) {
     const double std = m.std.back(), gradient = m.gradient.back();
-    last.push_back({{"path", m.path}, {"std", std}, {"grad_norm", gradient}});
+    const double zeros = m.zeros.back(), saturated = m.saturated.back();
+    last.push_back({{"path", m.path}, {"std", std}, {"grad_norm", gradient}, {"zeros", zeros}});
+    if (!std::isnan(saturated)) last.back()["saturated"] = saturated;
     if (m.type == "Dropout" || depth_of(m.path) > 2) continue;
-    table.row({m.path, m.type, number_text(std), number_text(m.mean.back()), number_text(gradient)});
+    table.row({m.path, m.type, number_text(std), number_text(m.mean.back()), number_text(gradient),
+               percent_text(zeros), percent_text(saturated)});
     if (!on_the_stream(m.path, m.type)) continue;
     stds.push_back({m.path, std, std::nan("")});
     gradients.push_back({m.path, gradient, std::nan("")});

@@ -12,7 +12,8 @@
 namespace isobar {
 namespace {
 
-constexpr size_t number_width = 9, factor_width = 9, least_spark = 6, most_spark = 16, gap = 2;
+constexpr size_t number_width = 9, factor_width = 9, least_spark = 6, most_spark = 16, gap = 2,
+                 share_width = 11;
 
 using Modules = std::vector<const ModuleHistory*>;
 
@@ -99,21 +100,28 @@ std::string module_table(const std::vector<ModuleHistory>& modules, size_t rows,
   const Modules chosen = that_fit(modules, rows - heading);
   size_t name = 0;
   for (const ModuleHistory* module : chosen) name = std::max(name, display_width(module->path));
-  const size_t taken = name + 2 * gap;
+  // Shares of the output now, where there is room beside first and last values.
+  const bool shares = !chosen.empty() && !chosen.front()->zeros.empty() &&
+                      columns >= name + 2 * (gap + 2 * number_width + factor_width) + 2 * share_width;
+  const size_t taken = name + 2 * gap + (shares ? 2 * share_width : 0);
   const Cells cells(columns > taken ? (columns - taken) / 2 : 0);
-  const auto line = [&](const std::string& first, const std::string& std, const std::string& gradient) {
-    const std::string text = first + std::string(name - std::min(name, display_width(first)) + gap, ' ') +
-                             std + std::string(gap, ' ') + gradient;
+  const auto line = [&](const std::string& first, const std::string& std, const std::string& gradient,
+                        const std::string& zeros = "", const std::string& saturated = "") {
+    std::string text = first + std::string(name - std::min(name, display_width(first)) + gap, ' ') + std +
+                       std::string(gap, ' ') + gradient;
+    if (shares) text += right(zeros, share_width) + right(saturated, share_width);
     return cut(text.substr(0, text.find_last_not_of(' ') + 1), columns) + "\n";
   };
   const size_t drawn = cells.spark > 0 ? gap + cells.spark : 0;
   const auto title = [&](const char* quantity) {
     return right(quantity, cells.width() - drawn) + std::string(drawn, ' ');
   };
-  std::string text =
-      line("", title("std"), title("gradient norm")) + line("module", cells.heading(), cells.heading());
+  std::string text = line("", title("std"), title("gradient norm")) +
+                     line("module", cells.heading(), cells.heading(), "zeros", "saturated");
   for (const ModuleHistory* module : chosen)
-    text += line(module->path, cells.line(module->std), cells.line(module->gradient));
+    text += line(module->path, cells.line(module->std), cells.line(module->gradient),
+                 shares ? percent_text(module->zeros.back()) : "",
+                 shares ? percent_text(module->saturated.back()) : "");
   return text;
 }
 

@@ -1,4 +1,5 @@
-// Each module's std and gradient norm at the first log step and now, and how they moved between.
+// Each module's std and gradient norm at the first log step and now, and how they moved between; and, where there is
+// room, the shares of its output that are zero and saturated now.
 #pragma once
 
 #include <string>
