@@ -125,6 +125,11 @@ struct Composed : Module {
   Tensor forward(const Tensor& x) override { return composed_wanted() ? x * x : fused_square(x); }
 };
 
+// Has a kink at the example's elements.
+struct AtKink : Module {
+  Tensor forward(const Tensor& x) override { return relu(x - 1) * x; }
+};
+
 struct NotTrainable : Module {
   Tensor weight = ones(5);
   Tensor forward(const Tensor& x) override { return x * weight; }
@@ -206,6 +211,8 @@ TEST_CASE("check_layer compares a layer that was used with a fresh one") {
 TEST_CASE("check_layer compares the composed form with the fused one, or says that there is none") {
   CHECK(holds(first_line(report_of<ComposedDiffers>()), "WRONG: composed form: y ["));
   CHECK(holds(said(report_of<NoComposed>(), "composed form"), "skipped: second derivatives: none"));
+  CHECK(said(check_layer([] { return std::make_unique<AtKink>(); }, ones({4, 5})), "composed form") ==
+        "skipped: second derivatives: not compared near a kink");
   CHECK(said(report_of<Composed>(), "composed form") ==
         "ok: the same values and gradients; second derivatives agree with differences");
 }

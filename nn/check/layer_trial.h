@@ -75,10 +75,12 @@ class LayerTrial {
 
   // With respect to the inputs and every parameter.
   std::vector<Jacobian> jacobians(const Inputs& x, bool training) const;
-  // Compares gradients with differences along one direction, and in full where these disagree. Returns what is
-  // wrong, or "".
+  // Compares all gradients with differences where they do not agree along one direction. Returns what is wrong, or
+  // "".
   std::string wrong_gradient(const Inputs& x) const;
-  // The same for second derivatives, along one direction.
+  // Whether gradients agree with differences along one direction; where they are right, a kink is near if not.
+  bool smooth(const Inputs& x) const;
+  // What is wrong with second derivatives along one direction, or "".
   std::string wrong_second_derivative() const;
 
   // Sets random() and same_in_evaluation().
