@@ -45,7 +45,11 @@ void disturb(Module& module) {
 
 TEST_CASE("an element is saturated where its slope is below a tenth of the greatest one") {
   const Shape shape{width};
-  const std::vector<std::pair<const char*, std::function<std::unique_ptr<Module>()>>> layers = {
+  struct Layer {
+    const char* name;
+    std::function<std::unique_ptr<Module>()> make;
+  };
+  const std::vector<Layer> layers = {
       {"dyt", [&] { return std::make_unique<DyT>(shape); }},
       {"dyt_sqrtd", [&] { return std::make_unique<DyTSqrtD>(shape); }},
       {"dyisru", [&] { return std::make_unique<DyISRU>(shape); }},
@@ -53,9 +57,9 @@ TEST_CASE("an element is saturated where its slope is below a tenth of the great
       {"derf without bias", [&] { return std::make_unique<Derf>(shape, DerfOptions{.bias = false}); }},
       {"softcap", [] { return std::make_unique<Softcap>(3.0); }},
       {"isru_clip", [] { return std::make_unique<ISRUClip>(3.0); }}};
-  for (const auto& [name, make] : layers) {
-    CAPTURE(name);
-    const std::unique_ptr<Module> layer = make();
+  for (const Layer& one : layers) {
+    CAPTURE(one.name);
+    const std::unique_ptr<Module> layer = one.make();
     convert(*layer, Dtype::f64);
     disturb(*layer);
     const Tensor x = Rng(5).normal({40, width}, 0, 4, Dtype::f64);

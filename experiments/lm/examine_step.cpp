@@ -7,6 +7,7 @@
 #include "../../data/checksum.h"
 #include "../../data/utf8_stream.h"
 #include "../../nn/model.h"
+#include "../harness/json.h"
 #include "../harness/process.h"
 #include "train.h"
 
