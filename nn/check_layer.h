@@ -70,7 +70,7 @@ struct LayerReport {
   Diagnosis diagnosis;
   std::vector<GradientEntry> worst;  // the five worst entries of that gradient
   // At initialization, for standard normal x: std of y over std of x, and root mean square of dx over that of
-  // dy. NaN where x holds indices.
+  // dy. NaN where x holds indices, or y is a single number.
   double std_ratio, gradient_ratio;
 
   bool passed() const;

@@ -42,25 +42,6 @@ void report_crashes() {
   }
 }
 
-// Checks one layer and prints its report. Returns true if it passed.
-bool passes(const CheckedLayer& layer) {
-  CheckLayerOptions options = layer.options;
-  options.progress = [&](const std::string& check) {
-    crash_line.fill('\0');
-    fmt::format_to_n(crash_line.data(), crash_line.size() - 1,
-                     "{}: WRONG: {}: crashed; layers after it were not checked\n", layer.name, check);
-  };
-  bool passed = false;
-  const std::string error = thrown([&] {
-    const LayerReport report = check_layer(layer.make, layer.x, options);
-    fmt::print("{}", report.text());
-    passed = report.passed();
-  });
-  if (!error.empty()) fmt::print("{}: WRONG: {}\n", layer.name, error);
-  std::fflush(stdout);  // a crash of the next layer loses what is not written
-  return passed;
-}
-
 using Names = std::vector<std::string>;
 
 bool holds(const Names& all, const std::string& name) {
@@ -97,6 +78,27 @@ constexpr const char* usage =
     "  --dot    prints the tape of that step as a drawing for Graphviz\n\n"
     "Exits with 0 if all checks pass, with 1 if one fails, with 2 for a wrong command line.\n";
 
+// Prints the report of a layer, or its tape. Returns false where a check fails, or the layer throws.
+bool print_layer(const CheckedLayer& layer, const std::string& option) {
+  CheckLayerOptions options = layer.options;
+  options.progress = [&](const std::string& check) {
+    crash_line.fill('\0');
+    fmt::format_to_n(crash_line.data(), crash_line.size() - 1,
+                     "{}: WRONG: {}: crashed; layers after it were not checked\n", layer.name, check);
+  };
+  options.progress(option);
+  bool passed = true;
+  const std::string error = thrown([&] {
+    if (!option.empty()) return fmt::print("{}", tape_of(layer, option == "--dot"));
+    const LayerReport report = check_layer(layer.make, layer.x, options);
+    fmt::print("{}", report.text());
+    passed = report.passed();
+  });
+  if (!error.empty()) fmt::print("{}: WRONG: {}\n", layer.name, error);
+  std::fflush(stdout);  // a crash of the next layer loses what is not written
+  return passed && error.empty();
+}
+
 // What is wrong with the command line, or "".
 std::string misuse(const std::string& option, const Names& wanted, const std::vector<CheckedLayer>& layers) {
   if (!holds({"", "--list", "--tape", "--dot"}, option))
@@ -130,13 +132,10 @@ int check_layer_main(int argc, char** argv, const std::vector<CheckedLayer>& lay
   bool passed = true;
   for (const CheckedLayer& layer : layers) {
     if (!wanted.empty() && !holds(wanted, layer.name)) continue;
-    if (option == "--list") {
+    if (option == "--list")
       fmt::print("{}\n", layer.name);
-    } else if (!option.empty()) {
-      fmt::print("{}", tape_of(layer, option == "--dot"));
-    } else {
-      passed = passes(layer) && passed;
-    }
+    else
+      passed = print_layer(layer, option) && passed;
   }
   return passed ? 0 : 1;
 }
