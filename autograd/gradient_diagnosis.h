@@ -2,13 +2,14 @@
 //
 // J is the Jacobian by differences, (numbers of y, numbers of the input); T is the Jacobian by the tape. A
 // wrong backward leaves a recognizable pattern in T: T = 2J, T = Jᵀ, T is J with all but the last
-// contributions to a weight erased, T − J lies along ones in each row. The rules are in
-// gradient_diagnosis.cpp, one function each; the first one that explains every entry of T gives the
-// diagnosis. Where none does, the cause is `unknown`.
+// contributions to a weight erased, T − J lies along ones in each row. gradient_diagnosis.cpp has the table
+// of the rules, diagnosis/ the rules, one function each; the first one that holds gives the diagnosis. Where
+// none does, the cause is `unknown`.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "jacobian.h"
 
@@ -33,6 +34,14 @@ enum class Cause {
   missing_factor,  // a product is incomplete: dy · f' without f', without weight, …
   misplaced,       // right numbers in other places: shifted, reversed
   one_sided,       // right on one side of a threshold, wrong on the other
+  nearly_right,    // to some digits: eps left out, a rounded constant, f32 inside
+  swapped_inputs,  // the gradients of two inputs are exchanged
+  wrong_factor,    // dy is multiplied by something else than the slope
+  row_factor,      // one factor for each row: a row's statistic twice or missing
+  cross_talk,      // forward keeps elements along a dimension apart and backward does not, or the reverse
+  dy_added,        // right but for a multiple of dy itself: a residual twice, or lost
+  lost_branch,     // one of two paths of the formula is missing
+  attention,       // attention's own: softmax's sum, heads
 };
 
 // "transposed", "missing term", …
@@ -42,9 +51,12 @@ struct Diagnosis {
   Cause cause = Cause::none;
   // One line: how T differs from J, and what to look for. Begins with the input's name.
   std::string text;
+  int rank = 0;  // the place of its rule in the table: the lower, the plainer the explanation
 };
 
-// The cause of a wrong gradient; Cause::none where the largest relative error is at most `tolerance`.
+// The causes of the wrong gradients among those of one function, one for each; Cause::none where the largest
+// relative error is at most `tolerance`. Seen together they tell more than one by one.
+std::vector<Diagnosis> diagnose(const std::vector<Jacobian>& all, double tolerance = 1e-6);
 Diagnosis diagnose(const Jacobian& jacobian, double tolerance = 1e-6);
 
 }  // namespace isobar

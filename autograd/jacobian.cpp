@@ -1,7 +1,5 @@
 #include "jacobian.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -71,16 +69,6 @@ class Subject {
   const std::vector<NamedInput>& inputs_;
   uint64_t seed_;
 };
-
-// "[1, 2]": the place of the element at `position` in row-major order.
-std::string index_text(const Shape& shape, int64_t position) {
-  std::vector<int64_t> index(shape.ndim());
-  for (int d = shape.ndim() - 1; d >= 0; --d) {
-    index[d] = position % shape[d];
-    position /= shape[d];
-  }
-  return fmt::format("[{}]", fmt::join(index, ", "));
-}
 
 // What the entries of a column are called in messages.
 std::string place_of(const Jacobian& j, int64_t column) {

@@ -96,7 +96,7 @@ class Examination {
       std::vector<Jacobian> all;
       const std::string error = thrown([&] { all = jacobians(training, mode); });
       if (!error.empty()) report_.checks.push_back({"gradients" + mode, Outcome::failed, error});
-      choose_diagnosis(report_, all, options_.tolerance);
+      choose_diagnosis(report_, all, options_.tolerance, mode);
     }
   }
 
@@ -107,9 +107,11 @@ class Examination {
     const auto inputs =
         std::count_if(x.begin(), x.end(), [](const Tensor& one) { return is_float(one.dtype()); });
     bool expected = !training || options_.expected == nullptr;  // evaluation may be plain
-    for (const Jacobian& j : all) {
-      const bool parameter = &j - all.data() >= inputs;
-      LayerCheck result = gradient_check(j, options_.tolerance, mode);
+    const std::vector<Diagnosis> found = diagnose(all, options_.tolerance);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Jacobian& j = all[i];
+      const bool parameter = static_cast<std::ptrdiff_t>(i) >= inputs;
+      LayerCheck result = gradient_check(j, found[i], options_.tolerance, mode);
       const bool right = j.right(options_.tolerance);
       expected |= j.as_expected;
       if (right && j.as_expected)

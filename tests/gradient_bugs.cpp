@@ -191,7 +191,7 @@ std::vector<GradientBug> uses() {
             return reshape(slice(all, 0, all.size(0) - 1, all.size(0)), {5});
           }),
           {{5}}),
-      bug("x + f(x) with the gradient of f only", Cause::overwritten, {3, 5},
+      bug("x + f(x) with the gradient of f only", Cause::dy_added, {3, 5},
           of_x([](auto x) { return x + softmax(x); },
                [](auto dy, auto x, auto) {
                  const Tensor p = softmax(x);

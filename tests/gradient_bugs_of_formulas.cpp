@@ -68,7 +68,7 @@ std::vector<GradientBug> curves() {
           of_x([](auto x) { return tanh(x); }, [](auto dy, auto, auto) { return dy; })),
       bug("tanh with 1 − y", Cause::missing_factor, {3, 5},
           of_x([](auto x) { return tanh(x); }, [](auto dy, auto, auto y) { return dy * (1 - y); })),
-      bug("tanh with 1 − x²", Cause::unknown, {3, 5},
+      bug("tanh with 1 − x²", Cause::wrong_factor, {3, 5},
           of_x([](auto x) { return tanh(x); }, [](auto dy, auto x, auto) { return dy * (1 - square(x)); })),
       bug("sigmoid without 1 − y", Cause::missing_factor, {3, 5},
           of_x([](auto x) { return sigmoid(x); }, [](auto dy, auto, auto y) { return dy * y; })),

@@ -1,5 +1,7 @@
 #include "differences.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,6 +18,15 @@ double largest_of(const Values& values) {
   double result = 0;
   for (double v : values) result = std::max(result, std::abs(v));
   return result;
+}
+
+std::string index_text(const Shape& shape, int64_t position) {
+  std::vector<int64_t> index(shape.ndim());
+  for (int d = shape.ndim() - 1; d >= 0; --d) {
+    index[d] = position % shape[d];
+    position /= shape[d];
+  }
+  return fmt::format("[{}]", fmt::join(index, ", "));
 }
 
 Stencil::Stencil(const Evaluate& f, const Tensor& x, const Values& direction, double step) : h(step) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "../../core/rng.h"
@@ -23,6 +24,8 @@ using Evaluate = std::function<Values(const Tensor& x)>;
 // √(Σ values²)
 double euclidean_norm(const Values& values);
 double largest_of(const Values& values);  // max |value|
+// "[1, 2]": the place of the element at `position` in row-major order.
+std::string index_text(const Shape& shape, int64_t position);
 
 // f at the points x ± h · direction and x ± 2 h · direction.
 struct Stencil {

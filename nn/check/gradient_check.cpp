@@ -3,9 +3,30 @@
 #include <fmt/ranges.h>
 
 namespace isobar {
+namespace {
 
-LayerCheck gradient_check(const Jacobian& j, double tolerance, const std::string& mode) {
-  const Diagnosis found = diagnose(j, tolerance);
+using Names = std::vector<std::string>;
+
+std::string listed(const Names& names) {
+  if (names.size() < 2) return fmt::format("{}", fmt::join(names, ""));
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+// Which gradients are wrong and which are right, and what that means: "x and wk (right: wq and wv; look where
+// x and wk meet)".
+std::string verdict(const Names& wrong, const Names& right, Cause cause) {
+  if (right.empty() && wrong.size() < 2) return listed(wrong);
+  if (right.empty()) return fmt::format("{} (all of them; look at what they share)", listed(wrong));
+  const std::string meaning = wrong.size() > 1          ? fmt::format("; look where {} meet", listed(wrong))
+                              : cause == Cause::unknown ? "; look at how its own parts are put together"
+                                                        : "";
+  return fmt::format("{} (right: {}{})", listed(wrong), listed(right), meaning);
+}
+
+}  // namespace
+
+LayerCheck gradient_check(const Jacobian& j, const Diagnosis& found, double tolerance,
+                          const std::string& mode) {
   const bool right = found.cause == Cause::none;
   LayerCheck result{fmt::format("gradient of {}{}", j.name, mode),
                     right ? LayerCheck::passed : LayerCheck::failed, found.text};
@@ -13,6 +34,9 @@ LayerCheck gradient_check(const Jacobian& j, double tolerance, const std::string
     result.text = fmt::format(
         "{}, within {:.0e} of differences",
         j.sampled ? "along 8 random directions" : fmt::format("all {} elements", j.columns), tolerance);
+  else if (!j.worst.empty())
+    result.text += fmt::format("; at {} wanted {:.6g}, got {:.6g}", j.worst[0].index, j.worst[0].numeric,
+                               j.worst[0].tape);
   if (j.kinks.empty()) return result;
   const Kink& kink = j.kinks.front();
   result.text +=
@@ -22,21 +46,25 @@ LayerCheck gradient_check(const Jacobian& j, double tolerance, const std::string
   return result;
 }
 
-void choose_diagnosis(LayerReport& report, const std::vector<Jacobian>& all, double tolerance) {
+void choose_diagnosis(LayerReport& report, const std::vector<Jacobian>& all, double tolerance,
+                      const std::string& mode) {
   if (report.diagnosis.cause != Cause::none) return;
-  std::vector<std::string> others;
-  for (const bool known : {true, false})
-    for (const Jacobian& j : all) {
-      const Diagnosis found = diagnose(j, tolerance);
-      if (found.cause == Cause::none || (found.cause != Cause::unknown) != known) continue;
-      if (report.diagnosis.cause != Cause::none) {
-        others.push_back(j.name);
-        continue;
-      }
-      report.diagnosis = found;
-      report.worst = j.worst;
-    }
-  if (!others.empty()) report.diagnosis.text += fmt::format(" (wrong too: {})", fmt::join(others, ", "));
+  const std::vector<Diagnosis> found = diagnose(all, tolerance);
+  Names wrong, right;
+  size_t plainest = all.size();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool is_right = found[i].cause == Cause::none;
+    (is_right ? right : wrong).push_back(all[i].name);
+    if (!is_right && (plainest == all.size() || found[i].rank < found[plainest].rank)) plainest = i;
+  }
+  if (wrong.empty()) return;
+  // Where several are wrong, the text says of which one it speaks: it begins with its name.
+  const std::string text =
+      wrong.size() > 1 ? found[plainest].text : found[plainest].text.substr(wrong[0].size() + 2);
+  report.diagnosis = {found[plainest].cause,
+                      fmt::format("{}{}: {}", verdict(wrong, right, found[plainest].cause), mode, text),
+                      found[plainest].rank};
+  report.worst = all[plainest].worst;
 }
 
 }  // namespace isobar

@@ -1,4 +1,4 @@
-// The check of one gradient in check_layer's report: right, wrong with the cause, or skipped.
+// The checks of gradients in check_layer's report: right, wrong with the cause, or skipped.
 #pragma once
 
 #include <string>
@@ -8,11 +8,13 @@
 
 namespace isobar {
 
-// The result for one gradient; `mode` is appended to its name.
-LayerCheck gradient_check(const Jacobian& j, double tolerance, const std::string& mode);
+// The result for one gradient with its diagnosis; `mode` is appended to its name.
+LayerCheck gradient_check(const Jacobian& j, const Diagnosis& found, double tolerance,
+                          const std::string& mode);
 
-// Puts into the report the diagnosis and the worst entries of one wrong gradient, with the names of the
-// others: the first whose cause is known, else the first. Does nothing if the report has a diagnosis.
-void choose_diagnosis(LayerReport& report, const std::vector<Jacobian>& all, double tolerance);
+// If a gradient is wrong and the report has no diagnosis yet, puts it there: the names of the wrong gradients
+// and of the right ones, what that means, the plainest cause, and the worst entries.
+void choose_diagnosis(LayerReport& report, const std::vector<Jacobian>& all, double tolerance,
+                      const std::string& mode);
 
 }  // namespace isobar

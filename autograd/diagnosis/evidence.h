@@ -1,0 +1,95 @@
+// What the rules of a gradient diagnosis work on: the two Jacobians as matrices, with one idea of "equal",
+// and the ways in which the elements of a shape can be grouped and exchanged.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../gradient_diagnosis.h"
+#include "differences.h"
+#include "hidden.h"
+
+namespace isobar {
+
+// What is known of a function beside the one gradient: the Jacobians by all its inputs, the tensors that its
+// formula may be made of (inputs, y, products inside), and the products that could be found.
+struct Context {
+  std::vector<Jacobian> all;
+  std::vector<NamedInput> known;
+  std::vector<Hidden> hidden;
+};
+
+// T and J of one input, (numbers of y, numbers of the input). Entries of J near a kink are skipped: no rule is
+// held to them.
+class Evidence {
+ public:
+  Evidence(const Jacobian& jacobian, const Context& context);
+
+  int64_t rows() const { return j.rows; }
+  int64_t columns() const { return j.columns; }
+  double numeric(int64_t k, int64_t i) const { return j.numeric[k * columns() + i]; }
+  // A Jacobian of the tape is computed only where it is wrong.
+  double tape(int64_t k, int64_t i) const {
+    return j.tape.empty() ? numeric(k, i) : j.tape[k * columns() + i];
+  }
+  bool skipped(int64_t k, int64_t i) const;
+
+  // Equal to five digits, or both below what differences can tell from zero.
+  bool same(double a, double b) const;
+  bool negligible(double v) const { return same(v, 0); }
+  // Whether a and b differ by far more than the tolerance: the only errors that are evidence of a cause.
+  bool apart(double a, double b) const;
+  bool right_at(int64_t k, int64_t i) const { return skipped(k, i) || same(tape(k, i), numeric(k, i)); }
+  bool right_in_column(int64_t i) const;
+
+  // Whether T is what `rule(k, i)` says at every entry. A rule returns NaN where it makes no statement.
+  template <class Rule>
+  bool explained(const Rule& rule) const {
+    if (j.tape.empty()) return false;
+    for (int64_t k = 0; k < rows(); ++k)
+      for (int64_t i = 0; i < columns(); ++i) {
+        const double wanted = skipped(k, i) ? tape(k, i) : rule(k, i);
+        if (wanted == wanted && !same(tape(k, i), wanted)) return false;
+      }
+    return true;
+  }
+  // The c that brings c J nearest to T.
+  double common_ratio() const;
+  // J and T are zero away from the diagonal: y is a curve of each element of the input.
+  bool elementwise() const;
+
+  const Jacobian& j;
+  const Context& context;
+
+ private:
+  double largest_ = 0, floor_;
+};
+
+// Every set of dimensions of a shape of this many, the last dimension alone first.
+std::vector<std::vector<int>> sets_of_dimensions(int count);
+// Every two dimensions with more than one element.
+std::vector<std::pair<int, int>> pairs_of_dimensions(const Shape& shape);
+// The elements of a shape, in groups that run over these dimensions.
+std::vector<std::vector<int64_t>> groups_along(const Shape& shape, const std::vector<int>& dims);
+
+// One dimension of y or of the input, as a coordinate of an entry (k, i).
+struct Axis {
+  bool of_y;
+  int dim;
+  int64_t extent, stride;
+
+  int64_t at(int64_t position) const { return position / stride % extent; }
+  int64_t at(int64_t k, int64_t i) const { return at(of_y ? k : i); }
+};
+// The dimensions with more than one element.
+std::vector<Axis> axes_of(const Shape& shape, bool of_y);
+
+// places[i] is the position of element i after the elements are written with dimensions a and b swapped and
+// read as if they were not.
+std::vector<int64_t> transposed_places(const Shape& shape, int a, int b);
+
+// The elements of a tensor repeated to a shape; none where it does not broadcast to it.
+Values repeated(const Tensor& x, const Shape& shape);
+
+}  // namespace isobar

@@ -1,0 +1,27 @@
+// Products inside a formula, seen from outside. Where the formula holds h = x wᵀ or h = x w and uses w nowhere
+// else, the Jacobian by w is that by h times x: J_w[k, (o, c)] = Σ_p J_h[k, (p, o)] x[p, c], p the rows of x.
+// Solved for J_h, and for the tape's T_h, it lets the rules look at h itself: the gates and logits of a layer.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "../jacobian.h"
+
+namespace isobar {
+
+struct Hidden {
+  Jacobian by_h;  // its tape is empty where that of w is right
+  std::string x, w;
+  // The part of the Jacobian by x that goes through h; the same with w in place of its transpose, if w is
+  // square.
+  std::vector<double> path, turned_path;
+};
+
+// Every product that the Jacobians are enough to find. A row of y must use fewer rows of x than x has columns.
+std::vector<Hidden> hidden_products(const std::vector<Jacobian>& all);
+
+// The inverse of a symmetric positive matrix of n rows, by Gauss and Jordan; nothing for one nearly singular.
+std::optional<std::vector<double>> inverse(std::vector<double> a, int64_t n);
+
+}  // namespace isobar

@@ -1,0 +1,231 @@
+#include <cmath>
+
+#include "rules.h"
+
+namespace isobar {
+
+Found dy_added(const Evidence& e) {
+  if (e.rows() != e.columns()) return {};
+  double c = 0;
+  for (int64_t i = 0; i < e.columns() && c == 0; ++i)
+    if (!e.skipped(i, i)) c = e.tape(i, i) - e.numeric(i, i);
+  if (!e.apart(c, 0)) return {};
+  if (!e.explained([&](int64_t k, int64_t i) { return e.numeric(k, i) + (k == i ? c : 0); })) return {};
+  return Diagnosis{
+      Cause::dy_added,
+      c < 0 ? fmt::format("dy added: right but for {:.4g} · dy that is missing, as if of the two uses in "
+                          "x + f(x) only f(x) counted",
+                          -c)
+            : fmt::format("dy added: right but for {:.4g} · dy too much; is a residual added twice?", c)};
+}
+
+namespace {
+
+// Vectors over the elements of the input, of which T − J may be made up in every row.
+struct Span {
+  std::vector<Values> vectors;  // one or two
+  std::string text;
+};
+
+std::vector<Span> spans_of(const Evidence& e) {
+  const Jacobian& j = e.j;
+  const Values x = j.value.to_vector<double>(), ones(x.size(), 1.0);
+  std::vector<Span> all = {
+      {{ones}, "ones: the mean's part"},
+      {{x}, "the input: the mean square's (the norm's) part"},
+      {{ones, x}, "ones and the input: the mean's and the variance's part, or one of them,"}};
+  if (j.y.shape() != j.value.shape()) return all;
+  Values y = j.y.to_vector<double>(), exp_y = y;
+  for (double& v : exp_y) v = std::exp(v);
+  all.push_back({{y}, "y: the sum over y · dy (softmax)"});
+  all.push_back({{exp_y}, "exp(y): the sum over dy (log-softmax)"});
+  for (const NamedInput& known : e.context.known)
+    if (const Values v = repeated(known.value, j.value.shape()); !v.empty() && known.name != j.name) {
+      Values product = y;
+      for (size_t i = 0; i < v.size(); ++i) product[i] *= v[i];
+      all.push_back({{v}, fmt::format("{}: a sum that multiplies it", known.name)});
+      all.push_back({{product}, fmt::format("y · {}: the sum over y · dy (softmax)", known.name)});
+    }
+  return all;
+}
+
+// Whether row k of T − J, seen in one group, lies in the span; by least squares.
+bool lies_in(const Evidence& e, int64_t k, const std::vector<int64_t>& group, const Span& span) {
+  Values rest;
+  for (int64_t i : group) {
+    if (e.skipped(k, i)) return false;
+    rest.push_back(e.tape(k, i) - e.numeric(k, i));
+  }
+  std::vector<Values> basis;
+  const auto remove = [&](Values& from, const Values& along) {
+    double product = 0, squares = 0;
+    for (size_t n = 0; n < group.size(); ++n) product += from[n] * along[n], squares += along[n] * along[n];
+    for (size_t n = 0; n < group.size() && squares > 0; ++n) from[n] -= product / squares * along[n];
+  };
+  for (const Values& vector : span.vectors) {
+    Values part;
+    for (int64_t i : group) part.push_back(vector[i]);
+    for (const Values& one : basis) remove(part, one);
+    remove(rest, part);
+    basis.push_back(part);
+  }
+  for (size_t n = 0; n < group.size(); ++n)
+    if (!e.same(e.tape(k, group[n]), e.tape(k, group[n]) - rest[n])) return false;
+  return true;
+}
+
+}  // namespace
+
+Found term_left_out(const Evidence& e) {
+  const Shape& shape = e.j.value.shape();
+  for (const Span& span : spans_of(e))
+    for (const std::vector<int>& dims : sets_of_dimensions(shape.ndim())) {
+      const auto groups = groups_along(shape, dims);
+      // Any two numbers lie along any direction.
+      bool holds = !groups.empty() && groups[0].size() >= span.vectors.size() + 2;
+      for (int64_t k = 0; holds && k < e.rows(); ++k)
+        for (size_t g = 0; holds && g < groups.size(); ++g) holds = lies_in(e, k, groups[g], span);
+      if (holds)
+        return Diagnosis{Cause::missing_term,
+                         fmt::format("missing term: what is wrong lies along {} is missing "
+                                     "or wrong",
+                                     span.text)};
+    }
+  return {};
+}
+
+namespace {
+
+// One way to see y as a product of two curves of x: J = f' g + f g'.
+struct Product {
+  std::string f, g;
+  Values of_f, of_g;  // f' g and f g'
+};
+
+std::vector<Product> products_of(const Evidence& e) {
+  struct Curve {
+    const char* pattern;
+    double (*f)(double);
+  };
+  static const std::vector<Curve> curves = {{"{}", [](double v) { return v; }},
+                                            {"sigmoid({})", [](double v) { return 1 / (1 + std::exp(-v)); }},
+                                            {"tanh({})", [](double v) { return std::tanh(v); }},
+                                            {"exp(−{}²/2)", [](double v) { return std::exp(-v * v / 2); }}};
+  const Values x = e.j.value.to_vector<double>(), y = e.j.y.to_vector<double>();
+  std::vector<Product> all;
+  for (const Curve& form : curves) {
+    Product product{fmt::format(fmt::runtime(form.pattern), e.j.name), {}, {}, {}};
+    product.g = fmt::format("(y / {})", product.f);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double f = form.f(x[i]), slope = (form.f(x[i] + 1e-5) - form.f(x[i] - 1e-5)) / 2e-5;
+      product.of_f.push_back(slope * y[i] / f);
+      product.of_g.push_back(e.numeric(i, i) - product.of_f.back());
+    }
+    all.push_back(std::move(product));
+  }
+  return all;
+}
+
+}  // namespace
+
+Found product_rule(const Evidence& e) {
+  if (!e.elementwise() || e.columns() < 4) return {};
+  for (const Product& product : products_of(e)) {
+    double a = 0, b = 0;
+    for (const double times : {0.0, -1.0, 2.0})
+      for (const bool first : {true, false}) {
+        a = first ? times : 1, b = first ? 1 : times;
+        const auto sum = [&](int64_t k, int64_t i) {
+          return k == i ? a * product.of_f[i] + b * product.of_g[i] : 0.0;
+        };
+        if (!e.explained(sum)) continue;
+        const std::string term = first ? fmt::format("{}' · {}", product.f, product.g)
+                                       : fmt::format("{} · {}'", product.f, product.g);
+        return Diagnosis{times == -1 ? Cause::sign : Cause::missing_term,
+                         fmt::format("{}: of the two terms of the product rule, {} · dy {}",
+                                     times == -1 ? "sign" : "missing term", term,
+                                     times == 0    ? "is left out"
+                                     : times == -1 ? "has the wrong sign"
+                                                   : "is there twice")};
+      }
+  }
+  return {};
+}
+
+// J of x is the sum of what comes through each product h = x wᵀ and of the rest; T holds these parts other than
+// once, or one of them with w for wᵀ.
+Found lost_branch(const Evidence& e) {
+  std::vector<std::pair<std::string, Values>> parts;
+  Values rest = e.j.numeric;
+  for (const Hidden& h : e.context.hidden) {
+    if (h.x != e.j.name) continue;
+    parts.emplace_back(h.by_h.name, h.path);
+    for (size_t n = 0; n < rest.size(); ++n) rest[n] -= h.path[n];
+    if (!h.turned_path.empty() && e.explained([&](int64_t k, int64_t i) {
+          return e.numeric(k, i) - h.path[k * e.columns() + i] + h.turned_path[k * e.columns() + i];
+        }))
+      return Diagnosis{Cause::transposed,
+                       fmt::format("transposed: what comes back through {} is multiplied by {} the "
+                                   "wrong way round",
+                                   h.by_h.name, h.w)};
+  }
+  if (parts.empty()) return {};
+  if (largest_of(rest) > 1e-6 * largest_of(e.j.numeric)) parts.emplace_back("the rest of the formula", rest);
+  const size_t count = parts.size();
+  Values gram(count * count, 0.0), product(count, 0.0), times(count, 0.0);
+  for (size_t n = 0; n < rest.size(); ++n)
+    for (size_t a = 0; a < count; ++a) {
+      product[a] += parts[a].second[n] * e.j.tape[n];
+      for (size_t b = 0; b < count; ++b) gram[a * count + b] += parts[a].second[n] * parts[b].second[n];
+    }
+  const std::optional<Values> inverted = inverse(gram, static_cast<int64_t>(count));
+  if (!inverted) return {};
+  std::string text;
+  bool lost = false;
+  for (size_t a = 0; a < count; ++a) {
+    for (size_t b = 0; b < count; ++b) times[a] += (*inverted)[a * count + b] * product[b];
+    if (std::abs(times[a] - 1) < 1e-4) continue;
+    lost = lost || std::abs(times[a] + 1) > 1e-4;
+    text += fmt::format("{}what comes back through {} {}", text.empty() ? "" : ", and ", parts[a].first,
+                        std::abs(times[a]) < 1e-4 ? "is missing (overwritten?)"
+                                                  : fmt::format("comes {:.4g} times", times[a]));
+  }
+  const auto sum = [&](int64_t k, int64_t i) {
+    double v = 0;
+    for (size_t a = 0; a < count; ++a) v += times[a] * parts[a].second[k * e.columns() + i];
+    return v;
+  };
+  if (text.empty() || !e.explained(sum)) return {};
+  return Diagnosis{lost ? Cause::lost_branch : Cause::sign,
+                   fmt::format("{}: {}", lost ? "lost branch" : "sign", text)};
+}
+
+// y does not change when all elements along one dimension get the same constant, so dx must sum to 0 along it.
+Found sum_lost(const Evidence& e) {
+  for (const Axis& axis : axes_of(e.j.value.shape(), false)) {
+    bool forward = true, backward = true;
+    for (int64_t k = 0; k < e.rows(); ++k)
+      for (const std::vector<int64_t>& group : groups_along(e.j.value.shape(), {axis.dim})) {
+        double numeric = 0, tape = 0, size = 0;
+        for (int64_t i : group) {
+          numeric += e.numeric(k, i);
+          tape += e.tape(k, i);
+          size = std::max(size, std::abs(e.numeric(k, i)));
+        }
+        forward = forward && std::abs(numeric) <= 1e-7 * std::max(size, 1e-2);
+        backward = backward && !e.apart(tape, 0);
+      }
+    if (!forward || backward) continue;
+    const bool last = axis.dim == e.j.value.ndim() - 1;
+    return Diagnosis{
+        last ? Cause::missing_term : Cause::attention,
+        fmt::format("{}: y stays the same when all of {} along dimension {} get the same constant, so its "
+                    "gradient must sum to 0 along it, and does not: {}",
+                    last ? "missing term" : "attention", e.j.name, axis.dim,
+                    last ? "the sum over y · dy, or the mean's part, is missing"
+                         : "softmax's backward needs its sum, p · (dp − Σ p dp)")};
+  }
+  return {};
+}
+
+}  // namespace isobar
