@@ -145,8 +145,8 @@ def release(assignment, folder, student="", key=b""):
         (folder / "questions.md").write_text(questions.page(name, student or questions.EXAMPLE, asked))
         (folder / "answers.txt").write_text("".join(f"{q.name}\n" for q in asked))
         shutil.copy(ROOT / "kit/questions", folder)
-    cmake = (ROOT / "kit/CMakeLists.txt").read_text().replace("ASSIGNMENT", name)
-    (folder / "CMakeLists.txt").write_text(cmake)
+    for file in ("CMakeLists.txt", "README.md"):
+        (folder / file).write_text((ROOT / "kit" / file).read_text().replace("ASSIGNMENT", name))
     fields = ("name", "task", "call", "hint", "rtol", "atol", "bounds", "error")
     flat = lambda t: [t.shape, t.values, t.dtype]
     public = [{**{k: c[k] for k in fields}, "inputs": {k: flat(t) for k, t in c["inputs"].items()},

@@ -14,7 +14,7 @@ BY_OTHERS = {"unshare": ["demangling_bomb", "shared_memory", "message_queues", "
 AS_USER = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "reads_hidden_tests"]
 # All that a hidden test may say, in our words.
 HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|not run: 2 tests of this function took too long already|"
-                    r"the program was stopped|the program ended without an answer|the program ended: (no reason known|wrote more than it may|too slow|"
+                    r"an error counts where another test of its task passes|the program was stopped|the program ended without an answer|the program ended: (no reason known|wrote more than it may|too slow|"
                     r"not done after 1 s|took more than 2048 MiB of memory|crashed \(.*\)|aborted \(.*\)))(; hint: .*)?")
 
 
