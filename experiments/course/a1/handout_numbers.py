@@ -1,5 +1,6 @@
 """What the numbers of a1's handout are computed with: the reference, asked about x · x, x + a, a · b at x = 3."""
 import chart
+from handouts import ask
 from drawings import arrow, box
 from tensors import Array
 

@@ -1,6 +1,7 @@
 """What the numbers of a3's handout are computed with: the reference, asked about small whole rows."""
 import math
 import chart, oracle
+from handouts import ask
 from tensors import array
 
 ROW = [math.log(1.0), math.log(2.0), math.log(5.0)]  # of probabilities 1/8, 2/8, 5/8

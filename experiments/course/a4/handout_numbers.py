@@ -1,5 +1,6 @@
 """What the numbers of a4's handout are computed with: the reference, asked about the row (9, 1, 3, 3)."""
 import chart, course, oracle
+from handouts import ask
 
 a6, handout_pictures = course.module_of("a6", "cases.py"), course.module_of("a4", "handout_pictures.py")
 

@@ -45,7 +45,7 @@ def questions(draw):
     yield f"The same row, dz = 1 at {which} and 0 elsewhere. LayerNorm's dx there?", slopes(row, place)[place], {}
     a, b = draw.sample([-3, -2, -1, 1, 2, 3], 2)
     yield f"A row of two channels, x = ({a}, {b}), dz = ({draw.randint(1, 9)}, {-draw.randint(1, 9)}), ε = 0. ‖dx‖ of LayerNorm? (Exactly.)", 0.0, {"whole": True}
-    yield f"In question 3: how many times smaller is dx than r dz?", 1 / first_share(row, place), {}
+    yield "In question 3: how many times smaller is dx than r dz?", 1 / first_share(row, place), {}
     eps = draw.randint(3, 30)
     yield f"The same row with ε = {eps}. Σ z²/C of LayerNorm?", sum(v * v for v in layer(row, float(eps))) / 4, {}
     yield f"The same row, ε = 0, the variance divided by C − 1 (wrong). The output for {which}?", layer(row)[place] * math.sqrt(3 / 4), {}

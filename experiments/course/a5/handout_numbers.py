@@ -1,6 +1,7 @@
 """What the numbers of a5's handout are computed with: the reference's steps in whole numbers."""
 import math
 import chart, course
+from handouts import ask
 
 curves = course.module_of("a5", "curves.py")
 

@@ -1,6 +1,7 @@
 """What the numbers of a6's handout are computed with: the reference's predictions, and its study."""
 import math
 import chart, course, oracle
+from handouts import ask
 
 curves = course.module_of("a6", "curves.py")
 BLOG, C, DEPTH, BATCH = curves.BLOG, 512, 8, 32

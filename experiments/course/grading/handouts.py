@@ -106,12 +106,19 @@ def faults(text, space):
     return wrong, right
 
 
-def space_of(name, ask):
+_asked = None  # the reference whose handout is read
+
+
+def ask(call, **inputs):
+    """The answer of the reference whose handout is read, for aN/handout_numbers.py."""
+    return _asked.ask(call, **inputs)
+
+
+def space_of(reference):
     """What expressions may use."""
-    file = "handout_numbers.py"
-    space = vars(course.module_of(name, file)) if (course.ROOT / name / file).exists() else {}
-    space["ask"] = ask
-    return space
+    global _asked
+    _asked, file = reference, course.ROOT / reference.name / "handout_numbers.py"
+    return vars(course.module_of(reference.name, file.name)) if file.exists() else {}
 
 
 def pictures(name, space, draw):
