@@ -120,7 +120,7 @@ std::string BadOp::text(const std::string& leaf_name) const {
 
 void BadOpSearch::on_record(uint64_t tape, const Node& node, const Tensor& y,
                             std::span<const Tensor* const> inputs) {
-  if (dys_.empty()) new_walk_ = true;
+  if (dys_.empty() && !std::exchange(new_walk_, true)) first_ = ops_.size();
   if (found_) {
     found_->passed_on += !all_finite(y);
     return;
@@ -203,7 +203,7 @@ BadOp BadOpSearch::at(size_t number, BadOp::Way way) const {
   BadOp bad{.way = way,
             .op = op.name,
             .module = op.module,
-            .number = number,
+            .number = number - first_,
             .tape = std::max<int64_t>(static_cast<int64_t>(tapes_.size()) - 1, 0),
             .inputs = {},
             .dy = {},
@@ -220,9 +220,10 @@ BadOp BadOpSearch::at(size_t number, BadOp::Way way) const {
 BadOp BadOpSearch::producer_of(size_t number) const {
   std::optional<size_t> turned_nan;
   const auto finish = [&](BadOp bad) {
-    if (turned_nan && *turned_nan != bad.number)
+    const size_t producer = bad.number + first_;
+    if (turned_nan && *turned_nan != producer)
       bad.turned_nan = in_module(ops_[*turned_nan].name, ops_[*turned_nan].module);
-    for (size_t i = bad.number + 1; i < ops_.size(); ++i) bad.passed_on += !ops_[i].result.finite();
+    for (size_t i = producer + 1; i < ops_.size(); ++i) bad.passed_on += !ops_[i].result.finite();
     return bad;
   };
   for (;;) {

@@ -51,7 +51,7 @@ struct BadOp {
 
   Way way;
   std::string op, module;          // "exp"; "blocks.1.norm", or "" outside of all modules
-  size_t number;                   // in the order of recording, from 0: the same in each run of the step
+  size_t number;                   // in the order of recording within its piece, from 0: the same in each run
   int64_t tape;                    // which of the step's tapes, from 0: the piece of a batch in pieces
   std::vector<ValueRange> inputs;  // of the forward; shape [] and no values where one is absent
   std::optional<ValueRange> dy;    // of a backward
@@ -108,6 +108,7 @@ class BadOpSearch : public TapeLog {
   std::vector<ValueRange> dys_;  // of the backwards under way, the innermost last
   std::optional<BadOp> found_;
   bool new_walk_ = false;  // something was recorded since the last walk
+  size_t first_ = 0;       // the op that was recorded first since then
 };
 
 }  // namespace isobar

@@ -114,6 +114,7 @@ TEST_CASE("a batch that cannot be cut into equal pieces is refused, and bad numb
   REQUIRE(bad.has_value());
   CHECK(bad->place() == "forward of embedding in embed_tokens");
   CHECK(bad->tape == 3);
+  CHECK(bad->number == 0);  // within its piece
 }
 
 TEST_CASE("train_lm with 6 batches of 2 a step trains on the tokens, and to the losses, of batches of 12") {
