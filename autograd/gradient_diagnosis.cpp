@@ -23,9 +23,9 @@ const std::vector<Rule>& rules() {
       {upstream, true},        // dy is ignored, or backward is not linear in it
       {zero, true},            // T = 0
       {nearly_right, true},    // T ≈ J
+      {swapped_inputs, true},  // T = the J of another input
       {factor_left_out},       // T = J / v, or J v
       {constant, true},        // T = c J
-      {swapped_inputs, true},  // T = the J of another input
       {factor_late},           // T = J v_i / v_k
       {exchanged},             // T = J with dimensions swapped
       {slope_left_out},        // T = 1
@@ -36,7 +36,6 @@ const std::vector<Rule>& rules() {
       {indices_lost},          // T = J, and 0 for some indices
       {misplaced},             // T holds the numbers of J in other places
       {cross_talk},            // T links indices along a dimension that J does not link
-      {links_moved},           // T links indices along a dimension that J links with others
       {masked},                // T = J where both are not zero
       {wrong_factor},          // T = v
       {known_term},            // T = J + v
@@ -47,6 +46,7 @@ const std::vector<Rule>& rules() {
       {group_factor},          // T = c J, with one c for each row
       {one_sided},             // T = J on one side of a threshold
       {sum_lost},              // J sums to 0 along a dimension, T does not
+      {mask_forgotten},        // T is not 0 where y does not depend on the element at all
   };
   return all;
 }

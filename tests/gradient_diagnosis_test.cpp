@@ -10,6 +10,8 @@
 #include "../autograd/diagnosis/evidence.h"
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
+#include "../core/rng.h"
+#include "holds.h"
 
 namespace isobar {
 namespace {
@@ -186,6 +188,101 @@ TEST_CASE("what no rule explains is told with its largest error and the nearest 
         "times the right one is nearest, 80 % of it away");
   j.sampled = true;
   CHECK(diagnose(j).text == "x: unknown cause; give a smaller example input to look at single elements");
+}
+
+TEST_CASE("a gradient that agrees to some digits is nearly right, whatever else would explain it") {
+  Numbers tape = some_slopes;
+  for (size_t n = 0; n < tape.size(); ++n) tape[n] *= 1 + 1e-3 * static_cast<double>(n % 3);
+  const Tensor five = numbers({5}, {0.3, -0.7, 1.1, 0.9, -1.3});
+  Jacobian j = evidence(five, five, some_slopes, tape);
+  j.max_relative_error = 2e-3;
+  CHECK(diagnose(j).cause == Cause::nearly_right);
+  CHECK(diagnose(j).text.starts_with("x: nearly right: it agrees to 2 digits"));
+}
+
+namespace {
+
+// The diagnoses of y = value(inputs) with the gradients of another function.
+std::vector<Diagnosis> said_of(const TensorFunction& value, const TensorFunction& wrong,
+                               const std::vector<NamedInput>& inputs) {
+  const TensorFunction both = [=](const std::vector<Tensor>& in) {
+    std::vector<Tensor> fixed;
+    for (const Tensor& one : in) fixed.push_back(one.detach());
+    const Tensor slope = wrong(in);
+    return value(fixed).detach() + (slope - slope.detach());
+  };
+  return diagnose(jacobians(both, inputs));
+}
+
+Tensor random(uint64_t seed, const Shape& shape) { return Rng(seed).normal(shape, 0, 1, Dtype::f64); }
+
+}  // namespace
+
+TEST_CASE("two inputs that get each other's gradient are swapped") {
+  const std::vector<Diagnosis> found =
+      said_of([](auto& in) { return in[0] * in[1] + in[2]; },
+              [](auto& in) { return in[0] * in[1].detach() + in[0].detach() * in[2] + in[1]; },
+              {{"x", random(1, {4, 5})}, {"weight", random(2, {5})}, {"bias", random(3, {5})}});
+  CHECK(found[0].cause == Cause::none);
+  CHECK(found[1].cause == Cause::swapped_inputs);
+  CHECK(found[1].text.starts_with(
+      "weight: swapped inputs: it gets the gradient of bias, and bias its gradient"));
+  CHECK(found[2].cause == Cause::swapped_inputs);
+}
+
+TEST_CASE("what dy is multiplied by in place of the slope has its name") {
+  const auto said = [](const TensorFunction& wrong) {
+    return said_of([](auto& in) { return tanh(in[0]); }, wrong, {{"x", random(4, {4, 5})}})[0].text;
+  };
+  CHECK(said([](auto& in) { return in[0] * square(in[0]).detach(); }) ==
+        "x: wrong factor: backward multiplies by x² where tanh'(x) is right");
+  CHECK(said([](auto& in) { return in[0] * (1 + square(tanh(in[0]))).detach(); }) ==
+        "x: wrong factor: backward multiplies by (1 + y²) where (1 − y²) is right");
+}
+
+TEST_CASE("a factor for each row, and dy added, are told") {
+  const std::vector<NamedInput> x = {{"x", random(5, {4, 6})}};
+  const TensorFunction norm = [](auto& in) { return in[0] / sqrt(mean(square(in[0]), {1}, true) + 1e-5); };
+  const Diagnosis twice = said_of(
+      norm, [&](auto& in) { return norm(in) / sqrt(mean(square(in[0].detach()), {1}, true)); }, x)[0];
+  CHECK(twice.cause == Cause::row_factor);
+  const Diagnosis residual = said_of([&](auto& in) { return in[0] + norm(in); },
+                                     [&](auto& in) { return in[0] * 2 + norm(in); }, x)[0];
+  CHECK(residual.text == "x: dy added: right but for 1 · dy too much; is a residual added twice?");
+}
+
+TEST_CASE("a wrong axis and a forgotten mask are links that forward does not have") {
+  const std::vector<NamedInput> x = {{"x", random(6, {4, 6})}};
+  const auto norm = [](const Tensor& in, int axis) {
+    return in / sqrt(mean(square(in), {axis}, true) + 1e-5);
+  };
+  CHECK(said_of([&](auto& in) { return norm(in[0], 1); }, [&](auto& in) { return norm(in[0], 0); }, x)[0]
+            .cause == Cause::cross_talk);
+  const Tensor all = random(7, {4, 4}), before = where(arange(4) <= reshape(arange(4), {4, 1}), all, 0.0);
+  const Diagnosis causal = said_of([&](auto& in) { return matmul(before, in[0]); },
+                                   [&](auto& in) { return matmul(all, in[0]); }, x)[0];
+  CHECK(causal.cause == Cause::cross_talk);
+  CHECK(holds(causal.text, "backward links index 0 of dy with index 1 of x, along dimensions 0 and 0"));
+}
+
+TEST_CASE("a path through a product that is lost has the product's name") {
+  const auto gated = [](const Tensor& a, const Tensor& b, const std::vector<Tensor>& in) {
+    return linear(a, in[1]) * tanh(linear(b, in[2]));
+  };
+  const std::vector<Diagnosis> found =
+      said_of([&](auto& in) { return gated(in[0], in[0], in); },
+              [&](auto& in) { return gated(in[0], in[0].detach(), in); },
+              {{"x", random(8, {4, 5})}, {"value", random(9, {3, 5})}, {"gate", random(10, {3, 5})}});
+  CHECK(found[0].text == "x: lost branch: what comes back through x·gate is missing (overwritten?)");
+  CHECK(found[1].cause == Cause::none);
+  const std::vector<Diagnosis> slope =
+      said_of([&](auto& in) { return gated(in[0], in[0], in); },
+              [&](auto& in) {
+                const Tensor b = linear(in[0], in[2]);
+                return linear(in[0], in[1]) * (tanh(b).detach() + (b - b.detach()));
+              },
+              {{"x", random(8, {4, 5})}, {"value", random(9, {3, 5})}, {"gate", random(10, {3, 5})}});
+  CHECK(slope[2].text == "gate: missing factor: multiply dy by tanh'(x·gate)");
 }
 
 TEST_CASE("a gradient that is exact is right at a tolerance of 0") {

@@ -66,15 +66,15 @@ std::optional<Values> solved(const Product& p, const Values& of_w) {
   return proved ? std::optional(result) : std::nullopt;
 }
 
-// J_h times w, or its transpose.
-Values path_of(const Product& p, const Values& by_h, bool turned) {
+// J_h times w.
+Values path_of(const Product& p, const Values& by_h) {
   Values path(p.x.rows * p.x.columns, 0.0);
   for (int64_t k = 0; k < p.x.rows; ++k)
     for (int64_t row = 0; row < p.count; ++row)
       for (int64_t o = 0; o < p.out; ++o)
         for (int64_t c = 0; c < p.width; ++c)
           path[k * p.x.columns + row * p.width + c] +=
-              by_h[(k * p.count + row) * p.out + o] * p.of_w[turned ? p.place(c, o) : p.place(o, c)];
+              by_h[(k * p.count + row) * p.out + o] * p.of_w[p.place(o, c)];
   return path;
 }
 
@@ -135,8 +135,7 @@ std::vector<Hidden> hidden_products(const std::vector<Jacobian>& all) {
         std::optional<Values> tape = Values();
         if (!w.tape.empty()) tape = solved(p, w.tape);
         if (!tape) continue;
-        Hidden h{w, x.name, w.name, path_of(p, *numeric, false), {}};
-        if (p.width == p.out) h.turned_path = path_of(p, *numeric, true);
+        Hidden h{w, x.name, w.name, path_of(p, *numeric)};
         h.by_h.name = fmt::format("{}·{}", x.name, w.name);
         h.by_h.value = value_of(p, *numeric, all);
         h.by_h.columns = p.count * p.out;

@@ -13,9 +13,7 @@ namespace isobar {
 struct Hidden {
   Jacobian by_h;  // its tape is empty where that of w is right
   std::string x, w;
-  // The part of the Jacobian by x that goes through h; the same with w in place of its transpose, if w is
-  // square.
-  std::vector<double> path, turned_path;
+  std::vector<double> path;  // the part of the Jacobian by x that goes through h
 };
 
 // Every product that the Jacobians are enough to find. A row of y must use fewer rows of x than x has columns.

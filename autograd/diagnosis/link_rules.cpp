@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "rules.h"
@@ -44,15 +43,6 @@ bool of_distances(const Links& links, int64_t extent) {
   return count == static_cast<int64_t>(links.size());
 }
 
-// Whether each index of dy has as many links as any other, as in windows.
-bool of_windows(const Links& links, int64_t extent) {
-  std::map<int64_t, int64_t> counts;
-  for (const auto& [k, i] : links) ++counts[k];
-  return static_cast<int64_t>(counts.size()) == extent &&
-         std::all_of(counts.begin(), counts.end(),
-                     [&](const auto& one) { return one.second == counts.begin()->second; });
-}
-
 }  // namespace
 
 Found cross_talk(const Evidence& e) {
@@ -71,22 +61,6 @@ Found cross_talk(const Evidence& e) {
           fmt::format("cross-talk: {}, and forward does not; is a mask forgotten, or is it summed "
                       "along the wrong axis?",
                       what)};
-    }
-  return {};
-}
-
-Found links_moved(const Evidence& e) {
-  for (const Axis& a : axes_of(e.j.y.shape(), true))
-    for (const Axis& b : axes_of(e.j.value.shape(), false)) {
-      const Links forward = links_of(e, false, false, a, b), backward = links_of(e, true, false, a, b);
-      const Links extra = without(backward, forward), lacking = without(forward, backward);
-      if (extra.size() < 2 || lacking.size() < 2 || !of_windows(forward, a.extent)) continue;
-      return Diagnosis{
-          Cause::misplaced,
-          fmt::format(
-              "misplaced: along dimensions {} and {}, backward links index {} of dy with index {} of {}, "
-              "and forward with index {}",
-              a.dim, b.dim, extra.begin()->first, extra.begin()->second, e.j.name, lacking.begin()->second)};
     }
   return {};
 }

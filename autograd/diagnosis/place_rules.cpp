@@ -150,6 +150,7 @@ Found misplaced(const Evidence& e) {
 Found masked(const Evidence& e) {
   const auto none = [&](double v) { return e.negligible(v); };
   int64_t lost = 0, extra = 0, agree = 0;
+  std::vector<bool> has_slope(e.rows(), false), has_extra(e.rows(), false);
   for (int64_t k = 0; k < e.rows(); ++k)
     for (int64_t i = 0; i < e.columns(); ++i) {
       if (e.skipped(k, i)) continue;
@@ -158,6 +159,8 @@ Found masked(const Evidence& e) {
       agree += forward && backward;
       lost += forward && !backward;
       extra += backward && !forward;
+      if (forward) has_slope[k] = true;
+      if (backward && !forward) has_extra[k] = true;
     }
   if (agree == 0 && lost > 0 && extra > 0 && e.elementwise())
     return Diagnosis{Cause::one_sided,
@@ -168,6 +171,9 @@ Found masked(const Evidence& e) {
         Cause::missing_factor,
         "missing factor: right where y depends on it, but dy comes through where y does not; multiply by "
         "the forward's mask"};
+  // Where dy has a slope and another one besides, it is no mask that is wrong.
+  for (int64_t k = 0; k < e.rows(); ++k)
+    if (has_slope[k] && has_extra[k]) return {};
   return Diagnosis{
       Cause::one_sided,
       fmt::format("one-sided: right where it is not zero, but {} entries get nothing and {} get dy where y "

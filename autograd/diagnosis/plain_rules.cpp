@@ -127,6 +127,9 @@ Found swapped_inputs(const Evidence& e) {
     return a.columns() == b.columns && a.rows() == b.rows && a.j.sampled == b.sampled &&
            a.explained([&](int64_t k, int64_t i) { return b.numeric[k * b.columns + i]; });
   };
+  const double c = e.common_ratio();
+  // A multiple of the right gradient is not another's: see `constant`.
+  if (e.explained([&](int64_t k, int64_t i) { return c * e.numeric(k, i); })) return {};
   for (const Jacobian& other : e.context.all) {
     if (other.name == e.j.name || !has_jacobian(e, other)) continue;
     if (has_jacobian(Evidence(other, e.context), e.j))

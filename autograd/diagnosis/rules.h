@@ -31,7 +31,6 @@ Found one_sided(const Evidence& e);
 
 // link_rules.cpp: which indices of dy and of the input are linked.
 Found cross_talk(const Evidence& e);
-Found links_moved(const Evidence& e);
 Found sum_left_out(const Evidence& e);
 
 // factor_rules.cpp: what dy is multiplied by. v is an input, y, a product inside, or a curve of one of them.
@@ -48,5 +47,6 @@ Found term_left_out(const Evidence& e);
 Found product_rule(const Evidence& e);
 Found lost_branch(const Evidence& e);
 Found sum_lost(const Evidence& e);
+Found mask_forgotten(const Evidence& e);
 
 }  // namespace isobar

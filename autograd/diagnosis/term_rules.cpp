@@ -94,66 +94,31 @@ Found term_left_out(const Evidence& e) {
   return {};
 }
 
-namespace {
-
-// One way to see y as a product of two curves of x: J = f' g + f g'.
-struct Product {
-  std::string f, g;
-  Values of_f, of_g;  // f' g and f g'
-};
-
-std::vector<Product> products_of(const Evidence& e) {
-  struct Curve {
-    const char* pattern;
-    double (*f)(double);
-  };
-  static const std::vector<Curve> curves = {{"{}", [](double v) { return v; }},
-                                            {"sigmoid({})", [](double v) { return 1 / (1 + std::exp(-v)); }},
-                                            {"tanh({})", [](double v) { return std::tanh(v); }},
-                                            {"exp(−{}²/2)", [](double v) { return std::exp(-v * v / 2); }}};
-  const Values x = e.j.value.to_vector<double>(), y = e.j.y.to_vector<double>();
-  std::vector<Product> all;
-  for (const Curve& form : curves) {
-    Product product{fmt::format(fmt::runtime(form.pattern), e.j.name), {}, {}, {}};
-    product.g = fmt::format("(y / {})", product.f);
-    for (size_t i = 0; i < x.size(); ++i) {
-      const double f = form.f(x[i]), slope = (form.f(x[i] + 1e-5) - form.f(x[i] - 1e-5)) / 2e-5;
-      product.of_f.push_back(slope * y[i] / f);
-      product.of_g.push_back(e.numeric(i, i) - product.of_f.back());
-    }
-    all.push_back(std::move(product));
-  }
-  return all;
-}
-
-}  // namespace
-
+// y = x g(x), so that J = g + x g' with g = y / x, and T holds one of these terms twice, not at all, or with
+// the other sign.
 Found product_rule(const Evidence& e) {
   if (!e.elementwise() || e.columns() < 4) return {};
-  for (const Product& product : products_of(e)) {
-    double a = 0, b = 0;
-    for (const double times : {0.0, -1.0, 2.0})
-      for (const bool first : {true, false}) {
-        a = first ? times : 1, b = first ? 1 : times;
-        const auto sum = [&](int64_t k, int64_t i) {
-          return k == i ? a * product.of_f[i] + b * product.of_g[i] : 0.0;
-        };
-        if (!e.explained(sum)) continue;
-        const std::string term = first ? fmt::format("{}' · {}", product.f, product.g)
-                                       : fmt::format("{} · {}'", product.f, product.g);
-        return Diagnosis{times == -1 ? Cause::sign : Cause::missing_term,
-                         fmt::format("{}: of the two terms of the product rule, {} · dy {}",
-                                     times == -1 ? "sign" : "missing term", term,
-                                     times == 0    ? "is left out"
-                                     : times == -1 ? "has the wrong sign"
-                                                   : "is there twice")};
-      }
-  }
+  const Values x = e.j.value.to_vector<double>(), y = e.j.y.to_vector<double>();
+  for (const double times : {0.0, -1.0, 2.0})
+    for (const bool first : {true, false}) {
+      const auto sum = [&](int64_t k, int64_t i) {
+        const double g = y[i] / x[i], other = e.numeric(i, i) - g;
+        return k != i ? 0.0 : first ? times * g + other : g + times * other;
+      };
+      if (!e.explained(sum)) continue;
+      const char* const what = times == 0    ? "missing term: {} is left out"
+                               : times == -1 ? "sign: {} has the wrong sign"
+                                             : "missing term: {} is there twice, in place of the other";
+      return Diagnosis{
+          times == -1 ? Cause::sign : Cause::missing_term,
+          fmt::format(fmt::runtime(what), first ? "y/x · dy, one term of the product rule,"
+                                                : "x · (y/x)' · dy, one term of the product rule,")};
+    }
   return {};
 }
 
 // J of x is the sum of what comes through each product h = x wᵀ and of the rest; T holds these parts other than
-// once, or one of them with w for wᵀ.
+// once.
 Found lost_branch(const Evidence& e) {
   std::vector<std::pair<std::string, Values>> parts;
   Values rest = e.j.numeric;
@@ -161,13 +126,6 @@ Found lost_branch(const Evidence& e) {
     if (h.x != e.j.name) continue;
     parts.emplace_back(h.by_h.name, h.path);
     for (size_t n = 0; n < rest.size(); ++n) rest[n] -= h.path[n];
-    if (!h.turned_path.empty() && e.explained([&](int64_t k, int64_t i) {
-          return e.numeric(k, i) - h.path[k * e.columns() + i] + h.turned_path[k * e.columns() + i];
-        }))
-      return Diagnosis{Cause::transposed,
-                       fmt::format("transposed: what comes back through {} is multiplied by {} the "
-                                   "wrong way round",
-                                   h.by_h.name, h.w)};
   }
   if (parts.empty()) return {};
   if (largest_of(rest) > 1e-6 * largest_of(e.j.numeric)) parts.emplace_back("the rest of the formula", rest);
@@ -226,6 +184,24 @@ Found sum_lost(const Evidence& e) {
                          : "softmax's backward needs its sum, p · (dp − Σ p dp)")};
   }
   return {};
+}
+
+// What y does not depend on at all gets a gradient.
+Found mask_forgotten(const Evidence& e) {
+  std::vector<int64_t> wrong;
+  for (int64_t i = 0; i < e.columns(); ++i) {
+    bool unused = true, gets = false;
+    for (int64_t k = 0; k < e.rows(); ++k) {
+      unused = unused && e.negligible(e.numeric(k, i));
+      gets = gets || e.apart(e.tape(k, i), 0);
+    }
+    if (unused && gets) wrong.push_back(i);
+  }
+  if (wrong.size() < 2) return {};
+  return Diagnosis{Cause::cross_talk,
+                   fmt::format("cross-talk: y does not depend on {} elements of {}, as {}, and they get a "
+                               "gradient; does backward forget a mask?",
+                               wrong.size(), e.j.name, index_text(e.j.value.shape(), wrong[0]))};
 }
 
 }  // namespace isobar
