@@ -237,6 +237,22 @@ TEST_CASE("check_layer measures what a layer does to the signal") {
 
 namespace {
 
+struct Logarithm : Module {
+  Tensor forward(const Tensor& x) override { return log(x); }
+  void fields(Fields&) override {}
+};
+
+}  // namespace
+
+TEST_CASE("check_layer does not blame a layer for normal numbers outside of its domain") {
+  const LayerReport report =
+      check_layer([] { return std::make_unique<Logarithm>(); }, Rng(3).uniform({4, 5}, 1, 2));
+  CHECK(report.passed());
+  CHECK(holds(report.text(), "for normal numbers; is the layer undefined for some of them?"));
+}
+
+namespace {
+
 // y = 3x with twice the gradient.
 struct DoublesGradient : Module {
   Tensor forward(const Tensor& x) override {
