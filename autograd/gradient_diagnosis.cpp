@@ -1,6 +1,6 @@
 #include "gradient_diagnosis.h"
 
-#include <map>
+#include <array>
 
 #include "diagnosis/rules.h"
 #include "ops.h"
@@ -28,7 +28,7 @@ const std::vector<Rule>& rules() {
       {constant, true},        // T = c J
       {factor_late},           // T = J v_i / v_k
       {exchanged},             // T = J with dimensions swapped
-      {slope_left_out},        // T = 1
+      {slope_left_out},        // T = 1 where J is not 0
       {dy_added},              // T = J + c · 1
       {term_left_out},         // T − J lies along ones, the input, y or v
       {product_rule},          // T = A, where J = A + B
@@ -38,7 +38,6 @@ const std::vector<Rule>& rules() {
       {cross_talk},            // T links indices along a dimension that J does not link
       {masked},                // T = J where both are not zero
       {wrong_factor},          // T = v
-      {known_term},            // T = J + v
       {lost_branch},           // T = J less what comes through one product x wᵀ
       {inside},                // one of these holds for such a product
       {sum_left_out},          // J links indices along a dimension that T keeps apart
@@ -98,33 +97,15 @@ std::vector<NamedInput> known_tensors(const Jacobian& j, const std::vector<Hidde
 }  // namespace
 
 std::string_view name_of(Cause cause) {
-  static const std::map<Cause, std::string_view> names = {{Cause::none, "none"},
-                                                          {Cause::unknown, "unknown"},
-                                                          {Cause::wrong_shape, "wrong shape"},
-                                                          {Cause::detached, "detached"},
-                                                          {Cause::not_finite, "not finite"},
-                                                          {Cause::ignores_dy, "dy ignored"},
-                                                          {Cause::not_linear, "not linear in dy"},
-                                                          {Cause::sign, "sign"},
-                                                          {Cause::constant_factor, "constant factor"},
-                                                          {Cause::missing_mean, "1/N"},
-                                                          {Cause::transposed, "transposed"},
-                                                          {Cause::wrong_axis, "wrong axis"},
-                                                          {Cause::overwritten, "overwritten"},
-                                                          {Cause::not_summed, "not summed"},
-                                                          {Cause::missing_term, "missing term"},
-                                                          {Cause::missing_factor, "missing factor"},
-                                                          {Cause::misplaced, "misplaced"},
-                                                          {Cause::one_sided, "one-sided"},
-                                                          {Cause::nearly_right, "nearly right"},
-                                                          {Cause::swapped_inputs, "swapped inputs"},
-                                                          {Cause::wrong_factor, "wrong factor"},
-                                                          {Cause::row_factor, "row factor"},
-                                                          {Cause::cross_talk, "cross-talk"},
-                                                          {Cause::dy_added, "dy added"},
-                                                          {Cause::lost_branch, "lost branch"},
-                                                          {Cause::attention, "attention"}};
-  return names.at(cause);
+  static constexpr std::array<std::string_view, 26> names = {
+      "none",           "unknown",          "wrong shape", "detached",        "not finite",
+      "dy ignored",     "not linear in dy", "sign",        "constant factor", "1/N",
+      "transposed",     "wrong axis",       "overwritten", "not summed",      "missing term",
+      "missing factor", "misplaced",        "one-sided",   "nearly right",    "swapped inputs",
+      "wrong factor",   "row factor",       "cross-talk",  "dy added",        "lost branch",
+      "attention"};
+  static_assert(names.size() == static_cast<size_t>(Cause::attention) + 1);
+  return names.at(static_cast<size_t>(cause));
 }
 
 std::vector<Diagnosis> diagnose(const std::vector<Jacobian>& all, double tolerance) {

@@ -15,6 +15,7 @@
 
 namespace isobar {
 
+// In the order of name_of's list.
 enum class Cause {
   none,  // the gradient is right
   unknown,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../../core/raw.h"
+#include "../ops.h"
 
 namespace isobar {
 
@@ -75,13 +76,9 @@ std::vector<std::pair<int, int>> pairs_of_dimensions(const Shape& shape) {
 std::vector<std::vector<int64_t>> groups_along(const Shape& shape, const std::vector<int>& dims) {
   Shape kept = shape;
   for (int d : dims) kept = kept.with(d, 1);
-  const Strides to = broadcast_strides(kept, kept.strides(), shape);
+  const Values group_of = repeated(reshape(arange(kept.numel(), Dtype::f64), kept), shape);
   std::vector<std::vector<int64_t>> groups(kept.numel());
-  for (int64_t i = 0; i < shape.numel(); ++i) {
-    int64_t group = 0;
-    for (const Axis& axis : axes_of(shape, false)) group += axis.at(i) * to[axis.dim];
-    groups[group].push_back(i);
-  }
+  for (int64_t i = 0; i < shape.numel(); ++i) groups[static_cast<size_t>(group_of[i])].push_back(i);
   return groups;
 }
 
@@ -93,19 +90,7 @@ std::vector<Axis> axes_of(const Shape& shape, bool of_y) {
 }
 
 std::vector<int64_t> transposed_places(const Shape& shape, int a, int b) {
-  const Shape swapped = shape.with(a, shape[b]).with(b, shape[a]);
-  Strides strides = shape.strides();
-  std::swap(strides[a], strides[b]);
-  std::vector<int64_t> places;
-  for (int64_t i = 0; i < shape.numel(); ++i) {
-    int64_t rest = i, place = 0;
-    for (int d = shape.ndim() - 1; d >= 0; --d) {
-      place += rest % swapped[d] * strides[d];
-      rest /= swapped[d];
-    }
-    places.push_back(place);
-  }
-  return places;
+  return contiguous(transpose(reshape(arange(shape.numel()), shape), a, b)).to_vector<int64_t>();
 }
 
 Values repeated(const Tensor& x, const Shape& shape) {

@@ -134,19 +134,16 @@ std::vector<Entry> entries_of(const Evidence& e, const From& from, const To& to)
 double one(double, double) { return 1; }
 double of_tape(double tape, double) { return tape; }
 double of_numeric(double, double numeric) { return numeric; }
-double error_of(double tape, double numeric) { return tape - numeric; }
 
 }  // namespace
 
 Found slope_left_out(const Evidence& e) {
-  const auto ones = [&](int64_t k, int64_t i) { return e.negligible(e.numeric(k, i)) ? 0.0 : 1.0; };
-  if (e.elementwise() && e.explained([](int64_t k, int64_t i) { return k == i ? 1.0 : 0.0; }))
-    return Diagnosis{Cause::missing_factor,
-                     "missing factor: dy comes through unchanged; multiply by the slope"};
-  if (!e.explained(ones)) return {};
-  return Diagnosis{
-      Cause::missing_factor,
-      fmt::format("missing factor: it is a plain sum of dy; multiply dy by what {} multiplies", e.j.name)};
+  if (!e.explained([&](int64_t k, int64_t i) { return e.negligible(e.numeric(k, i)) ? 0.0 : 1.0; }))
+    return {};
+  const std::string what =
+      e.elementwise() ? "dy comes through unchanged; multiply by the slope"
+                      : fmt::format("it is a plain sum of dy; multiply dy by what {} multiplies", e.j.name);
+  return Diagnosis{Cause::missing_factor, "missing factor: " + what};
 }
 
 Found factor_left_out(const Evidence& e) {
@@ -168,17 +165,6 @@ Found wrong_factor(const Evidence& e) {
         Cause::wrong_factor,
         fmt::format("wrong factor: backward multiplies dy by {}, and that is not the slope", found->over)};
   return {};
-}
-
-Found known_term(const Evidence& e) {
-  std::vector<Entry> entries = entries_of(e, one, error_of);
-  std::erase_if(entries, [&](const Entry& entry) { return e.right_at(entry.k, entry.i); });
-  const auto found = factor_between(entries, e);
-  if (!found) return {};
-  return Diagnosis{
-      Cause::missing_term,
-      fmt::format("missing term: right but for {} · dy; a part of the formula is missing or wrong",
-                  found->over)};
 }
 
 // The result is multiplied by v where dy should have been, before what backward sums: T[k, i] = J v_i / v_k.

@@ -38,7 +38,6 @@ Found slope_left_out(const Evidence& e);
 Found factor_left_out(const Evidence& e);
 Found factor_late(const Evidence& e);
 Found wrong_factor(const Evidence& e);
-Found known_term(const Evidence& e);
 Found group_factor(const Evidence& e);
 
 // term_rules.cpp: terms of the formula, and paths.

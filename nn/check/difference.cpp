@@ -1,7 +1,5 @@
 #include "difference.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -13,12 +11,7 @@ namespace {
 // "gradient of x [2, 0]": the element at `position` in row-major order.
 std::string element_of(const NamedTensor& one, size_t position) {
   const Shape& shape = one.tensor.shape();
-  std::vector<size_t> index(shape.ndim());
-  for (int d = shape.ndim() - 1; d >= 0; --d) {
-    index[d] = position % static_cast<size_t>(shape[d]);
-    position /= static_cast<size_t>(shape[d]);
-  }
-  return shape.ndim() == 0 ? one.name : fmt::format("{} [{}]", one.name, fmt::join(index, ", "));
+  return shape.ndim() == 0 ? one.name : one.name + " " + index_text(shape, static_cast<int64_t>(position));
 }
 
 double apart(double a, double b) {
