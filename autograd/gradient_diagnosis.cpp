@@ -13,8 +13,6 @@ struct Rule {
   bool of_directions = false;  // holds for a large input too, of which only sums along directions are known
 };
 
-Found inside(const Evidence& e);
-
 // From the plainest explanation to the least: the first that holds is taken. J is right, T is the tape's, v a
 // tensor known by name or a curve of it.
 const std::vector<Rule>& rules() {
@@ -39,7 +37,6 @@ const std::vector<Rule>& rules() {
       {masked},                // T = J where both are not zero
       {wrong_factor},          // T = v
       {lost_branch},           // T = J less what comes through one product x wᵀ
-      {inside},                // one of these holds for such a product
       {sum_left_out},          // J links indices along a dimension that T keeps apart
       {contributions_lost},    // T = J, and 0 for all but one use of each element
       {group_factor},          // T = c J, with one c for each row
@@ -62,24 +59,12 @@ Found first_of(const Evidence& e) {
   return {};
 }
 
-// What is wrong with the gradient of w in h = x wᵀ is wrong with that of h.
-Found inside(const Evidence& e) {
-  for (const Hidden& h : e.context.hidden) {
-    if (h.w != e.j.name || h.by_h.tape.empty()) continue;
-    Found found = first_of(Evidence(h.by_h, e.context));
-    if (found) found->text = fmt::format("{}, by {}", found->text, h.by_h.name);
-    return found;
-  }
-  return {};
-}
-
-// What a formula may be made of: y, the inputs, products inside, parts of these as long as y, and the index
+// What a formula may be made of: y, the inputs, parts of these as long as y, and the index
 // along each dimension of y.
-std::vector<NamedInput> known_tensors(const Jacobian& j, const std::vector<Hidden>& hidden) {
+std::vector<NamedInput> known_tensors(const Jacobian& j) {
   std::vector<NamedInput> known = {{"y", contiguous(j.y)}};
   for (const NamedInput& input : j.inputs)
     if (is_float(input.value.dtype())) known.push_back({input.name, contiguous(input.value)});
-  for (const Hidden& h : hidden) known.push_back({h.by_h.name, h.by_h.value});
   const size_t whole = known.size();
   for (int d = 0; d < j.y.ndim(); ++d)
     known.push_back({fmt::format("the index along dimension {}", d), arange(j.y.size(d), Dtype::f64)});
@@ -116,8 +101,7 @@ std::vector<Diagnosis> diagnose(const std::vector<Jacobian>& all, double toleran
     if (j.right(tolerance)) continue;
     if (context.known.empty()) {
       context.hidden = hidden_products(all);
-      for (const Hidden& h : context.hidden) context.all.push_back(h.by_h);
-      context.known = known_tensors(j, context.hidden);
+      context.known = known_tensors(j);
     }
     const Evidence evidence(j, context);
     const Found found = first_of(evidence);

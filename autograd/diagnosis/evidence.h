@@ -13,7 +13,7 @@
 namespace isobar {
 
 // What is known of a function beside the one gradient: the Jacobians by all its inputs, the tensors that its
-// formula may be made of (inputs, y, products inside), and the products that could be found.
+// formula may be made of (inputs, y, parts of them), and the products inside that could be found.
 struct Context {
   std::vector<Jacobian> all;
   std::vector<NamedInput> known;

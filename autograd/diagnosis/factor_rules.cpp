@@ -58,6 +58,13 @@ std::vector<std::vector<Axis>> placements(const Shape& shape, const Jacobian& j)
   return all;
 }
 
+// The position in a tensor, whose own axes are `own`, at an entry (k, i).
+int64_t place_at(const std::vector<Axis>& own, const std::vector<Axis>& axes, int64_t k, int64_t i) {
+  int64_t place = 0;
+  for (size_t d = 0; d < axes.size(); ++d) place += axes[d].at(k, i) * own[d].stride;
+  return place;
+}
+
 struct Entry {
   int64_t k, i;
   double from, to;
@@ -78,9 +85,8 @@ std::optional<Factor> factor_of(const NamedInput& known, const std::vector<Axis>
   double c = 0, least = INFINITY, most = -INFINITY;
   size_t zeros = 0;
   for (const Entry& entry : entries) {
-    int64_t place = 0;
-    for (size_t d = 0; d < axes.size(); ++d) place += axes[d].at(entry.k, entry.i) * own[d].stride;
-    const double v = over.f(values[place]) / under.f(values[place]);
+    const double value = values[place_at(own, axes, entry.k, entry.i)];
+    const double v = over.f(value) / under.f(value);
     if (&entry == &entries[0]) c = entry.to / (entry.from * v);
     if (c == 0 || !std::isfinite(c) || !e.same(entry.to, entry.from * c * v)) return {};
     least = std::min(least, v);
@@ -174,11 +180,7 @@ Found factor_late(const Evidence& e) {
     for (const std::vector<Axis>& axes : placements(known.value.shape(), e.j)) {
       const std::vector<Axis> own = axes_of(known.value.shape(), false);
       const double* values = known.value.data<double>();
-      const auto at = [&](int64_t position) {
-        int64_t place = 0;
-        for (size_t d = 0; d < axes.size(); ++d) place += axes[d].at(position) * own[d].stride;
-        return values[place];
-      };
+      const auto at = [&](int64_t position) { return values[place_at(own, axes, position, 0)]; };
       const bool of_y = std::all_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.of_y; });
       if (of_y && e.explained([&](int64_t k, int64_t i) { return e.numeric(k, i) * at(i) / at(k); }))
         return Diagnosis{

@@ -78,29 +78,6 @@ Values path_of(const Product& p, const Values& by_h) {
   return path;
 }
 
-// h itself, with the bias whose Jacobian is the sum of h's over all rows, if there is one.
-Tensor value_of(const Product& p, const Values& by_h, const std::vector<Jacobian>& all) {
-  Values h(p.count * p.out, 0.0);
-  for (int64_t row = 0; row < p.count; ++row)
-    for (int64_t o = 0; o < p.out; ++o)
-      for (int64_t c = 0; c < p.width; ++c)
-        h[row * p.out + o] += p.of_x[row * p.width + c] * p.of_w[p.place(o, c)];
-  for (const Jacobian& b : all) {
-    if (b.columns != p.out || b.value.ndim() != 1 || b.sampled) continue;
-    bool is_bias = true;
-    for (int64_t k = 0; k < b.rows; ++k)
-      for (int64_t o = 0; o < p.out; ++o) {
-        double sum = 0;
-        for (int64_t row = 0; row < p.count; ++row) sum += by_h[(k * p.count + row) * p.out + o];
-        is_bias = is_bias && std::abs(sum - b.numeric[k * p.out + o]) <= 1e-6 * largest_of(by_h);
-      }
-    if (!is_bias) continue;
-    for (int64_t i = 0; i < p.count * p.out; ++i) h[i] += b.value.to_vector<double>()[i % p.out];
-    break;
-  }
-  return tensor(p.x.value.shape().with(p.x.value.ndim() - 1, p.out), h);
-}
-
 }  // namespace
 
 std::optional<Values> inverse(Values a, int64_t n) {
@@ -130,18 +107,9 @@ std::vector<Hidden> hidden_products(const std::vector<Jacobian>& all) {
             x.value.size(-1) != w.value.size(flipped ? 0 : 1) || !w.error.empty())
           continue;
         const Product p{x, w, flipped};
-        const std::optional<Values> numeric = solved(p, w.numeric);
-        if (!numeric) continue;
-        std::optional<Values> tape = Values();
-        if (!w.tape.empty()) tape = solved(p, w.tape);
-        if (!tape) continue;
-        Hidden h{w, x.name, w.name, path_of(p, *numeric)};
-        h.by_h.name = fmt::format("{}·{}", x.name, w.name);
-        h.by_h.value = value_of(p, *numeric, all);
-        h.by_h.columns = p.count * p.out;
-        h.by_h.numeric = *numeric;
-        h.by_h.tape = *tape;
-        result.push_back(std::move(h));
+        const std::optional<Values> by_h = solved(p, w.numeric);
+        if (!by_h) continue;
+        result.push_back({x.name, fmt::format("{}·{}", x.name, w.name), path_of(p, *by_h)});
         break;
       }
   return result;

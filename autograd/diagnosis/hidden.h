@@ -1,6 +1,6 @@
 // Products inside a formula, seen from outside. Where the formula holds h = x wᵀ or h = x w and uses w nowhere
 // else, the Jacobian by w is that by h times x: J_w[k, (o, c)] = Σ_p J_h[k, (p, o)] x[p, c], p the rows of x.
-// Solved for J_h, and for the tape's T_h, it lets the rules look at h itself: the gates and logits of a layer.
+// Solved for J_h, it tells the part of the Jacobian by x that goes through h.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,7 @@
 namespace isobar {
 
 struct Hidden {
-  Jacobian by_h;  // its tape is empty where that of w is right
-  std::string x, w;
+  std::string x, name;       // "x", "x·w"
   std::vector<double> path;  // the part of the Jacobian by x that goes through h
 };
 

@@ -33,7 +33,7 @@ Found one_sided(const Evidence& e);
 Found cross_talk(const Evidence& e);
 Found sum_left_out(const Evidence& e);
 
-// factor_rules.cpp: what dy is multiplied by. v is an input, y, a product inside, or a curve of one of them.
+// factor_rules.cpp: what dy is multiplied by. v is an input, y, or a curve of one of them.
 Found slope_left_out(const Evidence& e);
 Found factor_left_out(const Evidence& e);
 Found factor_late(const Evidence& e);

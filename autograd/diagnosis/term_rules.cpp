@@ -124,7 +124,7 @@ Found lost_branch(const Evidence& e) {
   Values rest = e.j.numeric;
   for (const Hidden& h : e.context.hidden) {
     if (h.x != e.j.name) continue;
-    parts.emplace_back(h.by_h.name, h.path);
+    parts.emplace_back(h.name, h.path);
     for (size_t n = 0; n < rest.size(); ++n) rest[n] -= h.path[n];
   }
   if (parts.empty()) return {};
