@@ -36,10 +36,8 @@ bool Evidence::right_in_column(int64_t i) const {
 
 bool Evidence::elementwise() const {
   if (rows() != columns()) return false;
-  for (int64_t k = 0; k < rows(); ++k)
-    for (int64_t i = 0; i < columns(); ++i)
-      if (k != i && !(negligible(tape(k, i)) && (skipped(k, i) || negligible(numeric(k, i))))) return false;
-  return true;
+  return everywhere(
+      [&](int64_t k, int64_t i) { return k == i || (negligible(tape(k, i)) && negligible(numeric(k, i))); });
 }
 
 double Evidence::common_ratio() const {

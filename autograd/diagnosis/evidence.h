@@ -43,16 +43,21 @@ class Evidence {
   bool right_at(int64_t k, int64_t i) const { return skipped(k, i) || same(tape(k, i), numeric(k, i)); }
   bool right_in_column(int64_t i) const;
 
-  // Whether T is what `rule(k, i)` says at every entry. A rule returns NaN where it makes no statement.
+  // Whether `holds(k, i)` at every entry that is not skipped.
+  template <class Predicate>
+  bool everywhere(const Predicate& holds) const {
+    for (int64_t k = 0; k < rows(); ++k)
+      for (int64_t i = 0; i < columns(); ++i)
+        if (!skipped(k, i) && !holds(k, i)) return false;
+    return true;
+  }
+  // Whether T is what `rule(k, i)` says everywhere. A rule returns NaN where it makes no statement.
   template <class Rule>
   bool explained(const Rule& rule) const {
-    if (j.tape.empty()) return false;
-    for (int64_t k = 0; k < rows(); ++k)
-      for (int64_t i = 0; i < columns(); ++i) {
-        const double wanted = skipped(k, i) ? tape(k, i) : rule(k, i);
-        if (wanted == wanted && !same(tape(k, i), wanted)) return false;
-      }
-    return true;
+    return !j.tape.empty() && everywhere([&](int64_t k, int64_t i) {
+      const double wanted = rule(k, i);
+      return wanted != wanted || same(tape(k, i), wanted);
+    });
   }
   // The c that brings c J nearest to T.
   double common_ratio() const;

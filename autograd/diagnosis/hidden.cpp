@@ -18,18 +18,14 @@ struct Product {
   int64_t place(int64_t o, int64_t c) const { return flipped ? c * out + o : o * width + c; }
 };
 
-// The rows of x that number k of y depends on, by differences or by the tape.
+// The rows of x that number k of y depends on.
 std::vector<int64_t> rows_used(const Product& p, int64_t k) {
   std::vector<int64_t> used;
   const double least = 1e-9 * std::max(1.0, largest_of(p.x.numeric));
-  for (int64_t row = 0; row < p.count; ++row)
-    for (int64_t c = 0; c < p.width; ++c) {
-      const int64_t at = k * p.x.columns + row * p.width + c;
-      if (std::abs(p.x.numeric[at]) <= least && (p.x.tape.empty() || std::abs(p.x.tape[at]) <= least))
-        continue;
-      used.push_back(row);
-      break;
-    }
+  for (int64_t row = 0; row < p.count; ++row) {
+    const double* from = &p.x.numeric[k * p.x.columns + row * p.width];
+    if (std::any_of(from, from + p.width, [&](double v) { return std::abs(v) > least; })) used.push_back(row);
+  }
   return used;
 }
 

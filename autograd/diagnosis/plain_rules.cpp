@@ -45,12 +45,8 @@ Found broken(const Evidence& e) {
     return Diagnosis{
         Cause::detached,
         "detached: it is on the tape, but backward returned no gradient for it (an undefined tensor)"};
-  for (int64_t k = 0; k < e.rows(); ++k)
-    for (int64_t i = 0; i < e.columns(); ++i)
-      if (!std::isfinite(e.tape(k, i)) && !e.skipped(k, i))
-        return Diagnosis{Cause::not_finite,
-                         "not finite: backward gives NaN or infinity where the slope is finite"};
-  return {};
+  if (e.everywhere([&](int64_t k, int64_t i) { return std::isfinite(e.tape(k, i)); })) return {};
+  return Diagnosis{Cause::not_finite, "not finite: backward gives NaN or infinity where the slope is finite"};
 }
 
 Found upstream(const Evidence& e) {
@@ -71,9 +67,7 @@ Found zero(const Evidence& e) {
 }
 
 Found nearly_right(const Evidence& e) {
-  for (int64_t k = 0; k < e.rows(); ++k)
-    for (int64_t i = 0; i < e.columns(); ++i)
-      if (!e.skipped(k, i) && e.apart(e.tape(k, i), e.numeric(k, i))) return {};
+  if (!e.everywhere([&](int64_t k, int64_t i) { return !e.apart(e.tape(k, i), e.numeric(k, i)); })) return {};
   return Diagnosis{
       Cause::nearly_right,
       fmt::format("nearly right: it agrees to {} digits; is eps left out or in another place, a constant "
@@ -109,14 +103,12 @@ Found constant(const Evidence& e) {
 Found signs(const Evidence& e) {
   int64_t wrong = 0, right = 0;
   bool positive = true;
-  for (int64_t k = 0; k < e.rows(); ++k)
-    for (int64_t i = 0; i < e.columns(); ++i) {
-      if (e.skipped(k, i)) continue;
-      if (!e.right_at(k, i) && !e.same(e.tape(k, i), -e.numeric(k, i))) return {};
-      (e.right_at(k, i) ? right : wrong) += !e.negligible(e.numeric(k, i));
-      positive = positive && e.tape(k, i) >= 0;
-    }
-  if (wrong < 3 || positive) return {};  // |v| has its name: see wrong_factor
+  const bool holds = e.everywhere([&](int64_t k, int64_t i) {
+    (e.right_at(k, i) ? right : wrong) += !e.negligible(e.numeric(k, i));
+    positive = positive && e.tape(k, i) >= 0;
+    return e.same(std::abs(e.tape(k, i)), std::abs(e.numeric(k, i)));
+  });
+  if (!holds || wrong < 3 || positive) return {};  // |v| has its name: see wrong_factor
   return Diagnosis{Cause::sign, fmt::format("sign: right but for the sign of {} of {} entries; is a − added "
                                             "that the formula subtracts?",
                                             wrong, wrong + right)};

@@ -10,17 +10,17 @@ bool about_gradients(const std::string& check) {
   return check.starts_with("gradient") || check == "used twice";
 }
 
-}  // namespace
-
-bool LayerReport::passed() const {
-  return std::none_of(checks.begin(), checks.end(),
+std::vector<LayerCheck>::const_iterator first_failed(const std::vector<LayerCheck>& checks) {
+  return std::find_if(checks.begin(), checks.end(),
                       [](const LayerCheck& check) { return check.outcome == LayerCheck::failed; });
 }
 
+}  // namespace
+
+bool LayerReport::passed() const { return first_failed(checks) == checks.end(); }
+
 std::string LayerReport::text() const {
-  const auto failed = std::find_if(checks.begin(), checks.end(), [](const LayerCheck& check) {
-    return check.outcome == LayerCheck::failed;
-  });
+  const auto failed = first_failed(checks);
   std::string text;
   if (failed == checks.end())
     text = fmt::format("{}: right, {} checks\n", layer, checks.size());
