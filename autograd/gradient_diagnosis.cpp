@@ -28,7 +28,7 @@ const std::vector<Rule>& rules() {
       {exchanged},             // T = J with dimensions swapped
       {slope_left_out},        // T = 1 where J is not 0
       {dy_added},              // T = J + c · 1
-      {term_left_out},         // T − J lies along ones, the input, y or v
+      {term_left_out},         // T − J lies along ones or the input
       {product_rule},          // T = A, where J = A + B
       {signs},                 // |T| = |J|
       {indices_lost},          // T = J, and 0 for some indices

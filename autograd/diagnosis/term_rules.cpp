@@ -28,25 +28,10 @@ struct Span {
 };
 
 std::vector<Span> spans_of(const Evidence& e) {
-  const Jacobian& j = e.j;
-  const Values x = j.value.to_vector<double>(), ones(x.size(), 1.0);
-  std::vector<Span> all = {
-      {{ones}, "ones: the mean's part"},
-      {{x}, "the input: the mean square's (the norm's) part"},
-      {{ones, x}, "ones and the input: the mean's and the variance's part, or one of them,"}};
-  if (j.y.shape() != j.value.shape()) return all;
-  Values y = j.y.to_vector<double>(), exp_y = y;
-  for (double& v : exp_y) v = std::exp(v);
-  all.push_back({{y}, "y: the sum over y · dy (softmax)"});
-  all.push_back({{exp_y}, "exp(y): the sum over dy (log-softmax)"});
-  for (const NamedInput& known : e.context.known)
-    if (const Values v = repeated(known.value, j.value.shape()); !v.empty() && known.name != j.name) {
-      Values product = y;
-      for (size_t i = 0; i < v.size(); ++i) product[i] *= v[i];
-      all.push_back({{v}, fmt::format("{}: a sum that multiplies it", known.name)});
-      all.push_back({{product}, fmt::format("y · {}: the sum over y · dy (softmax)", known.name)});
-    }
-  return all;
+  const Values x = e.j.value.to_vector<double>(), ones(x.size(), 1.0);
+  return {{{ones}, "ones: the mean's part"},
+          {{x}, "the input: the mean square's (the norm's) part"},
+          {{ones, x}, "ones and the input: the mean's and the variance's part, or one of them,"}};
 }
 
 // Whether row k of T − J, seen in one group, lies in the span; by least squares.
