@@ -74,9 +74,11 @@ std::vector<std::pair<int, int>> pairs_of_dimensions(const Shape& shape) {
 std::vector<std::vector<int64_t>> groups_along(const Shape& shape, const std::vector<int>& dims) {
   Shape kept = shape;
   for (int d : dims) kept = kept.with(d, 1);
-  const Values group_of = repeated(reshape(arange(kept.numel(), Dtype::f64), kept), shape);
+  const Tensor numbered = reshape(arange(kept.numel()), kept);
+  const auto group_of =
+      raw::as_strided(numbered, shape, broadcast_strides(kept, kept.strides(), shape)).to_vector<int64_t>();
   std::vector<std::vector<int64_t>> groups(kept.numel());
-  for (int64_t i = 0; i < shape.numel(); ++i) groups[static_cast<size_t>(group_of[i])].push_back(i);
+  for (int64_t i = 0; i < shape.numel(); ++i) groups[group_of[i]].push_back(i);
   return groups;
 }
 
@@ -89,14 +91,6 @@ std::vector<Axis> axes_of(const Shape& shape, bool of_y) {
 
 std::vector<int64_t> transposed_places(const Shape& shape, int a, int b) {
   return contiguous(transpose(reshape(arange(shape.numel()), shape), a, b)).to_vector<int64_t>();
-}
-
-Values repeated(const Tensor& x, const Shape& shape) {
-  const int extra = shape.ndim() - x.ndim();
-  if (extra < 0) return {};
-  for (int d = 0; d < x.ndim(); ++d)
-    if (x.size(d) != shape[d + extra] && x.size(d) != 1) return {};
-  return raw::as_strided(x, shape, broadcast_strides(x.shape(), x.strides(), shape)).to_vector<double>();
 }
 
 }  // namespace isobar

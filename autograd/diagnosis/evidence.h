@@ -94,7 +94,4 @@ std::vector<Axis> axes_of(const Shape& shape, bool of_y);
 // read as if they were not.
 std::vector<int64_t> transposed_places(const Shape& shape, int a, int b);
 
-// The elements of a tensor repeated to a shape; none where it does not broadcast to it.
-Values repeated(const Tensor& x, const Shape& shape);
-
 }  // namespace isobar
