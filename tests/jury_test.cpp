@@ -27,15 +27,24 @@ All all_of(const std::string& table) {
 }  // namespace
 
 TEST_CASE("check_layer names the mistakes of the jury's wrong layers, and passes the right ones") {
-  const Outcome jury = run_built("jury", "--lines");
-  INFO(jury.out, jury.err);
-  const All all = all_of(jury.out);
-  REQUIRE(all.bugs >= 130);
-  REQUIRE(all.right_layers >= 30);
-  CHECK(all.wrong * 100 >= 98 * all.bugs);
-  CHECK(all.right * 100 >= 80 * all.bugs);
-  CHECK(all.misleading * 100 <= 3 * all.bugs);
-  CHECK(all.false_alarms == 0);
+  // Shares of the wrong layers, in percent. By names alone some counted rows mislead whose sentence a reader finds
+  // right: tests/jury/README.md has what a reader made of each.
+  struct Half {
+    const char* name;
+    int right, misleading;
+  };
+  for (const Half& half : {Half{"tuned", 80, 3}, Half{"counted", 70, 8}}) {
+    CAPTURE(half.name);
+    const Outcome jury = run_built("jury", std::string(half.name) + " --lines");
+    INFO(jury.out, jury.err);
+    const All all = all_of(jury.out);
+    REQUIRE(all.bugs >= 130);
+    REQUIRE(all.right_layers >= 30);
+    CHECK(all.wrong * 100 >= 98 * all.bugs);
+    CHECK(all.right * 100 >= half.right * all.bugs);
+    CHECK(all.misleading * 100 <= half.misleading * all.bugs);
+    CHECK(all.false_alarms == 0);
+  }
 }
 
 }  // namespace isobar

@@ -151,10 +151,10 @@ struct OneNameForTwo : Module {
 // Softplus with slope β as one node. Wrong: the composed form lacks the division by β.
 struct OtherComposedForm : Module {
   explicit OtherComposedForm(const Rng&) {}
-  Tensor forward(const Tensor& x) override {
-    if (composed_wanted()) return softplus(2 * x);
+  Tensor forward(const Tensor& input) override {
+    if (composed_wanted()) return softplus(2 * input);
     return fused([](In x) { return softplus(2 * x) / 2.0; },
-                 [](In dy, In, In x) { return dy * sigmoid(2 * x); }, x);
+                 [](In dy, In, In x) { return dy * sigmoid(2 * x); }, input);
   }
   void fields(Fields&) override {}
 };
@@ -164,13 +164,13 @@ struct ReadyGradient : Module {
   Tensor weight;
 
   explicit ReadyGradient(const Rng& rng) : weight(rng.normal({5}).set_trainable()) {}
-  Tensor forward(const Tensor& x) override {
+  Tensor forward(const Tensor& input) override {
     return fused([](In x, In w) { return sigmoid(x) * w; },
                  [](In dy, In, In x, In w) {
                    const Tensor s = sigmoid(x);
                    return std::vector{s * (1 - s) * w, sum(dy * s, {0})};
                  },
-                 x, weight);
+                 input, weight);
   }
   void fields(Fields& f) override { f("weight", weight); }
 };

@@ -1,0 +1,103 @@
+// Wrong and tricky layers where extents matter: tails, batches of one, large batches. x (N, C).
+#include "../../core/raw.h"
+#include "layers.h"
+
+namespace isobar {
+namespace {
+
+// Divides by the number of rows of its first call.
+struct FirstBatch : Module {
+  Tensor weight = ones(3).set_trainable();
+  double rows = 0;
+
+  Tensor forward(const Tensor& x) override {
+    if (rows == 0) rows = static_cast<double>(x.size(0));
+    return sum(x, {0}, true) / rows * weight;
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+// Chooses its scale from the first input and never again.
+struct FirstScale : Module {
+  Tensor weight = ones(4).set_trainable();
+  double scale = 0;
+
+  Tensor forward(const Tensor& x) override {
+    if (scale == 0 && x.numel() > 0) scale = 1 / (1e-3 + norm(x.detach()).item());
+    return x * weight * scale;
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+const bool listed = list_counted({
+    by_hand(
+        {"size",
+         "dweight of all channels but the last",
+         {"cross-talk"},
+         {"detached", "misplaced", "missing term"}},
+        {{4, 5}}, {{5}, {5}}, [](In x, In w, In b) { return tanh(x) * w + b; },
+        [](In dy, In, In x, In w, In) {
+          const Tensor h = tanh(x);
+          Tensor dw = raw::clone(zeros({5}, x.dtype()));
+          for (int64_t j = 0; j < 4; ++j)
+            dw = index_add(dw, 0, tensor<int64_t>({1}, {j}),
+                           sum(slice(dy, 1, j, j + 1) * slice(h, 1, j, j + 1), {0}));
+          return std::vector{dy * w * (1 - square(h)), dw, dy};
+        }),
+
+    by_hand(
+        {"size", "centring: a batch of one not summed over channels", {"batch of 1"}}, {{4, 5}}, {{5}},
+        [](In x, In w) { return (x - mean(x, {-1}, true)) * w; },
+        [](In dy, In, In x, In w) {
+          const Tensor c = x - mean(x, {-1}, true), dc = dy * w;
+          // "One row: nothing to centre."
+          if (x.size(0) == 1) return std::vector{dc, dy * c};
+          return std::vector{dc - mean(dc, {-1}, true), dy * c};
+        }),
+
+    by_hand(
+        {"size", "rows from 256 on get no gradient", {"large batch"}, {}}, {{4, 5}}, {{5}},
+        [](In x, In w) { return square(x) * w; },
+        [](In dy, In, In x, In w) {
+          const int64_t rows = std::min<int64_t>(x.size(0), 256);
+          const Tensor done = slice(dy * x * w * 2, 0, 0, rows);
+          return std::vector{pad(done, {0, 0, 0, x.size(0) - rows}), dy * square(x)};
+        }),
+
+    module({"size",
+            "divided by the rows of the first call",
+            {"another call", "batch of 1", "large batch"},
+            {"batch of 0"}},
+           {{4, 3}}, [](const Rng&) { return std::make_unique<FirstBatch>(); }),
+
+    module({"size", "scale chosen from the first input", {"another call"}, {"fields", "save and load"}},
+           {{5, 4}}, [](const Rng&) { return std::make_unique<FirstScale>(); }),
+
+    // x / N: the number of rows in forward, of columns in backward.
+    by_hand(
+        {"size", "mean over rows divided by the columns", {"1/N", "constant factor"}}, {{6, 4}}, {{4}},
+        [](In x, In w) {
+          return x.size(0) > 0 ? sum(x * w, {0}, true) / static_cast<double>(x.size(0))
+                               : sum(x * w, {0}, true);
+        },
+        [](In dy, In, In x, In w) {
+          const double n = static_cast<double>(x.size(1));
+          return std::vector{broadcast_to(dy, x.shape()) * w / n, broadcast_to(dy, x.shape()) * x / n};
+        }),
+
+    layer({"size", "an empty batch keeps its shape", {"batch of 0"}, {"forward"}}, {{4, 3}}, {{5, 3}},
+          [](In x, In w) { return x.numel() == 0 ? x : tanh(linear(x, w)); }),
+
+    // --- right
+    layer({"size", "mean over a batch of any size, a scalar"}, {{6, 3}}, {{3}},
+          [](In x, In w) { return sum(tanh(x * w)) / static_cast<double>(std::max<int64_t>(1, x.size(0))); }),
+    layer({"size", "thirty norms and residuals"}, {{3, 4}}, {{4}, {4, 4}},
+          [](In x, In w, In m) {
+            Tensor y = x;
+            for (int i = 0; i < 30; ++i) y = y + linear(rms_norm(y, 4, w, 1e-5), m) * 0.1;
+            return y;
+          }),
+});
+
+}  // namespace
+}  // namespace isobar

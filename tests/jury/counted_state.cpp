@@ -1,0 +1,216 @@
+// Layers with wrong state, fields or modes.
+#include <optional>
+
+#include "../../autograd/recompute.h"
+#include "../../core/raw.h"
+#include "layers.h"
+
+namespace isobar {
+namespace {
+
+// y = x / running root mean square · weight; x (N, C).
+struct RunningScale : Module {
+  Tensor weight, running = ones({4});
+
+  explicit RunningScale(const Rng& rng) : weight(rng.normal({4}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    const Tensor power = training() ? mean(square(x), {0}) : running;
+    if (training() && x.size(0) > 0 && !recomputing()) update(power);
+    return x / sqrt(power + 1e-3) * weight;
+  }
+  void update(In power) {
+    const NoTape pause;
+    assign(running, running * 0.9 + power.detach() * 0.1);
+  }
+  void fields(Fields& f) override {
+    f("weight", weight);
+    f.buffer("running", running);
+  }
+};
+
+// Wrong: unbiased by N / (N − 1), which is infinite for one row.
+struct NaNForOneRow : Module {
+  Tensor weight;
+
+  explicit NaNForOneRow(const Rng& rng) : weight(rng.normal({4}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    const Tensor centred = x - mean(x, {0});
+    return centred / sqrt(sum(square(centred), {0}) / (x.size(0) - 1.0) + 1e-5) * weight;
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+// Wrong: the bias is listed but not trainable.
+struct BiasNotTrainable : Module {
+  Tensor weight, bias;
+
+  explicit BiasNotTrainable(const Rng& rng)
+      : weight(rng.split("weight").normal({3, 4}).set_trainable()), bias(rng.split("bias").normal({3})) {}
+  Tensor forward(const Tensor& x) override { return linear(x, weight, bias); }
+  void fields(Fields& f) override {
+    f("weight", weight);
+    f("bias", bias);
+  }
+};
+
+// Wrong: the positions' table is made for the first x and its signs.
+struct MaskOfFirstCall : Module {
+  Tensor weight, mask;
+
+  explicit MaskOfFirstCall(const Rng& rng) : weight(rng.normal({4}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    if (!mask.defined() && x.size(0) > 0) mask = sum(x.detach(), {0}) > 0;
+    return mask.defined() ? where(mask, x * weight, x) : x * weight;
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+// Wrong: backward reads x from the layer, where the next call has put its own.
+struct KeptActivation : Module {
+  Tensor weight, kept;
+
+  explicit KeptActivation(const Rng& rng) : weight(rng.normal({4}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    if (composed_wanted()) return tanh(x) * weight;
+    kept = x.detach();
+    Tensor y;
+    {
+      const NoTape pause;
+      y = tanh(x) * weight;
+    }
+    return record("kept", y, {x, weight}, [this, w = weight.detach()](In dy) {
+      const Tensor t = tanh(kept);
+      return std::vector{dy * w * (1 - square(t)), sum(dy * t, {0})};
+    });
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+// Wrong: backward scales dy in place.
+struct InPlaceDy : Module {
+  explicit InPlaceDy(const Rng&) {}
+  Tensor forward(const Tensor& input) override {
+    return fused([](In x) { return square(x); },
+                 [](In dy, In, In x) {
+                   Tensor scaled = dy;
+                   if (scaled.is_contiguous())
+                     assign(scaled, dy * x * 2);
+                   else
+                     scaled = dy * x * 2;
+                   return scaled;
+                 },
+                 input);
+  }
+  void fields(Fields&) override {}
+};
+
+// Wrong: dweight is added up in a member and never cleared.
+struct NeverCleared : Module {
+  Tensor weight, total;
+
+  explicit NeverCleared(const Rng& rng) : weight(rng.normal({4}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    if (composed_wanted()) return sin(x) * weight;
+    Tensor y;
+    {
+      const NoTape pause;
+      y = sin(x) * weight;
+    }
+    return record("accumulated", y, {x, weight}, [this, x = x.detach(), w = weight.detach()](In dy) {
+      const Tensor dweight = sum(dy * sin(x), {0});
+      total = total.defined() && total.dtype() == x.dtype() ? total + dweight : dweight;
+      return std::vector{dy * w * cos(x), total};
+    });
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+// Wrong: noise from a counter of its own.
+struct OwnNoise : Module {
+  Tensor weight;
+  uint64_t calls = 0;
+
+  explicit OwnNoise(const Rng& rng) : weight(rng.normal({4}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    if (!training()) return x * weight;
+    return x * weight * Rng(7).split(calls++).uniform(x.shape(), 0.9, 1.1, x.dtype());
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+// Wrong: the composed form forgets the weight's square.
+struct ComposedWithoutSquare : Module {
+  Tensor weight;
+
+  explicit ComposedWithoutSquare(const Rng& rng) : weight(rng.normal({4}).set_trainable()) {}
+  Tensor forward(const Tensor& input) override {
+    if (composed_wanted()) return sigmoid(input) * weight;
+    return fused([](In x, In w) { return sigmoid(x) * square(w); },
+                 [](In dy, In y, In x, In w) {
+                   return std::vector{dy * y * (1 - sigmoid(x)), sum(dy * sigmoid(x) * 2 * w, {0})};
+                 },
+                 input, weight);
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+// Wrong: in evaluation the running statistic is replaced by that of the batch, and kept.
+struct MovesInEvaluation : RunningScale {
+  using RunningScale::RunningScale;
+  Tensor forward(const Tensor& x) override {
+    if (x.size(0) > 0 && !recomputing()) update(mean(square(x.detach()), {0}));
+    return x / sqrt((training() ? mean(square(x), {0}) : running) + 1e-3) * weight;
+  }
+};
+
+// Wrong: the scale is used, and trained, but saved nowhere.
+struct UnlistedPart : Module {
+  RunningScale inner;
+  Tensor gain;
+
+  explicit UnlistedPart(const Rng& rng) : inner(rng.split("inner")), gain(rng.split("gain").normal({4})) {
+    gain.set_trainable();
+  }
+  Tensor forward(const Tensor& x) override { return inner(x) * gain; }
+  void fields(Fields& f) override { f("gain", gain); }
+};
+
+// Wrong: the last 4 rows' sum of x is kept as a cache and added to the next batch.
+struct CarriedOver : Module {
+  Tensor weight, carried;
+
+  explicit CarriedOver(const Rng& rng) : weight(rng.normal({4}).set_trainable()) {}
+  Tensor forward(const Tensor& x) override {
+    const bool use = carried.defined() && carried.dtype() == x.dtype();
+    const Tensor y = use ? x * weight + carried * 0.01 : x * weight;
+    carried = sum(x.detach(), {0});
+    return y;
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+template <class Layer>
+JuryLayer state(const std::string& name, const std::vector<std::string>& right,
+                const std::vector<std::string>& half = {}) {
+  return module({"state", name, right, half}, {{3, 4}},
+                [](const Rng& rng) { return std::make_unique<Layer>(rng); });
+}
+
+const bool listed = list_counted({
+    state<NaNForOneRow>("NaN for one row", {"batch of 1"}, {"not finite"}),
+    state<BiasNotTrainable>("bias listed but not trainable", {"fields"}),
+    state<MaskOfFirstCall>("mask of the first call kept", {"another call"}, {"repeated calls"}),
+    state<KeptActivation>("backward reads x of the last call", {"used twice"}, {"another call"}),
+    state<InPlaceDy>("dy scaled in place", {"inputs untouched"}, {"used twice"}),
+    state<NeverCleared>("dweight never cleared", {"used twice", "repeated calls"},
+                        {"another call", "dy ignored"}),
+    state<OwnNoise>("noise from a counter of its own", {"repeated calls"}, {"recompute", "used twice"}),
+    state<ComposedWithoutSquare>("composed form without the square", {"composed form"}),
+    state<MovesInEvaluation>("running scale moves in evaluation", {"train and eval"}),
+    state<UnlistedPart>("a part not in fields", {"fields"}),
+    state<CarriedOver>("sum of the last batch added to the next", {"repeated calls", "another call"},
+                       {"used twice", "recompute"}),
+});
+
+}  // namespace
+}  // namespace isobar
