@@ -82,10 +82,11 @@ TEST_CASE("constructors refuse settings that cannot work, and say why") {
   CHECK_THROWS_WITH_AS(TransformerBlock(4, nullptr, std::make_unique<Identity>()),
                        "transformer_block: self_attn is null; wanted a module", Error);
   CHECK_THROWS_WITH_AS(PRMSNorm(8), doctest::Contains("p = 0.0625 of 8 elements leaves 0 to measure"), Error);
-  CHECK_THROWS_WITH_AS(make_norm("instancenorm", 4),
-                       "norm: wanted one of none, layernorm, rmsnorm, prmsnorm, batchnorm, groupnorm, "
-                       "centernorm, stdnorm, dyt, dyt_sqrtd, dyisru, derf, got instancenorm",
-                       Error);
+  // Tests may have registered norms of their own, after these.
+  CHECK(message_of([] { make_norm("instancenorm", 4); })
+            .starts_with(
+                "norm: wanted one of none, layernorm, rmsnorm, prmsnorm, batchnorm, groupnorm, centernorm, "
+                "stdnorm, dyt, dyt_sqrtd, dyisru, derf, "));
   CHECK_THROWS_WITH_AS(make_norm("groupnorm", 6, {.groups = 4}),
                        "group_norm: 6 channels do not divide into 4 groups", Error);
   CHECK_THROWS_WITH_AS(make_norm("batchnorm", 0), "batch_norm: wanted at least one channel, got [0]", Error);
@@ -242,10 +243,11 @@ TEST_CASE("norms over channels take a single channel") {
 TEST_CASE("a registered norm is made by its name, which is then taken") {
   const pid_t child = fork();  // names are registered for the whole process
   if (child == 0) {
+    const size_t before = norm_names().size();
     const bool registered =
         register_norm("own", [](const Shape&, const NormOptions&) { return std::make_unique<Softcap>(3); });
     const std::string again = message_of([] { register_norm("own", {}); });
-    const bool right = registered && norm_names().back() == "own" && norm_names().size() == 13 &&
+    const bool right = registered && norm_names().back() == "own" && norm_names().size() == before + 1 &&
                        make_norm("own", 4)->type_name() == "Softcap" &&
                        again.starts_with("register_norm: the name 'own' is taken; there are none, ");
     _exit(right ? 0 : 1);

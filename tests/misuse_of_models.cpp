@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include "../core/parallel.h"
 #include "../data/data.h"
 #include "../nn/nn.h"
@@ -64,11 +66,10 @@ std::vector<Misuse> of_layers() {
        [] { Residual(std::make_unique<ReLU>(), Placement::none, make_norm("rmsnorm", 4)); },
        "residual: wanted a norm with placement pre or post, and none with placement none"},
       {"a norm that is not known", [] { make_norm("layer_norm", 4); },
-       "norm: wanted one of none, layernorm, rmsnorm, prmsnorm, batchnorm, groupnorm, centernorm, stdnorm, "
-       "dyt, dyt_sqrtd, dyisru, derf, got layer_norm"},
+       fmt::format("norm: wanted one of {}, got layer_norm", fmt::join(norm_names(), ", "))},
       {"a norm's name that is taken", [] { register_norm("rmsnorm", {}); },
-       "register_norm: the name 'rmsnorm' is taken; there are none, layernorm, rmsnorm, prmsnorm, batchnorm, "
-       "groupnorm, centernorm, stdnorm, dyt, dyt_sqrtd, dyisru, derf"},
+       fmt::format("register_norm: the name 'rmsnorm' is taken; there are {}",
+                   fmt::join(norm_names(), ", "))},
       {"dropout in training without a tape",
        [] {
          Dropout(0.1)(x({2, 4}));
