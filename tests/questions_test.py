@@ -4,10 +4,10 @@ import json, pathlib, sys, tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "experiments/course/grading"))
-import course, questions
+import course, questions, course_answers  # the last stands beside this file
 
 asking = [name for name in course.NAMES if questions.questions(name, "Ada")]
-assert {"a4", "a6"} <= set(asking), asking
+assert {f"a{n}" for n in range(1, 9)} <= set(asking), asking
 
 
 def answers(asked, change=lambda value: value):
@@ -29,7 +29,13 @@ for name in asking:
     for student in range(40):
         asked = questions.questions(name, str(student))
         assert score(asked, answers(asked))[0] == len(asked), (name, student)
-        assert score(asked, answers(asked, lambda v: float(f"{v:.4g}")))[0] == len(asked), (name, student, "four digits")
+        four = "".join(f"{q.name} {q.wanted if q.most - q.least < 1e-8 else float(f'{q.wanted:.4g}')!r}\n" for q in asked)
+        assert score(asked, four)[0] == len(asked), (name, student, "four digits, but whole numbers whole")
+        near = {q.name for q in asked if q.wanted and "(Within " not in q.text and "(Any " not in q.text}
+        right = {test["number"] for test in questions.graded(asked, answers(asked, lambda v: v * 1.03), {})[0] if test["score"]}
+        assert not right & near, (right & near, "3 % off is wrong")
+        for question, way in zip(asked, course_answers.SECOND[name], strict=True) if name in course_answers.SECOND else []:
+            assert abs(way(question.text) - question.wanted) <= 0.002 * abs(question.wanted), (question.text, question.wanted, way(question.text))
     points, said, now = score(ada, answers(ada, lambda v: v + 1 + abs(v)))
     assert points == 0 and all("is too large; attempt 1 of 2" in text for text in said), said
     points, said, now = score(ada, answers(ada, lambda v: v - 1 - abs(v)), now)
