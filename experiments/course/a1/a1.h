@@ -50,7 +50,7 @@ struct Tape {
   // is on this tape and a single number, and names its shape where it is not.
   void backward(const Var& loss);
   // A leaf's gradient, undefined where none has arrived. What was handed out keeps its values: backward() makes
-  // a new tensor for a sum.
+  // a new tensor for a sum. Throws isobar::Error for a constant, and for a value that is not on this tape.
   Tensor gradient(const Var& leaf) const;
   // Forgets all gradients.
   void clear_gradients();

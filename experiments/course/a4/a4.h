@@ -40,6 +40,7 @@ struct RmsNorm {
   Tensor y;
   Tensor rrms;  // 1 / √(mean x² + eps) of each row (N)
 };
+// Throws isobar::Error naming weight's shape unless it is (C).
 RmsNorm rms_norm(const Tensor& x, const Tensor& weight, double eps);
 Gradients rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight, const RmsNorm& saved);
 

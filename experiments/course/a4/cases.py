@@ -160,4 +160,4 @@ def cases():
             ("rms_norm", 3, [(4, 1)], False), ("rms_norm", 3, [(3, 4)], False)]:
         parts = {k: normal(12, *s) for k, s in zip(["weight", "bias"], shapes)}
         yield case(f"{what}: {' and '.join(str(list(s)) for s in shapes)} does not fit", task, what, {"x": x, **parts, "eps": 1e-5}, error=shapes, public=public,
-                   hint="name the shapes: \"…, got [3] and [4]\"")
+                   hint=f"name what came: \"…, got {'[3] and [4]' if len(shapes) > 1 else '[3]'}\"")

@@ -59,8 +59,16 @@ def rms_dx(x, dy):
     return ask("rms_norm_backward", dy=[dy], x=[x], weight=[1.0] * len(x), rrms=[rrms(x)])["dx"].values
 
 
+def dyt_backward(x, dy):
+    return ask("dyt_backward", dy=[[float(v) for v in dy]], x=[x], weight=[1.0] * 4, alpha=0.5)
+
+
 def dyt_dx(x, dy):
-    return ask("dyt_backward", dy=[[float(v) for v in dy]], x=[x], weight=[1.0] * 4, alpha=0.5)["dx"].values
+    return dyt_backward(x, dy)["dx"].values
+
+
+def dalpha(dy):
+    return dyt_backward(X, dy)["dalpha"].values[0]
 
 
 def add(x, i, step):
