@@ -12,3 +12,5 @@
 #include "recording.h"
 #include "tape.h"
 #include "tape_log.h"
+#include "tape_page.h"
+#include "tape_trace.h"

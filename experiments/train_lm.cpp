@@ -12,6 +12,7 @@
 //   train_lm --norm dyt --placement post   … and so on: see --help
 //   train_lm --init_from runs/train_lm --corpus my.txt --learning_rate 3e-4    fine-tuning of a trained model
 //   train_lm --seeds 5                     five trainings, and their losses over the seeds
+//   train_lm --n_layer 2 --tape-page tape.html    one step, op by op, forward and back, as a page for a browser
 //   train_lm --replay DIR/bad_step.h5      a step that made NaN, run alone: which op, of what, for which row
 //
 // Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
@@ -39,6 +40,7 @@
 #include "lm/give_way.h"
 #include "lm/histograms.h"
 #include "lm/optimizer.h"
+#include "lm/page_of_step.h"
 #include "lm/print_model.h"
 #include "lm/report.h"
 #include "lm/seeds.h"
@@ -238,8 +240,8 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   expect_results(run, config, corpus, val_loss);
 }
 
-// `bad_step` gets the file that --replay names.
-Program program_of(LmConfig& config, std::string& bad_step) {
+// `bad_step` and `page` get the files that --replay and --tape-page name.
+Program program_of(LmConfig& config, std::string& bad_step, std::string& page) {
   return {
       .name = "train_lm",
       .about = "Trains a small language model and watches the signal in every layer.",
@@ -253,6 +255,8 @@ Program program_of(LmConfig& config, std::string& bad_step) {
                   {"minimind", "MiniMind's model: 25,829,888 parameters", [&] { config.apply_minimind(); }}},
       .printers = {{"print-model", "print the model's tree and its costs, and stop",
                     [&] { return print_model(config); }},
+                   {"tape-page", "write one step's tape as an HTML page, and stop",
+                    [&] { return write_page_of_step(config, page); }, &page},
                    {"replay", "run the step of a bad_step.h5 alone: what made its NaN",
                     [&] { return replay(bad_step); }, &bad_step}},
       .resume = resume_of_train_lm(),
@@ -266,8 +270,8 @@ int main(int argc, char** argv) {
   LmConfig config;
   std::optional<Checkpoint> start;
   std::vector<std::string> gave_way;
-  std::string bad_step;
-  Program program = program_of(config, bad_step);
+  std::string bad_step, page;
+  Program program = program_of(config, bad_step, page);
   program.settle = [&](const std::set<std::string>& given) {
     check(bad_step.empty() || given.empty(), "--replay: {} has the settings of its step; leave --{} out",
           bad_step, given.empty() ? "" : *given.begin());

@@ -1,5 +1,5 @@
-//   y = |x|       dx = dy · sign(x): 0 at 0
-//   y = sign(x)   dx = 0
+//   abs:   y = |x|       dx = dy · sign(x): 0 at 0
+//   sign:  y = sign(x)   dx = 0
 #include "../ops.h"
 #include "../tape.h"
 #include "combine.h"

@@ -1,12 +1,12 @@
 // Arithmetic with broadcasting. The tape sums gradients over repeated dimensions.
 //
-//   y = a + b     da = dy            db = dy
-//   y = a − b     da = dy            db = −dy
-//   y = a · b     da = dy · b        db = dy · a
-//   y = a / b     da = dy / b        db = −dy · y / b
-//   y = s x       dx = s · dy
-//   y = x / s     dx = dy / s
-//   y = s x + t   dx = s · dy
+//   add:       y = a + b     da = dy            db = dy
+//   subtract:  y = a − b     da = dy            db = −dy
+//   multiply:  y = a · b     da = dy · b        db = dy · a
+//   divide:    y = a / b     da = dy / b        db = −dy · y / b
+//   multiply:  y = s x       dx = s · dy
+//   divide:    y = x / s     dx = dy / s
+//   affine:    y = s x + t   dx = s · dy
 #include "../ops.h"
 #include "../tape.h"
 #include "combine.h"

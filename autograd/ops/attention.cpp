@@ -1,5 +1,7 @@
 // Scaled dot-product attention (Vaswani et al. 2017) with grouped key/value heads (Ainslie et al. 2023) and
 // capped logits (Gemma 2). The kernel and its gradient are in core/kernels/attention.h.
+//
+//   y = softmax(scale · q kᵀ) v in each head; where causal, a query sees no later key
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,6 @@
-// Elementwise replacements for normalization: y = t(x) · weight + bias. d is the number of normalized elements.
+// Elementwise replacements for normalization. d is the number of normalized elements.
 //
+//   y = t(x) · weight + bias
 //   dyt        t = tanh(alpha x)                       Zhu et al. 2025
 //   dyt_sqrtd  t = √d tanh(inv_rho x / √d)             the solution of RMSNorm's diagonal gradient
 //   dyisru     t = √d x / √(x² + C), C = e^log_c       Stollenwerk 2025, arXiv 2503.21708

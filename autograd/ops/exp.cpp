@@ -1,7 +1,7 @@
-//   y = eˣ          dx = dy · y
-//   y = ln x        dx = dy / x
-//   y = eˣ − 1      dx = dy · (y + 1)
-//   y = ln(1 + x)   dx = dy / (1 + x)
+//   exp:    y = eˣ          dx = dy · y
+//   log:    y = ln x        dx = dy / x
+//   expm1:  y = eˣ − 1      dx = dy · (y + 1)
+//   log1p:  y = ln(1 + x)   dx = dy / (1 + x)
 #include "../ops.h"
 #include "../tape.h"
 #include "elementwise.h"

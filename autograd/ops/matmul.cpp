@@ -1,7 +1,7 @@
 // Matrix products.
 //
-//   y = a · b             da = dy · bᵀ    db = aᵀ · dy
-//   y = x Wᵀ + bias       dx = dy · W     dW = dyᵀ · x     dbias = Σ dy over rows
+//   matmul:  y = a · b             da = dy · bᵀ    db = aᵀ · dy
+//   linear:  y = x Wᵀ + bias       dx = dy · W     dW = dyᵀ · x     dbias = Σ dy over rows
 //
 // The tape sums the gradients of batches that were broadcast.
 //

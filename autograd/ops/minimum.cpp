@@ -1,6 +1,6 @@
-//   y = min(a, b)           da = dy where a < b, dy / 2 where a = b, else 0; db likewise
-//   y = max(a, b)           the same with a > b
-//   y = clamp(x, lo, hi)    dx = dy where lo ≤ x ≤ hi, else 0
+//   minimum:  y = min(a, b)           da = dy where a < b, dy / 2 where a = b, else 0; db likewise
+//   maximum:  y = max(a, b)           the same with a > b
+//   clamp:    y = clamp(x, lo, hi)    dx = dy where lo ≤ x ≤ hi, else 0
 // Where either operand is NaN, y is NaN, and both get dy.
 #include <cmath>
 #include <limits>

@@ -1,8 +1,8 @@
-//   y = 1/x    dx = −dy · y²
-//   y = x²     dx = 2 dy · x
-//   y = √x     dx = dy / (2 y)
-//   y = 1/√x   dx = −dy · y³ / 2
-//   y = x / √(x² + c)
+//   reciprocal:  y = 1/x    dx = −dy · y²
+//   square:      y = x²     dx = 2 dy · x
+//   sqrt:        y = √x     dx = dy / (2 y)
+//   rsqrt:       y = 1/√x   dx = −dy · y³ / 2
+//   isru:        y = x / √(x² + c)
 #include "../ops.h"
 #include "../tape.h"
 #include "elementwise.h"

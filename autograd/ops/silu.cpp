@@ -1,4 +1,5 @@
-//   silu:    y = x sigmoid(x)          swiglu:  y = silu(gate) · up
+//   silu:    y = x sigmoid(x)
+//   swiglu:  y = silu(gate) · up
 #include "../ops.h"
 #include "../pointwise.h"
 

@@ -1,5 +1,5 @@
-//   y = sin x    dx = dy · cos x
-//   y = cos x    dx = −dy · sin x
+//   sin:  y = sin x    dx = dy · cos x
+//   cos:  y = cos x    dx = −dy · sin x
 // Arguments of any size are reduced exactly: within 3 units of the last digit up to 10³⁰.
 #include "../ops.h"
 #include "../tape.h"

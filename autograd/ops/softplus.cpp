@@ -1,4 +1,5 @@
-//   softplus:  y = ln(1 + eˣ)          mish:  y = x tanh(softplus(x))
+//   softplus:  y = ln(1 + eˣ)
+//   mish:      y = x tanh(softplus(x))
 #include "../ops.h"
 #include "../pointwise.h"
 
