@@ -9,7 +9,7 @@ Left of "=" are texts as printed, as many as the expression on the right has val
 defines, where ask(call, **inputs) is the reference's answer. "given" names numbers that are chosen, not found. Every number
 with a point or a fraction bar must be in the comment that follows it."""
 import fractions, math, pathlib, re, subprocess, tempfile
-import course, tensors
+import course, ranks, tensors
 
 COMMENT = re.compile(r"<!--(.*?)-->\n?", re.S)
 PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+|/\d+(?![\w.]))")
@@ -45,6 +45,9 @@ class Reference:
         if not self.driver.exists():
             self.build()
         request = tensors.request(call, inputs)
+        if request not in self.known and "ranks" in inputs:
+            case = {"call": call, "inputs": {name: tensors.array(value) for name, value in inputs.items()}}
+            self.known[request] = ranks.Local([self.driver], [case], 60).results[0]
         if request not in self.known:
             with tempfile.TemporaryFile() as out:
                 subprocess.run(["sh", "-c", 'exec "$0" 3>&1 >/dev/null', self.driver], input=request, stdout=out, check=True)

@@ -147,12 +147,12 @@ def ipc_objects(user):
     return found
 
 
-def run(argv, stdin, folder, readable, limits, writable=(), environment=None):
-    """Runs argv in `folder`; see the top. Returns an Outcome, whatever the program does."""
-    return run_by(chosen, argv, stdin, folder, readable, limits, writable, environment)
+def run(argv, stdin, folder, readable, limits, writable=(), environment=None, more=()):
+    """Runs argv in `folder`; see the top. Returns an Outcome, whatever the program does. `more` become its files 4, 5 …"""
+    return run_by(chosen, argv, stdin, folder, readable, limits, writable, environment, more)
 
 
-def run_by(means, argv, stdin, folder, readable, limits, writable=(), environment=None):
+def run_by(means, argv, stdin, folder, readable, limits, writable=(), environment=None, more=()):
     libc.prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans come to us
     before = set(descendants(os.getpid()))
     user = NOBODY if os.geteuid() == 0 else os.getuid()
@@ -164,7 +164,7 @@ def run_by(means, argv, stdin, folder, readable, limits, writable=(), environmen
         pid = os.fork()
         if pid == 0:
             try:
-                take_files([source.fileno(), output.fileno(), output.fileno(), answer.fileno()])
+                take_files([source.fileno(), output.fileno(), output.fileno(), answer.fileno(), *more])
                 become(user, limits)
                 enter(means, argv, folder, readable, writable, environment or {}, tasks)
             except BaseException as e:

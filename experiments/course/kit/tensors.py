@@ -38,12 +38,21 @@ def array(nested, dtype="f64"):
 
 def request(call, inputs):
     """The driver's stdin."""
-    lines = [f"call {call}"]
+    return "\n".join([f"call {call}", *lines_of(inputs), "end\n"]).encode()
+
+
+def lines_of(inputs):
+    lines = []
     for name, tensor in inputs.items():
         tensor = array(tensor)
         lines.append(" ".join(["tensor", name, tensor.dtype, str(len(tensor.shape)), *map(str, tensor.shape)]))
         lines.append(" ".join(repr(v) for v in tensor.values))
-    return ("\n".join(lines) + "\nend\n").encode()
+    return lines
+
+
+def reply(found, error):
+    """What a driver writes that answers so."""
+    return "\n".join([f"error {error}"] if error is not None else lines_of(found)).encode() + b"\nend\n"
 
 
 def answer(data):

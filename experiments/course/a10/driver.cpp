@@ -1,0 +1,157 @@
+#include "driver.h"
+
+#include <sys/socket.h>
+
+#include <cstdlib>
+
+#include "a10.h"
+
+namespace {
+
+// The first number of a frame: from a rank to the broker, and back.
+enum class Ask : int32_t { begin = 1, send, receive, end, died };
+enum class Reply : int32_t { go = 1, taken, message, dead, fail };
+
+struct Head {
+  int32_t kind, other, tag, count;
+};
+
+template <class E>
+int32_t kind(E e) {
+  return static_cast<int32_t>(e);
+}
+
+struct Death {};  // thrown through the student's function: the test has cut this rank's link
+
+// The link by way of the broker: a socket whose number stands in the environment.
+class Wire : public Link {
+ public:
+  // dies: before which call of the link this rank dies; −1: never.
+  explicit Wire(int64_t dies) : dies_(dies) {
+    const char* number = std::getenv("LINK");
+    check(number != nullptr, "driver: this call needs a broker; ./check brings one");
+    socket_ = std::atoi(number);
+    const Head told = ask({kind(Ask::begin), 0, 0, 0}, nullptr).first;
+    rank_ = told.other, size_ = told.tag;
+  }
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  bool send(int to, const std::vector<float>& values, int tag) override {
+    check_rank(to);
+    live();
+    return ask({kind(Ask::send), to, tag, static_cast<int32_t>(values.size())}, values.data()).first.kind ==
+           kind(Reply::taken);
+  }
+  Message receive(int from) override {
+    if (from != anyone) check_rank(from);
+    live();
+    const auto [told, values] = ask({kind(Ask::receive), from, 0, 0}, nullptr);
+    return {told.other, told.kind == kind(Reply::dead), told.tag, values};
+  }
+  void close(Ask how) { put({kind(how), 0, 0, 0}, nullptr); }
+
+ private:
+  void live() {
+    if (dies_-- == 0) dies_ = 0, throw Death();
+  }
+  void check_rank(int other) const {
+    check(other >= 0 && other < size_ && other != rank_, "link: rank {} wants to speak to rank {} of {}",
+          rank_, other, size_);
+  }
+  void put(Head head, const float* values) {
+    write_all(&head, sizeof head);
+    write_all(values, head.count * sizeof(float));
+  }
+  std::pair<Head, std::vector<float>> ask(Head head, const float* values) {
+    put(head, values);
+    Head told{};
+    read_all(&told, sizeof told);
+    if (told.kind == kind(Reply::fail)) {
+      std::string text(told.count, ' ');
+      read_all(text.data(), text.size());
+      isobar::throw_error(text);
+    }
+    std::vector<float> numbers(told.count);
+    read_all(numbers.data(), numbers.size() * sizeof(float));
+    return {told, numbers};
+  }
+  void write_all(const void* data, size_t count) {
+    for (size_t done = 0; done < count;) {
+      const ssize_t more = ::send(socket_, static_cast<const char*>(data) + done, count - done, MSG_NOSIGNAL);
+      check(more > 0, "link: the broker has gone");
+      done += more;
+    }
+  }
+  void read_all(void* data, size_t count) {
+    for (size_t done = 0; done < count;) {
+      const ssize_t more = ::read(socket_, static_cast<char*>(data) + done, count - done);
+      check(more > 0, "link: the broker has gone");
+      done += more;
+    }
+  }
+
+  int64_t dies_;
+  int socket_ = -1, rank_ = 0, size_ = 1;
+};
+
+// Runs f(link); the broker hears how it ended.
+template <class F>
+void linked(const Request& in, Answer& out, F f) {
+  Wire link(in.has("dies") ? in.integer("dies") : -1);
+  try {
+    out("y", f(link));
+  } catch (const Death&) {
+    link.close(Ask::died);
+    return;
+  } catch (...) {
+    link.close(Ask::end);
+    throw;
+  }
+  link.close(in.has("dies") ? Ask::died : Ask::end);
+}
+
+}  // namespace
+
+int main() {
+  return serve({
+      {"share",
+       [](const Request& in, Answer& out) {
+         const Part part = share(in.integer("count"), in.integer("size"), in.integer("rank"));
+         out("begin", part.begin);
+         out("end", part.end);
+       }},
+      {"reduce_tree",
+       [](const Request& in, Answer& out) {
+         linked(in, out, [&](Link& link) { return reduce_tree(link, in["x"]); });
+       }},
+      {"all_reduce",
+       [](const Request& in, Answer& out) {
+         linked(in, out, [&](Link& link) { return all_reduce(link, in["x"]); });
+       }},
+      {"all_reduce_chunks",
+       [](const Request& in, Answer& out) {
+         linked(in, out, [&](Link& link) { return all_reduce_chunks(link, in["x"], in.integer("most")); });
+       }},
+      {"step",
+       [](const Request& in, Answer& out) {
+         linked(in, out,
+                [&](Link& link) { return step(link, in["w"], in["x"], in["y"], in.number("rate")); });
+       }},
+      {"sum_leaves",
+       [](const Request& in, Answer& out) {
+         linked(in, out, [&](Link& link) { return sum_leaves(link, in["leaves"], in.integer("count")); });
+       }},
+      {"all_reduce_safely",
+       [](const Request& in, Answer& out) {
+         linked(in, out, [&](Link& link) { return all_reduce_safely(link, in["x"]); });
+       }},
+      {"predict",
+       [](const Request& in, Answer& out) {
+         const Times times =
+             predict(in.integer("size"), in.number("alpha"), in.number("beta"), in.number("bytes"));
+         out("tree", times.tree);
+         out("ring", times.ring);
+         out("from", times.from);
+       }},
+  });
+}

@@ -1,0 +1,50 @@
+"""Runs one case's ranks: each in a sandbox of its own, all at once, with no way to another but the broker's socket."""
+import dataclasses, os, pickle
+import broker, ranks, sandbox, tensors
+
+
+def run(argv, case, folder, readable, limits):
+    """As sandbox.run with the case's request, of all ranks: the first that ended badly, or one whose answer is all ranks' together."""
+    links = broker.Links(ranks.ranks_of(case), ranks.SILENCE * limits.seconds / 10, limits.seconds)
+    pipes = [start(argv, case, rank, folder, readable, limits, links) for rank in range(ranks.ranks_of(case))]
+    links.started()
+    try:
+        records = ranks.conduct(links, case)
+    finally:
+        links.close()
+        outcomes = [ended(*child) for child in pipes]
+    dead = case["inputs"]["dies"].values[0] if "dies" in case["inputs"] else None
+    for rank, outcome in enumerate(outcomes):
+        if (outcome.code or outcome.why) and rank != dead:
+            return dataclasses.replace(outcome, why=f"rank {rank}: {outcome.why}" if outcome.why else "")
+    try:
+        answers = [tensors.answers(outcome.answer) for outcome in outcomes]
+    except ValueError:
+        return dataclasses.replace(outcomes[0], answer=b"")
+    return dataclasses.replace(outcomes[0], answer=tensors.reply(*ranks.merged(case, answers, records)),
+                               output="".join(outcome.output for outcome in outcomes))
+
+
+def start(argv, case, rank, folder, readable, limits, links):
+    """(a process of ours that runs this rank in its sandbox, the pipe that its Outcome comes through). A sandbox ends all
+    processes below its own, so each has one of its own."""
+    out, into = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(into)
+        return pid, out
+    try:
+        links.keep(rank)
+        outcome = sandbox.run(argv, ranks.request(case, rank), folder, readable, limits, environment={"LINK": "4"},
+                              more=[links.theirs(rank).fileno()])
+        with os.fdopen(into, "wb") as file:
+            pickle.dump(outcome, file)
+    finally:
+        os._exit(0)
+
+
+def ended(pid, out):
+    with os.fdopen(out, "rb") as file:
+        data = file.read()
+    os.waitpid(pid, 0)
+    return pickle.loads(data) if data else sandbox.Outcome(1, "the grader could not run it", b"", "", 0)
