@@ -4,10 +4,12 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source .ci/door.sh
 
-usage="usage: ./test.sh [--asan]
+usage="usage: ./test.sh [--asan] [-- CTEST OPTION…]
 
 Installs the Debian packages that are missing, builds everything and runs the tests. At the end it lists what was
 skipped, since something is missing here: python3, chromium, PyTorch, oneDNN or a CPU that can run it.
+
+Options of ctest choose tests: ./test.sh -- -L quick.
 
   --asan   build into build-asan/ with address and undefined-behaviour sanitizers, with clang++ where it can
   --help   this text"
@@ -39,13 +41,15 @@ summary() {
 }
 
 preset=release folder=build
-case "${1:-}" in
-  "") ;;
-  --asan) preset=asan folder=build-asan ;;
-  -h | --help) echo "$usage"; exit 0 ;;
-  *) fail "test.sh knows --asan and --help, not $1" ;;
-esac
-(($# <= 1)) || fail "test.sh takes one option at most, got: $*"
+while (($#)); do
+  case $1 in
+    --asan) preset=asan folder=build-asan ;;
+    --) shift; break ;;
+    -h | --help) echo "$usage"; exit 0 ;;
+    *) fail "test.sh knows --asan, --help and, for ctest, --, not $1" ;;
+  esac
+  shift
+done
 
 install_missing $packages
 if [[ $preset == asan && -z ${CXX:-} ]] &&
@@ -54,6 +58,6 @@ if [[ $preset == asan && -z ${CXX:-} ]] &&
 fi
 build "$preset" "$folder"
 status=0
-ctest --preset "$preset" --parallel "$(job_count)" || status=$?
+ctest --preset "$preset" --no-tests=error --parallel "$(job_count)" "$@" || status=$?
 summary "$folder/Testing/Temporary/LastTest.log"
 exit $status
