@@ -44,6 +44,7 @@
 #include "row_batch_norm.h"
 #include "row_group_norm.h"
 #include "sequential.h"
+#include "shares.h"
 #include "skip_init.h"
 #include "softcap.h"
 #include "std_norm.h"

@@ -399,9 +399,10 @@ TEST_CASE("the check_layer program checks our layers by name") {
   CHECK(holds(tape.out, "-> [3, 6], norm "));
   CHECK(holds(tape.out, ", in down_proj\nbackward\n"));
   CHECK_FALSE(holds(tape.out, "no gradient"));
-  const Outcome drawing = run_built("check_layer", "--dot 'SwiGLU'");
+  const Outcome drawing = run_built("check_layer", "SwiGLU --dot");
   CHECK(holds(drawing.out, "subgraph cluster_0 {\n    label=\"down_proj\";"));
   CHECK(run_built("check_layer", "--dto SwiGLU").code == 2);
+  CHECK(run_built("check_layer", "SwiGLU --tape --dot").code == 2);
   const Outcome unknown = run_built("check_layer", "RNSNorm");
   CHECK(unknown.code == 2);
   CHECK(holds(unknown.err, "check_layer: no layer is called 'RNSNorm'; there are: Linear, "));

@@ -116,9 +116,11 @@ std::string misuse(const std::string& option, const Names& wanted, const std::ve
 int check_layer_main(int argc, char** argv, const std::vector<CheckedLayer>& layers) {
   Names wanted(argv + std::min(argc, 1), argv + argc);
   std::string option;
-  if (!wanted.empty() && wanted[0].starts_with("-")) {
-    option = wanted[0];
-    wanted.erase(wanted.begin());
+  const auto first =
+      std::find_if(wanted.begin(), wanted.end(), [](auto& word) { return word.starts_with("-"); });
+  if (first != wanted.end()) {
+    option = *first;
+    wanted.erase(first);
   }
   if (option == "--help" || option == "-h") {
     fmt::print("{}", usage);
