@@ -1,5 +1,5 @@
 """An assignment: its files, its cases, a student's tree made of it, a submission built and run."""
-import fractions, importlib.util, json, os, pathlib, re, shutil, subprocess, sys, tempfile
+import fractions, importlib.util, json, os, pathlib, re, shutil, stat, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -38,6 +38,9 @@ class Assignment:
         self.allowed = getattr(module, "ALLOWED", [])
         self.seconds = getattr(module, "SECONDS", None)  # for one test
         self.watched = getattr(module, "WATCHED", False)  # whether hidden cases are run under sanitizers too, as public ones are
+        self.student = getattr(module, "STUDENT", [])  # more files that a student gets
+        # checker.py, where an assignment has one, answers the cases of the call "report" in place of the driver.
+        self.checker = module_of(name, "checker.py") if (self.folder / "checker.py").exists() else None
         names = [case["name"] for case in self.cases]
         if len(set(names)) < len(names):
             raise SyntaxError(f"{name}: two cases of one name")
@@ -47,13 +50,38 @@ class Assignment:
     def public(self):
         return [c for c in self.cases if c["public"]]
 
+    def driven(self):
+        """The cases that the driver answers."""
+        return [c for c in self.cases if c["call"] != "report"]
+
+
+def text_of(path, most):
+    """A file's bytes, read once, as those of a plain file: a link, a device or a pipe does no harm."""
+    path = pathlib.Path(path)
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError
+            text = file.read(most + 1)
+    except OSError:
+        raise Usage(f"the submission holds no file {path.name}") from None
+    if len(text) > most:
+        raise Usage(f"{path.name} is larger than {most >> 10} KiB")
+    return text
+
+
+def replaced_once(text, old, new):
+    if text.count(old) != 1:
+        raise SyntaxError(f"its text occurs {text.count(old)} times: {old}")
+    return text.replace(old, new)
+
 
 def changed(assignment, name, old, new):
     """The reference with a text that occurs once replaced."""
-    text = assignment.source.read_text()
-    if text.count(old) != 1:
-        raise SyntaxError(f"{assignment.name}, mutant '{name}': its text occurs {text.count(old)} times: {old}")
-    return text.replace(old, new)
+    try:
+        return replaced_once(assignment.source.read_text(), old, new)
+    except SyntaxError as e:
+        raise SyntaxError(f"{assignment.name}, mutant '{name}': {e}") from None
 
 
 def cases_of(module, key):
@@ -138,7 +166,7 @@ def release(assignment, folder, student="", key=b""):
     if any("ranks" in case["inputs"] for case in assignment.cases):
         kit += ["ranks.py", "broker.py"]
     for file in [assignment.folder / f"{name}.h", assignment.folder / "driver.cpp", *assignment.folder.glob("curves.py"),
-                 *assignment.folder.glob("*.svg"), *(ROOT / "kit" / f for f in kit)]:
+                 *assignment.folder.glob("*.svg"), *(ROOT / "kit" / f for f in kit), *(assignment.folder / f for f in assignment.student)]:
         shutil.copy(file, folder / file.name)
     (folder / "handout.md").write_text(re.sub(r"<!--.*?-->\n?", "", (assignment.folder / "handout.md").read_text(), flags=re.S))
     asked = questions.questions(name, student or questions.EXAMPLE, key)
@@ -152,7 +180,7 @@ def release(assignment, folder, student="", key=b""):
     fields = ("name", "task", "call", "hint", "rtol", "atol", "bounds", "error")
     flat = lambda t: [t.shape, t.values, t.dtype]
     public = [{**{k: c[k] for k in fields}, "inputs": {k: flat(t) for k, t in c["inputs"].items()},
-               "expect": {k: flat(t) for k, t in c["expect"].items()}} for c in assignment.public()]
+               "expect": {k: flat(t) for k, t in c["expect"].items()}} for c in assignment.driven() if c["public"]]
     (folder / "public.json").write_text(json.dumps({"allowed": assignment.allowed, "cases": public}))
 
 
@@ -175,16 +203,22 @@ def own_folder(path):
 
 def build(tree, prefix, work, seconds):
     """Builds a tree in `work` under limits. The compiler's complaint, or None."""
+    own_folder(work / "tmp")
+    return confined(["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(work / "build"), "-DSANITIZE=BOTH", f"-DCMAKE_PREFIX_PATH={prefix}"],
+                    tree, prefix, work, seconds) or make(tree, prefix, work, "all", seconds)
+
+
+def make(tree, prefix, work, target, seconds):
+    """As build, one target of a tree that is configured."""
+    return confined(["ninja", "-C", str(work / "build"), "-j2", target], tree, prefix, work, seconds)
+
+
+def confined(argv, tree, prefix, work, seconds):
     limits = sandbox.Limits(seconds=seconds, memory=4 << 30, file_size=256 << 20, processes=64)
-    temporary = str(own_folder(work / "tmp"))
-    settings = {"TMPDIR": temporary, "HOME": temporary, "CXX": os.environ.get("CXX", "g++")}
-    for argv in (["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(work / "build"), "-DSANITIZE=BOTH",
-                  f"-DCMAKE_PREFIX_PATH={prefix}"], ["ninja", "-C", str(work / "build"), "-j2"]):
-        argv[0] = shutil.which(argv[0]) or argv[0]
-        done = sandbox.run(argv, b"", str(work), [str(tree), prefix], limits, [str(work)], settings)
-        if done.code:
-            return f"{done.why}\n{done.output}".strip()
-    return None
+    settings = {"TMPDIR": str(work / "tmp"), "HOME": str(work / "tmp"), "CXX": os.environ.get("CXX", "g++")}
+    argv[0] = shutil.which(argv[0]) or argv[0]
+    done = sandbox.run(argv, b"", str(work), [str(tree), prefix], limits, [str(work)], settings)
+    return f"{done.why}\n{done.output}".strip() if done.code else None
 
 
 def answered(driver, cases, threads):

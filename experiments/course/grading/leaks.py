@@ -10,9 +10,9 @@ ARITHMETIC = re.compile(r"[\w)\]] *[-+*/·−] *[\w(]|\b(?:exp|log|sqrt|tanh|pow
 
 
 def secrets(assignment):
-    """Lines of the solutions that are known again (not the head of a loop), and the hidden tests' names."""
+    """Lines of the solutions that are known again (not the head of a loop or of a layer's function), and the hidden tests' names."""
     lines = [line for line in marked.solution_lines(assignment.source.read_text())
-             if len(line) >= 30 and not line.startswith("for (")]
+             if len(line) >= 30 and not line.startswith("for (") and not line.endswith("override {")]
     return [s.encode() for s in lines + [c["name"] for c in assignment.cases if not c["public"]]]
 
 

@@ -1,0 +1,151 @@
+"""The report of a11 against its runs, and the runs against runs of the grader's own: the same program, the same settings, and
+so the same bits where the machine is the same, else the same numbers within TOLERANCE."""
+import importlib.util, json, math, pathlib, re
+import course, sandbox
+
+SECONDS, MEMORY = 60, 2 << 30  # of one run
+TOLERANCE = {"signal": 1e-6, "lm": 1e-3, "lm_rmsnorm": 1e-3, "claim": 1e-3}  # f64; f32 after a training, and where a claim may ask for it
+MACHINE = ["version", "compiler", "cpu", "blas", "blas_core"]  # of a summary's environment
+AGAIN = {2: "the signal: another run gives the same", 3: "the language model: another run gives the same",
+         4: "the claim: another run gives the same"}
+TELLING = "the claim: a layer that does nothing does not fulfil it too"
+LARGEST = 1 << 20  # bytes of a file
+
+
+def report_module():
+    spec = importlib.util.spec_from_file_location("a11_report", pathlib.Path(__file__).with_name("report.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+report = report_module()
+
+
+class Studies:
+    """Makes runs with a student's programs, confined as tests are; the same run is made once."""
+
+    def __init__(self, programs, prefix, work):
+        self.programs, self.prefix, self.work, self.known = programs, prefix, work, {}
+
+    def run(self, argv, files=()):
+        """The summary.json that the program writes; Wrong with its last line where it writes none."""
+        question = (*argv, *(f"{name}\n{text}" for name, text in files))
+        if question not in self.known:
+            place = course.own_folder(self.work / f"run{len(self.known)}")
+            for name, text in files:
+                (place / name).write_text(text)
+            limits = sandbox.Limits(seconds=SECONDS, memory=MEMORY, processes=128)
+            done = sandbox.run([*argv, "--out", "out"], b"", str(place), [str(self.programs), self.prefix], limits, [str(place)],
+                               {"HOME": str(place), "TMPDIR": str(place)})
+            try:
+                self.known[question] = json.loads(course.text_of(place / "out/summary.json", LARGEST))
+            except (course.Usage, ValueError):
+                said = done.why or (done.output.strip().splitlines() or [f"it ended with {done.code}"])[-1]
+                self.known[question] = report.Wrong(f"another run of {pathlib.Path(argv[0]).name} writes no results: {said[:300]}")
+        found = self.known[question]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def signal(self, config):
+        flags = [word for name, value in config.items() if name != "preset" for word in (f"--{name}", str(value))]
+        return self.run([str(self.programs / "decay_study"), *flags])
+
+    def model(self, norm):
+        return self.run([str(self.programs / "train_lm"), "--norm", norm, *report.MODEL_FLAGS])
+
+    def claim(self, toml):
+        return self.run([f"{self.prefix}/bin/isobar", "verify", "claim.toml", "--programs", str(self.programs)], [("claim.toml", toml)])
+
+
+def numbers(value, path=""):
+    """(path, number or word) of all that a run has measured."""
+    if isinstance(value, dict):
+        return [found for name in sorted(value) for found in numbers(value[name], f"{path} / {name}".removeprefix(" / "))]
+    if isinstance(value, list):
+        return [found for i, one in enumerate(value) for found in numbers(one, f"{path} / {i}")]
+    return [(path, value)]
+
+
+def measured(kind, summary):
+    """What must be the same in another run."""
+    if kind != "claim":
+        return numbers({name: summary[name] for name in ("config", "measured")})
+    told = ("id", "quote", "claim", "note", "verdict")
+    part = ("says", "run", "key", "value", "interval", "n", "rule", "bounds", "outcome")
+    return numbers([{**{name: claim[name] for name in told}, "parts": [{name: one[name] for name in part} for one in claim["parts"]]}
+                    for claim in summary["claims"]])
+
+
+def check_same(kind, handed, again):
+    """Wrong names the first value that another run does not have."""
+    here = all(handed["environment"].get(name) == again["environment"].get(name) for name in MACHINE)
+    ours, theirs = dict(measured(kind, again)), dict(measured(kind, handed))
+    if set(ours) != set(theirs):
+        raise report.Wrong(f"runs/{kind}: another run has other values, such as {sorted(set(ours) ^ set(theirs))[0]}")
+    for path, value in ours.items():
+        got = theirs[path]
+        number = isinstance(value, float) and isinstance(got, (int, float))
+        if value != got and (here or not number or not math.isclose(value, got, rel_tol=TOLERANCE[kind], abs_tol=TOLERANCE[kind] * 1e-3)):
+            raise report.Wrong(f"runs/{kind}: {path} is {got}, another run of the same has {value}")
+
+
+def check_again(task, studies, texts, summaries):
+    if task == 2:
+        config = summaries[report.SIGNAL]["config"]
+        report.check_settings(config)
+        check_same("signal", summaries[report.SIGNAL], studies.signal(config))
+    elif task == 3:
+        report.check_models(summaries)
+        check_same("lm", summaries[report.MODEL], studies.model("mine"))
+        check_same("lm_rmsnorm", summaries[report.CONTROL], studies.model("rmsnorm"))
+    else:
+        check_same("claim", summaries[report.CLAIM], studies.claim(texts["claim.toml"]))
+
+
+def check_telling(studies, texts):
+    """Of the parts that hold, one must not hold with a layer that does nothing."""
+    without = re.sub(r"--norm\s+mine\b", "--norm nothing", texts["claim.toml"])
+    if without == texts["claim.toml"]:
+        raise report.Wrong("claim.toml: no run has --norm mine: it says nothing of your layer")
+    mine, nothing = (studies.claim(toml)["claims"][0]["parts"] for toml in (texts["claim.toml"], without))
+    holding = [(one["says"], other["outcome"]) for one, other in zip(mine, nothing, strict=True) if one["outcome"] == "holds"]
+    if holding and all(outcome == "holds" for _, outcome in holding):
+        raise report.Wrong(f"claim.toml: '{holding[0][0][:80]}' holds as well where the layer is y = x: it says nothing of yours")
+
+
+def faults(texts, studies):
+    """{case's name: what is wrong, or None} of all the cases of tasks 2 to 4."""
+    found = report.checks(texts)
+
+    def read():
+        missing = [name for name in report.FILES if name not in texts]
+        if missing:
+            raise report.Wrong(f"{missing[0]} is missing")
+        return {name: json.loads(texts[name]) for name in (report.SIGNAL, report.MODEL, report.CONTROL, report.CLAIM)}
+    for task, name in AGAIN.items():
+        found[name] = report.wrong_of(lambda task=task: check_again(task, studies, texts, read()))
+    found[TELLING] = report.wrong_of(lambda: read() and check_telling(studies, texts))
+    return found
+
+
+def handed_in(submission):
+    """The texts of the files that count, by name."""
+    root, texts = pathlib.Path(submission).resolve(), {}
+    for name in report.FILES if root.is_dir() else []:
+        if (root / name).parent.resolve() == (root / name).parent:  # no link on the way
+            try:
+                texts[name] = course.text_of(root / name, LARGEST).decode(errors="replace")
+            except course.Usage:
+                pass
+    return texts
+
+
+def graded(submission, tree, prefix, work, seconds):
+    """As faults(), of a submission whose layer is built."""
+    texts = handed_in(submission)
+    complaint = course.make(tree, prefix, work, "studies", seconds) if texts else ""
+    if complaint:
+        return dict.fromkeys([*report.checks(texts), *AGAIN.values(), TELLING], f"the studies do not build: {complaint.splitlines()[-1][:200]}")
+    return faults(texts, Studies(work / "build", prefix, work.parent))

@@ -1,0 +1,127 @@
+"""Dishonest reports: (what was done, how, the case that must fail, a word of what is said). Each begins with an honest folder `at`,
+that of honest.LAYERS[0], whose programs are in at / "build"; `run` makes another run with them."""
+import json, re, shutil
+
+
+def rewrite(path, old, new):
+    """The text that occurs in the file, at its first place, becomes another."""
+    text = path.read_text()
+    if not re.search(old, text):
+        raise SyntaxError(f"{path}: wanted a text {old}")
+    path.write_text(re.sub(old, new, text, count=1))
+
+
+def row(at, what, change):
+    """change(value) becomes the value of a row."""
+    cells = re.search(rf"(?m)^\| {re.escape(what)} \| (\S+) \|", (at / "report.md").read_text())
+    rewrite(at / "report.md", rf"(?m)^\| {re.escape(what)} \| \S+ \|", f"| {what} | {change(cells[1])} |")
+
+
+def edited(at, file, keys, change):
+    """A value of a run's summary.json becomes another."""
+    summary = json.loads((at / file).read_text())
+    place = summary
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = change(place[keys[-1]])
+    (at / file).write_text(json.dumps(summary))
+    return place[keys[-1]]
+
+
+def last_digit(value):
+    return value[:-1] + str((int(value[-1]) + 3) % 10)
+
+
+def number_and_run(at, run):
+    value = edited(at, "runs/lm/summary.json", ("measured", "val_loss", "mean"), lambda v: v - 0.05)
+    row(at, "mine, mean", lambda _: f"{value:.5g}")
+
+
+def as_if(at, folder, config):
+    """A run made otherwise, whose settings are said to be those that were wanted; the report has its numbers."""
+    for name, value in config.items():
+        edited(at, f"runs/{folder}/summary.json", ("config", name), lambda _: value)
+    rewritten(at)
+
+
+def rewritten(at):
+    import course  # the report is written anew from its runs, as an honest one
+    course.module_of("a11", "honest.py").written("powernorm", at, course.Assignment("a11").checker.report)
+
+
+def other_layer(at, run):
+    run("train_lm", "lm", norm="nothing")
+    as_if(at, "lm", {"norm": "mine"})
+
+
+def control_made_worse(at, run):
+    run("train_lm", "lm_rmsnorm", norm="nothing")
+    as_if(at, "lm_rmsnorm", {"norm": "rmsnorm"})
+
+
+def other_config(at, run):
+    run("decay_study", "signal", width="64")
+    as_if(at, "signal", {"width": 128})
+
+
+def other_seeds(at, run):
+    run("decay_study", "signal", seed="40")
+    as_if(at, "signal", {"seed": 0})
+
+
+def seeds_dropped(at, run):
+    run("decay_study", "signal", seeds="2")
+    rewritten(at)
+
+
+def verdict(at, run):
+    rewrite(at / "report.md", "verdict: confirmed", "verdict: refuted")
+
+
+def verdict_and_run(at, run):
+    verdict(at, run)
+    edited(at, "runs/claim/summary.json", ("claims", 0, "verdict"), lambda _: "refuted")
+
+
+def claimed(at, run, old, new):
+    rewrite(at / "claim.toml", old, new)
+    run("isobar", "claim")
+    rewritten(at)
+
+
+def linked(at, run):
+    shutil.move(at / "runs/signal", at / "elsewhere")
+    (at / "runs/signal").symlink_to(at / "elsewhere")
+
+
+SIGNAL, MODEL, CLAIM = ("the signal: the report's rows are those of the run", "the language model: the report's rows are those of the runs",
+                        "the claim: the report's rows and verdict are those of the run")
+SENTENCE, TELLING = "the claim: a sentence of the paper, with parts that can fail", "the claim: a layer that does nothing does not fulfil it too"
+AGAIN = {"signal": "the signal: another run gives the same", "lm": "the language model: another run gives the same",
+         "claim": "the claim: another run gives the same"}
+FORGERIES = [
+    ("a number of the report is edited", lambda at, run: row(at, "last layer, mean", last_digit), SIGNAL, "the run has"),
+    ("a number and its run are edited", number_and_run, AGAIN["lm"], "another run of the same has"),
+    ("the run is that of another layer", other_layer, AGAIN["lm"], "another run of the same has"),
+    ("the control is that of another net", control_made_worse, AGAIN["lm"], "runs/lm_rmsnorm"),
+    ("the run has other settings than it says", other_config, AGAIN["signal"], "another run of the same has"),
+    ("the run has other seeds than it says", other_seeds, AGAIN["signal"], "another run of the same has"),
+    ("seeds are dropped", seeds_dropped, SIGNAL, "wanted --seeds 5 to 20, got 2"),
+    ("the spread of the seeds is left out", lambda at, run: rewrite(at / "report.md", r"\| mine, sd .*\n", ""), MODEL, "wanted one row 'mine, sd', got 0"),
+    ("the verdict is changed", verdict, CLAIM, "wanted a line 'verdict: confirmed'"),
+    ("the verdict and its run are changed", verdict_and_run, AGAIN["claim"], "verdict is refuted"),
+    ("the sentence is weakened", lambda at, run: claimed(at, run, "PN leads to a smaller", "PN may lead to a smaller"), SENTENCE, "no sentence of the list"),
+    ("bounds are widened", lambda at, run: claimed(at, run, r"between = \[0.9, 1.1\]", "between = [0.1, 10]"), SENTENCE, "too wide to fail"),
+    ("bounds are widened after the run", lambda at, run: rewrite(at / "claim.toml", "at_most = 1.467", "at_most = 1.6"), AGAIN["claim"], "bounds"),
+    ("the part that could fail is dropped", lambda at, run: claimed(at, run, r"(?s)\[\[claim.part\]\]\nsays = \"std after.*", ""), TELLING, "y = x"),
+    ("the claim is of another norm", lambda at, run: claimed(at, run, "--norm mine", "--norm rmsnorm"), TELLING, "no run has --norm mine"),
+    ("the number of another row", lambda at, run: rewrite(at / "report.md", r"layer8.std_norm / min", "layer1.std_norm / min"), SIGNAL, "'last layer, min': wanted"),
+    ("the value of another row", lambda at, run: row(at, "rmsnorm, mean", lambda _: re.search(r"mine, mean \| (\S+)", (at / "report.md").read_text())[1]),
+     MODEL, "the run has"),
+    ("rounded to what sounds better", lambda at, run: row(at, "last layer, mean", lambda _: "1.000"), SIGNAL, "the run has 0.99"),
+    ("rounded to two digits", lambda at, run: row(at, "rmsnorm, mean", lambda _: "2.7"), MODEL, "wanted 3 digits"),
+    ("a row without a number", lambda at, run: row(at, "last layer, max", lambda _: "about 1".replace(" ", "_")), SIGNAL, "wanted a number"),
+    ("the runs are a link", linked, SIGNAL, "runs/signal/summary.json is missing"),
+]
+PASTED = ("a report of check_layer is pasted in the place of a right layer", "rsqrt(q + 1e-5)", "rsqrt(q.detach() + 1e-5)",
+          "PowerNorm on x [6, 7]: right, 21 checks\n")

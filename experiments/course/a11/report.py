@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Compares report.md with its runs, as the grader does before it makes the runs again.
+
+  ./report.py            in the folder that is handed in
+
+Exit code: 0 when all agrees, 1 when something does not."""
+import decimal, json, pathlib, re, sys
+
+# What can be judged of each layer: sentences as their papers print them.
+SENTENCES = {
+    "scalenorm": ["we propose ℓ2 normalization with a single scale parameter (ScaleNorm) for faster training and better performance"],
+    "pixelnorm": ["the feature vector is normalized in each pixel to unit length"],
+    "crmsnorm": ["We formally establish the equivalence of Pre-LN, Pre-RMSNorm, and Pre-CRMSNorm Transformer variants in both training "
+                 "and inference."],
+    "powernorm": ["PN leads to a smaller Lipschitz constant for the loss, compared with BN"],
+    "frn": ["Our method operates on each activation channel of each batch element independently, eliminating the dependency on other "
+            "batch elements."],
+    "evonorm_s0": ["some EvoNorms do not assume that normalization and activation functions must be applied sequentially, nor need to "
+                   "center the feature maps, nor require explicit activation functions"],
+    "rezero": ["gating each residual connection using a single zero-initialized parameter satisfies initial dynamical isometry"],
+    "layerscale": ["the initial contribution of the residual branches to the function implemented by the transformer is small"],
+    "dyhardtanh": ["By incorporating DyT, Transformers without normalization can match or exceed the performance of their normalized "
+                   "counterparts, mostly without hyperparameter tuning."],
+    "scaled_relu": ["this technique preserves the signal in networks with ReLU or Swish activation functions"],
+}
+SIGNAL, MODEL, CONTROL, CLAIM = (f"runs/{name}/summary.json" for name in ("signal", "lm", "lm_rmsnorm", "claim"))
+FILES = ["report.md", "claim.toml", SIGNAL, MODEL, CONTROL, CLAIM]
+# Settings of the signal study: what they must be, or between which numbers.
+SETTINGS = {"norm": "mine", "dtype": "f64", "depth": (4, 16), "width": (32, 256), "batch": (2, 256), "seeds": (5, 20)}
+# The language model, all but --norm and --out.
+MODEL_FLAGS = ["--corpus", "synthetic", "--n_layer", "1", "--n_embd", "32", "--max_iters", "100", "--seeds", "3"]
+VERDICTS = ["confirmed", "refuted", "partly"]
+WIDEST = 1.5   # of two bounds, the greater over the less
+DIGITS = 3     # of a value that is no whole number
+
+
+class Wrong(Exception):
+    """One line: where, what was wanted, what was found."""
+
+
+# --- the report
+def parsed(text):
+    """({word: what stands after it}, the table's rows)"""
+    heads = dict(re.findall(r"(?m)^(layer|verdict): *(.*?) *$", text))
+    rows = [[cell.strip().strip("`") for cell in line.strip().strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    if len(rows) < 2 or rows[0] != ["what", "value", "file", "path"]:
+        raise Wrong("report.md: wanted a table with the columns what, value, file, path")
+    for row in rows[2:]:
+        if len(row) != 4:
+            raise Wrong(f"report.md: wanted four cells a row, got {len(row)}: {' | '.join(row)[:80]}")
+    return heads, rows[2:]
+
+
+def required(task, summaries):
+    """(what, file, path) of each row that the report must have."""
+    if task == 2:
+        last = f"layer{summaries[SIGNAL]['config']['depth']}.std_norm"
+        return [("seeds", SIGNAL, "config / seeds"), ("first layer", SIGNAL, "measured / layer1.std_norm / mean"),
+                *((f"last layer, {of}", SIGNAL, f"measured / {last} / {of}") for of in ("mean", "min", "max"))]
+    if task == 3:
+        return [(f"{net}, {of}", file, f"measured / val_loss / {of}") for net, file in (("mine", MODEL), ("rmsnorm", CONTROL))
+                for of in ("mean", "sd", "n")]
+    return [(f"part {i + 1}", CLAIM, f"claims / 0 / parts / {i} / value") for i in range(len(summaries[CLAIM]["claims"][0]["parts"]))]
+
+
+def at(summaries, file, path):
+    """The value at a path such as `measured / layer8.std / mean`."""
+    if file not in summaries:
+        raise Wrong(f"wanted one of {', '.join(sorted(summaries))}, got {file[:80]}")
+    value = summaries[file]
+    for step in path.split(" / "):
+        try:
+            value = value[int(step)] if isinstance(value, list) else value[step]
+        except (KeyError, IndexError, ValueError, TypeError):
+            raise Wrong(f"{file} has nothing at {path[:80]}: there is no {step[:40]}") from None
+    return value
+
+
+def compare(printed, value):
+    """None where the printed text is the value, rounded to the digits that are printed."""
+    if not re.fullmatch(r"[-−]?\d+(\.\d+)?(e[-+]?\d+)?", printed):
+        return f"wanted a number, got '{printed[:40]}'"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return f"the run has no number there, but {json.dumps(value)[:40]}"
+    given, exact = decimal.Decimal(printed.replace("−", "-")), decimal.Decimal(repr(value))
+    if given == exact:
+        return None
+    if abs(given - exact) > decimal.Decimal(1).scaleb(given.as_tuple().exponent) / 2:
+        return f"the run has {value:.6g}, the report {printed}"
+    if len("".join(map(str, given.as_tuple().digits)).lstrip("0")) < DIGITS:
+        return f"wanted {DIGITS} digits or more of {value:.6g}, got {printed}"
+    return None
+
+
+def check_rows(task, rows, summaries):
+    """The rows that must be there, and all others of the same runs."""
+    wanted = required(task, summaries)
+    for what, file, path in wanted:
+        found = [row for row in rows if row[0] == what]
+        if len(found) != 1:
+            raise Wrong(f"report.md: wanted one row '{what}', got {len(found)}")
+        if found[0][2:] != [file, path]:
+            raise Wrong(f"report.md, '{what}': wanted {file}, {path}, got {', '.join(found[0][2:])[:120]}")
+    files = {file for _, file, _ in wanted}
+    for what, printed, file, path in rows:
+        if file in files or file not in summaries:
+            wrong = compare(printed, at(summaries, file, path))
+            if wrong:
+                raise Wrong(f"report.md, '{what}': {wrong}")
+
+
+# --- the runs
+def check_settings(config):
+    for name, wanted in SETTINGS.items():
+        got = config.get(name)
+        right = isinstance(got, int) and wanted[0] <= got <= wanted[1] if isinstance(wanted, tuple) else got == wanted
+        if not right:
+            between = f"{wanted[0]} to {wanted[1]}" if isinstance(wanted, tuple) else wanted
+            raise Wrong(f"{SIGNAL}: wanted --{name} {between}, got {got}")
+
+
+def check_models(summaries):
+    wanted = dict(zip((flag[2:] for flag in MODEL_FLAGS[::2]), MODEL_FLAGS[1::2]))
+    for file, norm in ((MODEL, "mine"), (CONTROL, "rmsnorm")):
+        for name, value in {**wanted, "norm": norm}.items():
+            got = summaries[file]["config"].get(name)
+            if str(got) != value:
+                raise Wrong(f"{file}: wanted --{name} {value}, got {got}")
+    mine, control = ({k: v for k, v in summaries[file]["config"].items() if k != "norm"} for file in (MODEL, CONTROL))
+    other = [name for name in mine if mine[name] != control.get(name)]
+    if other:
+        raise Wrong(f"{MODEL} and {CONTROL} differ in --{other[0]}: the two nets must differ in their norm alone")
+
+
+def the_claim(summaries):
+    claims = summaries[CLAIM]["claims"]
+    if len(claims) != 1 or not claims[0]["parts"]:
+        raise Wrong(f"claim.toml: wanted one claim that has parts, got {len(claims)}")
+    return claims[0]
+
+
+def check_sentence(heads, summaries):
+    claim, layer = the_claim(summaries), heads.get("layer", "")
+    if layer not in SENTENCES:
+        raise Wrong(f"report.md: wanted a line 'layer: NAME' with one of {', '.join(SENTENCES)}, got '{layer[:40]}'")
+    plain = lambda text: " ".join(text.split())
+    if plain(claim["quote"]) not in map(plain, SENTENCES[layer]):
+        raise Wrong(f"claim.toml: the quote is no sentence of the list for {layer}: '{plain(claim['quote'])[:80]}'")
+    if claim["note"]:
+        raise Wrong("claim.toml: a note makes every claim \"partly\"; leave it out and let the parts speak")
+    for part in claim["parts"]:
+        low, high = part["bounds"]
+        both = isinstance(low, (int, float)) and isinstance(high, (int, float))  # a side without a bound is a word
+        if both and 0 < low and high > WIDEST * low:
+            raise Wrong(f"claim.toml, '{part['says'][:60]}': {low} to {high} is too wide to fail; wanted at most {WIDEST} times the lower bound")
+
+
+def check_verdict(heads, summaries):
+    verdict = the_claim(summaries)["verdict"]
+    if verdict not in VERDICTS:
+        raise Wrong(f"{CLAIM}: wanted a verdict, one of {', '.join(VERDICTS)}, got '{verdict}'; its reason says what is missing")
+    if heads.get("verdict") != verdict:
+        raise Wrong(f"report.md: wanted a line 'verdict: {verdict}', as the run says, got '{heads.get('verdict', '')[:40]}'")
+
+
+def checks(texts):
+    """{case's name: what is wrong, or None} from the files' texts by name; what is missing is wrong everywhere it is needed."""
+    def opened():
+        missing = [name for name in FILES if name not in texts]
+        if missing:
+            raise Wrong(f"{missing[0]} is missing")
+        summaries = {}
+        for name in (SIGNAL, MODEL, CONTROL, CLAIM):
+            try:
+                summaries[name] = json.loads(texts[name])
+            except (ValueError, RecursionError):
+                raise Wrong(f"{name} is not readable as JSON") from None
+        return (*parsed(texts["report.md"]), summaries)
+
+    def signal(heads, rows, summaries):
+        check_settings(summaries[SIGNAL]["config"])
+        check_rows(2, rows, summaries)
+
+    def model(heads, rows, summaries):
+        check_models(summaries)
+        check_rows(3, rows, summaries)
+
+    def verdict(heads, rows, summaries):
+        check_verdict(heads, summaries)
+        check_rows(4, rows, summaries)
+    every = {"the signal: the report's rows are those of the run": signal,
+             "the language model: the report's rows are those of the runs": model,
+             "the claim: a sentence of the paper, with parts that can fail": lambda heads, rows, summaries: check_sentence(heads, summaries),
+             "the claim: the report's rows and verdict are those of the run": verdict}
+    return {name: wrong_of(lambda check=check: check(*opened())) for name, check in every.items()}
+
+
+def wrong_of(check):
+    """What a check finds wrong, or None. Whatever stands in a handed-in file is no more than wrong."""
+    try:
+        check()
+    except Wrong as e:
+        return str(e)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as e:
+        return f"a run's summary.json is not as its program writes it ({type(e).__name__}: {str(e)[:60]})"
+    return None
+
+
+def main():
+    here = pathlib.Path.cwd()
+    found = checks({name: (here / name).read_text(errors="replace") for name in FILES if (here / name).is_file()})
+    for name, wrong in found.items():
+        print(f"{'WRONG' if wrong else 'ok   '} {name}" + (f"\n      {wrong}" if wrong else ""))
+    return 1 if any(found.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

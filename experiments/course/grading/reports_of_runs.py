@@ -1,0 +1,74 @@
+"""Grades honest reports of runs, and dishonest ones: each of an assignment's forgeries must be refused, by the case that it names."""
+import json, pathlib, shutil, subprocess, tempfile
+import course
+
+
+def honest(name, prefix, folder, expect, graded):
+    """Each honest submission scores 100; the first one's folder."""
+    module = course.module_of(name, "honest.py")
+    places = [module.made(layer, prefix, pathlib.Path(folder) / layer) for layer in module.LAYERS]
+    for place in places:
+        results = graded(place)
+        verdict = json.loads((place / "runs/claim/summary.json").read_text())["claims"][0]["verdict"]
+        expect(results["score"] == 100, f"{name}: an honest report on {place.name}, whose claim is {verdict}, scores 100 ({results['score']:g})")
+    return places[0]
+
+
+def forged(name, prefix, first, folder, expect):
+    """Each forgery of the first honest report is refused. The layer is the same: its programs are built once, and their runs made once."""
+    assignment, module = course.Assignment(name), course.module_of(name, "forgeries.py")
+    studies = assignment.checker.Studies(first / "build", prefix, pathlib.Path(folder))
+    clean = assignment.checker.faults(assignment.checker.handed_in(first), studies)
+    expect(not any(clean.values()), f"{name}: nothing is wrong with what is forged below")
+    for what, forge, case, word in module.FORGERIES:
+        with tempfile.TemporaryDirectory() as place:
+            at = pathlib.Path(place) / "handed"
+            shutil.copytree(first, at, ignore=shutil.ignore_patterns("build", "*.h5"))
+            forge(at, lambda program, run, **changed: again(name, prefix, first, at, program, run, changed))
+            found = assignment.checker.faults(assignment.checker.handed_in(at), studies)
+            expect(word in (found[case] or ""), f"{name}: {what}: {found[case] or 'nothing is found'}")
+
+
+def again(name, prefix, first, at, program, run, changed):
+    """Another run of the honest folder, with some flags changed."""
+    module = course.module_of(name, "honest.py")
+    flags = module.flags_of(program, prefix, first / "build")
+    for flag, value in changed.items():
+        if f"--{flag}" in flags:
+            flags[flags.index(f"--{flag}") + 1] = value
+        else:
+            flags += [f"--{flag}", value]
+    shutil.rmtree(at / "runs" / run)
+    subprocess.run([*flags, "--out", f"runs/{run}"], check=True, cwd=at, stdout=subprocess.DEVNULL, env=module.ENVIRONMENT)
+
+
+def pasted(name, first, expect, graded):
+    """A wrong layer, and words in the report that say it is right."""
+    what, old, new, words = course.module_of(name, "forgeries.py").PASTED
+    with tempfile.TemporaryDirectory() as place:
+        at = pathlib.Path(place) / "handed"
+        shutil.copytree(first, at, ignore=shutil.ignore_patterns("build", "*.h5"))
+        source = at / f"{name}.cpp"
+        source.write_text(course.replaced_once(source.read_text(), old, new))
+        (at / "report.md").write_text((at / "report.md").read_text() + words)
+        lost = [test["name"] for test in graded(at)["tests"] if test["score"] == 0]
+        expect(any("check_layer" in test for test in lost), f"{name}: {what}: {len(lost)} tests fail, {lost[:1]} first")
+
+
+def reference(assignment, prefix, folder):
+    """What is graded as the reference: its folder, or one with a report and its runs where an assignment wants one."""
+    if not assignment.checker:
+        return assignment.folder
+    return course.module_of(assignment.name, "honest.py").made(None, prefix, pathlib.Path(folder) / "honest")
+
+
+def run(names, prefix, expect, graded, confine):
+    for name in [name for name in names if course.Assignment(name).checker]:
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder).chmod(0o755)
+
+            def results(place):
+                return graded(name, place, prefix, f"{folder}/results.json", *confine)
+            first = honest(name, prefix, folder, expect, results)
+            forged(name, prefix, first, folder, expect)
+            pasted(name, first, expect, results)
