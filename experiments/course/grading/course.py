@@ -7,6 +7,7 @@ sys.path[:0] = [str(ROOT / "kit"), str(ROOT / "grading")]
 import marked, oracle, questions, ranks, sandbox, symbols, tensors
 
 NAMES = sorted((p.parent.name for p in ROOT.glob("a*/cases.py")), key=lambda name: int(name[1:]))
+CLOCKED = ["clocked", "baseline"]  # programs that are measured (clock.py)
 
 
 class Usage(Exception):
@@ -36,6 +37,7 @@ class Assignment:
         self.points = module.POINTS  # of each task; they sum to 100
         # What aN may use of the library beside its tensors (symbols.TENSORS), or None for everything.
         self.allowed = getattr(module, "ALLOWED", [])
+        self.forbidden = getattr(module, "FORBIDDEN", [])  # (what a source may not hold, its name)
         self.seconds = getattr(module, "SECONDS", None)  # for one test
         self.watched = getattr(module, "WATCHED", False)  # whether hidden cases are run under sanitizers too, as public ones are
         self.student = getattr(module, "STUDENT", [])  # more files that a student gets
@@ -52,7 +54,7 @@ class Assignment:
 
     def driven(self):
         """The cases that the driver answers."""
-        return [c for c in self.cases if c["call"] != "report"]
+        return [c for c in self.cases if c["call"] != "report" and not c["times"]]
 
 
 def text_of(path, most):
@@ -111,18 +113,19 @@ def key_of(file):
 
 
 def case(name, task, call, inputs, expect=None, *, public=False, hint="", rtol=1e-9, atol=1e-12, bounds=None,
-         error=None, judge=None, weight=None):
+         error=None, judge=None, weight=None, times=None):
     """One test. `expect` holds tensors by name, `bounds` (low, high) by name, `error` the shapes (lists)
     and numbers that an error's text must name, in whatever words; `judge`
     takes the answer's tensors and returns what is wrong, or None (hidden cases only: it cannot be written to a file).
+    `times` is how many times as fast as baseline.cpp the call must be (clock.py).
     `weight` is its share of its task's points beside those of the task's other cases: 1, but 1/2 of an error's text."""
-    if not (expect or bounds or error is not None or judge):
+    if not (expect or bounds or error is not None or judge or times):
         raise SyntaxError(f"{name}: a case that wants nothing cannot fail")
     if public and judge:
         raise SyntaxError(f"{name}: a public case cannot have a judge")
     return dict(name=name, task=task, call=call, inputs={k: tensors.array(v) for k, v in inputs.items()},
                 expect={k: tensors.array(v) for k, v in (expect or {}).items()}, public=public, hint=hint, rtol=rtol,
-                atol=atol, bounds=bounds or {}, error=error, judge=judge, weight=weight or (1 if error is None else 0.5))
+                atol=atol, bounds=bounds or {}, error=error, judge=judge, times=times, weight=weight or (1 if error is None else 0.5))
 
 
 STEPS = 16  # a case's points are sixteenths: such numbers add up to 100 exactly, in any order
@@ -165,6 +168,8 @@ def release(assignment, folder, student="", key=b""):
         kit += ["study", "chart.py"]
     if any("ranks" in case["inputs"] for case in assignment.cases):
         kit += ["ranks.py", "broker.py"]
+    if "clocked.cpp" in assignment.student:
+        kit += ["speed", "clock.py"]
     for file in [assignment.folder / f"{name}.h", assignment.folder / "driver.cpp", *assignment.folder.glob("curves.py"),
                  *assignment.folder.glob("*.svg"), *(ROOT / "kit" / f for f in kit), *(assignment.folder / f for f in assignment.student)]:
         shutil.copy(file, folder / file.name)
@@ -181,7 +186,7 @@ def release(assignment, folder, student="", key=b""):
     flat = lambda t: [t.shape, t.values, t.dtype]
     public = [{**{k: c[k] for k in fields}, "inputs": {k: flat(t) for k, t in c["inputs"].items()},
                "expect": {k: flat(t) for k, t in c["expect"].items()}} for c in assignment.driven() if c["public"]]
-    (folder / "public.json").write_text(json.dumps({"allowed": assignment.allowed, "cases": public}))
+    (folder / "public.json").write_text(json.dumps({"allowed": assignment.allowed, "forbidden": assignment.forbidden, "cases": public}))
 
 
 # --- build and run

@@ -161,15 +161,8 @@ def run_by(means, argv, stdin, folder, readable, limits, writable=(), environmen
         source.write(stdin)
         source.seek(0)
         start = time.monotonic()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                take_files([source.fileno(), output.fileno(), output.fileno(), answer.fileno(), *more])
-                become(user, limits)
-                enter(means, argv, folder, readable, writable, environment or {}, tasks)
-            except BaseException as e:
-                os.write(2, f"sandbox: {e}".encode())
-            os._exit(125)
+        pid = born([source.fileno(), output.fileno(), output.fileno(), answer.fileno(), *more], user, limits,
+                   [means, argv, folder, readable, writable, environment or {}, tasks])
         try:
             status, why = watch(pid, start, limits)
             seconds = time.monotonic() - start
@@ -186,6 +179,37 @@ def run_by(means, argv, stdin, folder, readable, limits, writable=(), environmen
     if CONFINED[means] and code > 128:  # the room's first process says so of a signal
         code = 128 - code
     return Outcome(code, why or ENDS.get(code, ""), data, text, seconds)
+
+
+def born(fds, user, limits, entrance):
+    """A child process that becomes the program, with these file descriptors as 0, 1 …"""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            take_files(fds)
+            become(user, limits)
+            enter(*entrance)
+        except BaseException as e:
+            os.write(2, f"sandbox: {e}".encode())
+        os._exit(125)
+    return pid
+
+
+class Running:
+    """A program that goes on, confined, while we talk to it by `fds`. end() ends it."""
+
+    def __init__(self, argv, folder, readable, limits, fds):
+        libc.prctl(36, 1, 0, 0, 0)
+        self.before = set(descendants(os.getpid()))
+        user = NOBODY if os.geteuid() == 0 else os.getuid()
+        self.pid = born(fds, user, limits, [chosen, argv, folder, readable, (), {}, most_tasks(chosen, user, limits)])
+
+    def tasks(self):
+        """Its processes, those that make its room among them."""
+        return [self.pid, *descendants(self.pid)]
+
+    def end(self):
+        kill_all(self.before)
 
 
 def watch(pid, start, limits):

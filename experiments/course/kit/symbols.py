@@ -67,3 +67,10 @@ def refused(of_object, of_library, allowed):
     names = {name for name, kind in listed(of_object) if kind in "UwvC" or name in own}
     names = {name for name in names if not SANITIZERS.match(name)}
     return sorted({"isobar::" + "::".join(library_name(n)) if library_name(n) else n for n in names if not offered(n, allowed)})
+
+
+def refused_texts(source, forbidden):
+    """What a source may not hold, by name: (pattern, name) each. Comments and joined lines are seen as the compiler sees them."""
+    source = re.sub(r"\\\n", "", source)
+    source = re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.S)
+    return sorted({name for pattern, name in forbidden if re.search(pattern, source)})

@@ -1,0 +1,121 @@
+// A loop for each step, over a row that stays in the cache: more loops than wanted, each so simple that the compiler makes vectors of it. Cephes' polynomial.
+#include "a9.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+Prediction predict(const Work& w, const Machine& m) {
+  const double passes = 8.0 * w.width > m.cache ? w.reads + w.writes : 2;
+  Prediction p{4.0 * w.rows * w.width * passes, w.flops * w.rows * w.width, 0};
+  const double memory = p.bytes / (m.gigabytes_a_second * 1e9), arithmetic = p.flops / (m.gigaflops * 1e9);
+  p.milliseconds = 1000 * (memory > arithmetic ? memory : arithmetic);
+  return p;
+}
+
+namespace {
+
+int32_t bits_of(float x) {
+  int32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits & 0x7fffffff;  // of a number above 0, or of a NaN
+}
+
+float power_of_two(int32_t n) {
+  const uint32_t bits = static_cast<uint32_t>(n + 127) << 23;
+  float y;
+  std::memcpy(&y, &bits, sizeof y);
+  return y;
+}
+
+// at = exp(at)
+void exponentials(float* at, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float z = -104.0f > at[i] ? -104.0f : at[i];
+    const float moved = z * 1.44269504f + 12582912.0f, n = moved - 12582912.0f;  // 1.5 · 2^23
+    const float f = std::fma(n, 2.12194440e-4f, std::fma(n, -0.693359375f, z));
+    float p = std::fma(1.9875691500e-4f, f, 1.3981999507e-3f);
+    p = std::fma(p, f, 8.3334519073e-3f);
+    p = std::fma(p, f, 4.1665795894e-2f);
+    p = std::fma(p, f, 1.6666665459e-1f);
+    p = std::fma(p, f, 5.0000001201e-1f);
+    p = std::fma(p, f * f, f) + 1.0f;
+    const int32_t whole = bits_of(moved) - bits_of(12582912.0f), half = whole >> 1;
+    at[i] = p * power_of_two(half) * power_of_two(whole - half);
+  }
+}
+
+// Of `size` numbers at a time, each with a place of its own; `join` is + or the larger.
+constexpr int64_t size = 32;
+constexpr auto itself = [](float v) { return v; };
+template <typename Take, typename Join>
+float joined(const float* x, int64_t width, float start, Take take, Join join) {
+  float all[size];
+  std::fill_n(all, size, start);
+  for (int64_t c = 0; c + size <= width; c += size)
+    for (int64_t i = 0; i < size; ++i) all[i] = join(all[i], take(x[c + i]));
+  for (int64_t c = width / size * size; c < width; ++c) all[0] = join(all[0], take(x[c]));
+  for (int64_t i = 1; i < size; ++i) all[0] = join(all[0], all[i]);
+  return all[0];
+}
+
+float largest_of(const float* x, int64_t width) {
+  return joined(x, width, -std::numeric_limits<float>::infinity(), itself,
+                [](float a, float b) { return b > a ? b : a; });
+}
+
+// y = exp(x − largest); (sum, sum of squares)
+std::pair<float, float> pass(const float* x, float* y, int64_t width, float largest) {
+  for (int64_t c = 0; c < width; ++c) y[c] = x[c] - largest;
+  exponentials(y, width);
+  return {joined(y, width, 0, itself, std::plus<>()),
+          joined(
+              y, width, 0, [](float v) { return v * v; }, std::plus<>())};
+}
+
+}  // namespace
+
+void expf_lanes(const float* x, float* y, int64_t n) {
+  std::copy_n(x, n, y);
+  exponentials(y, n);
+}
+
+void softmax(const float* x, float* y, int64_t rows, int64_t width) {
+  for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
+    const float sum = pass(x, y, width, largest_of(x, width)).first;
+    for (int64_t c = 0; c < width; ++c) y[c] /= sum;
+  }
+}
+
+void softmax_rms_norm(const float* x, const float* weight, float* y, Row* saved, int64_t rows, int64_t width,
+                      float eps) {
+  for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
+    saved[n].largest = largest_of(x, width);
+    const auto [sum, squares] = pass(x, y, width, saved[n].largest);
+    saved[n].sum = sum;
+    saved[n].rrms = 1 / std::sqrt(squares / (sum * sum) / width + eps);
+    const float scale = saved[n].rrms / sum;
+    for (int64_t c = 0; c < width; ++c) y[c] = y[c] * scale * weight[c];
+  }
+}
+
+void softmax_rms_norm_backward(const float* dy, const float* x, const float* weight, const Row* saved,
+                               float* dx, float* dweight, int64_t rows, int64_t width, float eps) {
+  for (int64_t c = 0; c < width; ++c) dweight[c] = 0;
+  for (int64_t n = 0; n < rows; ++n, dy += width, x += width, dx += width) {
+    pass(x, dx, width, saved[n].largest);
+    const float r = saved[n].rrms, scale = 1 / saved[n].sum;
+    double dot = 0;
+    for (int64_t c = 0; c < width; ++c) {
+      dx[c] *= scale;
+      dot += static_cast<double>(dy[c]) * weight[c] * dx[c];
+      dweight[c] += dy[c] * r * dx[c];
+    }
+    const double share = r * r * r * dot;
+    for (int64_t c = 0; c < width; ++c)
+      dx[c] = static_cast<float>(
+          dx[c] * (static_cast<double>(r) * dy[c] * weight[c] - share * dx[c] / width - share * eps));
+  }
+}

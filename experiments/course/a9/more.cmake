@@ -1,0 +1,15 @@
+# The one set of flags that all are measured with.
+set(flags -O3 -march=x86-64-v3 -fno-math-errno -fno-trapping-math)
+set_source_files_properties(${PROJECT_NAME}.cpp baseline.cpp clocked.cpp PROPERTIES COMPILE_OPTIONS "${flags}")
+
+# Two programs for the clock: they compute when they are told. Nobody watches their memory.
+foreach(program clocked baseline)
+  if(program STREQUAL clocked)
+    set(source ${PROJECT_NAME}.cpp)
+  else()
+    set(source baseline.cpp)
+  endif()
+  add_executable(${program} EXCLUDE_FROM_ALL ${source} clocked.cpp)
+  target_link_libraries(${program} PRIVATE isobar::isobar)
+endforeach()
+add_custom_target(measured DEPENDS clocked baseline)
