@@ -8,7 +8,7 @@ packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread 
   libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libtomlplusplus-dev"
 ci_packages="libdnnl-dev clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver
   shellcheck python3-pyflakes pycodestyle node-typescript bubblewrap"
-long_packages="valgrind python3-clang python3-torch"
+long_packages="valgrind debootstrap python3-clang python3-torch"
 
 say() { printf 'isobar: %s\n' "$*"; }
 fail() { say "$*" >&2; exit 2; }

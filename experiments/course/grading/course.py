@@ -192,10 +192,20 @@ def release(assignment, folder, student="", key=b""):
 # --- build and run
 def prefix_of(argument):
     prefix = argument or os.environ.get("CMAKE_PREFIX_PATH", "")
-    if not prefix or not list(pathlib.Path(prefix).glob("lib*/**/isobar-config.cmake")):
+    if not prefix or not config_of(prefix):
         raise Usage("wanted an installed isobar by --prefix or CMAKE_PREFIX_PATH, "
                     f"got '{prefix}'; cmake --install build --prefix DIR makes one")
     return str(pathlib.Path(prefix).resolve())
+
+
+def config_of(prefix):
+    """What find_package reads, in lib/cmake/isobar or in lib/x86_64-linux-gnu/cmake/isobar, or None."""
+    places = ("lib*/cmake/isobar", "lib/*/cmake/isobar")
+    return next((found for place in places for found in pathlib.Path(prefix).glob(f"{place}/isobar-config.cmake")), None)
+
+
+def library_of(prefix):
+    return next(config_of(prefix).parents[2].glob("libisobar.*"))
 
 
 def own_folder(path):
@@ -249,8 +259,7 @@ def names_of(path, limits):
 def refused_names(assignment, object_file, prefix):
     """Names that the object file uses and the assignment does not offer."""
     limits = sandbox.Limits(seconds=20, memory=1 << 30)
-    library = next(pathlib.Path(prefix).glob("lib*/libisobar.*"))
-    of_object, of_library = names_of(object_file, limits), names_of(library, limits)
+    of_object, of_library = names_of(object_file, limits), names_of(library_of(prefix), limits)
     if of_object is None or b".gnu.lto_" in object_file.read_bytes():
         return ["names that cannot be listed"]
     return symbols.refused(of_object, of_library, assignment.allowed)

@@ -51,11 +51,11 @@ def obstacle(means):
 
 
 def choose(asked=None):
-    """By what programs are confined from here on: what is asked for, else bubblewrap or unshare. None, or what stands in the
-    way of it."""
+    """By what programs are confined from here on: what is asked for, "any" that works, else bubblewrap or unshare. None, or what
+    stands in the way of it."""
     global chosen
     obstacles = []
-    for chosen in [asked] if asked else ["bwrap", "unshare"]:
+    for chosen in {None: ["bwrap", "unshare"], "any": CONFINED}.get(asked, [asked]):
         why = obstacle(chosen)
         if why is None:
             return None
