@@ -69,19 +69,20 @@ def numbers(value, path=""):
 
 
 def measured(kind, summary):
-    """What must be the same in another run."""
+    """What must be the same in another run, and what a report may cite: {path: value}."""
     if kind != "claim":
-        return numbers({name: summary[name] for name in ("config", "measured")})
+        return dict(numbers({name: value for name, value in summary.items() if name not in ("environment", "timing", "plots", "expectations", "files")}))
     told = ("id", "quote", "claim", "note", "verdict")
     part = ("says", "run", "key", "value", "interval", "n", "rule", "bounds", "outcome")
-    return numbers([{**{name: claim[name] for name in told}, "parts": [{name: one[name] for name in part} for one in claim["parts"]]}
-                    for claim in summary["claims"]])
+    return dict(numbers({"claims": [{**{name: claim[name] for name in told}, "parts": [{name: one[name] for name in part} for one in claim["parts"]]}
+                                    for claim in summary["claims"]]}))
 
 
-def check_same(kind, handed, again):
-    """Wrong names the first value that another run does not have."""
+def check_same(file, rows, handed, again):
+    """Wrong names the first value that another run does not have, or a row of the report that cites no such value."""
+    kind = pathlib.Path(file).parent.name
     here = all(handed["environment"].get(name) == again["environment"].get(name) for name in MACHINE)
-    ours, theirs = dict(measured(kind, again)), dict(measured(kind, handed))
+    ours, theirs = measured(kind, again), measured(kind, handed)
     if set(ours) != set(theirs):
         raise report.Wrong(f"runs/{kind}: another run has other values, such as {sorted(set(ours) ^ set(theirs))[0]}")
     for path, value in ours.items():
@@ -89,19 +90,24 @@ def check_same(kind, handed, again):
         number = isinstance(value, float) and isinstance(got, (int, float))
         if value != got and (here or not number or not math.isclose(value, got, rel_tol=TOLERANCE[kind], abs_tol=TOLERANCE[kind] * 1e-3)):
             raise report.Wrong(f"runs/{kind}: {path} is {got}, another run of the same has {value}")
+    for what, _, cited, path in rows:
+        if cited == file and path not in ours:
+            raise report.Wrong(f"report.md, '{what[:60]}': {path[:80]} is not measured; wanted a number that another run has too")
 
 
-def check_again(task, studies, texts, summaries):
+def check_again(task, studies, texts):
+    _, rows, summaries = report.opened(task, texts)
     if task == 2:
         config = summaries[report.SIGNAL]["config"]
         report.check_settings(config)
-        check_same("signal", summaries[report.SIGNAL], studies.signal(config))
+        again = [studies.signal(config)]
     elif task == 3:
         report.check_models(summaries)
-        check_same("lm", summaries[report.MODEL], studies.model("mine"))
-        check_same("lm_rmsnorm", summaries[report.CONTROL], studies.model("rmsnorm"))
+        again = [studies.model("mine"), studies.model("rmsnorm")]
     else:
-        check_same("claim", summaries[report.CLAIM], studies.claim(texts["claim.toml"]))
+        again = [studies.claim(texts["claim.toml"])]
+    for file, run in zip(report.OF_TASK[task], again, strict=True):
+        check_same(file, rows, summaries[file], run)
 
 
 def check_telling(studies, texts):
@@ -118,15 +124,9 @@ def check_telling(studies, texts):
 def faults(texts, studies):
     """{case's name: what is wrong, or None} of all the cases of tasks 2 to 4."""
     found = report.checks(texts)
-
-    def read():
-        missing = [name for name in report.FILES if name not in texts]
-        if missing:
-            raise report.Wrong(f"{missing[0]} is missing")
-        return {name: json.loads(texts[name]) for name in (report.SIGNAL, report.MODEL, report.CONTROL, report.CLAIM)}
     for task, name in AGAIN.items():
-        found[name] = report.wrong_of(lambda task=task: check_again(task, studies, texts, read()))
-    found[TELLING] = report.wrong_of(lambda: read() and check_telling(studies, texts))
+        found[name] = report.wrong_of(lambda task=task: check_again(task, studies, texts))
+    found[TELLING] = report.wrong_of(lambda: report.opened(4, texts) and check_telling(studies, texts))
     return found
 
 

@@ -94,6 +94,28 @@ def linked(at, run):
     (at / "runs/signal").symlink_to(at / "elsewhere")
 
 
+def add(at, *cells):
+    (at / "report.md").write_text((at / "report.md").read_text() + f"| {' | '.join(map(str, cells))} |\n")
+
+
+def cited(at, run):
+    value = edited(at, "runs/lm/summary.json", ("timing", "wall_s"), lambda _: 0.125)
+    add(at, "seconds", value, "runs/lm/summary.json", "timing / wall_s")
+
+
+def layer_and_run(at, run):
+    value = edited(at, "runs/signal/summary.json", ("layers", 3, "std", "norm", "mean"), lambda v: v + 0.5)
+    add(at, "layer 4", f"{value:.5g}", "runs/signal/summary.json", "layers / 3 / std / norm / mean")
+
+
+def far_away(at, by):
+    """As if the runs were made on another machine, whose sums differ by a part of `by`."""
+    for run, path in (("signal", ("measured", "layer8.std_norm", "mean")), ("lm", ("measured", "val_loss", "mean"))):
+        edited(at, f"runs/{run}/summary.json", ("environment", "blas_core"), lambda _: "another")
+        edited(at, f"runs/{run}/summary.json", path, lambda v: v * (1 + by))
+    rewritten(at)
+
+
 SIGNAL, MODEL, CLAIM = ("the signal: the report's rows are those of the run", "the language model: the report's rows are those of the runs",
                         "the claim: the report's rows and verdict are those of the run")
 SENTENCE, TELLING = "the claim: a sentence of the paper, with parts that can fail", "the claim: a layer that does nothing does not fulfil it too"
@@ -121,7 +143,11 @@ FORGERIES = [
     ("rounded to what sounds better", lambda at, run: row(at, "last layer, mean", lambda _: "1.000"), SIGNAL, "the run has 0.99"),
     ("rounded to two digits", lambda at, run: row(at, "rmsnorm, mean", lambda _: "2.7"), MODEL, "wanted 3 digits"),
     ("a row without a number", lambda at, run: row(at, "last layer, max", lambda _: "about 1".replace(" ", "_")), SIGNAL, "wanted a number"),
+    ("a row cites what is not compared", cited, AGAIN["lm"], "is not measured"),
+    ("a layer's row and its run are edited", layer_and_run, AGAIN["signal"], "another run of the same has"),
     ("the runs are a link", linked, SIGNAL, "runs/signal/summary.json is missing"),
 ]
+HONEST = [("runs of another machine, a ten-millionth apart", lambda at, run: far_away(at, 1e-7))]
+FORGERIES.append(("runs that no other machine has", lambda at, run: far_away(at, 1e-2), AGAIN["lm"], "another run of the same has"))
 PASTED = ("a report of check_layer is pasted in the place of a right layer", "rsqrt(q + 1e-5)", "rsqrt(q.detach() + 1e-5)",
           "PowerNorm on x [6, 7]: right, 21 checks\n")

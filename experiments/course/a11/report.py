@@ -25,6 +25,7 @@ SENTENCES = {
 }
 SIGNAL, MODEL, CONTROL, CLAIM = (f"runs/{name}/summary.json" for name in ("signal", "lm", "lm_rmsnorm", "claim"))
 FILES = ["report.md", "claim.toml", SIGNAL, MODEL, CONTROL, CLAIM]
+OF_TASK = {2: [SIGNAL], 3: [MODEL, CONTROL], 4: [CLAIM]}
 # Settings of the signal study: what they must be, or between which numbers.
 SETTINGS = {"norm": "mine", "dtype": "f64", "depth": (4, 16), "width": (32, 256), "batch": (2, 256), "seeds": (5, 20)}
 # The language model, all but --norm and --out.
@@ -65,8 +66,6 @@ def required(task, summaries):
 
 def at(summaries, file, path):
     """The value at a path such as `measured / layer8.std / mean`."""
-    if file not in summaries:
-        raise Wrong(f"wanted one of {', '.join(sorted(summaries))}, got {file[:80]}")
     value = summaries[file]
     for step in path.split(" / "):
         try:
@@ -101,9 +100,10 @@ def check_rows(task, rows, summaries):
             raise Wrong(f"report.md: wanted one row '{what}', got {len(found)}")
         if found[0][2:] != [file, path]:
             raise Wrong(f"report.md, '{what}': wanted {file}, {path}, got {', '.join(found[0][2:])[:120]}")
-    files = {file for _, file, _ in wanted}
     for what, printed, file, path in rows:
-        if file in files or file not in summaries:
+        if file not in FILES:
+            raise Wrong(f"report.md, '{what[:60]}': wanted one of {', '.join(sum(OF_TASK.values(), []))}, got {file[:80]}")
+        if file in OF_TASK[task]:
             wrong = compare(printed, at(summaries, file, path))
             if wrong:
                 raise Wrong(f"report.md, '{what}': {wrong}")
@@ -163,20 +163,22 @@ def check_verdict(heads, summaries):
         raise Wrong(f"report.md: wanted a line 'verdict: {verdict}', as the run says, got '{heads.get('verdict', '')[:40]}'")
 
 
-def checks(texts):
-    """{case's name: what is wrong, or None} from the files' texts by name; what is missing is wrong everywhere it is needed."""
-    def opened():
-        missing = [name for name in FILES if name not in texts]
-        if missing:
-            raise Wrong(f"{missing[0]} is missing")
-        summaries = {}
-        for name in (SIGNAL, MODEL, CONTROL, CLAIM):
-            try:
-                summaries[name] = json.loads(texts[name])
-            except (ValueError, RecursionError):
-                raise Wrong(f"{name} is not readable as JSON") from None
-        return (*parsed(texts["report.md"]), summaries)
+def opened(task, texts):
+    """(what stands above the report's table, its rows, the summaries of this task's runs by name)"""
+    summaries = {}
+    for name in ["report.md", "claim.toml", *OF_TASK[task]] if task == 4 else ["report.md", *OF_TASK[task]]:
+        if name not in texts:
+            raise Wrong(f"{name} is missing")
+    for name in OF_TASK[task]:
+        try:
+            summaries[name] = json.loads(texts[name])
+        except (ValueError, RecursionError):
+            raise Wrong(f"{name} is not readable as JSON") from None
+    return (*parsed(texts["report.md"]), summaries)
 
+
+def checks(texts):
+    """{case's name: what is wrong, or None} from the files' texts by name."""
     def signal(heads, rows, summaries):
         check_settings(summaries[SIGNAL]["config"])
         check_rows(2, rows, summaries)
@@ -188,11 +190,11 @@ def checks(texts):
     def verdict(heads, rows, summaries):
         check_verdict(heads, summaries)
         check_rows(4, rows, summaries)
-    every = {"the signal: the report's rows are those of the run": signal,
-             "the language model: the report's rows are those of the runs": model,
-             "the claim: a sentence of the paper, with parts that can fail": lambda heads, rows, summaries: check_sentence(heads, summaries),
-             "the claim: the report's rows and verdict are those of the run": verdict}
-    return {name: wrong_of(lambda check=check: check(*opened())) for name, check in every.items()}
+    every = {"the signal: the report's rows are those of the run": (2, signal),
+             "the language model: the report's rows are those of the runs": (3, model),
+             "the claim: a sentence of the paper, with parts that can fail": (4, lambda heads, rows, summaries: check_sentence(heads, summaries)),
+             "the claim: the report's rows and verdict are those of the run": (4, verdict)}
+    return {name: wrong_of(lambda task=task, check=check: check(*opened(task, texts))) for name, (task, check) in every.items()}
 
 
 def wrong_of(check):

@@ -20,13 +20,17 @@ def forged(name, prefix, first, folder, expect):
     studies = assignment.checker.Studies(first / "build", prefix, pathlib.Path(folder))
     clean = assignment.checker.faults(assignment.checker.handed_in(first), studies)
     expect(not any(clean.values()), f"{name}: nothing is wrong with what is forged below")
-    for what, forge, case, word in module.FORGERIES:
+    for what, forge, *fails in [*module.HONEST, *module.FORGERIES]:
         with tempfile.TemporaryDirectory() as place:
             at = pathlib.Path(place) / "handed"
             shutil.copytree(first, at, ignore=shutil.ignore_patterns("build", "*.h5"))
             forge(at, lambda program, run, **changed: again(name, prefix, first, at, program, run, changed))
             found = assignment.checker.faults(assignment.checker.handed_in(at), studies)
-            expect(word in (found[case] or ""), f"{name}: {what}: {found[case] or 'nothing is found'}")
+            if fails:
+                case, word = fails
+                expect(word in (found[case] or ""), f"{name}: {what}: {found[case] or 'nothing is found'}")
+            else:
+                expect(not any(found.values()), f"{name}: {what}: {next(filter(None, found.values()), 'nothing is wrong')}")
 
 
 def again(name, prefix, first, at, program, run, changed):
