@@ -260,8 +260,8 @@ Program program_of(LmConfig& config, std::string& bad_step, std::string& page) {
                    {"replay", "run the step of a bad_step.h5 alone: what made its NaN",
                     [&] { return replay(bad_step); }, &bad_step}},
       .resume = resume_of_train_lm(),
-      .first_settings = {"corpus", "init_from", "n_layer", "n_embd", "norm", "batch_size", "max_iters",
-                         "learning_rate", "seeds"}};
+      .first_settings = {"corpus", "init_from", "n_layer", "n_embd", "norm", "max_iters", "learning_rate",
+                         "seeds"}};
 }
 
 }  // namespace
