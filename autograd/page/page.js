@@ -15,8 +15,11 @@ function number(v) {
   return text.replaceAll("-", "−");
 }
 const shapeText = (value) => `[${value.shape.join(", ")}]`;
-const isShort = (value) => value.numbers.length > 0 && value.numbers.length <= 3;
-const shortText = (value, norm) => (isShort(value) ? value.numbers.map(number).join("  ") : `‖${norm}‖ ${number(value.norm)}`);
+// The numbers where they have room in a row, else the norm.
+function shortText(value, norm) {
+  const text = value.numbers.map(number).join("  ");
+  return text && text.length <= 17 ? text : `‖${norm}‖ ${number(value.norm)}`;
+}
 function rangeText(value) {
   const bad = [[value.nans, "NaN"], [value.infinities, "∞"]].filter(([n]) => n).map(([n, what]) => `, ${n} ${what}`).join("");
   return `${shapeText(value)} ${value.dtype}, norm ${number(value.norm)}, ${number(value.least)} to ${number(value.greatest)}${bad}`;
@@ -55,7 +58,10 @@ function svg(tag, attributes, ...children) {
   return element;
 }
 const depth = Math.max(...rows.map((row) => row.path.length));
-const left = 8 + 10 * depth, right = left + 500, width = right + 10 * depth + 90;
+const left = 8 + 10 * depth, right = left + 500;
+const bowOf = (from, to) => (to === from + 1 ? 0 : Math.min(85, 16 + 7 * (to - from)));  // of the edge between two rows
+const bows = data.ops.flatMap((op, n) => op.inputs.filter(([kind]) => kind !== "absent").map(([kind, of]) => bowOf(rowOf[kind][of], rowOf.op[n])));
+const width = right + Math.max(10 * depth + 8, 0.75 * Math.max(...bows) + 4);
 
 // Heights above the ground, row by row; a module's box opens under its first row and closes, with its name, over its last.
 function placeRows() {
@@ -85,9 +91,9 @@ const middle = (row) => height - row.bottom - row.height / 2;
 
 function edgeOf(from, to) {
   const a = rows[from], b = rows[to];
-  if (to === from + 1)
+  const bow = bowOf(from, to);
+  if (bow === 0)
     return svg("path", { class: "edge", d: `M${left + 40} ${height - a.bottom - a.height}V${height - b.bottom}` });
-  const bow = Math.min(85, 16 + 7 * (to - from));
   return svg("path", { class: "edge", d: `M${right} ${middle(a)}C${right + bow} ${middle(a)} ${right + bow} ${middle(b)} ${right} ${middle(b)}` });
 }
 function drawRow(row) {
@@ -112,7 +118,7 @@ const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, r
   "aria-label": `${data.ops.length} ops, the first at the bottom` });
 for (const box of boxes) {
   const x = 2 + 10 * box.depth;
-  drawing.append(svg("rect", { class: "box", x, y: height - box.top, width: width - 82 - 2 * x, height: box.top - box.bottom, rx: 8 }),
+  drawing.append(svg("rect", { class: "box", x, y: height - box.top, width: right + 6 + 10 * (depth - box.depth) - x, height: box.top - box.bottom, rx: 8 }),
     svg("text", { class: "module", x: x + 8, y: height - box.top + 14 }, box.name));
 }
 drawing.append(...edges.map((edge) => edge.path), ...rows.map(drawRow));
@@ -236,6 +242,7 @@ byId("theme").addEventListener("click", () => { root.dataset.theme = isDark() ? 
 function still() {
   const before = root.dataset.theme;
   root.dataset.theme = "light";
+  drawing.classList.add("still");
   const copy = drawing.cloneNode(true);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   const from = drawing.querySelectorAll("*");
@@ -245,6 +252,8 @@ function still() {
     for (const name of wanted) if (style.getPropertyValue(name) !== "none" || name === "fill") element.setAttribute(name, style.getPropertyValue(name));
     element.removeAttribute("class");
   });
+  drawing.classList.remove("still");
+  copy.removeAttribute("class");
   copy.setAttribute("font-family", "system-ui, sans-serif");
   copy.prepend(svg("rect", { width, height, fill: "#fff" }));
   if (before) root.dataset.theme = before; else delete root.dataset.theme;

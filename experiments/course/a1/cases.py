@@ -8,6 +8,7 @@ ALLOWED = []  # of the library beside its tensors: the tape is to be written
 
 LEAF, CONST, ADD, MUL, SUM, SIN, MUL_STOP = range(7)
 POINTS = {1: 10, 2: 20, 3: 20, 4: 35, 5: 15}  # of each task
+STUDENT = ["tape.cpp"]  # more of what a student's tree gets
 
 
 def forward(code, xs, row_of_interest, element):

@@ -8,6 +8,7 @@ from tensors import Array, array
 # The library's own ops hold the answers.
 ALLOWED = []  # of the library beside its tensors: sums, products, gradients are to be written
 POINTS = {1: 20, 2: 15, 3: 15, 4: 25, 5: 25}  # of each task
+STUDENT = ["tape.cpp"]  # more of what a student's tree gets
 
 
 def broadcast(shape, x, index):

@@ -7,6 +7,7 @@ from tensors import Array
 
 ALLOWED = []  # of the library beside its tensors: all is written by hand, gradients too
 POINTS = {1: 15, 2: 25, 3: 30, 4: 15, 5: 15}  # of each task
+STUDENT = ["tape.cpp"]  # more of what a student's tree gets
 
 
 def rope(x, base, start):
