@@ -4,6 +4,7 @@ from handouts import ask
 from drawings import arrow, box
 from tensors import Array
 
+CHANGES = [("a[i] + b[i]", "a[i] + 2 * b[i]")]  # the reference holds no constant that could be changed
 LEAF, ADD, MUL, SUM, SIN = 0, 2, 3, 4, 5
 DIAMOND = [(LEAF, 0, 0), (MUL, 0, 0), (ADD, 0, 1), (MUL, 1, 2)]
 SINES = [(LEAF, 0, 0), (SIN, 0, 0), (SIN, 1, 0), (SUM, 2, 0)]

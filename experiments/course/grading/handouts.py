@@ -14,6 +14,8 @@ import course, ranks, tensors
 COMMENT = re.compile(r"<!--(.*?)-->\n?", re.S)
 PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+|/\d+(?![\w.]))")
 
+SECONDS = 120  # for one question
+
 
 def without_comments(text):
     return COMMENT.sub("", text)
@@ -33,12 +35,21 @@ class Reference:
         source = assignment.source.read_text()
         if self.change and self.change[0] not in source:
             raise course.Usage(f"wanted a text of {assignment.source.name}, got '{self.change[0]}'")
-        (self.tree / assignment.source.name).write_text(source.replace(*self.change) if self.change else source)
-        for command in (["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.driver.parent, "-DSANITIZE=OFF", f"-DCMAKE_PREFIX_PATH={self.prefix}"],
-                        ["cmake", "--build", self.driver.parent]):
-            done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            if done.returncode:
-                raise course.Usage(f"the reference of {self.name} does not build:\n{done.stdout}")
+        self.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.driver.parent, "-DSANITIZE=OFF", f"-DCMAKE_PREFIX_PATH={self.prefix}"])
+        self.put(source.replace(*self.change) if self.change else source)
+
+    def put(self, source):
+        """Builds another text of the reference in its place."""
+        if not self.tree.exists():
+            self.build()
+        self.known = {}
+        (self.tree / f"{self.name}.cpp").write_text(source)
+        self.run(["cmake", "--build", self.driver.parent])
+
+    def run(self, command):
+        done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise course.Usage(f"the reference of {self.name} does not build:\n{done.stdout}")
 
     def ask(self, call, **inputs):
         """Tensors by name; the same question is asked once."""
@@ -50,13 +61,47 @@ class Reference:
             self.known[request] = ranks.Local([self.driver], [case], 60).results[0]
         if request not in self.known:
             with tempfile.TemporaryFile() as out:
-                subprocess.run(["sh", "-c", 'exec "$0" 3>&1 >/dev/null', self.driver], input=request, stdout=out, check=True)
+                subprocess.run(["sh", "-c", 'exec "$0" 3>&1 >/dev/null', self.driver], input=request, stdout=out, check=True, timeout=SECONDS)
                 out.seek(0)
                 self.known[request] = tensors.answer(out.read())
         found, error = self.known[request]
         if error is not None:
             raise course.Usage(f"{call}: {error}")
         return found
+
+
+def constants(source):
+    """(line, text of the line, the whole source with this one constant changed) of each constant in a solution: decimals, whole
+    numbers from 2 on, and a 1 that something is divided by, added to or taken from; not extents, and not what only checks."""
+    lines, inside = source.split("\n"), False
+    for number, line in enumerate(lines):
+        inside = bool(re.match(r" *// solution \d", line)) or inside and not re.match(r" *// (\}|instead)", line)
+        code = line.partition("//")[0]
+        for found in re.finditer(r"(?<![\w.])(\d+\.?\d*(?:e-?\d+)?)(?![\w.])", code) if inside and "check(" not in code else []:
+            before, text, after = code[:found.start()], found[0], code[found.end():]
+            one = text == "1" and re.match(r" [-+*/] ", after)
+            extent = re.search(r"size\(-?$|\{[\w, ]*$", before) and re.match(r"[\w, ]*[)}]", after)
+            if float(text) == 0 or text == "1" and not one or text.isdigit() and extent or before.count('"') % 2:
+                continue
+            other = str(int(text) + 1) if text.isdigit() else repr(float(text) * 1.25)
+            yield number + 1, line.strip(), "\n".join([*lines[:number], before + other + line[found.end():], *lines[number + 1:]])
+
+
+def unseen(reference, text):
+    """The constants of a reference which may change and leave its handout right: (how many are seen, lines)."""
+    lines, seen = [], 0
+    source = (course.ROOT / reference.name / f"{reference.name}.cpp").read_text()
+    listed = [(source[:source.index(old)].count("\n") + 1, old, source.replace(old, new)) for old, new in space_of(reference).get("CHANGES", [])]
+    for number, line, changed in [*constants(source), *listed]:
+        try:
+            reference.put(changed)
+            space = space_of(reference)
+            wrong = faults(text, space)[0] or pictures(reference.name, space, False)
+        except (course.Usage, subprocess.SubprocessError, ArithmeticError, ValueError, AssertionError) as e:
+            wrong = [str(e)]
+        seen += bool(wrong)
+        lines += [] if wrong else [f"{reference.name}.cpp:{number}: a constant changes unseen: {line}"]
+    return seen, lines
 
 
 def plain(text):
