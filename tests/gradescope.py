@@ -127,7 +127,8 @@ def main():
                 results, said, seconds, cpu = graded(layer, script, place, options)
                 wrong = "no results.json" if results is None else invalid(results)
                 wrong = wrong or (None if abs(results["score"] - score) < 1e-9 else f"wanted {score}")
-                by = "Landlock" if where == "container" else "bubblewrap"
+                # Ubuntu 22.04's bubblewrap is too old to forbid namespaces inside of its own.
+                by = "Landlock" if where == "container" or arguments.release == "jammy" else "bubblewrap"
                 wrong = wrong or (None if re.search(f"tests pass.*{by}.*from the key", results["output"]) else f"wanted it built, {by} and the key")
                 told = f"{results['score']:g} points, {seconds:.0f} s, {cpu:.0f} s of CPU" if results else said[-800:]
                 expect(not wrong, f"{what}, as on a {where}: {wrong or 'valid'}; {told}" + (f"; {results['output'][:400]}; {results['tests'][0]['output'][:200]}" if wrong and results else ""))

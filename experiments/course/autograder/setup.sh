@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Prepares a machine for grading, once, as root: Gradescope runs it when it builds its image, and the Dockerfile does. For
-# Debian 12, Ubuntu 22.04 and 24.04 on x86-64. In the end it grades the stubs: what is missing is seen here, before a submission.
+# Debian 12 and Ubuntu 22.04 on x86-64. In the end it grades the stubs: what is missing is seen here, before a submission.
 set -euo pipefail
 cd "$(dirname "$0")"
 export DEBIAN_FRONTEND=noninteractive
 apt-get -q update
-apt-get -qy --no-install-recommends install g++-12 cmake ninja-build pkg-config libopenblas-dev python3 bubblewrap util-linux
+mapfile -t more <packages
+apt-get -qy --no-install-recommends install "${more[@]}" g++-12 cmake ninja-build pkg-config libopenblas-dev python3 bubblewrap util-linux
 rm -rf /var/lib/apt/lists/*
 # isobar, and of what it needs the versions that it was built with.
 cp -r prefix/. /usr/local
