@@ -27,7 +27,7 @@ using Value = TapeTrace::Value;
 using Input = TapeTrace::Input;
 
 // A JSON string that may stand in a script of HTML.
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\')
@@ -65,8 +65,8 @@ std::string json(const Value& value) {
 
 std::string json(const TapeTrace::Source& source, const std::string& name) {
   const Tensor gradient = source.tensor.grad();
-  return fmt::format(R"({{"name":{},"constant":{},"module":{},"value":{},"gradient":{}}})", quoted(name),
-                     source.constant, quoted(source.module), json(source.value),
+  return fmt::format(R"({{"name":{},"constant":{},"module":{},"value":{},"gradient":{}}})", json_string(name),
+                     source.constant, json_string(source.module), json(source.value),
                      gradient.defined() && !source.constant ? json(TapeTrace::value_of(gradient)) : "null");
 }
 
@@ -79,9 +79,9 @@ std::string json(const Input& input) {
 }
 
 std::string json(const TapeTrace::Op& op) {
-  return fmt::format(R"({{"name":{},"module":{},"inputs":{},"value":{}}})", quoted(op.name),
-                     quoted(op.module), json_list(op.inputs, [](const Input& input) { return json(input); }),
-                     json(op.value));
+  return fmt::format(R"({{"name":{},"module":{},"inputs":{},"value":{}}})", json_string(op.name),
+                     json_string(op.module),
+                     json_list(op.inputs, [](const Input& input) { return json(input); }), json(op.value));
 }
 
 std::string json(const TapeTrace::Visit& visit) {
@@ -95,7 +95,7 @@ std::string formulas(const TapeTrace& trace) {
   for (const TapeTrace::Op& op : trace.ops()) names.insert(op.name);
   std::vector<std::string> texts;
   for (const std::string& name : names)
-    texts.push_back(fmt::format("{}:{}", quoted(name), quoted(formula_of(name))));
+    texts.push_back(fmt::format("{}:{}", json_string(name), json_string(formula_of(name))));
   return fmt::format("{{{}}}", fmt::join(texts, ","));
 }
 
