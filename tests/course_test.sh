@@ -17,6 +17,7 @@ block teacher > teacher.sh
 block student > student.sh
 [ "$(wc -l < teacher.sh)" -eq 2 ] && [ "$(wc -l < student.sh)" -eq 3 ]
 
+python3 "$1/tests/broker_test.py" "$1"
 if ! "$course/grade" a1 "$course/a1" --prefix "$prefix" --out reference.json > reference.txt 2> refused.txt; then
   cat refused.txt
   if grep -q 'wanted namespaces' refused.txt; then exit 77; fi

@@ -14,15 +14,12 @@ def run(argv, case, folder, readable, limits):
         links.close()
         outcomes = [ended(*child) for child in pipes]
     dead = case["inputs"]["dies"].values[0] if "dies" in case["inputs"] else None
-    for rank, outcome in enumerate(outcomes):
+    for rank in ranks.causes(records, len(outcomes)):
+        outcome = outcomes[rank]
         if (outcome.code or outcome.why) and rank != dead:
             return dataclasses.replace(outcome, why=f"rank {rank}: {outcome.why}" if outcome.why else "")
-    try:
-        answers = [tensors.answers(outcome.answer) for outcome in outcomes]
-    except ValueError:
-        return dataclasses.replace(outcomes[0], answer=b"")
-    return dataclasses.replace(outcomes[0], answer=tensors.reply(*ranks.merged(case, answers, records)),
-                               output="".join(outcome.output for outcome in outcomes))
+    answer = tensors.reply(*ranks.merged(case, [ranks.answers_in(outcome.answer) for outcome in outcomes], records))
+    return sandbox.Outcome(0, "", answer, "".join(outcome.output for outcome in outcomes), max(outcome.seconds for outcome in outcomes))
 
 
 def start(argv, case, rank, folder, readable, limits, links):

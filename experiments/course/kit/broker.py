@@ -10,6 +10,7 @@ HEAD = struct.Struct("<iiii")                  # kind, the other rank, tag, how 
 ANYONE = -1
 MOST = 1 << 22                                 # numbers of one message, whatever a case allows
 FAILS = "no rank can go on: "
+ENDED = "ended before its function had returned"
 
 
 class Record:
@@ -17,6 +18,7 @@ class Record:
 
     def __init__(self):
         self.log, self.failure, self.dead = [], "", set()  # log: (from, to, numbers, tag, depth)
+        self.lost = []  # ranks whose program ended, or did what none may: the first is the cause of what others then do
 
     def counted(self):
         """The broker's results, by name."""
@@ -35,7 +37,7 @@ class Record:
 
 
 class Gone(Exception):
-    """A rank's socket is closed, silent or says nonsense."""
+    """A rank is lost: why."""
 
 
 class Links:
@@ -77,18 +79,22 @@ class Links:
         try:
             kind, other, tag, count = HEAD.unpack(self.bytes_of(rank, HEAD.size))
             if not 0 <= count <= MOST:
-                raise Gone
+                raise Gone(f"sent what is no message of 0 to {MOST} numbers")
             return kind, other, tag, self.bytes_of(rank, 4 * count)
-        except (OSError, Gone):
+        except (OSError, Gone) as why:
             self.sockets[rank].close()
-            raise Gone from None
+            if isinstance(why, OSError):
+                why = f"took more than {self.silence:g} s for one message" if isinstance(why, TimeoutError) else ENDED
+            raise Gone(str(why)) from None
 
     def bytes_of(self, rank, count):
         parts, end = [], time.monotonic() + self.silence
         while count:
             part = self.sockets[rank].recv(min(count, 1 << 20))
-            if not part or time.monotonic() > end:
-                raise Gone
+            if not part:
+                raise Gone(ENDED)
+            if time.monotonic() > end:
+                raise Gone(f"took more than {self.silence:g} s for one message")
             parts.append(part)
             count -= len(part)
         return b"".join(parts)
@@ -131,22 +137,25 @@ class Run:
         end = time.monotonic() + self.links.silence
         while self.computing:
             for rank in [rank for rank in self.computing if not self.links.open(rank)]:
-                self.lose(rank)
+                self.lose(rank, "was lost before")
             sockets = {self.links.sockets[rank]: rank for rank in self.computing}
             ready = select.select(list(sockets), [], [], max(0, end - time.monotonic()))[0] if sockets else []
             if sockets and not ready:
-                for rank in list(self.computing):
+                for rank in sorted(self.computing):
                     self.links.sockets[rank].close()
+                    self.lose(rank, f"was silent for {self.links.silence:g} s, and others wait for it")
             for rank in (sockets[s] for s in ready):
                 try:
                     self.hear(rank, *self.links.read(rank))
-                except Gone:
-                    self.lose(rank)
+                except Gone as why:
+                    self.lose(rank, why)
                 end = time.monotonic() + self.links.silence
 
-    def lose(self, rank):
+    def lose(self, rank, why):
         self.computing.discard(rank)
         self.record.dead.add(rank)
+        self.record.lost.append(rank)
+        self.record.failure = self.record.failure or f"rank {rank} {why}"
 
     def hear(self, rank, kind, other, tag, payload):
         self.computing.discard(rank)
@@ -160,9 +169,9 @@ class Run:
     def advance(self):
         """All wait: tells of the dead, or delivers one message, or says why nothing can be delivered."""
         if time.monotonic() > self.links.end:
-            for rank in self.waits:
+            for rank in sorted(self.waits):
                 self.links.sockets[rank].close()
-            self.computing |= set(self.waits)
+                self.lose(rank, "still sends and receives after all the time that a test has")
             return self.waits.clear()
         dead = self.record.dead
         cut = [rank for rank, wait in self.waits.items() if wait[0] in (SEND, RECEIVE) and wait[1] in dead]

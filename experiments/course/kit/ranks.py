@@ -7,6 +7,7 @@ import os, re, subprocess, tempfile
 import broker, tensors
 
 OWN = ("ranks", "seeds", "dies")  # inputs that are the broker's; dies: which rank, and before which of its calls
+GONE = "link: the broker has gone"  # the driver's words
 SILENCE = 5                       # seconds that a rank may compute while others wait for it; then it counts as dead
 
 
@@ -44,7 +45,8 @@ def named(text, rank, dead, size):
 def merged(case, answers, records):
     """(tensors, error) of a case, as of one process. answers: for each rank its (tensors, error), one for each seed."""
     doomed = case["inputs"].get("dies")
-    dead, found, errors = int(doomed.values[0]) if doomed else None, {}, []
+    dead, found = int(doomed.values[0]) if doomed else None, {}
+    errors = []  # (the less, the nearer to the cause; what is wrong)
     for rank, by_seed in enumerate(answers):
         if rank == dead:
             continue
@@ -52,19 +54,33 @@ def merged(case, answers, records):
             if error is not None and dead is not None and " is to be written here: " not in error and not error.startswith(tensors.OTHER_ERROR):
                 results = {"named": tensors.array(float(dead if named(error, rank, dead, len(answers)) else -1))}
             elif error is not None:
-                errors.append((broker.FAILS in error, error if " is to be written here: " in error else f"rank {rank}: {error}"))
+                errors.append((3 if broker.FAILS in error or GONE in error else 1, error if " is to be written here: " in error else f"rank {rank}: {error}"))
             results = {f"{name}.{rank}": tensor for name, tensor in results.items()}
             for name, tensor in results.items():
                 if number and (name not in found or repr(found[name].values) != repr(tensor.values)):
-                    errors.append((False, f"{name} differs between two orders of messages"))
+                    errors.append((1, f"{name} differs between two orders of messages"))
             found.update(results)
         if len(by_seed) < len(records):
-            errors.append((False, f"rank {rank} ended before it had answered"))
+            errors.append((1, f"rank {rank} ended before it had answered"))
     for record in records:
-        errors += [(True, record.failure)] * bool(record.failure)
+        silent = record.lost and len(answers[record.lost[0]]) < len(records)
+        errors += [(0 if silent else 2, record.failure)] * bool(record.failure)
         for name, number in record.counted().items():
             found[name] = tensors.array(float(max(number, found[name].values[0] if name in found else 0)))
-    return found, min(errors)[1] if errors else None
+    return found, min(errors, key=lambda error: error[0])[1] if errors else None
+
+
+def causes(records, count):
+    """The ranks whose end may be the cause of what is wrong: the one that was lost first, where one was."""
+    return [rank for record in records for rank in record.lost][:1] or range(count)
+
+
+def answers_in(text):
+    """A rank's answers; none where they cannot be read."""
+    try:
+        return tensors.answers(text)
+    except ValueError:
+        return []
 
 
 class Local:
@@ -90,7 +106,7 @@ class Local:
             links.close()
             self.codes = [self.ended(process, seconds) for process, seconds in zip(started, patience)]
         self.said = [self.text_of(file).decode(errors="replace").strip() for file in words]
-        left = [tensors.answers(self.text_of(file)) for file in outs]
+        left = [answers_in(self.text_of(file)) for file in outs]
         self.results = []
         for case, records in zip(cases, self.records):
             mine = [[by_rank.pop(0) for _ in records if by_rank] for by_rank in left[:ranks_of(case)]]
