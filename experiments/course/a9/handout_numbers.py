@@ -67,7 +67,7 @@ def pictures():
     degrees = [(d, degree_error(d)) for d in range(2, 10)]
     peaks = [2.0 ** (i / 2) for i in range(0, 17)]
     times = lambda **how: [(p, predicted("milliseconds", gigaflops=p, **how)) for p in peaks]
-    return {"degrees.svg": chart.svg("Taylor's polynomial of exp, |f| up to ln 2 / 2", ("degree", "largest error in units of 2^-24"),
+    return {"degrees.svg": chart.svg("Taylor's polynomial of exp, |f| up to ln 2 / 2", ("degree", "error, in 2^-24"),
                                      [("error", degrees), ("2 units", [(2, 2.0), (9, 2.0)])], log=(False, True)),
             "roof.svg": chart.svg("4096 rows of 1024: the least time", ("gigaflops of the processor", "ms"),
                                   [("in cache", times()), ("each read", times(cache=4096))], log=(True, True))}
