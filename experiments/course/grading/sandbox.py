@@ -169,7 +169,7 @@ def run_by(means, argv, stdin, folder, readable, limits, writable=(), environmen
         finally:
             kill_all(before)
         for option, number in ipc_objects(user) - objects if means == "landlock" else []:
-            subprocess.run(["ipcrm", option, number], check=False, stderr=subprocess.DEVNULL)
+            subprocess.run(["ipcrm", option, number], check=False, stderr=subprocess.DEVNULL, user=user)
         answer.seek(0)
         data = answer.read(limits.file_size)
         output.seek(0, os.SEEK_END)
