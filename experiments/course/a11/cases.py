@@ -33,12 +33,12 @@ def wanted(name, x, dy, noise):
     return {"y": function(**inputs), **oracle.gradients(function, inputs, ["x", *sorted(first)], dy)}
 
 
-def later(name, x, before, noise):
-    """y in evaluation."""
+def forward(name, x, noise, before=None):
+    """y; in evaluation, where a call in training came before."""
     first, formula = papers.LAYERS[name]
     p = {which: array.values for which, array in moved(first, x.shape[-1], noise).items()}
-    after = papers.LATER.get(name)
-    return oracle.flat(after(oracle.rows(x), p, oracle.rows(before)) if after else formula(oracle.rows(x), p), x.shape)
+    later = papers.LATER.get(name) if before else None
+    return oracle.flat(later(oracle.rows(x), p, oracle.rows(before)) if later else formula(oracle.rows(x), p), x.shape)
 
 
 def moved(first, channels, noise):
@@ -80,9 +80,14 @@ def cases():
         noise = normal(f"noise {what}", 101, scale=moved)
         yield case(f"the layer {what}", 1, "layer", {"x": x, "dy": dy, "noise": noise}, judge=judge(lambda name, x=x, dy=dy, noise=noise: wanted(name, x, dy, noise)),
                    hint="formula, parameters and first values as the handout's list has them?")
+    more = longer("a study's size", 16)
+    x, none = normal("study", *more(64, 96)), Array((1,), [0.0])
+    yield case("the layer at a study's size", 1, "forward", {"x": x, "noise": none}, judge=judge(lambda name, x=x: {"y": forward(name, x, none)}),
+               hint="is it the same formula for every size?")
+    more = longer("rows", 3)
     x, before, noise = normal("later x", *more(4, 5)), normal("later before", *more(6, 5)), normal("later noise", 101, scale=0.3)
     yield case("the layer in evaluation, after a call in training", 1, "evaluation", {"x": x, "before": before, "noise": noise},
-               judge=judge(lambda name: {"y": later(name, x, before, noise)}), hint="what does the layer keep, and how fast does it move?")
+               judge=judge(lambda name: {"y": forward(name, x, noise, before)}), hint="what does the layer keep, and how fast does it move?")
     for task, name, public in [(2, "the signal: the report's rows are those of the run", True), (2, "the signal: another run gives the same", False),
                                (3, "the language model: the report's rows are those of the runs", True),
                                (3, "the language model: another run gives the same", False),

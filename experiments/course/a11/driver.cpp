@@ -47,6 +47,11 @@ void layer(const Request& in, Answer& out) {
   for (const auto& [which, parameter] : made.parameters) out("d" + which, parameter.grad());
 }
 
+void forward(const Request& in, Answer& out) {
+  name(in, out);
+  out("y", (*Made(in).layer)(in["x"]));
+}
+
 void evaluation(const Request& in, Answer& out) {
   name(in, out);
   Made made(in);
@@ -67,5 +72,9 @@ void check_layer(const Request& in, Answer& out) {
 }  // namespace
 
 int main() {
-  return serve({{"name", name}, {"layer", layer}, {"evaluation", evaluation}, {"check_layer", check_layer}});
+  return serve({{"name", name},
+                {"layer", layer},
+                {"forward", forward},
+                {"evaluation", evaluation},
+                {"check_layer", check_layer}});
 }

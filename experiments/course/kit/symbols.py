@@ -9,6 +9,8 @@ TENSORS = ["Tensor", "Shape", "Error", "Storage", "raw", "tensor", "zeros", "one
 
 # Of C++ and of fmt, which the library's headers use.
 STANDARD = re.compile(r"_Zn[wa]|_Zd[la]|_Z(?:T[ISV]|GV)?N?[KRO]*(?:S[taosid]|3fmt)|_ZT[ISV](?:N10__cxxabiv1|P|[a-z]$)")
+# But not what opens files: a program that makes a run writes where its results stand.
+FILES = re.compile(r"basic_[io]?f(?:stream|ilebuf)|10filesystem|basic_file")
 # Of C and of the compiler's run-time: memory, text, numbers, printing, ending, locks of static variables, clocks.
 C = re.compile(
     r"mem(?:cpy|move|set|cmp|r?chr)|bcmp|wmem\w+|wcs\w+|"
@@ -50,7 +52,7 @@ def offered(name, allowed):
     parts = library_name(name)
     if parts is None:
         lambda_of_the_library = re.search("ZNK?6isobar", name[2:])
-        return bool(C.fullmatch(name) or STANDARD.match(name) and not lambda_of_the_library)
+        return bool(C.fullmatch(name) or STANDARD.match(name) and not lambda_of_the_library and not FILES.search(name))
     return allowed is None or any(parts[:len(a)] == a for a in (entry.split("::") for entry in (*TENSORS, *allowed)))
 
 
