@@ -9,7 +9,7 @@ Left of "=" are texts as printed, as many as the expression on the right has val
 defines, where ask(call, **inputs) is the reference's answer. "given" names numbers that are chosen, not found. Every number
 with a point or a fraction bar must be in the comment that follows it."""
 import fractions, math, pathlib, re, subprocess, tempfile
-import course, ranks, tensors
+import chart, course, ranks, tensors
 
 COMMENT = re.compile(r"<!--(.*?)-->\n?", re.S)
 PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+|/\d+(?![\w.]))")
@@ -181,4 +181,18 @@ def pictures(name, space, draw):
         apart = [abs(float(a) - float(b)) for a, b in zip(re.findall(number, kept), re.findall(number, drawn))]
         if re.sub(number, "0", kept) != re.sub(number, "0", drawn) or max(apart, default=0) > 1:
             wrong.append(f"{file} is drawn otherwise by now; --draw draws it anew")
+    return wrong
+
+
+def studied(reference):
+    """What is wrong with the study that a student's ./study runs; here the reference runs it. One that wants arguments is left out."""
+    if not (course.ROOT / reference.name / "curves.py").exists():
+        return []
+    curves, wrong = course.module_of(reference.name, "curves.py"), []
+    for drawn in [] if getattr(curves, "ARGUMENTS", []) else curves.charts(reference.ask):
+        if isinstance(drawn, str):
+            continue
+        lost = [name for name, line in drawn["curves"] if not line or not all(math.isfinite(v) for point in line for v in point)]
+        if lost or not (chart.text(**drawn) and chart.svg(**drawn)):
+            wrong.append(f"the study's chart '{drawn['title']}' has no finite curve of {lost}")
     return wrong
