@@ -34,14 +34,23 @@ __m256 exp8(__m256 x) {
   return _mm256_mul_ps(_mm256_mul_ps(p, power(half)), power(_mm256_sub_epi32(whole, half)));
 }
 
-// The first `count` of eight
+// Eight numbers, or `count` of them where there are fewer
 __m256i mask(int64_t count) {
-  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(std::min<int64_t>(count, 8))),
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
                             _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-__m256 load(const float* x, __m256i which, float rest) {
-  return _mm256_blendv_ps(_mm256_set1_ps(rest), _mm256_maskload_ps(x, which), _mm256_castsi256_ps(which));
+__m256 load(const float* x, int64_t count, float rest) {
+  if (count >= 8) return _mm256_loadu_ps(x);
+  return _mm256_blendv_ps(_mm256_set1_ps(rest), _mm256_maskload_ps(x, mask(count)),
+                          _mm256_castsi256_ps(mask(count)));
+}
+
+void store(float* y, int64_t count, __m256 v) {
+  if (count >= 8)
+    _mm256_storeu_ps(y, v);
+  else
+    _mm256_maskstore_ps(y, mask(count), v);
 }
 
 template <typename Each>
@@ -57,7 +66,7 @@ constexpr float nothing = -std::numeric_limits<float>::infinity();
 
 float largest_of(const float* x, int64_t width) {
   __m256 m = _mm256_set1_ps(nothing);
-  for (int64_t c = 0; c < width; c += 8) m = _mm256_max_ps(load(x + c, mask(width - c), nothing), m);
+  for (int64_t c = 0; c < width; c += 8) m = _mm256_max_ps(load(x + c, width - c, nothing), m);
   return static_cast<float>(total(m, [](double a, double b) { return a > b ? a : b; }));
 }
 
@@ -68,11 +77,10 @@ struct Sums {
 Sums exponentials(const float* x, float* y, int64_t width, float largest) {
   __m256 sum = _mm256_setzero_ps(), squares = sum;
   for (int64_t c = 0; c < width; c += 8) {
-    const __m256i which = mask(width - c);
-    const __m256 e = exp8(_mm256_sub_ps(load(x + c, which, nothing), _mm256_set1_ps(largest)));
+    const __m256 e = exp8(_mm256_sub_ps(load(x + c, width - c, nothing), _mm256_set1_ps(largest)));
     sum = _mm256_add_ps(sum, e);
     squares = _mm256_fmadd_ps(e, e, squares);
-    _mm256_maskstore_ps(y + c, which, e);
+    store(y + c, width - c, e);
   }
   const auto add = [](double a, double b) { return a + b; };
   return {total(sum, add), total(squares, add)};
@@ -81,8 +89,7 @@ Sums exponentials(const float* x, float* y, int64_t width, float largest) {
 }  // namespace
 
 void expf_lanes(const float* x, float* y, int64_t n) {
-  for (int64_t i = 0; i < n; i += 8)
-    _mm256_maskstore_ps(y + i, mask(n - i), exp8(load(x + i, mask(n - i), 0)));
+  for (int64_t i = 0; i < n; i += 8) store(y + i, n - i, exp8(load(x + i, n - i, 0)));
 }
 
 void softmax(const float* x, float* y, int64_t rows, int64_t width) {
