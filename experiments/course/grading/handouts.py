@@ -14,7 +14,7 @@ import chart, course, ranks, tensors
 COMMENT = re.compile(r"<!--(.*?)-->\n?", re.S)
 PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+|/\d+(?![\w.]))")
 
-SECONDS = 120  # for one question
+SECONDS = 60  # for one question
 
 
 def without_comments(text):
@@ -61,7 +61,10 @@ class Reference:
             self.known[request] = ranks.Local([self.driver], [case], 60).results[0]
         if request not in self.known:
             with tempfile.TemporaryFile() as out:
-                subprocess.run(["sh", "-c", 'exec "$0" 3>&1 >/dev/null', self.driver], input=request, stdout=out, check=True, timeout=SECONDS)
+                try:
+                    subprocess.run(["sh", "-c", 'exec "$0" 3>&1 >/dev/null', self.driver], input=request, stdout=out, check=True, timeout=SECONDS)
+                except subprocess.TimeoutExpired:
+                    raise course.Usage(f"{call}: wanted an answer within {SECONDS} s") from None
                 out.seek(0)
                 self.known[request] = tensors.answer(out.read())
         found, error = self.known[request]
