@@ -12,7 +12,7 @@ import argparse, json, os, pathlib, re, shutil, subprocess, sys, tempfile, time,
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "experiments/course/grading"))
-import clean_root, course, hostile, questions
+import clean_root, course, hostile, questions, reports_of_runs
 
 WHO = "student@example.org"
 HOSTILE = ["fork_bomb", "writes_results", "reads_hidden_tests"]
@@ -56,7 +56,7 @@ def installed(archive, layer):
     return code == 0
 
 
-def submissions(assignment, folder, asked):
+def submissions(assignment, folder, asked, prefix):
     """(what it is, its folder, further options of grade, wanted score)"""
     right = "".join(f"{q.name} {0.5 * (q.least + q.most)!r}\n" for q in asked)
     for what, score in (("reference", 100 + len(asked)), ("stub", 0)):
@@ -64,8 +64,8 @@ def submissions(assignment, folder, asked):
         if what == "stub":
             course.release(assignment, place)
         else:
-            place.mkdir()
-            shutil.copy(assignment.source, place)
+            handed = pathlib.Path(reports_of_runs.reference(assignment, prefix, folder))
+            shutil.copytree(handed, place, ignore=shutil.ignore_patterns("build", "*.h5", "*.svg"))
             (place / "answers.txt").write_text(right)
         yield what, place, [], score
     for name in HOSTILE:
@@ -122,7 +122,7 @@ def main():
         layer = clean_root.Layer(folder / "installed", [base])
         if not installed(folder / "aN.zip", layer):
             return 1
-        for what, place, options, score in submissions(assignment, folder, asked):
+        for what, place, options, score in submissions(assignment, folder, asked, course.prefix_of(arguments.prefix)):
             for where, script in (("machine", clean_root.MACHINE), ("container", clean_root.CONTAINER)):
                 results, said, seconds, cpu = graded(layer, script, place, options)
                 wrong = "no results.json" if results is None else invalid(results)
