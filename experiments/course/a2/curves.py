@@ -1,7 +1,7 @@
 """a2's study: how far a difference is from the slope, for each step, from both sides and from one."""
 import math
 
-STEPS = [10 ** (-12 + 0.5 * i) for i in range(24)]
+STEPS = [10 ** (-10 + 0.5 * i) for i in range(20)]
 LEAST = 1e-14  # what a picture in logarithms shows for 0
 
 
