@@ -131,7 +131,7 @@ def main():
                 by = "Landlock" if where == "container" or arguments.release == "jammy" else "bubblewrap"
                 wrong = wrong or (None if re.search(f"tests pass.*{by}.*from the key", results["output"]) else f"wanted it built, {by} and the key")
                 told = f"{results['score']:g} points, {seconds:.0f} s, {cpu:.0f} s of CPU" if results else said[-800:]
-                expect(not wrong, f"{what}, as on a {where}: {wrong or 'valid'}; {told}" + (f"; {results['output'][:400]}; {results['tests'][0]['output'][:200]}" if wrong and results else ""))
+                expect(not wrong, f"{what}, as on a {where}: {wrong or 'valid'}; {told}" + (f"; {results['output'][:400]}; {[test['output'][:200] for test in results['tests'] if test['score'] == 0][:3]}" if wrong and results else ""))
     return 1 if failures else 0
 
 
