@@ -72,7 +72,7 @@ def questions(draw):
     yield (f"AdamW with β₁ = {beta1}, β₂ = {beta2}, ε = 0. For 20000 steps the gradient was 0; now one comes that is 3. How many lr long is this step? (No decay.)",
            steps_of(sparse(beta1, beta2, 20000), [3.0])[0], {})
     size = draw.choice([2, 3, 5, 7])
-    yield (f"AdamW, no decay, a gradient that stays 0.0000{size}. ε = 0.00000001 stands *inside* the root, √(v̂ + ε). How many lr long is a step?",
+    yield (f"AdamW without decay, a gradient that stays 0.0000{size}. ε = 0.00000001 stands *inside* the root, √(v̂ + ε). How many lr long is a step?",
            size * 1e-5 / math.sqrt((size * 1e-5) ** 2 + 1e-8), {})
     rho, step = draw.choice([0.8, 0.9, 0.95]), draw.randint(2, 5)
     yield f"RMSprop as it is meant (no correction), ρ = {rho}, ε = 0, a gradient that stays -7. How many lr long is step {step} (the first is step 1)?", meant(rho, step), {}
