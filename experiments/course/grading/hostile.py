@@ -162,8 +162,8 @@ def refusals(folder, prefix):
     prefix_with_course = folder / "prefix"
     folder.chmod(0o711)
     shutil.copytree(course.ROOT, prefix_with_course / "course")
-    (prefix_with_course / "lib").mkdir()
-    (prefix_with_course / "lib/isobar-config.cmake").write_text("")
+    (prefix_with_course / "lib/cmake/isobar").mkdir(parents=True)
+    (prefix_with_course / "lib/cmake/isobar/isobar-config.cmake").write_text("")
     for what, grade, installed, path, said in [
             ("without bwrap and unshare", course.ROOT / "grade", prefix, "/nowhere",
              "bwrap: not installed; unshare: not installed"),
