@@ -7,7 +7,9 @@ from tensors import Array
 
 ALLOWED = []  # of the library nothing but how errors are thrown
 # What a source may not hold, and what to say of it. Flags are the kit's; one core is all there is.
-FORBIDDEN = [(r"#\s*pragma|_Pragma|%:\s*pragma", "#pragma"), (r"(?:attribute|\[\[)[^;{]*\b(?:optimize|target\w*)\b", "an attribute that sets flags"),
+GAP = r"(?:\s|/\*.*?\*/)*"
+FORBIDDEN = [(rf"(?:#|%:){GAP}pragma|_Pragma", "#pragma"),
+             (r"\b(?:__)?(?:optimize|target|target_clones)(?:__)?\b", "the name of an attribute that sets flags"),
              (r"\b(?:asm|__asm__|__asm)\b", "asm"), (r"##|%:%:", "## of the preprocessor")]
 POINTS = {1: 10, 2: 20, 3: 15, 4: 15, 5: 15, 6: 25}  # of each task
 STUDENT = ["more.cmake", "baseline.cpp", "clocked.cpp"]

@@ -116,4 +116,7 @@ SLOW = [
 REFUSED = [("#pragma", "#pragma GCC optimize(\"fast-math\")\n"), ("a pragma in parts", "#\\\npragma GCC optimize(\"fast-math\")\n"),
            ("a comment in between", "#/* */pragma GCC target(\"avx512f\")\n"), ("_Pragma", "_Pragma(\"GCC ivdep\")"),
            ("an attribute", "__attribute__((optimize(\"fast-math\"))) void f();"), ("a target", "[[gnu::target(\"avx512f\")]] void f();"),
+           ("an attribute by a macro", "#define FAST optimize(\"fast-math\")\n__attribute__((FAST)) void f();"),
+           ("a pragma between texts", "const char *a = \"/*\";\n#/**/pragma GCC optimize(\"fast-math\")\nconst char *b = \"*/\";"),
+           ("a line joined after a space", "#\\ \npragma GCC optimize(\"fast-math\")\n"),
            ("asm", "void f() { asm(\"\"); }"), ("names made of parts", "#define P(x) _Pra##x")]

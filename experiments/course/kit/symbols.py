@@ -72,7 +72,7 @@ def refused(of_object, of_library, allowed):
 
 
 def refused_texts(source, forbidden):
-    """What a source may not hold, by name: (pattern, name) each. Comments and joined lines are seen as the compiler sees them."""
-    source = re.sub(r"\\\n", "", source)
-    source = re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.S)
-    return sorted({name for pattern, name in forbidden if re.search(pattern, source)})
+    """What a source may not hold, by name: (pattern, name) each. Not in comments either: where one begins is the compiler's to say,
+    and a pattern has room for them. Lines are joined as the compiler joins them."""
+    source = re.sub(r"\\[ \t\f\v\r]*\n", "", source)
+    return sorted({name for pattern, name in forbidden if re.search(pattern, source, flags=re.S)})
