@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -191,7 +192,12 @@ void tape_page(const TapeTrace& trace, const std::string& path, const std::vecto
                   {"text", plain_text(trace)},
                   {"data", data_of(trace, parameters)}});
   file.close();
-  check(file.good(), "tape_page: cannot write '{}': {}", path, std::strerror(errno));
+  const bool written = file.good();
+  const std::string why = std::strerror(errno);
+  std::error_code none;
+  if (!written && std::filesystem::is_regular_file(path, none))
+    std::filesystem::remove(path, none);  // half a page
+  check(written, "tape_page: cannot write '{}': {}", path, why);
 }
 
 }  // namespace isobar

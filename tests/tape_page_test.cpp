@@ -3,12 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "../autograd/ops.h"
 #include "../autograd/recompute.h"
 #include "../nn/nn.h"
 #include "command.h"
+#include "file_size_limit.h"
+#include "holds.h"
 #include "message_of.h"
 #include "op_table.h"
 #include "skip.h"
@@ -151,6 +154,12 @@ TEST_CASE("an empty tape, a long one and a path that cannot be written are told 
   x = x * 1.0;
   CHECK(message_of([&] { tape_page(trace, "/no folder/tape.html"); }) ==
         "tape_page: cannot write '/no folder/tape.html': No such file or directory");
+  const TemporaryFolder folder;
+  {
+    const FileSizeLimit limit(1000);
+    CHECK(holds(message_of([&] { tape_page(trace, folder / "tape.html"); }), ": File too large"));
+  }
+  CHECK_FALSE(std::filesystem::exists(folder / "tape.html"));
   for (size_t i = 0; i < TapeTrace::most_ops; ++i) x = x * 1.0;
   CHECK(message_of([&] { tape_page(trace, "tape.html"); }) ==
         "tape_page: wanted at most 2000 ops, got 2001; trace one step alone, or a model of fewer layers");
