@@ -19,9 +19,9 @@ double fastest(F step) {
   for (int i = 0; i < 3 || (total < enough && i < 1000); ++i) {
     const Clock::time_point start = Clock::now();
     step();
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    best = std::min(best, seconds);
-    total += seconds;
+    const double took = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::min(best, took);
+    total += took;
   }
   return best;
 }
@@ -34,14 +34,14 @@ double product_rate() {
 }
 
 double triad_rate(int64_t bytes) {
-  constexpr int64_t grain = 16384;
+  constexpr int64_t triad_grain = 16384;
   const int64_t n = bytes / 12;
   Tensor sum = zeros({n});
   const Tensor x = ones({n}), y = ones({n});
   float* const a = raw::write<float>(sum);
   const float *const b = x.data<float>(), *const c = y.data<float>();
   const double seconds = fastest([&] {
-    parallel_for(n, grain, [=](int64_t begin, int64_t end) {
+    parallel_for(n, triad_grain, [=](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) a[i] = b[i] + 0.5f * c[i];
     });
   });

@@ -2,8 +2,6 @@
 processes and, unless told otherwise, without a network. Needs root."""
 import os, shutil, subprocess, sys
 
-MIRRORS = {"bookworm": "http://deb.debian.org/debian",
-           "jammy": "http://archive.ubuntu.com/ubuntu", "noble": "http://archive.ubuntu.com/ubuntu"}
 DOCKERS = "chown,dac_override,fowner,fsetid,kill,setgid,setuid,setpcap,net_bind_service,net_raw,sys_chroot,mknod,audit_write,setfcap"
 # In a mount and process namespace of its own: $1 is the folder of a root's layer, $2 the layers below it, the rest what runs in it.
 ENTER = """set -e
@@ -51,9 +49,10 @@ def needed():
 
 
 def bare_root(release, place):
-    if not (place / "usr").exists():
-        script = f"/usr/share/debootstrap/scripts/{release}"
-        components = "main" if release == "bookworm" else "main,universe"
-        subprocess.run(["debootstrap", *([] if release == "bookworm" else ["--no-check-gpg"]), "--variant=minbase", f"--components={components}",
-                        release, place, MIRRORS[release], *([] if os.path.exists(script) else ["/usr/share/debootstrap/scripts/gutsy"])],
-                       check=True, stdout=subprocess.DEVNULL)
+    """A release of Debian, or of Ubuntu, from the mirror that debootstrap itself takes for it."""
+    if (place / "usr").exists():
+        return
+    debian, scripts = release == "bookworm", "/usr/share/debootstrap/scripts"
+    script = f"{scripts}/{release if os.path.exists(f'{scripts}/{release}') else 'gutsy'}"  # all of Ubuntu's are one
+    words = ["--components=main"] if debian else ["--no-check-gpg", "--components=main,universe"]
+    subprocess.run(["debootstrap", "--variant=minbase", *words, release, place, "", script], check=True, stdout=subprocess.DEVNULL)

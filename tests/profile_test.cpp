@@ -294,7 +294,7 @@ TEST_CASE("--profile prints tables and writes profile.json and profile.csv") {
   INFO(outcome.out, outcome.err);
   CHECK(outcome.code == 0);
   CHECK(holds(outcome.out, "Where the time went: 5 × "));
-  CHECK(holds(outcome.out, "Limits of this machine, "));  // what would help: above, with limits that are given
+  CHECK(holds(outcome.out, "Limits of this machine, "));
   CHECK(holds(outcome.out, "linear     backward"));
   CHECK(Json::parse(read_file(folder / "r/profile.json", 10'000'000)).contains("traceEvents"));
   CHECK(holds(read_file(folder / "r/profile.csv", 1'000'000), "linear,0,forward,5,"));
