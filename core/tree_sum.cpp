@@ -1,5 +1,6 @@
 #include "tree_sum.h"
 
+#include <cassert>
 #include <utility>
 
 #include "kernels/map.h"
@@ -35,31 +36,44 @@ Addition addition(Tensor a, Tensor b) {
 
 }  // namespace
 
-void TreeSum::add(std::vector<Tensor> piece) {
-  check(parts_.empty() || piece.size() == parts_.back().sums.size(),
+// A binary counter: two blocks of one size that are the halves of a larger one become that one.
+void TreeSum::add(std::vector<Tensor> sums, int64_t pieces) {
+  check(blocks_.empty() || sums.size() == blocks_.back().sums.size(),
         "tree_sum: wanted {} tensors, as in the pieces before, got {}",
-        parts_.empty() ? 0 : parts_.back().sums.size(), piece.size());
-  for (size_t i = 0; i < piece.size(); ++i)
-    if (piece[i].defined())
-      check(is_float(piece[i].dtype()), "tree_sum: tensor {} must be f32 or f64, got {}", i,
-            piece[i].dtype());
-  parts_.push_back({1, std::move(piece)});
-  // A binary counter: two parts of one size carry into one of twice that size.
-  while (parts_.size() > 1 && parts_.end()[-1].pieces == parts_.end()[-2].pieces) add_last_two();
+        blocks_.empty() ? 0 : blocks_.back().sums.size(), sums.size());
+  for (size_t i = 0; i < sums.size(); ++i)
+    if (sums[i].defined())
+      check(is_float(sums[i].dtype()), "tree_sum: tensor {} must be f32 or f64, got {}", i, sums[i].dtype());
+  assert(next_ % pieces == 0);
+  blocks_.push_back({next_, pieces, std::move(sums)});
+  next_ += pieces;
+  while (blocks_.size() > 1 && blocks_.end()[-1].pieces == blocks_.end()[-2].pieces &&
+         blocks_.end()[-2].first % (2 * blocks_.back().pieces) == 0)
+    add_last_two();
+}
+
+std::vector<TreeSum::Block> TreeSum::blocks_of(int64_t begin, int64_t end) {
+  std::vector<Block> blocks;
+  for (int64_t pieces = 1; begin < end; begin += pieces) {
+    for (pieces = 1; begin % (2 * pieces) == 0 && begin + 2 * pieces <= end;) pieces *= 2;
+    blocks.push_back({begin, pieces, {}});
+  }
+  return blocks;
 }
 
 std::vector<Tensor> TreeSum::take() {
-  while (parts_.size() > 1) add_last_two();
+  while (blocks_.size() > 1) add_last_two();
   std::vector<Tensor> sums;
-  if (!parts_.empty()) sums = std::move(parts_.back().sums);
-  parts_.clear();
+  if (!blocks_.empty()) sums = std::move(blocks_.back().sums);
+  blocks_.clear();
+  next_ = 0;
   return sums;
 }
 
 void TreeSum::add_last_two() {
-  Part right = std::move(parts_.back());
-  parts_.pop_back();
-  Part& left = parts_.back();
+  Block right = std::move(blocks_.back());
+  blocks_.pop_back();
+  Block& left = blocks_.back();
   left.pieces += right.pieces;
   std::vector<Addition> additions;
   std::vector<size_t> places;

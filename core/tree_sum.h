@@ -11,9 +11,17 @@
 //
 // It keeps at most ⌈log2 n⌉ + 1 partial sums at a time. A TreeSum belongs to one thread; its sums use those of
 // parallel_for.
+//
+// Who has a run of pieces from the middle begins with the first one's number and gives what can be added so far to who
+// has the others: blocks, of 2^k pieces whose first is a multiple of 2^k, each a subtree of the whole.
+//
+//   TreeSum mine(6);                                  // pieces 6 … 11 of 12
+//   …
+//   std::vector<TreeSum::Block> blocks = mine.take_blocks();   // 6, 7 and 8 … 11
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tensor.h"
@@ -22,9 +30,22 @@ namespace isobar {
 
 class TreeSum {
  public:
+  struct Block {
+    int64_t first, pieces;
+    std::vector<Tensor> sums;
+  };
+
+  explicit TreeSum(int64_t first = 0) : next_(first) {}
+
   // The next piece's tensors, f32 or f64; an undefined one adds nothing. They are overwritten where nobody else holds
   // them. Throws Error for another number of tensors than before; here or in take(), for other shapes or dtypes.
-  void add(std::vector<Tensor> piece);
+  void add(std::vector<Tensor> piece) { add(std::move(piece), 1); }
+  // The sums of the next `pieces` of them, a block.
+  void add(std::vector<Tensor> sums, int64_t pieces);
+  // The blocks so far, in order, and none are left.
+  std::vector<Block> take_blocks() { return std::exchange(blocks_, {}); }
+  // The blocks, without sums, that pieces begin … end − 1 make.
+  static std::vector<Block> blocks_of(int64_t begin, int64_t end);
   // The sum of all pieces, and none are left. A tensor that is undefined in every piece stays undefined; no pieces give
   // no tensors.
   std::vector<Tensor> take();
@@ -33,11 +54,8 @@ class TreeSum {
   // Two neighbours of the tree become one.
   void add_last_two();
 
-  struct Part {
-    int64_t pieces;  // a power of two, until take()
-    std::vector<Tensor> sums;
-  };
-  std::vector<Part> parts_;  // of consecutive pieces, each part larger than the next
+  int64_t next_;
+  std::vector<Block> blocks_;  // of consecutive pieces
 };
 
 }  // namespace isobar

@@ -61,8 +61,13 @@ Batch TokenDataset::batch(std::span<const int64_t> indices) const {
 
 Batch TokenDataset::random_batch(int64_t batch_size, const Rng& rng) const {
   check(batch_size >= 1, "text: wanted a batch size of at least 1, got {}", batch_size);
-  std::vector<int64_t> indices(batch_size);
-  for (int64_t b = 0; b < batch_size; ++b) indices[b] = static_cast<int64_t>(rng.below(size(), b));
+  return random_batch({0, batch_size}, rng);
+}
+
+Batch TokenDataset::random_batch(Share examples, const Rng& rng) const {
+  std::vector<int64_t> indices;
+  for (int64_t b = examples.begin; b < examples.end; ++b)
+    indices.push_back(static_cast<int64_t>(rng.below(size(), b)));
   return batch(indices);
 }
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 
+#include "../core/ranks.h"
 #include "../core/rng.h"
 #include "dataset.h"
 #include "tokenizer.h"
@@ -65,6 +66,8 @@ class TokenDataset : public Dataset {
   Batch batch(std::span<const int64_t> indices) const override;
   // Windows at independent uniform places, a pure function of the key: example b starts at random number b.
   Batch random_batch(int64_t batch_size, const Rng& rng) const;
+  // Examples begin … end − 1 of it, for a rank that wants no others.
+  Batch random_batch(Share examples, const Rng& rng) const;
 
  private:
   void check_length(std::string_view part) const;

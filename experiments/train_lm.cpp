@@ -131,7 +131,8 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   const Rng rng(run.seed());
   LanguageModel model(config.model(tokenizer.vocab_size()), rng.split("model"));
   if (start && run.resume_folder().empty()) load_state(model, start->model);
-  LmOptimizer optimizer(model, config);
+  Ranks& ranks = run.ranks();
+  LmOptimizer optimizer(model, config, ranks);
   run.say("{} tokens of {} kinds from {}; {} parameters; {} threads\n", corpus.tokens(),
           tokenizer.vocab_size(), corpus.source, parameter_count(model), threads());
 
@@ -141,12 +142,14 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   const int64_t first = session.steps_done();
   if (start && first == 0)
     run.say("begins with the weights of {}: val loss {:.4f}\n", config.init_from,
-            mean_loss(model, validation, config.eval_iters, config.batch_size, batch_rng));
+            mean_loss(model, validation, config.eval_iters, config.batch_size, batch_rng, ranks));
   Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
   Csv& layers = run.csv("layers.csv",
                         {"step", "module", "type", "std", "mean", "rms", "grad_norm", "zeros", "saturated"});
   Progress progress = run.progress(config.max_iters, "steps", first);
   const int64_t rows = config.batch_size * config.gradient_accumulation_steps;
+  const Share pieces = ranks.share(config.gradient_accumulation_steps);
+  const Share mine{pieces.begin * config.batch_size, pieces.end * config.batch_size};  // of the rows
   const GradientOptions options{.accumulation_steps = config.gradient_accumulation_steps,
                                 .check_every_op = config.anomaly};
   const double tokens_per_step = static_cast<double>(rows * config.block_size);
@@ -165,7 +168,8 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
 
   for (int64_t step = first; step < config.max_iters; ++step) {
     const Clock::time_point step_start = Clock::now();
-    const Batch batch = train_set.random_batch(rows, rng.split("batch").split(step));
+    const Rng draws = rng.split("batch").split(step);
+    const Batch batch = train_set.random_batch(mine, draws);
     const Rng masks = rng.split("dropout").split(step);
     const bool log = step % config.log_interval == 0 || step + 1 == config.max_iters;
     std::optional<Watch> watching, counting, sharing;
@@ -178,12 +182,13 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
       sharing.emplace(model, shares);
     }
 
-    const Gradients gradients = gradients_of(model, batch, masks, options);
+    const Gradients gradients = gradients_of(model, batch, masks, options, optimizer.shards());
     watching.reset();
     counting.reset();
     sharing.reset();
     optimizer.set_rates(step);
     if (gradients.finite()) {
+      if (log) optimizer.shards().spread_gradients();
       if (log) probe.before_step(model);
       optimizer.step(clipping(gradients.norm, config));
       if (log) probe.after_step(model);
@@ -191,12 +196,12 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
       if (log) record_histograms(run, probe, histograms);
     } else {
       progress.clear();
-      session.drop_step(batch, masks);
+      session.drop_step(train_set.random_batch(rows, draws), masks);
     }
     step_ms.push_back(1e3 * seconds_since(step_start));
     const bool evaluated = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
     double val = std::nan("");
-    if (evaluated) val = mean_loss(model, validation, config.eval_iters, config.batch_size, batch_rng);
+    if (evaluated) val = mean_loss(model, validation, config.eval_iters, config.batch_size, batch_rng, ranks);
     run.record_step({{"loss", gradients.loss},
                      {"learning_rate", optimizer.lr()},
                      {"grad_norm", gradients.norm},
@@ -221,9 +226,9 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   plot_ridges(run);
   plot_losses(run);
   const int64_t batches = final_batches(config, validation);
-  const double train_loss = mean_loss(model, train_set, batches, config.batch_size, batch_rng);
+  const double train_loss = mean_loss(model, train_set, batches, config.batch_size, batch_rng, ranks);
   session.stop_if_asked();
-  const double val_loss = mean_loss(model, validation, batches, config.batch_size, batch_rng);
+  const double val_loss = mean_loss(model, validation, batches, config.batch_size, batch_rng, ranks);
   session.stop_if_asked();
   std::string sample = "(none: the model's numbers are not finite)";
   if (std::isfinite(val_loss))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "../core/kernels/histogram.h"
@@ -121,6 +122,32 @@ void HistogramProbe::on_output(const Module& module, const Tensor& y) {
 
 void HistogramProbe::on_output_gradient(const Module& module, const Tensor& dy) {
   signals_[module.path()].gradient.add(dy);
+}
+
+std::string HistogramProbe::counts() const {
+  std::string all;
+  for (const auto& [path, signal] : signals_)
+    all.append(reinterpret_cast<const char*>(&signal), sizeof signal);
+  return all;
+}
+
+void HistogramProbe::add(const std::string& counts) {
+  check(counts.size() == signals_.size() * sizeof(Signal),
+        "histograms: wanted counts of the {} modules seen here, got {} bytes", signals_.size(),
+        counts.size());
+  const auto add_to = [](Histogram& to, const Histogram& more) {
+    for (size_t i = 0; i < to.bins.size(); ++i) to.bins[i] += more.bins[i];
+    to.zeros += more.zeros;
+    to.total += more.total;
+  };
+  size_t place = 0;
+  for (auto& [path, signal] : signals_) {
+    Signal more;
+    std::memcpy(&more, &counts[place], sizeof more);
+    place += sizeof more;
+    add_to(signal.output, more.output);
+    add_to(signal.gradient, more.gradient);
+  }
 }
 
 const HistogramProbe::Signal* HistogramProbe::find(const std::string& path) const {

@@ -120,6 +120,10 @@ class HistogramProbe : public Observer {
   const Signal* find(const std::string& path) const;
   void clear() { signals_.clear(); }
 
+  // All counts as bytes, and those of another process, which saw the same modules, added to them.
+  std::string counts() const;
+  void add(const std::string& counts);
+
  private:
   std::map<std::string, Signal> signals_;
 };

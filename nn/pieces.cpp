@@ -1,6 +1,8 @@
 #include "pieces.h"
 
 #include <algorithm>
+#include <cstring>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -75,7 +77,7 @@ struct Step {
   // Forward and back through one piece: the gradients of its share of the mean loss.
   std::vector<Tensor> run(int64_t piece) try {
     TapeOptions own = options;
-    if (own.rng) own.rng = own.rng->split(static_cast<uint64_t>(piece));
+    if (own.rng && pieces > 1) own.rng = own.rng->split(static_cast<uint64_t>(piece));
     Tape tape(own);
     const Tensor loss = loss_of(piece);
     check(loss.numel() == 1, "backward_in_pieces: a piece's loss must be a single number, got {}",
@@ -119,34 +121,103 @@ struct Step {
       gradients[static_cast<size_t>(i)] = run(first + i);
     });
   }
+
+  void run_share(const Share& share, bool side_by_side, TreeSum& tree) {
+    for (int64_t done = share.begin; done < share.end;) {
+      std::vector<std::vector<Tensor>> gradients(
+          static_cast<size_t>(side_by_side ? next_round(share.end - done) : 1));
+      run_round(done, gradients);
+      done += static_cast<int64_t>(gradients.size());
+      for (std::vector<Tensor>& piece : gradients) tree.add(std::move(piece));
+    }
+  }
 };
+
+// How a rank's share of the pieces went, as a text for the others: the losses and which gradients there are, or the error
+// of the first piece that failed.
+struct Report {
+  enum Kind : char { done = '0', not_finite = '1', error = '2' };
+  Kind kind = done;
+  std::string text;  // bytes of the losses and a presence(), or a message
+};
+
+Report report_of(Step& step, const Share& share, bool side_by_side, TreeSum& tree,
+                 std::vector<TreeSum::Block>& blocks) try {
+  step.run_share(share, side_by_side, tree);
+  blocks = tree.take_blocks();
+  const auto losses = std::as_bytes(std::span(step.losses).subspan(share.begin, share.size()));
+  return {Report::done, std::string(reinterpret_cast<const char*>(losses.data()), losses.size()) +
+                            Shards::presence(blocks)};
+} catch (const NotFinite& failure) {
+  return {Report::not_finite, failure.what()};
+} catch (const Error& failure) {
+  return {Report::error, failure.what()};
+}
+
+// Every rank's share, and what they add up to.
+void run_over_ranks(Step& step, bool side_by_side, Shards& shards) {
+  Ranks& ranks = shards.ranks();
+  const Share mine = ranks.share(step.pieces);
+  TreeSum tree(mine.begin);
+  std::vector<TreeSum::Block> blocks;
+  const Report report = report_of(step, mine, side_by_side, tree, blocks);
+  std::vector<std::string> reports = ranks.gather(static_cast<char>(report.kind) + report.text);
+  for (int rank = ranks.size() - 1; rank >= 0; --rank) {  // in order of pieces
+    std::string& text = reports[static_cast<size_t>(rank)];
+    if (text[0] == Report::not_finite) throw NotFinite(text.substr(1));
+    check(text[0] == Report::done, "{}", text.substr(1));
+    const Share share = ranks.share(step.pieces, rank);
+    const size_t bytes = static_cast<size_t>(share.size()) * sizeof(double);
+    if (bytes > 0) std::memcpy(&step.losses[static_cast<size_t>(share.begin)], &text[1], bytes);
+    text.erase(0, 1 + bytes);
+  }
+  shards.sum(std::move(blocks), reports, step.pieces);
+}
+
+void check_shards(Module& model, const Shards& shards) {
+  check(
+      !HasBuffer(model).found,
+      "backward_in_pieces: the model has buffers, such as a BatchNorm's running statistics, which each piece changes for "
+      "the next; train it in one process");
+  for (const Tensor& part : shards.mine())
+    check(
+        !part.grad().defined(),
+        "backward_in_pieces: on several ranks gradients do not add up over calls; take an optimizer's step first");
+}
 
 }  // namespace
 
 std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
                                        const std::function<Tensor(int64_t)>& loss_of,
                                        const TapeOptions& options) {
+  Shards whole(parameters(model));
+  return backward_in_pieces(model, pieces, loss_of, options, whole);
+}
+
+std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
+                                       const std::function<Tensor(int64_t)>& loss_of,
+                                       const TapeOptions& options, Shards& shards) {
   check(pieces >= 1, "backward_in_pieces: wanted at least one piece, got {}", pieces);
   check(
       !options.higher_order,
       "backward_in_pieces: a piece's tape ends with the piece; take second derivatives on a tape of your own");
-  if (pieces == 1) {
+  const bool alone = shards.ranks().size() == 1;
+  if (alone && pieces == 1) {
     Tape tape(options);
     const Tensor loss = loss_of(0);
     tape.backward(loss);
     return {loss.item()};
   }
   assign_paths(model);
-  Step step{.parameters = parameters(model), .pieces = pieces, .loss_of = loss_of, .options = options};
+  Step step{.parameters = shards.parameters(), .pieces = pieces, .loss_of = loss_of, .options = options};
   const bool side_by_side = threads() > 1 && goes_side_by_side(model, step.parameters);
-  TreeSum tree;
-  for (int64_t done = 0; done < pieces;) {
-    std::vector<std::vector<Tensor>> gradients(
-        static_cast<size_t>(side_by_side ? next_round(pieces - done) : 1));
-    step.run_round(done, gradients);
-    done += static_cast<int64_t>(gradients.size());
-    for (std::vector<Tensor>& piece : gradients) tree.add(std::move(piece));
+  if (!alone) {
+    check_shards(model, shards);
+    run_over_ranks(step, side_by_side, shards);
+    return std::move(step.losses);
   }
+  TreeSum tree;
+  step.run_share({0, pieces}, side_by_side, tree);
   TreeSum with_earlier;
   with_earlier.add(taken_gradients(step.parameters));
   with_earlier.add(tree.take());

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../autograd/tape.h"
+#include "../core/shards.h"
 #include "module.h"
 
 namespace isobar {
@@ -35,5 +36,12 @@ constexpr int64_t large_model = int64_t{1} << 22;
 std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
                                        const std::function<Tensor(int64_t piece)>& loss_of,
                                        const TapeOptions& options = {});
+
+// The same over ranks: each takes its share of the pieces, and loss_of is asked for these alone. All ranks get all losses;
+// shards.mine() get the gradients, and may have none before. Throws Error for a model with running statistics on several
+// ranks: each piece changes them for the next. What a piece throws as an Error reaches all ranks.
+std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
+                                       const std::function<Tensor(int64_t piece)>& loss_of,
+                                       const TapeOptions& options, Shards& shards);
 
 }  // namespace isobar

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <string>
 
 #include "../core/kernels/map.h"
 #include "../core/kernels/moments.h"
@@ -20,6 +22,14 @@ kernels::Sweep sweep_over_gradients(const std::vector<Tensor>& parameters) {
           }};
 }
 
+// Σ dw² over elements begin … end of a contiguous gradient.
+double sum_of_squares(const Tensor& dw, int64_t begin, int64_t end) {
+  return dispatch_float("grad_norm", dw.dtype(), [&]<class T>() {
+    return kernels::lane_sum(end - begin,
+                             [x = dw.data<T>() + begin](int64_t j) { return kernels::squared(x[j]); });
+  });
+}
+
 }  // namespace
 
 double grad_norm(const std::vector<Tensor>& parameters) {
@@ -28,11 +38,41 @@ double grad_norm(const std::vector<Tensor>& parameters) {
     if (const Tensor& dw = parameter.grad(); dw.defined() && !dw.is_contiguous())
       parameter.set_grad(raw::contiguous(dw));
   return std::sqrt(sweep_over_gradients(parameters).sum([&](size_t i, int64_t begin, int64_t end) {
-    const Tensor& dw = parameters[i].grad();
-    return dispatch_float("grad_norm", dw.dtype(), [&]<class T>() {
-      return kernels::lane_sum(end - begin,
-                               [x = dw.data<T>() + begin](int64_t j) { return kernels::squared(x[j]); });
-    });
+    return sum_of_squares(parameters[i].grad(), begin, end);
+  }));
+}
+
+// The borders of shards are borders of the sweep's runs, where every parameter has a gradient: each rank gives the sums of
+// its runs. Else the runs lie elsewhere, and all gradients come to every rank.
+double grad_norm(const Shards& shards) {
+  Ranks& ranks = shards.ranks();
+  const std::vector<Tensor>& parameters = shards.parameters();
+  const std::vector<Tensor>& mine = shards.mine();
+  if (ranks.size() == 1) return grad_norm(parameters);
+  if (!std::all_of(mine.begin(), mine.end(), [](const Tensor& part) { return part.grad().defined(); })) {
+    shards.spread_gradients();
+    const double norm = grad_norm(parameters);
+    shards.clear_gradients();
+    return norm;
+  }
+  const Phase phase("gradient norm");
+  const kernels::Sweep sweep(parameters.size(), [&](size_t i) { return parameters[i].numel(); });
+  std::string sums;
+  sweep.sum_in_order([&](size_t i, int64_t begin, int64_t end) {
+    const auto [owner, first] = shards.owner(i, begin);
+    if (owner != ranks.rank()) return 0.0;
+    const double sum = sum_of_squares(mine[i].grad(), begin - first, end - first);
+    sums.append(reinterpret_cast<const char*>(&sum), sizeof sum);
+    return sum;
+  });
+  const std::vector<std::string> all = ranks.gather(sums);
+  std::vector<size_t> used(all.size(), 0);
+  return std::sqrt(sweep.sum_in_order([&](size_t i, int64_t begin, int64_t) {
+    const auto owner = static_cast<size_t>(shards.owner(i, begin).rank);
+    double sum = 0;
+    std::memcpy(&sum, &all[owner][used[owner]], sizeof sum);
+    used[owner] += sizeof sum;
+    return sum;
   }));
 }
 

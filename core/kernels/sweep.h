@@ -19,6 +19,8 @@ namespace isobar::kernels {
 
 class Sweep {
  public:
+  static constexpr int64_t grain = 1 << 13;  // elements in one chunk: 32 KiB of floats per array
+
   template <class Size>
   Sweep(size_t count, const Size& size) : count_(count), first_(static_cast<int64_t>(count) + 1) {
     first_[0] = 0;
@@ -44,9 +46,18 @@ class Sweep {
     return lane_sum(chunks, [&](int64_t chunk) { return partial[chunk]; });
   }
 
- private:
-  static constexpr int64_t grain = 1 << 13;  // elements in one chunk: 32 KiB of floats per array
+  // The same on this thread alone, run after run; for a body that knows its sums.
+  template <class Body>
+  double sum_in_order(const Body& body) const {
+    const int64_t chunks = chunk_count(first_[count_], grain);
+    const Scratch<double> partial(chunks, 0);
+    for (int64_t chunk = 0; chunk < chunks; ++chunk)
+      runs(chunk * grain, std::min((chunk + 1) * grain, first_[count_]),
+           [&](size_t i, int64_t from, int64_t to) { partial[chunk] += body(i, from, to); });
+    return lane_sum(chunks, [&](int64_t chunk) { return partial[chunk]; });
+  }
 
+ private:
   // The runs between two positions of the concatenation.
   template <class Body>
   void runs(int64_t begin, int64_t end, const Body& body) const {

@@ -128,6 +128,11 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
            ->type_name("NAME")
            ->take_last(),
       {"trace", "debug", "info", "warn", "error", "off"});
+  app.add_option("--rank_timeout", line.rank_timeout,
+                 "seconds that another rank may be silent, under mpirun [300]")
+      ->type_name("N")
+      ->take_last()
+      ->group(program.first_settings.empty() ? "Options" : more_settings);
   if (program.resume)
     app.add_option("--resume", line.resume, "go on with the run in DIR, from its newest checkpoint")
         ->type_name("DIR")

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <new>
+#include <optional>
 
 #include "../../data/utf8_stream.h"
 
@@ -40,24 +41,68 @@ void complain(std::FILE* err, std::string_view who, std::string_view message) {
   std::fwrite(line.data(), 1, line.size(), err);
 }
 
+namespace {
+
+struct Failure {
+  int code;
+  std::string message;
+};
+
+// What is being thrown.
+Failure failure_here() {
+  try {
+    throw;
+  } catch (const Diverged& error) {
+    return {1, error.what()};
+  } catch (const Interrupted& error) {
+    return {130, error.what()};
+  } catch (const Unavailable& error) {
+    return {3, error.what()};
+  } catch (const RankLost& error) {
+    return {4, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {2, "out of memory; choose smaller sizes"};
+  } catch (const std::exception& error) {
+    return {2, error.what()};
+  }
+}
+
+}  // namespace
+
 int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()>& body) {
-  const auto fail = [&](const char* message, int code) {
-    complain(err, who, message);
-    return code;
-  };
   try {
     return body();
-  } catch (const Diverged& error) {
-    return fail(error.what(), 1);
-  } catch (const Interrupted& error) {
-    return fail(error.what(), 130);
-  } catch (const Unavailable& error) {
-    return fail(error.what(), 3);
-  } catch (const std::bad_alloc&) {
-    return fail("out of memory; choose smaller sizes", 2);
-  } catch (const std::exception& error) {
-    return fail(error.what(), 2);
+  } catch (...) {
+    const Failure failure = failure_here();
+    complain(err, who, failure.message);
+    return failure.code;
   }
+}
+
+int exit_code_of_ranks(std::string_view who, std::FILE* err, const std::function<int(Ranks&)>& body) {
+  const auto joined_by = [&](Ranks& ranks) {
+    try {
+      const int code = body(ranks);
+      ranks.gather("");  // the first one's results are written
+      return code;
+    } catch (...) {
+      const Failure failure = failure_here();
+      const bool together = failure.code != 4 && ranks.end_together();
+      if (ranks.first() || !together)
+        complain(err, who,
+                 together || failure.code == 4 ? failure.message : ranks.name() + ": " + failure.message);
+      if (!together) ranks.abort(failure.code);
+      return failure.code;
+    }
+  };
+  std::optional<Ranks> ranks;
+  try {
+    ranks.emplace();
+  } catch (const Error& error) {  // every process says so, and one is enough
+    if (Ranks::launched_first()) complain(err, who, error.what());
+    return 2;
+  }
+  return joined_by(*ranks);
 }
 
 }  // namespace isobar

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "../../core/error.h"
+#include "../../core/ranks.h"
 
 namespace isobar {
 
@@ -43,5 +44,9 @@ class Unavailable : public Error {
 
 // The exit code that the body returns. What it throws becomes a complaint and the exit code that belongs to it.
 int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()>& body);
+
+// The same for a body that ranks run together. Where all fail, the first complains. Where one fails alone, the others wait
+// for it in vain: it complains with its name, and its end is that of all. A rank that is silent for too long: exit code 4.
+int exit_code_of_ranks(std::string_view who, std::FILE* err, const std::function<int(Ranks&)>& body);
 
 }  // namespace isobar

@@ -1,8 +1,11 @@
 #include "program.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <set>
 
 #include "../../core/blas.h"
@@ -46,9 +49,9 @@ std::vector<std::string> flags_of(const Program& program) {
 
 // The harness's own options may not be a study's.
 void check_names(const Program& program, const std::vector<Setting>& settings) {
-  std::set<std::string> taken = {"help",    "help_all", "version",      "out",       "seed",
-                                 "threads", "config",   "json",         "force",     "preset",
-                                 "resume",  "complete", "print_config", "log_level", "profile"};
+  std::set<std::string> taken = {"help",         "help_all",  "version", "out",         "seed",   "threads",
+                                 "config",       "json",      "force",   "preset",      "resume", "complete",
+                                 "print_config", "log_level", "profile", "rank_timeout"};
   for (std::string flag : flags_of(program)) {
     std::replace(flag.begin(), flag.end(), '-', '_');
     taken.insert(flag);
@@ -148,12 +151,59 @@ LogLevel log_level(const CommandLine& line) {
   return wanted == nullptr || *wanted == '\0' ? LogLevel::info : log_level_from_name(wanted, "ISOBAR_LOG");
 }
 
+// All threads that the process may use; of those that several ranks on a machine share, its part.
+int default_threads(const Ranks& ranks) {
+  const int all = available_threads();
+  const bool bound = all < ::sysconf(_SC_NPROCESSORS_ONLN);  // by the launcher, to cores of its own
+  return bound ? all : static_cast<int>(std::max<int64_t>(1, all / ranks.neighbours()));
+}
+
+// What decides the bits.
+void check_same_on_all(Ranks& ranks, const RunOptions& options) {
+  Json mine = options.config;
+  const Json environment = current_environment();
+  for (const auto& [name, value] : environment.items())
+    if (name != "cpu" && name != "threads") mine[name] = value;
+  const std::vector<std::string> all = ranks.gather(mine.dump());
+  for (int rank = 1; rank < ranks.size(); ++rank) {
+    const Json other = Json::parse(all[static_cast<size_t>(rank)]), one = Json::parse(all[0]);
+    for (const auto& [name, value] : one.items())
+      check(other.contains(name) && other[name] == value,
+            "{} has {} {}, {} has {}: wanted one configuration, one build and one kind of BLAS kernels "
+            "(OPENBLAS_CORETYPE) on all ranks, for the same bits",
+            ranks.name_of(rank), name, other.contains(name) ? other[name].dump() : "nothing",
+            ranks.name_of(0), value.dump());
+  }
+}
+
+// The run, once all ranks have theirs; what one of them throws, all throw.
+std::unique_ptr<Run> begin_together(Ranks& ranks, const std::function<RunOptions()>& configured) {
+  std::unique_ptr<Run> run;
+  std::string failure;
+  RunOptions options;
+  try {
+    options = configured();
+    run = std::make_unique<Run>(options);
+  } catch (const Error& error) {
+    if (ranks.size() == 1) throw;
+    failure = error.what();
+  }
+  if (ranks.size() == 1) return run;
+  const std::vector<std::string> failures = ranks.gather(failure);
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    if (const std::string& of_rank = failures[static_cast<size_t>(rank)]; !of_rank.empty())
+      throw_error(rank == 0 ? of_rank : ranks.name_of(rank) + ": " + of_rank);
+  check_same_on_all(ranks, options);
+  return run;
+}
+
 int run_checked(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
-                const std::function<void(Run&)>& body, Streams streams) {
+                const std::function<void(Run&)>& body, Streams streams, Ranks& ranks) {
   const std::vector<Setting> settings = settings_of(config);
   check_names(program, settings);
   const CommandLine line = parse_command_line(program, settings, arguments);
   const auto print = [&](const std::string& text) {
+    if (!ranks.first()) return 0;
     fmt::print(streams.out, "{}", text);
     check(std::fflush(streams.out) == 0, "stdout: cannot write; is the disk full?");
     return 0;
@@ -161,6 +211,10 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   if (line.help || line.completing) return print(line.text);
   if (line.version) return print(fmt::format("{} {}\n", program.name, isobar_version()));
 
+  check(ranks.size() == 1 || program.profiles,
+        "{}: it measures times itself, or runs other programs; start one process", program.name);
+  if (line.rank_timeout)
+    ranks.set_timeout(static_cast<double>(parse_whole(*line.rank_timeout, 1, 1000000, "--rank_timeout")));
   RunOptions options = configure(program, config, line);
   if (line.print_config) return print(json_text(options.config));
   options.resume = line.resume;
@@ -177,15 +231,19 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   options.out = streams.out;
   options.err = streams.err;
   set_threads(line.threads ? static_cast<int>(parse_whole(*line.threads, 1, 1024, "--threads"))
-                           : available_threads());
+                           : default_threads(ranks));
   for (const Printer& printer : program.printers)
-    if (printer.flag == line.printer) return print(printer.text());
+    if (printer.flag == line.printer) return ranks.first() ? print(printer.text()) : 0;
 
-  check(line.resume.empty() || !line.out.empty() || line.force ||
-            !std::filesystem::exists(options.folder + "/summary.json"),
-        "--resume: '{}' holds a finished run: nothing is left to do", line.resume);
-  reserve_blas_buffers();  // too little address space shows before the folder is made
-  Run run(std::move(options));
+  options.ranks = &ranks;
+  const std::unique_ptr<Run> begun = begin_together(ranks, [&] {
+    check(line.resume.empty() || !line.out.empty() || line.force ||
+              !std::filesystem::exists(options.folder + "/summary.json"),
+          "--resume: '{}' holds a finished run: nothing is left to do", line.resume);
+    reserve_blas_buffers();  // too little address space shows before the folder is made
+    return options;
+  });
+  Run& run = *begun;
   std::optional<Profile> profile;
   if (line.profile) profile.emplace();
   try {
@@ -203,7 +261,7 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
 int run_program(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
                 const std::function<void(Run&)>& body, Streams streams) {
   return exit_code_of(program.name, streams.err,
-                      [&] { return run_checked(program, config, arguments, body, streams); });
+                      [&] { return run_checked(program, config, arguments, body, streams, Ranks::alone()); });
 }
 
 int run_program(const Program& program, HasFields& config, int argc, char** argv,
@@ -211,7 +269,9 @@ int run_program(const Program& program, HasFields& config, int argc, char** argv
   begin_process(argv);
   Program called = program;
   if (called.command.empty()) called.command = argv[0];
-  return run_program(called, config, std::vector<std::string>(argv + 1, argv + argc), body);
+  return exit_code_of_ranks(program.name, stderr, [&](Ranks& ranks) {
+    return run_checked(called, config, std::vector<std::string>(argv + 1, argv + argc), body, {}, ranks);
+  });
 }
 
 }  // namespace isobar

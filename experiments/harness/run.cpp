@@ -42,6 +42,15 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
+// Ranks but the first talk to nobody, and have no folder.
+RunOptions of_rank(RunOptions options) {
+  if (!options.ranks->first()) {
+    options.bars = options.json = false;
+    options.log_level = LogLevel::off;
+  }
+  return options;
+}
+
 }  // namespace
 
 Csv::Csv(std::string name, std::vector<std::string> columns)
@@ -80,11 +89,12 @@ void Csv::restore(const std::string& text) {
 }
 
 Run::Run(RunOptions options)
-    : options_(std::move(options)),
+    : options_(of_rank(std::move(options))),
       start_(std::chrono::steady_clock::now()),
-      folder_(options_.folder, options_.force),
-      partial_h5_(folder_.partial("run.h5")),
-      log_(folder_.partial("run.log"),
+      folder_(options_.ranks->first() ? std::make_unique<ResultFolder>(options_.folder, options_.force)
+                                      : nullptr),
+      partial_h5_(folder_ ? folder_->partial("run.h5") : ""),
+      log_(folder_ ? folder_->partial("run.log") : "/dev/null",
            options_.resume == options_.folder ? RunLog::Begin::after_what_is_there : RunLog::Begin::anew,
            {stream(), options_.err, options_.log_level}),
       file_(Hdf5File::create("run.h5")),
@@ -121,7 +131,7 @@ void Run::record(const std::string& name, std::span<const double> row) {
 
 void Run::record_step(const std::vector<Metric>& metrics) {
   const Phase phase("records");
-  if (!metrics_) {
+  if (metric_names_.empty()) {
     std::vector<std::string> names;
     for (const Metric& metric : metrics) names.push_back(metric.name);
     begin_steps(names);
@@ -131,7 +141,7 @@ void Run::record_step(const std::vector<Metric>& metrics) {
         "record_step: wanted the metrics of the first step in its order, {}", fmt::join(metric_names_, ", "));
   for (const Metric& metric : metrics) record(metric.name, metric.value);
   const std::string line = metrics_line(steps_++, metrics);
-  metrics_->append(line);
+  if (metrics_) metrics_->append(line);
   log_.note(std::string_view(line).substr(0, line.size() - 1), LogLevel::trace);
   if (std::chrono::steady_clock::now() - flushed_ >= std::chrono::seconds(1)) flush();
 }
@@ -154,11 +164,12 @@ void Run::begin_steps(const std::vector<std::string>& names) {
       metrics.push_back({names[i], past[i][static_cast<size_t>(steps_)]});
     lines += metrics_line(steps_, metrics);
   }
-  metrics_.emplace(folder_.growing("metrics.jsonl"), lines);
+  if (folder_) metrics_.emplace(folder_->growing("metrics.jsonl"), lines);
   flushed_ = {};  // the next step makes run.partial.h5 one that grows
 }
 
 void Run::flush() {
+  if (!folder_) return;
   if (!metrics_)
     file_.save(partial_h5_);
   else if (live_)
@@ -255,26 +266,27 @@ Json Run::whole_summary() const {
     summary[name] = value;
   }
   summary["expectations"] = expectations_;
-  summary["files"] = folder_.names();
+  summary["files"] = folder_->names();
   return with_named_infinities(summary);
 }
 
 int Run::finish() {
+  if (!folder_) return failed_ ? 1 : 0;
   warn_once();
   write_attributes(file_, "/environment", environment_);  // those that the study added
   live_.reset();
   file_.save(partial_h5_);
   if (metrics_) metrics_->sync();
-  for (const Csv& csv : csvs_) write_file_durably(folder_.partial(csv.name()), csv.text());
-  for (const auto& [name, text] : texts_) write_file_durably(folder_.partial(name), text);
-  const std::string summary_path = folder_.partial("summary.json");
+  for (const Csv& csv : csvs_) write_file_durably(folder_->partial(csv.name()), csv.text());
+  for (const auto& [name, text] : texts_) write_file_durably(folder_->partial(name), text);
+  const std::string summary_path = folder_->partial("summary.json");
 
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
   timing_["wall_s"] = passed.count();
   timing_["peak_rss_mib"] = peak_memory_mib();
   const Json summary = whole_summary();
   write_file_durably(summary_path, json_text(summary));
-  folder_.publish();
+  folder_->publish();
   report(summary);
   return failed_ ? 1 : 0;
 }
@@ -293,7 +305,7 @@ void Run::report(const Json& summary) {
     say("{} of {} expectations met (checks of the program itself, not of a text)\n", met,
         expectations_.size());
   }
-  say("results: {}/ ({})\n", folder_.path(), fmt::join(folder_.names(), ", "));
+  say("results: {}/ ({})\n", folder_->path(), fmt::join(folder_->names(), ", "));
   if (options_.json) fmt::print(options_.out, "{}", json_text(summary));
   check(std::fflush(options_.out) == 0 && std::ferror(options_.out) == 0,
         "stdout: cannot write; is the disk full?");

@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +31,7 @@
 #include <vector>
 
 #include "../../core/error.h"
+#include "../../core/ranks.h"
 #include "../../data/hdf5_file.h"
 #include "../../data/hdf5_live_file.h"
 #include "../../data/metrics_file.h"
@@ -80,6 +82,7 @@ struct RunOptions {
   std::FILE* err = stderr;
   LogLevel log_level = LogLevel::info;  // of what the console shows
   bool bars = true;                     // progress is shown
+  Ranks* ranks = &Ranks::alone();       // of several the first alone writes and talks
 };
 
 class Run {
@@ -97,6 +100,7 @@ class Run {
   // `--seed` aside): only then do the preset's expectations hold.
   bool preset_unchanged() const { return options_.preset_unchanged; }
   const std::string& folder() const { return options_.folder; }
+  Ranks& ranks() const { return *options_.ranks; }
   bool force() const { return options_.force; }
   // As --print-config prints it.
   const Json& config() const { return options_.config; }
@@ -190,8 +194,8 @@ class Run {
 
   RunOptions options_;
   std::chrono::steady_clock::time_point start_;
-  ResultFolder folder_;
-  std::string partial_h5_;  // path
+  std::unique_ptr<ResultFolder> folder_;  // null on ranks but the first
+  std::string partial_h5_;                // path
   RunLog log_;
   Hdf5File file_;
   std::optional<LiveHdf5File> live_;  // run.partial.h5 of a run that takes steps

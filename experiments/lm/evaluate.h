@@ -1,6 +1,7 @@
 // The loss of a language model on fixed batches. (On a whole text: nn/text_loss.h.)
 #pragma once
 
+#include "../../core/ranks.h"
 #include "../../data/text.h"
 #include "../../nn/language_model.h"
 
@@ -10,8 +11,8 @@ namespace isobar {
 Tensor loss_of(Module& model, const Batch& batch);
 
 // Mean cross-entropy in nats over `batches` random batches of `batch_size` blocks; the same ones for the same
-// rng. Leaves the model in training mode.
-double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size,
-                 const Rng& rng);
+// rng. Leaves the model in training mode. Ranks share the batches.
+double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size, const Rng& rng,
+                 Ranks& ranks = Ranks::alone());
 
 }  // namespace isobar

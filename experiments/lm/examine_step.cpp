@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "../../autograd/ops.h"
-#include "../../data/checksum.h"
 #include "../../data/utf8_stream.h"
 #include "../../nn/model.h"
 #include "../harness/json.h"
 #include "../harness/process.h"
+#include "stored_state.h"
 #include "train.h"
 
 namespace isobar {
@@ -45,14 +45,6 @@ std::string name_of_parameter(Module& model, const auto& wanted) {
   for (const NamedTensor& named : named_parameters(model))
     if (wanted(named.tensor)) return named.name;
   return "";
-}
-
-std::string checksum_of(const Tensor& values) {
-  const Tensor whole = contiguous(values);
-  return dispatch_float("examine", whole.dtype(), [&]<class T>() {
-    return checksum(
-        {reinterpret_cast<const char*>(whole.data<T>()), static_cast<size_t>(whole.numel()) * sizeof(T)});
-  });
 }
 
 // The tokens of a row up to a position, as text.

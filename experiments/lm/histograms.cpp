@@ -43,7 +43,12 @@ Ridges ridges_of(Run& run, Ridges ridges) {
 
 }  // namespace
 
-void record_histograms(Run& run, const Probe& probe, const HistogramProbe& histograms) {
+void record_histograms(Run& run, const Probe& probe, HistogramProbe& histograms) {
+  const std::vector<std::string> counts =
+      run.ranks().gather(run.ranks().size() > 1 ? histograms.counts() : "");
+  if (!run.ranks().first()) return;
+  for (size_t rank = 1; rank < counts.size(); ++rank)
+    if (!counts[rank].empty()) histograms.add(counts[rank]);
   const HistogramProbe::Signal nothing;
   if (!run.file().has("/series/activation_edges")) {
     run.record("activation_edges", nothing.output.edges());

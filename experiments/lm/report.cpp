@@ -53,6 +53,7 @@ void record_since_added(Run& run, const std::string& name, const std::vector<dou
 }  // namespace
 
 void record_modules(Run& run, Csv& csv, const Probe& probe, const ShareProbe& all_shares, int64_t step) {
+  if (!run.ranks().first()) return;  // it has the last piece, which is what a probe keeps
   if (!run.file().has("/modules")) name_columns(run, probe);
   std::vector<double> std, mean, rms, gradient, zeros, saturated;
   std::string lines;  // of run.log

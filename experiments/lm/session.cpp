@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -7,8 +9,10 @@
 
 #include "../../autograd/ops.h"
 #include "../../core/profile.h"
+#include "../../data/checksum.h"
 #include "../../nn/model.h"
 #include "examine_step.h"
+#include "stored_state.h"
 
 namespace isobar {
 namespace {
@@ -46,21 +50,23 @@ Resume resume_of_train_lm() {
 }
 
 Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,
-                 HasFields& optimizer)
+                 LmOptimizer& optimizer)
     : run_(run),
       config_(config),
+      ranks_(run.ranks()),
+      optimizer_(optimizer),
       folder_(run.folder(), {.keep = config.keep, .fresh = !goes_on_in_place(run)}) {
-  check(goes_on_in_place(run) || run.force() || checkpoint_files(run.folder()).empty(),
+  check(!ranks_.first() || goes_on_in_place(run) || run.force() || checkpoint_files(run.folder()).empty(),
         "--out: '{}' holds checkpoints of a run that did not finish; go on with --resume {}, or begin anew "
         "with --force",
         run.folder(), run.folder());
   now_.config = json_text(run.config());
   now_.tokenizer = tokenizer_from_json(corpus.tokenizer().to_json());
   now_.model = named_state(model);
-  now_.optimizer = named_state(optimizer);
   now_.key = rng.key();
   now_.corpus = corpus.checksum();
-  if (!run.resume_folder().empty()) go_on(model, optimizer);
+  ranks_.check_same("a corpus with checksum", now_.corpus, "give every rank the same text and tokenizer");
+  if (!run.resume_folder().empty()) go_on(model);
   const std::vector<NamedTensor> trained = named_parameters(model);
   const auto is_trained = [&](const NamedTensor& named) {
     return std::any_of(trained.begin(), trained.end(),
@@ -70,7 +76,7 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
   keep_buffers();
 }
 
-void Session::go_on(LanguageModel& model, HasFields& optimizer) {
+void Session::go_on(LanguageModel& model) {
   const std::string& folder = run_.resume_folder();
   const Checkpoint then = newest_checkpoint(
       folder, [&](const std::string& why) { run_.warn("{}; going back to the checkpoint before", why); });
@@ -83,7 +89,9 @@ void Session::go_on(LanguageModel& model, HasFields& optimizer) {
       "bit; begin a new one with its weights: --init_from {}",
       folder, config_.gradient_accumulation_steps, folder);
   load_state(model, then.model);
-  load_state(optimizer, then.optimizer);
+  optimizer_.load(then.optimizer);
+  ranks_.check_same("a newest checkpoint of step", std::to_string(then.step),
+                    "give every rank the same folder");
   run_.restore(then.run);
   now_.step = then.step;
   now_.best_val_loss = then.best_val_loss;
@@ -131,9 +139,10 @@ void Session::drop_step(const Batch& batch, const Rng& masks) {
   const std::string first = run_.folder() + "/bad_step.h5";
   if (now_.skipped_steps > 0 && std::filesystem::exists(first))
     what += first + " has the first such step";
-  else
+  else if (ranks_.first())
     what += keep_bad_step(batch, masks);
   if (config_.on_nan == "stop") diverge(what);
+  optimizer_.drop();
   for (size_t i = 0; i < buffers_.size(); ++i) assign(buffers_[i].tensor, buffers_before_[i].tensor);
   ++now_.skipped_steps;
   run_.warn("{}; skipped", what);
@@ -154,15 +163,41 @@ void Session::save() { save({.step = saved_step_ != now_.step}); }
 void Session::save(SaveAs as) {
   if (!as.step && !as.best) return;
   const Phase phase("checkpoints");
-  if (const std::string bad = not_finite(now_); !bad.empty())
-    diverge(fmt::format("after step {}: {}", now_.step, bad));
-  now_.run = run_.state();
-  folder_.save(now_, as);
+  now_.optimizer = optimizer_.whole_state();
+  check_weights();
+  const std::string bad = ranks_.gather(ranks_.first() ? not_finite(now_) : "")[0];
+  if (!bad.empty()) diverge(fmt::format("after step {}: {}", now_.step, bad));
+  if (ranks_.first()) {
+    now_.run = run_.state();
+    folder_.save(now_, as);
+  }
+  now_.optimizer.clear();
   if (as.step) saved_step_ = now_.step;
 }
 
+// Weights that are not the same on all ranks are a machine's fault, or ours; the ranks with those of the fewest are named.
+void Session::check_weights() {
+  if (ranks_.size() == 1) return;
+  std::string sums;
+  for (const NamedTensor& named : now_.model) sums += checksum_of(named.tensor);
+  const std::vector<std::string> all = ranks_.gather(checksum(sums));
+  const auto holders = [&](const std::string& one) { return std::count(all.begin(), all.end(), one); };
+  const auto most = std::max_element(all.begin(), all.end(),
+                                     [&](const auto& a, const auto& b) { return holders(a) < holders(b); });
+  std::vector<std::string> others;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i] != *most) others.push_back(ranks_.name_of(static_cast<int>(i)));
+  check(
+      others.empty(),
+      "after step {}: {} of {} ranks have the same weights, and {} other ones: a fault of a machine or of isobar; go on "
+      "from the last checkpoint: {}",
+      now_.step, holders(*most), ranks_.size(), fmt::join(others, ", "), run_.resume_command());
+}
+
 void Session::stop_if_asked() {
-  if (!interrupt_.requested()) return;
+  ranks_.ask_to_stop(interrupt_.requested());
+  if (!ranks_.stop_asked()) return;
+  if (ranks_.size() > 1) run_.say("asked to stop: saving step {}\n", now_.step);
   save();
   throw Interrupted(fmt::format("stopped after step {} of {}; to go on: {}", now_.step, config_.max_iters,
                                 run_.resume_command()));

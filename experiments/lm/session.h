@@ -18,6 +18,7 @@
 #include "../harness/program.h"
 #include "checkpoint_folder.h"
 #include "corpus.h"
+#include "optimizer.h"
 
 namespace isobar {
 
@@ -33,18 +34,18 @@ class Session {
   // yet. Throws Error where there is none, where it learned from another text, and where the run's folder
   // holds checkpoints of a run that did not finish, unless forced.
   Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,
-          HasFields& optimizer);
+          LmOptimizer& optimizer);
 
   // A step on this batch whose loss or gradients are not finite; `masks` is the generator of dropout's. Writes
   // DIR/bad_step.h5, of the run's first such step, and says what made it. Then throws Diverged, or counts the step
   // under --on_nan skip: its forward then changed no buffer.
   void drop_step(const Batch& batch, const Rng& masks);
   // A step is done and recorded; `val_loss` is NaN where it was not evaluated. Saves the best, and a checkpoint
-  // when it is due or the user wants to stop.
+  // when it is due or the user wants to stop. The first rank writes it, and all must have the same weights.
   void finish_step(double val_loss);
   // Saves a checkpoint, unless this step has one.
   void save();
-  // Throws Interrupted where the user wants to stop.
+  // Throws Interrupted where the user of any rank wants to stop.
   void stop_if_asked();
 
   int64_t steps_done() const { return now_.step; }
@@ -52,18 +53,21 @@ class Session {
   double best_val_loss() const { return now_.best_val_loss; }
 
  private:
-  void go_on(LanguageModel& model, HasFields& optimizer);
+  void go_on(LanguageModel& model);
   void keep_buffers();
   std::string keep_bad_step(const Batch& batch, const Rng& masks);
   // Throws Diverged where a weight or moment is not finite.
   void save(SaveAs as);
+  void check_weights();
   [[noreturn]] void diverge(const std::string& why) const;
 
   Run& run_;
   const LmConfig& config_;
+  Ranks& ranks_;
+  LmOptimizer& optimizer_;
   CheckpointFolder folder_;
-  Checkpoint now_;                           // its tensors are those of model and optimizer
-  std::vector<NamedTensor> buffers_;         // of the model, such as running statistics,
+  Checkpoint now_;                    // its tensors are those of the model; save() adds the optimizer's
+  std::vector<NamedTensor> buffers_;  // of the model, such as running statistics,
   std::vector<NamedTensor> buffers_before_;  // and copies from before the step: its forward changes them
   int64_t saved_step_ = -1;
   Interrupt interrupt_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "../../autograd/ops.h"
+#include "../../data/checksum.h"
+
 namespace isobar {
 
 // In the order of their names, so that the same state gives the same bytes.
@@ -15,6 +18,14 @@ std::vector<NamedTensor> read_stored_tensors(const Hdf5File& file, const std::st
   std::vector<NamedTensor> tensors;
   for (const std::string& name : file.names(group)) tensors.push_back({name, file.read(group + "/" + name)});
   return tensors;
+}
+
+std::string checksum_of(const Tensor& values) {
+  const Tensor whole = contiguous(values);
+  return dispatch_float("checksum_of", whole.dtype(), [&]<class T>() {
+    return checksum(
+        {reinterpret_cast<const char*>(whole.data<T>()), static_cast<size_t>(whole.numel()) * sizeof(T)});
+  });
 }
 
 void store_text(Hdf5File& file, const std::string& path, const std::string& text) {

@@ -13,6 +13,9 @@ namespace isobar {
 void store_tensors(Hdf5File& file, const std::string& group, std::vector<NamedTensor> tensors);
 std::vector<NamedTensor> read_stored_tensors(const Hdf5File& file, const std::string& group);
 
+// XXH3 of a tensor's bytes.
+std::string checksum_of(const Tensor& values);
+
 // A dataset of one text. Throws Error where it holds none or several.
 void store_text(Hdf5File& file, const std::string& path, const std::string& text);
 std::string read_stored_text(const Hdf5File& file, const std::string& path);

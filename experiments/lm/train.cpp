@@ -34,24 +34,33 @@ Schedule schedule_of(const LmConfig& config, double lr) {
 }
 
 Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, GradientOptions options) {
-  const int64_t pieces = options.accumulation_steps, rows = batch.x.size(0) / pieces;
-  check(rows * pieces == batch.x.size(0), "gradients_of: wanted {} equal pieces of a batch, got {} rows",
-        pieces, batch.x.size(0));
+  Shards whole(parameters(model));
+  return gradients_of(model, batch, rng, options, whole);
+}
+
+Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, const GradientOptions& options,
+                       Shards& shards) {
+  const int64_t pieces = options.accumulation_steps;
+  const Share mine = shards.ranks().share(pieces);
+  const int64_t rows = mine.size() > 0 ? batch.x.size(0) / mine.size() : 0;
+  check(rows * mine.size() == batch.x.size(0), "gradients_of: wanted {} equal pieces of a batch, got {} rows",
+        mine.size(), batch.x.size(0));
   if (options.check_every_op) assign_paths(model);
   const auto loss_of_piece = [&](int64_t i) {
-    const auto piece = [&](const Tensor& all) { return slice(all, 0, i * rows, (i + 1) * rows); };
+    const int64_t first = (i - mine.begin) * rows;
+    const auto piece = [&](const Tensor& all) { return slice(all, 0, first, first + rows); };
     return loss_of(model, {piece(batch.x), piece(batch.y)});
   };
   double loss = 0;
   try {
-    for (const double of_piece : backward_in_pieces(model, pieces, loss_of_piece,
-                                                    {.detect_anomaly = options.check_every_op, .rng = rng}))
+    for (const double of_piece : backward_in_pieces(
+             model, pieces, loss_of_piece, {.detect_anomaly = options.check_every_op, .rng = rng}, shards))
       loss += of_piece / static_cast<double>(pieces);
   } catch (const NotFinite& error) {
     const double unknown = std::numeric_limits<double>::quiet_NaN();
     return {.loss = unknown, .norm = unknown, .bad_op = error.what()};
   }
-  return {.loss = loss, .norm = grad_norm(parameters(model))};
+  return {.loss = loss, .norm = grad_norm(shards)};
 }
 
 double clipping(double norm, const LmConfig& config) {

@@ -45,6 +45,9 @@ struct Gradients {
   bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 };
 Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, GradientOptions options = {});
+// The same over ranks: `batch` has the rows of this rank's share of the pieces, and shards.mine() get the gradients.
+Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, const GradientOptions& options,
+                       Shards& shards);
 
 // What the optimizer multiplies gradients of this norm with.
 double clipping(double norm, const LmConfig& config);

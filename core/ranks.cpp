@@ -1,0 +1,277 @@
+#include "ranks.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <thread>
+
+namespace isobar {
+namespace {
+
+Ranks* joined = nullptr;
+
+// What a launcher tells its processes, and the plugin for its library.
+struct Launcher {
+  const char *size, *rank, *plugin, *name, *package;
+};
+constexpr std::array<Launcher, 3> launchers = {
+    {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "libisobar_openmpi.so", "Open MPI's mpirun",
+      "libopenmpi-dev"},
+     {"PMI_SIZE", "PMI_RANK", "libisobar_mpich.so", "MPICH's mpirun", "libmpich-dev"},
+     {nullptr, "PMIX_RANK", "libisobar_openmpi.so", "a launcher with PMIx", "libopenmpi-dev"}}};
+
+// The launcher that started this process together with others, or null.
+const Launcher* launcher_here() {
+  for (const Launcher& launcher : launchers) {
+    if (std::getenv(launcher.rank) == nullptr) continue;
+    const char* const size = launcher.size != nullptr ? std::getenv(launcher.size) : nullptr;
+    return size != nullptr && std::strcmp(size, "1") == 0 ? nullptr : &launcher;
+  }
+  return nullptr;
+}
+
+// Where programs stand in bin/, plugins stand in lib/isobar/ beside it; else where they were installed.
+void* open_plugin(const std::string& name) {
+  std::error_code none;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", none);
+  for (const std::string& folder :
+       {(program.parent_path() / "../lib/isobar").string(), std::string(ISOBAR_PLUGINS)})
+    if (void* const plugin = ::dlopen((folder + "/" + name).c_str(), RTLD_NOW | RTLD_GLOBAL)) return plugin;
+  return nullptr;
+}
+
+std::unique_ptr<RankLink> link_here() {
+  const Launcher* const launcher = launcher_here();
+  if (launcher == nullptr) return nullptr;
+  void* const plugin = open_plugin(launcher->plugin);
+  const char* const why = plugin == nullptr ? ::dlerror() : "";
+  check(
+      plugin != nullptr,
+      "{} started several processes, but this isobar has no {}: install {}, configure and build again, or start "
+      "one process without it ({})",
+      launcher->name, launcher->plugin, launcher->package, why == nullptr ? "" : why);
+  const auto make = reinterpret_cast<MakeRankLink*>(::dlsym(plugin, "isobar_rank_link"));
+  check(make != nullptr, "{} is of another isobar; build it again", launcher->plugin);
+  return std::unique_ptr<RankLink>(make());
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
+}
+
+std::vector<Stretch> whole(std::string& text) { return {{text.data(), text.size()}}; }
+
+// Texts one after the other, each behind its length.
+std::string packed(std::span<const std::string> texts) {
+  std::string all;
+  for (const std::string& text : texts) {
+    const uint64_t length = text.size();
+    all.append(reinterpret_cast<const char*>(&length), sizeof length).append(text);
+  }
+  return all;
+}
+void unpack(const std::string& all, std::vector<std::string>& texts) {
+  for (size_t place = 0; place < all.size();) {
+    uint64_t length = 0;
+    std::memcpy(&length, &all[place], sizeof length);
+    texts.push_back(all.substr(place + sizeof length, length));
+    place += sizeof length + length;
+  }
+}
+
+}  // namespace
+
+// Waiting without taking the processor from who computes: pauses grow with the time waited. Once half of the time is over
+// it tells all others that this rank lives, for the roll call at the end.
+class Ranks::Patience {
+ public:
+  explicit Patience(Ranks& ranks) : ranks_(ranks) {}
+
+  void renew() { since_ = Clock::now(); }
+  void pause(std::span<const int> awaited) {
+    const double waited = std::chrono::duration<double>(Clock::now() - since_).count();
+    if (waited < 2e-5) return std::this_thread::yield();
+    if (waited > ranks_.timeout_ / 2 && !told_) tell();
+    if (waited > ranks_.timeout_) ranks_.roll_call(awaited);
+    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(waited / 16, 1e-3)));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void tell() {
+    told_ = true;
+    for (int rank = 0; rank < ranks_.size_; ++rank)
+      if (rank != ranks_.rank_) ranks_.send(rank, Tag::alive, {{&ranks_.gathered_, sizeof ranks_.gathered_}});
+  }
+
+  Ranks& ranks_;
+  Clock::time_point since_ = Clock::now();
+  bool told_ = false;
+};
+
+Ranks::Ranks() : Ranks(link_here()) { joined = this; }
+
+Ranks::Ranks(std::unique_ptr<RankLink> link) : link_(std::move(link)), hosts_{host_name()} {
+  if (link_ == nullptr) return;
+  rank_ = link_->rank();
+  size_ = link_->size();
+  hosts_ = gather(hosts_[0]);
+}
+
+// The others wait for a rank that an exception takes away: they cannot leave, so all end.
+Ranks::~Ranks() {
+  if (joined == this) joined = nullptr;
+  if (std::uncaught_exceptions() > exceptions_) abort(2);
+}
+
+Ranks& Ranks::alone() {
+  static Ranks one{nullptr};
+  return one;
+}
+
+Ranks& Ranks::here() { return joined != nullptr ? *joined : alone(); }
+
+std::string Ranks::name_of(int rank) const {
+  return fmt::format("rank {} of {} ({})", rank, size_,
+                     rank < std::ssize(hosts_) ? hosts_[static_cast<size_t>(rank)] : "?");
+}
+
+Share Ranks::share(int64_t n, int rank) const {
+  const int64_t length = (n + size_ - 1) / size_;
+  if (length == 0) return {};
+  const int64_t begin = ((n - 1) / length - rank) * length;
+  return begin < 0 ? Share{} : Share{begin, std::min(begin + length, n)};
+}
+
+// Bruck's: in round k a rank has the texts of the 2^k ranks from itself on, and gets as many more from the rank behind.
+std::vector<std::string> Ranks::gather(const std::string& mine) {
+  if (size_ == 1) return {mine};
+  const std::string number(reinterpret_cast<const char*>(&gathered_), sizeof gathered_);
+  std::vector<std::string> texts = {number + (asks_ ? '1' : '0') + mine};
+  for (int distance = 1; distance < size_; distance *= 2) {
+    const auto count = static_cast<size_t>(std::min(distance, size_ - distance));
+    std::string out = packed(std::span(texts).first(count));
+    const Message sent = send((rank_ - distance + size_) % size_, Tag::gather, whole(out));
+    unpack(receive_text((rank_ + distance) % size_, Tag::gather), texts);
+    wait({sent});
+  }
+  std::vector<std::string> ordered(texts.size());
+  asked_ = false;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const size_t rank = (static_cast<size_t>(rank_) + i) % texts.size();
+    check(texts[i].starts_with(number), "{} and {} went different ways{}{}: do they run the same program?",
+          name(), name_of(static_cast<int>(rank)), place_.empty() ? "" : " in ", place_);
+    asked_ |= texts[i][number.size()] == '1';
+    ordered[rank] = texts[i].substr(number.size() + 1);
+  }
+  ++gathered_;
+  return ordered;
+}
+
+std::vector<double> Ranks::gather(const std::vector<double>& mine, int64_t n) {
+  check(std::ssize(mine) == share(n).size(),
+        "gather: wanted the {} numbers of this rank's share of {}, got {}", share(n).size(), n, mine.size());
+  if (size_ == 1) return mine;
+  const std::vector<std::string> texts =
+      gather(std::string(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(double)));
+  std::vector<double> all(static_cast<size_t>(n));
+  for (int rank = 0; rank < size_; ++rank)
+    if (const Share part = share(n, rank); part.size() > 0)
+      std::memcpy(&all[static_cast<size_t>(part.begin)], texts[static_cast<size_t>(rank)].data(),
+                  static_cast<size_t>(part.size()) * sizeof(double));
+  return all;
+}
+
+void Ranks::check_same(const std::string& what, const std::string& mine, const std::string& repair) {
+  const std::vector<std::string> all = gather(mine);
+  for (int rank = 1; rank < size_; ++rank) {
+    const std::string& other = all[static_cast<size_t>(rank)];
+    check(other == all[0], "{} has {} '{}', {} has '{}': {}", name_of(rank), what, other, name_of(0), all[0],
+          repair);
+  }
+}
+
+bool Ranks::launched_first() {
+  const Launcher* const launcher = launcher_here();
+  return launcher == nullptr || std::strcmp(std::getenv(launcher->rank), "0") == 0;
+}
+
+// All tell the first rank; once it has heard them all, it tells them.
+bool Ranks::end_together() {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(first() ? 2 : 3);
+  const auto hears = [&](int rank) {
+    while (!arrived(rank, Tag::end)) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  };
+  if (!first()) {
+    send(0, Tag::end, {});
+    return hears(0);
+  }
+  for (int rank = 1; rank < size_; ++rank)
+    if (!hears(rank)) return false;
+  for (int rank = 1; rank < size_; ++rank) send(rank, Tag::end, {});
+  return true;
+}
+
+void Ranks::wait(std::vector<Message> messages) {
+  Patience patience(*this);
+  std::vector<int> awaited;
+  while (!messages.empty()) {
+    const size_t before = messages.size();
+    std::erase_if(messages, [&](const Message& message) { return done(message); });
+    if (messages.size() < before) {
+      patience.renew();
+      continue;
+    }
+    awaited.clear();
+    for (const Message& message : messages) awaited.push_back(message.peer);
+    patience.pause(awaited);
+  }
+}
+
+std::string Ranks::receive_text(int from, Tag tag) {
+  Patience patience(*this);
+  std::optional<size_t> bytes;
+  while (!(bytes = link_->arrived(from, static_cast<int>(tag)))) patience.pause(std::span(&from, 1));
+  std::string text(*bytes, '\0');
+  wait({receive(from, tag, whole(text))});
+  return text;
+}
+
+// Of those who were told to speak up after half of the time, who did not? The first that lives says it and ends the run;
+// the others follow only where it cannot.
+void Ranks::roll_call(std::span<const int> awaited) {
+  std::vector<std::string> silent;
+  int speaker = rank_;
+  for (int rank = size_ - 1; rank >= 0; --rank) {
+    if (rank == rank_) continue;
+    bool lives = false;
+    while (arrived(rank, Tag::alive)) {
+      uint64_t at = 0;
+      wait({receive(rank, Tag::alive, {{&at, sizeof at}})});
+      lives |= at + 1 >= gathered_;
+    }
+    if (lives)
+      speaker = std::min(speaker, rank);
+    else
+      silent.insert(silent.begin(), name_of(rank));
+  }
+  if (speaker != rank_) std::this_thread::sleep_for(std::chrono::seconds(2));
+  std::string who = fmt::format("{}", fmt::join(silent, ", "));
+  if (silent.empty()) who = name_of(awaited.front());
+  throw RankLost(fmt::format("{} {} not answered for {:g} s{}{}", who, silent.size() > 1 ? "have" : "has",
+                             timeout_, place_.empty() ? "" : ", in ", place_));
+}
+
+}  // namespace isobar

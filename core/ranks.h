@@ -1,0 +1,131 @@
+// Ranks: the processes that make one run together. One, unless a launcher such as mpirun started more; every verb then
+// does what it does for one, so that programs have no `if`.
+//
+//   Ranks ranks;                                        // joins the others; first in main
+//   const Share mine = ranks.share(pieces);             // which pieces are this rank's: the same division for all who ask
+//   Shards(parameters, ranks).sum(…);                   // over all pieces, in the order of one tree (shards.h)
+//   ranks.gather(losses, pieces);                       // one number a piece, in order, on every rank
+//   each(nets, train);                                  // of experiments/harness: a study's nets, on the next free rank
+//
+// Who computes what never shows in a bit: MPI moves bytes, we add numbers. All ranks call the same verbs in the same order,
+// from one thread. The processes of a run are found by the environment that the launcher gives them, and talk through a
+// plugin (rank_link.h), which is opened only then.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "error.h"
+#include "rank_link.h"
+
+namespace isobar {
+
+// The numbers begin … end − 1 of something.
+struct Share {
+  int64_t begin = 0, end = 0;
+  int64_t size() const { return end - begin; }
+};
+
+// A rank that gives no sign of life.
+class RankLost : public Error {
+ public:
+  using Error::Error;
+};
+
+class Ranks {
+ public:
+  // Throws Error where a launcher started several processes and there is no plugin for it.
+  Ranks();
+  explicit Ranks(std::unique_ptr<RankLink> link);
+  // Leaves the others, who leave too. While an exception is in flight, ends the processes of all ranks.
+  ~Ranks();
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  // The ranks that this process joined in main; alone() where it did not.
+  static Ranks& here();
+  // One rank.
+  static Ranks& alone();
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  // Whether this is the rank that talks and writes.
+  bool first() const { return rank_ == 0; }
+  // "rank 3 of 8 (node7)".
+  std::string name() const { return name_of(rank_); }
+  std::string name_of(int rank) const;
+  std::string library() const { return link_ != nullptr ? link_->library() : ""; }
+  // Ranks on this machine.
+  int64_t neighbours() const {
+    return std::count(hosts_.begin(), hosts_.end(), hosts_[static_cast<size_t>(rank_)]);
+  }
+
+  // How long the others may be silent, in seconds; and what this rank does now ("step 12"), for the error.
+  void set_timeout(double seconds) { timeout_ = seconds; }
+  void now_at(const std::string& place) { place_ = place; }
+
+  // Which of 0 … n − 1 are this rank's, or another's: runs of one length, but for a shorter one; the last run is the
+  // first rank's, which writes, as what is observed of a step is its last piece. Ranks beyond n have none.
+  Share share(int64_t n) const { return share(n, rank_); }
+  Share share(int64_t n, int rank) const;
+
+  // A text of each rank, in the order of ranks, on every rank.
+  std::vector<std::string> gather(const std::string& mine);
+  // The numbers 0 … n − 1, of which `mine` are this rank's share, on every rank.
+  std::vector<double> gather(const std::vector<double>& mine, int64_t n);
+  // Throws Error that names the first rank whose text is not the first rank's: "rank 3 of 8 (node7) has <what> …".
+  void check_same(const std::string& what, const std::string& mine, const std::string& repair);
+
+  // Called by a rank that fails: whether all others do so too within two seconds, and may leave together.
+  bool end_together();
+  // Whether a launcher calls this process its first, or there is none.
+  static bool launched_first();
+
+  // Whether any rank had asked to stop when the last gather() began: the same on all. Alone, whether this one has.
+  void ask_to_stop(bool asks) { asks_ = asks; }
+  bool stop_asked() const { return size_ == 1 ? asks_ : asked_; }
+
+  // Messages, for what builds on ranks.
+  enum class Tag { gather, sum, spread, collect, job, alive, end };
+  struct Message {
+    int peer;
+    size_t number;
+  };
+  Message send(int to, Tag tag, const std::vector<Stretch>& what) {
+    return {to, link_->send(to, static_cast<int>(tag), what)};
+  }
+  Message receive(int from, Tag tag, const std::vector<Stretch>& where) {
+    return {from, link_->receive(from, static_cast<int>(tag), where)};
+  }
+  bool done(const Message& message) { return link_->done(message.number); }
+  // Waits until all are complete. Throws RankLost.
+  void wait(std::vector<Message> messages);
+  // Whether a text is there, and the text, waiting for it.
+  bool arrived(int from, Tag tag) { return link_->arrived(from, static_cast<int>(tag)).has_value(); }
+  std::string receive_text(int from, Tag tag);
+
+  // Ends the processes of all ranks.
+  void abort(int code) {
+    if (link_ != nullptr) link_->abort(code);
+  }
+
+ private:
+  class Patience;
+  void roll_call(std::span<const int> awaited);
+
+  std::unique_ptr<RankLink> link_;  // null: alone
+  int rank_ = 0, size_ = 1;
+  std::vector<std::string> hosts_;
+  double timeout_ = 300;
+  std::string place_;
+  bool asks_ = false, asked_ = false;
+  uint64_t gathered_ = 0;  // how often
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+}  // namespace isobar

@@ -1,0 +1,103 @@
+// The plugin: RankLink on MPI, with calls of version 3.1 of its standard. MPI moves bytes; who adds numbers, and in which
+// order, is core/shards.cpp.
+#include <mpi.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "rank_link.h"
+
+namespace isobar {
+namespace {
+
+class MpiLink final : public RankLink {
+ public:
+  MpiLink() {
+    int level = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  }
+  ~MpiLink() override { MPI_Finalize(); }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::string library() const override {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    const std::string whole(text, static_cast<size_t>(length));
+    return whole.substr(0, whole.find_first_of(",\n"));
+  }
+
+  size_t send(int to, int tag, const std::vector<Stretch>& stretches) override {
+    const Type type(stretches);
+    const size_t place = free_place();
+    MPI_Isend(MPI_BOTTOM, 1, type.handle, to, tag, MPI_COMM_WORLD, &requests_[place]);
+    return place;
+  }
+  size_t receive(int from, int tag, const std::vector<Stretch>& stretches) override {
+    const Type type(stretches);
+    const size_t place = free_place();
+    MPI_Irecv(MPI_BOTTOM, 1, type.handle, from, tag, MPI_COMM_WORLD, &requests_[place]);
+    return place;
+  }
+  bool done(size_t message) override {
+    int complete = 0;
+    MPI_Test(&requests_[message], &complete, MPI_STATUS_IGNORE);
+    if (complete != 0) free_.push_back(message);
+    return complete != 0;
+  }
+  std::optional<size_t> arrived(int from, int tag) override {
+    int there = 0, bytes = 0;
+    MPI_Status status;
+    MPI_Iprobe(from, tag, MPI_COMM_WORLD, &there, &status);
+    if (there == 0) return std::nullopt;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    return static_cast<size_t>(bytes);
+  }
+  void abort(int code) override { MPI_Abort(MPI_COMM_WORLD, code); }
+
+ private:
+  // The stretches as one datatype with absolute addresses: MPI takes them from where they are.
+  struct Type {
+    explicit Type(const std::vector<Stretch>& stretches) {
+      std::vector<int> lengths;
+      std::vector<MPI_Aint> places;
+      for (const Stretch& stretch : stretches)
+        for (size_t done = 0; done < stretch.bytes; done += lengths.back()) {
+          MPI_Aint place = 0;
+          MPI_Get_address(static_cast<char*>(stretch.data) + done, &place);
+          places.push_back(place);
+          lengths.push_back(static_cast<int>(std::min<size_t>(stretch.bytes - done, INT_MAX)));
+        }
+      MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(), MPI_BYTE,
+                               &handle);
+      MPI_Type_commit(&handle);
+    }
+    ~Type() { MPI_Type_free(&handle); }  // messages under way keep it
+    Type(const Type&) = delete;
+    Type& operator=(const Type&) = delete;
+    MPI_Datatype handle = MPI_DATATYPE_NULL;
+  };
+
+  size_t free_place() {
+    if (free_.empty()) {
+      free_.push_back(requests_.size());
+      requests_.push_back(MPI_REQUEST_NULL);
+    }
+    const size_t place = free_.back();
+    free_.pop_back();
+    return place;
+  }
+
+  int rank_ = 0, size_ = 1;
+  std::vector<MPI_Request> requests_;
+  std::vector<size_t> free_;
+};
+
+}  // namespace
+
+extern "C" RankLink* isobar_rank_link() { return new MpiLink; }
+
+}  // namespace isobar

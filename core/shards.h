@@ -1,0 +1,87 @@
+// Shards: which rank moves and keeps the state of which part of each parameter (ZeRO stage 1, Rajbhandari et al. 2020).
+//
+//   Shards shards(parameters(model), ranks);
+//   AdamW optimizer(shards.mine());                 // its moments are of this rank's part alone
+//   …
+//   shards.sum(…);                                  // backward_in_pieces does it: gradients of mine(), over all pieces
+//   optimizer.step(clip_factor(grad_norm(shards), 1.0));
+//   shards.spread();                                // every rank has all weights again
+//
+// A step moves the bytes of one all-reduce: each rank sends its sums of a shard to the shard's rank, which adds them in the
+// order of core/tree_sum.h, and that rank sends the new weights to all. On one rank a parameter is its own shard, and
+// nothing is moved.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ranks.h"
+#include "tensor.h"
+#include "tree_sum.h"
+
+namespace isobar {
+
+class Shards {
+ public:
+  // The parameters count as one concatenation, cut into as many shards of about the same size as there are ranks, at
+  // multiples of the chunks of kernels/sweep.h. Those in `whole`, as Muon's matrices, are not cut: each goes to the rank
+  // that has least. Throws Error for a parameter that is not contiguous. `ranks` must outlive it.
+  explicit Shards(std::vector<Tensor> parameters, Ranks& ranks = Ranks::alone(),
+                  const std::vector<Tensor>& whole = {});
+
+  Ranks& ranks() const { return ranks_; }
+  const std::vector<Tensor>& parameters() const { return parameters_; }
+  // This rank's part of each parameter, on the parameter's own numbers: all of it under its shape, or a part (n), of no
+  // elements where another rank has it. For optimizers.
+  const std::vector<Tensor>& mine() const { return mine_; }
+  // The rank that has this element of parameter i, and the first element that it has of it.
+  struct Owner {
+    int rank;
+    int64_t first;
+  };
+  Owner owner(size_t i, int64_t element) const;
+
+  // Adds up the gradients of all ranks' pieces: `mine` has the blocks of this rank's share of them, a tensor or an undefined
+  // one for each parameter, and `present` the presence() of each rank's. Gives mine() their gradients; a parameter that
+  // has none in any piece gets none. Overwrites the blocks' numbers.
+  void sum(std::vector<TreeSum::Block> mine, const std::vector<std::string>& present, int64_t pieces);
+  // Which tensors of the blocks are defined, as a text; empty for all.
+  static std::string presence(const std::vector<TreeSum::Block>& blocks);
+
+  // After mine() were written: brings every rank's shard of the parameters to all.
+  void spread();
+  // Brings the gradients of mine() to all: every parameter has its gradient then.
+  void spread_gradients() const;
+  // Takes them away again, but for those of mine().
+  void clear_gradients() const;
+
+  // Tensors like mine(), of this rank, become whole ones on the first rank; undefined on others. parts[k] is of
+  // parameter of[k].
+  std::vector<Tensor> collect(const std::vector<Tensor>& parts, const std::vector<size_t>& of);
+  // This rank's part of a tensor that is shaped like parameter i, a copy.
+  Tensor part(size_t i, const Tensor& whole) const;
+
+ private:
+  // Elements of one parameter.
+  struct Run {
+    size_t parameter;
+    int64_t begin, end;
+  };
+  using Runs = std::vector<Run>;
+
+  void divide(const std::vector<Tensor>& whole);
+  void take_mine();
+  // Runs cut into several of at most so many elements that messages of one from every rank fit into 8 MiB.
+  std::vector<Runs> buckets(const Runs& runs) const;
+  void move(const std::vector<Tensor>& tensors) const;
+
+  std::vector<Tensor> parameters_, mine_;
+  Ranks& ranks_;
+  std::vector<Runs> shards_;  // by rank, in order of parameters; of a parameter a rank has one run at most
+  std::vector<std::vector<std::pair<int64_t, int>>>
+      owners_;  // by parameter: first elements and ranks, in order
+};
+
+}  // namespace isobar
