@@ -1,0 +1,197 @@
+// run_ranks: ranks that are threads of one process, for tests. Their RankLink keeps the promises of a message-passing library
+// and no more: a message larger than `eager` bytes is read from the sender's memory when the receiver takes it, and done
+// for the sender only then.
+//
+//   run_ranks(4, [&](Ranks& ranks) { CHECK(ranks.gather("x").size() == 4); });
+//
+// Each rank has serial loops. The first error in the order of ranks is thrown again once all have ended; where one fails
+// alone, the others end with Aborted at their next message.
+#pragma once
+
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "../core/ranks.h"
+#include "../core/serial_loops.h"
+
+namespace isobar {
+
+// What the others meet after a rank has called abort().
+class Aborted : public Error {
+ public:
+  using Error::Error;
+};
+
+struct ThreadRanks {
+  size_t eager = 64;                   // bytes
+  std::chrono::microseconds delay{0};  // every third message takes so long
+};
+
+// What all links of a run share.
+class PostOffice {
+ public:
+  struct Message {
+    std::vector<Stretch> stretches;
+    std::string copy;  // of an eager one
+    size_t bytes;
+    std::chrono::steady_clock::time_point due;
+    bool taken = false;
+  };
+  using Letter = std::shared_ptr<Message>;
+  using Route = std::tuple<int, int, int>;  // from, to, tag
+
+  explicit PostOffice(ThreadRanks options) : options_(std::move(options)) {}
+
+  Letter send(const Route& route, const std::vector<Stretch>& stretches) {
+    const std::lock_guard lock(mutex_);
+    auto letter = std::make_shared<Message>();
+    letter->bytes = bytes_of(stretches);
+    if (letter->bytes <= options_.eager) {
+      letter->taken = true;
+      for (const Stretch& part : stretches) letter->copy.append(static_cast<char*>(part.data), part.bytes);
+    } else {
+      letter->stretches = stretches;
+    }
+    letter->due = std::chrono::steady_clock::now();
+    if (++sent_ % 3 == 0) letter->due += options_.delay;
+    boxes_[route].push_back(letter);
+    return letter;
+  }
+  std::optional<size_t> next(const Route& route) {
+    const std::lock_guard lock(mutex_);
+    check_running();
+    const std::deque<Letter>& box = boxes_[route];
+    if (box.empty() || box.front()->due > std::chrono::steady_clock::now()) return std::nullopt;
+    return box.front()->bytes;
+  }
+  // Moves the route's next message there, when it has come.
+  bool take(const Route& route, const std::vector<Stretch>& stretches) {
+    const std::lock_guard lock(mutex_);
+    check_running();
+    std::deque<Letter>& box = boxes_[route];
+    if (box.empty() || box.front()->due > std::chrono::steady_clock::now()) return false;
+    Message& letter = *box.front();
+    check(letter.bytes == bytes_of(stretches), "a message of {} bytes meets a receiver of {}", letter.bytes,
+          bytes_of(stretches));
+    std::string bytes = letter.copy;
+    for (const Stretch& part : letter.stretches) bytes.append(static_cast<char*>(part.data), part.bytes);
+    for (size_t done = 0, i = 0; i < stretches.size(); done += stretches[i++].bytes)
+      if (stretches[i].bytes > 0) std::memcpy(stretches[i].data, &bytes[done], stretches[i].bytes);
+    letter.taken = true;
+    box.pop_front();
+    return true;
+  }
+  bool taken(const Letter& letter) {
+    const std::lock_guard lock(mutex_);
+    check_running();
+    return letter->taken;
+  }
+  void abort(int code) {
+    const std::lock_guard lock(mutex_);
+    if (!aborted_) aborted_ = code;
+  }
+  std::optional<int> aborted() {
+    const std::lock_guard lock(mutex_);
+    return aborted_;
+  }
+
+ private:
+  static size_t bytes_of(const std::vector<Stretch>& stretches) {
+    return std::accumulate(stretches.begin(), stretches.end(), size_t{0},
+                           [](size_t sum, const Stretch& part) { return sum + part.bytes; });
+  }
+  void check_running() const {
+    if (aborted_) throw Aborted(fmt::format("aborted with {}", *aborted_));
+  }
+
+  const ThreadRanks options_;
+  std::mutex mutex_;
+  std::map<Route, std::deque<Letter>> boxes_;
+  size_t sent_ = 0;
+  std::optional<int> aborted_;
+};
+
+class ThreadLink final : public RankLink {
+ public:
+  ThreadLink(std::shared_ptr<PostOffice> office, int rank, int size)
+      : office_(std::move(office)), rank_(rank), size_(size) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::string library() const override { return "threads"; }
+  size_t send(int to, int tag, const std::vector<Stretch>& stretches) override {
+    messages_[++last_] = {{rank_, to, tag}, {}, office_->send({rank_, to, tag}, stretches)};
+    return last_;
+  }
+  size_t receive(int from, int tag, const std::vector<Stretch>& stretches) override {
+    messages_[++last_] = {{from, rank_, tag}, stretches, nullptr};
+    return last_;
+  }
+  // Those of a route are taken in the order in which they were begun.
+  bool done(size_t number) override {
+    const Own& own = messages_.at(number);
+    bool taken = own.sent != nullptr ? office_->taken(own.sent) : own.taken;
+    for (auto it = messages_.begin(); !own.sent && !taken; ++it) {
+      Own& before = it->second;
+      if (before.sent || before.taken || before.route != own.route) continue;
+      before.taken = office_->take(before.route, before.stretches);
+      if (!before.taken) return false;
+      taken = it->first == number;
+    }
+    if (taken) messages_.erase(number);
+    return taken;
+  }
+  std::optional<size_t> arrived(int from, int tag) override { return office_->next({from, rank_, tag}); }
+  void abort(int code) override { office_->abort(code); }
+
+ private:
+  struct Own {
+    PostOffice::Route route;
+    std::vector<Stretch> stretches;
+    PostOffice::Letter sent;  // null: one to receive
+    bool taken = false;
+  };
+  std::shared_ptr<PostOffice> office_;
+  int rank_, size_;
+  size_t last_ = 0;
+  std::map<size_t, Own> messages_;
+};
+
+inline void run_ranks(int size, const std::function<void(Ranks&)>& body, const ThreadRanks& options = {}) {
+  const auto office = std::make_shared<PostOffice>(options);
+  std::vector<std::exception_ptr> errors(static_cast<size_t>(size));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        const SerialLoops serial;
+        Ranks ranks(std::make_unique<ThreadLink>(office, rank, size));
+        body(ranks);
+      } catch (...) {
+        errors[static_cast<size_t>(rank)] = std::current_exception();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  std::exception_ptr aborted;
+  for (const std::exception_ptr& error : errors) try {
+      if (error) std::rethrow_exception(error);
+    } catch (const Aborted&) {
+      aborted = error;
+    }
+  if (aborted) std::rethrow_exception(aborted);
+}
+
+}  // namespace isobar
