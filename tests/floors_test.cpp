@@ -27,7 +27,8 @@ struct Room {
 
 const std::map<std::string, Room>& rooms() {
   static const std::map<std::string, Room> all = {
-      {"core", {{"core"}, {"tbb/", "cblas.h", "oneapi/dnnl/", "xsimd/", "sanitizer/", "valgrind/"}}},
+      {"core",
+       {{"core"}, {"tbb/", "cblas.h", "dlfcn.h", "oneapi/dnnl/", "xsimd/", "sanitizer/", "valgrind/"}}},
       {"autograd", {{"autograd", "core"}, {}}},
       {"optim", {{"optim", "core"}, {}}},
       {"data", {{"data", "core"}, {"hdf5.h", "zlib.h", "nlohmann/", "utf8proc.h", "xxhash.h"}}},
@@ -83,6 +84,8 @@ std::string judge_library(const std::string& path, const std::string& name) {
   if (name.find_first_of("./") == std::string::npos || name.starts_with("fmt/")) return "";  // std and fmt
   if (system.contains(name) || name.starts_with("sys/"))
     return is_header(path) ? "a system header belongs in a .cpp file" : "";
+  if (name == "mpi.h")
+    return path == "core/ranks_mpi.cpp" ? "" : "MPI is for the plugin core/ranks_mpi.cpp alone";
   const bool of_room = starts_with_any(name, rooms().at(room_of(path)).libraries);
   if (!of_room) return "this library is not one of the room " + room_of(path);
   if (!is_header(path)) return "";
@@ -301,6 +304,8 @@ TEST_CASE("the checker passes what is allowed") {
             {{"core/tensor.h", "#include <vector>\n#include <fmt/format.h>\n"},
              {"core/parallel.h", ""},
              {"core/blas.cpp", "#include <cblas.h>\n#include <sched.h>\n#include \"tensor.h\"\n"},
+             {"core/ranks.cpp", "#include <dlfcn.h>\n"},
+             {"core/ranks_mpi.cpp", "#include <mpi.h>\n"},
              {"core/kernels/vmath.h", "#include <xsimd/xsimd.hpp>\n#include \"../parallel.h\"\n"},
              {"autograd/ops.h", "#include \"../core/tensor.h\"\n"},
              {"autograd/ops/exp.cpp", "#include \"../../core/kernels/vmath.h\"\n#include \"../ops.h\"\n"},
@@ -345,6 +350,12 @@ TEST_CASE("the checker names file and line of what is not allowed") {
         "core/x.h:1: tbb/parallel_for.h: a third-party header belongs in a .cpp file");
   CHECK(verdict("core/x.h", "#include <unistd.h>\n") ==
         "core/x.h:1: unistd.h: a system header belongs in a .cpp file");
+  CHECK(verdict("core/ranks.cpp", "#include <mpi.h>\n") ==
+        "core/ranks.cpp:1: mpi.h: MPI is for the plugin core/ranks_mpi.cpp alone");
+  CHECK(verdict("core/x.h", "#include <dlfcn.h>\n") ==
+        "core/x.h:1: dlfcn.h: a third-party header belongs in a .cpp file");
+  CHECK(verdict("nn/x.cpp", "#include <dlfcn.h>\n") ==
+        "nn/x.cpp:1: dlfcn.h: this library is not one of the room nn");
   CHECK(verdict("core/kernels/x.h", "#include <tbb/parallel_for.h>\n") ==
         "core/kernels/x.h:1: tbb/parallel_for.h: a third-party header belongs in a .cpp file");
   CHECK(verdict("nn/x.cpp", "#include <zlib.h>\n") ==
