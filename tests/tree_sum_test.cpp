@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "../core/memory.h"
 #include "../core/raw.h"
 #include "../core/rng.h"
@@ -109,4 +111,37 @@ TEST_CASE("pieces that do not fit each other are refused") {
   CHECK(message_of([&] { sum.add({ones({3})}); }) == "tree_sum: [2] f32 and [3] f32 do not add");
   TreeSum integers;
   CHECK(message_of([&] { integers.add({arange(2)}); }) == "tree_sum: tensor 0 must be f32 or f64, got i64");
+}
+
+TEST_CASE("blocks of any consecutive shares add up to the bits of one process") {
+  for (int64_t count = 1; count <= 40; ++count) {
+    std::vector<std::vector<Tensor>> pieces;
+    for (int64_t p = 0; p < count; ++p)
+      pieces.push_back({Rng(8).split(static_cast<uint64_t>(p)).normal({16})});
+    const Tensor wanted = sum_of(pieces)[0];
+    for (int64_t shares = 1; shares <= 12; ++shares) {
+      CAPTURE(count);
+      CAPTURE(shares);
+      const Rng rng = Rng(9).split(static_cast<uint64_t>(100 * count + shares));
+      std::vector<int64_t> borders{0, count};
+      for (uint64_t i = 1; i < static_cast<uint64_t>(shares); ++i)
+        borders.push_back(static_cast<int64_t>(rng.below(static_cast<uint64_t>(count) + 1, i)));
+      std::sort(borders.begin(), borders.end());
+      TreeSum all;
+      for (size_t s = 0; s + 1 < borders.size(); ++s) {
+        TreeSum mine(borders[s]);
+        for (int64_t p = borders[s]; p < borders[s + 1]; ++p) mine.add(pieces[static_cast<size_t>(p)]);
+        const std::vector<TreeSum::Block> wanted_blocks = TreeSum::blocks_of(borders[s], borders[s + 1]);
+        size_t number = 0;
+        for (TreeSum::Block& block : mine.take_blocks()) {
+          REQUIRE(number < wanted_blocks.size());
+          CHECK(block.first == wanted_blocks[number].first);
+          CHECK(block.pieces == wanted_blocks[number++].pieces);
+          all.add(std::move(block.sums), block.pieces);
+        }
+        CHECK(number == wanted_blocks.size());
+      }
+      CHECK(same_bits(all.take()[0], wanted));
+    }
+  }
 }
