@@ -69,6 +69,11 @@ std::string host_name() {
 
 std::vector<Stretch> whole(std::string& text) { return {{text.data(), text.size()}}; }
 
+std::string different_ways(const std::string& place) {
+  return fmt::format("went different ways{}{}: do they run the same program?", place.empty() ? "" : " in ",
+                     place);
+}
+
 // Texts one after the other, each behind its length.
 std::string packed(std::span<const std::string> texts) {
   std::string all;
@@ -167,8 +172,8 @@ std::vector<std::string> Ranks::gather(const std::string& mine) {
   asked_ = false;
   for (size_t i = 0; i < texts.size(); ++i) {
     const size_t rank = (static_cast<size_t>(rank_) + i) % texts.size();
-    check(texts[i].starts_with(number), "{} and {} went different ways{}{}: do they run the same program?",
-          name(), name_of(static_cast<int>(rank)), place_.empty() ? "" : " in ", place_);
+    check(texts[i].starts_with(number), "{} and {} {}", name(), name_of(static_cast<int>(rank)),
+          different_ways(place_));
     asked_ |= texts[i][number.size()] == '1';
     ordered[rank] = texts[i].substr(number.size() + 1);
   }
@@ -183,10 +188,13 @@ std::vector<double> Ranks::gather(const std::vector<double>& mine, int64_t n) {
   const std::vector<std::string> texts =
       gather(std::string(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(double)));
   std::vector<double> all(static_cast<size_t>(n));
-  for (int rank = 0; rank < size_; ++rank)
-    if (const Share part = share(n, rank); part.size() > 0)
-      std::memcpy(&all[static_cast<size_t>(part.begin)], texts[static_cast<size_t>(rank)].data(),
-                  static_cast<size_t>(part.size()) * sizeof(double));
+  for (int rank = 0; rank < size_; ++rank) {
+    const Share part = share(n, rank);
+    const std::string& numbers = texts[static_cast<size_t>(rank)];
+    check(numbers.size() == static_cast<size_t>(part.size()) * sizeof(double), "{} and {} {}", name(),
+          name_of(rank), different_ways(place_));
+    if (part.size() > 0) std::memcpy(&all[static_cast<size_t>(part.begin)], numbers.data(), numbers.size());
+  }
   return all;
 }
 
