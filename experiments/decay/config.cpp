@@ -27,8 +27,7 @@ void Config::fields(Fields& f) {
     {"sum", "mean", "random"});
   f("dtype", dtype, "of the arithmetic", {"f32", "f64"});
   f("alpha", alpha,
-    "alpha of dyt, derf, a registered norm, 1/rho of dyt_sqrtd, C of dyisru, branch scale of skipinit; below zero: "
-    "their own");
+    "alpha of dyt, derf, a registered norm, 1/rho of dyt_sqrtd, C of dyisru, skipinit's; below 0: own");
 }
 
 void Config::check_values() const {

@@ -128,8 +128,7 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
            ->type_name("NAME")
            ->take_last(),
       {"trace", "debug", "info", "warn", "error", "off"});
-  app.add_option("--rank_timeout", line.rank_timeout,
-                 "seconds that another rank may be silent, under mpirun [300]")
+  app.add_option("--rank_timeout", line.rank_timeout, "under mpirun: seconds that a rank may be silent [300]")
       ->type_name("N")
       ->take_last()
       ->group(program.first_settings.empty() ? "Options" : more_settings);

@@ -23,7 +23,7 @@ void TinyConfig::fields(Fields& f) {
   f("n_kv_head", n_kv_head, "key/value heads; divides n_head");
   f("block_size", block_size, "tokens that the model sees at once");
   f("batch_size", batch_size, "blocks in a step");
-  f("warmup_iters", warmup_iters, "steps of linear warm-up before the constant learning rate");
+  f("warmup_iters", warmup_iters, "steps of linear warm-up before the constant rate");
   f("weight_decay", weight_decay, "AdamW's decay of tensors of two or more dimensions");
   f("embedding_std", embedding_std, "std of the embedding's initial values");
   f("init_std", init_std, "std of every other matrix's; branches end with it / sqrt(2 layers)");
