@@ -74,24 +74,6 @@ std::string different_ways(const std::string& place) {
                      place);
 }
 
-// Texts one after the other, each behind its length.
-std::string packed(std::span<const std::string> texts) {
-  std::string all;
-  for (const std::string& text : texts) {
-    const uint64_t length = text.size();
-    all.append(reinterpret_cast<const char*>(&length), sizeof length).append(text);
-  }
-  return all;
-}
-void unpack(const std::string& all, std::vector<std::string>& texts) {
-  for (size_t place = 0; place < all.size();) {
-    uint64_t length = 0;
-    std::memcpy(&length, &all[place], sizeof length);
-    texts.push_back(all.substr(place + sizeof length, length));
-    place += sizeof length + length;
-  }
-}
-
 }  // namespace
 
 // Waiting without taking the processor from who computes: pauses grow with the time waited. Once half of the time is over
@@ -156,29 +138,27 @@ Share Ranks::share(int64_t n, int rank) const {
   return begin < 0 ? Share{} : Share{begin, std::min(begin + length, n)};
 }
 
-// Bruck's: in round k a rank has the texts of the 2^k ranks from itself on, and gets as many more from the rank behind.
+// Each text goes straight to every other rank, behind the number of this gather() and whether its rank wants to stop.
 std::vector<std::string> Ranks::gather(const std::string& mine) {
   if (size_ == 1) return {mine};
   const std::string number(reinterpret_cast<const char*>(&gathered_), sizeof gathered_);
-  std::vector<std::string> texts = {number + (asks_ ? '1' : '0') + mine};
-  for (int distance = 1; distance < size_; distance *= 2) {
-    const auto count = static_cast<size_t>(std::min(distance, size_ - distance));
-    std::string out = packed(std::span(texts).first(count));
-    const Message sent = send((rank_ - distance + size_) % size_, Tag::gather, whole(out));
-    unpack(receive_text((rank_ + distance) % size_, Tag::gather), texts);
-    wait({sent});
+  std::string own = number + (asks_ ? '1' : '0') + mine;
+  std::vector<Message> sent;
+  for (int step = 1; step < size_; ++step)
+    sent.push_back(send((rank_ + step) % size_, Tag::gather, whole(own)));
+  asked_ = asks_;
+  std::vector<std::string> texts(static_cast<size_t>(size_), mine);
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank == rank_) continue;
+    const std::string text = receive_text(rank, Tag::gather);
+    check(text.starts_with(number), "{} and {} went different ways{}{}: do they run the same program?",
+          name(), name_of(rank), place_.empty() ? "" : " in ", place_);
+    asked_ |= text[number.size()] == '1';
+    texts[static_cast<size_t>(rank)] = text.substr(number.size() + 1);
   }
-  std::vector<std::string> ordered(texts.size());
-  asked_ = false;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const size_t rank = (static_cast<size_t>(rank_) + i) % texts.size();
-    check(texts[i].starts_with(number), "{} and {} {}", name(), name_of(static_cast<int>(rank)),
-          different_ways(place_));
-    asked_ |= texts[i][number.size()] == '1';
-    ordered[rank] = texts[i].substr(number.size() + 1);
-  }
+  wait(std::move(sent));
   ++gathered_;
-  return ordered;
+  return texts;
 }
 
 std::vector<double> Ranks::gather(const std::vector<double>& mine, int64_t n) {
