@@ -6,14 +6,17 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 
+#include "../core/raw.h"
 #include "../data/checksum.h"
 #include "../data/hdf5_file.h"
 #include "../experiments/harness/process.h"
+#include "../experiments/lm/checkpoint.h"
 #include "../experiments/lm/examine_step.h"
 #include "file_size_limit.h"
 #include "message_of.h"
@@ -175,4 +178,28 @@ TEST_CASE("train_lm writes the step that was not finite, and --replay runs it al
   CHECK(skipping.err.find("step 3: the loss or a gradient is not finite; " + folder / "skip/bad_step.h5" +
                           " has the first such step; skipped") != std::string::npos);
   CHECK(run_built("train_lm", "--replay " + folder / "skip/bad_step.h5", "/").code == 0);
+}
+
+TEST_CASE("a step that is skipped leaves nothing for the next one") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (uint64_t i = 0; i < 600; ++i) text.push_back(static_cast<char>('a' + Rng(7).below(20, i)));
+  text[300] = 'z';  // in the batch of one step
+  folder.write("text.txt", text);
+  const std::string tiny =
+      " --corpus text.txt --norm none --no-tie_embeddings --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 8 --block_size 8"
+      " --batch_size 2 --warmup_iters 0 --eval_iters 1 --max_iters ";
+  REQUIRE(run_built("train_lm", tiny + "1 --out start", folder.path()).code == 0);
+  Checkpoint start = load_checkpoint(folder / "start/checkpoints/step_000001.h5");
+  for (NamedTensor& named : start.model)
+    if (named.name == "embed_tokens.weight") {
+      const int64_t row = start.tokenizer->encode("z").front(), width = named.tensor.size(1);
+      std::fill_n(raw::write<float>(named.tensor, "the test") + row * width, width, 3e38F);
+    }
+  save_checkpoint(folder / "start.h5", start);
+  const Outcome run =
+      run_built("train_lm", tiny + "12 --init_from start.h5 --on_nan skip --out run --seed 4", folder.path());
+  INFO(run.err);
+  CHECK(run.err.find("warning: step 6: ") != std::string::npos);
+  CHECK(run.err.find("warning: step") == run.err.rfind("warning: step"));
 }
