@@ -1,0 +1,133 @@
+"""Runs of train_lm on several ranks, for the scripts beside this file: how they are started, and in how many bytes two differ."""
+import json, os, pathlib, random, shutil, signal, subprocess, time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Launchers, with more ranks than cores where it must be.
+LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--oversubscribe"], "mpich": ["mpirun.mpich"]}
+# What may show who computed what: the optimizer, masks, clipping, recomputed activations, weights that two layers share.
+SETTINGS = {
+    "adamw": "--optimizer adamw --dropout 0.1 --grad_clip 0.5",
+    "muon": "--optimizer muon --dropout 0.2 --grad_clip 0.3 --no-tie_embeddings",
+    "adamw_checkpointing": "--optimizer adamw --activation_checkpointing --grad_clip 0 --bias --norm layernorm",
+    "muon_checkpointing": "--optimizer muon --activation_checkpointing --dropout 0.1 --grad_clip 0.5",
+}
+MODEL = """--n_layer 2 --n_head 4 --n_kv_head 2 --n_embd 64 --block_size 16 --batch_size 2 --warmup_iters 2 --eval_interval 3
+ --eval_iters 5 --log_interval 2 --checkpoint_interval 3"""
+
+
+def environment():
+    """Kernels that the machine picks; as root, launchers ask for a word."""
+    all_of = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
+    return all_of | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def missing(programs, mpi):
+    """Why runs with this MPI cannot be tried here, or nothing."""
+    launcher, plugin = LAUNCHERS[mpi][0], programs.parent / f"lib/isobar/libisobar_{mpi}.so"
+    if not shutil.which(launcher):
+        return f"no {launcher} here; install {'openmpi-bin' if mpi == 'openmpi' else 'mpich'}"
+    return "" if plugin.exists() else f"no {plugin.name}: install lib{mpi}-dev, configure and build again"
+
+
+def write_text(folder):
+    """A corpus of 20,000 letters."""
+    draw = random.Random(7)
+    (folder / "text.txt").write_text("".join(draw.choices("abcdefghijklmnopqrst", k=20000)))
+
+
+def command(programs, mpi, ranks, words):
+    """Without a launcher for mpi None."""
+    launcher = [] if mpi is None else [*LAUNCHERS[mpi], "-n", str(ranks)]
+    return [*launcher, str(programs / "train_lm"), *words]
+
+
+def run(argv, folder, limit=300):
+    """Exit code, or a time-out, and what it said. All runs are named `run` in a folder of their own, for they keep the name."""
+    done = subprocess.run(argv, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", timeout=limit)
+    return done.returncode, done.stdout
+
+
+def _without_circumstances(path):
+    """summary.json without what tells of time and machine."""
+    summary = json.loads(path.read_text())
+    return json.dumps({k: v for k, v in summary.items() if k not in ("timing", "environment")}, indent=1).encode()
+
+
+def _bytes_apart(a, b):
+    return sum(x != y for x, y in zip(a, b)) + abs(len(a) - len(b))
+
+
+def files_apart(one, other, names):
+    """{file: differing bytes} of two runs' folders; of run.h5, the number of values that h5diff tells, without the environment."""
+    apart = {}
+    for name in names:
+        a, b = one / name, other / name
+        if not a.exists() or not b.exists():
+            apart[name] = max(x.stat().st_size if x.exists() else 0 for x in (a, b)) or 1
+        elif name == "summary.json":
+            apart[name] = _bytes_apart(_without_circumstances(a), _without_circumstances(b))
+        elif name == "run.h5":
+            apart[name] = _values_apart(a, b)
+        else:
+            apart[name] = _bytes_apart(a.read_bytes(), b.read_bytes())
+    return {name: bytes_of for name, bytes_of in apart.items() if bytes_of}
+
+
+def _values_apart(a, b):
+    """What run.h5 records stands in the last checkpoint too, which is compared by bytes: without h5diff that is enough."""
+    if not shutil.which("h5diff"):
+        return 0
+    done = subprocess.run(["h5diff", "--exclude-path", "/environment", str(a), str(b)], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    return 0 if done.returncode == 0 else sum(int(w) for w in done.stdout.split() if w.isdigit()) or 1
+
+
+def all_files(folder):
+    """The files of a run's folder that tell no time."""
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file() and p.name != "run.log")
+
+
+def descendants(pid, name):
+    """Processes of this name that a process began, directly or not, in the order of their numbers."""
+    parent, named = {}, {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text()
+        except OSError:
+            continue
+        own, rest = text.rsplit(")", 1)
+        number = int(own.split(" ", 1)[0])
+        parent[number], named[number] = int(rest.split()[1]), own.split("(", 1)[1]
+
+    def begun(number):
+        while number in parent and number != pid:
+            number = parent[number]
+        return number == pid
+    return sorted(n for n in parent if n != pid and named[n] == name[:15] and begun(n))
+
+
+def start(argv, folder):
+    """A run in a process group of its own; what it says goes to the file `said`."""
+    return subprocess.Popen(argv, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, start_new_session=True,
+                            stdout=open(folder / "said", "w"), stderr=subprocess.STDOUT)
+
+
+def wait_for(condition, limit):
+    """Whether it became true in so many seconds."""
+    end = time.monotonic() + limit
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+def end_of(process, limit=60):
+    """The exit code; a run that does not end is killed, and its code None."""
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return None
