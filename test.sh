@@ -7,7 +7,7 @@ source .ci/door.sh
 usage="usage: ./test.sh [--asan] [-- CTEST OPTION…]
 
 Installs the Debian packages that are missing, builds everything and runs the tests. At the end it lists what was
-skipped, since something is missing here: python3, chromium, PyTorch, oneDNN or a CPU that can run it.
+skipped, since something is missing here: python3, chromium, PyTorch, oneDNN, Open MPI or a CPU that can run it.
 
 Options of ctest choose tests: ./test.sh -- -L quick.
 
