@@ -31,15 +31,15 @@ class MpiLink final : public RankLink {
   }
 
   size_t send(int to, int tag, const std::vector<Stretch>& stretches) override {
-    const Type type(stretches);
+    const Content content(stretches);
     const size_t place = free_place();
-    MPI_Isend(MPI_BOTTOM, 1, type.handle, to, tag, MPI_COMM_WORLD, &requests_[place]);
+    MPI_Isend(content.start, content.count, content.type, to, tag, MPI_COMM_WORLD, &requests_[place]);
     return place;
   }
   size_t receive(int from, int tag, const std::vector<Stretch>& stretches) override {
-    const Type type(stretches);
+    const Content content(stretches);
     const size_t place = free_place();
-    MPI_Irecv(MPI_BOTTOM, 1, type.handle, from, tag, MPI_COMM_WORLD, &requests_[place]);
+    MPI_Irecv(content.start, content.count, content.type, from, tag, MPI_COMM_WORLD, &requests_[place]);
     return place;
   }
   bool done(size_t message) override {
@@ -59,9 +59,15 @@ class MpiLink final : public RankLink {
   void abort(int code) override { MPI_Abort(MPI_COMM_WORLD, code); }
 
  private:
-  // The stretches as one datatype with absolute addresses: MPI takes them from where they are.
-  struct Type {
-    explicit Type(const std::vector<Stretch>& stretches) {
+  // Where MPI takes a message from, or puts it: one stretch as it is, which needs no copy on the way; several as a
+  // datatype with their absolute addresses.
+  struct Content {
+    explicit Content(const std::vector<Stretch>& stretches) {
+      if (stretches.size() == 1 && stretches[0].bytes <= INT_MAX) {
+        start = stretches[0].data;
+        count = static_cast<int>(stretches[0].bytes);
+        return;
+      }
       std::vector<int> lengths;
       std::vector<MPI_Aint> places;
       for (const Stretch& stretch : stretches)
@@ -72,13 +78,18 @@ class MpiLink final : public RankLink {
           lengths.push_back(static_cast<int>(std::min<size_t>(stretch.bytes - done, INT_MAX)));
         }
       MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(), MPI_BYTE,
-                               &handle);
-      MPI_Type_commit(&handle);
+                               &type);
+      MPI_Type_commit(&type);
+      count = 1;
     }
-    ~Type() { MPI_Type_free(&handle); }  // messages under way keep it
-    Type(const Type&) = delete;
-    Type& operator=(const Type&) = delete;
-    MPI_Datatype handle = MPI_DATATYPE_NULL;
+    ~Content() {
+      if (type != MPI_BYTE) MPI_Type_free(&type);  // messages under way keep it
+    }
+    Content(const Content&) = delete;
+    Content& operator=(const Content&) = delete;
+    void* start = MPI_BOTTOM;
+    int count = 0;
+    MPI_Datatype type = MPI_BYTE;
   };
 
   size_t free_place() {

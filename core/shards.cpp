@@ -111,6 +111,7 @@ void Shards::take_mine() {
     for (const Run& run : shards_[rank])
       owners_[run.parameter].emplace_back(run.begin, static_cast<int>(rank));
   for (auto& runs : owners_) std::sort(runs.begin(), runs.end());
+  for (const Runs& runs : shards_) buckets_.push_back(buckets(runs));
   for (const Tensor& parameter : parameters_) {
     const Shape none = parameter.ndim() == 2 ? Shape{0, parameter.size(1)} : Shape(0);
     mine_.push_back(Tensor(none, parameter.dtype()).set_trainable());
@@ -129,8 +130,11 @@ Shards::Owner Shards::owner(size_t i, int64_t element) const {
   return {after[-1].second, after[-1].first};
 }
 
+// Small enough that those of all ranks fit into 4 MiB and a receiver sees soon that something arrives, large enough that
+// a message's own costs do not show.
 std::vector<Shards::Runs> Shards::buckets(const Runs& runs) const {
-  const int64_t most = std::max<int64_t>(kernels::Sweep::grain, (int64_t{1} << 20) / ranks_.size());
+  const int64_t most =
+      std::max<int64_t>(kernels::Sweep::grain, (int64_t{1} << 20) / std::max(8, ranks_.size()));
   std::vector<Runs> all;
   int64_t room = 0;
   for (const Run& run : runs)
@@ -144,6 +148,18 @@ std::vector<Shards::Runs> Shards::buckets(const Runs& runs) const {
       all.back().push_back({run.parameter, begin, end});
     }
   return all;
+}
+
+// f(rank, bucket): the ranks' first ones, then their second ones and so on, so that all ranks have work from the start.
+void Shards::each_bucket(const std::function<void(int, const Runs&)>& f) const {
+  size_t most = 0;
+  for (const auto& buckets : buckets_) most = std::max(most, buckets.size());
+  for (size_t b = 0; b < most; ++b)
+    for (int step = 1; step <= ranks_.size(); ++step) {
+      const int rank = (ranks_.rank() + step) % ranks_.size();
+      const auto& buckets = buckets_[static_cast<size_t>(rank)];
+      if (b < buckets.size()) f(rank, buckets[b]);
+    }
 }
 
 std::string Shards::presence(const std::vector<TreeSum::Block>& blocks) {
@@ -165,13 +181,12 @@ void Shards::sum(std::vector<TreeSum::Block> mine, const std::vector<std::string
       if (sum.defined()) sum = raw::contiguous(std::move(sum));
 
   std::vector<Ranks::Message> sent;
-  for (int step = 1; step < ranks_.size(); ++step) {
-    const int to = (me + step) % ranks_.size();
-    for (const Runs& bucket : buckets(shards_[static_cast<size_t>(to)]))
-      for (const TreeSum::Block& block : mine)
-        if (const std::vector<Stretch> what = stretches(block.sums, bucket); !what.empty())
-          sent.push_back(ranks_.send(to, Ranks::Tag::sum, what));
-  }
+  each_bucket([&](int to, const Runs& bucket) {
+    if (to == me) return;
+    for (const TreeSum::Block& block : mine)
+      if (const std::vector<Stretch> what = stretches(block.sums, bucket); !what.empty())
+        sent.push_back(ranks_.send(to, Ranks::Tag::sum, what));
+  });
 
   // A bucket's sums, by block and run; those of others are on their way.
   struct Incoming {
@@ -203,7 +218,7 @@ void Shards::sum(std::vector<TreeSum::Block> mine, const std::vector<std::string
     if (std::any_of(held.begin(), held.end(), [&](const Held& block) { return has(block, i); }))
       gradients[i] = Tensor(mine_[i].shape(), mine_[i].dtype());
   std::vector<int64_t> filled(parameters_.size(), 0);
-  const std::vector<Runs> own = buckets(shards_[static_cast<size_t>(me)]);
+  const std::vector<Runs>& own = buckets_[static_cast<size_t>(me)];
   Incoming next = own.empty() ? Incoming{} : order(own[0]);
   for (size_t b = 0; b < own.size(); ++b) {
     Incoming now = std::exchange(next, {});
@@ -228,14 +243,16 @@ void Shards::sum(std::vector<TreeSum::Block> mine, const std::vector<std::string
 // Every rank's shard of the tensors, which are like the parameters, to all.
 void Shards::move(const std::vector<Tensor>& tensors) const {
   std::vector<Ranks::Message> messages;
-  const int me = ranks_.rank();
-  const std::vector<Stretch> own = stretches(tensors, shards_[static_cast<size_t>(me)]);
-  for (int step = 1; step < ranks_.size(); ++step) {
-    const int to = (me + step) % ranks_.size(), from = (me - step + ranks_.size()) % ranks_.size();
-    const std::vector<Stretch> theirs = stretches(tensors, shards_[static_cast<size_t>(from)]);
-    if (!theirs.empty()) messages.push_back(ranks_.receive(from, Ranks::Tag::spread, theirs));
-    if (!own.empty()) messages.push_back(ranks_.send(to, Ranks::Tag::spread, own));
-  }
+  each_bucket([&](int from, const Runs& bucket) {
+    const std::vector<Stretch> places = stretches(tensors, bucket);
+    if (places.empty()) return;
+    if (from != ranks_.rank()) {
+      messages.push_back(ranks_.receive(from, Ranks::Tag::spread, places));
+      return;
+    }
+    for (int step = 1; step < ranks_.size(); ++step)
+      messages.push_back(ranks_.send((from + step) % ranks_.size(), Ranks::Tag::spread, places));
+  });
   ranks_.wait(std::move(messages));
 }
 

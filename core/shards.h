@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,13 +74,15 @@ class Shards {
 
   void divide(const std::vector<Tensor>& whole);
   void take_mine();
-  // Runs cut into several of at most so many elements that messages of one from every rank fit into 8 MiB.
+  // Runs cut into what one message holds.
   std::vector<Runs> buckets(const Runs& runs) const;
+  void each_bucket(const std::function<void(int rank, const Runs& bucket)>& f) const;
   void move(const std::vector<Tensor>& tensors) const;
 
   std::vector<Tensor> parameters_, mine_;
   Ranks& ranks_;
   std::vector<Runs> shards_;  // by rank, in order of parameters; of a parameter a rank has one run at most
+  std::vector<std::vector<Runs>> buckets_;  // by rank
   std::vector<std::vector<std::pair<int64_t, int>>>
       owners_;  // by parameter: first elements and ranks, in order
 };
