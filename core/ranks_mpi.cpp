@@ -26,8 +26,10 @@ class MpiLink final : public RankLink {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
     MPI_Get_library_version(text, &length);
-    const std::string whole(text, static_cast<size_t>(length));
-    return whole.substr(0, whole.find_first_of(",\n"));
+    const std::string whole(text, static_cast<size_t>(length)), mpich = "MPICH Version:";
+    const std::string line = whole.substr(0, whole.find_first_of(",\n"));
+    const size_t number = line.find_first_not_of(" \t", mpich.size());
+    return line.starts_with(mpich) && number != std::string::npos ? "MPICH " + line.substr(number) : line;
   }
 
   size_t send(int to, int tag, const std::vector<Stretch>& stretches) override {

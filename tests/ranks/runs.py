@@ -35,10 +35,10 @@ def write_text(folder):
     (folder / "text.txt").write_text("".join(draw.choices("abcdefghijklmnopqrst", k=20000)))
 
 
-def command(programs, mpi, ranks, words):
+def command(programs, mpi, ranks, words, program="train_lm"):
     """Without a launcher for mpi None."""
     launcher = [] if mpi is None else [*LAUNCHERS[mpi], "-n", str(ranks)]
-    return [*launcher, str(programs / "train_lm"), *words]
+    return [*launcher, str(programs / program), *words]
 
 
 def run(argv, folder, limit=300):
