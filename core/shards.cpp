@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <numeric>
 #include <utility>
 
@@ -219,10 +220,14 @@ void Shards::sum(std::vector<TreeSum::Block> mine, const std::vector<std::string
       gradients[i] = Tensor(mine_[i].shape(), mine_[i].dtype());
   std::vector<int64_t> filled(parameters_.size(), 0);
   const std::vector<Runs>& own = buckets_[static_cast<size_t>(me)];
-  Incoming next = own.empty() ? Incoming{} : order(own[0]);
+  // Some 16 MiB are ordered ahead, for an order that goes the way of the data waits behind them.
+  const size_t ahead = std::max(4, 32 / ranks_.size());
+  std::deque<Incoming> ordered;
   for (size_t b = 0; b < own.size(); ++b) {
-    Incoming now = std::exchange(next, {});
-    if (b + 1 < own.size()) next = order(own[b + 1]);
+    while (ordered.size() < ahead && b + ordered.size() < own.size())
+      ordered.push_back(order(own[b + ordered.size()]));
+    Incoming now = std::move(ordered.front());
+    ordered.pop_front();
     ranks_.wait(std::move(now.messages));
     TreeSum tree;
     for (size_t k = 0; k < held.size(); ++k) tree.add(std::move(now.sums[k]), held[k].pieces);
