@@ -15,9 +15,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "error.h"
@@ -67,6 +70,7 @@ class Ranks {
 
   // How long the others may be silent, in seconds; and what this rank does now ("step 12"), for the error.
   void set_timeout(double seconds) { timeout_ = seconds; }
+  double timeout() const { return timeout_; }
   void now_at(const std::string& place) { place_ = place; }
 
   // Which of 0 … n − 1 are this rank's, or another's: runs of one length, but for a shorter one; the last run is the
@@ -109,6 +113,16 @@ class Ranks {
   bool arrived(int from, Tag tag) { return link_->arrived(from, static_cast<int>(tag)).has_value(); }
   std::string receive_text(int from, Tag tag);
 
+  // Whether the caller is on the thread that made this, the only one that may send and receive.
+  bool on_own_thread() const { return std::this_thread::get_id() == thread_; }
+
+  // What give_up() does: say the error's text and end all processes.
+  void when_lost(std::function<void(const RankLost&)> end) { end_ = std::move(end); }
+  // For a caller whose threads compute on: the error would reach main only after them.
+  [[noreturn]] void give_up(const RankLost& error) {
+    if (end_) end_(error);
+    throw error;
+  }
   // Ends the processes of all ranks.
   void abort(int code) {
     if (link_ != nullptr) link_->abort(code);
@@ -123,6 +137,8 @@ class Ranks {
   std::vector<std::string> hosts_;
   double timeout_ = 300;
   std::string place_;
+  std::thread::id thread_ = std::this_thread::get_id();
+  std::function<void(const RankLost&)> end_;
   bool asks_ = false, asked_ = false;
   uint64_t gathered_ = 0;  // how often
   int exceptions_ = std::uncaught_exceptions();

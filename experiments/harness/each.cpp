@@ -5,11 +5,10 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <thread>
 
 #include "../../core/parallel.h"
 #include "../../core/profile.h"
-#include "../../core/serial_loops.h"
+#include "workers.h"
 
 namespace isobar {
 namespace {
@@ -57,36 +56,15 @@ class Items {
   std::vector<std::exception_ptr> failures_;
 };
 
-// The threads that work; when it ends, no more items begin, and those that run are complete.
-class Workers {
- public:
-  Workers(int64_t count, Items& items, const std::function<void(int64_t)>& item, bool serial)
-      : items_(items) {
-    for (int64_t t = 0; t < count; ++t)
-      threads_.emplace_back([&items, &item, serial, caller = Timeline::here()] {
-        std::optional<SerialLoops> loops;
-        if (serial) loops.emplace();
-        std::optional<Timeline> timeline;
-        if (caller != nullptr) timeline.emplace(caller->profile());
-        items.work(item);
-      });
-  }
-  ~Workers() { items_.stop(); }
-  Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
-
- private:
-  Items& items_;
-  std::vector<std::jthread> threads_;  // each is joined when it is destroyed
-};
-
 }  // namespace
 
 void run_each(int64_t n, const std::function<void(int64_t)>& item, const std::function<void(int64_t)>& done) {
   if (n <= 0) return;
   Items items(n);
   // A single item may use all threads, unless it belongs to an item itself: then threads() is 1.
-  const Workers workers(std::min<int64_t>(n, threads()), items, item, n > 1 || threads() == 1);
+  const Workers workers(
+      std::min<int64_t>(n, threads()), n > 1 || threads() == 1, [&] { items.work(item); },
+      [&] { items.stop(); });
   for (int64_t i = 0; i < n; ++i) {
     {
       const Phase waiting(nullptr);

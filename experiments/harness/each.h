@@ -8,14 +8,23 @@
 // Progress; it must not touch the Run, nor anything that another item changes. It does not see the caller's
 // tape or precision. Times that it measures, and statistics of memory (core/memory.h), are those of all that
 // run now.
+//
+// Where several ranks make the run together (core/ranks.h), they share the items: the first rank hands each to a thread that
+// is idle, and every rank gets all results, as bytes (bytes.h). All ranks must call each() in the same order, and an item
+// must change nothing that is read after it but its result: it ran on one rank only. Within an item each() is the
+// rank's own. A rank from which nothing comes for Ranks::timeout() is lost: RankLost names it, and all end.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "../../core/ranks.h"
+#include "bytes.h"
 
 namespace isobar {
 
@@ -25,19 +34,36 @@ namespace isobar {
 // An exception of done() does the same.
 void run_each(int64_t n, const std::function<void(int64_t)>& item, const std::function<void(int64_t)>& done);
 
+// The same over several ranks, where an item's result is bytes. done() is called on every rank, in order. The exception of
+// the lowest number is thrown on every rank: one of process.h's, or Error, with its text.
+void run_each_on(Ranks& ranks, int64_t n, const std::function<std::string(int64_t)>& item,
+                 const std::function<void(int64_t, const std::string&)>& done);
+
 // f(i) for i = 0 … n − 1. `done(i, result)`, where it is given, is for what must happen in order and may touch
 // the Run: to record results as they come, and flush them.
 template <class F, class Done>
-auto each(int64_t n, const F& f, const Done& done) {
+auto each(Ranks& ranks, int64_t n, const F& f, const Done& done) {
   using Result = std::invoke_result_t<const F&, int64_t>;
   std::vector<std::optional<Result>> complete(static_cast<size_t>(n < 0 ? 0 : n));
-  run_each(
-      n, [&](int64_t i) { complete[static_cast<size_t>(i)].emplace(f(i)); },
-      [&](int64_t i) { done(i, *complete[static_cast<size_t>(i)]); });
+  if (ranks.size() > 1 && ranks.on_own_thread())
+    run_each_on(
+        ranks, n, [&](int64_t i) { return to_bytes(f(i)); },
+        [&](int64_t i, const std::string& bytes) {
+          done(i, complete[static_cast<size_t>(i)].emplace(from_bytes<Result>(bytes)));
+        });
+  else
+    run_each(
+        n, [&](int64_t i) { complete[static_cast<size_t>(i)].emplace(f(i)); },
+        [&](int64_t i) { done(i, *complete[static_cast<size_t>(i)]); });
   std::vector<Result> results;
   results.reserve(complete.size());
   for (std::optional<Result>& result : complete) results.push_back(std::move(*result));
   return results;
+}
+
+template <class F, class Done>
+auto each(int64_t n, const F& f, const Done& done) {
+  return each(Ranks::here(), n, f, done);
 }
 
 template <class F>

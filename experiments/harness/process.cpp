@@ -41,14 +41,6 @@ void complain(std::FILE* err, std::string_view who, std::string_view message) {
   std::fwrite(line.data(), 1, line.size(), err);
 }
 
-namespace {
-
-struct Failure {
-  int code;
-  std::string message;
-};
-
-// What is being thrown.
 Failure failure_here() {
   try {
     throw;
@@ -67,7 +59,20 @@ Failure failure_here() {
   }
 }
 
-}  // namespace
+void throw_again(const Failure& failure) {
+  switch (failure.code) {
+    case 1:
+      throw Diverged(failure.message);
+    case 130:
+      throw Interrupted(failure.message);
+    case 3:
+      throw Unavailable(failure.message);
+    case 4:
+      throw RankLost(failure.message);
+    default:
+      throw_error(failure.message);
+  }
+}
 
 int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()>& body) {
   try {
@@ -102,6 +107,10 @@ int exit_code_of_ranks(std::string_view who, std::FILE* err, const std::function
     if (Ranks::launched_first()) complain(err, who, error.what());
     return 2;
   }
+  ranks->when_lost([&](const RankLost& error) {
+    complain(err, who, error.what());
+    ranks->abort(4);
+  });
   return joined_by(*ranks);
 }
 

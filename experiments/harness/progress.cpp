@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "progress_relay.h"
 #include "table.h"
 #include "terminal.h"
 
@@ -68,6 +69,7 @@ Progress::Progress(int64_t total, std::string unit, std::FILE* stream, int64_t d
 Progress::~Progress() { clear(); }
 
 void Progress::advance(int64_t steps, std::string_view note) {
+  if (ProgressRelay::takes(*this, steps, note)) return;
   const std::lock_guard lock(moving);
   done_ += steps;
   const auto now = Clock::now();
