@@ -24,7 +24,6 @@
 #include <numbers>
 
 #include "../core/memory.h"
-#include "../core/parallel.h"
 #include "../core/precision.h"
 #include "../data/utf8_stream.h"
 #include "../nn/generate.h"
@@ -95,18 +94,6 @@ void summarize(Run& run, const LmConfig& config, const Corpus& corpus, const Res
   run.say("next: isobar sample {0}, or isobar report {0}\n", run.folder());
 }
 
-double mebibytes(size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
-// What tensors took since the peak was last reset, and what of it stays between two steps: weights and
-// moments. Under `timing`, for threads bring scratch of their own.
-void say_memory(Run& run) {
-  const memory::Stats now = memory::stats();
-  run.timing()["peak_allocated_mib"] = mebibytes(now.peak_bytes);
-  run.timing()["resting_allocated_mib"] = mebibytes(now.bytes_in_use);
-  run.say("{:.1f} MiB of tensors at the peak of training, {:.1f} of them between steps\n",
-          mebibytes(now.peak_bytes), mebibytes(now.bytes_in_use));
-}
-
 // The tokenizer of a fine-tuning is that of the weights it began with, as any of its checkpoints has it.
 std::shared_ptr<const Tokenizer> tokenizer_of_start(const Run& run, const LmConfig& config,
                                                     const std::optional<Checkpoint>& start) {
@@ -133,8 +120,9 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   if (start && run.resume_folder().empty()) load_state(model, start->model);
   Ranks& ranks = run.ranks();
   LmOptimizer optimizer(model, config, ranks);
-  run.say("{} tokens of {} kinds from {}; {} parameters; {} threads\n", corpus.tokens(),
-          tokenizer.vocab_size(), corpus.source, parameter_count(model), threads());
+  run.say("{} tokens of {} kinds from {}; {} parameters; {}\n", corpus.tokens(), tokenizer.vocab_size(),
+          corpus.source, parameter_count(model), workers(ranks));
+  say_shares(run, config.gradient_accumulation_steps);
 
   // Validation batches depend neither on the seed nor on the model: all runs are evaluated on the same tokens.
   const Rng batch_rng = Rng(0).split("validation");

@@ -31,6 +31,11 @@ std::string compiler() {
 
 }  // namespace
 
+std::string workers(const Ranks& ranks) {
+  const std::string mine = fmt::format("{} thread{}", threads(), threads() == 1 ? "" : "s");
+  return ranks.size() == 1 ? mine : fmt::format("{} ranks × {} ({})", ranks.size(), mine, ranks.library());
+}
+
 std::string isobar_version() { return ISOBAR_VERSION; }
 
 Json current_environment() {

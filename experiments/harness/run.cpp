@@ -100,6 +100,7 @@ Run::Run(RunOptions options)
       file_(Hdf5File::create("run.h5")),
       environment_(current_environment()) {
   environment_["out"] = options_.folder;
+  if (options_.ranks->size() > 1) environment_["ranks"] = options_.ranks->size();
   log_start();
   file_.set_attribute("/", "program", options_.program);
   write_attributes(file_, "/config", options_.config);

@@ -1,7 +1,10 @@
 #include "report.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
+#include "../../core/memory.h"
 #include "../harness/chart.h"
 #include "../harness/table.h"
 #include "module_history.h"
@@ -48,6 +51,14 @@ void record_since_added(Run& run, const std::string& name, const std::vector<dou
     for (size_t i = 0; i < earlier; ++i) run.record(name, std::vector<double>(row.size(), std::nan("")));
   }
   run.record(name, row);
+}
+
+// A number of bytes of each rank, in MiB.
+std::vector<double> of_ranks(Run& run, size_t bytes) {
+  std::vector<double> all;
+  for (const std::string& text : run.ranks().gather(std::to_string(bytes)))
+    all.push_back(std::stod(text) / (1 << 20));
+  return all;
 }
 
 }  // namespace
@@ -126,6 +137,33 @@ void plot_losses(Run& run) {
     validation.y.push_back(val_loss[step]);
   }
   run.plot(Plot{"loss", "step", "nats a token", false, {training, validation}});
+}
+
+void say_shares(Run& run, int64_t pieces) {
+  const int64_t ranks = run.ranks().size(), most = (pieces + ranks - 1) / ranks;
+  const std::string shared = fmt::format("{} ranks share {} piece{}", ranks, pieces, pieces == 1 ? "" : "s");
+  const int64_t busy = (pieces + most - 1) / most;
+  if (busy < ranks)
+    run.say("{}: {} {} none; make --gradient_accumulation_steps a multiple of {}\n", shared, ranks - busy,
+            ranks - busy == 1 ? "has" : "have", ranks);
+  else if (ranks * most != pieces || !std::has_single_bit(static_cast<uint64_t>(most)))
+    run.say("{}, {} each at most: fewer bytes travel with --gradient_accumulation_steps {}, {} or {}\n",
+            shared, most, ranks, 2 * ranks, 4 * ranks);
+}
+
+void say_memory(Run& run) {
+  const memory::Stats now = memory::stats();
+  const std::vector<double> peaks = of_ranks(run, now.peak_bytes), resting = of_ranks(run, now.bytes_in_use);
+  const auto most = std::max_element(peaks.begin(), peaks.end());
+  const auto largest = static_cast<size_t>(most - peaks.begin());
+  run.timing()["peak_allocated_mib"] = *most;
+  run.timing()["resting_allocated_mib"] = resting[largest];
+  run.say("{:.1f} MiB of tensors at the peak of training, {:.1f} of them between steps", *most,
+          resting[largest]);
+  if (run.ranks().size() == 1) return run.say("\n");
+  run.timing()["peak_allocated_mib_of_ranks"] = peaks;
+  run.say(", on {}; on the others {:.1f} at least\n", run.ranks().name_of(static_cast<int>(largest)),
+          *std::min_element(peaks.begin(), peaks.end()));
 }
 
 }  // namespace isobar

@@ -21,4 +21,11 @@ void report_modules(Run& run);
 // The curves of /series/loss and /series/val_loss.
 void plot_losses(Run& run);
 
+// How ranks share the pieces of a step, where another number of pieces would serve them better.
+void say_shares(Run& run, int64_t pieces);
+
+// What tensors took since the peak was last reset, and what of it stays between two steps: weights and moments; on several
+// ranks the most that one took, and of each. Under `timing`, for threads bring scratch of their own.
+void say_memory(Run& run);
+
 }  // namespace isobar
