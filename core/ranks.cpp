@@ -11,6 +11,7 @@
 #include <exception>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 namespace isobar {
 namespace {
@@ -77,14 +78,16 @@ std::string different_ways(const std::string& place) {
 }  // namespace
 
 // Waiting without taking the processor from who computes: pauses grow with the time waited. Once half of the time is over
-// it tells all others that this rank lives, for the roll call at the end.
+// it tells all others that this rank lives, for the roll call at the end. A rank that was stopped itself waits anew.
 class Ranks::Patience {
  public:
   explicit Patience(Ranks& ranks) : ranks_(ranks) {}
 
   void renew() { since_ = Clock::now(); }
   void pause(std::span<const int> awaited) {
-    const double waited = std::chrono::duration<double>(Clock::now() - since_).count();
+    const Clock::time_point now = Clock::now();
+    if (seconds(now - std::exchange(last_, now)) > ranks_.timeout_ / 4) since_ = now;
+    const double waited = seconds(now - since_);
     if (waited < 2e-5) return std::this_thread::yield();
     if (waited > ranks_.timeout_ / 2 && !told_) tell();
     if (waited > ranks_.timeout_) ranks_.roll_call(awaited);
@@ -93,6 +96,7 @@ class Ranks::Patience {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
   void tell() {
     told_ = true;
     for (int rank = 0; rank < ranks_.size_; ++rank)
@@ -100,13 +104,14 @@ class Ranks::Patience {
   }
 
   Ranks& ranks_;
-  Clock::time_point since_ = Clock::now();
+  Clock::time_point since_ = Clock::now(), last_ = since_;
   bool told_ = false;
 };
 
-Ranks::Ranks() : Ranks(link_here()) { joined = this; }
+Ranks::Ranks(double timeout) : Ranks(link_here(), timeout) { joined = this; }
 
-Ranks::Ranks(std::unique_ptr<RankLink> link) : link_(std::move(link)), hosts_{host_name()} {
+Ranks::Ranks(std::unique_ptr<RankLink> link, double timeout)
+    : link_(std::move(link)), hosts_{host_name()}, timeout_(timeout) {
   if (link_ == nullptr) return;
   rank_ = link_->rank();
   size_ = link_->size();
@@ -120,7 +125,7 @@ Ranks::~Ranks() {
 }
 
 Ranks& Ranks::alone() {
-  static Ranks one{nullptr};
+  static Ranks one(nullptr);
   return one;
 }
 
@@ -187,29 +192,35 @@ void Ranks::check_same(const std::string& what, const std::string& mine, const s
   }
 }
 
-bool Ranks::launched_first() {
+bool Ranks::launched() { return launcher_here() != nullptr; }
+
+int Ranks::launched_rank() {
   const Launcher* const launcher = launcher_here();
-  return launcher == nullptr || std::strcmp(std::getenv(launcher->rank), "0") == 0;
+  return launcher == nullptr ? 0 : std::atoi(std::getenv(launcher->rank));
 }
 
-// All tell the first rank; once it has heard them all, it tells them.
+// All tell the first rank; once it has heard them all, it tells them. Who fails alone is not silent meanwhile for others.
 bool Ranks::end_together() {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(first() ? 2 : 3);
-  const auto hears = [&](int rank) {
-    while (!arrived(rank, Tag::end)) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+  const std::chrono::duration<double> patience(first() ? std::min(2.0, timeout_ / 4)
+                                                       : std::min(3.0, timeout_ / 3));
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  std::vector<Message> messages;
+  const auto complete = [&] {
+    for (; !messages.empty(); messages.pop_back())
+      while (!done(messages.back())) {
+        if (std::chrono::steady_clock::now() > deadline) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
     return true;
   };
   if (!first()) {
-    send(0, Tag::end, {});
-    return hears(0);
+    messages = {send(0, Tag::end, {}), receive(0, Tag::end, {})};
+    return complete();
   }
-  for (int rank = 1; rank < size_; ++rank)
-    if (!hears(rank)) return false;
-  for (int rank = 1; rank < size_; ++rank) send(rank, Tag::end, {});
-  return true;
+  for (int rank = 1; rank < size_; ++rank) messages.push_back(receive(rank, Tag::end, {}));
+  if (!complete()) return false;
+  for (int rank = 1; rank < size_; ++rank) messages.push_back(send(rank, Tag::end, {}));
+  return complete();
 }
 
 // They complete about in their order, and the library moves all of them whichever it is asked for: a few are asked for.

@@ -42,9 +42,10 @@ class RankLost : public Error {
 
 class Ranks {
  public:
-  // Throws Error where a launcher started several processes and there is no plugin for it.
-  Ranks();
-  explicit Ranks(std::unique_ptr<RankLink> link);
+  // The others may be silent for `timeout` seconds. Throws Error where a launcher started several processes and there is no
+  // plugin for it.
+  explicit Ranks(double timeout = 300);
+  explicit Ranks(std::unique_ptr<RankLink> link, double timeout = 300);
   // Leaves the others, who leave too. While an exception is in flight, ends the processes of all ranks.
   ~Ranks();
   Ranks(const Ranks&) = delete;
@@ -85,10 +86,11 @@ class Ranks {
   // Throws Error that names the first rank whose text is not the first rank's: "rank 3 of 8 (node7) has <what> …".
   void check_same(const std::string& what, const std::string& mine, const std::string& repair);
 
-  // Called by a rank that fails: whether all others do so too within two seconds, and may leave together.
+  // Called by a rank that fails: whether all others do so too within seconds, and may leave together.
   bool end_together();
-  // Whether a launcher calls this process its first, or there is none.
-  static bool launched_first();
+  // Whether a launcher started this process together with others; and the number that it gave this one, else 0.
+  static bool launched();
+  static int launched_rank();
 
   // Whether any rank had asked to stop when the last gather() began: the same on all. Alone, whether this one has.
   void ask_to_stop(bool asks) { asks_ = asks; }
@@ -135,7 +137,7 @@ class Ranks {
   std::unique_ptr<RankLink> link_;  // null: alone
   int rank_ = 0, size_ = 1;
   std::vector<std::string> hosts_;
-  double timeout_ = 300;
+  double timeout_;
   std::string place_;
   std::thread::id thread_ = std::this_thread::get_id();
   std::function<void(const RankLost&)> end_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <exception>
 
 #include "rank_link.h"
 
@@ -18,7 +19,10 @@ class MpiLink final : public RankLink {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
-  ~MpiLink() override { MPI_Finalize(); }
+  // Where an exception ends it the others may not answer.
+  ~MpiLink() override {
+    if (std::uncaught_exceptions() == 0) MPI_Finalize();
+  }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }

@@ -115,7 +115,12 @@ void become(const std::string& name, verbs::Words words) {
 // What the verb or the study does with its words. Returns nothing where the name is neither's.
 std::optional<int> run(const std::string& name, const verbs::Words& words) {
   const auto verb = std::ranges::find(all_verbs(), name, &Verb::name);
-  if (verb != all_verbs().end()) return verb->run(words);
+  if (verb != all_verbs().end()) {
+    check(!Ranks::launched(),
+          "{}: a verb is one process, which cannot share its work; start it without mpirun (studies can: {})",
+          name, "mpirun -n 4 train_lm …");
+    return verb->run(words);
+  }
   become(name, words);
   return std::nullopt;
 }
@@ -157,5 +162,6 @@ int obey(verbs::Words words) {
 
 int main(int argc, char** argv) {
   begin_process(argv);
-  return exit_code_of("isobar", stderr, [&] { return obey({argv + 1, argv + argc}); });
+  std::FILE* const err = Ranks::launched_rank() == 0 ? stderr : nullptr;  // one complaint is enough
+  return exit_code_of("isobar", err, [&] { return obey({argv + 1, argv + argc}); });
 }

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "../../core/error.h"
 
@@ -42,6 +43,18 @@ std::string piece_from(int end) {
   return piece;
 }
 
+// Ours but for what a launcher of ranks told us: the child is no rank.
+std::vector<char*> environment_of_child() {
+  std::vector<char*> all;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string_view name = *one;
+    if (!name.starts_with("OMPI_") && !name.starts_with("PMIX_") && !name.starts_with("PMI_"))
+      all.push_back(*one);
+  }
+  all.push_back(nullptr);
+  return all;
+}
+
 }  // namespace
 
 Finished run_child(const std::string& program, const std::vector<std::string>& arguments,
@@ -58,7 +71,8 @@ Finished run_child(const std::string& program, const std::vector<std::string>& a
   posix_spawn_file_actions_adddup2(&actions, out.to_write, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err.to_write, STDERR_FILENO);
   pid_t child = 0;
-  const int error = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+  const int error =
+      posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environment_of_child().data());
   posix_spawn_file_actions_destroy(&actions);
   close(out.to_write);
   close(err.to_write);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "options.h"
@@ -158,6 +159,22 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
     if (app.get_option("--" + setting.name)->count() > 0)
       line.settings.emplace_back(setting.name, texts[setting.name]);
   return line;
+}
+
+double rank_timeout_in(const std::vector<std::string>& arguments) {
+  double seconds = 300;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::string name = arguments[i].substr(0, arguments[i].find('='));
+    std::replace(name.begin(), name.end(), '-', '_');
+    if (name != "__rank_timeout") continue;
+    const bool same_word = name.size() < arguments[i].size();
+    const std::string value = same_word                  ? arguments[i].substr(name.size() + 1)
+                              : i + 1 < arguments.size() ? arguments[i + 1]
+                                                         : "";
+    const double given = std::atof(value.c_str());
+    if (given >= 1) seconds = given;
+  }
+  return seconds;
 }
 
 }  // namespace isobar

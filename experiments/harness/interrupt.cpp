@@ -10,7 +10,7 @@
 namespace isobar {
 namespace {
 
-constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 constexpr size_t signal_count = std::size(signals);
 
 volatile std::sig_atomic_t asked = 0;

@@ -1,5 +1,5 @@
-// Interrupt: the first Ctrl-C (SIGINT; or SIGTERM, or SIGHUP, when the terminal closes) asks a program to stop in good
-// order, the second stops it at once.
+// Interrupt: the first Ctrl-C (SIGINT; or SIGTERM, or SIGHUP, when the terminal closes; or SIGUSR1, which mpirun passes on
+// to all ranks) asks a program to stop in good order, the second stops it at once.
 //
 //   const Interrupt interrupt;      // until it goes out of scope
 //   for (…) {
@@ -14,9 +14,11 @@ namespace isobar {
 
 class Interrupt {
  public:
-  // `notice` goes to stderr at the first signal: a text that outlives this.
-  explicit Interrupt(const char* notice =
-                         "\nasked to stop: finishing this step, then saving it; once more to stop at once\n");
+  static constexpr const char* finishing_step =
+      "\nasked to stop: finishing this step, then saving it; once more to stop at once\n";
+
+  // `notice` goes to stderr at the first signal: a text that outlives this; empty for none.
+  explicit Interrupt(const char* notice = finishing_step);
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;

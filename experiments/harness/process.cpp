@@ -5,10 +5,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 #include <optional>
+#include <thread>
 
 #include "../../data/utf8_stream.h"
 
@@ -37,6 +41,7 @@ void begin_process(char** argv) {
 }
 
 void complain(std::FILE* err, std::string_view who, std::string_view message) {
+  if (err == nullptr) return;
   const std::string line = fmt::format("{}: {}\n", who, one_line(message, longest_message));
   std::fwrite(line.data(), 1, line.size(), err);
 }
@@ -84,34 +89,89 @@ int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()
   }
 }
 
-int exit_code_of_ranks(std::string_view who, std::FILE* err, const std::function<int(Ranks&)>& body) {
-  const auto joined_by = [&](Ranks& ranks) {
-    try {
-      const int code = body(ranks);
-      ranks.gather("");  // the first one's results are written
-      return code;
-    } catch (...) {
-      const Failure failure = failure_here();
-      const bool together = failure.code != 4 && ranks.end_together();
-      if (ranks.first() || !together)
-        complain(err, who,
-                 together || failure.code == 4 ? failure.message : ranks.name() + ": " + failure.message);
-      if (!together) ranks.abort(failure.code);
-      return failure.code;
-    }
-  };
+namespace {
+
+// Ends the process where what it guards takes too long: a message-passing library waits for ever for a process that is
+// stopped before all have met, or while they take leave. The first rank complains; should it be the one, the second does. They
+// wait a little longer than Ranks, which can tell who is silent.
+class Deadline {
+ public:
+  Deadline(std::string_view who, std::FILE* err, double seconds, const std::string& message) {
+    if (!Ranks::launched()) return;
+    watch_ = std::jthread([=, who = std::string(who)](const std::stop_token& over) {
+      using Clock = std::chrono::steady_clock;
+      const int rank = Ranks::launched_rank();
+      const std::chrono::duration<double> patience(seconds + (rank == 0 ? 1 : 2.7));
+      std::mutex mutex;
+      std::unique_lock lock(mutex);
+      std::condition_variable_any asleep;
+      Clock::time_point from;
+      do {  // anew where this process itself was stopped
+        from = Clock::now();
+        asleep.wait_for(lock, over, patience, [] { return false; });
+        if (over.stop_requested()) return;
+      } while (Clock::now() - from > patience + std::chrono::seconds(1));
+      complain(rank <= 1 ? err : nullptr, who,
+               fmt::format("{} within {:g} s; is one of them stopped?", message, seconds));
+      ::_exit(4);
+    });
+  }
+
+ private:
+  std::jthread watch_;
+};
+
+// Whether all fail alike, this one may tell: else it fails alone, and takes the others along.
+int end_of_rank(std::string_view who, std::FILE* err, Ranks& ranks, const Failure& failure) {
+  if (failure.code != 4 && ranks.end_together()) {
+    if (ranks.first()) complain(err, who, failure.message);
+    return failure.code;
+  }
+  complain(err, who, failure.code == 4 ? failure.message : ranks.name() + ": " + failure.message);
+  ranks.abort(failure.code);
+  return failure.code;
+}
+
+}  // namespace
+
+int exit_code_of_ranks(std::string_view who, std::FILE* err, double timeout,
+                       const std::function<int(Ranks&)>& body) {
   std::optional<Ranks> ranks;
   try {
-    ranks.emplace();
-  } catch (const Error& error) {  // every process says so, and one is enough
-    if (Ranks::launched_first()) complain(err, who, error.what());
-    return 2;
+    const Deadline meeting(who, err, timeout, "not all ranks have met");
+    ranks.emplace(timeout);
+  } catch (...) {  // every process says so, and one is enough
+    const Failure failure = failure_here();
+    if (failure.code == 4 || Ranks::launched_rank() == 0) complain(err, who, failure.message);
+    return failure.code;
   }
   ranks->when_lost([&](const RankLost& error) {
     complain(err, who, error.what());
     ranks->abort(4);
   });
-  return joined_by(*ranks);
+  int code = 0;
+  try {
+    code = body(*ranks);
+    ranks->gather("");  // the first one's results are written
+  } catch (...) {
+    code = end_of_rank(who, err, *ranks, failure_here());
+  }
+  const Deadline leaving(who, err, timeout, "not all ranks have left");
+  ranks.reset();
+  return code;
+}
+
+std::string by_first(Ranks& ranks, const std::function<std::string()>& text) {
+  std::string answer, failure;
+  if (ranks.first()) try {
+      answer = text();
+    } catch (const Error& error) {
+      if (ranks.size() == 1) throw;
+      failure = error.what();
+    }
+  answer = ranks.gather(failure.empty() ? "+" + answer : "-" + failure)[0];
+  check(answer[0] == '+', "{}", answer.substr(1));
+  return answer.substr(1);
 }
 
 }  // namespace isobar

@@ -19,8 +19,8 @@ void begin_process(char** argv);
 // Messages are no longer than this: a list of all that may be chosen is shorter.
 inline constexpr size_t longest_message = 1200;
 
-// "who: message" as one line of printable text. A stream that cannot be written changes nothing: the exit code still
-// tells.
+// "who: message" as one line of printable text. A stream that cannot be written, or is null, changes nothing: the exit code
+// still tells.
 void complain(std::FILE* err, std::string_view who, std::string_view message);
 
 // Thrown where a loss became NaN: exit code 1. (Every other Error counts as bad input: 2.)
@@ -54,7 +54,12 @@ Failure failure_here();
 int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()>& body);
 
 // The same for a body that ranks run together. Where all fail, the first complains. Where one fails alone, the others wait
-// for it in vain: it complains with its name, and its end is that of all. A rank that is silent for too long: exit code 4.
-int exit_code_of_ranks(std::string_view who, std::FILE* err, const std::function<int(Ranks&)>& body);
+// for it in vain: it complains with its name, and its end is that of all. A rank that is silent for longer than `timeout`
+// seconds, be it before the others have met it or after they took leave: exit code 4.
+int exit_code_of_ranks(std::string_view who, std::FILE* err, double timeout,
+                       const std::function<int(Ranks&)>& body);
+
+// What the first rank's `text` is, on all ranks. An Error that it throws there, all throw.
+std::string by_first(Ranks& ranks, const std::function<std::string()>& text);
 
 }  // namespace isobar

@@ -158,15 +158,46 @@ int default_threads(const Ranks& ranks) {
   return bound ? all : static_cast<int>(std::max<int64_t>(1, all / ranks.neighbours()));
 }
 
+// Does it on every rank; where one of them fails, all throw.
+void all_do(Ranks& ranks, const std::function<void()>& what) {
+  std::string failure;
+  try {
+    what();
+  } catch (const Error& error) {
+    if (ranks.size() == 1) throw;
+    failure = error.what();
+  }
+  if (ranks.size() == 1) return;
+  const std::vector<std::string> failures = ranks.gather(failure);
+  const bool alike = std::count(failures.begin(), failures.end(), failures[0]) == std::ssize(failures);
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    if (const std::string& of_rank = failures[static_cast<size_t>(rank)]; !of_rank.empty())
+      throw_error(alike ? of_rank : ranks.name_of(rank) + ": " + of_rank);
+}
+
+// What a program's words ask for.
+struct Plan {
+  std::string prints;  // what it is called, or empty: a run
+  std::function<std::string()> text = {};
+  RunOptions run = {};
+  bool profile = false;
+};
+
 // What decides the bits.
-void check_same_on_all(Ranks& ranks, const RunOptions& options) {
-  Json mine = options.config;
+void check_same_on_all(Ranks& ranks, const std::string& program, const Plan& plan) {
+  Json mine = plan.run.config.is_object() ? plan.run.config : Json::object();
+  mine["program"] = program;
+  mine["task"] = plan.prints.empty() ? "a run" : plan.prints;
   const Json environment = current_environment();
   for (const auto& [name, value] : environment.items())
     if (name != "cpu" && name != "threads") mine[name] = value;
   const std::vector<std::string> all = ranks.gather(mine.dump());
+  const Json one = Json::parse(all[0]);
   for (int rank = 1; rank < ranks.size(); ++rank) {
-    const Json other = Json::parse(all[static_cast<size_t>(rank)]), one = Json::parse(all[0]);
+    const Json other = Json::parse(all[static_cast<size_t>(rank)]);
+    for (const char* const name : {"program", "task"})
+      check(other[name] == one[name], "{} has {} {}, {} has {}: give all ranks the same words",
+            ranks.name_of(rank), name, other[name].dump(), ranks.name_of(0), one[name].dump());
     for (const auto& [name, value] : one.items())
       check(other.contains(name) && other[name] == value,
             "{} has {} {}, {} has {}: wanted one configuration, one build and one kind of BLAS kernels "
@@ -176,47 +207,20 @@ void check_same_on_all(Ranks& ranks, const RunOptions& options) {
   }
 }
 
-// The run, once all ranks have theirs; what one of them throws, all throw.
-std::unique_ptr<Run> begin_together(Ranks& ranks, const std::function<RunOptions()>& configured) {
-  std::unique_ptr<Run> run;
-  std::string failure;
-  RunOptions options;
-  try {
-    options = configured();
-    run = std::make_unique<Run>(options);
-  } catch (const Error& error) {
-    if (ranks.size() == 1) throw;
-    failure = error.what();
-  }
-  if (ranks.size() == 1) return run;
-  const std::vector<std::string> failures = ranks.gather(failure);
-  for (int rank = 0; rank < ranks.size(); ++rank)
-    if (const std::string& of_rank = failures[static_cast<size_t>(rank)]; !of_rank.empty())
-      throw_error(rank == 0 ? of_rank : ranks.name_of(rank) + ": " + of_rank);
-  check_same_on_all(ranks, options);
-  return run;
-}
-
-int run_checked(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
-                const std::function<void(Run&)>& body, Streams streams, Ranks& ranks) {
+Plan plan_of(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
+             Streams streams, Ranks& ranks) {
   const std::vector<Setting> settings = settings_of(config);
   check_names(program, settings);
   const CommandLine line = parse_command_line(program, settings, arguments);
-  const auto print = [&](const std::string& text) {
-    if (!ranks.first()) return 0;
-    fmt::print(streams.out, "{}", text);
-    check(std::fflush(streams.out) == 0, "stdout: cannot write; is the disk full?");
-    return 0;
-  };
-  if (line.help || line.completing) return print(line.text);
-  if (line.version) return print(fmt::format("{} {}\n", program.name, isobar_version()));
-
+  if (line.help || line.completing) return {"help", [=] { return line.text; }};
+  if (line.version)
+    return {"version", [=] { return fmt::format("{} {}\n", program.name, isobar_version()); }};
   check(ranks.size() == 1 || program.profiles,
-        "{}: it measures times itself, or runs other programs; start one process", program.name);
-  if (line.rank_timeout)
-    ranks.set_timeout(static_cast<double>(parse_whole(*line.rank_timeout, 1, 1000000, "--rank_timeout")));
+        "it measures times itself, or runs other programs: start one process, without mpirun");
+  if (line.rank_timeout) parse_whole(*line.rank_timeout, 1, 1000000, "--rank_timeout");
   RunOptions options = configure(program, config, line);
-  if (line.print_config) return print(json_text(options.config));
+  const Json configured = options.config;
+  if (line.print_config) return {"configuration", [=] { return json_text(configured); }, options};
   options.resume = line.resume;
   options.folder = !line.out.empty()      ? line.out
                    : !line.resume.empty() ? line.resume
@@ -230,22 +234,38 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   options.force = line.force || program.goes_on;
   options.out = streams.out;
   options.err = streams.err;
+  options.ranks = &ranks;
   set_threads(line.threads ? static_cast<int>(parse_whole(*line.threads, 1, 1024, "--threads"))
                            : default_threads(ranks));
   for (const Printer& printer : program.printers)
-    if (printer.flag == line.printer) return ranks.first() ? print(printer.text()) : 0;
+    if (printer.flag == line.printer) return {printer.flag, printer.text, options};
+  check(line.resume.empty() || !line.out.empty() || line.force ||
+            !std::filesystem::exists(options.folder + "/summary.json"),
+        "--resume: '{}' holds a finished run: nothing is left to do", line.resume);
+  reserve_blas_buffers();  // too little address space shows before the folder is made
+  return {"", {}, options, line.profile};
+}
 
-  options.ranks = &ranks;
-  const std::unique_ptr<Run> begun = begin_together(ranks, [&] {
-    check(line.resume.empty() || !line.out.empty() || line.force ||
-              !std::filesystem::exists(options.folder + "/summary.json"),
-          "--resume: '{}' holds a finished run: nothing is left to do", line.resume);
-    reserve_blas_buffers();  // too little address space shows before the folder is made
-    return options;
+int run_checked(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
+                const std::function<void(Run&)>& body, Streams streams, Ranks& ranks) {
+  Plan plan;
+  all_do(ranks, [&] { plan = plan_of(program, config, arguments, streams, ranks); });
+  if (ranks.size() > 1) check_same_on_all(ranks, program.name, plan);
+  if (!plan.prints.empty()) {
+    if (!ranks.first()) return 0;
+    fmt::print(streams.out, "{}", plan.text());
+    check(std::fflush(streams.out) == 0, "stdout: cannot write; is the disk full?");
+    return 0;
+  }
+  std::optional<Run> begun;
+  if (!ranks.first()) begun.emplace(plan.run);
+  by_first(ranks, [&] {
+    begun.emplace(plan.run);
+    return "";
   });
   Run& run = *begun;
   std::optional<Profile> profile;
-  if (line.profile) profile.emplace();
+  if (plan.profile) profile.emplace();
   try {
     body(run);
   } catch (const Error& error) {
@@ -269,8 +289,9 @@ int run_program(const Program& program, HasFields& config, int argc, char** argv
   begin_process(argv);
   Program called = program;
   if (called.command.empty()) called.command = argv[0];
-  return exit_code_of_ranks(program.name, stderr, [&](Ranks& ranks) {
-    return run_checked(called, config, std::vector<std::string>(argv + 1, argv + argc), body, {}, ranks);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  return exit_code_of_ranks(program.name, stderr, rank_timeout_in(arguments), [&](Ranks& ranks) {
+    return run_checked(called, config, arguments, body, {}, ranks);
   });
 }
 

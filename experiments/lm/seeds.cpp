@@ -33,9 +33,9 @@ SeedResult read_back(const std::string& folder, int64_t seed) {
           file.read("/series/val_loss").to_vector<double>()};
 }
 
-// Whether the folder holds this very training, finished. Where it holds a part of it, `options` are those to go on.
-bool is_there(RunOptions& options) {
-  if (options.force) return false;
+// What a folder holds of this very training: nothing, "a part" of it to go on with, or "all".
+std::string found_in(const RunOptions& options) {
+  if (options.force) return "";
   const auto same = [&](const Json& config) {
     check(config == options.config,
           "--seeds: '{}' holds a run with other settings; choose another --out, or begin anew with --force",
@@ -43,13 +43,11 @@ bool is_there(RunOptions& options) {
   };
   if (fs::exists(options.folder + "/summary.json")) {
     same(read_summary(options.folder).at("config"));
-    return true;
+    return "all";
   }
-  if (!checkpoint_files(options.folder).empty()) {
-    same(Json::parse(newest_checkpoint(options.folder).config));
-    options.resume = options.folder;
-  }
-  return false;
+  if (checkpoint_files(options.folder).empty()) return "";
+  same(Json::parse(newest_checkpoint(options.folder).config));
+  return "a part";
 }
 
 // The median over the seeds with their range, at the steps that all have a value for.
@@ -106,8 +104,9 @@ void train_seeds(Run& run, const LmConfig& config,
   for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed) {
     RunOptions options = run.part(fmt::format("seed_{}", seed), seed);
     const std::string folder = options.folder;
-    const bool there = is_there(options);
-    if (!there) {
+    const std::string found = by_first(run.ranks(), [&] { return found_in(options); });
+    if (found != "all") {
+      if (found == "a part") options.resume = folder;
       Run part(std::move(options));
       try {
         train(part, single);
@@ -120,11 +119,12 @@ void train_seeds(Run& run, const LmConfig& config,
       }
       if (part.finish() != 0) run.expect(fmt::format("seed {} meets its expectations", seed), false, folder);
     }
+    if (!run.ranks().first()) continue;  // it wrote the folder, and alone reports
     all.push_back(read_back(folder, seed));
     run.say("seed {}: train loss {:.4f}, val loss {:.4f}{}\n", seed, all.back().train_loss,
-            all.back().val_loss, there ? " (was there)" : "");
+            all.back().val_loss, found == "all" ? " (was there)" : "");
   }
-  summarize(run, all);
+  if (run.ranks().first()) summarize(run, all);
 }
 
 }  // namespace isobar

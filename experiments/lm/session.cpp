@@ -1,7 +1,5 @@
 #include "session.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -9,9 +7,9 @@
 
 #include "../../autograd/ops.h"
 #include "../../core/profile.h"
-#include "../../data/checksum.h"
 #include "../../nn/model.h"
 #include "examine_step.h"
+#include "same_weights.h"
 #include "stored_state.h"
 
 namespace isobar {
@@ -55,11 +53,15 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
       config_(config),
       ranks_(run.ranks()),
       optimizer_(optimizer),
-      folder_(run.folder(), {.keep = config.keep, .fresh = !goes_on_in_place(run)}) {
-  check(!ranks_.first() || goes_on_in_place(run) || run.force() || checkpoint_files(run.folder()).empty(),
-        "--out: '{}' holds checkpoints of a run that did not finish; go on with --resume {}, or begin anew "
-        "with --force",
-        run.folder(), run.folder());
+      folder_(run.folder(), {.keep = config.keep, .fresh = !goes_on_in_place(run)}),
+      interrupt_(ranks_.size() > 1 ? "" : Interrupt::finishing_step) {
+  by_first(ranks_, [&] {
+    check(goes_on_in_place(run) || run.force() || checkpoint_files(run.folder()).empty(),
+          "--out: '{}' holds checkpoints of a run that did not finish; go on with --resume {}, or begin anew "
+          "with --force",
+          run.folder(), run.folder());
+    return "";
+  });
   now_.config = json_text(run.config());
   now_.tokenizer = tokenizer_from_json(corpus.tokenizer().to_json());
   now_.model = named_state(model);
@@ -74,6 +76,7 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
   };
   std::copy_if(now_.model.begin(), now_.model.end(), std::back_inserter(buffers_), std::not_fn(is_trained));
   keep_buffers();
+  ranks_.now_at(fmt::format("step {}", now_.step + 1));
 }
 
 void Session::go_on(LanguageModel& model) {
@@ -137,10 +140,10 @@ std::string Session::keep_bad_step(const Batch& batch, const Rng& masks) {
 void Session::drop_step(const Batch& batch, const Rng& masks) {
   std::string what = fmt::format("step {}: the loss or a gradient is not finite; ", now_.step + 1);
   const std::string first = run_.folder() + "/bad_step.h5";
-  if (now_.skipped_steps > 0 && std::filesystem::exists(first))
-    what += first + " has the first such step";
-  else if (ranks_.first())
-    what += keep_bad_step(batch, masks);
+  what += by_first(ranks_, [&] {
+    const bool there = now_.skipped_steps > 0 && std::filesystem::exists(first);
+    return there ? first + " has the first such step" : keep_bad_step(batch, masks);
+  });
   if (config_.on_nan == "stop") diverge(what);
   optimizer_.drop();
   for (size_t i = 0; i < buffers_.size(); ++i) assign(buffers_[i].tensor, buffers_before_[i].tensor);
@@ -156,6 +159,7 @@ void Session::finish_step(double val_loss) {
   keep_buffers();
   save({.step = due, .best = best});
   stop_if_asked();
+  ranks_.now_at(fmt::format("step {}", now_.step + 1));
 }
 
 void Session::save() { save({.step = saved_step_ != now_.step}); }
@@ -164,7 +168,8 @@ void Session::save(SaveAs as) {
   if (!as.step && !as.best) return;
   const Phase phase("checkpoints");
   now_.optimizer = optimizer_.whole_state();
-  check_weights();
+  if (ranks_.size() > 1)
+    check_same_weights(ranks_, now_.model, fmt::format("after step {}", now_.step), run_.resume_command());
   const std::string bad = ranks_.gather(ranks_.first() ? not_finite(now_) : "")[0];
   if (!bad.empty()) diverge(fmt::format("after step {}: {}", now_.step, bad));
   if (ranks_.first()) {
@@ -173,25 +178,6 @@ void Session::save(SaveAs as) {
   }
   now_.optimizer.clear();
   if (as.step) saved_step_ = now_.step;
-}
-
-// Weights that are not the same on all ranks are a machine's fault, or ours; the ranks with those of the fewest are named.
-void Session::check_weights() {
-  if (ranks_.size() == 1) return;
-  std::string sums;
-  for (const NamedTensor& named : now_.model) sums += checksum_of(named.tensor);
-  const std::vector<std::string> all = ranks_.gather(checksum(sums));
-  const auto holders = [&](const std::string& one) { return std::count(all.begin(), all.end(), one); };
-  const auto most = std::max_element(all.begin(), all.end(),
-                                     [&](const auto& a, const auto& b) { return holders(a) < holders(b); });
-  std::vector<std::string> others;
-  for (size_t i = 0; i < all.size(); ++i)
-    if (all[i] != *most) others.push_back(ranks_.name_of(static_cast<int>(i)));
-  check(
-      others.empty(),
-      "after step {}: {} of {} ranks have the same weights, and {} other ones: a fault of a machine or of isobar; go on "
-      "from the last checkpoint: {}",
-      now_.step, holders(*most), ranks_.size(), fmt::join(others, ", "), run_.resume_command());
 }
 
 void Session::stop_if_asked() {

@@ -58,7 +58,6 @@ class Session {
   std::string keep_bad_step(const Batch& batch, const Rng& masks);
   // Throws Diverged where a weight or moment is not finite.
   void save(SaveAs as);
-  void check_weights();
   [[noreturn]] void diverge(const std::string& why) const;
 
   Run& run_;
