@@ -1,59 +1,13 @@
 #include "shards.h"
 
 #include <algorithm>
-#include <cstring>
-#include <deque>
-#include <numeric>
 #include <utility>
 
 #include "kernels/sweep.h"
 #include "raw.h"
+#include "stretches.h"
 
 namespace isobar {
-namespace {
-
-char* bytes_of(const Tensor& x) { return static_cast<char*>(raw::Access::address(x, x.dtype())); }
-
-Stretch stretch(const Tensor& x, int64_t begin, int64_t end) {
-  const auto size = static_cast<int64_t>(size_of(x.dtype()));
-  return {bytes_of(x) + begin * size, static_cast<size_t>((end - begin) * size)};
-}
-
-Tensor view(const Tensor& x, int64_t begin, int64_t end) {
-  return raw::as_strided(x, Shape(end - begin), {1}, begin);
-}
-
-void copy(const Stretch& to, const Stretch& from) { std::memcpy(to.data, from.data, from.bytes); }
-
-// The stretches of a list of runs; a tensor that is undefined has none.
-template <class Runs>
-std::vector<Stretch> stretches(const std::vector<Tensor>& tensors, const Runs& runs) {
-  std::vector<Stretch> all;
-  for (const auto& run : runs)
-    if (const Tensor& x = tensors[run.parameter]; x.defined()) all.push_back(stretch(x, run.begin, run.end));
-  return all;
-}
-
-// A block of a step's pieces: whose it is, and the how manieth of that rank's.
-struct Held {
-  int rank;
-  size_t number;
-  int64_t first, pieces;
-};
-
-std::vector<Held> blocks_of_all(const Ranks& ranks, int64_t pieces) {
-  std::vector<Held> all;
-  for (int rank = ranks.size() - 1; rank >= 0; --rank) {
-    const Share share = ranks.share(pieces, rank);
-    size_t number = 0;
-    for (const TreeSum::Block& block : TreeSum::blocks_of(share.begin, share.end))
-      all.push_back({rank, number++, block.first, block.pieces});
-  }
-  return all;
-}
-
-}  // namespace
-
 Shards::Shards(std::vector<Tensor> parameters, Ranks& ranks, const std::vector<Tensor>& whole)
     : parameters_(std::move(parameters)), ranks_(ranks) {
   if (ranks_.size() == 1) {
@@ -119,9 +73,10 @@ void Shards::take_mine() {
   }
   for (const Run& run : shards_[static_cast<size_t>(ranks_.rank())]) {
     const Tensor& parameter = parameters_[run.parameter];
-    mine_[run.parameter] = run.end - run.begin == parameter.numel()
-                               ? parameter
-                               : view(parameter, run.begin, run.end).set_trainable();
+    mine_[run.parameter] =
+        run.end - run.begin == parameter.numel()
+            ? parameter
+            : raw::as_strided(parameter, Shape(run.end - run.begin), {1}, run.begin).set_trainable();
   }
 }
 
@@ -163,88 +118,6 @@ void Shards::each_bucket(const std::function<void(int, const Runs&)>& f) const {
     }
 }
 
-std::string Shards::presence(const std::vector<TreeSum::Block>& blocks) {
-  std::string text;
-  for (const TreeSum::Block& block : blocks)
-    for (const Tensor& sum : block.sums) text += sum.defined() ? '1' : '0';
-  return text.find('0') == std::string::npos ? "" : text;
-}
-
-void Shards::sum(std::vector<TreeSum::Block> mine, const std::vector<std::string>& present, int64_t pieces) {
-  const int me = ranks_.rank();
-  const std::vector<Held> held = blocks_of_all(ranks_, pieces);
-  const auto has = [&](const Held& block, size_t i) {
-    const std::string& all = present[static_cast<size_t>(block.rank)];
-    return all.empty() || all[block.number * parameters_.size() + i] == '1';
-  };
-  for (TreeSum::Block& block : mine)
-    for (Tensor& sum : block.sums)
-      if (sum.defined()) sum = raw::contiguous(std::move(sum));
-
-  std::vector<Ranks::Message> sent;
-  each_bucket([&](int to, const Runs& bucket) {
-    if (to == me) return;
-    for (const TreeSum::Block& block : mine)
-      if (const std::vector<Stretch> what = stretches(block.sums, bucket); !what.empty())
-        sent.push_back(ranks_.send(to, Ranks::Tag::sum, what));
-  });
-
-  // A bucket's sums, by block and run; those of others are on their way.
-  struct Incoming {
-    std::vector<std::vector<Tensor>> sums;
-    std::vector<Ranks::Message> messages;
-  };
-  const auto order = [&](const Runs& bucket) {
-    Incoming in;
-    for (const Held& block : held) {
-      std::vector<Tensor>& sums = in.sums.emplace_back();
-      std::vector<Stretch> where;
-      for (const Run& run : bucket) {
-        sums.emplace_back();
-        if (!has(block, run.parameter)) continue;
-        if (block.rank == me) {
-          sums.back() = view(mine[block.number].sums[run.parameter], run.begin, run.end);
-        } else {
-          sums.back() = Tensor(Shape(run.end - run.begin), parameters_[run.parameter].dtype());
-          where.push_back(stretch(sums.back(), 0, run.end - run.begin));
-        }
-      }
-      if (!where.empty()) in.messages.push_back(ranks_.receive(block.rank, Ranks::Tag::sum, where));
-    }
-    return in;
-  };
-
-  std::vector<Tensor> gradients(parameters_.size());
-  for (size_t i = 0; i < gradients.size(); ++i)
-    if (std::any_of(held.begin(), held.end(), [&](const Held& block) { return has(block, i); }))
-      gradients[i] = Tensor(mine_[i].shape(), mine_[i].dtype());
-  std::vector<int64_t> filled(parameters_.size(), 0);
-  const std::vector<Runs>& own = buckets_[static_cast<size_t>(me)];
-  // Some 16 MiB are ordered ahead, for an order that goes the way of the data waits behind them.
-  const size_t ahead = std::max(4, 32 / ranks_.size());
-  std::deque<Incoming> ordered;
-  for (size_t b = 0; b < own.size(); ++b) {
-    while (ordered.size() < ahead && b + ordered.size() < own.size())
-      ordered.push_back(order(own[b + ordered.size()]));
-    Incoming now = std::move(ordered.front());
-    ordered.pop_front();
-    ranks_.wait(std::move(now.messages));
-    TreeSum tree;
-    for (size_t k = 0; k < held.size(); ++k) tree.add(std::move(now.sums[k]), held[k].pieces);
-    const std::vector<Tensor> sums = tree.take();
-    for (size_t j = 0; j < sums.size(); ++j) {
-      if (!sums[j].defined()) continue;
-      int64_t& from = filled[own[b][j].parameter];
-      copy(stretch(gradients[own[b][j].parameter], from, from + sums[j].numel()),
-           stretch(sums[j], 0, sums[j].numel()));
-      from += sums[j].numel();
-    }
-  }
-  ranks_.wait(std::move(sent));
-  for (size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i].defined()) mine_[i].set_grad(std::move(gradients[i]));
-}
-
 // Every rank's shard of the tensors, which are like the parameters, to all.
 void Shards::move(const std::vector<Tensor>& tensors) const {
   std::vector<Ranks::Message> messages;
@@ -275,8 +148,7 @@ void Shards::spread_gradients() const {
     if (mine_[i].grad().defined()) whole[i] = Tensor(parameters_[i].shape(), parameters_[i].dtype());
   for (const Run& run : shards_[static_cast<size_t>(ranks_.rank())])
     if (whole[run.parameter].defined())
-      copy(stretch(whole[run.parameter], run.begin, run.end),
-           stretch(mine_[run.parameter].grad(), 0, run.end - run.begin));
+      copy(stretch(whole[run.parameter], run.begin, run.end), stretch(mine_[run.parameter].grad()));
   move(whole);
   for (size_t i = 0; i < whole.size(); ++i)
     if (whole[i].defined()) parameters_[i].set_grad(std::move(whole[i]));
@@ -299,10 +171,9 @@ std::vector<Tensor> Shards::collect(const std::vector<Tensor>& parts, const std:
     for (size_t k = 0; k < parts.size(); ++k)
       for (const Run& run : shards_[static_cast<size_t>(rank)])
         if (run.parameter == of[k] && rank == 0)
-          copy(stretch(whole[k], run.begin, run.end), stretch(parts[k], 0, run.end - run.begin));
+          copy(stretch(whole[k], run.begin, run.end), stretch(parts[k]));
         else if (run.parameter == of[k])
-          places.push_back(ranks_.first() ? stretch(whole[k], run.begin, run.end)
-                                          : stretch(parts[k], 0, run.end - run.begin));
+          places.push_back(ranks_.first() ? stretch(whole[k], run.begin, run.end) : stretch(parts[k]));
     if (places.empty()) continue;
     messages.push_back(ranks_.first() ? ranks_.receive(rank, Ranks::Tag::collect, places)
                                       : ranks_.send(0, Ranks::Tag::collect, places));
@@ -317,8 +188,7 @@ Tensor Shards::part(size_t i, const Tensor& whole) const {
         parameters_[i].shape(), i, whole.shape());
   Tensor part(mine_[i].shape(), whole.dtype());
   for (const Run& run : shards_[static_cast<size_t>(ranks_.rank())])
-    if (run.parameter == i)
-      copy(stretch(part, 0, run.end - run.begin), stretch(raw::contiguous(whole), run.begin, run.end));
+    if (run.parameter == i) copy(stretch(part), stretch(raw::contiguous(whole), run.begin, run.end));
   return part;
 }
 
