@@ -156,8 +156,7 @@ std::vector<std::string> Ranks::gather(const std::string& mine) {
   for (int rank = 0; rank < size_; ++rank) {
     if (rank == rank_) continue;
     const std::string text = receive_text(rank, Tag::gather);
-    check(text.starts_with(number), "{} and {} went different ways{}{}: do they run the same program?",
-          name(), name_of(rank), place_.empty() ? "" : " in ", place_);
+    check(text.starts_with(number), "{} and {} {}", name(), name_of(rank), different_ways(place_));
     asked_ |= text[number.size()] == '1';
     texts[static_cast<size_t>(rank)] = text.substr(number.size() + 1);
   }
