@@ -41,7 +41,7 @@ struct ThreadRanks {
 };
 
 // What all links of a run share.
-class PostOffice {
+class Mailboxes {
  public:
   struct Message {
     std::vector<Stretch> stretches;
@@ -50,30 +50,30 @@ class PostOffice {
     std::chrono::steady_clock::time_point due;
     bool taken = false;
   };
-  using Letter = std::shared_ptr<Message>;
+  using Sent = std::shared_ptr<Message>;
   using Route = std::tuple<int, int, int>;  // from, to, tag
 
-  explicit PostOffice(ThreadRanks options) : options_(std::move(options)) {}
+  explicit Mailboxes(ThreadRanks options) : options_(std::move(options)) {}
 
-  Letter send(const Route& route, const std::vector<Stretch>& stretches) {
+  Sent send(const Route& route, const std::vector<Stretch>& stretches) {
     const std::lock_guard lock(mutex_);
-    auto letter = std::make_shared<Message>();
-    letter->bytes = bytes_of(stretches);
-    if (letter->bytes <= options_.eager) {
-      letter->taken = true;
-      for (const Stretch& part : stretches) letter->copy.append(static_cast<char*>(part.data), part.bytes);
+    auto sent = std::make_shared<Message>();
+    sent->bytes = bytes_of(stretches);
+    if (sent->bytes <= options_.eager) {
+      sent->taken = true;
+      for (const Stretch& part : stretches) sent->copy.append(static_cast<char*>(part.data), part.bytes);
     } else {
-      letter->stretches = stretches;
+      sent->stretches = stretches;
     }
-    letter->due = std::chrono::steady_clock::now();
-    if (++sent_ % 3 == 0) letter->due += options_.delay;
-    boxes_[route].push_back(letter);
-    return letter;
+    sent->due = std::chrono::steady_clock::now();
+    if (++sent_ % 3 == 0) sent->due += options_.delay;
+    boxes_[route].push_back(sent);
+    return sent;
   }
   std::optional<size_t> next(const Route& route) {
     const std::lock_guard lock(mutex_);
     check_running();
-    const std::deque<Letter>& box = boxes_[route];
+    const std::deque<Sent>& box = boxes_[route];
     if (box.empty() || box.front()->due > std::chrono::steady_clock::now()) return std::nullopt;
     return box.front()->bytes;
   }
@@ -81,23 +81,23 @@ class PostOffice {
   bool take(const Route& route, const std::vector<Stretch>& stretches) {
     const std::lock_guard lock(mutex_);
     check_running();
-    std::deque<Letter>& box = boxes_[route];
+    std::deque<Sent>& box = boxes_[route];
     if (box.empty() || box.front()->due > std::chrono::steady_clock::now()) return false;
-    Message& letter = *box.front();
-    check(letter.bytes == bytes_of(stretches), "a message of {} bytes meets a receiver of {}", letter.bytes,
+    Message& sent = *box.front();
+    check(sent.bytes == bytes_of(stretches), "a message of {} bytes meets a receiver of {}", sent.bytes,
           bytes_of(stretches));
-    std::string bytes = letter.copy;
-    for (const Stretch& part : letter.stretches) bytes.append(static_cast<char*>(part.data), part.bytes);
+    std::string bytes = sent.copy;
+    for (const Stretch& part : sent.stretches) bytes.append(static_cast<char*>(part.data), part.bytes);
     for (size_t done = 0, i = 0; i < stretches.size(); done += stretches[i++].bytes)
       if (stretches[i].bytes > 0) std::memcpy(stretches[i].data, &bytes[done], stretches[i].bytes);
-    letter.taken = true;
+    sent.taken = true;
     box.pop_front();
     return true;
   }
-  bool taken(const Letter& letter) {
+  bool taken(const Sent& sent) {
     const std::lock_guard lock(mutex_);
     check_running();
-    return letter->taken;
+    return sent->taken;
   }
   void abort(int code) {
     const std::lock_guard lock(mutex_);
@@ -119,21 +119,21 @@ class PostOffice {
 
   const ThreadRanks options_;
   std::mutex mutex_;
-  std::map<Route, std::deque<Letter>> boxes_;
+  std::map<Route, std::deque<Sent>> boxes_;
   size_t sent_ = 0;
   std::optional<int> aborted_;
 };
 
 class ThreadLink final : public RankLink {
  public:
-  ThreadLink(std::shared_ptr<PostOffice> office, int rank, int size)
-      : office_(std::move(office)), rank_(rank), size_(size) {}
+  ThreadLink(std::shared_ptr<Mailboxes> mailboxes, int rank, int size)
+      : mailboxes_(std::move(mailboxes)), rank_(rank), size_(size) {}
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::string library() const override { return "threads"; }
   size_t send(int to, int tag, const std::vector<Stretch>& stretches) override {
-    messages_[++last_] = {{rank_, to, tag}, {}, office_->send({rank_, to, tag}, stretches)};
+    messages_[++last_] = {{rank_, to, tag}, {}, mailboxes_->send({rank_, to, tag}, stretches)};
     return last_;
   }
   size_t receive(int from, int tag, const std::vector<Stretch>& stretches) override {
@@ -143,42 +143,42 @@ class ThreadLink final : public RankLink {
   // Those of a route are taken in the order in which they were begun.
   bool done(size_t number) override {
     const Own& own = messages_.at(number);
-    bool taken = own.sent != nullptr ? office_->taken(own.sent) : own.taken;
+    bool taken = own.sent != nullptr ? mailboxes_->taken(own.sent) : own.taken;
     for (auto it = messages_.begin(); !own.sent && !taken; ++it) {
       Own& before = it->second;
       if (before.sent || before.taken || before.route != own.route) continue;
-      before.taken = office_->take(before.route, before.stretches);
+      before.taken = mailboxes_->take(before.route, before.stretches);
       if (!before.taken) return false;
       taken = it->first == number;
     }
     if (taken) messages_.erase(number);
     return taken;
   }
-  std::optional<size_t> arrived(int from, int tag) override { return office_->next({from, rank_, tag}); }
-  void abort(int code) override { office_->abort(code); }
+  std::optional<size_t> arrived(int from, int tag) override { return mailboxes_->next({from, rank_, tag}); }
+  void abort(int code) override { mailboxes_->abort(code); }
 
  private:
   struct Own {
-    PostOffice::Route route;
+    Mailboxes::Route route;
     std::vector<Stretch> stretches;
-    PostOffice::Letter sent;  // null: one to receive
+    Mailboxes::Sent sent;  // null: one to receive
     bool taken = false;
   };
-  std::shared_ptr<PostOffice> office_;
+  std::shared_ptr<Mailboxes> mailboxes_;
   int rank_, size_;
   size_t last_ = 0;
   std::map<size_t, Own> messages_;
 };
 
 inline void run_ranks(int size, const std::function<void(Ranks&)>& body, const ThreadRanks& options = {}) {
-  const auto office = std::make_shared<PostOffice>(options);
+  const auto mailboxes = std::make_shared<Mailboxes>(options);
   std::vector<std::exception_ptr> errors(static_cast<size_t>(size));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
       try {
         const SerialLoops serial;
-        Ranks ranks(std::make_unique<ThreadLink>(office, rank, size));
+        Ranks ranks(std::make_unique<ThreadLink>(mailboxes, rank, size));
         body(ranks);
       } catch (...) {
         errors[static_cast<size_t>(rank)] = std::current_exception();

@@ -1,4 +1,4 @@
-// Desk: between the threads of a rank that work on items of each() and its main thread, which alone talks to other ranks.
+// ItemQueue: between the threads of a rank that work on items of each() and its main thread, which alone talks to other ranks.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 namespace isobar {
 
 // A message between ranks.
-struct Letter {
+struct ItemMessage {
   enum Kind : char {
     asks,      // to the first rank: `number` threads are idle; the text is n
     begins,    // from it: item `number` is yours
@@ -33,13 +33,13 @@ struct Letter {
   std::string text = {};
 
   std::string packed() const;
-  static Letter unpacked(const std::string& bytes);
+  static ItemMessage unpacked(const std::string& bytes);
 };
 
-class Desk {
+class ItemQueue {
  public:
   // For items 0 … n − 1. The threads of the first rank take their numbers themselves.
-  Desk(int64_t n, bool first) : n_(n), first_(first) {}
+  ItemQueue(int64_t n, bool first) : n_(n), first_(first) {}
 
   // A thread's work: one item after the other, until there are no more.
   void work(const std::function<std::string(int64_t)>& item);
@@ -50,17 +50,17 @@ class Desk {
   void give(int64_t i);
   int64_t idle();
   // What became of items since the last call: results and failures.
-  std::vector<Letter> take_complete();
+  std::vector<ItemMessage> take_complete();
   // No more items begin on the first rank.
   void stop();
   // The threads end, after what was given to them.
   void close();
   // Whether nothing runs here, nor waits to be taken.
   bool quiet();
-  // How far items advance a bar: from a thread, which the first rank's bar shows itself; then, of the others, the letter
+  // How far items advance a bar: from a thread, which the first rank's bar shows itself; then, of the others, the message
   // that says so since the last call, and on the first rank the bar, once a thread there has used it.
   bool advance(Progress& bar, int64_t steps, std::string_view note);
-  std::optional<Letter> take_advance();
+  std::optional<ItemMessage> take_advance();
   Progress* bar();
   // Until a thread has something to say, for so long at most. Whether one had.
   bool wait(std::chrono::steady_clock::duration most);
@@ -75,13 +75,13 @@ class Desk {
   std::condition_variable given_or_closed_, news_for_main_;
   int64_t begun_ = 0, idle_ = 0, running_ = 0;  // begun_: on the first rank, by anyone
   std::deque<int64_t> given_;
-  std::vector<Letter> complete_;
+  std::vector<ItemMessage> complete_;
   bool closed_ = false, news_ = false;
   Progress* bar_ = nullptr;
-  Letter advance_{Letter::advances};
+  ItemMessage advance_{ItemMessage::advances};
 };
 
-// What is being thrown, as the text of a letter: its exit code, which tells its type, and its message. And thrown again.
+// What is being thrown as the text of a message: its exit code, which tells its type, and its words. And thrown again.
 std::string packed_failure_here();
 [[noreturn]] void throw_packed(const std::string& failure);
 
