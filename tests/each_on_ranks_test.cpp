@@ -113,11 +113,11 @@ TEST_CASE("an each within an item is the rank's own") {
 TEST_CASE("a rank from which nothing comes is named, and who has a long item is not") {
   std::atomic<int> lost = 0;
   const auto body = [&](Ranks& ranks, bool silent) {
-    ranks.set_timeout(0.3);
+    ranks.set_timeout(1);
     ranks.when_lost([&](const RankLost&) { ++lost, ranks.abort(4); });
-    if (silent && ranks.rank() == 2) return std::this_thread::sleep_for(450ms);
+    if (silent && ranks.rank() == 2) return std::this_thread::sleep_for(1500ms);
     const auto slow = [](int64_t i) {
-      std::this_thread::sleep_for(i == 1 ? 400ms : 0ms);
+      std::this_thread::sleep_for(i == 1 ? 1300ms : 0ms);
       return i;
     };
     each(ranks, 9, slow, [](int64_t, int64_t) {});
@@ -126,7 +126,7 @@ TEST_CASE("a rank from which nothing comes is named, and who has a long item is 
   CHECK(lost == 0);
   const std::string message = message_of([&] { run_ranks(3, [&](Ranks& ranks) { body(ranks, true); }); });
   CHECK(message.starts_with("rank 2 of 3 ("));
-  CHECK(message.ends_with(") has not answered for 0.3 s"));
+  CHECK(message.ends_with(") has not answered for 1 s"));
   CHECK(lost == 1);
 }
 
