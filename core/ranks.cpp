@@ -249,8 +249,8 @@ std::string Ranks::receive_text(int from, Tag tag) {
   return text;
 }
 
-// Of those who were told to speak up after half of the time, who did not? The first that lives says it and ends the run;
-// the others follow only where it cannot.
+// Names the ranks that did not tell after half of the time that they live. The first rank that lives throws at once, which
+// ends the run; the others wait two seconds for that.
 void Ranks::roll_call(std::span<const int> awaited) {
   std::vector<std::string> silent;
   int speaker = rank_;

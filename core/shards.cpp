@@ -56,8 +56,6 @@ void Shards::divide(const std::vector<Tensor>& whole) {
         runs.push_back({i, begin, end});
     }
   }
-  for (Runs& runs : shards_)
-    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.parameter < b.parameter; });
 }
 
 void Shards::take_mine() {

@@ -83,8 +83,8 @@ class Shards {
 
   std::vector<Tensor> parameters_, mine_;
   Ranks& ranks_;
-  std::vector<Runs> shards_;  // by rank, in order of parameters; of a parameter a rank has one run at most
-  std::vector<std::vector<Runs>> buckets_;                    // by rank
+  std::vector<Runs> shards_;                // by rank; of a parameter a rank has one run at most
+  std::vector<std::vector<Runs>> buckets_;  // by rank
   std::vector<std::vector<std::pair<int64_t, int>>> owners_;  // by parameter: first elements and ranks
 };
 
