@@ -14,14 +14,14 @@
 
 namespace isobar::kernels {
 
-template <class T>
+template <class T, class Arch = Machine>
 struct Lane {
-  using V = Register<T>;
+  using V = xsimd::batch<T, Arch>;
   V v;
 
   // What a comparison gives. Comparisons with NaN are false, except !=.
   struct Mask {
-    xsimd::batch_bool<T> set;
+    xsimd::batch_bool<T, Arch> set;
 
     friend Mask operator&&(const Mask& a, const Mask& b) { return {a.set && b.set}; }
     friend Mask operator||(const Mask& a, const Mask& b) { return {a.set || b.set}; }
@@ -79,7 +79,7 @@ struct Lane {
   friend Lane isru(const Lane& x, const Lane& c) { return x * rsqrt(x * x + c); }
   // By libm, element by element: e^(s ln x) in registers loses digits as s ln x grows.
   friend Lane pow(const Lane& x, double s) {
-    T each[width<T>];
+    T each[V::size];
     x.v.store_unaligned(each);
     for (T& element : each) element = std::pow(element, static_cast<T>(s));
     return V::load_unaligned(each);

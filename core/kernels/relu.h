@@ -18,7 +18,7 @@ inline int64_t gate_words(int64_t n) { return chunk_count(n, gate_bits); }
 
 // The lanes of a comparison as bits, lane 0 lowest, and the inverse. xsimd 8 has neither.
 template <class T>
-uint64_t bits_of(const xsimd::batch_bool<T>& set) {
+uint64_t bits_of(const xsimd::batch_bool<T, Machine>& set) {
 #if defined(__AVX512F__)
   return static_cast<uint64_t>(set.data);
 #else
@@ -30,14 +30,14 @@ uint64_t bits_of(const xsimd::batch_bool<T>& set) {
 #endif
 }
 template <class T>
-xsimd::batch_bool<T> lanes_of(uint64_t bits) {
+xsimd::batch_bool<T, Machine> lanes_of(uint64_t bits) {
 #if defined(__AVX512F__)
-  using Bits = typename xsimd::batch_bool<T>::register_type;
-  return xsimd::batch_bool<T>(static_cast<Bits>(bits));
+  using Bits = typename xsimd::batch_bool<T, Machine>::register_type;
+  return xsimd::batch_bool<T, Machine>(static_cast<Bits>(bits));
 #else
   bool each[width<T>];
   for (int64_t l = 0; l < width<T>; ++l) each[l] = bits >> l & 1;
-  return xsimd::batch_bool<T>::load_unaligned(each);
+  return xsimd::batch_bool<T, Machine>::load_unaligned(each);
 #endif
 }
 

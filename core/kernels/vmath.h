@@ -18,52 +18,59 @@
 #ifndef __clang__  // clang has no such warning
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
-// xsimd 8 has no fused multiply-add for AVX-512: it multiplies and adds, which costs its functions half their
-// speed. These are declared before xsimd's own, so that its functions find them.
-namespace xsimd {
-template <class T, class A>
-class batch;
-struct avx512f;
-namespace kernel {
-template <class A>
-batch<float, A> fma(const batch<float, A>&, const batch<float, A>&, const batch<float, A>&, const avx512f&);
-template <class A>
-batch<double, A> fma(const batch<double, A>&, const batch<double, A>&, const batch<double, A>&,
-                     const avx512f&);
-template <class A>
-batch<float, A> fnma(const batch<float, A>&, const batch<float, A>&, const batch<float, A>&, const avx512f&);
-template <class A>
-batch<double, A> fnma(const batch<double, A>&, const batch<double, A>&, const batch<double, A>&,
-                      const avx512f&);
-}  // namespace kernel
-}  // namespace xsimd
-
 #include <xsimd/xsimd.hpp>
 
+namespace isobar::kernels {
+
+// The instructions that the compiler's options allow, under a name of the library's own: xsimd's functions
+// are compiled for it apart from those of a program that uses xsimd too, with other options perhaps, and the
+// order of includes does not matter.
+template <class Arch>
+struct Own : Arch {};
+using Machine = Own<xsimd::default_arch>;
+
+}  // namespace isobar::kernels
+
+namespace xsimd {
+namespace types {
+template <class T, class Arch>
+struct simd_register<T, isobar::kernels::Own<Arch>> : simd_register<T, Arch> {
+  using register_type = typename simd_register<T, Arch>::register_type;
+  simd_register() = default;
+  simd_register(register_type numbers) noexcept : simd_register<T, Arch>{numbers} {}
+};
+template <class T, class Arch>
+struct has_simd_register<T, isobar::kernels::Own<Arch>> : has_simd_register<T, Arch> {};
+template <class T, class Arch>
+struct get_bool_simd_register<T, isobar::kernels::Own<Arch>> : get_bool_simd_register<T, Arch> {};
+}  // namespace types
+
+// xsimd 8 has no fused multiply-add for AVX-512: it multiplies and adds, which costs its functions half their
+// speed.
 #ifdef __AVX512F__
-namespace xsimd::kernel {
-template <class A>
-batch<float, A> fma(const batch<float, A>& x, const batch<float, A>& y, const batch<float, A>& z,
-                    const avx512f&) {
+namespace kernel {
+using isobar::kernels::Machine;
+using Floats = batch<float, Machine>;
+using Doubles = batch<double, Machine>;
+template <>
+inline Floats fma(const Floats& x, const Floats& y, const Floats& z, const generic&) noexcept {
   return _mm512_fmadd_ps(x, y, z);
 }
-template <class A>
-batch<double, A> fma(const batch<double, A>& x, const batch<double, A>& y, const batch<double, A>& z,
-                     const avx512f&) {
+template <>
+inline Doubles fma(const Doubles& x, const Doubles& y, const Doubles& z, const generic&) noexcept {
   return _mm512_fmadd_pd(x, y, z);
 }
-template <class A>
-batch<float, A> fnma(const batch<float, A>& x, const batch<float, A>& y, const batch<float, A>& z,
-                     const avx512f&) {
+template <>
+inline Floats fnma(const Floats& x, const Floats& y, const Floats& z, const generic&) noexcept {
   return _mm512_fnmadd_ps(x, y, z);
 }
-template <class A>
-batch<double, A> fnma(const batch<double, A>& x, const batch<double, A>& y, const batch<double, A>& z,
-                      const avx512f&) {
+template <>
+inline Doubles fnma(const Doubles& x, const Doubles& y, const Doubles& z, const generic&) noexcept {
   return _mm512_fnmadd_pd(x, y, z);
 }
-}  // namespace xsimd::kernel
+}  // namespace kernel
 #endif
+}  // namespace xsimd
 #pragma GCC diagnostic pop
 
 #include "../parallel.h"
@@ -72,7 +79,7 @@ batch<double, A> fnma(const batch<double, A>& x, const batch<double, A>& y, cons
 namespace isobar::kernels {
 
 template <class T>
-using Register = xsimd::batch<T>;
+using Register = xsimd::batch<T, Machine>;
 
 template <class T>
 inline constexpr int64_t width = static_cast<int64_t>(Register<T>::size);
@@ -189,8 +196,8 @@ struct OddRational {
   float end;
   float p[degree + 1], q[degree + 1];  // rising powers of x²
 
-  Register<float> operator()(const Register<float>& x) const {
-    using V = Register<float>;
+  template <class V>
+  V operator()(const V& x) const {
     const V z = x * x;
     V above(p[degree]), below(q[degree]);
     for (int i = degree - 1; i >= 0; --i) {
@@ -214,9 +221,21 @@ inline constexpr OddRational<5> erf_fit{
     .p = {1.12837914f, 0.193530952f, 0.05309951295f, 0.003882628223f, 0.0002845320983f, 1.986669161e-6f},
     .q = {1, 0.5048449013f, 0.1153438344f, 0.01520584387f, 0.001185363647f, 3.741720757e-5f}};
 
-inline Register<float> tanh(const Register<float>& x) { return tanh_fit(x); }
-inline Register<double> tanh(const Register<double>& x) { return xsimd::tanh(x); }
-inline Register<float> erf(const Register<float>& x) { return erf_fit(x); }
-inline Register<double> erf(const Register<double>& x) { return xsimd::erf(x); }
+template <class Arch>
+xsimd::batch<float, Arch> tanh(const xsimd::batch<float, Arch>& x) {
+  return tanh_fit(x);
+}
+template <class Arch>
+xsimd::batch<double, Arch> tanh(const xsimd::batch<double, Arch>& x) {
+  return xsimd::tanh(x);
+}
+template <class Arch>
+xsimd::batch<float, Arch> erf(const xsimd::batch<float, Arch>& x) {
+  return erf_fit(x);
+}
+template <class Arch>
+xsimd::batch<double, Arch> erf(const xsimd::batch<double, Arch>& x) {
+  return xsimd::erf(x);
+}
 
 }  // namespace isobar::kernels

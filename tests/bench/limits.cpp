@@ -16,7 +16,7 @@
 namespace isobar::bench {
 namespace {
 
-using Lanes = xsimd::batch<float>;
+using Lanes = kernels::Register<float>;
 constexpr auto lanes = static_cast<int64_t>(Lanes::size);
 constexpr int64_t kib = 1024, mib = 1024 * kib;
 

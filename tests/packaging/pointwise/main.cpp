@@ -1,8 +1,12 @@
-// DyT as a stranger writes it: check_layer passes it, and it has the bits of the library's own.
+// DyT as a stranger writes it: check_layer passes it, and it has the bits of the library's own. The program
+// uses xsimd itself, here before the library's header and in neighbour.cpp without it and with other options.
+#include <xsimd/xsimd.hpp>
+
 #include <cstdio>
 #include <memory>
 #include <vector>
 
+#include <isobar/autograd/ops.h>
 #include <isobar/autograd/pointwise.h>
 #include <isobar/core/rng.h>
 #include <isobar/nn/check_layer.h>
@@ -32,7 +36,36 @@ struct OwnDyT : isobar::Module {
 
 bool same(const Tensor& a, const Tensor& b) { return a.to_vector<float>() == b.to_vector<float>(); }
 
+// The elementary functions, compiled here and in the library.
+bool same_functions(const Tensor& x) {
+  using isobar::pointwise;
+  const Tensor up = isobar::abs(x);
+  return same(pointwise(
+                  "own_exp", [](auto v) { return exp(v); }, x),
+              isobar::exp(x)) &&
+         same(pointwise(
+                  "own_expm1", [](auto v) { return expm1(v); }, x),
+              isobar::expm1(x)) &&
+         same(pointwise(
+                  "own_log", [](auto v) { return log(v); }, up),
+              isobar::log(up)) &&
+         same(pointwise(
+                  "own_log1p", [](auto v) { return log1p(v); }, up),
+              isobar::log1p(up)) &&
+         same(pointwise(
+                  "own_sin", [](auto v) { return sin(v); }, x),
+              isobar::sin(x)) &&
+         same(pointwise(
+                  "own_cos", [](auto v) { return cos(v); }, x),
+              isobar::cos(x)) &&
+         same(pointwise(
+                  "own_erf", [](auto v) { return erf(v); }, x),
+              isobar::erf(x));
+}
+
 }  // namespace
+
+void neighbour(const float* x, float* y, int count);
 
 int main() {
   const isobar::Rng rng(1);
@@ -50,5 +83,11 @@ int main() {
   bool alike = same(own, theirs);
   for (size_t i = 0; i < leaves.size(); ++i) alike &= same(d_own[i], d_theirs[i]);
   std::printf("%s bits as isobar::dyt\n", alike ? "the same" : "other");
-  return report.passed() && alike ? 0 : 1;
+
+  const Tensor many = rng.normal({100'000}, 0, 4);
+  std::vector<float> summed(100'000);
+  neighbour(many.data<float>(), summed.data(), 100'000);
+  const bool functions = same_functions(many) && summed[0] == summed[0];
+  std::printf("%s bits in the functions of ops.h\n", functions ? "the same" : "other");
+  return report.passed() && alike && functions ? 0 : 1;
 }
