@@ -8,12 +8,12 @@
 namespace isobar {
 
 Tensor sin(const Tensor& x) {
-  Tensor y = map("sin", x, [](auto v) { return xsimd::sin(v); });
+  Tensor y = map("sin", x, [](auto v) { return kernels::sin(v); });
   return record("sin", y, {x}, [x](const Tensor& dy) { return dy * cos(x); });
 }
 
 Tensor cos(const Tensor& x) {
-  Tensor y = map("cos", x, [](auto v) { return xsimd::cos(v); });
+  Tensor y = map("cos", x, [](auto v) { return kernels::cos(v); });
   return record("cos", y, {x}, [x](const Tensor& dy) { return -(dy * sin(x)); });
 }
 

@@ -41,7 +41,7 @@ struct Lane {
   friend Lane operator-(const Lane& a, const Lane& b) { return a.v - b.v; }
   friend Lane operator*(const Lane& a, const Lane& b) { return a.v * b.v; }
   friend Lane operator/(const Lane& a, const Lane& b) { return a.v / b.v; }
-  friend Lane operator-(const Lane& x) { return -x.v; }
+  friend Lane operator-(const Lane& x) { return x.v ^ V(T(-0.0)); }  // xsimd's makes 0 of 0 with AVX-512
   friend Mask operator==(const Lane& a, const Lane& b) { return {a.v == b.v}; }
   friend Mask operator!=(const Lane& a, const Lane& b) { return !(a == b); }  // xsimd's is false for NaN
   friend Mask operator<(const Lane& a, const Lane& b) { return {a.v < b.v}; }
@@ -60,8 +60,8 @@ struct Lane {
   friend Lane expm1(const Lane& x) { return xsimd::expm1(x.v); }
   friend Lane log(const Lane& x) { return xsimd::log(x.v); }
   friend Lane log1p(const Lane& x) { return xsimd::log1p(x.v); }
-  friend Lane sin(const Lane& x) { return xsimd::sin(x.v); }
-  friend Lane cos(const Lane& x) { return xsimd::cos(x.v); }
+  friend Lane sin(const Lane& x) { return kernels::sin(x.v); }
+  friend Lane cos(const Lane& x) { return kernels::cos(x.v); }
   friend Lane tanh(const Lane& x) { return kernels::tanh(x.v); }
   friend Lane erf(const Lane& x) { return kernels::erf(x.v); }
   friend Lane sigmoid(const Lane& x) { return kernels::sigmoid(x.v); }

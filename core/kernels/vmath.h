@@ -46,7 +46,7 @@ struct get_bool_simd_register<T, isobar::kernels::Own<Arch>> : get_bool_simd_reg
 }  // namespace types
 
 // xsimd 8 has no fused multiply-add for AVX-512: it multiplies and adds, which costs its functions half their
-// speed.
+// speed, and gives expm1 of floats other bits than AVX2.
 #ifdef __AVX512F__
 namespace kernel {
 using isobar::kernels::Machine;
@@ -61,12 +61,28 @@ inline Doubles fma(const Doubles& x, const Doubles& y, const Doubles& z, const g
   return _mm512_fmadd_pd(x, y, z);
 }
 template <>
+inline Floats fms(const Floats& x, const Floats& y, const Floats& z, const generic&) noexcept {
+  return _mm512_fmsub_ps(x, y, z);
+}
+template <>
+inline Doubles fms(const Doubles& x, const Doubles& y, const Doubles& z, const generic&) noexcept {
+  return _mm512_fmsub_pd(x, y, z);
+}
+template <>
 inline Floats fnma(const Floats& x, const Floats& y, const Floats& z, const generic&) noexcept {
   return _mm512_fnmadd_ps(x, y, z);
 }
 template <>
 inline Doubles fnma(const Doubles& x, const Doubles& y, const Doubles& z, const generic&) noexcept {
   return _mm512_fnmadd_pd(x, y, z);
+}
+template <>
+inline Floats fnms(const Floats& x, const Floats& y, const Floats& z, const generic&) noexcept {
+  return _mm512_fnmsub_ps(x, y, z);
+}
+template <>
+inline Doubles fnms(const Doubles& x, const Doubles& y, const Doubles& z, const generic&) noexcept {
+  return _mm512_fnmsub_pd(x, y, z);
 }
 }  // namespace kernel
 #endif
@@ -187,6 +203,29 @@ void map_registers(int64_t n, const T* a, const T* b, T* y, const F& f) {
 template <class V>
 V sigmoid(const V& x) {
   return V(1) / (V(1) + xsimd::exp(-x));
+}
+
+// f(x) for xsimd's sin or cos. They take one of their formulas for a whole register, by its largest element,
+// so that an element's bits would depend on its neighbours. Up to 20π the formulas agree; beyond it, elements
+// of one formula are computed together.
+template <class V, class F>
+V by_size(const V& x, const F& f) {
+  const V size = xsimd::abs(x);
+  const auto small = size <= xsimd::constants::twentypi<V>(),
+             medium = size <= xsimd::constants::mediumpi<V>();
+  if (xsimd::all(small)) return f(x);
+  const V up_to_medium =
+      xsimd::select(small, f(xsimd::select(small, x, V(0))), f(xsimd::select(medium && !small, x, V(100))));
+  if (xsimd::all(medium)) return up_to_medium;
+  return xsimd::select(medium, up_to_medium, f(xsimd::select(medium, V(1e9), x)));
+}
+template <class V>
+V sin(const V& x) {
+  return by_size(x, [](const V& v) { return xsimd::sin(v); });
+}
+template <class V>
+V cos(const V& x) {
+  return by_size(x, [](const V& v) { return xsimd::cos(v); });
 }
 
 // An odd function of floats that tends to ±1: x P(x²) / Q(x²) up to |x| = `end`, where it rounds to ±1. All
