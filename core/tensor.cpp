@@ -1,7 +1,9 @@
 #include "tensor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "object_memory.h"
@@ -48,11 +50,51 @@ void copy_elements(const From* from, const Shape& shape, const Strides& strides,
                });
 }
 
+// Whether an integer type To holds x, or what is left of it without its fraction.
+template <class To, class From>
+bool fits(From x) {
+  if constexpr (std::is_floating_point_v<From>) {
+    constexpr From end = -static_cast<From>(std::numeric_limits<To>::min());  // a power of two
+    const From whole = std::trunc(x);
+    return whole >= -end && whole < end;
+  } else {
+    return x >= std::numeric_limits<To>::min() && x <= std::numeric_limits<To>::max();
+  }
+}
+
+template <class To, class From>
+constexpr bool may_not_fit =
+    std::is_integral_v<To> && !std::is_same_v<To, bool> && !std::is_same_v<From, bool> &&
+    (std::is_floating_point_v<From> || sizeof(To) < sizeof(From));
+
+// Throws Error that names the first element which the integer type To cannot hold.
+template <class To, class From>
+void check_fits(const std::vector<From>& values, const Shape& shape) {
+  const auto wrong = std::find_if_not(values.begin(), values.end(), [](From x) { return fits<To>(x); });
+  if (wrong == values.end()) return;
+  std::string index;
+  int64_t rest = wrong - values.begin();
+  for (int d = shape.ndim() - 1; d >= 0; rest /= shape[d--])
+    index = fmt::format("{}{}{}", rest % shape[d], index.empty() ? "" : ", ", index);
+  throw_error(fmt::format("cast: {} holds integers in [{}, {}], the element at [{}] is {}", dtype_of<To>(),
+                          std::numeric_limits<To>::min(), std::numeric_limits<To>::max(), index, *wrong));
+}
+
 template <class To>
 void copy_into(const Tensor& source, To* target) {
   dispatch_any(source.dtype(), [&]<class From>() {
+    if constexpr (may_not_fit<To, From>) check_fits<To, From>(source.to_vector<From>(), source.shape());
     copy_elements(source.data<From>(), source.shape(), source.strides(), target);
   });
+}
+
+// One element as a double.
+template <class T>
+double exact(const char* op, T value) {
+  if constexpr (std::is_same_v<T, int64_t>)
+    check(std::abs(value) <= int64_t{1} << 53 || static_cast<__int128>(static_cast<double>(value)) == value,
+          "{}: no double is {}; to_vector<int64_t>() gives it", op, value);
+  return static_cast<double>(value);
 }
 
 }  // namespace
@@ -84,7 +126,7 @@ const Tensor& Tensor::undefined() {
 
 double Tensor::item() const {
   check(numel() == 1, "item: wanted a single number, got {}", shape());
-  return to_vector<double>()[0];
+  return dispatch_any(dtype(), [&]<class T>() { return exact("item", *data<T>()); });
 }
 
 double Tensor::at(std::initializer_list<int64_t> index) const {
@@ -96,7 +138,7 @@ double Tensor::at(std::initializer_list<int64_t> index) const {
     check(i >= 0 && i < size(d), "at: index {} is outside of dimension {} of {}", i, d, shape());
     offset += i * strides()[d++];
   }
-  return dispatch_any(dtype(), [&]<class T>() { return static_cast<double>(data<T>()[offset]); });
+  return dispatch_any(dtype(), [&]<class T>() { return exact("at", data<T>()[offset]); });
 }
 
 template <class T>
@@ -140,6 +182,11 @@ void Tensor::set_grad(Tensor grad) const {
 Tensor full(const Shape& shape, double value, Dtype dtype) {
   Tensor result(shape, dtype);
   dispatch_any(dtype, [&]<class T>() {
+    if constexpr (std::is_same_v<T, bool>)
+      check(value == 0 || value == 1, "full: an element of a mask is 0 or 1, not {}", value);
+    else if constexpr (std::is_integral_v<T>)
+      check(fits<T>(value) && std::trunc(value) == value,
+            "full: no {} is {}; cast() the other tensors to f32 or f64, or give an integer", dtype, value);
     T* y = raw::write<T>(result);
     parallel_for(result.numel(), copy_grain,
                  [&](int64_t begin, int64_t end) { std::fill(y + begin, y + end, static_cast<T>(value)); });
@@ -154,6 +201,11 @@ Tensor arange(int64_t count, Dtype dtype) {
   check(count >= 0, "arange: wanted a count of at least 0, got {}", count);
   Tensor result(Shape{count}, dtype);
   dispatch_any(dtype, [&]<class T>() {
+    // Beyond it numbers would repeat.
+    constexpr int64_t most = std::is_same_v<T, bool>       ? 2
+                             : std::is_floating_point_v<T> ? int64_t{1} << std::numeric_limits<T>::digits
+                                                           : std::numeric_limits<T>::max();
+    check(count <= most, "arange: {} counts to {} exactly, got {}", dtype, most, count);
     T* y = raw::write<T>(result);
     for (int64_t i = 0; i < count; ++i) y[i] = static_cast<T>(i);
   });

@@ -57,11 +57,13 @@ class Tensor {
   const T* data() const {
     return static_cast<const T*>(address(dtype_of<T>()));
   }
-  // The element of a tensor of one element, as a double. Throws Error for other tensors.
+  // The element of a tensor of one element, as a double. Throws Error for other tensors, and for an i64 that
+  // no double is equal to: to_vector<int64_t>() gives it.
   double item() const;
-  // One element, as a double. Throws Error unless there is one index, in range, for each dimension.
+  // One element, as a double. Throws Error unless there is one index, in range, for each dimension; and as
+  // item().
   double at(std::initializer_list<int64_t> index) const;
-  // All elements in row-major order, converted to T.
+  // All elements in row-major order, converted to T as cast() of ops.h does.
   template <class T>
   std::vector<T> to_vector() const;
   // The elements as NumPy prints them; see print.cpp. "undefined" for an undefined tensor.
@@ -119,6 +121,7 @@ class Tensor {
 
 Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f32);
 Tensor ones(const Shape& shape, Dtype dtype = Dtype::f32);
+// Throws Error for a value that an integer dtype does not hold exactly.
 Tensor full(const Shape& shape, double value, Dtype dtype = Dtype::f32);
 // 0, 1, …, count − 1.
 Tensor arange(int64_t count, Dtype dtype = Dtype::i64);

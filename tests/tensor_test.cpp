@@ -5,9 +5,13 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 
+#include "../autograd/ops.h"
 #include "../core/raw.h"
 #include "../core/rng.h"
+#include "message_of.h"
 #include "thread_counts.h"
 
 using namespace isobar;
@@ -87,6 +91,79 @@ TEST_CASE("conversions round to nearest and keep what is not finite") {
   CHECK(raw::cast(tensor({2}, Doubles{2.9, -2.9}), Dtype::i64).to_vector<int64_t>() ==
         std::vector<int64_t>{2, -2});
   CHECK(full({}, 1e-40).item() > 0);  // denormals are kept
+}
+
+TEST_CASE("a number that an integer cannot hold is refused, with its place") {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  for (const auto& [number, text] : std::vector<std::pair<double, std::string>>{{nan, "nan"},
+                                                                                {inf, "inf"},
+                                                                                {-inf, "-inf"},
+                                                                                {1e30, "1e+30"},
+                                                                                {-1e30, "-1e+30"},
+                                                                                {3e9, "3000000000"},
+                                                                                {-3e9, "-3000000000"}}) {
+    CAPTURE(text);
+    const Tensor x = transpose(tensor({2, 3}, Doubles{1, 2, 3, 4, number, 6}), 0, 1);
+    const std::string at = ", the element at [1, 1] is " + text;
+    CHECK(message_of([&] { cast(x, Dtype::i32); }) ==
+          "cast: i32 holds integers in [-2147483648, 2147483647]" + at);
+    CHECK(message_of([&] { (void)x.to_vector<int32_t>(); }) ==
+          "cast: i32 holds integers in [-2147483648, 2147483647]" + at);
+    if (std::abs(number) == 3e9) {
+      CHECK(cast(x, Dtype::i64).at({1, 1}) == number);
+      CHECK_THROWS_AS(cast(cast(x, Dtype::i64), Dtype::i32), Error);
+    } else {
+      CHECK(message_of([&] { cast(x, Dtype::i64); }) ==
+            "cast: i64 holds integers in [-9223372036854775808, 9223372036854775807]" + at);
+      CHECK_THROWS_AS(cast(cast(x, Dtype::f32), Dtype::i64), Error);
+    }
+  }
+  CHECK(cast(tensor({2}, Doubles{2147483647.9, -2147483648.9}), Dtype::i32).to_vector<int64_t>() ==
+        std::vector<int64_t>{2147483647, -2147483648});
+  CHECK_THROWS_AS(cast(tensor({1}, Doubles{2147483648}), Dtype::i32), Error);
+  CHECK_THROWS_AS(cast(tensor({1}, Floats{2147483648.0f}), Dtype::i32), Error);
+  CHECK_THROWS_AS(cast(tensor({1}, Doubles{9223372036854775808.0}), Dtype::i64), Error);
+  CHECK(cast(tensor({1}, Doubles{-9223372036854775808.0}), Dtype::i64).to_vector<int64_t>()[0] ==
+        std::numeric_limits<int64_t>::min());
+}
+
+TEST_CASE("a number for integers must be one of them: nothing is rounded away") {
+  for (const double number : {0.5, -1e-9, 1e30, std::nan(""), std::numeric_limits<double>::infinity()})
+    for (const Dtype dtype : {Dtype::i32, Dtype::i64, Dtype::boolean}) {
+      CAPTURE(number);
+      CAPTURE(name_of(dtype));
+      CHECK_THROWS_AS(full({1}, number, dtype), Error);
+      CHECK_THROWS_AS(where(tensor({1}, std::vector<bool>{true}), zeros({1}, dtype), number), Error);
+      CHECK_THROWS_AS(where(tensor({1}, std::vector<bool>{true}), number, zeros({1}, dtype)), Error);
+      CHECK_THROWS_AS(pad(zeros({1}, dtype), {1, 1}, number), Error);
+    }
+  CHECK(message_of([] { full({1}, 0.5, Dtype::i64); }) ==
+        "full: no i64 is 0.5; cast() the other tensors to f32 or f64, or give an integer");
+  CHECK(message_of([] { full({1}, 2, Dtype::boolean); }) == "full: an element of a mask is 0 or 1, not 2");
+  CHECK_THROWS_AS(full({1}, 3e9, Dtype::i32), Error);
+  CHECK(full({1}, 3e9, Dtype::i64).item() == 3e9);
+  CHECK(message_of([] { arange((1 << 24) + 1, Dtype::f32); }) ==
+        "arange: f32 counts to 16777216 exactly, got 16777217");
+  CHECK_THROWS_AS(arange(3, Dtype::boolean), Error);
+}
+
+TEST_CASE("an i64 that no double is equal to is given exactly or not at all") {
+  const int64_t odd = (int64_t{1} << 53) + 1;
+  const Tensor x = tensor({2}, std::vector<int64_t>{odd, odd - 1}),
+               one = tensor({}, std::vector<int64_t>{-odd});
+  CHECK(message_of([&] { (void)one.item(); }) ==
+        "item: no double is -9007199254740993; to_vector<int64_t>() gives it");
+  CHECK(message_of([&] { (void)x.at({0}); }) ==
+        "at: no double is 9007199254740993; to_vector<int64_t>() gives it");
+  CHECK(x.at({1}) == 9007199254740992.0);
+  CHECK(x.to_vector<int64_t>()[0] == odd);
+  CHECK(tensor({}, std::vector<int64_t>{std::numeric_limits<int64_t>::min()}).item() ==
+        -9223372036854775808.0);
+  CHECK_THROWS_AS(tensor({}, std::vector<int64_t>{std::numeric_limits<int64_t>::max()}).item(), Error);
+  // Beyond 2^53 an i64 and a double cannot be compared as doubles.
+  CHECK_THROWS_AS(x == 9007199254740992.0, Error);
+  CHECK(all(x > 9007199254740991.0).item() == 1);
+  CHECK(all(x < std::numeric_limits<double>::infinity()).item() == 1);
 }
 
 TEST_CASE("views read the same storage through their strides and offset") {

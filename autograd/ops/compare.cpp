@@ -1,6 +1,7 @@
 // Comparisons: masks, which are constants. Nothing is recorded.
 //
 //   y = a < b, and so on, of two tensors or of a tensor and a number
+#include <cmath>
 #include <functional>
 
 #include "../ops.h"
@@ -16,9 +17,11 @@ Tensor compare(const char* op, const Tensor& a, const Tensor& b, const F& f) {
 }
 
 // A float tensor is compared in its own dtype, so that f32 0.1 equals 0.1. Integers and masks are compared as
-// doubles.
+// doubles, which is exact below 2^53.
 template <class F>
-Tensor compare(const Tensor& x, double s, const F& f) {
+Tensor compare(const char* op, const Tensor& x, double s, const F& f) {
+  check(x.dtype() != Dtype::i64 || !(std::abs(s) >= 0x1p53) || std::isinf(s),
+        "{}: an i64 and the double {} cannot be compared exactly; compare with a tensor of i64", op, s);
   const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape(), Dtype::boolean);
   dispatch_any(x.dtype(), [&]<class T>() {
@@ -45,11 +48,13 @@ Tensor greater_equal(const Tensor& a, const Tensor& b) {
   return compare("greater_equal", a, b, std::greater_equal<>());
 }
 
-Tensor equal(const Tensor& x, double s) { return compare(x, s, std::equal_to<>()); }
-Tensor not_equal(const Tensor& x, double s) { return compare(x, s, std::not_equal_to<>()); }
-Tensor less(const Tensor& x, double s) { return compare(x, s, std::less<>()); }
-Tensor less_equal(const Tensor& x, double s) { return compare(x, s, std::less_equal<>()); }
-Tensor greater(const Tensor& x, double s) { return compare(x, s, std::greater<>()); }
-Tensor greater_equal(const Tensor& x, double s) { return compare(x, s, std::greater_equal<>()); }
+Tensor equal(const Tensor& x, double s) { return compare("equal", x, s, std::equal_to<>()); }
+Tensor not_equal(const Tensor& x, double s) { return compare("not_equal", x, s, std::not_equal_to<>()); }
+Tensor less(const Tensor& x, double s) { return compare("less", x, s, std::less<>()); }
+Tensor less_equal(const Tensor& x, double s) { return compare("less_equal", x, s, std::less_equal<>()); }
+Tensor greater(const Tensor& x, double s) { return compare("greater", x, s, std::greater<>()); }
+Tensor greater_equal(const Tensor& x, double s) {
+  return compare("greater_equal", x, s, std::greater_equal<>());
+}
 
 }  // namespace isobar
