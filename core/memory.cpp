@@ -1,18 +1,23 @@
 #include "memory.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
 
 #include "address_sanitizer.h"
+#include "control_groups.h"
 #include "error.h"
 
 #ifdef ISOBAR_VALGRIND
@@ -103,7 +108,7 @@ void*& link_of(void* block, int c) {
   return *reinterpret_cast<void**>(static_cast<char*>(block) + class_bytes(c) - sizeof(void*));
 }
 
-constexpr size_t cache_limit = size_t{16} << 30;
+constexpr size_t cached_at_least = size_t{256} << 20;  // in any case, where limit() allows it
 
 // Freed blocks are kept in several lists per class, one for each thread that runs (or for some of them, where
 // there are more threads). A thread gets back the blocks that it freed, which are in the caches of its core:
@@ -129,12 +134,13 @@ class Cache {
     if (block == nullptr) return nullptr;
     *list = link_of(block, c);
     stats_.cached_bytes -= class_bytes(c);
-    count_in_use(class_bytes(c));
+    count_in_use(c);
     return block;
   }
   // A block of class c from the system, for that many bytes; throws Error.
   void* fetch(int c, size_t bytes) {
     const size_t size = class_bytes(c);
+    make_room(size);
     void* block = system_block(size, bytes);
     if (block == nullptr) {
       trim();
@@ -144,7 +150,7 @@ class Cache {
     poison(block, size);
     std::lock_guard lock(mutex_);
     ++stats_.system_blocks;
-    count_in_use(size);
+    count_in_use(c);
     return block;
   }
   // Keeps a block of class c. Returns false where the limit is reached, or none are kept.
@@ -153,7 +159,7 @@ class Cache {
     void*& list = free_[own_list()][c];
     std::lock_guard lock(mutex_);
     stats_.bytes_in_use -= size;
-    if (watched() || stats_.cached_bytes + size > cache_limit) return false;
+    if (watched() || stats_.bytes_in_use + stats_.cached_bytes + size > limit_) return false;
     poison(block, size);
     unpoison(&link_of(block, c), sizeof(void*));
     link_of(block, c) = std::exchange(list, block);
@@ -166,14 +172,10 @@ class Cache {
       std::lock_guard lock(mutex_);
       std::swap(kept, free_);
       stats_.cached_bytes = 0;
+      largest_ = stats_.bytes_in_use;
     }
     for (auto& lists : kept)
-      for (int c = 0; c < class_count; ++c)
-        while (lists[c] != nullptr) {
-          void* const block = std::exchange(lists[c], link_of(lists[c], c));
-          unpoison(block, class_bytes(c));
-          free_system_block(block, class_bytes(c));
-        }
+      for (int c = 0; c < class_count; ++c) free_list(lists[c], c);
   }
   Stats stats() {
     std::lock_guard lock(mutex_);
@@ -183,16 +185,73 @@ class Cache {
     std::lock_guard lock(mutex_);
     stats_.peak_bytes = stats_.bytes_in_use;
   }
+  size_t limit() {
+    std::lock_guard lock(mutex_);
+    return limit_;
+  }
+  void set_limit(size_t bytes) {
+    {
+      std::lock_guard lock(mutex_);
+      limit_ = bytes;
+    }
+    make_room(0);
+  }
 
  private:
-  void count_in_use(size_t size) {
-    stats_.bytes_in_use += size;
+  void count_in_use(int c) {
+    used_[c] = ++uses_;
+    stats_.bytes_in_use += class_bytes(c);
     stats_.peak_bytes = std::max(stats_.peak_bytes, stats_.bytes_in_use);
+    largest_ = std::max(largest_, stats_.bytes_in_use);
+  }
+  // Before `size` bytes come from the system: gives cached blocks back until no more is in use and cached
+  // than memory.h says. A training whose steps are alike does not come here.
+  void make_room(size_t size) {
+    while (true) {
+      void* block = nullptr;
+      int c = -1;
+      {
+        std::lock_guard lock(mutex_);
+        const size_t in_use = stats_.bytes_in_use + size;
+        const size_t most = std::min(std::max(cached_at_least, 2 * std::max(largest_, in_use)),
+                                     limit_ - std::min(limit_, in_use));
+        if (stats_.cached_bytes <= most) return;
+        c = least_recent();
+        for (auto& lists : free_)
+          if (lists[c] != nullptr) {
+            block = std::exchange(lists[c], link_of(lists[c], c));
+            break;
+          }
+        stats_.cached_bytes -= class_bytes(c);
+      }
+      unpoison(block, class_bytes(c));
+      free_system_block(block, class_bytes(c));
+    }
+  }
+  // Of the classes with cached blocks, the one that was used least recently.
+  int least_recent() const {
+    int least = -1;
+    for (int c = 0; c < class_count; ++c)
+      if ((least < 0 || used_[c] < used_[least]) &&
+          std::any_of(std::begin(free_), std::end(free_),
+                      [c](const auto& lists) { return lists[c] != nullptr; }))
+        least = c;
+    return least;
+  }
+  static void free_list(void* block, int c) {
+    while (block != nullptr) {
+      void* const next = link_of(block, c);
+      unpoison(block, class_bytes(c));
+      free_system_block(block, class_bytes(c));
+      block = next;
+    }
   }
 
   SpinLock mutex_;
   void* free_[list_count][class_count] = {};
   Stats stats_{};
+  size_t limit_ = default_limit(), largest_ = 0;  // the most bytes that were ever in use
+  uint64_t uses_ = 0, used_[class_count] = {};  // how many blocks were given out, and the last of each class
 };
 
 // Never destroyed: tensors with static lifetime may outlive every other static.
@@ -219,6 +278,23 @@ void release(void* block, size_t bytes) noexcept {
   if (cache().keep(block, c)) return;
   unpoison(block, class_bytes(c));
   free_system_block(block, class_bytes(c));
+}
+
+size_t limit() { return cache().limit(); }
+void set_limit(size_t bytes) { cache().set_limit(bytes); }
+
+size_t default_limit() {
+  const auto bytes = [](int name) { return static_cast<double>(::sysconf(name)); };
+  double most = bytes(_SC_PHYS_PAGES) * bytes(_SC_PAGESIZE);
+  for (const std::string& folder : control_groups("memory"))
+    for (const char* name : {"/memory.max", "/memory.high", "/memory.limit_in_bytes"}) {
+      double allowed = 0;  // without a limit the file says "max", or has a huge number
+      if (std::ifstream(folder + name) >> allowed) most = std::min(most, allowed);
+    }
+  rlimit space{};
+  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    most = std::min(most, static_cast<double>(space.rlim_cur));
+  return static_cast<size_t>(most * 0.75);
 }
 
 Stats stats() { return cache().stats(); }

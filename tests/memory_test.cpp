@@ -6,15 +6,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "../core/error.h"
+#include "control_groups.h"
 #include "sanitizers.h"
+#include "skip.h"
 
 #ifdef WITH_ASAN
 #include <sanitizer/asan_interface.h>
@@ -107,14 +111,70 @@ TEST_CASE("trim returns every cached block") {
 
 // Sanitizers keep notes about every byte, and do not live under a limit.
 #if !defined(WITH_ASAN) && !defined(WITH_TSAN)
-TEST_CASE("the cache keeps no more than 16 GiB") {
+TEST_CASE("no block is kept beyond the limit, and a lower limit gives blocks back") {
   memory::trim();
-  const size_t size = size_t{4} << 30;
+  const size_t before = memory::limit(), size = size_t{16} << 20, in_use = memory::stats().bytes_in_use;
+  memory::set_limit(in_use + 4 * size);
   std::vector<void*> blocks;
   for (int i = 0; i < 6; ++i) blocks.push_back(memory::allocate(size));
   for (void* block : blocks) memory::release(block, size);
   CHECK(memory::stats().cached_bytes == 4 * size);
+  void* const other = memory::allocate(3 * size);  // the system's blocks of one class make room for another's
+  CHECK(memory::stats().cached_bytes == size);
+  memory::release(other, 3 * size);
+  CHECK(memory::stats().cached_bytes == 4 * size);
+  memory::set_limit(in_use + size);
+  CHECK(memory::stats().cached_bytes <= size);
+  memory::set_limit(0);
+  memory::release(memory::allocate(size), size);
+  CHECK(memory::stats().cached_bytes == 0);
+  memory::set_limit(before);
   memory::trim();
+}
+
+TEST_CASE("shapes that grow step by step do not keep the peak of every size class") {
+  memory::trim();
+  constexpr size_t mib = size_t{1} << 20;
+  size_t most = 0;
+  for (double size = mib; size <= 32.0 * mib; size *= 1.19) {
+    const auto bytes = static_cast<size_t>(size);
+    std::vector<void*> blocks;
+    for (int i = 0; i < 4; ++i) blocks.push_back(memory::allocate(bytes));
+    for (void* block : blocks) memory::release(block, bytes);
+    most = std::max(most, memory::stats().cached_bytes);
+  }
+  CHECK(most <= 3 * 4 * 32 * mib);  // 805 MB where all were kept; no step holds more than 134 MB
+  memory::trim();
+}
+
+TEST_CASE(
+    "the limit is three quarters of the machine's memory, of its control groups and of the address space") {
+  const TemporaryFolder none;
+  const auto megabytes = [] { return memory::default_limit() >> 20; };
+  const size_t machine = megabytes();
+  CHECK(machine * 4 <=
+        static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * 3 * static_cast<size_t>(sysconf(_SC_PAGESIZE)) >> 20);
+  const auto in_child = [](const auto& f) {
+    const pid_t child = fork();
+    if (child == 0) _exit(f());
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  CHECK(in_child([&] {
+          const rlimit space{200 << 20, 200 << 20};
+          ::setrlimit(RLIMIT_AS, &space);
+          return static_cast<int>(megabytes());
+        }) == 150);
+  if (answer_under(none, megabytes) == 255) return skip("this system lets no test replace /sys/fs/cgroup");
+  for (const char* file : {"memory.max", "memory.high", "memory/memory.limit_in_bytes"}) {
+    CAPTURE(file);
+    const TemporaryFolder limited, unlimited;
+    limited.write(file, std::to_string(80 << 20));
+    CHECK(answer_under(limited, megabytes) == 60);
+    unlimited.write(file, "max");
+    CHECK(answer_under(unlimited, [&] { return megabytes() >= 60; }) == 1);
+  }
 }
 
 TEST_CASE("giving blocks back takes no memory, so it cannot fail where there is none") {
