@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <exception>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "control_groups.h"
 #include "error.h"
 #include "parallel_tasks.h"
 #include "serial_loops.h"
@@ -26,15 +28,32 @@ std::unique_ptr<ThreadPool>& pool() {
 // Whether a SerialLoops lives on this thread.
 constinit thread_local bool serial = false;
 
-// The CPU quota of the control group, in CPUs; infinity where there is none.
-double cgroup_quota() {
-  double quota = 0, period = 0;
-  std::string word;
-  if (std::ifstream v2("/sys/fs/cgroup/cpu.max"); v2 >> word >> period && word != "max" && period > 0)
-    return std::stod(word) / period;
-  std::ifstream v1("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), v1_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  if (v1 >> quota && v1_period >> period && quota > 0 && period > 0) return quota / period;
-  return INFINITY;
+// The lowest CPU quota of the control groups, in CPUs; infinity where there is none.
+double cpu_quota() {
+  double lowest = INFINITY;
+  for (const std::string& folder : control_groups("cpu")) {
+    double quota = 0, period = 0;
+    std::ifstream both(folder + "/cpu.max");  // version 2: "max 100000" without a quota
+    if (!(both >> quota >> period)) {
+      std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;  // version 1: -1 without a quota
+      std::ifstream(folder + "/cpu.cfs_period_us") >> period;
+    }
+    if (quota > 0 && period > 0) lowest = std::min(lowest, quota / period);
+  }
+  return lowest;
+}
+
+// The CPUs that the process may run on. The kernel refuses a set of fewer CPUs than it could have, and
+// cpu_set_t has 1024.
+int affinity() {
+  for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(cpus),
+                                                               [](cpu_set_t* s) { CPU_FREE(s); });
+    const size_t bytes = CPU_ALLOC_SIZE(cpus);
+    if (set != nullptr && sched_getaffinity(0, bytes, set.get()) == 0) return CPU_COUNT_S(bytes, set.get());
+    if (errno != EINVAL) break;
+  }
+  return 1;
 }
 
 }  // namespace
@@ -80,7 +99,7 @@ void set_threads(int count) {
   check(!parallel::inside, "threads: the number may not change inside parallel_for");
   check(!serial || count == 1, "threads: wanted 1 where loops are serial, got {}", count);
   if (count == threads()) return;
-  pool().reset();
+  // The new pool first: where it cannot be made, the old one stays.
   pool() = std::make_unique<ThreadPool>(count);
 }
 
@@ -90,10 +109,7 @@ SerialLoops::SerialLoops() : before_(std::exchange(serial, true)) {}
 SerialLoops::~SerialLoops() { serial = before_; }
 
 int available_threads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const int affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  return std::max(1, static_cast<int>(std::min<double>(affinity, std::ceil(cgroup_quota()))));
+  return std::max(1, static_cast<int>(std::min<double>(affinity(), std::ceil(cpu_quota()))));
 }
 
 }  // namespace isobar

@@ -42,6 +42,10 @@ constexpr int64_t chunk_count(int64_t n, int64_t grain) { return (n + grain - 1)
 
 // Threads used by parallel_for from now on, 1 … 1024. Default: available_threads(). Throws Error inside a
 // body. No other thread may be in parallel_for during the call.
+//
+// This binds the whole process: a program's own loops of TBB use no more threads either
+// (tbb::global_control). And from Isobar's first product on OpenBLAS uses one thread, in the program's own
+// calls too (openblas_set_num_threads(1)).
 void set_threads(int count);
 int threads();
 

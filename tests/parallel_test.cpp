@@ -2,15 +2,16 @@
 #include "../core/parallel.h"
 
 #include <doctest/doctest.h>
-#include <sched.h>
-#include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <mutex>
+#include <new>
 #include <set>
 #include <thread>
 #include <vector>
@@ -18,9 +19,10 @@
 #include "../core/parallel_tasks.h"
 #include "../core/rng.h"
 #include "../core/tensor.h"
+#include "control_groups.h"
 #include "message_of.h"
+#include "sanitizers.h"
 #include "skip.h"
-#include "temporary_folder.h"
 #include "thread_counts.h"
 
 using namespace isobar;
@@ -38,18 +40,8 @@ std::set<std::pair<int64_t, int64_t>> chunks_of(int64_t n, int64_t grain) {
   return chunks;
 }
 
-// available_threads() of a process that sees this folder as /sys/fs/cgroup; 255 where the system does not allow that.
 int threads_under(const TemporaryFolder& control_groups) {
-  const pid_t child = fork();
-  if (child == 0) {
-    const bool seen = unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
-                      mount(control_groups.path().c_str(), "/sys/fs/cgroup", nullptr, MS_BIND, nullptr) == 0;
-    _exit(seen ? std::min(available_threads(), 254) : 255);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  REQUIRE(WIFEXITED(status));
-  return WEXITSTATUS(status);
+  return answer_under(control_groups, available_threads);
 }
 
 }  // namespace
@@ -252,3 +244,33 @@ TEST_CASE(
   CHECK(threads_under(first) == all);
   CHECK(threads_under(second) == all);
 }
+
+// Sanitizers keep notes about every byte, and do not live under a limit.
+#if !defined(WITH_ASAN) && !defined(WITH_TSAN)
+TEST_CASE("where there is no memory for other threads, the number of threads stays what it was") {
+  set_threads(2);
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit nothing_more{0, 0};
+    ::setrlimit(RLIMIT_AS, &nothing_more);
+    void* volatile taken = nullptr;
+    for (size_t bytes = 1 << 20; bytes >= 16; bytes /= 2) {
+      do {
+        taken = std::malloc(bytes);
+      } while (taken != nullptr);
+    }
+    bool thrown = false;
+    try {
+      set_threads(3);
+    } catch (const std::bad_alloc&) {
+      thrown = true;
+    }
+    _exit(thrown && threads() == 2 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  set_threads(available_threads());
+}
+#endif
