@@ -1,5 +1,5 @@
-# cmake -DFILES=a,b -P light.cmake: fails where one of the programs and libraries names a library that isobar::isobar
-# does without.
+# cmake -DFILES=a,b -DABI=0.3 -P light.cmake: fails where one of the programs and libraries names a library that
+# isobar::isobar does without, or libisobar.so of another version.
 string(REPLACE "," ";" files ${FILES})
 foreach(file IN LISTS files)
   execute_process(COMMAND readelf --dynamic ${file} OUTPUT_VARIABLE entries COMMAND_ERROR_IS_FATAL ANY)
@@ -7,6 +7,12 @@ foreach(file IN LISTS files)
   if(NOT libraries MATCHES "libfmt" AND NOT libraries MATCHES "libisobar")
     message(FATAL_ERROR "${file}: no library of ours is among ${libraries}")
   endif()
+  string(REGEX MATCHALL "\\[libisobar\\.so[^]]*\\]" own "${entries}")
+  foreach(name IN LISTS own)
+    if(NOT name STREQUAL "[libisobar.so.${ABI}]")
+      message(FATAL_ERROR "${file} names ${name}, not libisobar.so.${ABI}")
+    endif()
+  endforeach()
   foreach(library IN LISTS libraries)
     if(library MATCHES "lib(hdf5|json|nlohmann|z|utf8proc|xxhash|spdlog|isobar_data)[-_.]")
       message(FATAL_ERROR "${file} needs ${library}")
