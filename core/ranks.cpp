@@ -26,13 +26,15 @@ constexpr std::array<Launcher, 3> launchers = {
     {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "libisobar_openmpi.so", "Open MPI's mpirun",
       "libopenmpi-dev"},
      {"PMI_SIZE", "PMI_RANK", "libisobar_mpich.so", "MPICH's mpirun", "libmpich-dev"},
-     {nullptr, "PMIX_RANK", "libisobar_openmpi.so", "a launcher with PMIx", "libopenmpi-dev"}}};
+     // PMIx has no variable for the size; Slurm's srun, which has one, may be its launcher.
+     {"SLURM_STEP_NUM_TASKS", "PMIX_RANK", "libisobar_openmpi.so", "a launcher with PMIx",
+      "libopenmpi-dev"}}};
 
 // The launcher that started this process together with others, or null.
 const Launcher* launcher_here() {
   for (const Launcher& launcher : launchers) {
     if (std::getenv(launcher.rank) == nullptr) continue;
-    const char* const size = launcher.size != nullptr ? std::getenv(launcher.size) : nullptr;
+    const char* const size = std::getenv(launcher.size);
     return size != nullptr && std::strcmp(size, "1") == 0 ? nullptr : &launcher;
   }
   return nullptr;
@@ -53,11 +55,11 @@ std::unique_ptr<RankLink> link_here() {
   if (launcher == nullptr) return nullptr;
   void* const plugin = open_plugin(launcher->plugin);
   const char* const why = plugin == nullptr ? ::dlerror() : "";
-  check(
-      plugin != nullptr,
-      "{} started several processes, but this isobar has no {}: install {}, configure and build again, or start "
-      "one process without it ({})",
-      launcher->name, launcher->plugin, launcher->package, why == nullptr ? "" : why);
+  check(plugin != nullptr,
+        "{} started several processes ({} is {}), but this isobar has no {}: install {}, configure and build "
+        "again, or start one process without it ({})",
+        launcher->name, launcher->rank, std::getenv(launcher->rank), launcher->plugin, launcher->package,
+        why == nullptr ? "" : why);
   const auto make = reinterpret_cast<MakeRankLink*>(::dlsym(plugin, "isobar_rank_link"));
   check(make != nullptr, "{} is of another isobar; build it again", launcher->plugin);
   return std::unique_ptr<RankLink>(make());

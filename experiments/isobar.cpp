@@ -162,6 +162,5 @@ int obey(verbs::Words words) {
 
 int main(int argc, char** argv) {
   begin_process(argv);
-  std::FILE* const err = Ranks::launched_rank() == 0 ? stderr : nullptr;  // one complaint is enough
-  return exit_code_of("isobar", err, [&] { return obey({argv + 1, argv + argc}); });
+  return exit_code_of("isobar", stderr, [&] { return obey({argv + 1, argv + argc}); });
 }

@@ -72,21 +72,26 @@ TEST_CASE("the time-out is known before words are parsed") {
   CHECK(rank_timeout_in({"--rank_timeout", "soon"}) == 300);
 }
 
-TEST_CASE("a verb under mpirun is refused in one line, by the first process") {
+TEST_CASE("a verb under mpirun is refused in one line, by every process") {
   const ScopedVariable size("OMPI_COMM_WORLD_SIZE", "4");
-  {
-    const ScopedVariable rank("OMPI_COMM_WORLD_RANK", "0");
-    const Outcome first = run_built("isobar", "report runs");
-    CHECK(first.code == 2);
+  for (const char* number : {"0", "3"}) {
+    const ScopedVariable rank("OMPI_COMM_WORLD_RANK", number);
+    const Outcome one = run_built("isobar", "report runs");
+    CHECK(one.code == 2);
     CHECK(
-        first.err ==
+        one.err ==
         "isobar: report: a verb is one process, which cannot share its work; start it without mpirun (studies can: "
         "mpirun -n 4 train_lm …)\n");
   }
-  const ScopedVariable rank("OMPI_COMM_WORLD_RANK", "3");
-  const Outcome other = run_built("isobar", "report runs");
-  CHECK(other.code == 2);
-  CHECK(other.err == "");
+}
+
+TEST_CASE("one process of srun with PMIx is alone, and several are not") {
+  const ScopedVariable rank("PMIX_RANK", "0");
+  CHECK(Ranks::launched());
+  const ScopedVariable several("SLURM_STEP_NUM_TASKS", "2");
+  CHECK(Ranks::launched());
+  const ScopedVariable one("SLURM_STEP_NUM_TASKS", "1");
+  CHECK_FALSE(Ranks::launched());
 }
 
 TEST_CASE("a child is no rank: it does not see what a launcher told its parent") {

@@ -140,9 +140,9 @@ int exit_code_of_ranks(std::string_view who, std::FILE* err, double timeout,
   try {
     const Deadline meeting(who, err, timeout, "not all ranks have met");
     ranks.emplace(timeout);
-  } catch (...) {  // every process says so, and one is enough
+  } catch (...) {  // every process says so: who has a launcher's variable without one is alone with it
     const Failure failure = failure_here();
-    if (failure.code == 4 || Ranks::launched_rank() == 0) complain(err, who, failure.message);
+    complain(err, who, failure.message);
     return failure.code;
   }
   ranks->when_lost([&](const RankLost& error) {
