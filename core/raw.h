@@ -32,15 +32,21 @@ Tensor contiguous(Tensor&& x);
 Tensor clone(const Tensor& x);
 Tensor cast(const Tensor& x, Dtype dtype);
 
-// The address of the element at the origin, for writing: values change through this function only. T must be
-// the dtype. `writer` is a text that lives as long as the program ("AdamW's step"): backward names it in the
-// error for a value that it needs and that was overwritten.
+// The address of the element at the origin, for writing: values change through these two functions only. T
+// must be the dtype. `writer` is a text that lives as long as the program ("AdamW's step"): backward names it
+// in the error for a value that it needs and that was overwritten.
 template <class T>
 T* write(Tensor& x, const char* writer = nullptr) {
-  void* const address = Access::address(x, dtype_of<T>());
+  void* const place = Access::address(x, dtype_of<T>());
   Access::of(x).storage->version->count_write(writer);
-  return static_cast<T*>(address);
+  return static_cast<T*>(place);
 }
+// The same in any dtype, and for reading.
+inline void* write_any(const Tensor& x, const char* writer) {
+  Access::of(x).storage->version->count_write(writer);
+  return Access::address(x, x.dtype());
+}
+inline const void* address(const Tensor& x) { return Access::address(x, x.dtype()); }
 
 // The tensor's slot on a tape.
 inline TapeSlot slot(const Tensor& x) { return Access::of(x).slot; }

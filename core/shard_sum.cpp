@@ -40,7 +40,8 @@ class Shards::Sum {
       for (size_t j = 0; j < sums.size(); ++j) {
         if (!sums[j].defined()) continue;
         int64_t& from = filled[buckets[b][j].parameter];
-        copy(stretch(gradients[buckets[b][j].parameter], from, from + sums[j].numel()), stretch(sums[j]));
+        copy(stretch_to_fill(gradients[buckets[b][j].parameter], from, from + sums[j].numel()),
+             stretch(sums[j]));
         from += sums[j].numel();
       }
     }
@@ -111,7 +112,7 @@ class Shards::Sum {
           sums.back() = raw::as_strided(mine_[block.number].sums[run.parameter], shape, {1}, run.begin);
         } else {
           sums.back() = Tensor(shape, shards_.parameters_[run.parameter].dtype());
-          where.push_back(stretch(sums.back()));
+          where.push_back(stretch_to_fill(sums.back()));
         }
       }
       if (!where.empty()) in.messages.push_back(ranks_.receive(block.rank, Ranks::Tag::sum, where));

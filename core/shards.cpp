@@ -120,7 +120,7 @@ void Shards::each_bucket(const std::function<void(int, const Runs&)>& f) const {
 void Shards::move(const std::vector<Tensor>& tensors) const {
   std::vector<Ranks::Message> messages;
   each_bucket([&](int from, const Runs& bucket) {
-    const std::vector<Stretch> places = stretches(tensors, bucket);
+    const std::vector<Stretch> places = stretches(tensors, bucket, from != ranks_.rank());
     if (places.empty()) return;
     if (from != ranks_.rank()) {
       messages.push_back(ranks_.receive(from, Ranks::Tag::spread, places));
@@ -133,10 +133,7 @@ void Shards::move(const std::vector<Tensor>& tensors) const {
 }
 
 void Shards::spread() {
-  if (ranks_.size() == 1) return;
-  for (const Tensor& parameter : parameters_)
-    raw::Access::of(parameter).storage->version->count_write("Shards");
-  move(parameters_);
+  if (ranks_.size() > 1) move(parameters_);
 }
 
 void Shards::spread_gradients() const {
@@ -146,7 +143,7 @@ void Shards::spread_gradients() const {
     if (mine_[i].grad().defined()) whole[i] = Tensor(parameters_[i].shape(), parameters_[i].dtype());
   for (const Run& run : shards_[static_cast<size_t>(ranks_.rank())])
     if (whole[run.parameter].defined())
-      copy(stretch(whole[run.parameter], run.begin, run.end), stretch(mine_[run.parameter].grad()));
+      copy(stretch_to_fill(whole[run.parameter], run.begin, run.end), stretch(mine_[run.parameter].grad()));
   move(whole);
   for (size_t i = 0; i < whole.size(); ++i)
     if (whole[i].defined()) parameters_[i].set_grad(std::move(whole[i]));
@@ -169,9 +166,10 @@ std::vector<Tensor> Shards::collect(const std::vector<Tensor>& parts, const std:
     for (size_t k = 0; k < parts.size(); ++k)
       for (const Run& run : shards_[static_cast<size_t>(rank)])
         if (run.parameter == of[k] && rank == 0)
-          copy(stretch(whole[k], run.begin, run.end), stretch(parts[k]));
+          copy(stretch_to_fill(whole[k], run.begin, run.end), stretch(parts[k]));
         else if (run.parameter == of[k])
-          places.push_back(ranks_.first() ? stretch(whole[k], run.begin, run.end) : stretch(parts[k]));
+          places.push_back(ranks_.first() ? stretch_to_fill(whole[k], run.begin, run.end)
+                                          : stretch(parts[k]));
     if (places.empty()) continue;
     messages.push_back(ranks_.first() ? ranks_.receive(rank, Ranks::Tag::collect, places)
                                       : ranks_.send(0, Ranks::Tag::collect, places));
@@ -186,7 +184,7 @@ Tensor Shards::part(size_t i, const Tensor& whole) const {
         parameters_[i].shape(), i, whole.shape());
   Tensor part(mine_[i].shape(), whole.dtype());
   for (const Run& run : shards_[static_cast<size_t>(ranks_.rank())])
-    if (run.parameter == i) copy(stretch(part), stretch(raw::contiguous(whole), run.begin, run.end));
+    if (run.parameter == i) copy(stretch_to_fill(part), stretch(raw::contiguous(whole), run.begin, run.end));
   return part;
 }
 

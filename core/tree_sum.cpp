@@ -15,12 +15,12 @@ bool writable(const Tensor& x) { return raw::sole_owner(x) && x.is_contiguous();
 // y = a + b for one tensor.
 struct Addition {
   Tensor a, b, y;
+  void* sum;  // y's numbers, for writing
 
   void run(int64_t begin, int64_t end) const {
     dispatch_float("tree_sum", y.dtype(), [&]<class T>() {
-      T* const sum = static_cast<T*>(raw::Access::address(y, y.dtype()));
-      kernels::map_elements(end - begin, a.data<T>() + begin, b.data<T>() + begin, sum + begin,
-                            [](T left, T right) { return left + right; });
+      kernels::map_elements(end - begin, a.data<T>() + begin, b.data<T>() + begin,
+                            static_cast<T*>(sum) + begin, [](T left, T right) { return left + right; });
     });
   }
 };
@@ -30,8 +30,8 @@ Addition addition(Tensor a, Tensor b) {
   check(a.shape() == b.shape() && a.dtype() == b.dtype(), "tree_sum: {} {} and {} {} do not add", a.shape(),
         a.dtype(), b.shape(), b.dtype());
   Tensor y = writable(a) ? a : writable(b) ? b : Tensor(a.shape(), a.dtype());
-  raw::Access::of(y).storage->version->count_write("TreeSum");
-  return {raw::contiguous(std::move(a)), raw::contiguous(std::move(b)), std::move(y)};
+  void* const sum = raw::write_any(y, "TreeSum");
+  return {raw::contiguous(std::move(a)), raw::contiguous(std::move(b)), std::move(y), sum};
 }
 
 }  // namespace
