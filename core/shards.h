@@ -1,7 +1,7 @@
 // Shards: which rank moves and keeps the state of which part of each parameter (ZeRO stage 1, Rajbhandari et al. 2020).
 //
 //   Shards shards(parameters(model), ranks);
-//   AdamW optimizer(shards.mine());                 // its moments are of this rank's part alone
+//   AdamW optimizer(shards.mine());                 // its moments are of this rank's parts alone
 //   …
 //   shards.sum(…);                                  // backward_in_pieces does it: gradients of mine(), over all pieces
 //   optimizer.step(clip_factor(grad_norm(shards), 1.0));
@@ -12,6 +12,7 @@
 // nothing is moved.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -37,6 +38,19 @@ class Shards {
   // This rank's part of each parameter, on the parameter's own numbers: all of it under its shape, or a part (n), of no
   // elements where another rank has it. For optimizers.
   const std::vector<Tensor>& mine() const { return mine_; }
+  // The parts of the parameters that `wanted` chooses, for an optimizer's groups: it sees whole parameters,
+  // whose shapes do not depend on the number of ranks, as those of mine() do.
+  //
+  //   const auto matrix = [](const Tensor& whole) { return whole.ndim() == 2; };
+  //   AdamW optimizer({{.parameters = shards.mine(matrix)},
+  //                    {.parameters = shards.mine(std::not_fn(matrix)), .weight_decay = 0}});
+  template <std::predicate<const Tensor&> Wanted>
+  std::vector<Tensor> mine(const Wanted& wanted) const {
+    std::vector<Tensor> parts;
+    for (size_t i = 0; i < parameters_.size(); ++i)
+      if (wanted(parameters_[i])) parts.push_back(mine_[i]);
+    return parts;
+  }
   // The rank that has this element of parameter i, and the first element that it has of it.
   struct Owner {
     int rank;
