@@ -1,6 +1,7 @@
 #include "shards.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "kernels/sweep.h"
@@ -10,6 +11,10 @@
 namespace isobar {
 Shards::Shards(std::vector<Tensor> parameters, Ranks& ranks, const std::vector<Tensor>& whole)
     : parameters_(std::move(parameters)), ranks_(ranks) {
+  std::unordered_set<const void*> ids;
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    check(ids.insert(parameters_[i].id()).second, "shards: parameter {} {} is given twice", i,
+          parameters_[i].shape());
   if (ranks_.size() == 1) {
     mine_ = parameters_;
     return;

@@ -27,9 +27,10 @@ namespace isobar {
 
 class Shards {
  public:
-  // The parameters count as one concatenation, cut into as many shards of about the same size as there are ranks, at
-  // multiples of the chunks of kernels/sweep.h. Those in `whole`, as Muon's matrices, are not cut: each goes to the rank
-  // that has least. Throws Error for a parameter that is not contiguous. `ranks` must outlive it.
+  // The parameters count as one concatenation, cut into as many shards of about the same size as there are
+  // ranks, at multiples of the chunks of kernels/sweep.h. Those in `whole`, as Muon's matrices, are not cut:
+  // each goes to the rank that has least. Throws Error for a parameter that is not contiguous, or given
+  // twice. `ranks` must outlive it.
   explicit Shards(std::vector<Tensor> parameters, Ranks& ranks = Ranks::alone(),
                   const std::vector<Tensor>& whole = {});
 

@@ -122,6 +122,16 @@ TEST_CASE("shards cover every element once, are cut at chunks of a sweep, and le
   }
 }
 
+TEST_CASE("a parameter that is listed twice is refused, for any number of ranks") {
+  for (const int size : {1, 2})
+    run_ranks(size, [&](Ranks& ranks) {
+      const std::vector<Tensor> all = some_parameters();
+      CHECK(message_of([&] {
+              Shards({all[0], all[1], all[0]}, ranks);
+            }) == "shards: parameter 2 [7] is given twice");
+    });
+}
+
 TEST_CASE("gradients and their norm have the bits of one process, for any number of ranks and pieces") {
   for (const bool all_there : {true, false})
     for (const int64_t pieces : {1, 5, 8, 12}) {
