@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <unordered_set>
 
 #include "../core/kernels/map.h"
 #include "../core/kernels/moments.h"
@@ -13,6 +14,15 @@
 
 namespace isobar {
 namespace {
+
+// Each tensor once, in the order of the list: a tied weight may be listed with both of its modules.
+std::vector<Tensor> once_each(const std::vector<Tensor>& listed) {
+  std::vector<Tensor> tensors;
+  std::unordered_set<const void*> ids;
+  for (const Tensor& tensor : listed)
+    if (ids.insert(tensor.id()).second) tensors.push_back(tensor);
+  return tensors;
+}
 
 // One pass over the gradients; a parameter without one counts as an empty array.
 kernels::Sweep sweep_over_gradients(const std::vector<Tensor>& parameters) {
@@ -32,8 +42,9 @@ double sum_of_squares(const Tensor& dw, int64_t begin, int64_t end) {
 
 }  // namespace
 
-double grad_norm(const std::vector<Tensor>& parameters) {
+double grad_norm(const std::vector<Tensor>& listed) {
   const Phase phase("gradient norm");
+  const std::vector<Tensor> parameters = once_each(listed);
   for (const Tensor& parameter : parameters)
     if (const Tensor& dw = parameter.grad(); dw.defined() && !dw.is_contiguous())
       parameter.set_grad(raw::contiguous(dw));
@@ -88,7 +99,7 @@ double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm) {
         parameters.size());
   const double norm = grad_norm(parameters), factor = clip_factor(norm, max_norm);
   if (factor == 1) return norm;
-  for (const Tensor& parameter : parameters) {
+  for (const Tensor& parameter : once_each(parameters)) {
     if (!parameter.grad().defined()) continue;
     // Two parameters may share one gradient tensor (y = a + b gives both the same dy), which must be scaled
     // once for each.

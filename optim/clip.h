@@ -17,7 +17,8 @@
 namespace isobar {
 
 // √(Σ dw²) over every element of every parameter's gradient, summed in double; parameters without a gradient
-// count as zeros, and without any gradient it is 0. NaN and infinite gradients show in the result.
+// count as zeros, and without any gradient it is 0. A parameter that is listed twice counts once. NaN and
+// infinite gradients show in the result.
 double grad_norm(const std::vector<Tensor>& parameters);
 // The same, to the bit, where each rank has the gradients of its shard (core/shards.h).
 double grad_norm(const Shards& shards);

@@ -45,6 +45,17 @@ TEST_CASE("clipping scales a gradient that two parameters share once for each") 
   CHECK(shared.to_vector<double>() == Values{3, 4});
 }
 
+TEST_CASE("a parameter that is listed twice, as a tied weight may be, is counted and scaled once") {
+  Tensor tied = parameter({0, 0}), b = parameter({0});
+  tied.set_grad(make({3, 4}));
+  b.set_grad(make({12}));
+  CHECK(grad_norm({tied, b, tied}) == 13);
+  CHECK(clip_grad_norm({tied, b, tied, Tensor(tied)}, 1.3) == 13);
+  const double factor = 1.3 / (13 + 1e-6);
+  check_near(tied.grad(), {3 * factor, 4 * factor}, 1e-15);
+  check_near(b.grad(), {12 * factor}, 1e-15);
+}
+
 TEST_CASE("gradients that are not finite stay visible through clipping") {
   Tensor w = parameter({0, 0}), b = parameter({0});
   const double inf = std::numeric_limits<double>::infinity();
