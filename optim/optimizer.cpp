@@ -62,6 +62,7 @@ Optimizer::Optimizer(const Kind& kind, const std::vector<ParameterGroup>& groups
   }
   check(!parameters_.empty(), "{}: wanted at least one parameter, got none; does the model list its fields?",
         kind_.op);
+  check_apart();
   updates_.reserve(parameters_.size());
   steps_ = zeros(Shape(static_cast<int64_t>(parameters_.size())), Dtype::i64);
 }
@@ -72,6 +73,24 @@ void Optimizer::add(const Tensor& tensor, double lr_scale, double weight_decay) 
   for (size_t k = 0; k < kind_.states.size(); ++k)
     parameter.state.push_back(zeros(tensor.shape(), tensor.dtype()));
   parameters_.push_back(std::move(parameter));
+}
+
+// A step would move numbers twice that two parameters share: a weight and a view of it.
+void Optimizer::check_apart() const {
+  const auto begin = [&](size_t i) { return static_cast<const char*>(raw::address(parameters_[i].tensor)); };
+  std::vector<size_t> order;
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    if (parameters_[i].tensor.numel() > 0) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](size_t i, size_t j) { return begin(i) < begin(j); });
+  for (size_t k = 1; k < order.size(); ++k) {
+    const size_t i = order[k - 1], j = order[k], first = std::min(i, j), second = std::max(i, j);
+    const Tensor& x = parameters_[i].tensor;
+    check(
+        begin(i) + x.numel() * size_of(x.dtype()) <= begin(j),
+        "{}: parameters {} {} and {} {} share numbers, which a step would move twice; give one of them, or a "
+        "clone()",
+        kind_.op, first, parameters_[first].tensor.shape(), second, parameters_[second].tensor.shape());
+  }
 }
 
 int64_t Optimizer::step(double factor) {

@@ -58,7 +58,8 @@ class Optimizer : public HasFields {
 
   // The state as buffers: "steps", i64, how often each parameter was updated; and "<i>.<name>", shaped like
   // parameter i (counted through the groups), for every name that the optimizer keeps. All exist from the
-  // start, zero, so that a saved state can be copied into a fresh optimizer.
+  // start, zero, so that a saved state can be copied into a fresh optimizer, of the same
+  // list in the same order.
   void fields(Fields& f) override;
 
  protected:
@@ -108,7 +109,8 @@ class Optimizer : public HasFields {
   };
 
   // Throws Error for an empty list; for parameters that are undefined, not floats, not trainable, computed by
-  // an op, not contiguous or given twice; and for settings below zero or not finite.
+  // an op, not contiguous, given twice or on numbers of another one; and for settings below zero or not
+  // finite.
   Optimizer(const Kind& kind, const std::vector<ParameterGroup>& groups, double lr, double weight_decay);
 
   // Moves elements begin … end of a parameter, and their state. Called by many threads at once, for different
@@ -126,6 +128,7 @@ class Optimizer : public HasFields {
   };
 
   void add(const Tensor& tensor, double lr_scale, double weight_decay);
+  void check_apart() const;
   void check_movable() const;
   Update prepare(Parameter& parameter, int64_t count, double factor) const;
 

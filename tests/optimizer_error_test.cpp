@@ -61,6 +61,15 @@ TEST_CASE("bad parameters are refused by index") {
   };
   CHECK(message({}) == "sgd: wanted at least one parameter, got none; does the model list its fields?");
   CHECK(message({w, w}) == "sgd: parameter 1 [2] is given twice");
+  // A weight and a trainable view of it, whole or in part.
+  const auto view = [&](int64_t begin, int64_t end) {
+    return raw::as_strided(w, Shape{end - begin}, {1}, begin).set_trainable();
+  };
+  const Tensor other = parameter({3});
+  const std::string shared = " share numbers, which a step would move twice; give one of them, or a clone()";
+  CHECK(message({w, other, view(0, 2)}) == "sgd: parameters 0 [2] and 2 [2]" + shared);
+  CHECK(message({view(1, 2), w}) == "sgd: parameters 0 [1] and 1 [2]" + shared);
+  CHECK_NOTHROW(SGD({view(0, 1), view(1, 2), view(1, 1)}));
   CHECK(message({w, Tensor()}) == "sgd: parameter 1 is undefined; give it a value first");
   CHECK(message({zeros({3}, Dtype::i64)}) == "sgd: parameter 0 [3] must be f32 or f64, got i64");
   CHECK(message({raw::as_strided(zeros({3, 2}), {2, 3}, {1, 2}).set_trainable()}) ==
