@@ -95,6 +95,7 @@ void Optimizer::check_apart() const {
 
 int64_t Optimizer::step(double factor) {
   const Phase phase("optimizer", Phase::End::of_step);
+  check_followed();
   check_movable();
   int64_t* const counts = raw::write<int64_t>(steps_, kind_.writer);
   updates_.clear();
@@ -104,6 +105,20 @@ int64_t Optimizer::step(double factor) {
   update_all(updates_);
   for (const Parameter& p : parameters_) p.tensor.clear_grad();
   return static_cast<int64_t>(updates_.size());
+}
+
+// Throws where the model that is followed does not have a parameter any more.
+void Optimizer::check_followed() const {
+  if (!model_) return;
+  std::unordered_set<const void*> ids;
+  for (const Tensor& tensor : model_()) ids.insert(tensor.id());
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& tensor = parameters_[i].tensor;
+    check(!tensor.trainable() || ids.contains(tensor.id()),
+          "{}: parameter {} {} is not among the model's any more: was the model converted, or a part of it "
+          "replaced? Make the optimizer after that",
+          kind_.op, i, tensor.shape());
+  }
 }
 
 // Throws where a step could move no parameter, and names the likely mistake.

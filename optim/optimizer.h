@@ -20,6 +20,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -51,6 +52,13 @@ class Optimizer : public HasFields {
   // these has a gradient; and where a parameter can get no gradient any more, because the optimizer alone
   // still holds it: convert() or another replacement gave the model a new tensor.
   int64_t step(double factor = 1);
+
+  // From now on step() asks for the model's parameters, and throws Error where a trainable one of this
+  // optimizer is not among them any more: it was replaced, and something else than the model still holds the
+  // old tensor, such as a list that a program keeps for clipping.
+  //
+  //   optimizer.follow([&] { return parameters(model); });
+  void follow(std::function<std::vector<Tensor>()> parameters) { model_ = std::move(parameters); }
 
   // The learning rate, finite and not negative.
   double lr() const { return lr_; }
@@ -129,11 +137,13 @@ class Optimizer : public HasFields {
 
   void add(const Tensor& tensor, double lr_scale, double weight_decay);
   void check_apart() const;
+  void check_followed() const;
   void check_movable() const;
   Update prepare(Parameter& parameter, int64_t count, double factor) const;
 
   const Kind kind_;
   double lr_;
+  std::function<std::vector<Tensor>()> model_;
   std::vector<Parameter> parameters_;
   std::vector<Update> updates_;  // of the parameters that have a gradient; valid during a step only
   Tensor steps_;

@@ -143,6 +143,31 @@ TEST_CASE("a step names a replaced part of the model even where the others have 
   CHECK(first.weight.to_vector<float>() == before);
 }
 
+TEST_CASE("an optimizer that follows its model sees a replaced part although a list holds the old tensors") {
+  Linear first(2, 3, Rng(1)), second(3, 1, Rng(2));
+  const auto of_model = [&] {
+    std::vector<Tensor> all = parameters(first);
+    for (const Tensor& p : parameters(second)) all.push_back(p);
+    return all;
+  };
+  const std::vector<Tensor> all = of_model();
+  SGD optimizer(all, {.lr = 0.1});
+  optimizer.follow(of_model);
+  const auto train = [&] {
+    Tape tape;
+    tape.backward(mean(second(first(ones({4, 2})))));
+    clip_grad_norm(all, 1.0);
+    return optimizer.step();
+  };
+  CHECK(train() == 4);
+  second.weight.set_trainable(false);  // parameters() leaves it out
+  CHECK(train() == 3);
+  second = Linear(3, 1, Rng(3));
+  CHECK(message_of(train) ==
+        "sgd: parameter 3 [1] is not among the model's any more: was the model converted, or a part of it "
+        "replaced? Make the optimizer after that");
+}
+
 TEST_CASE("a long list of replaced tensors is cut") {
   std::vector<Tensor> all;
   for (int64_t i = 0; i < 7; ++i) all.push_back(ones(Shape{i}).set_trainable());
