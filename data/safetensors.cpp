@@ -1,5 +1,6 @@
 #include "safetensors.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -39,6 +40,7 @@ class Input {
     check(stream_.is_open() && !error && std::filesystem::is_regular_file(path),
           "{}: cannot be read; is it there, and a file?", path);
   }
+  const std::string& path() const { return path_; }
   uint64_t size() const { return size_; }
   void read(void* bytes, uint64_t count) {
     stream_.read(static_cast<char*>(bytes), static_cast<std::streamsize>(count));
@@ -53,8 +55,11 @@ class Input {
 };
 
 // The format's names of our dtypes.
-constexpr std::array<std::pair<const char*, Dtype>, 4> own_dtypes{
-    {{"F32", Dtype::f32}, {"F64", Dtype::f64}, {"I32", Dtype::i32}, {"I64", Dtype::i64}}};
+constexpr std::array<std::pair<const char*, Dtype>, 5> own_dtypes{{{"F32", Dtype::f32},
+                                                                   {"F64", Dtype::f64},
+                                                                   {"I32", Dtype::i32},
+                                                                   {"I64", Dtype::i64},
+                                                                   {"BOOL", Dtype::boolean}}};
 
 // The dtype of the tensor that is read: f32 for F16 and BF16; nullopt for a dtype that cannot be read.
 std::optional<Dtype> dtype_for(const std::string& name) {
@@ -65,9 +70,9 @@ std::optional<Dtype> dtype_for(const std::string& name) {
 }
 
 const char* format_name(Dtype dtype) {
-  for (const auto& [name, own] : own_dtypes)
-    if (dtype == own) return name;
-  throw_error(fmt::format("safetensors: a tensor of {} cannot be saved; cast() it to i32 first", dtype));
+  return std::find_if(own_dtypes.begin(), own_dtypes.end(),
+                      [&](const auto& own) { return own.second == dtype; })
+      ->first;
 }
 
 // The first byte of a contiguous tensor.
@@ -104,12 +109,24 @@ Tensor read_as_is(Input& input, const Shape& shape) {
   return tensor;
 }
 
+// Throws Error where a byte is neither 0 nor 1, and so no bool of C++; `bytes` is the first of them.
+void check_bools(const std::string& path, const std::string& name, const void* bytes, int64_t count) {
+  const auto* const each = static_cast<const unsigned char*>(bytes);
+  for (int64_t i = 0; i < count; ++i)
+    check(each[i] <= 1, "{}: tensor '{}': a BOOL is 0 or 1, element {} is {}", path, name, i, each[i]);
+}
+
 // Reads the next tensor of the file.
 Tensor read_tensor(Input& input, const SafetensorsHeader::Entry& entry) {
   if (entry.dtype == "F16" || entry.dtype == "BF16") return read_halves(input, entry);
   if (entry.dtype == "F32") return read_as_is<float>(input, entry.shape);
   if (entry.dtype == "F64") return read_as_is<double>(input, entry.shape);
   if (entry.dtype == "I32") return read_as_is<int32_t>(input, entry.shape);
+  if (entry.dtype == "BOOL") {
+    const Tensor tensor = read_as_is<bool>(input, entry.shape);
+    check_bools(input.path(), entry.name, tensor.data<bool>(), tensor.numel());
+    return tensor;
+  }
   return read_as_is<int64_t>(input, entry.shape);
 }
 
@@ -165,7 +182,8 @@ Safetensors read_safetensors(const std::string& path,
   const auto chosen = [&](const std::string& name) { return !wanted || wanted(name); };
   for (const SafetensorsHeader::Entry& entry : header.entries)
     check(!chosen(entry.name) || dtype_for(entry.dtype).has_value(),
-          "{}: tensor '{}': wanted F32, F64, F16, BF16, I32 or I64, got {}", path, entry.name, entry.dtype);
+          "{}: tensor '{}': wanted F32, F64, F16, BF16, I32, I64 or BOOL, got {}", path, entry.name,
+          entry.dtype);
   for (const SafetensorsHeader::Entry& entry : header.entries)
     if (chosen(entry.name))
       file.tensors.emplace(entry.name, read_tensor(input, entry));

@@ -31,11 +31,11 @@ struct Safetensors {
   std::map<std::string, std::string> metadata = {};
 };
 
-// Reads F32, F64, I32 and I64 without conversion, F16 and BF16 as f32. With `wanted`, only tensors whose
-// names it accepts are read; the others may have any dtype of the format. Throws Error that starts with the
-// path and says what is wrong: the header is longer than 100 MB or than the file, is not JSON of this format,
-// or has a name twice; a tensor's bytes do not fit its shape, overlap another's, leave a gap or are outside
-// of the file.
+// Reads F32, F64, I32, I64 and BOOL without conversion, F16 and BF16 as f32. With `wanted`, only tensors
+// whose names it accepts are read; the others may have any dtype of the format. Throws Error that starts with
+// the path and says what is wrong: the header is longer than 100 MB or than the file, is not JSON of this
+// format, or has a name twice; a tensor's bytes do not fit its shape, overlap another's, leave a gap or are
+// outside of the file.
 Safetensors read_safetensors(const std::string& path,
                              const std::function<bool(const std::string& name)>& wanted = {});
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "../autograd/ops.h"
 #include "../core/rng.h"
 #include "message_of.h"
 #include "program.h"
@@ -66,6 +67,21 @@ TEST_CASE("what is written is read back, bit for bit") {
   const Safetensors some = read_safetensors(path, [](const std::string& name) { return name == "b"; });
   CHECK(some.tensors.size() == 1);
   CHECK(some.tensors.at("b").item() == 2.5);
+}
+
+TEST_CASE("a mask among a model's buffers is saved and comes back") {
+  const TemporaryFolder folder;
+  const Tensor mask = Rng(4).normal({5, 7}) > 0, none = zeros({0}, Dtype::boolean);
+  save_safetensors(folder / "x.safetensors", {{"mask", mask}, {"none", none}, {"w", ones({3})}});
+  const Safetensors back = read_safetensors(folder / "x.safetensors");
+  REQUIRE(back.tensors.at("mask").dtype() == Dtype::boolean);
+  CHECK(back.tensors.at("mask").to_vector<bool>() == mask.to_vector<bool>());
+  CHECK(back.tensors.at("none").shape() == none.shape());
+  CHECK(back.tensors.at("w").to_vector<float>() == std::vector<float>{1, 1, 1});
+  std::string bytes = safetensors_bytes({.tensors = {{"mask", mask}}});
+  bytes[bytes.size() - 2] = 2;  // neither true nor false
+  CHECK(message_of([&] { read_safetensors(folder.write("two.safetensors", bytes)); }) ==
+        (folder / "two.safetensors") + ": tensor 'mask': a BOOL is 0 or 1, element 33 is 2");
 }
 
 TEST_CASE("the bytes are those of the format's definition") {
@@ -141,7 +157,7 @@ TEST_CASE("files that lie are refused, each with one clear error") {
       {"an invented dtype", one(R"({"dtype":"F31","shape":[1],"data_offsets":[0,4]})", 4),
        "tensor 'w': there is no dtype 'F31'"},
       {"bytes", one(R"({"dtype":"U8","shape":[8],"data_offsets":[0,8]})", 8),
-       "tensor 'w': wanted F32, F64, F16, BF16, I32 or I64, got U8"},
+       "tensor 'w': wanted F32, F64, F16, BF16, I32, I64 or BOOL, got U8"},
       {"a negative extent", one(R"({"dtype":"F32","shape":[-1],"data_offsets":[0,4]})", 4),
        "the header has -1 in 'shape' of 'w', where it does not belong"},
       {"a broken extent", one(R"({"dtype":"F32","shape":[1.5],"data_offsets":[0,4]})", 4),
@@ -214,7 +230,7 @@ TEST_CASE("the format's other dtypes pass where nobody wants their tensors") {
   const std::string path = folder.write(
       "x.safetensors",
       file_of(
-          R"({"mask":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]},"w":{"dtype":"F32","shape":[1],"data_offsets":[3,7]}})",
+          R"({"mask":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"w":{"dtype":"F32","shape":[1],"data_offsets":[3,7]}})",
           7));
   const Safetensors file = read_safetensors(path, [](const std::string& name) { return name == "w"; });
   CHECK(file.tensors.at("w").item() == 0);
