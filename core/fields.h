@@ -14,6 +14,7 @@
 // References are valid during the visit only.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <memory>
 #include <optional>
@@ -60,16 +61,17 @@ class Fields {
     if (buffer.defined()) on_buffer(name, buffer);
   }
   // A part with fields of its own. A null pointer throws Error; an empty optional is skipped.
-  void operator()(std::string_view name, HasFields& part) { on_part(name, part); }
+  // So does a part that lists itself, at any depth.
+  void operator()(std::string_view name, HasFields& part) { visit(name, part); }
   template <std::derived_from<HasFields> Part>
   void operator()(std::string_view name, const std::unique_ptr<Part>& part) {
     check(part != nullptr, "fields: the part {} is null; give it a module, or leave it out of fields()",
           name);
-    on_part(name, *part);
+    visit(name, *part);
   }
   template <std::derived_from<HasFields> Part>
   void operator()(std::string_view name, std::optional<Part>& part) {
-    if (part.has_value()) on_part(name, *part);
+    if (part.has_value()) visit(name, *part);
   }
   // Settings. `help` is one line with the unit.
   void operator()(std::string_view name, bool& value, std::string_view help = "") {
@@ -94,6 +96,22 @@ class Fields {
   virtual void on_int(std::string_view, int64_t&, std::string_view) {}
   virtual void on_double(std::string_view, double&, std::string_view) {}
   virtual void on_string(std::string_view, std::string&, std::string_view, const Choices&) {}
+
+ private:
+  // The parts around the one that is visited.
+  struct Within {
+    Within(std::vector<const HasFields*>& all, const HasFields& part) : parts(all) { parts.push_back(&part); }
+    ~Within() { parts.pop_back(); }
+    std::vector<const HasFields*>& parts;
+  };
+  void visit(std::string_view name, HasFields& part) {
+    check(std::find(within_.begin(), within_.end(), &part) == within_.end(),
+          "fields: the part {} lists itself among its parts; leave it out of fields()", name);
+    const Within here(within_, part);
+    on_part(name, part);
+  }
+
+  std::vector<const HasFields*> within_;
 };
 
 }  // namespace isobar

@@ -6,6 +6,7 @@
 
 #include "../core/rng.h"
 #include "../nn/nn.h"
+#include "message_of.h"
 
 using namespace isobar;
 
@@ -54,6 +55,31 @@ TEST_CASE("the first call of a model gives its modules their paths") {
   Residual outer(std::make_unique<Sequential>(std::move(model)));
   assign_paths(outer);
   CHECK(dynamic_cast<Sequential&>(*outer.body).parts[0]->path() == "body.0");
+}
+
+TEST_CASE("a module that lists itself, or what is around it, is refused by every walk") {
+  struct Snake : Module {
+    Snake* tail = this;
+    Tensor weight = ones(2);
+    void fields(Fields& f) override {
+      f("weight", weight);
+      f("tail", *tail);
+    }
+  };
+  const auto refused = [](Snake& snake, const std::string& name) {
+    const std::string wanted =
+        "fields: the part " + name + " lists itself among its parts; leave it out of fields()";
+    CHECK(message_of([&] { named_parameters(snake); }) == wanted);
+    CHECK(message_of([&] { named_modules(snake); }) == wanted);
+    CHECK(message_of([&] { snake(ones(2)); }) == wanted);
+    CHECK(message_of([&] { describe(snake); }) == wanted);
+    CHECK(message_of([&] { backward_in_pieces(snake, 2, [](int64_t) { return ones({}); }); }) == wanted);
+  };
+  Snake own, head, body;
+  refused(own, "tail");
+  head.tail = &body;
+  body.tail = &head;
+  refused(head, "tail");
 }
 
 TEST_CASE("tied tensors are one parameter, and stay tied through convert, load and a move") {
