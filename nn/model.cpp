@@ -65,6 +65,28 @@ void each_tensor(HasFields& model, const F& f) {
   walk.run(model);
 }
 
+// "isobar::Wrapped<isobar::RMSNorm>" → "Wrapped<RMSNorm>": of each name what follows the last "::".
+std::string without_namespaces(std::string_view full) {
+  std::string name;
+  std::vector<size_t> begins{0};  // of the name that is read, after those of the names around it
+  for (size_t i = 0; i < full.size(); ++i) {
+    if (full.substr(i, 2) == "::") {
+      name.resize(begins.back());
+      ++i;
+      continue;
+    }
+    name += full[i];
+    const bool nested = begins.size() > 1;
+    if (full[i] == '<' || full[i] == '(')
+      begins.push_back(name.size());
+    else if (nested && (full[i] == '>' || full[i] == ')'))
+      begins.pop_back();
+    else if (nested && (full[i] == ',' || full[i] == ' '))
+      begins.back() = name.size();
+  }
+  return name;
+}
+
 // What describe() prints: one line for a struct, then its parts, indented.
 class Description : public Fields {
  public:
@@ -109,15 +131,12 @@ class Description : public Fields {
 
 }  // namespace
 
-// "isobar::RMSNorm" → "RMSNorm".
 std::string type_name_of(const HasFields& part) {
   const std::type_info& type = typeid(part);
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
-  const std::string name = status == 0 ? text.get() : type.name();
-  const size_t colon = name.rfind("::");
-  return colon == std::string::npos ? name : name.substr(colon + 2);
+  return without_namespaces(status == 0 ? text.get() : type.name());
 }
 
 std::vector<NamedTensor> named_parameters(HasFields& model) {

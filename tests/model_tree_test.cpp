@@ -10,6 +10,17 @@
 
 using namespace isobar;
 
+namespace {
+
+template <class T>
+struct Wrapped : Module {};
+template <class T>
+struct Outer {
+  struct Inner : Module {};
+};
+
+}  // namespace
+
 TEST_CASE("a description is an indented tree") {
   Sequential model(Linear(4, 2, Rng(1), {.bias = false}), BatchNorm1d(2), ReLU());
   CHECK(describe(model) ==
@@ -55,6 +66,16 @@ TEST_CASE("the first call of a model gives its modules their paths") {
   Residual outer(std::make_unique<Sequential>(std::move(model)));
   assign_paths(outer);
   CHECK(dynamic_cast<Sequential&>(*outer.body).parts[0]->path() == "body.0");
+}
+
+TEST_CASE("a type's name is without namespaces, in template arguments too") {
+  CHECK(Wrapped<RMSNorm>().type_name() == "Wrapped<RMSNorm>");
+  CHECK(Wrapped<Wrapped<GroupNorm>>().type_name() == "Wrapped<Wrapped<GroupNorm> >");
+  CHECK(Outer<RMSNorm>::Inner().type_name() == "Inner");
+  CHECK(Wrapped<std::pair<Linear, unsigned long>>().type_name() == "Wrapped<pair<Linear, unsigned long> >");
+  struct Local : Module {};
+  CHECK(Local().type_name() == "Local");
+  CHECK(Wrapped<Local>().type_name() == "Wrapped<Local>");
 }
 
 TEST_CASE("a module that lists itself, or what is around it, is refused by every walk") {
