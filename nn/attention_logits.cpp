@@ -89,10 +89,10 @@ std::vector<LogitPeaks> logit_peaks(LanguageModel& model, const Tensor& symbols)
   }
   train(model);
   std::vector<LogitPeaks> peaks;
-  for (TransformerBlock& block : model.blocks) {
-    const auto* attention = dynamic_cast<const GroupedQueryAttention*>(block.self_attn.get());
+  for (size_t i = 0; i < model.blocks.size(); ++i) {
+    const auto* attention = dynamic_cast<const GroupedQueryAttention*>(model.blocks[i].self_attn.get());
     check(attention != nullptr && attention->options.causal, "logit_peaks: wanted causal attention");
-    peaks.push_back(peaks_of(*attention, attention->path(), outputs.by_path));
+    peaks.push_back(peaks_of(*attention, fmt::format("blocks.{}.self_attn", i), outputs.by_path));
   }
   return peaks;
 }

@@ -174,7 +174,11 @@ int64_t parameter_count(HasFields& model) {
 }
 
 void assign_paths(HasFields& model) {
-  each_module(model, [](const std::string& path, Module& module) { module.set_path(path); });
+  const auto* const part = dynamic_cast<const Module*>(&model);
+  const std::string above = part != nullptr ? part->path() : "";
+  each_module(model, [&](const std::string& path, Module& module) {
+    module.set_path(path.empty() ? above : join(above, path));
+  });
 }
 
 void train(HasFields& model) {

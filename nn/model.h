@@ -27,7 +27,8 @@ std::vector<NamedTensor> named_state(HasFields& model);
 std::vector<NamedModule> named_modules(HasFields& model);
 int64_t parameter_count(HasFields& model);
 
-// Gives each module its path, for errors, printed tapes, observation and the keys of dropout.
+// Gives each module its path, for errors, printed tapes and the keys of dropout. A part of a model that has paths keeps
+// its own: what is within it is named after it.
 void assign_paths(HasFields& model);
 void train(HasFields& model);
 void eval(HasFields& model);

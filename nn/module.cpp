@@ -67,19 +67,18 @@ Module::Call::Call(Module& module) : scope(module.scope_name()), first_slot(next
 Tensor Module::show(const Tensor& y, const Call& call) {
   mark_untaped();
   if (!y.defined()) return y;
-  const bool observed = observation_ != nullptr && !observation_->observers.empty();
   const Tape* const tape = Tape::active();
-  if (!observed && (tape == nullptr || tape->holds(y, call.first_slot))) return y;
+  if (!observed() && (tape == nullptr || tape->holds(y, call.first_slot))) return y;
   const Tensor view = y.detach();
-  if (!observed) return record("identity", view, {y}, [](Tensor dy) { return dy; });
+  if (!observed()) return record("identity", view, {y}, [](Tensor dy) { return dy; });
   if (!recomputing()) {
     const NoTape pause;
-    for (Observer* observer : observation_->observers) observer->on_output(*this, y);
+    observation_->tell([&](Observer& observer) { observer.on_output(*this, y); });
   }
   return record("observe", view, {y}, [link = observation_](Tensor dy) {
     const NoTape pause;
-    if (link->module != nullptr)
-      for (Observer* observer : link->observers) observer->on_output_gradient(*link->module, dy);
+    if (link->module == nullptr) return dy;
+    link->tell([&](Observer& observer) { observer.on_output_gradient(*link->module, dy); });
     return dy;
   });
 }
@@ -89,10 +88,13 @@ const std::shared_ptr<Observation>& Module::observation() {
   return observation_;
 }
 
+bool Module::observed() const { return observation_ != nullptr && !observation_->seen_by.empty(); }
+
 std::string Module::type_name() const { return type_name_of(*this); }
 
 const std::string& Module::path() const {
   static const std::string none;
+  if (observation_ != nullptr && observation_->name != nullptr) return *observation_->name;
   return path_ != nullptr ? *path_ : none;
 }
 

@@ -48,8 +48,8 @@ class Module : public HasFields {
 
   // The class's name, for printing; the default asks the compiler.
   virtual std::string type_name() const;
-  // "blocks.3.self_attn". The first call of a model gives all its modules their paths, as do assign_paths()
-  // and Watch; "" before that, and for the model itself.
+  // "blocks.3.self_attn". The first call of a model gives all its modules their paths, as does assign_paths(); ""
+  // before that, and for the model itself. While an observer is told of the module: its name in what is watched.
   const std::string& path() const;
 
   // Dropout and batch statistics behave differently in training and evaluation; set by train() and eval().
@@ -57,8 +57,10 @@ class Module : public HasFields {
 
   // For model.h and Watch.
   void set_path(const std::string& path) { path_ = Scope::intern(path); }
+  bool has_path() const { return path_ != nullptr; }
   void set_training(bool training) { training_ = training; }
   const std::shared_ptr<Observation>& observation();
+  bool observed() const;
 
  protected:
   enum class Output { shown, hidden };

@@ -155,20 +155,23 @@ const HistogramProbe::Signal* HistogramProbe::find(const std::string& path) cons
   return signal != signals_.end() ? &signal->second : nullptr;
 }
 
-Watch::Watch(HasFields& model, Observer& observer) : observer_(observer) {
-  for (const NamedModule& entry : named_modules(model)) {
-    entry.module->set_path(entry.path);
-    watched_.push_back(entry.module->observation());
-    watched_.back()->observers.push_back(&observer);
+Watch::Watch(HasFields& model, Observer& observer) {
+  try {
+    for (const NamedModule& entry : named_modules(model)) {
+      watched_.push_back(entry.module->observation());
+      watched_.back()->seen_by.push_back({this, &observer, Scope::intern(entry.path)});
+    }
+  } catch (...) {  // out of memory
+    end();
+    throw;
   }
 }
 
-Watch::~Watch() {
-  for (const auto& observation : watched_) {
-    auto& observers = observation->observers;
-    const auto mine = std::find(observers.rbegin(), observers.rend(), &observer_);
-    if (mine != observers.rend()) observers.erase(std::next(mine).base());
-  }
+Watch::~Watch() { end(); }
+
+void Watch::end() {
+  for (const auto& observation : watched_)
+    std::erase_if(observation->seen_by, [&](const Observation::Seen& seen) { return seen.watch == this; });
 }
 
 }  // namespace isobar

@@ -130,13 +130,35 @@ class HistogramProbe : public Observer {
 
 // The link between a module and its observers, shared by the module, its watches and the tape: the module may
 // be moved or destroyed while it is watched, or before its gradient is computed.
+class Watch;
 struct Observation {
+  struct Seen {
+    const Watch* watch;
+    Observer* observer;
+    const std::string* name;  // of the module, in what that Watch watches
+  };
+
   Module* module;  // null after the module is destroyed
-  std::vector<Observer*> observers;
+  std::vector<Seen> seen_by;
+  const std::string* name = nullptr;  // while an observer is told
+
+  template <class Tell>
+  void tell(const Tell& tell_one) {
+    struct Restore {
+      const std::string*& name;
+      const std::string* const before = name;
+      ~Restore() { name = before; }
+    } restore{name};
+    for (const Seen& seen : seen_by) {
+      name = seen.name;
+      tell_one(*seen.observer);
+    }
+  }
 };
 
-// Attaches an observer to every module of a model and assigns paths; detaches it when destroyed. Several
-// watches may be on one model; each observer sees every module.
+// Attaches an observer to every module of a model, or of a part of one; detaches it when destroyed. The observer
+// finds each module under its name in what is watched; the modules' own paths, which dropout's keys depend on,
+// stay as they are. Several watches may be on one model; each observer sees every module.
 class Watch {
  public:
   Watch(HasFields& model, Observer& observer);
@@ -145,7 +167,8 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
 
  private:
-  Observer& observer_;
+  void end();
+
   std::vector<std::shared_ptr<Observation>> watched_;
 };
 

@@ -30,7 +30,7 @@ class HasBuffer : public Fields {
 bool watched(Module& model) {
   const std::vector<NamedModule> modules = named_modules(model);
   return std::any_of(modules.begin(), modules.end(), [](const NamedModule& named) {
-    return !named.module->observation()->observers.empty();
+    return named.module->observed();
   });
 }
 

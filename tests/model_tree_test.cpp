@@ -68,6 +68,20 @@ TEST_CASE("the first call of a model gives its modules their paths") {
   CHECK(dynamic_cast<Sequential&>(*outer.body).parts[0]->path() == "body.0");
 }
 
+TEST_CASE(
+    "a part that comes after the first call has a path at once, and a part keeps the path that the whole gave it") {
+  Sequential model{Sequential{ReLU()}, ReLU()};
+  model(zeros({1, 2}));
+  auto& inner = dynamic_cast<Sequential&>(*model.parts[0]);
+  inner.add(std::make_unique<Dropout>(0.5));
+  CHECK(inner.parts[1]->path() == "0.1");
+  inner.parts.push_back(std::make_unique<ReLU>());  // past add()
+  assign_paths(inner);
+  CHECK(inner.path() == "0");
+  CHECK(inner.parts[0]->path() == "0.0");
+  CHECK(inner.parts[2]->path() == "0.2");
+}
+
 TEST_CASE("a type's name is without namespaces, in template arguments too") {
   CHECK(Wrapped<RMSNorm>().type_name() == "Wrapped<RMSNorm>");
   CHECK(Wrapped<Wrapped<GroupNorm>>().type_name() == "Wrapped<Wrapped<GroupNorm> >");

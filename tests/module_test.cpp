@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -198,6 +199,45 @@ TEST_CASE("observation changes neither values nor gradients") {
     const int seen = count.outputs;
     step(*watched, input_of(row, Dtype::f32));
     CHECK(count.outputs == seen);
+  });
+}
+
+TEST_CASE("a look at any part, before a model's first call or later, changes no bit, no mask and no path") {
+  struct Blind : Observer {
+    void on_output(const Module&, const Tensor&) override {}
+    void on_output_gradient(const Module&, const Tensor&) override {}
+  };
+  using Steps = std::vector<std::vector<std::vector<double>>>;
+  for_each_row([](const ModuleRow& row) {
+    // Three steps of the row's module and dropouts after it, of which one is added after the first step.
+    const auto run = [&](std::optional<size_t> part) {
+      Sequential whole;
+      whole.add(module_of(row, Dtype::f32));
+      whole.add(std::make_unique<Dropout>(0.3));
+      Blind blind;
+      std::optional<Watch> watch;
+      const auto look = [&] {
+        if (part) watch.emplace(*named_modules(whole)[*part].module, blind);
+      };
+      Steps steps;
+      look();
+      watch.reset();
+      steps.push_back(step(whole, input_of(row, Dtype::f32)));
+      whole.add(std::make_unique<Dropout>(0.2));
+      look();
+      steps.push_back(step(whole, input_of(row, Dtype::f32)));
+      watch.reset();
+      if (part) assign_paths(*named_modules(whole)[*part].module);
+      steps.push_back(step(whole, input_of(row, Dtype::f32)));
+      for (const NamedModule& one : named_modules(whole)) CHECK(one.module->path() == one.path);
+      return steps;
+    };
+    const Steps wanted = run(std::nullopt);
+    const size_t parts = named_modules(*row.make()).size() + 2;  // the whole and the first dropout too
+    for (size_t part = 0; part < parts; ++part) {
+      CAPTURE(part);
+      CHECK((run(part) == wanted));
+    }
   });
 }
 
