@@ -39,7 +39,7 @@
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "../data/loader.h"
-#include "../nn/model.h"
+#include "../nn/evaluation.h"
 #include "../nn/observe.h"
 #include "../optim/optim.h"
 #include "depth/classifier.h"
@@ -80,7 +80,7 @@ double moved(const Tensor& before, const Tensor& after) {
 // Sets the mean loss and the share of images that are classified correctly; diverged where a logit is not
 // finite.
 void evaluate(Classifier& model, const Part& images, Outcome& outcome) {
-  eval(model);
+  const Evaluation here(model);
   double correct = 0, loss = 0;
   for (const auto& [x, y] : Loader(images, {.batch_size = 500, .shuffle = false}, Rng(0)).epoch(0)) {
     const Tensor logits = model(x);

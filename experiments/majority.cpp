@@ -21,6 +21,7 @@
 
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
+#include "../nn/evaluation.h"
 #include "../optim/adam.h"
 #include "harness/each.h"
 #include "harness/lists.h"
@@ -122,10 +123,9 @@ Curve train_net(const Config& config, const std::string& norm, int64_t depth, in
   Curve accuracy;
   for (int64_t step = 0;; ++step) {
     if (step % interval == 0) {
-      eval(net);
+      const Evaluation here(net);
       const Tensor right = argmax(net(held_out.tokens), -1) == held_out.majority;
       accuracy.push_back(mean(cast(right, Dtype::f64)).item());
-      train(net);
     }
     if (step == config.steps) return accuracy;
     const Sequences batch = draw(config.batch, rng.split("batches").split(static_cast<uint64_t>(step)));

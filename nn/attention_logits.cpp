@@ -7,8 +7,8 @@
 #include <string>
 
 #include "../autograd/ops.h"
+#include "evaluation.h"
 #include "grouped_query_attention.h"
-#include "model.h"
 #include "observe.h"
 
 namespace isobar {
@@ -82,12 +82,11 @@ LogitPeaks peaks_of(const GroupedQueryAttention& attention, const std::string& p
 
 std::vector<LogitPeaks> logit_peaks(LanguageModel& model, const Tensor& symbols) {
   Outputs outputs;
-  eval(model);
   {
+    const Evaluation here(model);
     const Watch watching(model, outputs);
     model(symbols);
   }
-  train(model);
   std::vector<LogitPeaks> peaks;
   for (size_t i = 0; i < model.blocks.size(); ++i) {
     const auto* attention = dynamic_cast<const GroupedQueryAttention*>(model.blocks[i].self_attn.get());

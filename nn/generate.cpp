@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "../core/profile.h"
-#include "model.h"
+#include "evaluation.h"
 
 namespace isobar {
 namespace {
@@ -93,7 +93,7 @@ std::vector<int32_t> generate(LanguageModel& model, std::vector<int32_t> prompt,
   check(!prompt.empty(), "generate: wanted a prompt of at least one token");
   check_sampling(sampling);
   const Phase phase("sampling");
-  eval(model);
+  const Evaluation here(model);
   std::vector<int32_t> tokens = std::move(prompt);
   KeyValueCache cache;
   for (int64_t i = 0; i < count; ++i) {
@@ -105,7 +105,6 @@ std::vector<int32_t> generate(LanguageModel& model, std::vector<int32_t> prompt,
     tokens.push_back(draw(chances(last, sampling), rng.uniform_at(static_cast<uint64_t>(i))));
     if (on_token) on_token(tokens.back());
   }
-  train(model);
   return tokens;
 }
 

@@ -14,6 +14,7 @@
 #include "dyt.h"
 #include "dyt_sqrtd.h"
 #include "embedding.h"
+#include "evaluation.h"
 #include "feed_forward.h"
 #include "fixup.h"
 #include "fold_centring.h"

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "model.h"
+#include "evaluation.h"
 
 namespace isobar {
 
 TextLoss text_loss(LanguageModel& model, std::span<const int32_t> tokens) {
   check(tokens.size() >= 2, "text_loss: wanted at least two tokens, got {}", tokens.size());
-  eval(model);
+  const Evaluation here(model);
   TextLoss loss;
   const int64_t questions = static_cast<int64_t>(tokens.size()) - 1, length = model.config.block_size;
   for (int64_t begin = 0; begin < questions;) {
@@ -23,7 +23,6 @@ TextLoss text_loss(LanguageModel& model, std::span<const int32_t> tokens) {
     loss.tokens += count;
     begin += count;
   }
-  train(model);
   return loss;
 }
 

@@ -17,7 +17,7 @@ struct TextLoss {
 };
 
 // Cross-entropy of all tokens but the first, each predicted once: windows of block_size tokens, one after the
-// other. Leaves the model in training mode. Throws Error for fewer than two tokens.
+// other, in evaluation (evaluation.h). Throws Error for fewer than two tokens.
 TextLoss text_loss(LanguageModel& model, std::span<const int32_t> tokens);
 
 }  // namespace isobar

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "../autograd/ops.h"
-#include "model.h"
+#include "evaluation.h"
 #include "observe.h"
 
 namespace isobar {
@@ -37,12 +37,11 @@ struct BlockOutputs : Observer {
 
 LengthErrors length_errors(NGPT& model, const Tensor& tokens) {
   BlockOutputs outputs;
-  eval(model);
   {
+    const Evaluation here(model);
     const Watch watching(model, outputs);
     model(tokens);
   }
-  train(model);
   double weights = 0;
   for (const NamedTensor& entry : named_parameters(model)) {
     if (entry.tensor.ndim() != 2) continue;

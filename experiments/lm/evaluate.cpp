@@ -1,7 +1,7 @@
 #include "evaluate.h"
 
 #include "../../core/profile.h"
-#include "../../nn/model.h"
+#include "../../nn/evaluation.h"
 
 namespace isobar {
 
@@ -14,11 +14,10 @@ Tensor loss_of(Module& model, const Batch& batch) {
 double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size, const Rng& rng,
                  Ranks& ranks) {
   const Phase phase("evaluation");
-  eval(model);
+  const Evaluation here(model);
   std::vector<double> mine;
   for (int64_t i = ranks.share(batches).begin; i < ranks.share(batches).end; ++i)
     mine.push_back(loss_of(model, data.random_batch(batch_size, rng.split(i))).item());
-  train(model);
   double total = 0;
   for (const double loss : ranks.gather(mine, batches)) total += loss;
   return total / static_cast<double>(batches);

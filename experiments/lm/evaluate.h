@@ -11,7 +11,7 @@ namespace isobar {
 Tensor loss_of(Module& model, const Batch& batch);
 
 // Mean cross-entropy in nats over `batches` random batches of `batch_size` blocks; the same ones for the same
-// rng. Leaves the model in training mode. Ranks share the batches.
+// rng. The model is in evaluation meanwhile. Ranks share the batches.
 double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64_t batch_size, const Rng& rng,
                  Ranks& ranks = Ranks::alone());
 
