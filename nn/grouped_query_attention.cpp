@@ -33,10 +33,12 @@ GroupedQueryAttention::GroupedQueryAttention(int64_t n_embd, int64_t head_count,
 
 Tensor GroupedQueryAttention::forward(const Tensor& x) { return attend(x, nullptr); }
 Tensor GroupedQueryAttention::operator()(const Tensor& x, KeyValues& past) {
-  return call([&] {
-    check(options.causal,
-          "attention: a key/value cache needs causal attention; build the layer with {{.causal = true}}");
-    return attend(x, &past);
+  return appending(past, [&] {
+    return call([&] {
+      check(options.causal,
+            "attention: a key/value cache needs causal attention; build the layer with {{.causal = true}}");
+      return attend(x, &past);
+    });
   });
 }
 

@@ -144,7 +144,15 @@ Tensor LanguageModel::hidden(const Tensor& tokens) {
 }
 
 Tensor LanguageModel::operator()(const Tensor& tokens, KeyValueCache& cache) {
-  return call([&] { return continued(tokens, cache); });
+  try {
+    const Tensor logits = call([&] { return continued(tokens, cache); });
+    cache.weights = stamps_of(*this);
+    cache.length += tokens.size(1);
+    return logits;
+  } catch (...) {
+    for (KeyValues& layer : cache.layers) layer.keep_first(cache.length);
+    throw;
+  }
 }
 
 Tensor LanguageModel::continued(const Tensor& tokens, KeyValueCache& cache) {
@@ -152,10 +160,14 @@ Tensor LanguageModel::continued(const Tensor& tokens, KeyValueCache& cache) {
         "language_model: wanted tokens (B, T) with T up to {} after the {} in the cache, got {}; start a new "
         "cache with the last tokens",
         config.block_size - cache.length, cache.length, tokens.shape());
-  cache.layers.resize(blocks.size());
+  check(
+      cache.length == 0 || (cache.layers.size() == blocks.size() && cache.weights == stamps_of(*this)),
+      "language_model: the {} tokens in the cache were read by another model, or before this model's weights changed; "
+      "start a new cache with all tokens",
+      cache.length);
+  if (cache.length == 0) cache.layers.assign(blocks.size(), {});
   Tensor x = embed(tokens, cache.length);
   for (size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, cache.layers[i]);
-  cache.length += tokens.size(1);
   return lm_head((*norm)(x));
 }
 

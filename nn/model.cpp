@@ -9,6 +9,8 @@
 #include <typeinfo>
 #include <utility>
 
+#include "../core/raw.h"
+
 namespace isobar {
 namespace {
 
@@ -230,6 +232,21 @@ void load_state(HasFields& to, const std::vector<NamedTensor>& state) {
   check(given.empty(), "load_state: the given state has {}, the model does not",
         given.empty() ? "" : given.begin()->first);
   for (auto& [target, value] : pairs) assign(target, value);
+}
+
+std::vector<std::pair<const Version*, uint64_t>> stamps_of(HasFields& model) {
+  struct Stamps : Fields {
+    std::vector<std::pair<const Version*, uint64_t>> all;
+    void add(const Tensor& tensor) {
+      const Version* const version = raw::storage(tensor)->version;
+      all.emplace_back(version, version->stamp());
+    }
+    void on_parameter(std::string_view, Tensor& tensor) override { add(tensor); }
+    void on_buffer(std::string_view, Tensor& tensor) override { add(tensor); }
+    void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
+  } stamps;
+  model.fields(stamps);
+  return std::move(stamps.all);
 }
 
 std::string describe(HasFields& model) { return Description().of(model, "", 0); }

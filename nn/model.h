@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "module.h"
@@ -40,6 +41,9 @@ void convert(HasFields& model, Dtype dtype);
 // shape or dtype; nothing has been copied then.
 void copy_state(HasFields& from, HasFields& to);
 void load_state(HasFields& to, const std::vector<NamedTensor>& state);
+// What all parameters and buffers are, and how often they were written: two of these are equal only if the same tensors
+// had the same values.
+std::vector<std::pair<const Version*, uint64_t>> stamps_of(HasFields& model);
 // The class's name as the compiler knows it, without namespaces.
 std::string type_name_of(const HasFields& part);
 // An indented tree, one module per line: name, type, its own tensors, and the number of parameters in it.

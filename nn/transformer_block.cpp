@@ -69,12 +69,15 @@ Tensor TransformerBlock::run(const Tensor& x, Attention&& attention) {
 Tensor TransformerBlock::forward(const Tensor& x) { return run(x, *self_attn); }
 
 Tensor TransformerBlock::operator()(const Tensor& x, KeyValues& past) {
-  return call([&] {
-    auto* const caching = dynamic_cast<CachingAttention*>(self_attn.get());
-    check(caching != nullptr,
+  return appending(past, [&] {
+    return call([&] {
+      auto* const caching = dynamic_cast<CachingAttention*>(self_attn.get());
+      check(
+          caching != nullptr,
           "transformer_block: wanted attention with a key/value cache, such as GroupedQueryAttention, got {}",
           self_attn->type_name());
-    return run(x, [&](const Tensor& y) { return (*caching)(y, past); });
+      return run(x, [&](const Tensor& y) { return (*caching)(y, past); });
+    });
   });
 }
 

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "../nn/nn.h"
+#include "../optim/sgd.h"
 #include "message_of.h"
 
 using namespace isobar;
@@ -130,6 +132,95 @@ TEST_CASE("a full cache takes no more, and a block without keys takes none") {
         }) ==
         "transformer_block: wanted attention with a key/value cache, such as GroupedQueryAttention, got "
         "MultiheadAttention");
+}
+
+TEST_CASE("a forward that throws, wherever it does, leaves the cache as it was") {
+  struct Thrower : Observer {
+    bool throws = false;
+    void on_output(const Module&, const Tensor&) override {
+      if (throws) throw std::runtime_error("thrown");
+    }
+    void on_output_gradient(const Module&, const Tensor&) override {}
+  };
+  LanguageModel model(config_of(Positions::rope), Rng(1));
+  const Tensor first = Rng(2).integers({1, 4}, vocab_size), next = Rng(3).integers({1, 2}, vocab_size);
+  KeyValueCache whole;
+  const std::vector<float> begun = model(first, whole).to_vector<float>();
+  const std::vector<float> wanted = model(next, whole).to_vector<float>();
+  for (const NamedModule& part : named_modules(model)) {
+    CAPTURE(part.path);
+    Thrower thrower;
+    const Watch watch(*part.module, thrower);
+    KeyValueCache cache;
+    const auto fails = [&](const Tensor& tokens) {
+      thrower.throws = true;
+      CHECK_THROWS_AS(model(tokens, cache), std::runtime_error);
+      thrower.throws = false;
+    };
+    fails(first);
+    CHECK(cache.length == 0);
+    CHECK(model(first, cache).to_vector<float>() == begun);
+    fails(next);
+    CHECK(cache.length == 4);
+    CHECK(model(next, cache).to_vector<float>() == wanted);
+  }
+}
+
+TEST_CASE("a block and an attention that throw leave their keys and values as they were") {
+  GroupedQueryAttention layer(8, 2, Rng(1), {.causal = true});
+  KeyValues past;
+  layer(ones({1, 3, 8}), past);
+  const Tensor k = past.k, o_proj = layer.o_proj.weight;
+  layer.o_proj.weight = zeros({8, 5});
+  CHECK_THROWS_AS(layer(ones({1, 2, 8}), past), Error);
+  CHECK(past.length() == 3);
+  CHECK(past.k.to_vector<float>() == k.to_vector<float>());
+  TransformerBlock block(
+      8, std::make_unique<GroupedQueryAttention>(8, 2, Rng(1), GroupedQueryAttentionOptions{.causal = true}),
+      std::make_unique<Linear>(7, 8, Rng(2)));
+  KeyValues none;
+  CHECK_THROWS_AS(block(ones({1, 2, 8}), none), Error);
+  CHECK_FALSE(none.k.defined());
+}
+
+TEST_CASE("a cache goes with the model and the weights that filled it, also when the model moves") {
+  const LanguageModelConfig config = config_of(Positions::rope);
+  LanguageModelConfig deeper = config;
+  ++deeper.n_layer;
+  LanguageModel model(config, Rng(1)), twin(config, Rng(1)), deep(deeper, Rng(1));
+  const Tensor tokens = Rng(2).integers({1, 4}, vocab_size), next = Rng(3).integers({1, 1}, vocab_size);
+  const std::string refusal =
+      "language_model: the 4 tokens in the cache were read by another model, or before this model's weights changed; "
+      "start a new cache with all tokens";
+  KeyValueCache cache, again;
+  model(tokens, cache);
+  model(tokens, again);
+  for (LanguageModel* other : {&twin, &deep}) CHECK(message_of([&] { (*other)(next, cache); }) == refusal);
+  LanguageModel moved(std::move(model));
+  moved(next, cache);
+  CHECK(cache.length == 5);
+
+  const auto changes = [&](const char* what, const auto& change) {
+    CAPTURE(what);
+    KeyValueCache stale;
+    moved(tokens, stale);
+    change();
+    CHECK(message_of([&] { moved(next, stale); }) == refusal);
+    stale = {};
+    moved(tokens, stale);
+    moved(next, stale);
+  };
+  changes("a step", [&] {
+    SGD optimizer(parameters(moved), {.lr = 0.1});
+    {
+      Tape tape;
+      tape.backward(moved.loss(tokens, tokens));
+    }
+    optimizer.step();
+  });
+  changes("loading", [&] { copy_state(twin, moved); });
+  changes("a new weight", [&] { moved.blocks[1].mlp = std::make_unique<SwiGLU>(32, Rng(5)); });
+  CHECK(message_of([&] { moved(next, again); }) == refusal);
 }
 
 TEST_CASE("attention that is not causal, which is the default, takes no cache") {

@@ -107,6 +107,7 @@ TEST_CASE("a module that lists itself, or what is around it, is refused by every
     CHECK(message_of([&] { named_parameters(snake); }) == wanted);
     CHECK(message_of([&] { named_modules(snake); }) == wanted);
     CHECK(message_of([&] { snake(ones(2)); }) == wanted);
+    CHECK(message_of([&] { stamps_of(snake); }) == wanted);
     CHECK(message_of([&] { describe(snake); }) == wanted);
     CHECK(message_of([&] { backward_in_pieces(snake, 2, [](int64_t) { return ones({}); }); }) == wanted);
   };
