@@ -21,6 +21,7 @@ class TapeLog;
 
 struct Recording {
   Tape* tape = nullptr;                  // the innermost one that lives on this thread
+  uint64_t pieces = 0;                   // the step of which a piece (nn/pieces.h) runs on this thread, or 0
   uint64_t paused = 0;                   // tapes up to this serial number do not record now
   TapeLog* log = nullptr;                // sees what is recorded and walked back
   const std::string* scope = nullptr;    // the module that records, "blocks.3.self_attn"

@@ -6,6 +6,7 @@
 #include "../core/profile.h"
 #include "model.h"
 #include "observe.h"
+#include "pieces.h"
 
 namespace isobar {
 namespace {
@@ -30,7 +31,8 @@ Module::Module(Module&& other) noexcept { *this = std::move(other); }
 Module& Module::operator=(Module&& other) noexcept {
   if (this == &other) return *this;
   if (observation_ != nullptr) observation_->module = nullptr;
-  path_ = other.path_;
+  path_ = other.path_.load();
+  pieces_ = other.pieces_;
   training_ = other.training_;
   observation_ = std::exchange(other.observation_, nullptr);
   if (observation_ != nullptr) observation_->module = this;
@@ -54,8 +56,9 @@ Tensor Module::operator()(const Tensor& x) {
 // modules. Called in another module's scope, it takes that scope's name.
 const std::string* Module::scope_name() {
   mark_untaped();
+  if (recording.pieces != 0 && recording.pieces != pieces_) check_outsider(*this);
   if (path_ == nullptr && recording.scope == nullptr) assign_paths(*this);
-  return path_ != nullptr ? path_ : recording.scope;
+  return path_ != nullptr ? path_.load() : recording.scope;
 }
 
 Module::Call::Call(Module& module) : scope(module.scope_name()), first_slot(next_slot()) {}
@@ -95,7 +98,7 @@ std::string Module::type_name() const { return type_name_of(*this); }
 const std::string& Module::path() const {
   static const std::string none;
   if (observation_ != nullptr && observation_->name != nullptr) return *observation_->name;
-  return path_ != nullptr ? *path_ : none;
+  return path_ != nullptr ? *path_.load() : none;
 }
 
 }  // namespace isobar

@@ -21,6 +21,7 @@
 // belongs to one thread at a time; its forward(), which keeps no state, may run on several at once (pieces.h).
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -55,10 +56,11 @@ class Module : public HasFields {
   // Dropout and batch statistics behave differently in training and evaluation; set by train() and eval().
   bool training() const { return training_; }
 
-  // For model.h and Watch.
+  // For model.h, pieces.h and Watch.
   void set_path(const std::string& path) { path_ = Scope::intern(path); }
   bool has_path() const { return path_ != nullptr; }
   void set_training(bool training) { training_ = training; }
+  void set_pieces(uint64_t step) { pieces_ = step; }
   const std::shared_ptr<Observation>& observation();
   bool observed() const;
 
@@ -104,8 +106,10 @@ class Module : public HasFields {
       std::apply([&](auto&... one) { (each_output(one, visit), ...); }, many);
   }
 
-  const std::string* path_ = nullptr;
   std::shared_ptr<Observation> observation_;  // made by the first Watch
+  uint64_t pieces_ = 0;                       // the last step of pieces whose model had this module
+  // Pieces may name a module that their loss_of calls at once, all alike.
+  std::atomic<const std::string*> path_ = nullptr;
   bool training_ = true;
 };
 

@@ -1,6 +1,7 @@
 #include "pieces.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <span>
 #include <unordered_map>
@@ -16,31 +17,34 @@
 namespace isobar {
 namespace {
 
-// Whether fields() lists a buffer, such as running statistics.
+std::atomic<uint64_t> last_step{0};
+
+// Whether fields() lists a buffer, such as running statistics; those of parts count for a whole model.
 class HasBuffer : public Fields {
  public:
-  explicit HasBuffer(Module& model) { model.fields(*this); }
+  HasBuffer(Module& model, bool whole) : whole_(whole) { model.fields(*this); }
   bool found = false;
 
  protected:
   void on_buffer(std::string_view, Tensor&) override { found = true; }
-  void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
-};
+  void on_part(std::string_view, HasFields& part) override {
+    if (whole_) part.fields(*this);
+  }
 
-bool watched(Module& model) {
-  const std::vector<NamedModule> modules = named_modules(model);
-  return std::any_of(modules.begin(), modules.end(), [](const NamedModule& named) {
-    return named.module->observed();
-  });
-}
+ private:
+  const bool whole_;
+};
 
 // Whether pieces may, and should, go through the model at once. Running statistics are a chain over the pieces;
 // observers, a log, a profile and an outer tape belong to this thread.
-bool goes_side_by_side(Module& model, const std::vector<Tensor>& parameters) {
+bool goes_side_by_side(Module& model, const std::vector<NamedModule>& modules,
+                       const std::vector<Tensor>& parameters) {
   int64_t size = 0;
   for (const Tensor& parameter : parameters) size += parameter.numel();
   return size < large_model && recording.tape == nullptr && recording.log == nullptr &&
-         Timeline::here() == nullptr && !HasBuffer(model).found && !watched(model);
+         Timeline::here() == nullptr && !HasBuffer(model, true).found &&
+         std::none_of(modules.begin(), modules.end(),
+                      [](const NamedModule& part) { return part.module->observed(); });
 }
 
 // How many of the pieces that are left begin next: one on each thread, or a single one on all threads where half of
@@ -71,11 +75,14 @@ struct Step {
   const int64_t pieces;
   const std::function<Tensor(int64_t)>& loss_of;
   const TapeOptions& options;
+  const uint64_t number = ++last_step;  // the model's modules have it too: others are outsiders
   std::unordered_map<const void*, size_t> places = places_of(parameters);
   std::vector<double> losses = std::vector<double>(static_cast<size_t>(pieces));
 
   // Forward and back through one piece: the gradients of its share of the mean loss.
   std::vector<Tensor> run(int64_t piece) try {
+    const RecordingGuard guard;
+    recording.pieces = number;
     TapeOptions own = options;
     if (own.rng && pieces > 1) own.rng = own.rng->split(static_cast<uint64_t>(piece));
     Tape tape(own);
@@ -176,7 +183,7 @@ void run_over_ranks(Step& step, bool side_by_side, Shards& shards) {
 
 void check_shards(Module& model, const Shards& shards) {
   check(
-      !HasBuffer(model).found,
+      !HasBuffer(model, true).found,
       "backward_in_pieces: the model has buffers, such as a BatchNorm's running statistics, which each piece changes for "
       "the next; train it in one process");
   for (const Tensor& part : shards.mine())
@@ -210,7 +217,9 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
   }
   assign_paths(model);
   Step step{.parameters = shards.parameters(), .pieces = pieces, .loss_of = loss_of, .options = options};
-  const bool side_by_side = threads() > 1 && goes_side_by_side(model, step.parameters);
+  const std::vector<NamedModule> modules = named_modules(model);
+  for (const NamedModule& part : modules) part.module->set_pieces(step.number);
+  const bool side_by_side = threads() > 1 && goes_side_by_side(model, modules, step.parameters);
   if (!alone) {
     check_shards(model, shards);
     run_over_ranks(step, side_by_side, shards);
@@ -225,6 +234,16 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
   for (size_t i = 0; i < sums.size(); ++i)
     if (sums[i].defined()) step.parameters[i].set_grad(sums[i]);
   return std::move(step.losses);
+}
+
+void check_outsider(Module& module) {
+  const bool tracks = module.training() && HasBuffer(module, false).found;
+  check(
+      !tracks && !module.observed(),
+      "backward_in_pieces: {} {}, and is no part of the model: pieces would reach it in any order; list it in the model's "
+      "fields(){}",
+      module.type_name(), tracks ? "has a buffer, such as running statistics" : "is observed",
+      tracks ? ", or call eval() of it" : "");
 }
 
 }  // namespace isobar

@@ -28,8 +28,9 @@ constexpr int64_t large_model = int64_t{1} << 22;
 // Calls loss_of(piece), a single number, for each piece, 0 … pieces − 1, on a tape of its own, and adds the gradient of
 // the mean of all losses to grad() of every parameter that a loss depends on. Returns the losses in order. Random ops of
 // a piece draw from options.rng.split(piece), or from options.rng where there is one piece. loss_of may be called by
-// several threads at once: it reads the model and changes nothing but its running statistics. Gives the model's modules
-// their paths.
+// several threads at once: it reads the model and changes nothing but its running statistics. It may call modules that are
+// no part of the model, such as a teacher, but none that is observed, or that is in training and has a buffer: that throws
+// Error where there are several pieces. Gives the model's modules their paths.
 //
 // Throws Error unless pieces >= 1, and what the first piece that fails throws, an Error with the piece's number; no
 // gradient has changed then.
@@ -43,5 +44,8 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
 std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
                                        const std::function<Tensor(int64_t piece)>& loss_of,
                                        const TapeOptions& options, Shards& shards);
+
+// For Module: throws Error where the module must be a part of the model whose piece calls it.
+void check_outsider(Module& module);
 
 }  // namespace isobar

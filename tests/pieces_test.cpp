@@ -255,3 +255,61 @@ TEST_CASE("a loss that is no single number, or that no parameter is in, is refus
           backward_in_pieces(layer, 1, [&](int64_t) { return sum(layer(x)); }, {.higher_order = true});
         }).find("take second derivatives on a tape of your own") != std::string::npos);
 }
+
+namespace {
+
+// The loss of a small model and of something that is no part of it.
+std::function<Tensor(int64_t)> loss_with(LanguageModel& model, Module& outsider) {
+  return [&](int64_t i) { return loss_of(model, i) + 0 * sum(outsider(Rng(5).normal({6, 3}))); };
+}
+
+}  // namespace
+
+TEST_CASE("an outsider that pieces would change in any order is refused, in order and side by side") {
+  BatchNorm1d tracked(3, {.affine = false});
+  Sequential deep(ReLU(), BatchNorm1d(3, {.affine = false}));
+  ReLU watched;
+  Probe probe;
+  const Watch watch(watched, probe);
+  const std::string because =
+      ", and is no part of the model: pieces would reach it in any order; list it in the model's fields()";
+  for_thread_counts([&] {
+    LanguageModel model = small_model();
+    const auto refusal = [&](Module& outsider) {
+      return message_of([&] { backward_in_pieces(model, 2, loss_with(model, outsider), {.rng = Rng(4)}); });
+    };
+    CHECK(refusal(tracked) ==
+          "piece 1 of 2: backward_in_pieces: BatchNorm1d has a buffer, such as running statistics" + because +
+              ", or call eval() of it");
+    CHECK(refusal(deep).find("BatchNorm1d has a buffer") != std::string::npos);
+    CHECK(refusal(watched) == "piece 1 of 2: backward_in_pieces: ReLU is observed" + because);
+    for (const Tensor& parameter : parameters(model)) CHECK_FALSE(parameter.grad().defined());
+  });
+  CHECK(tracked.num_batches_tracked.item() == 0);
+  CHECK(probe.signals().empty());
+  // A single piece changes them in order, and so does a model of which they are a part.
+  LanguageModel model = small_model();
+  backward_in_pieces(model, 1, loss_with(model, tracked), {.rng = Rng(4)});
+  CHECK(tracked.num_batches_tracked.item() == 1);
+  eval(tracked);
+  backward_in_pieces(model, 2, loss_with(model, tracked), {.rng = Rng(4)});
+  CHECK(tracked.num_batches_tracked.item() == 1);
+}
+
+TEST_CASE("an outsider that no call has named yet gives the same bits on all threads") {
+  LanguageModel model = small_model();
+  std::vector<Tensor> first;
+  for_thread_counts([&] {
+    Sequential outsider(Softcap(2), Dropout(0.5));
+    backward_in_pieces(model, 8,
+                       [&](int64_t i) {
+                         const Tensor loss = loss_of(model, i);
+                         return loss * mean(outsider(ones({4, 4}) * (1 + loss.detach())));
+                       },
+                       {.rng = Rng(4)});
+    CHECK(outsider.parts[1]->path() == "1");
+    const std::vector<Tensor> now = taken_gradients(model);
+    if (first.empty()) first = now;
+    CHECK(same(now, first));
+  });
+}
