@@ -67,6 +67,12 @@ void each_tensor(HasFields& model, const F& f) {
   walk.run(model);
 }
 
+void set_trainable(HasFields& model, bool trainable) {
+  each_tensor(model, [&](const std::string&, Tensor& tensor, bool is_buffer) {
+    if (!is_buffer && is_float(tensor.dtype())) tensor.set_trainable(trainable);
+  });
+}
+
 // "isobar::Wrapped<isobar::RMSNorm>" → "Wrapped<RMSNorm>": of each name what follows the last "::".
 std::string without_namespaces(std::string_view full) {
   std::string name;
@@ -174,6 +180,9 @@ int64_t parameter_count(HasFields& model) {
   for (const Tensor& parameter : parameters(model)) count += parameter.numel();
   return count;
 }
+
+void freeze(HasFields& model) { set_trainable(model, false); }
+void thaw(HasFields& model) { set_trainable(model, true); }
 
 void assign_paths(HasFields& model) {
   const auto* const part = dynamic_cast<const Module*>(&model);

@@ -19,7 +19,7 @@ struct NamedModule {
   Module* module;
 };
 
-// Trainable tensors in the order of fields(). A tied tensor appears once, under its first name.
+// Trainable tensors in the order of fields(): none that is frozen. A tied tensor appears once, under its first name.
 std::vector<NamedTensor> named_parameters(HasFields& model);
 std::vector<Tensor> parameters(HasFields& model);
 // Parameters, frozen ones included, and buffers: what save_safetensors() and copy_state() take.
@@ -27,6 +27,12 @@ std::vector<NamedTensor> named_state(HasFields& model);
 // The module itself and all modules in it, parents before children.
 std::vector<NamedModule> named_modules(HasFields& model);
 int64_t parameter_count(HasFields& model);
+
+// Takes all tensors that fields() lists as parameters out of training, and into it. An optimizer that holds them leaves
+// frozen ones alone. A tensor that is never to be trained is a buffer: thaw() cannot know which of the others were
+// frozen before, so freeze the parts again that stay frozen.
+void freeze(HasFields& model);
+void thaw(HasFields& model);
 
 // Gives each module its path, for errors, printed tapes and the keys of dropout. A part of a model that has paths keeps
 // its own: what is within it is named after it.

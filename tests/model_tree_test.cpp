@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "../autograd/tape.h"
 #include "../core/rng.h"
 #include "../nn/nn.h"
 #include "message_of.h"
@@ -139,6 +140,34 @@ TEST_CASE("frozen tensors are state but not parameters") {
   CHECK(parameters(layer).size() == 1);
   CHECK(named_state(layer).size() == 2);
   CHECK(parameter_count(layer) == 2);
+}
+
+TEST_CASE(
+    "freeze takes all parameters of a part out of training, thaw into it; buffers and integers stay constants") {
+  struct Table : Module {
+    Tensor order = arange(3), gain = ones(3);
+    void fields(Fields& f) override {
+      f("order", order);
+      f("gain", gain);
+    }
+  };
+  Sequential model(Linear(3, 2, Rng(1)), BatchNorm1d(2), Table());
+  const std::vector<Tensor> all = parameters(model);
+  CHECK(all.size() == 4);
+  freeze(model);
+  CHECK(parameters(model).empty());
+  {
+    Tape tape;
+    model.parts[0]->operator()(ones({2, 3}));
+    CHECK(tape.recorded() == 0);
+  }
+  thaw(*model.parts[0]);
+  CHECK(parameters(model).size() == 2);
+  thaw(model);
+  CHECK(parameters(model).size() == 5);  // the gain too: it is listed as a parameter
+  for (const NamedTensor& entry : named_state(model))
+    CHECK(entry.tensor.trainable() ==
+          (entry.name.ends_with("weight") || entry.name.ends_with("bias") || entry.name.ends_with("gain")));
 }
 
 TEST_CASE("a state of another dtype is refused and nothing is copied") {

@@ -35,10 +35,6 @@ Numbers values_of(HasFields& model) {
   return all;
 }
 
-void set_trainable(HasFields& model, bool trainable) {
-  for (NamedTensor& entry : named_state(model)) entry.tensor.set_trainable(trainable);
-}
-
 struct Net {
   Linear in{3, 8, Rng(1)}, out{8, 1, Rng(2)};
   const Tensor x = Rng(3).normal({32, 3}), y = Rng(4).normal({32, 1});
@@ -87,8 +83,8 @@ TEST_CASE("fine-tuning in stages: the loss falls in each, and what is frozen sta
   Net net;
   AdamW optimizer({net.in.weight, net.in.bias, net.out.weight, net.out.bias}, {.lr = 0.01});
   const auto train = [&](bool in, bool out) {
-    set_trainable(net.in, in);
-    set_trainable(net.out, out);
+    in ? thaw(net.in) : freeze(net.in);
+    out ? thaw(net.out) : freeze(net.out);
     const double before = net.loss().item();
     for (int i = 0; i < 30; ++i) {
       Tape tape;
@@ -150,7 +146,7 @@ TEST_CASE("a game of two players: each moves in its own step only") {
     CHECK(values_of(generator) == g);
     CHECK(values_of(critic) != c);
     const Numbers moved = values_of(critic);
-    set_trainable(critic, false);
+    freeze(critic);
     {
       Tape tape;  // the generator learns through a critic that stays
       tape.backward(mean(square(critic(generator(noise)) - 1)));
@@ -158,7 +154,7 @@ TEST_CASE("a game of two players: each moves in its own step only") {
       CHECK(generator_step.step() == 4);
     }
     CHECK(critic_step.step() == 0);  // the frozen side may be stepped: nothing moves
-    set_trainable(critic, true);
+    thaw(critic);
     CHECK(values_of(critic) == moved);
     CHECK(values_of(generator) != g);
   }
