@@ -42,6 +42,7 @@ Tensor draw(const Shape& shape, uint64_t key, const Transform& transform) {
   parallel_for(result.numel(), 16 * draws_at_once, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i += draws_at_once) transform(Bits(key, i, end - i), y + i);
   });
+  raw::storage(result)->drawn_with(key);
   return result;
 }
 

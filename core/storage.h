@@ -1,8 +1,9 @@
-// Storage: one block of memory that tensors share, and its version.
+// Storage: one block of memory that tensors share, its version, and the key that its numbers were drawn with.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "memory.h"
 #include "version.h"
@@ -18,9 +19,21 @@ struct Storage {
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
+  // The key of the Rng whose draws 0, 1, … these numbers are, until they are overwritten.
+  void drawn_with(uint64_t key) {
+    key_ = key;
+    drawn_ = version->stamp();
+  }
+  std::optional<uint64_t> key() const {
+    return drawn_ == version->stamp() ? std::optional(key_) : std::nullopt;
+  }
+
   void* const data;
   const size_t bytes;
   Version* const version;  // by which backward detects that a saved value was overwritten
+
+ private:
+  uint64_t key_ = 0, drawn_ = UINT64_MAX;  // no version has that stamp
 };
 
 }  // namespace isobar

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../autograd/ops.h"
+#include "../core/raw.h"
 
 namespace isobar::init {
 namespace {
@@ -92,7 +93,9 @@ Tensor orthogonal(const Shape& shape, const Rng& rng, double gain, Dtype dtype) 
   for (double& value : q) value *= gain;
   Tensor result = tensor<double>({rows, cols}, q);
   if (out < in) result = transpose(result);
-  return cast(reshape(result, shape), dtype);
+  result = cast(reshape(result, shape), dtype);
+  raw::storage(result)->drawn_with(rng.key());
+  return result;
 }
 
 }  // namespace isobar::init

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <typeinfo>
+#include <unordered_map>
 #include <utility>
 
 #include "../core/raw.h"
@@ -65,6 +66,29 @@ void each_tensor(HasFields& model, const F& f) {
     if (seen.insert(tensor.id()).second) f(name, tensor, is_buffer);
   };
   walk.run(model);
+}
+
+template <class F>
+void each_parameter(HasFields& model, const F& f) {
+  each_tensor(model, [&](const std::string& name, Tensor& tensor, bool) {
+    if (tensor.trainable()) f(name, tensor);
+  });
+}
+
+// Throws for two parameters that are draws 0 … n − 1 of one key.
+void check_keys(const std::vector<NamedTensor>& parameters) {
+  std::unordered_map<uint64_t, std::vector<const NamedTensor*>> drawn;  // by key
+  for (const NamedTensor& one : parameters) {
+    const Storage& storage = *raw::storage(one.tensor);
+    if (!storage.key()) continue;
+    for (const NamedTensor* other : drawn[*storage.key()])
+      check(
+          other->tensor.numel() != one.tensor.numel() || raw::storage(other->tensor).get() == &storage,
+          "parameters: {} and {} {} are draws of one key, so they start equal; give each layer a key of its own, such as "
+          "rng.split(\"{}\"), or assign() one to the other if that is wanted",
+          other->name, one.name, one.tensor.shape(), one.name);
+    drawn[*storage.key()].push_back(&one);
+  }
 }
 
 void set_trainable(HasFields& model, bool trainable) {
@@ -149,9 +173,8 @@ std::string type_name_of(const HasFields& part) {
 
 std::vector<NamedTensor> named_parameters(HasFields& model) {
   std::vector<NamedTensor> result;
-  each_tensor(model, [&](const std::string& name, Tensor& tensor, bool) {
-    if (tensor.trainable()) result.push_back({name, tensor});
-  });
+  each_parameter(model, [&](const std::string& name, Tensor& tensor) { result.push_back({name, tensor}); });
+  check_keys(result);
   return result;
 }
 
@@ -177,7 +200,7 @@ std::vector<NamedModule> named_modules(HasFields& model) {
 
 int64_t parameter_count(HasFields& model) {
   int64_t count = 0;
-  for (const Tensor& parameter : parameters(model)) count += parameter.numel();
+  each_parameter(model, [&](const std::string&, const Tensor& parameter) { count += parameter.numel(); });
   return count;
 }
 
@@ -212,8 +235,12 @@ void convert(HasFields& model, Dtype dtype) {
   walk.on_tensor = [&](const std::string&, Tensor& tensor, bool) {
     if (!is_float(tensor.dtype()) || tensor.dtype() == dtype) return;
     const auto [entry, fresh] = replaced.try_emplace(tensor.id(), tensor, Tensor());
-    if (fresh) entry->second.second = cast(tensor.detach(), dtype).set_trainable(tensor.trainable());
-    tensor = entry->second.second;
+    Tensor& converted = entry->second.second;
+    if (fresh) {
+      converted = cast(tensor.detach(), dtype).set_trainable(tensor.trainable());
+      if (const auto key = raw::storage(tensor)->key()) raw::storage(converted)->drawn_with(*key);
+    }
+    tensor = converted;
   };
   walk.run(model);
 }

@@ -204,7 +204,8 @@ std::vector<std::string> heavy_includes(const Tree& tree) {
 const std::set<std::string>& raw_exceptions() {
   static const std::set<std::string> all = {"nn/batch_norm.cpp",         // writes running statistics
                                             "nn/check/layer_trial.cpp",  // makes strided inputs
-                                            "nn/model.cpp",              // asks for versions
+                                            "nn/init.cpp",               // says which key drew a weight
+                                            "nn/model.cpp",              // asks for keys and versions
                                             "nn/model_costs.cpp"};       // tells which storages a model keeps
   return all;
 }

@@ -119,6 +119,39 @@ TEST_CASE("a module that lists itself, or what is around it, is refused by every
   refused(head, "tail");
 }
 
+TEST_CASE("two parameters that are draws of one key are refused with both names, until one is written") {
+  const Rng rng(1);
+  Sequential model(Linear(3, 4, rng), ReLU(), Linear(4, 3, rng, {.bias = false}), Linear(3, 3, rng));
+  const std::string refusal =
+      "parameters: 0.weight and 2.weight [3, 4] are draws of one key, so they start equal; give each layer a key of its "
+      "own, such as rng.split(\"2.weight\"), or assign() one to the other if that is wanted";
+  CHECK(message_of([&] { parameters(model); }) == refusal);
+  CHECK(message_of([&] { named_parameters(model); }) == refusal);
+  convert(model, Dtype::f64);
+  CHECK(message_of([&] { parameters(model); }) == refusal);
+  CHECK(parameter_count(model) == 16 + 12 + 12);
+  CHECK(describe(model).starts_with("Sequential  (40 parameters)"));
+
+  Linear &first = dynamic_cast<Linear&>(*model.parts[0]), &second = dynamic_cast<Linear&>(*model.parts[2]);
+  second.weight.set_trainable(false);
+  CHECK(parameters(model).size() == 4);  // a frozen copy is no second start
+  second.weight.set_trainable();
+  assign(second.weight, reshape(first.weight.detach(), {3, 4}));  // equal on purpose: written
+  CHECK(parameters(model).size() == 5);
+  Sequential orthogonal(Linear(init::orthogonal({4, 3}, rng)), Linear(init::orthogonal({3, 4}, rng)));
+  CHECK(message_of([&] { parameters(orthogonal); }).find("are draws of one key") != std::string::npos);
+
+  // Loaded values, tied tensors, keys of their own and other sizes are no repetition.
+  Sequential loaded(Linear(3, 3, rng), Linear(3, 3, rng));
+  load_state(loaded, named_state(loaded));
+  CHECK(parameters(loaded).size() == 4);
+  const Tensor shared = rng.normal({3, 3});
+  Sequential tied{Linear(shared), Linear(shared)};
+  CHECK(parameters(tied).size() == 1);
+  Sequential split(Linear(3, 3, rng.split("a")), Linear(3, 3, rng.split("b")));
+  CHECK(parameters(split).size() == 4);
+}
+
 TEST_CASE("tied tensors are one parameter, and stay tied through convert, load and a move") {
   const LanguageModelConfig config{.vocab_size = 5, .block_size = 4, .n_layer = 1, .n_head = 1, .n_embd = 4};
   LanguageModel original(config, Rng(1));
