@@ -88,6 +88,22 @@ bool measured(const std::string& path) {
   return !path.starts_with("blocks.") || std::count(path.begin(), path.end(), '.') <= 2;
 }
 
+// Brings a model's buffers back: a measurement must not move running statistics.
+class KeptBuffers : public Fields {
+ public:
+  explicit KeptBuffers(Module& model) { model.fields(*this); }
+  ~KeptBuffers() override {
+    for (auto& [buffer, before] : buffers_) assign(buffer, before);
+  }
+
+ protected:
+  void on_buffer(std::string_view, Tensor& buffer) override { buffers_.emplace_back(buffer, clone(buffer)); }
+  void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
+
+ private:
+  std::vector<std::pair<Tensor, Tensor>> buffers_;
+};
+
 double own_flops(Module& module, const LanguageModelConfig& config) {
   if (auto* linear_part = dynamic_cast<Linear*>(&module))
     return 6 * static_cast<double>(linear_part->weight.numel());
@@ -114,9 +130,12 @@ class OwnParameters : public Fields {
 
 // What the largest block keeps where it keeps all.
 int64_t kept_by_a_block(LanguageModel& model) {
-  const bool before = std::exchange(model.config.activation_checkpointing, false);
+  struct Restore {
+    bool& setting;
+    const bool before = std::exchange(setting, false);
+    ~Restore() { setting = before; }
+  } restore{model.config.activation_checkpointing};
   const ModelCosts costs = costs_of(model);
-  model.config.activation_checkpointing = before;
   int64_t most = 0;
   for (const ModuleCost& part : costs.modules)
     if (part.type == "TransformerBlock") most = std::max(most, *part.kept);
@@ -131,8 +150,13 @@ int64_t early_gradient(const LanguageModel& model) {
 }  // namespace
 
 ModelCosts costs_of(LanguageModel& model) {
+  for (const NamedModule& part : named_modules(model))
+    check(
+        !part.module->observed(),
+        "costs_of: the model is observed, and what observers keep would count as its own; call it without a Watch");
   const LanguageModelConfig& config = model.config;
   const Tensor symbols = zeros({1, config.block_size}, Dtype::i64), next = clone(symbols);
+  const KeptBuffers buffers(model);
   KeptBytes kept;
   ModelCosts costs;
   const int64_t before = bytes_in_use();

@@ -10,7 +10,9 @@
 #include "../core/memory.h"
 #include "../core/raw.h"
 #include "../nn/model.h"
+#include "../nn/observe.h"
 #include "holds.h"
+#include "message_of.h"
 #include "program.h"
 
 using namespace isobar;
@@ -128,4 +130,43 @@ TEST_CASE("a fused loss keeps the gradient of what lm_head reads, not of logits"
   const ModelCosts costs = costs_of(model);
   CHECK(static_cast<double>(costs.loss_kept) == doctest::Approx(256 * 64 * 4).epsilon(0.05));
   CHECK(costs.kept < 256 * 4096 * 4);
+}
+
+TEST_CASE("costs of a model that is observed are refused, and a measurement that fails leaves its settings") {
+  LanguageModel model({.vocab_size = 7, .block_size = 4, .n_layer = 2, .n_head = 2, .n_embd = 8}, Rng(1));
+  model.config.activation_checkpointing = true;
+  Probe probe;
+  {
+    const Watch watch(*model.blocks[1].mlp, probe);
+    CHECK(
+        message_of([&] { costs_of(model); }) ==
+        "costs_of: the model is observed, and what observers keep would count as its own; call it without a Watch");
+  }
+  CHECK(probe.signals().empty());
+  // Fails where nothing is computed again: in the second measurement.
+  struct Picky : Module {
+    const LanguageModelConfig& config;
+    explicit Picky(const LanguageModelConfig& of) : config(of) {}
+    Tensor forward(const Tensor& x) override {
+      check(config.activation_checkpointing, "picky");
+      return x;
+    }
+  };
+  model.norm = std::make_unique<Picky>(model.config);
+  CHECK(message_of([&] { costs_of(model); }) == "in norm: picky");
+  CHECK(model.config.activation_checkpointing);
+}
+
+TEST_CASE("what a model costs is measured without a change of its running statistics") {
+  LanguageModel model(
+      {.vocab_size = 7, .block_size = 4, .n_layer = 2, .n_head = 2, .n_embd = 8, .norm = "batchnorm"},
+      Rng(1));
+  const auto state = [&] {
+    std::vector<std::vector<double>> values;
+    for (const NamedTensor& entry : named_state(model)) values.push_back(entry.tensor.to_vector<double>());
+    return values;
+  };
+  const auto before = state();
+  costs_of(model);
+  CHECK((state() == before));
 }
