@@ -4,6 +4,7 @@
 
 #include "bpe.h"
 #include "bpe_train.h"
+#include "checked_file.h"
 #include "checksum.h"
 #include "dataset.h"
 #include "file.h"

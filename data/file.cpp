@@ -185,4 +185,73 @@ std::string read_file(const std::string& path, size_t limit) {
   }
 }
 
+InputFile::InputFile(const std::string& path)
+    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
+    size_ = static_cast<uint64_t>(status.st_size);
+    return;
+  }
+  if (descriptor_ >= 0) ::close(descriptor_);
+  throw_error(fmt::format("{}: cannot be read; is it there, and a file?", path));
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+void InputFile::read(uint64_t offset, void* bytes, size_t count) const {
+  for (size_t done = 0; done < count;) {
+    const ssize_t got = ::pread(descriptor_, static_cast<char*>(bytes) + done, count - done,
+                                static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", path_, errno);
+    check(got > 0, "{}: ends too early", path_);
+    done += static_cast<size_t>(got);
+  }
+}
+
+OutputFile::OutputFile(const std::string& path)
+    : path_(path),
+      temporary_(temporary_name(path)),
+      descriptor_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) fail("create", path, errno);
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::write(uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write", path_, errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+}
+
+void OutputFile::append(std::string_view bytes) {
+  write(size_, bytes);
+  size_ += bytes.size();
+}
+
+void OutputFile::replace(uint64_t offset, std::string_view bytes) {
+  check(offset + bytes.size() <= size_, "file: wanted bytes of '{}' to replace, got {} at {} of {}", path_,
+        bytes.size(), offset, size_);
+  write(offset, bytes);
+}
+
+const std::string& OutputFile::finish() {
+  if (::fsync(descriptor_) != 0) fail("write", path_, errno);
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("write", path_, errno);
+  return temporary_;
+}
+
+void OutputFile::save() {
+  check(descriptor_ < 0, "file: finish '{}' before it is saved", path_);
+  rename_file(temporary_, path_);
+  temporary_.clear();
+}
+
 }  // namespace isobar

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,52 @@ void make_folder_durably(const std::string& path);
 
 // Removes the temporary files that a killed process left in a folder. No process may be writing there.
 void remove_temporaries(const std::string& folder);
+
+// A file open for reading. Threads may share it.
+class InputFile {
+ public:
+  // Throws Error unless this is a regular file that can be read.
+  explicit InputFile(const std::string& path);
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  ~InputFile();
+
+  const std::string& path() const { return path_; }
+  // In bytes, when it was opened.
+  uint64_t size() const { return size_; }
+  // Its bytes from `offset` on. Throws Error where it ends before.
+  void read(uint64_t offset, void* bytes, size_t count) const;
+
+ private:
+  std::string path_;
+  int descriptor_;
+  uint64_t size_ = 0;
+};
+
+// A file that is written in pieces, under a temporary name beside `path`; save() renames it. Errors name `path`.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  // Without save() the temporary file is removed, unless the process is killed.
+  ~OutputFile();
+
+  void append(std::string_view bytes);
+  // Replaces bytes that were appended.
+  void replace(uint64_t offset, std::string_view bytes);
+  // All bytes are on the disk. Returns the temporary name, for whoever reads them again.
+  const std::string& finish();
+  // After finish().
+  void save();
+
+ private:
+  void write(uint64_t offset, std::string_view bytes);
+
+  std::string path_, temporary_;
+  int descriptor_;
+  uint64_t size_ = 0;
+};
 
 // For files that another library writes: a name for a temporary file in the folder of `path`, different in
 // every call. Removes those for this path whose processes have ended.

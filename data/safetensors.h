@@ -15,6 +15,8 @@
 
 #include "../core/fields.h"
 #include "../core/tensor.h"
+#include "file.h"
+#include "safetensors_header.h"
 
 namespace isobar {
 
@@ -29,6 +31,7 @@ std::vector<NamedTensor> load_safetensors(const std::string& path);
 struct Safetensors {
   std::map<std::string, Tensor> tensors;
   std::map<std::string, std::string> metadata = {};
+  std::map<std::string, std::string> texts = {};  // any bytes, as one-dimensional U8, after the tensors
 };
 
 // Reads F32, F64, I32, I64 and BOOL without conversion, F16 and BF16 as f32. With `wanted`, only tensors
@@ -37,6 +40,9 @@ struct Safetensors {
 // format, or has a name twice; a tensor's bytes do not fit its shape, overlap another's, leave a gap or are
 // outside of the file.
 Safetensors read_safetensors(const std::string& path,
+                             const std::function<bool(const std::string& name)>& wanted = {});
+// The same of a file whose header was read, U8 of any shape as texts.
+Safetensors read_safetensors(const InputFile& file, const SafetensorsHeader& header,
                              const std::function<bool(const std::string& name)>& wanted = {});
 
 // The bytes of such a file: every tensor in its own dtype, in the order of the names, elements from an offset

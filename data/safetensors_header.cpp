@@ -6,6 +6,7 @@
 #include <set>
 
 #include "../core/error.h"
+#include "utf8.h"
 #include "utf8_stream.h"
 
 namespace isobar {
@@ -156,14 +157,65 @@ SafetensorsHeader::Entry checked(const Claim& claim, uint64_t data_bytes, const 
   return {claim.name, *claim.dtype, Shape(std::span<const int64_t>(extents)), begin, end};
 }
 
+// Throws Error for a text that is not valid UTF-8. The error shows `what` and the text, with invalid bytes as
+// \xff.
+void check_utf8(const char* what, std::string_view text) {
+  std::string shown;
+  bool valid = true;
+  for (size_t i = 0; i < text.size();) {
+    const Character character = first_character(text.substr(i));
+    if (character.number >= stray_byte) {
+      valid = false;
+      shown += fmt::format("\\x{:02x}", character.number - stray_byte);
+    } else {
+      shown += text.substr(i, character.bytes);
+    }
+    i += character.bytes;
+  }
+  check(valid, "safetensors: {} '{}' is not valid UTF-8", what, shown);
+}
+
 }  // namespace
+
+std::string SafetensorsHeader::bytes_of(const InputFile& file) {
+  check(file.size() >= 8, "{}: not a safetensors file: {} bytes, wanted eight for the header's length",
+        file.path(), file.size());
+  uint64_t length = 0;
+  file.read(0, &length, 8);
+  check(length <= longest, "{}: wanted a header of at most {} bytes, got {}", file.path(), longest, length);
+  check(length <= file.size() - 8, "{}: its header has {} bytes, but only {} follow", file.path(), length,
+        file.size() - 8);
+  std::string bytes(8 + length, '\0');
+  file.read(0, bytes.data(), bytes.size());
+  return bytes;
+}
+
+std::string SafetensorsHeader::bytes(size_t room) const {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  for (const auto& [key, text] : metadata) {
+    check_utf8("the metadata", key);
+    check_utf8("the metadata", text);
+  }
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  for (const Entry& entry : entries) {
+    check_utf8("the name", entry.name);
+    header[entry.name] = {{"dtype", entry.dtype},
+                          {"shape", std::vector<int64_t>(entry.shape.begin(), entry.shape.end())},
+                          {"data_offsets", {entry.begin, entry.end}}};
+  }
+  std::string text = header.dump();
+  text.resize(std::max((text.size() + 7) / 8 * 8, room - std::min<size_t>(room, 8)), ' ');
+  const uint64_t length = text.size();
+  check(length <= longest, "safetensors: wanted a header of at most {} bytes, got {}", longest, length);
+  return std::string(reinterpret_cast<const char*>(&length), 8) + text;
+}
 
 SafetensorsHeader SafetensorsHeader::parse(std::string_view text, uint64_t data_bytes,
                                            const std::string& who) {
   check(text.starts_with("{"), "{}: not a safetensors file: its header does not start with {{", who);
   Reader reader(who);
   nlohmann::json::sax_parse(text, &reader);
-  SafetensorsHeader header{{}, std::move(reader.metadata)};
+  SafetensorsHeader header{{}, std::move(reader.metadata), 8 + text.size()};
   for (const Claim& claim : reader.claims) header.entries.push_back(checked(claim, data_bytes, who));
   std::sort(header.entries.begin(), header.entries.end(), [](const Entry& a, const Entry& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);

@@ -133,7 +133,7 @@ std::string read_text(const std::string& path, size_t limit) {
     check(
         text.size() <= limit,
         "text: {} holds more than {} bytes, which memory is not asked to hold; make a token store of it: isobar "
-        "prepare {} -o tokens.h5",
+        "prepare {} -o tokens.safetensors",
         path, limit, path);
   });
   check(!text.empty(), "text: {} is empty; give it a text file", path);

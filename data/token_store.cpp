@@ -3,67 +3,68 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
+#include <charconv>
+#include <filesystem>
 
 namespace isobar {
 namespace {
 
-constexpr std::string_view format_name = "isobar tokens";
-constexpr int64_t format_version = 1;
+// Version 1 was in HDF5.
+const FileKind store_kind{"token store", 2, "prepare it again"};
 constexpr int64_t slot_count = (int64_t{64} << 20) / (store_chunk * 4);  // 64 MiB
 
-int64_t checksum(std::span<const int32_t> tokens) {
-  return static_cast<int64_t>(XXH3_64bits(tokens.data(), tokens.size_bytes()));
+uint64_t checksum_of(std::span<const int32_t> tokens) {
+  return XXH3_64bits(tokens.data(), tokens.size_bytes());
 }
 
-std::string checksum_of_all(const std::vector<int64_t>& checksums) {
-  return fmt::format("{:016x}", XXH3_64bits(checksums.data(), checksums.size() * sizeof(int64_t)));
+std::string checksum_of_all(const std::vector<uint64_t>& checksums) {
+  return fmt::format("{:016x}", XXH3_64bits(checksums.data(), checksums.size() * sizeof(uint64_t)));
 }
 
-// The header of a store, without its checksum.
-struct Header {
-  std::string tokenizer;  // as JSON
-  std::vector<int64_t> checksums;
+template <class T>
+std::string_view bytes_of(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+bool fits_u16(const Tokenizer& tokenizer) { return tokenizer.vocab_size() <= 65536; }
+
+struct Counts {
   int64_t tokens, documents, text_bytes;
-
-  std::string checksum() const {
-    const std::string text = fmt::format(
-        "{} {} {} {} {} {:x} {:x}", format_name, format_version, tokens, documents, text_bytes,
-        XXH3_64bits(tokenizer.data(), tokenizer.size()), XXH3_64bits(checksums.data(), checksums.size() * 8));
-    return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
-  }
 };
 
-// Reads the header. Throws Error if the file is not a token store or the header's checksum is wrong.
-Header read_header(const Hdf5File& file, const std::string& path) {
-  const bool marked = file.has_attribute("/", "format") && file.text_attribute("/", "format") == format_name;
-  check(marked, "token store: {} is an HDF5 file, but no token store; make one with isobar prepare", path);
-  const int64_t version = file.int_attribute("/", "version");
-  check(version == format_version, "token store: {} has version {}, wanted {}; prepare it again", path,
-        version, format_version);
-  const std::vector<std::string> tokenizer = file.read_strings("/tokenizer");
-  check(tokenizer.size() == 1, "token store: {}: wanted one tokenizer, got {}", path, tokenizer.size());
-  const Tensor checksums = file.read("/checksums");
-  check(checksums.dtype() == Dtype::i64, "token store: {}: wanted checksums of i64", path);
-  const Header header{.tokenizer = tokenizer[0],
-                      .checksums = checksums.to_vector<int64_t>(),
-                      .tokens = file.length("/tokens"),
-                      .documents = file.int_attribute("/", "documents"),
-                      .text_bytes = file.int_attribute("/", "text_bytes")};
-  check(file.text_attribute("/", "header_checksum") == header.checksum(),
-        "token store: {}: its header is damaged: the checksum is another; prepare it again", path);
-  const int64_t chunks = (header.tokens + store_chunk - 1) / store_chunk;
-  check(header.tokens >= 1 && static_cast<int64_t>(header.checksums.size()) == chunks,
-        "token store: {}: wanted a checksum for each of {} chunks, got {}", path, chunks,
-        header.checksums.size());
-  return header;
+// At least `room` bytes.
+std::string header_bytes(const Counts& counts, bool narrow, const std::string& tokenizer,
+                         const std::string& checksum, size_t room) {
+  const auto tokens = static_cast<uint64_t>(counts.tokens), chunks = (tokens + store_chunk - 1) / store_chunk;
+  const uint64_t end = tokens * (narrow ? 2 : 4);
+  const SafetensorsHeader header{
+      {{"tokens", narrow ? "U16" : "I32", {counts.tokens}, 0, end},
+       {"checksums", "U8", {static_cast<int64_t>(chunks), 8}, end, end + 8 * chunks}},
+      {{"tokenizer", tokenizer},
+       {"documents", std::to_string(counts.documents)},
+       {"text_bytes", std::to_string(counts.text_bytes)}}};
+  return checked_header(header, store_kind, checksum, room);
+}
+
+int64_t number_of(const SafetensorsHeader& header, const std::string& key, const std::string& path) {
+  const auto found = header.metadata.find(key);
+  const std::string text = found != header.metadata.end() ? found->second : "";
+  int64_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  check(error == std::errc() && end == text.data() + text.size() && number >= 0,
+        "token store: {}: wanted a number as {} of its metadata", path, key);
+  return number;
 }
 
 }  // namespace
 
 TokenStoreWriter::TokenStoreWriter(const std::string& path, std::shared_ptr<const Tokenizer> tokenizer)
-    : path_(path), tokenizer_(std::move(tokenizer)), file_(Hdf5File::create_on_disk(path)) {}
+    : path_(path), tokenizer_(std::move(tokenizer)), tokenizer_json_(tokenizer_->to_json()), file_(path) {
+  constexpr int64_t most = 99'999'999'999'999'999;
+  room_ = header_bytes({most, most, most}, fits_u16(*tokenizer_), tokenizer_json_, std::string(16, '0'), 0)
+              .size();
+  file_.append(std::string(room_, '\0'));
+}
 
 void TokenStoreWriter::add(std::string_view piece, bool last) {
   if (!inside_ && piece.empty()) return;
@@ -82,13 +83,11 @@ void TokenStoreWriter::write(size_t count) {
   const std::span<const int32_t> tokens = std::span<const int32_t>(pending_).first(count);
   if (tokens.empty()) return;
   for (size_t begin = 0; begin < count; begin += store_chunk)
-    checksums_.push_back(checksum(tokens.subspan(begin, std::min<size_t>(store_chunk, count - begin))));
-  if (tokenizer_->vocab_size() <= 65536) {
-    const std::vector<uint16_t> narrow(tokens.begin(), tokens.end());
-    file_.extend<uint16_t>("/tokens", narrow, store_chunk);
-  } else {
-    file_.extend<int32_t>("/tokens", tokens, store_chunk);
-  }
+    checksums_.push_back(checksum_of(tokens.subspan(begin, std::min<size_t>(store_chunk, count - begin))));
+  if (fits_u16(*tokenizer_))
+    file_.append(bytes_of<uint16_t>(std::vector<uint16_t>(tokens.begin(), tokens.end())));
+  else
+    file_.append(bytes_of<int32_t>(tokens));
   written_ += static_cast<int64_t>(count);
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(count));
 }
@@ -97,43 +96,75 @@ void TokenStoreWriter::save() {
   add("", true);
   write(pending_.size());
   check(written_ > 0, "token store: there is no text to prepare: all documents are empty");
-  const Header header{tokenizer_->to_json(), checksums_, written_, documents_, text_bytes_};
-  file_.write("/tokenizer", std::vector<std::string>{header.tokenizer});
-  file_.write("/checksums", header.checksums);
-  file_.set_attribute("/", "format", std::string(format_name));
-  file_.set_attribute("/", "version", format_version);
-  file_.set_attribute("/", "documents", documents_);
-  file_.set_attribute("/", "text_bytes", text_bytes_);
-  file_.set_attribute("/", "header_checksum", header.checksum());
-  file_.save(path_);
+  file_.append(bytes_of<uint64_t>(checksums_));
+  file_.replace(0, header_bytes({written_, documents_, text_bytes_}, fits_u16(*tokenizer_), tokenizer_json_,
+                                checksum_of_all(checksums_), room_));
+  read_back(file_.finish());
+  file_.save();
 }
 
-TokenStore::TokenStore(const std::string& path)
-    : path_(path), file_(Hdf5File::open(path)), slots_(slot_count) {
-  Header header = read_header(file_, path);
-  tokenizer_ = tokenizer_from_json(header.tokenizer, path);
-  checksums_ = std::move(header.checksums);
-  size_ = header.tokens;
-  documents_ = header.documents;
+// A write that failed without a word must not become a store that is found to be damaged in training.
+void TokenStoreWriter::read_back(const std::string& written) const {
+  try {
+    const TokenStore store(written);
+    check(store.size() == written_ && store.checksum() == checksum_of_all(checksums_), "other tokens");
+    std::vector<int32_t> tokens;
+    for (int64_t begin = 0; begin < written_; begin += store_chunk) {
+      tokens.resize(static_cast<size_t>(std::min(store_chunk, written_ - begin)));
+      store.read(begin, tokens);
+    }
+  } catch (const Error& error) {
+    throw_error(fmt::format("token store: what was written for {} is not what is read again: {}", path_,
+                            error.what()));
+  }
+}
+
+TokenStore::TokenStore(const std::string& path) : file_(path), slots_(slot_count) {
+  const SafetensorsHeader header = read_checked_header(file_, store_kind);
+  const auto fits = [](const SafetensorsHeader::Entry& entry, const char* name, const Shape& shape) {
+    return entry.name == name && entry.shape == shape;
+  };
+  const auto& entries = header.entries;  // in the order of the file
+  size_ = entries.empty() || entries[0].shape.ndim() != 1 ? 0 : entries[0].shape[0];
+  const int64_t chunks = (size_ + store_chunk - 1) / store_chunk;
+  check(
+      size_ >= 1 && entries.size() == 2 && fits(entries[0], "tokens", {size_}) &&
+          (entries[0].dtype == "U16" || entries[0].dtype == "I32") &&
+          fits(entries[1], "checksums", {chunks, 8}) && entries[1].dtype == "U8",
+      "token store: {}: wanted tokens of U16 or I32, at least one, and 8 bytes of checksum for each {} of them",
+      path, store_chunk);
+  narrow_ = entries[0].dtype == "U16";
+  tokens_at_ = header.data_begin;
+  documents_ = number_of(header, "documents", path);
+  checksums_.resize(static_cast<size_t>(chunks));
+  file_.read(header.data_begin + entries[1].begin, checksums_.data(), checksums_.size() * sizeof(uint64_t));
+  check(header.metadata.at("XXH3_of_data") == checksum(),
+        "token store: {}: its checksums are damaged; prepare it again", path);
+  const auto tokenizer = header.metadata.find("tokenizer");
+  check(tokenizer != header.metadata.end(), "token store: {}: its metadata have no tokenizer", path);
+  tokenizer_ = tokenizer_from_json(tokenizer->second, path);
 }
 
 std::string TokenStore::checksum() const { return checksum_of_all(checksums_); }
 
 std::string tokens_checksum(std::span<const int32_t> tokens) {
-  std::vector<int64_t> checksums;
+  std::vector<uint64_t> checksums;
   for (size_t begin = 0; begin < tokens.size(); begin += store_chunk)
     checksums.push_back(
-        checksum(tokens.subspan(begin, std::min<size_t>(store_chunk, tokens.size() - begin))));
+        checksum_of(tokens.subspan(begin, std::min<size_t>(store_chunk, tokens.size() - begin))));
   return checksum_of_all(checksums);
 }
 
 bool TokenStore::is_one(const std::string& path) {
+  if (looks_checked(path)) return true;
   std::error_code unknown;
-  if (!std::filesystem::is_regular_file(path, unknown)) return false;  // reading a pipe would consume it
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 8> start{};
-  file.read(start.data(), start.size());
-  return std::string_view(start.data(), start.size()) == "\x89HDF\r\n\x1a\n";
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+  // A store with a damaged byte here must not become a text. The first eight bytes of a text are no number that small.
+  const InputFile file(path);
+  uint64_t length = 0;
+  if (file.size() < 8) return false;
+  file.read(0, &length, 8);
+  return length <= file.size() - 8;
 }
 
 const std::vector<int32_t>& TokenStore::chunk(int64_t number) const {
@@ -142,14 +173,20 @@ const std::vector<int32_t>& TokenStore::chunk(int64_t number) const {
   slot.chunk = -1;
   const int64_t begin = number * store_chunk;
   slot.tokens.resize(std::min(store_chunk, size_ - begin));
-  file_.read_range("/tokens", begin, slot.tokens);
-  check(isobar::checksum(slot.tokens) == checksums_[number],
-        "token store: {}: tokens {} … {} are damaged: their checksum is another; prepare it again", path_,
-        begin, begin + static_cast<int64_t>(slot.tokens.size()) - 1);
+  if (narrow_) {
+    std::vector<uint16_t> narrow(slot.tokens.size());
+    file_.read(tokens_at_ + 2 * static_cast<uint64_t>(begin), narrow.data(), 2 * narrow.size());
+    std::copy(narrow.begin(), narrow.end(), slot.tokens.begin());
+  } else {
+    file_.read(tokens_at_ + 4 * static_cast<uint64_t>(begin), slot.tokens.data(), 4 * slot.tokens.size());
+  }
+  check(checksum_of(slot.tokens) == checksums_[number],
+        "token store: {}: tokens {} … {} are damaged: their checksum is another; prepare it again",
+        file_.path(), begin, begin + static_cast<int64_t>(slot.tokens.size()) - 1);
   const auto [least, most] = std::minmax_element(slot.tokens.begin(), slot.tokens.end());
   check(*least >= 0 && *most < tokenizer_->vocab_size(),
-        "token store: {}: token {} is outside of the tokenizer's 0 … {}", path_, *least < 0 ? *least : *most,
-        tokenizer_->vocab_size() - 1);
+        "token store: {}: token {} is outside of the tokenizer's 0 … {}", file_.path(),
+        *least < 0 ? *least : *most, tokenizer_->vocab_size() - 1);
   slot.chunk = number;
   return slot.tokens;
 }
@@ -157,7 +194,8 @@ const std::vector<int32_t>& TokenStore::chunk(int64_t number) const {
 void TokenStore::read(int64_t begin, std::span<int32_t> tokens) const {
   const int64_t wanted = static_cast<int64_t>(tokens.size());
   check(begin >= 0 && begin <= size_ && wanted <= size_ - begin,
-        "token store: {}: tokens {} … {} are outside of 0 … {}", path_, begin, begin + wanted - 1, size_ - 1);
+        "token store: {}: tokens {} … {} are outside of 0 … {}", file_.path(), begin, begin + wanted - 1,
+        size_ - 1);
   const std::lock_guard lock(mutex_);
   for (int64_t done = 0; done < wanted;) {
     const int64_t place = begin + done, inside = place % store_chunk;

@@ -1,16 +1,15 @@
-// The token store: a corpus as tokens in an HDF5 file, for training on a corpus larger than memory.
+// The token store: a corpus as tokens in a file, for training on a corpus larger than memory.
 //
-//   TokenStoreWriter writer("tokens.h5", tokenizer);
+//   TokenStoreWriter writer("tokens.safetensors", tokenizer);
 //   writer.add("to be or not to be", true);            // pieces of documents
 //   writer.save();
-//   const TokenStore store("tokens.h5");
+//   const TokenStore store("tokens.safetensors");
 //   TokenDataset train(store, 0, train_part(store.size()), 64, "training part");
 //
-// The file: /tokens, u16 for a vocab_size of up to 65536, else i32, in chunks of store_chunk tokens;
-// /tokenizer, its JSON text; /checksums, for each chunk the XXH3 (xxhash 0.8, 64 bits) of its tokens as
-// little-endian i32; and attributes: format, version, documents, text_bytes and header_checksum, the XXH3 of
-// all but the tokens. Opening checks the header; a chunk is checked each time that it is read from the file.
-// Documents are separated by the tokenizer's separator.
+// The file is a checked one (checked_file.h): tokens, U16 for a vocab_size of up to 65536, else I32; checksums, U8 [chunks, 8],
+// for each chunk of store_chunk tokens their XXH3 (64 bits, little-endian) as little-endian i32; and the metadata tokenizer,
+// its JSON text, documents, text_bytes, and in XXH3_of_data the XXH3 of the checksums. Opening checks the header and the
+// checksums; a chunk is checked each time that it is read from the file. Documents are separated by the tokenizer's separator.
 #pragma once
 
 #include <memory>
@@ -18,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "hdf5_file.h"
+#include "checked_file.h"
 #include "text.h"
 
 namespace isobar {
@@ -32,7 +31,7 @@ class TokenStoreWriter {
 
   // A piece of a document; `last` ends it.
   void add(std::string_view piece, bool last);
-  // Throws Error if there are no tokens.
+  // Reads all of it once more before it gets its name. Throws Error if there are no tokens, or others than were written.
   void save();
 
   int64_t tokens() const { return written_ + static_cast<int64_t>(pending_.size()); }
@@ -41,13 +40,16 @@ class TokenStoreWriter {
 
  private:
   void write(size_t count);
+  void read_back(const std::string& written) const;
 
   std::string path_;
   std::shared_ptr<const Tokenizer> tokenizer_;
-  Hdf5File file_;
+  std::string tokenizer_json_;
+  size_t room_;  // for the header, whose numbers are known at the end
+  OutputFile file_;
   TextFeed feed_;
   std::vector<int32_t> pending_;  // tokens of the last chunk, which is not full yet
-  std::vector<int64_t> checksums_;
+  std::vector<uint64_t> checksums_;
   int64_t written_ = 0, documents_ = 0, text_bytes_ = 0;
   bool inside_ = false;  // a document has begun
 };
@@ -55,14 +57,14 @@ class TokenStoreWriter {
 // XXH3 of the checksums of these tokens' chunks, as 16 hex digits.
 std::string tokens_checksum(std::span<const int32_t> tokens);
 
-// A store whose chunks are read on demand; at most 64 MiB of them stay in memory. Threads may share it, but
-// not while another thread uses other HDF5 files.
+// A store whose chunks are read on demand; at most 64 MiB of them stay in memory. Threads may share it.
 class TokenStore : public TokenSource {
  public:
   // Throws Error if the file is not a token store or its header is damaged.
   explicit TokenStore(const std::string& path);
 
-  // Whether this is a file that starts with the HDF5 signature.
+  // Whether this is no text but a checked file, or another one that begins as safetensors do; the constructor then says
+  // whether it is a store.
   static bool is_one(const std::string& path);
 
   const Tokenizer& tokenizer() const { return *tokenizer_; }
@@ -81,10 +83,11 @@ class TokenStore : public TokenSource {
 
   const std::vector<int32_t>& chunk(int64_t number) const;
 
-  std::string path_;
-  Hdf5File file_;
+  InputFile file_;
+  uint64_t tokens_at_ = 0;  // the place of the first token in the file
+  bool narrow_ = false;     // tokens are u16
   std::unique_ptr<const Tokenizer> tokenizer_;
-  std::vector<int64_t> checksums_;
+  std::vector<uint64_t> checksums_;
   int64_t size_ = 0, documents_ = 0;
   mutable std::mutex mutex_;
   mutable std::vector<Slot> slots_;  // chunk i is cached in slot i mod slots_.size()

@@ -13,7 +13,7 @@
 //   train_lm --init_from runs/train_lm --corpus my.txt --learning_rate 3e-4    fine-tuning of a trained model
 //   train_lm --seeds 5                     five trainings, and their losses over the seeds
 //   train_lm --n_layer 2 --tape-page tape.html    one step, op by op, forward and back, as a page for a browser
-//   train_lm --replay DIR/bad_step.h5      a step that made NaN, run alone: which op, of what, for which row
+//   train_lm --replay DIR/bad_step.safetensors      a step that made NaN, run alone: which op, of what, for which row
 //
 // Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
 // in /modules), metrics.jsonl, loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the
@@ -250,7 +250,7 @@ Program program_of(LmConfig& config, std::string& bad_step, std::string& page) {
                     [&] { return print_model(config); }},
                    {"tape-page", "write one step's tape as an HTML page, and stop",
                     [&] { return write_page_of_step(config, page); }, &page},
-                   {"replay", "run the step of a bad_step.h5 alone: what made its NaN",
+                   {"replay", "run the step of a bad_step.safetensors alone: what made its NaN",
                     [&] { return replay(bad_step); }, &bad_step}},
       .resume = resume_of_train_lm(),
       .first_settings = {"corpus", "init_from", "n_layer", "n_embd", "norm", "max_iters", "learning_rate",

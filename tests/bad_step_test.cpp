@@ -13,8 +13,7 @@
 #include <map>
 
 #include "../core/raw.h"
-#include "../data/checksum.h"
-#include "../data/hdf5_file.h"
+#include "../data/checked_file.h"
 #include "../experiments/harness/process.h"
 #include "../experiments/lm/checkpoint.h"
 #include "../experiments/lm/examine_step.h"
@@ -62,9 +61,9 @@ TEST_CASE(
                                (expected.position < 0 || found.row.position == expected.position);
     CHECK(row);
     planting.step.report = found.report;
-    save_bad_step(folder / "bad_step.h5", planting.step);
+    save_bad_step(folder / "bad_step.safetensors", planting.step);
     bool again = false;
-    CHECK_NOTHROW(again = replay(folder / "bad_step.h5") == found.report);
+    CHECK_NOTHROW(again = replay(folder / "bad_step.safetensors") == found.report);
     CHECK(again);
     for (Score* score : {&scores[kind], &all})
       ++score->faults, score->producers += producer, score->rows += row, score->replays += again;
@@ -87,35 +86,39 @@ TEST_CASE("a healthy step is not blamed on any op") {
   CHECK(found.line.find("run alone the step is finite") == 0);
 }
 
-TEST_CASE("a bad_step.h5 that is damaged, of another format or of no sense is refused in one sentence") {
+TEST_CASE(
+    "a bad_step.safetensors that is damaged, of another format or of no sense is refused in one sentence") {
   fault = {};
   const TemporaryFolder folder;
   Planting planting(Rng(4));
   planting.weight("lm_head.weight")[5] = not_a_number;
   planting.step.report = examine(planting.step).report;
-  const std::string path = folder / "bad_step.h5";
+  const std::string path = folder / "bad_step.safetensors";
   save_bad_step(path, planting.step);
   CHECK(replay(path) == planting.step.report);
   const std::string whole = file_text(path);
 
   const auto refusal_of = [&](const std::string& bytes) {
-    folder.write("other.h5", bytes);
-    const std::string message = message_of([&] { replay(folder / "other.h5"); });
-    CHECK(message.find(folder / "other.h5") == 0);
+    folder.write("other.safetensors", bytes);
+    const std::string message = message_of([&] { replay(folder / "other.safetensors"); });
+    CHECK(message.find(folder / "other.safetensors") == 0);
     return message;
   };
-  CHECK(refusal_of(whole.substr(0, whole.size() / 2)).find("cut short or damaged") != std::string::npos);
+  CHECK(refusal_of(whole.substr(0, whole.size() / 2)).find("outside of the") != std::string::npos);
   std::string flipped = whole;
   flipped[whole.size() / 2] ^= 1;
   CHECK(refusal_of(flipped).find("checksum") != std::string::npos);
-  Hdf5File later = Hdf5File::create("later");
-  later.set_attribute("/", "format", int64_t{2});
-  later.set_attribute("/", "written_by", std::string("isobar 9"));
-  CHECK(refusal_of(add_checksum_header("bad step", later.image()))
-            .find("wanted format 1, got 2 of isobar 9; replay it with the isobar that wrote it") !=
+  Safetensors later;
+  CHECK(
+      refusal_of(checked_bytes(later, {"bad step", 3, ""}))
+          .find(
+              "wanted an isobar bad step of version 2, got version 3; replay it with the isobar that wrote it") !=
+      std::string::npos);
+  CHECK(refusal_of(checked_bytes(later, {"bad step", 2, ""})).find("its metadata have no config") !=
         std::string::npos);
   // A checkpoint is another kind of file.
-  CHECK(refusal_of(add_checksum_header("checkpoint", later.image())).find("bad step") != std::string::npos);
+  CHECK(refusal_of(checked_bytes(later, {"checkpoint", 3, ""}))
+            .find("is no isobar bad step, but 'checkpoint'") != std::string::npos);
 
   BadStep uneven = planting.step;
   uneven.batch.y = zeros({2, 3}, Dtype::i64);
@@ -130,21 +133,21 @@ TEST_CASE("a replay that gives something else says both, and what wrote the file
   planting.weight("lm_head.weight")[5] = infinity;
   planting.step.report = "step 1: another report";
   planting.step.written_by = "isobar 9, OpenBLAS 1 Other";
-  save_bad_step(folder / "bad_step.h5", planting.step);
-  CHECK_THROWS_AS(replay(folder / "bad_step.h5"), Diverged);
-  const std::string message = message_of([&] { replay(folder / "bad_step.h5"); });
+  save_bad_step(folder / "bad_step.safetensors", planting.step);
+  CHECK_THROWS_AS(replay(folder / "bad_step.safetensors"), Diverged);
+  const std::string message = message_of([&] { replay(folder / "bad_step.safetensors"); });
   CHECK(message.find("run again here (" + this_build() + ") the step gave 'step 1: loss NaN") !=
         std::string::npos);
   CHECK(message.find("where it was written (isobar 9, OpenBLAS 1 Other) 'step 1: another report'") !=
         std::string::npos);
 }
 
-TEST_CASE("a full disk leaves no half of a bad_step.h5") {
+TEST_CASE("a full disk leaves no half of a bad_step.safetensors") {
   fault = {};
   const TemporaryFolder folder;
   const Planting planting(Rng(6));
   const FileSizeLimit limit(4096);
-  CHECK_THROWS_AS(save_bad_step(folder / "bad_step.h5", planting.step), Error);
+  CHECK_THROWS_AS(save_bad_step(folder / "bad_step.safetensors", planting.step), Error);
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
@@ -156,7 +159,7 @@ TEST_CASE("train_lm writes the step that was not finite, and --replay runs it al
   const Outcome run = run_built("train_lm", tiny + " --out " + folder / "run");
   CHECK(run.code == 1);
   INFO(run.err);
-  const std::string file = folder / "run/bad_step.h5";
+  const std::string file = folder / "run/bad_step.safetensors";
   CHECK(run.err.find("--replay " + file) != std::string::npos);
   REQUIRE(std::filesystem::exists(file));
   const BadStep step = load_bad_step(file);
@@ -174,10 +177,11 @@ TEST_CASE("train_lm writes the step that was not finite, and --replay runs it al
   const Outcome skipping =
       run_built("train_lm", tiny + " --on_nan skip --norm batchnorm --out " + folder / "skip");
   INFO(skipping.err);
-  CHECK(load_bad_step(folder / "skip/bad_step.h5").before.step == 1);  // the first one
-  CHECK(skipping.err.find("step 3: the loss or a gradient is not finite; " + folder / "skip/bad_step.h5" +
-                          " has the first such step; skipped") != std::string::npos);
-  CHECK(run_built("train_lm", "--replay " + folder / "skip/bad_step.h5", "/").code == 0);
+  CHECK(load_bad_step(folder / "skip/bad_step.safetensors").before.step == 1);  // the first one
+  CHECK(skipping.err.find("step 3: the loss or a gradient is not finite; " +
+                          folder / "skip/bad_step.safetensors" + " has the first such step; skipped") !=
+        std::string::npos);
+  CHECK(run_built("train_lm", "--replay " + folder / "skip/bad_step.safetensors", "/").code == 0);
 }
 
 TEST_CASE("a step that is skipped leaves nothing for the next one") {
@@ -190,15 +194,15 @@ TEST_CASE("a step that is skipped leaves nothing for the next one") {
       " --corpus text.txt --norm none --no-tie_embeddings --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 8 --block_size 8"
       " --batch_size 2 --warmup_iters 0 --eval_iters 1 --max_iters ";
   REQUIRE(run_built("train_lm", tiny + "1 --out start", folder.path()).code == 0);
-  Checkpoint start = load_checkpoint(folder / "start/checkpoints/step_000001.h5");
+  Checkpoint start = load_checkpoint(folder / "start/checkpoints/step_000001.safetensors");
   for (NamedTensor& named : start.model)
     if (named.name == "embed_tokens.weight") {
       const int64_t row = start.tokenizer->encode("z").front(), width = named.tensor.size(1);
       std::fill_n(raw::write<float>(named.tensor, "the test") + row * width, width, 3e38F);
     }
-  save_checkpoint(folder / "start.h5", start);
-  const Outcome run =
-      run_built("train_lm", tiny + "12 --init_from start.h5 --on_nan skip --out run --seed 4", folder.path());
+  save_checkpoint(folder / "start.safetensors", start);
+  const Outcome run = run_built(
+      "train_lm", tiny + "12 --init_from start.safetensors --on_nan skip --out run --seed 4", folder.path());
   INFO(run.err);
   CHECK(run.err.find("warning: step 6: ") != std::string::npos);
   CHECK(run.err.find("warning: step") == run.err.rfind("warning: step"));

@@ -7,9 +7,7 @@
 #include <filesystem>
 
 #include "../core/raw.h"
-#include "../data/checksum.h"
-#include "../data/file.h"
-#include "../data/hdf5_file.h"
+#include "../data/checked_file.h"
 #include "../experiments/harness/settings.h"
 #include "../experiments/lm/checkpoint_folder.h"
 #include "../experiments/lm/train.h"
@@ -82,8 +80,8 @@ TEST_CASE("a checkpoint gives back every bit") {
   const TemporaryFolder folder;
   Trained trained;
   const Checkpoint saved = trained.checkpoint();
-  save_checkpoint(folder / "step.h5", saved);
-  const Checkpoint loaded = load_checkpoint(folder / "step.h5");
+  save_checkpoint(folder / "step.safetensors", saved);
+  const Checkpoint loaded = load_checkpoint(folder / "step.safetensors");
   CHECK(loaded.config == saved.config);
   CHECK(loaded.tokenizer->to_json() == saved.tokenizer->to_json());
   CHECK(same(loaded.model, saved.model));
@@ -123,26 +121,28 @@ TEST_CASE("a run's folder keeps the last checkpoints and the best, and removes w
       found.push_back(std::filesystem::path(path).filename());
     return found;
   };
-  folder.write("run/checkpoints/step_000009.h5", "of an earlier run");
-  folder.write("run/checkpoints/best.h5", "of an earlier run");
-  folder.write("run/checkpoints/step_000007.h5.123-0.tmp", "half");
-  folder.write("run/checkpoints/mine.h5", "of the user");
+  folder.write("run/checkpoints/step_000009.safetensors", "of an earlier run");
+  folder.write("run/checkpoints/best.safetensors", "of an earlier run");
+  folder.write("run/checkpoints/step_000007.safetensors.123-0.tmp", "half");
+  folder.write("run/checkpoints/mine.safetensors", "of the user");
   CheckpointFolder fresh(folder / "run", {.keep = 2, .fresh = true});
-  CHECK_FALSE(std::filesystem::exists(folder / "run/checkpoints/step_000007.h5.123-0.tmp"));
-  CHECK(names() == std::vector<std::string>{"step_000009.h5", "best.h5"});
+  CHECK_FALSE(std::filesystem::exists(folder / "run/checkpoints/step_000007.safetensors.123-0.tmp"));
+  CHECK(names() == std::vector<std::string>{"step_000009.safetensors", "best.safetensors"});
   fresh.save(trained.checkpoint(1), {.step = true});
-  CHECK(names() == std::vector<std::string>{"step_000001.h5"});
+  CHECK(names() == std::vector<std::string>{"step_000001.safetensors"});
   fresh.save(trained.checkpoint(1), {.best = true});
   for (const int64_t step : {2, 3, 4}) fresh.save(trained.checkpoint(step), {.step = true});
-  CHECK(names() == std::vector<std::string>{"step_000004.h5", "step_000003.h5", "best.h5"});
-  CHECK(std::filesystem::exists(folder / "run/checkpoints/mine.h5"));
+  CHECK(names() ==
+        std::vector<std::string>{"step_000004.safetensors", "step_000003.safetensors", "best.safetensors"});
+  CHECK(std::filesystem::exists(folder / "run/checkpoints/mine.safetensors"));
 
   // A run that could not read step 4 goes on from 3: 4 is of no use.
   CheckpointFolder resumed(folder / "run", {.keep = 3, .fresh = false});
   resumed.save(trained.checkpoint(3), {.step = true});
-  CHECK(names() == std::vector<std::string>{"step_000003.h5", "best.h5"});
+  CHECK(names() == std::vector<std::string>{"step_000003.safetensors", "best.safetensors"});
   resumed.save(trained.checkpoint(1'000'000), {.step = true});
-  CHECK(names() == std::vector<std::string>{"step_1000000.h5", "step_000003.h5", "best.h5"});
+  CHECK(names() ==
+        std::vector<std::string>{"step_1000000.safetensors", "step_000003.safetensors", "best.safetensors"});
 }
 
 TEST_CASE("a damaged checkpoint is named and the one before it taken") {
@@ -153,18 +153,18 @@ TEST_CASE("a damaged checkpoint is named and the one before it taken") {
   CheckpointFolder checkpoints(folder / "run", {.keep = 3, .fresh = true});
   for (const int64_t step : {1, 2, 3}) checkpoints.save(trained.checkpoint(step), {.step = true});
   for (const char* step : {"3", "2"}) {
-    const std::string path = folder / (std::string("run/checkpoints/step_00000") + step + ".h5");
+    const std::string path = folder / (std::string("run/checkpoints/step_00000") + step + ".safetensors");
     std::string bytes = file_text(path);
     bytes[bytes.size() / 2] ^= 1;
-    folder.write(std::string("run/checkpoints/step_00000") + step + ".h5", bytes);
+    folder.write(std::string("run/checkpoints/step_00000") + step + ".safetensors", bytes);
   }
   std::vector<std::string> heard;
   CHECK(newest_checkpoint(folder / "run", [&](const auto& line) { heard.push_back(line); }).step == 1);
   REQUIRE(heard.size() == 2);
-  CHECK(heard[0] ==
-        folder / "run/checkpoints/step_000003.h5" + ": is damaged: its checksum is not that of its content");
-  CHECK(heard[1].find("step_000002.h5") != std::string::npos);
-  std::filesystem::remove(folder / "run/checkpoints/step_000001.h5");
+  CHECK(heard[0] == folder / "run/checkpoints/step_000003.safetensors" +
+                        ": is damaged: its checksum is not that of its content");
+  CHECK(heard[1].find("step_000002.safetensors") != std::string::npos);
+  std::filesystem::remove(folder / "run/checkpoints/step_000001.safetensors");
   CHECK(message_of([&] { newest_checkpoint(folder / "run"); }).find("none of its 2 checkpoints") !=
         std::string::npos);
 }
@@ -174,9 +174,9 @@ TEST_CASE("a checkpoint that is cut or changed anywhere is one clear error") {
   Trained trained;
   const std::string whole = checkpoint_bytes(trained.checkpoint());
   const auto refused = [&](const std::string& bytes) {
-    folder.write("x.h5", bytes);
-    const std::string message = message_of([&] { load_checkpoint(folder / "x.h5"); });
-    CHECK(message.starts_with(folder / "x.h5" + ": "));
+    folder.write("x.safetensors", bytes);
+    const std::string message = message_of([&] { load_checkpoint(folder / "x.safetensors"); });
+    CHECK(message.starts_with(folder / "x.safetensors" + ": "));
     CHECK(message.find('\n') == std::string::npos);
     return message;
   };
@@ -185,10 +185,16 @@ TEST_CASE("a checkpoint that is cut or changed anywhere is one clear error") {
     CAPTURE(length);
     refused(whole.substr(0, length));
   }
-  CHECK(refused(whole.substr(0, 1000)).find("cut short") != std::string::npos);
-  CHECK(refused(whole + '\0').find("bytes after its header") != std::string::npos);
+  CHECK(refused(whole.substr(0, 1000)).find("bytes, but only 992 follow") != std::string::npos);
+  CHECK(refused(whole + '\0').find("1 bytes after the last tensor belong to no tensor") != std::string::npos);
   CHECK(refused("").find("is no isobar checkpoint") != std::string::npos);
   CHECK(refused(whole.substr(512)).find("is no isobar checkpoint") != std::string::npos);
+  for (const char* old : {"isobar checkpoint\nxxh3-64 ", "\x89HDF\r\n\x1a\n"})
+    CHECK(
+        refused(old + std::string(600, 'x')) ==
+        folder / "x.safetensors" +
+            ": is in HDF5, as isobar wrote it before version 0.3, and can no longer be read; the isobar that "
+            "wrote it exports its model (isobar export), which isobar import reads");
   // Every bit of the header counts, and any of the content.
   const auto flipped = [&](size_t bit) {
     std::string bytes = whole;
@@ -196,7 +202,7 @@ TEST_CASE("a checkpoint that is cut or changed anywhere is one clear error") {
     CAPTURE(bit);
     refused(bytes);
   };
-  for (size_t byte = 0; byte < checksum_header_bytes; byte += 3) flipped(8 * byte + byte % 8);
+  for (size_t byte = 0; byte < 512; byte += 3) flipped(8 * byte + byte % 8);
   for (uint64_t i = 0; i < 100; ++i) flipped(Rng(3).below(8 * whole.size(), i));
   flipped(8 * whole.size() - 1);
 }
@@ -277,30 +283,35 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
     CAPTURE(hostile.part);
     Checkpoint checkpoint = trained.checkpoint();
     hostile.edit(checkpoint);
-    save_checkpoint(folder / "x.h5", checkpoint);
-    const std::string message = message_of([&] { model_of(load_checkpoint(folder / "x.h5")); });
+    save_checkpoint(folder / "x.safetensors", checkpoint);
+    const std::string message = message_of([&] { model_of(load_checkpoint(folder / "x.safetensors")); });
     INFO(message);
     CHECK(message.find(hostile.part) != std::string::npos);
     CHECK(message.find('\n') == std::string::npos);
   }
 
-  const auto with_header = [&](const std::string& kind, const std::string& content) {
-    folder.write("x.h5", add_checksum_header(kind, content));
-    return message_of([&] { load_checkpoint(folder / "x.h5"); });
+  // Other files with right checksums: those of another kind and version, without a part, with another dtype.
+  const auto refusal = [&](const FileKind& kind, const std::function<void(Safetensors&)>& edit) {
+    save_checkpoint(folder / "x.safetensors", trained.checkpoint());
+    Safetensors file = read_checked(folder / "x.safetensors", {"checkpoint", 3, ""});
+    edit(file);
+    folder.write("x.safetensors", checked_bytes(file, kind));
+    return message_of([&] { load_checkpoint(folder / "x.safetensors"); });
   };
-  CHECK(with_header("tokens", "x").find("is no isobar checkpoint") != std::string::npos);
-  CHECK(with_header("checkpoint", "").find("wanted the bytes of a file") != std::string::npos);
-  CHECK(with_header("checkpoint", std::string(5000, 'x')).find("cannot open") != std::string::npos);
-  Hdf5File empty = Hdf5File::create("m");
-  CHECK(with_header("checkpoint", empty.image()).find("has no attribute 'format'") != std::string::npos);
-  empty.set_attribute("/", "format", int64_t{1});
-  CHECK(with_header("checkpoint", empty.image()).find("there is no '/config'") != std::string::npos);
-  empty.set_attribute("/", "format", int64_t{3});
-  CHECK(with_header("checkpoint", empty.image()).find("a newer isobar wrote it") != std::string::npos);
-  // Tensors that claim 2^39 numbers.
-  std::string image = checkpoint_bytes(trained.checkpoint()).substr(checksum_header_bytes);
-  const uint64_t honest = 8, hostile = uint64_t{1} << 39;
-  for (size_t i = 0; i + 8 <= image.size(); ++i)
-    if (std::memcmp(&image[i], &honest, 8) == 0) std::memcpy(&image[i], &hostile, 8);
-  CHECK(with_header("checkpoint", image) != "");
+  const auto nothing = [](Safetensors&) {};
+  const auto without = [](const std::string& key) {
+    return [key](Safetensors& file) { CHECK(file.metadata.erase(key) == 1); };
+  };
+  const std::string who = folder / "x.safetensors" + ": ";
+  CHECK(refusal({"checkpoint", 3, ""}, nothing) == "");
+  CHECK(refusal({"token store", 2, ""}, nothing) == who + "is no isobar checkpoint, but 'token store'");
+  CHECK(refusal({"checkpoint", 4, ""}, nothing)
+            .starts_with(who + "wanted an isobar checkpoint of version 3, got version 4; "));
+  for (const std::string key :
+       {"config", "tokenizer", "step", "key", "best_val_loss", "skipped_steps", "corpus"})
+    CHECK(refusal({"checkpoint", 3, ""}, without(key)) == who + "its metadata have no " + key);
+  CHECK(refusal({"checkpoint", 3, ""}, [](Safetensors& file) { file.metadata["step"] = "7 "; }) ==
+        who + "wanted a number as step of the metadata");
+  CHECK(refusal({"checkpoint", 3, ""}, [](Safetensors& file) { file.texts["run/lists/x"] = "half"; }) ==
+        who + "wanted a NUL after each text of 'run/lists/x'");
 }

@@ -55,7 +55,7 @@ TEST_CASE("a file that would grow beyond the limit is refused, and no part of it
   folder.write("long.txt", std::string(100'000, 'x'));
   for (const std::string& words :
        {tiny_training(folder, 20) + " --out run --threads 1",
-        std::string("isobar prepare long.txt -o tokens.h5"),
+        std::string("isobar prepare long.txt -o tokens.safetensors"),
         std::string("isobar tokenize train long.txt -o bpe.json --vocab_size 257 --special ''")}) {
     CAPTURE(words);
     const Limited refused = limited("ulimit -f 2", words, folder);

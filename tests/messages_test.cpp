@@ -51,10 +51,11 @@ TEST_CASE("what is wrong with a file is said in one line without control charact
     folder.write("text", "abc");
     for (const char* words :
          {"isobar tokenize encode --tokenizer tokenizer.json text",
-          "isobar tokenize encode --tokenizer type.json text", "isobar import model.safetensors -o model.h5",
-          "isobar import key.safetensors -o model.h5 --tokenizer byte", "decay_study --config settings.json",
-          "decay_study --config unknown.json", "isobar watch .",
-          "isobar prepare --field text lines.jsonl -o tokens.h5 --tokenizer byte",
+          "isobar tokenize encode --tokenizer type.json text",
+          "isobar import model.safetensors -o made.safetensors",
+          "isobar import key.safetensors -o made.safetensors --tokenizer byte",
+          "decay_study --config settings.json", "decay_study --config unknown.json", "isobar watch .",
+          "isobar prepare --field text lines.jsonl -o tokens.safetensors --tokenizer byte",
           "isobar verify mine.toml --out out"})
       check_message(words, folder);
   }

@@ -101,8 +101,8 @@ TEST_CASE("long options may be spelled with - and _, and values stay as they are
   for (const char* other : {"--max-iters 7 --no_tie_embeddings --corpus --a-b --print_config",
                             "--max-iters=7 --no-tie-embeddings --corpus=--a-b --print_config"})
     CHECK(run_built("train_lm", other).out == wanted);
-  CHECK(run_built("isobar sample", "none.h5 --max-new-tokens 5").err ==
-        run_built("isobar sample", "none.h5 --max_new_tokens 5").err);
+  CHECK(run_built("isobar sample", "none.safetensors --max-new-tokens 5").err ==
+        run_built("isobar sample", "none.safetensors --max_new_tokens 5").err);
   CHECK(run_built("train_lm", "--max-itres 7").err ==
         "train_lm: unknown option --max-itres; did you mean --max_iters?\n");
 }

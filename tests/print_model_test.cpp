@@ -40,8 +40,8 @@ TEST_CASE("train_lm --preset babygpt --print-model: nanoGPT's 10.65 million with
 TEST_CASE("train_lm --print-model counts the tokens of a token store") {
   const TemporaryFolder folder;
   folder.write("abc.txt", "abcabcabc");
-  REQUIRE(run_built("isobar prepare", "abc.txt -o tokens.h5", folder.path()).code == 0);
-  const Outcome run = run_built("train_lm", "--corpus tokens.h5 --print-model", folder.path());
+  REQUIRE(run_built("isobar prepare", "abc.txt -o tokens.safetensors", folder.path()).code == 0);
+  const Outcome run = run_built("train_lm", "--corpus tokens.safetensors --print-model", folder.path());
   INFO(run.out, run.err);
   CHECK(run.code == 0);
   CHECK(holds(run.out, "weight [3, 128]"));

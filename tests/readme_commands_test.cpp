@@ -117,7 +117,7 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
   folder.write("experiments/figures/here", "");
   folder.write("mine.toml", toml_of(claims_readme));
   write_stripes(folder);
-  REQUIRE(run_built("isobar prepare", "my.txt -o tokens.h5", folder.path()).code == 0);
+  REQUIRE(run_built("isobar prepare", "my.txt -o tokens.safetensors", folder.path()).code == 0);
   REQUIRE(run_built("isobar tokenize", "train --vocab_size 280 my.txt -o bpe.json", folder.path()).code == 0);
 
   const Words elsewhere = {"experiments/verbs/README.md", "experiments/watch/README.md"};
@@ -150,7 +150,7 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
       if (outcome.code != 0) {
         CHECK(outcome.code == 1);
         const bool diverges = holds(command.arguments, "--out runs/bad ");
-        CHECK(holds(outcome.err, diverges ? "--replay runs/bad/bad_step.h5" : "EXPECTATION FAILED"));
+        CHECK(holds(outcome.err, diverges ? "--replay runs/bad/bad_step.safetensors" : "EXPECTATION FAILED"));
       }
       ++count;
     }

@@ -77,7 +77,7 @@ int64_t newest_step(const std::string& run) {
 }
 
 std::string step_path(const std::string& run, int64_t step) {
-  return fmt::format("{}/checkpoints/step_{:06}.h5", run, step);
+  return fmt::format("{}/checkpoints/step_{:06}.safetensors", run, step);
 }
 
 std::string bits(const Tensor& values) {
@@ -110,7 +110,7 @@ void check_equal(const std::string& a, const std::string& b) {
     CHECK(one.read_strings(list) == two.read_strings(list));
   // The last checkpoint has all weights, moments and counts, and what was recorded.
   CHECK((file_text(step_path(a, steps)) == file_text(step_path(b, steps))));
-  CHECK((file_text(a + "/checkpoints/best.h5") == file_text(b + "/checkpoints/best.h5")));
+  CHECK((file_text(a + "/checkpoints/best.safetensors") == file_text(b + "/checkpoints/best.safetensors")));
 }
 
 // The run of `words` into `run`, killed at `kills` pseudo-random instants and gone on with, on 1 or 2
@@ -231,30 +231,6 @@ TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes o
     CHECK(bits(end.model[i].tensor) == bits(same.model[i].tensor));
 }
 
-TEST_CASE(
-    "a run of checkpoint format 1 goes on where its pieces were added in today's order, and is refused where not") {
-  for (const std::string pieces : {"3", "4"}) {
-    CAPTURE(pieces);
-    const TemporaryFolder folder;
-    const std::string whole = folder / "whole", old = folder / "old";
-    REQUIRE(finished("train_lm", with(training(folder, pieces), {"--out", whole})).code == 0);
-    Checkpoint before_the_end = load_checkpoint(step_path(whole, steps - 1));
-    CHECK(std::exchange(before_the_end.format, 1) == 2);
-    std::filesystem::create_directories(old + "/checkpoints");
-    save_checkpoint(step_path(old, steps - 1), before_the_end);
-    const Outcome again = finished("train_lm", {"--resume", old});
-    INFO(again.err);
-    CHECK(again.code == (pieces == "3" ? 0 : 2));
-    if (pieces == "3") CHECK((file_text(step_path(whole, steps)) == file_text(step_path(old, steps))));
-    if (pieces == "4")
-      CHECK(
-          again.err.find(
-              "an older isobar added the gradients of 4 pieces in another order, so this run cannot go on to "
-              "the bit; begin a new one with its weights: --init_from " +
-              old) != std::string::npos);
-  }
-}
-
 TEST_CASE("a second Ctrl-C stops at once") {
   const TemporaryFolder folder, streams;
   // The first step ends with an evaluation that nobody waits for.
@@ -290,9 +266,9 @@ TEST_CASE("numbers that are not finite end the run or are skipped and counted") 
   const Outcome skipping = finished("train_lm", {"--resume", run, "--on_nan", "skip"});
   INFO(skipping.err);
   CHECK(skipping.code == 0);
-  CHECK(skipping.err.find("bad_step.h5 (a new file: the one of an earlier run is gone); skipped") !=
+  CHECK(skipping.err.find("bad_step.safetensors (a new file: the one of an earlier run is gone); skipped") !=
         std::string::npos);
-  CHECK(skipping.err.find("bad_step.h5 has the first such step; skipped") != std::string::npos);
+  CHECK(skipping.err.find("bad_step.safetensors has the first such step; skipped") != std::string::npos);
   CHECK(Json::parse(file_text(run + "/summary.json"))["skipped_steps"] == 5);
   const Checkpoint last = load_checkpoint(step_path(run, 6)), first = load_checkpoint(step_path(run, 5));
   CHECK(last.skipped_steps == 5);

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t steps = 40;
 
 std::string path_of_step(const std::string& run, int64_t step) {
-  return fmt::format("{}/checkpoints/step_{:06}.h5", run, step);
+  return fmt::format("{}/checkpoints/step_{:06}.safetensors", run, step);
 }
 
 // The step of which the run says that it stopped after it; -1 where it says nothing of the kind.

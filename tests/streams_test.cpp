@@ -31,7 +31,7 @@ TEST_CASE("a program whose standard streams are closed or full ends with its own
   for (const std::string& way : ways()) {
     CAPTURE(way);
     for (const char* refused :
-         {"train_lm --nonsense", "isobar nonsense", "isobar prepare text.txt -o no/text.h5"})
+         {"train_lm --nonsense", "isobar nonsense", "isobar prepare text.txt -o no/text.safetensors"})
       CHECK_MESSAGE(shell_code(std::string("$BIN/") + refused + " " + way, folder.path()) == 2, refused);
     // What they print is what they are for.
     for (const char* prints : {"isobar --help", "isobar tokenize encode --tokenizer byte text.txt"})

@@ -7,6 +7,7 @@
 
 #include "../core/rng.h"
 #include "../data/bpe_train.h"
+#include "../data/checksum.h"
 #include "file_size_limit.h"
 #include "message_of.h"
 #include "program.h"
@@ -68,7 +69,7 @@ std::string outcome(const std::string& path, const Tokens& wanted) {
 
 TEST_CASE("a token store gives back the tokens of its documents, separated") {
   const TemporaryFolder folder;
-  const std::string path = folder / "tokens.h5";
+  const std::string path = folder / "tokens.safetensors";
   const std::vector<std::string> documents{text_of(70'000), "", "short", text_of(10)};
   const std::shared_ptr<const Tokenizer> kinds[] = {
       bpe(), std::make_shared<ByteTokenizer>(), std::make_shared<CharTokenizer>(text_of(70'000) + "short")};
@@ -102,17 +103,17 @@ TEST_CASE("a token store gives back the tokens of its documents, separated") {
 TEST_CASE("a token store does not depend on how its text came in pieces") {
   const TemporaryFolder folder;
   const std::vector<std::string> documents{text_of(60'000), text_of(5)};
-  write_store(folder / "whole.h5", documents, 1 << 20);
+  write_store(folder / "whole.safetensors", documents, 1 << 20);
   for (const size_t piece : {7, 4096}) {
-    write_store(folder / "pieces.h5", documents, piece);
-    CHECK(file_text(folder / "pieces.h5") == file_text(folder / "whole.h5"));
+    write_store(folder / "pieces.safetensors", documents, piece);
+    CHECK(file_text(folder / "pieces.safetensors") == file_text(folder / "whole.safetensors"));
   }
-  CHECK(folder.names() == std::vector<std::string>{"pieces.h5", "whole.h5"});
+  CHECK(folder.names() == std::vector<std::string>{"pieces.safetensors", "whole.safetensors"});
 }
 
 TEST_CASE("batches from a token store are those from memory, bit for bit") {
   const TemporaryFolder folder;
-  const std::string path = folder / "tokens.h5";
+  const std::string path = folder / "tokens.safetensors";
   write_store(path, {text_of(60'000)}, 4096);
   const TokenStore store(path);
   const Tokens tokens = all_tokens(store);
@@ -136,7 +137,7 @@ TEST_CASE("batches from a token store are those from memory, bit for bit") {
 
 TEST_CASE("a cut or flipped token store is refused or gives the right tokens, never others") {
   const TemporaryFolder folder;
-  const std::string path = folder / "tokens.h5";
+  const std::string path = folder / "tokens.safetensors";
   write_store(path, {text_of(40'000)}, 4096);
   const std::string whole = file_text(path);
   const Tokens wanted = all_tokens(TokenStore(path));
@@ -144,10 +145,10 @@ TEST_CASE("a cut or flipped token store is refused or gives the right tokens, ne
   size_t refused = 0;
   for (uint64_t i = 0; i < 150; ++i) {
     std::string flipped = whole;
-    // Every other one where HDF5's own structures are, in the first 2 KiB.
+    // Every other one in the header.
     const uint64_t at = Rng(1).below(i % 2 == 0 ? whole.size() : 2048, i), bit = Rng(2).below(8, i);
     flipped[at] = static_cast<char>(flipped[at] ^ 1 << bit);
-    const std::string verdict = outcome(folder.write("flipped.h5", flipped), wanted);
+    const std::string verdict = outcome(folder.write("flipped.safetensors", flipped), wanted);
     refused += verdict == "refused";
     INFO("byte ", at, ", bit ", bit, ": ", verdict);
     CHECK((verdict == "same" || verdict == "refused"));
@@ -156,95 +157,114 @@ TEST_CASE("a cut or flipped token store is refused or gives the right tokens, ne
   for (uint64_t i = 0; i < 20; ++i) {
     const size_t length = Rng(3).below(whole.size() - 1, i);
     CAPTURE(length);
-    CHECK(outcome(folder.write("cut.h5", whole.substr(0, length)), wanted) == "refused");
+    CHECK(outcome(folder.write("cut.safetensors", whole.substr(0, length)), wanted) == "refused");
   }
 }
 
 TEST_CASE("a file that is no token store, or pretends to be one, is refused") {
   const TemporaryFolder folder;
-  const std::string path = folder / "tokens.h5";
-  // A store of the tokens 0 … 99 of bytes, its header right but for what `change` does to it.
+  const std::string path = folder / "tokens.safetensors";
+  // A store of a hundred bytes, its checksums right, but for what `change` does to it.
   struct Parts {
-    std::string format = "isobar tokens", tokenizer = "{\"type\":\"byte\"}\n";
-    int64_t version = 1, documents = 1, text_bytes = 100;
+    FileKind kind{"token store", 2, ""};
+    std::map<std::string, std::string> metadata = {
+        {"tokenizer", "{\"type\":\"byte\"}\n"}, {"documents", "1"}, {"text_bytes", "100"}};
+    std::string name = "tokens", dtype = "I32", checksums_name = "checksums", checksums_dtype = "U8";
+    Shape shape{100}, checksums_shape{1, 8};
     std::vector<int32_t> tokens = std::vector<int32_t>(100, 7);
-    std::vector<int64_t> checksums = {};
-    std::function<void(Hdf5File&)> tokens_instead = nullptr;
-  };
-  const auto hash = [](const auto& values) {
-    return static_cast<int64_t>(XXH3_64bits(values.data(), values.size() * sizeof(values[0])));
+    std::vector<uint64_t> checksums = {};
+    std::string checksum_of_checksums = "";
   };
   const auto refusal = [&](const std::function<void(Parts&)>& change) {
     Parts parts;
     change(parts);
-    if (parts.checksums.empty()) parts.checksums = {hash(parts.tokens)};
-    Hdf5File file = Hdf5File::create("tokens.h5");
-    if (parts.tokens_instead)
-      parts.tokens_instead(file);
-    else
-      file.write("/tokens", parts.tokens);
-    file.write("/tokenizer", std::vector<std::string>{parts.tokenizer});
-    file.write("/checksums", parts.checksums);
-    file.set_attribute("/", "format", parts.format);
-    file.set_attribute("/", "version", parts.version);
-    file.set_attribute("/", "documents", parts.documents);
-    file.set_attribute("/", "text_bytes", parts.text_bytes);
-    const std::string header = fmt::format(
-        "isobar tokens 1 {} {} {} {:x} {:x}", parts.tokens.size(), parts.documents, parts.text_bytes,
-        static_cast<uint64_t>(hash(parts.tokenizer)), static_cast<uint64_t>(hash(parts.checksums)));
-    file.set_attribute("/", "header_checksum", fmt::format("{:016x}", static_cast<uint64_t>(hash(header))));
-    file.save(path);
+    if (parts.checksums.empty())
+      parts.checksums = {XXH3_64bits(parts.tokens.data(), parts.tokens.size() * 4)};
+    const std::string sums(reinterpret_cast<const char*>(parts.checksums.data()), parts.checksums.size() * 8);
+    const uint64_t middle = parts.tokens.size() * 4;
+    SafetensorsHeader header{
+        {{parts.name, parts.dtype, parts.shape, 0, middle},
+         {parts.checksums_name, parts.checksums_dtype, parts.checksums_shape, middle, middle + sums.size()}},
+        parts.metadata};
+    std::string bytes =
+        checked_header(header, parts.kind,
+                       parts.checksum_of_checksums.empty() ? checksum(sums) : parts.checksum_of_checksums);
+    bytes.append(reinterpret_cast<const char*>(parts.tokens.data()), middle);
+    folder.write("tokens.safetensors", bytes + sums);
     std::string message = message_of([&] { all_tokens(TokenStore(path)); });
     if (const size_t at = message.find(path); at != std::string::npos) message.replace(at, path.size(), "F");
     return message;
   };
   CHECK(refusal([](Parts&) {}) == "");
-  CHECK(refusal([](Parts& p) { p.format = "isobar run"; }) ==
-        "token store: F is an HDF5 file, but no token store; make one with isobar prepare");
-  CHECK(refusal([](Parts& p) { p.version = 2; }) ==
-        "token store: F has version 2, wanted 1; prepare it again");
+  CHECK(refusal([](Parts& p) { p.kind.name = "checkpoint"; }) ==
+        "F: is no isobar token store, but 'checkpoint'");
+  CHECK(refusal([](Parts& p) { p.kind.version = 3; }) ==
+        "F: wanted an isobar token store of version 2, got version 3; prepare it again");
   CHECK(refusal([](Parts& p) { p.tokens[3] = 256; }) ==
         "token store: F: token 256 is outside of the tokenizer's 0 … 255");
   CHECK(refusal([](Parts& p) { p.tokens[3] = -1; }) ==
         "token store: F: token -1 is outside of the tokenizer's 0 … 255");
   CHECK(refusal([](Parts& p) { p.checksums = {1}; }) ==
         "token store: F: tokens 0 … 99 are damaged: their checksum is another; prepare it again");
+  CHECK(refusal([](Parts& p) { p.checksum_of_checksums = std::string(16, '0'); }) ==
+        "token store: F: its checksums are damaged; prepare it again");
   CHECK(refusal([](Parts& p) {
-          p.checksums = {1, 2};
-        }) == "token store: F: wanted a checksum for each of 1 chunks, got 2");
-  CHECK(refusal([](Parts& p) { p.tokenizer = "{}"; }).starts_with("tokenizer: F: the file has no object"));
+          p.metadata["tokenizer"] = "{}";
+        }).starts_with("tokenizer: F: the file has no object"));
   CHECK(refusal([](Parts& p) {
-          p.tokenizer = "{\"type\":\"word\"}";
+          p.metadata["tokenizer"] = "{\"type\":\"word\"}";
         }).starts_with("tokenizer: F: wanted type byte"));
-  CHECK(refusal([](Parts& p) { p.tokenizer = "\xFF"; }).starts_with("tokenizer: F: wanted the JSON text"));
+  CHECK(refusal([](Parts& p) { p.metadata.erase("tokenizer"); }) ==
+        "token store: F: its metadata have no tokenizer");
+  for (const std::string number : {"", "x", "-1", "1.5", "1 ", "99999999999999999999"})
+    CHECK(refusal([&](Parts& p) { p.metadata["documents"] = number; }) ==
+          "token store: F: wanted a number as documents of its metadata");
+  const std::string form =
+      "token store: F: wanted tokens of U16 or I32, at least one, and 8 bytes of checksum for each 16384 of them";
   CHECK(refusal([](Parts& p) {
           p.tokens.clear();
+          p.shape = {0};
+          p.checksums_shape = {0, 8};
           p.checksums = {};
-        }).starts_with("token store: F: wanted a checksum for each of 0 chunks"));
-  const auto other_tokens = [&](const std::function<void(Hdf5File&)>& write) {
-    return refusal([&](Parts& p) { p.tokens_instead = write; });
+        }).find("F: ") != std::string::npos);
+  const std::function<void(Parts&)> other_forms[] = {
+      [](Parts& p) { p.name = "token"; },
+      [](Parts& p) { p.checksums_name = "sums"; },
+      [](Parts& p) { p.dtype = "F32"; },
+      [](Parts& p) { p.dtype = "U32"; },
+      [](Parts& p) {
+        p.shape = {10, 10};
+      },
+      [](Parts& p) { p.checksums_shape = {8}; },
+      [](Parts& p) {
+        p.checksums_dtype = "I64", p.checksums_shape = {1, 1};
+      },
+      [](Parts& p) {
+        p.checksums = {1, 2}, p.checksums_shape = {2, 8};
+      },
   };
-  CHECK(other_tokens([](Hdf5File&) {}) == "hdf5: F: there is no '/tokens'");
+  for (const auto& change : other_forms) CHECK(refusal(change) == form);
+  folder.write("tokens.safetensors", "\x89HDF\r\n\x1a\n" + std::string(200, '\0'));
+  CHECK(TokenStore::is_one(path));
   CHECK(
-      other_tokens([](Hdf5File& f) { f.make_group("/tokens"); }).starts_with("hdf5: F: cannot open dataset"));
-  CHECK(other_tokens([](Hdf5File& f) { f.write("/tokens", std::vector<double>(100, 7)); }) ==
-        "hdf5: F: wanted one dimension of u16 or i32 in '/tokens'");
-  CHECK(other_tokens([](Hdf5File& f) { f.write("/tokens", std::vector<int64_t>(100, 7)); }) ==
-        "hdf5: F: wanted one dimension of u16 or i32 in '/tokens'");
-  CHECK(other_tokens([](Hdf5File& f) {
-          f.write("/tokens", zeros({10, 10}, Dtype::i32));
-        }) == "hdf5: F: wanted one dimension of u16 or i32 in '/tokens'");
-  CHECK(other_tokens([](Hdf5File& f) {
-          f.write("/tokens", std::vector<int32_t>(99, 7));
-        }).find("header is damaged") != std::string::npos);
+      message_of([&] { TokenStore store(path); }) ==
+      path +
+          ": is in HDF5, as isobar wrote it before version 0.3, and can no longer be read; prepare it again");
   CHECK_FALSE(TokenStore::is_one(folder.write("text.txt", "no store")));
   CHECK_FALSE(TokenStore::is_one(folder / "missing"));
-  CHECK(TokenStore::is_one(path));
+  // No byte of a store, changed, makes a text of it.
+  write_store(path, {"x"}, 10);
+  const std::string whole = file_text(path);
+  for (size_t byte = 0; byte < 100; ++byte) {
+    std::string changed = whole;
+    changed[byte] = static_cast<char>(changed[byte] ^ 64);
+    CHECK(TokenStore::is_one(folder.write("tokens.safetensors", changed)));
+  }
 }
 
 TEST_CASE("a token store that the disk has no room for leaves nothing behind") {
   const TemporaryFolder folder;
-  const std::string path = folder / "tokens.h5";
+  const std::string path = folder / "tokens.safetensors";
   const auto bytes = std::make_shared<ByteTokenizer>();
   const auto write = [&] {
     write_store(path, std::vector<std::string>(20, text_of(100'000)), 100'000, bytes);
@@ -264,16 +284,17 @@ TEST_CASE("a token store that the disk has no room for leaves nothing behind") {
     const FileSizeLimit small(3 << 20);
     CHECK(message_of(write) != "");
   }
-  CHECK(folder.names() == std::vector<std::string>{"tokens.h5"});
+  CHECK(folder.names() == std::vector<std::string>{"tokens.safetensors"});
   CHECK(TokenStore(path).size() == static_cast<int64_t>(bpe()->encode("old").size()));
 }
 
 TEST_CASE("a token store without a token, or without a folder, is refused") {
   const TemporaryFolder folder;
   CHECK(message_of([&] {
-          write_store(folder / "tokens.h5", {"", ""}, 10);
+          write_store(folder / "tokens.safetensors", {"", ""}, 10);
         }) == "token store: there is no text to prepare: all documents are empty");
   CHECK(folder.names().empty());
-  CHECK(message_of([&] { write_store(folder / "none/tokens.h5", {"x"}, 10); }).find("No such file") !=
-        std::string::npos);
+  CHECK(message_of([&] {
+          write_store(folder / "none/tokens.safetensors", {"x"}, 10);
+        }).find("No such file") != std::string::npos);
 }

@@ -52,21 +52,21 @@ TEST_CASE("a larger corpus takes no more memory to prepare and to train on") {
   double trained[2];
   for (const bool is_large : {false, true}) {
     const std::string name = is_large ? "large" : "small";
-    const Outcome run =
-        run_built("isobar prepare", folder / name + ".txt --tokenizer byte -o " + folder / name + ".h5");
+    const Outcome run = run_built(
+        "isobar prepare", folder / name + ".txt --tokenizer byte -o " + folder / name + ".safetensors");
     INFO(run.err);
     REQUIRE(run.code == 0);
     memory[is_large] = peak_memory_of_children();
   }
   for (const bool is_large : {false, true}) {
     const std::string name = is_large ? "large" : "small";
-    const Outcome run =
-        run_built("train_lm", "--json --corpus " + folder / name + ".h5 --out " + folder / name + tiny);
+    const Outcome run = run_built(
+        "train_lm", "--json --corpus " + folder / name + ".safetensors --out " + folder / name + tiny);
     INFO(run.err);
     REQUIRE(run.code == 0);
     trained[is_large] = Json::parse(run.out)["timing"]["peak_rss_mib"];
   }
-  CHECK(TokenStore(folder / "large.h5").size() == static_cast<int64_t>(large.size()));
+  CHECK(TokenStore(folder / "large.safetensors").size() == static_cast<int64_t>(large.size()));
 #ifndef WITH_ASAN  // which keeps what was freed
   // 23 MiB more of text, 92 MiB more of tokens in memory.
   CHECK(memory[1] < memory[0] + (8 << 20));
@@ -83,7 +83,7 @@ TEST_CASE("train_lm learns the same from a token store as from its text") {
   for (const std::string name : {"char", "bpe"}) {
     CAPTURE(name);
     const std::string tokenizer = name == "bpe" ? folder / "bpe.json" : name;
-    const std::string store = folder / name + ".h5", from_text = folder / name + ".text",
+    const std::string store = folder / name + ".safetensors", from_text = folder / name + ".text",
                       from_store = folder / name + ".store";
     REQUIRE(run_built("isobar prepare", text + " --tokenizer " + tokenizer + " -o " + store).code == 0);
     const Outcome one = run_built(
@@ -147,9 +147,10 @@ TEST_CASE("tokenize and prepare refuse bad input in one line with exit code 2 an
            {"isobar prepare", folder.write("empty.txt", "").string() + " --tokenizer byte -o " + out,
             "there is no text"},
            {"isobar prepare", text + " -o " + folder / "none/out", "No such file"},
-           {"train_lm", "--corpus " + folder / "store.h5 --tokenizer char --out " + out, "brings its own"}}) {
+           {"train_lm", "--corpus " + folder / "store.safetensors --tokenizer char --out " + out,
+            "brings its own"}}) {
     if (refusal.program == "train_lm")
-      REQUIRE(run_built("isobar prepare", text + " -o " + folder / "store.h5").code == 0);
+      REQUIRE(run_built("isobar prepare", text + " -o " + folder / "store.safetensors").code == 0);
     CAPTURE(refusal.arguments);
     const Outcome run = run_built(refusal.program, refusal.arguments);
     INFO(run.err);
@@ -157,7 +158,7 @@ TEST_CASE("tokenize and prepare refuse bad input in one line with exit code 2 an
     CHECK(run.err.find(refusal.part) != std::string::npos);
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
   }
-  CHECK(folder.names() == std::vector<std::string>{"empty.txt", "store.h5", "t.txt", "x.json"});
+  CHECK(folder.names() == std::vector<std::string>{"empty.txt", "store.safetensors", "t.txt", "x.json"});
 }
 
 TEST_CASE("the commands that verbs/README.md shows for tokenize and prepare run one after the other") {

@@ -263,7 +263,8 @@ TEST_CASE(
           0);
   const std::string still =
       "--corpus synthetic --batch_size 4 --max_iters 1 --learning_rate 0 --weight_decay 0";
-  for (const std::string from : {"start", "start/checkpoints/step_000012.h5", "hf/model.safetensors", "hf"}) {
+  for (const std::string from :
+       {"start", "start/checkpoints/step_000012.safetensors", "hf/model.safetensors", "hf"}) {
     CAPTURE(from);
     const Json still_there = train(still + " --init_from " + from, "still");
     CHECK(still_there["val_loss"] == start["val_loss"]);
@@ -295,7 +296,7 @@ TEST_CASE(
   const std::string losses = file_text(folder / "tuned/loss.csv");
   std::filesystem::remove_all(folder / "start");
   std::filesystem::remove(folder / "tuned/summary.json");
-  std::filesystem::remove(folder / "tuned/checkpoints/step_000004.h5");
+  std::filesystem::remove(folder / "tuned/checkpoints/step_000004.safetensors");
   const Outcome resumed = run_built("train_lm", "--resume tuned", folder.path());
   INFO(resumed.err);
   CHECK(resumed.code == 0);
@@ -330,7 +331,7 @@ TEST_CASE("--seeds trains each seed in a folder of its own, sums up, and goes on
 
   std::filesystem::remove(folder / "s/summary.json");
   std::filesystem::remove(folder / "s/seed_4/summary.json");
-  std::filesystem::remove(folder / "s/seed_4/checkpoints/step_000012.h5");
+  std::filesystem::remove(folder / "s/seed_4/checkpoints/step_000012.safetensors");
   const Outcome other = run_built("train_lm", command + " --dropout 0.1", folder.path());
   CHECK(other.code == 2);
   CHECK(other.err.find("'s/seed_3' holds a run with other settings") != std::string::npos);

@@ -150,10 +150,11 @@ TEST_CASE("a model comes back from each layout as the same model") {
         place.in_folder("isobar export", "runs/train_lm -o there/model.safetensors --layout " + layout);
     INFO(out.err);
     REQUIRE(out.code == 0);
-    const Outcome back = place.in_folder("isobar import", "there/model.safetensors -o back.h5");
+    const Outcome back = place.in_folder("isobar import", "there/model.safetensors -o back.safetensors");
     INFO(back.err);
     REQUIRE(back.code == 0);
-    Trained one = load_trained(place.folder / "runs/train_lm"), two = load_trained(place.folder / "back.h5");
+    Trained one = load_trained(place.folder / "runs/train_lm"),
+            two = load_trained(place.folder / "back.safetensors");
     const std::vector<int32_t> tokens = one.tokenizer->encode("3 times 4 is 12.");
     CHECK(two.tokenizer->encode("3 times 4 is 12.") == tokens);
     const Tensor symbols = tensor<int32_t>({1, static_cast<int64_t>(tokens.size())}, tokens);
@@ -162,9 +163,9 @@ TEST_CASE("a model comes back from each layout as the same model") {
         place.in_folder("isobar export", "runs/train_lm -o there/model.safetensors --layout " + layout);
     CHECK(again.code == 2);
     CHECK(holds(again.err, "is there already; choose another folder, or --force"));
-    const Outcome over = place.in_folder("isobar import", "there/model.safetensors -o back.h5");
+    const Outcome over = place.in_folder("isobar import", "there/model.safetensors -o back.safetensors");
     CHECK(over.code == 2);
-    CHECK(holds(over.err, "back.h5: is there already; choose another name, or --force"));
+    CHECK(holds(over.err, "back.safetensors: is there already; choose another name, or --force"));
   }
 }
 
@@ -172,15 +173,15 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
   const Workplace& place = llama();
   place.folder.write("bad.safetensors", "not a model");
   place.folder.write("config.json", "{");
-  place.folder.write("bad.h5", std::string(3000, 'x'));
-  REQUIRE(place.in_folder("isobar prepare", "my.txt -o tokens.h5").code == 0);
+  place.folder.write("junk.safetensors", std::string(3000, 'x'));
+  REQUIRE(place.in_folder("isobar prepare", "my.txt -o tokens.safetensors").code == 0);
   struct Refusal {
     std::string program, arguments, part;
   };
   for (const Refusal& refusal : std::vector<Refusal>{
            {"isobar sample", "", "CHECKPOINT is required"},
-           {"isobar sample", "none.h5", "none.h5"},
-           {"isobar sample", "bad.h5", "bad.h5"},
+           {"isobar sample", "none.safetensors", "none.safetensors"},
+           {"isobar sample", "junk.safetensors", "junk.safetensors: is no isobar checkpoint"},
            {"isobar sample", "there", "there"},
            {"isobar sample", "runs/train_lm --top_p 2", "--top_p: wanted a chance in (0, 1], got 2"},
            {"isobar sample", "runs/train_lm --temperature -1", "--temperature: wanted 0 or more"},
@@ -189,7 +190,7 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
            {"isobar sample", "runs/train_lm --temprature 1", "--temprature"},
            {"isobar evaluate", "runs/train_lm", "--corpus: wanted a text file"},
            {"isobar evaluate", "runs/train_lm --corpus none.txt", "none.txt"},
-           {"isobar evaluate", "runs/train_lm --corpus tokens.h5",
+           {"isobar evaluate", "runs/train_lm --corpus tokens.safetensors",
             "is a token store; name the text it was made from"},
            {"isobar evaluate", "runs/train_lm --corpus my.txt --part train",
             "--part: wanted one of all, validation"},
@@ -199,7 +200,7 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
             "layout gpt2: wanted norm layernorm"},
            {"isobar export", "runs/train_lm -o o/x.safetensors --layout bert",
             "--layout: wanted one of llama, gpt2"},
-           {"isobar import", "bad.safetensors -o o.h5", "config.json: not valid JSON"},
+           {"isobar import", "bad.safetensors -o o.safetensors", "config.json: not valid JSON"},
            {"isobar import", "bad.safetensors", "--output: wanted the checkpoint to write"}}) {
     CAPTURE(refusal.program);
     CAPTURE(refusal.arguments);
@@ -210,6 +211,6 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
     CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
     CHECK(outcome.out.empty());
     CHECK_FALSE(std::filesystem::exists(place.folder / "o"));
-    CHECK_FALSE(std::filesystem::exists(place.folder / "o.h5"));
+    CHECK_FALSE(std::filesystem::exists(place.folder / "o.safetensors"));
   }
 }

@@ -1,32 +1,32 @@
 #include "bad_step.h"
 
-#include <bit>
-
 #include "../../core/blas.h"
-#include "../../data/checksum.h"
-#include "../../data/file.h"
+#include "../../data/checked_file.h"
 #include "../harness/environment.h"
 #include "stored_state.h"
 
 namespace isobar {
 namespace {
 
-constexpr int64_t bad_step_format = 1;
-constexpr size_t largest_bad_step = size_t{1} << 36;
+// Version 2 is the first one in safetensors.
+const FileKind bad_step_kind{"bad step", 2, "replay it with the isobar that wrote it"};
 
-BadStep parse_bad_step(const Hdf5File& file) {
-  const int64_t format = file.int_attribute("/", "format");
-  check(format == bad_step_format, "wanted format {}, got {} of {}; replay it with the isobar that wrote it",
-        bad_step_format, format, file.text_attribute("/", "written_by"));
+Tensor batch_tokens(const Safetensors& file, const std::string& name) {
+  const auto found = file.tensors.find(name);
+  check(found != file.tensors.end(), "it has no tensor '{}'", name);
+  return found->second;
+}
+
+BadStep parse_bad_step(const Safetensors& file) {
   BadStep step;
-  step.before.config = read_stored_text(file, "/config");
-  step.before.tokenizer = tokenizer_from_json(read_stored_text(file, "/tokenizer"));
-  step.before.model = read_stored_tensors(file, "/model");
-  step.before.step = file.int_attribute("/", "step");
-  step.batch = {file.read("/batch/x"), file.read("/batch/y")};
-  step.masks_key = std::bit_cast<uint64_t>(file.int_attribute("/", "masks_key"));
-  step.report = read_stored_text(file, "/report");
-  step.written_by = file.text_attribute("/", "written_by");
+  step.before.config = stored_text(file, "config");
+  step.before.tokenizer = tokenizer_from_json(stored_text(file, "tokenizer"));
+  step.before.model = stored_tensors(file, "model");
+  step.before.step = stored_number<int64_t>(file, "step");
+  step.batch = {batch_tokens(file, "batch/x"), batch_tokens(file, "batch/y")};
+  step.masks_key = stored_number<uint64_t>(file, "masks_key");
+  step.report = stored_text(file, "report");
+  step.written_by = stored_text(file, "written_by");
   const Tensor &x = step.batch.x, &y = step.batch.y;
   check(x.ndim() == 2 && x.numel() > 0 && is_integer(x.dtype()) && y.shape() == x.shape() &&
             is_integer(y.dtype()),
@@ -44,25 +44,23 @@ std::string this_build() {
 }
 
 void save_bad_step(const std::string& path, const BadStep& step) {
-  Hdf5File file = Hdf5File::create("bad step");
-  file.set_attribute("/", "format", bad_step_format);
-  file.set_attribute("/", "written_by", step.written_by);
-  store_text(file, "/config", step.before.config);
-  store_text(file, "/tokenizer", step.before.tokenizer->to_json());
-  store_tensors(file, "/model", step.before.model);
-  file.set_attribute("/", "step", step.before.step);
-  file.write("/batch/x", step.batch.x);
-  file.write("/batch/y", step.batch.y);
-  file.set_attribute("/", "masks_key", std::bit_cast<int64_t>(step.masks_key));
-  store_text(file, "/report", step.report);
-  write_file_atomically(path, add_checksum_header("bad step", file.image()));
+  Safetensors file;
+  file.metadata = {{"written_by", step.written_by},
+                   {"config", step.before.config},
+                   {"tokenizer", step.before.tokenizer->to_json()},
+                   {"step", std::to_string(step.before.step)},
+                   {"masks_key", std::to_string(step.masks_key)},
+                   {"report", step.report}};
+  store_tensors(file, "model", step.before.model);
+  file.tensors.emplace("batch/x", step.batch.x);
+  file.tensors.emplace("batch/y", step.batch.y);
+  write_file_atomically(path, checked_bytes(std::move(file), bad_step_kind));
 }
 
 BadStep load_bad_step(const std::string& path) {
-  const std::string bytes = read_file(path, largest_bad_step);
-  const std::string_view image = without_checksum_header("bad step", bytes, path);
+  const Safetensors file = read_checked(path, bad_step_kind);
   try {
-    return parse_bad_step(Hdf5File::open_image(image, "its content"));
+    return parse_bad_step(file);
   } catch (const Error& error) {
     throw_error(fmt::format("{}: {}", path, error.what()));
   }

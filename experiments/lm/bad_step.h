@@ -2,10 +2,10 @@
 // weights and buffers before the step, the batch, and the key of dropout's masks. The optimizer is not needed: it acts
 // after the gradients.
 //
-//   const BadStep step = load_bad_step("runs/train_lm/bad_step.h5");
+//   const BadStep step = load_bad_step("runs/train_lm/bad_step.safetensors");
 //   fmt::print("{}", examine(step).report);      // runs it again, see examine_step.h
 //
-// The file is HDF5 after a checksum header (data/checksum.h); README.md of this folder lists its objects.
+// The file is a checked one (data/checked_file.h); README.md of this folder lists its content.
 #pragma once
 
 #include <cstdint>

@@ -1,15 +1,13 @@
 #include "checkpoint.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <utility>
 
 #include "../../autograd/ops.h"
-#include "../../data/checksum.h"
-#include "../../data/file.h"
+#include "../../data/checked_file.h"
 #include "../../nn/affordable.h"
 #include "../../nn/model.h"
 #include "../harness/settings.h"
@@ -20,7 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t largest_file = size_t{1} << 36;
+// Version 3 is the first one in safetensors.
+const FileKind checkpoint_kind{
+    "checkpoint", 3, "the isobar that wrote it exports its model (isobar export), which isobar import reads"};
+constexpr std::string_view checkpoint_extension = ".safetensors";
 
 std::string bad_number(const NamedTensor& named) {
   if (!is_float(named.tensor.dtype())) return "";
@@ -32,44 +33,55 @@ std::string bad_number(const NamedTensor& named) {
   });
 }
 
-void write_run(Hdf5File& file, const RunState& run) {
-  for (const char* group : {"/run/series", "/run/lists", "/run/csv"}) file.make_group(group);
-  for (const auto& [name, values] : run.series) file.write("/run/series/" + name, values);
-  for (const auto& [name, texts] : run.lists) file.write("/run/lists/" + name, texts);
-  for (const auto& [name, text] : run.csvs) store_text(file, "/run/csv/" + name, text);
+// Each text with a NUL after it.
+std::string joined_texts(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) (all += text).push_back('\0');
+  return all;
 }
 
-RunState read_run(const Hdf5File& file) {
+std::vector<std::string> split_texts(std::string_view all, const std::string& name) {
+  check(all.empty() || all.back() == '\0', "wanted a NUL after each text of '{}'", name);
+  std::vector<std::string> texts;
+  for (size_t end; (end = all.find('\0')) != std::string_view::npos; all.remove_prefix(end + 1))
+    texts.emplace_back(all.substr(0, end));
+  return texts;
+}
+
+void store_run(Safetensors& file, const RunState& run) {
+  for (const auto& [name, values] : run.series) file.tensors.emplace("run/series/" + name, values);
+  for (const auto& [name, texts] : run.lists) file.texts.emplace("run/lists/" + name, joined_texts(texts));
+  for (const auto& [name, text] : run.csvs) file.texts.emplace("run/csv/" + name, text);
+}
+
+RunState stored_run(const Safetensors& file) {
   RunState run;
-  for (const std::string& name : file.names("/run/series")) {
-    const Tensor values = file.read("/run/series/" + name);
+  for (const auto& [name, values] : stored_tensors(file, "run/series")) {
     check(values.dtype() == Dtype::f64 && (values.ndim() == 1 || values.ndim() == 2),
           "wanted rows of f64 in series '{}', got {} {}", name, values.dtype(), values.shape());
     run.series.emplace(name, values);
   }
-  for (const std::string& name : file.names("/run/lists"))
-    run.lists.emplace(name, file.read_strings("/run/lists/" + name));
-  for (const std::string& name : file.names("/run/csv"))
-    run.csvs.emplace(name, read_stored_text(file, "/run/csv/" + name));
+  for (const auto& [name, text] : file.texts)
+    if (name.starts_with("run/lists/"))
+      run.lists.emplace(name.substr(10), split_texts(text, name));
+    else if (name.starts_with("run/csv/"))
+      run.csvs.emplace(name.substr(8), text);
   return run;
 }
 
 // The content of a file whose checksum is right, still distrusted.
-Checkpoint parse(const Hdf5File& file) {
+Checkpoint parse(const Safetensors& file) {
   Checkpoint checkpoint;
-  const int64_t newest = std::exchange(checkpoint.format, file.int_attribute("/", "format"));
-  check(checkpoint.format >= 1 && checkpoint.format <= newest,
-        "wanted format 1 to {}, got {}; a newer isobar wrote it", newest, checkpoint.format);
-  checkpoint.config = read_stored_text(file, "/config");
-  checkpoint.tokenizer = tokenizer_from_json(read_stored_text(file, "/tokenizer"));
-  checkpoint.model = read_stored_tensors(file, "/model");
-  checkpoint.step = file.int_attribute("/", "step");
-  checkpoint.key = std::bit_cast<uint64_t>(file.int_attribute("/", "key"));
-  checkpoint.optimizer = read_stored_tensors(file, "/optimizer");
-  checkpoint.best_val_loss = file.double_attribute("/", "best_val_loss");
-  checkpoint.skipped_steps = file.int_attribute("/", "skipped_steps");
-  checkpoint.corpus = file.text_attribute("/", "corpus");
-  checkpoint.run = read_run(file);
+  checkpoint.config = stored_text(file, "config");
+  checkpoint.tokenizer = tokenizer_from_json(stored_text(file, "tokenizer"));
+  checkpoint.model = stored_tensors(file, "model");
+  checkpoint.step = stored_number<int64_t>(file, "step");
+  checkpoint.key = stored_number<uint64_t>(file, "key");
+  checkpoint.optimizer = stored_tensors(file, "optimizer");
+  checkpoint.best_val_loss = stored_number<double>(file, "best_val_loss");
+  checkpoint.skipped_steps = stored_number<int64_t>(file, "skipped_steps");
+  checkpoint.corpus = stored_text(file, "corpus");
+  checkpoint.run = stored_run(file);
   const int64_t steps = config_of(checkpoint).max_iters;
   check(checkpoint.step >= 0 && checkpoint.step <= steps, "wanted a step from 0 to {}, got {}", steps,
         checkpoint.step);
@@ -78,10 +90,10 @@ Checkpoint parse(const Hdf5File& file) {
   return checkpoint;
 }
 
-// The number in "step_000250.h5", or -1.
+// The number in "step_000250.safetensors", or -1.
 int64_t step_in_name(std::string_view name) {
-  if (!name.starts_with("step_") || !name.ends_with(".h5")) return -1;
-  const std::string_view digits = name.substr(5, name.size() - 8);
+  if (!name.starts_with("step_") || !name.ends_with(checkpoint_extension)) return -1;
+  const std::string_view digits = name.substr(5, name.size() - 5 - checkpoint_extension.size());
   int64_t step = -1;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
   return error == std::errc() && end == digits.data() + digits.size() ? step : -1;
@@ -99,19 +111,18 @@ std::string not_finite(const Checkpoint& checkpoint) {
 std::string checkpoint_bytes(const Checkpoint& checkpoint) {
   const std::string bad = not_finite(checkpoint);
   check(bad.empty(), "checkpoint: {}; nothing was saved", bad);
-  Hdf5File file = Hdf5File::create("checkpoint");
-  file.set_attribute("/", "format", checkpoint.format);
-  store_text(file, "/config", checkpoint.config);
-  store_text(file, "/tokenizer", checkpoint.tokenizer->to_json());
-  store_tensors(file, "/model", checkpoint.model);
-  file.set_attribute("/", "step", checkpoint.step);
-  file.set_attribute("/", "key", std::bit_cast<int64_t>(checkpoint.key));
-  store_tensors(file, "/optimizer", checkpoint.optimizer);
-  file.set_attribute("/", "best_val_loss", checkpoint.best_val_loss);
-  file.set_attribute("/", "skipped_steps", checkpoint.skipped_steps);
-  file.set_attribute("/", "corpus", checkpoint.corpus);
-  write_run(file, checkpoint.run);
-  return add_checksum_header("checkpoint", file.image());
+  Safetensors file;
+  file.metadata = {{"config", checkpoint.config},
+                   {"tokenizer", checkpoint.tokenizer->to_json()},
+                   {"step", std::to_string(checkpoint.step)},
+                   {"key", std::to_string(checkpoint.key)},
+                   {"best_val_loss", fmt::format("{}", checkpoint.best_val_loss)},
+                   {"skipped_steps", std::to_string(checkpoint.skipped_steps)},
+                   {"corpus", checkpoint.corpus}};
+  store_tensors(file, "model", checkpoint.model);
+  store_tensors(file, "optimizer", checkpoint.optimizer);
+  store_run(file, checkpoint.run);
+  return checked_bytes(std::move(file), checkpoint_kind);
 }
 
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
@@ -119,10 +130,9 @@ void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
 }
 
 Checkpoint load_checkpoint(const std::string& path) {
-  const std::string bytes = read_file(path, largest_file);
-  const std::string_view image = without_checksum_header("checkpoint", bytes, path);
+  const Safetensors file = read_checked(path, checkpoint_kind);
   try {
-    return parse(Hdf5File::open_image(image, "its content"));
+    return parse(file);
   } catch (const Error& error) {
     throw_error(fmt::format("{}: {}", path, error.what()));
   }
@@ -134,7 +144,7 @@ std::vector<std::string> checkpoint_files(const std::string& run_folder) {
   std::error_code none;  // then there are no checkpoints
   for (const auto& entry : fs::directory_iterator(folder, none)) {
     const std::string name = entry.path().filename();
-    if (const int64_t step = step_in_name(name); step >= 0 || name == "best.h5")
+    if (const int64_t step = step_in_name(name); step >= 0 || name == best_checkpoint)
       found.emplace_back(step, entry.path());
   }
   std::sort(found.rbegin(), found.rend());
@@ -146,7 +156,8 @@ std::vector<std::string> checkpoint_files(const std::string& run_folder) {
 Checkpoint newest_checkpoint(const std::string& run_folder,
                              const std::function<void(const std::string&)>& complain) {
   const std::vector<std::string> paths = checkpoint_files(run_folder);
-  check(!paths.empty(), "{}: wanted a run's folder with checkpoints/step_*.h5, found none", run_folder);
+  check(!paths.empty(), "{}: wanted a run's folder with checkpoints/step_*.safetensors, found none",
+        run_folder);
   for (const std::string& path : paths) try {
       return load_checkpoint(path);
     } catch (const Error& error) {

@@ -1,12 +1,11 @@
 // Checkpoint: a moment of train_lm's training as one file: the model, for whoever wants to use it, and all
 // else that the run needs to go on to the bit.
 //
-//   const Checkpoint checkpoint = load_checkpoint("runs/train_lm/checkpoints/best.h5");
+//   const Checkpoint checkpoint = load_checkpoint("runs/train_lm/checkpoints/best.safetensors");
 //   LanguageModel model = model_of(checkpoint);
 //   const std::vector<int32_t> prompt = checkpoint.tokenizer->encode("ROMEO:");
 //
-// The file is HDF5 after a checksum header (data/checksum.h); README.md of this folder lists its groups. The
-// run's random numbers and batches have no state but (key, step), nor has its schedule.
+// The file is a checked one (data/checked_file.h); README.md of this folder lists its content. The run's random numbers and batches have no state but (key, step), nor has its schedule.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +22,6 @@
 namespace isobar {
 
 struct Checkpoint {
-  // Of the file that it was read from. Format 1 is of an isobar that added the gradients of a step's pieces one after the
-  // other; since format 2 they are added in a tree, which gives other last bits from four pieces on.
-  int64_t format = 2;
   std::string config;  // JSON as --print-config prints it: preset, seed and all settings
   std::shared_ptr<const Tokenizer> tokenizer;
   std::vector<NamedTensor> model;  // named_state(model)
@@ -50,7 +46,8 @@ void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 // newer version, or not what a run could have written.
 Checkpoint load_checkpoint(const std::string& path);
 
-// The checkpoints of a run, newest first, "best.h5" last: DIR/checkpoints/step_000250.h5.
+inline const std::string best_checkpoint = "best.safetensors";
+// The checkpoints of a run, newest first, the best last: DIR/checkpoints/step_000250.safetensors.
 std::vector<std::string> checkpoint_files(const std::string& run_folder);
 // The first of them that can be loaded; `complain` hears the Error of each before it. Throws Error where none
 // can.

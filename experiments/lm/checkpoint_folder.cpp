@@ -21,14 +21,14 @@ CheckpointFolder::CheckpointFolder(const std::string& run_folder, const Checkpoi
 void CheckpointFolder::save(const Checkpoint& checkpoint, SaveAs as) {
   make_folder_durably(folder_);
   const std::string bytes = checkpoint_bytes(checkpoint);
-  if (as.best) write(folder_ + "/best.h5", bytes);
+  if (as.best) write(folder_ + "/" + best_checkpoint, bytes);
   if (!as.step) return;
-  const std::string saved = fmt::format("{}/step_{:06}.h5", folder_, checkpoint.step);
+  const std::string saved = fmt::format("{}/step_{:06}.safetensors", folder_, checkpoint.step);
   write(saved, bytes);
   bool later = true;
   int64_t kept = 0;
   for (const std::string& path : checkpoint_files(run_folder_)) {
-    if (fs::path(path).filename() == "best.h5") continue;
+    if (fs::path(path).filename() == best_checkpoint) continue;
     if (path == saved) later = false;
     if (later || kept++ >= keep_) fs::remove(path);
   }

@@ -1,8 +1,8 @@
 // CheckpointFolder: DIR/checkpoints of one run, with its last few checkpoints and the best.
 //
 //   CheckpointFolder folder(run.folder(), {.keep = 2, .fresh = true});
-//   folder.save(checkpoint, {.step = true});                 // step_000250.h5
-//   folder.save(checkpoint, {.step = true, .best = true});   // and best.h5
+//   folder.save(checkpoint, {.step = true});                 // step_000250.safetensors
+//   folder.save(checkpoint, {.step = true, .best = true});   // and best.safetensors
 //
 // A new checkpoint is complete on the disk before an old one goes. The run holds the lock of DIR (see
 // harness/result_folder.h): nobody else writes here.
@@ -31,7 +31,7 @@ class CheckpointFolder {
   // Removes temporary files that a killed run left.
   CheckpointFolder(const std::string& run_folder, const CheckpointFolderOptions& options);
 
-  // Writes best.h5, then step_<step>.h5, as wanted; after the latter removes those before the last `keep`,
+  // Writes the best, then step_<step>.safetensors, as wanted; after the latter removes those before the last `keep`,
   // and those of later steps, which a run that went on from here could not read.
   void save(const Checkpoint& checkpoint, SaveAs as);
 

@@ -86,11 +86,6 @@ void Session::go_on(LanguageModel& model) {
   check(then.corpus == now_.corpus && then.tokenizer->to_json() == now_.tokenizer->to_json(),
         "--corpus: this is not the text that the run in '{}' learned from; name that one", folder);
   check(then.key == now_.key, "--resume: '{}': its random numbers are not those of its seed", folder);
-  check(
-      then.format > 1 || config_.gradient_accumulation_steps < 4,
-      "--resume: '{}': an older isobar added the gradients of {} pieces in another order, so this run cannot go on to the "
-      "bit; begin a new one with its weights: --init_from {}",
-      folder, config_.gradient_accumulation_steps, folder);
   load_state(model, then.model);
   optimizer_.load(then.optimizer);
   ranks_.check_same("a newest checkpoint of step", std::to_string(then.step),
@@ -122,7 +117,7 @@ std::string Session::keep_bad_step(const Batch& batch, const Rng& masks) {
   for (NamedTensor& named : bad.before.model)
     for (const NamedTensor& before : buffers_before_)
       if (before.name == named.name) named.tensor = before.tensor;
-  const std::string path = run_.folder() + "/bad_step.h5";
+  const std::string path = run_.folder() + "/bad_step.safetensors";
   std::string line;
   try {
     const StepFinding found = examine(bad);
@@ -133,13 +128,14 @@ std::string Session::keep_bad_step(const Batch& batch, const Rng& masks) {
     return fmt::format("{}; to run this step alone: {}{}", line, run_.command("--replay", path),
                        replaces ? " (a new file: the one of an earlier run is gone)" : "");
   } catch (const Error& error) {
-    return fmt::format("{}{}bad_step.h5 was not written: {}", line, line.empty() ? "" : "; ", error.what());
+    return fmt::format("{}{}bad_step.safetensors was not written: {}", line, line.empty() ? "" : "; ",
+                       error.what());
   }
 }
 
 void Session::drop_step(const Batch& batch, const Rng& masks) {
   std::string what = fmt::format("step {}: the loss or a gradient is not finite; ", now_.step + 1);
-  const std::string first = run_.folder() + "/bad_step.h5";
+  const std::string first = run_.folder() + "/bad_step.safetensors";
   what += by_first(ranks_, [&] {
     const bool there = now_.skipped_steps > 0 && std::filesystem::exists(first);
     return there ? first + " has the first such step" : keep_bad_step(batch, masks);

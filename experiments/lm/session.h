@@ -37,7 +37,7 @@ class Session {
           LmOptimizer& optimizer);
 
   // A step on this batch whose loss or gradients are not finite; `masks` is the generator of dropout's. Writes
-  // DIR/bad_step.h5, of the run's first such step, and says what made it. Then throws Diverged, or counts the step
+  // DIR/bad_step.safetensors, of the run's first such step, and says what made it. Then throws Diverged, or counts the step
   // under --on_nan skip: its forward then changed no buffer.
   void drop_step(const Batch& batch, const Rng& masks);
   // A step is done and recorded; `val_loss` is NaN where it was not evaluated. Saves the best, and a checkpoint

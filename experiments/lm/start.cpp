@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "../../data/file.h"
-#include "../../data/safetensors.h"
+#include "../../data/checked_file.h"
 #include "../../nn/model.h"
 #include "../harness/settings.h"
 #include "hugging_face_config.h"
@@ -67,7 +66,7 @@ Checkpoint import_hugging_face(const std::string& path, std::string config_path,
 Checkpoint load_start(const std::string& path) {
   const fs::path inside = fs::path(path) / "model.safetensors";
   if (fs::is_directory(path) && fs::exists(inside)) return import_hugging_face(inside);
-  if (path.ends_with(".safetensors")) return import_hugging_face(path);
+  if (path.ends_with(".safetensors") && !looks_checked(path)) return import_hugging_face(path);
   Checkpoint checkpoint = checkpoint_at(path);
   checkpoint.optimizer.clear();
   return checkpoint;

@@ -1,23 +1,34 @@
-// What checkpoint files and bad_step.h5 share: named tensors and texts in HDF5.
+// What checkpoint files and bad steps share: named tensors, and numbers, in a safetensors file.
 #pragma once
 
+#include <charconv>
 #include <string>
 #include <vector>
 
+#include "../../core/error.h"
 #include "../../core/fields.h"
-#include "../../data/hdf5_file.h"
+#include "../../data/safetensors.h"
 
 namespace isobar {
 
-// A dataset <group>/<name> for each, in the order of their names, so that the same state gives the same bytes.
-void store_tensors(Hdf5File& file, const std::string& group, std::vector<NamedTensor> tensors);
-std::vector<NamedTensor> read_stored_tensors(const Hdf5File& file, const std::string& group);
+// Each tensor as <group>/<name>; and those of a group, in the order of their names.
+void store_tensors(Safetensors& file, const std::string& group, const std::vector<NamedTensor>& tensors);
+std::vector<NamedTensor> stored_tensors(const Safetensors& file, const std::string& group);
+
+// The metadata under a key. Throws Error where there are none.
+const std::string& stored_text(const Safetensors& file, const std::string& key);
+// The same as a number. Throws Error where they are none.
+template <class T>
+T stored_number(const Safetensors& file, const std::string& key) {
+  const std::string& text = stored_text(file, key);
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  check(error == std::errc() && end == text.data() + text.size(), "wanted a number as {} of the metadata",
+        key);
+  return number;
+}
 
 // XXH3 of a tensor's bytes.
 std::string checksum_of(const Tensor& values);
-
-// A dataset of one text. Throws Error where it holds none or several.
-void store_text(Hdf5File& file, const std::string& path, const std::string& text);
-std::string read_stored_text(const Hdf5File& file, const std::string& path);
 
 }  // namespace isobar

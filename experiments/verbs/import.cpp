@@ -1,6 +1,6 @@
 // isobar import: a model in one of Hugging Face's layouts as a checkpoint that sample and evaluate take.
 //
-//   isobar import llama/model.safetensors -o llama.h5
+//   isobar import llama/model.safetensors -o llama.safetensors
 //
 // config.json and tokenizer.json are those beside the file unless others are named.
 #include <filesystem>
@@ -31,7 +31,7 @@ int import_model(const Words& words) {
   std::string path, config, tokenizer, output;
   bool force = false;
   Tool tool("isobar import", "Reads model.safetensors and config.json into a checkpoint.",
-            "isobar import llama/model.safetensors -o llama.h5");
+            "isobar import llama/model.safetensors -o llama.safetensors");
   tool.word("MODEL", path, "model.safetensors");
   tool.option("--hf_config", config, "its config.json; empty: the one beside it");
   tool.option("--tokenizer", tokenizer, "its tokenizer.json, or 'byte'; empty: the one beside it");

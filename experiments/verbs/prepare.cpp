@@ -1,8 +1,8 @@
 // isobar prepare: turns text of any size into a token store, from which train_lm streams.
 //
-//   isobar prepare corpus.txt -o tokens.h5                                    tokens are characters
-//   isobar prepare --tokenizer bpe.json --field text a.jsonl b.jsonl.gz -o tokens.h5
-//   train_lm --corpus tokens.h5
+//   isobar prepare corpus.txt -o tokens.safetensors                                    tokens are characters
+//   isobar prepare --tokenizer bpe.json --field text a.jsonl b.jsonl.gz -o tokens.safetensors
+//   train_lm --corpus tokens.safetensors
 //
 // Text files may be many, of any size and compressed (.gz); with --field they are JSON lines.
 #include <CLI/CLI.hpp>
@@ -58,7 +58,7 @@ void write_store(const PrepareLine& line) {
 int prepare(const Words& words) {
   PrepareLine line;
   Tool tool("isobar prepare", "Turns text of any size into a token store, from which train_lm streams.",
-            "isobar prepare corpus.txt -o tokens.h5\ntrain_lm --corpus tokens.h5");
+            "isobar prepare corpus.txt -o tokens.safetensors\ntrain_lm --corpus tokens.safetensors");
   tool.app().add_option("FILE", line.input.paths, "text files; .gz is decompressed")->required();
   tool.app()
       .add_option("-o,--output", line.output, "the token store to write")

@@ -1,7 +1,7 @@
 // isobar sample: text drawn from a checkpoint of train_lm, as it comes.
 //
 //   isobar sample runs/train_lm --prompt "ROMEO:"
-//   isobar sample runs/train_lm/checkpoints/best.h5 --temperature 0        always the likeliest token
+//   isobar sample runs/train_lm/checkpoints/best.safetensors --temperature 0        always the likeliest token
 //
 // The same seed gives the same text. What the text has of bytes that are no UTF-8 is shown as "�".
 #include <cstdio>

@@ -32,7 +32,7 @@ def training(folder, steps, rng):
 
 
 def newest_step(run):
-    steps = [int(path.stem[5:]) for path in (run / "checkpoints").glob("step_*.h5")]
+    steps = [int(path.stem[5:]) for path in (run / "checkpoints").glob("step_*.safetensors")]
     return max(steps, default=0)
 
 
@@ -42,8 +42,8 @@ def summary_of(run):
 
 
 def differences(whole, run, steps):
-    last = f"checkpoints/step_{steps:06}.h5"  # all weights, moments and series
-    files = ["loss.csv", "layers.csv", "metrics.jsonl", last, "checkpoints/best.h5"]
+    last = f"checkpoints/step_{steps:06}.safetensors"  # all weights, moments and series
+    files = ["loss.csv", "layers.csv", "metrics.jsonl", last, "checkpoints/best.safetensors"]
     found = [name for name in files if (whole / name).read_bytes() != (run / name).read_bytes()]
     return found + ["summary.json"] * (summary_of(whole) != summary_of(run))
 

@@ -23,7 +23,7 @@ def forged(name, prefix, first, folder, expect):
     for what, forge, *fails in [*module.HONEST, *module.FORGERIES]:
         with tempfile.TemporaryDirectory() as place:
             at = pathlib.Path(place) / "handed"
-            shutil.copytree(first, at, ignore=shutil.ignore_patterns("build", "*.h5"))
+            shutil.copytree(first, at, ignore=shutil.ignore_patterns("build", "*.h5", "*.safetensors"))
             forge(at, lambda program, run, **changed: again(name, prefix, first, at, program, run, changed))
             found = assignment.checker.faults(assignment.checker.handed_in(at), studies)
             if fails:
@@ -51,7 +51,7 @@ def other_sources(name, first, expect, graded):
     for what, old, new, added, word in course.module_of(name, "forgeries.py").SOURCES:
         with tempfile.TemporaryDirectory() as place:
             at = pathlib.Path(place) / "handed"
-            shutil.copytree(first, at, ignore=shutil.ignore_patterns("build", "*.h5"))
+            shutil.copytree(first, at, ignore=shutil.ignore_patterns("build", "*.h5", "*.safetensors"))
             source = at / f"{name}.cpp"
             source.write_text(course.replaced_once(source.read_text(), old, new))
             (at / "report.md").write_text((at / "report.md").read_text() + added)
