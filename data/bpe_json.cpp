@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bpe.h"
+#include "json_text.h"
 #include "utf8.h"
 #include "utf8_stream.h"
 
@@ -216,6 +217,7 @@ std::vector<std::string> byte_vocabulary() {
 
 BpeTokenizer BpeTokenizer::from_json(std::string_view json, const std::string& name) {
   try {
+    check(!nested_too_deep(json), "lists and objects stand in each other too deep");
     return from_file(Json::parse(json));
   } catch (const Json::exception& error) {
     throw_error(fmt::format("tokenizer: {}: no JSON text: {}", name, error.what()));

@@ -11,6 +11,7 @@
 #include "hdf5_file.h"
 #include "hdf5_live_file.h"
 #include "idx.h"
+#include "json_text.h"
 #include "loader.h"
 #include "metrics_file.h"
 #include "metrics_log.h"

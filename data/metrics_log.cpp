@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../core/error.h"
+#include "json_text.h"
 #include "utf8_stream.h"
 
 namespace isobar {
@@ -54,7 +55,7 @@ bool MetricsLog::read() {
 }
 
 void MetricsLog::take(const std::string& line) {
-  const Json json = Json::parse(line, nullptr, false);
+  const Json json = parse_json<Json>(line);
   bool valid = json.is_object() && json.contains("step") && json["step"].is_number();
   if (valid && steps_.empty()) {
     columns_.clear();

@@ -4,6 +4,7 @@
 
 #include "bpe.h"
 #include "file.h"
+#include "json_text.h"
 #include "utf8.h"
 
 namespace isobar {
@@ -17,7 +18,7 @@ std::string CharTokenizer::to_json() const {
 }
 
 std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view text, const std::string& name) {
-  const Json file = Json::parse(text, nullptr, false);
+  const Json file = parse_json<Json>(text);
   check(file.is_object(), "tokenizer: {}: wanted the JSON text of a tokenizer, such as a tokenizer.json",
         name);
   if (!file.contains("type")) return std::make_unique<BpeTokenizer>(BpeTokenizer::from_json(text, name));

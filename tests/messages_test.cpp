@@ -12,6 +12,8 @@ const std::string escape = "\x1b]0;title\x07\x1b[31m", long_text(5000, 'x');
 
 // JSON of a text with control characters.
 const std::string escape_json = R"("\u001b[31m\u009b\u202e")", long_json = "\"" + long_text + "\"";
+// As deep as ends a program that reads, copies or writes it by recursion.
+const std::string deep_json = std::string(1'000'000, '[') + std::string(1'000'000, ']');
 
 void check_message(const std::string& words, const TemporaryFolder& folder) {
   INFO(one_line(words));
@@ -33,7 +35,7 @@ std::string safetensors(const std::string& header) {
 }  // namespace
 
 TEST_CASE("what is wrong with a file is said in one line without control characters, of bounded length") {
-  for (const std::string& json : {escape_json, long_json}) {
+  for (const std::string& json : {escape_json, long_json, deep_json}) {
     const TemporaryFolder folder;
     folder.write("tokenizer.json", R"({"added_tokens": [], "model": {"type": "BPE", "vocab": {)" + json +
                                        R"(: 0}, "merges": []}})");
@@ -42,6 +44,7 @@ TEST_CASE("what is wrong with a file is said in one line without control charact
         "model.safetensors",
         safetensors(R"({"a": {"dtype": )" + json + R"(, "shape": [1], "data_offsets": [0, 4]}})") + "1234");
     folder.write("key.safetensors", safetensors(R"({"a": {)" + json + ": 1}}"));
+    folder.write("char.json", R"({"type": "char", "characters": [)" + json + "]}");
     folder.write("config.json", R"({"model_type": )" + json + "}");
     folder.write("settings.json", R"({"depth": )" + json + "}");
     folder.write("unknown.json", "{" + json + ": 1}");
@@ -52,6 +55,7 @@ TEST_CASE("what is wrong with a file is said in one line without control charact
     for (const char* words :
          {"isobar tokenize encode --tokenizer tokenizer.json text",
           "isobar tokenize encode --tokenizer type.json text",
+          "isobar tokenize encode --tokenizer char.json text",
           "isobar import model.safetensors -o made.safetensors",
           "isobar import key.safetensors -o made.safetensors --tokenizer byte",
           "decay_study --config settings.json", "decay_study --config unknown.json", "isobar watch .",

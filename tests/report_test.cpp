@@ -83,6 +83,9 @@ TEST_CASE("what is no folder of a run is refused by name") {
   const Outcome broken = run_built("isobar report", folder / "");
   CHECK(broken.code == 2);
   CHECK(broken.err.find("is not the summary of a run; run the study again") != std::string::npos);
+  std::ofstream(folder / "summary.json") << R"({"program": "s", "config": )" << std::string(1'000'000, '[')
+                                         << std::string(1'000'000, ']') << "}";
+  CHECK(run_built("isobar report", folder / "").err == broken.err);
   CHECK(run_built("isobar report", "").code == 2);
   CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
 }

@@ -13,6 +13,7 @@
 
 #include "../../core/error.h"
 #include "../../data/file.h"
+#include "../../data/json_text.h"
 #include "json.h"
 
 namespace isobar {
@@ -35,7 +36,7 @@ bool plain_name(const std::string& name) {
 std::vector<std::string> listed_files(const std::string& summary) {
   std::vector<std::string> names;
   if (!fs::exists(summary)) return names;
-  const Json old = Json::parse(read_file(summary, size_t{1} << 28), nullptr, false);
+  const Json old = parse_json<Json>(read_file(summary, size_t{1} << 28));
   if (!old.is_object() || !old.contains("files") || !old["files"].is_array()) return names;
   for (const Json& name : old["files"])
     if (name.is_string() && plain_name(name.get<std::string>())) names.push_back(name.get<std::string>());

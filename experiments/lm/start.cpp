@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "../../data/checked_file.h"
+#include "../../data/json_text.h"
 #include "../../nn/model.h"
 #include "../harness/settings.h"
 #include "hugging_face_config.h"
@@ -23,7 +24,7 @@ const std::vector<std::string> model_settings = {
     "qk_norm",    "softcap", "tie_embeddings", "bias"};
 
 Json read_json(const std::string& path) {
-  const Json json = Json::parse(read_file(path, longest_config), nullptr, false);
+  const Json json = parse_json<Json>(read_file(path, longest_config));
   check(!json.is_discarded(), "{}: not valid JSON", path);
   return json;
 }

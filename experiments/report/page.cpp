@@ -7,6 +7,7 @@
 
 #include "../../core/error.h"
 #include "../../data/file.h"
+#include "../../data/json_text.h"
 #include "shown.h"
 
 namespace isobar::fixtures {
@@ -22,7 +23,7 @@ constexpr size_t largest_summary = size_t{1} << 28;
 Json summary_in(const std::string& folder) {
   const std::string path = folder + "/summary.json";
   check(std::filesystem::exists(path), "'{}' has no summary.json; name the folder of a finished run", folder);
-  Json summary = Json::parse(read_file(path, largest_summary), nullptr, false);
+  Json summary = parse_json<Json>(read_file(path, largest_summary));
   check(summary.is_object() && summary.contains("program"),
         "'{}' is not the summary of a run; run the study again", path);
   return summary;
