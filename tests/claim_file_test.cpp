@@ -169,6 +169,24 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
   }
 }
 
+TEST_CASE("a name of 100,000 parts is refused with its line, wherever it stands") {
+  std::string name = "a";
+  for (int i = 1; i < 100000; ++i) name += ".a";
+  const std::string quoted = "\n[x]\ny = [\"\"\"\n\" \"\"\"\"\", { " + name + " = \"b\" } ]\n";
+  for (const auto& [text, line] : {std::pair{"[" + name + "]\n", 1},
+                                   {name + " = 1\n", 1},
+                                   {"[[claim]]\n" + name + " = 1\n", 2},
+                                   {"# '\"\n" + good + "[" + name + "]\n", 24},
+                                   {quoted, 4}})
+    CHECK(refusal_of(text) ==
+          fmt::format("mine.toml, line {}: a name has too many parts; write [claim], [run.NAME] and fields",
+                      line));
+  // Dots of a text, of a comment and of numbers are none of a name.
+  const std::string dots(200, '.');
+  CHECK(refusal_of("#" + dots + "\n" + with("The std halves.", "It" + dots + "halves \\\"" + dots)).empty());
+  CHECK(refusal_of(with("\"The std halves.\"", "\"\"\"It\\\n" + dots + "\"\"" + dots + "\"\"\"")).empty());
+}
+
 TEST_CASE("any cut of a file, and any byte of it changed, is read or refused with a line") {
   for (size_t length = 0; length < good.size(); length += 3) {
     const std::string message = refusal_of(good.substr(0, length));

@@ -227,7 +227,40 @@ void check_runs_are_used(const TomlTable& table, const ClaimFile& file) {
   }
 }
 
+// The line of a dotted name of more than 32 parts, [a.a.a…] or a.a.a… = 1; 0: there is none. toml++ makes a table of each
+// part, and ends them by recursion: 100,000 parts would be too much for the stack. (Of values in values it takes 256.)
+int line_of_long_name(std::string_view text) {
+  constexpr int most_dots = 32;  // in a line, outside of texts and comments
+  int line = 1, dots = 0;
+  std::string_view open;  // the marks, one or three, that begin the text that this place is in
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') {
+      ++line;
+      dots = 0;
+    } else if (open.empty() && c == '#') {
+      i = std::min(text.find('\n', i), text.size()) - 1;
+    } else if (open.empty() && (c == '"' || c == '\'')) {
+      open = text.substr(i, text.substr(i).starts_with(std::string(3, c)) ? 3 : 1);
+      i += open.size() - 1;
+    } else if (open.empty()) {
+      if (c == '.' && ++dots > most_dots) return line;
+    } else if (c == '\\' && open[0] == '"') {
+      i += !text.substr(i + 1).starts_with('\n');
+    } else if (text.substr(i).starts_with(open)) {
+      i += open.size() - 1;
+      // A text in three marks may end in two of its own.
+      for (int own = 0; own < 2 && open.size() == 3 && text.substr(i + 1).starts_with(c); ++own) ++i;
+      open = {};
+    }
+  }
+  return 0;
+}
+
 toml::table parse_toml(std::string_view text, const std::string& path) {
+  if (const int line = line_of_long_name(text); line > 0)
+    throw_error(fmt::format("{}, line {}: a name has too many parts; write [claim], [run.NAME] and fields",
+                            path, line));
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
