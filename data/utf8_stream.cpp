@@ -1,6 +1,7 @@
 #include "utf8_stream.h"
 
 #include <fmt/format.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 
@@ -45,6 +46,19 @@ std::string printable(std::string_view text) {
   Utf8Stream stream;
   const std::string whole = stream.push(text);
   return whole + stream.finish();
+}
+
+std::string unseen_character(std::string_view text) {
+  for (; !text.empty(); text.remove_prefix(first_character(text).bytes)) {
+    const uint32_t character = first_character(text).number;
+    if (character >= stray_byte) continue;
+    const utf8proc_property_t& property = *utf8proc_get_property(static_cast<utf8proc_int32_t>(character));
+    const int category = property.category;
+    if (property.ignorable || category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF ||
+        category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP)
+      return fmt::format("U+{:04X}", character);
+  }
+  return "";
 }
 
 std::string one_line(std::string_view text, size_t most) {

@@ -137,7 +137,7 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
        "line 12: the file: no part of a claim needs the run unused; drop it"},
       {good.substr(0, good.find("[run.eight]")), "line 1: the file: has no claims; add [[claim]]"},
       {with("The std halves.", "The std \\u001b[31mhalves."),
-       "line 14: claim N01: quote: has a control character; write one line of plain text"},
+       "line 14: claim N01: quote: has U+001B, which nobody sees; write one line of plain text"},
       {with("quote = ", "kind = \"cited\"\nquote = "),
        "line 12: claim N01: has no note; say why it is not judged"},
       {with("quote = ", "kind = \"source\"\nquote = "),
@@ -167,6 +167,17 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
     CHECK(message.find(mistake.message) != std::string::npos);
     CHECK(message.find('\n') == std::string::npos);
   }
+}
+
+TEST_CASE("a character that nobody sees is refused wherever a text may have one") {
+  for (const char* unseen : {"\\u0085", "\\u009b", "\\u202e", "\\u2066", "\\u200f", "\\u061c", "\\u200b",
+                             "\\u2028", "\\ufeff", "\\u00ad", "\\u3164", "\\ufe0f", "\\U000E0041"}) {
+    CAPTURE(unseen);
+    for (const char* text : {"A text", "The std halves.", "layer 2", "layer2.ratio", "well below 1"})
+      CHECK(refusal_of(with(text, std::string(text) + unseen)).find(", which nobody sees") !=
+            std::string::npos);
+  }
+  CHECK(refusal_of(with("The std halves.", "标准差减半：“½”…")).empty());
 }
 
 TEST_CASE("a name of 100,000 parts is refused with its line, wherever it stands") {

@@ -41,6 +41,7 @@ TEST_CASE("run.log holds what the run said, and the console shows the same witho
   study.body = [&](Run& run) {
     run.say("step {}", 1);
     run.say(": loss {:.2f}\ntwo\n\n", 2.5);
+    run.say("{}", "a\u009b31m\u202eb\n");  // of a stranger's file
     run.note("norm: std 0.98");
     run.warn("no {} here", "bf16");
     CHECK(has(lines_of(folder / "r/run.partial.log"), "info step 1: loss 2.50"));
@@ -48,7 +49,7 @@ TEST_CASE("run.log holds what the run said, and the console shows the same witho
   };
   const Outcome outcome = study.run({"--out", folder / "r", "--depth", "3"});
   CHECK(outcome.code == 0);
-  CHECK(outcome.out.find("step 1: loss 2.50\ntwo\n\n\n1 of 1 expectations met (") == 0);
+  CHECK(outcome.out.find("step 1: loss 2.50\ntwo\n\na�31m�b\n\n1 of 1 expectations met (") == 0);
   CHECK(outcome.err.find("warning: no bf16 here\n") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "r/run.partial.log"));
   const std::vector<std::string> lines = lines_of(folder / "r/run.log");

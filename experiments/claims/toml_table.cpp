@@ -8,6 +8,7 @@
 #include <toml++/toml.h>
 
 #include "../../core/error.h"
+#include "../../data/utf8_stream.h"
 #include "../harness/nearest.h"
 
 namespace isobar::claims {
@@ -61,9 +62,9 @@ std::string TomlTable::text_of(const toml::node& node, const char* field) const 
   if (value.empty() || value.size() > longest_text)
     refuse(line_of_node(node),
            fmt::format("{}: wanted a text of 1 to {} bytes, got {}", field, longest_text, value.size()));
-  if (std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+  if (const std::string unseen = unseen_character(value); !unseen.empty())
     refuse(line_of_node(node),
-           fmt::format("{}: has a control character; write one line of plain text", field));
+           fmt::format("{}: has {}, which nobody sees; write one line of plain text", field, unseen));
   return value;
 }
 

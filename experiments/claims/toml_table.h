@@ -23,7 +23,7 @@ class TomlTable {
   // Throws Error for a field that is not among these, with the nearest of them. To be called first.
   void allow(const std::vector<std::string>& fields) const;
 
-  // Texts are of 1 to 4000 bytes, none of them a control character.
+  // Texts are of 1 to 4000 bytes. All their characters can be seen: no control, direction mark or filler.
   std::string text(const char* field);
   std::string text_or(const char* field, const std::string& otherwise);
   bool flag(const char* field);  // false where it is absent

@@ -60,10 +60,11 @@ std::shared_ptr<FileSink> file_sink(const std::string& path, bool truncate, LogL
   }
 }
 
-void write(spdlog::logger& logger, std::string_view text, LogLevel level) {
+void write(spdlog::logger& logger, std::string_view bytes, LogLevel level) {
+  const std::string text = printable(bytes);  // names and quotations may be of a stranger's file
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    logger.log(spdlog_level(level), text.substr(begin, end - begin));
+    logger.log(spdlog_level(level), std::string_view(text).substr(begin, end - begin));
     begin = end + 1;
   }
   logger.flush();
