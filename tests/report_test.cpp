@@ -73,6 +73,28 @@ TEST_CASE("text of a run cannot break out of the page's data") {
   CHECK(page.find(R"(\u003c/script>)") != std::string::npos);
 }
 
+TEST_CASE(
+    "text of a run is text in its page and in its pictures: no tag, no attribute, no mark that turns what follows") {
+  const std::string attack = "\"><script>\u009b\u202e\x01</script>";
+  const TemporaryFolder folder;
+  folder.write("summary.json",
+               json_text({{"program", attack}, {"claims", {{{"id", attack}, {"parts", Json::array()}}}}}));
+  report::Content content;
+  content.add(folder / "");
+  const std::string page = content.page("en");
+  CHECK(page.find("<td>&quot;&gt;&lt;script&gt;") != std::string::npos);
+  for (const char* mark : {"\u202e", "\u009b", "\x01"}) CHECK(page.find(mark) == std::string::npos);
+  Json plot = to_json(Plot{"t", "x", "y", false, {{"a", Role::measured, {1, 2}, {3, 4}, {}, {}}}});
+  for (const char* text : {"title", "x", "y"}) plot[text] = attack;
+  plot["curves"][0]["label"] = plot["curves"][0]["role"] = attack;
+  const std::string svg = report::figure_svg(plot);
+  CHECK(svg.find("<script") == std::string::npos);
+  CHECK(svg.find("class=\"curve &quot;&gt;&lt;script&gt;") != std::string::npos);
+  CHECK(message_of([&] {
+          report::shown_run({{"program", "s"}, {"plots", {plot}}});
+        }) == "report: a curve's role: wanted measured, theory or printed; run the study again");
+}
+
 TEST_CASE("what is no folder of a run is refused by name") {
   const TemporaryFolder folder;
   const Outcome missing = run_built("isobar report", (folder / "none") + " -o " + (folder / "page.html"));
@@ -127,7 +149,7 @@ TEST_CASE("a run under way has a page with every claim, those to come among them
   CHECK(page.find(R"("progress":{"done":1,"of":2,"seconds_left":300})") != std::string::npos);
   CHECK(page.find("later") == std::string::npos);
   // Without scripts it is a table.
-  CHECK(page.find("<tr><td>A02<td>it is &lt;2<td>still to come") != std::string::npos);
+  CHECK(page.find("<td>it is &lt;2</td>\n<td>still to come</td>") != std::string::npos);
 }
 
 TEST_CASE("of long curves the page shows what a screen can, with both ends") {
@@ -240,6 +262,19 @@ address = "unknown"
 study = "decay_study"
 flags = "--depth 2 --width 32 --seeds 3"
 [[claim]]
+id = "N02"
+quote = "They use RMSNorm."
+says = "they use RMSNorm"
+kind = "source"
+note = "a note"
+[[claim.passage]]
+title = "Their paper"
+address = "https://example.org"
+read = "2026-01-31"
+quote = "We use RMSNorm."
+reading = "they do"
+bears_out = "RMSNorm"
+[[claim]]
 id = "N01"
 quote = "The first layer keeps its std."
 says = "the first layer keeps the std"
@@ -252,10 +287,10 @@ between = [0.9, 1.1]
 why = "a tenth to either side"
 )";
 
-// Uses the pages in a browser, where there is one.
-void browse(const std::vector<std::string>& pages) {
-  std::string command = "python3 " ISOBAR_SOURCE_DIR "/tests/report_page.py";
-  for (const std::string& page : pages) command += " " + page;
+// Gives the words to a script that uses a browser, where there is one.
+void browse(const std::string& script, const std::vector<std::string>& words) {
+  std::string command = "python3 " ISOBAR_SOURCE_DIR "/tests/" + script;
+  for (const std::string& word : words) command += " " + word;
   const Outcome run = run_command(command);
   INFO(run.out, run.err);
   if (run.code == 77 || run.code == 127)
@@ -296,5 +331,6 @@ TEST_CASE("the page of a run stands alone and works in a browser") {
   REQUIRE(run_built("isobar verify", file + " --seed 3 --out " + (folder / "own")).code == 0);
   REQUIRE(run_built("isobar report", (folder / "own") + " -o " + own).code == 0);
   CHECK(file_text(own).find("\"seed\":3") != std::string::npos);
-  browse({claims, study, training, own});
+  browse("report_page.py", {claims, study, training, own});
+  browse("hostile_page.py", {ISOBAR_BINARY_DIR "/bin/isobar", file, lm, folder / "own"});
 }

@@ -19,7 +19,7 @@ namespace {
 constexpr double width = 760, left = 78, right = 20, top = 44, plot_height = 270, line_height = 20;
 
 // One colour for each meaning, as in style.css.
-constexpr const char* style = R"(
+constexpr char style[] = R"(
 text{fill:#1b1f24;font:13px system-ui,"Noto Sans CJK SC",sans-serif}.title{font-size:15px;font-weight:600}
 .ground{fill:#fff}.grid{stroke:#d5dae0}.small{fill:#5b636d;font-size:12px}
 .curve,.range,.key{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}.band{fill:var(--c);opacity:.16}
@@ -96,8 +96,8 @@ std::string line_through(const std::vector<Point>& points, double Point::*value,
   return text;
 }
 
-std::string drawn(const Curve& curve, const Axis& x, const Axis& y) {
-  std::string svg;
+Markup drawn(const Curve& curve, const Axis& x, const Axis& y) {
+  Markup svg;
   const bool band = std::any_of(curve.points.begin(), curve.points.end(),
                                 [](const Point& p) { return p.low != p.y || p.high != p.y; });
   if (curve.dots) {
@@ -106,28 +106,32 @@ std::string drawn(const Curve& curve, const Axis& x, const Axis& y) {
       if (band) ranges += fmt::format("M{:.1f} {:.1f}V{:.1f}", x.place(p.x), y.place(p.low), y.place(p.high));
       dots += fmt::format("M{:.1f} {:.1f}h0", x.place(p.x), y.place(p.y));
     }
-    if (band) svg += fmt::format("<path class=\"range {}\" d=\"{}\"/>\n", curve.colour, ranges);
-    return svg + fmt::format("<path class=\"curve dots {}\" d=\"{}\"/>\n", curve.colour, dots);
+    if (band) svg += element("path", {{"class", "range " + curve.colour}, {"d", ranges}});
+    svg += element("path", {{"class", "curve dots " + curve.colour}, {"d", dots}});
+    return svg;
   }
   if (band)
-    svg += fmt::format("<polygon class=\"band {}\" points=\"{} {}\"/>\n", curve.colour,
-                       line_through(curve.points, &Point::low, x, y),
-                       line_through(curve.points, &Point::high, x, y, true));
-  return svg + fmt::format("<polyline class=\"curve{} {}\" points=\"{}\"/>\n", curve.dashed ? " dash" : "",
-                           curve.colour, line_through(curve.points, &Point::y, x, y));
+    svg += element("polygon", {{"class", "band " + curve.colour},
+                               {"points", line_through(curve.points, &Point::low, x, y) + " " +
+                                              line_through(curve.points, &Point::high, x, y, true)}});
+  svg += element("polyline", {{"class", (curve.dashed ? "curve dash " : "curve ") + curve.colour},
+                              {"points", line_through(curve.points, &Point::y, x, y)}});
+  return svg;
 }
 
-std::string text(double x, double y, const char* rest, const std::string& words) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, rest, escaped(words));
+Markup text(double x, double y, Attributes attributes, const std::string& words) {
+  attributes.insert(attributes.begin(), {{"x", fmt::format("{:.1f}", x)}, {"y", fmt::format("{:.1f}", y)}});
+  return element("text", attributes, Markup(words));
 }
 
-std::string grid(const Json& plot, const Axis& x, const Axis& y) {
+Markup grid(const Json& plot, const Axis& x, const Axis& y) {
   constexpr double bottom = top + plot_height;
-  std::string svg;
+  const Attributes middle = {{"text-anchor", "middle"}};
+  Markup svg;
   for (const auto& [number, label] : y.ticks()) {
     const double at = y.place(number);
-    svg += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>\n", left, at, width - right);
-    svg += text(left - 8, at + 4, "class=\"small\" text-anchor=\"end\"", label);
+    svg += element("path", {{"class", "grid"}, {"d", fmt::format("M{} {:.1f}H{}", left, at, width - right)}});
+    svg += text(left - 8, at + 4, {{"class", "small"}, {"text-anchor", "end"}}, label);
   }
   std::vector<std::pair<double, std::string>> ticks = x.ticks();
   if (const Json& names = plot.at("ticks"); !names.empty()) {
@@ -140,20 +144,21 @@ std::string grid(const Json& plot, const Axis& x, const Axis& y) {
   for (const auto& [number, label] : ticks) {
     const size_t dot = plot.at("ticks").empty() ? std::string::npos : label.find('.');
     const size_t first = std::min(dot, label.size() - 1) + 1;
-    constexpr const char* rest = "class=\"small\" text-anchor=\"middle\"";
+    const Attributes rest = {{"class", "small"}, {"text-anchor", "middle"}};
     svg += text(x.place(number), bottom + 18, rest, label.substr(0, first));
     if (first == label.size()) continue;
     svg += text(x.place(number), bottom + 31, rest, label.substr(first));
     name = bottom + 47;
   }
-  svg += text((left + width - right) / 2, name, "text-anchor=\"middle\"", plot.at("x"));
-  svg += fmt::format("<g transform=\"translate(18 {}) rotate(-90)\">", top + plot_height / 2);
-  return svg + text(0, 0, "text-anchor=\"middle\"", plot.at("y")) + "</g>\n";
+  svg += text((left + width - right) / 2, name, middle, plot.at("x"));
+  const std::string turned = fmt::format("translate(18 {}) rotate(-90)", top + plot_height / 2);
+  svg += element("g", {{"transform", turned}}, text(0, 0, middle, plot.at("y")));
+  return svg;
 }
 
 // A sample and the label of each curve, in as many lines as it takes. Moves `y` to the last of them.
-std::string legend(const std::vector<Curve>& curves, double& y) {
-  std::string svg;
+Markup legend(const std::vector<Curve>& curves, double& y) {
+  Markup svg;
   double x = left;
   for (const Curve& curve : curves) {
     const double room = 46 + 7.2 * static_cast<double>(display_width(curve.label));
@@ -161,12 +166,12 @@ std::string legend(const std::vector<Curve>& curves, double& y) {
       x = left;
       y += line_height;
     }
-    svg += fmt::format("<path class=\"key{} {}\" d=\"M{:.1f} {:.1f}h{}\"/>\n",
-                       curve.dots     ? " dots"
-                       : curve.dashed ? " dash"
-                                      : "",
-                       curve.colour, curve.dots ? x + 12 : x, y - 4, curve.dots ? 0 : 24);
-    svg += text(x + 30, y, "class=\"small\"", curve.label);
+    const char* const key = curve.dots ? "key dots " : curve.dashed ? "key dash " : "key ";
+    svg += element(
+        "path",
+        {{"class", key + curve.colour},
+         {"d", fmt::format("M{:.1f} {:.1f}h{}", curve.dots ? x + 12 : x, y - 4, curve.dots ? 0 : 24)}});
+    svg += text(x + 30, y, {{"class", "small"}}, curve.label);
     x += room;
   }
   return svg;
@@ -197,16 +202,24 @@ std::string figure_svg(const Json& plot) {
   const Axis y(log ? y_low / margin : y_low - margin, log ? y_high * margin : y_high + margin,
                top + plot_height, top, log);
 
-  std::string body = text(left, 24, "class=\"title\"", title) + grid(plot, x, y);
-  for (const Curve& curve : curves) body += drawn(curve, x, y);
+  Markup content = text(left, 24, {{"class", "title"}}, title);
+  content += grid(plot, x, y);
+  for (const Curve& curve : curves) content += drawn(curve, x, y);
   double height = top + plot_height + 64;
-  body += legend(curves, height);
+  content += legend(curves, height);
   height += 14;
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
-      "role=\"img\">\n<title>{2}</title>\n<style>{3}</style>\n<rect class=\"ground\" width=\"{0}\" "
-      "height=\"{1}\"/>\n{4}</svg>\n",
-      width, height, escaped(title), style, body);
+  const std::string w = fmt::format("{}", width), h = fmt::format("{}", height);
+  Markup body = Markup::literal("\n");
+  body += element("title", {}, Markup(title));
+  body += element("style", {}, Markup::literal(style));
+  body += element("rect", {{"class", "ground"}, {"width", w}, {"height", h}});
+  body += content;
+  const Attributes attributes = {{"xmlns", "http://www.w3.org/2000/svg"},
+                                 {"viewBox", fmt::format("0 0 {} {}", w, h)},
+                                 {"width", w},
+                                 {"height", h},
+                                 {"role", "img"}};
+  return element("svg", attributes, body).text();
 }
 
 }  // namespace isobar::report

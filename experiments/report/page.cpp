@@ -8,6 +8,7 @@
 #include "../../core/error.h"
 #include "../../data/file.h"
 #include "../../data/json_text.h"
+#include "../../data/utf8_stream.h"
 #include "shown.h"
 
 namespace isobar::fixtures {
@@ -29,9 +30,10 @@ Json summary_in(const std::string& folder) {
   return summary;
 }
 
-// JSON inside a script element must not end it.
+// JSON inside a script element must not end it, and no mark in it may turn the direction of what the page says.
 std::string embedded(const Json& json) {
-  std::string text = with_named_infinities(json).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text =
+      printable(with_named_infinities(json).dump(-1, ' ', false, Json::error_handler_t::replace));
   for (size_t at = 0; (at = text.find('<', at)) != std::string::npos; at += 6) text.replace(at, 1, "\\u003c");
   return text;
 }

@@ -107,7 +107,7 @@ function chapter(source, claims) {
   const title = translated ? make("h2", {}, source.title_en, make("small", { lang: original, textContent: source.title }))
     : make("h2", { lang: original, textContent: source.title });
   const byline = textIn("p", `${source.id} · ${word("by")(source.author)} · ${word("date")(source.date)} · `, "byline");
-  const link = source.address.startsWith("http");
+  const link = leads(source.address);
   byline.append(link ? make("a", { href: source.address, textContent: word("read") }) : word("address")(source.address));
   const columns = ["id", "says", "", "printedOrAsked", "measured", "theory", "verdict"];
   const head = make("div", { className: "row head", ariaHidden: true },

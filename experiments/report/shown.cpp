@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "../../core/error.h"
 #include "../harness/lists.h"
 #include "markup.h"
 
@@ -29,8 +30,18 @@ Json thinned(const Json& list, size_t most) {
   return some;
 }
 
+// A role becomes the style of a curve: it is one of ours.
+void check_role(const Json& curve) {
+  const Json role = curve.value("role", Json());
+  check(role == "measured" || role == "theory" || role == "printed",
+        "report: a curve's role: wanted measured, theory or printed; run the study again");
+}
+
 Json shown_plot(Json plot) {
-  for (Json& curve : plot["curves"]) curve["points"] = thinned(curve["points"], most_points);
+  for (Json& curve : plot["curves"]) {
+    check_role(curve);
+    curve["points"] = thinned(curve["points"], most_points);
+  }
   plot.emplace("key", plot.value("title", ""));
   plot.emplace("figures", Json::array());
   plot.emplace("ticks", Json::array());
@@ -83,12 +94,14 @@ Json shown_claim(const Json& claim) {
 }
 
 std::string plain_table(const Json& claims) {
-  std::string rows;
-  for (const Json& claim : claims)
-    rows += fmt::format("<tr><td>{}<td>{}<td>{}<td>{}\n", escaped(claim.value("id", "")),
-                        escaped(claim.value("claim", "")), escaped(claim.value("verdict", "")),
-                        escaped(claim.value("reason", "")));
-  return rows;
+  Markup rows;
+  for (const Json& claim : claims) {
+    Markup cells;
+    for (const char* field : {"id", "claim", "verdict", "reason"})
+      cells += element("td", {}, Markup(claim.value(field, "")));
+    rows += element("tr", {}, cells);
+  }
+  return rows.text();
 }
 
 }  // namespace isobar::report
