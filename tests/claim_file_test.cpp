@@ -105,6 +105,10 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
        "line 10: run eight: flags: --config is not for a file of claims to say; drop it"},
       {with("--seeds 3", "--seed 3"),
        "line 10: run eight: flags: --seed is not for a file of claims to say; drop it"},
+      {with("--seeds 3", "--print_config"),
+       "line 10: run eight: flags: --print_config is not for a file of claims to say; drop it"},
+      {with("--seeds 3", "--log-level debug"),
+       "line 10: run eight: flags: --log-level is not for a file of claims to say; drop it"},
       {with("--seeds 3", "-h"), "line 10: run eight: flags: -h is not for a file of claims to say; drop it"},
       {with("--seeds 3", "--corpus secrets.txt"),
        "line 10: run eight: flags: wanted --corpus synthetic or no --corpus, got 'secrets.txt'"},
@@ -239,6 +243,26 @@ TEST_CASE(
         std::string::npos);
   folder.write("mine.toml", with("--depth 8", "--depth eight"));
   CHECK(run_built("isobar", arguments).code == 2);
+  // What only the study can refuse, and what is no setting of it.
+  const std::string settings = "--depth 8 --width 16 --seeds 3";
+  const std::pair<const char*, const char*> refused[] = {
+      {"--depth 0",
+       "mine.toml, line 8: decay_study: --depth: wanted a whole number from 1 to 100000, got '0'"},
+      {"--complete", "mine.toml, line 8: decay_study: its flags ask for something else than a run"},
+      {"--rank-timeout=9",
+       "mine.toml, line 10: run eight: flags: --rank-timeout is not for a file of claims"}};
+  for (const auto& [flags, message] : refused) {
+    folder.write("mine.toml", with(settings, flags));
+    outcome = run_built("isobar", arguments);
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find(message) != std::string::npos);
+  }
+  for (const char* flags : {"--preset blog8_rmsnorm --seeds 2", "--blog8_rmsnorm --seeds=2 --alpha -0.5"}) {
+    folder.write("mine.toml", with(settings, flags));
+    outcome = run_built("isobar", arguments);
+    CHECK(outcome.err.find("no setting") == std::string::npos);
+  }
   CHECK(run_built("isobar", "verfy").err ==
         "isobar: there is no verb or study 'verfy'; did you mean verify?\n");
   CHECK(run_built("isobar", "verify --out " + (folder / "none") + " " + (folder / "nowhere.toml")).code == 2);

@@ -106,6 +106,19 @@ TEST_CASE("while studies are still to come, the summary has every claim and how 
   CHECK_FALSE(seen[1].contains("progress"));
 }
 
+TEST_CASE("a study that ends well without results has failed") {
+  const TemporaryFolder folder;
+  const std::string own = folder / "decay_study";
+  folder.write("decay_study", "#!/bin/sh\ncase \"$*\" in *--print-config) exec " ISOBAR_BINARY_DIR
+                              "/bin/decay_study \"$@\";; esac\n");
+  std::filesystem::permissions(own, std::filesystem::perms::owner_all);
+  const Outcome made = run_built(
+      "isobar verify", "--claim D01 --out " + (folder / "out") + " --programs " + folder.path().string());
+  CAPTURE(made.out);
+  CHECK(made.code == 1);
+  CHECK(made.out.find("003.toml, line 11: no results of these settings are there") != std::string::npos);
+}
+
 TEST_CASE("the time to go follows from the kept times and from how fast this machine is") {
   claims::Pace pace({{"short", 2}, {"long", 100}});
   CHECK(pace.seconds({"short", "long"}) == doctest::Approx(102));

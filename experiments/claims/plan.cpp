@@ -30,6 +30,7 @@ std::vector<PlannedRun> plan(const std::vector<ClaimFile>& files, std::string_vi
       const bool full = scale == "full" && spec.full != spec.quick;
       PlannedRun run{spec.name, full ? spec.name + ".full" : spec.name, spec.study, spec.flags,
                      fmt::format("{}, line {}", file.path, spec.line)};
+      run.shipped = file.shipped;
       const std::vector<std::string>& more = scale == "full" ? spec.full : spec.quick;
       run.arguments.insert(run.arguments.end(), more.begin(), more.end());
       const auto same =

@@ -16,6 +16,7 @@ struct PlannedRun {
   std::vector<std::string> arguments;
   std::string where;      // "mine.toml, line 9", for messages
   std::string path = "";  // of a program in its place, which the user named; empty: the one beside this one
+  bool shipped = false;   // of a file that came along: it is trusted with all memory and time
 };
 
 // In the order of the files. `scale` is "quick" or "full". Throws Error where two files mean different runs by

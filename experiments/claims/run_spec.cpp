@@ -22,19 +22,19 @@ std::vector<std::string> words_between_spaces(const std::string& text) {
 }
 
 // Flags that belong to whoever runs `verify`, or that name files: a claim file says what is run, not where.
-const std::vector<std::string> users_flags = {"--out",     "--threads", "--config", "--print-config",
-                                              "--json",    "--force",   "--resume", "--help",
-                                              "--version", "--mnist",   "--seed",   "-h"};
+const std::vector<std::string> users_flags = {
+    "out",      "threads", "config", "print_config", "json", "force",   "resume",    "help",
+    "help_all", "version", "mnist",  "seed",         "h",    "profile", "log_level", "rank_timeout"};
 
 // The flags of a field, each checked as far as a text can tell. What the study itself says of them comes later.
 std::vector<std::string> flags_of(TomlTable& table, const char* field) {
   std::vector<std::string> words = words_between_spaces(table.text_or(field, ""));
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
-    if (std::find(users_flags.begin(), users_flags.end(), name) != users_flags.end())
+    if (std::find(users_flags.begin(), users_flags.end(), setting_of(name)) != users_flags.end())
       table.refuse(table.line_of(field),
                    fmt::format("{}: {} is not for a file of claims to say; drop it", field, name));
-    const bool corpus = name == "--corpus";
+    const bool corpus = setting_of(name) == "corpus";
     const std::string value = words[i].size() > name.size()    ? words[i].substr(name.size() + 1)
                               : corpus && i + 1 < words.size() ? words[i + 1]
                                                                : "";
@@ -49,6 +49,16 @@ std::vector<std::string> flags_of(TomlTable& table, const char* field) {
 }
 
 }  // namespace
+
+std::string setting_of(const std::string& word) {
+  if (word.size() < 2 || word[0] != '-' || std::isdigit(static_cast<unsigned char>(word[1])) != 0 ||
+      word[1] == '.')
+    return "";
+  std::string name = word.substr(0, word.find('='));
+  name.erase(0, name.find_first_not_of('-'));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
 
 const std::vector<std::string>& studies() {
   static const std::vector<std::string> names = {

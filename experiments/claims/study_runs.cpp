@@ -7,8 +7,10 @@
 
 #include "../../core/parallel.h"
 #include "../../data/file.h"
+#include "../../data/json_text.h"
 #include "../harness/child.h"
 #include "../harness/environment.h"
+#include "run_spec.h"
 
 namespace isobar::claims {
 namespace {
@@ -34,7 +36,7 @@ Json finished_summary(const std::string& folder, const Json& config, const Plann
   if (!planned.path.empty() &&
       std::filesystem::last_write_time(planned.path) > std::filesystem::last_write_time(path))
     return {};
-  Json summary = Json::parse(read_file(path, size_t{1} << 30), nullptr, false);
+  Json summary = parse_json<Json>(read_file(path, size_t{1} << 30));
   const bool same = summary.is_object() && summary.value("config", Json()) == config &&
                     summary.value("/environment/version"_json_pointer, "") == isobar_version();
   return same ? summary : Json();
@@ -47,7 +49,17 @@ Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where
   arguments.insert(arguments.end(), {"--seed", std::to_string(seed), "--print-config"});
   const Finished printed = run_child(program_path(planned), arguments, Complaints::kept);
   check(printed.code == 0, "{}: {}", where, last_line(printed.err));
-  return Json::parse(printed.out);
+  const Json config = parse_json<Json>(printed.out);
+  check(config.is_object(), "{}: {}: its flags ask for something else than a run; give it settings alone",
+        where, planned.program);
+  for (const std::string& word : planned.arguments) {
+    std::string name = setting_of(word);
+    const bool preset = config.value("preset", "") == name;
+    if (name.starts_with("no_") && config.value(name.substr(3), Json()).is_boolean()) name.erase(0, 3);
+    check(name.empty() ? word != "--" : preset || config.contains(name),
+          "{}: {}: {} is no setting of it; drop it", where, planned.program, word);
+  }
+  return config;
 }
 
 bool is_made(const Run& run, const PlannedRun& planned, const Json& config) {
@@ -70,12 +82,14 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
   arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--force", "--out", folder,
                                      "--threads", std::to_string(threads())});
   const Finished finished = run_child(program_path(planned), arguments);
-  const std::string complaint = fmt::format("{}: {}", planned.where, last_line(finished.err));
+  std::string complaint = fmt::format("{}: {}", planned.where, last_line(finished.err));
   if (finished.code == 3) return {.summary = Json(), .complaint = complaint, .cannot_run = true};
-  run.expect(planned.name, finished.code == 0,
-             fmt::format("{} ended with exit code {}: {}", planned.program, finished.code, complaint));
+  check(finished.code != 2 || planned.shipped, "{}", complaint);
   Json summary = finished_summary(folder, config, planned);
   const bool made = !summary.is_null();
+  if (finished.code == 0 && !made) complaint = planned.where + ": no results of these settings are there";
+  run.expect(planned.name, finished.code == 0 && made,
+             fmt::format("{} ended with exit code {}: {}", planned.program, finished.code, complaint));
   return {.summary = std::move(summary), .complaint = made ? "" : complaint};
 }
 

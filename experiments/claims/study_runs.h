@@ -9,7 +9,8 @@
 
 namespace isobar::claims {
 
-// What a study's --print-config says of these flags. Throws Error, beginning with `where`, for flags that it refuses.
+// What a study's --print-config says of these flags. Throws Error, beginning with `where`, for flags that it refuses, and
+// for those that are none of its settings.
 Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where);
 
 // Whether a finished run of this configuration is in its folder below run's.
@@ -22,7 +23,8 @@ struct Made {
 };
 
 // Makes one run, unless a finished one of the same configuration is in its folder below run's. One that fails, or fails its
-// expectations, is an expectation of `run` that is not met.
+// expectations, is an expectation of `run` that is not met. Throws Error, beginning with the line, for a run of a stranger's
+// file whose settings the study refuses.
 Made make_run(Run& run, const PlannedRun& planned, const Json& config);
 
 }  // namespace isobar::claims
