@@ -243,14 +243,18 @@ TEST_CASE(
         std::string::npos);
   folder.write("mine.toml", with("--depth 8", "--depth eight"));
   CHECK(run_built("isobar", arguments).code == 2);
-  // What only the study can refuse, and what is no setting of it.
+  // What only the study can refuse, what is no setting of it, and what would take too much.
   const std::string settings = "--depth 8 --width 16 --seeds 3";
   const std::pair<const char*, const char*> refused[] = {
       {"--depth 0",
        "mine.toml, line 8: decay_study: --depth: wanted a whole number from 1 to 100000, got '0'"},
       {"--complete", "mine.toml, line 8: decay_study: its flags ask for something else than a run"},
       {"--rank-timeout=9",
-       "mine.toml, line 10: run eight: flags: --rank-timeout is not for a file of claims"}};
+       "mine.toml, line 10: run eight: flags: --rank-timeout is not for a file of claims"},
+      {"--depth 100000 --width 16384 --batch 65536 --seeds 10000",
+       "mine.toml, line 8: up to the run eight this takes about "},
+      {"--seeds 10000 --depth 1000",
+       "half of the memory and an hour; choose smaller sizes, or --allow_large"}};
   for (const auto& [flags, message] : refused) {
     folder.write("mine.toml", with(settings, flags));
     outcome = run_built("isobar", arguments);

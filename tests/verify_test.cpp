@@ -4,9 +4,13 @@
 #include <cmath>
 #include <filesystem>
 #include <regex>
+#include <set>
 
+#include "../experiments/claims/cost.h"
 #include "../experiments/claims/pace.h"
+#include "../experiments/claims/plan.h"
 #include "../experiments/claims/verify.h"
+#include "../experiments/harness/child.h"
 #include "../experiments/harness/program.h"
 #include "program.h"
 
@@ -117,6 +121,46 @@ TEST_CASE("a study that ends well without results has failed") {
   CAPTURE(made.out);
   CHECK(made.code == 1);
   CHECK(made.out.find("003.toml, line 11: no results of these settings are there") != std::string::npos);
+}
+
+TEST_CASE("no run of the five texts is one that a stranger's file would be asked about") {
+  std::set<std::string> seen;
+  double longest = 0;
+  for (const char* scale : {"quick", "full"})
+    for (const claims::PlannedRun& run : claims::plan(claims::builtin_claims(), scale)) {
+      std::string words;
+      for (const std::string& word : run.arguments) words += word + " ";
+      if (!seen.insert(run.program + " " + words).second) continue;
+      CAPTURE(*seen.find(run.program + " " + words));
+      const Outcome printed = run_built(run.program, words + "--print-config");
+      REQUIRE(printed.code == 0);
+      const claims::Cost cost = claims::cost_of(Json::parse(printed.out), 2);
+      CHECK(cost.seconds < 3600);
+      CHECK(cost.bytes < 2.0 * (1 << 30));
+      longest = std::max(longest, cost.seconds);
+    }
+  CHECK(longest > 60);  // the full runs take minutes
+  const Json large = {{"depth", 100000}, {"width", 16384}, {"batch", 65536}, {"seeds", 10000}};
+  CHECK(claims::cost_of(large, 2).bytes > 1e15);
+  CHECK(claims::cost_of(large, 2).seconds > 1e10);
+}
+
+TEST_CASE("a program has the address space and processor time of its bound, and ends with one line") {
+  const claims::Cost most{.bytes = 1 << 29, .seconds = 60};
+  const std::string shell = "/bin/sh";
+  const Finished told = run_child(shell, claims::limited(shell, {"-c", "ulimit -v; ulimit -t"}, most, 2));
+  if (told.out.starts_with("unlimited")) return;  // under a sanitizer, which takes terabytes
+  CHECK(told.out == "524288\n120\n");
+  const TemporaryFolder folder;
+  const Finished ended = run_child(shell,
+                                   claims::limited(ISOBAR_BINARY_DIR "/bin/decay_study",
+                                                   {"--width", "16384", "--seeds", "1", "--threads", "1",
+                                                    "--log_level", "error", "--out", folder / "run"},
+                                                   most, 2),
+                                   Complaints::kept);
+  CHECK(ended.code == 2);
+  CHECK(ended.err.find("memory") != std::string::npos);
+  CHECK(ended.err.find('\n') == ended.err.size() - 1);
 }
 
 TEST_CASE("the time to go follows from the kept times and from how fast this machine is") {

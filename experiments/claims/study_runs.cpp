@@ -1,6 +1,7 @@
 #include "study_runs.h"
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 
 #include <fmt/ranges.h>
@@ -10,6 +11,7 @@
 #include "../../data/json_text.h"
 #include "../harness/child.h"
 #include "../harness/environment.h"
+#include "pace.h"
 #include "run_spec.h"
 
 namespace isobar::claims {
@@ -66,7 +68,7 @@ bool is_made(const Run& run, const PlannedRun& planned, const Json& config) {
   return !finished_summary(run.folder() + "/" + planned.folder, config, planned).is_null();
 }
 
-Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
+Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Cost>& most) {
   const std::string folder = run.folder() + "/" + planned.folder;
   if (Json summary = finished_summary(folder, config, planned); !summary.is_null()) {
     run.say("{}: there already\n", planned.name);
@@ -81,8 +83,13 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config) {
   std::vector<std::string> arguments = planned.arguments;
   arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--force", "--out", folder,
                                      "--threads", std::to_string(threads())});
-  const Finished finished = run_child(program_path(planned), arguments);
+  const Finished finished =
+      most ? run_child("/bin/sh", limited(program_path(planned), arguments, *most, threads()))
+           : run_child(program_path(planned), arguments);
   std::string complaint = fmt::format("{}: {}", planned.where, last_line(finished.err));
+  if (most && finished.code == 128 + SIGXCPU)
+    complaint = fmt::format("{}: {} took more than {}; choose smaller sizes, or --allow_large", planned.where,
+                            planned.program, rough_time(most->seconds));
   if (finished.code == 3) return {.summary = Json(), .complaint = complaint, .cannot_run = true};
   check(finished.code != 2 || planned.shipped, "{}", complaint);
   Json summary = finished_summary(folder, config, planned);

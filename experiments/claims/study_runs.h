@@ -1,10 +1,12 @@
 // StudyRuns: makes runs of studies as child processes, each in a folder of its own, and finds those that are there.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "../harness/json.h"
 #include "../harness/run.h"
+#include "cost.h"
 #include "plan.h"
 
 namespace isobar::claims {
@@ -22,9 +24,9 @@ struct Made {
   bool cannot_run = false;  // for it needs what is not here
 };
 
-// Makes one run, unless a finished one of the same configuration is in its folder below run's. One that fails, or fails its
-// expectations, is an expectation of `run` that is not met. Throws Error, beginning with the line, for a run of a stranger's
-// file whose settings the study refuses.
-Made make_run(Run& run, const PlannedRun& planned, const Json& config);
+// Makes one run, unless a finished one of the same configuration is in its folder below run's, within `most` where that is
+// given. One that fails, or fails its expectations, is an expectation of `run` that is not met. Throws Error, beginning with
+// the line, for a run of a stranger's file whose settings the study refuses.
+Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Cost>& most);
 
 }  // namespace isobar::claims

@@ -4,13 +4,18 @@
 #include <cctype>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/ranges.h>
 
+#include "../../core/parallel.h"
 #include "../harness/interrupt.h"
 #include "../harness/nearest.h"
+#include "../harness/terminal.h"
 #include "judging.h"
 #include "pace.h"
 #include "plan.h"
@@ -123,6 +128,32 @@ std::string place_text(size_t i, size_t count, double seconds_left) {
   return fmt::format("study {} of {}{}", i + 1, count, left);
 }
 
+// Whether the user wants what is said to be large. Where nobody can be asked, nobody does.
+bool says_yes(const std::string& question) {
+  if (!is_terminal(stdin) || !is_terminal(stderr)) return false;
+  fmt::print(stderr, "{}; go on? [y/N] ", question);
+  const int answer = std::getchar();
+  return answer == 'y' || answer == 'Y';
+}
+
+// What each of these runs of a stranger's files may take; nothing where the user lets them take all. Throws Error where one
+// would take more memory, or all together more time.
+std::optional<Cost> bound(const std::vector<std::pair<const PlannedRun*, Cost>>& runs) {
+  const Cost most = share();
+  Cost all;
+  for (const auto& [run, cost] : runs) {
+    all.seconds += cost.seconds;
+    all.bytes = std::max(all.bytes, cost.bytes);
+    if (all.seconds <= most.seconds && all.bytes <= most.bytes) continue;
+    const std::string complaint = fmt::format(
+        "{}: up to the run {} this takes about {}; wanted at most {}, half of the memory and an hour",
+        run->where, run->name, cost_text(all), cost_text(most));
+    if (says_yes(complaint)) return {};
+    throw_error(complaint + "; choose smaller sizes, or --allow_large");
+  }
+  return most;
+}
+
 }  // namespace
 
 bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options) {
@@ -137,10 +168,15 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
   });
   std::vector<Json> configs;
   std::vector<std::string> to_make;  // the names of the runs that are not there yet
+  std::vector<std::pair<const PlannedRun*, Cost>> strangers;
   for (const PlannedRun& one : planned) {
     configs.push_back(config_of(one, run.seed(), one.where));
-    if (!is_made(run, one, configs.back())) to_make.push_back(one.name);
+    if (is_made(run, one, configs.back())) continue;
+    to_make.push_back(one.name);
+    if (!one.shipped && !options.allow_large)
+      strangers.emplace_back(&one, cost_of(configs.back(), threads()));
   }
+  const std::optional<Cost> most = bound(strangers);
   Json& summary = run.summary();
   summary["sources"] = sources_json(files);
   summary["scale"] = options.scale;
@@ -168,7 +204,8 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
     const PlannedRun& one = planned[i];
     run.say("\n{}  ", place_text(i, planned.size(), pace.seconds(to_make)));
     const auto start = std::chrono::steady_clock::now();
-    auto [result, complaint, cannot_run] = make_run(run, one, configs[i]);
+    auto [result, complaint, cannot_run] =
+        make_run(run, one, configs[i], one.shipped || options.allow_large ? std::nullopt : most);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     if (interrupt.requested())
       throw Interrupted(

@@ -15,6 +15,7 @@ struct VerifyOptions {
   std::vector<std::string> claims;  // the ids of those to judge; empty: all
   std::string only;                 // the one run to make; empty: all
   bool detail;                      // whether each part is shown below its claim
+  bool allow_large = false;         // whether files of the user's may take any memory and time
   std::string programs = "";  // a folder whose studies replace those beside this program; empty: none do
   // Called after each run, with what summary.json will have: "claims" so far, "runs" that were made, and "progress".
   std::function<void(const Json& summary)> renewed = [](const Json&) {};
@@ -23,8 +24,8 @@ struct VerifyOptions {
 // Makes the runs into folders of their own below run's, judges, prints a table as each run ends, and publishes
 // claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Returns whether
 // every run had what it needs; one that failed is an expectation of `run` that is not met.
-// Throws Error, before anything runs, for an unknown claim or run, two files that disagree about a run and flags that a
-// study does not take, and for a folder without any study; afterwards for a key that a run did not measure, with file, line and the nearest key.
+// Throws Error, before anything runs, for an unknown claim or run, two files that disagree about a run, flags that a
+// study does not take, and runs of a stranger's that would take more than share() unless the terminal says yes, and for a folder without any study; afterwards for a key that a run did not measure, with file, line and the nearest key.
 bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);
 
 }  // namespace isobar::claims

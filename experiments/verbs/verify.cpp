@@ -11,6 +11,9 @@
 // configuration is not made again, so an interrupted run goes on where it was, and claims are judged anew. Where few
 // seeds leave a claim open, the verdict of the last full run is shown beside it, with its date (claims/full.json).
 //
+// Runs of a file that did not come along are estimated first: where they would take more than half of the memory or an
+// hour, it asks, on a terminal, or refuses. What an estimate misses ends at these limits. --allow_large lifts both.
+//
 // Exit codes: 0 done; 1 a study failed; 2 bad usage, or a mistake in a file, with its line; 3 done, but for studies
 // that cannot run here.
 //
@@ -33,6 +36,7 @@ namespace {
 
 struct VerifyConfig : HasFields {
   std::string claim = "", only = "", page = "", programs = "";
+  bool allow_large = false;
   void fields(Fields& f) override {
     f("claim", claim,
       "judge these claims alone: ids with commas between, D06 or 003; results go to runs/claims");
@@ -41,6 +45,8 @@ struct VerifyConfig : HasFields {
     f("programs", programs,
       "a folder with studies of your own, such as a decay_study with your norm, which are run in place of those "
       "here");
+    f("allow_large", allow_large,
+      "files of your own may take more than half of the memory and an hour: the claims of a stranger may not");
   }
 };
 
@@ -83,6 +89,7 @@ int verify(const Words& words) {
                                   .claims = words_of(config.claim),
                                   .only = config.only,
                                   .detail = !paths.empty() || !config.claim.empty(),
+                                  .allow_large = config.allow_large,
                                   .programs = config.programs};
     bool said = false;
     options.renewed = [&](const Json& summary) {
