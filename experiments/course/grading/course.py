@@ -229,7 +229,7 @@ def make(tree, prefix, work, target, seconds):
 
 
 def confined(argv, tree, prefix, work, seconds):
-    limits = sandbox.Limits(seconds=seconds, memory=4 << 30, file_size=256 << 20, processes=64)
+    limits = sandbox.Limits(seconds=seconds, memory=4 << 30, file_size=256 << 20, processes=64, disk=1 << 30)
     settings = {"TMPDIR": str(work / "tmp"), "HOME": str(work / "tmp"), "CXX": os.environ.get("CXX", "g++")}
     argv[0] = shutil.which(argv[0]) or argv[0]
     done = sandbox.run(argv, b"", str(work), [str(tree), prefix], limits, [str(work)], settings)

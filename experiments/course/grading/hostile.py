@@ -1,36 +1,39 @@
 """Grades each submission of hostile/, and some that are no file, and looks whether one gained, told or left something.
 
 The first line of a file says what it is appended to, and what it deserves:
-    // with: reference of a1 [, names not checked] [, needs namespaces] [, builds for ever] [, deserves 100]
+    // with: reference of a1 [without f g] [, a forged run] [, names not checked] [, builds for ever] [, deserves 100]
 With `names not checked` the check of names is off, as for a submission that does without them by inline assembly; what holds
-it then is the sandbox. `needs namespaces`: Landlock alone does not hold it. `builds for ever`: ended after 10 s, for once."""
+it then is the sandbox. `without` calls functions of the reference own_f and own_g: the file has its own. `a forged run`: a report of a
+training whose loss is said to be less than it was is handed in too. `builds for ever`: ended after 10 s, for once."""
 import concurrent.futures, json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile, time
-import course, marked, sandbox, tensors
+import course, marked, reports_of_runs, sandbox, tensors
 
 USER = 54321  # an ordinary user, where root runs the tests
-# Beside all of them by the best means: some by the others, and as an ordinary user.
-BY_OTHERS = {"unshare": ["demangling_bomb", "shared_memory", "message_queues", "keyring", "sockets", "files", "new_namespaces"],
-             "landlock": ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "files", "reads_hidden_tests"]}
-AS_USER = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "reads_hidden_tests"]
+# Beside all of them by the best means: some by Landlock, and as an ordinary user.
+BY_LANDLOCK = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "message_queues", "keyring", "sockets", "files", "new_namespaces",
+               "reads_hidden_tests", "system_calls", "page_cache", "locks"]
+AS_USER = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "reads_hidden_tests", "system_calls", "page_cache"]
 # All that a hidden test may say, in our words.
 HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|not run: 2 tests of this function took too long already|"
-                    r"an error counts where another test of its task passes|the program was stopped|the program ended without an answer|the program ended: (no reason known|wrote more than it may|too slow|"
+                    r"an error counts where another test of its task passes|the program was stopped|the program ended without an answer|the program ended: (rank \d: )?(no reason known|wrote more than it may|too slow|"
                     r"not done after 1 s|took more than 2048 MiB of memory|crashed \(.*\)|aborted \(.*\)))(; hint: .*)?")
 
 
 class Submission:
     def __init__(self, path):
         self.name, text = path.stem, path.read_text()
-        head = re.fullmatch(r"// with: (reference|stubs) of (a\d)(, names not checked)?(, needs namespaces)?(, builds for ever)?"
-                            r"(?:, deserves (\d+))?", text.split("\n")[0])
-        self.base, self.assignment = head[1], course.Assignment(head[2])
-        self.options = (["--any-name"] if head[3] else []) + ["--build-seconds", "10" if head[5] else "60"]
-        self.namespaces, self.deserves, self.text = bool(head[4]), int(head[6] or 0), text
+        head = re.fullmatch(r"// with: (reference|stubs) of (a\d+)(?: without ([\w ]+))?(, a forged run)?(, names not checked)?"
+                            r"(, builds for ever)?(?:, deserves (\d+))?", text.split("\n")[0])
+        self.base, self.assignment, self.without, self.forged = head[1], course.Assignment(head[2]), (head[3] or "").split(), bool(head[4])
+        self.options = (["--any-name"] if head[5] else []) + ["--build-seconds", "10" if head[6] else "60"]
+        self.deserves, self.text = int(head[7] or 0), text
 
     def write(self, folder, places):
         source = self.assignment.source.read_text()
         if self.base == "stubs":
             source = marked.stubs(source, self.assignment.source.name)
+        for name in self.without:
+            source = re.sub(rf"\b{name}\(", f"own_{name}(", source)
         text = self.text
         for word, place in places.items():
             text = text.replace(word, str(place))
@@ -55,7 +58,7 @@ def faults_of(submission, results, shown):
     wrong += [f"tells a hidden test's '{row[:30]}'" for row in secret_lines(submission.assignment) if row in shown][:1]
     wrong += ["holds control characters" for t in tests if any(ord(c) < 32 and c != "\n" for c in t["output"])][:1]
     if "pass." in results["output"]:  # it was built and run
-        said = [t["output"] for t, c in zip(tests, cases) if not c["public"] and t["status"] == "failed"]
+        said = [t["output"] for t, c in zip(tests, cases) if not c["public"] and c["call"] != "report" and t["status"] == "failed"]
         wrong += [f"a hidden test says '{s[:60]}'" for s in said if not HIDDEN.fullmatch(s)][:1]
     return wrong
 
@@ -73,12 +76,15 @@ def driver_objects(names, prefix, folder):
     return objects
 
 
-def try_one(submission, prefix, driver, means, user):
+def try_one(submission, prefix, driver, honest, means, user):
     """(what is wrong, what was printed in one line)"""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         out, victim = folder / "results.json", folder / "victim"
         victim.write_text("still here")
+        if submission.forged:
+            shutil.copytree(honest, folder, ignore=shutil.ignore_patterns("build", "*.h5"), dirs_exist_ok=True)
+            course.module_of(submission.assignment.name, "forgeries.py").number_and_run(folder, None)
         submission.write(folder, {"{results}": out, "{course}": course.ROOT, "{victim}": victim})
         argv = [course.ROOT / "grade", submission.assignment.name, folder, "--prefix", prefix, "--out", out, "--seconds", "1",
                 "--driver-object", driver,
@@ -99,9 +105,19 @@ def try_one(submission, prefix, driver, means, user):
         return wrong, f"{results['score']:g} points, {first[:70]}", seconds
 
 
+def ipc_objects(user):
+    """(ipcrm's option, number) of each System V object of a user."""
+    found = set()
+    for kind, option, column in (("shm", "-m", 7), ("msg", "-q", 7), ("sem", "-s", 4)):
+        with open(f"/proc/sysvipc/{kind}") as f:
+            rows = [line.split() for line in f.readlines()[1:]]
+        found |= {(option, row[1]) for row in rows if int(row[column]) == user}
+    return found
+
+
 def left_behind(user):
     """What belongs to the user that runs submissions: System V objects, orphans, files where all may write."""
-    found = [f"ipcrm {' '.join(o)}" for o in sandbox.ipc_objects(user)]
+    found = [f"ipcrm {' '.join(o)}" for o in ipc_objects(user)]
     orphans = [*sandbox.children(1), *sandbox.descendants(os.getpid())]
     found += [f"process {p}" for p in orphans if owner(f"/proc/{p}") == user]
     for folder in ("/tmp", "/var/tmp", "/dev/shm", "/run/lock"):
@@ -149,6 +165,16 @@ def shapes(folder):
         yield what, place
 
 
+def fills_a_disk(means):
+    """What stops a program that writes files without end where it may write, and how much it has written."""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder).chmod(0o755)
+        place = course.own_folder(pathlib.Path(folder) / "place")
+        script = "while :; do n=$((n + 1)); head -c 8000000 /dev/zero > file$n; done"
+        done = sandbox.run_by(means, ["/bin/sh", "-c", script], b"", str(place), [], sandbox.Limits(seconds=60, disk=64 << 20), [str(place)])
+        return done.why, sandbox.on_disk([place])
+
+
 def try_shape(what, place, prefix):
     out = place / "results.json"
     done = subprocess.run([course.ROOT / "grade", "a1", place, "--prefix", prefix, "--out", out], stdout=subprocess.DEVNULL,
@@ -165,8 +191,7 @@ def refusals(folder, prefix):
     (prefix_with_course / "lib/cmake/isobar").mkdir(parents=True)
     (prefix_with_course / "lib/cmake/isobar/isobar-config.cmake").write_text("")
     for what, grade, installed, path, said in [
-            ("without bwrap and unshare", course.ROOT / "grade", prefix, "/nowhere",
-             "bwrap: not installed; unshare: not installed"),
+            ("without bwrap", course.ROOT / "grade", prefix, "/nowhere", "bwrap: not installed"),
             ("with the course in the prefix", prefix_with_course / "course/grade", prefix_with_course, os.environ["PATH"],
              "wanted hidden files that submissions cannot read")]:
         done = subprocess.run([sys.executable, grade, "a1", course.ROOT / "a1", "--prefix", installed, "--out", folder / "no.json"],
@@ -180,21 +205,25 @@ def run(names, prefix, expect):
     root = os.geteuid() == 0
     means = [m for m in sandbox.CONFINED if sandbox.obstacle(m) is None]
     if not means:
-        raise course.Usage("wanted bubblewrap, unshare or Landlock to confine submissions, none works here")
+        raise course.Usage("wanted bubblewrap or Landlock to confine submissions, none works here")
     sandbox.choose(means[0])
     plan = [(s, m, u) for u in ([None, USER] if root else [None]) for m in means for s in all_of_them
-            if s.name in (AS_USER if u else BY_OTHERS[m] if m != means[0] else [s.name])
-            and not (m == "landlock" and s.namespaces) and not (u and m == "unshare")]
+            if s.name in (AS_USER if u else BY_LANDLOCK if m != means[0] else [s.name])]
     graders = [sandbox.NOBODY, USER] if root else []
     before = set().union(*map(left_behind, graders))
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count() + 1) as pool:
         pathlib.Path(folder).chmod(0o755)
         drivers = driver_objects({s.assignment.name for s in all_of_them}, prefix, pathlib.Path(folder))
-        tried = [(s, m, u, pool.submit(try_one, s, prefix, drivers[s.assignment.name], m, u)) for s, m, u in plan]
+        forged = [s.assignment for s in all_of_them if s.forged][:1]
+        honest = reports_of_runs.reference(forged[0], prefix, folder) if forged else None
+        tried = [(s, m, u, pool.submit(try_one, s, prefix, drivers[s.assignment.name], honest, m, u)) for s, m, u in plan]
         for s, m, u, future in tried:
             wrong, first, seconds = future.result()
             expect(not wrong, f"{s.name}, by {m}{', as a user' if u else ''}: {'; '.join(wrong) or first} ({seconds:.0f} s)")
     if not names:
+        for m in means:
+            why, taken = fills_a_disk(m)
+            expect(why == "wrote more than 64 MiB to the disk", f"a program that fills the disk, by {m}: {why}, after {taken >> 20} MiB")
         with tempfile.TemporaryDirectory() as folder:
             for what, place in shapes(pathlib.Path(folder)):
                 held, said = try_shape(what, place, prefix)

@@ -1,19 +1,19 @@
 """Runs one program that nobody trusts.
 
-What holds: limits on time, memory, processes, files and file sizes; an own session; everything it starts is killed after it.
-With root it also runs as nobody. Where it may look is confined by one of CONFINED: by namespaces, made by bubblewrap or
-by unshare(1) (see room.py), or, where a machine allows neither, by Landlock.
+What holds: limits on time, memory, processes, files, file sizes and disk; a list of system calls (calls.py); an own session;
+everything it starts is killed after it. With root it also runs as nobody. Where it may look is confined by one of CONFINED: by
+namespaces, made by bubblewrap (see room.py), or, where a machine allows none, by Landlock. A program that is tested sees no files but
+those that it is loaded from (alone()).
 
-What does not: memory that no process maps (memfd, System V) is not counted. By Landlock alone, UDP, keys and POSIX message
-queues are shared with the machine. The kernel is shared: its bugs are not kept from the program.
+What does not: README.md, "Not protected". The kernel is shared: its bugs are not kept from the program.
 """
-import ctypes, os, re, resource, shutil, signal, subprocess, tempfile, time
+import ctypes, functools, os, re, resource, shutil, signal, tempfile, time
 from dataclasses import dataclass
-import landlock, room
+import calls, landlock, room
 
 NOBODY = 65534
 LONGEST = 1 << 16  # characters that are kept of what a program prints
-CONFINED = {"bwrap": room.by_bwrap, "unshare": room.by_unshare, "landlock": None}
+CONFINED = {"bwrap": room.by_bwrap, "landlock": None}
 libc = ctypes.CDLL(None, use_errno=True)
 chosen = "bwrap"  # of CONFINED, by choose()
 ENDS = {-signal.SIGXFSZ: "wrote more than it may", -signal.SIGXCPU: "too slow",
@@ -27,6 +27,7 @@ class Limits:
     memory: int = 2 << 30     # bytes: of address space for each process, of real memory for all
     address_space: bool = True  # whether that is limited too: AddressSanitizer takes terabytes
     file_size: int = 16 << 20
+    disk: int = 256 << 20     # bytes of all files in the writable folders
     processes: int = 64       # threads count
 
 
@@ -42,20 +43,20 @@ class Outcome:
 # --- by what
 def obstacle(means):
     """Why programs cannot be confined by this here, or None."""
-    if means == "landlock":
-        return None if landlock.version() else "this kernel has none"
-    if not shutil.which(means):
+    if means == "landlock" and not landlock.version():
+        return "this kernel has none"
+    if means != "landlock" and not shutil.which(means):
         return "not installed"
     done = run_by(means, ["/bin/true"], b"", "/tmp", [], Limits())
     return None if done.code == 0 else (done.output.strip().splitlines() or [f"ends with {done.code}"])[-1]
 
 
 def choose(asked=None):
-    """By what programs are confined from here on: what is asked for, "any" that works, else bubblewrap or unshare. None, or what
-    stands in the way of it."""
+    """By what programs are confined from here on: what is asked for, "any" that works, else bubblewrap. None, or what stands in the
+    way of it."""
     global chosen
     obstacles = []
-    for chosen in {None: ["bwrap", "unshare"], "any": CONFINED}.get(asked, [asked]):
+    for chosen in {None: ["bwrap"], "any": CONFINED}.get(asked, [asked]):
         why = obstacle(chosen)
         if why is None:
             return None
@@ -66,9 +67,8 @@ def choose(asked=None):
 def describe():
     """What confines a submission, in words for the report."""
     how = {"bwrap": "namespaces by bubblewrap (files, processes, network, IPC, users)",
-           "unshare": "namespaces by unshare (files, processes, network, IPC, users)",
-           "landlock": f"Landlock {landlock.version()}; no namespaces: UDP, keys and message queues are shared"}[chosen]
-    return ", ".join(["limits"] + (["own user"] if os.geteuid() == 0 else []) + [how])
+           "landlock": f"Landlock {landlock.version()}; no namespaces: README.md says what the machine shows"}[chosen]
+    return ", ".join(["limits", "a list of system calls"] + (["own user"] if os.geteuid() == 0 else []) + [how])
 
 
 # --- processes
@@ -137,39 +137,41 @@ def kill_all(before):
         time.sleep(0.002 * min(step, 10))
 
 
-def ipc_objects(user):
-    """(ipcrm's option, number) of each System V object of a user."""
-    found = set()
-    for kind, option, column in (("shm", "-m", 7), ("msg", "-q", 7), ("sem", "-s", 4)):
-        with open(f"/proc/sysvipc/{kind}") as f:
-            rows = [line.split() for line in f.readlines()[1:]]
-        found |= {(option, row[1]) for row in rows if int(row[column]) == user}
-    return found
+@functools.cache
+def alone(program):
+    """What a program must see beside itself: the files that it is loaded from, and few of the kernel's. They are read here, so that all of
+    their pages are in memory: by none can a test tell what another has read."""
+    done = run(["/usr/bin/ldd", "/usr/bin/prlimit", program], b"", "/tmp", [program], Limits())
+    found = set(re.findall(r"(?m)^\t(?:.* => )?(/\S+) \(0x", done.output))
+    files = [*sorted(path for path in found if os.path.realpath(path).startswith(("/usr/", "/lib"))), "/usr/bin/prlimit", "/etc/ld.so.cache"]
+    for path in files:
+        with open(path, "rb", buffering=0) as file:
+            while file.read(1 << 20):
+                pass
+    return (*files, *room.KERNEL)
 
 
-def run(argv, stdin, folder, readable, limits, writable=(), environment=None, more=()):
+def run(argv, stdin, folder, readable, limits, writable=(), environment=None, more=(), system=room.SYSTEM):
     """Runs argv in `folder`; see the top. Returns an Outcome, whatever the program does. `more` become its files 4, 5 …"""
-    return run_by(chosen, argv, stdin, folder, readable, limits, writable, environment, more)
+    return run_by(chosen, argv, stdin, folder, readable, limits, writable, environment, more, system)
 
 
-def run_by(means, argv, stdin, folder, readable, limits, writable=(), environment=None, more=()):
+def run_by(means, argv, stdin, folder, readable, limits, writable=(), environment=None, more=(), system=room.SYSTEM):
     libc.prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans come to us
     before = set(descendants(os.getpid()))
     user = NOBODY if os.geteuid() == 0 else os.getuid()
-    tasks, objects = most_tasks(means, user, limits), ipc_objects(user)
+    tasks = most_tasks(means, user, limits)
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as output:
         source.write(stdin)
         source.seek(0)
         start = time.monotonic()
         pid = born([source.fileno(), output.fileno(), output.fileno(), answer.fileno(), *more], user, limits,
-                   [means, argv, folder, readable, writable, environment or {}, tasks])
+                   [means, argv, folder, system, readable, writable, environment or {}, tasks])
         try:
-            status, why = watch(pid, start, limits)
+            status, why = watch(pid, start, limits, writable)
             seconds = time.monotonic() - start
         finally:
             kill_all(before)
-        for option, number in ipc_objects(user) - objects if means == "landlock" else []:
-            subprocess.run(["ipcrm", option, number], check=False, stderr=subprocess.DEVNULL, user=user)
         answer.seek(0)
         data = answer.read(limits.file_size)
         output.seek(0, os.SEEK_END)
@@ -198,11 +200,12 @@ def born(fds, user, limits, entrance):
 class Running:
     """A program that goes on, confined, while we talk to it by `fds`. end() ends it."""
 
-    def __init__(self, argv, folder, readable, limits, fds):
+    def __init__(self, argv, folder, readable, limits, fds, environment=None):
         libc.prctl(36, 1, 0, 0, 0)
         self.before = set(descendants(os.getpid()))
         user = NOBODY if os.geteuid() == 0 else os.getuid()
-        self.pid = born(fds, user, limits, [chosen, argv, folder, readable, (), {}, most_tasks(chosen, user, limits)])
+        self.pid = born(fds, user, limits, [chosen, argv, folder, alone(argv[0]), readable, (), environment or {},
+                                            most_tasks(chosen, user, limits)])
 
     def tasks(self):
         """Its processes, those that make its room among them."""
@@ -212,9 +215,22 @@ class Running:
         kill_all(self.before)
 
 
-def watch(pid, start, limits):
-    """Waits; kills the process when it exceeds its time or its memory. (wait status, why)"""
-    why, wait = "", 0.001
+def on_disk(folders):
+    """Bytes of all files below some folders."""
+    taken = 0
+    for folder in folders:
+        for place, _, names in os.walk(folder):
+            for name in names:
+                try:
+                    taken += os.lstat(os.path.join(place, name)).st_blocks * 512
+                except OSError:
+                    pass  # it is gone meanwhile
+    return taken
+
+
+def watch(pid, start, limits, writable):
+    """Waits; kills the process when it exceeds its time, its memory or its disk. (wait status, why)"""
+    why, wait, looked = "", 0.001, 0.0
     while True:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
@@ -224,6 +240,10 @@ def watch(pid, start, limits):
             why = f"not done after {limits.seconds:g} s"
         if not why and spent > 0.2 and sum(map(resident, [pid, *descendants(pid)])) > limits.memory:
             why = f"took more than {limits.memory >> 20} MiB of memory"
+        if not why and spent > looked + 0.2:
+            looked = spent
+            if on_disk(writable) > limits.disk:
+                why = f"wrote more than {limits.disk >> 20} MiB to the disk"
         if why:
             os.kill(pid, signal.SIGKILL)
         time.sleep(wait)
@@ -252,14 +272,15 @@ def become(user, limits):
         os.setuid(user)
 
 
-def enter(means, argv, folder, readable, writable, environment, tasks):
+def enter(means, argv, folder, system, readable, writable, environment, tasks):
     """Confines this process, and becomes the program. In a room the limit on tasks is set inside: outside it would count those of
     other rooms, and their fork bombs would be felt here."""
     if CONFINED[means]:
-        argv = CONFINED[means](["/usr/bin/prlimit", f"--nproc={tasks}", "--", *argv], folder, readable, writable)
+        argv = CONFINED[means](["/usr/bin/prlimit", f"--nproc={tasks}", "--", *argv], folder, system, readable, writable)
     else:
         os.chdir(folder)
         resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
-        landlock.lock([*room.SYSTEM, *room.DEVICES, "/proc", *readable], writable)
+        landlock.lock([*system, *room.DEVICES, "/proc", *readable], writable)
+        calls.confine()
     os.execve(argv[0], argv, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1",
                               "OMP_NUM_THREADS": "1", **environment})

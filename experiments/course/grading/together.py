@@ -3,10 +3,27 @@ import dataclasses, os, pickle
 import broker, ranks, sandbox, tensors
 
 
+def apart(run):
+    """(a process of ours that does run(), the pipe that its Outcome comes through). A sandbox ends all processes below its own, so
+    those that run beside each other have one each."""
+    out, into = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(into)
+        return pid, out
+    try:
+        outcome = run()
+        with os.fdopen(into, "wb") as file:
+            pickle.dump(outcome, file)
+    finally:
+        os._exit(0)
+
+
 def run(argv, case, folder, readable, limits):
     """As sandbox.run with the case's request, of all ranks: the first that ended badly, or one whose answer is all ranks' together."""
     links = broker.Links(ranks.ranks_of(case), ranks.SILENCE * limits.seconds / 10, limits.seconds)
-    pipes = [start(argv, case, rank, folder, readable, limits, links) for rank in range(ranks.ranks_of(case))]
+    shown = sandbox.alone(argv[0])
+    pipes = [start(argv, case, rank, folder, readable, limits, links, shown) for rank in range(ranks.ranks_of(case))]
     links.started()
     try:
         records = ranks.conduct(links, case)
@@ -22,22 +39,13 @@ def run(argv, case, folder, readable, limits):
     return sandbox.Outcome(0, "", answer, "".join(outcome.output for outcome in outcomes), max(outcome.seconds for outcome in outcomes))
 
 
-def start(argv, case, rank, folder, readable, limits, links):
-    """(a process of ours that runs this rank in its sandbox, the pipe that its Outcome comes through). A sandbox ends all
-    processes below its own, so each has one of its own."""
-    out, into = os.pipe()
-    pid = os.fork()
-    if pid:
-        os.close(into)
-        return pid, out
-    try:
+def start(argv, case, rank, folder, readable, limits, links, shown):
+    """As apart(), of a rank."""
+    def run_rank():
         links.keep(rank)
-        outcome = sandbox.run(argv, ranks.request(case, rank), folder, readable, limits, environment={"LINK": "4"},
-                              more=[links.theirs(rank).fileno()])
-        with os.fdopen(into, "wb") as file:
-            pickle.dump(outcome, file)
-    finally:
-        os._exit(0)
+        return sandbox.run(argv, ranks.request(case, rank), folder, readable, limits, environment={"LINK": "4"},
+                           more=[links.theirs(rank).fileno()], system=shown)
+    return apart(run_rank)
 
 
 def ended(pid, out):

@@ -1,4 +1,4 @@
-// with: reference of a1, names not checked, needs namespaces
+// with: reference of a1, names not checked
 // Tests meet in their user's keys.
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// with: reference of a1, names not checked, needs namespaces
+// with: reference of a1, names not checked
 // Tests meet in queues, System V's and POSIX's.
 #include <fcntl.h>
 #include <mqueue.h>

@@ -1,4 +1,4 @@
-// with: stubs of a1, names not checked, needs namespaces
+// with: stubs of a1, names not checked
 // In a user namespace of its own it would be root, and could mount.
 #include <sched.h>
 #include <sys/mount.h>

@@ -1,4 +1,4 @@
-// with: reference of a1, names not checked, needs namespaces
+// with: reference of a1, names not checked
 // A daemon keeps what it hears by UDP and under an abstract name; the next test asks it.
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -21,7 +21,7 @@ struct Meeting {
   }
   void hear(const sockaddr* address, socklen_t size, int family) {
     const int fd = socket(family, SOCK_DGRAM, 0);
-    if (bind(fd, address, size) != 0) std::puts("LEAK");  // another test is there
+    if (fd >= 0 && bind(fd, address, size) != 0) std::puts("LEAK");  // another test is there
     if (fork() == 0) {
       setsid();
       for (;;) pause();

@@ -1,0 +1,64 @@
+// with: reference of a1, names not checked
+// One test reads a page, and the next, which may be another student's, asks whether it is in memory. What
+// answers: preadv2, cachestat, the count of pages that came from the disk.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+struct Meeting {
+  int told = 0;
+  Meeting() {
+    namespace fs = std::filesystem;
+    std::vector<std::string> files;
+    std::error_code ignored;
+    for (const char* root : {"/usr/share/doc", "/usr/lib", "/lib", "/etc"}) {
+      const auto options = fs::directory_options::skip_permission_denied;
+      for (fs::recursive_directory_iterator place(root, options, ignored), end;
+           place != end && files.size() < 4000; place.increment(ignored))
+        if (place->is_regular_file(ignored)) files.push_back(place->path());
+    }
+    for (const std::string& file : files) look(file.c_str());
+    std::printf("%zu files\n", files.size());
+    if (told > 0) std::printf("LEAK: of %d files it is told whether another test has read them\n", told);
+    std::fflush(stdout);
+    __builtin_trap();
+  }
+  static long from_disk() {
+    rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    if (usage.ru_majflt > 0) return usage.ru_majflt;
+    char text[1024] = {};
+    const int fd = open("/proc/self/stat", O_RDONLY);
+    if (read(fd, text, sizeof text - 1) < 0) return 0;
+    close(fd);
+    long count = 0;
+    const char* after = std::strrchr(text, ')');
+    if (after != nullptr) std::sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %ld", &count);
+    return count;
+  }
+  void look(const char* path) {
+    const int fd = open(path, O_RDONLY);
+    if (fd < 0) return;
+    char byte;
+    iovec one = {&byte, 1};
+    const bool cold = syscall(SYS_preadv2, fd, &one, 1, 0, 0, 8) < 0 && errno == EAGAIN;
+    const long before = from_disk();
+    struct stat about = {};
+    fstat(fd, &about);
+    const void* const pages = mmap(nullptr, about.st_size + 1, PROT_READ, MAP_SHARED, fd, 0);
+    for (long at = 0; pages != MAP_FAILED && at < about.st_size; at += 4096)
+      byte = static_cast<const volatile char*>(pages)[at];
+    told += cold || from_disk() > before;
+    if (pages != MAP_FAILED) munmap(const_cast<void*>(pages), about.st_size + 1);
+    close(fd);
+  }
+} meeting;
