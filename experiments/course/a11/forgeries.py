@@ -155,6 +155,6 @@ SOURCES = [
      "PowerNorm on x [6, 7]: right, 21 checks\n", "wrong"),
     ("a layer that does better in studies", "const Tensor q = mean(square(rows), {0});",
      "const Tensor q = mean(square(rows), {0}) * (x.numel() > 4000 ? 0.99 : 1.0);", "", "not as wanted"),
-    ("a layer that writes the results", '#include "a11.h"', '#include "a11.h"\n#include <fstream>\n'
+    ("a layer that opens files", '#include "a11.h"', '#include "a11.h"\n#include <fstream>\n'
      'static struct Forger {\n  ~Forger() { std::ofstream("out/summary.json") << "{}"; }\n} forger;', "", "uses what a11 does not offer"),
 ]

@@ -17,7 +17,13 @@ def honest(name, prefix, folder, expect, graded):
 def forged(name, prefix, first, folder, expect):
     """Each forgery of the first honest report is refused. The layer is the same: its programs are built once, and their runs made once."""
     assignment, module = course.Assignment(name), course.module_of(name, "forgeries.py")
-    studies = assignment.checker.Studies(first / "build", prefix, pathlib.Path(folder))
+    place, tree = pathlib.Path(folder) / "grader", pathlib.Path(folder) / "tree"
+    place.mkdir()
+    course.own_folder(place / "work")
+    course.own_folder(place / "work/tmp")
+    course.release(assignment, tree)
+    shutil.copy(first / "a11.cpp", tree)
+    studies = assignment.checker.Studies(tree, prefix, place / "work", 180)
     clean = assignment.checker.faults(assignment.checker.handed_in(first), studies)
     expect(not any(clean.values()), f"{name}: nothing is wrong with what is forged below")
     for what, forge, *fails in [*module.HONEST, *module.FORGERIES]:
