@@ -114,13 +114,32 @@ def named(text, fact):
             or len(extents) > 1 and re.search(r"(?<![\w.])" + r"\s*[x×]\s*".join(extents) + r"(?![\w.])", text))
 
 
-def fault_of_error(facts, error):
-    """As fault(), where an error is wanted that names some facts."""
+SHAPE = re.compile(r"[\[({]\s*(\d+(?:\s*[,x×]\s*\d+)*)\s*,?\s*[\])}]")
+OTHERS = 2, 4  # so many shapes, and so many numbers, may an error name beside those of the case
+
+
+def names_too_much(case, error):
+    """Whether a text names shapes, or whole numbers, by the dozen, in the hope that the right ones are among them."""
+    facts, inputs = case["error"], [array(tensor) for tensor in case["inputs"].values()]
+    shapes = {tuple(fact) for fact in facts if isinstance(fact, (list, tuple))}
+    shapes |= {tensor.shape for tensor in inputs}
+    found = {tuple(map(int, re.findall(r"\d+", text))) for text in SHAPE.findall(error)}
+    known = {extent for shape in shapes for extent in shape} | {abs(fact) for fact in facts if not isinstance(fact, (list, tuple))}
+    known |= {abs(value) for tensor in inputs if not tensor.shape for value in tensor.values}
+    numbers = {int(text) for text in re.findall(r"(?<![\w.])\d{1,18}(?![\w.])", error)}
+    return len(found - shapes) > OTHERS[0] or len(numbers - known - {0, 1}) > OTHERS[1]
+
+
+def fault_of_error(case, error):
+    """As fault(), where an error is wanted that names some facts, and not all else that there might be."""
+    facts = case["error"]
     wanted = "an isobar::Error" + (" that names " + " and ".join(str(list(f) if isinstance(f, tuple) else f) for f in facts) if facts else "")
     if error is None:
         return f"wanted {wanted}, got none"
     if error.startswith(OTHER_ERROR) or not error.strip() or not all(named(error, fact) for fact in facts):
         return f"wanted {wanted}, got: {error}"
+    if facts and names_too_much(case, error):
+        return f"wanted {wanted}, and few others, got: {error}"
     return None
 
 
@@ -129,7 +148,7 @@ def fault(case, tensors, error):
     if error is not None and " is to be written here: " in error:
         return error
     if case.get("error") is not None:
-        return fault_of_error(case["error"], error)
+        return fault_of_error(case, error)
     if error is not None:
         return error or "an error that says nothing"
     for name, wanted in case.get("expect", {}).items():
