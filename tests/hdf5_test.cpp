@@ -127,6 +127,25 @@ TEST_CASE("a dataset that declares more than the file holds is refused before an
   CHECK_THROWS_WITH_AS(read.read("/x"), doctest::Contains("declares"), Error);
 }
 
+TEST_CASE("a dataset whose layout holds less than its shape is refused before it is read") {
+  // Its layout (version 3, contiguous, place, 4096 bytes) becomes a compact one of 0 or 8 bytes.
+  Hdf5File file = Hdf5File::create("m");
+  file.write("/x", zeros({512}, Dtype::f64));
+  const std::string image = file.image(), layout("\x03\x01", 2), length("\x00\x10\0\0\0\0\0\0", 8);
+  size_t at = image.find(length);
+  while (at != std::string::npos && (at < 10 || image.compare(at - 10, 2, layout) != 0))
+    at = image.find(length, at + 1);
+  REQUIRE(at != std::string::npos);
+  for (const char size : {'\0', '\x08'}) {
+    std::string hostile = image;
+    hostile[at - 9] = 0;
+    hostile[at - 8] = size;
+    hostile[at - 7] = 0;
+    CHECK_THROWS_WITH_AS(Hdf5File::open_image(hostile, "hostile").read("/x"),
+                         doctest::Contains("declares 4096 bytes, but holds"), Error);
+  }
+}
+
 TEST_CASE("a truncated HDF5 file is an error, not a crash") {
   Hdf5File file = Hdf5File::create("m");
   fill(file);

@@ -55,7 +55,10 @@ Source open_source(hid_t id, const std::string& file, const std::string& path) {
   const int ndim = H5Sget_simple_extent_ndims(space);
   std::vector<hsize_t> declared(static_cast<size_t>(ndim));
   H5Sget_simple_extent_dims(space, declared.data(), nullptr);
-  checked_bytes(declared, element, limit, file, path);
+  const uint64_t bytes = checked_bytes(declared, element, limit, file, path);
+  // HDF5 reads as many bytes as the shape says, also where a layout without chunks holds fewer.
+  check(H5Pget_layout(layout) == H5D_CHUNKED || bytes == H5Dget_storage_size(dataset) || bytes == 0,
+        "hdf5: {}: '{}' declares {} bytes, but holds {}", file, path, bytes, H5Dget_storage_size(dataset));
   if (H5Pget_layout(layout) == H5D_CHUNKED) {
     std::vector<hsize_t> chunk(declared.size());
     must(H5Pget_chunk(layout, ndim, chunk.data()), file, fmt::format("read the layout of '{}'", path));

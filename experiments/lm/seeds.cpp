@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "../../data/file.h"
+#include "../../data/metrics_log.h"
 #include "../harness/table.h"
 #include "checkpoint.h"
 
@@ -22,15 +23,22 @@ Json read_summary(const std::string& folder) {
   return Json::parse(read_file(folder + "/summary.json", size_t{1} << 28));
 }
 
+std::vector<double> by_step(const MetricsLog& log, const std::string& metric) {
+  for (const MetricsLog::Column& column : log.columns())
+    if (column.name == metric) return column.values;
+  return {};
+}
+
 SeedResult read_back(const std::string& folder, int64_t seed) {
   const Json summary = read_summary(folder);
-  const Hdf5File file = Hdf5File::open(folder + "/run.h5");
+  MetricsLog log(folder + "/metrics.jsonl");
+  log.read();
   return {seed,
           number_from(summary.at("train_loss")),
           number_from(summary.at("val_loss")),
           number_from(summary.at("best_val_loss")),
-          file.read("/series/loss").to_vector<double>(),
-          file.read("/series/val_loss").to_vector<double>()};
+          by_step(log, "loss"),
+          by_step(log, "val_loss")};
 }
 
 // What a folder holds of this very training: nothing, "a part" of it to go on with, or "all".

@@ -2,18 +2,105 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 
 #include "../../core/error.h"
 #include "../../data/hdf5_file.h"
 #include "../../data/utf8_stream.h"
+#include "../harness/bytes.h"
 
 namespace isobar {
+namespace {
+
+// What a run's HDF5 file says.
+struct Series {
+  int64_t total_steps = 0, tokens_per_step = 0;
+  std::vector<ModuleHistory> modules = {};
+};
+
+Series read_series(const std::string& path) {
+  const Hdf5File file = Hdf5File::open_live(path);
+  const auto number = [&](const char* name) {
+    return file.has_attribute("/", name) ? file.int_attribute("/", name) : int64_t{0};
+  };
+  return {number("steps"), number("tokens_per_step"), module_histories(file)};
+}
+
+// Ten seconds, and a gibibyte more than there is now.
+void limit_process() {
+  long pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t memory =
+      static_cast<rlim_t>(pages) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{1} << 30);
+  const auto limit = [](auto what, rlim_t most) {
+    const rlimit both{most, most};
+    ::setrlimit(what, &both);
+  };
+  limit(RLIMIT_AS, memory);
+  limit(RLIMIT_CPU, 10);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_FSIZE, 0);
+}
+
+void write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) ::_exit(1);
+    if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+std::string read_all(int descriptor) {
+  std::string bytes;
+  char block[1 << 16];
+  for (ssize_t got = 1; got != 0;) {
+    got = ::read(descriptor, block, sizeof block);
+    if (got < 0 && errno != EINTR) return "";
+    if (got > 0) bytes.append(block, static_cast<size_t>(got));
+  }
+  return bytes;
+}
+
+// The folder may be a stranger's, and libhdf5 is not safe against a file that somebody made to harm: a child process opens
+// it. Nothing where that fails or crashes.
+std::optional<Series> series_of(const std::string& path) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    try {
+      limit_process();
+      write_all(ends[1], to_bytes(read_series(path)));
+      ::_exit(0);
+    } catch (...) {
+      ::_exit(1);
+    }
+  }
+  ::close(ends[1]);
+  const std::string bytes = child > 0 ? read_all(ends[0]) : "";
+  ::close(ends[0]);
+  int status = 1;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status != 0) return std::nullopt;
+  try {
+    return from_bytes<Series>(bytes);
+  } catch (const std::exception&) {
+    return std::nullopt;  // the child wrote something else
+  }
+}
+
+}  // namespace
 
 RunPhase phase_of(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -48,20 +135,16 @@ bool RunWatch::refresh(double now) {
 void RunWatch::read_file() {
   for (const char* name : {"/run.partial.h5", "/run.h5"}) {
     if (!std::filesystem::exists(folder_ + name)) continue;
-    try {
-      const Hdf5File file = Hdf5File::open_live(folder_ + name);
-      if (file.has_attribute("/", "steps")) total_steps_ = file.int_attribute("/", "steps");
-      if (file.has_attribute("/", "tokens_per_step"))
-        tokens_per_step_ = file.int_attribute("/", "tokens_per_step");
-      modules_ = module_histories(file);
-      for (ModuleHistory& module : modules_) {
-        module.path = one_line(module.path);
-        module.type = one_line(module.type);
-      }
-      return;
-    } catch (const Error&) {
-      // It has just got its other name; the next refresh reads it.
+    std::optional<Series> series = series_of(folder_ + name);
+    if (!series) continue;  // it has just got its other name; the next refresh reads it
+    total_steps_ = series->total_steps;
+    tokens_per_step_ = series->tokens_per_step;
+    modules_ = std::move(series->modules);
+    for (ModuleHistory& module : modules_) {
+      module.path = one_line(module.path);
+      module.type = one_line(module.type);
     }
+    return;
   }
 }
 

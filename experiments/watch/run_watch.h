@@ -3,7 +3,7 @@
 //   RunWatch run("runs/x");
 //   for (…) { run.refresh(seconds); print(run.row(…)); }
 //
-// It reads metrics.jsonl, and run.partial.h5 or run.h5, and writes nothing. One thread.
+// It reads metrics.jsonl, and run.partial.h5 or run.h5 in a child process, and writes nothing. One thread.
 #pragma once
 
 #include <deque>
