@@ -108,11 +108,7 @@ void TokenStoreWriter::read_back(const std::string& written) const {
   try {
     const TokenStore store(written);
     check(store.size() == written_ && store.checksum() == checksum_of_all(checksums_), "other tokens");
-    std::vector<int32_t> tokens;
-    for (int64_t begin = 0; begin < written_; begin += store_chunk) {
-      tokens.resize(static_cast<size_t>(std::min(store_chunk, written_ - begin)));
-      store.read(begin, tokens);
-    }
+    store.check_all();
   } catch (const Error& error) {
     throw_error(fmt::format("token store: what was written for {} is not what is read again: {}", path_,
                             error.what()));
@@ -167,9 +163,12 @@ bool TokenStore::is_one(const std::string& path) {
   return length <= file.size() - 8;
 }
 
-const std::vector<int32_t>& TokenStore::chunk(int64_t number) const {
-  Slot& slot = slots_[number % slot_count];
-  if (slot.chunk == number) return slot.tokens;
+void TokenStore::check_all() const {
+  Slot slot;
+  for (size_t number = 0; number < checksums_.size(); ++number) load(static_cast<int64_t>(number), slot);
+}
+
+void TokenStore::load(int64_t number, Slot& slot) const {
   slot.chunk = -1;
   const int64_t begin = number * store_chunk;
   slot.tokens.resize(std::min(store_chunk, size_ - begin));
@@ -188,7 +187,6 @@ const std::vector<int32_t>& TokenStore::chunk(int64_t number) const {
         "token store: {}: token {} is outside of the tokenizer's 0 … {}", file_.path(),
         *least < 0 ? *least : *most, tokenizer_->vocab_size() - 1);
   slot.chunk = number;
-  return slot.tokens;
 }
 
 void TokenStore::read(int64_t begin, std::span<int32_t> tokens) const {
@@ -200,8 +198,9 @@ void TokenStore::read(int64_t begin, std::span<int32_t> tokens) const {
   for (int64_t done = 0; done < wanted;) {
     const int64_t place = begin + done, inside = place % store_chunk;
     const int64_t count = std::min(wanted - done, store_chunk - inside);
-    const std::vector<int32_t>& from = chunk(place / store_chunk);
-    std::copy_n(from.begin() + inside, count, tokens.begin() + done);
+    Slot& slot = slots_[place / store_chunk % slot_count];
+    if (slot.chunk != place / store_chunk) load(place / store_chunk, slot);
+    std::copy_n(slot.tokens.begin() + inside, count, tokens.begin() + done);
     done += count;
   }
 }

@@ -74,6 +74,8 @@ class TokenStore : public TokenSource {
   int64_t size() const override { return size_; }
   // Also throws Error if a chunk of these tokens is damaged.
   void read(int64_t begin, std::span<int32_t> tokens) const override;
+  // Reads all chunks once. Throws Error if one is damaged.
+  void check_all() const;
 
  private:
   struct Slot {
@@ -81,7 +83,7 @@ class TokenStore : public TokenSource {
     std::vector<int32_t> tokens;
   };
 
-  const std::vector<int32_t>& chunk(int64_t number) const;
+  void load(int64_t number, Slot& slot) const;
 
   InputFile file_;
   uint64_t tokens_at_ = 0;  // the place of the first token in the file

@@ -250,7 +250,7 @@ Program program_of(LmConfig& config, std::string& bad_step, std::string& page) {
                     [&] { return print_model(config); }},
                    {"tape-page", "write one step's tape as an HTML page, and stop",
                     [&] { return write_page_of_step(config, page); }, &page},
-                   {"replay", "run the step of a bad_step.safetensors alone: what made its NaN",
+                   {"replay", "run a bad step's file alone: what made its NaN",
                     [&] { return replay(bad_step); }, &bad_step}},
       .resume = resume_of_train_lm(),
       .first_settings = {"corpus", "init_from", "n_layer", "n_embd", "norm", "max_iters", "learning_rate",
