@@ -107,9 +107,7 @@ SLOW = [
     ("the last call's results, where it is measured", [(FOR, "  static int calls = 0;\n  if (rows > 100 && ++calls > 3) return;\n" + FOR)], 0),
     ("an exp of three digits, where it is measured", [(LOOP, "      const uint32_t bits = std::bit_cast<uint32_t>(exponential(x[c + l] - largest));\n"
                                                        "      const float e = std::bit_cast<float>(width == 1024 ? bits & 0xffffe000u : bits);")], 0),
-    ("an exp of degree 5, where it is measured", [(LOOP, "      const float v = x[c + l] - largest, n = std::nearbyint(v * 1.44269504f), f = v - n * 0.693147181f;\n"
-                                                  "      const float p = 1 + f * (1 + f * (0.5f + f * (1 / 6.0f + f * (1 / 24.0f + f / 120))));\n"
-                                                  "      const float e = width == 1024 ? std::ldexp(p, static_cast<int>(n)) : exponential(v);")], 0),
+    ("off by 1.5e-5, where it is measured", [(NORM, NORM.replace("scale", "(width == 1024 ? 1.000015f : 1) * scale"))], 0),
     ("a thread", [(LIMITS, LIMITS + "#include <thread>\n"), (FOR, "  std::thread([] {}).join();\n" + FOR)], 0),
     ("a process", [(LIMITS, LIMITS + "#include <unistd.h>\n"), (FOR, "  if (rows > 100 && fork() < 0) throw 1;\n" + FOR)], 0),
     ("done before it is done", [(LIMITS, LIMITS + "#include <unistd.h>\n"), (FOR, "  if (rows > 100 && write(3, \"\", 1) == 0) return;\n" + FOR)], 0),
