@@ -20,7 +20,7 @@ block student > student.sh
 python3 "$1/tests/broker_test.py" "$1"
 if ! "$course/grade" a1 "$course/a1" --prefix "$prefix" --out reference.json > reference.txt 2> refused.txt; then
   cat refused.txt
-  if grep -q 'wanted namespaces' refused.txt; then exit 77; fi
+  if grep -q 'wanted bubblewrap' refused.txt; then exit 77; fi
   exit 1
 fi
 sh -e teacher.sh > stub.txt

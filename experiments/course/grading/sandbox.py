@@ -143,6 +143,8 @@ def alone(program):
     their pages are in memory: by none can a test tell what another has read."""
     done = run(["/usr/bin/ldd", "/usr/bin/prlimit", program], b"", "/tmp", [program], Limits())
     found = set(re.findall(r"(?m)^\t(?:.* => )?(/\S+) \(0x", done.output))
+    if not found:
+        raise OSError(f"cannot tell what {program} is loaded from: {done.why or done.output.strip()[-300:]}")
     files = [*sorted(path for path in found if os.path.realpath(path).startswith(("/usr/", "/lib"))), "/usr/bin/prlimit", "/etc/ld.so.cache"]
     for path in files:
         with open(path, "rb", buffering=0) as file:
@@ -200,11 +202,11 @@ def born(fds, user, limits, entrance):
 class Running:
     """A program that goes on, confined, while we talk to it by `fds`. end() ends it."""
 
-    def __init__(self, argv, folder, readable, limits, fds, environment=None):
+    def __init__(self, argv, folder, readable, limits, fds):
         libc.prctl(36, 1, 0, 0, 0)
         self.before = set(descendants(os.getpid()))
         user = NOBODY if os.geteuid() == 0 else os.getuid()
-        self.pid = born(fds, user, limits, [chosen, argv, folder, alone(argv[0]), readable, (), environment or {},
+        self.pid = born(fds, user, limits, [chosen, argv, folder, alone(argv[0]), readable, (), {},
                                             most_tasks(chosen, user, limits)])
 
     def tasks(self):
