@@ -1,4 +1,4 @@
-// with: reference of a4 without layer_norm_backward rms_norm_backward dyt_backward, deserves 98
+// with: reference of a4 without layer_norm_backward rms_norm_backward dyt_backward, deserves 93
 // No gradient is derived: each is a difference quotient of the forward pass, in long double, by Richardson's
 // scheme, with steps that fit the row.
 namespace {
