@@ -98,14 +98,7 @@ void Hdf5File::take_room(size_t bytes) {
   }
 }
 
-std::string Hdf5File::image() {
-  must(H5Fflush(id_, H5F_SCOPE_LOCAL), name_, "bring the file up to date");
-  const ssize_t size = H5Fget_file_image(id_, nullptr, 0);
-  if (size < 0) fail(name_, "find the size of its image");
-  std::string bytes(static_cast<size_t>(size), '\0');
-  if (H5Fget_file_image(id_, bytes.data(), bytes.size()) < 0) fail(name_, "copy its image");
-  return bytes;
-}
+std::string Hdf5File::image() { return file_image(id_, name_); }
 
 void Hdf5File::save(const std::string& path) {
   if (temporary_.empty()) return write_file_atomically(path, image());

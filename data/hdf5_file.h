@@ -66,10 +66,14 @@ class Hdf5File {
     write<T>(path, std::span<const T>(values));
   }
   void write(const std::string& path, const std::vector<std::string>& values);
-  // Appends one row to a dataset. The first call makes it: (rows) for rows of one value, else (rows, length).
-  // Later rows must have the same length.
+  // Appends one row to a dataset, or several of `length` values each. The first call makes it: (rows) for rows of one
+  // value, else (rows, length). Later rows must have the same length.
   template <class T>
-  void append(const std::string& path, std::span<const T> row);
+  void append(const std::string& path, std::span<const T> row) {
+    append(path, row, row.size());
+  }
+  template <class T>
+  void append(const std::string& path, std::span<const T> rows, size_t length);
 
   // Appends u16 or i32 values to a one-dimensional dataset with chunks of `chunk` values. The first call
   // makes it.

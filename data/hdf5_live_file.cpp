@@ -3,7 +3,9 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -17,79 +19,57 @@ using namespace hdf5;
 namespace {
 
 // A dataset that grows: (rows) or (rows, length), f64.
-struct Series {
+struct GrowingDataset {
   Handle dataset;
   std::vector<hsize_t> extents;
-  size_t chunk_bytes;
   std::vector<double> pending = {};
 
   size_t length() const { return extents.size() == 1 ? 1 : extents[1]; }
 };
 
-void write_rows(const Series& series, std::vector<hsize_t> begin, std::vector<hsize_t> count,
-                const std::vector<double>& values, const std::string& file) {
-  const int ndim = static_cast<int>(count.size());
-  const Handle space(H5Dget_space(series.dataset), H5Sclose, file, "read the shape of a series");
-  const Handle block(H5Screate_simple(ndim, count.data(), nullptr), H5Sclose, file, "make a shape");
-  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin.data(), nullptr, count.data(), nullptr), file,
-       "choose rows");
-  must(H5Dwrite(series.dataset, H5T_NATIVE_DOUBLE, block, space, H5P_DEFAULT, values.data()), file,
-       "append to a series");
+// Rows in a chunk: some 8 KiB.
+size_t chunk_rows(size_t length) { return std::clamp<size_t>(8192 / (length * sizeof(double)), 1, 1024); }
+size_t chunk_bytes(size_t length) { return chunk_rows(length) * length * sizeof(double); }
+
+void make_dataset(hid_t file, const LiveHdf5File::Series& series, const std::string& name) {
+  const int ndim = series.length == 1 ? 1 : 2;
+  const hsize_t none[2] = {0, series.length}, most[2] = {H5S_UNLIMITED, series.length},
+                chunk[2] = {chunk_rows(series.length), series.length};
+  const Handle space(H5Screate_simple(ndim, none, most), H5Sclose, name, "make a shape");
+  const Handle links = link_creation(name), properties = dataset_creation(name);
+  must(H5Pset_chunk(properties, ndim, chunk), name, "set chunks");
+  const Handle made(
+      H5Dcreate2(file, series.path.c_str(), H5T_IEEE_F64LE, space, links, properties, H5P_DEFAULT), H5Dclose,
+      name, fmt::format("create dataset '{}'", series.path));
+}
+
+// HDF5 keeps one chunk of it in memory: the default is 1 MiB for each dataset.
+GrowingDataset open_dataset(hid_t file, const LiveHdf5File::Series& series, const std::string& name) {
+  const Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, name, "make access properties");
+  must(H5Pset_chunk_cache(access, 1, chunk_bytes(series.length), 1), name, "set access properties");
+  Handle dataset(H5Dopen2(file, series.path.c_str(), access), H5Dclose, name,
+                 fmt::format("open dataset '{}'", series.path));
+  std::vector<hsize_t> extents = {0};
+  if (series.length > 1) extents.push_back(series.length);
+  return {std::move(dataset), std::move(extents)};
 }
 
 // Writes the pending rows after the rows in the file.
-void write_pending(Series& series, const std::string& file) {
+void write_pending(GrowingDataset& series, const std::string& file) {
   if (series.pending.empty()) return;
   std::vector<hsize_t> begin(series.extents.size(), 0), count = series.extents;
   begin[0] = series.extents[0];
   count[0] = series.pending.size() / series.length();
   series.extents[0] += count[0];
   must(H5Dset_extent(series.dataset, series.extents.data()), file, "append to a series");
-  write_rows(series, begin, count, series.pending, file);
+  const int ndim = static_cast<int>(count.size());
+  const Handle space(H5Dget_space(series.dataset), H5Sclose, file, "read the shape of a series");
+  const Handle block(H5Screate_simple(ndim, count.data(), nullptr), H5Sclose, file, "make a shape");
+  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin.data(), nullptr, count.data(), nullptr), file,
+       "choose rows");
+  must(H5Dwrite(series.dataset, H5T_NATIVE_DOUBLE, block, space, H5P_DEFAULT, series.pending.data()), file,
+       "append to a series");
   series.pending.clear();
-}
-
-Series open_series(hid_t file, const std::string& path, const std::string& name) {
-  Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose, name,
-                 fmt::format("open dataset '{}'", path));
-  const Handle space(H5Dget_space(dataset), H5Sclose, name, "read a shape");
-  const Handle layout(H5Dget_create_plist(dataset), H5Pclose, name, "read a layout");
-  std::vector<hsize_t> extents(static_cast<size_t>(H5Sget_simple_extent_ndims(space))), chunk = extents;
-  H5Sget_simple_extent_dims(space, extents.data(), nullptr);
-  H5Pget_chunk(layout, static_cast<int>(chunk.size()), chunk.data());
-  size_t bytes = sizeof(double);
-  for (const hsize_t extent : chunk) bytes *= extent;
-  return {std::move(dataset), std::move(extents), bytes};
-}
-
-// Whether a dataset was made by Hdf5File::append<double>().
-bool is_series(hid_t dataset, const std::string& name) {
-  const Handle type(H5Dget_type(dataset), H5Tclose, name, "read a type");
-  const Handle layout(H5Dget_create_plist(dataset), H5Pclose, name, "read a layout");
-  return H5Pget_layout(layout) == H5D_CHUNKED && H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == 8;
-}
-
-// Copies a series with its rows to a dataset of the format that SWMR needs.
-void copy_series(hid_t source, hid_t target, const std::string& path, const std::string& name) {
-  Series old = open_series(source, path, name);
-  const int ndim = static_cast<int>(old.extents.size());
-  std::vector<double> rows(old.extents[0] * old.length());
-  if (!rows.empty())
-    must(H5Dread(old.dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()), name,
-         fmt::format("read dataset '{}'", path));
-  const Handle layout(H5Dget_create_plist(old.dataset), H5Pclose, name, "read a layout");
-  std::vector<hsize_t> chunk(old.extents.size()), none = old.extents, most = old.extents;
-  H5Pget_chunk(layout, ndim, chunk.data());
-  none[0] = 0;
-  most[0] = H5S_UNLIMITED;
-  const Handle space(H5Screate_simple(ndim, none.data(), most.data()), H5Sclose, name, "make a shape");
-  const Handle properties = dataset_creation(name);
-  must(H5Pset_chunk(properties, ndim, chunk.data()), name, "set chunks");
-  Series copy{
-      Handle(H5Dcreate2(target, path.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT),
-             H5Dclose, name, fmt::format("create dataset '{}'", path)),
-      none, old.chunk_bytes, std::move(rows)};
-  write_pending(copy, name);
 }
 
 void copy_attributes(hid_t source, hid_t target, const std::string& name) {
@@ -111,8 +91,9 @@ void copy_attributes(hid_t source, hid_t target, const std::string& name) {
   }
 }
 
-// Copies everything in `source` to the empty file `target`. Returns the paths of the series.
-std::vector<std::string> copy_all(hid_t source, hid_t target, const std::string& name) {
+// Copies everything in `source` but these series to the empty file `target`.
+void copy_all(hid_t source, hid_t target, const std::vector<LiveHdf5File::Series>& but,
+              const std::string& name) {
   using Objects = std::vector<std::pair<std::string, H5O_type_t>>;  // a group before its members
   const auto take = [](hid_t, const char* path, const H5O_info_t* info, void* list) -> herr_t {
     static_cast<Objects*>(list)->emplace_back(path, info->type);
@@ -121,14 +102,11 @@ std::vector<std::string> copy_all(hid_t source, hid_t target, const std::string&
   Objects objects;
   must(H5Ovisit2(source, H5_INDEX_NAME, H5_ITER_INC, take, &objects, H5O_INFO_BASIC), name,
        "list its objects");
-  std::vector<std::string> series;
   for (const auto& [path, type] : objects) {
+    if (std::ranges::find(but, "/" + path, &LiveHdf5File::Series::path) != but.end()) continue;
     const std::string what = fmt::format("copy '{}'", path);
     const Handle old(H5Oopen(source, path.c_str(), H5P_DEFAULT), H5Oclose, name, what);
-    if (type == H5O_TYPE_DATASET && is_series(old, name)) {
-      copy_series(source, target, path, name);
-      series.push_back("/" + path);
-    } else if (type == H5O_TYPE_DATASET) {
+    if (type == H5O_TYPE_DATASET) {
       must(H5Ocopy(source, path.c_str(), target, path.c_str(), H5P_DEFAULT, H5P_DEFAULT), name, what);
     } else if (path == ".") {
       const Handle root(H5Oopen(target, "/", H5P_DEFAULT), H5Oclose, name, what);
@@ -139,17 +117,48 @@ std::vector<std::string> copy_all(hid_t source, hid_t target, const std::string&
       copy_attributes(old, copy, name);
     }
   }
-  return series;
 }
 
-// A new file at `path` with `bytes` allocated on the disk. Errors name `name`.
-Handle create_file(const std::string& path, size_t bytes, const std::string& name) {
-  reserve_file(path, bytes);  // throws on a full disk, before HDF5 opens the file
-  const Handle access = file_access(name);
+// SWMR needs this format.
+void set_format(hid_t access, const std::string& name) {
   must(H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110), name, "set access properties");
-  Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, name, "create the file");
-  reserve_file(path, bytes);  // H5Fcreate has truncated the file
-  return file;
+}
+
+// H5Fget_file_image() clears the flag "open for writing" in the superblock, and leaves the checksum with the flag. This
+// brings the checksum of a superblock of version 3 (HDF5 File Format Specification, II.A) to its 44 bytes: lookup3,
+// Jenkins 2006.
+void mend_superblock(std::string& bytes) {
+  constexpr size_t words = 11;
+  uint32_t word[words + 1] = {};
+  std::memcpy(word, bytes.data(), 4 * words);
+  uint32_t a = 0xdeadbeef + 4 * words, b = a, c = a;
+  const auto mix = [](uint32_t& x, uint32_t& y, uint32_t& z, int by) {
+    x = (x - z) ^ std::rotl(z, by);
+    z += y;
+  };
+  for (size_t i = 0; i + 3 <= words; i += 3) {
+    a += word[i], b += word[i + 1], c += word[i + 2];
+    mix(a, b, c, 4), mix(b, c, a, 6), mix(c, a, b, 8), mix(a, b, c, 16), mix(b, c, a, 19), mix(c, a, b, 4);
+  }
+  a += word[9], b += word[10];
+  const auto finish = [](uint32_t& x, uint32_t y, int by) { x = (x ^ y) - std::rotl(y, by); };
+  finish(c, b, 14), finish(a, c, 11), finish(b, a, 25), finish(c, b, 16), finish(a, c, 4), finish(b, a, 14),
+      finish(c, b, 24);
+  std::memcpy(&bytes[4 * words], &c, sizeof c);
+}
+
+// The bytes of a copy of `source` with these series.
+std::string copy_with(hid_t source, const std::vector<LiveHdf5File::Series>& series,
+                      const std::string& name) {
+  const Handle access = in_memory_access(name);
+  set_format(access, name);
+  const Handle file(H5Fcreate(unique_name(name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, name,
+                    "create the file");
+  copy_all(source, file, series, name);
+  for (const LiveHdf5File::Series& one : series) make_dataset(file, one, name);
+  std::string bytes = file_image(file, name);
+  mend_superblock(bytes);
+  return bytes;
 }
 
 }  // namespace
@@ -157,19 +166,35 @@ Handle create_file(const std::string& path, size_t bytes, const std::string& nam
 struct LiveHdf5File::Parts {
   std::string path;
   Handle file;
-  std::map<std::string, Series> series = {};
+  std::map<std::string, GrowingDataset> series = {};
+
+  // Does it; where HDF5 fails, none of its handles is touched any more.
+  template <class Call>
+  void touch(const Call& call) {
+    try {
+      call();
+    } catch (const Error&) {
+      for (auto& [name, one] : series) one.dataset.abandon();
+      file.abandon();
+      throw;
+    }
+  }
 };
 
-LiveHdf5File::LiveHdf5File(const std::string& path, const Hdf5File& file) {
-  const std::string temporary = temporary_name(path);
+LiveHdf5File::LiveHdf5File(const std::string& path, const Hdf5File& file, const std::vector<Series>& series) {
+  const std::string temporary = temporary_name(path), bytes = copy_with(file.id_, series, path);
   try {
-    // The copy is in a newer format, which needs at most twice the space.
-    const size_t bytes = 2 * file_size(file.id_, path) + spare_room;
-    parts_ = std::make_unique<Parts>(Parts{path, create_file(temporary, bytes, path)});
-    const std::vector<std::string> series = copy_all(file.id_, parts_->file, path);
-    must(H5Fstart_swmr_write(parts_->file), path, "open the file for readers");
-    for (const std::string& name : series)
-      parts_->series.emplace(name, open_series(parts_->file, name, path));
+    write_file_durably(temporary, bytes);
+    reserve_file(temporary, bytes.size() + spare_room);
+    const Handle access = file_access(path);
+    set_format(access, path);
+    parts_ = std::make_unique<Parts>(
+        Parts{path, Handle(H5Fopen(temporary.c_str(), H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access), H5Fclose,
+                           path, "open the file for readers")});
+    parts_->touch([&] {
+      for (const Series& one : series)
+        parts_->series.emplace(one.path, open_dataset(parts_->file, one, path));
+    });
     rename_file(temporary, path);
   } catch (...) {
     parts_.reset();
@@ -178,15 +203,22 @@ LiveHdf5File::LiveHdf5File(const std::string& path, const Hdf5File& file) {
   }
 }
 
+// It reports no error; call flush() to get it. Readers keep what was flushed before.
 LiveHdf5File::~LiveHdf5File() {
   try {
     flush();
-    const std::string path = parts_->path;
-    const size_t size = file_size(parts_->file, path);
-    parts_.reset();
-    finish_file(path, size);
   } catch (const Error&) {
-    // A destructor reports no error; call flush() to get it. Readers keep what was flushed before.
+  }
+  if (parts_->file < 0) return;
+  try {
+    const size_t size = file_size(parts_->file, parts_->path);
+    parts_->touch([&] {
+      for (auto& [name, series] : parts_->series)
+        if (!series.dataset.shut()) fail(parts_->path, "close it");
+      if (!parts_->file.shut()) fail(parts_->path, "close it");
+    });
+    finish_file(parts_->path, size);
+  } catch (const Error&) {
   }
 }
 
@@ -195,20 +227,24 @@ bool LiveHdf5File::has_series(const std::string& path) const { return parts_->se
 void LiveHdf5File::append(const std::string& path, std::span<const double> row) {
   const auto found = parts_->series.find(path);
   check(found != parts_->series.end(), "hdf5: {}: there is no series '{}'", parts_->path, path);
-  Series& series = found->second;
-  check(row.size() == series.length(), "hdf5: {}: append to '{}': wanted a row of {} values, got {}",
+  GrowingDataset& series = found->second;
+  check(row.size() % series.length() == 0, "hdf5: {}: append to '{}': wanted rows of {} values, got {}",
         parts_->path, path, series.length(), row.size());
   series.pending.insert(series.pending.end(), row.begin(), row.end());
 }
 
 void LiveHdf5File::flush() {
+  check(parts_->file >= 0, "hdf5: {}: given up after a write that failed", parts_->path);
   size_t bytes = 0;
   for (const auto& [path, series] : parts_->series)
-    if (!series.pending.empty()) bytes += series.pending.size() * sizeof(double) + 2 * series.chunk_bytes;
+    if (!series.pending.empty())
+      bytes += series.pending.size() * sizeof(double) + 2 * chunk_bytes(series.length());
   if (bytes == 0) return;
   reserve_file(parts_->path, file_size(parts_->file, parts_->path) + bytes + spare_room);
-  for (auto& [path, series] : parts_->series) write_pending(series, parts_->path);
-  must(H5Fflush(parts_->file, H5F_SCOPE_LOCAL), parts_->path, "show it to readers");
+  parts_->touch([&] {
+    for (auto& [path, series] : parts_->series) write_pending(series, parts_->path);
+    must(H5Fflush(parts_->file, H5F_SCOPE_LOCAL), parts_->path, "show it to readers");
+  });
 }
 
 }  // namespace isobar

@@ -148,7 +148,9 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   // For those who watch the run: when it will end, and how many tokens a second that is.
   run.file().set_attribute("/", "steps", config.max_iters);
   run.file().set_attribute("/", "tokens_per_step", rows * config.block_size);
-  std::vector<double> step_ms;
+  // Of the last 10,000 steps at most: nothing here grows with the run.
+  std::vector<double> step_ms(static_cast<size_t>(std::clamp<int64_t>(config.max_iters - first, 1, 10000)),
+                              std::nan(""));
   Probe probe;
   HistogramProbe histograms;
   ShareProbe shares;
@@ -186,7 +188,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
       progress.clear();
       session.drop_step(train_set.random_batch(rows, draws), masks);
     }
-    step_ms.push_back(1e3 * seconds_since(step_start));
+    step_ms[static_cast<size_t>(step - first) % step_ms.size()] = 1e3 * seconds_since(step_start);
     const bool evaluated = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
     double val = std::nan("");
     if (evaluated) val = mean_loss(model, validation, config.eval_iters, config.batch_size, batch_rng, ranks);

@@ -24,9 +24,15 @@ Hdf5File example() {
   file.set_attribute("/config", "alpha", 0.5);
   file.write("/modules", std::vector<std::string>{"fc1", "", "blocks.3.norm"});
   file.write("/a/x", tensor({2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6}));
-  for (int i = 0; i < 2000; ++i) file.append<double>("/series/deep/loss", std::array{1.0 * i});
-  file.append<double>("/series/rows", std::array{1.0, 2.0});
   return file;
+}
+
+const std::vector<LiveHdf5File::Series> series = {{"/series/deep/loss", 1}, {"/series/rows", 2}};
+
+// 2000 values of one series and a row of the other.
+void begin_series(LiveHdf5File& live) {
+  for (int i = 0; i < 2000; ++i) live.append("/series/deep/loss", std::array{1.0 * i});
+  live.append("/series/rows", std::array{1.0, 2.0});
 }
 
 }  // namespace
@@ -35,14 +41,15 @@ TEST_CASE("a live HDF5 file is a copy whose series grow, and when it is closed a
   const TemporaryFolder folder;
   folder.write("run.h5", "what stood there before");
   {
-    LiveHdf5File live(folder / "run.h5", example());
+    LiveHdf5File live(folder / "run.h5", example(), series);
+    begin_series(live);
     CHECK(live.has_series("/series/rows"));
     CHECK_FALSE(live.has_series("/a/x"));
     for (int i = 2000; i < 5000; ++i) live.append("/series/deep/loss", std::array{1.0 * i});
     live.flush();
     live.append("/series/rows", std::array{3.0, 4.0});
     CHECK_THROWS_WITH_AS(live.append("/series/rows", std::array{3.0}),
-                         doctest::Contains("wanted a row of 2 values, got 1"), Error);
+                         doctest::Contains("wanted rows of 2 values, got 1"), Error);
     CHECK_THROWS_WITH_AS(live.append("/series/none", std::array{3.0}),
                          doctest::Contains("there is no series '/series/none'"), Error);
   }
@@ -66,7 +73,8 @@ TEST_CASE("a live HDF5 file whose writer was killed shows what was flushed") {
   const pid_t writer = ::fork();
   if (writer == 0) {
     try {
-      LiveHdf5File live(path, file);
+      LiveHdf5File live(path, file, series);
+      begin_series(live);
       live.append("/series/rows", std::array{3.0, 4.0});
       live.flush();
       live.append("/series/rows", std::array{5.0, 6.0});
@@ -94,13 +102,14 @@ TEST_CASE("a live HDF5 file that the disk has no room for is an error, and what 
   folder.write("run.h5", "before");
   {
     const FileSizeLimit limit(20000);
-    CHECK_THROWS_WITH_AS(LiveHdf5File(path, example()), doctest::Contains("File too large"), Error);
+    CHECK_THROWS_WITH_AS(LiveHdf5File(path, example(), series), doctest::Contains("File too large"), Error);
   }
   CHECK(folder.names() == std::vector<std::string>{"run.h5"});
   CHECK(file_text(path) == "before");
   {
     const FileSizeLimit limit(3 << 20);
-    LiveHdf5File live(path, example());
+    LiveHdf5File live(path, example(), series);
+    begin_series(live);
     live.append("/series/rows", std::array{3.0, 4.0});
     live.flush();
     for (int i = 0; i < 300'000; ++i) live.append("/series/deep/loss", std::array{0.0});

@@ -1,11 +1,13 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "../data/file.h"
 #include "../experiments/harness/environment.h"
 #include "file_size_limit.h"
+#include "sanitizers.h"
 #include "study.h"
 #include "temporary_folder.h"
 
@@ -107,6 +109,47 @@ TEST_CASE("a disk that fills up is exit code 2, and the old results stay") {
     CHECK(read_file(folder / "summary.json", 10000) == before);
   }
 }
+
+#if !defined(WITH_ASAN) && !defined(WITH_TSAN)  // they keep what was freed
+TEST_CASE("a run takes no memory that grows with its steps, and its files have every step") {
+  const auto own_memory_kib = [] {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+      if (word == "RssAnon:") {
+        status >> word;
+        return std::stol(word);
+      }
+    return 0L;
+  };
+  const TemporaryFolder folder;
+  long grown = 0;
+  Study study;
+  study.body = [&](Run& run) {
+    Csv& csv = run.csv("loss.csv", {"step", "loss", "note"});
+    const std::string note(60, 'n');
+    long before = 0;
+    for (int64_t step = 0; step < 20000; ++step) {
+      if (step == 2000) before = own_memory_kib();
+      if (step % 10 == 0) run.record("histogram", std::vector<double>(650, static_cast<double>(step)));
+      run.record_step({{"loss", 0.5 * static_cast<double>(step)}});
+      csv.row({step, 0.1, note});
+    }
+    grown = own_memory_kib() - before;
+  };
+  CHECK(study.run({"--out", folder.path()}).code == 0);
+  CHECK(grown <= 1024);
+  const Hdf5File file = Hdf5File::open(folder / "run.h5");
+  const std::vector<double> loss = file.read("/series/loss").to_vector<double>(),
+                            histogram = file.read("/series/histogram").to_vector<double>();
+  REQUIRE(loss.size() == 20000);
+  for (size_t i = 0; i < loss.size(); ++i) REQUIRE(loss[i] == 0.5 * static_cast<double>(i));
+  REQUIRE(histogram.size() == 2000 * 650);
+  for (size_t i = 0; i < histogram.size(); ++i) REQUIRE(histogram[i] == static_cast<double>(i / 650 * 10));
+  const std::string csv = read_file(folder / "loss.csv", 1 << 22);
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 20001);
+  CHECK(csv.ends_with("\n19999,0.1," + std::string(60, 'n') + "\n"));
+}
+#endif
 
 TEST_CASE("two runs cannot write into one folder at once") {
   const TemporaryFolder folder;

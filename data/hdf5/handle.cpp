@@ -12,10 +12,12 @@ namespace {
 
 static_assert(std::is_same_v<hid_t, int64_t> && std::is_same_v<herr_t, int>);
 
-// Stops HDF5 from printing errors and from loading plugins from folders named in the environment.
+// Stops HDF5 from printing errors, from loading plugins from folders named in the environment, and from closing what is
+// open when the process ends: all is closed then, but for files that could not be written, where it would crash.
 void set_up_library() {
   [[maybe_unused]] static const bool done = [] {
-    H5open();
+    H5dont_atexit();
+    check(H5open() >= 0, "hdf5: the library cannot start; is there too little memory?");
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     H5PLset_loading_state(0);
     return true;
@@ -117,6 +119,15 @@ uint64_t file_size(hid_t id, const std::string& file) {
   hsize_t size = 0;
   must(H5Fget_filesize(id, &size), file, "find its size");
   return size;
+}
+
+std::string file_image(hid_t id, const std::string& file) {
+  must(H5Fflush(id, H5F_SCOPE_LOCAL), file, "bring the file up to date");
+  const ssize_t size = H5Fget_file_image(id, nullptr, 0);
+  if (size < 0) fail(file, "find the size of its image");
+  std::string bytes(static_cast<size_t>(size), '\0');
+  if (H5Fget_file_image(id, bytes.data(), bytes.size()) < 0) fail(file, "copy its image");
+  return bytes;
 }
 
 }  // namespace isobar::hdf5

@@ -32,6 +32,10 @@ class Handle {
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
   Handle& operator=(Handle&&) = delete;
   operator int64_t() const { return id_; }
+  // Closes it now; false where HDF5 could not.
+  bool shut() { return close_(std::exchange(id_, -1)) >= 0; }
+  // Leaves it open to the end of the process: HDF5 crashes where it closes what it could not write.
+  void abandon() { id_ = -1; }
 
  private:
   int64_t id_;
@@ -55,6 +59,8 @@ Handle dataset_creation(const std::string& file);
 bool exists(int64_t id, const std::string& file, const std::string& path);
 Handle open_object(int64_t id, const std::string& file, const std::string& path);
 uint64_t file_size(int64_t id, const std::string& file);
+// Its bytes so far.
+std::string file_image(int64_t id, const std::string& file);
 
 // HDF5's type of our elements in memory.
 int64_t memory_type(Dtype dtype);

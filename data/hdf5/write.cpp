@@ -114,15 +114,16 @@ void Hdf5File::write(const std::string& path, const std::vector<std::string>& va
 }
 
 template <class T>
-void Hdf5File::append(const std::string& path, std::span<const T> row) {
+void Hdf5File::append(const std::string& path, std::span<const T> rows, size_t length) {
   const Dtype dtype = dtype_of<T>();
-  const int ndim = row.size() == 1 ? 1 : 2;
-  check(!row.empty(), "hdf5: {}: append to '{}': wanted a row of at least one value", name_, path);
+  const int ndim = length == 1 ? 1 : 2;
+  check(!rows.empty(), "hdf5: {}: append to '{}': wanted a row of at least one value", name_, path);
+  check(rows.size() % length == 0, "hdf5: {}: append to '{}': wanted rows of {} values, got {} values", name_,
+        path, length, rows.size());
   if (!exists(id_, name_, path)) {
     // Chunks of about 8 KiB: small compared with a run's other files, large enough that growth is rare.
-    const hsize_t rows = std::clamp<size_t>(8192 / (row.size() * sizeof(T)), 1, 1024);
-    const hsize_t start[2] = {0, row.size()}, most[2] = {H5S_UNLIMITED, row.size()},
-                  chunk[2] = {rows, row.size()};
+    const hsize_t in_chunk = std::clamp<size_t>(8192 / (length * sizeof(T)), 1, 1024);
+    const hsize_t start[2] = {0, length}, most[2] = {H5S_UNLIMITED, length}, chunk[2] = {in_chunk, length};
     const Handle space(H5Screate_simple(ndim, start, most), H5Sclose, name_, "make a shape");
     const Handle links = link_creation(name_), properties = dataset_creation(name_);
     must(H5Pset_chunk(properties, ndim, chunk), name_, "set chunks");
@@ -138,16 +139,16 @@ void Hdf5File::append(const std::string& path, std::span<const T> row) {
           "hdf5: {}: append to '{}': the dataset has rows of another length", name_, path);
     H5Sget_simple_extent_dims(space, extents, nullptr);
   }
-  check(ndim == 1 || extents[1] == row.size(), "hdf5: {}: append to '{}': wanted a row of {} values, got {}",
-        name_, path, extents[1], row.size());
-  const hsize_t begin[2] = {extents[0], 0}, count[2] = {1, row.size()};
-  ++extents[0];
+  check(ndim == 1 || extents[1] == length, "hdf5: {}: append to '{}': wanted a row of {} values, got {}",
+        name_, path, extents[1], length);
+  const hsize_t begin[2] = {extents[0], 0}, count[2] = {rows.size() / length, length};
+  extents[0] += count[0];
   const std::string what = fmt::format("append to '{}'", path);
   must(H5Dset_extent(dataset, extents), name_, what);
   const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
-  const Handle one_row(H5Screate_simple(ndim, count, nullptr), H5Sclose, name_, what);
+  const Handle block(H5Screate_simple(ndim, count, nullptr), H5Sclose, name_, what);
   must(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, count, nullptr), name_, what);
-  must(H5Dwrite(dataset, memory_type(dtype), one_row, space, H5P_DEFAULT, row.data()), name_, what);
+  must(H5Dwrite(dataset, memory_type(dtype), block, space, H5P_DEFAULT, rows.data()), name_, what);
 }
 
 template <class T>
@@ -186,9 +187,9 @@ template void Hdf5File::write(const std::string&, std::span<const int32_t>);
 template void Hdf5File::write(const std::string&, std::span<const int64_t>);
 template void Hdf5File::extend(const std::string&, std::span<const uint16_t>, int64_t);
 template void Hdf5File::extend(const std::string&, std::span<const int32_t>, int64_t);
-template void Hdf5File::append(const std::string&, std::span<const float>);
-template void Hdf5File::append(const std::string&, std::span<const double>);
-template void Hdf5File::append(const std::string&, std::span<const int32_t>);
-template void Hdf5File::append(const std::string&, std::span<const int64_t>);
+template void Hdf5File::append(const std::string&, std::span<const float>, size_t);
+template void Hdf5File::append(const std::string&, std::span<const double>, size_t);
+template void Hdf5File::append(const std::string&, std::span<const int32_t>, size_t);
+template void Hdf5File::append(const std::string&, std::span<const int64_t>, size_t);
 
 }  // namespace isobar

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "../../autograd/ops.h"
@@ -42,6 +43,15 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
+std::vector<double> numbers_of(const std::string& bytes) {
+  std::vector<double> numbers(bytes.size() / sizeof(double));
+  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return numbers;
+}
+
+// Bytes of series for run.partial.h5 that wait in memory, in a run of fast steps.
+constexpr size_t most_waiting = size_t{1} << 18;
+
 // Ranks but the first talk to nobody, and have no folder.
 RunOptions of_rank(RunOptions options) {
   if (!options.ranks->first()) {
@@ -53,39 +63,41 @@ RunOptions of_rank(RunOptions options) {
 
 }  // namespace
 
-Csv::Csv(std::string name, std::vector<std::string> columns)
-    : name_(std::move(name)), columns_(columns.size()), text_(fmt::format("{}\n", fmt::join(columns, ","))) {}
+Csv::Csv(std::string name, const std::vector<std::string>& columns, std::shared_ptr<SpoolFile> spool)
+    : name_(std::move(name)),
+      columns_(columns.size()),
+      heading_(fmt::format("{}\n", fmt::join(columns, ","))),
+      rows_(std::move(spool)) {}
 
 void Csv::row(const std::vector<Cell>& cells) {
   check(cells.size() == columns_, "{}: wanted {} cells, got {}", name_, columns_, cells.size());
+  std::string line;
   for (size_t i = 0; i < cells.size(); ++i) {
-    if (i > 0) text_ += ',';
+    if (i > 0) line += ',';
     const auto* text = std::get_if<std::string>(&cells[i]);
     if (text == nullptr) {
-      text_ += std::visit([](const auto& value) { return fmt::format("{}", value); }, cells[i]);
+      line += std::visit([](const auto& value) { return fmt::format("{}", value); }, cells[i]);
     } else if (text->find_first_of(",\"\n\r") == std::string::npos) {
-      text_ += *text;
+      line += *text;
     } else {  // quoted, with inner quotes doubled (RFC 4180)
-      text_ += '"';
-      for (const char c : *text) text_ += c == '"' ? std::string("\"\"") : std::string(1, c);
-      text_ += '"';
+      line += '"';
+      for (const char c : *text) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+      line += '"';
     }
   }
-  text_ += '\n';
+  rows_.append(line + "\n");
 }
 
 void Csv::restore(const std::string& text) {
   const auto heading_of = [](const std::string& csv) { return csv.substr(0, csv.find('\n')); };
-  const std::string mine = heading_of(text_), old = heading_of(text);
+  const std::string mine = heading_of(heading_), old = heading_of(text);
   check(mine == old || mine.starts_with(old + ","), "{}: the run to go on with has other columns", name_);
   const auto commas = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
   std::string missing;
   for (int64_t i = commas(old); i < commas(mine); ++i) missing += ",nan";
-  if (missing.empty()) {
-    text_ = text;
-    return;
-  }
-  for (const char c : text.substr(old.size() + 1)) text_ += c == '\n' ? missing + "\n" : std::string(1, c);
+  std::string rows;
+  for (const char c : text.substr(old.size() + 1)) rows += c == '\n' ? missing + "\n" : std::string(1, c);
+  rows_.append(rows);
 }
 
 Run::Run(RunOptions options)
@@ -98,6 +110,7 @@ Run::Run(RunOptions options)
            options_.resume == options_.folder ? RunLog::Begin::after_what_is_there : RunLog::Begin::anew,
            {stream(), options_.err, options_.log_level}),
       file_(Hdf5File::create("run.h5")),
+      spool_(std::make_shared<SpoolFile>(folder_ ? folder_->path() : "")),
       environment_(current_environment()) {
   environment_["out"] = options_.folder;
   if (options_.ranks->size() > 1) environment_["ranks"] = options_.ranks->size();
@@ -121,13 +134,31 @@ void Run::log_start() {
 
 void Run::record(const std::string& name, double value) { record(name, std::span<const double>(&value, 1)); }
 void Run::record(const std::string& name, std::span<const double> row) {
-  const std::string path = "/series/" + name;
-  file_.append(path, row);
+  check(!row.empty(), "series '{}': wanted a row of at least one value", name);
+  Recorded& series = recorded_.try_emplace(name, Recorded{row.size(), Spool(spool_)}).first->second;
+  check(row.size() == series.length, "series '{}': wanted a row of {} values, got {}", name, series.length,
+        row.size());
+  series.rows.append({reinterpret_cast<const char*>(row.data()), row.size_bytes()});
   if (!live_) return;
-  if (live_->has_series(path))
-    live_->append(path, row);
-  else
-    live_.reset();  // it cannot take a new one: the next flush makes another
+  const std::string path = "/series/" + name;
+  if (!live_->has_series(path))
+    return live_.reset();  // it cannot take a new one: the next flush makes another
+  live_->append(path, row);
+  waiting_ += row.size_bytes();
+}
+
+size_t Run::rows_of(const std::string& series) const {
+  const auto found = recorded_.find(series);
+  return found == recorded_.end() ? 0 : found->second.rows.size() / (found->second.length * sizeof(double));
+}
+
+Hdf5File& Run::whole_file() {
+  for (auto& [name, series] : recorded_) {
+    const std::vector<double> fresh = numbers_of(series.rows.bytes(series.in_h5));
+    if (!fresh.empty()) file_.append<double>("/series/" + name, fresh, series.length);
+    series.in_h5 = series.rows.size();
+  }
+  return file_;
 }
 
 void Run::record_step(const std::vector<Metric>& metrics) {
@@ -144,7 +175,8 @@ void Run::record_step(const std::vector<Metric>& metrics) {
   const std::string line = metrics_line(steps_++, metrics);
   if (metrics_) metrics_->append(line);
   log_.note(std::string_view(line).substr(0, line.size() - 1), LogLevel::trace);
-  if (std::chrono::steady_clock::now() - flushed_ >= std::chrono::seconds(1)) flush();
+  if (waiting_ > most_waiting || std::chrono::steady_clock::now() - flushed_ >= std::chrono::seconds(1))
+    flush();
 }
 
 void Run::begin_steps(const std::vector<std::string>& names) {
@@ -152,8 +184,9 @@ void Run::begin_steps(const std::vector<std::string>& names) {
   if (!file_.has("/metrics")) file_.write("/metrics", names);
   std::vector<std::vector<double>> past;  // by metric, by step
   for (const std::string& name : names) {
-    const std::string path = "/series/" + name;
-    past.push_back(file_.has(path) ? file_.read(path).to_vector<double>() : std::vector<double>());
+    const auto series = recorded_.find(name);
+    past.push_back(series == recorded_.end() ? std::vector<double>()
+                                             : numbers_of(series->second.rows.bytes()));
     check(past.back().size() == past.front().size(),
           "series '{}': wanted a value for each of {} steps, got {}", name, past.front().size(),
           past.back().size());
@@ -172,16 +205,32 @@ void Run::begin_steps(const std::vector<std::string>& names) {
 void Run::flush() {
   if (!folder_) return;
   if (!metrics_)
-    file_.save(partial_h5_);
-  else if (live_)
-    live_->flush();
-  else
-    live_.emplace(partial_h5_, file_);
+    whole_file().save(partial_h5_);
+  else if (readable_)
+    show_to_readers();
+  waiting_ = 0;
   flushed_ = std::chrono::steady_clock::now();
 }
 
-Csv& Run::csv(const std::string& name, std::vector<std::string> columns) {
-  Csv& csv = csvs_.emplace_back(name, std::move(columns));
+void Run::show_to_readers() {
+  try {
+    if (!live_) {
+      std::vector<LiveHdf5File::Series> all;
+      for (const auto& [name, series] : recorded_) all.push_back({"/series/" + name, series.length});
+      live_.emplace(partial_h5_, file_, all);
+      for (const auto& [name, series] : recorded_)
+        live_->append("/series/" + name, numbers_of(series.rows.bytes()));
+    }
+    live_->flush();
+  } catch (const Error& error) {
+    readable_ = false;
+    live_.reset();
+    warn("{}; the run goes on, and its series can be read when it has ended", error.what());
+  }
+}
+
+Csv& Run::csv(const std::string& name, const std::vector<std::string>& columns) {
+  Csv& csv = csvs_.emplace_back(name, columns, spool_);
   if (const auto old = restored_csvs_.find(name); old != restored_csvs_.end()) csv.restore(old->second);
   return csv;
 }
@@ -192,9 +241,11 @@ RunState Run::state() const {
     if (name == "config" || name == "environment") continue;
     if (name != "series") state.lists.emplace(name, file_.read_strings("/" + name));
   }
-  if (file_.has("/series"))
-    for (const std::string& name : file_.names("/series"))
-      state.series.emplace(name, file_.read("/series/" + name));
+  for (const auto& [name, series] : recorded_) {
+    const std::vector<double> rows = numbers_of(series.rows.bytes());
+    const auto length = static_cast<int64_t>(series.length), n = static_cast<int64_t>(rows.size()) / length;
+    state.series.emplace(name, tensor(length == 1 ? Shape{n} : Shape{n, length}, rows));
+  }
   for (const Csv& csv : csvs_) state.csvs.emplace(csv.name(), csv.text());
   return state;
 }
@@ -276,7 +327,7 @@ int Run::finish() {
   warn_once();
   write_attributes(file_, "/environment", environment_);  // those that the study added
   live_.reset();
-  file_.save(partial_h5_);
+  whole_file().save(partial_h5_);
   if (metrics_) metrics_->sync();
   for (const Csv& csv : csvs_) write_file_durably(folder_->partial(csv.name()), csv.text());
   for (const auto& [name, text] : texts_) write_file_durably(folder_->partial(name), text);

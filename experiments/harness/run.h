@@ -42,21 +42,23 @@
 #include "result_folder.h"
 #include "run_log.h"
 #include "run_state.h"
+#include "spool.h"
 #include "stats.h"
 
 namespace isobar {
 
-// Comma-separated values, kept until the run is complete.
+// Comma-separated values, kept until the run is complete; without a spool's file, in memory.
 class Csv {
  public:
   using Cell = std::variant<int64_t, double, std::string>;
 
-  Csv(std::string name, std::vector<std::string> columns);
+  Csv(std::string name, const std::vector<std::string>& columns,
+      std::shared_ptr<SpoolFile> spool = std::make_shared<SpoolFile>(""));
   // Numbers are written so that they read back exactly. Throws Error unless there is one cell per column.
   void row(const std::vector<Cell>& cells);
 
   const std::string& name() const { return name_; }
-  const std::string& text() const { return text_; }
+  std::string text() const { return heading_ + rows_.bytes(); }
   // Goes on where an earlier run's text ended. Throws Error unless it has the same columns, or the first of these: then
   // its lines have nan in the columns that were added since (no text of it holds a line break).
   void restore(const std::string& text);
@@ -64,7 +66,8 @@ class Csv {
  private:
   std::string name_;
   size_t columns_;
-  std::string text_;
+  std::string heading_;
+  Spool rows_;
 };
 
 // How a run was started; made by run_program.
@@ -109,22 +112,27 @@ class Run {
   RunOptions part(const std::string& name, int64_t seed) const;
 
   // --- results
-  // Appends to the series "/series/<name>" of run.h5: one value, or a row of always the same length.
+  // Appends to the series "/series/<name>" of run.h5: one value, or a row of always the same length. Series and tables
+  // take no memory that grows with the run: all but their ends are in a temporary file.
   void record(const std::string& name, double value);
   void record(const std::string& name, std::span<const double> row);
   // A step is done: each metric is recorded in the series of its name (/metrics lists them), and all make a
   // line of metrics.jsonl (see data/metrics_file.h). From the first step on run.partial.h5 is one that grows (see
-  // LiveHdf5File), at most a second late; both stay if the run ends early, and an earlier run's files go.
+  // LiveHdf5File), at most a second late; both stay if the run ends early, and an earlier run's files go. Where
+  // run.partial.h5 cannot be written, a warning says so and the run goes on without it: it is only for readers.
   // Steps count from 0, or from those restored, whose lines are written anew. Throws Error unless the names
   // are always the same.
   void record_step(const std::vector<Metric>& metrics);
   // Writes run.partial.h5, so that what was recorded so far survives a kill. Without steps it is written
   // whole, in some ten milliseconds: call it now and then.
   void flush();
-  // run.h5, for datasets and attributes of the study's own.
+  // run.h5, for datasets and attributes of the study's own; and with all series so far.
   Hdf5File& file() { return file_; }
+  Hdf5File& whole_file();
+  // Rows of a series so far; 0 where there is none.
+  size_t rows_of(const std::string& series) const;
   // A new DIR/<name>; the reference stays valid.
-  Csv& csv(const std::string& name, std::vector<std::string> columns);
+  Csv& csv(const std::string& name, const std::vector<std::string>& columns);
   // A new DIR/<name> of this text.
   void text_file(const std::string& name, std::string text) { texts_.emplace_back(name, std::move(text)); }
   // The study's own part of summary.json. The harness adds program, config, environment, timing, expectations
@@ -187,10 +195,18 @@ class Run {
  private:
   // Begins metrics.jsonl, with the lines of the steps that were restored.
   void begin_steps(const std::vector<std::string>& names);
+  void show_to_readers();
   void warn_once();
   void log_start();
   Json whole_summary() const;
   void report(const Json& summary);
+
+  // A series. `in_h5` counts the bytes of its rows that file_ has.
+  struct Recorded {
+    size_t length;
+    Spool rows;
+    size_t in_h5 = 0;
+  };
 
   RunOptions options_;
   std::chrono::steady_clock::time_point start_;
@@ -198,7 +214,11 @@ class Run {
   std::string partial_h5_;                // path
   RunLog log_;
   Hdf5File file_;
+  std::shared_ptr<SpoolFile> spool_;
+  std::map<std::string, Recorded> recorded_;
   std::optional<LiveHdf5File> live_;  // run.partial.h5 of a run that takes steps
+  bool readable_ = true;              // until live_ failed
+  size_t waiting_ = 0;                // bytes given to live_ since it was flushed
   std::optional<MetricsFile> metrics_;
   std::vector<std::string> metric_names_;
   int64_t steps_ = 0;

@@ -18,12 +18,12 @@ void append_shares(std::vector<double>& row, const Histogram& histogram) {
 
 Ridges ridges_of(Run& run, Ridges ridges) {
   constexpr size_t most_steps = 12;
-  const std::vector<std::string> paths = run.file().read_strings("/modules"),
-                                 types = run.file().read_strings("/module_types");
-  const std::vector<double>
-      all = run.file().read("/series/" + ridges.quantity + "_histogram").to_vector<double>(),
-      steps = run.file().read("/series/module_step").to_vector<double>();
-  ridges.edges = run.file().read("/series/" + ridges.quantity + "_edges").to_vector<double>();
+  const Hdf5File& file = run.whole_file();
+  const std::vector<std::string> paths = file.read_strings("/modules"),
+                                 types = file.read_strings("/module_types");
+  const std::vector<double> all = file.read("/series/" + ridges.quantity + "_histogram").to_vector<double>(),
+                            steps = file.read("/series/module_step").to_vector<double>();
+  ridges.edges = file.read("/series/" + ridges.quantity + "_edges").to_vector<double>();
   std::vector<size_t> modules;
   for (size_t i = 0; i < paths.size(); ++i)
     if (on_the_stream(paths[i], types[i]) && types[i] != "Dropout") modules.push_back(i);
@@ -50,7 +50,7 @@ void record_histograms(Run& run, const Probe& probe, HistogramProbe& histograms)
   for (size_t rank = 1; rank < counts.size(); ++rank)
     if (!counts[rank].empty()) histograms.add(counts[rank]);
   const HistogramProbe::Signal nothing;
-  if (!run.file().has("/series/activation_edges")) {
+  if (run.rows_of("activation_edges") == 0) {
     run.record("activation_edges", nothing.output.edges());
     run.record("gradient_edges", nothing.gradient.edges());
   }
@@ -65,7 +65,7 @@ void record_histograms(Run& run, const Probe& probe, HistogramProbe& histograms)
 }
 
 void plot_ridges(Run& run) {
-  if (!run.file().has("/series/activation_histogram")) return;  // every step was dropped
+  if (run.rows_of("activation_histogram") == 0) return;  // every step was dropped
   run.plot(ridges_of(run, {.title = "values of each module's output",
                            .title_zh = "各模块输出值的分布",
                            .quantity = "activation"}));

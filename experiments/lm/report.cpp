@@ -27,7 +27,7 @@ void name_columns(Run& run, const Probe& probe) {
 }
 
 std::vector<double> series(Run& run, const std::string& name) {
-  return run.file().read("/series/" + name).to_vector<double>();
+  return run.whole_file().read("/series/" + name).to_vector<double>();
 }
 
 void plot_histories(Run& run, const std::vector<ModuleHistory>& modules) {
@@ -46,10 +46,8 @@ void plot_histories(Run& run, const std::vector<ModuleHistory>& modules) {
 
 // A row of a series that a run begun by an older isobar does not have: its earlier log steps get rows of NaN.
 void record_since_added(Run& run, const std::string& name, const std::vector<double>& row) {
-  if (!run.file().has("/series/" + name)) {
-    const size_t earlier = series(run, "module_step").size() - 1;
-    for (size_t i = 0; i < earlier; ++i) run.record(name, std::vector<double>(row.size(), std::nan("")));
-  }
+  while (run.rows_of(name) + 1 < run.rows_of("module_step"))
+    run.record(name, std::vector<double>(row.size(), std::nan("")));
   run.record(name, row);
 }
 
@@ -101,7 +99,7 @@ void record_modules(Run& run, Csv& csv, const Probe& probe, const ShareProbe& al
 
 void report_modules(Run& run) {
   if (!run.file().has("/modules")) return;  // every step was dropped
-  const std::vector<ModuleHistory> modules = module_histories(run.file());
+  const std::vector<ModuleHistory> modules = module_histories(run.whole_file());
   plot_histories(run, modules);
   Json last = Json::array();
   Table table({"module", "type", "std", "mean", "gradient norm", "zeros", "saturated"});

@@ -173,6 +173,7 @@ void Session::save(SaveAs as) {
     folder_.save(now_, as);
   }
   now_.optimizer.clear();
+  now_.run = {};
   if (as.step) saved_step_ = now_.step;
 }
 
