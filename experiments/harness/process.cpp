@@ -5,10 +5,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -30,10 +33,31 @@ void start_without_blas_threads(char** argv) {
   ::execv("/proc/self/exe", argv);  // without /proc it goes on as it is
 }
 
+constexpr const char* out_of_memory = "out of memory; choose smaller sizes";
+
+// Where no exception can pass, in a destructor, a thread, or while another one is made, memory may end too. The same line
+// and the same exit code as anywhere else, and nothing that takes memory.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    const char* const name = program_invocation_short_name;
+    for (const char* const text : {name, ": ", out_of_memory, "\n"})
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, std::strlen(text));
+    ::_exit(2);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: a mistake in it: an error where none can be passed on: %s\n",
+                 program_invocation_short_name, error.what());
+  } catch (...) {
+  }
+  std::abort();
+}
+
 }  // namespace
 
 void begin_process(char** argv) {
   start_without_blas_threads(argv);
+  std::set_terminate(end_without_memory);
   std::signal(SIGXFSZ, SIG_IGN);
   // open() takes the lowest number that is free. The wrong way round, as reading and writing are to fail.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -58,7 +82,7 @@ Failure failure_here() {
   } catch (const RankLost& error) {
     return {4, error.what()};
   } catch (const std::bad_alloc&) {
-    return {2, "out of memory; choose smaller sizes"};
+    return {2, out_of_memory};
   } catch (const std::exception& error) {
     return {2, error.what()};
   }
