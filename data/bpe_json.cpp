@@ -73,10 +73,10 @@ void check_options(const Json& object, const std::string& where,
     const std::vector<Json>* values = nullptr;
     for (const auto& [name, allowed] : known)
       if (name == key) values = &allowed;
-    check(values != nullptr, "{} has an unknown option '{}'", where, key);
+    check(values != nullptr, "{} has an unknown option '{}'", where, one_line(key));
     const bool fits = value.is_null() || values->empty() ||
                       std::find(values->begin(), values->end(), value) != values->end();
-    check(fits, "{} has {} {}, which is not supported", where, key, name_of(value));
+    check(fits, "{} has {} {}, which is not supported", where, one_line(key), name_of(value));
   }
 }
 
@@ -220,7 +220,7 @@ BpeTokenizer BpeTokenizer::from_json(std::string_view json, const std::string& n
     check(!nested_too_deep(json), "lists and objects stand in each other too deep");
     return from_file(Json::parse(json));
   } catch (const Json::exception& error) {
-    throw_error(fmt::format("tokenizer: {}: no JSON text: {}", name, error.what()));
+    throw_error(fmt::format("tokenizer: {}: no JSON text: {}", name, one_line(error.what(), 200)));
   } catch (const Error& error) {
     throw_error(fmt::format("tokenizer: {}: {}; wanted a byte-level BPE tokenizer.json", name, error.what()));
   }

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../core/error.h"
+#include "utf8_stream.h"
 
 namespace isobar {
 namespace {
@@ -87,7 +88,7 @@ void read_line(std::string_view line, const std::string& field, const std::strin
   try {
     object = Json::parse(line);
   } catch (const Json::exception& error) {
-    throw_error(fmt::format("text: {}: no JSON: {}", where, error.what()));
+    throw_error(fmt::format("text: {}: no JSON: {}", where, one_line(error.what(), 200)));
   }
   check(object.is_object() && object.contains(field) && object[field].is_string(),
         "text: {}: wanted an object with a text under '{}'", where, field);

@@ -10,6 +10,7 @@
 
 #include "../../core/error.h"
 #include "../../data/file.h"
+#include "../../data/utf8_stream.h"
 #include "../harness/nearest.h"
 #include "run_spec.h"
 #include "toml_table.h"
@@ -39,8 +40,9 @@ Value one_of(TomlTable& table, const char* field, const Words<Value>& words) {
     if (word == text) return value;
     known.push_back(word);
   }
-  table.refuse(table.line_of(field), fmt::format("{}: wanted one of {}, got '{}'{}", field,
-                                                 fmt::join(known, ", "), text, did_you_mean(text, known)));
+  table.refuse(table.line_of(field),
+               fmt::format("{}: wanted one of {}, got '{}'{}", field, fmt::join(known, ", "), one_line(text),
+                           did_you_mean(text, known)));
 }
 
 Source source_of(TomlTable& table) {
@@ -110,9 +112,9 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   std::vector<std::string> known;
   for (const RunSpec& run : runs) known.push_back(run.name);
   if (std::find(known.begin(), known.end(), part.run) == known.end())
-    table.refuse(table.line_of("run"),
-                 fmt::format("run: wanted one of the file's runs ({}), got '{}'{}", fmt::join(known, ", "),
-                             part.run, did_you_mean(part.run, known)));
+    table.refuse(table.line_of("run"), fmt::format("run: wanted one of the file's runs ({}), got '{}'{}",
+                                                   one_line(fmt::to_string(fmt::join(known, ", ")), 200),
+                                                   one_line(part.run), did_you_mean(part.run, known)));
   check_predicate(table, part.predicate);
   for (const RunSpec& run : runs)
     if (run.name == part.run && part.predicate.rule == Rule::time && run.study != "norm_speed")
@@ -145,8 +147,9 @@ void read_words(TomlTable& table, Passage& passage) {
     passage.bearing = bearing;
     const bool there = as_read(passage.quote).find(as_read(passage.words)) != std::string::npos;
     if (there == (bearing == Bearing::lacks))
-      table.refuse(table.line_of(field), fmt::format("{}: the quotation {} '{}'; copy the words from it",
-                                                     field, there ? "says" : "does not say", passage.words));
+      table.refuse(table.line_of(field),
+                   fmt::format("{}: the quotation {} '{}'; copy the words from it", field,
+                               there ? "says" : "does not say", one_line(passage.words)));
   }
   if (passage.words.empty())
     table.refuse(

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../data/utf8_stream.h"
 #include "../harness/nearest.h"
 
 namespace isobar::claims {
@@ -39,11 +40,12 @@ std::vector<std::string> flags_of(TomlTable& table, const char* field) {
                               : corpus && i + 1 < words.size() ? words[i + 1]
                                                                : "";
     if (corpus && value != "synthetic")
-      table.refuse(table.line_of(field),
-                   fmt::format("{}: wanted --corpus synthetic or no --corpus, got '{}'", field, value));
+      table.refuse(table.line_of(field), fmt::format("{}: wanted --corpus synthetic or no --corpus, got '{}'",
+                                                     field, one_line(value)));
     if (words[i].find('/') != std::string::npos)
-      table.refuse(table.line_of(field),
-                   fmt::format("{}: '{}' looks like a path; a file of claims names none", field, words[i]));
+      table.refuse(
+          table.line_of(field),
+          fmt::format("{}: '{}' looks like a path; a file of claims names none", field, one_line(words[i])));
   }
   return words;
 }
@@ -78,8 +80,8 @@ RunSpec read_run(const std::string& name, TomlTable& table) {
   const std::vector<std::string>& known = studies();
   if (std::find(known.begin(), known.end(), run.study) == known.end())
     table.refuse(table.line_of("study"),
-                 fmt::format("study: wanted one of {}, got '{}'{}", fmt::join(known, ", "), run.study,
-                             did_you_mean(run.study, known)));
+                 fmt::format("study: wanted one of {}, got '{}'{}", fmt::join(known, ", "),
+                             one_line(run.study), did_you_mean(run.study, known)));
   run.flags = flags_of(table, "flags");
   run.quick = flags_of(table, "quick");
   run.full = flags_of(table, "full");

@@ -24,7 +24,7 @@ TomlTable::TomlTable(const toml::table& table, const std::string& path, std::str
     : table_(table), path_(path), what_(std::move(what)) {}
 
 void TomlTable::refuse(int line, const std::string& complaint) const {
-  throw_error(fmt::format("{}, line {}: {}: {}", path_, line, what_, complaint));
+  throw_error(fmt::format("{}, line {}: {}: {}", path_, line, one_line(what_), complaint));
 }
 
 int TomlTable::line() const { return line_of_node(table_); }
@@ -37,7 +37,7 @@ void TomlTable::allow(const std::vector<std::string>& fields) const {
     if (std::find(fields.begin(), fields.end(), key) != fields.end()) continue;
     const std::string hint = did_you_mean(key, fields);
     refuse(static_cast<int>(name.source().begin.line),
-           fmt::format("has no field '{}'{}", key,
+           fmt::format("has no field '{}'{}", one_line(key),
                        hint.empty() ? fmt::format("; it may have {}", fmt::join(fields, ", ")) : hint));
   }
 }

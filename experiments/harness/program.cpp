@@ -11,6 +11,7 @@
 #include "../../core/blas.h"
 #include "../../core/parallel.h"
 #include "../../data/file.h"
+#include "../../data/utf8_stream.h"
 #include "command_line.h"
 #include "environment.h"
 #include "nearest.h"
@@ -34,7 +35,7 @@ std::string apply_preset(const Program& program, const std::string& name, const 
   Choices names;
   for (const Preset& preset : program.presets) names.push_back(preset.name);
   const auto it = std::find(names.begin(), names.end(), name);
-  check(it != names.end(), "{}: wanted one of {}, got '{}'{}", who, fmt::join(names, ", "), name,
+  check(it != names.end(), "{}: wanted one of {}, got '{}'{}", who, fmt::join(names, ", "), one_line(name),
         did_you_mean(name, names));
   program.presets[static_cast<size_t>(it - names.begin())].apply();
   return name;
@@ -125,7 +126,7 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
   std::set<std::string> given;
   for (const Source& source : sources)
     for (const auto& [name, value] : source.settings) {
-      set_setting(config, name, value, source.name + ": " + name);
+      set_setting(config, name, value, source.name + ": " + one_line(name));
       given.insert(name);
     }
   for (const auto& [name, text] : line.settings) {

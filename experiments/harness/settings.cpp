@@ -112,25 +112,27 @@ class FileReader : public nlohmann::json_sax<Json> {
   explicit FileReader(const std::string& file) : file_(file) {}
   std::vector<std::pair<std::string, Value>> settings;
 
-  bool null() override { throw_error(fmt::format("{}: '{}' has the value null; leave it out", file_, key_)); }
+  bool null() override {
+    throw_error(fmt::format("{}: '{}' has the value null; leave it out", file_, one_line(key_)));
+  }
   bool boolean(bool value) override { return take(value); }
   bool number_integer(number_integer_t value) override { return take(int64_t{value}); }
   bool number_unsigned(number_unsigned_t value) override {
     check(value <= static_cast<uint64_t>(INT64_MAX), "{}: '{}' is a whole number beyond 64 bits: {}", file_,
-          key_, value);
+          one_line(key_), value);
     return take(static_cast<int64_t>(value));
   }
   bool number_float(number_float_t value, const string_t&) override { return take(value); }
   bool string(string_t& value) override { return take(value); }
   bool binary(binary_t&) override { return false; }
   bool start_object(size_t) override {
-    check(depth_++ == 0, "{}: '{}' is an object; wanted a plain value", file_, key_);
+    check(depth_++ == 0, "{}: '{}' is an object; wanted a plain value", file_, one_line(key_));
     return true;
   }
   bool end_object() override { return true; }
   bool key(string_t& key) override {
     for (const auto& [name, value] : settings)
-      check(name != key, "{}: '{}' occurs twice; keep one", file_, key);
+      check(name != key, "{}: '{}' occurs twice; keep one", file_, one_line(key));
     key_ = key;
     check(settings.size() < 1000, "{}: more than 1000 settings", file_);
     return true;
@@ -140,7 +142,8 @@ class FileReader : public nlohmann::json_sax<Json> {
   }
   bool end_array() override { return true; }
   bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& error) override {
-    throw_error(fmt::format("{}: not valid JSON near byte {}: {}", file_, position, error.what()));
+    throw_error(
+        fmt::format("{}: not valid JSON near byte {}: {}", file_, position, one_line(error.what(), 200)));
   }
 
  private:
@@ -198,7 +201,7 @@ Value parse_value(const Setting& setting, std::string_view text, const std::stri
 int64_t parse_whole(std::string_view text, int64_t least, int64_t most, const std::string& who) {
   int64_t number = 0;
   check(parse_number(text, number) && number >= least && number <= most,
-        "{}: wanted a whole number from {} to {}, got '{}'", who, least, most, text);
+        "{}: wanted a whole number from {} to {}, got '{}'", who, least, most, one_line(text));
   return number;
 }
 
