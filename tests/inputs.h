@@ -79,6 +79,12 @@ InputMaker indices_i32(int64_t bound, Extents... extents) {
   };
 }
 
+// A mask, true with probability one half.
+template <class... Extents>
+InputMaker mask(Extents... extents) {
+  return [s = shape_of(extents...)](const Rng& rng) { return raw::cast(rng.integers(s, 2), Dtype::boolean); };
+}
+
 // i64 targets, every third one replaced by `ignored`.
 template <class... Extents>
 InputMaker targets(int64_t bound, int64_t ignored, Extents... extents) {

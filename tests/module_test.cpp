@@ -53,12 +53,15 @@ class Replace : public Fields {
 
 // What one training step computes: the output, then the gradients of the input (if it has one) and of every
 // parameter. Dropout takes its masks from a fixed Rng.
-std::vector<std::vector<double>> step(Module& module, const Tensor& input) {
+// `between` is called with x once forward is done.
+std::vector<std::vector<double>> step(
+    Module& module, const Tensor& input, const std::function<void(Tensor)>& between = [](const Tensor&) {}) {
   Tensor x = raw::clone(input);
   if (is_float(x.dtype())) x.set_trainable();
   Tape tape({.rng = Rng(3)});
   const Tensor y = module(x);
   std::vector<std::vector<double>> result{y.to_vector<double>()};
+  between(x);
   tape.backward(sum(y * Rng(4).normal(y.shape(), 0, 1, y.dtype())));
   if (x.trainable()) result.push_back(x.grad().to_vector<double>());
   for (const Tensor& parameter : parameters(module)) {
@@ -145,6 +148,32 @@ TEST_CASE("a tape's leaves are the module's parameters and its input: fields() f
     for (const Tensor& parameter : parameters(*module)) listed.insert(parameter.id());
     for (const Tensor& leaf : tape.leaves()) used.insert(leaf.id());
     CHECK(used == listed);
+  });
+}
+
+TEST_CASE(
+    "a tensor of the module that is overwritten after forward changes no gradient, or backward says so") {
+  for_each_row([](const ModuleRow& row) {
+    const std::vector<std::vector<double>> expected = step(*module_of(row), input_of(row));
+    const size_t tensors = named_state(*module_of(row)).size();
+    for (size_t k = 0; k <= tensors; ++k) {  // the last one is the input
+      CAPTURE(k);
+      const std::unique_ptr<Module> module = module_of(row);
+      std::vector<std::vector<double>> got = expected;
+      std::string refused;
+      try {
+        got = step(*module, input_of(row), [&](Tensor x) {
+          Tensor target = k < tensors ? named_state(*module)[k].tensor : x;
+          assign(target, is_float(target.dtype()) ? target.detach() * 0.5 + 0.25
+                                                  : zeros(target.shape(), target.dtype()));
+        });
+      } catch (const Error& error) {
+        refused = error.what();
+      }
+      CHECK_MESSAGE((refused.empty() || refused.find("was overwritten by assign()") != std::string::npos),
+                    refused);
+      CHECK(got == expected);
+    }
   });
 }
 

@@ -237,6 +237,8 @@ std::vector<OpRow> softmax_rows() {
 Tensor no_tensor() { return {}; }
 
 std::vector<OpRow> norm_rows() {
+  const Tensor mean = Rng(8).normal({3}, 0, 1, Dtype::f64);
+  const Tensor variance = Rng(9).uniform({3}, 0.5, 2, Dtype::f64);
   return {
       {"layer_norm", [](In x) { return layer_norm(x[0], 5, x[1], x[2], 1e-5); },
        {normal(3, 5), normal(5), normal(5)}, fused},
@@ -289,12 +291,10 @@ std::vector<OpRow> norm_rows() {
       {"batch_norm without bias", [](In x) { return batch_norm(x[0], x[1], no_tensor(), 1e-5); },
        {normal(7, 3), normal(3)}, fused},
       {"batch_norm by given statistics",
-       [](In x) {
-         const Tensor mean = Rng(8).normal({3}, 0, 1, x[0].dtype());
-         const Tensor variance = Rng(9).uniform({3}, 0.5, 2, x[0].dtype());
-         return batch_norm(x[0], x[1], x[2], 1e-5, mean, variance);
+       [mean, variance](In x) {
+         return batch_norm(x[0], x[1], x[2], 1e-5, cast(mean, x[0].dtype()), cast(variance, x[0].dtype()));
        },
-       {normal(2, 3, 5), normal(3), normal(3)}},
+       {normal(2, 3, 5), normal(3), normal(3)}, {}, {mean, variance}},
       {"batch_norm ruled by eps", [](In x) { return batch_norm(x[0], x[1], x[2], 1e-5); },
        {scaled(1e-3, 17, 3), normal(3), normal(3)}, fused},
       {"batch_norm of many", [](In x) { return batch_norm(x[0], x[1], x[2], 1e-5); },

@@ -27,8 +27,11 @@ struct OpFlags {
 struct OpRow {
   std::string name;
   TensorFunction f;
-  std::vector<InputMaker> inputs;  // f64, or i32/i64 indices; the tests convert to f32 where they want it
+  // f64, i32 or i64 indices, or masks; the tests convert to f32 where they want it. Every tensor that the op
+  // reads is here or, where it is a float without a gradient, in `constants`: a test overwrites them all.
+  std::vector<InputMaker> inputs;
   OpFlags flags = {};
+  std::vector<Tensor> constants = {};  // f64, that f captures
 };
 
 const std::vector<OpRow>& op_rows();

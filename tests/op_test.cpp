@@ -1,6 +1,7 @@
 // Every row of the op table through the same tests.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include "../autograd/tape.h"
 #include "../core/parallel.h"
 #include "../core/raw.h"
+#include "holds.h"
 #include "op_table.h"
 #include "same_tensors.h"
 
@@ -110,6 +112,35 @@ Tensor columns_first(const Tensor& x) {
     step *= x.size(d);
   }
   return laid_out(x, strides, 0, x.numel());
+}
+
+// Other values of the same shape that the op could read as well: indices and targets stay in range.
+Tensor other_values(const Tensor& x) {
+  const NoTape pause;
+  if (x.dtype() == Dtype::boolean) return !x;
+  if (is_float(x.dtype())) return x.detach() * 0.5 + 0.25;
+  const std::vector<int64_t> before = x.to_vector<int64_t>();
+  std::vector<int64_t> values = before;
+  std::rotate(values.begin(), values.begin() + 1, values.end());
+  if (values == before)
+    for (int64_t& value : values) value = value == 0 ? 1 : 0;
+  return raw::cast(tensor(x.shape(), values), x.dtype());
+}
+
+// The row's gradients, of first order or of second: those of a random sum of the first ones. Calls
+// `between(leaves, y)` once forward is done.
+std::vector<Tensor> gradients(const OpRow& row, int order, bool higher_order, const auto& between) {
+  const std::vector<Tensor> leaves = trainable(inputs_of(row));
+  Tape tape({.higher_order = higher_order});
+  const Tensor y = row.f(leaves), dy = upstream(y);
+  if (order == 1) between(leaves, y);
+  std::vector<Tensor> dx = tape.gradient(y, floats(leaves), dy);
+  if (order == 1) return dx;
+  Tensor total = full({}, 0, Dtype::f64);
+  for (const Tensor& d : dx) total = total + sum(d * upstream(d));
+  between(leaves, y);
+  // Linear ops have no second derivative.
+  return raw::slot(total).tape == 0 ? std::vector<Tensor>() : tape.gradient(total, floats(leaves));
 }
 
 // One subcase per row: `-sc='softmax*'` picks those of one op.
@@ -294,6 +325,42 @@ TEST_CASE("an op and its gradient leave the inputs untouched") {
       CAPTURE(i);
       CHECK(raw::storage(inputs[i])->version->stamp() == versions[i]);
       CHECK(same_bits(inputs[i], inputs_of(row)[i]));
+    }
+  });
+}
+
+TEST_CASE("a tensor that is overwritten after forward changes no gradient, or backward says so") {
+  struct Walk {
+    int order;
+    bool higher_order;
+  };
+  for_each_row([](const OpRow& row) {
+    for (const Walk walk : {Walk{1, false}, Walk{1, true}, Walk{2, true}}) {
+      CAPTURE(walk.order);
+      CAPTURE(walk.higher_order);
+      const std::vector<Tensor> expected =
+          gradients(row, walk.order, walk.higher_order, [](const auto&, const Tensor&) {});
+      const size_t arguments = row.inputs.size() + row.constants.size();
+      for (size_t k = 0; k <= arguments; ++k) {  // the last one is the result
+        CAPTURE(k);
+        Tensor target, before;
+        const auto overwrite = [&](const std::vector<Tensor>& leaves, const Tensor& y) {
+          target = k < leaves.size() ? leaves[k] : k < arguments ? row.constants[k - leaves.size()] : y;
+          before = raw::clone(target);
+          if (target.numel() > 0 && target.is_contiguous()) assign(target, other_values(target));
+        };
+        std::vector<Tensor> got = expected;
+        std::string refused;
+        try {
+          got = gradients(row, walk.order, walk.higher_order, overwrite);
+        } catch (const Error& error) {
+          refused = error.what();
+        }
+        if (target.is_contiguous()) assign(target, before);
+        CHECK_MESSAGE((refused.empty() || holds(refused, "was overwritten by assign()")), refused);
+        REQUIRE(got.size() == expected.size());
+        for (size_t i = 0; i < got.size(); ++i) CHECK(same_bits(got[i], expected[i]));
+      }
     }
   });
 }

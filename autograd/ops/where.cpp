@@ -44,8 +44,9 @@ Tensor selected(const Tensor& mask, const Tensor& a, const Tensor& b) {
 Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
   Tensor y = selected(mask, a, b);
   if (!is_float(a.dtype())) return y;
-  return record("where", y, {a, b}, [mask](const Tensor& dy, Wants wants) {
-    return std::array{wants[0] ? where(mask, dy, 0) : Tensor(), wants[1] ? where(mask, 0, dy) : Tensor()};
+  return record("where", y, {a, b, mask}, [mask](const Tensor& dy, Wants wants) {
+    return std::array{wants[0] ? where(mask, dy, 0) : Tensor(), wants[1] ? where(mask, 0, dy) : Tensor(),
+                      Tensor()};
   });
 }
 
