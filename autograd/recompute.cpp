@@ -1,6 +1,7 @@
 #include "recompute.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "../core/raw.h"
@@ -14,10 +15,16 @@ bool same_tensors(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
                     [](const Tensor& x, const Tensor& y) { return x.id() == y.id(); });
 }
 
-// A hash of the bits, in the tensor's own order: multiplications as in FNV-1a, on words of 8 bytes instead of
-// single ones and in four chains that do not wait for each other. It reads memory faster than any op writes it.
-uint64_t hash_of(const Tensor& x) {
+// One step of a hash: a multiplication as in FNV-1a. It carries bits upwards only, so the rotation before it
+// brings the high ones down: else a sign in bit 63 would reach no other bit, and two flipped signs would cancel.
+uint64_t mixed(uint64_t hash, uint64_t word) {
   constexpr uint64_t prime = 0x100000001b3;  // FNV's, for 64 bits
+  return (std::rotl(hash, 29) ^ word) * prime;
+}
+
+// A hash of the bits, in the tensor's own order, on words of 8 bytes in four chains that do not wait for each
+// other. It reads memory faster than any op writes it.
+uint64_t hash_of(const Tensor& x) {
   const Tensor y = raw::contiguous(x);
   const auto [bytes, size] = dispatch_any(y.dtype(), [&]<class T>() {
     return std::pair(reinterpret_cast<const char*>(y.data<T>()), y.numel() * sizeof(T));
@@ -27,11 +34,11 @@ uint64_t hash_of(const Tensor& x) {
   for (; at + sizeof chains <= size; at += sizeof chains) {
     std::array<uint64_t, 4> words;
     std::memcpy(words.data(), bytes + at, sizeof words);
-    for (size_t i = 0; i < 4; ++i) chains[i] = (chains[i] ^ words[i]) * prime;
+    for (size_t i = 0; i < 4; ++i) chains[i] = mixed(chains[i], words[i]);
   }
   uint64_t hash = 0;
-  for (; at < size; ++at) hash = (hash ^ static_cast<unsigned char>(bytes[at])) * prime;
-  for (const uint64_t chain : chains) hash = (hash ^ chain) * prime;
+  for (; at < size; ++at) hash = mixed(hash, static_cast<unsigned char>(bytes[at]));
+  for (const uint64_t chain : chains) hash = mixed(hash, chain);
   return hash;
 }
 

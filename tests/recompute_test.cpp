@@ -195,6 +195,26 @@ TEST_CASE("gradient() and leaves() see through a function that is computed again
   for (size_t i = 0; i < 2; ++i) CHECK((bits(gradients[i]) == bits(expected[i])));
 }
 
+TEST_CASE("a function that gives other signs in backward is refused, however many are flipped") {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64})
+    for (const int64_t size : {1, 2, 3, 4, 8, 16, 33, 64})
+      for (const int64_t step : {1, 2, 4}) {  // every element, every second one, every fourth
+        CAPTURE(size);
+        CAPTURE(step);
+        const Tensor x = Rng(1).normal({size}, 0, 1, dtype).set_trainable();
+        std::vector<double> signs(static_cast<size_t>(size), 1.0);
+        for (int64_t i = size - 1; i >= 0; i -= step) signs[static_cast<size_t>(i)] = -1;
+        const Tensor flipped = cast(tensor({size}, signs), dtype);
+        Tape tape;
+        const Tensor y = recompute(
+            [&](const Tensor& h) { return recomputing() ? h * flipped : h * ones({size}, dtype); }, x);
+        CHECK(message_of([&] {
+                tape.backward(sum(y));
+              }).starts_with("recompute: the function gave other values"));
+        CHECK(!x.grad().defined());
+      }
+}
+
 TEST_CASE("running statistics move once") {
   for (const bool again : {false, true}) {
     BatchNorm1d norm(4);
