@@ -22,6 +22,9 @@ bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
 
 double count(const Shape& shape) { return static_cast<double>(shape.numel()); }
 
+// The extent of a dimension from the back; 1 where a user's op of one of our names has fewer dimensions.
+int64_t extent(const Shape& shape, int d) { return shape.ndim() >= -d ? shape[d] : 1; }
+
 bool is_product(std::string_view name) { return name == "matmul" || name.starts_with("linear"); }
 
 double flops_of(const OpShapes& op, Part part) {
@@ -30,13 +33,13 @@ double flops_of(const OpShapes& op, Part part) {
   if (op.inputs.size() < 2 || op.inputs[0] == nullptr || op.inputs[1] == nullptr) return 0;
   const Shape &a = *op.inputs[0], &b = *op.inputs[1];
   if (name == "linear_cross_entropy") {
-    const double product = 2 * count(a) * static_cast<double>(b[0]);
+    const double product = 2 * count(a) * static_cast<double>(extent(b, -2));
     return backward ? 0 : 3 * product;
   }
-  if (name == "attention") return (backward ? 8 : 4) * count(a) * static_cast<double>(b[-3]);
+  if (name == "attention") return (backward ? 8 : 4) * count(a) * static_cast<double>(extent(b, -3));
   if (!is_product(name)) return 0;
   const double products = backward ? op.wanted[0] + op.wanted[1] : 1;
-  return 2 * products * count(op.y) * static_cast<double>(a[-1]);
+  return 2 * products * count(op.y) * static_cast<double>(extent(a, -1));
 }
 
 double bytes_of(const OpShapes& op, Part part) {
@@ -53,8 +56,8 @@ double bytes_of(const OpShapes& op, Part part) {
 // How many rows of a share the product's other matrix.
 int64_t rows_of(const OpShapes& op) {
   const Shape& a = *op.inputs[0];
-  if (op.name != std::string_view("matmul")) return a.numel() / std::max<int64_t>(a[-1], 1);
-  return op.inputs[1]->ndim() == 2 ? a.numel() / std::max<int64_t>(a[-1], 1) : a[-2];
+  const bool one_matrix = op.name != std::string_view("matmul") || op.inputs[1]->ndim() == 2;
+  return one_matrix ? a.numel() / std::max<int64_t>(extent(a, -1), 1) : extent(a, -2);
 }
 
 Activity activity_of(const Node& node, Part part) {

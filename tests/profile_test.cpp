@@ -72,6 +72,21 @@ TEST_CASE("the rows of a profile add up to the time of its steps") {
   CHECK(result.outside >= 0.03);
 }
 
+TEST_CASE("an op has a cost whatever its name and its shapes") {
+  const std::vector<Shape> shapes{{}, {3}, {3, 2}, {2, 3, 2}, {2, 3, 2, 5}, {0, 3}};
+  for (const char* name : {"matmul", "linear", "linear_attention", "linear_cross_entropy", "attention",
+                           "reshape", "gather", "mine"})
+    for (const Shape& a : shapes)
+      for (const Shape& b : shapes)
+        for (const Part part : {Part::forward, Part::backward}) {
+          CAPTURE(name);
+          const std::array<const Shape*, 2> inputs{&a, &b};
+          const Activity cost = cost_of({.name = name, .y = a, .dtype = Dtype::f32, .inputs = inputs}, part);
+          CHECK(cost.flops >= 0);
+          CHECK(cost.bytes >= 0);
+        }
+}
+
 TEST_CASE("a row counts its calls, and flops and bytes by the shapes") {
   Training training;
   training.step();
