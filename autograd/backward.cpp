@@ -257,9 +257,15 @@ void Tape::run_node(Node& node, Tensor dy, std::span<Tensor> dx) {
   Wants wants;
   for (size_t i = 0; i < dx.size(); ++i)
     if (node.inputs[i].slot >= 0) wants.set(i);
-  if (recording.log != nullptr) recording.log->on_backward(serial_, node, dy);
-  node.backward(std::move(dy), wants, dx);
-  if (recording.log != nullptr) recording.log->on_gradients(serial_, node, dx);
+  TapeLog* const log = recording.log;
+  if (log != nullptr) log->on_backward(serial_, node, dy);
+  try {
+    node.backward(std::move(dy), wants, dx);
+  } catch (...) {
+    if (log != nullptr && log == recording.log) log->on_failure();
+    throw;
+  }
+  if (log != nullptr && log == recording.log) log->on_gradients(serial_, node, dx);
   for (size_t i = 0; i < dx.size(); ++i) {
     const Node::Input& input = node.inputs[i];
     if (input.slot < 0 || !dx[i].defined()) continue;

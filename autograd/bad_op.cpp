@@ -120,14 +120,15 @@ std::string BadOp::text(const std::string& leaf_name) const {
 
 void BadOpSearch::on_record(uint64_t tape, const Node& node, const Tensor& y,
                             std::span<const Tensor* const> inputs) {
-  if (dys_.empty() && !std::exchange(new_walk_, true)) first_ = ops_.size();
-  if (found_) {
+  if (under_way_.empty() && !std::exchange(new_walk_, true)) first_ = ops_.size();
+  if (found_ && !within_found()) {
     found_->passed_on += !all_finite(y);
     return;
   }
   Op op{.name = node.name,
         .module = node.scope != nullptr ? *node.scope : "",
-        .tape = tape,
+        .place = {tape, node.slot},
+        .recomputed = node.continues_sums,
         .inputs = {},
         .result = range_of(y),
         .values = {}};
@@ -148,25 +149,49 @@ void BadOpSearch::on_record(uint64_t tape, const Node& node, const Tensor& y,
   ops_.push_back(std::move(op));
 }
 
+// The backward of the recompute() that was found is under way.
+bool BadOpSearch::within_found() const {
+  return std::any_of(under_way_.begin(), under_way_.end(),
+                     [this](const Walked& walked) { return walked.place == found_at_; });
+}
+
+void BadOpSearch::find(BadOp bad) {
+  const Op& op = ops_[bad.number + first_];
+  found_at_ = op.recomputed ? op.place : Place{};
+  found_ = std::move(bad);
+}
+
+// A recompute() was found, and its function's last op has this number: which of its ops was it?
+void BadOpSearch::find_within(size_t number) {
+  const BadOp whole = *found_;
+  find(producer_of(number));
+  found_->number = whole.number;
+  found_->passed_on += whole.passed_on;
+  if (!whole.turned_nan.empty()) found_->turned_nan = whole.turned_nan;
+}
+
 void BadOpSearch::on_backward(uint64_t tape, const Node& node, const Tensor& dy) {
   const bool start = std::exchange(new_walk_, false);
-  dys_.push_back(found_ ? ValueRange{} : range_of(dy));
+  const bool within = found_ && within_found();
+  under_way_.push_back({{tape, node.slot}, found_ ? ValueRange{} : range_of(dy)});
+  const auto number = numbers_.find({tape, node.slot});
+  if (within && number != numbers_.end() && !ops_[number->second].result.finite())
+    find_within(number->second);
   if (found_) return;
   if (start) tapes_.push_back(tape);
-  const auto number = numbers_.find({tape, node.slot});
   if (number == numbers_.end()) return;
   if (start && !ops_[number->second].result.finite()) {
-    found_ = producer_of(number->second);
-  } else if (!dys_.back().finite()) {
-    found_ = at(number->second, BadOp::Way::sum);
-    found_->result = dys_.back();
+    find(producer_of(number->second));
+  } else if (!under_way_.back().dy.finite()) {
+    find(at(number->second, BadOp::Way::sum));
+    found_->result = under_way_.back().dy;
     found_->values = dy.detach();
   }
 }
 
 void BadOpSearch::on_gradients(uint64_t tape, const Node& node, std::span<const Tensor> dx) {
-  const ValueRange dy = std::move(dys_.back());
-  dys_.pop_back();
+  const ValueRange dy = std::move(under_way_.back().dy);
+  under_way_.pop_back();
   const auto number = numbers_.find({tape, node.slot});
   for (size_t i = 0; i < dx.size(); ++i) {
     if (node.inputs[i].slot < 0 || !dx[i].defined() || all_finite(dx[i])) continue;
@@ -180,10 +205,10 @@ void BadOpSearch::on_gradients(uint64_t tape, const Node& node, std::span<const 
         op.result.finite() &&
         std::all_of(op.inputs.begin(), op.inputs.end(), [](const Input& x) { return x.range.finite(); });
     if (!finite_forward) {
-      found_ = producer_of(number->second);
+      find(producer_of(number->second));
       return;
     }
-    found_ = at(number->second, BadOp::Way::backward);
+    find(at(number->second, BadOp::Way::backward));
     found_->dy = dy;
     found_->input = found_->values_of = static_cast<int64_t>(i);
     found_->result = range_of(dx[i]);

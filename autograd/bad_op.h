@@ -10,8 +10,8 @@
 // brought it, until an op had finite inputs: that op is the producer. Infinities in constants, as an attention mask
 // has them, are not followed: then the producer is the op that made NaN of them. Where the loss is finite, the producer
 // is the first op in backward order whose gradient is not finite though dy is, or what backward kept of an infinity
-// in forward. A recompute() is one op in forward: run such a step without. All values are read, so a step under a
-// search takes several times as long as without.
+// in forward. An op within a recompute() is found when backward runs that again; before, and after a forward alone,
+// the recompute() stands for it. All values are read, so a step under a search takes several times as long as without.
 #pragma once
 
 #include <limits>
@@ -50,9 +50,10 @@ struct BadOp {
   enum class Way { forward, input, backward, sum };
 
   Way way;
-  std::string op, module;          // "exp"; "blocks.1.norm", or "" outside of all modules
-  size_t number;                   // in the order of recording within its piece, from 0: the same in each run
-  int64_t tape;                    // which of the step's tapes, from 0: the piece of a batch in pieces
+  std::string op, module;  // "exp"; "blocks.1.norm", or "" outside of all modules
+  size_t number;  // in the order of recording within its piece, from 0: the same in each run. An op within
+                  // a recompute() has the number of that
+  int64_t tape;   // which of the step's tapes, from 0: the piece of a batch in pieces
   std::vector<ValueRange> inputs;  // of the forward; shape [] and no values where one is absent
   std::optional<ValueRange> dy;    // of a backward
   int64_t input = -1;              // which input came in, or whose gradient it is
@@ -82,6 +83,7 @@ class BadOpSearch : public TapeLog {
                  std::span<const Tensor* const> inputs) override;
   void on_backward(uint64_t tape, const Node& node, const Tensor& dy) override;
   void on_gradients(uint64_t tape, const Node& node, std::span<const Tensor> dx) override;
+  void on_failure() override { under_way_.pop_back(); }
 
  private:
   using Place = std::pair<uint64_t, int64_t>;  // tape and slot
@@ -94,19 +96,28 @@ class BadOpSearch : public TapeLog {
   };
   struct Op {
     std::string name, module;
-    uint64_t tape;
+    Place place;
+    bool recomputed;  // a recompute()
     std::vector<Input> inputs;
     ValueRange result;
     Tensor values;  // of a result that is not finite
   };
   BadOp at(size_t number, BadOp::Way way) const;
   BadOp producer_of(size_t number) const;
+  void find(BadOp bad);
+  void find_within(size_t number);
 
   std::vector<Op> ops_;
   std::map<Place, size_t> numbers_;
   std::vector<uint64_t> tapes_;  // whose walk has begun, in order
-  std::vector<ValueRange> dys_;  // of the backwards under way, the innermost last
+  struct Walked {
+    Place place;
+    ValueRange dy;
+  };
+  bool within_found() const;
+  std::vector<Walked> under_way_;  // backwards, the innermost last
   std::optional<BadOp> found_;
+  Place found_at_;  // of the recompute() that was found, whose backward records the ops within
   bool new_walk_ = false;  // something was recorded since the last walk
   size_t first_ = 0;       // the op that was recorded first since then
 };

@@ -41,11 +41,12 @@ class TapeLog {
   std::string missing_gradients(const std::vector<std::pair<std::string, Tensor>>& parameters) const;
 
   // For the tape, which is known by its serial number: a node is recorded; its backward begins; its backward gave the
-  // gradients dx, before they are summed to the inputs' shapes.
+  // gradients dx, before they are summed to the inputs' shapes; or the innermost backward under way threw.
   virtual void on_record(uint64_t tape, const Node& node, const Tensor& y,
                          std::span<const Tensor* const> inputs);
   virtual void on_backward(uint64_t tape, const Node& node, const Tensor& dy);
   virtual void on_gradients(uint64_t tape, const Node& node, std::span<const Tensor> dx);
+  virtual void on_failure() {}
 
  private:
   struct Use {

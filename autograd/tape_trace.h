@@ -76,6 +76,7 @@ class TapeTrace : public TapeLog {
                  std::span<const Tensor* const> inputs) override;
   void on_backward(uint64_t tape, const Node& node, const Tensor& dy) override;
   void on_gradients(uint64_t tape, const Node& node, std::span<const Tensor> dx) override;
+  void on_failure() override { dys_.pop_back(); }
 
  private:
   Input input_of(const Tensor& x, const Node& reader, const Node::Input& input);

@@ -84,9 +84,16 @@ std::vector<Row> rows() {
          return z + y * 3e38;
        },
        "backward of multiply: the gradients of all uses of its result are finite, their sum holds inf at [] of dy []"},
-      {"recompute, which is one op in forward",
-       [=] { return sum(recompute([](const Tensor& h) { return exp(square(h)); }, x)); },
-       "forward of recompute made inf at [1, 0] of its result [2, 2] out of input 0 [2, 2] from 1 to 100"},
+      {"an op in a function that is computed again",
+       [=] { return sum(recompute([](const Tensor& h) { return exp(square(h)) * 2.0; }, x)); },
+       "forward of exp made inf at [1, 0] of its result [2, 2] out of input 0 [2, 2] from 1 to 10000; passed on to "},
+      {"an op in a function within another",
+       [=] {
+         const auto inner = [](const Tensor& h) { return square(log(h - 1.0)); };
+         const Tensor y = recompute([=](const Tensor& h) { return recompute(inner, h) * 2.0; }, x);
+         return sum(recompute([](const Tensor& h) { return tanh(h) + h; }, y));
+       },
+       "forward of log made -inf at [0, 0] of its result [2, 2] out of input 0 [2, 2] from 0 to 99"},
   };
 }
 
@@ -112,6 +119,30 @@ TEST_CASE("what is not finite is kept whole, with the numbers that the op read")
   CHECK(bad->inputs.at(0).greatest == 10000);
   CHECK(same_bits(bad->values, exp(square(x)).detach()));
   CHECK(bad->passed_on == 5);  // multiply, sum, reshape; the gradients of exp and square
+}
+
+TEST_CASE("a step that an exception ends leaves the search as it was") {
+  const Tensor x = trainable({2, 2}, {1, 2, 100, 3});
+  const BadOpSearch search;
+  {
+    Tape tape;
+    const Tensor y =
+        record("mine", square(x).detach(), {x}, [](const Tensor&) -> Tensor { throw Error("no"); });
+    CHECK_THROWS_AS(tape.backward(sum(y)), Error);
+    CHECK_THROWS_AS(tape.backward(sum(recompute(
+                        [](const Tensor& h) {
+                          check(!recomputing(), "no");
+                          return square(h);
+                        },
+                        x))),
+                    Error);
+  }
+  CHECK(!search.found());
+  Tape tape;
+  tape.backward(sum(exp(square(x))));
+  REQUIRE(search.found().has_value());
+  CHECK(search.found()->place() == "forward of exp");
+  CHECK(search.found()->number == 1);
 }
 
 TEST_CASE("another batch shows which dimension of the bad tensor is the batch") {
