@@ -248,8 +248,8 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, double delta = 1,
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         Reduction reduction = Reduction::mean);
 
-// --- normalization. weight and bias have the shape that is normalized (the last dimensions of x), or are
-//     undefined for 1 and 0
+// --- normalization. weight and bias have the shape that is normalized (the last dimensions of x). An undefined
+//     bias is 0; an undefined weight is 1, but dyt, dyt_sqrtd, dyisru and derf refuse it
 // (x − mean) / √(var + eps) · weight + bias, population variance (Ba et al. 2016). `normalized_shape` names
 // the last dimensions over which each mean and variance is taken.
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
