@@ -6,6 +6,8 @@
 // C channels, H heads, V vocabulary.
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -170,44 +172,79 @@ Tensor gather(const Tensor& x, int dim, const Tensor& index);
 // beyond index are ignored.
 Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& src);
 
-// --- reductions over the named axes, or over all where no list is given; an empty list throws. keepdim keeps
-//     reduced dimensions as extents of one
+// The axes of a reduction: {0, -1}, or a vector. A bool among them does not compile: mean(x, {-1, true}).
+class AxisList {
+ public:
+  AxisList() = default;
+  template <std::same_as<int> Int>
+  AxisList(std::initializer_list<Int> axes) : AxisList(std::span<const int>(axes.begin(), axes.size())) {}
+  AxisList(const std::vector<int>& axes) : AxisList(std::span(axes)) {}
+
+  const int* begin() const { return axes_.data(); }
+  const int* end() const { return axes_.data() + count_; }
+  bool empty() const { return count_ == 0; }
+
+ private:
+  explicit AxisList(std::span<const int> axes);  // throws Error for more than max_dims
+
+  std::array<int, max_dims> axes_{};
+  size_t count_ = 0;
+};
+
+// Whether a reduction keeps its dimensions as extents of one. A number does not compile: var(x, {0}, 0).
+class KeepDim {
+ public:
+  template <std::same_as<bool> Bool>
+  constexpr KeepDim(Bool keep) : keep_(keep) {}
+  constexpr operator bool() const { return keep_; }
+
+ private:
+  bool keep_;
+};
+
+// --- reductions over the named axes, or over all where no list is given; an empty list throws
 Tensor sum(const Tensor& x);
-Tensor sum(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
+Tensor sum(const Tensor& x, const AxisList& axes, KeepDim keepdim = false);
 Tensor mean(const Tensor& x);
-Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
+Tensor mean(const Tensor& x, const AxisList& axes, KeepDim keepdim = false);
 // The largest and the smallest element; NaN where one is NaN. Ties share the gradient.
 Tensor max(const Tensor& x);
-Tensor max(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
+Tensor max(const Tensor& x, const AxisList& axes, KeepDim keepdim = false);
 Tensor min(const Tensor& x);
-Tensor min(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
+Tensor min(const Tensor& x, const AxisList& axes, KeepDim keepdim = false);
 // The index of that element, i64, among all elements in row-major order or along dim: the first of ties, or
 // the first NaN.
 Tensor argmax(const Tensor& x);
-Tensor argmax(const Tensor& x, int dim, bool keepdim = false);
+Tensor argmax(const Tensor& x, int dim, KeepDim keepdim = false);
 Tensor argmin(const Tensor& x);
-Tensor argmin(const Tensor& x, int dim, bool keepdim = false);
+Tensor argmin(const Tensor& x, int dim, KeepDim keepdim = false);
+template <std::same_as<bool> Bool>
+Tensor argmax(const Tensor& x, Bool keepdim) = delete;  // argmax(x, dim, keepdim)
+template <std::same_as<bool> Bool>
+Tensor argmin(const Tensor& x, Bool keepdim) = delete;
 // Σ (x − mean)² / (count − correction), in two passes; correction 1 is the sample variance. NaN for one
 // element, or none. var(x, std::nullopt, false, 0) is the population variance of all elements.
 Tensor var(const Tensor& x);
-Tensor var(const Tensor& x, std::nullopt_t all, bool keepdim = false, double correction = 1);
-Tensor var(const Tensor& x, const std::vector<int>& axes, bool keepdim = false, double correction = 1);
+Tensor var(const Tensor& x, std::nullopt_t all, KeepDim keepdim = false, double correction = 1);
+Tensor var(const Tensor& x, const AxisList& axes, KeepDim keepdim = false, double correction = 1);
 // √var; slope 0 where all elements are equal.
 Tensor std_dev(const Tensor& x);
-Tensor std_dev(const Tensor& x, std::nullopt_t all, bool keepdim = false, double correction = 1);
-Tensor std_dev(const Tensor& x, const std::vector<int>& axes, bool keepdim = false, double correction = 1);
+Tensor std_dev(const Tensor& x, std::nullopt_t all, KeepDim keepdim = false, double correction = 1);
+Tensor std_dev(const Tensor& x, const AxisList& axes, KeepDim keepdim = false, double correction = 1);
 // (Σ |x|^p)^(1/p), p > 0; p = ∞ is the largest |x|, whose ties share the gradient. Slope 0 at x = 0.
 Tensor norm(const Tensor& x, double p = 2);
-Tensor norm(const Tensor& x, double p, const std::vector<int>& axes, bool keepdim = false);
+Tensor norm(const Tensor& x, double p, const AxisList& axes, KeepDim keepdim = false);
 Tensor norm(const Tensor& x, std::initializer_list<int> axes) = delete;  // norm(x, 2, axes)
+template <std::same_as<bool> Bool>
+Tensor norm(const Tensor& x, Bool keepdim) = delete;
 // ln Σ eˣ, without overflow. The gradient is NaN where all are −∞, or one is ∞.
 Tensor logsumexp(const Tensor& x);
-Tensor logsumexp(const Tensor& x, const std::vector<int>& axes, bool keepdim = false);
+Tensor logsumexp(const Tensor& x, const AxisList& axes, KeepDim keepdim = false);
 // Whether any element, or every element, of a mask is true; false and true for no elements.
 Tensor any(const Tensor& mask);
-Tensor any(const Tensor& mask, const std::vector<int>& axes, bool keepdim = false);
+Tensor any(const Tensor& mask, const AxisList& axes, KeepDim keepdim = false);
 Tensor all(const Tensor& mask);
-Tensor all(const Tensor& mask, const std::vector<int>& axes, bool keepdim = false);
+Tensor all(const Tensor& mask, const AxisList& axes, KeepDim keepdim = false);
 Tensor sum_to_size(const Tensor& x, const Shape& shape);  // the adjoint of broadcast_to
 Tensor cumsum(const Tensor& x, int dim);                  // y[…, i, …] = Σ x[…, j, …] over j ≤ i
 

@@ -256,4 +256,39 @@ TEST_CASE("causal attention is finite on a higher-order tape that detects anomal
   CHECK(all_finite(tape.gradient(sum(square(dq)), {q})[0]));
 }
 
+// A bool is no axis, and a number no keepdim.
+template <class T>
+constexpr bool mixed_up = requires(T x) {
+  mean(x, {-1, true});
+}
+|| requires(T x) { sum(x, {true}); }
+|| requires(T x) { var(x, {0}, 0); }
+|| requires(T x) { std_dev(x, std::nullopt, 0); }
+|| requires(T x) { max(x, {0}, 1); }
+|| requires(T x) { logsumexp(x, {0}, 0.5); }
+|| requires(T x) { argmax(x, true); }
+|| requires(T x) { argmin(x, 0, 1); }
+|| requires(T x) { norm(x, true); }
+|| requires(T x) { norm(x, 2, {0, true}); }
+|| requires(T x) { any(x, {0}, 1); };
+static_assert(!mixed_up<Tensor>);
+template <class T>
+constexpr bool right = requires(T x, int64_t dim) {
+  mean(x, {-1}, true);
+  sum(x, std::vector<int>{0, 1}, false);
+  var(x, {0}, false, 0);
+  std_dev(x, std::nullopt, false, 0);
+  argmax(x, 1, true);
+  argmax(x, dim);
+  norm(x, 2, {0, -1});
+  norm(x, 1);
+};
+static_assert(right<Tensor>);
+
+TEST_CASE("more axes than a tensor can have are refused") {
+  CHECK(message_of([] {
+          sum(row({1, 2}), {0, 0, 0, 0, 0, 0, 0});
+        }) == "reduction: 7 axes are named, and a tensor has 6 dimensions at most");
+}
+
 }  // namespace isobar

@@ -34,12 +34,12 @@ constexpr auto smaller = [](auto v, auto best) { return v < best; };
 }  // namespace
 
 Tensor argmax(const Tensor& x) { return place("argmax", x, Axes(x.shape()), false, larger); }
-Tensor argmax(const Tensor& x, int dim, bool keepdim) {
+Tensor argmax(const Tensor& x, int dim, KeepDim keepdim) {
   return place("argmax", x, Axes(x.shape(), {dim}), keepdim, larger);
 }
 
 Tensor argmin(const Tensor& x) { return place("argmin", x, Axes(x.shape()), false, smaller); }
-Tensor argmin(const Tensor& x, int dim, bool keepdim) {
+Tensor argmin(const Tensor& x, int dim, KeepDim keepdim) {
   return place("argmin", x, Axes(x.shape(), {dim}), keepdim, smaller);
 }
 

@@ -21,7 +21,7 @@ struct Axes {
   // All dimensions.
   explicit Axes(const Shape& shape) : reduced(shape.ndim(), true) { count_up(shape); }
   // Throws Error for an empty list, and for an axis that is not there or is named twice.
-  Axes(const Shape& shape, const std::vector<int>& axes) : reduced(shape.ndim(), false) {
+  Axes(const Shape& shape, const AxisList& axes) : reduced(shape.ndim(), false) {
     check(!axes.empty(), "reduction: the list of axes is empty; leave it out to reduce all");
     for (int axis : axes) {
       const int d = shape.index(axis);

@@ -50,12 +50,12 @@ Tensor min_over(const Tensor& x, const Axes& over, bool keepdim) {
 }  // namespace
 
 Tensor max(const Tensor& x) { return max_over(x, Axes(x.shape()), false); }
-Tensor max(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
+Tensor max(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
   return max_over(x, Axes(x.shape(), axes), keepdim);
 }
 
 Tensor min(const Tensor& x) { return min_over(x, Axes(x.shape()), false); }
-Tensor min(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
+Tensor min(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
   return min_over(x, Axes(x.shape(), axes), keepdim);
 }
 

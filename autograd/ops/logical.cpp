@@ -66,12 +66,12 @@ Tensor logical_not(const Tensor& mask) {
 }
 
 Tensor any(const Tensor& mask) { return any_over(mask, Axes(mask.shape()), false); }
-Tensor any(const Tensor& mask, const std::vector<int>& axes, bool keepdim) {
+Tensor any(const Tensor& mask, const AxisList& axes, KeepDim keepdim) {
   return any_over(mask, Axes(mask.shape(), axes), keepdim);
 }
 
 Tensor all(const Tensor& mask) { return all_over(mask, Axes(mask.shape()), false); }
-Tensor all(const Tensor& mask, const std::vector<int>& axes, bool keepdim) {
+Tensor all(const Tensor& mask, const AxisList& axes, KeepDim keepdim) {
   return all_over(mask, Axes(mask.shape(), axes), keepdim);
 }
 

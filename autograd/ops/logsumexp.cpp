@@ -22,7 +22,7 @@ Tensor logsumexp(const Tensor& x) {
   return reshape(from_maximum(x, m, Axes(x.shape())), {});
 }
 
-Tensor logsumexp(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
+Tensor logsumexp(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
   const Axes over(x.shape(), axes);
   const Tensor y = from_maximum(x, max(x.detach(), axes, true), over);
   return keepdim ? y : reshape(y, over.dropped);

@@ -12,6 +12,12 @@
 
 namespace isobar {
 
+AxisList::AxisList(std::span<const int> axes) : count_(axes.size()) {
+  check(count_ <= axes_.size(), "reduction: {} axes are named, and a tensor has {} dimensions at most",
+        count_, max_dims);
+  std::copy(axes.begin(), axes.end(), axes_.begin());
+}
+
 Tensor sum_over(const Tensor& x, const Axes& over, bool keepdim) {
   Tensor y(over.kept, x.dtype());
   dispatch_float("sum", x.dtype(), [&]<class T>() {
@@ -34,12 +40,12 @@ Tensor mean_over(const Tensor& x, const Axes& over, bool keepdim) {
 }
 
 Tensor sum(const Tensor& x) { return sum_over(x, Axes(x.shape()), false); }
-Tensor sum(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
+Tensor sum(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
   return sum_over(x, Axes(x.shape(), axes), keepdim);
 }
 
 Tensor mean(const Tensor& x) { return mean_over(x, Axes(x.shape()), false); }
-Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keepdim) {
+Tensor mean(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
   return mean_over(x, Axes(x.shape(), axes), keepdim);
 }
 

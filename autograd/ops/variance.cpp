@@ -56,18 +56,18 @@ Tensor std_dev_over(const Tensor& x, const Axes& over, bool keepdim, double corr
 }  // namespace
 
 Tensor var(const Tensor& x) { return var_over(x, Axes(x.shape()), false, 1); }
-Tensor var(const Tensor& x, std::nullopt_t, bool keepdim, double correction) {
+Tensor var(const Tensor& x, std::nullopt_t, KeepDim keepdim, double correction) {
   return var_over(x, Axes(x.shape()), keepdim, correction);
 }
-Tensor var(const Tensor& x, const std::vector<int>& axes, bool keepdim, double correction) {
+Tensor var(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correction) {
   return var_over(x, Axes(x.shape(), axes), keepdim, correction);
 }
 
 Tensor std_dev(const Tensor& x) { return std_dev_over(x, Axes(x.shape()), false, 1); }
-Tensor std_dev(const Tensor& x, std::nullopt_t, bool keepdim, double correction) {
+Tensor std_dev(const Tensor& x, std::nullopt_t, KeepDim keepdim, double correction) {
   return std_dev_over(x, Axes(x.shape()), keepdim, correction);
 }
-Tensor std_dev(const Tensor& x, const std::vector<int>& axes, bool keepdim, double correction) {
+Tensor std_dev(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correction) {
   return std_dev_over(x, Axes(x.shape(), axes), keepdim, correction);
 }
 

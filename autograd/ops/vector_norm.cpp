@@ -52,7 +52,7 @@ Tensor norm(const Tensor& x, double p) {
   return norm_over(x, p, Axes(x.shape()), false);
 }
 
-Tensor norm(const Tensor& x, double p, const std::vector<int>& axes, bool keepdim) {
+Tensor norm(const Tensor& x, double p, const AxisList& axes, KeepDim keepdim) {
   if (p == 1) return sum(abs(x), axes, keepdim);
   if (p == INFINITY) return max(abs(x), axes, keepdim);
   return norm_over(x, p, Axes(x.shape(), axes), keepdim);

@@ -26,8 +26,8 @@ Call unary(Tensor (*f)(const Tensor&)) {
 Call binary(Tensor (*f)(const Tensor&, const Tensor&)) {
   return [f](const Json&, In x) { return f(x[0], x[1]); };
 }
-Call reduction(Tensor (*f)(const Tensor&, const Ints&, bool)) {
-  return [f](const Json& a, In x) { return f(x[0], a.at("axes").get<Ints>(), a.at("keepdim")); };
+Call reduction(Tensor (*f)(const Tensor&, const AxisList&, KeepDim)) {
+  return [f](const Json& a, In x) { return f(x[0], a.at("axes").get<Ints>(), bool(a.at("keepdim"))); };
 }
 Call loss(Tensor (*f)(const Tensor&, const Tensor&, Reduction)) {
   return [f](const Json& a, In x) { return f(x[0], x[1], reduction_in(a)); };
@@ -37,11 +37,11 @@ Call with_number(Tensor (*f)(const Tensor&, double)) {
 }
 Call position(Tensor (*all)(const Tensor&), Tensor (*along)(const Tensor&, int, bool)) {
   return [=](const Json& a, In x) {
-    return a.at("dim").is_null() ? all(x[0]) : along(x[0], a.at("dim"), a.at("keepdim"));
+    return a.at("dim").is_null() ? all(x[0]) : along(x[0], a.at("dim"), bool(a.at("keepdim")));
   };
 }
-Call mask_reduction(Tensor (*f)(const Tensor&, const Ints&, bool)) {
-  return [f](const Json& a, In x) { return f(x[0] > 0, a.at("axes").get<Ints>(), a.at("keepdim")); };
+Call mask_reduction(Tensor (*f)(const Tensor&, const AxisList&, KeepDim)) {
+  return [f](const Json& a, In x) { return f(x[0] > 0, a.at("axes").get<Ints>(), bool(a.at("keepdim"))); };
 }
 // The number, or none where it is null.
 std::optional<double> number_or_none(const Json& json) {
@@ -120,13 +120,13 @@ const std::map<std::string, Call>& calls() {
       // JSON has no infinity: null.
       {"norm", [](auto& a, In x) {
          return norm(x[0], number_or_none(a.at("p")).value_or(INFINITY), a.at("axes").template get<Ints>(),
-                     a.at("keepdim"));
+                     bool(a.at("keepdim")));
        }},
       {"var", [](auto& a, In x) {
-         return var(x[0], a.at("axes").template get<Ints>(), a.at("keepdim"), a.at("correction"));
+         return var(x[0], a.at("axes").template get<Ints>(), bool(a.at("keepdim")), a.at("correction"));
        }},
       {"std_dev", [](auto& a, In x) {
-         return std_dev(x[0], a.at("axes").template get<Ints>(), a.at("keepdim"), a.at("correction"));
+         return std_dev(x[0], a.at("axes").template get<Ints>(), bool(a.at("keepdim")), a.at("correction"));
        }},
       {"sum_to_size", [](auto& a, In x) { return sum_to_size(x[0], shape_in(a)); }},
       {"cumsum", [](auto& a, In x) { return cumsum(x[0], a.at("dim")); }},
