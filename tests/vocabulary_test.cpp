@@ -291,4 +291,19 @@ TEST_CASE("more axes than a tensor can have are refused") {
         }) == "reduction: 7 axes are named, and a tensor has 6 dimensions at most");
 }
 
+TEST_CASE("a standard deviation has the range of its dtype, and so has its gradient") {
+  for (const double scale : {1e-30, 1e-25, 1.0, 1e19, 1e25, 1e37})
+    for (const bool higher_order : {false, true}) {
+      CAPTURE(scale);
+      CAPTURE(higher_order);
+      const Tensor x = raw::cast(row({1, 2, 3, 6}) * scale, Dtype::f32).set_trainable();
+      Tape tape({.higher_order = higher_order});
+      const Tensor y = std_dev(x, {0}, true, 0);  // √3.5, and (x − 3) / (4 √3.5)
+      CHECK(y.item() / scale == doctest::Approx(std::sqrt(3.5)));
+      const std::vector<double> dx = tape.gradient(y, {x})[0].to_vector<double>();
+      for (size_t i = 0; i < 4; ++i)
+        CHECK(dx[i] == doctest::Approx((std::vector<double>{1, 2, 3, 6}[i] - 3) / (4 * std::sqrt(3.5))));
+    }
+}
+
 }  // namespace isobar

@@ -2,9 +2,12 @@
 //
 //   var = Σ (x − mean)² / (n − c)    dx = 2 dy (x − mean) / (n − c)
 //   std_dev = √var                   dvar = dy / (2 std_dev), 0 where std_dev = 0
+//
+// std_dev has the range of x: its var is kept in double where x's dtype cannot hold it.
 #include "../../core/kernels/variance.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "../ops.h"
 #include "../tape.h"
@@ -14,43 +17,102 @@ namespace isobar {
 namespace {
 
 // Centred twice: far from zero, the rounding of the first mean exceeds the spread of the numbers.
-Tensor var_composed(const Tensor& x, const Axes& over, bool keepdim, double divisor) {
+Tensor centred(const Tensor& x, const Axes& over) {
   const Tensor near_zero = x - mean_over(x, over, true);
-  const Tensor centred = near_zero - mean_over(near_zero, over, true);
-  return sum_over(square(centred), over, keepdim) / divisor;
+  return near_zero - mean_over(near_zero, over, true);
 }
 
-Tensor var_over(const Tensor& x, const Axes& over, bool keepdim, double correction) {
-  // As in PyTorch, never negative: 0 / 0 for too few elements.
-  const double divisor = std::max(0.0, static_cast<double>(over.count) - correction);
-  if (composed_wanted()) return var_composed(x, over, keepdim, divisor);
+// As in PyTorch, never negative: 0 / 0 for too few elements.
+double divisor_of(const Axes& over, double correction) {
+  return std::max(0.0, static_cast<double>(over.count) - correction);
+}
 
-  const Tensor packed = over.reduced_last(x);
-  Tensor y(over.kept, x.dtype()), means(over.kept, Dtype::f64);
-  dispatch_float("var", x.dtype(), [&]<class T>() {
-    kernels::variance(over.rows, over.count, packed.data<T>(), divisor, raw::write<T>(y),
-                      raw::write<double>(means));
-  });
-  y = record("var", y, {x},
-             [packed = packed.detach(), from = x.shape(), means, over, divisor](const Tensor& dy) {
-               const Tensor upstream = raw::contiguous(dy);
-               Tensor dx(packed.shape(), packed.dtype());
-               dispatch_float("var", packed.dtype(), [&]<class T>() {
-                 kernels::variance_backward(over.rows, over.count, packed.data<T>(), divisor,
-                                            means.data<double>(), upstream.data<T>(), raw::write<T>(dx));
-               });
-               return over.in_order(dx, from);
-             });
+// The rows of x, their variances in x's dtype or in double, and their means.
+struct Spread {
+  Tensor packed, variances, means;
+
+  Spread(const char* op, const Tensor& x, const Axes& over, double divisor, Dtype dtype)
+      : packed(over.reduced_last(x).detach()), variances(over.kept, dtype), means(over.kept, Dtype::f64) {
+    dispatch_float(op, x.dtype(), [&]<class T>() {
+      const auto fill = [&](auto* y) {
+        kernels::variance(over.rows, over.count, packed.data<T>(), divisor, y, raw::write<double>(means));
+      };
+      if (dtype == Dtype::f64)
+        fill(raw::write<double>(variances));
+      else
+        fill(raw::write<T>(variances));
+    });
+  }
+
+  // dx, from dvar.
+  Tensor gradient(const Tensor& upstream, const Axes& over, double divisor, const Shape& from) const {
+    const Tensor dvar = raw::contiguous(upstream);
+    Tensor dx(packed.shape(), packed.dtype());
+    dispatch_float("var", packed.dtype(), [&]<class T>() {
+      kernels::variance_backward(over.rows, over.count, packed.data<T>(), divisor, means.data<double>(),
+                                 dvar.data<T>(), raw::write<T>(dx));
+    });
+    return over.in_order(dx, from);
+  }
+};
+
+Tensor var_over(const Tensor& x, const Axes& over, bool keepdim, double correction) {
+  const double divisor = divisor_of(over, correction);
+  if (composed_wanted()) return sum_over(square(centred(x, over)), over, keepdim) / divisor;
+
+  const Spread spread("var", x, over, divisor, x.dtype());
+  const Tensor y =
+      record("var", spread.variances, {x}, [spread, from = x.shape(), over, divisor](const Tensor& dy) {
+        return spread.gradient(dy, over, divisor, from);
+      });
   return keepdim ? y : reshape(y, over.dropped);
 }
 
-Tensor std_dev_over(const Tensor& x, const Axes& over, bool keepdim, double correction) {
-  const Tensor v = var_over(x, over, keepdim, correction);
-  const Tensor y = sqrt(v.detach());
-  return record("std_dev", y, {v}, [v](const Tensor& dy) {
-    const Tensor constant = v == 0;
-    return where(constant, 0, dy / (sqrt(where(constant, 1, v)) * 2));
+// √v in another dtype: of v in that dtype, where that holds it.
+Tensor root(const Tensor& v, Dtype dtype) {
+  Tensor y(v.shape(), dtype);
+  dispatch_float("std_dev", dtype, [&]<class T>() {
+    const double* from = v.data<double>();
+    T* to = raw::write<T>(y);
+    for (int64_t i = 0; i < v.numel(); ++i) {
+      const T held = static_cast<T>(from[i]);
+      to[i] = std::isnormal(held) ? std::sqrt(held) : static_cast<T>(std::sqrt(from[i]));
+    }
   });
+  return y;
+}
+
+// dvar for a given dy.
+Tensor slope(const Tensor& dy, const Tensor& y) {
+  const Tensor constant = y == 0;
+  return where(constant, 0, dy / (where(constant, 1, y) * 2));
+}
+
+// Of numbers divided by a power of two near y, which is exact, so that no square leaves the range.
+Tensor std_dev_composed(const Tensor& x, const Axes& over, double divisor, const Tensor& y) {
+  Tensor scale = raw::clone(y);
+  dispatch_float("std_dev", y.dtype(), [&]<class T>() {
+    T* to = raw::write<T>(scale);
+    for (int64_t i = 0; i < y.numel(); ++i)
+      to[i] = std::isfinite(to[i]) && to[i] > 0 ? std::ldexp(T{1}, std::ilogb(to[i])) : T{1};
+  });
+  const Tensor v = sum_over(square(centred(x, over) / scale), over, true) / divisor;
+  const Tensor constant = v == 0;
+  return where(constant, 0, sqrt(where(constant, 1, v))) * scale;
+}
+
+Tensor std_dev_over(const Tensor& x, const Axes& over, bool keepdim, double correction) {
+  const double divisor = divisor_of(over, correction);
+  const Spread spread("std_dev", x, over, divisor, Dtype::f64);
+  Tensor y = root(spread.variances, x.dtype());
+  if (composed_wanted())
+    y = std_dev_composed(x, over, divisor, y);
+  else
+    y = record("std_dev", y, {x},
+               [spread, y = y.detach(), from = x.shape(), over, divisor](const Tensor& dy) {
+                 return spread.gradient(slope(dy, y), over, divisor, from);
+               });
+  return keepdim ? y : reshape(y, over.dropped);
 }
 
 }  // namespace

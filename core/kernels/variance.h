@@ -9,8 +9,8 @@
 namespace isobar::kernels {
 
 // Sets y and mean, both (R).
-template <class T>
-void variance(int64_t rows, int64_t columns, const T* x, double divisor, T* y, double* mean) {
+template <class T, class Y>
+void variance(int64_t rows, int64_t columns, const T* x, double divisor, Y* y, double* mean) {
   const auto count = static_cast<double>(columns);
   for_rows(rows, columns, [&](int64_t r, const auto& sum) {
     const T* row = x + r * columns;
@@ -19,7 +19,7 @@ void variance(int64_t rows, int64_t columns, const T* x, double divisor, T* y, d
     // The mean's own rounding leaves Σ off different from 0 (Chan, Golub & LeVeque 1983, equation 1.7).
     const double rest = sum(columns, off);
     const double squares = sum(columns, [off](int64_t c) { return off(c) * off(c); }) - rest * rest / count;
-    y[r] = static_cast<T>((squares < 0 ? 0 : squares) / divisor);
+    y[r] = static_cast<Y>((squares < 0 ? 0 : squares) / divisor);
   });
 }
 
