@@ -18,8 +18,10 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "../core/kernels/pointwise.h"
@@ -30,7 +32,7 @@ namespace isobar {
 
 // One number, [1] or [], for all elements of y. `name` is for errors.
 struct ScalarArgument {
-  const Tensor& tensor;
+  Tensor tensor;
   const char* name;
 };
 inline ScalarArgument scalar(const Tensor& number, const char* name = "a scalar") { return {number, name}; }
@@ -38,7 +40,7 @@ inline ScalarArgument scalar(const Tensor& number, const char* name = "a scalar"
 // One number for each channel: of the shape of y's last dimensions. An undefined tensor reads as the number
 // `absent`, where that is given, and gets no gradient.
 struct ChannelArgument {
-  const Tensor& tensor;
+  Tensor tensor;
   const char* name;
   std::optional<double> absent;
 };
@@ -49,6 +51,18 @@ inline ChannelArgument channel(const Tensor& numbers, const char* name = "a chan
 
 // --- implementation
 namespace pointwise_op {
+
+// Holds where a formula's numbers are its own: it captures neither a reference nor a pointer nor a Tensor, so
+// backward computes with the numbers of forward. The language reads bytes as an F in a constant expression only
+// where F has no reference and no pointer in it. What this does not see: a global or static variable.
+template <class F>
+constexpr bool made_of_bytes() {
+  [[maybe_unused]] const F f = std::bit_cast<F>(std::array<unsigned char, sizeof(F)>{});
+  return true;
+}
+template <class F>
+concept KeepsNoReference = std::is_trivially_copyable_v<F> &&
+    (std::is_empty_v<F> || requires { typename std::bool_constant<made_of_bytes<F>()>; });
 
 enum class Kind { full, scalar, channel };
 struct Argument {
@@ -144,10 +158,15 @@ struct Op {
 
 // y = f(inputs…), recorded as one op. The first input is a Tensor, which gives y its shape and dtype; each of the
 // others is another Tensor of that shape, a scalar() or a channel(). All have one dtype, f32 or f64. f is
-// called with all inputs, in order, and keeps no reference.
+// called with all inputs, in order, in forward and again in backward. It captures numbers by value; a global
+// variable that it reads must not change before backward.
 template <class F, class... Arguments>
 Tensor pointwise(const char* name, const F& f, const Tensor& x, const Arguments&... others) {
   namespace op = pointwise_op;
+  static_assert(
+      op::KeepsNoReference<F>,
+      "pointwise: the formula may capture numbers by value only, as in [=] or [s = size]: backward calls "
+      "it again, after a captured reference may have ended; give a Tensor as scalar() or channel()");
   const op::Layout layout =
       op::layout_of<xsimd::default_arch>(name, std::array{op::argument(x), op::argument(others)...});
   if (composed_wanted()) return layout.fitted(f(op::composed(x, layout), op::composed(others, layout)...));

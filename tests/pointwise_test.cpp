@@ -208,4 +208,44 @@ TEST_CASE("pointwise says which argument does not fit") {
         "f: x is f32 but weight is f64; convert one with cast()");
 }
 
+template <class F>
+constexpr bool is_formula(const F&) {
+  return pointwise_op::KeepsNoReference<F>;
+}
+
+TEST_CASE("a formula captures numbers by value only") {
+  double s = 2;
+  const int n = 3;
+  const bool on = true;
+  const Tensor x = numbers("x", {3});
+  CHECK(is_formula([](auto v) { return v; }));
+  CHECK(is_formula([s, n, on](auto v) { return on ? v * s + n : v; }));
+  CHECK(is_formula([inner = [s](auto v) { return v * s; }](auto v) { return inner(v); }));
+  CHECK(!is_formula([&s](auto v) { return v * s; }));
+  CHECK(!is_formula([&](auto v) { return v * s; }));
+  CHECK(!is_formula([p = &s](auto v) { return v * *p; }));
+  CHECK(!is_formula([inner = [&s](auto v) { return v * s; }](auto v) { return inner(v); }));
+  CHECK(!is_formula([x](auto v) { return v * x.item(); }));
+  struct Layer {
+    double c = 1;
+    bool by_this() {
+      return is_formula([this](auto v) { return v * c; });
+    }
+    bool by_copy() {
+      return is_formula([d = c](auto v) { return v * d; });
+    }
+  } layer;
+  CHECK(!layer.by_this());
+  CHECK(layer.by_copy());
+}
+
+TEST_CASE("scalar() and channel() hold their tensors") {
+  const auto s = scalar(full({1}, 7.0, Dtype::f64));
+  const auto c = channel(full({3}, 5.0, Dtype::f64));
+  const Tensor other = full({1}, 2.0, Dtype::f64), others = full({3}, 2.0, Dtype::f64);
+  const Tensor y = pointwise(
+      "f", [](auto v, auto a, auto b) { return v * a + b; }, ones({3}, Dtype::f64), s, c);
+  CHECK(y.to_vector<double>() == std::vector<double>(3, 12.0));
+}
+
 }  // namespace isobar
