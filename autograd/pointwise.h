@@ -119,7 +119,7 @@ auto kernel_input(const Tensor& x, T* dx) {
 template <class F, class... Arguments>
 struct Op {
   static constexpr size_t count = sizeof...(Arguments);
-  const char* name;
+  OpName name;
   Layout layout;
   F f;
   std::array<Tensor, count> x;
@@ -161,7 +161,7 @@ struct Op {
 // called with all inputs, in order, in forward and again in backward. It captures numbers by value; a global
 // variable that it reads must not change before backward.
 template <class F, class... Arguments>
-Tensor pointwise(const char* name, const F& f, const Tensor& x, const Arguments&... others) {
+Tensor pointwise(OpName name, const F& f, const Tensor& x, const Arguments&... others) {
   namespace op = pointwise_op;
   static_assert(
       op::KeepsNoReference<F>,

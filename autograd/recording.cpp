@@ -9,12 +9,12 @@ namespace isobar {
 
 constinit thread_local Recording recording;
 
-const std::string* Scope::intern(std::string_view name) {
+ScopeName Scope::intern(std::string_view text) {
   static std::mutex mutex;
   static auto* const names =
       new std::unordered_set<std::string>;  // never destroyed: nodes may outlive statics
   const std::lock_guard lock(mutex);
-  return &*names->emplace(name).first;
+  return ScopeName(&*names->emplace(text).first);
 }
 
 NoTape::NoTape() {

@@ -3,7 +3,7 @@
 //
 //   const NoTape pause;                         // nothing is recorded until the end of the block
 //   const WithPrecision low(Precision::bf16);   // matrix products on bf16 operands
-//   const Scope scope(name);                    // ops belong to the module of this name
+//   const Scope scope("blocks.3.self_attn");    // ops belong to the module of this name
 //
 // Every thread has a recording of its own. Kernels on other threads never read it.
 #pragma once
@@ -19,12 +19,25 @@ namespace isobar {
 class Tape;
 class TapeLog;
 
+// A name that lives as long as the program, because nodes keep its address. Null by default.
+class ScopeName {
+ public:
+  constexpr ScopeName() = default;
+  operator const std::string*() const { return text_; }
+  const std::string* operator->() const { return text_; }
+
+ private:
+  friend class Scope;
+  explicit ScopeName(const std::string* text) : text_(text) {}
+  const std::string* text_ = nullptr;
+};
+
 struct Recording {
   Tape* tape = nullptr;                  // the innermost one that lives on this thread
   uint64_t pieces = 0;                   // the step of which a piece (nn/pieces.h) runs on this thread, or 0
   uint64_t paused = 0;                   // tapes up to this serial number do not record now
   TapeLog* log = nullptr;                // sees what is recorded and walked back
-  const std::string* scope = nullptr;    // the module that records, "blocks.3.self_attn"
+  ScopeName scope;                       // the module that records, "blocks.3.self_attn"
   Precision precision = Precision::f32;  // of matrix products
   bool recomputing = false;              // a backward runs the function of a recompute() again
 };
@@ -48,14 +61,15 @@ class RecordingGuard {
   Recording before_;
 };
 
-// Names the part of the program that records, such as a module. Nodes keep the name; errors, prints of a tape
-// and Tape::next_rng() use it.
+// Names the part of the program that records, such as a module. Errors, prints of a tape and Tape::next_rng()
+// use the name. A text is interned, which costs a lookup; a ScopeName costs nothing.
 class Scope {
  public:
-  explicit Scope(const std::string* name) { recording.scope = name; }
+  explicit Scope(ScopeName name) { recording.scope = name; }
+  explicit Scope(std::string_view text) : Scope(intern(text)) {}
 
-  // A copy of `name` that lives as long as the program: nodes point to it.
-  static const std::string* intern(std::string_view name);
+  // A copy of `text` that lives as long as the program; the same for equal texts.
+  static ScopeName intern(std::string_view text);
 
  private:
   const RecordingGuard guard_;

@@ -246,12 +246,26 @@ bool all_finite(const Tensor& x);
 // tensor. For closures that take dy by value.
 Tensor room_for_gradient(const Tensor& dy);
 
+// The name of an op, which nodes keep by its address: a string literal, or a text that Scope::intern() made.
+class OpName {
+ public:
+  consteval OpName(const char* literal) : text_(literal) {}
+  OpName(ScopeName name) : text_(name->c_str()) {}
+  operator const char*() const { return text_; }
+  operator std::string_view() const { return text_; }
+
+ private:
+  const char* text_;
+};
+
 // The last call of every op, after y = op(inputs) has been computed; `closure` maps dy to the inputs'
-// gradients. Without an active tape, or where no input needs a gradient, y is returned as it is. The tape
-// sums gradients of inputs that were broadcast. Throws Error where an input belongs to a tape that has ended,
-// or where y is itself one of the inputs; with detect_anomaly NotFinite, where y is not finite.
+// gradients. Inputs are all tensors whose numbers the closure reads, constants such as masks and indices too:
+// backward refuses those that were overwritten. Without an active tape, or where no input needs a gradient, y
+// is returned as it is. The tape sums gradients of inputs that were broadcast to y's extents. Throws Error
+// where an input belongs to a tape that has ended, where y is itself one of the inputs, is trainable, or was
+// recorded before; with detect_anomaly NotFinite, where y is not finite.
 template <class Closure>
-Tensor record(const char* name, Tensor y, std::span<const Tensor* const> inputs, Closure&& closure) {
+Tensor record(OpName name, Tensor y, std::span<const Tensor* const> inputs, Closure&& closure) {
   Tape* const tape = Tape::active();
   if (tape == nullptr) return y;
   if (tape->options().detect_anomaly && !all_finite(y))
@@ -272,10 +286,17 @@ struct InputRef {
 };
 
 template <class Closure>
-Tensor record(const char* name, Tensor y, std::initializer_list<InputRef> inputs, Closure&& closure) {
+Tensor record(OpName name, Tensor y, std::initializer_list<InputRef> inputs, Closure&& closure) {
   static_assert(sizeof(InputRef) == sizeof(const Tensor*));
   return record(name, std::move(y), std::span<const Tensor* const>(&inputs.begin()->pointer, inputs.size()),
                 std::forward<Closure>(closure));
 }
 
 }  // namespace isobar
+
+template <>
+struct fmt::formatter<isobar::OpName> : fmt::formatter<std::string_view> {
+  auto format(isobar::OpName name, format_context& context) const {
+    return fmt::formatter<std::string_view>::format(static_cast<const char*>(name), context);
+  }
+};

@@ -54,11 +54,11 @@ Tensor Module::operator()(const Tensor& x) {
 
 // A module without a path that is called outside of any scope is the root of a model: it names all its
 // modules. Called in another module's scope, it takes that scope's name.
-const std::string* Module::scope_name() {
+ScopeName Module::scope_name() {
   mark_untaped();
   if (recording.pieces != 0 && recording.pieces != pieces_) check_outsider(*this);
-  if (path_ == nullptr && recording.scope == nullptr) assign_paths(*this);
-  return path_ != nullptr ? path_.load() : recording.scope;
+  if (!has_path() && recording.scope == nullptr) assign_paths(*this);
+  return has_path() ? path_.load() : recording.scope;
 }
 
 Module::Call::Call(Module& module) : scope(module.scope_name()), first_slot(next_slot()) {}
@@ -98,7 +98,7 @@ std::string Module::type_name() const { return type_name_of(*this); }
 const std::string& Module::path() const {
   static const std::string none;
   if (observation_ != nullptr && observation_->name != nullptr) return *observation_->name;
-  return path_ != nullptr ? *path_.load() : none;
+  return has_path() ? *path_.load() : none;
 }
 
 }  // namespace isobar

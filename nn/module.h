@@ -58,7 +58,7 @@ class Module : public HasFields {
 
   // For model.h, pieces.h and Watch.
   void set_path(const std::string& path) { path_ = Scope::intern(path); }
-  bool has_path() const { return path_ != nullptr; }
+  bool has_path() const { return path_.load() != nullptr; }
   void set_training(bool training) { training_ = training; }
   void set_pieces(uint64_t step) { pieces_ = step; }
   const std::shared_ptr<Observation>& observation();
@@ -90,7 +90,7 @@ class Module : public HasFields {
     const Scope scope;
     const int64_t first_slot;  // on the active tape; the ops of this call have this slot or a later one
   };
-  const std::string* scope_name();
+  ScopeName scope_name();
   Tensor show(const Tensor& y, const Call& call);
 
   // Calls visit(tensor) for every tensor in a result, nested containers included.
@@ -109,7 +109,7 @@ class Module : public HasFields {
   std::shared_ptr<Observation> observation_;  // made by the first Watch
   uint64_t pieces_ = 0;                       // the last step of pieces whose model had this module
   // Pieces may name a module that their loss_of calls at once, all alike.
-  std::atomic<const std::string*> path_ = nullptr;
+  std::atomic<ScopeName> path_ = ScopeName();
   bool training_ = true;
 };
 

@@ -1,7 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <thread>
+#include <type_traits>
 
 #include "../autograd/ops.h"
 #include "../autograd/recording.h"
@@ -318,6 +322,26 @@ TEST_CASE("a tape's rngs depend on the module and the call, and repeat on the ne
   CHECK(first[0] != first[1]);
   CHECK(first[0] != first[2]);
   CHECK(keys() == first);
+}
+
+// Nodes keep the address of a name: only a text that lives as long as the program has one to give.
+static_assert(!std::is_constructible_v<Scope, const std::string*>);
+static_assert(!std::is_constructible_v<OpName, std::string>);
+
+TEST_CASE("names of modules and ops outlive the texts that they were made of") {
+  const Tensor x = leaf(number(-1));
+  Tape tape({.detect_anomaly = true});
+  auto text = std::make_unique<std::string>("blocks.3.a long path, which no short string holds");
+  std::optional<Scope> scope(std::in_place, *text);
+  const Tensor y =
+      record(Scope::intern(*text + " op"), number(1), {x}, [](const Tensor& dy) { return dy / 0.0; });
+  scope.reset();
+  *text = std::string(text->size(), '?');
+  text.reset();
+  CHECK(
+      message_of([&] { tape.backward(y); }) ==
+      "backward of blocks.3.a long path, which no short string holds op in blocks.3.a long path, which no short "
+      "string holds: the gradient of input 0 [] is not finite");
 }
 
 }  // namespace isobar

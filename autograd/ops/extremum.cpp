@@ -13,7 +13,7 @@ namespace {
 
 // The element of each row that is better than all others; NaN where one is NaN.
 template <class Better>
-Tensor extremum(const char* op, const Tensor& x, const Axes& over, bool keepdim, const Better& better) {
+Tensor extremum(OpName op, const Tensor& x, const Axes& over, bool keepdim, const Better& better) {
   check(over.count > 0, "{}: nothing to take the {}imum of in {}", op, op, x.shape());
   const Tensor packed = over.reduced_last(x);
   Tensor y(over.kept, x.dtype());

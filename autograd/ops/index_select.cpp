@@ -23,7 +23,7 @@ struct Blocks {
   }
 };
 
-Tensor pick(const char* op, const Tensor& x, int d, const Tensor& at);
+Tensor pick(OpName op, const Tensor& x, int d, const Tensor& at);
 
 // Zeros with `extent` along d, to which the rows of x are added; `at` has been checked.
 Tensor add_rows(const Tensor& x, int d, const Tensor& at, int64_t extent) {
@@ -40,7 +40,7 @@ Tensor add_rows(const Tensor& x, int d, const Tensor& at, int64_t extent) {
 }
 
 // The rows of x along d with the indices `at`, which have been checked.
-Tensor pick(const char* op, const Tensor& x, int d, const Tensor& at) {
+Tensor pick(OpName op, const Tensor& x, int d, const Tensor& at) {
   const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape().with(d, at.numel()), x.dtype());
   const Blocks blocks(x.shape(), d);

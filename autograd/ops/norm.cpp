@@ -97,7 +97,7 @@ struct NormNode {
 };
 
 // layer_norm (centred) and rms_norm.
-Tensor normalize_rows(const char* name, const Tensor& input, const Rows& rows, const Tensor& weight_in,
+Tensor normalize_rows(OpName name, const Tensor& input, const Rows& rows, const Tensor& weight_in,
                       const Tensor& bias_in, double eps, bool centred, int64_t counted) {
   const Tensor x = raw::contiguous(input), weight = packed_or_none(weight_in), bias = packed_or_none(bias_in);
   Tensor y(x.shape(), x.dtype()), mean(Shape{rows.count}, Dtype::f64), r(Shape{rows.count}, Dtype::f64);
