@@ -122,6 +122,9 @@ std::vector<LeafGradient> Tape::walk_to_leaves(const Tensor& y, const Tensor& dy
   walk(start, dy, slots, gradients);
   for (size_t i = 0; i < found.size(); ++i) found[i].gradient = std::move(gradients[i]);
   std::erase_if(found, [](const LeafGradient& of) { return !of.gradient.defined(); });
+  // Each leaf gets numbers of its own: one tensor may have come to two leaves, as from a + b, or be a view.
+  for (LeafGradient& of : found)
+    if (!raw::sole_owner(of.gradient) || !of.gradient.is_contiguous()) of.gradient = raw::clone(of.gradient);
   return found;
 }
 

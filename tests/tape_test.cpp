@@ -344,4 +344,18 @@ TEST_CASE("names of modules and ops outlive the texts that they were made of") {
       "string holds: the gradient of input 0 [] is not finite");
 }
 
+TEST_CASE("each leaf has a gradient of its own, which can be assigned") {
+  const Tensor a = leaf(number(1)), b = leaf(number(2)), w = leaf(ones({2, 3}, Dtype::f64));
+  const Tensor dy = number(5);
+  Tape tape;
+  tape.backward(a + b + sum(w) + sum(transpose(w)), dy);
+  Tensor da = a.grad(), dw = w.grad();
+  assign(da, number(7));
+  assign(dw, dw * 2);
+  CHECK(a.grad().item() == 7);
+  CHECK(b.grad().item() == 5);
+  CHECK(dy.item() == 5);
+  CHECK(w.grad().to_vector<double>() == std::vector<double>(6, 20));
+}
+
 }  // namespace isobar
