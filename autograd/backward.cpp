@@ -148,7 +148,10 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
   check(active() == this, "gradient: this tape is not the active one");
   const int64_t start = own_slot(y, "gradient");
   std::vector<int64_t> wanted;
-  for (const Tensor& x : xs) wanted.push_back(needs_gradient(x) ? slot_of(x) : own_slot(x, "gradient"));
+  for (const Tensor& x : xs) {
+    if (x.defined() && x.trainable() && !leaf_slots_.holds(x.id())) check_not_constant(x);
+    wanted.push_back(needs_gradient(x) ? slot_of(x) : own_slot(x, "gradient"));
+  }
   const Tensor seed = dy.defined() ? dy : ones(y.shape(), y.dtype());
   std::optional<NoTape> pause;
   if (!options_.higher_order) pause.emplace();
@@ -158,6 +161,18 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
     if (!gradients[i].defined()) gradients[i] = zeros(xs[i].shape(), xs[i].dtype());
   forget_used_slots();
   return gradients;
+}
+
+// Throws where a recorded op read x as a constant: zeros would not be its gradient.
+void Tape::check_not_constant(const Tensor& x) const {
+  const Version* const version = raw::storage(x)->version;
+  for (const Slot& slot : slots_) {
+    if (slot.node == nullptr) continue;
+    for (const Node::Input& input : slot.node->inputs)
+      check(input.id != x.id() || input.version != version || version->freed_since(input.stamp),
+            "gradient: a tensor {} was a constant when {} used it; make it trainable before that", x.shape(),
+            slot.node->place());
+  }
 }
 
 // Clears all adjoints when a walk ends, also by an exception.

@@ -26,6 +26,7 @@ class LeafTable {
   }
   static constexpr int64_t fresh = -1;
 
+  bool holds(const void* id) { return !places_.empty() && find(id).id != nullptr; }
   void clear() {
     places_.clear();
     count_ = 0;

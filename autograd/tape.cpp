@@ -85,6 +85,17 @@ void Tape::add_leaf_slot(Dtype dtype) {
   slot.leaf = true;
 }
 
+// Throws where y stands for something else already, whose gradient it would lose.
+void Tape::check_result(const Node& node, const Tensor& y) const {
+  check(!y.trainable(), "{}: its result is a trainable tensor {}; return a new tensor, such as w.detach()",
+        node.name, y.shape());
+  for (const Tape* tape = this; tape != nullptr; tape = tape->outer_)
+    check(
+        raw::slot(y).tape != tape->serial_,
+        "{}: its result {} is the result of an earlier op on this tape; return a new tensor, such as y.detach()",
+        node.name, y.shape());
+}
+
 void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const Tensor* const> inputs) {
   node->inputs.reserve(inputs.size());
   for (const Tensor* x : inputs) {
@@ -93,6 +104,7 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
           y.shape());
     Node::Input& input = node->inputs.emplace_back();
     input.slot = slot_of(*x);
+    input.id = x->id();
     if (!x->defined()) continue;
     const auto& from = raw::Access::of(*x);
     input.shape = from.shape;
@@ -102,6 +114,7 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
   node->slot = next_slot();
   check(node->slot < UINT32_MAX, "tape: more than 2^32 ops recorded on one tape");
   auto& result = raw::Access::of(y);
+  if (result.slot.tape != 0 || result.trainable) check_result(*node, y);
   result.slot = {serial_, static_cast<uint32_t>(node->slot)};
   node->scope = recording.scope;
   node->shape = result.shape;

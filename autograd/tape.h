@@ -54,6 +54,7 @@ struct Node {
     // The version of the storage when the op read it; backward throws where it has changed.
     const Version* version;
     uint64_t stamp;
+    const void* id;  // of the tensor, which may be gone
   };
 
   const char* name = "";
@@ -210,6 +211,8 @@ class Tape {
   int64_t accumulate(int64_t slot, Tensor dx);
   static void check_constants(const Node& node, std::span<const Node::Input> constants);
   void run_node(Node& node, Tensor dy, std::span<Tensor> dx);
+  void check_not_constant(const Tensor& x) const;
+  void check_result(const Node& node, const Tensor& y) const;
   void forget_used_slots();
 
   const TapeOptions options_;

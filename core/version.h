@@ -28,6 +28,8 @@ class Version {
     const uint64_t now = this->stamp();
     return now != stamp && now >> 32 == stamp >> 32;
   }
+  // Whether the block of that stamp is gone.
+  bool freed_since(uint64_t stamp) const { return this->stamp() >> 32 != stamp >> 32; }
   // The last writer ("AdamW's step"), or null where it has no name.
   const char* writer() const { return writer_.load(std::memory_order_relaxed); }
 

@@ -257,4 +257,42 @@ TEST_CASE("a tape is not walked on another thread than the one that made it") {
   CHECK(x.grad().at({0}) == 2);
 }
 
+TEST_CASE("an op whose result stands for something else is refused") {
+  const Tensor a = leaf(number(1)), b = leaf(number(2)), w = leaf(number(3)), cached = number(4);
+  const auto op = [&](const Tensor& x, const Tensor& y) {
+    return record("mine", y, {x}, [](const Tensor& dy) { return dy; });
+  };
+  Tape tape;
+  const Tensor p = op(a, cached);
+  const std::string again =
+      "mine: its result [] is the result of an earlier op on this tape; return a new tensor, such as y.detach()";
+  CHECK(message_of([&] { op(b, cached); }) == again);
+  {
+    Tape inner;
+    CHECK(message_of([&] { op(b, cached); }) == again);
+  }
+  CHECK(message_of([&] { op(b, w); }) ==
+        "mine: its result is a trainable tensor []; return a new tensor, such as w.detach()");
+  tape.backward(p + 10 * op(b, cached.detach()));
+  CHECK(a.grad().item() == 1);
+  CHECK(b.grad().item() == 10);
+  Tape next;  // the first use is over with its tape
+  next.backward(op(b, number(1)));
+}
+
+TEST_CASE("gradient refuses a tensor that the ops read as a constant") {
+  Tensor x = full({3}, 2, Dtype::f64);
+  const Tensor w = leaf(number(3)), unused = leaf(number(1)), stopped = leaf(full({3}, 5, Dtype::f64));
+  Tape tape;
+  const Tensor y = sum(x * w * stopped.detach());
+  x.set_trainable();
+  for (int i = 0; i < 2; ++i)
+    CHECK(message_of([&] { tape.gradient(y, {x}); }) ==
+          "gradient: a tensor [3] was a constant when multiply used it; make it trainable before that");
+  const std::vector<Tensor> dx = tape.gradient(y, {w, unused, stopped});
+  CHECK(dx[0].item() == 30);
+  CHECK(dx[1].item() == 0);
+  CHECK(dx[2].to_vector<double>() == Values(3, 0));
+}
+
 }  // namespace isobar
