@@ -17,16 +17,21 @@ constexpr const char* used_up =
     "{}: part of this tape was already used up by an earlier backward; open it as Tape tape({{.higher_order = "
     "true}}) to walk twice";
 
-// A gradient has its input's shape, or the shape that the input was broadcast to, and is then summed.
+// A gradient has its input's shape, or a larger one where the input was broadcast to the extents of y, and is
+// then summed.
 void check_sums_to(const Node& node, size_t input, Dtype dtype, const Tensor& dx) {
-  const Shape &got = dx.shape(), &wanted = node.inputs[input].shape;
+  const Shape &got = dx.shape(), &wanted = node.inputs[input].shape, &y = node.shape;
   bool sums = got.ndim() >= wanted.ndim();
-  for (int d = 1; sums && d <= wanted.ndim(); ++d) sums = wanted[-d] == got[-d] || wanted[-d] == 1;
+  for (int d = 1; sums && d <= got.ndim(); ++d) {
+    const int64_t own = d <= wanted.ndim() ? wanted[-d] : 1;
+    sums = got[-d] == own || (own == 1 && d <= y.ndim() && got[-d] == y[-d]);
+  }
   const bool turned = std::is_permutation(got.begin(), got.end(), wanted.begin(), wanted.end());
   check(sums, "backward of {}: the gradient of input {} must be {}, got {}{}", node.place(), input, wanted,
         got,
         turned                         ? "; is it transposed?"
         : got.numel() < wanted.numel() ? "; spread it over the input with broadcast_to()"
+        : got.numel() > wanted.numel() ? "; sum it with sum_to_size()"
                                        : "");
   check(dx.dtype() == dtype, "backward of {}: the gradient of input {} must be {}, got {}", node.place(),
         input, dtype, dx.dtype());

@@ -295,4 +295,23 @@ TEST_CASE("gradient refuses a tensor that the ops read as a constant") {
   CHECK(dx[2].to_vector<double>() == Values(3, 0));
 }
 
+TEST_CASE("a closure's gradient is summed over what was broadcast in y, and over nothing else") {
+  const Tensor x = leaf(zeros({1}, Dtype::f64)), pair = leaf(zeros({2}, Dtype::f64));
+  const auto message = [](const Tensor& input, const Shape& y, const Shape& dx) {
+    Tape tape;
+    const Tensor result =
+        record("mine", zeros(y, Dtype::f64), {input}, [dx](const Tensor&) { return ones(dx, Dtype::f64); });
+    return message_of([&] { tape.backward(sum(result)); });
+  };
+  CHECK(message(x, {4}, {4}).empty());
+  CHECK(message(x, {3, 4}, {3, 1}).empty());
+  CHECK(message(pair, {3, 2}, {3, 2}).empty());
+  CHECK(x.grad().item() == 7);
+  CHECK(message(x, {2}, {8}) ==
+        "backward of mine: the gradient of input 0 must be [1], got [8]; sum it with sum_to_size()");
+  CHECK(message(x, {}, {8}).starts_with("backward of mine: the gradient of input 0 must be [1], got [8]"));
+  CHECK(message(pair, {2}, {4, 2})
+            .starts_with("backward of mine: the gradient of input 0 must be [2], got [4, 2]"));
+}
+
 }  // namespace isobar
