@@ -4,10 +4,21 @@
 #include <unordered_set>
 
 #include "tape.h"
+#include "tape_log.h"
 
 namespace isobar {
 
 constinit thread_local Recording recording;
+
+struct ThreadEnd {
+  ~ThreadEnd() {
+    for (Tape* tape = recording.tape; tape != nullptr; tape = tape->outer_) tape->home_ = nullptr;
+    for (TapeLog* log = recording.log; log != nullptr; log = log->outer_) log->home_ = nullptr;
+    recording.tape = nullptr;
+    recording.log = nullptr;
+  }
+};
+void watch_thread_end() { static thread_local const ThreadEnd end; }
 
 ScopeName Scope::intern(std::string_view text) {
   static std::mutex mutex;

@@ -44,6 +44,9 @@ struct Recording {
 
 extern constinit thread_local Recording recording;
 
+// Lets tapes and logs of this thread know when it ends: they may end later, on another one.
+void watch_thread_end();
+
 // Restores this thread's recording at the end of a block, except tape and log: tapes and logs enter and leave
 // their lists themselves, in any order.
 class RecordingGuard {

@@ -34,6 +34,7 @@ Tape::Tape(TapeOptions options)
         "tape: a higher-order tape cannot be nested (the inner tape would see the outer one's tensors as "
         "constants); take both gradients on one tape");
   recording.tape = this;
+  watch_thread_end();
   if (Timeline* const timeline = Timeline::here()) timeline->begin_steps();
 }
 
@@ -49,7 +50,8 @@ Tape::Tape(Tape& outer, Pass pass, std::vector<Rng>& rngs)
 Tape::~Tape() {
   // From last to first, so that a node's storages go back to the allocator in the order it handed them out.
   while (!slots_.empty()) slots_.pop_back();
-  Tape** link = &recording.tape;
+  if (home_ == nullptr) return;
+  Tape** link = &home_->tape;  // of another thread, where this one was given the tape
   while (*link != nullptr && *link != this) link = &(*link)->outer_;
   if (*link != nullptr) *link = outer_;
 }

@@ -9,7 +9,7 @@
 // Creation order is a topological order, so the walk is a loop: no search, no recursion. A walk visits what
 // the loss depends on, and drops each node that it has used. Losses that share no node can be walked in any
 // order. Tapes nest, and end in any order; an inner tape sees the outer one's tensors as leaves. A tape
-// belongs to the thread that made it.
+// belongs to the thread that made it; another one may only end it, while the first opens and closes none.
 #pragma once
 
 #include <array>
@@ -215,10 +215,11 @@ class Tape {
   void check_result(const Node& node, const Tensor& y) const;
   void forget_used_slots();
 
+  friend struct ThreadEnd;
   const TapeOptions options_;
   const uint64_t serial_;
-  const Recording* const home_ = &recording;  // of the thread that made this tape
-  Tape* outer_;                               // its tensors are leaves here
+  Recording* home_ = &recording;  // of the thread that made this tape; null once that has ended
+  Tape* outer_;                   // its tensors are leaves here
   const Pass pass_ = Pass::plain;
   std::vector<Rng>* const rngs_ = nullptr;  // drawn in the first pass
   size_t rngs_drawn_ = 0;

@@ -17,10 +17,11 @@ std::string head_of(const Node& node) {
 
 }  // namespace
 
-TapeLog::TapeLog() : outer_(std::exchange(recording.log, this)) {}
+TapeLog::TapeLog() : outer_(std::exchange(recording.log, this)) { watch_thread_end(); }
 
 TapeLog::~TapeLog() {
-  TapeLog** link = &recording.log;
+  if (home_ == nullptr) return;
+  TapeLog** link = &home_->log;
   while (*link != nullptr && *link != this) link = &(*link)->outer_;
   if (*link != nullptr) *link = outer_;
 }

@@ -11,7 +11,8 @@
 //   //     %2  linear  dy [32, 256], norm 0.0318 -> none, %0 norm 0.744, %1 norm 0.0521, in fc1
 //
 // Slots %n are those of tape_text(). A log belongs to its thread and sees the tapes of that thread only. Of
-// several logs, the innermost one sees them. Logs end in any order. A class derived from it sees the nodes instead:
+// several logs, the innermost one sees them. Logs end in any order, also on another thread that the log was
+// given to. A class derived from it sees the nodes instead:
 // bad_op.h.
 #pragma once
 
@@ -57,7 +58,9 @@ class TapeLog {
   };
   std::string forward_, backward_, dy_;
   std::map<const void*, std::vector<Use>> uses_;  // by the tensor's id()
-  TapeLog* outer_;                                // the log that this one hides
+  friend struct ThreadEnd;
+  Recording* home_ = &recording;  // of the thread that made this log; null once that has ended
+  TapeLog* outer_;                // the log that this one hides
 };
 
 }  // namespace isobar

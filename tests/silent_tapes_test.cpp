@@ -257,6 +257,40 @@ TEST_CASE("a tape is not walked on another thread than the one that made it") {
   CHECK(x.grad().at({0}) == 2);
 }
 
+TEST_CASE("a tape and a log that another thread ends leave the lists of the thread that made them") {
+  const Tensor x = leaf(number(3));
+  {
+    auto tape = std::make_unique<Tape>(TapeOptions{.higher_order = true});
+    auto log = std::make_unique<TapeLog>();
+    Tape* const ended = tape.get();
+    std::thread([&] { tape.reset(), log.reset(); }).join();
+    CHECK(recording.tape != ended);
+    CHECK(recording.log == nullptr);
+    recording.log = nullptr;  // where the check failed
+    recording.tape = nullptr;
+  }
+  Tape next({.higher_order = true});
+  next.backward(square(x));
+  CHECK(x.grad().item() == 6);
+}
+
+TEST_CASE("a tape and a log end after the thread that made them") {
+  std::unique_ptr<Tape> outer, inner;
+  std::unique_ptr<TapeLog> log;
+  std::thread([&] {
+    outer = std::make_unique<Tape>();
+    log = std::make_unique<TapeLog>();
+    inner = std::make_unique<Tape>();
+    square(leaf(number(3)));
+  }).join();
+  const Tensor x = leaf(number(3));
+  Tape tape;
+  outer.reset(), inner.reset(), log.reset();
+  CHECK(Tape::active() == &tape);
+  tape.backward(square(x));
+  CHECK(x.grad().item() == 6);
+}
+
 TEST_CASE("an op whose result stands for something else is refused") {
   const Tensor a = leaf(number(1)), b = leaf(number(2)), w = leaf(number(3)), cached = number(4);
   const auto op = [&](const Tensor& x, const Tensor& y) {
