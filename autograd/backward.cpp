@@ -322,10 +322,47 @@ int64_t Tape::accumulate(int64_t slot, Tensor dx) {
   return 0;
 }
 
+// Drops nodes that no backward can use any more: the ops of a step that its loss did not depend on would else stay
+// for the tape's life. Runs before the first op after a walk, once the list has doubled.
+void Tape::drop_dead_nodes() {
+  const auto node_at = [&](int64_t slot) { return at(slot).node.get(); };
+  const auto drop = [&](int64_t slot) { at(slot).node.reset(), --held_; };
+  // From first to last: a walk would throw, because an input is used up, or something was overwritten.
+  for (int64_t slot = first_; slot < next_slot(); ++slot) {
+    const Node* const node = node_at(slot);
+    if (node == nullptr) continue;
+    const auto useless = [&](const Node::Input& input) {
+      const bool used_up =
+          input.slot >= 0 && (input.slot < first_ || (!at(input.slot).leaf && !node_at(input.slot)));
+      return used_up || (input.version != nullptr && input.version->overwritten_since(input.stamp));
+    };
+    if (node->version->overwritten_since(node->stamp) ||
+        std::any_of(node->inputs.begin(), node->inputs.end(), useless))
+      drop(slot);
+  }
+  // From last to first: nobody has the result, whose memory is freed, and no later node reads it.
+  std::vector<bool> read(slots_.size());
+  for (int64_t slot = next_slot() - 1; slot >= first_; --slot) {
+    const Node* const node = node_at(slot);
+    if (node == nullptr) continue;
+    if (!read[static_cast<size_t>(slot - first_)] && node->version->freed_since(node->stamp)) {
+      drop(slot);
+      continue;
+    }
+    for (const Node::Input& input : node->inputs)
+      if (input.slot >= first_) read[static_cast<size_t>(input.slot - first_)] = true;
+  }
+  forget_used_slots();
+  kept_ = slots_.size();
+  walked_ = false;
+}
+
 // Empties the list of slots once every node is used up, so that each of many backwards on one tape costs the
 // same. Slot numbers are not reused.
 void Tape::forget_used_slots() {
-  if (held_ > 0 || walking_) return;
+  if (walking_) return;
+  walked_ = true;
+  if (held_ > 0) return;
   first_ = next_slot();
   slots_.clear();
   leaf_slots_.clear();

@@ -99,6 +99,7 @@ void Tape::check_result(const Node& node, const Tensor& y) const {
 }
 
 void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const Tensor* const> inputs) {
+  if (walked_ && held_ > 0 && !walking_ && slots_.size() >= 2 * kept_) drop_dead_nodes();
   node->inputs.reserve(inputs.size());
   for (const Tensor* x : inputs) {
     check(x->id() != y.id(),

@@ -214,6 +214,7 @@ class Tape {
   void check_not_constant(const Tensor& x) const;
   void check_result(const Node& node, const Tensor& y) const;
   void forget_used_slots();
+  void drop_dead_nodes();
 
   friend struct ThreadEnd;
   const TapeOptions options_;
@@ -225,8 +226,10 @@ class Tape {
   size_t rngs_drawn_ = 0;
   std::vector<Node::Input> constants_;  // that ops of a first pass read: the second must find them unchanged
   TapeVector<Slot> slots_;
-  int64_t first_ = 0;  // number of slots_[0]; earlier slots are used up
-  size_t held_ = 0;    // nodes in slots_
+  int64_t first_ = 0;    // number of slots_[0]; earlier slots are used up
+  size_t held_ = 0;      // nodes in slots_
+  size_t kept_ = 0;      // slots after the last drop_dead_nodes(), and
+  bool walked_ = false;  // whether there was a walk since
   TapeVector<Leaf> leaves_;
   LeafTable leaf_slots_;
   std::unordered_map<std::string, uint64_t> rngs_taken_;

@@ -358,4 +358,37 @@ TEST_CASE("each leaf has a gradient of its own, which can be assigned") {
   CHECK(w.grad().to_vector<double>() == std::vector<double>(6, 20));
 }
 
+TEST_CASE("a long-lived tape forgets ops that no loss depends on") {
+  const Tensor x = Rng(1).normal({8, 4}, 0, 1, Dtype::f64);
+  Tensor w = leaf(ones({4}, Dtype::f64));
+  Tape tape;
+  size_t most = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Tensor y = x * w, penalty = norm(w) + exp(w), squares = sum(square(y));
+    tape.backward(mean(square(y - 1)));
+    {
+      const NoTape pause;
+      assign(w, w - w.grad() * 0.01);
+    }
+    w.clear_grad();
+    most = std::max(most, tape.nodes().size());
+  }
+  CHECK(most <= 20);  // of a step or two
+}
+
+TEST_CASE("an op that may still be walked back is not forgotten") {
+  const Tensor x = leaf(number(3)), w = leaf(number(2));
+  Tape tape;
+  const Tensor kept = square(exp(x)), inner = kept * 2.0;
+  std::optional<Tensor> gone = square(x);
+  const Tensor of_gone = *gone * x;
+  gone.reset();  // its node is needed all the same
+  for (int i = 0; i < 100; ++i) tape.backward(w * w);
+  CHECK(w.grad().item() == 400);
+  tape.backward(of_gone);
+  CHECK(x.grad().item() == 27);
+  tape.backward(inner);
+  CHECK(x.grad().item() == doctest::Approx(27 + 4 * std::exp(6.0)));
+}
+
 }  // namespace isobar
