@@ -1,7 +1,8 @@
 #include "tape.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
-#include <cmath>
 
 #include "../core/kernels/map.h"
 #include "../core/raw.h"
@@ -12,6 +13,12 @@ namespace isobar {
 namespace {
 
 std::atomic<uint64_t> last_serial{0};
+
+// A leaf of a step whose random ops drew, and the step's key.
+struct DrawnStep {
+  const Version* leaf = nullptr;
+  uint64_t stamp = 0, key = 0;
+};
 
 }  // namespace
 
@@ -161,6 +168,27 @@ Rng Tape::next_rng() {
         "rng.split(step)}}) so that every step draws other masks, and the same ones again on the next run");
   const std::string path = recording.scope != nullptr ? *recording.scope : "";
   return options_.rng->split(path).split(rngs_taken_[path]++);
+}
+
+void check_step_key(uint64_t key, const Tensor& leaf) {
+  // The last step of each of four models that take turns. An earlier step with the same key is a step that is
+  // run again, as after a checkpoint was loaded.
+  thread_local std::array<DrawnStep, 4> steps;
+  const Version* const version = raw::storage(leaf)->version;
+  auto step =
+      std::find_if(steps.begin(), steps.end(), [&](const DrawnStep& of) { return of.leaf == version; });
+  if (step == steps.end()) --step;
+  if (step->leaf == version && step->key == key && version->overwritten_since(step->stamp)) {
+    const char* const writer = version->writer();
+    check(
+        writer == nullptr || !std::string_view(writer).ends_with(" step"),
+        "backward: this tape's rng has the key {:#x}, as the tape of the step before it, and {} has moved the "
+        "weights since: dropout would draw the same masks in every step; open the tape as Tape tape({{.rng = "
+        "rng.split(step)}})",
+        key, writer);
+  }
+  *step = {version, version->stamp(), key};
+  std::rotate(steps.begin(), step, step + 1);
 }
 
 bool composed_wanted() { return Tape::active() != nullptr && Tape::active()->options().higher_order; }

@@ -119,7 +119,8 @@ struct TapeOptions {
   bool higher_order = false;
   // Throw NotFinite at the first op, forward or backward, whose result is not finite.
   bool detect_anomaly = false;
-  // Draws dropout's masks; another one for each step: `.rng = rng.split(step)`.
+  // Draws dropout's masks; another one for each step: `.rng = rng.split(step)`. backward() refuses the key of the
+  // last step where an optimizer has moved the weights since.
   std::optional<Rng> rng = std::nullopt;
 };
 
@@ -165,6 +166,8 @@ class Tape {
   // An Rng for a random op: a function of TapeOptions::rng, the module path, and the number of earlier calls
   // on that path. Throws Error without TapeOptions::rng.
   Rng next_rng();
+  // Whether a random op drew.
+  bool drew() const { return !rngs_taken_.empty(); }
   // The slot of the next op, and whether y was recorded here in slot `first` or later.
   int64_t next_slot() const { return first_ + static_cast<int64_t>(slots_.size()); }
   bool holds(const Tensor& y, int64_t first) const {
@@ -236,6 +239,11 @@ class Tape {
   size_t recorded_ = 0;
   bool walking_ = false;
 };
+
+// For the end of a step's backward, whose random ops drew with this key; `leaf` is one of its trainable tensors.
+// Throws Error where the last step on this thread with that leaf had the same key, and an optimizer has moved the
+// leaf since: all steps would draw the same masks.
+void check_step_key(uint64_t key, const Tensor& leaf);
 
 // True when the active tape wants second derivatives: a fused op then returns its composed form.
 bool composed_wanted();

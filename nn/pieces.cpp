@@ -78,6 +78,7 @@ struct Step {
   const uint64_t number = ++last_step;  // the model's modules have it too: others are outsiders
   std::unordered_map<const void*, size_t> places = places_of(parameters);
   std::vector<double> losses = std::vector<double>(static_cast<size_t>(pieces));
+  std::atomic<bool> drew = false;  // a random op of a piece did
 
   // Forward and back through one piece: the gradients of its share of the mean loss.
   std::vector<Tensor> run(int64_t piece) try {
@@ -87,6 +88,7 @@ struct Step {
     if (own.rng && pieces > 1) own.rng = own.rng->split(static_cast<uint64_t>(piece));
     Tape tape(own);
     const Tensor loss = loss_of(piece);
+    if (tape.drew()) drew = true;
     check(loss.numel() == 1, "backward_in_pieces: a piece's loss must be a single number, got {}",
           loss.shape());
     losses[static_cast<size_t>(piece)] = loss.item();
@@ -227,6 +229,7 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
   }
   TreeSum tree;
   step.run_share({0, pieces}, side_by_side, tree);
+  if (step.drew && !step.parameters.empty()) check_step_key(options.rng->key(), step.parameters[0]);
   TreeSum with_earlier;
   with_earlier.add(taken_gradients(step.parameters));
   with_earlier.add(tree.take());
