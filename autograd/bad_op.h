@@ -117,7 +117,7 @@ class BadOpSearch : public TapeLog {
   bool within_found() const;
   std::vector<Walked> under_way_;  // backwards, the innermost last
   std::optional<BadOp> found_;
-  Place found_at_;  // of the recompute() that was found, whose backward records the ops within
+  Place found_at_;         // of the recompute() that was found, whose backward records the ops within
   bool new_walk_ = false;  // something was recorded since the last walk
   size_t first_ = 0;       // the op that was recorded first since then
 };
