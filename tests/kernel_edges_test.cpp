@@ -53,6 +53,19 @@ inline Doubles2 fnma(const Doubles2& x, const Doubles2& y, const Doubles2& z, co
   return _mm_fnmadd_pd(x, y, z);
 }
 }  // namespace xsimd::kernel
+
+namespace isobar::kernels {
+template <class T>
+struct RegisterOf<T, 128> {
+  using type = xsimd::batch<T, FourFloats>;
+};
+#ifdef __AVX512F__
+template <class T>
+struct RegisterOf<T, 256> {
+  using type = xsimd::batch<T, xsimd::fma3<xsimd::avx2>>;
+};
+#endif
+}  // namespace isobar::kernels
 #endif
 
 namespace isobar {
@@ -312,8 +325,6 @@ TEST_CASE("tanh and erf of floats are right to a relative 5e-7, reach ±1 and ke
   }
 }
 
-using EightFloats = xsimd::fma3<xsimd::avx2>;  // xsimd's name of the instructions on registers of 256 bits
-
 namespace {
 
 // Numbers of every sign and exponent, infinities and NaN, and many near the places where functions change
@@ -347,9 +358,9 @@ std::vector<T> numbers_of_all_sizes() {
 }
 
 // y = f(x, its mirror image), in registers of one width.
-template <class T, class Arch, class F>
+template <class T, int bits, class F>
 std::vector<T> in_lanes(const std::vector<T>& x, const F& f) {
-  using L = kernels::Lane<T, Arch>;
+  using L = kernels::Lane<T, bits>;
   std::vector<T> y(x.size()), z(x.rbegin(), x.rend());
   for (size_t i = 0; i < x.size(); i += L::V::size)
     L(f(L(L::V::load_unaligned(&x[i])), L(L::V::load_unaligned(&z[i])))).v.store_unaligned(&y[i]);
@@ -375,9 +386,9 @@ TEST_CASE_TEMPLATE("a formula has the same bits in registers of 128, 256 and 512
 #if XSIMD_WITH_FMA3_AVX2
   const std::vector<T> x = numbers_of_all_sizes<T>();
   const auto row = [&](const std::string& name, const auto& f) {
-    const std::vector<T> of_four = in_lanes<T, FourFloats>(x, f);
-    check_same_bits(name + " in 256 bits", x, in_lanes<T, EightFloats>(x, f), of_four);
-    check_same_bits(name + " in the machine's own", x, in_lanes<T, kernels::Machine>(x, f), of_four);
+    const std::vector<T> of_four = in_lanes<T, 128>(x, f);
+    check_same_bits(name + " in 256 bits", x, in_lanes<T, 256>(x, f), of_four);
+    check_same_bits(name + " in the machine's own", x, in_lanes<T, kernels::machine_bits>(x, f), of_four);
   };
   row("+", [](auto a, auto b) { return a + b; });
   row("-", [](auto a, auto b) { return a - b; });

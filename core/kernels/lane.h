@@ -14,14 +14,24 @@
 
 namespace isobar::kernels {
 
-template <class T, class Arch = Machine>
+// The register of so many bits: the machine's own, and others in tests. (With a type of xsimd in its place, pow()
+// in a formula would find xsimd's.)
+inline constexpr int machine_bits = 8 * sizeof(Register<float>);
+template <class T, int bits>
+struct RegisterOf;
+template <class T>
+struct RegisterOf<T, machine_bits> {
+  using type = Register<T>;
+};
+
+template <class T, int bits = machine_bits>
 struct Lane {
-  using V = xsimd::batch<T, Arch>;
+  using V = typename RegisterOf<T, bits>::type;
   V v;
 
   // What a comparison gives. Comparisons with NaN are false, except !=.
   struct Mask {
-    xsimd::batch_bool<T, Arch> set;
+    xsimd::batch_bool<T, typename V::arch_type> set;
 
     friend Mask operator&&(const Mask& a, const Mask& b) { return {a.set && b.set}; }
     friend Mask operator||(const Mask& a, const Mask& b) { return {a.set || b.set}; }
