@@ -10,7 +10,8 @@
 // leaves broken files and crashes at exit. Paths are absolute within the file. Every failure is an Error with
 // file, object and reason. Times are not stored, so the same calls give the same bytes. Declared sizes are
 // compared with the true size of the file before anything is allocated. HDF5 is not thread-safe: use HDF5
-// files from one thread at a time.
+// files from one thread at a time. libhdf5 is not safe against a file that somebody made to harm: open a
+// stranger's in a process of its own, as `isobar watch` does.
 #pragma once
 
 #include <cstdint>
@@ -27,25 +28,18 @@ class Hdf5File {
  public:
   // A new file in memory; errors contain `name`.
   static Hdf5File create(const std::string& name);
-  // A file on the disk, or the bytes of a file; read-only.
+  // A file on the disk; read-only.
   static Hdf5File open(const std::string& path);
-  static Hdf5File open_image(std::string_view bytes, const std::string& name);
   // A file that a LiveHdf5File writes in another process, or wrote before that process was killed: shows what
   // was flushed.
   static Hdf5File open_live(const std::string& path);
-
-  // A new file on the disk, for data larger than memory. It grows in a temporary file beside `path` until
-  // save() renames it; without save() the temporary file is removed, unless the process is killed. Disk space
-  // is allocated before HDF5 writes: HDF5 cannot recover from a full disk.
-  static Hdf5File create_on_disk(const std::string& path);
 
   Hdf5File(Hdf5File&& other) noexcept;
   Hdf5File& operator=(Hdf5File&& other) noexcept;
   ~Hdf5File();
 
   // image() returns the bytes of the file so far; save() writes them to the disk (see file.h). Both may be
-  // called many times. A file made on the disk is saved once, under its own path, and is then closed; it has
-  // no image.
+  // called many times.
   std::string image();
   void save(const std::string& path);
 
@@ -75,37 +69,24 @@ class Hdf5File {
   template <class T>
   void append(const std::string& path, std::span<const T> rows, size_t length);
 
-  // Appends u16 or i32 values to a one-dimensional dataset with chunks of `chunk` values. The first call
-  // makes it.
-  template <class T>
-  void extend(const std::string& path, std::span<const T> values, int64_t chunk);
-
   // --- reading
   bool has(const std::string& path) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
-  // The names of a group's members, and of an object's attributes, in alphabetical order.
+  // The names of a group's members, in alphabetical order.
   std::vector<std::string> names(const std::string& group) const;
-  std::vector<std::string> attribute_names(const std::string& object) const;
   std::string text_attribute(const std::string& object, const std::string& name) const;
   int64_t int_attribute(const std::string& object, const std::string& name) const;
   double double_attribute(const std::string& object, const std::string& name) const;
   // A dataset of f32, f64, i32 or i64 with at most six dimensions.
   Tensor read(const std::string& path) const;
   std::vector<std::string> read_strings(const std::string& path) const;
-  // The length of a one-dimensional dataset of u16 or i32, and its elements begin … begin + values.size() −
-  // 1.
-  int64_t length(const std::string& path) const;
-  void read_range(const std::string& path, int64_t begin, std::span<int32_t> values) const;
 
  private:
   friend class LiveHdf5File;
   Hdf5File(int64_t id, std::string name) : id_(id), name_(std::move(name)) {}
-  void take_room(size_t bytes);
 
-  int64_t id_ = -1;             // HDF5's handle; -1 after a move or save
-  std::string name_;            // for errors
-  std::string temporary_ = "";  // the temporary file of create_on_disk()
-  size_t room_ = 0;             // bytes allocated for that file
+  int64_t id_ = -1;   // HDF5's handle; -1 after a move
+  std::string name_;  // for errors
 };
 
 }  // namespace isobar

@@ -97,30 +97,6 @@ void check_fixed_text(hid_t type, const std::string& file, const std::string& wh
 
 }  // namespace
 
-int64_t Hdf5File::length(const std::string& path) const {
-  const Source source = open_source(id_, name_, path);
-  const bool whole = H5Tget_class(source.type) == H5T_INTEGER;
-  const bool u16 = whole && H5Tget_size(source.type) == 2 && H5Tget_sign(source.type) == H5T_SGN_NONE;
-  const bool i32 = whole && H5Tget_size(source.type) == 4 && H5Tget_sign(source.type) == H5T_SGN_2;
-  check((u16 || i32) && source.extents.size() == 1, "hdf5: {}: wanted one dimension of u16 or i32 in '{}'",
-        name_, path);
-  return source.numel;
-}
-
-void Hdf5File::read_range(const std::string& path, int64_t begin, std::span<int32_t> values) const {
-  const int64_t there = length(path), wanted = static_cast<int64_t>(values.size());
-  check(begin >= 0 && begin <= there && wanted <= there - begin,
-        "hdf5: {}: wanted numbers {} … {} of '{}', which has {}", name_, begin, begin + wanted - 1, path,
-        there);
-  const std::string what = fmt::format("read dataset '{}'", path);
-  const Handle dataset(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose, name_, what);
-  const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
-  const hsize_t start = static_cast<hsize_t>(begin), count = values.size();
-  const Handle block(H5Screate_simple(1, &count, nullptr), H5Sclose, name_, what);
-  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &count, nullptr), name_, what);
-  must(H5Dread(dataset, H5T_NATIVE_INT32, block, space, H5P_DEFAULT, values.data()), name_, what);
-}
-
 std::string Hdf5File::text_attribute(const std::string& object, const std::string& name) const {
   const Handle attribute = open_attribute(id_, name_, object, name);
   const Handle type(H5Aget_type(attribute), H5Tclose, name_, "read a type");

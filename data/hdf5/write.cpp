@@ -85,7 +85,6 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
 }
 
 void Hdf5File::write(const std::string& path, const Tensor& values) {
-  take_room(static_cast<size_t>(values.numel()) * 8);
   const Tensor packed = raw::contiguous(values);
   const std::vector<hsize_t> extents(packed.shape().begin(), packed.shape().end());
   dispatch_any(packed.dtype(), [&]<class T>() {
@@ -96,7 +95,6 @@ void Hdf5File::write(const std::string& path, const Tensor& values) {
 
 template <class T>
 void Hdf5File::write(const std::string& path, std::span<const T> values) {
-  take_room(values.size_bytes());
   const hsize_t extent = values.size();
   write_dataset(id_, name_, path, disk_type(dtype_of<T>()), memory_type(dtype_of<T>()), {&extent, 1},
                 values.data(), values.empty());
@@ -107,7 +105,6 @@ void Hdf5File::write(const std::string& path, const std::vector<std::string>& va
   for (const std::string& value : values) length = std::max(length, value.size());
   std::string padded(values.size() * length, '\0');
   for (size_t i = 0; i < values.size(); ++i) values[i].copy(&padded[i * length], length);
-  take_room(padded.size());
   const Handle type = string_type(length, name_);
   const hsize_t extent = values.size();
   write_dataset(id_, name_, path, type, type, {&extent, 1}, padded.data(), values.empty());
@@ -151,42 +148,10 @@ void Hdf5File::append(const std::string& path, std::span<const T> rows, size_t l
   must(H5Dwrite(dataset, memory_type(dtype), block, space, H5P_DEFAULT, rows.data()), name_, what);
 }
 
-template <class T>
-void Hdf5File::extend(const std::string& path, std::span<const T> values, int64_t chunk) {
-  constexpr bool u16 = std::is_same_v<T, uint16_t>;
-  take_room(values.size_bytes() + static_cast<size_t>(chunk) * sizeof(T));
-  const std::string what = fmt::format("append to '{}'", path);
-  if (!exists(id_, name_, path)) {
-    const hsize_t start = 0, most = H5S_UNLIMITED, extent = static_cast<hsize_t>(chunk);
-    const Handle space(H5Screate_simple(1, &start, &most), H5Sclose, name_, "make a shape");
-    const Handle links = link_creation(name_), properties = dataset_creation(name_);
-    must(H5Pset_chunk(properties, 1, &extent), name_, "set chunks");
-    const Handle made(H5Dcreate2(id_, path.c_str(), u16 ? H5T_STD_U16LE : H5T_STD_I32LE, space, links,
-                                 properties, H5P_DEFAULT),
-                      H5Dclose, name_, fmt::format("create dataset '{}'", path));
-  }
-  const Handle dataset(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose, name_, what);
-  hsize_t begin = 0;
-  {
-    const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
-    H5Sget_simple_extent_dims(space, &begin, nullptr);
-  }
-  const hsize_t count = values.size(), end = begin + count;
-  must(H5Dset_extent(dataset, &end), name_, what);
-  const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
-  const Handle block(H5Screate_simple(1, &count, nullptr), H5Sclose, name_, what);
-  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, &begin, nullptr, &count, nullptr), name_, what);
-  must(
-      H5Dwrite(dataset, u16 ? H5T_NATIVE_UINT16 : H5T_NATIVE_INT32, block, space, H5P_DEFAULT, values.data()),
-      name_, what);
-}
-
 template void Hdf5File::write(const std::string&, std::span<const float>);
 template void Hdf5File::write(const std::string&, std::span<const double>);
 template void Hdf5File::write(const std::string&, std::span<const int32_t>);
 template void Hdf5File::write(const std::string&, std::span<const int64_t>);
-template void Hdf5File::extend(const std::string&, std::span<const uint16_t>, int64_t);
-template void Hdf5File::extend(const std::string&, std::span<const int32_t>, int64_t);
 template void Hdf5File::append(const std::string&, std::span<const float>, size_t);
 template void Hdf5File::append(const std::string&, std::span<const double>, size_t);
 template void Hdf5File::append(const std::string&, std::span<const int32_t>, size_t);
