@@ -4,13 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <regex>
 #include <utility>
 #include <vector>
 
@@ -31,23 +33,30 @@ struct Descriptor {
   }
 };
 
-// What a name that temporary_name() makes says: "<final name>.<process>-<count>.tmp".
+// This machine's name as a part of a file's name.
+const std::string& host() {
+  static const std::string name = [] {
+    std::array<char, 65> bytes{};
+    ::gethostname(bytes.data(), bytes.size() - 1);
+    std::string text = bytes.data();
+    for (char& c : text)
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+    return text.empty() ? "host" : text.substr(0, 32);
+  }();
+  return name;
+}
+
+// What a name that temporary_name() makes says: "<final name>.<host>-<process>-<count>.tmp".
 struct TemporaryName {
-  std::string final_name;
+  std::string final_name, host;
   pid_t process;
 };
 
 std::optional<TemporaryName> parse_temporary(const std::string& name) {
-  constexpr const char* digits = "0123456789";
-  if (!name.ends_with(".tmp")) return std::nullopt;
-  const size_t dash = name.find_last_not_of(digits, name.size() - 5);
-  if (dash == std::string::npos || dash == name.size() - 5 || name[dash] != '-') return std::nullopt;
-  const size_t dot = name.find_last_not_of(digits, dash - 1);
-  if (dot == std::string::npos || dot == 0 || dot == dash - 1 || name[dot] != '.') return std::nullopt;
-  pid_t process = 0;
-  const auto [end, error] = std::from_chars(&name[dot + 1], &name[dash], process);
-  if (error != std::errc()) return std::nullopt;
-  return TemporaryName{name.substr(0, dot), process};
+  static const std::regex form("(.+)\\.([A-Za-z0-9_]+)-([0-9]{1,9})-[0-9]+\\.tmp");
+  std::smatch parts;
+  if (!std::regex_match(name, parts, form)) return std::nullopt;
+  return TemporaryName{parts[1], parts[2], std::stoi(parts[3])};
 }
 
 // The temporary files in a folder.
@@ -59,7 +68,10 @@ std::vector<std::pair<std::filesystem::path, TemporaryName>> temporaries_in(cons
   return found;
 }
 
-bool has_ended(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
+// Of another machine's processes, which share the folder, nobody here knows.
+bool has_ended(const TemporaryName& writer) {
+  return writer.host == host() && ::kill(writer.process, 0) != 0 && errno == ESRCH;
+}
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -112,8 +124,8 @@ std::string temporary_name(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename();
   std::error_code ignored;
   for (const auto& [leftover, parts] : temporaries_in(folder_of(path)))
-    if (parts.final_name == name && has_ended(parts.process)) std::filesystem::remove(leftover, ignored);
-  return fmt::format("{}.{}-{}.tmp", path, ::getpid(), count++);
+    if (parts.final_name == name && has_ended(parts)) std::filesystem::remove(leftover, ignored);
+  return fmt::format("{}.{}-{}-{}.tmp", path, host(), ::getpid(), count++);
 }
 
 void write_file_atomically(const std::string& path, std::string_view bytes) {
@@ -156,8 +168,8 @@ void remove_temporaries(const std::string& folder) {
 }
 
 void reserve_file(const std::string& path, size_t bytes) {
-  const Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)};
-  if (file.number < 0) fail("create", path, errno);
+  const Descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
+  if (file.number < 0) fail("open", path, errno);
   int reason = EINTR;
   while (reason == EINTR) reason = ::posix_fallocate(file.number, 0, static_cast<off_t>(bytes));
   if (reason != 0) fail("write", path, reason);
@@ -190,6 +202,7 @@ InputFile::InputFile(const std::string& path)
   struct stat status {};
   if (descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
     size_ = static_cast<uint64_t>(status.st_size);
+    identity_ = {status.st_dev, status.st_ino};
     return;
   }
   if (descriptor_ >= 0) ::close(descriptor_);

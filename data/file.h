@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace isobar {
@@ -51,6 +52,8 @@ class InputFile {
   const std::string& path() const { return path_; }
   // In bytes, when it was opened.
   uint64_t size() const { return size_; }
+  // Whether both are one file, whatever its name: while it is open, no other gets its number.
+  bool is(const InputFile& other) const { return identity_ == other.identity_; }
   // Its bytes from `offset` on. Throws Error where it ends before.
   void read(uint64_t offset, void* bytes, size_t count) const;
 
@@ -58,6 +61,7 @@ class InputFile {
   std::string path_;
   int descriptor_;
   uint64_t size_ = 0;
+  std::pair<uint64_t, uint64_t> identity_;  // of the file system, and of the file in it
 };
 
 // A file that is written in pieces, under a temporary name beside `path`; save() renames it. Errors name `path`.
@@ -86,9 +90,9 @@ class OutputFile {
 };
 
 // For files that another library writes: a name for a temporary file in the folder of `path`, different in
-// every call. Removes those for this path whose processes have ended.
+// every call and on every machine. Removes those for this path whose processes, on this machine, have ended.
 std::string temporary_name(const std::string& path);
-// Makes the file at least `bytes` long and allocates them on the disk, so that writes within them cannot fail
+// Makes a file that is there at least `bytes` long and allocates them on the disk, so that writes within them cannot fail
 // on a full disk. Throws Error if the disk is full.
 void reserve_file(const std::string& path, size_t bytes);
 // Truncates the file to `bytes` and syncs it to the disk.

@@ -1,10 +1,5 @@
 #include "metrics_log.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -29,19 +24,17 @@ double number_of(const Json& value, bool& valid) {
 }  // namespace
 
 bool MetricsLog::read() {
-  const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  struct stat status {};
-  ::fstat(descriptor, &status);
-  if (status.st_ino != file_ || status.st_size < offset_) {
-    *this = MetricsLog(path_);
-    file_ = status.st_ino;
+  std::shared_ptr<const InputFile> now;
+  try {
+    now = std::make_shared<InputFile>(path_);
+  } catch (const Error&) {
+    return false;
   }
-  std::string fresh;
-  char block[1 << 16];
-  for (ssize_t got = 1; got > 0; offset_ += got, fresh.append(block, static_cast<size_t>(got)))
-    got = std::max<ssize_t>(0, ::pread(descriptor, block, sizeof block, offset_));
-  ::close(descriptor);
+  if (file_ == nullptr || !file_->is(*now) || now->size() < offset_) *this = MetricsLog(path_);
+  file_ = now;
+  std::string fresh(now->size() - offset_, '\0');
+  now->read(offset_, fresh.data(), fresh.size());
+  offset_ = now->size();
 
   const size_t before = steps_.size();
   size_t begin = 0;

@@ -5,8 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "file.h"
 
 namespace isobar {
 
@@ -31,9 +34,9 @@ class MetricsLog {
   void take(const std::string& line);
 
   std::string path_;
-  uint64_t file_ = 0;   // the system's number of the file that was read
-  int64_t offset_ = 0;  // how much of it
-  std::string half_;    // a line that has not ended
+  std::shared_ptr<const InputFile> file_;  // that was read, and stays open: no other then has its number
+  uint64_t offset_ = 0;                    // how much of it
+  std::string half_;                       // a line that has not ended
   std::vector<double> steps_;
   std::vector<Column> columns_;
 };

@@ -123,10 +123,10 @@ TEST_CASE("a run's folder keeps the last checkpoints and the best, and removes w
   };
   folder.write("run/checkpoints/step_000009.safetensors", "of an earlier run");
   folder.write("run/checkpoints/best.safetensors", "of an earlier run");
-  folder.write("run/checkpoints/step_000007.safetensors.123-0.tmp", "half");
+  folder.write("run/checkpoints/step_000007.safetensors.node-123-0.tmp", "half");
   folder.write("run/checkpoints/mine.safetensors", "of the user");
   CheckpointFolder fresh(folder / "run", {.keep = 2, .fresh = true});
-  CHECK_FALSE(std::filesystem::exists(folder / "run/checkpoints/step_000007.safetensors.123-0.tmp"));
+  CHECK_FALSE(std::filesystem::exists(folder / "run/checkpoints/step_000007.safetensors.node-123-0.tmp"));
   CHECK(names() == std::vector<std::string>{"step_000009.safetensors", "best.safetensors"});
   fresh.save(trained.checkpoint(1), {.step = true});
   CHECK(names() == std::vector<std::string>{"step_000001.safetensors"});

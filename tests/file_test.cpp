@@ -57,25 +57,28 @@ TEST_CASE("a file longer than the limit is refused") {
 
 TEST_CASE("what killed writers left behind is removed, and nothing else") {
   const TemporaryFolder folder;
-  for (const char* name :
-       {"run.h5.12-0.tmp", "a.b.7-15.tmp", "mine.tmp", "x.12-.tmp", "x.-3.tmp", ".1-2.tmp.h5", "12-0.tmp"})
+  for (const char* name : {"run.h5.node_7-12-0.tmp", "a.b.x-7-15.tmp", "mine.tmp", "x.a-12-.tmp",
+                           "x.a--3.tmp", ".a-1-2.tmp.h5", "a-12-0.tmp", "x.12-0.tmp"})
     folder.write(name, "x");
   remove_temporaries(folder.path());
-  CHECK(folder.names() ==
-        std::vector<std::string>{".1-2.tmp.h5", "12-0.tmp", "mine.tmp", "x.-3.tmp", "x.12-.tmp"});
+  CHECK(folder.names() == std::vector<std::string>{".a-1-2.tmp.h5", "a-12-0.tmp", "mine.tmp", "x.12-0.tmp",
+                                                   "x.a--3.tmp", "x.a-12-.tmp"});
   remove_temporaries(folder / "none");
 }
 
-TEST_CASE("a writer removes what killed writers of the same file left, and no other's") {
+TEST_CASE("a writer removes what killed writers of the same file on its machine left, and no other's") {
   const TemporaryFolder folder;
   const pid_t dead = fork();
   if (dead == 0) _exit(0);
   REQUIRE(waitpid(dead, nullptr, 0) == dead);
-  const std::string killed = "." + std::to_string(dead) + "-0.tmp",
-                    living = "." + std::to_string(getppid()) + "-0.tmp";
-  for (const std::string& name : {"x" + killed, "y" + killed, "x" + living}) folder.write(name, "half");
+  const std::string own = std::filesystem::path(temporary_name(folder / "x")).filename(),
+                    here = own.substr(1, own.find('-')),  // ".host-"
+      killed = here + std::to_string(dead) + "-0.tmp", living = here + std::to_string(getppid()) + "-0.tmp",
+                    elsewhere = ".other_host-" + std::to_string(dead) + "-0.tmp";
+  for (const std::string& name : {"x" + killed, "y" + killed, "x" + living, "x" + elsewhere})
+    folder.write(name, "half");
   write_file_atomically(folder / "x", "whole");
-  std::vector<std::string> left = {"x", "x" + living, "y" + killed};
+  std::vector<std::string> left = {"x", "x" + living, "y" + killed, "x" + elsewhere};
   std::sort(left.begin(), left.end());
   CHECK(folder.names() == left);
 }

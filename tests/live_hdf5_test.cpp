@@ -96,6 +96,17 @@ TEST_CASE("a live HDF5 file whose writer was killed shows what was flushed") {
   CHECK_THROWS_WITH_AS(Hdf5File::open_live(folder / "cut.h5"), doctest::Contains("it is cut off"), Error);
 }
 
+TEST_CASE("a live HDF5 file whose folder was moved makes no second file under its old name") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "old");
+  LiveHdf5File live(folder / "old/run.h5", example());
+  std::filesystem::rename(folder / "old", folder / "new");
+  std::filesystem::create_directory(folder / "old");
+  live.append("/series/rows", std::array{3.0, 4.0});
+  CHECK_THROWS_WITH_AS(live.flush(), doctest::Contains("No such file or directory"), Error);
+  CHECK(std::filesystem::is_empty(folder / "old"));
+}
+
 TEST_CASE("a live HDF5 file that the disk has no room for is an error, and what was flushed stays") {
   const TemporaryFolder folder;
   const std::string path = folder / "run.h5";

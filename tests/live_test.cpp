@@ -193,6 +193,15 @@ TEST_CASE("a log of metrics follows its file: whole lines, a replaced file, no o
   CHECK(log.read());
   CHECK(log.steps().size() == 1);
   CHECK(log.columns()[0].name == "x");
+  // A file system gives a new file the number of one that is gone.
+  for (int i = 0; i < 20; ++i) {
+    std::filesystem::remove(folder / "metrics.jsonl");
+    folder.write("metrics.jsonl", fmt::format("{{\"step\":0,\"x\":{}}}\n{{\"step\":1,\"x\":{}}}\n", i,
+                                              std::string(i + 1, '1')));
+    CHECK(log.read());
+    CHECK(log.steps().size() == 2);
+    CHECK(log.columns()[0].values[0] == i);
+  }
   for (const char* bad :
        {"", "[]", "nonsense", "{\"step\":1}", "{\"step\":1,\"y\":1}", "{\"step\":1,\"x\":\"1\"}"}) {
     CAPTURE(bad);
