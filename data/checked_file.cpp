@@ -11,7 +11,8 @@
 namespace isobar {
 namespace {
 
-// Where the digits of the two checksums are: after the header's length and these bytes, and after the first digits and those.
+// Where the digits of the two checksums are: after the header's length and these bytes, and after the first
+// digits and those.
 constexpr std::string_view beginning = "{\"__metadata__\":{\"XXH3\":\"", between = "\",\"XXH3_of_data\":\"";
 constexpr size_t checksum_size = 16, digits_at = 8 + beginning.size(),
                  data_digits_at = digits_at + checksum_size + between.size();

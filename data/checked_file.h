@@ -1,12 +1,12 @@
-// Checked files: Isobar's own safetensors files (a checkpoint, a bad step, a token store). Their metadata says what they
-// are, and has checksums, so that damage is found before the content is used.
+// Checked files: Isobar's own safetensors files (a checkpoint, a bad step, a token store). Their metadata
+// says what they are, and has checksums, so that damage is found before the content is used.
 //
 //   write_file_atomically(path, checked_bytes({.tensors = …}, {"checkpoint", 3, "train again"}));
 //   const Safetensors file = read_checked(path, {"checkpoint", 3, "train again"});
 //
-// The metadata begins with XXH3, the checksum of the header with its length, in which these 16 digits are zeros. Further keys
-// are XXH3_of_data, isobar (the kind) and version. The checksums find accidental damage, not forgery: readers still check the
-// content.
+// The metadata begins with XXH3, the checksum of the header with its length, in which these 16 digits are
+// zeros. Further keys are XXH3_of_data, isobar (the kind) and version. The checksums find accidental
+// damage, not forgery: readers still check the content.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +26,19 @@ struct FileKind {
 
 // The bytes of a file. Errors are those of safetensors_bytes().
 std::string checked_bytes(Safetensors file, const FileKind& kind);
-// Throws Error that begins with the path: no such file, of another kind or version, cut short, damaged, or with another
-// dtype than those that we write.
+// Throws Error that begins with the path: no such file, of another kind or version, cut short, damaged, or
+// with another dtype than those that we write.
 Safetensors read_checked(const std::string& path, const FileKind& kind);
 
-// The same for a file whose data are too large for the memory: its first bytes, at least `room` of them, and its header,
-// whose entries have been compared with the file's size. `data_checksum` is whatever the kind has for XXH3_of_data.
+// The same for a file whose data are too large for the memory: its first bytes, at least `room` of them,
+// and its header, whose entries have been compared with the file's size. `data_checksum` is whatever the
+// kind has for XXH3_of_data.
 std::string checked_header(SafetensorsHeader header, const FileKind& kind, const std::string& data_checksum,
                            size_t room = 0);
 SafetensorsHeader read_checked_header(const InputFile& file, const FileKind& kind);
 
-// Whether this is a file that begins as checked ones do, or as those in HDF5 that an isobar before 0.3 wrote: reading it
-// says which.
+// Whether this is a file that begins as checked ones do, or as those in HDF5 that an isobar before 0.3
+// wrote: reading it says which.
 bool looks_checked(const std::string& path);
 
 }  // namespace isobar

@@ -92,8 +92,8 @@ class OutputFile {
 // For files that another library writes: a name for a temporary file in the folder of `path`, different in
 // every call and on every machine. Removes those for this path whose processes, on this machine, have ended.
 std::string temporary_name(const std::string& path);
-// Makes a file that is there at least `bytes` long and allocates them on the disk, so that writes within them cannot fail
-// on a full disk. Throws Error if the disk is full.
+// Makes a file that is there at least `bytes` long and allocates them on the disk, so that writes within
+// them cannot fail on a full disk. Throws Error if the disk is full.
 void reserve_file(const std::string& path, size_t bytes);
 // Truncates the file to `bytes` and syncs it to the disk.
 void finish_file(const std::string& path, size_t bytes);

@@ -24,11 +24,11 @@ struct SafetensorsHeader {
 
   static constexpr uint64_t longest = 100'000'000;  // bytes of a header, by the format's definition
 
-  // What a file has before its elements: eight bytes with the length of the header, and the header. Throws Error where it is
-  // longer than the format allows, or than the file.
+  // What a file has before its elements: eight bytes with the length of the header, and the header. Throws
+  // Error where it is longer than the format allows, or than the file.
   static std::string bytes_of(const InputFile& file);
-  // The same of these entries and metadata: at least `room` bytes, a multiple of eight. Throws Error for a name or text that
-  // is not valid UTF-8, and where it would be too long.
+  // The same of these entries and metadata: at least `room` bytes, a multiple of eight. Throws Error for a
+  // name or text that is not valid UTF-8, and where it would be too long.
   std::string bytes(size_t room = 0) const;
 
   // `text` is the header, `data_bytes` the number of bytes after it, `who` the start of error texts. Throws

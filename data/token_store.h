@@ -6,10 +6,11 @@
 //   const TokenStore store("tokens.safetensors");
 //   TokenDataset train(store, 0, train_part(store.size()), 64, "training part");
 //
-// The file is a checked one (checked_file.h): tokens, U16 for a vocab_size of up to 65536, else I32; checksums, U8 [chunks, 8],
-// for each chunk of store_chunk tokens their XXH3 (64 bits, little-endian) as little-endian i32; and the metadata tokenizer,
-// its JSON text, documents, text_bytes, and in XXH3_of_data the XXH3 of the checksums. Opening checks the header and the
-// checksums; a chunk is checked each time that it is read from the file. Documents are separated by the tokenizer's separator.
+// The file is a checked one (checked_file.h): tokens, U16 for a vocab_size of up to 65536, else I32;
+// checksums, U8 [chunks, 8], for each chunk of store_chunk tokens their XXH3 (64 bits, little-endian) as
+// little-endian i32; and the metadata tokenizer, its JSON text, documents, text_bytes, and in XXH3_of_data
+// the XXH3 of the checksums. Opening checks the header and the checksums; a chunk is checked each time that
+// it is read from the file. Documents are separated by the tokenizer's separator.
 #pragma once
 
 #include <memory>
@@ -31,7 +32,8 @@ class TokenStoreWriter {
 
   // A piece of a document; `last` ends it.
   void add(std::string_view piece, bool last);
-  // Reads all of it once more before it gets its name. Throws Error if there are no tokens, or others than were written.
+  // Reads all of it once more before it gets its name. Throws Error if there are no tokens, or others than
+  // were written.
   void save();
 
   int64_t tokens() const { return written_ + static_cast<int64_t>(pending_.size()); }

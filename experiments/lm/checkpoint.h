@@ -5,7 +5,8 @@
 //   LanguageModel model = model_of(checkpoint);
 //   const std::vector<int32_t> prompt = checkpoint.tokenizer->encode("ROMEO:");
 //
-// The file is a checked one (data/checked_file.h); README.md of this folder lists its content. The run's random numbers and batches have no state but (key, step), nor has its schedule.
+// The file is a checked one (data/checked_file.h); README.md of this folder lists its content. The run's
+// random numbers and batches have no state but (key, step), nor has its schedule.
 #pragma once
 
 #include <cstdint>

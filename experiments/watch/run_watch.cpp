@@ -71,8 +71,8 @@ std::string read_all(int descriptor) {
   return bytes;
 }
 
-// The folder may be a stranger's, and libhdf5 is not safe against a file that somebody made to harm: a child process opens
-// it. Nothing where that fails or crashes.
+// The folder may be a stranger's, and libhdf5 is not safe against a file that somebody made to harm: a
+// child process opens it. Nothing where that fails or crashes.
 std::optional<Series> series_of(const std::string& path) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
