@@ -146,7 +146,7 @@ Tensor LanguageModel::hidden(const Tensor& tokens) {
 Tensor LanguageModel::operator()(const Tensor& tokens, KeyValueCache& cache) {
   try {
     const Tensor logits = call([&] { return continued(tokens, cache); });
-    cache.weights = stamps_of(*this);
+    if (cache.length == 0 || training()) cache.weights = stamps_of(*this);  // a BatchNorm moves
     cache.length += tokens.size(1);
     return logits;
   } catch (...) {
