@@ -2,7 +2,8 @@
 """Puts an attack in place of each text of finished runs and of a file of claims, in turn, and opens the page and the
 pictures that isobar makes of them in headless Chromium: hostile_page.py ISOBAR CLAIMS.toml RUN...
 
-No script of the attack may run, no element of it may appear, and no link may lead but to a place in the page or to the web.
+No script of the attack may run, no element of it may appear, no link may lead but to a place in the page or to the web, and
+no command that the page offers may have it but in quotes.
 What the tool refuses is as good. Exit code 77: chromium or chromedriver is not installed.
 """
 import json
@@ -26,6 +27,8 @@ for (const e of all) for (const { name, value } of e.attributes) {
     wrong.push(`${e.localName} ${name}=${value}`);
 }
 if (document.querySelector("x-attack")) wrong.push("an element was made");
+for (const code of document.querySelectorAll(".command code"))  // a command to copy: but for what is in quotes
+  if (code.textContent.replace(/'[^']*'|\\\\'/g, "").includes("attack")) wrong.push(`command ${code.textContent}`);
 return wrong.slice(0, 3);"""
 
 

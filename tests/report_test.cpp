@@ -108,6 +108,10 @@ TEST_CASE("what is no folder of a run is refused by name") {
   std::ofstream(folder / "summary.json") << R"({"program": "s", "config": )" << std::string(1'000'000, '[')
                                          << std::string(1'000'000, ']') << "}";
   CHECK(run_built("isobar report", folder / "").err == broken.err);
+  folder.write("summary.json",
+               R"({"program": "verify", "runs": [{"name": "a", "folder": "../b", "done": true}]})");
+  CHECK(run_built("isobar report", folder / "").err.find("names a run outside of its folder, '../b'") !=
+        std::string::npos);
   CHECK(run_built("isobar report", "").code == 2);
   CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
 }

@@ -111,7 +111,7 @@ function commandOf(claim) {
   const file = data.sources[textOf(claim)]?.file;
   const typed = (path) => path && (/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);  // in a shell
   const seed = claim.seed && `--seed ${claim.seed}`;
-  return [typed(data.command), "verify", typed(file), "--claim", claim.id, full && "--full", seed].filter(Boolean).join(" ");
+  return [typed(data.command), "verify", typed(file), "--claim", typed(claim.id), full && "--full", seed].filter(Boolean).join(" ");
 }
 
 function commandLine(claim) {

@@ -119,7 +119,10 @@ void Content::add(const Json& summary, const std::string& folder) {
     environment_ = environment_of(summary);
   std::map<std::string, std::string> names;
   for (const Json& run : summary.value("runs", Json::array())) {
-    const std::string child = run.value("name", ""), path = folder + "/" + run.value("folder", child);
+    const std::string child = run.value("name", ""), inner = run.value("folder", child),
+                      path = folder + "/" + inner;
+    check(inner != ".." && inner.find('/') == std::string::npos,
+          "'{}' names a run outside of its folder, '{}'; run isobar verify again", folder, inner);
     if (run.value("done", false))
       names[child] = add_run(path, child, summary_in(path), false);
     else if (!run.value("cannot_run", "").empty())
