@@ -61,7 +61,7 @@ Cost cost_of(const Json& config, int threads) {
   const double width =
                    std::ranges::max(numbers(config, {"width", "widths", "d_model", "n_embd", "hidden"}, 64)),
                inner = std::ranges::max(numbers(config, {"dim_feedforward"}, 4 * width)),
-               rows = std::ranges::max(numbers(config, {"batch", "batch_size"}, 32)) *
+               rows = std::ranges::max(numbers(config, {"batch", "batch_size", "rows"}, 32)) *
                       std::ranges::max(numbers(config, {"length", "lengths", "block_size"}, 1)),
                seeds = std::ranges::max(numbers(config, {"seeds"}, 1)), deepest = std::ranges::max(depths);
   // A layer's weights, and values that its backward keeps: of a Linear, or of a Transformer's block.
@@ -95,8 +95,8 @@ Cost share() {
 
 std::string cost_text(const Cost& cost) {
   const std::string time =
-      cost.seconds < 7200 ? rough_time(cost.seconds) : fmt::format("about {:.2g} h", cost.seconds / 3600);
-  return fmt::format("{:.2g} GiB and {}", cost.bytes / (1 << 30), time);
+      cost.seconds < 7200 ? rough_time(cost.seconds) : fmt::format("about {:.0f} h", cost.seconds / 3600);
+  return fmt::format("{:.1f} GiB and {}", cost.bytes / (1 << 30), time);
 }
 
 std::vector<std::string> limited(const std::string& program, const std::vector<std::string>& arguments,

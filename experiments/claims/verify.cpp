@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "../../core/parallel.h"
+#include "../../data/utf8_stream.h"
 #include "../harness/interrupt.h"
 #include "../harness/nearest.h"
 #include "../harness/terminal.h"
@@ -131,7 +132,7 @@ std::string place_text(size_t i, size_t count, double seconds_left) {
 // Whether the user wants what is said to be large. Where nobody can be asked, nobody does.
 bool says_yes(const std::string& question) {
   if (!is_terminal(stdin) || !is_terminal(stderr)) return false;
-  fmt::print(stderr, "{}; go on? [y/N] ", question);
+  fmt::print(stderr, "{}; go on? [y/N] ", one_line(question, longest_message));
   const int answer = std::getchar();
   return answer == 'y' || answer == 'Y';
 }
