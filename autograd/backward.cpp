@@ -135,7 +135,7 @@ std::vector<LeafGradient> Tape::walk_to_leaves(const Tensor& y, const Tensor& dy
 
 void Tape::backward(const Tensor& y, const Tensor& dy) {
   std::vector<LeafGradient> found = walk_to_leaves(y, dy);
-  if (drew() && !found.empty()) check_step_key(options_.rng->key(), found[0].leaf);
+  if (drew() && !found.empty()) check_step_key(options_.rng->key(), found[0].leaf, serial_);
   for (LeafGradient& of : found) {
     const NoTape pause;
     Tensor sum = of.leaf.grad();

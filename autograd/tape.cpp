@@ -14,10 +14,10 @@ namespace {
 
 std::atomic<uint64_t> last_serial{0};
 
-// A leaf of a step whose random ops drew, and the step's key.
+// A leaf of a step whose random ops drew, the step's key, and its tape.
 struct DrawnStep {
   const Version* leaf = nullptr;
-  uint64_t stamp = 0, key = 0;
+  uint64_t stamp = 0, key = 0, tape = 0;
 };
 
 }  // namespace
@@ -170,7 +170,7 @@ Rng Tape::next_rng() {
   return options_.rng->split(path).split(rngs_taken_[path]++);
 }
 
-void check_step_key(uint64_t key, const Tensor& leaf) {
+void check_step_key(uint64_t key, const Tensor& leaf, uint64_t tape) {
   // The last step of each of four models that take turns. An earlier step with the same key is a step that is
   // run again, as after a checkpoint was loaded.
   thread_local std::array<DrawnStep, 4> steps;
@@ -178,7 +178,8 @@ void check_step_key(uint64_t key, const Tensor& leaf) {
   auto step =
       std::find_if(steps.begin(), steps.end(), [&](const DrawnStep& of) { return of.leaf == version; });
   if (step == steps.end()) --step;
-  if (step->leaf == version && step->key == key && version->overwritten_since(step->stamp)) {
+  const bool same_tape = tape != 0 && step->tape == tape;  // which counts its draws
+  if (step->leaf == version && step->key == key && !same_tape && version->overwritten_since(step->stamp)) {
     const char* const writer = version->writer();
     check(
         writer == nullptr || !std::string_view(writer).ends_with(" step"),
@@ -187,7 +188,7 @@ void check_step_key(uint64_t key, const Tensor& leaf) {
         "rng.split(step)}})",
         key, writer);
   }
-  *step = {version, version->stamp(), key};
+  *step = {version, version->stamp(), key, tape};
   std::rotate(steps.begin(), step, step + 1);
 }
 

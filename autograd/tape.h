@@ -241,9 +241,10 @@ class Tape {
 };
 
 // For the end of a step's backward, whose random ops drew with this key; `leaf` is one of its trainable tensors.
-// Throws Error where the last step on this thread with that leaf had the same key, and an optimizer has moved the
-// leaf since: all steps would draw the same masks.
-void check_step_key(uint64_t key, const Tensor& leaf);
+// Throws Error where the last step on this thread with that leaf had the same key on another tape, and an
+// optimizer has moved the leaf since: all steps would draw the same masks. `tape` is the tape's serial number, 0
+// for a step of several tapes.
+void check_step_key(uint64_t key, const Tensor& leaf, uint64_t tape = 0);
 
 // True when the active tape wants second derivatives: a fused op then returns its composed form.
 bool composed_wanted();

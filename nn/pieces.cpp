@@ -1,7 +1,6 @@
 #include "pieces.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <span>
 #include <unordered_map>
@@ -78,7 +77,7 @@ struct Step {
   const uint64_t number = ++last_step;  // the model's modules have it too: others are outsiders
   std::unordered_map<const void*, size_t> places = places_of(parameters);
   std::vector<double> losses = std::vector<double>(static_cast<size_t>(pieces));
-  std::atomic<bool> drew = false;  // a random op of a piece did
+  Tensor drawn = {};  // the leaf that the first piece used first, where a random op of it drew
 
   // Forward and back through one piece: the gradients of its share of the mean loss.
   std::vector<Tensor> run(int64_t piece) try {
@@ -88,12 +87,11 @@ struct Step {
     if (own.rng && pieces > 1) own.rng = own.rng->split(static_cast<uint64_t>(piece));
     Tape tape(own);
     const Tensor loss = loss_of(piece);
-    if (tape.drew()) drew = true;
     check(loss.numel() == 1, "backward_in_pieces: a piece's loss must be a single number, got {}",
           loss.shape());
     losses[static_cast<size_t>(piece)] = loss.item();
     const Tensor share = full(loss.shape(), 1 / static_cast<double>(pieces), loss.dtype());
-    return gradients(tape, loss, share);
+    return gradients(tape, loss, share, piece);
   } catch (const NotFinite& error) {
     throw NotFinite(place(piece) + error.what());
   } catch (const Error& error) {
@@ -104,9 +102,11 @@ struct Step {
   std::string place(int64_t piece) const { return fmt::format("piece {} of {}: ", piece + 1, pieces); }
 
   // Undefined where the loss does not depend on the parameter.
-  std::vector<Tensor> gradients(Tape& tape, const Tensor& loss, const Tensor& dloss) const {
+  std::vector<Tensor> gradients(Tape& tape, const Tensor& loss, const Tensor& dloss, int64_t piece) {
     std::vector<Tensor> all(parameters.size());
-    for (LeafGradient& of : tape.leaf_gradients(loss, dloss)) {
+    std::vector<LeafGradient> found = tape.leaf_gradients(loss, dloss);
+    if (piece == 0 && tape.drew() && !found.empty()) drawn = found[0].leaf;
+    for (LeafGradient& of : found) {
       const auto place = places.find(of.leaf.id());
       check(
           place != places.end(),
@@ -229,7 +229,7 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
   }
   TreeSum tree;
   step.run_share({0, pieces}, side_by_side, tree);
-  if (step.drew && !step.parameters.empty()) check_step_key(options.rng->key(), step.parameters[0]);
+  if (step.drawn.defined()) check_step_key(options.rng->key(), step.drawn);
   TreeSum with_earlier;
   with_earlier.add(taken_gradients(step.parameters));
   with_earlier.add(tree.take());

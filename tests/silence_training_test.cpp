@@ -321,6 +321,20 @@ TEST_CASE("two steps of one key are refused, in pieces too, and the key is named
   }
 }
 
+TEST_CASE("steps on one long tape may have its key, which counts the draws") {
+  Dropping training, other;
+  Tape tape({.rng = masks});
+  std::vector<std::vector<float>> seen;
+  for (int i = 0; i < 3; ++i) {
+    seen.push_back(training.net(training.x).to_vector<float>());
+    for (Dropping* each : {&training, &other}) {
+      tape.backward(mean(square(each->net(each->x))));
+      each->optimizer.step();
+    }
+  }
+  CHECK(seen[0] != seen[1]);
+}
+
 TEST_CASE("two players that take turns have a key for each step") {
   Dropping first, second;
   const Rng of_second = masks.split("second");
@@ -343,6 +357,11 @@ TEST_CASE("one key may serve again: for another run, an accumulated step, a step
   for (uint64_t step = 0; step < 3; ++step) training.step(masks.split(step));
   copy_state(saved.net, training.net);
   training.step(masks.split(2));
+  for (uint64_t step = 0; step < 3; ++step) {  // the same masks for every look at a training
+    training.backward(masks);
+    clear_gradients(parameters(training.net));
+    training.step_in_pieces(masks.split(step));
+  }
   eval(training.net);  // draws nothing
   training.step(masks);
   training.step(masks);
