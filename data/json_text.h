@@ -1,5 +1,5 @@
-// JSON texts of a stranger's. A parser keeps its own stack, but copying, comparing and writing a value call themselves for
-// each list in a list: a million of these end the process.
+// JSON texts of a stranger's. A parser keeps its own stack, but copying, comparing and writing a value call
+// themselves for each list in a list: a million of these end the process.
 //
 //   const Json json = parse_json<Json>(read_file(path, limit));
 //   check(json.is_object(), "{}: wanted …", path);

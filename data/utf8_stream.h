@@ -27,8 +27,9 @@ class Utf8Stream {
 // The same for a whole text.
 std::string printable(std::string_view text);
 
-// "U+202E" of the first character that has no look of its own: a control or format character, the end of a line or
-// paragraph, and what Unicode calls ignorable by default (zero width, variation selectors, tags). Empty: there is none.
+// "U+202E" of the first character that has no look of its own: a control or format character, the end of a
+// line or paragraph, and what Unicode calls ignorable by default (zero width, variation selectors, tags).
+// Empty: there is none.
 std::string unseen_character(std::string_view text);
 
 // The same as one line for a message: ends of lines become blanks, and of a text of more than `most` bytes the middle

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Puts an attack in place of each text of finished runs and of a file of claims, in turn, and opens the page and the
-pictures that isobar makes of them in headless Chromium: hostile_page.py ISOBAR CLAIMS.toml RUN...
+"""Puts an attack in place of each text of finished runs and of a file of claims, in turn, and opens the page and
+the pictures that isobar makes of them in headless Chromium: hostile_page.py ISOBAR CLAIMS.toml RUN...
 
-No script of the attack may run, no element of it may appear, no link may lead but to a place in the page or to the web, and
-no command that the page offers may have it but in quotes.
-What the tool refuses is as good. Exit code 77: chromium or chromedriver is not installed.
+No script of the attack may run, no element of it may appear, no link may lead but to a place in the page or to the
+web, and no command that the page offers may have it but in quotes. What the tool refuses is as good.
+Exit code 77: chromium or chromedriver is not installed.
 """
 import json
 import pathlib
@@ -16,24 +16,26 @@ import tempfile
 
 from browser import Browser, installed
 
-ATTACK = """javascript:attacked=1//"><x-attack></x-attack><script>attacked=1</script>' onload='attacked=1' x=" onload="attacked=1"""
+ATTACK = ("javascript:attacked=1//\"><x-attack></x-attack><script>attacked=1</script>' onload='attacked=1' x=\" "
+          'onload="attacked=1')
 LOOK = pathlib.Path(__file__).with_name("report_look.js").read_text(encoding="utf-8")
 # What is wrong with the page: a script that ran, elements and attributes of the attack, links elsewhere.
 FOUND = """const all = [...document.querySelectorAll("*")], wrong = [];
 if (window.attacked) wrong.push("a script ran");
 for (const e of all) for (const { name, value } of e.attributes) {
   const link = ["href", "xlink:href", "src", "action"].includes(name);
-  if (name.startsWith("on") || link && !/^(#|https?:\\/\\/)/.test(value) || name === "style" && value.includes("attack"))
+  const styled = name === "style" && value.includes("attack");
+  if (name.startsWith("on") || styled || link && !/^(#|https?:\\/\\/)/.test(value))
     wrong.push(`${e.localName} ${name}=${value}`);
 }
 if (document.querySelector("x-attack")) wrong.push("an element was made");
-for (const code of document.querySelectorAll(".command code"))  // a command to copy: but for what is in quotes
-  if (code.textContent.replace(/'[^']*'|\\\\'/g, "").includes("attack")) wrong.push(`command ${code.textContent}`);
+for (const { textContent } of document.querySelectorAll(".command code"))  // but for what is in quotes
+  if (textContent.replace(/'[^']*'|\\\\'/g, "").includes("attack")) wrong.push(`command ${textContent}`);
 return wrong.slice(0, 3);"""
 
 
 def walk(value, change, path=""):
-    """A copy in which change(path, text) replaces each text and each name of free choice; places in lists are left out."""
+    """A copy in which change(path, text) replaces each text and each name of free choice; of a list all are one path."""
     if isinstance(value, str):
         return change(path, value)
     if isinstance(value, list):
@@ -60,7 +62,8 @@ class Attacks:
         self.browser.open(page)
         if page.suffix == ".html":
             self.browser.run(LOOK)
-            self.browser.run("dispatchEvent(new Event('beforeprint')); return look.settle()")  # all is open on paper
+            # On paper all is open.
+            self.browser.run("dispatchEvent(new Event('beforeprint')); return look.settle()")
         if found := self.browser.run(FOUND):
             self.wrong.append(f"{what}: {found}")
 

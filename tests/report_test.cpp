@@ -73,8 +73,7 @@ TEST_CASE("text of a run cannot break out of the page's data") {
   CHECK(page.find(R"(\u003c/script>)") != std::string::npos);
 }
 
-TEST_CASE(
-    "text of a run is text in its page and in its pictures: no tag, no attribute, no mark that turns what follows") {
+TEST_CASE("a text of a run is no tag, no attribute and no direction mark in its page and pictures") {
   const std::string attack = "\"><script>\u009b\u202e\x01</script>";
   const TemporaryFolder folder;
   folder.write("summary.json",

@@ -16,7 +16,8 @@
 namespace isobar::claims {
 namespace {
 
-// The numbers of these settings, which are numbers or lists of them with commas between; `otherwise` where there is none.
+// The numbers of these settings, which are numbers or lists of them with commas between; `otherwise` where
+// there is none.
 std::vector<double> numbers(const Json& config, std::initializer_list<const char*> names, double otherwise) {
   std::vector<double> found;
   for (const char* name : names) {
@@ -40,7 +41,8 @@ double choices(const Json& config, std::initializer_list<const char*> names) {
   return product;
 }
 
-// As ulimit wants it: what is wanted, in so many bytes or seconds a unit, or the limit that is in force here and lower.
+// As ulimit wants it: what is wanted, in so many bytes or seconds a unit, or the limit that is in force
+// here and lower.
 std::string limit(double wanted, int resource, uint64_t unit) {
   rlimit now{};
   const bool limited = ::getrlimit(resource, &now) == 0 && now.rlim_cur != RLIM_INFINITY;

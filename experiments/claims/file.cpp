@@ -230,8 +230,9 @@ void check_runs_are_used(const TomlTable& table, const ClaimFile& file) {
   }
 }
 
-// The line of a dotted name of more than 32 parts, [a.a.a…] or a.a.a… = 1; 0: there is none. toml++ makes a table of each
-// part, and ends them by recursion: 100,000 parts would be too much for the stack. (Of values in values it takes 256.)
+// The line of a dotted name of more than 32 parts, [a.a.a…] or a.a.a… = 1; 0: there is none. toml++ makes a
+// table of each part, and ends them by recursion: 100,000 parts would be too much for the stack. (Of values
+// in values it takes 256.)
 int line_of_long_name(std::string_view text) {
   constexpr int most_dots = 32;  // in a line, outside of texts and comments
   int line = 1, dots = 0;

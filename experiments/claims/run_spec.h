@@ -13,7 +13,8 @@ namespace isobar::claims {
 // The studies that a file may name.
 const std::vector<std::string>& studies();
 
-// "print_config" of the words --print-config, --print_config and --print-config=1; empty for a word that is no flag.
+// "print_config" of the words --print-config, --print_config and --print-config=1; empty for a word that is
+// no flag.
 std::string setting_of(const std::string& word);
 
 // The table `[run.NAME]`. Throws Error for what it may not say, with its line.

@@ -137,8 +137,8 @@ bool says_yes(const std::string& question) {
   return answer == 'y' || answer == 'Y';
 }
 
-// What each of these runs of a stranger's files may take; nothing where the user lets them take all. Throws Error where one
-// would take more memory, or all together more time.
+// What each of these runs of a stranger's files may take; nothing where the user lets them take all. Throws
+// Error where one would take more memory, or all together more time.
 std::optional<Cost> bound(const std::vector<std::pair<const PlannedRun*, Cost>>& runs) {
   const Cost most = share();
   Cost all;

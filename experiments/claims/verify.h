@@ -21,11 +21,13 @@ struct VerifyOptions {
   std::function<void(const Json& summary)> renewed = [](const Json&) {};
 };
 
-// Makes the runs into folders of their own below run's, judges, prints a table as each run ends, and publishes
-// claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Returns whether
-// every run had what it needs; one that failed is an expectation of `run` that is not met.
-// Throws Error, before anything runs, for an unknown claim or run, two files that disagree about a run, flags that a
-// study does not take, and runs of a stranger's that would take more than share() unless the terminal says yes, and for a folder without any study; afterwards for a key that a run did not measure, with file, line and the nearest key.
+// Makes the runs into folders of their own below run's, judges, prints a table as each run ends, and
+// publishes claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Returns whether
+// every run had what it needs; one that failed is an expectation of `run` that is not met. Throws Error,
+// before anything runs, for an unknown claim or run, two files that disagree about a run, flags that a
+// study does not take, and runs of a stranger's that would take more than share() unless the terminal says
+// yes, and for a folder without any study; afterwards for a key that a run did not measure, with file, line
+// and the nearest key.
 bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);
 
 }  // namespace isobar::claims

@@ -111,7 +111,8 @@ function commandOf(claim) {
   const file = data.sources[textOf(claim)]?.file;
   const typed = (path) => path && (/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);  // in a shell
   const seed = claim.seed && `--seed ${claim.seed}`;
-  return [typed(data.command), "verify", typed(file), "--claim", typed(claim.id), full && "--full", seed].filter(Boolean).join(" ");
+  const line = [typed(data.command), "verify", typed(file), "--claim", typed(claim.id), full && "--full", seed];
+  return line.filter(Boolean).join(" ");
 }
 
 function commandLine(claim) {

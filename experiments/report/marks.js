@@ -1,6 +1,6 @@
 "use strict";
 // Elements, numbers and scales: what every chart and row of the page is made of.
-// Where a link may lead: to a place in the page, or to the web. Any other address, "javascript:…", makes no link.
+// Where a link may lead: to a place in the page or to the web. Another address, "javascript:…", is no link.
 const leads = (href) => /^(#|https?:\/\/)/i.test(href);
 const make = (tag, { href = "", ...properties } = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties, leads(href) && { href });

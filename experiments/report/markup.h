@@ -1,5 +1,5 @@
-// Markup: a piece of HTML or SVG. A text becomes one by escaping alone, in content and in attributes alike, so that no word
-// of a stranger's file is a tag, an attribute or a script.
+// Markup: a piece of HTML or SVG. A text becomes one by escaping alone, in content and in attributes alike,
+// so that no word of a stranger's file is a tag, an attribute or a script.
 //
 //   Markup svg = element("path", {{"class", colour}, {"d", line}});
 //   svg += element("text", {{"x", "8"}}, Markup(label));

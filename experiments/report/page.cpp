@@ -30,7 +30,8 @@ Json summary_in(const std::string& folder) {
   return summary;
 }
 
-// JSON inside a script element must not end it, and no mark in it may turn the direction of what the page says.
+// JSON inside a script element must not end it, and no mark in it may turn the direction of what the page
+// says.
 std::string embedded(const Json& json) {
   std::string text =
       printable(with_named_infinities(json).dump(-1, ' ', false, Json::error_handler_t::replace));

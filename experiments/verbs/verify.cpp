@@ -11,8 +11,9 @@
 // configuration is not made again, so an interrupted run goes on where it was, and claims are judged anew. Where few
 // seeds leave a claim open, the verdict of the last full run is shown beside it, with its date (claims/full.json).
 //
-// Runs of a file that did not come along are estimated first: where they would take more than half of the memory or an
-// hour, it asks, on a terminal, or refuses. What an estimate misses ends at these limits. --allow_large lifts both.
+// Runs of a file that did not come along are estimated first: where they would take more than half of the
+// memory or an hour, it asks, on a terminal, or refuses. What an estimate misses ends at these limits.
+// --allow_large lifts both.
 //
 // Exit codes: 0 done; 1 a study failed; 2 bad usage, or a mistake in a file, with its line; 3 done, but for studies
 // that cannot run here.
@@ -46,7 +47,7 @@ struct VerifyConfig : HasFields {
       "a folder with studies of your own, such as a decay_study with your norm, which are run in place of those "
       "here");
     f("allow_large", allow_large,
-      "files of your own may take more than half of the memory and an hour: the claims of a stranger may not");
+      "files of your own may take more than half of the memory and an hour: a stranger's may not");
   }
 };
 
