@@ -53,11 +53,13 @@ constexpr const char* out_of_memory = "out of memory; choose smaller sizes";
   std::abort();
 }
 
+// Before main(), whose own objects take memory too.
+[[maybe_unused]] const std::terminate_handler handler_before = std::set_terminate(end_without_memory);
+
 }  // namespace
 
 void begin_process(char** argv) {
   start_without_blas_threads(argv);
-  std::set_terminate(end_without_memory);
   std::signal(SIGXFSZ, SIG_IGN);
   // open() takes the lowest number that is free. The wrong way round, as reading and writing are to fail.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
