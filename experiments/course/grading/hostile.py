@@ -178,7 +178,7 @@ def fills_a_disk(means):
 def try_shape(what, place, prefix):
     out = place / "results.json"
     done = subprocess.run([course.ROOT / "grade", "a1", place, "--prefix", prefix, "--out", out], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True, timeout=60)
+                          stderr=subprocess.PIPE, text=True, timeout=600)
     results = json.loads(out.read_text()) if out.exists() else {"score": "no", "output": done.stderr}
     return results["score"] == 0 and "itself failed" not in results["output"], results["output"].splitlines()[0][:90]
 
