@@ -67,7 +67,8 @@ std::vector<NamedInput> known_tensors(const Jacobian& j) {
     if (is_float(input.value.dtype())) known.push_back({input.name, contiguous(input.value)});
   const size_t whole = known.size();
   for (int d = 0; d < j.y.ndim(); ++d)
-    known.push_back({fmt::format("the index along dimension {}", d), arange(j.y.size(d), Dtype::f64)});
+    if (j.y.size(d) > 1)
+      known.push_back({fmt::format("the index along dimension {}", d), arange(j.y.size(d), Dtype::f64)});
   const int64_t width = j.y.ndim() == 0 ? 1 : j.y.size(-1);
   for (size_t n = 1; n < whole && width > 1; ++n) {
     const NamedInput one = known[n];

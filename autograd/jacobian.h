@@ -7,6 +7,7 @@
 //     if (j.max_relative_error > 1e-6) fmt::print("{}\n", diagnose(j).text);
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,17 @@ struct Kink {
   double left, right;
 };
 
+// What f does to the digits of an input on the way to y. `whole`: all that y knows of it was rounded to f32, so that
+// f is a staircase for steps of 1e-8. `partly`: some of it was, and the rest was not.
+enum class Rounding { none, partly, whole };
+
 struct JacobianOptions {
   // Inputs with at most this many elements are checked element by element, larger ones along eight random
   // directions with entries ±1.
   int64_t element_limit = 512;
   // Above this relative error the tape's whole Jacobian is computed, for the diagnosis.
   double tolerance = 1e-6;
+  bool in_f32 = false;  // f is known to round to f32; found out if not: see Rounding
   // The seed of dy, the directions, and the tape's rng.
   uint64_t seed = 1;
   // For a backward that is not meant to give the slopes of f, as a straight-through estimator's: a function with
@@ -57,17 +63,30 @@ struct Jacobian {
   // The input is too large for that: rows are eight random dy, columns random directions.
   bool sampled = false;
 
-  bool on_tape = true;      // the forward recorded a use of this input
-  bool received = true;     // backward gave it a gradient
-  bool linear = true;       // gradients of dy and of 2 dy differ by the factor 2
+  bool on_tape = true;   // the forward recorded a use of this input
+  bool received = true;  // backward gave it a gradient
+  // The gradient of 2 dy is twice that of dy, and that of a sum of dy the sum of theirs.
+  bool linear = true, additive = true;
   bool ignores_dy = false;  // dy = 0 gives the gradient that another dy gives
   std::string error;        // what backward threw, or nothing
 
+  // Where f rounds to f32, differences are taken at steps of 4e-3, and `rounded` is by how much numbers of y jump.
+  Rounding rounding = Rounding::none;
+  double rounded = 0;
+
   double max_relative_error = 0;     // of the entries that have no kink
+  bool compared = true;              // there is such an entry
   std::vector<GradientEntry> worst;  // up to five, the worst first
   std::vector<Kink> kinks;
   bool as_expected = false;  // `numeric` and `y` are those of options.expected
-  bool right(double tolerance) const { return error.empty() && max_relative_error <= tolerance; }
+  // `tolerance`, or the 1e-3 that differences of f32 numbers are good for.
+  double allowed(double tolerance) const {
+    return rounding == Rounding::none ? tolerance : std::max(tolerance, 1e-3);
+  }
+  bool right(double tolerance) const {
+    return error.empty() && compared && rounding != Rounding::partly &&
+           max_relative_error <= allowed(tolerance);
+  }
 };
 
 // One per float input, which must be f64. The function runs on a tape with a fixed Rng, so dropout draws the

@@ -39,6 +39,7 @@ class Examination {
     // Differences want a function of x and the parameters alone.
     judged_ = check("repeated calls", [&] { return repeated(trial_); }) && check("another call", [&] {
                 trial_.compare_modes();
+                thrown([&] { trial_.measure_growth(); });  // other checks report it
                 return another_call(trial_);
               });
     check("inputs untouched", [&] { return untouched(); });
@@ -50,11 +51,11 @@ class Examination {
     check("recompute", [&] { return recomputed(trial_); });
     check("composed form",
           [&] { return judged_ ? composed(trial_) : skipped("gradients are wrong or unchecked"); });
-    for (int64_t size : {0, 1}) check(fmt::format("batch of {}", size), [&] { return batch(size); });
-    check("large batch",
-          [&] { return judged_ ? large_batch(trial_) : skipped("gradients are wrong or unchecked"); });
+    for (int64_t size : {0, 1})
+      check(fmt::format("batch of {}", size), [&] { return options_.batch ? batch(size) : no_batch; });
+    check("large batch", [&] { return large(); });
     check("strided input", [&] { return strided(trial_); });
-    check("1, 2, 8 threads", [&] { return thread_counts(trial_); });
+    check("1, 2, 8 threads", [&] { return with_rows_of_its_own([&] { return thread_counts(trial_); }); });
     check("f32 against f64", [&] { return narrow(trial_); });
     check("signal", [&] { return signal(); });
     return report_;
@@ -103,6 +104,8 @@ class Examination {
   // Adds a check for each gradient.
   std::vector<Jacobian> jacobians(bool training, const std::string& mode) {
     const std::vector<Jacobian> all = trial_.jacobians(trial_.input(), training);
+    for (const Jacobian& j : all)
+      if (j.rounding != Rounding::none) trial_.set_in_f32();
     const Inputs x = trial_.input();
     const auto inputs =
         std::count_if(x.begin(), x.end(), [](const Tensor& one) { return is_float(one.dtype()); });
@@ -176,16 +179,17 @@ class Examination {
           fmt::format("forward uses a trainable tensor {} that fields() does not list: it is neither trained "
                       "nor saved",
                       step.unlisted[0]));
-    std::vector<std::string> untrained;
-    const EachParameter listed_ones(*module, [&](std::string_view name, Tensor& tensor) {
-      if (!tensor.trainable()) untrained.emplace_back(name);
+    std::vector<std::string> own, frozen;  // that are not trainable: those of a part may be frozen on purpose
+    const EachParameter listed_ones(*module, [&](const std::string& path, Tensor& tensor) {
+      if (!tensor.trainable()) (path.find('.') == std::string::npos ? own : frozen).push_back(path);
     });
-    if (!untrained.empty())
+    if (!own.empty())
       return failed(fmt::format(
           "{} is listed as a parameter and is not trainable; list it with f.buffer, or make it with "
           "set_trainable()",
-          untrained[0]));
-    return passed(names.empty() ? "no state" : listed({names.begin(), names.end()}));
+          own[0]));
+    return passed((names.empty() ? "no state" : listed({names.begin(), names.end()})) +
+                  (frozen.empty() ? "" : "; frozen: " + listed(frozen)));
   }
 
   LayerCheck train_and_eval() {
@@ -201,9 +205,19 @@ class Examination {
       return failed("two calls in evaluation differ: " + differs);
     if (const std::string differs = difference(named_state(*module), before); !differs.empty())
       return failed("a call in evaluation changes the state: " + differs);
-    return passed(trial_.random()               ? "training draws from the tape's rng, evaluation does not"
-                  : trial_.same_in_evaluation() ? "no difference"
-                                                : "evaluation computes something else than training");
+    if (trial_.random()) return passed("training draws from the tape's rng, evaluation does not");
+    if (trial_.same_in_evaluation()) return passed("no difference");
+    const auto trained = [](const NamedTensor& one) { return one.tensor.trainable(); };
+    const std::vector<NamedTensor> state = named_state(*module);
+    if (!std::all_of(state.begin(), state.end(), trained))
+      return passed("evaluation computes something else than training");
+    if (trial_.dropped() > 0)
+      return failed(fmt::format(
+          "in training y is evaluation's times 0 or {:.3g}, with the same zeros in every step; draw the mask with "
+          "Tape::next_rng()",
+          trial_.dropped()));
+    return passed(
+        "training differs from evaluation, has no buffer and draws nothing; is a mask the same in every step?");
   }
 
   LayerCheck batch(int64_t size) {
@@ -216,15 +230,34 @@ class Examination {
     const std::vector<NamedTensor> values = trial_.step({.x = x}).values;
     const Shape whole = trial_.output(*trial_.moved(), trial_.input()).shape(),
                 got = values[0].tensor.shape();
-    const bool keeps_batch = whole.ndim() > 0 && whole[0] == trial_.batch();
+    bool keeps_batch = whole.ndim() > 0 && whole[0] == trial_.batch();
+    if (keeps_batch)  // by its extent; that of one row more tells it from a dimension that happens to have it
+      thrown([&] {
+        const int64_t more = trial_.batch() + 1;
+        keeps_batch = trial_.output(*trial_.moved(), trial_.rows(more)).shape()[0] == more;
+      });
     if (!keeps_batch && size == 0 && !not_finite({values[0]}).empty())
       return skipped(fmt::format("y {} does not keep the batch, and is NaN without one", whole));
     if (const std::string wrong = not_finite(values); !wrong.empty())
       return failed(fmt::format("{}, for x {}", wrong, x[0].shape()));
     const Shape wanted = keeps_batch ? whole.with(0, size) : got;
-    if (got != wanted) return failed(fmt::format("y must be {}, got {}", wanted, got));
+    if (got != wanted) return failed(fmt::format("y must be {}, got {}; {}", wanted, got, give_no_batch));
     const std::string wrong = size > 0 && judged_ ? trial_.wrong_gradient(x) : "";
     return wrong.empty() ? passed(fmt::format("y {}", wanted)) : failed(wrong);
+  }
+
+  LayerCheck large() {
+    if (!judged_) return skipped("gradients are wrong or unchecked");
+    return options_.batch ? with_rows_of_its_own([&] { return large_batch(trial_); }) : no_batch;
+  }
+
+  // A check with other numbers of rows than the example's, which the layer may refuse.
+  template <class Body>
+  LayerCheck with_rows_of_its_own(const Body& body) const {
+    LayerCheck result;
+    const std::string error = thrown([&] { result = body(); });
+    if (error.empty()) return result;
+    return failed(options_.batch ? fmt::format("{}; {}", error, give_no_batch) : error);
   }
 
   LayerCheck signal() {
@@ -244,6 +277,10 @@ class Examination {
                   : skipped(text + ", for normal numbers; is the layer undefined for some of them?");
   }
 
+  static constexpr const char* give_no_batch =
+      "is dimension 0 of x no batch? Then give options.batch = false";
+  const LayerCheck no_batch = skipped("options.batch is false");
+
   LayerTrial trial_;
   const CheckLayerOptions options_;
   LayerReport report_;
@@ -257,9 +294,11 @@ LayerReport check_layer(const LayerMaker& make, const LayerInputs& x, const Chec
   check(x.size() == 1 || options.call != nullptr,
         "check_layer: {} inputs want options.call, which says how the layer takes them", x.size());
   for (const Tensor& one : x) check(one.defined(), "check_layer: an example input is undefined");
-  check(x[0].ndim() >= 1 && x[0].size(0) >= 2,
-        "check_layer: wanted an example x with a batch of at least 2 as its first dimension, got {}",
-        x[0].shape());
+  check(
+      !options.batch || (x[0].ndim() >= 1 && x[0].size(0) >= 2),
+      "check_layer: wanted an example x with a batch of at least 2 as its first dimension, got {}; for a layer "
+      "without a batch, options.batch = false",
+      x[0].shape());
   return Examination(make, x, options).run();
 }
 

@@ -47,4 +47,17 @@ TEST_CASE("check_layer names the mistakes of the jury's wrong layers, and passes
   }
 }
 
+TEST_CASE("check_layer sees wrong gradients on examples with an extent of 1, and of forwards in f32") {
+  for (const char* const example : {"--extent-one", "--in-f32"}) {
+    CAPTURE(example);
+    const Outcome jury = run_built("jury", std::string("tuned --lines --filter linear ") + example);
+    INFO(jury.out, jury.err);
+    const All all = all_of(jury.out);
+    REQUIRE(all.bugs >= 5);
+    CHECK(all.wrong == all.bugs);
+    CHECK(all.right * 2 >= all.bugs);
+    CHECK(all.false_alarms == 0);
+  }
+}
+
 }  // namespace isobar

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../autograd/tape.h"
+#include "../core/memory.h"
 #include "../core/raw.h"
 #include "../nn/check_layer.h"
 #include "../nn/layer_norm.h"
@@ -211,7 +212,9 @@ TEST_CASE("check_layer compares a layer that was used with a fresh one") {
 TEST_CASE("check_layer compares the composed form with the fused one, or says that there is none") {
   CHECK(holds(first_line(report_of<ComposedDiffers>()), "WRONG: composed form: y ["));
   CHECK(holds(said(report_of<NoComposed>(), "composed form"), "skipped: second derivatives: none"));
-  CHECK(said(check_layer([] { return std::make_unique<AtKink>(); }, ones({4, 5})), "composed form") ==
+  Tensor one_at_kink = full({4, 5}, 2.5);
+  raw::write<float>(one_at_kink)[0] = 1;
+  CHECK(said(check_layer([] { return std::make_unique<AtKink>(); }, one_at_kink), "composed form") ==
         "skipped: second derivatives: not compared near a kink");
   CHECK(said(report_of<Composed>(), "composed form") ==
         "ok: the same values and gradients; second derivatives agree with differences");
@@ -241,4 +244,119 @@ TEST_CASE("the f32 check allows what the rounding of x does to y") {
   const LayerReport report = check_layer(norm, Rng(1).normal({4, 5}, 1000, 1));
   INFO(report.text());
   CHECK(report.passed());
+}
+
+TEST_CASE("a gradient of which no element could be compared is not called right") {
+  const LayerReport at_kink = check_layer([] { return std::make_unique<AtKink>(); }, ones({4, 5}));
+  CHECK(holds(first_line(at_kink),
+              "WRONG gradient of x: not compared: each of its 20 elements is near a kink, as [0, 0]"));
+  // ReLU of each column's sum: every element is near a kink, and the second factor tells its gradient all the same.
+  struct Partly : Module {
+    bool wrong = false;
+    Tensor forward(const Tensor& x) override {
+      const Tensor y = concat({relu(x), square(x.detach() + 1)}, 1);
+      return record("partly", y.detach(), {x}, [x = x.detach(), wrong = wrong](const Tensor& dy) {
+        return where(x > 0, slice(dy, 1, 0, 5), 0) + slice(dy, 1, 5, 10) * (x + 1) * (wrong ? 3 : 2);
+      });
+    }
+  };
+  for (const bool wrong : {false, true}) {
+    const LayerReport report = check_layer(
+        [=] {
+          auto layer = std::make_unique<Partly>();
+          layer->wrong = wrong;
+          return layer;
+        },
+        zeros({4, 5}));
+    INFO(report.text());
+    CHECK(holds(report.text(), "20 of 20 only where y has none: near a kink, as at [0, 0]"));
+    CHECK(said(report, "gradient of x").starts_with(wrong ? "WRONG" : "ok"));
+  }
+}
+
+TEST_CASE("a forward that rounds to f32 is compared at larger steps, and told") {
+  struct InF32 : Module {
+    bool with_sum = true;
+    Tensor forward(const Tensor& x) override {
+      const Tensor p = cast(softmax(cast(x.detach(), Dtype::f32)), x.dtype());
+      return record("softmax in f32", p * 1.0, {x}, [p, sums = with_sum](const Tensor& dy) {
+        return sums ? p * (dy - sum(p * dy, {-1}, true)) : p * dy;
+      });
+    }
+  };
+  const auto report_of_sum = [](bool with_sum) {
+    return check_layer(
+        [=] {
+          auto layer = std::make_unique<InF32>();
+          layer->with_sum = with_sum;
+          return layer;
+        },
+        Rng(1).normal({4, 5}));
+  };
+  const LayerReport right = report_of_sum(true), wrong = report_of_sum(false);
+  INFO(right.text(), wrong.text());
+  CHECK(right.passed());
+  CHECK(said(right, "gradient of x") ==
+        "ok: all 20 elements, within 1e-03 of differences; forward rounds to f32");
+  CHECK(wrong.diagnosis.cause == Cause::missing_term);
+}
+
+TEST_CASE(
+    "check_layer takes a layer that has no batch where the options say so, and names them where they do not") {
+  struct FourRows : Module {
+    Tensor weight = Rng(3).normal({4, 4}).set_trainable();
+    Tensor forward(const Tensor& x) override { return matmul(weight, x); }
+    void fields(Fields& f) override { f("weight", weight); }
+  };
+  const LayerReport told = report_of<FourRows>({.batch = false}), untold = report_of<FourRows>();
+  INFO(told.text(), untold.text());
+  CHECK(told.passed());
+  CHECK(said(told, "large batch") == "skipped: options.batch is false");
+  CHECK(said(told, "1, 2, 8 threads") == "ok: the same bits for x [4, 5]");
+  CHECK(holds(said(untold, "large batch"), "is dimension 0 of x no batch? Then give options.batch = false"));
+  CHECK(holds(said(untold, "1, 2, 8 threads"),
+              "is dimension 0 of x no batch? Then give options.batch = false"));
+}
+
+TEST_CASE("what is frozen in a part is told by its path, and what is dropped in every step alike is wrong") {
+  struct Around : Module {
+    NotTrainable part;
+    Tensor scale = ones(1).set_trainable();
+    Tensor forward(const Tensor& x) override { return part(x) * scale; }
+    void fields(Fields& f) override {
+      f("part", part);
+      f("scale", scale);
+    }
+  };
+  const LayerReport frozen = report_of<Around>();
+  CHECK(frozen.passed());
+  CHECK(said(frozen, "fields") == "ok: part.weight, scale; frozen: part.weight");
+  struct FixedMask : Module {
+    Tensor forward(const Tensor& x) override { return training() ? dropout(x, 0.4, Rng(42)) : x; }
+  };
+  CHECK(holds(
+      first_line(report_of<FixedMask>()),
+      "WRONG: train and eval: in training y is evaluation's times 0 or 1.67, with the same zeros in every step"));
+  struct HiddenMask : Module {
+    Tensor forward(const Tensor& x) override { return sum(training() ? dropout(x, 0.4, Rng(42)) : x, {1}); }
+  };
+  CHECK(
+      said(report_of<HiddenMask>(), "train and eval") ==
+      "ok: training differs from evaluation, has no buffer and draws nothing; is a mask the same in every step?");
+}
+
+TEST_CASE("a layer whose rows meet each other is checked with fewer of them, and in little memory") {
+  struct RowsMeet : Module {
+    Tensor forward(const Tensor& x) override { return mean(x, {1}) - mean(x, {1}, true); }
+  };
+  struct Hidden : Module {
+    Tensor forward(const Tensor& x) override { return sum(tanh(mean(x, {1}) - mean(x, {1}, true)), {1}); }
+  };
+  memory::reset_peak();
+  const size_t before = memory::stats().peak_bytes;
+  const LayerReport meet = report_of<RowsMeet>(), hidden = report_of<Hidden>();
+  CHECK(memory::stats().peak_bytes < before + (size_t{1} << 28));
+  CHECK(holds(first_line(meet), "WRONG: batch of 0: y must be [0, 4], got [0, 0]"));
+  CHECK(holds(hidden.text(), "the same bits for x ["));
+  CHECK_FALSE(holds(hidden.text(), "the same bits for x [13107, 5]"));
 }

@@ -44,8 +44,12 @@ double Stencil::slope_of_sum(const Values& weights) const {
   return sum;
 }
 
-Directions::Directions(const Tensor& x, int64_t element_limit, int random, const Rng& rng)
-    : x_(x.to_vector<double>()), sampled_(x.numel() > element_limit), random_(random), rng_(rng) {}
+Directions::Directions(const Tensor& x, int64_t element_limit, int random, const Rng& rng, bool in_f32)
+    : x_(x.to_vector<double>()),
+      sampled_(x.numel() > element_limit),
+      in_f32_(in_f32),
+      random_(random),
+      rng_(rng) {}
 
 Values Directions::operator[](int64_t i) const {
   Values direction(x_.size(), 0.0);
@@ -60,7 +64,8 @@ Values Directions::operator[](int64_t i) const {
 
 double Directions::step(int64_t i) const {
   static const double step = std::cbrt(std::numeric_limits<double>::epsilon());
-  return step * std::max(1.0, sampled_ ? largest_of(x_) : std::abs(x_[i]));
+  const double size = std::max(1.0, sampled_ ? largest_of(x_) : std::abs(x_[i]));
+  return in_f32_ ? 4e-3 * std::sqrt(size) : step * size;
 }
 
 double Directions::along(int64_t i, const Values& gradient) const {

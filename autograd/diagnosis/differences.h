@@ -58,12 +58,13 @@ struct Stencil {
 // `random` directions with entries ±1.
 class Directions {
  public:
-  Directions(const Tensor& x, int64_t element_limit, int random, const Rng& rng);
+  Directions(const Tensor& x, int64_t element_limit, int random, const Rng& rng, bool in_f32 = false);
 
   int64_t count() const { return sampled_ ? random_ : static_cast<int64_t>(x_.size()); }
   bool sampled() const { return sampled_; }
   Values operator[](int64_t i) const;
-  // The step of a difference quotient: ∛ε, times the size of what is moved where that is above 1.
+  // The step of a difference quotient: ∛ε, times the size of what is moved where that is above 1. Where f rounds
+  // to f32: 4e-3, times the root of that size, which leaves a slope of 1 four digits.
   double step(int64_t i) const;
   // The slope along direction i according to this gradient with respect to x.
   double along(int64_t i, const Values& gradient) const;
@@ -74,7 +75,7 @@ class Directions {
 
  private:
   const Values x_;
-  const bool sampled_;
+  const bool sampled_, in_f32_;
   const int random_;
   const Rng rng_;
 };

@@ -15,13 +15,16 @@ Evidence::Evidence(const Jacobian& jacobian, const Context& around) : j(jacobian
   for (double v : j.y.to_vector<double>())
     if (std::isfinite(v)) value = std::max(value, std::abs(v));
   // Differences of f64 numbers are wrong by some 10⁻¹⁰ of the values; see GradcheckReport.
-  floor_ = 1e-4 * std::max(largest_, value);
+  const bool in_f64 = j.rounding == Rounding::none;
+  precision_ = in_f64 ? 1e-5 : 2e-3;
+  floor_ =
+      in_f64 ? 1e-4 * std::max(largest_, value) : std::max(1e-2 * largest_, 1e3 * j.rounded / precision_);
 }
 
 bool Evidence::skipped(int64_t k, int64_t i) const { return std::isnan(numeric(k, i)); }
 
 bool Evidence::same(double a, double b) const {
-  return std::abs(a - b) <= 1e-5 * std::max({std::abs(a), std::abs(b), floor_});
+  return std::abs(a - b) <= precision_ * std::max({std::abs(a), std::abs(b), floor_});
 }
 
 bool Evidence::apart(double a, double b) const {

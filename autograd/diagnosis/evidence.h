@@ -2,6 +2,7 @@
 // and the ways in which the elements of a shape can be grouped and exchanged.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,8 +36,10 @@ class Evidence {
   }
   bool skipped(int64_t k, int64_t i) const;
 
-  // Equal to five digits, or both below what differences can tell from zero.
+  // Equal to five digits, or both below what differences can tell from zero; where f rounds to f32, to the digits
+  // that are left.
   bool same(double a, double b) const;
+  double precision() const { return precision_; }  // relative, of same()
   bool negligible(double v) const { return same(v, 0); }
   // Whether a and b differ by far more than the tolerance: the only errors that are evidence of a cause.
   bool apart(double a, double b) const;
@@ -51,13 +54,17 @@ class Evidence {
         if (!skipped(k, i) && !holds(k, i)) return false;
     return true;
   }
-  // Whether T is what `rule(k, i)` says everywhere. A rule returns NaN where it makes no statement.
+  // Whether T is what `rule(k, i)` says everywhere. A rule returns NaN where it takes an entry of J that is skipped;
+  // it must make a statement on half of the entries, because 0/0 agrees with everything.
   template <class Rule>
   bool explained(const Rule& rule) const {
-    return !j.tape.empty() && everywhere([&](int64_t k, int64_t i) {
+    int64_t said = 0, open = 0;
+    const bool holds = !j.tape.empty() && everywhere([&](int64_t k, int64_t i) {
       const double wanted = rule(k, i);
-      return wanted != wanted || same(tape(k, i), wanted);
+      ++(std::isnan(wanted) ? open : said);
+      return std::isnan(wanted) || (std::isfinite(wanted) && same(tape(k, i), wanted));
     });
+    return holds && said >= open && said > 0;
   }
   // The c that brings c J nearest to T.
   double common_ratio() const;
@@ -68,7 +75,7 @@ class Evidence {
   const Context& context;
 
  private:
-  double largest_ = 0, floor_;
+  double largest_ = 0, floor_, precision_;
 };
 
 // Every set of dimensions of a shape of this many, the last dimension alone first.

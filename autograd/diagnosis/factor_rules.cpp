@@ -94,16 +94,16 @@ std::optional<Factor> factor_of(const NamedInput& known, const std::vector<Axis>
     zeros += v == 0;
   }
   if (3 * zeros > entries.size()) return {};
-  const bool plain = std::abs(std::abs(c) - 1) <= 1e-5;
+  const bool plain = std::abs(std::abs(c) - 1) <= e.precision();
   if (most - least <= 1e-3 * std::max(std::abs(most), std::abs(least))) {
-    if (known.value.numel() > 1 || !single || std::abs(c - 1) > 1e-5) return {};
+    if (known.value.numel() > 1 || !single || std::abs(c - 1) > e.precision()) return {};
   } else if (!plain && (!single || entries.size() < 6)) {
     return {};
   }
   const auto name = [&](const Form& form) { return fmt::format(fmt::runtime(form.pattern), known.name); };
-  const std::string times = std::abs(c - 1) <= 1e-5   ? ""
-                            : std::abs(c + 1) <= 1e-5 ? "−"
-                                                      : fmt::format("{:.4g} · ", c);
+  const std::string times = std::abs(c - 1) <= e.precision()   ? ""
+                            : std::abs(c + 1) <= e.precision() ? "−"
+                                                               : fmt::format("{:.4g} · ", c);
   return Factor{times + name(over), name(under)};
 }
 
@@ -173,7 +173,8 @@ Found wrong_factor(const Evidence& e) {
   return {};
 }
 
-// The result is multiplied by v where dy should have been, before what backward sums: T[k, i] = J v_i / v_k.
+// The result is multiplied by v where dy should have been, before what backward sums: T[k, i] = J v_i / v_k. A v
+// with a zero in it says nothing of that row.
 Found factor_late(const Evidence& e) {
   if (e.j.y.shape() != e.j.value.shape()) return {};
   for (const NamedInput& known : e.context.known)
@@ -182,7 +183,10 @@ Found factor_late(const Evidence& e) {
       const double* values = known.value.data<double>();
       const auto at = [&](int64_t position) { return values[place_at(own, axes, position, 0)]; };
       const bool of_y = std::all_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.of_y; });
-      if (of_y && e.explained([&](int64_t k, int64_t i) { return e.numeric(k, i) * at(i) / at(k); }))
+      const auto late = [&](int64_t k, int64_t i) {
+        return at(k) == 0 ? INFINITY : e.numeric(k, i) * at(i) / at(k);
+      };
+      if (of_y && e.explained(late))
         return Diagnosis{
             Cause::missing_factor,
             fmt::format("missing factor: multiply dy by {} before all else, not the result after it",

@@ -32,6 +32,18 @@ std::vector<std::pair<std::string, double>> counts_of(const Jacobian& j) {
 
 Found broken(const Evidence& e) {
   const Jacobian& j = e.j;
+  if (j.error.empty() && !j.compared && j.kinks.empty())
+    return Diagnosis{
+        Cause::unknown,
+        fmt::format("not compared: forward rounds to f32, and y jumps by {:.0e}, more than a difference "
+                    "shows; does it subtract large numbers from one another?",
+                    j.rounded)};
+  if (j.error.empty() && !j.compared)
+    return Diagnosis{
+        Cause::unknown,
+        fmt::format("not compared: each of its {} elements is near a kink, as {} (slope {:.3g} on the left, "
+                    "{:.3g} on the right); give an example that is farther from them",
+                    j.columns, j.kinks[0].index, j.kinks[0].left, j.kinks[0].right)};
   if (!j.error.empty()) {
     const bool turned = j.error.find("transposed?") != std::string::npos;
     return Diagnosis{turned ? Cause::transposed : Cause::wrong_shape, j.error};
@@ -56,11 +68,23 @@ Found upstream(const Evidence& e) {
   if (!e.j.linear)
     return Diagnosis{Cause::not_linear,
                      "not linear in dy: twice the dy gives another gradient than twice it"};
+  if (!e.j.additive)
+    return Diagnosis{
+        Cause::not_linear,
+        "not linear in dy: the gradient of a sum of two dy is not the sum of theirs; is one of several "
+        "contributions chosen, where all count?"};
   return {};
 }
 
 Found zero(const Evidence& e) {
   if (!e.explained([](int64_t, int64_t) { return 0.0; })) return {};
+  const double size = largest_of(e.j.tape);
+  if (size > 0 && size < 1e-200)  // the bits of an address, read as a number
+    return Diagnosis{
+        Cause::wrong_factor,
+        fmt::format("wrong factor: backward multiplies dy by numbers of {:.0e}; does it capture by reference "
+                    "([&]) a variable that has ended?",
+                    size)};
   return Diagnosis{
       Cause::detached,
       "detached: backward gives zero everywhere; was the value detached, or the gradient never written?"};
@@ -68,6 +92,13 @@ Found zero(const Evidence& e) {
 
 Found nearly_right(const Evidence& e) {
   if (!e.everywhere([&](int64_t k, int64_t i) { return !e.apart(e.tape(k, i), e.numeric(k, i)); })) return {};
+  if (e.j.rounding == Rounding::partly)
+    return Diagnosis{
+        Cause::nearly_right,
+        fmt::format(
+            "nearly right: forward rounds a part of what it computes to f32, and y jumps by {:.0e}; keep "
+            "the dtype of x, or compute all of it in f32",
+            e.j.rounded)};
   return Diagnosis{
       Cause::nearly_right,
       fmt::format("nearly right: it agrees to {} digits; is eps left out or in another place, a constant "
@@ -78,10 +109,11 @@ Found nearly_right(const Evidence& e) {
 Found constant(const Evidence& e) {
   const double c = e.common_ratio();
   if (c == 0 || !e.explained([&](int64_t k, int64_t i) { return c * e.numeric(k, i); })) return {};
-  if (std::abs(c + 1) <= 1e-5) return Diagnosis{Cause::sign, "sign: it is −1 times the right one everywhere"};
+  if (std::abs(c + 1) <= e.precision())
+    return Diagnosis{Cause::sign, "sign: it is −1 times the right one everywhere"};
   const std::string flipped = c < 0 ? ", and the sign is wrong" : "";
   const double size = std::abs(c);
-  const auto near = [&](double wanted) { return std::abs(size - wanted) <= 1e-5 * wanted; };
+  const auto near = [&](double wanted) { return std::abs(size - wanted) <= e.precision() * wanted; };
   std::string root;
   for (const auto& [name, n] : counts_of(e.j)) {
     if (near(n) || near(1 / n))

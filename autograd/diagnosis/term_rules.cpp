@@ -87,8 +87,10 @@ Found product_rule(const Evidence& e) {
   for (const double times : {0.0, -1.0, 2.0})
     for (const bool first : {true, false}) {
       const auto sum = [&](int64_t k, int64_t i) {
+        if (k != i) return 0.0;
+        if (x[i] == 0) return HUGE_VAL;  // y / x is unknown
         const double g = y[i] / x[i], other = e.numeric(i, i) - g;
-        return k != i ? 0.0 : first ? times * g + other : g + times * other;
+        return first ? times * g + other : g + times * other;
       };
       if (!e.explained(sum)) continue;
       const char* const what = times == 0    ? "missing term: {} is left out"

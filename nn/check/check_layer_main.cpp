@@ -6,7 +6,9 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "../../autograd/inspect.h"
 #include "../../autograd/tape_log.h"
@@ -18,12 +20,34 @@
 namespace isobar {
 namespace {
 
-// The line that a crash prints: a signal handler may neither format nor allocate.
+// How the line begins that a crash prints, "" while no layer runs: a signal handler may neither format nor allocate.
 std::array<char, 300> crash_line{};
 
-void print_crash(int) {
-  const ssize_t written = write(STDOUT_FILENO, crash_line.data(), std::strlen(crash_line.data()));
-  _exit(written < 0 ? 2 : 1);
+constexpr std::array<std::pair<int, const char*>, 5> signals = {{{SIGSEGV, "crashed with SIGSEGV"},
+                                                                 {SIGBUS, "crashed with SIGBUS"},
+                                                                 {SIGFPE, "crashed with SIGFPE"},
+                                                                 {SIGILL, "crashed with SIGILL"},
+                                                                 {SIGABRT, "crashed with SIGABRT"}}};
+
+[[noreturn]] void end_with(const char* what) {
+  bool written = true;
+  for (const char* part :
+       {static_cast<const char*>(crash_line.data()), what, "; layers after it were not checked\n"})
+    written = write(STDOUT_FILENO, part, std::strlen(part)) >= 0 && written;
+  _exit(written ? 1 : 2);
+}
+
+void print_crash(int number) {
+  for (const auto& [known, what] : signals)
+    if (known == number) end_with(what);
+  end_with("crashed");
+}
+
+// A layer that ends the program must not end it with 0 and no report.
+void print_exit() {
+  if (crash_line[0] == '\0') return;
+  std::fflush(stdout);
+  end_with("called exit()");
 }
 
 // Lets a crash say which check of which layer was running. It ends the program: locks may be held, and a process for
@@ -32,7 +56,7 @@ void report_crashes() {
   static std::array<char, 1 << 16> stack;  // for the handler: the program's own may have overflowed
   const stack_t own{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
   sigaltstack(&own, nullptr);
-  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+  for (const auto& [number, what] : signals) {
     struct sigaction before {
     }, crash{};
     crash.sa_handler = print_crash;
@@ -40,6 +64,8 @@ void report_crashes() {
     sigaction(number, &crash, &before);
     if (before.sa_handler != SIG_DFL) sigaction(number, &before, nullptr);
   }
+  std::atexit(print_exit);
+  std::at_quick_exit(print_exit);
 }
 
 using Names = std::vector<std::string>;
@@ -83,8 +109,7 @@ bool print_layer(const CheckedLayer& layer, const std::string& option) {
   CheckLayerOptions options = layer.options;
   options.progress = [&](const std::string& check) {
     crash_line.fill('\0');
-    fmt::format_to_n(crash_line.data(), crash_line.size() - 1,
-                     "{}: WRONG: {}: crashed; layers after it were not checked\n", layer.name, check);
+    fmt::format_to_n(crash_line.data(), crash_line.size() - 1, "{}: WRONG: {}: ", layer.name, check);
   };
   options.progress(option);
   bool passed = true;
@@ -94,6 +119,7 @@ bool print_layer(const CheckedLayer& layer, const std::string& option) {
     fmt::print("{}", report.text());
     passed = report.passed();
   });
+  crash_line[0] = '\0';
   if (!error.empty()) fmt::print("{}: WRONG: {}\n", layer.name, error);
   std::fflush(stdout);  // a crash of the next layer loses what is not written
   return passed && error.empty();

@@ -1,12 +1,14 @@
 #include "layer_trial.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "../../autograd/diagnosis/differences.h"
 #include "../../autograd/gradcheck.h"
 #include "../../autograd/inspect.h"
 #include "../../autograd/recompute.h"
 #include "../../autograd/tape.h"
+#include "../../core/memory.h"
 #include "../../core/raw.h"
 #include "../../core/rng.h"
 #include "../model.h"
@@ -78,7 +80,7 @@ Inputs LayerTrial::spread_input() const {
 Inputs LayerTrial::rows(int64_t count, Dtype dtype) const {
   Inputs result = input(dtype);
   for (Tensor& x : result)
-    if (x.ndim() > 0 && x.size(0) == batch()) x = with_rows(x, count);
+    if (count != batch() && x.ndim() > 0 && x.size(0) == batch()) x = with_rows(x, count);
   return result;
 }
 
@@ -105,7 +107,14 @@ Inputs LayerTrial::normal_input() const {
 }
 
 int64_t LayerTrial::rows_of(int64_t elements) const {
-  return std::max(batch(), elements * batch() / std::max<int64_t>(1, x_[0].numel()));
+  return affordable(elements * batch() / std::max<int64_t>(1, x_[0].numel()));
+}
+
+int64_t LayerTrial::affordable(int64_t count) const {
+  constexpr double limit = 1 << 24;  // bytes
+  if (square_bytes_ > 0)
+    count = static_cast<int64_t>(std::min<double>(count, std::sqrt(limit / square_bytes_)));
+  return options_.batch ? std::max(batch(), count) : batch();
 }
 
 std::string LayerTrial::name_of_input(size_t i) const {
@@ -174,7 +183,35 @@ void LayerTrial::compare_modes() {
   const std::vector<double> training = run(1);
   random_ = training != run(2);
   const std::unique_ptr<Module> evaluated = moved(Dtype::f64, false);
-  same_in_evaluation_ = call(*evaluated, input()).to_vector<double>() == training;
+  const std::vector<double> evaluation = call(*evaluated, input()).to_vector<double>();
+  same_in_evaluation_ = evaluation == training;
+  dropped_ = 0;
+  size_t zeros = 0;
+  for (size_t i = 0; i < training.size() && training.size() == evaluation.size(); ++i) {
+    if (evaluation[i] == 0) continue;
+    const double ratio = training[i] / evaluation[i];
+    zeros += ratio == 0;
+    if (ratio == 0) continue;
+    if (dropped_ == 0) dropped_ = ratio;
+    if (std::abs(ratio - dropped_) > 1e-9 * ratio) dropped_ = INFINITY;
+  }
+  if (!(zeros > 0 && dropped_ > 1 && std::isfinite(dropped_))) dropped_ = 0;
+}
+
+// A pair of rows that meet, as in (N) − (N, 1), takes memory that two sizes tell from that of rows.
+void LayerTrial::measure_growth() {
+  if (!options_.batch) return;
+  const int64_t rows = batch() * ((63 + batch()) / batch());
+  const auto bytes_of = [&](int64_t count) {
+    const Inputs x = this->rows(count);
+    const std::unique_ptr<Module> module = moved();
+    memory::reset_peak();
+    const size_t before = memory::stats().bytes_in_use;
+    output(*module, x);
+    return static_cast<double>(memory::stats().peak_bytes - before);
+  };
+  const double once = bytes_of(rows), twice = bytes_of(2 * rows);
+  square_bytes_ = std::max(0.0, (twice - 2 * once) / (2.0 * static_cast<double>(rows * rows)));
 }
 
 LayerTrial::Function LayerTrial::function(const Inputs& x, bool training, const LayerCall& call) const {
@@ -187,7 +224,7 @@ LayerTrial::Function LayerTrial::function(const Inputs& x, bool training, const 
   const auto f = [module, current, call,
                   count = static_cast<std::ptrdiff_t>(x.size())](const std::vector<Tensor>& in) {
     const std::vector<Tensor> given(in.begin() + count, in.end());
-    const EachParameter replaced(*module, [&](std::string_view, Tensor& tensor) {
+    const EachParameter replaced(*module, [&](const std::string&, Tensor& tensor) {
       const auto same = [&](const Tensor& one) { return one.id() == tensor.id(); };
       const auto at = std::find_if(current->begin(), current->end(), same);
       if (at != current->end()) tensor = given[static_cast<size_t>(at - current->begin())];
@@ -223,7 +260,7 @@ TensorFunction LayerTrial::line(const Inputs& x) const {
 
 std::vector<Jacobian> LayerTrial::jacobians(const Inputs& x, bool training) const {
   const Function layer = function(x, training, options_.call);
-  JacobianOptions options{.tolerance = options_.tolerance};
+  JacobianOptions options{.tolerance = options_.tolerance, .in_f32 = in_f32_};
   if (options_.expected != nullptr) options.expected = function(x, training, options_.expected).f;
   return isobar::jacobians(layer.f, layer.inputs, options);
 }
@@ -235,7 +272,7 @@ bool LayerTrial::smooth(const Inputs& x) const {
 std::string LayerTrial::wrong_gradient(const Inputs& x) const {
   if (smooth(x)) return "";
   for (const Jacobian& j : jacobians(x, !random_)) {
-    if (j.right(options_.tolerance)) continue;
+    if (j.right(options_.tolerance) || !j.compared) continue;
     const std::string cause = diagnose(j, options_.tolerance).text;
     if (j.worst.empty()) return cause;
     const GradientEntry& worst = j.worst.front();

@@ -31,18 +31,26 @@ struct LayerStep {
   std::string idle;               // recorded ops that y does not depend on
 };
 
-// Calls visit(name, tensor) for what a module lists as parameters, tied and frozen ones included, by its own name.
+// Calls visit(path, tensor) for what a module and its parts list as parameters, tied and frozen ones included.
 class EachParameter : public Fields {
  public:
-  using Visit = std::function<void(std::string_view name, Tensor& tensor)>;
+  using Visit = std::function<void(const std::string& path, Tensor& tensor)>;
   EachParameter(HasFields& module, Visit visit) : visit_(std::move(visit)) { module.fields(*this); }
 
  protected:
-  void on_parameter(std::string_view name, Tensor& tensor) override { visit_(name, tensor); }
-  void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
+  void on_parameter(std::string_view name, Tensor& tensor) override {
+    visit_(prefix_ + std::string(name), tensor);
+  }
+  void on_part(std::string_view name, HasFields& part) override {
+    const std::string before = prefix_;
+    prefix_ += std::string(name) + ".";
+    part.fields(*this);
+    prefix_ = before;
+  }
 
  private:
   const Visit visit_;
+  std::string prefix_ = "";
 };
 
 class LayerTrial {
@@ -62,8 +70,10 @@ class LayerTrial {
   Inputs rows(int64_t count, Dtype dtype = Dtype::f64) const;
   Inputs other_rows(int64_t count) const;
   Inputs normal_input() const;
-  int64_t batch() const { return x_[0].size(0); }
-  int64_t rows_of(int64_t elements) const;  // that have about so many elements, at least the example's
+  int64_t batch() const { return x_[0].ndim() == 0 ? 1 : x_[0].size(0); }
+  // Rows that have about so many elements, and `count` rows: at least the example's, and no more than affordable.
+  int64_t rows_of(int64_t elements) const;
+  int64_t affordable(int64_t count) const;
   // "x", or "x[0]", "x[1]", …
   std::string name_of_input(size_t i) const;
 
@@ -83,10 +93,15 @@ class LayerTrial {
   // What is wrong with second derivatives along one direction, or "".
   std::string wrong_second_derivative() const;
 
-  // Sets random() and same_in_evaluation().
+  // Sets random(), same_in_evaluation() and dropped(), and what affordable() knows.
   void compare_modes();
+  void measure_growth();
   bool random() const { return random_; }  // training draws from the tape's rng
   bool same_in_evaluation() const { return same_in_evaluation_; }
+  // Where training gives zeros and otherwise evaluation's numbers times a constant above 1, that constant; else 0.
+  double dropped() const { return dropped_; }
+  bool in_f32() const { return in_f32_; }  // forward rounds to f32, as jacobians() found
+  void set_in_f32() { in_f32_ = true; }
 
  private:
   struct Function {
@@ -100,6 +115,9 @@ class LayerTrial {
   const Inputs x_;
   const CheckLayerOptions options_;
   bool random_ = false, same_in_evaluation_ = true;
+  double dropped_ = 0,
+         square_bytes_ = 0;  // square_bytes_ · rows² is what a forward needs beyond rows · constant
+  bool in_f32_ = false;
 };
 
 // Standard normal numbers, the same for every y of a shape.

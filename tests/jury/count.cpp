@@ -4,6 +4,8 @@
 //   jury counted --seeds 6           the other half
 //   jury --filter norms --lines      rows whose family or name has "norms", with each report's first line
 //   jury --filter "eps" --reports    the same with whole reports
+//   jury --extent-one                wrong layers on examples (N, 1, …), where their gradients are wrong there
+//   jury --in-f32                    wrong layers computed in f32, where their gradients are wrong there by 1e-3
 //
 // WRONG: wrong layers that check_layer calls wrong. Of these, the report's cause or first failed check is right, half right,
 // or misleads, or the cause is unknown. False: right layers that are called wrong.
@@ -12,7 +14,7 @@
 #include <algorithm>
 #include <map>
 
-#include "jury.h"
+#include "examples.h"
 
 namespace isobar {
 namespace {
@@ -22,6 +24,7 @@ struct Request {
   uint64_t seeds = 1;
   std::string filter;
   bool lines = false, reports = false;
+  enum { as_it_is, extent_one, f32 } example = as_it_is;
 };
 
 struct Counts {
@@ -72,8 +75,7 @@ Judged judge(const JuryLayer& layer, const std::vector<std::string>& said) {
   return count("MISLEADING", &Counts::misleading);
 }
 
-Counts run(const JuryLayer& layer, uint64_t seed, const Request& request) {
-  const Rng rng = Rng(seed).split(layer.family).split(layer.name);
+Counts run(const JuryLayer& layer, const Rng& rng, uint64_t seed, const Request& request) {
   std::vector<std::string> said;
   std::string text;
   try {
@@ -88,6 +90,17 @@ Counts run(const JuryLayer& layer, uint64_t seed, const Request& request) {
                request.reports ? text : text.substr(0, text.find('\n')));
   std::fflush(stdout);
   return judged.counts;
+}
+
+// The row on the examples that are asked for; a wrong one only where differences find its gradient wrong.
+std::vector<JuryLayer> on_examples(const JuryLayer& layer, const Rng& rng, const Request& request) {
+  if (request.example == Request::as_it_is) return {layer};
+  const bool f32 = request.example == Request::f32;
+  std::vector<JuryLayer> result;
+  for (const JuryLayer& one : f32 ? std::vector{in_f32(layer)} : with_extent_one(layer, rng))
+    if (layer.right.empty() || has_wrong_gradient(one, f32 ? layer : one, rng, f32 ? 1e-3 : 1e-5))
+      result.push_back(one);
+  return result;
 }
 
 void print(const std::string& family, const Counts& n) {
@@ -110,28 +123,44 @@ Request parse(int argc, char** argv) {
       request.seeds = std::stoull(value());
     else if (word == "--filter")
       request.filter = value();
+    else if (word == "--extent-one")
+      request.example = Request::extent_one;
+    else if (word == "--in-f32")
+      request.example = Request::f32;
     else if (word == "--lines")
       request.lines = true;
     else if (word == "--reports")
       request.reports = true;
     else
-      check(word == "tuned",
-            "jury: wanted tuned, counted, --seeds N, --filter TEXT, --lines or --reports, got {}", word);
+      check(
+          word == "tuned",
+          "jury: wanted tuned, counted, --seeds N, --filter TEXT, --extent-one, --in-f32, --lines or --reports, got {}",
+          word);
   }
   return request;
 }
 
 // 0 where every wrong layer is called wrong and every right one right.
 int count(const Request& request) {
-  std::map<std::string, Counts> families;
-  Counts all;
+  struct Row {
+    JuryLayer layer;
+    Rng rng;
+    uint64_t seed;
+  };
+  std::vector<Row> rows;  // all of them first: with_extent_one() forks, and check_layer starts threads
   for (const JuryLayer& layer : request.layers)
     if ((layer.family + " / " + layer.name).find(request.filter) != std::string::npos)
       for (uint64_t seed = 1; seed <= request.seeds; ++seed) {
-        const Counts counts = run(layer, seed, request);
-        families[layer.family].add(counts);
-        all.add(counts);
+        const Rng rng = Rng(seed).split(layer.family).split(layer.name);
+        for (const JuryLayer& one : on_examples(layer, rng, request)) rows.push_back({one, rng, seed});
       }
+  std::map<std::string, Counts> families;
+  Counts all;
+  for (const Row& row : rows) {
+    const Counts counts = run(row.layer, row.rng, row.seed, request);
+    families[row.layer.family].add(counts);
+    all.add(counts);
+  }
   fmt::print("\n{:<24} {:>5} {:>5} {:>5} {:>5} {:>10} {:>7} {:>6}   {:>5} {:>5}\n", "layers × seeds", "bugs",
              "WRONG", "right", "half", "misleading", "unknown", "missed", "right", "false");
   for (const auto& [family, counts] : families) print(family, counts);
