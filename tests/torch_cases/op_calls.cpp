@@ -35,7 +35,7 @@ Call loss(Tensor (*f)(const Tensor&, const Tensor&, Reduction)) {
 Call with_number(Tensor (*f)(const Tensor&, double)) {
   return [f](const Json& a, In x) { return f(x[0], a.at("number").get<double>()); };
 }
-Call position(Tensor (*all)(const Tensor&), Tensor (*along)(const Tensor&, int, bool)) {
+Call position(Tensor (*all)(const Tensor&), Tensor (*along)(const Tensor&, int, KeepDim)) {
   return [=](const Json& a, In x) {
     return a.at("dim").is_null() ? all(x[0]) : along(x[0], a.at("dim"), bool(a.at("keepdim")));
   };
