@@ -213,6 +213,9 @@ std::string SafetensorsHeader::bytes(size_t room) const {
 SafetensorsHeader SafetensorsHeader::parse(std::string_view text, uint64_t data_bytes,
                                            const std::string& who) {
   check(text.starts_with("{"), "{}: not a safetensors file: its header does not start with {{", who);
+  // The parser takes a NUL for the end, and would not see what follows it.
+  const size_t nul = text.find('\0');
+  check(nul == std::string_view::npos, "{}: the header is not valid JSON near byte {}", who, nul + 1);
   Reader reader(who);
   nlohmann::json::sax_parse(text, &reader);
   SafetensorsHeader header{{}, std::move(reader.metadata), 8 + text.size()};

@@ -125,6 +125,8 @@ TEST_CASE("files that lie are refused, each with one clear error") {
       {"no header", with_length(0, ""), "not a safetensors file: its header does not start with {"},
       {"a picture", with_length(4, "\x89PNG"), "not a safetensors file: its header does not start with {"},
       {"broken JSON", file_of("{\"w\":", 0), "the header is not valid JSON near byte 6"},
+      {"a NUL, and more after it", file_of(std::string("{}\0x", 4), 0),
+       "the header is not valid JSON near byte 3"},
       {"two objects", file_of("{}{}", 0), "the header is not valid JSON near byte 3"},
       {"bytes that are not UTF-8", file_of("{\"\xff\":{}}", 0), "the header is not valid JSON near byte 3"},
       {"a number for a tensor", one("3", 0), "the header has 3 for 'w', where an object belongs"},
