@@ -274,6 +274,17 @@ class OpName {
   const char* text_;
 };
 
+}  // namespace isobar
+
+template <>
+struct fmt::formatter<isobar::OpName> : fmt::formatter<std::string_view> {
+  auto format(isobar::OpName name, format_context& context) const {
+    return fmt::formatter<std::string_view>::format(static_cast<const char*>(name), context);
+  }
+};
+
+namespace isobar {
+
 // The last call of every op, after y = op(inputs) has been computed; `closure` maps dy to the inputs'
 // gradients. Inputs are all tensors whose numbers the closure reads, constants such as masks and indices too:
 // backward refuses those that were overwritten. Without an active tape, or where no input needs a gradient, y
@@ -309,10 +320,3 @@ Tensor record(OpName name, Tensor y, std::initializer_list<InputRef> inputs, Clo
 }
 
 }  // namespace isobar
-
-template <>
-struct fmt::formatter<isobar::OpName> : fmt::formatter<std::string_view> {
-  auto format(isobar::OpName name, format_context& context) const {
-    return fmt::formatter<std::string_view>::format(static_cast<const char*>(name), context);
-  }
-};
