@@ -54,7 +54,7 @@ class Evidence {
         if (!skipped(k, i) && !holds(k, i)) return false;
     return true;
   }
-  // Whether T is what `rule(k, i)` says everywhere. A rule returns NaN where it takes an entry of J that is skipped;
+  // Whether T is what `rule(k, i)` says everywhere. A rule returns NaN where it says nothing, as of a skipped J;
   // it must make a statement on half of the entries, because 0/0 agrees with everything.
   template <class Rule>
   bool explained(const Rule& rule) const {

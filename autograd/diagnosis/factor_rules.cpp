@@ -173,8 +173,8 @@ Found wrong_factor(const Evidence& e) {
   return {};
 }
 
-// The result is multiplied by v where dy should have been, before what backward sums: T[k, i] = J v_i / v_k. A v
-// with a zero in it says nothing of that row.
+// The result is multiplied by v where dy should have been, before what backward sums: T[k, i] = J v_i / v_k. A zero
+// of v says nothing of its row.
 Found factor_late(const Evidence& e) {
   if (e.j.y.shape() != e.j.value.shape()) return {};
   for (const NamedInput& known : e.context.known)
@@ -183,10 +183,13 @@ Found factor_late(const Evidence& e) {
       const double* values = known.value.data<double>();
       const auto at = [&](int64_t position) { return values[place_at(own, axes, position, 0)]; };
       const bool of_y = std::all_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.of_y; });
+      bool of_wrong = false;  // what is right already is no evidence
       const auto late = [&](int64_t k, int64_t i) {
-        return at(k) == 0 ? INFINITY : e.numeric(k, i) * at(i) / at(k);
+        if (at(k) == 0) return std::nan("");
+        of_wrong = of_wrong || !e.right_at(k, i);
+        return e.numeric(k, i) * at(i) / at(k);
       };
-      if (of_y && e.explained(late))
+      if (of_y && e.explained(late) && of_wrong)
         return Diagnosis{
             Cause::missing_factor,
             fmt::format("missing factor: multiply dy by {} before all else, not the result after it",
