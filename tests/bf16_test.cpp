@@ -38,7 +38,7 @@ bool can_multiply() {
   return obstacle.empty();
 }
 
-struct Rounding {
+struct RoundingCase {
   uint32_t from;
   uint16_t to;
   const char* what;
@@ -121,7 +121,7 @@ Tensor linear_of(const std::vector<Tensor>& in) { return linear(in[0], in[1], in
 }  // namespace
 
 TEST_CASE("to_bf16 rounds to the nearest, ties to even, and keeps NaN and infinity") {
-  const Rounding cases[] = {
+  const RoundingCase cases[] = {
       {0x3f800000, 0x3f80, "1"},
       {0x3f807fff, 0x3f80, "just below half: down"},
       {0x3f808000, 0x3f80, "half above an even one: down"},
@@ -145,7 +145,7 @@ TEST_CASE("to_bf16 rounds to the nearest, ties to even, and keeps NaN and infini
       {0xffffffff, 0xffff, "a NaN that a carry would turn into 0"},
   };
   std::vector<float> in;
-  for (const Rounding& one : cases) in.push_back(std::bit_cast<float>(one.from));
+  for (const RoundingCase& one : cases) in.push_back(std::bit_cast<float>(one.from));
   std::vector<Bf16> out(in.size());
   to_bf16(static_cast<int64_t>(in.size()), in.data(), out.data());
   for (size_t i = 0; i < in.size(); ++i) {
