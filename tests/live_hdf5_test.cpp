@@ -99,7 +99,7 @@ TEST_CASE("a live HDF5 file whose writer was killed shows what was flushed") {
 TEST_CASE("a live HDF5 file whose folder was moved makes no second file under its old name") {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "old");
-  LiveHdf5File live(folder / "old/run.h5", example());
+  LiveHdf5File live(folder / "old/run.h5", example(), series);
   std::filesystem::rename(folder / "old", folder / "new");
   std::filesystem::create_directory(folder / "old");
   live.append("/series/rows", std::array{3.0, 4.0});
