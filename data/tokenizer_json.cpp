@@ -6,6 +6,7 @@
 #include "file.h"
 #include "json_text.h"
 #include "utf8.h"
+#include "utf8_stream.h"
 
 namespace isobar {
 
@@ -29,7 +30,7 @@ std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view text, const std:
   std::vector<uint32_t> characters;
   for (const Json& number : file["characters"]) {
     check(number.is_number_unsigned() && number < character_count,
-          "tokenizer: {}: wanted the numbers of characters, got {}", name, number.dump());
+          "tokenizer: {}: wanted the numbers of characters, got {}", name, one_line(number.dump()));
     characters.push_back(number);
   }
   try {

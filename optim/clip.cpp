@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <unordered_set>
 
@@ -15,13 +16,18 @@
 namespace isobar {
 namespace {
 
-// Each tensor once, in the order of the list: a tied weight may be listed with both of its modules.
-std::vector<Tensor> once_each(const std::vector<Tensor>& listed) {
-  std::vector<Tensor> tensors;
-  std::unordered_set<const void*> ids;
-  for (const Tensor& tensor : listed)
-    if (ids.insert(tensor.id()).second) tensors.push_back(tensor);
-  return tensors;
+// Each tensor once, in the order of the list: a tied weight may be listed with both of its modules. The list itself
+// where no tensor repeats, else `shorter`.
+const std::vector<Tensor>& once_each(const std::vector<Tensor>& listed, std::vector<Tensor>& shorter) {
+  if (listed.size() < 2) return listed;
+  std::unordered_set<const void*> seen;
+  const auto repeats = [&](const Tensor& tensor) { return !seen.insert(tensor.id()).second; };
+  std::vector<const void*> ids(listed.size());
+  std::ranges::transform(listed, ids.begin(), &Tensor::id);
+  std::ranges::sort(ids);
+  if (std::ranges::adjacent_find(ids) == ids.end()) return listed;
+  std::ranges::remove_copy_if(listed, std::back_inserter(shorter), repeats);
+  return shorter;
 }
 
 // One pass over the gradients; a parameter without one counts as an empty array.
@@ -44,7 +50,8 @@ double sum_of_squares(const Tensor& dw, int64_t begin, int64_t end) {
 
 double grad_norm(const std::vector<Tensor>& listed) {
   const Phase phase("gradient norm");
-  const std::vector<Tensor> parameters = once_each(listed);
+  std::vector<Tensor> shorter;
+  const std::vector<Tensor>& parameters = once_each(listed, shorter);
   for (const Tensor& parameter : parameters)
     if (const Tensor& dw = parameter.grad(); dw.defined() && !dw.is_contiguous())
       parameter.set_grad(raw::contiguous(dw));
@@ -93,13 +100,15 @@ double clip_factor(double norm, double max_norm) {
   return factor >= 1 ? 1 : factor;  // written so that NaN stays NaN
 }
 
-double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm) {
+double clip_grad_norm(const std::vector<Tensor>& listed, double max_norm) {
+  std::vector<Tensor> shorter;
+  const std::vector<Tensor>& parameters = once_each(listed, shorter);
   check(std::any_of(parameters.begin(), parameters.end(), [](const Tensor& p) { return p.grad().defined(); }),
         "clip_grad_norm: none of {} parameters has a gradient; call tape.backward(loss) before clipping",
         parameters.size());
   const double norm = grad_norm(parameters), factor = clip_factor(norm, max_norm);
   if (factor == 1) return norm;
-  for (const Tensor& parameter : once_each(parameters)) {
+  for (const Tensor& parameter : parameters) {
     if (!parameter.grad().defined()) continue;
     // Two parameters may share one gradient tensor (y = a + b gives both the same dy), which must be scaled
     // once for each.

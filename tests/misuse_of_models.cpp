@@ -139,7 +139,7 @@ std::vector<Misuse> of_layers() {
          check_layer([] { return std::make_unique<ReLU>(); }, x({1, 4}));
        },
        "check_layer: wanted an example x with a batch of at least 2 as its first dimension, "
-       "got [1, 4]"},
+       "got [1, 4]; for a layer without a batch, options.batch = false"},
   };
 }
 

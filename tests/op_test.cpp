@@ -82,7 +82,11 @@ bool same_bits(const Derived& a, const Derived& b) {
 Tensor laid_out(const Tensor& x, const Strides& strides, int64_t offset, int64_t extent) {
   return dispatch_any(x.dtype(), [&]<class T>() {
     const std::vector<T> values = x.to_vector<T>();
-    Tensor block = full(Shape{extent}, std::is_floating_point_v<T> ? NAN : -1, x.dtype());
+    Tensor block = full(Shape{extent},
+                        std::is_floating_point_v<T> ? NAN
+                        : std::is_same_v<T, bool>   ? 1
+                                                    : -1,
+                        x.dtype());
     T* numbers = raw::write<T>(block);
     for (int64_t i = 0; i < x.numel(); ++i) {
       int64_t rest = i, at = offset;
