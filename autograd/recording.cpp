@@ -1,7 +1,7 @@
 #include "recording.h"
 
 #include <mutex>
-#include <unordered_set>
+#include <set>
 
 #include "tape.h"
 #include "tape_log.h"
@@ -22,10 +22,12 @@ void watch_thread_end() { static thread_local const ThreadEnd end; }
 
 ScopeName Scope::intern(std::string_view text) {
   static std::mutex mutex;
-  static auto* const names =
-      new std::unordered_set<std::string>;  // never destroyed: nodes may outlive statics
+  using Names = std::set<std::string, std::less<>>;
+  static auto* const names = new Names;  // never destroyed: nodes may outlive statics
   const std::lock_guard lock(mutex);
-  return ScopeName(&*names->emplace(text).first);
+  auto known = names->find(text);
+  if (known == names->end()) known = names->emplace(text).first;
+  return ScopeName(&*known);
 }
 
 NoTape::NoTape() {
