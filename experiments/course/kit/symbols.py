@@ -3,9 +3,9 @@ are read, never demangled: a short one can demangle to gigabytes."""
 import re
 
 # Of the library, for every assignment: what makes, reads, writes and describes tensors.
-TENSORS = ["Tensor", "Shape", "Error", "Storage", "raw", "tensor", "zeros", "ones", "full", "arange", "broadcast",
-           "broadcast_strides", "throw_error", "name_of", "dtype_from_name", "operator", "memory", "object_memory",
-           "ObjectAllocator", "parallel"]
+TENSORS = ["Tensor", "Shape", "AxisList", "KeepDim", "Error", "Storage", "raw", "tensor", "zeros", "ones", "full", "arange",
+           "broadcast", "broadcast_strides", "throw_error", "name_of", "dtype_from_name", "operator", "memory",
+           "object_memory", "ObjectAllocator", "parallel"]
 
 # Of C++ and of fmt, which the library's headers use.
 STANDARD = re.compile(r"_Zn[wa]|_Zd[la]|_Z(?:T[ISV]|GV)?N?[KRO]*(?:S[taosid]|3fmt)|_ZT[ISV](?:N10__cxxabiv1|P|[a-z]$)")
