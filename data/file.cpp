@@ -1,16 +1,19 @@
 #include "file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
+#include <memory>
+#include <new>
 #include <optional>
 #include <regex>
 #include <utility>
@@ -59,12 +62,14 @@ std::optional<TemporaryName> parse_temporary(const std::string& name) {
   return TemporaryName{parts[1], parts[2], std::stoi(parts[3])};
 }
 
-// The temporary files in a folder.
-std::vector<std::pair<std::filesystem::path, TemporaryName>> temporaries_in(const std::string& folder) {
-  std::error_code ignored;  // a file that stays does no harm
-  std::vector<std::pair<std::filesystem::path, TemporaryName>> found;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    if (const auto name = parse_temporary(entry.path().filename())) found.emplace_back(entry.path(), *name);
+// The temporary files in a folder: their names, and what these say.
+std::vector<std::pair<std::string, TemporaryName>> temporaries_in(const std::string& folder) {
+  std::vector<std::pair<std::string, TemporaryName>> found;
+  try {
+    for (const std::string& file : names_in(folder))
+      if (const auto name = parse_temporary(file)) found.emplace_back(folder + "/" + file, *name);
+  } catch (const Error&) {  // a file that stays does no harm
+  }
   return found;
 }
 
@@ -121,10 +126,9 @@ void write_file_durably(const std::string& path, std::string_view bytes) {
 
 std::string temporary_name(const std::string& path) {
   static std::atomic<unsigned> count = 0;
-  const std::string name = std::filesystem::path(path).filename();
-  std::error_code ignored;
+  const std::string name = path.substr(path.rfind('/') + 1);
   for (const auto& [leftover, parts] : temporaries_in(folder_of(path)))
-    if (parts.final_name == name && has_ended(parts)) std::filesystem::remove(leftover, ignored);
+    if (parts.final_name == name && has_ended(parts)) ::unlink(leftover.c_str());
   return fmt::format("{}.{}-{}-{}.tmp", path, host(), ::getpid(), count++);
 }
 
@@ -163,8 +167,7 @@ void make_folder_durably(const std::string& path) {
 }
 
 void remove_temporaries(const std::string& folder) {
-  std::error_code ignored;
-  for (const auto& [path, parts] : temporaries_in(folder)) std::filesystem::remove(path, ignored);
+  for (const auto& [path, parts] : temporaries_in(folder)) ::unlink(path.c_str());
 }
 
 void reserve_file(const std::string& path, size_t bytes) {
@@ -180,6 +183,23 @@ void finish_file(const std::string& path, size_t bytes) {
   if (file.number < 0) fail("open", path, errno);
   if (::ftruncate(file.number, static_cast<off_t>(bytes)) != 0 || ::fsync(file.number) != 0)
     fail("write", path, errno);
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
+  if (entries == nullptr && errno == ENOMEM) throw std::bad_alloc();
+  if (entries == nullptr && (errno == ENOENT || errno == ENOTDIR)) return {};
+  if (entries == nullptr) fail("list", folder, errno);
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+    errno = 0;
+  }
+  if (errno != 0) fail("list", folder, errno);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::string read_file(const std::string& path, size_t limit) {

@@ -37,6 +37,10 @@ void rename_file(const std::string& from, const std::string& to);
 // Makes a folder in an existing folder, unless it exists, and syncs the existing folder.
 void make_folder_durably(const std::string& path);
 
+// The names in a folder, in order; none where there is no folder. Throws Error where it cannot be read. (libstdc++'s
+// directory_iterator ends the process where it gets no memory.)
+std::vector<std::string> names_in(const std::string& folder);
+
 // Removes the temporary files that a killed process left in a folder. No process may be writing there.
 void remove_temporaries(const std::string& folder);
 

@@ -99,6 +99,14 @@ TEST_CASE("files that belong together appear all or none") {
   CHECK(folder.names() == std::vector<std::string>{"a", "b"});
 }
 
+TEST_CASE("the names in a folder come in order, and a folder that is not there has none") {
+  const TemporaryFolder folder;
+  CHECK(names_in(folder / "none").empty());
+  for (const char* name : {"b", "a", ".hidden"}) write_file_atomically(folder / name, "x");
+  CHECK(names_in(folder / "") == std::vector<std::string>{".hidden", "a", "b"});
+  CHECK(names_in(folder / "a").empty());
+}
+
 TEST_CASE("a folder is made once, and never in place of a file") {
   const TemporaryFolder folder;
   folder.write("file", "x");

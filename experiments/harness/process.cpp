@@ -36,10 +36,13 @@ void start_without_blas_threads(char** argv) {
 constexpr const char* out_of_memory = "out of memory; choose smaller sizes";
 
 // Where no exception can pass, in a destructor, a thread, or while another one is made, memory may end too. The same line
-// and the same exit code as anywhere else, and nothing that takes memory.
+// and the same exit code as anywhere else, and nothing that takes memory. Where a library ends the process so early that
+// the exception is not known (libstdc++ does in noexcept functions), a line says this much.
 [[noreturn]] void end_without_memory() {
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+    std::fprintf(stderr, "%s: a mistake in it: it was ended where no error can be passed on\n",
+                 program_invocation_short_name);
   } catch (const std::bad_alloc&) {
     const char* const name = program_invocation_short_name;
     for (const char* const text : {name, ": ", out_of_memory, "\n"})

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
 #include "../../autograd/ops.h"
 #include "../../data/checked_file.h"
+#include "../../data/file.h"
 #include "../../nn/affordable.h"
 #include "../../nn/model.h"
 #include "../harness/settings.h"
@@ -15,8 +15,6 @@
 
 namespace isobar {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Version 3 is the first one in safetensors.
 const FileKind checkpoint_kind{
@@ -139,14 +137,11 @@ Checkpoint load_checkpoint(const std::string& path) {
 }
 
 std::vector<std::string> checkpoint_files(const std::string& run_folder) {
-  const fs::path folder = fs::path(run_folder) / "checkpoints";
+  const std::string folder = run_folder + "/checkpoints";
   std::vector<std::pair<int64_t, std::string>> found;
-  std::error_code none;  // then there are no checkpoints
-  for (const auto& entry : fs::directory_iterator(folder, none)) {
-    const std::string name = entry.path().filename();
+  for (const std::string& name : names_in(folder))
     if (const int64_t step = step_in_name(name); step >= 0 || name == best_checkpoint)
-      found.emplace_back(step, entry.path());
-  }
+      found.emplace_back(step, folder + "/" + name);
   std::sort(found.rbegin(), found.rend());
   std::vector<std::string> paths;
   for (const auto& [step, path] : found) paths.push_back(path);

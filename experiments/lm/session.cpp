@@ -23,11 +23,10 @@ bool goes_on_in_place(const Run& run) {
 // DIR/seed_0 and so on, in order.
 std::vector<std::string> folders_of_seeds(const std::string& folder) {
   std::vector<std::string> folders;
-  std::error_code none;  // then there are none
-  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
-    if (entry.is_directory() && entry.path().filename().string().starts_with("seed_"))
-      folders.push_back(entry.path());
-  std::sort(folders.begin(), folders.end());
+  for (const std::string& name : names_in(folder))
+    if (const std::string path = folder + "/" + name;
+        name.starts_with("seed_") && std::filesystem::is_directory(path))
+      folders.push_back(path);
   return folders;
 }
 
