@@ -201,6 +201,13 @@ TEST_CASE("a predicate that nothing can turn is recognised") {
 }
 
 TEST_CASE("spreads come back from their JSON") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Spread three =
+      spread_from(with_named_infinities(to_json(spread_of(std::vector<double>{3, -inf, inf}))));
+  CHECK(three.values == std::vector<double>{3, -inf, inf});
+  CHECK(three.nonfinite == 2);
+  CHECK_THROWS_WITH_AS(spread_from(Json{{"n", 3}, {"mean", 1.0}}),
+                       doctest::Contains("run the study again with this version"), Error);
   const Spread spread = spread_of(std::vector<double>{1, 2, 4, 8.5});
   const Spread read_back = spread_from(with_named_infinities(to_json(spread)));
   CHECK(read_back.n == 4);

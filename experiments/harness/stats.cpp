@@ -44,6 +44,7 @@ Spread spread_of(std::span<const double> values) {
   std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
                [](double v) { return std::isfinite(v); });
   Spread spread;
+  spread.values.assign(values.begin(), values.end());
   spread.nonfinite = static_cast<int64_t>(values.size() - finite.size());
   if (finite.empty()) return spread;
   spread.n = std::ssize(finite);
@@ -97,18 +98,13 @@ int64_t seeds_for_mean(double sd, double distance, double error) {
 }
 
 Json to_json(const Spread& spread) {
-  Json json = {{"median", spread.median},
-               {"min", spread.min},
-               {"max", spread.max},
-               {"nonfinite", spread.nonfinite},
-               {"n", spread.n}};
+  Json json = {{"values", spread.values}, {"median", spread.median},       {"min", spread.min},
+               {"max", spread.max},       {"nonfinite", spread.nonfinite}, {"n", spread.n}};
   const auto add = [&](const char* key, double value) {
     if (!std::isnan(value)) json[key] = value;
   };
   add("mean", spread.linear.mean);
   add("sd", spread.linear.sd);
-  add("log_mean", spread.logarithm.mean);
-  add("log_sd", spread.logarithm.sd);
   return json;
 }
 
@@ -120,14 +116,11 @@ double number_from(const Json& json) {
 }
 
 Spread spread_from(const Json& json) {
-  const auto number = [&](const char* key) { return number_from(json.value(key, Json())); };
-  return {.median = number("median"),
-          .min = number("min"),
-          .max = number("max"),
-          .nonfinite = json.value("nonfinite", int64_t{0}),
-          .n = json.value("n", int64_t{0}),
-          .linear = {number("mean"), number("sd")},
-          .logarithm = {number("log_mean"), number("log_sd")}};
+  check(json.is_object() && json.contains("values") && json["values"].is_array(),
+        "summary.json: wanted the values of all seeds, found none; run the study again with this version");
+  std::vector<double> values;
+  for (const Json& value : json["values"]) values.push_back(number_from(value));
+  return spread_of(values);
 }
 
 }  // namespace isobar

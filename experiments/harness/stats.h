@@ -23,6 +23,7 @@ struct SampleMoments {
 // Median, least and greatest of the finite values (NaN where there are none), and how many values were
 // infinite or NaN: an overflow must not hide in a median, nor a single one spoil it.
 struct Spread {
+  std::vector<double> values;  // all of them, in the order of their seeds
   double median = std::numeric_limits<double>::quiet_NaN();
   double min = std::numeric_limits<double>::quiet_NaN();
   double max = std::numeric_limits<double>::quiet_NaN();
@@ -47,7 +48,7 @@ template <class Runs, class Value>
 Spread spread_over(const Runs& runs, const Value& value) {
   return spread_of(values_of(runs, value));
 }
-// What to_json() wrote.
+// What to_json() wrote, of its values.
 Spread spread_from(const Json& json);
 
 struct Range {
@@ -71,8 +72,8 @@ int64_t seeds_for_prediction(double error);
 // passed, if mean and deviation stay as they are; 0 where no number does.
 int64_t seeds_for_mean(double sd, double distance, double error);
 
-// {"median": …, "min": …, "max": …, "nonfinite": …, "n": …, "mean": …, "sd": …, "log_mean": …, "log_sd": …}, without
-// those that are not defined.
+// {"values": […], "median": …, "min": …, "max": …, "nonfinite": …, "n": …, "mean": …, "sd": …}, without those that are not
+// defined.
 Json to_json(const Spread& spread);
 // A number of a summary, where infinities and NaN are texts; NaN for null.
 double number_from(const Json& json);

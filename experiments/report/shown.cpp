@@ -76,6 +76,8 @@ Json shown_run(const Json& summary) {
   if (const Json values = summary.value("measured", Json::object());
       run["plots"].empty() && values.size() <= most_values)
     run["values"] = values;
+  for (Json& value : run["values"])
+    if (value.is_object()) value.erase("values");
   round_numbers(run["values"]);
   return run;
 }
