@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "../data/file.h"
 #include "../experiments/harness/environment.h"
@@ -38,6 +39,8 @@ TEST_CASE("a finished run leaves run.h5, its CSV files and summary.json, and not
   CHECK(summary["program"] == "study");
   CHECK(summary["config"]["seed"] == 5);
   CHECK(summary["environment"]["threads"] == 2);
+  CHECK(std::regex_match(summary["environment"]["commit"].get<std::string>(),
+                         std::regex("unknown|[0-9a-f]{12,}\\+?")));
   CHECK(summary["environment"]["out"] == folder / "r");
   CHECK(summary["timing"]["wall_s"] > 0);
   CHECK(summary["figures"] == Json{1.5, "inf", "nan"});
@@ -47,7 +50,7 @@ TEST_CASE("a finished run leaves run.h5, its CSV files and summary.json, and not
   CHECK(file.int_attribute("/config", "depth") == 8);
   CHECK(file.int_attribute("/config", "seed") == 5);
   CHECK(file.text_attribute("/config", "norm") == "none");
-  for (const char* name : {"version", "compiler", "cpu", "blas", "blas_core"})
+  for (const char* name : {"version", "commit", "compiler", "cpu", "blas", "blas_core"})
     CHECK_MESSAGE(!file.text_attribute("/environment", name).empty(), name);
   CHECK(file.int_attribute("/environment", "threads") == 2);
 }
