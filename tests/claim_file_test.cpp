@@ -121,11 +121,16 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
       {with("at_most = 0.9", "between = [0.9, 0.1]"),
        "line 21: a part of claim N01: between: wanted the lower bound first, got [0.9, 0.1]"},
       {with("at_most = 0.9", "at_most = 0.9\nat_least = 0.1"),
-       "line 16: a part of claim N01: wanted one of at_most, at_least, between, equals and within, got at_most and at_least"},
+       "line 16: a part of claim N01: wanted one of at_most, at_least, between, equals, within, about, better, as_good, got at_most and at_least"},
       {with("at_most = 0.9\n", ""),
-       "line 16: a part of claim N01: wanted one of at_most, at_least, between, equals and within, got none"},
+       "line 16: a part of claim N01: wanted one of at_most, at_least, between, equals, within, about, better, as_good, got none"},
       {with("rule = \"mean\"", "rule = \"one_more_seed\""),
        "line 16: a part of claim N01: wanted printed, for the rule one_more_seed, got at_most"},
+      {with("at_most = 0.9", "about = 0.9\nwithin = 0.5"), "as_good, got within and about"},
+      {with("at_most = 0.9", "about = 0"), "line 21: a part of claim N01: about: 0 has no tenth"},
+      {with("at_most = 0.9", "as_good = \"shares\""),
+       "line 21: a part of claim N01: as_good: wanted one of \"share\", \"percent\", \"quotient\", got 'shares'; did you mean share?"},
+      {with("at_most = 0.9", "better = 1"), "line 21: a part of claim N01: better: wanted a text in quotes"},
       {with("at_most = 0.9", "within = -1"),
        "line 21: a part of claim N01: within: wanted a margin above 0, got -1"},
       {with("at_most = 0.9", "at_most = 1.7976931348623157e308"),
@@ -171,6 +176,35 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
     CHECK(message.find(mistake.message) != std::string::npos);
     CHECK(message.find('\n') == std::string::npos);
   }
+}
+
+TEST_CASE("a word of tolerance has one bound and one reason in every file") {
+  const auto part = [](const std::string& bound) {
+    return parse_claims(with("at_most = 0.9\nwhy = \"well below 1\"", bound), "mine.toml").claims[0].parts[0];
+  };
+  const struct {
+    const char* bound;
+    double low, high;
+    const char *word, *why, *why_zh;
+  } words[] = {{"about = 2", 1.8, 2.2, "about", "about 2: a tenth to either side", "“约” 2：两侧各十分之一"},
+               {"about = -2\nwhy = \"theory\"", -2.2, -1.8, "about",
+                "theory; about -2: a tenth to either side", "“约” -2：两侧各十分之一"},
+               {"better = \"below 1\"", -infinity, 1, "better",
+                "better: any quotient beyond 1 counts, with no margin", "“更优”：比值越过 1 即可，不设余量"},
+               {"better = \"above 0\"", 0, infinity, "better",
+                "better: any difference counts, with no margin", "“更优”：有差别即可，不设余量"},
+               {"as_good = \"share\"", -0.01, 0.01, "as_good", "as good: within a hundredth of the whole",
+                "“相当”：与全部之比相差不超过百分之一"}};
+  for (const auto& [bound, low, high, word, why, why_zh] : words) {
+    CAPTURE(bound);
+    const Part read = part(bound);
+    CHECK((read.predicate.low == low || read.predicate.low == doctest::Approx(low)));
+    CHECK((read.predicate.high == high || read.predicate.high == doctest::Approx(high)));
+    CHECK(read.word == word);
+    CHECK(read.why == why);
+    CHECK(read.why_zh == why_zh);
+  }
+  CHECK(part("at_most = 0.9\nwhy = \"w\"").word.empty());
 }
 
 TEST_CASE("a character that nobody sees is refused wherever a text may have one") {

@@ -14,6 +14,7 @@
 #include "../harness/nearest.h"
 #include "run_spec.h"
 #include "toml_table.h"
+#include "words.h"
 
 namespace isobar::claims {
 namespace {
@@ -56,19 +57,34 @@ Source source_of(TomlTable& table) {
   return source;
 }
 
-// at_most, at_least, between, equals, within or, for one_more_seed, printed: exactly one of them.
-void read_bounds(TomlTable& table, Predicate& predicate) {
+// at_most, at_least, between, equals, within, a word of words.h or, for one_more_seed, printed: exactly one of them.
+void read_bounds(TomlTable& table, Part& part) {
+  Predicate& predicate = part.predicate;
   std::vector<std::string> given;
   for (const char* field : {"at_most", "at_least", "between", "equals", "within", "printed"})
     if (table.has(field)) given.emplace_back(field);
+  for (const char* word : tolerance_words)
+    if (table.has(word)) given.emplace_back(part.word = word);
   const bool printed = predicate.rule == Rule::one_more_seed;
   if (given.size() != 1 || (given.front() == "printed") != printed)
     table.refuse(table.line(),
                  fmt::format("wanted {}, got {}",
                              printed ? "printed, for the rule one_more_seed"
-                                     : "one of at_most, at_least, between, equals and within",
+                                     : fmt::format("one of at_most, at_least, between, equals, within, {}",
+                                                   fmt::join(tolerance_words, ", ")),
                              given.empty() ? "none" : fmt::format("{}", fmt::join(given, " and "))));
   const std::string& field = given.front();
+  part.why = part.word.empty() ? table.text("why") : table.text_or("why", "");
+  part.why_zh = table.text_or("why_zh", "");
+  if (!part.word.empty()) {
+    const Tolerance tolerance = read_tolerance(table, field.c_str());
+    predicate.low = tolerance.low;
+    predicate.high = tolerance.high;
+    // A part's own words say where X comes from; the word says the rest.
+    part.why = part.why.empty() ? tolerance.why : part.why + "; " + tolerance.why;
+    part.why_zh = part.why_zh.empty() ? tolerance.why_zh : part.why_zh + "；" + tolerance.why_zh;
+    return;
+  }
   if (field == "between") {
     const std::vector<double> bounds = table.numbers("between", 2);
     predicate.low = bounds[0];
@@ -96,7 +112,7 @@ void check_predicate(TomlTable& table, const Predicate& predicate) {
 
 Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   table.allow({"says", "says_zh", "run", "key", "rule", "log", "at_most", "at_least", "between", "equals",
-               "within", "printed", "why", "why_zh", "full_only"});
+               "within", "about", "better", "as_good", "printed", "why", "why_zh", "full_only"});
   Part part;
   part.says = table.text("says");
   part.says_zh = table.text_or("says_zh", "");
@@ -105,9 +121,7 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   part.line = table.line_of("key");
   part.predicate.rule = one_of(table, "rule", rules);
   part.predicate.log = table.flag("log");
-  read_bounds(table, part.predicate);
-  part.why = table.text("why");
-  part.why_zh = table.text_or("why_zh", "");
+  read_bounds(table, part);
   part.full_only = table.flag("full_only");
   std::vector<std::string> known;
   for (const RunSpec& run : runs) known.push_back(run.name);

@@ -182,6 +182,7 @@ Json to_json(const Finding& f) {
           {"full_only", part.full_only},
           {"wanted", text_of(part.predicate)},
           {"wanted_zh", text_of(part.predicate, Language::zh)},
+          {"word", part.word},
           {"why", part.why},
           {"why_zh", part.why_zh},
           {"outcome", made ? word_of(f.reading.outcome) : ""},

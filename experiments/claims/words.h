@@ -1,0 +1,32 @@
+// Words of tolerance: "about", "better" and "as good" have one bound each, for every claim of every file. A part that
+// uses one says where its bound comes from by the word, so that no bound is chosen for a claim.
+//
+//   about = 0.441             [0.9 · 0.441, 1.1 · 0.441]
+//   better = "below 1"        anything below 1, of a quotient; "above 1", and of a difference "below 0", "above 0"
+//   as_good = "share"         within 0.01 of 0: of what a norm gains, or of all images; "percent", within 1 of 0;
+//                             "quotient", 0.99 to 1.01
+//
+// The reasons are in README.md of this folder, under Words.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "rules.h"
+#include "toml_table.h"
+
+namespace isobar::claims {
+
+// The fields of a part that are words.
+inline constexpr std::array<const char*, 3> tolerance_words = {"about", "better", "as_good"};
+
+// What a word wants, and why, in both languages.
+struct Tolerance {
+  double low, high;
+  std::string why, why_zh;
+};
+
+// Of the word `word`, which the part has. Throws Error, with its line, for a value that the word does not take.
+Tolerance read_tolerance(TomlTable& part, const char* word);
+
+}  // namespace isobar::claims
