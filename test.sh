@@ -6,8 +6,8 @@ source .ci/door.sh
 
 usage="usage: ./test.sh [--asan] [-- CTEST OPTION…]
 
-Installs the Debian packages that are missing, builds everything and runs the tests. At the end it lists what was
-skipped, since something is missing here: python3, chromium, PyTorch, oneDNN, Open MPI or a CPU that can run it.
+Installs the Debian packages that are missing, builds everything and runs the tests. At the end it lists the tests that
+were skipped because something is missing: python3, chromium, pandoc, PyTorch, oneDNN, Open MPI or instructions of the CPU.
 
 Options of ctest choose tests: ./test.sh -- -L quick.
 
