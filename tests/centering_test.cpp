@@ -1,6 +1,8 @@
 // centering: the built program. What it measures, LayerNorm's centring in the weights: fold_centring_test.cpp.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "built_study.h"
 
 using namespace isobar;
@@ -22,16 +24,20 @@ TEST_CASE("centering publishes its keys, the same for any number of threads") {
   for (const std::string net : {"layernorm", "rmsnorm"})
     for (int quarter = 0; quarter <= 4; ++quarter) {
       const Json& share = measured.at(net + ".quarter_" + std::to_string(quarter) + ".along_one");
+      // Of random rows 1/√16; eight steps move it little. A sum in the place of a mean, or the cosine's square, is four times
+      // that, or a quarter.
       CHECK(share.at("theory") == 0.25);
-      CHECK(share.at("min") > 0);
-      CHECK(share.at("max") < 1);
+      CHECK(share.at("min") > 0.125);
+      CHECK(share.at("max") < 0.5);
     }
   CHECK(measured.at("layernorm.folded.relative_difference").at("max") < 1e-5);
   CHECK(measured.at("layernorm.folded.relative_difference_f64").at("max") < 1e-12);
   CHECK(measured.at("layernorm.unfolded.relative_difference").at("min") > 1e-3);
   CHECK(measured.contains("layernorm.unfolded.loss_share_of_gain"));
   CHECK_FALSE(measured.contains("rmsnorm.folded.relative_difference"));
-  CHECK(measured.at("start.d_times_square_share").at("n") == 200);
+  const Json& start = measured.at("start.d_times_square_share");
+  CHECK(start.at("n") == 200);
+  CHECK(std::abs(start.at("mean").get<double>() - 1) < 4 * start.at("sd").get<double>() / std::sqrt(200));
 }
 
 TEST_CASE("centering exits with 2 and one line where a flag has no meaning") {

@@ -65,10 +65,6 @@ TEST_CASE("quotients that differ from group to group are seen") {
   machine.turn();
   CHECK(machine.disturbance({{1, 1, 1}, {2, 2.1, 2}, {1, 3, 1}}).disagreement == doctest::Approx(0.05));
   CHECK(machine.disturbance({{1, 1.4, 1}, {2, 3, 1}}).busy());
-  const Disturbance seen = machine.disturbance({{1, 1}});
-  CHECK(seen.lost_share >= 0);
-  CHECK(seen.lost_share < 1);
-  CHECK(seen.spread >= 0);
 }
 
 TEST_CASE("work is counted from the tape and from the kernels") {
@@ -178,12 +174,13 @@ TEST_CASE("norm_speed compares a whole model's step, and says whether the machin
                             measured["model.peak_mib.rmsnorm"]["median"].get<double>();
   CHECK(difference >= 9 * 3 * 512.0 / (1 << 20));
   CHECK(difference <= 9 * 8 * 512.0 / (1 << 20));
-  const double busy = measured["machine.busy"]["median"];
-  CHECK((busy == 0 || busy == 1));
-  for (const char* key : {"lost_share", "disturbance", "disagreement"}) {
-    CAPTURE(key);
-    CHECK(measured[std::string("machine.") + key]["median"] >= 0);
-  }
+  const auto of_machine = [&](const char* key) {
+    return measured[std::string("machine.") + key]["median"].get<double>();
+  };
+  const Disturbance seen{.lost_share = of_machine("lost_share"),
+                         .spread = of_machine("disturbance"),
+                         .disagreement = of_machine("disagreement")};
+  CHECK(of_machine("busy") == seen.busy());
 }
 
 TEST_CASE("norm_speed refuses to time nothing") {

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -272,20 +273,24 @@ TEST_CASE("shares of the limits and sentences follow from the rows") {
 
 TEST_CASE("the trace is JSON with an event for each interval") {
   Training training;
+  const auto begin = Timeline::Clock::now();
   Profile profile;
   training.step();
   training.step();
   const Json trace = Json::parse(profile.trace());
-  double end = 0;
-  size_t ops = 0;
+  double start = 0, end = 0;
+  size_t ops = 0, intervals = 0;
   for (const Json& event : trace.at("traceEvents")) {
     CHECK(event.at("pid") == 1);
     CHECK(event.at("tid") == 0);
     if (event.at("ph") == "M") continue;
     CHECK(event.at("ph") == "X");
-    CHECK(event.at("ts").get<double>() >= end - 0.002);  // microseconds, with three digits
-    CHECK(event.at("dur").get<double>() >= 0);
-    end = event.at("ts").get<double>() + event.at("dur").get<double>();
+    const double from = event.at("ts");  // microseconds, with three digits
+    if (intervals++ == 0)
+      start = from;
+    else
+      CHECK(std::abs(from - end) < 0.003);  // no gap: the intervals are all of the time
+    end = from + event.at("dur").get<double>();
     if (event.at("name") == "linear" && event.at("cat") == "forward") {
       CHECK(event.at("args").at("flops") > 0);
       CHECK(event.at("args").at("module") != "");
@@ -293,6 +298,8 @@ TEST_CASE("the trace is JSON with an event for each interval") {
     }
   }
   CHECK(ops == 4);
+  CHECK(end > start);
+  CHECK(end - start < 1e6 * seconds_since(begin));
 }
 
 TEST_CASE("--profile prints tables and writes profile.json and profile.csv") {
