@@ -167,6 +167,51 @@ TEST_CASE("a busy machine and too few seeds leave a claim open, unless other par
   CHECK(judge(claim, runs).verdict == "refuted");  // one part fails, whatever the other would do
 }
 
+TEST_CASE("an open part beside decided ones leaves the claim open") {
+  Claim claim;
+  for (const char* key : {"holds", "fails", "open"}) {
+    Part part;
+    part.run = "r";
+    part.key = key;
+    part.predicate = {Rule::mean, 0, infinity, false};
+    claim.parts.push_back(part);
+  }
+  Runs runs;
+  Json& measured = runs.summaries["r"]["measured"];
+  const auto seeds = [](std::vector<double> values) { return to_json(spread_of(values)); };
+  measured["holds"] = seeds({5, 5.1, 5.2, 4.9});
+  measured["fails"] = seeds({-5, -5.1, -5.2, -4.9});
+  measured["open"] = seeds({-1, 2, 0.5});
+  CHECK(judge(claim, runs).verdict == "too few seeds");
+  measured["open"] = with_named_infinities(seeds({1, infinity, 2}));
+  CHECK(judge(claim, runs).verdict == "rule does not hold");
+  measured["open"] = seeds({5, 5.1, 5.2, 4.9});
+  CHECK(judge(claim, runs).verdict == "partly");
+}
+
+TEST_CASE("each look at more seeds makes the interval longer, and is said") {
+  Claim claim;
+  Part part;
+  part.run = "r";
+  part.key = "k";
+  part.predicate = {Rule::mean, 1, infinity, false};
+  claim.parts = {part};
+  Runs runs;
+  const std::vector<double> values{0.9, 1.1, 1.3, 1.2};
+  runs.summaries["r"]["measured"]["k"] = to_json(spread_of(values));
+  const Finding first = judge(claim, runs).findings[0];
+  CHECK(first.looks == std::vector<int64_t>{4});
+  runs.looks[{"r", "k"}] = {4};  // the same look once more
+  CHECK(judge(claim, runs).findings[0].reading.interval.low == first.reading.interval.low);
+  runs.looks[{"r", "k"}] = {2, 3};
+  const Judged third = judge(claim, runs);
+  CHECK(third.findings[0].looks == std::vector<int64_t>{2, 3, 4});
+  CHECK(third.findings[0].reading.interval.low < first.reading.interval.low);
+  CHECK(third.findings[0].needed > first.needed);
+  CHECK(third.reason.find("4 seeds, look 3") != std::string::npos);
+  CHECK(to_json(third)["parts"][0]["looks"] == Json({2, 3, 4}));
+}
+
 TEST_CASE("integers are printed in full") {
   CHECK(exact_number_text(25829888) == "25829888");
   CHECK(exact_number_text(0.33731) == "0.3373");

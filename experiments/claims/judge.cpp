@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,14 @@ namespace isobar::claims {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// The looks at this value with the present one, which costs nothing where it was taken before.
+std::vector<int64_t> looks_at(const Part& part, const Spread& seeds, const Runs& runs) {
+  const auto earlier = runs.looks.find({part.run, part.key});
+  std::set<int64_t> looks{std::ssize(seeds.values)};
+  if (earlier != runs.looks.end()) looks.insert(earlier->second.begin(), earlier->second.end());
+  return {looks.begin(), looks.end()};
+}
 
 Finding find(const Part& part, const Runs& runs, int64_t parts) {
   Finding finding{
@@ -31,9 +40,11 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
   finding.seeds = spread_from(measured[part.key]);
   finding.theory = number_from(measured[part.key].value("theory", Json()));
   finding.corpus = run->second.value("corpus", "");
-  finding.reading = read(part.predicate, finding.seeds, parts, busy);
+  finding.looks = looks_at(part, finding.seeds, runs);
+  const int64_t look = std::ssize(finding.looks);
+  finding.reading = read(part.predicate, finding.seeds, parts, look, busy);
   if (finding.reading.outcome == PartOutcome::too_few_seeds)
-    finding.needed = seeds_needed(part.predicate, finding.seeds, parts);
+    finding.needed = seeds_needed(part.predicate, finding.seeds, parts, look);
   return finding;
 }
 
@@ -50,22 +61,28 @@ std::string measured_text(const Finding& f, Language language) {
   if (f.seeds.n == 0) return in(language, "not finite", "非有限");
   std::string text = value_text(f);
   if (f.seeds.n > 1) text += fmt::format(", {} {}", f.seeds.n, in(language, "seeds", "个种子"));
+  if (f.looks.size() > 1 && language == Language::en) text += fmt::format(", look {}", f.looks.size());
+  if (f.looks.size() > 1 && language == Language::zh) text += fmt::format("，第 {} 次查看", f.looks.size());
   if (f.seeds.nonfinite > 0)
     text += fmt::format(", {} {}", f.seeds.nonfinite, in(language, "not finite", "个非有限值"));
   return text;
 }
 
 struct OutcomeWords {
-  const char* outcomes[4];  // in the order of PartOutcome
+  const char* outcomes[5];  // in the order of PartOutcome
   const char *wanted, *left_out, *needed;
 };
 constexpr OutcomeWords english = {
-    {"holds", "does not hold", "is open: too few seeds", "is open: the machine was busy"},
+    {"holds", "does not hold", "is open: too few seeds", "is open: the machine was busy",
+     "is not judged: the rule does not hold for these seeds"},
     "wanted",
     "left out",
     ", about {} seeds would settle it"};
 constexpr OutcomeWords chinese = {
-    {"成立", "不成立", "未定：种子太少", "未定：机器太忙"}, "要求", "未涉及", "，约需 {} 个种子"};
+    {"成立", "不成立", "未定：种子太少", "未定：机器太忙", "未判：规则不适用于这些种子"},
+    "要求",
+    "未涉及",
+    "，约需 {} 个种子"};
 
 std::string reason_of(const Finding& f, Language language) {
   const OutcomeWords& words = language == Language::en ? english : chinese;
@@ -96,7 +113,7 @@ std::string reason_of(const Judged& judged, Language language) {
 }
 
 struct Tally {
-  int64_t holding = 0, failing = 0, open = 0, busy = 0, missing = 0, at_full_scale = 0;
+  int64_t holding = 0, failing = 0, open = 0, busy = 0, not_normal = 0, missing = 0, at_full_scale = 0;
 };
 
 Tally tally_of(const std::vector<Finding>& findings) {
@@ -110,6 +127,8 @@ Tally tally_of(const std::vector<Finding>& findings) {
       ++tally.failing;
     else if (f.reading.outcome == PartOutcome::busy)
       ++tally.busy;
+    else if (f.reading.outcome == PartOutcome::not_normal)
+      ++tally.not_normal;
     else
       ++tally.open;
   return tally;
@@ -118,11 +137,12 @@ Tally tally_of(const std::vector<Finding>& findings) {
 std::string verdict_of_parts(const Claim& claim, const Tally& t) {
   const char* refuted = claim.on_gpu ? "not borne out on this CPU" : "refuted";
   if (claim.one_statement && t.failing > 0) return refuted;
-  if (t.holding > 0 && t.failing > 0) return "partly";
   if (t.missing > 0) return "not run here";
   if (t.at_full_scale > 0) return "needs the full run";
   if (t.busy > 0) return "machine too busy";
+  if (t.not_normal > 0) return "rule does not hold";
   if (t.open > 0) return "too few seeds";
+  if (t.holding > 0 && t.failing > 0) return "partly";
   if (claim.kind == Kind::definition) return t.failing == 0 ? "by definition" : refuted;
   if (t.holding == 0) return refuted;
   return claim.note.empty() ? "confirmed" : "partly";
@@ -141,7 +161,8 @@ const char* word_of(Rule rule) {
   return words[static_cast<size_t>(rule)];
 }
 const char* word_of(PartOutcome outcome) {
-  constexpr const char* words[] = {"holds", "does not hold", "too few seeds", "machine too busy"};
+  constexpr const char* words[] = {"holds", "does not hold", "too few seeds", "machine too busy",
+                                   "rule does not hold"};
   return words[static_cast<size_t>(outcome)];
 }
 
@@ -174,6 +195,7 @@ Json to_json(const Finding& f) {
           {"value", made ? number_or_null(middle_of(f)) : Json()},
           {"interval", made ? Json({f.reading.interval.low, f.reading.interval.high}) : Json()},
           {"n", f.reading.n},
+          {"looks", f.looks},
           {"nonfinite", f.seeds.nonfinite},
           {"theory", number_or_null(f.theory)},
           {"rule", word_of(part.predicate.rule)},
@@ -219,6 +241,7 @@ const std::vector<std::string>& verdict_words() {
                                                  "refuted",
                                                  "partly",
                                                  "too few seeds",
+                                                 "rule does not hold",
                                                  "machine too busy",
                                                  "needs the full run",
                                                  "not borne out on this CPU",

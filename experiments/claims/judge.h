@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../harness/json.h"
@@ -14,6 +15,9 @@ namespace isobar::claims {
 struct Runs {
   std::map<std::string, Json, std::less<>> summaries;
   std::map<std::string, std::string, std::less<>> missing;
+  // Earlier looks at a value, by run and key: at how many seeds, as Finding::looks gave them. Whoever keeps findings hands
+  // them back here, for each look at more seeds has a smaller share of the error rate.
+  std::map<std::pair<std::string, std::string>, std::vector<int64_t>> looks = {};
 };
 
 // A part read.
@@ -21,10 +25,11 @@ struct Finding {
   const Part* part;
   Spread seeds;
   Reading reading;
-  int64_t needed;              // seeds that would settle what too few left open; 0: unknown, or settled
-  std::string corpus;          // of the run; empty where it has none
-  double theory;               // NaN: none
-  std::string not_run;         // why there is no value; empty: there is one
+  int64_t needed;                   // seeds that would settle what too few left open; 0: unknown, or settled
+  std::string corpus;               // of the run; empty where it has none
+  double theory;                    // NaN: none
+  std::string not_run;              // why there is no value; empty: there is one
+  std::vector<int64_t> looks = {};  // at how many seeds this value was looked at, now and before, increasing
   bool at_full_scale = false;  // its value is measured at the full scale alone, and this run was a quick one
 };
 
@@ -38,10 +43,10 @@ struct Judged {
   std::vector<Finding> findings;  // by part
 };
 
-// Of a measured claim: confirmed when all parts hold and nothing is left out, refuted when none does (or, of one
-// statement, not all), partly when some do. Where too few seeds or a busy machine leave a part open, that is the
-// verdict, unless the other parts settle it. Where a value is missing the claim was not run here, or, of a part that is
-// measured at the full scale alone, needs the full run.
+// Of a measured claim: refuted where a part of one statement does not hold. Else a part that is open leaves the claim
+// open: where a value is missing it was not run here or, of a part that is measured at the full scale alone, needs the
+// full run; the machine was busy; the rule does not hold for the seeds; there are too few of them. Else it is confirmed
+// when all parts hold and nothing is left out, refuted when none does, and partly when some do.
 Judged judge(const Claim& claim, const Runs& runs);
 
 // "0.3373 [0.3323, 0.3465]": the mean with the rule's interval, or the value that all seeds share.

@@ -12,36 +12,53 @@
 namespace isobar::claims {
 namespace {
 
+// What the look may spend on each bound of the part. The shares of all looks sum to 1: 1/(j (j + 1)) = 1/j − 1/(j + 1).
+double error_of(const Predicate& predicate, int64_t parts, int64_t look) {
+  const auto j = static_cast<double>(look);
+  const bool two_bounds = std::isfinite(predicate.low) && std::isfinite(predicate.high);
+  const double bounds = two_bounds && predicate.rule != Rule::one_more_seed ? 2 : 1;
+  return error_rate / static_cast<double>(parts) / (j * (j + 1)) / bounds;
+}
+
+bool any(const Spread& seeds, double value) { return std::ranges::count(seeds.values, value) > 0; }
+
 Reading read_every_seed(const Predicate& predicate, const Spread& seeds) {
   const Range wanted{predicate.low, predicate.high};
-  const double most = seeds.nonfinite > 0 ? infinity : seeds.max;
-  const bool holds = wanted.contains(std::isnan(seeds.min) ? infinity : seeds.min) && wanted.contains(most);
-  return {holds ? PartOutcome::holds : PartOutcome::fails, {seeds.min, most}, seeds.n};
+  const auto [least, greatest] = std::ranges::minmax(seeds.values);
+  const bool holds = wanted.contains(least) && wanted.contains(greatest);
+  return {holds ? PartOutcome::holds : PartOutcome::fails, {least, greatest}, seeds.n};
+}
+
+// The mean of infinities of one sign is that infinity, of both signs none. On the side of a finite bound that is beyond
+// it; on the other side it is a mean that a single seed made, and no rule confirms by one.
+PartOutcome outcome_of_infinities(const Predicate& predicate, const Spread& seeds) {
+  const bool above = any(seeds, infinity), below = any(seeds, -infinity);
+  const bool beyond = (above && predicate.high < infinity) || (below && predicate.low > -infinity);
+  return beyond || (above && below) ? PartOutcome::fails : PartOutcome::not_normal;
 }
 
 Reading read_mean(const Predicate& predicate, const Spread& seeds, double error) {
   const Range interval = mean_interval(seeds, error, predicate.log);
-  const bool below = interval.high<predicate.low, above = interval.low> predicate.high;
-  const bool inside = interval.low >= predicate.low && interval.high <= predicate.high;
   Reading reading{PartOutcome::too_few_seeds, interval, seeds.n};
-  if (seeds.nonfinite > 0)  // their mean is infinite; those that are finite can still pass a lower bound
-    reading.outcome =
-        predicate.high == infinity && (seeds.n == 0 || inside) ? PartOutcome::holds : PartOutcome::fails;
-  else if (below || above)
+  if (seeds.nonfinite > 0)
+    reading.outcome = outcome_of_infinities(predicate, seeds);
+  else if (interval.high < predicate.low || interval.low > predicate.high)
     reading.outcome = PartOutcome::fails;
-  else if (inside)
+  else if (interval.low >= predicate.low && interval.high <= predicate.high)
     reading.outcome = PartOutcome::holds;
   return reading;
 }
 
-Reading read_one_more_seed(const Predicate& predicate, const Spread& seeds, double error) {
+// `error` is that of the look; how many seeds are enough to hold is a matter of length, not of looks.
+Reading read_one_more_seed(const Predicate& predicate, const Spread& seeds, double error, int64_t enough) {
   const Range interval = prediction_interval(seeds, error, predicate.log);
   Reading reading{PartOutcome::holds, interval, seeds.n};
-  if (seeds.n > 1 && !interval.contains(predicate.low)) {
+  if (seeds.nonfinite > 0)
+    reading.outcome = seeds.n == 0 ? PartOutcome::fails : PartOutcome::not_normal;
+  else if (seeds.n > 1 && !interval.contains(predicate.low))
     reading.outcome = PartOutcome::fails;
-  } else if (seeds.nonfinite > 0 || seeds.n < seeds_for_prediction(error)) {
+  else if (seeds.n < enough)
     reading.outcome = PartOutcome::too_few_seeds;
-  }
   return reading;
 }
 
@@ -66,25 +83,22 @@ PartOutcome outcome_at(const Predicate& predicate, double value) {
 
 }  // namespace
 
-Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, bool busy) {
-  const double error = error_rate / static_cast<double>(parts);
-  if (predicate.log && !std::isfinite(seeds.logarithm.mean) && predicate.rule != Rule::every_seed) {
-    // A value of 0 has no logarithm. Where all seeds have it, or none is finite, that says enough; else nothing follows.
-    if (seeds.n > 0 && seeds.min != seeds.max)
-      return {PartOutcome::too_few_seeds, {seeds.min, seeds.max}, seeds.n};
+Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look, bool busy) {
+  if (seeds.values.empty()) return {PartOutcome::too_few_seeds, {-infinity, infinity}, 0};
+  if (std::ranges::any_of(seeds.values, [](double value) { return std::isnan(value); }))
+    return {PartOutcome::fails, {seeds.min, seeds.max}, seeds.n};
+  if (predicate.rule == Rule::every_seed) return read_every_seed(predicate, seeds);
+  if (predicate.log && seeds.n > 0 && !std::isfinite(seeds.logarithm.mean)) {
+    // A value of 0 has no logarithm. Where all seeds have it, that says enough.
+    if (seeds.min != seeds.max) return {PartOutcome::not_normal, {seeds.min, seeds.max}, seeds.n};
     Predicate linear = predicate;
     linear.log = false;
-    return read(linear, seeds, parts, busy);
+    return read(linear, seeds, parts, look, busy);
   }
-  switch (predicate.rule) {
-    case Rule::every_seed:
-      return read_every_seed(predicate, seeds);
-    case Rule::one_more_seed:
-      return read_one_more_seed(predicate, seeds, error);
-    case Rule::time:
-    case Rule::mean:
-      break;
-  }
+  const double error = error_of(predicate, parts, look);
+  if (predicate.rule == Rule::one_more_seed)
+    return read_one_more_seed(predicate, seeds, error,
+                              seeds_for_prediction(error_rate / static_cast<double>(parts)));
   Reading reading = read_mean(predicate, seeds, error);
   // Rounds that disagree are the mark of a busy machine too.
   if (predicate.rule == Rule::time && (busy || reading.outcome == PartOutcome::too_few_seeds))
@@ -92,17 +106,17 @@ Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, boo
   return reading;
 }
 
-int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts) {
-  const double error = error_rate / static_cast<double>(parts);
+int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look) {
   if (seeds.nonfinite > 0) return 0;
-  if (predicate.rule == Rule::one_more_seed) return seeds_for_prediction(error);
+  if (predicate.rule == Rule::one_more_seed)
+    return seeds_for_prediction(error_rate / static_cast<double>(parts));
   const SampleMoments& moments = seeds.moments(predicate.log);
   double distance = infinity;  // of the nearer bound
   for (const double bound : {predicate.low, predicate.high}) {
     if (!std::isfinite(bound) || (predicate.log && bound <= 0)) continue;
     distance = std::min(distance, std::abs(moments.mean - (predicate.log ? std::log(bound) : bound)));
   }
-  return seeds_for_mean(moments.sd, distance, error);
+  return seeds_for_mean(moments.sd, distance, error_of(predicate, parts, look + 1));
 }
 
 std::string exact_number_text(double value) {

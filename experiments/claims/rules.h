@@ -1,6 +1,8 @@
 // Rules: how a part of a claim reads the values that were measured over seeds. There are four, with one stated
 // level: of a hundred claims whose parts are all true as printed, at most one is judged otherwise, whatever the
-// number of seeds, for each claim shares `error_rate` among its parts (Bonferroni).
+// number of seeds and however often they were added to after a look. Each claim shares `error_rate` among its parts
+// (Bonferroni), and the j-th look at a part spends 1/(j (j + 1)) of its share: a half, a sixth, a twelfth, 1 in all.
+// Two finite bounds have half of that each.
 //
 //   every_seed     the value of every seed lies in the bounds: for identities, counts and limits. n seeds that all do
 //                  say that at least error^(1/n) of all seeds do.
@@ -34,7 +36,7 @@ struct Predicate {
   bool log = false;                         // of logarithms: a positive quantity that spreads over decades
 };
 
-enum class PartOutcome { holds, fails, too_few_seeds, busy };
+enum class PartOutcome { holds, fails, too_few_seeds, busy, not_normal };
 
 struct Reading {
   PartOutcome outcome;
@@ -42,11 +44,14 @@ struct Reading {
   int64_t n;       // finite values
 };
 
-// `parts` of the claim share its error rate. A seed without a finite value counts as beyond every finite bound, above.
-Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, bool busy = false);
+// `parts` of the claim share its error rate, and this is the look of that number at this part: 1 is the first. A NaN
+// fails every rule. An infinity keeps its sign, for every_seed; a mean that it leaves without a bound is not judged.
+Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look = 1,
+             bool busy = false);
 
-// How many seeds would settle what too few left open, if mean and deviation stay as they are; 0 where it is not known.
-int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts);
+// How many seeds would settle at the next look what too few left open after `look` of them, if mean and deviation stay as
+// they are; 0 where it is not known.
+int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look = 1);
 
 // In words: "every seed at most 1e-12", "mean 0.9 to 1.1", "0.8932 as one more seed".
 std::string text_of(const Predicate& predicate, Language language = Language::en);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,6 +14,8 @@
 #include <fmt/ranges.h>
 
 #include "../../core/parallel.h"
+#include "../../data/file.h"
+#include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
 #include "../harness/interrupt.h"
 #include "../harness/nearest.h"
@@ -116,6 +119,19 @@ Json sources_json(const std::vector<ClaimFile>& files) {
   return sources;
 }
 
+// The looks that an earlier verify into this folder took, by run and key.
+std::map<std::pair<std::string, std::string>, std::vector<int64_t>> earlier_looks(const std::string& folder) {
+  std::map<std::pair<std::string, std::string>, std::vector<int64_t>> looks;
+  const std::string path = folder + "/summary.json";
+  if (!std::filesystem::exists(path)) return looks;
+  const Json summary = parse_json<Json>(read_file(path, size_t{1} << 30));
+  for (const Json& claim : summary.is_object() ? summary.value("claims", Json::array()) : Json::array())
+    for (const Json& part : claim.value("parts", Json::array()))
+      if (part.contains("looks"))
+        looks[{part.value("run", ""), part.value("key", "")}] = part["looks"].get<std::vector<int64_t>>();
+  return looks;
+}
+
 // The names of the runs from place `next` on.
 std::vector<std::string> names_from(const std::vector<PlannedRun>& planned, size_t next) {
   std::vector<std::string> names;
@@ -184,6 +200,7 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
   summary["runs"] = Json::array();
 
   Runs runs;
+  runs.looks = earlier_looks(run.folder());
   Judging judging(run, files, options.scale, options.detail);
   const auto settle = [&](size_t made) {
     const std::vector<std::string> ahead = names_from(planned, made);

@@ -1,7 +1,7 @@
 "use strict";
 // Claims: their rows, and what stands behind a click.
-const verdictOrder = ["confirmed", "partly", "refuted", "not borne out on this CPU", "too few seeds", "machine too busy",
-  "needs the full run", "not run here", "still to come", "by definition", "true by its source", "partly by its source",
+const verdictOrder = ["confirmed", "partly", "refuted", "not borne out on this CPU", "too few seeds", "rule does not hold",
+  "machine too busy",  "needs the full run", "not run here", "still to come", "by definition", "true by its source", "partly by its source",
   "false by its source", "cited, not checked"];
 const kinds = {  // what a verdict's colour says
   confirmed: "good", partly: "half", refuted: "bad", "not borne out on this CPU": "bad", "by definition": "plain",

@@ -48,7 +48,7 @@ function countSentences(claims) {
       `are about other texts (read: ${results})`],
     [count("cited, not checked"), "仅引用，无法查对", "is cited and could not be checked",
       "are cited and could not be checked"],
-    [count("too few seeds", "machine too busy", "needs the full run", "not run here"), "尚无定论", "remains open", "remain open"],
+    [count("too few seeds", "rule does not hold", "machine too busy", "needs the full run", "not run here"), "尚无定论", "remains open", "remain open"],
     [count("still to come"), "尚未测量", "is not measured yet", "are not measured yet"]]);
   const stop = zh ? "。" : ".";
   const verb = (text) => text.replace(/^1 (条)?/, "");
