@@ -5,15 +5,16 @@
 // a batch regularize (001 B16, 002); BatchNorm accelerates training (002 C11), and is worse in small batches (002 C02;
 // Wu & He 2018, arXiv 1803.08494: an error 10.6 points above GroupNorm's at batch 2, ResNet-50).
 //
-//   norm_motives               five norms, six rates, 6 seeds                                  11 seconds
-//   norm_motives --full        40 seeds                                                        75 seconds
+//   norm_motives               six norms, six rates, 6 seeds                                   15 seconds
+//   norm_motives --full        40 seeds                                                       100 seconds
 //
 // A layer is Linear (He's weights), norm, ReLU; SGD with a cosine down to a tenth. Nets of one seed have the same
 // weights and batches. A rate works where 80 % of the test images are classified correctly at the end. A net is as fast
 // as the steps until the running mean of its training losses is below --target (--steps where it never is), at the
 // rate that is best for it on average. The shift of a layer's inputs is how far the means and stds of its units move
 // in a step, over their std; that of its gradient is Santurkar et al.'s (norm_motives/shift.h). Noise moves and scales each
-// unit after BatchNorm, anew at each batch. What is found: norm_motives/README.md.
+// unit after BatchNorm, anew at each batch. "layernorm_plain" has no γ and β. The skewed nets begin with a norm of the
+// pixels from 0 to 1, four fifths of which are 0 (001 B07). What is found: norm_motives/README.md.
 //
 // Written: measurements.csv, summary.json.
 #include <algorithm>
@@ -34,7 +35,13 @@ using namespace isobar::motives;
 namespace {
 
 constexpr const char* bn = "batchnorm";
-constexpr const char* norms[] = {"none", bn, "layernorm", "rmsnorm", "groupnorm"};
+constexpr const char* norms[] = {"none", bn, "layernorm", "rmsnorm", "groupnorm", "layernorm_plain"};
+
+// LayerNorm without its affine transformation.
+const bool registered = register_norm("layernorm_plain", [](const Shape& shape, const NormOptions& options) {
+  return std::make_unique<LayerNorm>(shape,
+                                     LayerNormOptions{.eps = options.eps, .elementwise_affine = false});
+});
 
 Values train_net(const Config& config, const depth::Digits& digits, const Job& job) {
   Sequential net = net_of(job, config.depth, config.width), before = net_of(job, config.depth, config.width);
@@ -61,7 +68,9 @@ Values train_net(const Config& config, const depth::Digits& digits, const Job& j
     const std::vector<Signal> old = signals_of(before, probe), now = signals_of(net, probe);
     values["shift_of_inputs"] += distance(old, now, 2);
     values["shift_before_norm"] += distance(old, now, 0);
-    values["shift_of_gradients"] += gradient_shift(before, net, batch);
+    const GradientShift gradients = gradient_shift(before, net, batch);
+    values["shift_of_gradients"] += gradients.of_layers;
+    values["shift_in_a_step_of_gradients"] += gradients.of_step;
   }
   for (auto& [name, value] : values)
     if (name.starts_with("shift")) value /= measured;
@@ -70,6 +79,7 @@ Values train_net(const Config& config, const depth::Digits& digits, const Job& j
   for (const Change& change : changes)
     values[fmt::format("accuracy.{}", change.name)] = evaluate(net, test, change).accuracy;
   const Score seen = evaluate(net, first_of(digits.train, config.few)), unseen = evaluate(net, test);
+  values["loss.seen"] = seen.loss;
   values["gap.loss"] = unseen.loss - seen.loss;
   values["gap.accuracy"] = seen.accuracy - unseen.accuracy;
   values["rate_that_works"] = unseen.accuracy >= 0.8 ? job.rate : 0;
@@ -117,6 +127,11 @@ std::vector<Job> jobs_at_best(const Pairs<Job>& pairs, const Config& config, int
     jobs.push_back({fmt::format("few.{}", norm), norm, best(norm), 256, config.few, config.few_steps});
   for (const int64_t n : {8, 32, 256})
     jobs.push_back({fmt::format("few.statistics{}", n), bn, fast, 256, config.few, config.few_steps, n});
+  for (const char* norm : {"layernorm", "rmsnorm"}) {
+    Job job{fmt::format("skewed.{}", norm), norm, best(norm), config.batch, images, config.steps};
+    job.pixels = true;
+    jobs.push_back(job);
+  }
   for (const int64_t n : {2, 4, 8})
     for (const char* norm : {bn, "layernorm", "groupnorm"})
       jobs.push_back({fmt::format("batch{}.{}", n, norm), norm,
@@ -144,7 +159,7 @@ void study(Run& run, const Config& config) {
   }
   const std::vector<std::string> gaps = {"gap.loss", "gap.accuracy", "accuracy.same"};
   const std::vector<std::string> shifts = {"steps", "shift_of_inputs", "shift_before_norm",
-                                           "shift_of_gradients"};
+                                           "shift_of_gradients", "shift_in_a_step_of_gradients"};
   for (const Job& job : jobs) {
     if (job.shifts) pairs.tell(job.label, shifts);
     if (job.shifts && job.norm == bn) pairs.over(job.label, shifts, "shift.none");
@@ -157,6 +172,13 @@ void study(Run& run, const Config& config) {
         pairs.minus(job.label, {"accuracy.same"}, fmt::format("batch{}.{}", job.batch, other));
   }
   pairs.over("shift.noisy", {"steps"}, "shift.batchnorm");
+  for (const char* label : {"layernorm", "layernorm_plain"}) pairs.tell(label, {"loss.seen"});
+  pairs.minus("layernorm_plain", {"loss.seen", "accuracy.same"}, "layernorm");
+  for (const char* label : {"skewed.layernorm", "skewed.rmsnorm"})
+    pairs.tell(label, {"steps", "loss.seen", "accuracy.same"});
+  pairs.over("skewed.layernorm", {"steps"}, "skewed.rmsnorm");
+  pairs.minus("skewed.layernorm", {"loss.seen", "accuracy.same"}, "skewed.rmsnorm");
+  pairs.measurements.add("skewed.skewness", skewness(pixels_of(first_of(digits.test, digits.test.size()).x)));
   pairs.measurements.publish(run);
   pairs.measurements.print(run);
   const double noisy = pairs.measurements.spread("shift.noisy.shift_of_inputs_over_none").min;

@@ -6,16 +6,19 @@
 //
 //   warmup                          gradients of 2 to 32 blocks; 6 blocks, 100 steps at 1e-2      15 seconds
 //   warmup --full                   three rates, 250 steps, five seeds                             3 minutes
+//   warmup --depths 32,64,128,256 --n_layer 1 --steps 1 --seeds 20     deep nets, not trained        1 minute
 //
 // Xiong's net: ReLU, branches that do not shrink with depth; here all matrices are d × d with a variance of 1/d
-// (--init_std is 1/√64). The gradient is that of the last block's linear2, of ten nets; its exponent that of L from the
-// least to the greatest depth. Gains are on the unigram loss, and shares of what pre-norm gains without warm-up.
+// (--init_std is 1/√64). The gradient is that of the last block's linear2, of ten nets or more; its exponent that of
+// L from the least to the greatest depth. Gains are on the unigram loss, and shares of what pre-norm gains without
+// warm-up.
 //
 // Expected: a block adds between 1/2 (feed-forward alone) and 3/2 (attention to one place) to the stream's variance, and
 // the last norm divides the gradient by its std, √(1 + L/2) to √(1 + 3L/2): exponents of −0.39 to −0.45 from 2 to 32
 // blocks, −0.5 in the limit. Post-norm: 0.
 //
 // Written: measurements.csv, summary.json.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -122,8 +125,9 @@ void measure_gradients(Run& run, const Config& config, const TinyText& text, Mea
             .curves = {},
             .figures = {"gradient."}};
   for (const std::string placement : {"pre", "post"}) {
-    const auto norms =
-        each(10, [&](int64_t i) { return last_gradients(config, text, placement, depths, run.seed() + i); });
+    const auto norms = each(std::max<int64_t>(10, config.seeds), [&](int64_t i) {
+      return last_gradients(config, text, placement, depths, run.seed() + i);
+    });
     PlotCurve curve{.label = placement + "-norm"};
     for (size_t d = 0; d < depths.size(); ++d) {
       const std::string key = fmt::format("gradient.{}.L{}", placement, depths[d]);

@@ -72,13 +72,18 @@ TEST_CASE("a gradient shifts with the steps of the layers before it, and only wi
   const Job job{.norm = "none", .seed = 1};
   Sequential before = net_of(job, 2, 8), after = net_of(job, 2, 8);
   const Batch batch{Rng(4).normal({16, 784}), Rng(5).integers({16}, 10)};
-  CHECK(gradient_shift(before, after, batch) == 0);
-  // The head alone took a step: no layer is after it.
-  assign(parameters(after).back(), ones({10}));
-  CHECK(gradient_shift(before, after, batch) == 0);
+  GradientShift shift = gradient_shift(before, after, batch);
+  CHECK(shift.of_layers == 0);
+  CHECK(shift.of_step == 0);
+  // The head alone took a step: no layer is after it, but its loss has another gradient.
+  assign(parameters(after).back(),
+         ones({10}) * tensor<float>({10}, std::vector<float>{3, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  shift = gradient_shift(before, after, batch);
+  CHECK(shift.of_layers == 0);
+  CHECK(shift.of_step > 0.1);
   copy_state(after, before);
   assign(parameters(after).front(), parameters(after).front().detach() * 2);
-  CHECK(gradient_shift(before, after, batch) > 0.1);
+  CHECK(gradient_shift(before, after, batch).of_layers > 0.1);
 }
 
 TEST_CASE("pixels are changed before they are standardised") {
@@ -94,6 +99,15 @@ TEST_CASE("pixels are changed before they are standardised") {
   CHECK(evaluate(pixels, one).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
   CHECK(evaluate(pixels, one, {"double", 2}).loss == Approx(loss(2 / 0.3081)).epsilon(1e-4));
   CHECK(evaluate(pixels, one, {"shifted", 1, 0.5}).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
+}
+
+TEST_CASE("a net of skewed pixels begins with a norm of them") {
+  Sequential net = net_of({.norm = "rmsnorm", .pixels = true, .seed = 3}, 2, 8);
+  const Tensor x = Rng(4).normal({4, 784}), y = (*net.parts[1])((*net.parts[0])(x));
+  CHECK(mean(square(y)).item() == Approx(1).epsilon(1e-3));
+  CHECK(max(abs((*net.parts[0])(x) - (x * 0.3081 + 0.1307))).item() < 1e-6);
+  // One of four values at 1, the others at 0: (p(1 − p)(1 − 2p)) / (p(1 − p))^1.5 = 1.1547.
+  CHECK(skewness(tensor<float>({4}, std::vector<float>{1, 0, 0, 0})) == Approx(1.1547).epsilon(1e-4));
 }
 
 TEST_CASE("an epoch has each of the images once, in an order of its own") {
@@ -116,6 +130,8 @@ TEST_CASE("norm_motives publishes its keys, the same for any number of threads")
        {"none.steps", "batchnorm.largest_rate_over_none", "batchnorm.steps_over_none",
         "rmsnorm.accuracy.shifted_minus_none", "shift.batchnorm.shift_of_inputs_over_none",
         "shift.batchnorm_slow.steps_over_none", "shift.noisy.steps_over_batchnorm",
+        "shift.batchnorm.shift_in_a_step_of_gradients_over_none", "layernorm_plain.loss.seen_minus_layernorm",
+        "skewed.layernorm.accuracy.same_minus_rmsnorm", "skewed.layernorm.steps_over_rmsnorm",
         "few.statistics8.gap.loss_minus_statistics256", "batch2.batchnorm.accuracy.same_minus_groupnorm"}) {
     INFO(key);
     CHECK(measured.contains(key));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -22,6 +23,7 @@ struct Job {
   int64_t rows = 0;     // see AlteredNorm; 0: those of the batch
   double noise = 0;     // see AlteredNorm
   bool shifts = false;  // are measured
+  bool pixels = false;  // a norm of the pixels, from 0 to 1, comes first
   uint64_t seed = 0;
 };
 
@@ -50,9 +52,26 @@ struct AlteredNorm : Module {
   void fields(Fields& f) override { f("norm", norm); }
 };
 
+// The images are standardised: x = (pixel − 0.1307) / 0.3081.
+inline Tensor pixels_of(const Tensor& x) { return x * 0.3081 + 0.1307; }
+
+struct Pixels : Module {
+  Tensor forward(const Tensor& x) override { return pixels_of(x); }
+};
+
+// E[(x − m)³] / σ³ over all elements.
+inline double skewness(const Tensor& x) {
+  const Tensor centred = x - mean(x);
+  return mean(centred * square(centred)).item() / std::pow(mean(square(centred)).item(), 1.5);
+}
+
 // He's weights, biases of 0: the same for all norms of one seed.
 inline Sequential net_of(const Job& job, int64_t depth, int64_t width) {
   Sequential net;
+  if (job.pixels) {
+    net.add(std::make_unique<Pixels>());
+    net.add(make_norm(job.norm, {784}));
+  }
   const Rng rng = Rng(job.seed).split("net");
   for (int64_t l = 0; l < depth; ++l) {
     const Rng layer = rng.split(static_cast<uint64_t>(l));
@@ -96,7 +115,6 @@ struct Score {
   double loss, accuracy;
 };
 inline Score evaluate(Sequential& net, const Batch& images, const Change& change = changes[0]) {
-  // The images are standardised: x = (pixel − 0.1307) / 0.3081.
   Tensor x = images.x * change.scale + ((change.scale - 1) * 0.1307 + change.shift) / 0.3081;
   if (change.noise > 0) x = x + Rng(1).normal(x.shape(), 0, change.noise / 0.3081);
   const Tensor logits = net(x);

@@ -33,9 +33,15 @@ inline double distance(const std::vector<Signal>& from, const std::vector<Signal
   return total / static_cast<double>(from.size() / 3);
 }
 
-// |G − G'| / |G|, the mean over all Linears but the first: G is the gradient of its weight before a step, G' the one
-// after the layers before it alone have taken the step (Santurkar et al. 2018, definition 2.1). Changes `before`.
-inline double gradient_shift(Sequential& before, Sequential& after, const Batch& batch) {
+// |G − G'| / |G|, where G is the gradient of a weight before a step. `of_layers`, the mean over all Linears but the
+// first: G' is the one after the layers before it alone have taken the step (Santurkar et al. 2018, definition 2.1).
+// `of_step`, of all weights of Linears together: G' is the one after the whole step, on the same batch: how badly a
+// gradient predicts the next one (their figure 4b).
+struct GradientShift {
+  double of_layers, of_step;
+};
+// Changes `before`.
+inline GradientShift gradient_shift(Sequential& before, Sequential& after, const Batch& batch) {
   const auto gradients = [&] {
     clear_gradients(parameters(before));
     Tape tape;
@@ -51,7 +57,14 @@ inline double gradient_shift(Sequential& before, Sequential& after, const Batch&
     for (size_t i = 3 * layer - 3; i < 3 * layer; ++i) copy_state(*after.parts[i], *before.parts[i]);
     total += moments_of(gradients()[layer] - dw[layer]).norm / moments_of(dw[layer]).norm;
   }
-  return total / static_cast<double>(dw.size() - 1);
+  copy_state(after, before);
+  const std::vector<Tensor> next = gradients();
+  double moved = 0, whole = 0;
+  for (size_t layer = 0; layer < dw.size(); ++layer) {
+    moved += std::pow(moments_of(next[layer] - dw[layer]).norm, 2);
+    whole += std::pow(moments_of(dw[layer]).norm, 2);
+  }
+  return {total / static_cast<double>(dw.size() - 1), std::sqrt(moved / whole)};
 }
 
 }  // namespace isobar::motives

@@ -75,6 +75,8 @@ void shapes(Measurements& measurements, const Rng& rng) {
   measurements.add("shape.slab.mean_square", sum(square(y)).item() / 12, 1);
   measurements.add("shape.slab.first_mean_square", sum(square(slice(y, 0, 0, 1))).item() / 6, 1);
   measurements.add("shape.last_dimension_only.difference", largest_difference(y, x / sqrt(mean_square(x))));
+  measurements.add("shape.last_dimension_only.difference_of_one",
+                   largest_difference(rms_norm(x, {3}, {}, 0), x / sqrt(mean_square(x))), 0);
   RMSNorm norm(Shape{512});
   const Tensor z = norm(rng.split("z").normal({1, 10, 512}));
   measurements.add("shape.kept", z.shape() == Shape{1, 10, 512} ? 1 : 0, 1);

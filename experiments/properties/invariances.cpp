@@ -61,25 +61,45 @@ void examples_on_rows(Measurements& measurements, const Rng& rng) {
                    largest_difference(recentred(square), square - mean(square, {-1}, true)));
 }
 
+using Norm = Tensor (*)(const Tensor&);
+Tensor rmsnorm_of(const Tensor& x) { return rmsnorm(x); }
+
+constexpr double scales[] = {0.5, 10, 1e4};
+
+// How far a norm's output moves at most when its input is scaled: its largest element; its rms, over the output's.
+double change_by_scales(Norm norm, const Tensor& x) {
+  double most = 0;
+  for (const double a : scales) most = std::max(most, largest_difference(norm(x * a), norm(x)));
+  return most;
+}
+double rms_change_by_scales(Norm norm, const Tensor& x) {
+  double most = 0;
+  for (const double a : scales)
+    most =
+        std::max(most, std::sqrt(mean(square(norm(x * a) - norm(x))).item() / mean(square(norm(x))).item()));
+  return most;
+}
+
 // A05, A06, C09.
 void shifts_and_scales(Measurements& measurements, const Tensor& x) {
-  double layer_shift = 0, rms_shift = 0, layer_scale = 0, rms_scale = 0;
+  double layer_shift = 0, rms_shift = 0;
   for (const double c : {0.1, 10.0, 1e4}) {
     layer_shift = std::max(layer_shift, largest_difference(layernorm(x + c), layernorm(x)));
     rms_shift = std::max(rms_shift, largest_difference(rmsnorm(x + c), rmsnorm(x)));
   }
-  for (const double a : {0.5, 10.0, 1e4}) {
-    layer_scale = std::max(layer_scale, largest_difference(layernorm(x * a), layernorm(x)));
-    rms_scale = std::max(rms_scale, largest_difference(rmsnorm(x * a), rmsnorm(x)));
-  }
   measurements.add("shift.layernorm.change", layer_shift, 0);
   measurements.add("shift.rmsnorm.change", rms_shift);
-  measurements.add("scale.layernorm.change", layer_scale);
-  measurements.add("scale.rmsnorm.change", rms_scale);
-  measurements.add("scale.layernorm_over_rmsnorm.change", layer_scale / rms_scale, 1);
+  measurements.add("scale.layernorm.change", change_by_scales(layernorm, x));
+  measurements.add("scale.rmsnorm.change", change_by_scales(rmsnorm_of, x));
+  // eps changes the output by a share of eps/σ² in LayerNorm, and of eps/(σ² + m²) in RMSNorm.
+  for (const double mean : {0.0, 1.0, 2.0})
+    measurements.add(fmt::format("scale.layernorm_over_rmsnorm.mean{:g}", mean),
+                     rms_change_by_scales(layernorm, x + mean) / rms_change_by_scales(rmsnorm_of, x + mean),
+                     1 + mean * mean);
   // At an rms of 1e-3 the mean square is a tenth of eps: y is 1/√(1 + eps/ms) = 0.3 of its size.
-  const RowMoments small = row_moments(rmsnorm(x * 1e-3));
-  measurements.add("scale.rmsnorm.small_input_std", small.std[0], 1 / std::sqrt(1 + 1e-5 / 1e-6));
+  const double small_theory = 1 / std::sqrt(1 + 1e-5 / 1e-6);
+  measurements.add("scale.layernorm.small_input_std", row_moments(layernorm(x * 1e-3)).std[0], small_theory);
+  measurements.add("scale.rmsnorm.small_input_std", row_moments(rmsnorm(x * 1e-3)).std[0], small_theory);
 }
 
 // B07: RMSNorm leaves the mean where it is, LayerNorm turns the vector.
