@@ -14,6 +14,8 @@
 #include "../experiments/claims/file.h"
 #include "../experiments/claims/judge.h"
 #include "../experiments/claims/plan.h"
+#include "../experiments/claims/run_spec.h"
+#include "../experiments/claims/trained_on.h"
 #include "program.h"
 #include "scoped_variable.h"
 
@@ -96,7 +98,9 @@ TEST_CASE("every predicate is borne out by one measurement and contradicted by a
     const std::string good = claim.kind == Kind::definition ? "by definition"
                              : claim.note.empty()           ? "confirmed"
                                                             : "partly";
-    const std::string bad = claim.on_gpu ? "not borne out on this CPU" : "refuted";
+    const std::string bad = claim.on_gpu ? "not borne out on this CPU"
+                            : claim.may  ? "not borne out on the task tried"
+                                         : "refuted";
     CHECK(judge(claim, values(claim, bearing_out)).verdict == good);
     CHECK(judge(claim, values(claim, contradicting)).verdict == bad);
     // One part alone turns the verdict.
@@ -304,7 +308,7 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   CHECK(verdict("C03") == "partly");
   CHECK(verdict("D11") == "refuted");
   CHECK(verdict("A07") == "by definition");
-  CHECK(verdict("A10") == "false by its source");
+  CHECK(verdict("A10") == "partly by its source");
   CHECK(verdict("D01") == "not run here");
   CHECK(verdict("D26") == "cited, not checked");
   // What a row must have, for the page and for whoever cites it.
@@ -340,4 +344,43 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   CHECK(verdict("A05") == "refuted");
   CHECK(verdict("D11") == "confirmed");
   CHECK(verdict("C03") == "partly");
+}
+
+TEST_CASE("what was trained is said by the settings of the run, in both languages") {
+  const auto of = [](const char* study, const std::string& key, const Json& config, const char* corpus) {
+    return trained_on({{"program", study}, {"config", config}, {"corpus", corpus}}, key);
+  };
+  const Json lm = {{"n_layer", 4},
+                   {"widths", "64"},
+                   {"steps", 250},
+                   {"learning_rates", "1e-3,3e-3"},
+                   {"deep_layers", 16},
+                   {"deep_steps", 100},
+                   {"deep_learning_rates", "1e-2"}};
+  const TrainedOn shallow = of("lm_norms", "pre.none_minus_rmsnorm.share_of_gain", lm, "tinyshakespeare.txt");
+  CHECK(shallow.en == "4 blocks of width 64, 250 steps on Tiny Shakespeare, best rate of 1e-3,3e-3");
+  CHECK(shallow.zh == "4 块、宽 64，在 Tiny Shakespeare 上训练 250 步，学习率取 1e-3,3e-3 中最佳");
+  CHECK(of("lm_norms", "64x16.pre.none_minus_rmsnorm.share_of_gain", lm, "synthetic").en ==
+        "16 blocks of width 64, 100 steps on the synthetic language, rates 1e-2");
+  CHECK(of("lm_norms", "pre.x", Json::object(), "synthetic").en == "its summary does not say on what");
+  CHECK(of("depth_trainability", "pre.x", {{"width", 128}, {"steps", 100}, {"learning_rate", 0.0}}, "").en ==
+        "width 128, 100 steps of Adam on MNIST digits, rate tuned");
+  CHECK(of("warmup", "gradient.pre.exponent", {}, "").en.empty());
+  CHECK(of("decay_study", "layer8.std", {}, "").en.empty());
+}
+
+// The settings that the sentences name are those of the studies.
+TEST_CASE("every study that trains says on what, as it is run by default") {
+  for (const std::string& study : studies()) {
+    if (!trains(study)) continue;
+    CAPTURE(study);
+    const Outcome outcome = run_built(study, "--print-config");
+    const Json summary = {{"program", study}, {"config", Json::parse(outcome.out)}, {"corpus", "synthetic"}};
+    for (const char* key : {"x", "few.x", "batch2.x", "batch4.x", "batch8.x", "64x16.x"})
+      for (const std::string& said : {trained_on(summary, key).en, trained_on(summary, key).zh}) {
+        CHECK_FALSE(said.empty());
+        CHECK(said.find("its summary") == std::string::npos);
+        CHECK(said.find("{") == std::string::npos);
+      }
+  }
 }

@@ -60,9 +60,11 @@ struct Claim {
   // Of a claim that is one statement, e.g. a table, all parts must hold; else it may be true in part.
   bool one_statement = false;
   bool on_gpu =
-      false;  // about GPUs, or of a machine unnamed: what a CPU does not bear out is not thereby false
+      false;         // about GPUs, or of a machine unnamed: what a CPU does not bear out is not thereby false
+  bool may = false;  // "may": that something exists, which the tasks tried can bear out but not refute
   // For a measured claim what its parts leave out, which makes it "partly" at best; for the others the reason.
   std::string note, note_zh;
+  std::string remark, remark_zh;  // what a reader may object, answered; it changes no verdict
   std::vector<Part> parts;
   std::vector<Passage> passages;
   int line = 0;

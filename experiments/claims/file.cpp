@@ -199,8 +199,9 @@ void check_kind(const TomlTable& table, const Claim& claim) {
 }
 
 Claim claim_of(TomlTable& table, const ClaimFile& file) {
-  table.allow({"id", "also_in", "quote", "quote_en", "says", "says_zh", "implied", "implied_zh", "no_source",
-               "no_source_zh", "kind", "all", "on_gpu", "note", "note_zh", "part", "passage"});
+  table.allow({"id",         "also_in",   "quote",        "quote_en",  "says", "says_zh", "implied",
+               "implied_zh", "no_source", "no_source_zh", "kind",      "all",  "on_gpu",  "may",
+               "note",       "note_zh",   "remark",       "remark_zh", "part", "passage"});
   Claim claim;
   claim.id = table.text("id");
   table.rename("claim " + claim.id);
@@ -222,6 +223,10 @@ Claim claim_of(TomlTable& table, const ClaimFile& file) {
   if (table.has("kind")) claim.kind = one_of(table, "kind", kinds);
   claim.one_statement = table.flag("all");
   claim.on_gpu = table.flag("on_gpu");
+  claim.may = table.flag("may");
+  if (claim.may && claim.on_gpu) table.refuse(claim.line, "wanted one of may and on_gpu, got both");
+  claim.remark = table.text_or("remark", "");
+  claim.remark_zh = table.text_or("remark_zh", "");
   claim.note = table.text_or("note", "");
   claim.note_zh = table.text_or("note_zh", "");
   for (TomlTable& part : table.tables("part", "claim.part", fmt::format("a part of claim {}", claim.id)))

@@ -23,8 +23,14 @@ std::vector<int64_t> looks_at(const Part& part, const Spread& seeds, const Runs&
 }
 
 Finding find(const Part& part, const Runs& runs, int64_t parts) {
-  Finding finding{
-      .part = &part, .seeds = {}, .reading = {}, .needed = 0, .corpus = "", .theory = nan, .not_run = ""};
+  Finding finding{.part = &part,
+                  .seeds = {},
+                  .reading = {},
+                  .needed = 0,
+                  .corpus = "",
+                  .trained = {},
+                  .theory = nan,
+                  .not_run = ""};
   const auto run = runs.summaries.find(part.run);
   const Json measured = run == runs.summaries.end() ? Json() : run->second.value("measured", Json::object());
   if (!measured.contains(part.key)) {
@@ -40,6 +46,7 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
   finding.seeds = spread_from(measured[part.key]);
   finding.theory = number_from(measured[part.key].value("theory", Json()));
   finding.corpus = run->second.value("corpus", "");
+  finding.trained = trained_on(run->second, part.key);
   finding.looks = looks_at(part, finding.seeds, runs);
   const int64_t look = std::ssize(finding.looks);
   finding.reading = read(part.predicate, finding.seeds, parts, look, busy);
@@ -79,7 +86,7 @@ constexpr OutcomeWords english = {
     "left out",
     ", about {} seeds would settle it"};
 constexpr OutcomeWords chinese = {
-    {"成立", "不成立", "未定：种子太少", "未定：机器太忙", "未判：规则不适用于这些种子"},
+    {"成立", "不成立", "未定：种子数不足", "未定：机器繁忙", "未判：规则不适用于这些种子"},
     "要求",
     "未涉及",
     "，约需 {} 个种子"};
@@ -135,7 +142,9 @@ Tally tally_of(const std::vector<Finding>& findings) {
 }
 
 std::string verdict_of_parts(const Claim& claim, const Tally& t) {
-  const char* refuted = claim.on_gpu ? "not borne out on this CPU" : "refuted";
+  const char* refuted = claim.on_gpu ? "not borne out on this CPU"
+                        : claim.may  ? "not borne out on the task tried"
+                                     : "refuted";
   if (claim.one_statement && t.failing > 0) return refuted;
   if (t.missing > 0) return "not run here";
   if (t.at_full_scale > 0) return "needs the full run";
@@ -189,6 +198,8 @@ Json to_json(const Finding& f) {
           {"run", part.run},
           {"key", part.key},
           {"corpus", f.corpus},
+          {"trained_on", f.trained.en},
+          {"trained_on_zh", f.trained.zh},
           {"printed", printed ? Json(part.predicate.low) : Json()},
           {"measured", made ? measured_text(f, Language::en) : ""},
           {"measured_zh", made ? measured_text(f, Language::zh) : ""},
@@ -227,13 +238,26 @@ std::string value_text(const Finding& f) {
   return text;
 }
 
+TrainedOn trained_on(const Judged& judged) {
+  TrainedOn all;
+  const auto add = [](std::string& list, const std::string& text, const char* between) {
+    if (!text.empty() && list.find(text) == std::string::npos) list += (list.empty() ? "" : between) + text;
+  };
+  for (const Finding& finding : judged.findings) {
+    add(all.en, finding.trained.en, "; ");
+    add(all.zh, finding.trained.zh, "；");
+  }
+  return all;
+}
+
 std::string parts_table(const Judged& judged) {
   Table table({"part", "measured", "theory", "asked", "outcome"});
   for (const Finding& part : judged.findings)
     table.row({part.part->says, part.not_run.empty() ? measured_text(part, Language::en) : "",
                number_or_dash(part.theory), text_of(part.part->predicate),
                part.not_run.empty() ? word_of(part.reading.outcome) : part.not_run});
-  return table.text();
+  const std::string trained = trained_on(judged).en;
+  return table.text() + (trained.empty() ? "" : fmt::format("Trained: {}.\n", trained));
 }
 
 const std::vector<std::string>& verdict_words() {
@@ -245,6 +269,7 @@ const std::vector<std::string>& verdict_words() {
                                                  "machine too busy",
                                                  "needs the full run",
                                                  "not borne out on this CPU",
+                                                 "not borne out on the task tried",
                                                  "by definition",
                                                  "true by its source",
                                                  "false by its source",
@@ -281,9 +306,13 @@ Json to_json(const Judged& judged) {
           {"implied_zh", claim.implied_zh},
           {"no_source", claim.no_source},
           {"no_source_zh", claim.no_source_zh},
+          {"remark", claim.remark},
+          {"remark_zh", claim.remark_zh},
           {"verdict", judged.verdict},
           {"reason", judged.reason},
           {"reason_zh", judged.reason_zh},
+          {"trained_on", trained_on(judged).en},
+          {"trained_on_zh", trained_on(judged).zh},
           {"note", claim.note},
           {"note_zh", claim.note_zh},
           {"parts", parts},

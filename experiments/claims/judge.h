@@ -8,6 +8,7 @@
 
 #include "../harness/json.h"
 #include "claim.h"
+#include "trained_on.h"
 
 namespace isobar::claims {
 
@@ -27,6 +28,7 @@ struct Finding {
   Reading reading;
   int64_t needed;                   // seeds that would settle what too few left open; 0: unknown, or settled
   std::string corpus;               // of the run; empty where it has none
+  TrainedOn trained;                // the nets behind the value
   double theory;                    // NaN: none
   std::string not_run;              // why there is no value; empty: there is one
   std::vector<int64_t> looks = {};  // at how many seeds this value was looked at, now and before, increasing
@@ -51,6 +53,9 @@ Judged judge(const Claim& claim, const Runs& runs);
 
 // "0.3373 [0.3323, 0.3465]": the mean with the rule's interval, or the value that all seeds share.
 std::string value_text(const Finding& finding);
+
+// What the nets behind its values were and learned from, each once: "4 blocks of width 64, …; an RNN of …".
+TrainedOn trained_on(const Judged& judged);
 
 // The parts as a table: what was measured and over how many seeds, theory, what was asked, and the outcome or why
 // there is no value.

@@ -53,7 +53,9 @@ const Finding* deciding_part(const Judged& judged) {
 void add_claim(Table& table, const Judged& judged, const std::string& verdict) {
   const Finding* part = deciding_part(judged);
   const bool made = part != nullptr && part->not_run.empty();
-  table.row({judged.claim->id, judged.claim->says, made ? value_text(*part) : "",
+  const std::string trained = trained_on(judged).en;
+  const std::string says = judged.claim->says + (trained.empty() ? "" : fmt::format(" ({})", trained));
+  table.row({judged.claim->id, says, made ? value_text(*part) : "",
              made ? text_of(part->part->predicate) : "", verdict});
 }
 

@@ -1,10 +1,11 @@
 "use strict";
 // Claims: their rows, and what stands behind a click.
-const verdictOrder = ["confirmed", "partly", "refuted", "not borne out on this CPU", "too few seeds", "rule does not hold",
-  "machine too busy",  "needs the full run", "not run here", "still to come", "by definition", "true by its source", "partly by its source",
+const verdictOrder = ["confirmed", "partly", "refuted", "not borne out on this CPU", "not borne out on the task tried",
+  "too few seeds", "rule does not hold", "machine too busy", "needs the full run", "not run here", "still to come",
+  "by definition", "true by its source", "partly by its source",
   "false by its source", "cited, not checked"];
 const kinds = {  // what a verdict's colour says
-  confirmed: "good", partly: "half", refuted: "bad", "not borne out on this CPU": "bad", "by definition": "plain",
+  confirmed: "good", partly: "half", refuted: "bad", "not borne out on this CPU": "bad", "not borne out on the task tried": "bad", "by definition": "plain",
   "true by its source": "good", "partly by its source": "half", "false by its source": "bad",
 };
 const kindOf = (verdict) => kinds[verdict] ?? "open";
@@ -16,7 +17,7 @@ const textOf = (claim) => claim.source.split(",")[0];  // of a claim that two te
 
 // The part that stands for the claim in its row: the first that bears its verdict.
 function leadOf(claim) {
-  const failed = ["refuted", "partly", "not borne out on this CPU"].includes(claim.verdict);
+  const failed = ["refuted", "partly", "not borne out on this CPU", "not borne out on the task tried"].includes(claim.verdict);
   return claim.parts.find((part) => part.outcome === (failed ? "does not hold" : claim.verdict)) ?? claim.parts[0];
 }
 
@@ -87,7 +88,8 @@ function quotation(claim) {
 function partRow(part) {
   const says = make("span", { className: "cell says" }, inLanguage(part, "says"));
   const why = inLanguage(part, "why");
-  const more = [why, part.corpus && `${word("corpus")}: ${part.corpus}`, part.n > 1 && word("seeds")(part.n),
+  const trained = inLanguage(part, "trained_on") || part.corpus;
+  const more = [why, trained && `${word("trained")}: ${trained}`, part.n > 1 && word("seeds")(part.n),
     part.nonfinite > 0 && word("nonfinite")(part.nonfinite),
     part.seeds_needed > 0 && word("needed")(part.seeds_needed)].filter(Boolean);
   if (more.length) says.append(textIn("small", more.join(" · ")));
@@ -148,6 +150,7 @@ function claimBody(claim) {
   if (claim.quote) body.append(quotation(claim));
   say("implied", inLanguage(claim, "implied"));
   say("no_source", inLanguage(claim, "no_source"));
+  say("remark", inLanguage(claim, "remark"));
   if (atFull(claim)) body.append(textIn("p", fullText(claim), "note"));
   if (claim.parts.length) body.append(make("ul", { className: "parts" }, ...claim.parts.map(partRow)));
   if (claim.passages.length) body.append(make("ul", { className: "passages" }, ...claim.passages.map(passageItem)));
@@ -184,6 +187,7 @@ function claimRow(claim) {
   for (const part of claim.parts) part.pending = isPending(claim);
   const lead = leadOf(claim);
   const says = make("span", { className: "cell says" }, inLanguage(claim, "claim"), partsLine(claim));
+  if (inLanguage(claim, "trained_on")) says.append(textIn("small", `${word("trained")}: ${inLanguage(claim, "trained_on")}`));
   const chart = !lead ? null : seriesOf(claim) ? spark(claim) : strip(lead);
   const verdict = make("span", { className: "cell verdict" }, badge(claim.verdict));
   if (atFull(claim)) verdict.append(textIn("small", fullText(claim)));

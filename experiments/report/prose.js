@@ -36,7 +36,9 @@ function countSentences(claims) {
     [count("refuted"), "不成立", "is refuted", "are refuted"],
     [count("partly"), "部分成立", "holds in part", "hold in part"],
     [count("not borne out on this CPU"), "在此 CPU 上未得到证实", "is not borne out on this CPU",
-      "are not borne out on this CPU"]]);
+      "are not borne out on this CPU"],
+    [count("not borne out on the task tried"), "在所试任务上未得到证实", "is not borne out on the task tried",
+      "are not borne out on the task tried"]]);
   const read = [[count("true by its source"), "属实", "true"], [count("partly by its source"), "部分属实", "partly true"],
     [count("false by its source"), "不符", "false"]].filter(([n]) => n);
   const readCount = read.reduce((sum, [n]) => sum + n, 0);
@@ -113,7 +115,7 @@ function openSentence(claims) {
   const needed = Math.max(...open[0].parts.map((part) => part.seeds_needed ?? 0)), zh = lang === "zh";
   const one = open.length === 1 ? ["", "a verdict"] : ["前者", "the first"];
   const more = zh ? `；${one[0]}约需 ${needed} 个种子` : `; ${one[1]} would take about ${needed} seeds`;
-  return [[zh ? "种子太少，尚无定论：" : "Too few seeds for a verdict: ", ...several(open, 2), needed ? more : "", zh ? "。" : "."]];
+  return [[zh ? "种子数不足，尚无定论：" : "Too few seeds for a verdict: ", ...several(open, 2), needed ? more : "", zh ? "。" : "."]];
 }
 
 // Two to six sentences: the counts, then the others, each with the colour of its verdict.

@@ -1,0 +1,111 @@
+#include "trained_on.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace isobar::claims {
+namespace {
+
+// {name} is a setting of the run. Of a study the first row whose `key` is part of the value's name; "" is part of all.
+struct Sentence {
+  const char *study, *key, *en, *zh;
+};
+constexpr Sentence sentences[] = {
+    {"centering", "start.", "", ""},
+    {"centering", "", "{n_layer} blocks of width {n_embd}, {steps} steps on {corpus}, rate {learning_rate}",
+     "{n_layer} 块、宽 {n_embd}，在{corpus}上训练 {steps} 步，学习率 {learning_rate}"},
+    {"depth_trainability", "", "width {width}, {steps} steps of Adam on MNIST digits, rate {learning_rate}",
+     "宽 {width}，在 MNIST 数字上用 Adam 训练 {steps} 步，学习率 {learning_rate}"},
+    {"fine_tuning", "",
+     "{n_layer} blocks of width {n_embd}, {steps} steps on one of two texts at rate {learning_rate}, then "
+     "{finetuning_steps} on the other at {finetuning_rate}",
+     "{n_layer} 块、宽 {n_embd}，在两种文本之一上训练 {steps} 步（学习率 {learning_rate}），再在另一种上训练 "
+     "{finetuning_steps} 步（学习率 {finetuning_rate}）"},
+    {"lm_norms", ".start.", "", ""},
+    {"lm_norms", "x{deep_layers}.",
+     "{deep_layers} blocks of width {widths}, {deep_steps} steps on {corpus}, rates {deep_learning_rates}",
+     "{deep_layers} 块、宽 {widths}，在{corpus}上训练 {deep_steps} 步，学习率 {deep_learning_rates}"},
+    {"lm_norms", "",
+     "{n_layer} blocks of width {widths}, {steps} steps on {corpus}, best rate of {learning_rates}",
+     "{n_layer} 块、宽 {widths}，在{corpus}上训练 {steps} 步，学习率取 {learning_rates} 中最佳"},
+    {"logit_growth", "",
+     "{n_layer} blocks of width {n_embd}, {steps} steps on {corpus}, rate {learning_rate}",
+     "{n_layer} 块、宽 {n_embd}，在{corpus}上训练 {steps} 步，学习率 {learning_rate}"},
+    {"majority", "",
+     "layers of width {d_model}, {steps} steps on sequences with a most frequent token, rate {learning_rate}",
+     "宽 {d_model} 的层，在“找出最多的词元”的序列上训练 {steps} 步，学习率 {learning_rate}"},
+    {"norm_motives", "few.",
+     "{depth} layers of width {width}, {few_steps} steps of SGD on {few} MNIST digits, best rate of "
+     "{learning_rates}",
+     "{depth} 层、宽 {width}，在 {few} 张 MNIST 数字上用 SGD 训练 {few_steps} 步，学习率取 {learning_rates} 中最佳"},
+    {"norm_motives", "batch2.",
+     "{depth} layers of width {width}, {small} MNIST digits, each seen once, in twos",
+     "{depth} 层、宽 {width}，{small} 张 MNIST 数字各看一次，批大小 2"},
+    {"norm_motives", "batch4.",
+     "{depth} layers of width {width}, {small} MNIST digits, each seen once, in fours",
+     "{depth} 层、宽 {width}，{small} 张 MNIST 数字各看一次，批大小 4"},
+    {"norm_motives", "batch8.",
+     "{depth} layers of width {width}, {small} MNIST digits, each seen once, in eights",
+     "{depth} 层、宽 {width}，{small} 张 MNIST 数字各看一次，批大小 8"},
+    {"norm_motives", ".skewness", "", ""},
+    {"norm_motives", "",
+     "{depth} layers of width {width}, {steps} steps of SGD on MNIST digits, best rate of {learning_rates}",
+     "{depth} 层、宽 {width}，在 MNIST 数字上用 SGD 训练 {steps} 步，学习率取 {learning_rates} 中最佳"},
+    {"recurrent_norms", "",
+     "an RNN of {hidden} units, {steps} steps of Adam on MNIST digits, best rate of {learning_rates}",
+     "{hidden} 个单元的 RNN，在 MNIST 数字上用 Adam 训练 {steps} 步，学习率取 {learning_rates} 中最佳"},
+    {"warmup", "gradient.", "", ""},
+    {"warmup", "", "{n_layer} blocks of width {n_embd}, {steps} steps on {corpus}, rates {learning_rates}",
+     "{n_layer} 块、宽 {n_embd}，在{corpus}上训练 {steps} 步，学习率 {learning_rates}"},
+};
+
+std::string corpus_text(const std::string& name, bool chinese) {
+  if (name.find("tinyshakespeare") != std::string::npos)
+    return chinese ? " Tiny Shakespeare " : "Tiny Shakespeare";
+  if (name.find("synthetic") != std::string::npos) return chinese ? "合成语言" : "the synthetic language";
+  return chinese ? " " + name + " " : name;
+}
+
+// A setting as a person reads it; empty where the summary has none of that name.
+std::string setting_text(const Json& summary, const std::string& name, bool chinese) {
+  if (name == "corpus") return corpus_text(summary.value("corpus", ""), chinese);
+  const Json config = summary.value("config", Json::object());
+  if (!config.contains(name)) return "";
+  const Json& value = config[name];
+  if (value.is_string()) return value.get<std::string>();
+  // depth_trainability tries several rates where its setting is 0.
+  if (name == "learning_rate" && value.get<double>() == 0) return chinese ? "各取最佳" : "tuned";
+  return fmt::format("{:g}", value.get<double>());
+}
+
+std::string filled(const Json& summary, const std::string& sentence, bool chinese) {
+  std::string text;
+  for (size_t at = 0; at < sentence.size();) {
+    const size_t open = std::min(sentence.find('{', at), sentence.size());
+    text += sentence.substr(at, open - at);
+    if (open == sentence.size()) break;
+    const size_t close = sentence.find('}', open);
+    const std::string value = setting_text(summary, sentence.substr(open + 1, close - open - 1), chinese);
+    if (value.empty()) return chinese ? "其摘要未写明训练设置" : "its summary does not say on what";
+    text += value;
+    at = close + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+TrainedOn trained_on(const Json& summary, const std::string& key) {
+  const std::string study = summary.value("program", "");
+  for (const Sentence& row : sentences)
+    if (row.study == study && key.find(filled(summary, row.key, false)) != std::string::npos)
+      return {filled(summary, row.en, false), filled(summary, row.zh, true)};
+  return {};
+}
+
+bool trains(const std::string& study) {
+  return std::ranges::any_of(sentences, [&](const Sentence& row) { return row.study == study; });
+}
+
+}  // namespace isobar::claims

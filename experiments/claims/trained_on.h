@@ -1,0 +1,25 @@
+// Trained on: in a few words what the nets behind a measured value were, and what they learned from, for a verdict on
+// nets of 64 channels says nothing about others. The words are made from the settings in the run's summary, so that
+// they cannot differ from what was run.
+//
+//   trained_on(summary, "pre.layernorm_minus_rmsnorm.share_of_gain").en
+//   // "4 blocks of width 64, 250 steps on Tiny Shakespeare, best rate of 1e-3,3e-3"
+#pragma once
+
+#include <string>
+
+#include "../harness/json.h"
+
+namespace isobar::claims {
+
+struct TrainedOn {
+  std::string en, zh;  // empty: no net was trained for this value
+};
+
+// `summary` is that of a run, `key` one of its measured values.
+TrainedOn trained_on(const Json& summary, const std::string& key);
+
+// Whether the study trains nets at all.
+bool trains(const std::string& study);
+
+}  // namespace isobar::claims
