@@ -70,7 +70,7 @@ void study_net(Run& run, const Config& config) {
     result = measure_seeds(config, run, progress);
   }
 
-  run.summary()["input_std"] = to_json(spread_over(result.runs, &Signals::input_std));
+  run.measured("input.std", spread_over(result.runs, &Signals::input_std), 1);
   Json layers = Json::array();
   Csv& csv = open_layers_csv(run);
   for (size_t layer = 0; layer < result.theory.size(); ++layer) {

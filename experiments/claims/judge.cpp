@@ -35,7 +35,7 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
   const Json measured = run == runs.summaries.end() ? Json() : run->second.value("measured", Json::object());
   if (!measured.contains(part.key)) {
     const auto known = runs.missing.find(part.run);
-    finding.at_full_scale = part.full_only && run != runs.summaries.end();
+    finding.at_full_scale = part.full_only && known == runs.missing.end();
     finding.not_run = known != runs.missing.end()
                           ? fmt::format("the run {} could not be made: {}", part.run, known->second)
                       : part.full_only ? fmt::format("{} needs --full", part.says)

@@ -76,13 +76,12 @@ void take_programs(std::vector<PlannedRun>& runs, const std::string& folder) {
 // Only the runs that some part needs at this scale, or the one that was asked for.
 std::vector<PlannedRun> wanted_runs(const std::vector<ClaimFile>& files, const VerifyOptions& options) {
   std::vector<PlannedRun> runs = plan(files, options.scale);
-  if (!options.claims.empty()) {
-    std::set<std::string> needed;
-    for (const ClaimFile& file : files)
-      for (const Claim& claim : file.claims)
-        for (const Part& part : claim.parts) needed.insert(part.run);
-    std::erase_if(runs, [&](const PlannedRun& planned) { return !needed.contains(planned.name); });
-  }
+  std::set<std::string> needed;
+  for (const ClaimFile& file : files)
+    for (const Claim& claim : file.claims)
+      for (const Part& part : claim.parts)
+        if (!part.full_only || options.scale == "full") needed.insert(part.run);
+  std::erase_if(runs, [&](const PlannedRun& planned) { return !needed.contains(planned.name); });
   if (options.only.empty()) return runs;
   std::vector<std::string> names;
   for (const PlannedRun& planned : runs) names.push_back(planned.name);

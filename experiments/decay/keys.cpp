@@ -53,7 +53,7 @@ double growth_theory(const Config& config) {
   return batch_norm_growth(config.batch);
 }
 
-// The least and the greatest mean among the layers of each seed's net, with their signs.
+// The least and the greatest mean among the layers of each seed's net, with their signs, and how far they lie apart.
 void measured_range(Run& run, const std::string& key, const Result& result, double LayerSignal::*mean) {
   const auto less = [mean](const LayerSignal& a, const LayerSignal& b) { return a.*mean < b.*mean; };
   const auto lowest = [&](const std::vector<LayerSignal>& layers) {
@@ -64,6 +64,10 @@ void measured_range(Run& run, const std::string& key, const Result& result, doub
   };
   run.measured(key + ".lowest", over_seeds(result, lowest));
   run.measured(key + ".highest", over_seeds(result, highest));
+  const auto length = [&](const std::vector<LayerSignal>& layers) {
+    return highest(layers) - lowest(layers);
+  };
+  run.measured(key + ".range", over_seeds(result, length));
 }
 
 }  // namespace

@@ -30,16 +30,18 @@ void zero_rows(Measurements& measurements) {
   measurements.add("zero.rmsnorm.gradient_without_eps.is_nan", std::isnan(dx_without) ? 1 : 0, 1);
 }
 
-// x and 2x give one output without eps. With it ‖y‖ is √(ms/(ms + eps)) of √d: for ms = 1 the two differ by 3/8 eps.
+// x and 2x give one output without eps. With it ‖y‖ is √(ms/(ms + eps)) of √d: for ms = 1 the two differ by 3/8 eps,
+// which f32 has digits for: its roundings move the outputs by some 1e-7.
 void doubled_rows(Measurements& measurements, const Rng& rng) {
-  const Tensor x = rng.normal({64, 512}, 0, 1, Dtype::f64);
-  const auto length = [](const Tensor& v) { return std::sqrt(sum(square(v)).item()); };
-  const auto change = [&](double eps) {
-    const Tensor y = rms_norm(x, {512}, {}, eps);
+  const Tensor drawn = rng.normal({64, 512}, 0, 1, Dtype::f64);
+  const auto length = [](const Tensor& v) { return std::sqrt(sum(square(cast(v, Dtype::f64))).item()); };
+  const auto change = [&](double eps, Dtype dtype) {
+    const Tensor x = cast(drawn, dtype), y = rms_norm(x, {512}, {}, eps);
     return length(rms_norm(x * 2, {512}, {}, eps) - y) / length(y);
   };
-  measurements.add("information.doubled.change", change(0), 0);
-  measurements.add("information.doubled.change_with_eps", change(1e-5), 0.375e-5);
+  measurements.add("information.doubled.change", change(0, Dtype::f64), 0);
+  measurements.add("information.doubled.change_with_eps", change(1e-5, Dtype::f64), 0.375e-5);
+  measurements.add("information.doubled.change_with_eps_in_f32", change(1e-5, Dtype::f32), 0.375e-5);
 }
 
 // The mean over the rows of Σ (x − mean)³/d / std³.
