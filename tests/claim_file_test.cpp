@@ -205,6 +205,14 @@ TEST_CASE("a word of tolerance has one bound and one reason in every file") {
     CHECK(read.why_zh == why_zh);
   }
   CHECK(part("at_most = 0.9\nwhy = \"w\"").word.empty());
+  // Better is beyond 0 or 1, and neither is.
+  const std::vector<double> equal(5, 1.0);
+  const Predicate below = part("better = \"below 1\"").predicate,
+                  above = part("better = \"above 1\"").predicate;
+  for (const Predicate& predicate : {below, above})
+    CHECK(read(predicate, spread_of(equal), 1).outcome == PartOutcome::fails);
+  CHECK(text_of(below) == "mean below 1");
+  CHECK(text_of(above, Language::zh) == "均值大于 1");
 }
 
 TEST_CASE("a character that nobody sees is refused wherever a text may have one") {

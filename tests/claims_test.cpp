@@ -90,6 +90,19 @@ TEST_CASE("every row of the five texts is complete, in both languages") {
   }
 }
 
+TEST_CASE("no part gives a word another tolerance than words.h does") {
+  for (const Claim* claim : builtin_table())
+    for (const Part& part : claim->parts) {
+      const Predicate& p = part.predicate;
+      if (p.rule != Rule::mean && p.rule != Rule::time) continue;
+      CAPTURE(claim->id);
+      CAPTURE(part.key);
+      const bool two_sided = std::isfinite(p.low) && std::isfinite(p.high);
+      if (two_sided && part.key.ends_with("share_of_gain")) CHECK(part.word == "as_good");
+      if (!two_sided) CHECK_FALSE((p.low == 0 || p.high == 0));  // that is better = "above 0" or "below 0"
+    }
+}
+
 TEST_CASE("every predicate is borne out by one measurement and contradicted by another") {
   for (const Claim* row : builtin_table()) {
     if (!has_parts(*row)) continue;

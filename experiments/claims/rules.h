@@ -15,6 +15,7 @@
 //   time           `mean` of quotients of times, refused where the machine was busy.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -52,6 +53,12 @@ Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int
 // How many seeds would settle at the next look what too few left open after `look` of them, if mean and deviation stay as
 // they are; 0 where it is not known.
 int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look = 1);
+
+// The bounds of "above x" and "below x": x itself, where a count may lie, is outside.
+inline double just_above(double x) { return std::nextafter(x, infinity); }
+inline double just_below(double x) { return std::nextafter(x, -infinity); }
+// The x of such a bound; of another bound itself.
+double bound_shown(double bound);
 
 // In words: "every seed at most 1e-12", "mean 0.9 to 1.1", "0.8932 as one more seed".
 std::string text_of(const Predicate& predicate, Language language = Language::en);

@@ -36,10 +36,10 @@ Tolerance better(TomlTable& part) {
              *than_1 = "better: any quotient beyond 1 counts, with no margin",
              *than_1_zh = "“更优”：比值越过 1 即可，不设余量";
   return chosen(part, "better",
-                {{"above 0", {0, infinity, than_0, than_0_zh}},
-                 {"below 0", {-infinity, 0, than_0, than_0_zh}},
-                 {"above 1", {1, infinity, than_1, than_1_zh}},
-                 {"below 1", {-infinity, 1, than_1, than_1_zh}}});
+                {{"above 0", {just_above(0), infinity, than_0, than_0_zh}},
+                 {"below 0", {-infinity, just_below(0), than_0, than_0_zh}},
+                 {"above 1", {just_above(1), infinity, than_1, than_1_zh}},
+                 {"below 1", {-infinity, just_below(1), than_1, than_1_zh}}});
 }
 
 Tolerance as_good(TomlTable& part) {

@@ -27,7 +27,8 @@ function askedText(part) {
   const [low, high] = part.bounds ?? [];
   if (finite(low) && low === high) return `= ${number(low)}`;
   if (finite(low) && finite(high)) return low === -high ? `±${number(high)}` : `${number(low)} … ${number(high)}`;
-  return finite(high) ? `≤ ${number(high)}` : finite(low) ? `≥ ${number(low)}` : "";
+  const beyond = part.word === "better";  // the bound itself is outside
+  return finite(high) ? `${beyond ? "<" : "≤"} ${number(high)}` : finite(low) ? `${beyond ? ">" : "≥"} ${number(low)}` : "";
 }
 const printedText = (part) => minus(plain(part.printed));
 const intervalText = ({ interval: range }) => (range?.every(finite) && range[0] !== range[1] ? interval(range) : "");
