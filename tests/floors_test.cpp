@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -222,20 +221,6 @@ std::vector<std::string> raw_users(const Tree& tree) {
   return users;
 }
 
-// Lines of C++: of the library's rooms, and of experiments/ without the course.
-struct Lines {
-  int64_t library = 0, experiments = 0;
-};
-
-Lines lines_of(const Tree& tree) {
-  Lines lines;
-  for (const auto& [path, text] : tree)
-    if (!is_course(path))
-      (room_of(path) == "experiments" ? lines.experiments : lines.library) +=
-          std::count(text.begin(), text.end(), '\n');
-  return lines;
-}
-
 Tree read_sources(const fs::path& root) {
   Tree tree;
   for (const auto& room : rooms())
@@ -295,18 +280,6 @@ TEST_CASE("folders are listed by names_in()") {
   for (const auto& [path, text] : read_sources(ISOBAR_SOURCE_DIR))
     if (!path.starts_with("experiments/course/"))
       CHECK_MESSAGE(text.find("directory_iterator(") == std::string::npos, path);
-}
-
-TEST_CASE("the experiments take fewer lines than the library that they use") {
-  const Lines lines = lines_of(read_sources(ISOBAR_SOURCE_DIR));
-  CHECK_MESSAGE(lines.experiments < lines.library,
-                "share what two studies repeat, and give the library what is not a study's own");
-  const Lines counted = lines_of({{"core/x.h", "1\n2\n"},
-                                  {"nn/x.cpp", "1\n"},
-                                  {"experiments/x.cpp", "1\n2\n3\n4\n"},
-                                  {"experiments/course/a1/x.cpp", "1\n"}});
-  CHECK(counted.library == 3);
-  CHECK(counted.experiments == 4);
 }
 
 TEST_CASE("the checker passes what is allowed") {
