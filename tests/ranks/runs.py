@@ -1,5 +1,5 @@
 """Runs of train_lm on several ranks, for the scripts beside this file: how they are started, and in how many bytes two differ."""
-import json, os, pathlib, random, shutil, signal, subprocess, time
+import functools, json, os, pathlib, random, shutil, signal, subprocess, time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Launchers, with more ranks than cores where it must be.
@@ -80,12 +80,18 @@ def _values_apart(a, b):
     return 0 if done.returncode == 0 else sum(int(w) for w in done.stdout.split() if w.isdigit()) or 1
 
 
-def all_files(folder):
-    """The files of a run's folder that tell no time; without h5diff run.h5 is left out, and said to be."""
-    left_out = ["run.log"]
+@functools.cache
+def uncompared():
+    """Files of a run that are not compared, which is said once where it is for want of a program."""
     if not shutil.which("h5diff"):
-        print("run.h5 is not compared: no h5diff here; install hdf5-tools", flush=True)
-        left_out.append("run.h5")
+        print("skipped: run.h5 is not compared: no h5diff here; install hdf5-tools", flush=True)
+        return ["run.log", "run.h5"]
+    return ["run.log"]
+
+
+def all_files(folder):
+    """The files of a run's folder that tell no time; without h5diff not run.h5."""
+    left_out = uncompared()
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file() and p.name not in left_out)
 
 
