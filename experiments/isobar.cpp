@@ -1,6 +1,6 @@
 // isobar: the tool. Its first word says what to do; `isobar --help` lists what there is.
 //
-//   isobar verify --quick         every study small, and a verdict on each claim of the five texts
+//   isobar verify --quick         every study small, and a verdict on each claim of the texts
 //   isobar decay_study --depth 8  a study: the program of this name beside isobar
 //
 // Each verb is one file in verbs/. Exit codes are those of the verb or the study; 2 for a word that is neither.
@@ -85,7 +85,7 @@ verbs::Words names_of_all() {
 std::string help() {
   std::string text =
       "isobar: measures what is said about normalization in deep networks.\n\n"
-      "  isobar verify              judge the claims of five texts, small sizes first\n\n"
+      "  isobar verify              judge what blogs and papers say, small sizes first\n\n"
       "Verbs:\n";
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
   text += "\nStudies, programs of their own beside isobar:\n";

@@ -1,4 +1,4 @@
-// The claims of the five texts: complete, with predicates that can hold and can fail, and verdicts that follow the
+// The claims of the texts: complete, with predicates that can hold and can fail, and verdicts that follow the
 // measured values. The rules themselves are tested in rules_test.cpp, files with mistakes in claim_file_test.cpp, the
 // verdicts of the last full run in kept_verdicts_test.cpp.
 #include <doctest/doctest.h>
@@ -74,7 +74,7 @@ TEST_CASE("each file of the program's claims has a letter of its own, and number
   CHECK(letters == "ABCDFG");
 }
 
-TEST_CASE("every row of the five texts is complete, in both languages") {
+TEST_CASE("every row of the texts is complete, in both languages") {
   for (const Claim* claim : builtin_table()) {
     CAPTURE(claim->id);
     CHECK_FALSE(claim->quote.empty());

@@ -123,7 +123,7 @@ TEST_CASE("a study that ends well without results has failed") {
   CHECK(made.out.find("003.toml, line 11: no results of these settings are there") != std::string::npos);
 }
 
-TEST_CASE("no run of the five texts is one that a stranger's file would be asked about") {
+TEST_CASE("no run of the texts is one that a stranger's file would be asked about") {
   std::set<std::string> seen;
   double longest = 0;
   for (const char* scale : {"quick", "full"})

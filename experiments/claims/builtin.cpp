@@ -1,4 +1,4 @@
-// The files of claims that are part of the program: five texts, and what five papers found.
+// The files of claims that are part of the program: blog posts, and what papers beyond them found.
 #include <algorithm>
 
 #include <fmt/format.h>

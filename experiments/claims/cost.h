@@ -14,7 +14,7 @@ struct Cost {
 };
 
 // Told from the settings alone: layers, widths, rows, steps, seeds and how many nets there are to train. Of
-// the runs of the five texts within twenty times of what they took, but for three whose sizes no setting
+// the runs of the texts within twenty times of what they took, but for three whose sizes no setting
 // tells. That is enough to tell a slip or a bad joke from a study.
 Cost cost_of(const Json& config, int threads);
 

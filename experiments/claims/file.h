@@ -3,7 +3,7 @@
 // no paths.
 //
 //   const ClaimFile file = read_claims("mine.toml");
-//   for (const ClaimFile& builtin : builtin_claims()) …      // the five texts
+//   for (const ClaimFile& builtin : builtin_claims()) …      // those of the texts
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ ClaimFile read_claims(const std::string& path);
 // The same for a text; `path` is for messages.
 ClaimFile parse_claims(std::string_view text, const std::string& path);
 
-// The five texts, in the order of their ids.
+// The texts that come with the program, in the order of their ids.
 const std::vector<ClaimFile>& builtin_claims();
 // Their claims, in the order of their ids.
 std::vector<const Claim*> builtin_table();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* to_come = "still to come";
 
-// The verdict of the last full run, where this one could not settle the claim of one of the five texts.
+// The verdict of the last full run, where this one could not settle the claim of one of the texts.
 Json verdict_at_full_scale(const Judged& judged) {
   static const Json full = Json::parse(fixtures::claims_full);
   static const std::set<std::string> open = {"too few seeds", "rule does not hold", "machine too busy",

@@ -20,7 +20,7 @@ class Pace {
  public:
   // `kept` are the seconds of each run by its name, where they are known.
   explicit Pace(std::map<std::string, double> kept) : kept_(std::move(kept)) {}
-  // Those of the five texts, of the last runs kept at this scale.
+  // Those of the texts, of the last runs kept at this scale.
   static Pace of_texts(const std::string& scale);
 
   void made(const std::string& run, double seconds);

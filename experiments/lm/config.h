@@ -12,7 +12,7 @@ namespace isobar {
 // The defaults are a Llama-like model (RMSNorm, RoPE, SwiGLU, two query heads to a key/value head) that
 // learns to spell Tiny Shakespeare in about two minutes on two cores.
 struct LmConfig : HasFields {
-  std::string corpus = "";     // empty: Tiny Shakespeare where it is found, else the synthetic language
+  std::string corpus = "";     // empty: Tiny Shakespeare, which is part of the repository
   std::string tokenizer = "";  // char, or what a token store brings
   std::string init_from = "";  // empty: random weights
   int64_t vocab_size = 0;      // 0: the tokenizer's; more leaves rows of the embedding unused

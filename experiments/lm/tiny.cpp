@@ -18,7 +18,7 @@ std::span<const int32_t> second_half(std::span<const int32_t> tokens) {
 
 void TinyConfig::fields(Fields& f) {
   f("seeds", seeds, "runs of every model: seeds --seed, --seed + 1, ...");
-  f("corpus", corpus, "text file, or 'synthetic'; empty: Tiny Shakespeare, else the synthetic language");
+  f("corpus", corpus, "text file, or 'synthetic'; empty: Tiny Shakespeare");
   f("n_head", n_head, "query heads");
   f("n_kv_head", n_kv_head, "key/value heads; divides n_head");
   f("block_size", block_size, "tokens that the model sees at once");

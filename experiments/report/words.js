@@ -4,7 +4,7 @@ const words = {
   en: {
     title: "Which printed values are true?",
     lead: (claims, texts, seeds, own) => `${claims === 1 ? "One claim" : `${claims} claims`} from ${texts}${own ? "" : " on normalization in deep networks"}, `
-      + `each put to the test by a program, over ${seeds} where chance plays a part.`,
+      + `with verdicts by measurement wherever a program here can measure, over ${seeds} where chance plays a part.`,
     texts: (n) => (n === 1 ? "one text" : `${["", "", "two", "three", "four", "five", "six", "seven"][n] ?? n} texts`),
     seedsUpTo: (n) => `up to ${n} seeds`,
     hero: (source) => `${source}, `,
@@ -68,7 +68,7 @@ const words = {
   },
   zh: {
     title: "印出的数值，哪些是真的？",
-    lead: (claims, texts, seeds, own) => `${own ? "" : "关于深度网络归一化的"}${texts}，共 ${claims} 条断言，逐条由程序检验；凡涉及随机性者，用${seeds}。`,
+    lead: (claims, texts, seeds, own) => `${own ? "" : "关于深度网络归一化的"}${texts}，共 ${claims} 条断言，凡本机可测者由程序测量后判定；涉及随机性者，用${seeds}。`,
     texts: (n) => `${["", "一", "两", "三", "四", "五", "六", "七"][n] ?? `${n} `}篇文章`,
     seedsUpTo: (n) => `至多 ${n} 个种子`,
     hero: (source) => `${source}，`,

@@ -1,6 +1,6 @@
 // Which claims hold? Makes every run that they need, judges every claim, and says why.
 //
-//   isobar verify                   the five texts, small sizes, as with --quick             about 6 minutes
+//   isobar verify                   the texts, small sizes, as with --quick                  about 6 minutes
 //   isobar verify --full            the sizes that the texts speak of, more seeds            about 45 minutes
 //   isobar verify --claim D06       one claim of them, each part shown
 //   isobar verify mine.toml         the claims of a file of your own (claims/README.md says how to write one)
@@ -71,7 +71,7 @@ int verify(const Words& words) {
       .folder_of = [&] { return config.claim.empty() ? "runs/verify" : "runs/claims"; },
       .positionals = {.name = "FILE",
                       .about =
-                          "files of claims, as experiments/claims/README.md says [those of the five texts]",
+                          "files of claims, as experiments/claims/README.md says [those that come with isobar]",
                       .values = &paths},
       .profiles = false,
       .goes_on = true};
