@@ -131,6 +131,8 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
       {with("at_most = 0.9", "as_good = \"shares\""),
        "line 21: a part of claim N01: as_good: wanted one of \"share\", \"percent\", \"quotient\", got 'shares'; did you mean share?"},
       {with("at_most = 0.9", "better = 1"), "line 21: a part of claim N01: better: wanted a text in quotes"},
+      {with("says = \"the std", "may = true\non_gpu = true\nsays = \"the std"),
+       "line 12: claim N01: wanted one of may and on_gpu, got both"},
       {with("at_most = 0.9", "within = -1"),
        "line 21: a part of claim N01: within: wanted a margin above 0, got -1"},
       {with("at_most = 0.9", "at_most = 1.7976931348623157e308"),

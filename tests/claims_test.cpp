@@ -382,6 +382,38 @@ TEST_CASE("what was trained is said by the settings of the run, in both language
   CHECK(of("decay_study", "layer8.std", {}, "").en.empty());
 }
 
+TEST_CASE("a claim's row says what its nets were trained on, each net once") {
+  Claim claim{.id = "N01", .says = "they are equal", .parts = {}, .passages = {}};
+  for (const char* key : {"pre.a", "pre.b"})
+    claim.parts.push_back(
+        {.says = key, .run = "lm", .key = key, .predicate = {.rule = Rule::mean, .high = 1}});
+  Runs runs;
+  runs.summaries["lm"] = {
+      {"program", "lm_norms"},
+      {"corpus", "synthetic"},
+      {"config", {{"n_layer", 4}, {"widths", "64"}, {"steps", 9}, {"learning_rates", "1e-3"}}},
+      {"measured", {{"pre.a", same_for_all_seeds(0)}, {"pre.b", same_for_all_seeds(0)}}}};
+  const Judged judged = judge(claim, runs);
+  const std::string said = "4 blocks of width 64, 9 steps on the synthetic language, best rate of 1e-3";
+  CHECK(to_json(judged)["trained_on"] == said);
+  CHECK(to_json(judged)["trained_on_zh"] == "4 块、宽 64，在合成语言上训练 9 步，学习率取 1e-3 中最佳");
+  CHECK(to_json(judged)["parts"][1]["trained_on"] == said);
+  CHECK(parts_table(judged).ends_with("Trained: " + said + ".\n"));
+}
+
+TEST_CASE("what may be somewhere is not refuted where it was tried, and a remark changes no verdict") {
+  Claim claim{
+      .id = "N01", .says = "it may be", .may = true, .remark = "one task", .parts = {}, .passages = {}};
+  claim.parts.push_back(
+      {.says = "here", .run = "r", .key = "k", .predicate = {.rule = Rule::mean, .high = 1}});
+  Runs runs;
+  runs.summaries["r"]["measured"]["k"] = same_for_all_seeds(2);
+  CHECK(judge(claim, runs).verdict == "not borne out on the task tried");
+  CHECK(to_json(judge(claim, runs))["remark"] == "one task");
+  runs.summaries["r"]["measured"]["k"] = same_for_all_seeds(0);
+  CHECK(judge(claim, runs).verdict == "confirmed");
+}
+
 // The settings that the sentences name are those of the studies.
 TEST_CASE("every study that trains says on what, as it is run by default") {
   for (const std::string& study : studies()) {
