@@ -1,8 +1,8 @@
 // Can deep nets be trained, with and without normalization? Nets of 2 to 1000 layers learn MNIST's digits.
 //
-// Claims: source 003 says that without normalization deep nets degenerate to shallow ones (D07), that 1000
-// layers cannot be trained at all (D09), nor any deep net without a norm (D10), and that with one gradients
-// flow through 96 layers and more (D13); source 004, that SkipInit, ReZero and Fixup do without (F16).
+// Claims: source 003 says that without normalization deep nets degenerate to shallow ones (D45), in which only the back
+// layers learn (D07), that 1000 layers cannot be trained at all (D09), and that with a norm gradients flow through 96
+// layers and more (D13); source 004, that SkipInit, ReZero and Fixup do without (F16).
 //
 //   depth_trainability            ten kinds of net, 2, 8 and 100 layers or blocks, 5 seeds       1 minute
 //   depth_trainability --full     16 kinds, 2 to 1000 layers or blocks, 5 seeds           about 15 minutes

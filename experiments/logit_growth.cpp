@@ -2,7 +2,7 @@
 //
 // Claims (source 004): softcap(x, t) = t tanh(x/t) approximates clipping (F11); Gemma 2 puts it on attention
 // logits before the softmax (F13); after it the logits are bounded, but before it they still grow (F14);
-// Gemma 3 has QK-norm in its place, which curbs the growth better (F15).
+// Gemma 3 has QK-norm in its place (F25), which curbs the growth better (F15).
 //
 //   logit_growth                     three models, ten seeds, 250 steps of AdamW at 1e-2    30 seconds
 //   logit_growth --corpus synthetic  the same on the language of data/synthetic.h

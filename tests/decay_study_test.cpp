@@ -71,6 +71,8 @@ TEST_CASE("blog8 says what the source prints, and compares our medians with PyTo
   CHECK(outcome.out.find("claim D06: table 2.3: gradient norms 0.000012 … 0.432156. refuted") !=
         std::string::npos);
   CHECK(outcome.out.find("0.0163 as one more seed") != std::string::npos);
+  CHECK(outcome.out.find("claim D42: table 2.1: torch.randn(32, 512) has std 1.0405. refuted") !=
+        std::string::npos);
   const Json summary = summary_of("decay_study", "--preset blog8 --seeds 20");
   CHECK(summary.at("expectations").size() == 16);
   for (const Json& expectation : summary.at("expectations")) CHECK(expectation.at("ok") == true);
@@ -105,8 +107,13 @@ TEST_CASE("decay_study publishes what claims need of every layer and of the net"
     CHECK(measured.at(key).at("theory").is_number());
   const auto median = [&](const std::string& key) { return measured.at(key).at("median").get<double>(); };
   CHECK(median("grad_norm.first_over_last") == Approx(1 / median("grad_norm.last_over_first")));
-  for (const std::string mean : {"linear_mean", "output_mean"})
+  for (const std::string mean : {"linear_mean", "output_mean"}) {
+    const auto mean_of = [&](const std::string& end) {
+      return measured.at(mean + end).at("mean").get<double>();
+    };
     CHECK(median(mean + ".lowest") < median(mean + ".highest"));
+    CHECK(mean_of(".range") == Approx(mean_of(".highest") - mean_of(".lowest")));
+  }
 }
 
 TEST_CASE(

@@ -118,6 +118,8 @@ TEST_CASE("norm_properties' measurements are the closed forms, the same on one a
   CHECK(at("zero.rmsnorm.gradient_with_eps")["median"].get<double>() == Approx(1000));  // 1/√1e-6
   CHECK(at("zero.rmsnorm.gradient_without_eps.is_nan")["median"] == 1);
   CHECK(at("information.doubled.change")["max"] == 0);
+  CHECK(at("information.doubled.change_with_eps_in_f32")["min"].get<double>() ==
+        Approx(0.375e-5).epsilon(0.1));
   // 1.641 = 0.3265/0.3408^1.5, 0.620 = (2 Φ(0.3989) − 1)/½; of 2 × 64 rows of 512, uncertain by 0.01.
   CHECK(at("symmetry.skewness.before")["theory"].get<double>() == Approx(1.641).epsilon(1e-3));
   CHECK(at("symmetry.skewness.before")["median"].get<double>() == Approx(1.641).epsilon(0.05));

@@ -110,6 +110,57 @@ TEST_CASE("while studies are still to come, the summary has every claim and how 
   CHECK_FALSE(seen[1].contains("progress"));
 }
 
+TEST_CASE("a run that only parts of the full scale need is not made without --full") {
+  const TemporaryFolder folder;
+  folder.write("mine.toml", R"(
+[source]
+id = "x"
+title = "x"
+author = "x"
+date = "x"
+address = "x"
+[run.small]
+study = "decay_study"
+flags = "--depth 2 --width 8"
+quick = "--seeds 2"
+[run.large]
+study = "decay_study"
+flags = "--depth 3 --width 8"
+full = "--seeds 3"
+[[claim]]
+id = "X1"
+quote = "x"
+says = "x"
+[[claim.part]]
+says = "small"
+run = "small"
+key = "layer1.std"
+rule = "every_seed"
+at_least = 0.001
+why = "x"
+[[claim.part]]
+says = "large"
+run = "large"
+key = "layer1.std"
+rule = "every_seed"
+at_least = 0.001
+full_only = true
+why = "x"
+)");
+  const auto verify = [&](const std::string& scale) {
+    const std::string out = folder / ("out" + scale);
+    const Outcome made = run_built("isobar verify", (folder / "mine.toml") + " " + scale + " --out " + out);
+    CAPTURE(made.err);
+    CHECK(made.code == 0);
+    return Json::parse(file_text(out + "/summary.json"));
+  };
+  const Json quick = verify("--quick"), full = verify("--full");
+  CHECK(quick["runs"].size() == 1);
+  CHECK(quick["claims"][0]["verdict"] == "needs the full run");
+  CHECK(full["runs"].size() == 2);
+  CHECK(full["claims"][0]["verdict"] == "confirmed");
+}
+
 TEST_CASE("a study that ends well without results has failed") {
   const TemporaryFolder folder;
   const std::string own = folder / "decay_study";

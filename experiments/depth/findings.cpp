@@ -125,12 +125,12 @@ std::vector<std::string> findings(const std::vector<Result>& results) {
   for (const Result* result :
        those(results, [](const Kind& kind) { return kind.topology == "plain" && kind.norm == "none"; }))
     sentences.push_back(fmt::format(
-        "003 says that deep nets degenerate to shallow ones, only the back layers learning (D07). Seen: {}.",
+        "003 says that deep nets degenerate to shallow ones (D45), only the back layers learning (D07). Seen: {}.",
         shallow_and_deep(*result)));
   if (deepest >= 1000)
     add("003 says that 1000 layers cannot be trained at all (D09).",
         those(results, [](const Kind&) { return true; }), deepest);
-  add("003 says that without normalization deep nets cannot be trained (D10).",
+  add("003 says that without normalization deep Transformers cannot be trained (D10); these are MLPs.",
       those(results, [](const Kind& kind) { return kind.norm == "none"; }), deepest);
   for (const Cell& cell : results.front().cells)
     if (cell.depth >= 96) {
