@@ -29,7 +29,7 @@ address = "unknown"
 
 [run.eight]
 study = "decay_study"
-flags = "--depth 8 --width 16 --seeds 3"
+flags = "--depth 8 --width 16 --seeds 8"
 
 [[claim]]
 id = "N01"
@@ -86,7 +86,7 @@ TEST_CASE("a good file is read") {
   REQUIRE(file.claims.size() == 1);
   CHECK(file.claims[0].line == 12);
   CHECK(file.claims[0].parts[0].line == 19);  // of its key
-  CHECK(file.runs[0].flags == std::vector<std::string>{"--depth", "8", "--width", "16", "--seeds", "3"});
+  CHECK(file.runs[0].flags == std::vector<std::string>{"--depth", "8", "--width", "16", "--seeds", "8"});
 }
 
 TEST_CASE("each mistake is named with its line, and an unknown name with the nearest known one") {
@@ -99,20 +99,20 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
        "line 17: a part of claim N01: has no field 'say'; did you mean says?"},
       {with("id = \"N01\"", "id = 1"), "line 13: a claim: id: wanted a text in quotes"},
       {with("study = \"decay_study\"", "study = \"decay_studdy\""), "; did you mean decay_study?"},
-      {with("--seeds 3", "--seeds 3 --out /tmp"),
+      {with("--seeds 8", "--seeds 8 --out /tmp"),
        "line 10: run eight: flags: --out is not for a file of claims to say; drop it"},
-      {with("--seeds 3", "--config=a.json"),
+      {with("--seeds 8", "--config=a.json"),
        "line 10: run eight: flags: --config is not for a file of claims to say; drop it"},
-      {with("--seeds 3", "--seed 3"),
+      {with("--seeds 8", "--seed 3"),
        "line 10: run eight: flags: --seed is not for a file of claims to say; drop it"},
-      {with("--seeds 3", "--print_config"),
+      {with("--seeds 8", "--print_config"),
        "line 10: run eight: flags: --print_config is not for a file of claims to say; drop it"},
-      {with("--seeds 3", "--log-level debug"),
+      {with("--seeds 8", "--log-level debug"),
        "line 10: run eight: flags: --log-level is not for a file of claims to say; drop it"},
-      {with("--seeds 3", "-h"), "line 10: run eight: flags: -h is not for a file of claims to say; drop it"},
-      {with("--seeds 3", "--corpus secrets.txt"),
+      {with("--seeds 8", "-h"), "line 10: run eight: flags: -h is not for a file of claims to say; drop it"},
+      {with("--seeds 8", "--corpus secrets.txt"),
        "line 10: run eight: flags: wanted --corpus synthetic or no --corpus, got 'secrets.txt'"},
-      {with("--seeds 3", "--init ../x"),
+      {with("--seeds 8", "--init ../x"),
        "line 10: run eight: flags: '../x' looks like a path; a file of claims names none"},
       {with("run = \"eight\"", "run = \"eigth\""),
        "line 18: a part of claim N01: run: wanted one of the file's runs (eight), got 'eigth'; did you mean eight?"},
@@ -271,7 +271,7 @@ TEST_CASE(
   CHECK(outcome.code == 0);
   CHECK(std::regex_search(outcome.out, std::regex("\nN01  confirmed: the std halves in each layer\n")));
   const Json written = Json::parse(file_text(folder / "run/summary.json"));
-  CHECK(written["claims"][0]["parts"][0]["n"] == 3);
+  CHECK(written["claims"][0]["parts"][0]["n"] == 8);
   CHECK(written["sources"][0]["title"] == "A text");
 
   folder.write("mine.toml", with("layer2.ratio", "layer2.ration"));
@@ -288,7 +288,7 @@ TEST_CASE(
   folder.write("mine.toml", with("--depth 8", "--depth eight"));
   CHECK(run_built("isobar", arguments).code == 2);
   // What only the study can refuse, what is no setting of it, and what would take too much.
-  const std::string settings = "--depth 8 --width 16 --seeds 3";
+  const std::string settings = "--depth 8 --width 16 --seeds 8";
   const std::pair<const char*, const char*> refused[] = {
       {"--depth 0",
        "mine.toml, line 8: decay_study: --depth: wanted a whole number from 1 to 100000, got '0'"},

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <numeric>
 #include <set>
 #include <sstream>
 
+#include "../core/rng.h"
 #include "../experiments/claims/file.h"
 #include "../experiments/claims/judge.h"
 #include "../experiments/claims/plan.h"
@@ -29,16 +31,28 @@ Json same_for_all_seeds(double value) {
   return with_named_infinities(to_json(spread_of(values)));
 }
 
+// 20 seeds about the value, as near and as even as a rule for normal values could want them; equal for every_seed.
+Json seeds_about(const Part& part, double value) {
+  if (part.predicate.rule == Rule::every_seed) return same_for_all_seeds(value);
+  std::vector<double> values;
+  for (int i = 0; i < 20; ++i)
+    values.push_back(value + 1e-9 * (part.predicate.log ? value : 1 + std::abs(value)) *
+                                 normal_quantile((i + 0.5) / 20));
+  return to_json(spread_of(values));
+}
+
 // A value that bears a part out, and one that does not.
 double bearing_out(const Part& part) {
   const Predicate& p = part.predicate;
-  if (p.low == -infinity) return p.high;
-  return p.log && p.low <= 0 ? p.high : p.low;
+  if (p.low == p.high) return p.low;
+  if (p.low == -infinity) return p.log ? p.high / 2 : p.high - 1e-6 * (1 + std::abs(p.high));
+  if (p.high == infinity) return p.low + 1e-6 * (1 + std::abs(p.low));
+  return std::midpoint(p.low, p.high);
 }
 double contradicting(const Part& part) {
   const Predicate& p = part.predicate;
   if (p.high < infinity) return p.high + 1 + std::abs(p.high);
-  return p.low - 1 - std::abs(p.low);
+  return p.log ? p.low / 2 : p.low - 1 - std::abs(p.low);
 }
 
 // As the parts of one claim may ask two things of one value, each gets a value of its own.
@@ -51,7 +65,7 @@ Claim with_keys_of_their_own(Claim claim) {
 Runs values(const Claim& claim, double (*value)(const Part&)) {
   Runs runs;
   for (const Part& part : claim.parts)
-    runs.summaries[part.run]["measured"][part.key] = same_for_all_seeds(value(part));
+    runs.summaries[part.run]["measured"][part.key] = seeds_about(part, value(part));
   return runs;
 }
 
@@ -120,7 +134,7 @@ TEST_CASE("every predicate is borne out by one measurement and contradicted by a
     Runs runs = values(claim, bearing_out);
     const Part& last = claim.parts.back();
     Json& measured = runs.summaries[last.run]["measured"];
-    measured[last.key] = same_for_all_seeds(contradicting(last));
+    measured[last.key] = seeds_about(last, contradicting(last));
     const bool only = claim.parts.size() == 1;
     CHECK(judge(claim, runs).verdict == (only || claim.one_statement ? bad : "partly"));
     // What was not measured decides nothing.
@@ -133,7 +147,7 @@ TEST_CASE("every predicate is borne out by one measurement and contradicted by a
     const std::vector<double> one{bearing_out(last)};
     measured[last.key] = to_json(spread_of(one));
     CHECK(judge(claim, runs).verdict == "too few seeds");
-    measured[last.key] = same_for_all_seeds(bearing_out(last));
+    measured[last.key] = seeds_about(last, bearing_out(last));
     CHECK(judge(claim, runs).verdict == good);
   }
 }
@@ -167,8 +181,8 @@ TEST_CASE("a busy machine and too few seeds leave a claim open, unless other par
   claim.parts = {time, mean};
   Runs runs;
   Json& measured = runs.summaries["r"]["measured"];
-  measured["t"] = same_for_all_seeds(3);
-  measured["m"] = same_for_all_seeds(1);
+  measured["t"] = seeds_about(time, 3);
+  measured["m"] = seeds_about(mean, 1);
   CHECK(judge(claim, runs).verdict == "confirmed");
   measured["machine.busy"] = same_for_all_seeds(1);
   CHECK(judge(claim, runs).verdict == "machine too busy");
@@ -176,8 +190,8 @@ TEST_CASE("a busy machine and too few seeds leave a claim open, unless other par
   const std::vector<double> wide{-1, 2, 0.5};
   measured["m"] = to_json(spread_of(wide));
   CHECK(judge(claim, runs).verdict == "too few seeds");
-  measured["t"] = same_for_all_seeds(1);
-  measured["m"] = same_for_all_seeds(1);
+  measured["t"] = seeds_about(time, 1);
+  measured["m"] = seeds_about(mean, 1);
   CHECK(judge(claim, runs).verdict == "partly");
   claim.one_statement = true;
   measured["m"] = to_json(spread_of(wide));
@@ -227,6 +241,47 @@ TEST_CASE("each look at more seeds makes the interval longer, and is said") {
   CHECK(third.findings[0].needed > first.needed);
   CHECK(third.reason.find("4 seeds, look 3") != std::string::npos);
   CHECK(to_json(third)["parts"][0]["looks"] == Json({2, 3, 4}));
+}
+
+TEST_CASE("a verdict names what it assumes of few seeds, and why a rule does not hold") {
+  Claim claim;
+  Part part;
+  part.says = "the gain";
+  part.run = "r";
+  part.key = "k";
+  part.predicate = {Rule::mean, 1, infinity, false};
+  claim.parts = {part};
+  Runs runs;
+  const auto judged_of = [&](std::vector<double> values) {
+    runs.summaries["r"]["measured"]["k"] = with_named_infinities(to_json(spread_of(values)));
+    return judge(claim, runs);
+  };
+  Judged judged = judged_of({2, 2.1, 2.2, 1.9, 1.8});
+  CHECK(judged.verdict == "confirmed");
+  CHECK(judged.reason.starts_with("the gain: holds, assuming normal values, 2 ["));
+  CHECK(judged.reason_zh.starts_with("the gain: 成立，假定值服从正态分布, 2 ["));
+  CHECK(to_json(judged)["parts"][0]["outcome_text"] == "holds, assuming normal values");
+  judged = judged_of({2, 2, 2, 2, 2});
+  CHECK(judged.verdict == "rule does not hold");
+  CHECK(judged.reason.find("most seeds have one value (every_seed is the rule for it)") != std::string::npos);
+  judged = judged_of({1.5, 1.5002, 1.5001, 1.5003, 2.5});
+  CHECK(judged.verdict == "rule does not hold");
+  CHECK(judged.reason.find("the seeds lie in clusters") != std::string::npos);
+  judged = judged_of({2, infinity, 2.1, 2.2});
+  CHECK(judged.verdict == "rule does not hold");
+  CHECK(judged.reason.find("a seed is infinite") != std::string::npos);
+  // Ten of them show how far they spread: a bound beyond that is decided.
+  judged = judged_of({5, 5.1, 5.2, 4.9, 4.8, 5, 5.1, 5.05, 4.95, 7});
+  CHECK(judged.verdict == "confirmed");
+  CHECK(judged.reason.find("holds by more than the range of all seeds, 5.21 [2.6, 9.2]") !=
+        std::string::npos);
+  judged = judged_of({3});
+  CHECK(judged.verdict == "too few seeds");
+  CHECK(judged.reason.find("3, one value, no error rate") == std::string::npos);
+  claim.parts[0].predicate.rule = Rule::every_seed;
+  judged = judged_of({3});
+  CHECK(judged.verdict == "confirmed");
+  CHECK(judged.reason == "the gain: holds, 3, one value, no error rate (wanted every seed at least 1)");
 }
 
 TEST_CASE("integers are printed in full") {
@@ -338,7 +393,9 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   const std::string path = out + "/norm_properties/summary.json";
   Json summary = Json::parse(file_text(path));
   summary["measured"]["shift.layernorm.change"] = same_for_all_seeds(0.5);
-  summary["measured"]["length.euclidean"] = same_for_all_seeds(1);
+  Part of_mean;
+  of_mean.predicate.rule = Rule::mean;
+  summary["measured"]["length.euclidean"] = seeds_about(of_mean, 1);
   std::ofstream(path) << summary.dump(2);
   outcome = run_built("isobar verify", arguments + " --force");
   REQUIRE(outcome.code == 0);

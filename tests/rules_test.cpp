@@ -56,8 +56,7 @@ TEST_CASE("Student's quantiles are those of the tables") {
     CHECK(student_probability(student_quantile(0.9, degrees), degrees) == Approx(0.9).epsilon(1e-10));
 }
 
-TEST_CASE(
-    "one_more_seed refutes a true printed value once in two hundred first looks, for any number of seeds") {
+TEST_CASE("one_more_seed refutes a true printed value less than once in two hundred first looks") {
   for (const bool log : {false, true})
     for (const int64_t n : seed_counts) {
       int64_t refuted = 0;
@@ -67,7 +66,7 @@ TEST_CASE(
       });
       CAPTURE(n);
       CAPTURE(log);
-      CHECK(std::abs(static_cast<double>(refuted) / trials - first_look) < allowed(first_look));
+      CHECK(static_cast<double>(refuted) / trials < first_look);
     }
 }
 
@@ -120,7 +119,7 @@ TEST_CASE(
     simulate(n, false, [&](const Sample& sample) {
       found += read({Rule::mean, -1, 1, false}, sample.seeds, 1).outcome == PartOutcome::holds;
     });
-    CHECK(found == trials);
+    CHECK(found > 0.95 * trials);  // the others look as if they were not normal
   }
 }
 
@@ -171,8 +170,10 @@ TEST_CASE("too few seeds say how many would do") {
   const Reading open = read({Rule::mean, 1, infinity, false}, seeds, 1);
   CHECK(open.outcome == PartOutcome::too_few_seeds);
   // Mean 1.1, deviation 0.2, distance 0.1. The second look has a sixth of 1 %: t(1 − 0.01/6, n − 1) · 0.2 ≤ 0.1 √n
-  // first at n = 40 (t = 3.126).
+  // first at n = 40 (t = 3.126). Of two bounds each has half of that.
   CHECK(seeds_needed({Rule::mean, 1, infinity, false}, seeds, 1) == 40);
+  CHECK(seeds_for_mean(0.2, 0.1, 0.01 / 6) == 40);
+  CHECK(seeds_needed({Rule::mean, 1, 9, false}, seeds, 1) == seeds_for_mean(0.2, 0.1, 0.01 / 12));
   CHECK(seeds_for_prediction(0.01) == 5);
   CHECK(seeds_for_prediction(0.01 / 8) == 7);
   // Inside is confirmed by enough seeds alone, outside is refuted by few.
@@ -217,20 +218,49 @@ TEST_CASE("infinities keep their sign, and a NaN confirms nothing") {
   CHECK(outcome(printed, {infinity, -infinity, infinity}) == PartOutcome::fails);
 }
 
-TEST_CASE("zeros and equal values have their place") {
-  // 0 has no logarithm: where all are 0, they are read as they are.
-  const Spread dead = spread_of(std::vector<double>{0, 0, 0});
-  CHECK(read({Rule::mean, -infinity, 1e-3, true}, dead, 1).outcome == PartOutcome::holds);
-  CHECK(read({Rule::one_more_seed, 1e-10, 1e-10, true}, dead, 1).outcome == PartOutcome::fails);
-  // Among other values the logarithms are none that a rule could take.
-  const Spread mixed = spread_of(std::vector<double>{0, 1e-9, 1e-8, 1e-9, 1e-8});
-  CHECK(read({Rule::mean, -infinity, 1e-3, true}, mixed, 1).outcome == PartOutcome::not_normal);
-  CHECK(read({Rule::one_more_seed, 10, 10, true}, mixed, 1).outcome == PartOutcome::not_normal);
-  CHECK(seeds_needed({Rule::mean, -infinity, 1e-3, true}, mixed, 1) == 0);
-  // Equal values have no spread.
-  const Spread equal = spread_of(std::vector<double>(10, 0.1));
-  CHECK(read({Rule::one_more_seed, 0.1, 0.1, true}, equal, 1).outcome == PartOutcome::holds);
-  CHECK(read({Rule::mean, 0.1, infinity, false}, equal, 1).outcome == PartOutcome::holds);
+TEST_CASE("seeds that are not normal are noticed") {
+  const auto outcome = [](const Predicate& predicate, std::vector<double> values) {
+    return read(predicate, spread_of(values), 1).outcome;
+  };
+  const Predicate mean{Rule::mean, 1, infinity}, small{Rule::mean, -infinity, 1e-3, true};
+  // 0 has no logarithm.
+  CHECK(outcome(small, {0, 1e-9, 1e-8, 1e-9, 1e-8}) == PartOutcome::not_normal);
+  CHECK(outcome({Rule::one_more_seed, 10, 10, true}, {0, 1e-9, 1e-8}) == PartOutcome::not_normal);
+  CHECK(seeds_needed(small, spread_of(std::vector<double>{0, 1e-9, 1e-8}), 1) == 0);
+  // Equal values, or mostly equal ones, have no spread; every_seed takes them.
+  CHECK(outcome(mean, std::vector<double>(40, 2)) == PartOutcome::not_normal);
+  CHECK(outcome({Rule::one_more_seed, 2, 2}, std::vector<double>(40, 2)) == PartOutcome::not_normal);
+  CHECK(outcome(mean, {2, 2, 2, 2.1, 2.3}) == PartOutcome::not_normal);
+  CHECK(outcome({Rule::every_seed, 1, infinity}, std::vector<double>(3, 2)) == PartOutcome::holds);
+  // Two values say nothing of their shape, three that two of them are one.
+  CHECK(doubt_about(spread_of(std::vector<double>{1, 2}), false) == Doubt::none);
+  CHECK(doubt_about(spread_of(std::vector<double>{1, 1, 2}), false) == Doubt::clusters);
+  CHECK(doubt_about(spread_of(std::vector<double>{1, 1.2, 2}), false) == Doubt::none);
+  const std::vector<double> two_clusters{1, 1.1, 1.2, 1.05, 0.95, 3, 3.1, 2.9, 3.05, 3.2};
+  CHECK(doubt_about(spread_of(two_clusters), false) == Doubt::clusters);
+  std::vector<double> skewed;
+  for (int i = 0; i < 20; ++i) skewed.push_back(std::exp(0.2 * i));
+  CHECK(doubt_about(spread_of(skewed), false) == Doubt::skewed);
+  CHECK(doubt_about(spread_of(skewed), true) == Doubt::none);
+  // A bound beyond all seeds by more than their range is decided, from 10 seeds on; a printed value is never confirmed.
+  CHECK(outcome({Rule::mean, -2, infinity}, two_clusters) == PartOutcome::holds);
+  CHECK(outcome({Rule::mean, -1, infinity}, two_clusters) == PartOutcome::not_normal);
+  CHECK(outcome({Rule::mean, 6, infinity}, two_clusters) == PartOutcome::fails);
+  CHECK(outcome({Rule::one_more_seed, 6, 6}, two_clusters) == PartOutcome::fails);
+  CHECK(outcome({Rule::one_more_seed, 2, 2}, two_clusters) == PartOutcome::not_normal);
+  CHECK(outcome({Rule::mean, -9, infinity}, {1, 1.01, 1.02, 1.03, 5}) == PartOutcome::not_normal);
+}
+
+TEST_CASE("the mean of positive values may lie as far up as that of a log-normal quantity") {
+  const Spread seeds = spread_of(std::vector<double>{1, 2, 4}),
+               mirrored = spread_of(std::vector<double>{-4, -2, -1});
+  // Logarithms 0, ln 2 and 2 ln 2: mean and deviation ln 2; t(0.95, 2) = 2.920.
+  const double l = std::log(2), t = 2.91998558;
+  const Range safe = safe_mean_interval(seeds, 0.05, false), student = mean_interval(seeds, 0.05, false);
+  CHECK(safe.high == Approx(std::exp(l + l * l / 2 + t * (l / std::sqrt(3) + l * l / 2))));
+  CHECK(safe.low == student.low);
+  CHECK(safe_mean_interval(mirrored, 0.05, false).low == Approx(-safe.high));
+  CHECK(safe_mean_interval(seeds, 0.05, true).high == mean_interval(seeds, 0.05, true).high);
 }
 
 TEST_CASE("a predicate that nothing can turn is recognised") {

@@ -19,5 +19,5 @@ TEST_CASE("a spread is over the finite values and counts the others") {
   CHECK(none.nonfinite == 2);
   CHECK(spread_of(std::vector<double>{1e308, 1.5e308}).median == doctest::Approx(1.25e308));
   CHECK(with_named_infinities(to_json(none)).dump() ==
-        R"({"median":"nan","min":"nan","max":"nan","nonfinite":2,"n":0})");
+        R"({"values":["inf","nan"],"median":"nan","min":"nan","max":"nan","nonfinite":2,"n":0})");
 }

@@ -67,6 +67,8 @@ std::string in(Language language, const std::string& text, const std::string& te
 std::string measured_text(const Finding& f, Language language) {
   if (f.seeds.n == 0) return in(language, "not finite", "非有限");
   std::string text = value_text(f);
+  if (f.seeds.values.size() == 1 && f.part->predicate.rule == Rule::every_seed)
+    text += in(language, ", one value, no error rate", "，仅一个值，没有误差率");
   if (f.seeds.n > 1) text += fmt::format(", {} {}", f.seeds.n, in(language, "seeds", "个种子"));
   if (f.looks.size() > 1 && language == Language::en) text += fmt::format(", look {}", f.looks.size());
   if (f.looks.size() > 1 && language == Language::zh) text += fmt::format("，第 {} 次查看", f.looks.size());
@@ -77,27 +79,56 @@ std::string measured_text(const Finding& f, Language language) {
 
 struct OutcomeWords {
   const char* outcomes[5];  // in the order of PartOutcome
-  const char *wanted, *left_out, *needed;
+  const char* doubts[6];    // in the order of Doubt: what the seeds show, and what would mend it
+  const char *by_range, *normal, *log_normal, *wanted, *left_out, *needed;
 };
 constexpr OutcomeWords english = {
-    {"holds", "does not hold", "is open: too few seeds", "is open: the machine was busy",
-     "is not judged: the rule does not hold for these seeds"},
+    {"holds", "does not hold", "is open: too few seeds", "is open: the machine was busy", "is not judged: "},
+    {"", "most seeds have one value (every_seed is the rule for it)",
+     "the seeds lie in clusters (another statistic, or more seeds)",
+     "the seeds are skewed (log = true, another statistic, or more seeds)",
+     "a seed is infinite (every_seed, or another statistic)",
+     "a seed that is not positive has no logarithm (log = false, or another statistic)"},
+    " by more than the range of all seeds",
+    ", assuming normal values",
+    ", assuming log-normal values",
     "wanted",
     "left out",
     ", about {} seeds would settle it"};
 constexpr OutcomeWords chinese = {
-    {"成立", "不成立", "未定：种子数不足", "未定：机器繁忙", "未判：规则不适用于这些种子"},
+    {"成立", "不成立", "未定：种子数不足", "未定：机器繁忙", "未作判定："},
+    {"", "多数种子取同一个值（应使用规则 every_seed）", "各种子的值成簇（换一个统计量，或增加种子）",
+     "各种子的值偏斜（设 log = true，换一个统计量，或增加种子）",
+     "有种子的值为无穷（使用 every_seed，或换一个统计量）",
+     "有种子的值非正，没有对数（设 log = false，或换一个统计量）"},
+    "，超出全部种子的范围之外",
+    "，假定值服从正态分布",
+    "，假定值服从对数正态分布",
     "要求",
     "未涉及",
     "，约需 {} 个种子"};
 
+// "holds, assuming normal values", "is not judged: the seeds are skewed (…)"
+std::string outcome_text(const Finding& f, Language language) {
+  const OutcomeWords& words = language == Language::en ? english : chinese;
+  const Reading& reading = f.reading;
+  std::string text = words.outcomes[static_cast<size_t>(reading.outcome)];
+  if (reading.outcome == PartOutcome::busy) return text;
+  if (reading.outcome == PartOutcome::not_normal)
+    text += words.doubts[static_cast<size_t>(reading.doubt)];
+  else if (reading.doubt != Doubt::none && reading.doubt != Doubt::infinite)
+    text += words.by_range;
+  else if (reading.assumes_normal)
+    text += f.part->predicate.log ? words.log_normal : words.normal;
+  return text;
+}
+
 std::string reason_of(const Finding& f, Language language) {
   const OutcomeWords& words = language == Language::en ? english : chinese;
-  const char* outcome = words.outcomes[static_cast<size_t>(f.reading.outcome)];
   std::string wanted = text_of(f.part->predicate, language);
   if (f.needed > 0) wanted += fmt::format(fmt::runtime(words.needed), f.needed);
-  return fmt::format("{}: {}, {} ({} {})", in(language, f.part->says, f.part->says_zh), outcome,
-                     measured_text(f, language), words.wanted, wanted);
+  return fmt::format("{}: {}, {} ({} {})", in(language, f.part->says, f.part->says_zh),
+                     outcome_text(f, language), measured_text(f, language), words.wanted, wanted);
 }
 
 std::string reason_of(const Judged& judged, Language language) {
@@ -221,6 +252,8 @@ Json to_json(const Finding& f) {
       {"why", part.why},
       {"why_zh", part.why_zh},
       {"outcome", made ? word_of(f.reading.outcome) : ""},
+      {"outcome_text", made ? outcome_text(f, Language::en) : ""},
+      {"outcome_text_zh", made ? outcome_text(f, Language::zh) : ""},
       {"seeds_needed", f.needed},
       {"not_run", f.not_run}};
 }
@@ -257,7 +290,7 @@ std::string parts_table(const Judged& judged) {
   for (const Finding& part : judged.findings)
     table.row({part.part->says, part.not_run.empty() ? measured_text(part, Language::en) : "",
                number_or_dash(part.theory), text_of(part.part->predicate),
-               part.not_run.empty() ? word_of(part.reading.outcome) : part.not_run});
+               part.not_run.empty() ? outcome_text(part, Language::en) : part.not_run});
   const std::string trained = trained_on(judged).en;
   return table.text() + (trained.empty() ? "" : fmt::format("Trained: {}.\n", trained));
 }

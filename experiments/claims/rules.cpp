@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../harness/student.h"
 #include "../harness/table.h"
 
 namespace isobar::claims {
@@ -20,10 +21,12 @@ double error_of(const Predicate& predicate, int64_t parts, int64_t look) {
   return error_rate / static_cast<double>(parts) / (j * (j + 1)) / bounds;
 }
 
+Range bounds_of(const Predicate& predicate) { return {predicate.low, predicate.high}; }
+
 bool any(const Spread& seeds, double value) { return std::ranges::count(seeds.values, value) > 0; }
 
 Reading read_every_seed(const Predicate& predicate, const Spread& seeds) {
-  const Range wanted{predicate.low, predicate.high};
+  const Range wanted = bounds_of(predicate);
   const auto [least, greatest] = std::ranges::minmax(seeds.values);
   const bool holds = wanted.contains(least) && wanted.contains(greatest);
   return {holds ? PartOutcome::holds : PartOutcome::fails, {least, greatest}, seeds.n};
@@ -32,33 +35,45 @@ Reading read_every_seed(const Predicate& predicate, const Spread& seeds) {
 // The mean of infinities of one sign is that infinity, of both signs none. On the side of a finite bound that is beyond
 // it; on the other side it is a mean that a single seed made, and no rule confirms by one.
 PartOutcome outcome_of_infinities(const Predicate& predicate, const Spread& seeds) {
+  if (predicate.rule == Rule::one_more_seed)
+    return seeds.n == 0 ? PartOutcome::fails : PartOutcome::not_normal;
   const bool above = any(seeds, infinity), below = any(seeds, -infinity);
   const bool beyond = (above && predicate.high < infinity) || (below && predicate.low > -infinity);
   return beyond || (above && below) ? PartOutcome::fails : PartOutcome::not_normal;
 }
 
-Reading read_mean(const Predicate& predicate, const Spread& seeds, double error) {
-  const Range interval = mean_interval(seeds, error, predicate.log);
-  Reading reading{PartOutcome::too_few_seeds, interval, seeds.n};
-  if (seeds.nonfinite > 0)
-    reading.outcome = outcome_of_infinities(predicate, seeds);
-  else if (interval.high < predicate.low || interval.low > predicate.high)
-    reading.outcome = PartOutcome::fails;
-  else if (interval.low >= predicate.low && interval.high <= predicate.high)
-    reading.outcome = PartOutcome::holds;
-  return reading;
+PartOutcome outcome_of_mean(const Predicate& predicate, const Range& interval) {
+  if (interval.high < predicate.low || interval.low > predicate.high) return PartOutcome::fails;
+  const bool inside = interval.low >= predicate.low && interval.high <= predicate.high;
+  return inside ? PartOutcome::holds : PartOutcome::too_few_seeds;
 }
 
-// `error` is that of the look; how many seeds are enough to hold is a matter of length, not of looks.
-Reading read_one_more_seed(const Predicate& predicate, const Spread& seeds, double error, int64_t enough) {
-  const Range interval = prediction_interval(seeds, error, predicate.log);
-  Reading reading{PartOutcome::holds, interval, seeds.n};
-  if (seeds.nonfinite > 0)
-    reading.outcome = seeds.n == 0 ? PartOutcome::fails : PartOutcome::not_normal;
-  else if (seeds.n > 1 && !interval.contains(predicate.low))
-    reading.outcome = PartOutcome::fails;
-  else if (seeds.n < enough)
-    reading.outcome = PartOutcome::too_few_seeds;
+// How many seeds are enough to hold is a matter of the interval's length, not of looks.
+PartOutcome outcome_of_printed(const Predicate& predicate, const Range& interval, const Spread& seeds,
+                               int64_t parts) {
+  if (!interval.contains(predicate.low)) return PartOutcome::fails;
+  const bool enough = seeds.n >= seeds_for_prediction(error_rate / static_cast<double>(parts));
+  return enough ? PartOutcome::holds : PartOutcome::too_few_seeds;
+}
+
+// Of finite values, which have logarithms where the rule takes those.
+Reading read_finite(const Predicate& predicate, const Spread& seeds, Doubt doubt, int64_t parts,
+                    double error) {
+  const bool printed = predicate.rule == Rule::one_more_seed;
+  Reading reading{
+      .outcome = PartOutcome::not_normal, .interval = {seeds.min, seeds.max}, .n = seeds.n, .doubt = doubt};
+  if (doubt == Doubt::none) {
+    reading.interval = printed ? safe_prediction_interval(seeds, error, predicate.log)
+                               : safe_mean_interval(seeds, error, predicate.log);
+    reading.outcome = printed ? outcome_of_printed(predicate, reading.interval, seeds, parts)
+                              : outcome_of_mean(predicate, reading.interval);
+    reading.assumes_normal = seeds.n < seeds_that_show_shape && reading.outcome != PartOutcome::too_few_seeds;
+    return reading;
+  }
+  const Range far = beyond_all(seeds);
+  const PartOutcome outcome = outcome_of_mean(predicate, far);
+  const bool decided = outcome == PartOutcome::fails || (outcome == PartOutcome::holds && !printed);
+  if (decided) reading.outcome = outcome, reading.interval = far;
   return reading;
 }
 
@@ -75,12 +90,6 @@ std::vector<double> extreme_values(const Predicate& predicate) {
   return values;
 }
 
-// As many equal seeds as every rule takes: the outcome then is that of the value alone.
-PartOutcome outcome_at(const Predicate& predicate, double value) {
-  const std::vector<double> seeds(100, value);
-  return read(predicate, spread_of(seeds), 1).outcome;
-}
-
 }  // namespace
 
 Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look, bool busy) {
@@ -88,35 +97,37 @@ Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int
   if (std::ranges::any_of(seeds.values, [](double value) { return std::isnan(value); }))
     return {PartOutcome::fails, {seeds.min, seeds.max}, seeds.n};
   if (predicate.rule == Rule::every_seed) return read_every_seed(predicate, seeds);
-  if (predicate.log && seeds.n > 0 && !std::isfinite(seeds.logarithm.mean)) {
-    // A value of 0 has no logarithm. Where all seeds have it, that says enough.
-    if (seeds.min != seeds.max) return {PartOutcome::not_normal, {seeds.min, seeds.max}, seeds.n};
-    Predicate linear = predicate;
-    linear.log = false;
-    return read(linear, seeds, parts, look, busy);
-  }
-  const double error = error_of(predicate, parts, look);
-  if (predicate.rule == Rule::one_more_seed)
-    return read_one_more_seed(predicate, seeds, error,
-                              seeds_for_prediction(error_rate / static_cast<double>(parts)));
-  Reading reading = read_mean(predicate, seeds, error);
+  const Doubt doubt = doubt_about(seeds, predicate.log);
+  if (doubt == Doubt::infinite)
+    return {outcome_of_infinities(predicate, seeds), {seeds.min, seeds.max}, seeds.n, doubt};
+  Reading reading = read_finite(predicate, seeds, doubt, parts, error_of(predicate, parts, look));
   // Rounds that disagree are the mark of a busy machine too.
-  if (predicate.rule == Rule::time && (busy || reading.outcome == PartOutcome::too_few_seeds))
-    reading.outcome = PartOutcome::busy;
+  const bool decided = reading.outcome == PartOutcome::holds || reading.outcome == PartOutcome::fails;
+  if (predicate.rule == Rule::time && (busy || !decided)) reading.outcome = PartOutcome::busy;
   return reading;
 }
 
 int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look) {
-  if (seeds.nonfinite > 0) return 0;
+  if (doubt_about(seeds, predicate.log) != Doubt::none) return 0;
   if (predicate.rule == Rule::one_more_seed)
     return seeds_for_prediction(error_rate / static_cast<double>(parts));
-  const SampleMoments& moments = seeds.moments(predicate.log);
-  double distance = infinity;  // of the nearer bound
+  if (seeds.n < 2) return 0;
+  const Range interval = safe_mean_interval(seeds, error_of(predicate, parts, look), predicate.log);
+  const auto scaled = [&](double value) { return predicate.log ? std::log(value) : value; };
+  const double mean = seeds.moments(predicate.log).mean;
+  double distance = infinity,
+         half = 0;  // of the mean to the nearer bound, and to the interval's end on that side
   for (const double bound : {predicate.low, predicate.high}) {
     if (!std::isfinite(bound) || (predicate.log && bound <= 0)) continue;
-    distance = std::min(distance, std::abs(moments.mean - (predicate.log ? std::log(bound) : bound)));
+    const double away = scaled(bound) - mean;
+    if (std::abs(away) >= distance) continue;
+    distance = std::abs(away);
+    half = std::abs(scaled(away < 0 ? interval.low : interval.high) - mean);
   }
-  return seeds_for_mean(moments.sd, distance, error_of(predicate, parts, look + 1));
+  // The deviation that gives Student's interval this length.
+  const double t = student_quantile(1 - error_of(predicate, parts, look), seeds.n - 1);
+  const double sd = half / t * std::sqrt(static_cast<double>(seeds.n));
+  return seeds_for_mean(sd, distance, error_of(predicate, parts, look + 1));
 }
 
 std::string exact_number_text(double value) {
@@ -161,15 +172,13 @@ std::string text_of(const Predicate& p, Language language) {
 }
 
 bool cannot_fail(const Predicate& predicate) {
-  const std::vector<double> values = extreme_values(predicate);
-  return std::none_of(values.begin(), values.end(),
-                      [&](double v) { return outcome_at(predicate, v) == PartOutcome::fails; });
+  return std::ranges::all_of(extreme_values(predicate),
+                             [&](double v) { return bounds_of(predicate).contains(v); });
 }
 
 bool cannot_hold(const Predicate& predicate) {
-  const std::vector<double> values = extreme_values(predicate);
-  return std::none_of(values.begin(), values.end(),
-                      [&](double v) { return outcome_at(predicate, v) == PartOutcome::holds; });
+  return std::ranges::none_of(extreme_values(predicate),
+                              [&](double v) { return bounds_of(predicate).contains(v); });
 }
 
 }  // namespace isobar::claims

@@ -9,10 +9,13 @@
 //   mean           the mean over all seeds lies in the bounds: holds where its whole interval of confidence does, fails
 //                  where none of it does, and else there are too few seeds. With bounds of −m and m about a paired
 //                  difference this is the equivalence test by two one-sided tests; with one bound, a one-sided test.
-//   one_more_seed  a printed value could be one more of our seeds: it lies in Student's prediction interval. What lies
+//   one_more_seed  a printed value could be one more of our seeds: it lies in the prediction interval. What lies
 //                  outside is refuted with any number of seeds; what lies inside is confirmed where there are enough
 //                  of them to make the interval short (harness/stats.h, seeds_for_prediction).
 //   time           `mean` of quotients of times, refused where the machine was busy.
+//
+// The intervals of the last three, and the signs that they do not hold for these seeds, are those of shape.h. Where there is
+// such a sign, a bound that lies beyond all seeds by more than their range still decides; a nearer one is not judged.
 #pragma once
 
 #include <cmath>
@@ -21,6 +24,7 @@
 #include <string>
 
 #include "../harness/stats.h"
+#include "shape.h"
 
 namespace isobar::claims {
 
@@ -39,10 +43,16 @@ struct Predicate {
 
 enum class PartOutcome { holds, fails, too_few_seeds, busy, not_normal };
 
+// From so many seeds on, one in five that fails is among them 99 times in 100, and every doubt is likely to show. Of
+// fewer a verdict says that it assumes normal values.
+inline constexpr int64_t seeds_that_show_shape = 20;
+
 struct Reading {
   PartOutcome outcome;
   Range interval;  // of the mean, or of one more seed; the range of the values for every_seed
   int64_t n;       // finite values
+  Doubt doubt = Doubt::none;
+  bool assumes_normal = false;  // decided by few seeds, which show no doubt
 };
 
 // `parts` of the claim share its error rate, and this is the look of that number at this part: 1 is the first. A NaN

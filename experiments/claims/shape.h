@@ -1,0 +1,37 @@
+// Shape: what the values of seeds show against the assumption of Student's intervals, that they are independent and normal.
+//
+// Each sign is one that fewer than 4 in 100 normal samples give in all, at any number of seeds, wherever they lie
+// (tests/rules_test.cpp); 10 or more seeds of an exponential, log-normal or two-valued quantity mostly give one. None is
+// proof of the contrary: nobody sees a failing seed that is not among those there.
+#pragma once
+
+#include "../harness/stats.h"
+
+namespace isobar::claims {
+
+enum class Doubt {
+  none,
+  equal,         // all values are one, or for more than 3 seeds most are
+  clusters,      // one gap takes up more of their range than in 99 of 100 normal samples
+  skewed,        // |skewness| is above that of 97 of 100 normal samples
+  infinite,      // a value is infinite
+  no_logarithm,  // a value is not positive, and the rule takes logarithms
+};
+
+Doubt doubt_about(const Spread& seeds, bool log);
+
+// The interval of confidence of the mean, with `error` on either side, that holds for normal values and for skewed ones of one
+// sign: Student's, extended on the side away from zero to where the mean of a log-normal quantity may lie (Zhou and Gao,
+// Confidence intervals for the log-normal mean, 1997: Cox's method; here the errors of mean and variance of the
+// logarithms are added, which is never shorter).
+Range safe_mean_interval(const Spread& seeds, double error, bool log);
+
+// The interval of one more seed: Student's prediction interval, 1.4 times as long, as values with the tails of Student's t
+// with 3 degrees of freedom ask for, extended as above.
+Range safe_prediction_interval(const Spread& seeds, double error, bool log);
+
+// The range of all values with its own length on either side: where the mean, and one more seed, lie however skewed or
+// clustered 10 or more values are. For fewer, and for equal ones, both sides are infinite.
+Range beyond_all(const Spread& seeds);
+
+}  // namespace isobar::claims

@@ -1,0 +1,108 @@
+#include "cells.h"
+
+#include <cmath>
+#include <limits>
+
+#include "../../experiments/claims/rules.h"
+
+namespace isobar::claims {
+namespace {
+
+using Random = std::mt19937_64;
+
+Values normal(double mean) {
+  return {"normal, mean " + std::to_string(static_cast<int>(mean)) + " sd",
+          [mean](Random& random) { return mean + std::normal_distribution<double>()(random); }, mean, false,
+          true};
+}
+
+Values accuracy(double share) {
+  return {"accuracy of 2000, about " + std::to_string(share).substr(0, 4),
+          [share](Random& random) { return std::binomial_distribution<int>(2000, share)(random) / 2000.0; },
+          share, false, true};
+}
+
+// The share of a digit among the 10,000 test images of MNIST, for a net that names the same one for all.
+double guess(Random& random) {
+  constexpr int images[] = {980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009};
+  return images[random() % 10] / 1e4;
+}
+
+double exponential(Random& random) { return std::exponential_distribution<double>()(random); }
+double around_one(Random& random) { return 1 + 0.01 * std::normal_distribution<double>()(random); }
+
+PartOutcome outcome(Asked asked, const Values& values, const std::vector<double>& seeds, double printed,
+                    int64_t look) {
+  const double truth = values.log ? std::exp(values.mean) : values.mean;
+  Predicate predicate{Rule::mean, truth, infinity, values.log};
+  if (asked == Asked::time) predicate.rule = Rule::time;
+  if (asked == Asked::between) predicate.low = truth - 1e-9, predicate.high = truth + 1e-9;
+  if (asked == Asked::printed) predicate = {Rule::one_more_seed, printed, printed, values.log};
+  return read(predicate, spread_of(seeds), 1, look).outcome;
+}
+
+}  // namespace
+
+const std::vector<Values>& shapes() {
+  static const std::vector<Values> all = {
+      normal(0),
+      normal(1),
+      normal(2),
+      normal(3),
+      normal(10),
+      {"log-normal, with log",
+       [](Random& random) { return std::exp(std::normal_distribution<double>()(random)); }, 0, true, true},
+      {"Student's t, 3 degrees",
+       [](Random& random) { return std::student_t_distribution<double>(3)(random); }, 0, false, true},
+      {"Student's t, 3 degrees, mean 5",
+       [](Random& random) { return 5 + std::student_t_distribution<double>(3)(random); }, 5, false, true},
+      accuracy(0.9),
+      accuracy(0.98),
+      {"accuracy of guessing nets", guess, 0.1, false, true},
+      {"uniform", [](Random& random) { return std::uniform_real_distribution<double>()(random); }, 0.5},
+      {"exponential", exponential, 1},
+      {"log-normal, without log",
+       [](Random& random) { return std::exp(std::normal_distribution<double>()(random)); }, std::exp(0.5)},
+      {"one in five is 0, others 1 ± 0.01",
+       [](Random& random) { return random() % 5 == 0 ? 0 : around_one(random); }, 0.8},
+      {"one in five is 0, others 1", [](Random& random) { return random() % 5 == 0 ? 0.0 : 1.0; }, 0.8},
+      {"one in five 5 sd lower",
+       [](Random& random) { return around_one(random) - (random() % 5 == 0 ? 0.05 : 0); }, 0.99},
+      {"10 + exponential", [](Random& random) { return 10 + exponential(random); }, 11}};
+  return all;
+}
+
+const char* name_of(Asked asked) {
+  constexpr const char* names[] = {"mean, one bound", "mean, two bounds", "time", "one_more_seed"};
+  return names[static_cast<size_t>(asked)];
+}
+
+Rates rates(Asked asked, const Values& values, int64_t seeds, int64_t trials) {
+  Rates rates;
+  for (int64_t trial = 0; trial < trials; ++trial) {
+    Random random(static_cast<uint64_t>(trial * 1000 + seeds));
+    const double printed = values.draw(random);
+    std::vector<double> drawn;
+    bool refuted = false, confirmed = false;
+    for (int64_t look = 1, count = seeds; look <= most_looks; ++look, count += (count + 1) / 2) {
+      while (std::ssize(drawn) < count) drawn.push_back(values.draw(random));
+      const PartOutcome now = outcome(asked, values, drawn, printed, look);
+      refuted |= now == PartOutcome::fails;
+      confirmed |= now == PartOutcome::holds && asked != Asked::printed;  // a printed value has no bound
+      rates.refuted[static_cast<size_t>(look - 1)] += refuted;
+      rates.confirmed[static_cast<size_t>(look - 1)] += confirmed;
+      rates.not_judged += look == 1 && now == PartOutcome::not_normal;
+    }
+  }
+  const auto share = [trials](double& count) { count /= static_cast<double>(trials); };
+  for (double& count : rates.refuted) share(count);
+  for (double& count : rates.confirmed) share(count);
+  share(rates.not_judged);
+  return rates;
+}
+
+double most_of(int64_t trials) {
+  return error_rate + 4 * std::sqrt(error_rate * (1 - error_rate) / static_cast<double>(trials));
+}
+
+}  // namespace isobar::claims

@@ -1,0 +1,40 @@
+// Cells of the table of verdict rates: how often a rule refutes what is true, or confirms what is false at the bound, of simulated
+// seeds of known shape. verdict_rates prints the table, verdict_rates_test.cpp tries a few cells.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace isobar::claims {
+
+// Seeds of one shape: how one is drawn, and the mean of all (of the logarithms, where the claim takes those: e to that mean).
+struct Values {
+  std::string name;
+  std::function<double(std::mt19937_64&)> draw;
+  double mean;
+  bool log = false;
+  bool bound_at_all_n = false;  // the rate is promised for any number of seeds; else from 10 on
+};
+const std::vector<Values>& shapes();
+
+inline constexpr int64_t most_looks = 4;
+
+// Of all trials, the share that was wrong after so many looks; each look has half as many seeds again as the one before.
+struct Rates {
+  std::array<double, most_looks> refuted{}, confirmed{};
+  double not_judged = 0;  // "rule does not hold" at the first look
+};
+
+// `at_least` and `between` are of the rule `mean`: one bound at the true mean, and a narrow interval about it.
+enum class Asked { at_least, between, time, printed };
+const char* name_of(Asked asked);
+Rates rates(Asked asked, const Values& values, int64_t seeds, int64_t trials);
+
+// What a share that is 1 % or less may be in so many trials: 1 % and four standard errors.
+double most_of(int64_t trials);
+
+}  // namespace isobar::claims

@@ -1,0 +1,29 @@
+// A few cells of the table that verdict_rates prints: the rules keep their error rate, whatever the shape of the seeds and
+// however often one looks.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "verdict_rates/cells.h"
+
+using namespace isobar::claims;
+
+TEST_CASE("rules keep their error rate over four looks at seeds of every shape") {
+  constexpr int64_t trials = 500;
+  for (const Values& values : shapes())
+    for (const int64_t seeds : {3, 10, 20}) {
+      // What is not promised: fewer than 10 seeds of some shapes, a failing seed that is not among 10, and a skewed quantity
+      // far from 0 (README of claims).
+      if (!values.bound_at_all_n && (seeds < 10 || values.name.starts_with("10 +"))) continue;
+      if (seeds < 20 && values.name.starts_with("one in five")) continue;
+      for (const Asked asked : {Asked::at_least, Asked::printed}) {
+        const Rates one = rates(asked, values, seeds, trials);
+        CAPTURE(values.name);
+        CAPTURE(seeds);
+        CHECK(one.refuted.back() <= most_of(trials));
+        CHECK(one.confirmed.back() <= most_of(trials));
+        if (values.name.starts_with("normal"))
+          CHECK(one.not_judged < 0.05 + 0.03);  // and three standard errors
+      }
+    }
+}
