@@ -462,7 +462,7 @@ TEST_CASE("what may be somewhere is not refuted where it was tried, and a remark
   Claim claim{
       .id = "N01", .says = "it may be", .may = true, .remark = "one task", .parts = {}, .passages = {}};
   claim.parts.push_back(
-      {.says = "here", .run = "r", .key = "k", .predicate = {.rule = Rule::mean, .high = 1}});
+      {.says = "here", .run = "r", .key = "k", .predicate = {.rule = Rule::every_seed, .high = 1}});
   Runs runs;
   runs.summaries["r"]["measured"]["k"] = same_for_all_seeds(2);
   CHECK(judge(claim, runs).verdict == "not borne out on the task tried");
