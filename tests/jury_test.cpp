@@ -43,7 +43,7 @@ TEST_CASE("check_layer names the mistakes of the jury's wrong layers, and passes
     CHECK(all.wrong * 100 >= 98 * all.bugs);
     CHECK(all.right * 100 >= half.right * all.bugs);
     CHECK(all.misleading * 100 <= half.misleading * all.bugs);
-    CHECK(all.false_alarms == 0);
+    CHECK(all.false_alarms == 0);  // at seed 1; six seeds have one in the counted half
   }
 }
 
