@@ -5,7 +5,8 @@ const verdictOrder = ["confirmed", "partly", "refuted", "not borne out on this C
   "by definition", "true by its source", "partly by its source",
   "false by its source", "cited, not checked"];
 const kinds = {  // what a verdict's colour says
-  confirmed: "good", partly: "half", refuted: "bad", "not borne out on this CPU": "bad", "not borne out on the task tried": "bad", "by definition": "plain",
+  confirmed: "good", partly: "half", refuted: "bad", "not borne out on this CPU": "bad",
+  "not borne out on the task tried": "bad", "by definition": "plain",
   "true by its source": "good", "partly by its source": "half", "false by its source": "bad",
 };
 const kindOf = (verdict) => kinds[verdict] ?? "open";
@@ -89,8 +90,8 @@ function quotation(claim) {
 function partRow(part) {
   const says = make("span", { className: "cell says" }, inLanguage(part, "says"));
   const why = inLanguage(part, "why");
-  const trained = inLanguage(part, "trained_on") || part.corpus;
-  const more = [why, trained && `${word("trained")}: ${trained}`, part.n > 1 && word("seeds")(part.n),
+  const trained = inLanguage(part, "trained_on");
+  const more = [why, trained ? `${word("trained")}: ${trained}` : part.corpus, part.n > 1 && word("seeds")(part.n),
     part.nonfinite > 0 && word("nonfinite")(part.nonfinite),
     part.seeds_needed > 0 && word("needed")(part.seeds_needed)].filter(Boolean);
   if (more.length) says.append(textIn("small", more.join(" · ")));
@@ -188,7 +189,8 @@ function claimRow(claim) {
   for (const part of claim.parts) part.pending = isPending(claim);
   const lead = leadOf(claim);
   const says = make("span", { className: "cell says" }, inLanguage(claim, "claim"), partsLine(claim));
-  if (inLanguage(claim, "trained_on")) says.append(textIn("small", `${word("trained")}: ${inLanguage(claim, "trained_on")}`));
+  const trained = inLanguage(claim, "trained_on");
+  if (trained) says.append(textIn("small", `${word("trained")}: ${trained}`));
   const chart = !lead ? null : seriesOf(claim) ? spark(claim) : strip(lead);
   const verdict = make("span", { className: "cell verdict" }, badge(claim.verdict));
   if (atFull(claim)) verdict.append(textIn("small", fullText(claim)));
