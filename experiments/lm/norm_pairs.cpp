@@ -55,7 +55,8 @@ struct Pairs {
     const std::string key = results.prefix(size) + name;
     if (results.rates(size, net).size() > 1 && results.rates(size, reference).size() > 1)
       run.measured(key + ".largest_stable_rate",
-                   results.largest_stable_rate(size, net) / results.largest_stable_rate(size, reference));
+                   spread_of(paired(results.largest_stable_rates(size, net),
+                                    results.largest_stable_rates(size, reference), over)));
     if (a == nullptr) return;
     std::vector<double> half_way;
     for (const double gain : b->gains(results.unigram_loss))

@@ -10,7 +10,7 @@ namespace isobar {
 //   <pair>.share_of_gain    the same over what pre.rmsnorm gained on the unigram loss, with the same seed
 //   <pair>.perplexity_percent   100 (exp(difference) − 1), of LayerNorm and RMSNorm
 // with another norm than RMSNorm, both pre or both post, the speed of learning too:
-//   pre.dyt_over_rmsnorm.largest_stable_rate   where both have several rates
+//   pre.dyt_over_rmsnorm.largest_stable_rate   where both have several rates, over the seeds that each rate has
 //   pre.dyt_over_rmsnorm.steps                 until half of what RMSNorm gains in the end, each at its best rate
 // and of post.rmsnorm and pre.rmsnorm at each rate that both have:
 //   rmsnorm.lr_<rate>.post_minus_pre, rmsnorm.lr_<rate>.post_share_of_pre = gain(post) / gain(pre)

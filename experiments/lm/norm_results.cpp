@@ -54,6 +54,8 @@ void measure_lengths(Run& run, const std::string& key, const TrialRuns& runs) {
 
 }  // namespace
 
+bool is_stable(double val_loss, double unigram_loss) { return val_loss < 0.95 * unigram_loss; }
+
 std::vector<double> TrialRuns::val_losses() const { return values_of(outcomes, &TrialOutcome::val_loss); }
 std::vector<double> TrialRuns::gains(double unigram_loss) const {
   return values_of(outcomes, [&](const TrialOutcome& o) { return unigram_loss - o.val_loss; });
@@ -73,7 +75,7 @@ std::vector<double> TrialRuns::steps_to(const std::vector<double>& targets) cons
   return steps;
 }
 bool TrialRuns::stable(double unigram_loss) const {
-  return std::ranges::all_of(val_losses(), [&](double loss) { return loss < 0.95 * unigram_loss; });
+  return std::ranges::all_of(val_losses(), [&](double loss) { return is_stable(loss, unigram_loss); });
 }
 
 std::vector<std::string> NormResults::sizes() const {
@@ -110,11 +112,17 @@ const TrialRuns* NormResults::best(const std::string& size, const std::string& n
   }
   return found;
 }
-double NormResults::largest_stable_rate(const std::string& size, const std::string& net) const {
-  double largest = none_known;
-  for (const TrialRuns* runs : rates(size, net))
-    if (runs->stable(unigram_loss) && !(runs->trial.learning_rate < largest))
-      largest = runs->trial.learning_rate;
+std::vector<double> NormResults::largest_stable_rates(const std::string& size, const std::string& net) const {
+  std::vector<double> largest;
+  const std::vector<const TrialRuns*> all = rates(size, net);
+  for (const TrialRuns* runs : all) {
+    const std::vector<double> losses = runs->val_losses();
+    if (runs == all.front()) largest.assign(losses.size(), none_known);
+    largest.resize(std::min(largest.size(), losses.size()));
+    for (size_t i = 0; i < largest.size(); ++i)
+      if (is_stable(losses[i], unigram_loss) && !(runs->trial.learning_rate < largest[i]))
+        largest[i] = runs->trial.learning_rate;
+  }
   return largest;
 }
 std::string NormResults::prefix(const std::string& size) const {
@@ -132,7 +140,7 @@ void measure_nets(Run& run, const NormResults& results) {
                      spread_of(runs->val_losses()));
       run.measured(key + ".parameters", static_cast<double>(rates.front()->outcomes.front().parameters));
       run.measured(key + ".start_loss", spread_over(rates.front()->outcomes, &TrialOutcome::start_loss));
-      run.measured(key + ".largest_stable_learning_rate", results.largest_stable_rate(size, net));
+      run.measured(key + ".largest_stable_learning_rate", spread_of(results.largest_stable_rates(size, net)));
       const TrialRuns* best = results.best(size, net);
       if (best == nullptr) continue;
       run.measured(key + ".val_loss", spread_of(best->val_losses()));

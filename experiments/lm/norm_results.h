@@ -10,6 +10,10 @@
 
 namespace isobar {
 
+// Whether a net ends at 0.95 of the loss of the letters' frequencies or less: one whose blocks died still learns those,
+// which is far below the loss that it began with.
+bool is_stable(double val_loss, double unigram_loss);
+
 // A trial over its seeds, in the order of the seeds.
 struct TrialRuns {
   Trial trial;
@@ -21,8 +25,7 @@ struct TrialRuns {
   // Of each seed: after how many steps the mean loss of the last twenty batches was at most its target; infinite where it
   // never was.
   std::vector<double> steps_to(const std::vector<double>& targets) const;
-  // Whether every seed ends at 0.95 of the loss of the letters' frequencies or less: a net whose blocks died
-  // still learns those, which is far below the loss that it began with.
+  // Whether every seed is stable.
   bool stable(double unigram_loss) const;
 };
 
@@ -38,8 +41,8 @@ struct NormResults {
   // At the learning rate with the lowest median tuning loss among those at which all of them are finite; null
   // where there is no such net or rate.
   const TrialRuns* best(const std::string& size, const std::string& net) const;
-  // NaN where there is none.
-  double largest_stable_rate(const std::string& size, const std::string& net) const;
+  // Of each seed that all rates have: the largest at which it learned; NaN where there is none.
+  std::vector<double> largest_stable_rates(const std::string& size, const std::string& net) const;
   std::string prefix(const std::string& size) const;
 };
 
