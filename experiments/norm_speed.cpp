@@ -5,16 +5,17 @@
 // 7 % to 64 % faster (001), 12 % and with 2 % less memory (003); DyT is meant to be faster still (004). LayerNorm costs
 // slightly more than BatchNorm, and rsqrt is more efficient than 1/sqrt (002).
 //
-//   norm_speed                                       two small shapes, 15 rounds                  7 seconds
-//   norm_speed --full                                six shapes                                  20 seconds
+//   norm_speed                                       two small shapes, 15 rounds, 5 processes    40 seconds
+//   norm_speed --full                                six shapes                                   2 minutes
 //
 // Each norm is timed fused, as one op, and spelled out in several ops, as the sources' scripts do, forward
 // alone and forward + backward. A spelled-out norm pays for every pass over memory, so where arrays do not
 // fit the caches the ratio of passes (speed/variants.h) predicts that of times: 15 to 7 for LayerNorm
 // whose variance takes the mean again against RMSNorm, 12 to 7 by the mean of squares, 1 for fused norms.
 //
-// Claims are decided by the best of each of five groups of rounds, and by counts of reductions, flops and bytes
-// (speed/work.h) where they speak of computing less. A reference loop beside the norms shows whether another
+// Claims are decided by one quotient of each of five processes, the median over five groups of rounds of that of the best times,
+// and by counts of reductions, flops and bytes (speed/work.h) where they speak of computing less. Rounds of one process
+// share its addresses of memory and code, and lie closer together than processes do. A reference loop beside the norms shows whether another
 // program had the cores (speed/machine.h): then machine.busy is 1 and the times decide nothing.
 //
 // Expected: fused LayerNorm 1.0 to 1.5 times RMSNorm's time, a whole model's step 1.0 times; a quotient like
@@ -22,9 +23,16 @@
 // fails on one; what is expected is that the spelled-out norms agree with the fused ones and take the stated
 // number of reductions.
 //
-// Written: speed.csv, run.h5 (/series/<mode>.<shape>.<norm>: seconds by round), summary.json.
+// Written: speed.csv, run.h5 (/series/<mode>.<shape>.<norm>: seconds by round), summary.json; and the same of the other
+// processes in folders process_2 … process_5.
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
+#include "../core/parallel.h"
+#include "../data/file.h"
+#include "../data/json_text.h"
+#include "harness/child.h"
 #include "harness/lists.h"
 #include "harness/program.h"
 #include "speed/machine.h"
@@ -44,11 +52,13 @@ struct Config : HasFields {
   std::string shapes = "32x512,1000x512";
   int64_t rounds = least_rounds;
   double turn_ms = 2;  // some thousand steps of the smallest shapes
+  int64_t processes = 5;
 
   void fields(Fields& f) override {
     f("shapes", shapes, "rows x columns, with commas between");
     f("rounds", rounds, "rounds, in each of which every norm has a turn");
     f("turn_ms", turn_ms, "milliseconds that a turn lasts at least, about");
+    f("processes", processes, "processes that time all of it, one after the other; each gives a quotient");
   }
   void apply_full() {
     *this = Config();
@@ -80,7 +90,35 @@ std::vector<Size> sizes_of(const Config& config) {
   return sizes;
 }
 
+// What another process measures.
+Json measured_by_process(Run& run, const Config& config, int64_t number) {
+  const std::string folder = fmt::format("{}/process_{}", run.folder(), number);
+  const Finished finished = run_child(
+      own_path(),
+      {"--shapes", config.shapes, "--rounds", fmt::format("{}", config.rounds), "--turn_ms",
+       fmt::format("{}", config.turn_ms), "--processes", "1", "--seed", fmt::format("{}", run.seed()),
+       "--threads", fmt::format("{}", threads()), "--force", "--out", folder},
+      Complaints::kept);
+  check(finished.code == 0, "process {}: exit code {}: {}", number, finished.code, finished.err);
+  return parse_json<Json>(read_file(folder + "/summary.json", size_t{1} << 28))["measured"];
+}
+
+// Gives each quotient of best times one value for each process, and counts the machine as busy where one found it so.
+void take_processes(Run& run, const std::vector<Json>& others) {
+  for (auto& [key, value] : run.summary()["measured"].items()) {
+    const bool busy = key == "machine.busy";
+    if (!busy && !key.ends_with(".best")) continue;
+    std::vector<double> medians{number_from(value["median"])};
+    for (const Json& other : others) medians.push_back(number_from(other.at(key)["median"]));
+    if (busy) medians = {std::ranges::max(medians)};
+    Json spread = to_json(spread_of(medians));
+    if (value.contains("theory")) spread["theory"] = value["theory"];
+    value = std::move(spread);
+  }
+}
+
 void study(Run& run, const Config& config) {
+  check(config.processes >= 1, "--processes: wanted at least 1, got {}", config.processes);
   check(config.rounds >= least_rounds, "--rounds: wanted at least {}, got {}", least_rounds, config.rounds);
   check(config.turn_ms > 0, "--turn_ms: wanted more than 0, got {}", config.turn_ms);
   const std::vector<Size> sizes = sizes_of(config);
@@ -119,6 +157,10 @@ void study(Run& run, const Config& config) {
   for (const Roots& each : roots) each.publish(run);
   model.publish(run);
   publish_machine(run, machine.disturbance(groups));
+  std::vector<Json> others;
+  for (int64_t number = 2; number <= config.processes; ++number)
+    others.push_back(measured_by_process(run, config, number));
+  take_processes(run, others);
 }
 
 }  // namespace
