@@ -17,7 +17,7 @@ struct Values {
   std::function<double(std::mt19937_64&)> draw;
   double mean;
   bool log = false;
-  bool bound_at_all_n = false;  // the rate is promised for any number of seeds; else from 10 on
+  int64_t promised_from = 10;  // seeds from which on the rate is promised
 };
 const std::vector<Values>& shapes();
 
