@@ -440,10 +440,13 @@ TEST_CASE("what was trained is said by the settings of the run, in both language
 }
 
 TEST_CASE("a claim's row says what its nets were trained on, each net once") {
-  Claim claim{.id = "N01", .says = "they are equal", .parts = {}, .passages = {}};
-  for (const char* key : {"pre.a", "pre.b"})
-    claim.parts.push_back(
-        {.says = key, .run = "lm", .key = key, .predicate = {.rule = Rule::mean, .high = 1}});
+  Claim claim;
+  claim.id = "N01", claim.says = "they are equal";
+  for (const char* key : {"pre.a", "pre.b"}) {
+    Part& part = claim.parts.emplace_back();
+    part.says = key, part.run = "lm", part.key = key;
+    part.predicate = {.rule = Rule::mean, .high = 1};
+  }
   Runs runs;
   runs.summaries["lm"] = {
       {"program", "lm_norms"},
@@ -459,10 +462,11 @@ TEST_CASE("a claim's row says what its nets were trained on, each net once") {
 }
 
 TEST_CASE("what may be somewhere is not refuted where it was tried, and a remark changes no verdict") {
-  Claim claim{
-      .id = "N01", .says = "it may be", .may = true, .remark = "one task", .parts = {}, .passages = {}};
-  claim.parts.push_back(
-      {.says = "here", .run = "r", .key = "k", .predicate = {.rule = Rule::every_seed, .high = 1}});
+  Claim claim;
+  claim.id = "N01", claim.says = "it may be", claim.may = true, claim.remark = "one task";
+  Part& part = claim.parts.emplace_back();
+  part.says = "here", part.run = "r", part.key = "k";
+  part.predicate = {.rule = Rule::every_seed, .high = 1};
   Runs runs;
   runs.summaries["r"]["measured"]["k"] = same_for_all_seeds(2);
   CHECK(judge(claim, runs).verdict == "not borne out on the task tried");
