@@ -200,12 +200,6 @@ const char* word_of(Rule rule) {
   constexpr const char* words[] = {"every_seed", "mean", "one_more_seed", "time"};
   return words[static_cast<size_t>(rule)];
 }
-const char* word_of(PartOutcome outcome) {
-  constexpr const char* words[] = {"holds", "does not hold", "too few seeds", "machine too busy",
-                                   "rule does not hold"};
-  return words[static_cast<size_t>(outcome)];
-}
-
 const char* word_of(Bearing bearing) {
   constexpr const char* words[] = {"bears_out", "contradicts", "lacks"};
   return words[static_cast<size_t>(bearing)];
@@ -265,6 +259,12 @@ Json to_json(const Passage& passage) {
 }
 
 }  // namespace
+
+const char* word_of(PartOutcome outcome) {
+  constexpr const char* words[] = {"holds", "does not hold", "too few seeds", "machine too busy",
+                                   "rule does not hold"};
+  return words[static_cast<size_t>(outcome)];
+}
 
 std::string value_text(const Finding& f) {
   if (f.seeds.n == 0) return "not finite";

@@ -51,6 +51,9 @@ struct Judged {
 // when all parts hold and nothing is left out, refuted when none does, and partly when some do.
 Judged judge(const Claim& claim, const Runs& runs);
 
+// "holds", "does not hold"; of a part that is open, the verdict that it makes.
+const char* word_of(PartOutcome outcome);
+
 // "0.3373 [0.3323, 0.3465]": the mean with the rule's interval, or the value that all seeds share.
 std::string value_text(const Finding& finding);
 

@@ -4,43 +4,59 @@
 #include <cmath>
 
 #include "../harness/table.h"
-
-namespace isobar::fixtures {
-extern const char claims_full[];  // the verdicts of the last full run, claims/full.json
-}  // namespace isobar::fixtures
+#include "kept.h"
 
 namespace isobar::claims {
 namespace {
 
 constexpr const char* to_come = "still to come";
 
-// The verdict of the last full run, where this one could not settle the claim of one of the texts.
-Json verdict_at_full_scale(const Judged& judged) {
-  static const Json full = Json::parse(fixtures::claims_full);
+const Claim* builtin(const Claim& claim) {
+  const std::vector<const Claim*> table = builtin_table();
+  const auto found = std::ranges::find_if(
+      table, [&](const Claim* one) { return one->id == claim.id && one->quote == claim.quote; });
+  return found == table.end() ? nullptr : *found;
+}
+
+// The verdict of the kept values, where this run could not settle the claim of one of the texts.
+Json kept_verdict(const Judged& judged) {
+  static const Runs runs = Kept::shipped().runs(builtin_claims());
   static const std::set<std::string> open = {"too few seeds", "rule does not hold", "machine too busy",
                                              "needs the full run", "not run here"};
   if (!open.contains(judged.verdict) || judged.claim->kind == Kind::not_run) return {};
-  const bool builtin = std::ranges::any_of(builtin_table(), [&](const Claim* claim) {
-    return claim->id == judged.claim->id && claim->quote == judged.claim->quote;
-  });
-  if (!builtin || !full["claims"].contains(judged.claim->id)) return {};
-  Json verdict = full["claims"][judged.claim->id];
-  verdict.erase("parts");
-  verdict["date"] = full["date"];
-  return verdict;
+  const Claim* claim = builtin(*judged.claim);
+  if (claim == nullptr) return {};
+  const Judged kept = judge_kept(*claim, runs);
+  if (kept.verdict == not_kept || kept.verdict == judged.verdict) return {};
+  return {{"verdict", kept.verdict},
+          {"reason", kept.reason},
+          {"reason_zh", kept.reason_zh},
+          {"at", kept_at({claim}, Kept::shipped())}};
 }
 
-std::string verdict_text(const Judged& judged, const Json& full) {
-  if (full.is_null()) return judged.verdict;
-  return fmt::format("{} (full run of {}: {})", judged.verdict, full["date"].get<std::string>(),
-                     full["verdict"].get<std::string>());
+std::string verdict_text(const Judged& judged, const Json& kept) {
+  if (kept.is_null()) return judged.verdict;
+  return fmt::format("{} (kept: {})", judged.verdict, kept["verdict"].get<std::string>());
 }
 
-// The part that shows why the verdict is what it is: the first that does not hold, else the first left open, else the
-// first.
+// A claim's line, with the part that decides.
+void add_claim(Table& table, const Judged& judged, const std::string& verdict) {
+  const Finding* part = deciding_part(judged);
+  const bool made = part != nullptr && part->not_run.empty();
+  table.row({judged.claim->id, says_text(judged), made ? value_text(*part) : "",
+             made ? text_of(part->part->predicate) : "", verdict});
+}
+
+}  // namespace
+
 const Finding* deciding_part(const Judged& judged) {
-  for (const PartOutcome outcome :
-       {PartOutcome::fails, PartOutcome::not_normal, PartOutcome::too_few_seeds, PartOutcome::busy}) {
+  using enum PartOutcome;
+  std::vector<PartOutcome> order = {fails, not_normal, too_few_seeds, busy};
+  // Beside a part that is open, one that fails does not decide.
+  const auto at = std::ranges::find(order, judged.verdict,
+                                    [](PartOutcome outcome) { return std::string(word_of(outcome)); });
+  if (at != order.end()) std::rotate(order.begin(), at, at + 1);
+  for (const PartOutcome outcome : order) {
     const auto found = std::ranges::find_if(judged.findings, [&](const Finding& finding) {
       return finding.not_run.empty() && finding.reading.outcome == outcome;
     });
@@ -49,22 +65,15 @@ const Finding* deciding_part(const Judged& judged) {
   return judged.findings.empty() ? nullptr : &judged.findings.front();
 }
 
-// A claim's line, with the part that decides.
-void add_claim(Table& table, const Judged& judged, const std::string& verdict) {
-  const Finding* part = deciding_part(judged);
-  const bool made = part != nullptr && part->not_run.empty();
+std::string says_text(const Judged& judged) {
   const std::string trained = trained_on(judged).en;
-  const std::string says = judged.claim->says + (trained.empty() ? "" : fmt::format(" ({})", trained));
-  table.row({judged.claim->id, says, made ? value_text(*part) : "",
-             made ? text_of(part->part->predicate) : "", verdict});
+  return judged.claim->says + (trained.empty() ? "" : fmt::format(" ({})", trained));
 }
-
-}  // namespace
 
 Judging::Judging(Run& run, const std::vector<ClaimFile>& files, std::string scale, bool detail)
     : run_(run), scale_(std::move(scale)), detail_(detail) {
   for (const ClaimFile& file : files)
-    for (const Claim& claim : file.claims) rows_.push_back({.claim = &claim, .judged = {}, .full = {}});
+    for (const Claim& claim : file.claims) rows_.push_back({.claim = &claim, .judged = {}, .kept = {}});
   std::ranges::stable_sort(rows_, {}, [](const Row& row) { return row.claim->id; });
 }
 
@@ -75,7 +84,7 @@ void Judging::settle(const Runs& runs, const std::set<std::string>& ahead, bool 
     if (row.settled || std::ranges::any_of(row.claim->parts, waits)) continue;
     row.settled = true;
     row.judged = judge(*row.claim, runs);
-    row.full = verdict_at_full_scale(row.judged);
+    row.kept = kept_verdict(row.judged);
     settled.push_back(&row);
   }
   if (print_table && !settled.empty()) print(settled);
@@ -92,14 +101,14 @@ void Judging::print(const std::vector<const Row*>& rows) {
   Table table(measured ? Cells{"claim", "", "measured", "asked", "verdict"} : Cells{"claim", "", "verdict"});
   for (const Row* row : rows)
     if (measured)
-      add_claim(table, row->judged, verdict_text(row->judged, row->full));
+      add_claim(table, row->judged, verdict_text(row->judged, row->kept));
     else
       table.row({row->claim->id, row->claim->says, row->judged.verdict});
   run_.say_text(table.text());
 }
 
 void Judging::print_parts(const Row& row) {
-  run_.say("\n{}  {}: {}\n", row.claim->id, verdict_text(row.judged, row.full), row.claim->says);
+  run_.say("\n{}  {}: {}\n", row.claim->id, verdict_text(row.judged, row.kept), row.claim->says);
   if (!row.judged.findings.empty()) run_.say_text(parts_table(row.judged));
   for (const Passage& passage : row.claim->passages) run_.say("{}\n", passage.reading);
 }
@@ -116,7 +125,7 @@ Json Judging::claims() const {
     }
     Json claim = to_json(judged);
     claim["scale"] = scale_;
-    claim["full"] = row.full;
+    claim["kept"] = row.kept;
     claims.push_back(std::move(claim));
   }
   return claims;
@@ -135,7 +144,7 @@ Json Judging::counts() const {
 void Judging::publish() {
   Csv& csv = run_.csv("claims.csv", {"id", "source", "claim", "verdict", "reason"});
   int64_t implied = 0, no_source = 0;
-  for (const auto& [claim, settled, judged, full] : rows_) {
+  for (const auto& [claim, settled, judged, kept] : rows_) {
     csv.row({claim->id, claim->source, claim->says, judged.verdict, judged.reason});
     implied += !claim->implied.empty();
     no_source += !claim->no_source.empty();
@@ -143,6 +152,10 @@ void Judging::publish() {
   run_.say("\n");
   for (const auto& [word, count] : run_.summary()["counts"].items())
     run_.say("{:4} {}\n", count.get<int64_t>(), word);
+  std::vector<const Claim*> shown;
+  for (const Row& row : rows_)
+    if (!row.kept.is_null()) shown.push_back(builtin(*row.claim));
+  if (!shown.empty()) run_.say("kept: measured at the full scale at {}\n", kept_at(shown, Kept::shipped()));
   run_.summary()["implied"] = implied;
   run_.summary()["no_source"] = no_source;
   if (implied > 0)

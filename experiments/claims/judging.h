@@ -12,6 +12,13 @@
 
 namespace isobar::claims {
 
+// The part that shows why the verdict is what it is: the first that leaves the claim open, else the first that does not
+// hold, else the first; null where the claim has none.
+const Finding* deciding_part(const Judged& judged);
+
+// What the claim says, and in brackets what its nets were trained on.
+std::string says_text(const Judged& judged);
+
 class Judging {
  public:
   // `detail`: each part is shown, not the deciding one alone.
@@ -33,7 +40,7 @@ class Judging {
     const Claim* claim;
     bool settled = false;
     Judged judged;
-    Json full;  // the verdict of the last full run, where this one left the claim open; else null
+    Json kept;  // the verdict of the kept values, where this run left the claim open; else null
   };
   void print(const std::vector<const Row*>& rows);
   void print_parts(const Row& row);

@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "../harness/json.h"
-
 namespace isobar::claims {
 
 class Pace {

@@ -21,6 +21,7 @@
 #include "../harness/nearest.h"
 #include "../harness/terminal.h"
 #include "judging.h"
+#include "kept.h"
 #include "pace.h"
 #include "plan.h"
 #include "study_runs.h"
@@ -175,12 +176,13 @@ std::optional<Cost> bound(const std::vector<std::pair<const PlannedRun*, Cost>>&
 bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options) {
   if (!options.claims.empty()) keep_claims(files, options.claims);
   Pace pace = Pace::of_texts(options.scale);
-  std::vector<PlannedRun> planned = wanted_runs(files, options);
+  std::vector<PlannedRun> planned;
+  if (!options.kept) planned = wanted_runs(files, options);
   take_programs(planned, options.programs);
-  // The short ones first: most verdicts are there soon.
+  // The short ones first: most verdicts are there soon. Of what was never made nothing is known.
   std::ranges::stable_sort(planned, {}, [&](const PlannedRun& one) {
     const double seconds = pace.seconds({one.name});
-    return std::isnan(seconds) ? 0 : seconds;
+    return std::isnan(seconds) ? infinity : seconds;
   });
   std::vector<Json> configs;
   std::vector<std::string> to_make;  // the names of the runs that are not there yet
@@ -198,8 +200,15 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
   summary["scale"] = options.scale;
   summary["runs"] = Json::array();
 
+  // The texts' claims are judged at their last look, whoever takes it; a text of the user's is not among the kept.
+  Runs kept;
+  if (options.scale == "full" && std::ranges::all_of(files, &ClaimFile::shipped))
+    kept = Kept::shipped().runs(files);
   Runs runs;
   runs.looks = earlier_looks(run.folder());
+  for (const auto& [place, looks] : kept.looks)
+    runs.looks[place].insert(runs.looks[place].end(), looks.begin(), looks.end());
+  if (options.kept) runs = kept;
   Judging judging(run, files, options.scale, options.detail);
   const auto settle = [&](size_t made) {
     const std::vector<std::string> ahead = names_from(planned, made);
@@ -234,6 +243,7 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
     if (!one.path.empty()) summary["runs"].back()["program"] = one.path;
     if (result.is_object()) {
       check_keys(files, one, result.value("measured", Json::object()), options.scale == "full");
+      options.made(one, result);
       runs.summaries[one.name] = std::move(result);
     }
     if (!complaint.empty()) {
@@ -245,6 +255,12 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
     settle(i + 1);
   }
   judging.publish();
+  if (options.kept) {
+    std::vector<const Claim*> shown;
+    for (const ClaimFile& file : files)
+      for (const Claim& claim : file.claims) shown.push_back(&claim);
+    run.say("measured at {}\n", kept_at(shown, Kept::shipped()));
+  }
   return all_here;
 }
 

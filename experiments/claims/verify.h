@@ -7,6 +7,7 @@
 
 #include "../harness/run.h"
 #include "file.h"
+#include "plan.h"
 
 namespace isobar::claims {
 
@@ -17,6 +18,10 @@ struct VerifyOptions {
   bool detail;                      // whether each part is shown below its claim
   bool allow_large = false;         // whether files of the user's may take any memory and time
   std::string programs = "";  // a folder whose studies replace those beside this program; empty: none do
+  bool kept = false;          // no run is made: the claims are judged by the kept values
+  // Called with each finished run, before its claims are judged.
+  std::function<void(const PlannedRun& planned, const Json& summary)> made = [](const PlannedRun&,
+                                                                                const Json&) {};
   // Called after each run, with what summary.json will have: "claims" so far, "runs" that were made, and "progress".
   std::function<void(const Json& summary)> renewed = [](const Json&) {};
 };

@@ -16,6 +16,14 @@
 namespace isobar {
 namespace {
 
+// "2026-11-23", in UTC.
+std::string today() {
+  const std::chrono::year_month_day day(
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
+                     static_cast<unsigned>(day.day()));
+}
+
 void write_attributes(Hdf5File& file, const std::string& group, const Json& values) {
   file.make_group(group);
   for (const auto& [name, value] : values.items()) {
@@ -334,6 +342,7 @@ int Run::finish() {
   const std::string summary_path = folder_->partial("summary.json");
 
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+  timing_["date"] = today();
   timing_["wall_s"] = passed.count();
   timing_["peak_rss_mib"] = peak_memory_mib();
   const Json summary = whole_summary();

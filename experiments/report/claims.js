@@ -64,9 +64,8 @@ function valueCells(part) {
 const badge = (verdict) => textIn("span", word(verdict), `badge ${kindOf(verdict)}`);
 const outcomeKind = (part) => ({ holds: "good", "does not hold": "bad" })[part.outcome] ?? "open";
 
-// Whether a run at the full scale settled what this one, at the quick scale, leaves open.
-const atFull = (claim) => claim.full && claim.scale !== "full";
-const fullText = (claim) => word("full")(claim.full.date, word(claim.full.verdict));
+// What the kept values of a full run say of what this run leaves open.
+const keptText = (claim) => word("kept")(claim.kept.at, word(claim.kept.verdict));
 
 // One square for each part, coloured by what came out.
 function partsLine(claim) {
@@ -153,7 +152,7 @@ function claimBody(claim) {
   say("implied", inLanguage(claim, "implied"));
   say("no_source", inLanguage(claim, "no_source"));
   say("remark", inLanguage(claim, "remark"));
-  if (atFull(claim)) body.append(textIn("p", fullText(claim), "note"));
+  if (claim.kept) body.append(textIn("p", keptText(claim), "note"));
   if (claim.parts.length) body.append(make("ul", { className: "parts" }, ...claim.parts.map(partRow)));
   if (claim.passages.length) body.append(make("ul", { className: "passages" }, ...claim.passages.map(passageItem)));
   say(claim.parts.length ? "left out" : "note", inLanguage(claim, "note"));
@@ -193,7 +192,7 @@ function claimRow(claim) {
   if (trained) says.append(textIn("small", `${word("trained")}: ${trained}`));
   const chart = !lead ? null : seriesOf(claim) ? spark(claim) : strip(lead);
   const verdict = make("span", { className: "cell verdict" }, badge(claim.verdict));
-  if (atFull(claim)) verdict.append(textIn("small", fullText(claim)));
+  if (claim.kept) verdict.append(textIn("small", keptText(claim)));
   const summary = make("summary", { id: "claim-" + claim.id }, textIn("span", claim.id, "cell id"), says,
     make("span", { className: "cell mini" }, chart), ...valueCells(lead), verdict);
   const row = unfolding(make("details", { className: "claim" }, summary), claim.id, () => claimBody(claim));

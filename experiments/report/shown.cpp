@@ -85,8 +85,8 @@ Json shown_run(const Json& summary) {
 Json shown_claim(const Json& claim) {
   Json shown = claim;
   for (const char* said_by_parts : {"reason", "reason_zh"}) shown.erase(said_by_parts);
-  if (shown.contains("full") && shown["full"].is_object())
-    for (const char* long_text : {"reason", "reason_zh"}) shown["full"].erase(long_text);
+  if (shown.contains("kept") && shown["kept"].is_object())
+    for (const char* long_text : {"reason", "reason_zh"}) shown["kept"].erase(long_text);
   for (const auto& [name, value] : claim.items())
     if (value.is_null() || value == "") shown.erase(name);
   for (Json& part : shown["parts"]) {

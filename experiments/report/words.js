@@ -43,7 +43,7 @@ const words = {
     needed: (n) => `about ${n} seeds would settle it`,
     n: "seeds", trained: "trained", remark: "Remark",
     implied: "How it follows", no_source: "No source found", "left out": "Left out", note: "Note",
-    full: (date, verdict) => `The full run of ${date} says: ${verdict}.`,
+    kept: (at, verdict) => `The full run kept at ${at} says: ${verdict}.`,
     rerun: "Run it again", copy: "copy", copied: "copied", runs: "The runs", runOf: "Charts and settings of the run",
     runsIntro:
       "Each run once: what it was asked to do, what it was expected to show, and its charts.",
@@ -101,7 +101,7 @@ const words = {
     needed: (n) => `约需 ${n} 个种子才能判定`, n: "种子",
     trained: "训练", remark: "按",
     implied: "如何推出", no_source: "未找到出处", "left out": "未涉及", note: "说明",
-    full: (date, verdict) => `${date} 的完整运行：${verdict}。`,
+    kept: (at, verdict) => `保存的完整运行（${at.replace(/, (\d+) commits? ago/g, "，其后 $1 次提交")}）：${verdict}。`,
     rerun: "重新运行", copy: "复制", copied: "已复制", runs: "各次运行", runOf: "该次运行的图与设置",
     runsIntro: "每次运行列出一次：设置、预期与图。",
     readOn: (date) => `${date} 读取`, nothingRuns: "此断言无需运行程序：它说的是某一文本的内容，引文已核对。",

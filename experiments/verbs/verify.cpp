@@ -5,11 +5,13 @@
 //   isobar verify --claim D06       one claim of them, each part shown
 //   isobar verify mine.toml         the claims of a file of your own (claims/README.md says how to write one)
 //   isobar verify mine.toml --programs build      with build/decay_study, which knows a norm of your own
+//   isobar verify --kept            the five texts by the values of the last full runs, at once
+//   isobar verify --keep --claim D06              makes its runs at the full scale, and keeps what they measured
 //
 // Without a file the claims are those of claims/000.toml … claims/004.toml, which hold every quotation, printed value,
 // rule and bound. Each run's results stay in a folder of their own below --out. One that is there with the same
 // configuration is not made again, so an interrupted run goes on where it was, and claims are judged anew. Where few
-// seeds leave a claim open, the verdict of the last full run is shown beside it, with its date (claims/full.json).
+// seeds leave a claim open, the verdict of the last full run is shown beside it: claims/full.json keeps its values.
 //
 // Runs of a file that did not come along are estimated first: where they would take more than half of the
 // memory or an hour, it asks, on a terminal, or refuses. What an estimate misses ends at these limits.
@@ -27,6 +29,8 @@
 #include <utility>
 
 #include "../../data/file.h"
+#include "../claims/kept.h"
+#include "../claims/verdicts.h"
 #include "../harness/lists.h"
 #include "../harness/program.h"
 #include "../report/page.h"
@@ -35,9 +39,11 @@
 namespace isobar::verbs {
 namespace {
 
+constexpr const char* kept_file = "/experiments/claims/full.json";
+
 struct VerifyConfig : HasFields {
-  std::string claim = "", only = "", page = "", programs = "";
-  bool allow_large = false;
+  std::string claim = "", only = "", page = "", programs = "", tree = "";
+  bool allow_large = false, kept = false, keep = false, renew = false;
   void fields(Fields& f) override {
     f("claim", claim,
       "judge these claims alone: ids with commas between, D06 or 003; results go to runs/claims");
@@ -48,6 +54,13 @@ struct VerifyConfig : HasFields {
       "here");
     f("allow_large", allow_large,
       "files of your own may take more than half of the memory and an hour: a stranger's may not");
+    f("kept", kept,
+      "make no run: judge by the values of the last full runs, which are kept; results go to runs/kept");
+    f("keep", keep,
+      "keep what these runs measured in the source tree, and write the verdicts into its documents; means --full; with "
+      "--quick, keep the seconds that they took alone");
+    f("renew", renew, "with --kept: write the verdicts into the documents of the source tree");
+    f("tree", tree, "the source tree of --keep and --renew; empty: the one that this program was built of");
   }
 };
 
@@ -56,10 +69,58 @@ bool is_claim(const std::string& word) {
                              [&](const claims::Claim* claim) { return claim->id == word; });
 }
 
+// The source tree whose values and documents are written.
+std::string tree_of(const VerifyConfig& config) {
+  const std::string tree = config.tree.empty() ? claims::source_tree() : config.tree;
+  check(std::filesystem::exists(tree + kept_file),
+        "--{}: wanted the source tree with {}, found none in '{}'; name it with --tree",
+        config.keep ? "keep" : "renew", kept_file + 1, tree);
+  return tree;
+}
+
+claims::Kept kept_in(const std::string& tree) {
+  return claims::Kept(read_file(tree + kept_file, size_t{1} << 26));
+}
+
+void refuse_what_is_not_kept(const VerifyConfig& config, const Words& paths, int64_t seed) {
+  check(!config.renew || config.kept, "--renew: writes the verdicts of the kept values; add --kept");
+  check(!config.kept || !config.keep,
+        "--kept makes no run, --keep keeps what runs measured; give one of them");
+  check(!config.kept || paths.empty(), "--kept: the values of the texts that come along are kept, none of {}",
+        paths.empty() ? "" : paths.front());
+  if (!config.keep) return;
+  check(paths.empty(), "--keep: the values of the texts that come along are kept, none of {}",
+        paths.empty() ? "" : paths.front());
+  check(config.programs.empty(), "--keep: keeps what this build's own studies measure; drop --programs");
+  check(seed == 0, "--keep: keeps what the seeds from 0 on measure; drop --seed {}", seed);
+}
+
+// Each run as soon as it is made: an hour's work is not lost where the last one fails.
+void keep_made(Run& run, const std::string& tree, const claims::PlannedRun& planned, const Json& summary) {
+  try {
+    claims::Kept kept = kept_in(tree);
+    kept.take(planned, summary, claims::builtin_claims(), run.preset());
+    kept.drop_unread(claims::builtin_claims());
+    write_file_atomically(tree + kept_file, kept.text());
+    run.say("{}: kept, of commit {}\n", planned.name, summary["environment"]["commit"].get<std::string>());
+  } catch (const Error& error) {
+    run.expect("keep " + planned.name, false, error.what());
+  }
+}
+
 }  // namespace
 
-int verify(const Words& words) {
+int verify(const Words& given) {
   VerifyConfig config;
+  // What is kept was measured at the full scale.
+  Words words = given;
+  const auto is = [](const char* flag) {
+    return
+        [flag](const std::string& word) { return word == flag || word.starts_with(flag + std::string("=")); };
+  };
+  const auto typed = [&](const char* flag) { return std::ranges::any_of(given, is(flag)); };
+  if (typed("--keep") && !typed("--quick") && !typed("--full") && !typed("--preset"))
+    words.push_back("--full");
   Words paths;
   const Program program{
       .name = "isobar verify",
@@ -68,7 +129,10 @@ int verify(const Words& words) {
       .presets = {{"quick", "small sizes and few seeds", [] {}},
                   {"full", "the texts' sizes, and more seeds", [] {}}},
       .folder = "runs/verify",
-      .folder_of = [&] { return config.claim.empty() ? "runs/verify" : "runs/claims"; },
+      .folder_of =
+          [&] { return config.kept            ? "runs/kept"
+                       : config.claim.empty() ? "runs/verify"
+                                              : "runs/claims"; },
       .positionals = {.name = "FILE",
                       .about =
                           "files of claims, as experiments/claims/README.md says [those that come with isobar]",
@@ -77,6 +141,8 @@ int verify(const Words& words) {
       .goes_on = true};
   bool all_made = true;
   const int code = run_program(program, config, words, [&](Run& run) {
+    refuse_what_is_not_kept(config, paths, run.seed());
+    const std::string tree = config.keep || config.renew ? tree_of(config) : "";
     std::vector<claims::ClaimFile> files;
     for (const std::string& path : paths) {
       check(
@@ -86,12 +152,17 @@ int verify(const Words& words) {
       files.push_back(claims::read_claims(path));
     }
     const std::string page = config.page.empty() ? run.folder() + "/report.html" : config.page;
-    claims::VerifyOptions options{.scale = run.preset(),
+    claims::VerifyOptions options{.scale = config.kept ? "full" : run.preset(),
                                   .claims = words_of(config.claim),
                                   .only = config.only,
                                   .detail = !paths.empty() || !config.claim.empty(),
                                   .allow_large = config.allow_large,
-                                  .programs = config.programs};
+                                  .programs = config.programs,
+                                  .kept = config.kept};
+    if (config.keep)
+      options.made = [&](const claims::PlannedRun& planned, const Json& summary) {
+        keep_made(run, tree, planned, summary);
+      };
     bool said = false;
     options.renewed = [&](const Json& summary) {
       report::Content content;
@@ -100,6 +171,11 @@ int verify(const Words& words) {
       if (!std::exchange(said, true)) run.say("\nThe page, renewed as each study ends: {}\n", page);
     };
     all_made = claims::verify(run, paths.empty() ? claims::builtin_claims() : files, options);
+    if (tree.empty()) return;
+    claims::renew_documents(tree, kept_in(tree));
+    run.say(
+        "\nWritten: experiments/verdicts.md and the README's verdicts in {}; build again for programs that show them\n",
+        tree);
   });
   return code == 0 && !all_made ? 3 : code;
 }

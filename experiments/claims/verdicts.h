@@ -1,0 +1,25 @@
+// Verdicts: the claims of the texts as documents show them, by the kept values. Nobody types them: isobar verify --keep and
+// --renew write experiments/verdicts.md and the README's block, and a test compares both.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kept.h"
+
+namespace isobar::claims {
+
+// All claims with each part, a table for each text, and the runs that measured them.
+std::string verdicts_page(const Kept& kept);
+
+// The README's block: some claims with the part that decides each, and how many claims have which verdict.
+std::string readme_verdicts(const Kept& kept);
+
+// The text with this block between its lines <!-- verdicts --> and <!-- end of verdicts -->. Throws Error where it has no
+// such lines.
+std::string with_verdicts(std::string_view document, const std::string& block);
+
+// Writes the page and the block into the source tree of this folder.
+void renew_documents(const std::string& source, const Kept& kept);
+
+}  // namespace isobar::claims
