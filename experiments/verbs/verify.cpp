@@ -133,10 +133,10 @@ int verify(const Words& given) {
           [&] { return config.kept            ? "runs/kept"
                        : config.claim.empty() ? "runs/verify"
                                               : "runs/claims"; },
-      .positionals = {.name = "FILE",
-                      .about =
-                          "files of claims, as experiments/claims/README.md says [those that come with isobar]",
-                      .values = &paths},
+      .positionals =
+          {.name = "FILE",
+           .about = "files of claims, as experiments/claims/README.md says [those that come with isobar]",
+           .values = &paths},
       .profiles = false,
       .goes_on = true};
   bool all_made = true;
