@@ -222,7 +222,7 @@ TEST_CASE("seeds that are not normal are noticed") {
   const auto outcome = [](const Predicate& predicate, std::vector<double> values) {
     return read(predicate, spread_of(values), 1).outcome;
   };
-  const Predicate mean{Rule::mean, 1, infinity}, small{Rule::mean, -infinity, 1e-3, true};
+  const Predicate mean{Rule::mean, 1, infinity}, small{Rule::mean, -infinity, 2e-8, true};
   // 0 has no logarithm.
   CHECK(outcome(small, {0, 1e-9, 1e-8, 1e-9, 1e-8}) == PartOutcome::not_normal);
   CHECK(outcome({Rule::one_more_seed, 10, 10, true}, {0, 1e-9, 1e-8}) == PartOutcome::not_normal);
@@ -248,7 +248,10 @@ TEST_CASE("seeds that are not normal are noticed") {
   CHECK(outcome({Rule::mean, 6, infinity}, two_clusters) == PartOutcome::fails);
   CHECK(outcome({Rule::one_more_seed, 6, 6}, two_clusters) == PartOutcome::fails);
   CHECK(outcome({Rule::one_more_seed, 2, 2}, two_clusters) == PartOutcome::not_normal);
-  CHECK(outcome({Rule::mean, -9, infinity}, {1, 1.01, 1.02, 1.03, 5}) == PartOutcome::not_normal);
+  // Of 5 to 9 seeds by more than ten times that.
+  CHECK(outcome({Rule::mean, -38, infinity}, {1, 1.01, 1.02, 1.03, 5}) == PartOutcome::not_normal);
+  CHECK(outcome({Rule::mean, -40, infinity}, {1, 1.01, 1.02, 1.03, 5}) == PartOutcome::holds);
+  CHECK(outcome({Rule::mean, -1e9, infinity}, {1, 1, 5}) == PartOutcome::not_normal);
 }
 
 TEST_CASE("the mean of positive values may lie as far up as that of a log-normal quantity") {

@@ -15,7 +15,7 @@
 //   time           `mean` of quotients of times, refused where the machine was busy.
 //
 // The intervals of the last three, and the signs that they do not hold for these seeds, are those of shape.h. Where there is
-// such a sign, a bound that lies beyond all seeds by more than their range still decides; a nearer one is not judged.
+// such a sign, a bound that lies far beyond all seeds still decides (beyond_all); a nearer one is not judged.
 #pragma once
 
 #include <cmath>

@@ -131,8 +131,9 @@ Range safe_prediction_interval(const Spread& seeds, double error, bool log) {
 
 Range beyond_all(const Spread& seeds) {
   const double range = seeds.max - seeds.min;
-  if (seeds.n < 10 || !(range > 0)) return {-HUGE_VAL, HUGE_VAL};
-  return {seeds.min - range, seeds.max + range};
+  if (seeds.n < 5 || !(range > 0)) return {-HUGE_VAL, HUGE_VAL};
+  const double away = seeds.n < 10 ? 10 * range : range;
+  return {seeds.min - away, seeds.max + away};
 }
 
 }  // namespace isobar::claims

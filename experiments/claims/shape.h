@@ -30,8 +30,8 @@ Range safe_mean_interval(const Spread& seeds, double error, bool log);
 // with 3 degrees of freedom ask for, extended as above.
 Range safe_prediction_interval(const Spread& seeds, double error, bool log);
 
-// The range of all values with its own length on either side: where the mean, and one more seed, lie however skewed or
-// clustered 10 or more values are. For fewer, and for equal ones, both sides are infinite.
+// The range of all values with its own length on either side, ten times that for fewer than 10 values: where the mean, and one
+// more seed, lie however skewed or clustered the values are. For fewer than 5, and for equal ones, both sides are infinite.
 Range beyond_all(const Spread& seeds);
 
 }  // namespace isobar::claims
