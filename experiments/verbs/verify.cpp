@@ -5,7 +5,7 @@
 //   isobar verify --claim D06       one claim of them, each part shown
 //   isobar verify mine.toml         the claims of a file of your own (claims/README.md says how to write one)
 //   isobar verify mine.toml --programs build      with build/decay_study, which knows a norm of your own
-//   isobar verify --kept            the five texts by the values of the last full runs, at once
+//   isobar verify --kept            the texts by the values of the last full runs, at once
 //   isobar verify --keep --claim D06              makes its runs at the full scale, and keeps what they measured
 //
 // Without a file the claims are those of claims/000.toml … claims/004.toml, which hold every quotation, printed value,
