@@ -29,6 +29,17 @@ Json short_number(const Json& number) {
 
 std::string flags_of(const PlannedRun& run) { return fmt::format("{}", fmt::join(run.arguments, " ")); }
 
+// JSON on one line, its numbers in as few digits as read back exactly; dump() takes 17 for some.
+std::string compact(const Json& json) {
+  if (json.is_number_float()) return fmt::format("{}", json.get<double>());
+  if (!json.is_structured()) return json.dump();
+  std::vector<std::string> items;
+  for (const auto& [name, item] : json.items())
+    items.push_back((json.is_object() ? Json(name).dump() + ":" : "") + compact(item));
+  const std::string text = fmt::format("{}", fmt::join(items, ","));
+  return json.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
+
 // Settings without numbers of seeds: with more of them it is the same quantity, looked at again.
 Json without_seeds(const Json& config) {
   Json rest = config;
@@ -81,7 +92,7 @@ const Kept& Kept::shipped() {
 std::string Kept::text() const {
   const auto lines = [](const auto& items) {
     std::string text;
-    for (const auto& [name, line] : items) text += (text.empty() ? "" : ",\n") + line.dump();
+    for (const auto& [name, line] : items) text += (text.empty() ? "" : ",\n") + compact(line);
     return text;
   };
   return "{\"runs\": [\n" + lines(runs_) + "\n],\n\"values\": [\n" + lines(values_) + "\n]}\n";
