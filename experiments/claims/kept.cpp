@@ -110,10 +110,12 @@ void Kept::take(const PlannedRun& run, const Json& summary, const std::vector<Cl
 
   const Json before = this->run(run.name);
   Json seconds = before.is_null() ? Json::object() : before["seconds"];
+  // The least that it took: what more it was, other programs of the machine had.
+  if (scale == "full" && !before.is_null() && before["flags"] != flags_of(run)) seconds.erase("full");
   const bool both = !run.folder.ends_with(".full") && scale == "full";  // the quick run is the same one
+  const double took = std::round(10 * timing.value("wall_s", 0.0)) / 10;
   for (const char* name : {"quick", "full"})
-    if (name == scale || both)
-      seconds[name] = short_number(std::round(10 * timing.value("wall_s", 0.0)) / 10);
+    if (name == scale || both) seconds[name] = short_number(std::min(took, seconds.value(name, took)));
   if (scale != "full") {
     if (!before.is_null()) runs_[run.name]["seconds"] = seconds;
     return;
