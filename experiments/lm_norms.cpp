@@ -4,7 +4,7 @@
 // centring contributes little (000 A14); norms allow higher rates and learn in fewer steps (001 B14); deep
 // Transformers cannot be trained without (003 D10); controlling the variance alone is enough (003 D48); pre-norm
 // allows higher rates and more layers than post-norm, which needs warm-up (003 D29, D36); DyT with an explicit √d may be
-// better (004 F08) and keeps the signal from exploding (004 F12); nGPT keeps vectors and weights at length 1 (004 F17);
+// better (004 F08) and keeps the signal from exploding (004 F12);
 // no elementwise function beats normalization (004 F20) nor replaces it (004 F24).
 //
 //   lm_norms                      eleven nets of 4 blocks at 3e-3; pre against post in 16 blocks    1 minute
