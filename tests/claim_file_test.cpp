@@ -197,14 +197,14 @@ TEST_CASE("a word of tolerance has one bound and one reason in every file") {
                 "better: any difference counts, with no margin", "“更优”：有差别即可，不设余量"},
                {"as_good = \"share\"", -0.01, 0.01, "as_good", "as good: within a hundredth of the whole",
                 "“相当”：与全部之比相差不超过百分之一"}};
-  for (const auto& [bound, low, high, word, why, why_zh] : words) {
-    CAPTURE(bound);
-    const Part read = part(bound);
-    CHECK((read.predicate.low == low || read.predicate.low == doctest::Approx(low)));
-    CHECK((read.predicate.high == high || read.predicate.high == doctest::Approx(high)));
-    CHECK(read.word == word);
-    CHECK(read.why == why);
-    CHECK(read.why_zh == why_zh);
+  for (const auto& wanted : words) {
+    CAPTURE(wanted.bound);
+    const Part read = part(wanted.bound);
+    CHECK((read.predicate.low == wanted.low || read.predicate.low == doctest::Approx(wanted.low)));
+    CHECK((read.predicate.high == wanted.high || read.predicate.high == doctest::Approx(wanted.high)));
+    CHECK(read.word == wanted.word);
+    CHECK(read.why == wanted.why);
+    CHECK(read.why_zh == wanted.why_zh);
   }
   CHECK(part("at_most = 0.9\nwhy = \"w\"").word.empty());
   // Better is beyond 0 or 1, and neither is.

@@ -277,9 +277,9 @@ TEST_CASE("no layer and no study takes what is not recorded") {
 
 // libstdc++'s iterator ends the process, without a word, where it gets no memory.
 TEST_CASE("folders are listed by names_in()") {
-  for (const auto& [path, text] : read_sources(ISOBAR_SOURCE_DIR))
-    if (!path.starts_with("experiments/course/"))
-      CHECK_MESSAGE(text.find("directory_iterator(") == std::string::npos, path);
+  for (const auto& file : read_sources(ISOBAR_SOURCE_DIR))
+    if (!file.first.starts_with("experiments/course/"))
+      CHECK_MESSAGE(file.second.find("directory_iterator(") == std::string::npos, file.first);
 }
 
 TEST_CASE("the checker passes what is allowed") {
