@@ -287,12 +287,23 @@ TrainedOn trained_on(const Judged& judged) {
 
 std::string parts_table(const Judged& judged) {
   Table table({"part", "measured", "theory", "asked", "outcome"});
-  for (const Finding& part : judged.findings)
-    table.row({part.part->says, part.not_run.empty() ? measured_text(part, Language::en) : "",
-               number_or_dash(part.theory), text_of(part.part->predicate),
-               part.not_run.empty() ? outcome_text(part, Language::en) : part.not_run});
-  const std::string trained = trained_on(judged).en;
-  return table.text() + (trained.empty() ? "" : fmt::format("Trained: {}.\n", trained));
+  bool assumes = false;
+  for (const Finding& part : judged.findings) {
+    const bool made = part.not_run.empty(), few = made && part.reading.assumes_normal;
+    assumes |= few;
+    table.row({part.part->says, made ? measured_text(part, Language::en) : "", number_or_dash(part.theory),
+               text_of(part.part->predicate),
+               few    ? word_of(part.reading.outcome)
+               : made ? outcome_text(part, Language::en)
+                      : part.not_run});
+  }
+  std::string text = table.text();
+  if (assumes)
+    text += fmt::format("Fewer than {} seeds are taken for normal values, or log-normal ones.\n",
+                        seeds_that_show_shape);
+  if (const std::string trained = trained_on(judged).en; !trained.empty())
+    text += fmt::format("Trained: {}.\n", trained);
+  return text;
 }
 
 const std::vector<std::string>& verdict_words() {

@@ -54,13 +54,11 @@ struct VerifyConfig : HasFields {
       "here");
     f("allow_large", allow_large,
       "files of your own may take more than half of the memory and an hour: a stranger's may not");
-    f("kept", kept,
-      "make no run: judge by the values of the last full runs, which are kept; results go to runs/kept");
+    f("kept", kept, "make no run: judge what the last full runs measured; results go to runs/kept");
     f("keep", keep,
-      "keep what these runs measured in the source tree, and write the verdicts into its documents; means --full; with "
-      "--quick, keep the seconds that they took alone");
-    f("renew", renew, "with --kept: write the verdicts into the documents of the source tree");
-    f("tree", tree, "the source tree of --keep and --renew; empty: the one that this program was built of");
+      "write what these full runs measured into the source tree, and its documents anew; with --quick, the seconds");
+    f("renew", renew, "with --kept: write the source tree's documents anew");
+    f("tree", tree, "the source tree; empty: this program's");
   }
 };
 
