@@ -101,9 +101,7 @@ Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int
   if (doubt == Doubt::infinite)
     return {outcome_of_infinities(predicate, seeds), {seeds.min, seeds.max}, seeds.n, doubt};
   Reading reading = read_finite(predicate, seeds, doubt, parts, error_of(predicate, parts, look));
-  // Rounds that disagree are the mark of a busy machine too.
-  const bool decided = reading.outcome == PartOutcome::holds || reading.outcome == PartOutcome::fails;
-  if (predicate.rule == Rule::time && (busy || !decided)) reading.outcome = PartOutcome::busy;
+  if (predicate.rule == Rule::time && busy) reading.outcome = PartOutcome::busy;
   return reading;
 }
 

@@ -49,15 +49,13 @@ struct VerifyConfig : HasFields {
       "judge these claims alone: ids with commas between, D06 or 003; results go to runs/claims");
     f("page", page, "the page, renewed as each study ends; empty: report.html in the folder of the results");
     f("only", only, "make this one of the runs alone; claims that need others count as not run here");
-    f("programs", programs,
-      "a folder with studies of your own, such as a decay_study with your norm, which are run in place of those "
-      "here");
+    f("programs", programs, "a folder with studies of your own, run in place of those of the same name");
     f("allow_large", allow_large,
       "files of your own may take more than half of the memory and an hour: a stranger's may not");
     f("kept", kept, "make no run: judge what the last full runs measured; results go to runs/kept");
     f("keep", keep,
-      "write what these full runs measured into the source tree, and its documents anew; with --quick, the seconds");
-    f("renew", renew, "with --kept: write the source tree's documents anew");
+      "write what these full runs measured, or with --quick their seconds, into the source tree");
+    f("renew", renew, "with --kept: renew the tree's documents");
     f("tree", tree, "the source tree; empty: this program's");
   }
 };
