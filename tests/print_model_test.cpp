@@ -82,11 +82,14 @@ TEST_CASE("parts of a model cost what the whole does") {
     // 2 + 1 + 1/16 + 4 of 64 channels and 3 of 192, 256 tokens of 4 bytes.
     CHECK(static_cast<double>(*part("blocks.1").kept) ==
           doctest::Approx(256 * 4 * (64 * 7.0625 + 192 * 3)).epsilon(0.05));
-    // The embedding keeps its rows, the last norm its result and a number or two of each row, and the tape no logits.
-    const int64_t rows = 256 * 4 * 64;
-    CHECK(*part("embed_tokens").kept == rows);
-    CHECK(static_cast<double>(*part("norm").kept) == doctest::Approx(rows * (1 + 2.0 / 64)).epsilon(0.04));
-    CHECK(*part("lm_head").kept == 0);
+    // The embedding keeps its rows, the last norm its result and a number or two of each row, and the tape no logits,
+    // half as large as these rows; debug builds keep lists beside.
+    const int64_t rows = 256 * 4 * 64, lists = rows / 10;
+    CHECK(*part("embed_tokens").kept >= rows);
+    CHECK(*part("embed_tokens").kept <= rows + lists);
+    CHECK(*part("norm").kept >= rows + rows / 64);
+    CHECK(*part("norm").kept <= rows + rows / 32 + lists);
+    CHECK(*part("lm_head").kept <= lists);
     // The dropout of the embedding keeps nothing. The last part's node for its observer is recorded after it
     // and counts as the model's own, in debug builds with the list that versions are compared by.
     const int64_t own = *part("").kept - kept_of_parts;
