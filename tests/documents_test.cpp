@@ -109,8 +109,7 @@ const std::vector<Phrase>& phrases() {
   static const std::vector<Phrase> all = {
       {R"((do|does|did) not tell\b)", "is not significant"},
       {R"(\btold (as|right|wrong)\b)", "reported as, classified"},
-      {R"((^|[.:;|] )Of (a|an|the(?! [0-9]+ claims)|its|these|those|all|what|which) )",
-       "begin with the subject"},
+      {R"((^|[.:;|] )Of (a|an|the|its|these|those|all|what|which) )", "begin with the subject"},
       {R"(; of (a[0-9]+|[A-Z][A-Za-z]*), )", "for …"},
       {R"(\b[Ww]hoever\b|\bThat which\b|\bThose who\b)", "name the person or the part"},
       {R"(\bseldom\b)", "rarely; less often"},
@@ -119,7 +118,6 @@ const std::vector<Phrase>& phrases() {
       {R"(\bleaves with [0-9])", "exits with"},
       {R"(\bin front of\b)", "before"},
       {R"(\bsomething is missing here\b)", "because something is missing"},
-
       {R"(\bhas [0-9]+ points (more|less)\b)", "gains, loses"},
       {R"(\bNothing continues\b|; what does is\b)", "X cannot …"},
       // Untrue.

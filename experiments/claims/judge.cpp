@@ -299,7 +299,7 @@ std::string parts_table(const Judged& judged) {
   }
   std::string text = table.text();
   if (assumes)
-    text += fmt::format("Fewer than {} seeds are taken for normal values, or log-normal ones.\n",
+    text += fmt::format("Fewer than {} seeds: assuming normal values, or with log = true log-normal ones.\n",
                         seeds_that_show_shape);
   if (const std::string trained = trained_on(judged).en; !trained.empty())
     text += fmt::format("Trained: {}.\n", trained);

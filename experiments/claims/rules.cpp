@@ -113,8 +113,8 @@ int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t pa
   const Range interval = safe_mean_interval(seeds, error_of(predicate, parts, look), predicate.log);
   const auto scaled = [&](double value) { return predicate.log ? std::log(value) : value; };
   const double mean = seeds.moments(predicate.log).mean;
-  double distance = infinity,
-         half = 0;  // of the mean to the nearer bound, and to the interval's end on that side
+  double distance = infinity;  // of the mean to the nearer bound
+  double half = 0;             // and to the interval's end on that side
   for (const double bound : {predicate.low, predicate.high}) {
     if (!std::isfinite(bound) || (predicate.log && bound <= 0)) continue;
     const double away = scaled(bound) - mean;

@@ -36,7 +36,8 @@ std::string heading(const std::vector<std::string>& cells) {
 // What a part's row shows: measured, asked, outcome.
 std::vector<std::string> shown(const Json& part) {
   const std::string not_run = part["not_run"];
-  return {part["measured"], part["wanted"], not_run.empty() ? part["outcome"].get<std::string>() : not_kept};
+  return {part["measured"], part["wanted"],
+          not_run.empty() ? part["outcome_text"].get<std::string>() : not_kept};
 }
 
 std::string claim_rows(const ClaimFile& file, const Claim& claim, const Runs& runs) {
@@ -123,7 +124,7 @@ std::string readme_verdicts(const Kept& kept) {
       refuted.push_back(judged.claim->id);
   const std::string prose = fmt::format(
       "The part that decides each claim stands here; [experiments/verdicts.md]"
-      "(experiments/verdicts.md) has them all. Of the {} claims {}. Refuted of text 003 are {}.",
+      "(experiments/verdicts.md) has them all. The verdicts of all {} claims: {}. Refuted of text 003 are {}.",
       all.size(), counts_text(all), fmt::join(refuted, ", "));
   return fmt::format("{}\n{}\n", text, fmt::join(wrapped(prose, 110), "\n"));
 }

@@ -86,13 +86,17 @@ function quotation(claim) {
   return make("blockquote", {}, ...lines);
 }
 
+// What a decision assumes, or why none is made.
+const qualified = (part) => ["holds", "does not hold", "rule does not hold"].includes(part.outcome) &&
+  (part.outcome_text ?? part.outcome) !== part.outcome && inLanguage(part, "outcome_text");
+
 function partRow(part) {
   const says = make("span", { className: "cell says" }, inLanguage(part, "says"));
   const why = inLanguage(part, "why");
   const trained = inLanguage(part, "trained_on");
   const more = [why, trained ? `${word("trained")}: ${trained}` : part.corpus, part.n > 1 && word("seeds")(part.n),
     part.nonfinite > 0 && word("nonfinite")(part.nonfinite),
-    part.seeds_needed > 0 && word("needed")(part.seeds_needed)].filter(Boolean);
+    part.seeds_needed > 0 && word("needed")(part.seeds_needed), qualified(part)].filter(Boolean);
   if (more.length) says.append(textIn("small", more.join(" · ")));
   const outcome = part.outcome ? word(part.outcome) : part.pending ? word("pending") : phrase(part.not_run ?? "");
   const chart = make("span", { className: "cell mini" }, strip(part));
