@@ -244,9 +244,10 @@ TEST_CASE("seeds that are not normal are noticed") {
   for (int i = 0; i < 20; ++i) skewed.push_back(std::exp(0.2 * i));
   CHECK(doubt_about(spread_of(skewed), false) == Doubt::skewed);
   CHECK(doubt_about(spread_of(skewed), true) == Doubt::none);
-  // A bound beyond all seeds by more than their range is decided, from 10 seeds on; a printed value is never confirmed.
-  CHECK(outcome({Rule::mean, -2, infinity}, two_clusters) == PartOutcome::holds);
-  CHECK(outcome({Rule::mean, -1, infinity}, two_clusters) == PartOutcome::not_normal);
+  // From 10 seeds on a mean has an interval; a printed value is decided beyond all seeds by more than their range, and never
+  // confirmed.
+  CHECK(outcome({Rule::mean, 0, infinity}, two_clusters) == PartOutcome::holds);
+  CHECK(outcome({Rule::mean, 1, infinity}, two_clusters) == PartOutcome::too_few_seeds);
   CHECK(outcome({Rule::mean, 6, infinity}, two_clusters) == PartOutcome::fails);
   CHECK(outcome({Rule::one_more_seed, 6, 6}, two_clusters) == PartOutcome::fails);
   CHECK(outcome({Rule::one_more_seed, 2, 2}, two_clusters) == PartOutcome::not_normal);

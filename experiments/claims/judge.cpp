@@ -80,7 +80,7 @@ std::string measured_text(const Finding& f, Language language) {
 struct OutcomeWords {
   const char* outcomes[5];  // in the order of PartOutcome
   const char* doubts[6];    // in the order of Doubt: what the seeds show, and what would mend it
-  const char *by_range, *normal, *log_normal, *wanted, *left_out, *needed;
+  const char *far_bound, *skewed, *normal, *log_normal, *wanted, *left_out, *needed;
 };
 constexpr OutcomeWords english = {
     {"holds", "does not hold", "is open: too few seeds", "is open: the machine was busy", "is not judged: "},
@@ -90,6 +90,7 @@ constexpr OutcomeWords english = {
      "a seed is infinite (every_seed, or another statistic)",
      "a seed that is not positive has no logarithm (log = false, or another statistic)"},
     ", the bound being far from all seeds",
+    ", by the interval for skewed seeds",
     ", assuming normal values",
     ", assuming log-normal values",
     "wanted",
@@ -102,6 +103,7 @@ constexpr OutcomeWords chinese = {
      "有种子的值为无穷（使用 every_seed，或换一个统计量）",
      "有种子的值非正，没有对数（设 log = false，或换一个统计量）"},
     "，界限远离全部种子",
+    "，按偏斜种子的区间",
     "，假定值服从正态分布",
     "，假定值服从对数正态分布",
     "要求",
@@ -116,8 +118,10 @@ std::string outcome_text(const Finding& f, Language language) {
   if (reading.outcome == PartOutcome::busy) return text;
   if (reading.outcome == PartOutcome::not_normal)
     text += words.doubts[static_cast<size_t>(reading.doubt)];
+  else if (reading.far_bound)
+    text += words.far_bound;
   else if (reading.doubt != Doubt::none && reading.doubt != Doubt::infinite)
-    text += words.by_range;
+    text += words.skewed;
   else if (reading.assumes_normal)
     text += f.part->predicate.log ? words.log_normal : words.normal;
   return text;

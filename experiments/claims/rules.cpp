@@ -70,10 +70,16 @@ Reading read_finite(const Predicate& predicate, const Spread& seeds, Doubt doubt
     reading.assumes_normal = seeds.n < seeds_that_show_shape && reading.outcome != PartOutcome::too_few_seeds;
     return reading;
   }
+  const bool shaped = doubt == Doubt::skewed || doubt == Doubt::clusters;
+  if (shaped && !printed && seeds.n >= seeds_for_skewness) {
+    reading.interval = skewed_mean_interval(seeds, error, predicate.log);
+    reading.outcome = outcome_of_mean(predicate, reading.interval);
+    return reading;
+  }
   const Range far = beyond_all(seeds);
   const PartOutcome outcome = outcome_of_mean(predicate, far);
   const bool decided = outcome == PartOutcome::fails || (outcome == PartOutcome::holds && !printed);
-  if (decided) reading.outcome = outcome, reading.interval = far;
+  if (decided) reading.outcome = outcome, reading.interval = far, reading.far_bound = true;
   return reading;
 }
 
@@ -106,11 +112,12 @@ Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int
 }
 
 int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look) {
-  if (doubt_about(seeds, predicate.log) != Doubt::none) return 0;
+  const Reading now = read(predicate, seeds, parts, look);
+  if (now.outcome != PartOutcome::too_few_seeds) return 0;
   if (predicate.rule == Rule::one_more_seed)
     return seeds_for_prediction(error_rate / static_cast<double>(parts));
   if (seeds.n < 2) return 0;
-  const Range interval = safe_mean_interval(seeds, error_of(predicate, parts, look), predicate.log);
+  const Range interval = now.interval;
   const auto scaled = [&](double value) { return predicate.log ? std::log(value) : value; };
   const double mean = seeds.moments(predicate.log).mean;
   double distance = infinity;  // of the mean to the nearer bound

@@ -14,8 +14,9 @@
 //                  of them to make the interval short (harness/stats.h, seeds_for_prediction).
 //   time           `mean` of quotients of times, refused where the machine was busy.
 //
-// The intervals of the last three, and the signs that they do not hold for these seeds, are those of shape.h. Where there is
-// such a sign, a bound that lies far beyond all seeds still decides (beyond_all); a nearer one is not judged.
+// The intervals of the last three, and the signs that they do not hold for these seeds, are those of shape.h. Where 10 or
+// more seeds are skewed or clustered, their mean has an interval of its own (skewed_mean_interval). With fewer, and for one more
+// seed, a bound that lies far beyond all seeds still decides (beyond_all); a nearer one is not judged.
 #pragma once
 
 #include <cmath>
@@ -53,6 +54,7 @@ struct Reading {
   int64_t n;       // finite values
   Doubt doubt = Doubt::none;
   bool assumes_normal = false;  // decided by few seeds, which show no doubt
+  bool far_bound = false;       // decided in spite of the doubt, by beyond_all
 };
 
 // `parts` of the claim share its error rate, and this is the look of that number at this part: 1 is the first. A NaN

@@ -74,6 +74,16 @@ const std::vector<Values>& shapes() {
       {"one in five 5 sd lower",
        [](Random& random) { return around_one(random) - (random() % 5 == 0 ? 0.05 : 0); }, 0.99, false,
        one_failing},
+      {"two clusters, 10 sd apart",
+       [](Random& random) {
+         return std::normal_distribution<double>()(random) + (random() % 2 == 0 ? 10 : 0);
+       },
+       5},
+      {"one in three 8 sd lower",
+       [](Random& random) {
+         return std::normal_distribution<double>()(random) - (random() % 3 == 0 ? 8 : 0);
+       },
+       -8 / 3.0, false, one_failing},
       {"10 + exponential", [](Random& random) { return 10 + exponential(random); }, 11, false, far_skewed}};
   return all;
 }

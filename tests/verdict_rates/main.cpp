@@ -1,6 +1,6 @@
 // How often are verdicts wrong? Every rule on seeds of known shapes, at the bound:
 //
-//   verdict_rates             10,000 trials a cell, about 10 minutes
+//   verdict_rates             10,000 trials a cell, 3 minutes
 //   verdict_rates 1000        fewer
 //
 // For each rule, shape and number of seeds: true claims refuted and false ones at the bound confirmed after one to four
