@@ -192,7 +192,9 @@ int main(int argc, char** argv) {
   return run_program({.name = "centering",
                       .about = "Is LayerNorm's centring redundant in a pre-norm Transformer?",
                       .example = "centering --corpus synthetic --seeds 1",
+                      .page = "lm/centering.md",
                       .presets = {{"quick", "five seeds, 250 steps", [&] { config = Config(); }},
-                                  {"full", "ten seeds, 500 steps", full}}},
+                                  {"full", "ten seeds, 500 steps", full}},
+                      .tiny = "--n_layer 1 --n_embd 16 --steps 4 --seeds 1 --eval_iters 1"},
                      config, argc, argv, [&](Run& run) { study(run, config); });
 }

@@ -178,14 +178,16 @@ int main(int argc, char** argv) {
           "What becomes of the signal and its gradient in a deep net, with and without normalization?\n"
           "Judges the tables of source 003 over many seeds, beside the closed forms.",
       .example = "decay_study --norm rmsnorm --depth 100",
-      .presets = {
-          {"blog8", "003's eight layers without norm", [&] { config = Config(); }},
-          {"blog8_rmsnorm", "the same with RMSNorm before each ReLU",
-           [&] {
-             config = Config();
-             config.norm = "rmsnorm";
-           }},
-          {"depth_table", "87 nets of 8 to 1000 layers, beside PyTorch's", [&] { config = Config(); }}}};
+      .page = "decay/README.md",
+      .presets = {{"blog8", "003's eight layers without norm", [&] { config = Config(); }},
+                  {"blog8_rmsnorm", "the same with RMSNorm before each ReLU",
+                   [&] {
+                     config = Config();
+                     config.norm = "rmsnorm";
+                   }},
+                  {"depth_table", "87 nets of 8 to 1000 layers, beside PyTorch's",
+                   [&] { config = Config(); }}},
+      .tiny = "--depth 2 --width 16 --batch 4 --seeds 2"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     config.check_values();
     if (run.preset() == "depth_table")

@@ -162,7 +162,9 @@ int main(int argc, char** argv) {
       {.name = "fine_tuning",
        .about = "Do norm-free language models train as well as one with norms, and fine-tune worse?",
        .example = "fine_tuning --nets pre.none,post.rmsnorm --seeds 3",
+       .page = "lm/fine_tuning.md",
        .presets = {{"quick", "32 wide, 130 and 125 steps", [&] { config = Config(); }},
-                   {"full", "64 wide, 250 and 250 steps, twelve seeds", full}}},
+                   {"full", "64 wide, 250 and 250 steps, twelve seeds", full}},
+       .tiny = "--n_layer 1 --n_embd 16 --steps 2 --finetuning_steps 2 --seeds 1 --eval_iters 1"},
       config, argc, argv, [&](Run& run) { study(run, config); });
 }

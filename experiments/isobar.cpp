@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "../data/utf8_stream.h"
+#include "harness/about.h"
 #include "harness/child.h"
 #include "harness/environment.h"
 #include "harness/nearest.h"
@@ -48,37 +49,10 @@ const std::vector<Verb>& all_verbs() {
   return all;
 }
 
-struct Study {
-  std::string name, about;
-};
-
-// Each is a program beside this one (isobar_tool_test.cpp compares).
-const std::vector<Study>& all_studies() {
-  static const std::vector<Study> all = {
-      {"centering", "whether LayerNorm's centring is redundant"},
-      {"decay_study", "signal and gradient in a deep net, layer by layer"},
-      {"depth_trainability", "up to which depth a net can be trained"},
-      {"fine_tuning", "whether nets without norms fine-tune worse"},
-      {"lm_norms", "which norm trains a small language model best"},
-      {"logit_growth", "whether attention logits grow, and what limits them"},
-      {"majority", "whether centring helps a layer to count"},
-      {"norm_jacobian", "the derivatives from RMSNorm to DyT and DyISRU"},
-      {"norm_motives", "what norms do to shift, speed and robustness"},
-      {"norm_properties", "invariances, scales and precision of the norms"},
-      {"norm_speed", "how long LayerNorm, RMSNorm and DyT take"},
-      {"rank_collapse", "whether stacked attention makes all positions equal"},
-      {"recurrent_norms", "which norms suit a recurrent net"},
-      {"train_lm", "train a small language model, observe every module"},
-      {"transformer_stack", "the signal in a stack of PyTorch's Transformer layers"},
-      {"warmup", "whether post-norm needs warm-up, and pre-norm none"},
-  };
-  return all;
-}
-
 verbs::Words names_of_all() {
   verbs::Words names;
   for (const Verb& verb : all_verbs()) names.push_back(verb.name);
-  for (const Study& study : all_studies()) names.push_back(study.name);
+  names.insert(names.end(), study_names().begin(), study_names().end());
   return names;
 }
 
@@ -89,10 +63,10 @@ std::string help() {
       "Verbs:\n";
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
   text += "\nStudies, programs of their own beside isobar:\n";
-  for (const Study& study : all_studies()) text += help_row(study.name, study.about);
+  for (const Json& study : ask_studies()) text += help_row(study["name"], study["question"]);
   return text +
          "\n`isobar VERB --help` and `isobar STUDY --help` say more; isobar --version prints\n"
-         "the version.\n";
+         "the version, isobar --about what all studies say of themselves, as JSON.\n";
 }
 
 bool is_program_name(const std::string& word) {
@@ -149,6 +123,10 @@ int obey(verbs::Words words) {
   if (completing) std::swap(words[0], words[1]);
   const std::string name = words[0];
   words.erase(words.begin());
+  if (name == "--about") {
+    write_out(json_text(ask_studies()));
+    return 0;
+  }
   if (name == "--help" || name == "-h" || name == "--version") {
     write_out(name == "--version" ? fmt::format("isobar {}\n", isobar_version()) : help());
     return 0;

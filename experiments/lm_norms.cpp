@@ -295,10 +295,14 @@ int main(int argc, char** argv) {
       {.name = "lm_norms",
        .about = "Which norm, before or after the branch, trains a small language model best?",
        .example = "lm_norms --nets pre.layernorm,pre.rmsnorm --seeds 5",
+       .page = "lm/norms.md",
        .presets = {{"quick", "eleven nets of 4 blocks at one learning rate; pre against post in 16 blocks",
                     [&] { config = Config(); }},
                    {"full", "four learning rates and more, more seeds at the best one",
                     [&] { config.apply_full(); }}},
+       .tiny = "--nets pre.none,pre.rmsnorm --widths 16 --n_layer 1 --learning_rates 3e-3 --steps 2 "
+               "--deep_nets pre.rmsnorm --deep_layers 2 --deep_learning_rates 3e-3 --deep_steps 2 "
+               "--deep_warmup_iters 1 --seeds 1 --pair_seeds 1 --eval_iters 1",
        .first_settings = {"nets", "learning_rates", "steps", "seeds", "pair_nets", "pair_seeds", "deep_nets",
                           "deep_layers", "deep_steps", "corpus"},
        .settle = [&](const std::set<std::string>& given) { gave_way = give_way(config, given); }},

@@ -141,7 +141,9 @@ int main(int argc, char** argv) {
                         .about =
                             "Are the derivatives of source 004 right, and does its way from RMSNorm to\n"
                             "DyT and DyISRU hold? Ours by backward, theirs by formula, in f64.",
-                        .example = "norm_jacobian --seeds 1 --rows 16"};
+                        .example = "norm_jacobian --seeds 1 --rows 16",
+                        .page = "jacobian/README.md",
+                        .tiny = "--seeds 1 --rows 8"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     check(config.seeds > 0, "--seeds: wanted at least 1, got {}", config.seeds);
     check(config.rows > 0, "--rows: wanted at least 1, got {}", config.rows);

@@ -193,9 +193,13 @@ int main(int argc, char** argv) {
   Config config;
   const auto quick = [&] { config = Config(); };
   const auto full = [&] { quick(), config.seeds = 40; };
-  return run_program({.name = "norm_motives",
-                      .about = "Why norms? Source 001's four motives, measured on nets that learn digits.",
-                      .example = "norm_motives --seeds 2 --depth 8",
-                      .presets = {{"quick", "6 seeds", quick}, {"full", "40 seeds", full}}},
-                     config, argc, argv, [&](Run& run) { study(run, config); });
+  return run_program(
+      {.name = "norm_motives",
+       .about = "Do norms steady, speed up, regularize, make robust?\n"
+                "Source 001's four motives, measured on nets that learn digits.",
+       .example = "norm_motives --seeds 2 --depth 8",
+       .page = "norm_motives/README.md",
+       .presets = {{"quick", "6 seeds", quick}, {"full", "40 seeds", full}},
+       .tiny = "--width 8 --steps 2 --few 8 --few_steps 2 --small 8 --seeds 1 --learning_rates 0.1"},
+      config, argc, argv, [&](Run& run) { study(run, config); });
 }

@@ -88,9 +88,11 @@ int main(int argc, char** argv) {
   Config config;
   const Program program{.name = "norm_properties",
                         .about =
-                            "What do LayerNorm, RMSNorm and BatchNorm see, keep and cost?\n"
+                            "What do LayerNorm, RMSNorm, BatchNorm see, keep and cost?\n"
                             "Puts the definitions and invariances of sources 000 to 003 to the test.",
-                        .example = "norm_properties --seeds 5"};
+                        .example = "norm_properties --seeds 5",
+                        .page = "properties/README.md",
+                        .tiny = "--seeds 1"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     check(config.seeds >= 1, "--seeds: wanted at least 1, got {}", config.seeds);
     Measurements measurements;

@@ -172,8 +172,10 @@ int main(int argc, char** argv) {
                             "How much faster is RMSNorm than LayerNorm, and DyT than both, on this machine?\n"
                             "Fused and spelled out, forward alone and with backward, round by round.",
                         .example = "norm_speed --full --threads 1",
+                        .page = "speed/README.md",
                         .presets = {{"quick", "two small shapes", [&] { config = Config(); }},
                                     {"full", "six shapes", [&] { config.apply_full(); }}},
+                        .tiny = "--shapes 2x8 --rounds 15 --turn_ms 0.1 --processes 1",
                         .profiles = false};
   return run_program(program, config, argc, argv, [&](Run& run) { study(run, config); });
 }

@@ -165,9 +165,11 @@ int main(int argc, char** argv) {
   Config config;
   const Program program{.name = "rank_collapse",
                         .about =
-                            "Do the positions of a sequence become equal in a deep stack of attention,\n"
-                            "and what stops it: skips, an MLP, norms? After Dong et al. 2021.",
-                        .example = "rank_collapse --kinds attention,attention.mlp.norm --depth 6"};
+                            "Do the positions of a sequence become equal in a deep stack of attention?\n"
+                            "And what stops it: skips, an MLP, norms? After Dong et al. 2021.",
+                        .example = "rank_collapse --kinds attention,attention.mlp.norm --depth 6",
+                        .page = "rank_collapse/README.md",
+                        .tiny = "--depth 2 --d_model 8 --length 3 --batch 2 --seeds 2"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     config.check_values();
     const std::vector<std::string> kinds = words_of(config.kinds);

@@ -182,10 +182,11 @@ int main(int argc, char** argv) {
   Config config;
   const auto quick = [&] { config = Config(); };
   const auto full = [&] { quick(), config.lengths = "28,112", config.seeds = 16; };
-  return run_program(
-      {.name = "recurrent_norms",
-       .about = "Which norms suit a recurrent net that reads digits row by row?",
-       .example = "recurrent_norms --norms none,layernorm --lengths 56",
-       .presets = {{"quick", "28 time steps", quick}, {"full", "28 and 112 time steps", full}}},
-      config, argc, argv, [&](Run& run) { study(run, config); });
+  return run_program({.name = "recurrent_norms",
+                      .about = "Which norms suit a recurrent net that reads digits?",
+                      .example = "recurrent_norms --norms none,layernorm --lengths 56",
+                      .page = "recurrent_norms/README.md",
+                      .presets = {{"quick", "28 time steps", quick}, {"full", "28 and 112 time steps", full}},
+                      .tiny = "--hidden 4 --steps 2 --seeds 1 --learning_rates 1e-2"},
+                     config, argc, argv, [&](Run& run) { study(run, config); });
 }

@@ -239,8 +239,9 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
 Program program_of(LmConfig& config, std::string& bad_step, std::string& page) {
   return {
       .name = "train_lm",
-      .about = "Trains a small language model and watches the signal in every layer.",
+      .about = "Does a small language model train, and what does the signal do in each layer?",
       .example = "train_lm --norm layernorm --max_iters 500\ntrain_lm --corpus my.txt --out runs/mine",
+      .page = "lm/README.md",
       .presets = {{"default", "a Llama-like model: RMSNorm, RoPE, SwiGLU", [] {}},
                   {"nanogpt_cpu", "nanoGPT's published CPU setting", [&] { config.apply_nanogpt_cpu(); }},
                   {"nanogpt_cpu_best", "the same size, the best block, optimizer and schedule",
@@ -248,6 +249,10 @@ Program program_of(LmConfig& config, std::string& bad_step, std::string& page) {
                   {"babygpt", "nanoGPT's setting for a GPU: 10.7 million parameters",
                    [&] { config.apply_babygpt(); }},
                   {"minimind", "MiniMind's model: 25,829,888 parameters", [&] { config.apply_minimind(); }}},
+      .tiny =
+          "--n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 2 "
+          "--max_iters 6 --eval_iters 1 --eval_interval 4 --warmup_iters 2 "
+          "--checkpoint_interval 2",
       .printers = {{"print-model", "print the model's tree and its costs, and stop",
                     [&] { return print_model(config); }},
                    {"tape-page", "write one step's tape as an HTML page, and stop",

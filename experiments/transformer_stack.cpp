@@ -191,14 +191,17 @@ void count_parameters(Run& run) {
 int main(int argc, char** argv) {
   Config config;
   std::string gave_way;
-  const Program program{.name = "transformer_stack",
-                        .about =
-                            "How far does the signal grow in a stack of source 001's own Transformer layer,\n"
-                            "with its norms, without, after the sum, and without the residuals?",
-                        .example = "transformer_stack --depths 2,32",
-                        .settle = [&](const std::set<std::string>& given) {
-                          if (!given.contains("nhead")) gave_way = config.fit_heads();
-                        }};
+  const Program program{
+      .name = "transformer_stack",
+      .about =
+          "How far does the signal grow in a stack of Transformer layers?\n"
+          "Source 001's own, with its norms, without, after the sum, and without the residuals.",
+      .example = "transformer_stack --depths 2,32",
+      .page = "transformer_stack/README.md",
+      .tiny = "--depths 2 --seeds 2 --d_model 8 --nhead 2 --dim_feedforward 8 --length 3 --batch 2",
+      .settle = [&](const std::set<std::string>& given) {
+        if (!given.contains("nhead")) gave_way = config.fit_heads();
+      }};
   return run_program(program, config, argc, argv, [&](Run& run) {
     config.check_values();
     if (!gave_way.empty()) run.say("{}\n", gave_way);

@@ -185,19 +185,23 @@ int main(int argc, char** argv) {
   const auto full = [&] {
     config = Config(), config.seeds = 5, config.steps = 250, config.learning_rates = "1e-3,3e-3,1e-2";
   };
-  return run_program({.name = "warmup",
-                      .about = "Does post-norm need a warm-up of the learning rate, and pre-norm not?",
-                      .example = "warmup --n_layer 12 --learning_rates 3e-3,1e-2",
-                      .presets = {{"quick", "one rate, 100 steps", [&] { config = Config(); }},
-                                  {"full", "three rates, 250 steps, five seeds", full}}},
-                     config, argc, argv, [&](Run& run) {
-                       const TinyText text(config.corpus, config.block_size);
-                       run.environment()["corpus"] = text.corpus.source;
-                       run.summary()["corpus"] = text.name();
-                       Measurements measured;
-                       measure_gradients(run, config, text, measured);
-                       train_all(run, config, text, measured);
-                       measured.publish(run);
-                       measured.print(run);
-                     });
+  return run_program(
+      {.name = "warmup",
+       .about = "Does post-norm need a warm-up, and pre-norm none?",
+       .example = "warmup --n_layer 12 --learning_rates 3e-3,1e-2",
+       .page = "lm/warmup.md",
+       .presets = {{"quick", "one rate, 100 steps", [&] { config = Config(); }},
+                   {"full", "three rates, 250 steps, five seeds", full}},
+       .tiny =
+           "--depths 1,2 --n_layer 1 --n_embd 16 --learning_rates 1e-2 --steps 4 --seeds 1 --eval_iters 1"},
+      config, argc, argv, [&](Run& run) {
+        const TinyText text(config.corpus, config.block_size);
+        run.environment()["corpus"] = text.corpus.source;
+        run.summary()["corpus"] = text.name();
+        Measurements measured;
+        measure_gradients(run, config, text, measured);
+        train_all(run, config, text, measured);
+        measured.publish(run);
+        measured.print(run);
+      });
 }

@@ -200,24 +200,6 @@ TEST_CASE("no document has a phrase of the look-out list") {
             .empty());
 }
 
-TEST_CASE("each study is named wherever the harness's README says that one is") {
-  const std::string readme = file_text(root / "experiments/harness/README.md");
-  const std::vector<std::string> places = quoted(paragraph(readme, "A study that stays "));
-  CHECK(places.size() >= 5);
-  // train_lm is a training, not a study of claims, and norm_speed measures times: no file of claims runs the one, ranks refuse
-  // the other.
-  const std::set<std::string> unclaimed = {"experiments/claims/run_spec.cpp", "experiments/claims/README.md",
-                                           "tests/ranks/studies"};
-  for (const std::string& place : places) {
-    const std::string text = file_text(root / place);
-    for (const std::string& study : studies()) {
-      if (study == "train_lm" && unclaimed.contains(place)) continue;
-      CHECK_MESSAGE(std::regex_search(text, std::regex("\\b" + study + "\\b")), place, " does not name ",
-                    study);
-    }
-  }
-}
-
 TEST_CASE("the page of train_lm leads to each study that trains language models") {
   const std::string readme = file_text(root / "experiments/lm/README.md");
   size_t found = 0;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "../experiments/harness/json.h"
 #include "program.h"
 
 using namespace isobar;
@@ -27,13 +28,13 @@ std::set<std::string> listed(const std::string& help, const std::string& heading
   std::string line;
   std::getline(lines, line);
   while (std::getline(lines, line) && line.starts_with("  "))
-    names.insert(line.substr(2, line.find(' ', 2) - 2));
+    if (line[2] != ' ') names.insert(line.substr(2, line.find(' ', 2) - 2));
   return names;
 }
 
 }  // namespace
 
-TEST_CASE("isobar lists every verb and every study, each on a line, and takes their words") {
+TEST_CASE("isobar lists every verb and every study, and takes their words") {
   const Outcome help = run_built("isobar", "--help");
   CHECK(help.code == 0);
   CHECK(run_built("isobar", "").out == help.out);
@@ -51,6 +52,30 @@ TEST_CASE("isobar lists every verb and every study, each on a line, and takes th
     CHECK(one.out.starts_with("isobar " + verb + " "));
   }
   CHECK(run_built("isobar", "--version").out.starts_with("isobar "));
+}
+
+TEST_CASE("each study asks a question, has a page, and a preset that takes a second") {
+  for (const Json& study : Json::parse(run_built("isobar", "--about").out)) {
+    const std::string name = study["name"], question = study["question"], page = study["page"];
+    CAPTURE(name);
+    CHECK(study == Json::parse(run_built(name, "--about").out));
+    CHECK(question.ends_with("?"));
+    CHECK(file_text(ISOBAR_SOURCE_DIR "/" + page).find(name) != std::string::npos);
+    const Json tiny = Json::parse(run_built(name, "--preset tiny --print-config").out);
+    Json same =
+        Json::parse(run_built(name, study["presets"]["tiny"].get<std::string>() + " --print-config").out);
+    same.erase("preset");
+    CHECK(tiny["preset"] == "tiny");
+    for (const auto& [setting, value] : same.items()) CHECK(tiny[setting] == value);
+  }
+  // Nothing is expected of what is measured; flags win.
+  const TemporaryFolder folder;
+  const Outcome outcome = run_built("majority", "--tiny --d_model 4", folder.path());
+  CHECK(outcome.code == 0);
+  const Json summary = Json::parse(file_text(folder / "runs/majority/summary.json"));
+  CHECK(summary["expectations"].empty());
+  CHECK(summary["config"]["preset"] == "tiny");
+  CHECK(summary["config"]["d_model"] == 4);
 }
 
 TEST_CASE("isobar runs the study beside it, with its words and its exit code") {

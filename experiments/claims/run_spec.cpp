@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "../../data/utf8_stream.h"
+#include "../harness/about.h"
 #include "../harness/nearest.h"
 
 namespace isobar::claims {
@@ -24,8 +25,9 @@ std::vector<std::string> words_between_spaces(const std::string& text) {
 
 // Flags that belong to whoever runs `verify`, or that name files: a claim file says what is run, not where.
 const std::vector<std::string> users_flags = {
-    "out",      "threads", "config", "print_config", "json", "force",   "resume",    "help",
-    "help_all", "version", "mnist",  "seed",         "h",    "profile", "log_level", "rank_timeout"};
+    "out",    "threads", "config",    "print_config", "json",  "force",
+    "resume", "help",    "help_all",  "version",      "mnist", "seed",
+    "h",      "profile", "log_level", "rank_timeout", "about"};
 
 // The flags of a field, each checked as far as a text can tell. What the study itself says of them comes later.
 std::vector<std::string> flags_of(TomlTable& table, const char* field) {
@@ -62,11 +64,9 @@ std::string setting_of(const std::string& word) {
   return name;
 }
 
-const std::vector<std::string>& studies() {
-  static const std::vector<std::string> names = {
-      "centering",    "decay_study",   "depth_trainability", "fine_tuning",       "lm_norms",
-      "logit_growth", "majority",      "norm_jacobian",      "norm_motives",      "norm_properties",
-      "norm_speed",   "rank_collapse", "recurrent_norms",    "transformer_stack", "warmup"};
+std::vector<std::string> studies() {
+  std::vector<std::string> names = study_names();
+  std::erase(names, "train_lm");  // its flags name files
   return names;
 }
 
@@ -77,7 +77,7 @@ RunSpec read_run(const std::string& name, TomlTable& table) {
   if (!std::all_of(name.begin(), name.end(),
                    [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }))
     table.refuse(run.line, "wanted a name of letters, digits and _");
-  const std::vector<std::string>& known = studies();
+  const std::vector<std::string> known = studies();
   if (std::find(known.begin(), known.end(), run.study) == known.end())
     table.refuse(table.line_of("study"),
                  fmt::format("study: wanted one of {}, got '{}'{}", fmt::join(known, ", "),

@@ -11,7 +11,7 @@
 namespace isobar::claims {
 
 // The studies that a file may name.
-const std::vector<std::string>& studies();
+std::vector<std::string> studies();
 
 // "print_config" of the words --print-config, --print_config and --print-config=1; empty for a word that is
 // no flag.

@@ -25,10 +25,12 @@ std::string help_of(const Setting& setting) {
 std::string footer(const Program& program) {
   std::string text;
   if (!program.presets.empty()) {
-    text += fmt::format("Presets (--preset NAME, or as a flag; {} unless one is given):\n",
-                        program.presets.front().name);
+    text += fmt::format("Presets (--NAME or --preset NAME; {} unless one is given{}):\n",
+                        program.presets.front().name, program.tiny.empty() ? "" : "; tiny: a second");
     for (const Preset& preset : program.presets) text += help_row("--" + preset.name, preset.about);
     text += "\n";
+  } else if (!program.tiny.empty()) {
+    text += "Preset: --tiny, sizes that take a second.\n\n";
   }
   return text +
          "Later words win: defaults, preset, config file, options. Exit codes: 0 done;\n"
@@ -37,22 +39,18 @@ std::string footer(const Program& program) {
 }
 
 // --preset full, or --full.
-void add_presets(CLI::App& app, const std::vector<Preset>& presets, std::optional<std::string>& chosen) {
-  std::vector<std::string> names;
-  for (const Preset& preset : presets) {
-    const std::string& name = preset.name;
-    names.push_back(name);
+void add_presets(CLI::App& app, const std::vector<std::string>& names, std::optional<std::string>& chosen) {
+  for (const std::string& name : names)
     app.add_flag_callback("--" + name, [&chosen, name] { chosen = name; })->group("");
-  }
   set_choices(*app.add_option("--preset", chosen)->take_last()->group(""), names);
 }
 
 // (CLI11 leaves hidden options without a name in what it says of options that exclude each other.)
-void refuse_two_presets(const CLI::App& app, const std::vector<Preset>& presets) {
+void refuse_two_presets(const CLI::App& app, const std::vector<std::string>& names) {
   std::vector<std::string> given;
-  if (!presets.empty() && app.get_option("--preset")->count() > 0) given.push_back("--preset");
-  for (const Preset& preset : presets)
-    if (app.get_option("--" + preset.name)->count() > 0) given.push_back("--" + preset.name);
+  if (!names.empty() && app.get_option("--preset")->count() > 0) given.push_back("--preset");
+  for (const std::string& name : names)
+    if (app.get_option("--" + name)->count() > 0) given.push_back("--" + name);
   check(given.size() < 2, "{} exclude each other: give one", fmt::join(given, " and "));
 }
 
@@ -101,6 +99,7 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
   app.add_flag("-h,--help", line.help, "print this and stop");
   app.add_flag("--help-all", help_all, "print this with all settings and stop")
       ->group(program.first_settings.empty() ? "" : "Options");
+  app.add_flag("--about", line.about)->group("");
   app.add_flag("--version", line.version, "print the version and stop");
   app.add_option("--out", line.out, fmt::format("folder for the results [{}]", default_folder(program)))
       ->type_name("DIR")
@@ -137,7 +136,8 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
     app.add_option("--resume", line.resume, "go on with the run in DIR, from its newest checkpoint")
         ->type_name("DIR")
         ->take_last();
-  if (!program.presets.empty()) add_presets(app, program.presets, line.preset);
+  const std::vector<std::string> presets = preset_names(program);
+  if (!presets.empty()) add_presets(app, presets, line.preset);
   if (const Positionals& files = program.positionals; files.values != nullptr)
     app.add_option(files.name, *files.values, files.about)->type_name("");
   std::map<std::string, std::string> texts;  // by setting; its nodes stay where they are
@@ -150,7 +150,7 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
   }
   refuse_scales(program, arguments);
   parse_words(app, arguments);
-  refuse_two_presets(app, program.presets);
+  refuse_two_presets(app, presets);
   for (const Printer& printer : program.printers)
     if (printer.file != nullptr && !printer.file->empty()) line.printer = printer.flag;
   line.help = line.help || help_all;

@@ -18,7 +18,7 @@ std::string default_folder(const Program& program);
 
 struct CommandLine {
   bool help = false, completing = false;  // all that is wanted is `text`
-  bool version = false, print_config = false, json = false, force = false, profile = false;
+  bool version = false, about = false, print_config = false, json = false, force = false, profile = false;
   std::string out, config_file, resume, printer;                              // empty: not given
   std::optional<std::string> preset, seed, threads, log_level, rank_timeout;  // as typed
   std::vector<std::pair<std::string, std::string>> settings;  // those given, in the order of Config

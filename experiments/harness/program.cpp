@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <sstream>
 
 #include "../../core/blas.h"
 #include "../../core/parallel.h"
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
+#include "about.h"
 #include "command_line.h"
 #include "environment.h"
 #include "nearest.h"
@@ -20,6 +22,8 @@
 
 namespace isobar {
 namespace {
+
+constexpr const char* tiny = "tiny";
 
 // The number that --seed, --threads or a config file's seed gives.
 int64_t bounded(const Value& value, int64_t least, int64_t most, const std::string& who) {
@@ -30,29 +34,45 @@ int64_t bounded(const Value& value, int64_t least, int64_t most, const std::stri
   return *number;
 }
 
-// Applies the preset of that name and returns it.
-std::string apply_preset(const Program& program, const std::string& name, const std::string& who) {
-  Choices names;
-  for (const Preset& preset : program.presets) names.push_back(preset.name);
-  const auto it = std::find(names.begin(), names.end(), name);
-  check(it != names.end(), "{}: wanted one of {}, got '{}'{}", who, fmt::join(names, ", "), one_line(name),
-        did_you_mean(name, names));
-  program.presets[static_cast<size_t>(it - names.begin())].apply();
-  return name;
+const Setting& find(const std::vector<Setting>& settings, const std::string& name) {
+  return *std::find_if(settings.begin(), settings.end(),
+                       [&](const Setting& setting) { return setting.name == name; });
+}
+
+// Names and values.
+std::vector<std::pair<std::string, std::string>> tiny_settings(const Program& program) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  std::istringstream words(program.tiny);
+  for (std::string flag, value; words >> flag >> value;) settings.emplace_back(flag.substr(2), value);
+  return settings;
+}
+
+// Applies the preset of that name.
+void apply_preset(const Program& program, HasFields& config, const std::string& name,
+                  const std::string& who) {
+  const std::vector<std::string> names = preset_names(program);
+  check(std::ranges::find(names, name) != names.end(), "{}: wanted one of {}, got '{}'{}", who,
+        fmt::join(names, ", "), one_line(name), did_you_mean(name, names));
+  for (const Preset& preset : program.presets)
+    if (preset.name == (name == tiny ? names.front() : name)) preset.apply();
+  if (name != tiny) return;
+  const std::vector<Setting> settings = settings_of(config);
+  for (const auto& [setting, text] : tiny_settings(program))
+    set_setting(config, setting, parse_value(find(settings, setting), text, setting), setting);
 }
 
 std::vector<std::string> flags_of(const Program& program) {
   std::vector<std::string> flags;
   for (const Printer& printer : program.printers) flags.push_back(printer.flag);
-  for (const Preset& preset : program.presets) flags.push_back(preset.name);
+  for (const std::string& name : preset_names(program)) flags.push_back(name);
   return flags;
 }
 
 // The harness's own options may not be a study's.
 void check_names(const Program& program, const std::vector<Setting>& settings) {
-  std::set<std::string> taken = {"help",         "help_all",  "version", "out",         "seed",   "threads",
-                                 "config",       "json",      "force",   "preset",      "resume", "complete",
-                                 "print_config", "log_level", "profile", "rank_timeout"};
+  std::set<std::string> taken = {"help",   "help_all",     "version",   "out",     "seed",        "threads",
+                                 "config", "json",         "force",     "preset",  "resume",      "complete",
+                                 "about",  "print_config", "log_level", "profile", "rank_timeout"};
   for (std::string flag : flags_of(program)) {
     std::replace(flag.begin(), flag.end(), '-', '_');
     taken.insert(flag);
@@ -65,11 +85,6 @@ void check_names(const Program& program, const std::vector<Setting>& settings) {
 bool same_but_for_seeds(const std::vector<Setting>& a, const std::vector<Setting>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const Setting& x, const Setting& y) { return x == y || x.name == "seeds"; });
-}
-
-const Setting& find(const std::vector<Setting>& settings, const std::string& name) {
-  return *std::find_if(settings.begin(), settings.end(),
-                       [&](const Setting& setting) { return setting.name == name; });
 }
 
 // Throws Error naming the settings in which a run differs from the one that it is to go on with.
@@ -100,19 +115,22 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
     sources.push_back({read_file(line.config_file, size_t{1} << 20), line.config_file, {}});
 
   // The harness's own part of each, taken out; an option wins over it.
-  std::string preset = program.presets.empty() ? "" : program.presets.front().name, preset_from = "--preset";
+  std::string& preset = options.preset;
+  std::string preset_from = "--preset";
+  if (!program.presets.empty()) preset = program.presets.front().name;
+  const bool has_presets = !preset.empty() || !program.tiny.empty();
   for (Source& source : sources) {
     source.settings = read_settings(source.text, source.name);
     std::erase_if(source.settings, [&](const auto& setting) {
       const auto& [name, value] = setting;
       if (name == "seed") options.seed = bounded(value, 0, INT64_MAX, source.name + ": seed");
-      if (name == "preset" && !program.presets.empty()) {
+      if (name == "preset" && has_presets) {
         const auto* text = std::get_if<std::string>(&value);
         check(text != nullptr, "{}: preset: wanted a name", source.name);
         preset = *text;
         preset_from = source.name + ": preset";
       }
-      return name == "seed" || (name == "preset" && !program.presets.empty());
+      return name == "seed" || (name == "preset" && has_presets);
     });
   }
   if (line.preset) {
@@ -121,9 +139,11 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
   }
   if (line.seed) options.seed = parse_whole(*line.seed, 0, INT64_MAX, "--seed");
 
-  if (!preset.empty() || line.preset) options.preset = apply_preset(program, preset, preset_from);
+  if (!preset.empty() || line.preset) apply_preset(program, config, preset, preset_from);
   const std::vector<Setting> of_preset = settings_of(config);
   std::set<std::string> given;
+  if (preset == tiny)
+    for (const auto& [name, value] : tiny_settings(program)) given.insert(name);
   for (const Source& source : sources)
     for (const auto& [name, value] : source.settings) {
       set_setting(config, name, value, source.name + ": " + one_line(name));
@@ -134,10 +154,10 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
     given.insert(name);
   }
   if (program.settle && line.resume.empty()) program.settle(given);
-  options.preset_unchanged = same_but_for_seeds(of_preset, settings_of(config));
+  options.preset_unchanged = preset != tiny && same_but_for_seeds(of_preset, settings_of(config));
 
   options.config = Json::object();
-  if (!program.presets.empty()) options.config["preset"] = options.preset;
+  if (!preset.empty()) options.config["preset"] = preset;
   options.config["seed"] = options.seed;
   options.config.update(settings_json(config));
   if (!line.resume.empty())
@@ -214,6 +234,10 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   check_names(program, settings);
   const CommandLine line = parse_command_line(program, settings, arguments);
   if (line.help || line.completing) return {"help", [=] { return line.text; }};
+  if (line.about) {
+    const std::string text = json_text(about(program, config));
+    return {"about", [=] { return text; }};
+  }
   if (line.version)
     return {"version", [=] { return fmt::format("{} {}\n", program.name, isobar_version()); }};
   check(ranks.size() == 1 || program.profiles,
@@ -278,6 +302,13 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
 }
 
 }  // namespace
+
+std::vector<std::string> preset_names(const Program& program) {
+  std::vector<std::string> names;
+  for (const Preset& preset : program.presets) names.push_back(preset.name);
+  if (!program.tiny.empty()) names.emplace_back(tiny);
+  return names;
+}
 
 int run_program(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
                 const std::function<void(Run&)>& body, Streams streams) {

@@ -7,8 +7,8 @@
 //   }
 //
 // Every field of Config is a flag (`--depth 8`; a bool is `--flag`, `--no-flag` or `--flag=false`). All
-// programs take --help --help-all --version --out --seed --threads --config --print-config --json --profile --force --log_level, and
-// --preset where there are presets; each preset is a flag too (--full). A flag may be spelled with - or _. Later words
+// programs take --help --help-all --version --out --seed --threads --config --print-config --json --profile --force --log_level,
+// --about (about.h), and --preset where there are presets; each preset is a flag too (--full). A flag may be spelled with - or _. Later words
 // win: defaults, then the preset, then the config file, then flags. The variable ISOBAR_LOG means the same as
 // --log_level, which wins.
 //
@@ -61,7 +61,10 @@ struct Program {
   std::string name;                  // of the executable, of the default folder runs/<name>
   std::string about;                 // for --help: question, claim and source; may have several lines
   std::string example = {};          // for --help: commands that a user would type first, one a line
+  std::string page = {};             // what was found: a document below experiments/
   std::vector<Preset> presets = {};  // the first is used when no --preset is given
+  // The preset "tiny", flags that make the first preset a matter of a second, for tests and a first look: "--depth 2 --seeds 1".
+  std::string tiny = {};
   std::vector<Printer> printers = {};
   std::optional<Resume> resume = std::nullopt;
   std::string command = {};                     // as the user typed it; empty: the name
@@ -75,6 +78,9 @@ struct Program {
   // config file and the flags gave: may bring others to values that fit.
   std::function<void(const std::set<std::string>& given)> settle = {};
 };
+
+// The names of the presets, "tiny" last where the program has it.
+std::vector<std::string> preset_names(const Program& program);
 
 struct Streams {
   std::FILE* out = stdout;

@@ -15,10 +15,9 @@ grep -q '^D01 ' verify.txt || fail "isobar verify judged no D01"
 PATH=$bin:$PATH isobar decay_study --print-config >/dev/null
 
 # train_lm reads the installed text, and no other: where that one is damaged, it is the one that is named.
-tiny="--n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 2 --max_iters 2 --eval_iters 1"
-"$bin/train_lm" $tiny >train.txt 2>&1 || fail "train_lm: exit code $?: $(cat train.txt)"
+"$bin/train_lm" --tiny >train.txt 2>&1 || fail "train_lm: exit code $?: $(cat train.txt)"
 echo damaged >moved/share/isobar/tinyshakespeare.txt
-"$bin/train_lm" $tiny --force >damaged.txt 2>&1 && fail "train_lm read another text than the installed one"
+"$bin/train_lm" --tiny --force >damaged.txt 2>&1 && fail "train_lm read another text than the installed one"
 grep -q "$here/moved/share/isobar/tinyshakespeare.txt: this is not the file" damaged.txt || fail "$(cat damaged.txt)"
 
 # bash-completion loads a file of the command's name.
@@ -30,6 +29,6 @@ done
 # Under mpirun programs find the plugin in the package.
 [ -e moved/lib/isobar/libisobar_openmpi.so ] && command -v mpirun.openmpi >/dev/null || { echo "skipped: no Open MPI here"; exit 77; }
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-mpirun.openmpi --oversubscribe -n 2 "$bin/train_lm" $tiny --gradient_accumulation_steps 2 --corpus synthetic --out ranks \
+mpirun.openmpi --oversubscribe -n 2 "$bin/train_lm" --tiny --gradient_accumulation_steps 2 --corpus synthetic --out ranks \
   >ranks.txt 2>&1 || fail "train_lm on two ranks: exit code $?: $(cat ranks.txt)"
 [ -f ranks/summary.json ] || fail "train_lm on two ranks wrote no summary: $(cat ranks.txt)"

@@ -1,0 +1,30 @@
+// About: what a program says of itself with --about. Whoever lists studies reads it: the tool, its completion, CTest, the
+// documents, and tests, which run each study's preset tiny.
+//
+//   {"name": "majority", "question": "Does …?", "page": "experiments/majority/README.md", "ranks": true,
+//    "presets": {"tiny": "--depths 1 --steps 2"}, "seconds": {"quick": 7.9, "full": 40.1},
+//    "keys": ["layernorm_over_rmsnorm.L1.steps", …]}
+//
+// A preset stands for these flags. `seconds` and `keys` are those of the kept runs of this
+// study (claims/full.json): the sum of the runs that claims need, and the values that claims read. A run measures more keys,
+// which follow from its settings; "measured" of its summary.json has them all.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "json.h"
+#include "program.h"
+
+namespace isobar {
+
+// Leaves config as the last preset made it.
+Json about(const Program& program, HasFields& config);
+
+// The programs of experiments/ but isobar, in the order of the alphabet. CMake makes the list of the files.
+const std::vector<std::string>& study_names();
+
+// What those say that stand beside this very program.
+std::vector<Json> ask_studies();
+
+}  // namespace isobar
