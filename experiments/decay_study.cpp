@@ -4,18 +4,6 @@
 // from 1.04 to 0.016 and the gradient norm from 0.43 to 0.000012; RMSNorm holds every layer's std near 1;
 // with 100 layers the std is 1e-10, and 1000 layers cannot be trained at all.
 //
-//   decay_study                                     003's eight layers, with verdicts           1 second
-//   decay_study --preset blog8_rmsnorm              the same with RMSNorm                       1 second
-//   decay_study --preset depth_table                87 nets of up to 1000 layers          about a minute
-//   decay_study --depth 100 --width 128 --init he_normal --norm rmsnorm --topology pre --loss random
-//
-// Expected (medians over 20 seeds; PyTorch's ranges are in decay/torch_ranges.cpp): std 0.337, 0.140, 0.059, 0.028,
-// 0.018, then 0.016 for ever: not zero but the plateau 0.58382 √(2/5n) that the biases hold up. Gradient
-// norms 4.2 to 232, not 0.000012 to 0.43. With RMSNorm std 0.584 after each ReLU, 1.000 before it. Depth 100
-// without norm: gradient 6e-37 at layer 1; with a pre-norm residual 734, at depth 1000 still 2000. In all plain
-// nets without a norm the medians lie within 3 standard errors of the closed form for their width, which falls
-// below infinite width by exp(−5 k / 4n) after k layers (decay/theory.h).
-//
 // Written: run.h5 (/series/<quantity>: a row per seed, a column per layer), layers.csv, summary.json.
 #include "claims/of_run.h"
 #include "decay/agreement.h"

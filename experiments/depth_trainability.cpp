@@ -4,12 +4,6 @@
 // layers learn (D07), that 1000 layers cannot be trained at all (D09), and that with a norm gradients flow through 96
 // layers and more (D13); source 004, that SkipInit, ReZero and Fixup do without (F16).
 //
-//   depth_trainability            ten kinds of net, 2, 8 and 100 layers or blocks, 5 seeds       1 minute
-//   depth_trainability --full     16 kinds, 2 to 1000 layers or blocks, 5 seeds           about 15 minutes
-//   depth_trainability --nets plain.default.none,pre.default.rmsnorm --depths 2,1000 --seeds 1
-//
-// (Minutes on two idle cores. --nets all names 49 kinds.)
-//
 // A net: 784 pixels → 128, then `depth` layers (plain) or blocks of two layers, as decay_study builds them,
 // → 10 digits; cross-entropy, batch 64, 100 steps. Adam (AdamW without decay), warm-up over a tenth of the
 // steps, then a cosine down to a tenth. The images have three parts: training, validation and test. The
@@ -21,13 +15,6 @@
 // Training stops working at the first depth whose median test accuracy is below 0.5. A net whose loss or
 // logits are not finite counts as chance, 0.1, and is reported as diverged. All trainings run side by side,
 // one per thread; nets of 1000 blocks take about 0.7 GB each.
-//
-// Expected (--quick, the t10k images; medians): at depth 2 every net 0.89 to 0.92. At depth 100 no plain
-// chain trains, with RMSNorm or without: 0.12 to 0.26, where the share of the most frequent digit is 0.12.
-// In the chain with PyTorch's default weights the first layer does not move at all, the last by 3 %; in the
-// other chains the first moves as far as the last, to a factor of 3. Residual nets of 100 blocks train:
-// pre-norm with RMSNorm 0.92, and without any norm Fixup and SkipInit 0.93, ReZero 0.91, a plain sum with
-// default weights 0.87; with He's weights the sum does not, 0.10.
 //
 // Written: run.h5 (/series/<net>/depth<D>/{loss, gradient, accuracy}: a row per seed; …/sweep: rows of rate
 // and validation loss), depth.csv (a row per run), summary.json. An interrupted run leaves the nets and

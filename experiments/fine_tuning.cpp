@@ -3,10 +3,6 @@
 // Claim (source 004): replacements of normalization such as SkipInit, ReZero and Fixup come level in some respects and
 // fall short in others, "pretraining is passable, fine-tuning is worse" (F22).
 //
-//   fine_tuning                     32 wide, 130 steps and 125 on another text, three seeds     12 seconds
-//   fine_tuning --full              64 wide, 250 steps and 250, twelve seeds                     4 minutes
-//   fine_tuning --nets pre.none --finetuning_rate 1e-3
-//
 // Each net is trained on one text and then on another, Tiny Shakespeare (--corpus) and the synthetic language in
 // either order, with a fresh AdamW. The vocabulary is that of the first: its 65 characters hold the other's 16 letters. All nets
 // of a seed see the same batches, and all are compared with pre-norm RMSNorm on held-out text of one of the two: trained

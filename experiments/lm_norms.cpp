@@ -7,14 +7,6 @@
 // better (004 F08) and keeps the signal from exploding (004 F12);
 // no elementwise function beats normalization (004 F20) nor replaces it (004 F24).
 //
-//   lm_norms                      eleven nets of 4 blocks at 3e-3; pre against post in 16 blocks    1 minute
-//   lm_norms --full               thirteen nets, four rates and more, 20 seeds at the best one       8 minutes
-//   lm_norms --corpus synthetic   the same on the language of data/synthetic.h
-//   lm_norms --nets pre.layernorm,pre.rmsnorm --pair_seeds 180 --deep_nets ""                        5 minutes
-//
-// The last one resolves a difference of 0.24 % in perplexity. (Two idle cores.) The nets of 48 and 96 blocks are the run
-// `lm_deep` of claims/003.toml, 12 minutes.
-//
 // Held fixed: tokens, initial weights by name (embedding of std 1; 0.02 would move the loss more than the
 // norm does), AdamW, clipping at 1, no warm-up, no biases (so layernorm differs from rmsnorm by its mean
 // alone; layernorm_bias adds the published one's bias). nGPT normalizes vectors and weights instead: an
@@ -25,10 +17,6 @@
 // A pair of nets is compared seed by seed, in nats and as a share of what pre.rmsnorm gained on the unigram
 // loss (of the letters' frequencies alone): a difference in nats means little without the corpus. Learning
 // rates are chosen by the loss on text that is not reported (TinyText::tuning).
-//
-// Expected: LayerNorm and RMSNorm within 5 % of that gain; DyT with √d, DyISRU and no norm at all beside them;
-// DyT(0.5) 0.1 nats above. With 16 blocks and a rate of 1e-2 post-norm stops at the unigram loss, with 30 of
-// 100 steps of warm-up too, and its gradient vanishes; pre-norm trains at that rate.
 //
 // Written: run.h5 (/series/<size>/<net>/lr_<rate>/…: a row per seed, a column per block), runs.csv,
 // blocks.csv, summary.json. Trainings run side by side; their time is not measured (see norm_speed).

@@ -4,14 +4,6 @@
 // logits before the softmax (F13); after it the logits are bounded, but before it they still grow (F14);
 // Gemma 3 has QK-norm in its place (F25), which curbs the growth better (F15).
 //
-//   logit_growth                     three models, ten seeds, 250 steps of AdamW at 1e-2    30 seconds
-//   logit_growth --corpus synthetic  the same on the language of data/synthetic.h
-//   logit_growth --seeds 2 --softcap 50                                                    as in Gemma 2
-//
-// Expected: the largest |q·k|/√D starts near 1.7 and ends in the tens, with a cap of 5 as without: softcap
-// only hides it. With QK-norm it starts below √D = 4, where gains of 1 hold it, and ends near 12, since gains
-// grow; it never passes √D max|g_q| max|g_k|. The validation losses of the three differ by less than 0.15.
-//
 // Written: run.h5 (/series/<model>/logit, capped, bound, val_loss: a row per log step, a column per seed;
 // /series/step), logits.csv (every log step and layer), softcap.csv, summary.json.
 #include <algorithm>

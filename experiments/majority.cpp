@@ -5,17 +5,10 @@
 // sequence, which attention learns sooner where norms project onto the plane orthogonal to (1, …, 1). Here source
 // 001's own TransformerLayer is stacked and trained, as printed (dropout 0.1 twice, no final norm).
 //
-//   majority                                         RMSNorm, LayerNorm; one, two layers            10 seconds
-//   majority --depths 1 --seeds 24 --norms rmsnorm,layernorm,centernorm,rmsnorm_short               40 seconds
-//
 // Sizes are those of the paper's code: 20 kinds of token, sequences of 50, a lead of at least 6, 8 channels, one head,
 // logits by the embedding's rows, no positions. Norms differ in their formula alone (no bias). rmsnorm_short is
 // that code's norm "without projection", x / ‖x‖ / √d: d times shorter than RMSNorm's output, so that attention's
 // logits are d² times smaller. (The paper keeps LayerNorm before the feed-forward part; here both norms change.)
-//
-// Expected, one layer: both take 86 steps to 90 %, centring alone a tenth more, rmsnorm_short 2.4 times as many: that
-// code compares the length of vectors more than their centring. In six layers LayerNorm takes 1.17 times as many.
-// Written: run.h5 (/series/<norm>.L<depth>: accuracy, a row per seed, a column per evaluation), summary.json.
 #include <algorithm>
 #include <limits>
 

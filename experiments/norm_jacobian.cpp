@@ -5,15 +5,6 @@
 // which is DyT with √d and ρ absorbed, and with rms = x/y by y = √d x/√(x² + C); DyISRU is the best
 // elementwise result.
 //
-//   norm_jacobian                                   d = 4, 64, 512, five seeds                     10 seconds
-//   norm_jacobian --seeds 1 --rows 16               fewer inputs                                     1 second
-//
-// Expected: backward and closed forms differ by rounding, 1e-16 to 1e-14; rank d − 1, LayerNorm's d − 2, and
-// d, d − 1 with eps; both curves solve their equation to 1e-13; DyISRU with each element's own C is RMSNorm
-// to 1e-14, with one C for all it beats DyT only on the outliers themselves; it is the best function of one
-// element, E[y|x], to 1e-5 of its error for normal inputs, and not with an outlier (1.4 times the error). Largest
-// |y| at d = 512: 22.627 (RMSNorm), 22.605 (LayerNorm).
-//
 // Written: measurements.csv (every measurement over the seeds), run.h5 (/series/ode.…: rows x, y, slope), summary.json.
 #include "harness/program.h"
 #include "harness/table.h"

@@ -5,15 +5,6 @@
 // lines that print its examples work; BatchNorm does not suit small batches; leaving out beta saves memory; eps
 // prevents the division by zero; no information is lost; subtracting the mean makes a distribution more symmetric.
 //
-//   norm_properties                  20 seeds                                                   5 seconds
-//   norm_properties --seeds 1        the identities alone
-//
-// Expected: identities to 1e-12, also against PyTorch's literals; RMSNorm changes under a shift and, at an rms of
-// 1e-3, under a scale (std 0.30 instead of 1); vectors of rms 1 and length √d = 22.6; products with a matrix of
-// N(0, 1) have a std of √in; fp16 without an upcast overflows as soon as |x| > 255.9; MiniMind has 25,829,888
-// parameters, 17 RMSNorms, and beta would add 0.034 %; x and 2x have one output; the skewness stays as it is. Two
-// scripts of source 003 print an rms of 1.0000 and, of N(2, 5²) after RMSNorm, a std of 0.93.
-//
 // Written: measurements.csv, and "measured" of summary.json, which the claims' verdicts are computed from.
 #include "harness/program.h"
 #include "properties/properties.h"

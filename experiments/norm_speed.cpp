@@ -5,9 +5,6 @@
 // 7 % to 64 % faster (001), 12 % and with 2 % less memory (003); DyT is meant to be faster still (004). LayerNorm costs
 // slightly more than BatchNorm, and rsqrt is more efficient than 1/sqrt (002).
 //
-//   norm_speed                                       two small shapes, 15 rounds, 5 processes    40 seconds
-//   norm_speed --full                                six shapes                                   2 minutes
-//
 // Each norm is timed fused, as one op, and spelled out in several ops, as the sources' scripts do, forward
 // alone and forward + backward. A spelled-out norm pays for every pass over memory, so where arrays do not
 // fit the caches the ratio of passes (speed/variants.h) predicts that of times: 15 to 7 for LayerNorm
@@ -17,11 +14,6 @@
 // and by counts of reductions, flops and bytes (speed/work.h) where they speak of computing less. Rounds of one process
 // share its addresses of memory and code, and lie closer together than processes do. A reference loop beside the norms shows whether another
 // program had the cores (speed/machine.h): then machine.busy is 1 and the times decide nothing.
-//
-// Expected: fused LayerNorm 1.0 to 1.5 times RMSNorm's time, a whole model's step 1.0 times; a quotient like
-// 7.7 only between a spelled-out LayerNorm and a fused RMSNorm. Times differ from run to run, so nothing here
-// fails on one; what is expected is that the spelled-out norms agree with the fused ones and take the stated
-// number of reductions.
 //
 // Written: speed.csv, run.h5 (/series/<mode>.<shape>.<norm>: seconds by round), summary.json; and the same of the other
 // processes in folders process_2 … process_5.

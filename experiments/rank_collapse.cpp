@@ -4,17 +4,10 @@
 // converges doubly exponentially, at a cubic rate, to a matrix of equal rows; skips and MLPs stop it. Source 003,
 // section 1.1, prints a block without skips and asks whether one can leave its norms out.
 //
-//   rank_collapse                                    eight stacks of 24 blocks, 20 seeds            1 second
-//   rank_collapse --kinds attention.mlp.norm         003's block: x = attention(norm(x)), x = mlp(norm(x))
-//
 // Measured, in f64, is r = ‖x − 1 m(x)ᵀ‖ / ‖x‖ after each block, m the mean over the positions: the part of x that
 // differs between positions, in Frobenius norms over all sequences. (The paper takes √(‖·‖₁ ‖·‖∞), for which the
 // nearest m has no closed form.) Where r(l+1) = c r(l)³, ln r falls by three times as much from block to
 // block: `order` is the last such ratio above rounding, 1 for an exponential decay, 3 for the paper's bound.
-//
-// Expected (medians): without skips r is 0.5, 0.02 and 8e-6 after 1 to 3 blocks with RMSNorm, order 2.8; without
-// norms it falls faster, as the logits shrink, and an MLP does not stop it. With skips r is 0.3 to 0.7 after
-// 24 blocks. Without skips and norms the first of 24 blocks has 1e-23 of the last one's gradient, with norms 0.4.
 //
 // Written: run.h5 (/series/<kind>: r, a row per seed, a column for the input and one per block), summary.json.
 #include <algorithm>

@@ -2,13 +2,10 @@
 //
 // Claims: LayerNorm suits RNNs (sources 001 B21 and 002), BatchNorm does not (002 C02).
 //
-//   recurrent_norms            four norms, 28 time steps of 28 pixels, 5 seeds          7 seconds
-//   recurrent_norms --full     28 and 112 time steps, 16 seeds                       110 seconds
-//
 // h' = tanh(N(W_ih x + b_ih + W_hh h + b_hh)) with PyTorch's default weights, the last state → 10 digits; Adam,
 // gradients clipped at norm 1. BatchNorm has the statistics of each time step's call in training, and one set of
 // running statistics for all time steps in evaluation. The rate is each net's best by its validation loss; what is
-// reported are test images. The page has the results: recurrent_norms/README.md.
+// reported are test images.
 //
 // Written: measurements.csv, summary.json.
 #include <cmath>

@@ -4,17 +4,6 @@
 // setting on Tiny Shakespeare, `--preset nanogpt_cpu` here; source 003 says that deep Transformers cannot be
 // trained without normalization, `--norm none`.
 //
-//   train_lm                               a Llama-like model, about two minutes on two cores
-//   train_lm --preset nanogpt_cpu          expected: val loss 1.88 to 1.93, about two minutes
-//   train_lm --preset nanogpt_cpu_best     the same size and text with Muon and a newer block: val loss 1.58
-//   train_lm --corpus synthetic            a language whose best possible loss is known exactly
-//   train_lm --precision bf16              products on bf16 operands, where oneDNN and the CPU can
-//   train_lm --norm dyt --placement post   … and so on: see --help
-//   train_lm --init_from runs/train_lm --corpus my.txt --learning_rate 3e-4    fine-tuning of a trained model
-//   train_lm --seeds 5                     five trainings, and their losses over the seeds
-//   train_lm --n_layer 2 --tape-page tape.html    one step, op by op, forward and back, as a page for a browser
-//   train_lm --replay DIR/bad_step.safetensors      a step that made NaN, run alone: which op, of what, for which row
-//
 // Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
 // in /modules), metrics.jsonl, loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the
 // final model. While it trains, `isobar watch DIR` shows how it goes.

@@ -4,17 +4,6 @@
 // each branch. Source 003 prints a block without residuals (section 1.1) and says that with norms signals flow
 // through 96 layers and more. No source prints what the stream of such a stack does.
 //
-//   transformer_stack                               five kinds, 6 to 384 layers, 20 seeds           20 seconds
-//   transformer_stack --depths 6,24 --seeds 3       two depths, three seeds                         1 second
-//   transformer_stack --kinds source001 --depths 384 --d_model 128
-//
-// Expected (medians): source 001's stream grows as √(1 + c L), std 1.22, 1.91, 4.17, 8.76 after 6, 24, 96, 384
-// layers, while its positions become alike (cosine 0.17, 0.53, 0.85, 0.95); with dropout, in training, 1.25,
-// 1.96, 4.23, 8.83. The first layer's gradient is 1.2 to 8 times the last one's. Without norms the std is 7e3
-// after 96 layers and the gradients of 384 overflow. Post-norm and residual-free stacks stay at 1 and 0.24; all
-// their positions are equal after 96 and 6 layers, and at 384 layers without residuals the first gradient is
-// 1e-7 of the last. Closed forms: transformer_stack/theory.h.
-//
 // Written: run.h5 (/series/<kind>/L<depth>/{std, gradient_norm, along_one, token_cosine}: a row per seed, a
 // column per layer), summary.json. Each thread's stack of 384 layers takes half a gigabyte.
 #include <algorithm>

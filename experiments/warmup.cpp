@@ -4,10 +4,6 @@
 // Transformer of any depth, and falls as 1/√L in a pre-LayerNorm one of L blocks (G04); hence the first needs warm-up
 // and the second does not (G05; source 003 says so of post-norm, D36).
 //
-//   warmup                          gradients of 2 to 32 blocks; 6 blocks, 100 steps at 1e-2      15 seconds
-//   warmup --full                   three rates, 250 steps, five seeds                             3 minutes
-//   warmup --depths 32,64,128,256 --n_layer 1 --steps 1 --seeds 150    deep nets, not trained        2 minutes
-//
 // Xiong's net: ReLU, branches that do not shrink with depth; here all matrices are d × d with a variance of 1/d
 // (--init_std is 1/√64). The gradient is that of the last block's linear2, of ten nets or more; its exponent that of
 // L from the least to the greatest depth. Gains are on the unigram loss, and shares of what pre-norm gains without

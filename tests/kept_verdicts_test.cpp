@@ -103,7 +103,9 @@ TEST_CASE("the documents show the verdicts of the kept values by today's claims 
   INFO("isobar verify --kept --renew writes them");
   const std::string readme = file_text(source_dir + "/README.md");
   CHECK(file_text(source_dir + "/experiments/verdicts.md") == verdicts_page(Kept::shipped()));
-  CHECK(readme == with_verdicts(readme, readme_verdicts(Kept::shipped())));
+  CHECK(readme == with_block(readme, "verdicts", readme_verdicts(Kept::shipped())));
+  const std::string experiments = file_text(source_dir + "/experiments/README.md");
+  CHECK(experiments == with_block(experiments, "studies", studies_table(Kept::shipped())));
   // Nor does a document count verdicts by hand.
   const size_t begin = readme.find("<!-- verdicts -->"), end = readme.find("<!-- end of verdicts -->");
   std::string elsewhere = readme.substr(0, begin) + readme.substr(end);
@@ -113,7 +115,7 @@ TEST_CASE("the documents show the verdicts of the kept values by today's claims 
   CHECK_MESSAGE(
       !std::regex_search(elsewhere, typed, std::regex("\\b[0-9]+\\s+(claims|confirmed|refuted|partly)\\b")),
       typed.str());
-  CHECK(message_of([] { with_verdicts("no such lines", ""); }).find("<!-- verdicts -->") !=
+  CHECK(message_of([] { with_block("no such lines", "verdicts", ""); }).find("<!-- verdicts -->") !=
         std::string::npos);
 }
 
@@ -199,6 +201,7 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
   std::filesystem::create_directories(tree + "/experiments/claims");
   const std::string before = file_text(source_dir + "/experiments/claims/full.json");
   folder.write("tree/README.md", "# A tree\n<!-- verdicts -->\nold\n<!-- end of verdicts -->\nend\n");
+  folder.write("tree/experiments/README.md", "<!-- studies -->\n<!-- end of studies -->\n");
   folder.write("tree/experiments/claims/full.json", before);
   const auto verify = [&](const std::string& words) {
     return run_built("isobar verify", "--tree " + tree + " --out " + (folder / "out") + " " + words);
@@ -225,6 +228,8 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
   CHECK(file_text(tree + "/README.md") == "# A tree\n<!-- verdicts -->\n" +
                                               readme_verdicts(Kept(file_text(values))) +
                                               "<!-- end of verdicts -->\nend\n");
+  CHECK(file_text(tree + "/experiments/README.md").find(studies_table(Kept(file_text(values)))) !=
+        std::string::npos);
   CHECK(file_text(tree + "/experiments/verdicts.md") == verdicts_page(Kept(file_text(values))));
 
   const Outcome shown = verify("--kept --claim D01");

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "../../core/error.h"
 #include "../../data/file.h"
+#include "../harness/about.h"
 #include "../harness/terminal.h"
 #include "judging.h"
 
@@ -129,19 +131,38 @@ std::string readme_verdicts(const Kept& kept) {
   return fmt::format("{}\n{}\n", text, fmt::join(wrapped(prose, 110), "\n"));
 }
 
-std::string with_verdicts(std::string_view document, const std::string& block) {
-  const std::string_view begin = "<!-- verdicts -->\n", end = "<!-- end of verdicts -->\n";
+std::string studies_table(const Kept& kept) {
+  const auto cell = [](double seconds) { return seconds > 0 ? fmt::format("{:.0f}", seconds) : ""; };
+  std::string text = heading({"study", "question", "quick, s", "full, s"});
+  std::map<std::string, std::map<std::string, double>> seconds;  // by study or "all", and scale
+  for (const std::string scale : {"quick", "full"})
+    for (const auto& [run, of_run] : kept.seconds(scale))
+      for (const std::string& study : {kept.run(run)["study"].get<std::string>(), std::string("all")})
+        seconds[study][scale] += of_run;
+  for (const Json& study : ask_studies()) {
+    const std::string name = study["name"], page = study["page"];
+    text += row({fmt::format("[{}]({})", name, page.substr(page.find('/') + 1)), study["question"],
+                 cell(seconds[name]["quick"]), cell(seconds[name]["full"])});
+  }
+  return text + row({"all", "", cell(seconds["all"]["quick"]), cell(seconds["all"]["full"])});
+}
+
+std::string with_block(std::string_view document, const std::string& name, const std::string& block) {
+  const std::string begin = fmt::format("<!-- {} -->\n", name),
+                    end = fmt::format("<!-- end of {} -->\n", name);
   const size_t from = document.find(begin), to = document.find(end);
   check(from != std::string_view::npos && to != std::string_view::npos && from < to,
-        "wanted the lines <!-- verdicts --> and <!-- end of verdicts -->, to write the verdicts between");
+        "wanted the lines <!-- {0} --> and <!-- end of {0} -->, to write between", name);
   return std::string(document.substr(0, from + begin.size())) + block + std::string(document.substr(to));
 }
 
 void renew_documents(const std::string& source, const Kept& kept) {
-  const std::string readme = source + "/README.md";
-  const std::string text = with_verdicts(read_file(readme, most_bytes), readme_verdicts(kept));
+  const auto renew = [&](const std::string& path, const std::string& name, const std::string& block) {
+    write_file_atomically(source + path, with_block(read_file(source + path, most_bytes), name, block));
+  };
+  renew("/README.md", "verdicts", readme_verdicts(kept));
+  renew("/experiments/README.md", "studies", studies_table(kept));
   write_file_atomically(source + "/experiments/verdicts.md", verdicts_page(kept));
-  write_file_atomically(readme, text);
 }
 
 }  // namespace isobar::claims

@@ -15,11 +15,14 @@ std::string verdicts_page(const Kept& kept);
 // The README's block: some claims with the part that decides each, and how many claims have which verdict.
 std::string readme_verdicts(const Kept& kept);
 
-// The text with this block between its lines <!-- verdicts --> and <!-- end of verdicts -->. Throws Error where it has no
-// such lines.
-std::string with_verdicts(std::string_view document, const std::string& block);
+// The block of experiments/README.md: what the programs beside this one say of themselves, with the seconds of all runs that
+// `isobar verify` makes of each.
+std::string studies_table(const Kept& kept);
 
-// Writes the page and the block into the source tree of this folder.
+// The text with this block between its lines <!-- NAME --> and <!-- end of NAME -->. Throws Error where it has no such lines.
+std::string with_block(std::string_view document, const std::string& name, const std::string& block);
+
+// Writes the page and the blocks into the source tree of this folder.
 void renew_documents(const std::string& source, const Kept& kept);
 
 }  // namespace isobar::claims

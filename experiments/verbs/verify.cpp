@@ -1,7 +1,7 @@
 // Which claims hold? Makes every run that they need, judges every claim, and says why.
 //
-//   isobar verify                   the texts, small sizes, as with --quick                  about 6 minutes
-//   isobar verify --full            the sizes that the texts speak of, more seeds            about 45 minutes
+//   isobar verify                   the texts, small sizes, as with --quick: minutes
+//   isobar verify --full            the sizes that the texts speak of, more seeds: most of an hour
 //   isobar verify --claim D06       one claim of them, each part shown
 //   isobar verify mine.toml         the claims of a file of your own (claims/README.md says how to write one)
 //   isobar verify mine.toml --programs build      with build/decay_study, which knows a norm of your own
@@ -170,7 +170,7 @@ int verify(const Words& given) {
     if (tree.empty()) return;
     claims::renew_documents(tree, kept_in(tree));
     run.say(
-        "\nWritten: experiments/verdicts.md and the README's verdicts in {}; build again for programs that show them\n",
+        "\nWritten: experiments/verdicts.md and the tables of two READMEs in {}; build again for programs that show them\n",
         tree);
   });
   return code == 0 && !all_made ? 3 : code;
