@@ -40,12 +40,12 @@ const bool registered = register_norm("layernorm_plain", [](const Shape& shape, 
                                      LayerNormOptions{.eps = options.eps, .elementwise_affine = false});
 });
 
-Values train_net(const Config& config, const depth::Digits& digits, const Job& job) {
+NamedValues train_net(const Config& config, const depth::Digits& digits, const Job& job) {
   Sequential net = net_of(job, config.depth, config.width), before = net_of(job, config.depth, config.width);
   SGD optimizer(parameters(net), {.lr = job.rate});
   const WarmupCosine schedule{.lr = job.rate, .min_lr = job.rate / 10, .warmup = 0, .steps = job.steps};
   const Tensor probe = first_of(digits.validation, 500).x;
-  Values values{{"rate", job.rate}, {"steps", static_cast<double>(job.steps)}};
+  NamedValues values{{"rate", job.rate}, {"steps", static_cast<double>(job.steps)}};
   double running = std::log(10), measured = 0;
   for (int64_t step = 0; step < job.steps && std::isfinite(running); ++step) {
     const Batch batch = batch_of(digits.train, job, step);

@@ -62,7 +62,7 @@ struct Job {
 };
 
 // Nets of one seed and length begin with the same weights and see the same batches.
-Values train_net(const Config& config, const depth::Digits& digits, const Job& job) {
+NamedValues train_net(const Config& config, const depth::Digits& digits, const Job& job) {
   const Rng rng(job.seed);
   RNNCell cell(784 / job.length, config.hidden, rng.split("cell"), {.norm = job.norm});
   Linear head(config.hidden, 10, rng.split("head"));
@@ -75,7 +75,7 @@ Values train_net(const Config& config, const depth::Digits& digits, const Job& j
   all.insert(all.end(), {head.weight, head.bias});
   Adam optimizer(all, {.lr = job.rate});
   const Loader loader(digits.train, {.batch_size = config.batch, .drop_last = true}, rng.split("batches"));
-  Values values{{"rate", job.rate}};
+  NamedValues values{{"rate", job.rate}};
   for (int64_t step = 0; step < config.steps; ++step) {
     const Batch batch = loader.epoch(step / loader.size()).batch(step % loader.size());
     StateGradients gradients;
@@ -108,9 +108,9 @@ Values train_net(const Config& config, const depth::Digits& digits, const Job& j
 
 // W_hh has a gain of 1/√3, and tanh a slope of at most 1. One draw of 64 × 64 numbers differs from that gain by some
 // 3 % a step; a twentieth leaves room for the mean of a few.
-void expect_fall(Run& run, const std::string& key, const std::vector<Values>& runs, int64_t length) {
+void expect_fall(Run& run, const std::string& key, const std::vector<NamedValues>& runs, int64_t length) {
   double logs = 0;
-  for (const Values& values : runs) logs += std::log(values.at("gradient.first_over_last"));
+  for (const NamedValues& values : runs) logs += std::log(values.at("gradient.first_over_last"));
   const double a_step = std::exp(logs / static_cast<double>(std::ssize(runs) * (length - 1)));
   const double most = 1.05 / std::numbers::sqrt3;
   run.expect(key + ": the gradient falls by √3 a step or more", a_step < most,

@@ -15,7 +15,8 @@
 #include "program.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::accumulation_test {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -149,3 +150,5 @@ TEST_CASE("train_lm --activation_checkpointing writes the same bytes from less m
   CHECK(resting < peak);
   CHECK(resting == doctest::Approx(plain["timing"]["resting_allocated_mib"].get<double>()).epsilon(0.02));
 }
+
+}  // namespace isobar::accumulation_test

@@ -6,6 +6,8 @@
 #include <regex>
 #include <sstream>
 
+namespace isobar::autograd_readme_test {
+
 namespace {
 
 // The file's text without indentation: a block inside a list is indented.
@@ -34,3 +36,5 @@ TEST_CASE("the code in autograd/README.md is in the files that it names") {
   }
   CHECK(blocks == 6);
 }
+
+}  // namespace isobar::autograd_readme_test

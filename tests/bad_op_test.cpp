@@ -10,7 +10,7 @@
 #include "../autograd/recording.h"
 #include "same_tensors.h"
 
-namespace isobar {
+namespace isobar::bad_op_test {
 namespace {
 
 constexpr float inf = INFINITY, nan = NAN;
@@ -160,4 +160,4 @@ TEST_CASE("another batch shows which dimension of the bad tensor is the batch") 
   CHECK(search_with(4)->shape_of(*bad) == Shape{2, 4});
 }
 
-}  // namespace isobar
+}  // namespace isobar::bad_op_test

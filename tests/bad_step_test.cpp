@@ -22,7 +22,7 @@
 #include "planted_fault.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::bad_step_test {
 
 namespace {
 
@@ -130,7 +130,7 @@ TEST_CASE("a replay that gives something else says both, and what wrote the file
   fault = {};
   const TemporaryFolder folder;
   Planting planting(Rng(5));
-  planting.weight("lm_head.weight")[5] = infinity;
+  planting.weight("lm_head.weight")[5] = infinite;
   planting.step.report = "step 1: another report";
   planting.step.written_by = "isobar 9, OpenBLAS 1 Other";
   save_bad_step(folder / "bad_step.safetensors", planting.step);
@@ -207,3 +207,5 @@ TEST_CASE("a step that is skipped leaves nothing for the next one") {
   CHECK(run.err.find("warning: step 6: ") != std::string::npos);
   CHECK(run.err.find("warning: step") == run.err.rfind("warning: step"));
 }
+
+}  // namespace isobar::bad_step_test

@@ -9,7 +9,7 @@
 #include "program.h"
 #include "sanitizers.h"
 
-using namespace isobar;
+namespace isobar::bench_test {
 
 TEST_CASE("bench prints the environment and then a case with all its keys, one object a line") {
   const Outcome run = run_built("bench", "--filter chain_add --threads 2 --steps 2 --json");
@@ -129,3 +129,5 @@ TEST_CASE("bench lists its cases, and refuses what it does not know") {
   CHECK(run_built("bench", "--steps 0").code == 2);
   CHECK(run_built("bench", "--thread 1").code == 2);
 }
+
+}  // namespace isobar::bench_test

@@ -18,7 +18,7 @@
 #include "temporary_folder.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::bf16_test {
 
 namespace {
 
@@ -374,3 +374,5 @@ TEST_CASE("train_lm --precision bf16 trains in bf16, or says why not and gives f
   CHECK(losses("bf16") != losses("f32"));
   CHECK(run_built("train_lm", "--precision bf61").err.find("did you mean bf16?") != std::string::npos);
 }
+
+}  // namespace isobar::bf16_test

@@ -18,7 +18,7 @@
 #include "skip.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::blas_test {
 
 namespace {
 
@@ -405,3 +405,5 @@ TEST_CASE("on a CPU with AVX-512, older kernels than OpenBLAS would choose bring
     CHECK(std::system(command.c_str()) == 0);
   }
 }
+
+}  // namespace isobar::blas_test

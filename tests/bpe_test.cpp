@@ -11,7 +11,7 @@
 #include "message_of.h"
 #include "replay.h"
 
-using namespace isobar;
+namespace isobar::bpe_test {
 
 namespace {
 
@@ -155,3 +155,5 @@ TEST_CASE("BPE built from parts refuses those that do not fit") {
   CHECK(message_of([&] { BpeTokenizer(few, {}, {}); }) ==
         "bpe: byte 0x21 has no token; wanted one for each of the 256");
 }
+
+}  // namespace isobar::bpe_test

@@ -15,7 +15,7 @@
 
 #include "message_of.h"
 
-using namespace isobar;
+namespace isobar::bytes_test {
 
 namespace {
 
@@ -76,3 +76,5 @@ TEST_CASE("a result crosses as bytes with all of its fields and bits") {
   CHECK(message_of([&] { from_bytes<Outcome>(bytes + "x"); }) == "bytes: a text is longer than its value");
   CHECK(message_of([&] { from_bytes<double>("1234"); }) == "bytes: a value of 8 bytes, and 4 are left");
 }
+
+}  // namespace isobar::bytes_test

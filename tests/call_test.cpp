@@ -17,7 +17,7 @@
 #include "../nn/skip_init.h"
 #include "message_of.h"
 
-using namespace isobar;
+namespace isobar::call_test {
 
 namespace {
 
@@ -218,3 +218,5 @@ TEST_CASE("cached attention goes through the same door") {
     CHECK(saw(path) == 1);
   }
 }
+
+}  // namespace isobar::call_test

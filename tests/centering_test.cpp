@@ -5,7 +5,8 @@
 
 #include "built_study.h"
 
-using namespace isobar;
+namespace isobar::centering_test {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -44,3 +45,5 @@ TEST_CASE("centering exits with 2 and one line where a flag has no meaning") {
   check_refuses("centering",
                 {"--steps 3", "--seeds 0", "--n_embd 18", "--learning_rate -1", "--corpus no_such_file"});
 }
+
+}  // namespace isobar::centering_test

@@ -5,7 +5,7 @@
 
 #include "../experiments/harness/chart.h"
 
-using namespace isobar;
+namespace isobar::chart_test {
 
 TEST_CASE("a chart sets each value at its power of ten, zero left and infinity right") {
   const std::string chart = log_chart("std",
@@ -35,3 +35,5 @@ TEST_CASE("a chart of a thousand layers shows few, the first and the last among 
   CHECK(chart.find("   1 │") != std::string::npos);
   CHECK(chart.find("1000 │●") != std::string::npos);
 }
+
+}  // namespace isobar::chart_test

@@ -14,7 +14,7 @@
 #include "program.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::check_layer_test {
 
 namespace {
 
@@ -409,3 +409,5 @@ TEST_CASE("the check_layer program checks our layers by name") {
   CHECK(unknown.code == 2);
   CHECK(holds(unknown.err, "check_layer: no layer is called 'RNSNorm'; there are: Linear, "));
 }
+
+}  // namespace isobar::check_layer_test

@@ -15,7 +15,7 @@
 #include "message_of.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::checkpoint_test {
 
 namespace {
 
@@ -315,3 +315,5 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
   CHECK(refusal({"checkpoint", 3, ""}, [](Safetensors& file) { file.texts["run/lists/x"] = "half"; }) ==
         who + "wanted a NUL after each text of 'run/lists/x'");
 }
+
+}  // namespace isobar::checkpoint_test

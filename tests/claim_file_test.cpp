@@ -14,7 +14,8 @@
 #include "scoped_variable.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::claim_file_test {
+
 using namespace isobar::claims;
 
 namespace {
@@ -335,3 +336,5 @@ TEST_CASE("two files may share a run, and may not mean different runs or claims 
   CHECK(run_built("isobar", arguments).code == 0);
   CHECK(run_built("isobar", arguments).code == 0);  // again, into the same folder
 }
+
+}  // namespace isobar::claim_file_test

@@ -17,7 +17,8 @@
 #include "program.h"
 #include "scoped_variable.h"
 
-using namespace isobar;
+namespace isobar::claims_test {
+
 using namespace isobar::claims;
 
 namespace {
@@ -280,3 +281,5 @@ TEST_CASE("every study that trains says on what, as it is run by default") {
       }
   }
 }
+
+}  // namespace isobar::claims_test

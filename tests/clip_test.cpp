@@ -9,12 +9,12 @@
 #include "message_of.h"
 #include "optimizer_values.h"
 
-using namespace isobar;
+namespace isobar::clip_test {
 
 TEST_CASE("clip_grad_norm does what PyTorch does") {
   struct Case {
     double max_norm;
-    Values w, b;
+    Doubles w, b;
   };
   const std::vector<Case> cases = {{1.0,
                                     {0.035293506622821706, -0.04705800883042894, 0.14117402649128682},
@@ -42,7 +42,7 @@ TEST_CASE("clipping scales a gradient that two parameters share once for each") 
   CHECK(norm == doctest::Approx(std::sqrt(50.0)).epsilon(1e-15));
   check_near(a.grad(), {3 / (norm + 1e-6), 4 / (norm + 1e-6)}, 1e-15);
   check_near(b.grad(), {3 / (norm + 1e-6), 4 / (norm + 1e-6)}, 1e-15);
-  CHECK(shared.to_vector<double>() == Values{3, 4});
+  CHECK(shared.to_vector<double>() == Doubles{3, 4});
 }
 
 TEST_CASE("a parameter that is listed twice, as a tied weight may be, is counted and scaled once") {
@@ -84,3 +84,5 @@ TEST_CASE("the norm of f32 gradients is summed in double") {
   CHECK(grad_norm({many}) == 1024);
   CHECK(message_of([&] { clip_grad_norm({many}, -1); }) == "clip: max_norm must not be negative, got -1");
 }
+
+}  // namespace isobar::clip_test

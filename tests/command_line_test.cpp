@@ -4,7 +4,7 @@
 #include "study.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::command_line_test {
 
 TEST_CASE("later words win: defaults, preset, config file, flags") {
   const TemporaryFolder folder;
@@ -96,3 +96,5 @@ TEST_CASE("--help lists settings, presets and exit codes, --version the version"
     CHECK(help.out.find(part) != std::string::npos);
   CHECK(run_study({"--version"}).out == "study " + isobar_version() + "\n");
 }
+
+}  // namespace isobar::command_line_test

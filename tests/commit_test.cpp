@@ -5,7 +5,7 @@
 #include "program.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::commit_test {
 
 TEST_CASE("programs know the commit that they are built of, and whether its sources were changed") {
   const TemporaryFolder folder;
@@ -41,3 +41,5 @@ TEST_CASE("programs know the commit that they are built of, and whether its sour
   CHECK(commit_of("tree") == commit + "+");
   CHECK(shell("stat -c %y commit.cpp") == written);  // nothing to compile
 }
+
+}  // namespace isobar::commit_test

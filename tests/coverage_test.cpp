@@ -7,7 +7,7 @@
 #include "../experiments/claims/file.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::coverage_test {
 
 namespace {
 
@@ -62,3 +62,5 @@ TEST_CASE("the table of what runs what names every claim, and no other") {
   for (const claims::Claim* claim : claims::builtin_table()) known.insert(claim->id);
   CHECK(named == known);
 }
+
+}  // namespace isobar::coverage_test

@@ -3,7 +3,7 @@
 
 #include "command.h"
 
-using namespace isobar;
+namespace isobar::cpu_check_test {
 
 #ifdef __x86_64__
 
@@ -22,3 +22,5 @@ TEST_CASE("programs that link the library carry its CPU check though they never 
 }
 
 #endif
+
+}  // namespace isobar::cpu_check_test

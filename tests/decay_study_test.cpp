@@ -8,7 +8,8 @@
 
 #include "built_study.h"
 
-using namespace isobar;
+namespace isobar::decay_study_test {
+
 using Json = nlohmann::json;
 using doctest::Approx;
 
@@ -147,3 +148,5 @@ TEST_CASE("blog8_rmsnorm has a std of 1 before its ReLUs") {
   CHECK(summary.at("layers").at(0).at("std").at("norm").at("median").get<double>() ==
         Approx(1).epsilon(0.001));
 }
+
+}  // namespace isobar::decay_study_test

@@ -11,7 +11,8 @@
 #include "../experiments/decay/report.h"
 #include "decay_nets.h"
 
-using namespace isobar;
+namespace isobar::decay_test {
+
 using namespace isobar::decay;
 using doctest::Approx;
 
@@ -252,3 +253,5 @@ TEST_CASE("a thousand layers run, and values of 1e-40 stay what they are") {
   // Some five digits are left of the values there; after many layers of such rounding, two.
   CHECK(denormal.output_std == Approx(exact.layers[layer].output_std).epsilon(0.01));
 }
+
+}  // namespace isobar::decay_test

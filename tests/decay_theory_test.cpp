@@ -10,7 +10,8 @@
 #include "../experiments/decay/reference.h"
 #include "decay_nets.h"
 
-using namespace isobar;
+namespace isobar::decay_theory_test {
+
 using namespace isobar::decay;
 using doctest::Approx;
 
@@ -193,3 +194,5 @@ TEST_CASE("agreement with theory is a matter of standard errors of a median") {
   CHECK(agreement_of({.median = 1e39, .log_sd = 1}, overflowed).agrees);
   CHECK_FALSE(agreement_of({.median = 1e38, .log_sd = 1}, overflowed).agrees);
 }
+
+}  // namespace isobar::decay_theory_test

@@ -7,7 +7,7 @@
 #include "../nn/nn.h"
 #include "../optim/optim.h"
 
-using namespace isobar;
+namespace isobar::defaults_test {
 
 TEST_CASE("optimizers have PyTorch's defaults") {
   CHECK(SGDOptions{}.lr == 1e-3);
@@ -93,3 +93,5 @@ TEST_CASE("a width of 0 stands for the usual one, and what is optional is off") 
   CHECK_FALSE(TapeOptions{}.higher_order);
   CHECK_FALSE(TapeOptions{}.detect_anomaly);
 }
+
+}  // namespace isobar::defaults_test

@@ -14,7 +14,8 @@
 #include "program.h"
 #include "stripes.h"
 
-using namespace isobar;
+namespace isobar::depth_trainability_test {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -228,3 +229,5 @@ TEST_CASE("names of nets are checked") {
   refused("--depths 8,2", "--depths: wanted ascending");
   refused("--mnist /nowhere", "mnist: neither t10k-images");
 }
+
+}  // namespace isobar::depth_trainability_test

@@ -15,7 +15,7 @@
 #include "documents.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::documents_test {
 
 namespace fs = std::filesystem;
 
@@ -249,3 +249,5 @@ TEST_CASE("the changelog's newest part begins with what a user must do, in a few
   const std::string lines = first.substr(title + 26, first.find("\n### ", title + 5) - title - 26);
   CHECK(std::count(lines.begin(), lines.end(), '\n') <= 15);
 }
+
+}  // namespace isobar::documents_test

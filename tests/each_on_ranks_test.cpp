@@ -13,7 +13,8 @@
 #include "message_of.h"
 #include "thread_link.h"
 
-using namespace isobar;
+namespace isobar::each_on_ranks_test {
+
 using namespace std::chrono_literals;
 
 TEST_CASE("ranks share items, and each has all results in order") {
@@ -139,3 +140,5 @@ TEST_CASE("ranks that go different ways are told so") {
   });
   CHECK(message.find("went different ways: one has 3 items, the other 4") != std::string::npos);
 }
+
+}  // namespace isobar::each_on_ranks_test

@@ -19,7 +19,8 @@
 #include "message_of.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::each_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -180,3 +181,5 @@ TEST_CASE("serial loops run on their thread, where ops may be called and the num
     CHECK(threads() == before);
   });
 }
+
+}  // namespace isobar::each_test

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-using namespace isobar;
+namespace isobar::error_test {
 
 TEST_CASE("check throws the formatted text when its condition is false, and only then") {
   CHECK_NOTHROW(check(true, "op: wanted {}", 1));
@@ -40,3 +40,5 @@ TEST_CASE("a copied error keeps its text when the original is gone") {
   original.reset();
   CHECK(std::string(copy.what()) == "in head: op: wrong");
 }
+
+}  // namespace isobar::error_test

@@ -13,7 +13,7 @@
 #include "../experiments/lm/evaluate.h"
 #include "../nn/nn.h"
 
-using namespace isobar;
+namespace isobar::evaluation_test {
 
 namespace {
 
@@ -126,3 +126,5 @@ TEST_CASE("generation that its caller ends at a token leaves the model in its mo
                   std::runtime_error);
   for (const bool training : modes_of(*model)) CHECK(training);
 }
+
+}  // namespace isobar::evaluation_test

@@ -5,7 +5,7 @@
 #include "../nn/check_layer.h"
 #include "holds.h"
 
-using namespace isobar;
+namespace isobar::expected_gradient_test {
 
 namespace {
 
@@ -86,3 +86,5 @@ TEST_CASE("of a straight-through layer only the input's gradient is another than
   CHECK(holds(said(report, "gradient of x"), "ok: as expected"));
   CHECK(holds(said(report, "gradient of weight"), "ok: all 5 elements"));
 }
+
+}  // namespace isobar::expected_gradient_test

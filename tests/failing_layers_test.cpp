@@ -15,7 +15,7 @@
 #include "program.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::failing_layers_test {
 
 namespace {
 
@@ -112,3 +112,5 @@ TEST_CASE(
   for (const std::string& said : {ends, ends_quickly})
     CHECK(holds(said, "\nEnds: WRONG: forward: called exit(); layers after it were not checked\n"));
 }
+
+}  // namespace isobar::failing_layers_test

@@ -11,7 +11,7 @@
 #include "file_size_limit.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::file_test {
 
 TEST_CASE("a file written atomically holds exactly its bytes, and nothing else is left in the folder") {
   const TemporaryFolder folder;
@@ -117,3 +117,5 @@ TEST_CASE("a folder is made once, and never in place of a file") {
                        Error);
   CHECK_THROWS_WITH_AS(make_folder_durably(folder / "no/folder"), doctest::Contains("No such file"), Error);
 }
+
+}  // namespace isobar::file_test

@@ -3,7 +3,8 @@
 
 #include "built_study.h"
 
-using namespace isobar;
+namespace isobar::fine_tuning_test {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -45,3 +46,5 @@ TEST_CASE("fine_tuning exits with 2 and one line where a flag has no meaning") {
                                 "--nets pre.pots", "--corpus synthetic", "--n_embd 18", "--seeds 0",
                                 "--steps 0", "--finetuning_rate -1"});
 }
+
+}  // namespace isobar::fine_tuning_test

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace isobar::floors_test {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -352,3 +354,5 @@ TEST_CASE("the checker names file and line of what is not allowed") {
   CHECK(verdict("core/x.h", "#include \"kernels/map.h\"\n") ==
         "core/x.h:1: kernels/map.h: a header for users includes an inner one");
 }
+
+}  // namespace isobar::floors_test

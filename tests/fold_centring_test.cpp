@@ -5,7 +5,7 @@
 
 #include "../nn/model.h"
 
-using namespace isobar;
+namespace isobar::fold_centring_test {
 
 namespace {
 
@@ -70,3 +70,5 @@ TEST_CASE("folding refuses models that it would change") {
   post.config.tie_embeddings = false;
   CHECK_THROWS_WITH(fold_centring(post), doctest::Contains("wanted pre-norm"));
 }
+
+}  // namespace isobar::fold_centring_test

@@ -11,7 +11,7 @@
 #include "../nn/model.h"
 #include "message_of.h"
 
-using namespace isobar;
+namespace isobar::generate_test {
 
 namespace {
 
@@ -135,3 +135,5 @@ TEST_CASE("generation is a function of the key, and a longer text begins like a 
   const std::vector<int32_t> longer = generate(model, {1}, 30, {}, Rng(1));
   CHECK(std::equal(one.begin(), one.end(), longer.begin()));
 }
+
+}  // namespace isobar::generate_test

@@ -12,7 +12,7 @@
 #include "../nn/nn.h"
 #include "../optim/optim.h"
 
-using namespace isobar;
+namespace isobar::golden_test {
 
 namespace {
 
@@ -138,3 +138,5 @@ TEST_CASE("a small language model loses what it lost when this line was written"
                   loss.item(), " instead of ", golden[step]);
   }
 }
+
+}  // namespace isobar::golden_test

@@ -9,7 +9,7 @@
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 
-namespace isobar {
+namespace isobar::gradcheck_test {
 namespace {
 
 using In = const std::vector<Tensor>&;
@@ -129,4 +129,4 @@ TEST_CASE("differences step by the size of what is moved, and know what they can
   CHECK(random.noise_floor({6, -8}, {3, 4}) == doctest::Approx(1e-2));
 }
 
-}  // namespace isobar
+}  // namespace isobar::gradcheck_test

@@ -13,7 +13,7 @@
 #include "../core/rng.h"
 #include "holds.h"
 
-namespace isobar {
+namespace isobar::gradient_diagnosis_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -321,4 +321,4 @@ TEST_CASE("at most five of the worst entries are kept") {
           static_cast<size_t>(std::min(count, 5)));
 }
 
-}  // namespace isobar
+}  // namespace isobar::gradient_diagnosis_test

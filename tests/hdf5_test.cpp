@@ -10,7 +10,7 @@
 #include "file_size_limit.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::hdf5_test {
 
 namespace {
 
@@ -172,3 +172,5 @@ TEST_CASE("an HDF5 file that the disk has no room for leaves the old one in plac
   file.save(folder / "run.h5");
   CHECK(Hdf5File::open(folder / "run.h5").has("/x"));
 }
+
+}  // namespace isobar::hdf5_test

@@ -6,7 +6,7 @@
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 
-namespace isobar {
+namespace isobar::higher_order_test {
 namespace {
 
 Tensor leaf(const Tensor& x) { return x.detach().set_trainable(); }
@@ -54,4 +54,4 @@ TEST_CASE("a higher-order tape keeps its nodes") {
   CHECK(tape.nodes().size() == tape.recorded());
 }
 
-}  // namespace isobar
+}  // namespace isobar::higher_order_test

@@ -9,7 +9,7 @@
 #include "program.h"
 #include "tiny_hugging_face.h"
 
-using namespace isobar;
+namespace isobar::hugging_face_config_test {
 
 namespace {
 
@@ -83,3 +83,5 @@ TEST_CASE("a config.json that our model cannot follow is refused by the name of 
   CHECK(message_of([] { config_from_hugging_face(Json::array(), "config.json"); }) ==
         "config.json: wanted an object");
 }
+
+}  // namespace isobar::hugging_face_config_test

@@ -14,7 +14,8 @@
 #include "program.h"
 #include "tiny_hugging_face.h"
 
-using namespace isobar;
+namespace isobar::hugging_face_test {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -178,3 +179,5 @@ TEST_CASE("each setting that a layout cannot express is named, with what it want
   CHECK(layout_refusal(HuggingFaceLayout::gpt2, [](auto& config) { config.n_kv_head = 2; }) ==
         "layout gpt2: wanted n_kv_head 0, the model has 2");
 }
+
+}  // namespace isobar::hugging_face_test

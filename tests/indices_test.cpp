@@ -8,7 +8,7 @@
 #include "../core/raw.h"
 #include "message_of.h"
 
-namespace isobar {
+namespace isobar::indices_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -103,4 +103,4 @@ TEST_CASE("scatter_add adds in double") {
   CHECK(scatter_add(x, 0, integers({2}, {0, 0}), ones({2})).item() == 16777218);
 }
 
-}  // namespace isobar
+}  // namespace isobar::indices_test

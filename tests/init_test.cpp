@@ -10,7 +10,7 @@
 #include "../nn/linear.h"
 #include "../nn/observe.h"
 
-using namespace isobar;
+namespace isobar::init_test {
 
 namespace {
 
@@ -142,3 +142,5 @@ TEST_CASE("Linear starts as PyTorch's: weight and bias uniform in ±1/√in, on 
         layer.weight.to_vector<float>());
   CHECK_FALSE(Linear(400, 300, Rng(1), {.bias = false}).bias.defined());
 }
+
+}  // namespace isobar::init_test

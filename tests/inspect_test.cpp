@@ -5,7 +5,7 @@
 #include "../autograd/ops.h"
 #include "../autograd/recording.h"
 
-namespace isobar {
+namespace isobar::inspect_test {
 namespace {
 
 // loss = Σ relu(x wᵀ) on a fresh tape, the product made in the module "fc1".
@@ -51,4 +51,4 @@ TEST_CASE("the drawing clusters nodes by module and has an edge per recorded inp
   }
 }
 
-}  // namespace isobar
+}  // namespace isobar::inspect_test

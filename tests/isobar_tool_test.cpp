@@ -7,7 +7,7 @@
 #include "../experiments/harness/json.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::isobar_tool_test {
 
 namespace {
 
@@ -94,3 +94,5 @@ TEST_CASE("isobar runs the study beside it, with its words and its exit code") {
 }
 
 TEST_CASE("there are few programs: isobar and the studies") { CHECK(programs().size() <= 20); }
+
+}  // namespace isobar::isobar_tool_test

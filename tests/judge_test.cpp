@@ -9,7 +9,8 @@
 #include "../experiments/claims/trained_on.h"
 #include "claim_seeds.h"
 
-using namespace isobar;
+namespace isobar::judge_test {
+
 using namespace isobar::claims;
 
 TEST_CASE("a claim about a text has the verdict that its passages give") {
@@ -204,3 +205,5 @@ TEST_CASE("what may be somewhere is not refuted where it was tried, and a remark
   runs.summaries["r"]["measured"]["k"] = same_for_all_seeds(0);
   CHECK(judge(claim, runs).verdict == "confirmed");
 }
+
+}  // namespace isobar::judge_test

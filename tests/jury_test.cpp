@@ -3,7 +3,7 @@
 
 #include "program.h"
 
-namespace isobar {
+namespace isobar::jury_test {
 namespace {
 
 // The last row of the table that `jury` prints.
@@ -60,4 +60,4 @@ TEST_CASE("check_layer sees wrong gradients on examples with an extent of 1, and
   }
 }
 
-}  // namespace isobar
+}  // namespace isobar::jury_test

@@ -12,7 +12,8 @@
 #include "message_of.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::kept_verdicts_test {
+
 using namespace isobar::claims;
 
 namespace {
@@ -250,3 +251,5 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
     CHECK(refused.err.find(error) != std::string::npos);
   }
 }
+
+}  // namespace isobar::kept_verdicts_test

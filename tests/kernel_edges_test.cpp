@@ -68,7 +68,7 @@ struct RegisterOf<T, 256> {
 }  // namespace isobar::kernels
 #endif
 
-namespace isobar {
+namespace isobar::kernel_edges_test {
 namespace {
 
 // An op of x (rows, columns) with parameters of its own.
@@ -428,4 +428,4 @@ TEST_CASE_TEMPLATE("a formula has the same bits in registers of 128, 256 and 512
 #endif
 }
 
-}  // namespace isobar
+}  // namespace isobar::kernel_edges_test

@@ -11,7 +11,7 @@
 #include "../optim/sgd.h"
 #include "message_of.h"
 
-using namespace isobar;
+namespace isobar::key_value_cache_test {
 
 namespace {
 
@@ -230,3 +230,5 @@ TEST_CASE("attention that is not causal, which is the default, takes no cache") 
           layer(zeros({1, 3, 8}), past);
         }) == "attention: a key/value cache needs causal attention; build the layer with {.causal = true}");
 }
+
+}  // namespace isobar::key_value_cache_test

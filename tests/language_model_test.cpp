@@ -12,7 +12,7 @@
 #include "../nn/text_loss.h"
 #include "message_of.h"
 
-using namespace isobar;
+namespace isobar::language_model_test {
 
 namespace {
 
@@ -231,3 +231,5 @@ TEST_CASE("a configuration asks for no more numbers and tensors than a file has"
   check_affordable(config, 12, 10 * 48 + 2 * (2 * 48 * 48 + 2 * 48 * 192), "me");
   CHECK_THROWS_AS(check_affordable(config, 12, 10 * 48 + 2 * (2 * 48 * 48 + 2 * 48 * 192) - 1, "me"), Error);
 }
+
+}  // namespace isobar::language_model_test

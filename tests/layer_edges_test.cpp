@@ -15,7 +15,7 @@
 #include "../nn/nn.h"
 #include "message_of.h"
 
-using namespace isobar;
+namespace isobar::layer_edges_test {
 
 TEST_CASE("dropout draws a new mask at each call, the same on a replay, and none in evaluation") {
   Dropout layer(0.25);
@@ -274,3 +274,5 @@ TEST_CASE("a norm takes a single row without leading dimensions") {
     CHECK((*norm)(x).to_vector<float>() == (*norm)(reshape(x, {1, 6})).to_vector<float>());
   }
 }
+
+}  // namespace isobar::layer_edges_test

@@ -8,7 +8,7 @@
 #include "message_of.h"
 #include "thread_counts.h"
 
-namespace isobar {
+namespace isobar::layout_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -145,4 +145,4 @@ TEST_CASE("einsum says what it does not cover") {
         }) == "einsum: 'j' is 2 in \"ij\" [2, 2] and 3 in \"jk\" [3, 2]");
 }
 
-}  // namespace isobar
+}  // namespace isobar::layout_test

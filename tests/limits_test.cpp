@@ -7,7 +7,7 @@
 #include "shell.h"
 #include "tiny_training.h"
 
-using namespace isobar;
+namespace isobar::limits_test {
 
 namespace {
 
@@ -78,3 +78,5 @@ TEST_CASE("an export for which there is no room leaves none of its files") {
   CHECK(std::filesystem::is_empty(folder / "exported"));
   CHECK(limited(":", words, folder).code == 0);
 }
+
+}  // namespace isobar::limits_test

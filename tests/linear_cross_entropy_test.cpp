@@ -14,7 +14,7 @@
 #include "skip.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::linear_cross_entropy_test {
 
 namespace {
 
@@ -163,3 +163,5 @@ TEST_CASE("a fused loss that is not finite is named as its op, in lm_head") {
   }
   CHECK(message.starts_with("backward of linear_cross_entropy in lm_head: the gradient of input 0"));
 }
+
+}  // namespace isobar::linear_cross_entropy_test

@@ -12,7 +12,7 @@
 #include "documents.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::links_test {
 
 namespace fs = std::filesystem;
 
@@ -123,3 +123,5 @@ TEST_CASE("the README names the texts as the files of claims do") {
       CHECK_MESSAGE(readme.find(words) != std::string::npos, words);
   }
 }
+
+}  // namespace isobar::links_test

@@ -12,7 +12,7 @@
 #include "file_size_limit.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::live_hdf5_test {
 
 namespace {
 
@@ -130,3 +130,5 @@ TEST_CASE("a live HDF5 file that the disk has no room for is an error, and what 
   CHECK(read.read("/series/rows").numel() == 4);
   CHECK(read.read("/series/deep/loss").numel() == 2000);
 }
+
+}  // namespace isobar::live_hdf5_test

@@ -21,7 +21,7 @@
 #include "scoped_variable.h"
 #include "started_program.h"
 
-using namespace isobar;
+namespace isobar::live_test {
 
 namespace {
 
@@ -361,3 +361,5 @@ TEST_CASE("the commands that watch/README.md shows work, and no run is one clear
   CHECK(run_built("isobar watch", "runs", folder.path()).err.find("'runs' holds no run that takes steps") !=
         std::string::npos);
 }
+
+}  // namespace isobar::live_test

@@ -13,7 +13,8 @@
 #include "program.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::lm_norms_test {
+
 using doctest::Approx;
 
 namespace {
@@ -264,3 +265,5 @@ TEST_CASE("lm_norms refuses bad lists in one line") {
     CHECK_FALSE(std::filesystem::exists(folder / "run"));
   }
 }
+
+}  // namespace isobar::lm_norms_test

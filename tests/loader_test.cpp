@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-using namespace isobar;
+namespace isobar::loader_test {
 
 namespace {
 
@@ -117,3 +117,5 @@ TEST_CASE("loader refuses what leaves nothing to load") {
   CHECK_THROWS_WITH_AS(loader.epoch(-1), "loader: wanted an epoch of at least 0, got -1", Error);
   CHECK_THROWS_WITH_AS(loader.epoch(0).batch(2), "loader: batch 2 is outside of 0 … 1", Error);
 }
+
+}  // namespace isobar::loader_test

@@ -7,7 +7,7 @@
 #include "started_program.h"
 #include "tiny_training.h"
 
-using namespace isobar;
+namespace isobar::locks_test {
 
 TEST_CASE("a folder into which a run writes is refused to every other run, until it ends or is killed") {
   const TemporaryFolder folder;
@@ -35,3 +35,5 @@ TEST_CASE("a folder into which a run writes is refused to every other run, until
   CHECK(first.wait() == -SIGKILL);
   CHECK(run_built("decay_study", "--depth 2 --out " + run).code == 0);
 }
+
+}  // namespace isobar::locks_test

@@ -10,7 +10,8 @@
 #include "program.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::logit_growth_test {
+
 using Json = nlohmann::json;
 using doctest::Approx;
 
@@ -128,3 +129,5 @@ TEST_CASE("logit_growth measures the values that decide its claims, alike on one
   CHECK(curves[4]["points"].back()[2] == 0.05);
   CHECK(curves[5]["role"] == "theory");
 }
+
+}  // namespace isobar::logit_growth_test

@@ -8,7 +8,7 @@
 #include "../autograd/tape.h"
 #include "message_of.h"
 
-namespace isobar {
+namespace isobar::loss_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -105,4 +105,4 @@ TEST_CASE("losses of extreme numbers") {
   CHECK(std::isnan(mse_loss(ones({0}), ones({0})).item()));  // the mean of no numbers
 }
 
-}  // namespace isobar
+}  // namespace isobar::loss_test

@@ -6,7 +6,8 @@
 #include "built_study.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::majority_test {
+
 using Json = nlohmann::json;
 using doctest::Approx;
 
@@ -64,3 +65,5 @@ TEST_CASE("majority exits with 2 and one line where a flag has no meaning") {
                 {"--norms pots", "--norms ''", "--depths 0", "--depths ''", "--depths 9999", "--steps 0",
                  "--batch 0", "--seeds 0", "--d_model 0", "--learning_rate 0", "--dropout 1"});
 }
+
+}  // namespace isobar::majority_test

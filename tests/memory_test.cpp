@@ -24,7 +24,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-using namespace isobar;
+namespace isobar::memory_test {
 
 TEST_CASE("blocks are aligned to 64 bytes and usable to their last byte") {
   for (size_t bytes : {0, 1, 63, 64, 255, 256, 257, 1000, 4097, 1 << 20}) {
@@ -248,3 +248,5 @@ TEST_CASE("under AddressSanitizer a block is touchable up to its size, holds NaN
   }
 }
 #endif
+
+}  // namespace isobar::memory_test

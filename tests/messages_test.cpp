@@ -4,7 +4,7 @@
 #include "../data/utf8_stream.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::messages_test {
 
 namespace {
 
@@ -114,3 +114,5 @@ TEST_CASE("of an option that is given twice the later word counts, in studies an
   CHECK(run_built("isobar tokenize encode", "--tokenizer nothing.json --tokenizer byte text", folder.path())
             .out == "97 98 99\n");
 }
+
+}  // namespace isobar::messages_test

@@ -8,7 +8,7 @@
 #include "message_of.h"
 #include "misuse.h"
 
-using namespace isobar;
+namespace isobar::misuse_test {
 
 namespace {
 
@@ -280,3 +280,5 @@ TEST_CASE("every misuse says what, where, wanted, got, and the repair") {
     }
   CHECK(count >= 50);
 }
+
+}  // namespace isobar::misuse_test

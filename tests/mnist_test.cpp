@@ -11,7 +11,7 @@
 #include "message_of.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::mnist_test {
 
 namespace {
 
@@ -179,3 +179,5 @@ TEST_CASE("idx says why a file cannot be opened or read") {
   CHECK_THROWS_WITH_AS(read_idx(at, {}),
                        doctest::String(("idx: cannot read " + at + ": Is a directory").c_str()), Error);
 }
+
+}  // namespace isobar::mnist_test

@@ -13,7 +13,7 @@
 #include "message_of.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::model_file_test {
 
 namespace {
 
@@ -196,3 +196,5 @@ TEST_CASE("a file of another model is refused with what is missing, or both shap
   Tied more(1);
   CHECK(refusal(more).starts_with("load_state: "));
 }
+
+}  // namespace isobar::model_file_test

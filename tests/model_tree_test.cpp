@@ -9,7 +9,7 @@
 #include "../nn/nn.h"
 #include "message_of.h"
 
-using namespace isobar;
+namespace isobar::model_tree_test {
 
 namespace {
 
@@ -212,3 +212,5 @@ TEST_CASE("a state of another dtype is refused and nothing is copied") {
                        Error);
   CHECK(narrow.weight.to_vector<double>() == before);
 }
+
+}  // namespace isobar::model_tree_test

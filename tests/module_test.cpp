@@ -17,7 +17,7 @@
 #include "../nn/nn.h"
 #include "module_table.h"
 
-using namespace isobar;
+namespace isobar::module_test {
 
 namespace {
 
@@ -326,3 +326,5 @@ TEST_CASE("a description names every module, every tensor and the number of para
     }
   });
 }
+
+}  // namespace isobar::module_test

@@ -14,7 +14,7 @@
 #include "message_of.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::muon_test {
 
 namespace {
 
@@ -221,3 +221,5 @@ TEST_CASE("muon refuses what is not a matrix, and settings without meaning") {
   CHECK(message_of([&] { Muon({matrix}, {.lr = -1}); }) ==
         "muon: lr must be finite and not negative, got -1");
 }
+
+}  // namespace isobar::muon_test

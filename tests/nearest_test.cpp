@@ -5,7 +5,7 @@
 
 #include "../experiments/harness/nearest.h"
 
-using namespace isobar;
+namespace isobar::nearest_test {
 
 TEST_CASE("the nearest name is found by edit distance, and a far one is not offered") {
   CHECK(edit_distance("kitten", "sitting") == 3);
@@ -13,3 +13,5 @@ TEST_CASE("the nearest name is found by edit distance, and a far one is not offe
   CHECK(did_you_mean("widht", std::vector<std::string>{"depth", "width"}) == "; did you mean width?");
   CHECK(did_you_mean("zzzzz", std::vector<std::string>{"depth", "width"}) == "");
 }
+
+}  // namespace isobar::nearest_test

@@ -6,7 +6,7 @@
 #include "optimizer_values.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::new_optimizer_test {
 
 namespace {
 
@@ -47,10 +47,10 @@ TEST_CASE("an optimizer of twenty lines takes its own steps, in both dtypes") {
     Lion lion({w, idle}, {.lr = 0.25, .beta1 = 0.5, .beta2 = 0.5, .weight_decay = 0.5});
     w.set_grad(make({4, -8, 0}, dtype));
     CHECK(lion.step() == 1);
-    CHECK(w.to_vector<double>() == Values{0.625, -1.5, 0});  // 1 − (1 + 0.5)/4, −2 − (−1 − 1)/4, 0
+    CHECK(w.to_vector<double>() == Doubles{0.625, -1.5, 0});  // 1 − (1 + 0.5)/4, −2 − (−1 − 1)/4, 0
     w.set_grad(make({-1, 0, 2}, dtype));
     CHECK(lion.step(0.5) == 1);  // m = 2, −4, 0 outweighs −0.5 and 0
-    CHECK(w.to_vector<double>() == Values{0.296875, -1.0625, -0.25});
+    CHECK(w.to_vector<double>() == Doubles{0.296875, -1.0625, -0.25});
     CHECK(idle.item() == 5);
   }
 }
@@ -60,7 +60,7 @@ TEST_CASE("its state is listed, and its bits are the same for 1, 2, 3 and 8 thre
     std::vector<std::string> all;
     void on_buffer(std::string_view name, Tensor&) override { all.emplace_back(name); }
   } names;
-  Values first;
+  Doubles first;
   for_thread_counts([&] {
     const Tensor w = zeros({50'000}, Dtype::f64).set_trainable();
     Lion lion({w});
@@ -72,3 +72,5 @@ TEST_CASE("its state is listed, and its bits are the same for 1, 2, 3 and 8 thre
   });
   CHECK(names.all == std::vector<std::string>{"steps", "0.momentum"});
 }
+
+}  // namespace isobar::new_optimizer_test

@@ -10,7 +10,8 @@
 #include "../nn/model.h"
 #include "../optim/optim.h"
 
-using namespace isobar;
+namespace isobar::ngpt_test {
+
 using doctest::Approx;
 
 namespace {
@@ -103,3 +104,5 @@ TEST_CASE("nGPT names a shape that it cannot take") {
   CHECK_THROWS_WITH_AS(model(zeros({2, 7}, Dtype::i32)),
                        doctest::Contains("ngpt: wanted tokens (B, T) with T up to 6, got [2, 7]"), Error);
 }
+
+}  // namespace isobar::ngpt_test

@@ -12,7 +12,8 @@
 #include "program.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::norm_jacobian_test {
+
 using namespace isobar::jacobian;
 using doctest::Approx;
 
@@ -206,3 +207,5 @@ TEST_CASE("norm_jacobian refuses sizes without meaning") {
   CHECK(run.code == 2);
   CHECK(run.err.find("--seeds") != std::string::npos);
 }
+
+}  // namespace isobar::norm_jacobian_test

@@ -9,7 +9,8 @@
 #include "../optim/sgd.h"
 #include "built_study.h"
 
-using namespace isobar;
+namespace isobar::norm_motives_test {
+
 using namespace isobar::motives;
 using doctest::Approx;
 
@@ -148,3 +149,5 @@ TEST_CASE("norm_motives exits with 2 and one line where a flag has no meaning") 
   check_refuses("norm_motives", {"--depth 1", "--seeds 0", "--batch 1", "--small 4", "--target 0",
                                  "--noise -1", "--learning_rates ''", "--learning_rates 0.1,x", "--steps 0"});
 }
+
+}  // namespace isobar::norm_motives_test

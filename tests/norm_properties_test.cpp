@@ -11,12 +11,13 @@
 #include "program.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
-using doctest::Approx;
-
 namespace isobar::fixtures {
 extern const char torch_norms[];
 }
+
+namespace isobar::norm_properties_test {
+
+using doctest::Approx;
 
 namespace {
 
@@ -142,3 +143,5 @@ TEST_CASE("norm_properties' measurements are the closed forms, the same on one a
   CHECK(at("torch.minimind_block.post_norm.difference")["median"] > 1e-3);
   CHECK(at("torch.promotion.fp16_times_f32_is_f32")["median"] == 1);
 }
+
+}  // namespace isobar::norm_properties_test

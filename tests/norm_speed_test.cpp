@@ -15,7 +15,8 @@
 #include "program.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::norm_speed_test {
+
 using namespace isobar::speed;
 
 TEST_CASE("every step has one turn in each round, in the same order") {
@@ -203,3 +204,5 @@ TEST_CASE("norm_speed refuses to time nothing") {
     CHECK(run.err.find(std::string(flag).substr(0, 6)) != std::string::npos);
   }
 }
+
+}  // namespace isobar::norm_speed_test

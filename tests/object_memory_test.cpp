@@ -14,7 +14,7 @@
 #include "../core/version.h"
 #include "sanitizers.h"
 
-using namespace isobar;
+namespace isobar::object_memory_test {
 
 TEST_CASE("blocks of any size are apart, aligned to 16 bytes and usable to their last byte") {
   std::vector<unsigned char*> blocks;
@@ -113,3 +113,5 @@ TEST_CASE("an object may be freed on another thread than it was made on") {
   number.reset();
   CHECK(*std::allocate_shared<int>(ObjectAllocator<int>(), 8) == 8);
 }
+
+}  // namespace isobar::object_memory_test

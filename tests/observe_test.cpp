@@ -13,7 +13,7 @@
 #include "../core/parallel.h"
 #include "../nn/nn.h"
 
-using namespace isobar;
+namespace isobar::observe_test {
 
 namespace {
 
@@ -313,3 +313,5 @@ TEST_CASE("an output of integers has the moments NaN, and is no error") {
     CHECK(std::isnan(value));
   CHECK_THROWS_WITH_AS(moments_of(tokens), doctest::Contains("moments: wanted f32 or f64"), Error);
 }
+
+}  // namespace isobar::observe_test

@@ -18,7 +18,7 @@
 #include "op_table.h"
 #include "same_tensors.h"
 
-namespace isobar {
+namespace isobar::op_test {
 namespace {
 
 // What a row computes from some inputs: the value, the gradient of Σ dy · y (dy random) by every float input,
@@ -413,4 +413,4 @@ TEST_CASE("the trainable inputs alone receive a gradient") {
   });
 }
 
-}  // namespace isobar
+}  // namespace isobar::op_test

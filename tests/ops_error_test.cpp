@@ -9,7 +9,7 @@
 #include "../core/raw.h"
 #include "message_of.h"
 
-namespace isobar {
+namespace isobar::ops_error_test {
 namespace {
 
 Tensor f32(const Shape& shape) { return ones(shape); }
@@ -344,4 +344,4 @@ TEST_CASE("jacobians names the input that is not f64") {
         "jacobians: x must be f64 (differences of f32 numbers are too coarse); use cast(x, Dtype::f64)");
 }
 
-}  // namespace isobar
+}  // namespace isobar::ops_error_test

@@ -17,7 +17,7 @@
 #include "op_table.h"
 #include "thread_counts.h"
 
-namespace isobar {
+namespace isobar::ops_value_test {
 namespace {
 
 using nlohmann::json;
@@ -428,4 +428,4 @@ TEST_CASE("views share their storage") {
     CHECK(raw::storage(view) == raw::storage(x));
 }
 
-}  // namespace isobar
+}  // namespace isobar::ops_value_test

@@ -16,7 +16,7 @@
 #include "message_of.h"
 #include "optimizer_values.h"
 
-using namespace isobar;
+namespace isobar::optimizer_error_test {
 
 namespace {
 
@@ -92,11 +92,11 @@ TEST_CASE("a step without any gradient is refused, and changes nothing") {
   w.set_grad(make({1, 1}));
   CHECK(sgd.step() == 1);
   CHECK(message_of([&] { sgd.step(); }) == "sgd" + forgotten);  // the gradient is used up
-  CHECK(w.to_vector<double>() == Values{0, -3});
+  CHECK(w.to_vector<double>() == Doubles{0, -3});
   CHECK(adam_w.lr() == 1e-3);
   b.set_grad(make({1}));
   CHECK(adam_w.step() == 1);  // one without a gradient among others is legal
-  CHECK(w.to_vector<double>() == Values{0, -3});
+  CHECK(w.to_vector<double>() == Doubles{0, -3});
 }
 
 TEST_CASE("a step after convert() names the tensors that the model has let go of") {
@@ -250,3 +250,5 @@ TEST_CASE("backward names the optimizer whose step overwrote what it needs") {
     CHECK(starts(message([](const All& w) { return std::make_unique<Muon>(w); }), "Muon's step after"));
   }
 }
+
+}  // namespace isobar::optimizer_error_test

@@ -13,7 +13,7 @@
 #include "optimizer_values.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::optimizer_parameters_test {
 
 TEST_CASE("a step uses up gradients and counts updates per parameter") {
   Tensor w = parameter({1, 2}), b = parameter({3});
@@ -21,7 +21,7 @@ TEST_CASE("a step uses up gradients and counts updates per parameter") {
   w.set_grad(make({1, 1}));
   CHECK(optimizer.step() == 1);
   CHECK_FALSE(w.grad().defined());
-  CHECK(b.to_vector<double>() == Values{3});
+  CHECK(b.to_vector<double>() == Doubles{3});
   w.set_grad(make({1, 1}));
   b.set_grad(make({1}));
   CHECK(optimizer.step() == 2);
@@ -78,8 +78,8 @@ TEST_CASE("parameters of both float types share a step") {
   b.set_grad(make({4}));
   CHECK(grad_norm({w, b}) == doctest::Approx(std::sqrt(21.0)).epsilon(1e-15));
   SGD({w, b}, {.lr = 0.5}).step();
-  CHECK(w.to_vector<double>() == Values{0.5, -3});
-  CHECK(b.to_vector<double>() == Values{1});
+  CHECK(w.to_vector<double>() == Doubles{0.5, -3});
+  CHECK(b.to_vector<double>() == Doubles{1});
 }
 
 TEST_CASE("a gradient that is a strided view is read in its own order") {
@@ -88,7 +88,7 @@ TEST_CASE("a gradient that is a strided view is read in its own order") {
   CHECK(grad_norm({w}) == doctest::Approx(std::sqrt(91.0)).epsilon(1e-15));
   SUBCASE("by a step") {
     SGD({w}, {.lr = 1}).step();
-    CHECK(w.to_vector<double>() == Values{-1, -3, -5, -2, -4, -6});
+    CHECK(w.to_vector<double>() == Doubles{-1, -3, -5, -2, -4, -6});
   }
   SUBCASE("by clipping") {
     clip_grad_norm({w}, 1e-6);
@@ -121,3 +121,5 @@ TEST_CASE("empty tensors and single numbers are parameters too") {
   optimizer.step();
   CHECK(one.item() == doctest::Approx(0.5).epsilon(1e-6));  // the first step of Adam is lr · sign(dw)
 }
+
+}  // namespace isobar::optimizer_parameters_test

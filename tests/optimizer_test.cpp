@@ -12,13 +12,13 @@
 #include "../optim/optim.h"
 #include "optimizer_values.h"
 
-using namespace isobar;
+namespace isobar::optimizer_test {
 
 namespace {
 
 // dx[i] = x[i] / 2 − (i + 1) / 4 + t / 8, as the fixture has it.
 void set_gradient(const Tensor& x, int t) {
-  Values dx = x.to_vector<double>();
+  Doubles dx = x.to_vector<double>();
   for (size_t i = 0; i < dx.size(); ++i) dx[i] = dx[i] / 2 - static_cast<double>(i + 1) / 4 + t / 8.0;
   x.set_grad(make(dx, x.dtype()));
 }
@@ -29,7 +29,7 @@ using Make = std::function<Made(const Tensor& w, const Tensor& b)>;
 struct Row {
   std::string name;
   Make make;
-  Values w, b;  // after 5 steps
+  Doubles w, b;  // after 5 steps
   Dtype dtype = Dtype::f64;
   std::function<double(int)> rate = nullptr;
 };
@@ -155,8 +155,8 @@ TEST_CASE("a parameter without gradient keeps its value and its momentum, weight
   set_gradient(w, 0);
   optimizer.step();
   set_gradient(other, 0);
-  const Values value = w.to_vector<double>();
-  const Values momentum = state_of(optimizer).at("0.momentum").to_vector<double>();
+  const Doubles value = w.to_vector<double>();
+  const Doubles momentum = state_of(optimizer).at("0.momentum").to_vector<double>();
   optimizer.step();
   CHECK(w.to_vector<double>() == value);
   CHECK(state_of(optimizer).at("0.momentum").to_vector<double>() == momentum);
@@ -204,7 +204,7 @@ TEST_CASE("an optimizer with a copied state continues bit for bit") {
 TEST_CASE("optimizers find the bottom of a quadratic") {
   // loss = Σ cᵢ/2 (wᵢ − targetᵢ)², curvatures 0.1 to 1, so dw = c (w − target). Slowest direction under SGD
   // with momentum 0.9 and lr 0.5: each step shrinks the error by about √0.9; 1000 steps leave 1e-22.
-  const Values target = {1, -2, 3, 0.5}, curvature = {1, 0.1, 0.5, 0.3};
+  const Doubles target = {1, -2, 3, 0.5}, curvature = {1, 0.1, 0.5, 0.3};
   const std::map<std::string, Make> makers = {
       {"sgd", sgd({.lr = 0.5})},
       {"momentum", sgd({.lr = 0.5, .momentum = 0.9})},
@@ -218,8 +218,8 @@ TEST_CASE("optimizers find the bottom of a quadratic") {
     const WarmupStableDecay line{
         .lr = optimizer->lr(), .min_lr = 0, .warmup = 0, .decay = 1000, .steps = 1000};
     for (int t = 0; t < 1000; ++t) {
-      const Values x = w.to_vector<double>();
-      Values dw(4);
+      const Doubles x = w.to_vector<double>();
+      Doubles dw(4);
       for (int i = 0; i < 4; ++i) dw[i] = curvature[i] * (x[i] - target[i]);
       w.set_grad(make(dw));
       optimizer->set_lr(line(t));
@@ -236,7 +236,7 @@ TEST_CASE("a step gives the same bits for 1, 2, 3 and 8 threads") {
   for (const Dtype dtype : {Dtype::f32, Dtype::f64})
     for (const Row& row : rows()) {
       CAPTURE(row.name);
-      std::vector<Values> results;
+      std::vector<Doubles> results;
       for (int count : {1, 2, 3, 8}) {
         set_threads(count);
         Tensor w = Rng(1).normal({n}, 0, 1, dtype).set_trainable(), b = parameter({1}, dtype);
@@ -256,7 +256,7 @@ TEST_CASE("a step gives the same bits for 1, 2, 3 and 8 threads") {
 TEST_CASE("clipping on the way through a step gives the bits of clipping before it") {
   for (const Row& row : rows()) {
     CAPTURE(row.name);
-    std::vector<Values> results;
+    std::vector<Doubles> results;
     for (const bool on_the_way : {false, true}) {
       Tensor w = parameter({1, -2, 0.5, 3}, row.dtype), b = parameter({0.25, -0.75}, row.dtype);
       const Made optimizer = row.make(w, b);
@@ -277,3 +277,5 @@ TEST_CASE("clipping on the way through a step gives the bits of clipping before 
     CHECK(results[1] == results[3]);
   }
 }
+
+}  // namespace isobar::optimizer_test

@@ -14,18 +14,18 @@
 
 namespace isobar {
 
-using Values = std::vector<double>;
+using Doubles = std::vector<double>;
 
-inline Tensor make(const Values& values, Dtype dtype = Dtype::f64) {
+inline Tensor make(const Doubles& values, Dtype dtype = Dtype::f64) {
   return raw::cast(tensor(Shape(static_cast<int64_t>(values.size())), values), dtype);
 }
 
-inline Tensor parameter(const Values& values, Dtype dtype = Dtype::f64) {
+inline Tensor parameter(const Doubles& values, Dtype dtype = Dtype::f64) {
   return make(values, dtype).set_trainable();
 }
 
-inline void check_near(const Tensor& x, const Values& wanted, double tolerance) {
-  const Values got = x.to_vector<double>();
+inline void check_near(const Tensor& x, const Doubles& wanted, double tolerance) {
+  const Doubles got = x.to_vector<double>();
   REQUIRE(got.size() == wanted.size());
   for (size_t i = 0; i < got.size(); ++i) {
     CAPTURE(i);

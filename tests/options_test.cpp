@@ -7,7 +7,7 @@
 #include "../experiments/harness/table.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::options_test {
 
 namespace {
 
@@ -193,3 +193,5 @@ TEST_CASE("a default that a given flag makes impossible gives way, a given value
     CHECK(run_built(row.program, std::string(row.flags) + " " + row.refused + out).code == 2);
   }
 }
+
+}  // namespace isobar::options_test

@@ -12,7 +12,7 @@
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 
-namespace isobar {
+namespace isobar::padded_lane_test {
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -124,4 +124,4 @@ TEST_CASE("what a kernel computes in the padding of a row reaches no sum") {
     }
 }
 
-}  // namespace isobar
+}  // namespace isobar::padded_lane_test

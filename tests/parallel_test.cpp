@@ -25,7 +25,7 @@
 #include "skip.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::parallel_test {
 
 namespace {
 
@@ -274,3 +274,5 @@ TEST_CASE("where there is no memory for other threads, the number of threads sta
   set_threads(available_threads());
 }
 #endif
+
+}  // namespace isobar::parallel_test

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-using namespace isobar;
+namespace isobar::permutation_test {
 
 namespace {
 
@@ -82,3 +82,5 @@ TEST_CASE("permutation refuses a negative size and a position outside") {
   CHECK_THROWS_WITH_AS(Permutation(5, Rng(1))(5), "permutation: index 5 is outside of 0 … 4", Error);
   CHECK_THROWS_WITH_AS(Permutation(5, Rng(1))(-1), "permutation: index -1 is outside of 0 … 4", Error);
 }
+
+}  // namespace isobar::permutation_test

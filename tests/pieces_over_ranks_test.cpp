@@ -16,7 +16,7 @@
 #include "same_tensors.h"
 #include "thread_link.h"
 
-using namespace isobar;
+namespace isobar::pieces_over_ranks_test {
 
 namespace {
 
@@ -192,3 +192,5 @@ TEST_CASE("running statistics, and gradients of an earlier call, are refused on 
           std::string::npos);
   });
 }
+
+}  // namespace isobar::pieces_over_ranks_test

@@ -17,7 +17,7 @@
 #include "same_tensors.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::pieces_test {
 
 namespace {
 
@@ -313,3 +313,5 @@ TEST_CASE("an outsider that no call has named yet gives the same bits on all thr
     CHECK(same(now, first));
   });
 }
+
+}  // namespace isobar::pieces_test

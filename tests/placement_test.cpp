@@ -9,7 +9,7 @@
 #include "../autograd/tape.h"
 #include "../nn/nn.h"
 
-using namespace isobar;
+namespace isobar::placement_test {
 
 namespace {
 
@@ -223,3 +223,5 @@ TEST_CASE("in training, BatchNorm shows a causal model later positions; in evalu
   eval(model);
   CHECK(first_logits(3) == first_logits(4));
 }
+
+}  // namespace isobar::placement_test

@@ -15,7 +15,7 @@
 
 namespace isobar {
 
-inline constexpr float infinity = std::numeric_limits<float>::infinity(),
+inline constexpr float infinite = std::numeric_limits<float>::infinity(),
                        not_a_number = std::numeric_limits<float>::quiet_NaN();
 inline constexpr int64_t fault_width = 16, fault_length = 8;
 
@@ -55,12 +55,12 @@ inline Tensor misbehave(const Tensor& x, const Tensor& y) {
   if (fault.kind == "NaN forward")
     return record("stranger", y.detach() + at_element(y, not_a_number), {y}, [](Tensor dy) { return dy; });
   if (fault.kind == "inf forward")
-    return record("stranger", y.detach() + at_element(y, infinity), {y}, [](Tensor dy) { return dy; });
+    return record("stranger", y.detach() + at_element(y, infinite), {y}, [](Tensor dy) { return dy; });
   if (fault.kind == "NaN backward")
     return record("stranger", y.detach() * 1.0, {y},
                   [](const Tensor& dy) { return dy + at_element(dy, not_a_number); });
   return record("stranger", y.detach() * 1.0, {y},
-                [](const Tensor& dy) { return dy + at_element(dy, -infinity); });
+                [](const Tensor& dy) { return dy + at_element(dy, -infinite); });
 }
 
 struct PlantedNorm : Module {
@@ -142,7 +142,7 @@ inline ExpectedFinding plant(Planting& to, const std::string& kind, const Rng& r
   const int64_t row = draw("row", static_cast<uint64_t>(rows)), position = draw("position", fault_length);
   if (kind == "NaN weight" || kind == "inf weight") {
     to.weight("blocks.1.self_attn.o_proj.weight")[draw("element", fault_width * fault_width)] =
-        kind[0] == 'N' ? not_a_number : infinity;
+        kind[0] == 'N' ? not_a_number : infinite;
     return {"linear", "blocks.1.self_attn.o_proj", "blocks.1.self_attn.o_proj.weight", false, true, 0, -1};
   }
   if (kind == "large weights") {
@@ -154,7 +154,7 @@ inline ExpectedFinding plant(Planting& to, const std::string& kind, const Rng& r
   }
   if (kind == "bad token row") {
     float* const weight = to.weight("embed_tokens.weight") + 15 * fault_width;
-    std::fill_n(weight, fault_width, draw("sign", 2) == 0 ? not_a_number : -infinity);  // dropout spares some
+    std::fill_n(weight, fault_width, draw("sign", 2) == 0 ? not_a_number : -infinite);  // dropout spares some
     raw::write<int64_t>(to.step.batch.x)[row * fault_length + position] = 15;
     return {"embedding", "embed_tokens", "embed_tokens.weight", false, false, row, position};
   }

@@ -10,7 +10,7 @@
 #include "message_of.h"
 #include "same_tensors.h"
 
-namespace isobar {
+namespace isobar::pointwise_test {
 namespace {
 
 using kernels::Lane;
@@ -248,4 +248,4 @@ TEST_CASE("scalar() and channel() hold their tensors") {
   CHECK(y.to_vector<double>() == std::vector<double>(3, 12.0));
 }
 
-}  // namespace isobar
+}  // namespace isobar::pointwise_test

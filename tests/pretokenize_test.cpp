@@ -10,7 +10,7 @@
 
 #include "../data/text_part.h"
 
-using namespace isobar;
+namespace isobar::pretokenize_test {
 
 namespace {
 
@@ -157,3 +157,5 @@ TEST_CASE("a word that would be too long is cut between characters") {
   CHECK(split_in_pieces(letters, {1000}) == words);
   CHECK(split_in_pieces(spaces + "a", {4099}) == split(spaces + "a"));
 }
+
+}  // namespace isobar::pretokenize_test

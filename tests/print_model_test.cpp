@@ -15,7 +15,7 @@
 #include "message_of.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::print_model_test {
 
 TEST_CASE(
     "train_lm --preset minimind --print-model: 25,829,888 parameters and 17 RMSNorms, no corpus needed") {
@@ -177,3 +177,5 @@ TEST_CASE("what a model costs is measured without a change of its running statis
   costs_of(model);
   CHECK((state() == before));
 }
+
+}  // namespace isobar::print_model_test

@@ -7,7 +7,7 @@
 #include "../autograd/ops.h"
 #include "../core/raw.h"
 
-namespace isobar {
+namespace isobar::print_test {
 namespace {
 
 using Doubles = std::vector<double>;
@@ -86,4 +86,4 @@ TEST_CASE("a strided tensor prints in its own order, by fmt and by streams") {
   CHECK(fmt::format("{}", x) == out.str());
 }
 
-}  // namespace isobar
+}  // namespace isobar::print_test

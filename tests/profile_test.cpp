@@ -24,7 +24,8 @@
 #include "study.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::profile_test {
+
 using Part = Activity::Part;
 
 namespace {
@@ -321,3 +322,5 @@ TEST_CASE("--profile prints tables and writes profile.json and profile.csv") {
   CHECK(Json::parse(read_file(folder / "r/profile.json", 10'000'000)).contains("traceEvents"));
   CHECK(holds(read_file(folder / "r/profile.csv", 1'000'000), "linear,0,forward,5,"));
 }
+
+}  // namespace isobar::profile_test

@@ -3,7 +3,7 @@
 #include "../experiments/harness/progress.h"
 #include "../experiments/harness/table.h"
 
-using namespace isobar;
+namespace isobar::progress_test {
 
 TEST_CASE("progress tells share, count and time to go, and a bar fits its terminal") {
   CHECK(progress_bar({10, 20, "seeds", 12, "std 0.5"}, 80) ==
@@ -20,3 +20,5 @@ TEST_CASE("progress tells share, count and time to go, and a bar fits its termin
   for (size_t columns = 0; columns < 90; ++columns)
     CHECK(display_width(progress_bar(state, columns)) <= columns);
 }
+
+}  // namespace isobar::progress_test

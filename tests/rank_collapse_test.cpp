@@ -5,7 +5,8 @@
 
 #include "built_study.h"
 
-using namespace isobar;
+namespace isobar::rank_collapse_test {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -60,3 +61,5 @@ TEST_CASE("rank_collapse exits with 2 and one line where a flag has no meaning")
   check_refuses("rank_collapse", {"--kinds pots", "--kinds attention,attention", "--kinds ''", "--length 1",
                                   "--d_model 6", "--depth 0", "--seeds 0", "--batch 0"});
 }
+
+}  // namespace isobar::rank_collapse_test

@@ -15,7 +15,7 @@
 #include "scoped_variable.h"
 #include "thread_link.h"
 
-using namespace isobar;
+namespace isobar::rank_failures_test {
 
 namespace {
 
@@ -101,3 +101,5 @@ TEST_CASE("a child is no rank: it does not see what a launcher told its parent")
   CHECK(seen.find("ISOBAR_LOG=info") != std::string::npos);
   for (const char* name : {"OMPI_", "PMI_", "PMIX_"}) CHECK(seen.find(name) == std::string::npos);
 }
+
+}  // namespace isobar::rank_failures_test

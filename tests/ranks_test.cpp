@@ -9,7 +9,7 @@
 #include "message_of.h"
 #include "thread_link.h"
 
-using namespace isobar;
+namespace isobar::ranks_test {
 
 TEST_CASE("shares are consecutive, cover everything once, and the last one is the first rank's") {
   for (int size = 1; size <= 12; ++size)
@@ -115,3 +115,5 @@ TEST_CASE("a silent rank is named by the others after the time-out, and what the
     CHECK(said[rank].ends_with(") has not answered for 0.4 s, in step 12"));
   }
 }
+
+}  // namespace isobar::ranks_test

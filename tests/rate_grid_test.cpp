@@ -5,7 +5,7 @@
 
 #include <vector>
 
-using namespace isobar;
+namespace isobar::rate_grid_test {
 
 TEST_CASE("a best rate at an edge asks for the next one beyond it, on a grid of 1 and 3") {
   const std::vector<double> rates = {3e-3, 1e-3, 1e-2};  // in any order
@@ -41,3 +41,5 @@ TEST_CASE("a sweep upwards, or downwards, comes to its bound in steps of about 3
     CHECK(rates.back() == (up ? 1 : 1e-5));
   }
 }
+
+}  // namespace isobar::rate_grid_test

@@ -11,7 +11,7 @@
 #include "holds.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::readme_commands_test {
 
 namespace {
 
@@ -126,3 +126,5 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
   }
   CHECK(count >= 40);
 }
+
+}  // namespace isobar::readme_commands_test

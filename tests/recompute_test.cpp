@@ -12,7 +12,7 @@
 #include "message_of.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::recompute_test {
 
 namespace {
 
@@ -362,3 +362,5 @@ TEST_CASE("a function that does something else in backward is named") {
         }).find("draws more random masks than the first") != std::string::npos);
   CHECK_FALSE(recomputing());
 }
+
+}  // namespace isobar::recompute_test

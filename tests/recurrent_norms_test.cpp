@@ -5,7 +5,8 @@
 
 #include "built_study.h"
 
-using namespace isobar;
+namespace isobar::recurrent_norms_test {
+
 using doctest::Approx;
 using Json = nlohmann::json;
 
@@ -48,3 +49,5 @@ TEST_CASE("recurrent_norms exits with 2 and one line where a flag has no meaning
                 {"--lengths 27", "--lengths ''", "--norms pots", "--norms none,pots", "--norms ''",
                  "--seeds 0", "--steps 0", "--hidden 0", "--learning_rates ''", "--norms none,none"});
 }
+
+}  // namespace isobar::recurrent_norms_test

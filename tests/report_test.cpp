@@ -15,7 +15,7 @@
 #include "message_of.h"
 #include "skip.h"
 
-using namespace isobar;
+namespace isobar::report_test {
 
 namespace {
 
@@ -337,3 +337,5 @@ TEST_CASE("the page of a run stands alone and works in a browser") {
   browse("report_page.py", {claims, study, training, own});
   browse("hostile_page.py", {ISOBAR_BINARY_DIR "/bin/isobar", file, lm, folder / "own"});
 }
+
+}  // namespace isobar::report_test

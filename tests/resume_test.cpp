@@ -14,7 +14,8 @@
 #include "message_of.h"
 #include "started_program.h"
 
-using namespace isobar;
+namespace isobar::resume_test {
+
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -285,3 +286,5 @@ TEST_CASE("--anomaly changes no bit of a healthy run") {
   CHECK(file_text(folder / "--anomaly/layers.csv") == file_text(folder / "--no-anomaly/layers.csv"));
   CHECK(file_text(folder / "--anomaly/loss.csv") == file_text(folder / "--no-anomaly/loss.csv"));
 }
+
+}  // namespace isobar::resume_test

@@ -10,7 +10,7 @@
 
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::rng_test {
 
 namespace {
 
@@ -231,3 +231,5 @@ TEST_CASE("impossible bounds and dtypes are refused") {
   CHECK_THROWS_WITH_AS(Rng(1).normal(Shape{3}, 0, 1, Dtype::i64), "normal: wanted f32 or f64, got i64",
                        Error);
 }
+
+}  // namespace isobar::rng_test

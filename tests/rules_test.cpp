@@ -10,7 +10,8 @@
 #include "../core/rng.h"
 #include "../experiments/harness/student.h"
 
-using namespace isobar;
+namespace isobar::rules_test {
+
 using namespace isobar::claims;
 using doctest::Approx;
 
@@ -298,3 +299,5 @@ TEST_CASE("spreads come back from their JSON") {
   CHECK(spread.linear.mean == 3.875);
   CHECK(spread.linear.sd == Approx(std::sqrt(11.0625)));
 }
+
+}  // namespace isobar::rules_test

@@ -12,7 +12,7 @@
 #include "study.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::run_log_test {
 
 namespace {
 
@@ -174,3 +174,5 @@ TEST_CASE("a log that cannot be opened is an error, and one that cannot be writt
   CHECK(warnings.starts_with("warning: run.log: "));
   CHECK(std::count(warnings.begin(), warnings.end(), '\n') == 1);
 }
+
+}  // namespace isobar::run_log_test

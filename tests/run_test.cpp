@@ -12,7 +12,7 @@
 #include "study.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::run_test {
 
 TEST_CASE("a finished run leaves run.h5, its CSV files and summary.json, and nothing partial") {
   const TemporaryFolder folder;
@@ -201,7 +201,7 @@ TEST_CASE("a preset counts as unchanged whatever the seeds, and as changed by an
   study.body = [&](Run& run) { unchanged = run.preset() == "deep" && run.preset_unchanged(); };
   const std::vector<std::string> base = {"--preset", "deep", "--force", "--out", folder.path()};
   const auto run_with = [&](std::vector<std::string> more) {
-    study.config = Config();
+    study.config = StudyConfig();
     more.insert(more.end(), base.begin(), base.end());
     CHECK(study.run(more).code == 0);
     return unchanged;
@@ -219,3 +219,5 @@ TEST_CASE("a CSV file of a run that goes on has nan in the columns that were add
   CHECK_THROWS_WITH(Csv("layers.csv", {"step", "std", "zeros"}).restore("step,rms\n0,1\n"),
                     "layers.csv: the run to go on with has other columns");
 }
+
+}  // namespace isobar::run_test

@@ -13,7 +13,7 @@
 #include "program.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::safetensors_test {
 
 namespace {
 
@@ -237,3 +237,5 @@ TEST_CASE("the format's other dtypes pass where nobody wants their tensors") {
   const Safetensors file = read_safetensors(path, [](const std::string& name) { return name == "w"; });
   CHECK(file.tensors.at("w").item() == 0);
 }
+
+}  // namespace isobar::safetensors_test

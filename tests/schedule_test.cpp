@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace isobar;
+namespace isobar::schedule_test {
 
 TEST_CASE("schedules meet their closed forms") {
   SUBCASE("warm-up and cosine") {
@@ -53,3 +53,5 @@ TEST_CASE("schedules meet their closed forms") {
     CHECK_THROWS_AS((WarmupStableDecay{1, 0, 3, 1, 4}(-1)), Error);
   }
 }
+
+}  // namespace isobar::schedule_test

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace isobar;
+namespace isobar::shape_test {
 
 TEST_CASE("a shape of no dimensions is a single number") {
   const Shape number;
@@ -103,3 +103,5 @@ TEST_CASE("broadcast strides are zero exactly where an extent of one is repeated
   CHECK(strides[2] == 0);
   CHECK(strides[3] == 1);
 }
+
+}  // namespace isobar::shape_test

@@ -15,7 +15,7 @@
 #include "same_tensors.h"
 #include "thread_link.h"
 
-using namespace isobar;
+namespace isobar::shards_test {
 
 namespace {
 
@@ -71,7 +71,7 @@ void sum_over_ranks(Shards& shards, int64_t pieces, bool all_there) {
 }
 
 // Both undefined, or of the same bits.
-bool equal(const Tensor& a, const Tensor& b) {
+bool alike(const Tensor& a, const Tensor& b) {
   return a.defined() == b.defined() && (!a.defined() || same_bits(a, b));
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("shards cover every element once, are cut at chunks of a sweep, and le
         }
         CHECK(shards.mine()[i].numel() == here);
         if (here == n && n > 0) CHECK(shards.mine()[i].id() == all[i].id());
-        if (here > 0) CHECK(equal(shards.mine()[i], here == n ? all[i] : shards.part(i, all[i])));
+        if (here > 0) CHECK(alike(shards.mine()[i], here == n ? all[i] : shards.part(i, all[i])));
         own += here;
       }
       int64_t sum = 0, most = 0;
@@ -149,14 +149,14 @@ TEST_CASE("gradients and their norm have the bits of one process, for any number
           sum_over_ranks(shards, pieces, all_there);
           for (size_t i = 0; i < all.size(); ++i) {
             const Tensor own = shards.mine()[i].grad();
-            CHECK(equal(own, wanted[i].defined() ? shards.part(i, wanted[i]) : Tensor()));
+            CHECK(alike(own, wanted[i].defined() ? shards.part(i, wanted[i]) : Tensor()));
           }
           const double norm_here = grad_norm(shards);
           CHECK(std::memcmp(&norm_here, &norm, sizeof norm) == 0);
           shards.spread_gradients();
           for (size_t i = 0; i < all.size(); ++i) {
             CAPTURE(i);
-            CHECK(equal(all[i].grad(), wanted[i]));
+            CHECK(alike(all[i].grad(), wanted[i]));
           }
           shards.clear_gradients();
           for (size_t i = 0; i < all.size(); ++i) {
@@ -189,7 +189,7 @@ TEST_CASE("weights that each rank writes on its shard reach all, and the first r
       shards.spread();
       for (size_t i = 0; i < all.size(); ++i) CHECK(same_bits(all[i], trained[i]));
       const std::vector<Tensor> whole = shards.collect(parts, of);
-      for (size_t i = 0; i < all.size(); ++i) CHECK(equal(whole[i], ranks.first() ? trained[i] : Tensor()));
+      for (size_t i = 0; i < all.size(); ++i) CHECK(alike(whole[i], ranks.first() ? trained[i] : Tensor()));
     });
   }
 }
@@ -204,3 +204,5 @@ TEST_CASE("a parameter that cannot be cut, and a tensor of another shape, are re
     CHECK(message_of([&] { shards.part(0, zeros({3})); }) == "shards: wanted [2], as parameter 0, got [3]");
   });
 }
+
+}  // namespace isobar::shards_test

@@ -9,7 +9,7 @@
 
 #include "../nn/nn.h"
 
-using namespace isobar;
+namespace isobar::shares_test {
 
 namespace {
 
@@ -89,3 +89,5 @@ TEST_CASE("a watch tells each module's zeros, and NaN where nothing can be satur
   CHECK(std::isnan(shares_of(model, ones({3}, Dtype::i64)).zeros));
   CHECK(std::isnan(shares_of(model, ones({0})).zeros));
 }
+
+}  // namespace isobar::shares_test

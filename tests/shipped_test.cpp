@@ -11,7 +11,7 @@
 #include "scoped_variable.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::shipped_test {
 
 TEST_CASE("Tiny Shakespeare and MNIST's test images are found without any variable") {
   const ScopedVariable data("ISOBAR_DATA", std::nullopt);
@@ -30,3 +30,5 @@ TEST_CASE("a file in ISOBAR_DATA is read in place of the shipped one") {
   folder.write("mnist/t10k-images-idx3-ubyte", "x");
   CHECK(find_mnist() == folder / "mnist");
 }
+
+}  // namespace isobar::shipped_test

@@ -9,7 +9,7 @@
 #include "started_program.h"
 #include "tiny_training.h"
 
-using namespace isobar;
+namespace isobar::signals_test {
 
 namespace {
 
@@ -76,3 +76,5 @@ TEST_CASE("a training that signals stop at random instants goes on to the bytes 
     CHECK((file_text(path_of_step(run, steps)) == file_text(path_of_step(folder / "whole", steps))));
   }
 }
+
+}  // namespace isobar::signals_test

@@ -36,7 +36,7 @@
 #include "../core/raw.h"
 #include "message_of.h"
 
-namespace isobar {
+namespace isobar::silence_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -296,4 +296,4 @@ TEST_CASE("assign reads an overlapping source before it writes") {
   CHECK(w.to_vector<double>() == Values{1, 3, 2, 4});
 }
 
-}  // namespace isobar
+}  // namespace isobar::silence_test

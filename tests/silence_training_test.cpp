@@ -20,7 +20,7 @@
 #include "../optim/optim.h"
 #include "message_of.h"
 
-using namespace isobar;
+namespace isobar::silence_training_test {
 
 namespace {
 
@@ -366,3 +366,5 @@ TEST_CASE("one key may serve again: for another run, an accumulated step, a step
   training.step(masks);
   training.step(masks);
 }
+
+}  // namespace isobar::silence_training_test

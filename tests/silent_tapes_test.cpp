@@ -14,7 +14,7 @@
 #include "../core/raw.h"
 #include "message_of.h"
 
-namespace isobar {
+namespace isobar::silent_tapes_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -348,4 +348,4 @@ TEST_CASE("a closure's gradient is summed over what was broadcast in y, and over
             .starts_with("backward of mine: the gradient of input 0 must be [2], got [4, 2]"));
 }
 
-}  // namespace isobar
+}  // namespace isobar::silent_tapes_test

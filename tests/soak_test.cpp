@@ -6,7 +6,7 @@
 #include "program.h"
 #include "sanitizers.h"
 
-using namespace isobar;
+namespace isobar::soak_test {
 
 namespace {
 
@@ -48,3 +48,5 @@ TEST_CASE("a soak that ends in its warm-up says so instead of holding") {
   CHECK(run.code == 2);
   CHECK(run.err == "soak: wanted at least 250 steps, the warm-up\n");
 }
+
+}  // namespace isobar::soak_test

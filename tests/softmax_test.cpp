@@ -8,7 +8,7 @@
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 
-using namespace isobar;
+namespace isobar::softmax_test {
 
 namespace {
 
@@ -123,3 +123,5 @@ TEST_CASE("attention gives NaN for a query whose logits are all −∞, and for 
   CHECK(std::isnan(out[0]));
   CHECK(out[1] == 7);
 }
+
+}  // namespace isobar::softmax_test

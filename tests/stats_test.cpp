@@ -5,7 +5,7 @@
 
 #include "../experiments/harness/stats.h"
 
-using namespace isobar;
+namespace isobar::stats_test {
 
 TEST_CASE("a spread is over the finite values and counts the others") {
   const std::vector<double> values = {3, INFINITY, 1, NAN, 2, 10};
@@ -21,3 +21,5 @@ TEST_CASE("a spread is over the finite values and counts the others") {
   CHECK(with_named_infinities(to_json(none)).dump() ==
         R"({"values":["inf","nan"],"median":"nan","min":"nan","max":"nan","nonfinite":2,"n":0})");
 }
+
+}  // namespace isobar::stats_test

@@ -10,7 +10,7 @@
 #include "../optim/optim.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::steady_step_test {
 
 namespace {
 
@@ -83,3 +83,5 @@ TEST_CASE("a language model's step needs no new storage from the third on, with 
     }
   });
 }
+
+}  // namespace isobar::steady_step_test

@@ -11,7 +11,7 @@
 #include "../core/raw.h"
 #include "thread_counts.h"
 
-namespace isobar {
+namespace isobar::streaming_test {
 namespace {
 
 using Op = std::function<Tensor(const Tensor& x)>;
@@ -72,4 +72,4 @@ TEST_CASE("a result that is streamed past the caches has the bits of its halves,
 }
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::streaming_test

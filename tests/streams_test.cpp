@@ -7,7 +7,7 @@
 #include "shell.h"
 #include "tiny_training.h"
 
-using namespace isobar;
+namespace isobar::streams_test {
 
 namespace {
 
@@ -57,3 +57,5 @@ TEST_CASE("a training without standard streams writes the same files as one with
     CHECK(summary["files"] == nlohmann::json::parse(file_text(folder / "with/summary.json"))["files"]);
   }
 }
+
+}  // namespace isobar::streams_test

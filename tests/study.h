@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "../experiments/harness/program.h"
+#include "program.h"
 
 namespace isobar {
 
-struct Config : HasFields {
+struct StudyConfig : HasFields {
   int64_t depth = 8, seeds = 1;
   double rate = 0.5;
   bool bias = true;
@@ -25,12 +26,6 @@ struct Config : HasFields {
   }
 };
 
-// A program run inside the test: its exit code and what it printed.
-struct Outcome {
-  int code;
-  std::string out, err;
-};
-
 inline std::string all_of(std::FILE* stream) {
   std::string text(static_cast<size_t>(std::ftell(stream)), '\0');
   std::rewind(stream);
@@ -41,7 +36,7 @@ inline std::string all_of(std::FILE* stream) {
 }
 
 struct Study {
-  Config config;
+  StudyConfig config;
   bool with_presets = true;
   std::function<void(Run&)> body = [](Run&) {};
 

@@ -7,7 +7,7 @@
 
 #include "../data/text.h"
 
-using namespace isobar;
+namespace isobar::synthetic_test {
 
 namespace {
 
@@ -182,3 +182,5 @@ TEST_CASE("markov source refuses what it does not have") {
   CHECK_THROWS_WITH_AS(MarkovSource::letters(strange), "markov source: symbol 16 is outside of 0 … 15",
                        Error);
 }
+
+}  // namespace isobar::synthetic_test

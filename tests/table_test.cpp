@@ -6,7 +6,7 @@
 #include "../experiments/harness/table.h"
 #include "scoped_variable.h"
 
-using namespace isobar;
+namespace isobar::table_test {
 
 TEST_CASE("a table aligns numbers right and text left, counting code points") {
   Table table({"läyer", "std"});
@@ -87,3 +87,5 @@ TEST_CASE("text wraps at blanks, and a word that is too long after a comma or wh
   CHECK(wrapped("std [0.1, 0.2] at", 11) == Lines{"std", "[0.1, 0.2]", "at"});
   CHECK(wrapped("äöü äöü", 3) == Lines{"äöü", "äöü"});
 }
+
+}  // namespace isobar::table_test

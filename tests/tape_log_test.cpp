@@ -5,7 +5,7 @@
 #include "../autograd/ops.h"
 #include "../autograd/recording.h"
 
-namespace isobar {
+namespace isobar::tape_log_test {
 
 TEST_CASE("a log has a line per op forward and a line per op backward, with shapes and norms") {
   const Tensor w = ones({2, 3}).set_trainable();
@@ -78,4 +78,4 @@ TEST_CASE("a parameter without a gradient is named, with the reason") {
         "frozen [2]: no gradient: it is frozen; set_trainable() makes it a parameter\n");
 }
 
-}  // namespace isobar
+}  // namespace isobar::tape_log_test

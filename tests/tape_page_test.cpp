@@ -17,7 +17,7 @@
 #include "skip.h"
 #include "temporary_folder.h"
 
-namespace isobar {
+namespace isobar::tape_page_test {
 namespace {
 
 // The data that a page holds.
@@ -211,4 +211,4 @@ TEST_CASE("pages are walked through in a browser; that of four layers takes at m
 }
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tape_page_test

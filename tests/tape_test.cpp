@@ -15,7 +15,7 @@
 #include "../core/raw.h"
 #include "message_of.h"
 
-namespace isobar {
+namespace isobar::tape_test {
 namespace {
 
 Tensor leaf(const Tensor& x) { return x.detach().set_trainable(); }
@@ -391,4 +391,4 @@ TEST_CASE("an op that may still be walked back is not forgotten") {
   CHECK(x.grad().item() == doctest::Approx(27 + 4 * std::exp(6.0)));
 }
 
-}  // namespace isobar
+}  // namespace isobar::tape_test

@@ -13,7 +13,7 @@
 #include "message_of.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::tensor_test {
 
 namespace {
 
@@ -327,3 +327,5 @@ TEST_CASE("dtypes have names, sizes and element types that belong together") {
     });
   }
 }
+
+}  // namespace isobar::tensor_test

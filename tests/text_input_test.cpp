@@ -6,7 +6,8 @@
 #include "message_of.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::text_input_test {
+
 using namespace std::string_literals;
 
 namespace {
@@ -118,3 +119,5 @@ TEST_CASE(
                            " holds more than 1000000 bytes, which memory is not asked to hold; "));
   CHECK(message_of([&] { read_text(folder.write("none", "")); }).find("is empty") != std::string::npos);
 }
+
+}  // namespace isobar::text_input_test

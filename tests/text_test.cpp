@@ -8,7 +8,7 @@
 #include "../data/shipped.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::text_test {
 
 namespace {
 
@@ -136,3 +136,5 @@ TEST_CASE("token windows outside are refused") {
   CHECK_THROWS_WITH_AS(dataset.random_batch(0, Rng(1)), "text: wanted a batch size of at least 1, got 0",
                        Error);
 }
+
+}  // namespace isobar::text_test

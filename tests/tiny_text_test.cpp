@@ -7,7 +7,8 @@
 #include "../experiments/lm/tiny.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::tiny_text_test {
+
 using doctest::Approx;
 
 TEST_CASE(
@@ -30,3 +31,5 @@ TEST_CASE(
   // Counts begin at 1.
   CHECK(tiny.unigram_loss() == Approx(-std::log(301.0 / 902)).epsilon(1e-12));
 }
+
+}  // namespace isobar::tiny_text_test

@@ -12,7 +12,7 @@
 #include "message_of.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::token_store_test {
 
 namespace {
 
@@ -298,3 +298,5 @@ TEST_CASE("a token store without a token, or without a folder, is refused") {
           write_store(folder / "none/tokens.safetensors", {"x"}, 10);
         }).find("No such file") != std::string::npos);
 }
+
+}  // namespace isobar::token_store_test

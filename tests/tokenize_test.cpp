@@ -11,7 +11,8 @@
 #include "command.h"
 #include "sanitizers.h"
 
-using namespace isobar;
+namespace isobar::tokenize_test {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -185,3 +186,5 @@ TEST_CASE("the commands that verbs/README.md shows for tokenize and prepare run 
   CHECK(count >= 6);
   CHECK(file_text(folder / "again.txt") == file_text(folder / "story.txt"));
 }
+
+}  // namespace isobar::tokenize_test

@@ -8,7 +8,7 @@
 #include "../data/bpe_train.h"
 #include "message_of.h"
 
-using namespace isobar;
+namespace isobar::tokenizer_json_test {
 
 namespace {
 
@@ -226,3 +226,5 @@ TEST_CASE("a cut or damaged tokenizer.json is refused or means the same, never a
     CHECK(outcome(whole.substr(0, length)) == "refused");
   }
 }
+
+}  // namespace isobar::tokenizer_json_test

@@ -4,7 +4,7 @@
 
 #include "../core/rng.h"
 
-using namespace isobar;
+namespace isobar::tokenizer_test {
 
 namespace {
 
@@ -120,3 +120,5 @@ TEST_CASE("a tokenizer comes back whole from its JSON") {
   }
   CHECK(CharTokenizer("b\na\xff").to_json() == "{\"characters\":[10,97,98,1114367],\"type\":\"char\"}\n");
 }
+
+}  // namespace isobar::tokenizer_test

@@ -11,7 +11,8 @@
 #include "../autograd/tape.h"
 #include "../nn/nn.h"
 
-using namespace isobar;
+namespace isobar::torch_layers_test {
+
 using nlohmann::json;
 
 namespace {
@@ -152,3 +153,5 @@ TEST_CASE("NGPTBlock is nGPT's, written with PyTorch's functions") {
   NGPTBlock layer({.n_head = 2, .n_embd = 8, .hidden = 12}, Rng(1));
   check_layer("ngpt_block", layer);
 }
+
+}  // namespace isobar::torch_layers_test

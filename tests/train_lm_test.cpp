@@ -16,7 +16,8 @@
 #include "program.h"
 #include "temporary_folder.h"
 
-using namespace isobar;
+namespace isobar::train_lm_test {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -352,3 +353,5 @@ TEST_CASE("the synthetic corpus is a text of its own symbols") {
   CHECK(tokens_per_character(corpus) == 1);
   CHECK_FALSE(is_tiny_shakespeare(corpus.text));
 }
+
+}  // namespace isobar::train_lm_test

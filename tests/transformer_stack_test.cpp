@@ -11,7 +11,8 @@
 #include "../experiments/transformer_stack/theory.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::transformer_stack_test {
+
 using namespace isobar::transformer_stack;
 using doctest::Approx;
 using Json = nlohmann::json;
@@ -187,3 +188,5 @@ TEST_CASE("transformer_stack exits with 2 and one line where a flag has no meani
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
   }
 }
+
+}  // namespace isobar::transformer_stack_test

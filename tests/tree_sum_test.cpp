@@ -12,7 +12,7 @@
 #include "same_tensors.h"
 #include "thread_counts.h"
 
-using namespace isobar;
+namespace isobar::tree_sum_test {
 
 namespace {
 
@@ -145,3 +145,5 @@ TEST_CASE("blocks of any consecutive shares add up to the bits of one process") 
     }
   }
 }
+
+}  // namespace isobar::tree_sum_test

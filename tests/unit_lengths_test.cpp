@@ -5,7 +5,8 @@
 
 #include "../nn/model.h"
 
-using namespace isobar;
+namespace isobar::unit_lengths_test {
+
 using doctest::Approx;
 
 namespace {
@@ -48,3 +49,5 @@ TEST_CASE("a single row that is too short is found") {
   assign(model.blocks[0].up_proj.weight, tensor({12, 8}, values));
   CHECK(length_errors(model, some_tokens()).weights == Approx(0.5).epsilon(1e-5));
 }
+
+}  // namespace isobar::unit_lengths_test

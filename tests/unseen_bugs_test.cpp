@@ -8,7 +8,7 @@
 #include "../nn/layer_norm.h"
 #include "holds.h"
 
-using namespace isobar;
+namespace isobar::unseen_bugs_test {
 
 namespace {
 
@@ -360,3 +360,5 @@ TEST_CASE("a layer whose rows meet each other is checked with fewer of them, and
   CHECK(holds(hidden.text(), "the same bits for x ["));
   CHECK_FALSE(holds(hidden.text(), "the same bits for x [13107, 5]"));
 }
+
+}  // namespace isobar::unseen_bugs_test

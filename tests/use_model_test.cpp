@@ -12,7 +12,7 @@
 #include "holds.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::use_model_test {
 
 namespace {
 
@@ -214,3 +214,5 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
     CHECK_FALSE(std::filesystem::exists(place.folder / "o.safetensors"));
   }
 }
+
+}  // namespace isobar::use_model_test

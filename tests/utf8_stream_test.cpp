@@ -5,7 +5,7 @@
 
 #include <string>
 
-using namespace isobar;
+namespace isobar::utf8_stream_test {
 
 TEST_CASE("printable text keeps UTF-8 and newlines and replaces the rest") {
   CHECK(printable("a\nß漢🙂") == "a\nß漢🙂");
@@ -60,3 +60,5 @@ TEST_CASE("a stream holds back the beginning of a character and gives the same t
     CHECK(joined + pieces.finish() == printable(text));
   }
 }
+
+}  // namespace isobar::utf8_stream_test

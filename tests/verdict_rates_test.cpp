@@ -6,11 +6,13 @@
 
 #include "verdict_rates/cells.h"
 
-using namespace isobar::claims;
+namespace isobar::verdict_rates_test {
+
+using namespace claims;
 
 TEST_CASE("rules keep their error rate over four looks at seeds of every shape") {
   constexpr int64_t trials = 500;
-  for (const Values& values : shapes())
+  for (const SeedShape& values : shapes())
     for (const int64_t seeds : {3, 10, 20}) {
       if (seeds < values.promised_from) continue;
       for (const Asked asked : {Asked::at_least, Asked::printed}) {
@@ -24,3 +26,5 @@ TEST_CASE("rules keep their error rate over four looks at seeds of every shape")
       }
     }
 }
+
+}  // namespace isobar::verdict_rates_test

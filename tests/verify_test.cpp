@@ -14,7 +14,7 @@
 #include "../experiments/harness/program.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::verify_test {
 
 TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part and writes the page") {
   const TemporaryFolder folder;
@@ -229,3 +229,5 @@ TEST_CASE("the time to go follows from the kept times and from how fast this mac
   for (const char* scale : {"quick", "full"})
     CHECK(std::isfinite(claims::Pace::of_texts(scale).seconds({"blog8", "depth_table"})));
 }
+
+}  // namespace isobar::verify_test

@@ -5,7 +5,7 @@
 
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::version_test {
 
 namespace {
 
@@ -38,3 +38,5 @@ TEST_CASE("the citation names the holders and the licence of LICENSE") {
   CHECK(first_match("LICENSE", "Copyright \\(c\\) [0-9]+ ([^\n]*)") == authors);
   CHECK(first_match("LICENSE", "^(\\w+) License\n") == first_match("CITATION.cff", "\nlicense: ([^\n]*)"));
 }
+
+}  // namespace isobar::version_test

@@ -11,7 +11,7 @@
 #include "message_of.h"
 #include "op_table.h"
 
-namespace isobar {
+namespace isobar::vocabulary_test {
 namespace {
 
 using Doubles = std::vector<double>;
@@ -306,4 +306,4 @@ TEST_CASE("a standard deviation has the range of its dtype, and so has its gradi
     }
 }
 
-}  // namespace isobar
+}  // namespace isobar::vocabulary_test

@@ -3,7 +3,8 @@
 
 #include "built_study.h"
 
-using namespace isobar;
+namespace isobar::warmup_test {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -56,3 +57,5 @@ TEST_CASE("warmup exits with 2 and one line where a flag has no meaning") {
                 {"--depths 4", "--depths 8,2", "--depths two,4", "--learning_rates 0", "--n_embd 18",
                  "--seeds 0", "--steps 0", "--init_std 0", "--warmup_iters 3 --depths 1,2"});
 }
+
+}  // namespace isobar::warmup_test

@@ -11,7 +11,7 @@
 #include "../experiments/harness/terminal.h"
 #include "../experiments/watch/module_table.h"
 
-using namespace isobar;
+namespace isobar::watch_drawing_test {
 
 TEST_CASE("a line chart joins its values, marks single points and tells both ranges") {
   CHECK(line_chart("steep", {{0, 1, 2, 3}, {0, 10, 0, 10}}, {{3}, {10}}, 3, 8) ==
@@ -67,3 +67,5 @@ TEST_CASE(
     for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= columns);
   }
 }
+
+}  // namespace isobar::watch_drawing_test

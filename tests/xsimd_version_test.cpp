@@ -6,7 +6,7 @@
 
 #include "command.h"
 
-using namespace isobar;
+namespace isobar::xsimd_version_test {
 
 namespace {
 
@@ -32,3 +32,5 @@ TEST_CASE("a version of xsimd that vmath.h does not fit is refused when the buil
     CHECK(text.find("wanted xsimd 8 to 11, got " + version) != std::string::npos);
   }
 }
+
+}  // namespace isobar::xsimd_version_test

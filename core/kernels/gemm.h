@@ -127,10 +127,10 @@ inline constexpr std::array multiply_tiles{tiles_of_width<T, 1>(Heights()), tile
 // y = xᵀ of a square of 128-bit registers: in log2(q) rounds the first half of the rows is interleaved with
 // the second half.
 template <class T>
-inline constexpr int square = 16 / sizeof(T);
+inline constexpr int square_side = 16 / sizeof(T);
 template <class T>
 void transpose_square(const T* x, int64_t x_step, T* y, int64_t y_step) {
-  constexpr int q = square<T>;
+  constexpr int q = square_side<T>;
   using Row = xsimd::make_sized_batch_t<T, q>;
   std::array<Row, q> rows, mixed;
   for (int i = 0; i < q; ++i) rows[i] = Row::load_unaligned(x + i * x_step);
@@ -147,7 +147,7 @@ void transpose_square(const T* x, int64_t x_step, T* y, int64_t y_step) {
 // y (columns, rows) = xᵀ of x (rows, columns)
 template <class T>
 void transpose(int64_t rows, int64_t columns, const T* x, int64_t x_step, T* y, int64_t y_step) {
-  constexpr int q = square<T>;
+  constexpr int q = square_side<T>;
   const int64_t whole_rows = rows / q * q, whole_columns = columns / q * q;
   for_blocks(whole_columns, 64,
              [&](int64_t first, int64_t count) {  // so many rows of y stay in the first-level cache

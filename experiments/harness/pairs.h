@@ -22,14 +22,14 @@
 
 namespace isobar {
 
-using Values = std::map<std::string, double>;  // of one training, by name
+using NamedValues = std::map<std::string, double>;  // of one training, by name
 
 template <class Job>
 struct Pairs {
   Run& run;
   int64_t seeds;
-  std::function<Values(const Job&)> train;               // called by several threads at a time
-  std::map<std::string, std::vector<Values>> runs = {};  // by label, over the seeds
+  std::function<NamedValues(const Job&)> train;               // called by several threads at a time
+  std::map<std::string, std::vector<NamedValues>> runs = {};  // by label, over the seeds
   Measurements measurements = {};
 
   // Throws Error where a label is there twice.
@@ -37,10 +37,10 @@ struct Pairs {
     for (const Job& job : jobs) check(runs.try_emplace(job.label).second, "{} is there twice", job.label);
     const int64_t n = std::ssize(jobs) * seeds;
     Progress progress = run.progress(n, "trainings");
-    const std::vector<Values> values = each(n, [&](int64_t i) {
+    const std::vector<NamedValues> values = each(n, [&](int64_t i) {
       Job job = jobs[static_cast<size_t>(i / seeds)];
       job.seed = static_cast<uint64_t>(run.seed() + i % seeds);
-      Values all = train(job);
+      NamedValues all = train(job);
       progress.advance(1, job.label);
       return all;
     });
@@ -51,7 +51,7 @@ struct Pairs {
   // The mean over the seeds.
   double mean_of(const std::string& label, const std::string& name) const {
     double sum = 0;
-    for (const Values& values : runs.at(label)) sum += values.at(name);
+    for (const NamedValues& values : runs.at(label)) sum += values.at(name);
     return sum / static_cast<double>(seeds);
   }
   // runs[label] are those of the candidate whose mean of `name` is least.
@@ -67,7 +67,7 @@ struct Pairs {
   // Measures "<label>.<name>".
   void tell(const std::string& label, const std::vector<std::string>& names) {
     for (const std::string& name : names)
-      for (const Values& values : runs.at(label)) measurements.add(label + "." + name, values.at(name));
+      for (const NamedValues& values : runs.at(label)) measurements.add(label + "." + name, values.at(name));
   }
   // "<label>.<name>_over_<other>" or "…_minus_<other>"; of "a.b" as other the name is b.
   void over(const std::string& label, const std::vector<std::string>& names, const std::string& other) {

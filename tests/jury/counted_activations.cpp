@@ -4,7 +4,7 @@
 
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_activations {
 namespace {
 
 // The constant of SELU, rounded by the author.
@@ -88,4 +88,4 @@ const bool listed = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_activations

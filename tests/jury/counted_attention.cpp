@@ -3,7 +3,7 @@
 
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_attention {
 namespace {
 
 Tensor sum_last(In x) { return sum(x, {-1}, true); }
@@ -224,4 +224,4 @@ const bool listed_around = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_attention

@@ -3,7 +3,7 @@
 #include "../../nn/batch_norm.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_batch {
 namespace {
 
 Tensor batch_mean(In x) { return mean(x, {0}, true); }
@@ -125,4 +125,4 @@ const bool listed = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_batch

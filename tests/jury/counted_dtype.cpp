@@ -2,7 +2,7 @@
 #include "../../core/raw.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_dtype {
 namespace {
 
 Tensor row_mean(In x) { return mean(x, {-1}, true); }
@@ -77,4 +77,4 @@ const bool listed = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_dtype

@@ -1,7 +1,7 @@
 // Wrong gates: one branch multiplies another.
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_gates {
 namespace {
 
 const bool listed_units = list_counted({
@@ -134,4 +134,4 @@ const bool listed_cells = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_gates

@@ -3,7 +3,7 @@
 
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_gather {
 namespace {
 
 Tensor windows(In x, int64_t k) { return reshape(x, {x.size(0), x.size(1) / k, k}); }
@@ -206,4 +206,4 @@ const bool listed_pools = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_gather

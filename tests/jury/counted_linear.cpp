@@ -1,7 +1,7 @@
 // Wrong and tricky linear layers. x (N, C), weights (outputs, C).
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_linear {
 namespace {
 
 const bool listed = list_counted({
@@ -115,4 +115,4 @@ const bool listed = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_linear

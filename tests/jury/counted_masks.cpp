@@ -1,7 +1,7 @@
 // Wrong layers that take a mask: (B, S), true for real elements.
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_masks {
 namespace {
 
 // The last element of each row is always real.
@@ -59,4 +59,4 @@ const bool listed = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_masks

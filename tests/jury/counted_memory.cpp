@@ -2,7 +2,7 @@
 #include "../../core/raw.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_memory {
 namespace {
 
 // Writes its result into one buffer, which the next call overwrites.
@@ -128,4 +128,4 @@ const bool listed = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_memory

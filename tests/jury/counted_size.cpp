@@ -2,7 +2,7 @@
 #include "../../core/raw.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_size {
 namespace {
 
 // Divides by the number of rows of its first call.
@@ -100,4 +100,4 @@ const bool listed = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_size

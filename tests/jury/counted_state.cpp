@@ -5,7 +5,7 @@
 #include "../../core/raw.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_state {
 namespace {
 
 // y = x / running root mean square · weight; x (N, C).
@@ -213,4 +213,4 @@ const bool listed = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_state

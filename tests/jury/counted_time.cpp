@@ -3,7 +3,7 @@
 
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_time {
 namespace {
 
 Tensor step(In x, int64_t t) { return slice(x, 1, t, t + 1); }
@@ -134,4 +134,4 @@ const bool listed = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_time

@@ -4,7 +4,7 @@
 #include "../../core/raw.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::counted_tricky_gates {
 namespace {
 
 Tensor step(In x, int64_t t) { return slice(x, 1, t, t + 1); }
@@ -86,4 +86,4 @@ const bool listed = list_counted({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::counted_tricky_gates

@@ -4,7 +4,7 @@
 
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_activations {
 namespace {
 
 const double gelu_scale = std::sqrt(2 / std::numbers::pi);
@@ -76,4 +76,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_activations

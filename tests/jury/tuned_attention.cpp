@@ -3,7 +3,7 @@
 
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_attention {
 namespace {
 
 Tensor sum_last(In x) { return sum(x, {-1}, true); }
@@ -211,4 +211,4 @@ const bool listed_around = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_attention

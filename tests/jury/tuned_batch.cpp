@@ -3,7 +3,7 @@
 #include "../../nn/batch_norm.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_batch {
 namespace {
 
 Tensor batch_mean(In x) { return mean(x, {0}, true); }
@@ -144,4 +144,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_batch

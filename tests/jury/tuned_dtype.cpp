@@ -2,7 +2,7 @@
 #include "../../core/raw.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_dtype {
 namespace {
 
 Tensor row_mean(In x) { return mean(x, {-1}, true); }
@@ -70,4 +70,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_dtype

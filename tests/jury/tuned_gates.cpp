@@ -1,7 +1,7 @@
 // Wrong gates: one branch multiplies another.
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_gates {
 namespace {
 
 Tensor half_of(In x, int which) {
@@ -136,4 +136,4 @@ const bool listed_cells = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_gates

@@ -3,7 +3,7 @@
 
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_gather {
 namespace {
 
 // (V, C) with row dy[n] at row rows[n]; of equal rows the last one, or their sum.
@@ -157,4 +157,4 @@ const bool listed_pools = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_gather

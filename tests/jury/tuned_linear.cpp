@@ -3,7 +3,7 @@
 
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_linear {
 namespace {
 
 const bool listed = list_tuned({
@@ -128,4 +128,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_linear

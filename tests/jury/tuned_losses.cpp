@@ -1,7 +1,7 @@
 // Wrong and tricky softmaxes and losses. p is the softmax of the logits x (N, V), one the one-hot targets.
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_losses {
 namespace {
 
 Tensor one_hot(In targets, In like) {
@@ -138,4 +138,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_losses

@@ -1,7 +1,7 @@
 // Wrong layers that take a mask: (B, S), true for real elements.
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_masks {
 namespace {
 
 // The first element of each row is always real.
@@ -63,4 +63,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_masks

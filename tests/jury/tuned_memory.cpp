@@ -2,7 +2,7 @@
 #include "../../core/raw.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_memory {
 namespace {
 
 // y[i] = f(a[i], b[i]) for tensors that are stored in row-major order, and for no others.
@@ -125,4 +125,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_memory

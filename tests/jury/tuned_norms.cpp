@@ -1,7 +1,7 @@
 // Wrong and tricky norms. x (N, C) or (N, C, L); h is the normalized x, r the reciprocal of the deviation.
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_norms {
 namespace {
 
 Tensor row_mean(In x) { return mean(x, {-1}, true); }
@@ -173,4 +173,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_norms

@@ -4,7 +4,7 @@
 #include "../../nn/model.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_shapes {
 namespace {
 
 const CheckLayerOptions no_batch{.batch = false};
@@ -103,4 +103,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_shapes

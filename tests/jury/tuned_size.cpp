@@ -3,7 +3,7 @@
 #include "../../core/raw.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_size {
 namespace {
 
 // The sum of dy · x over the batch in one part for each thread.
@@ -114,4 +114,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_size

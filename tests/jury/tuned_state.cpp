@@ -3,7 +3,7 @@
 #include "../../core/raw.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_state {
 namespace {
 
 // y = (x − mean of the batch) · weight, and a running mean for evaluation. x (N, C).
@@ -199,4 +199,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_state

@@ -3,7 +3,7 @@
 
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_time {
 namespace {
 
 Tensor step(In x, int64_t t) { return slice(x, 1, t, t + 1); }
@@ -119,4 +119,4 @@ const bool listed = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_time

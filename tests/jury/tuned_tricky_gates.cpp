@@ -5,7 +5,7 @@
 #include "../../nn/dropout.h"
 #include "layers.h"
 
-namespace isobar {
+namespace isobar::tuned_tricky_gates {
 namespace {
 
 Draw zeros_and_ones(const Shape& shape) {
@@ -104,4 +104,4 @@ const bool listed_modules = list_tuned({
 });
 
 }  // namespace
-}  // namespace isobar
+}  // namespace isobar::tuned_tricky_gates

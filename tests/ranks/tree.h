@@ -16,10 +16,10 @@
 
 namespace isobar {
 
-using Pairs = std::vector<std::pair<int64_t, int64_t>>;
+using PairsOfPieces = std::vector<std::pair<int64_t, int64_t>>;
 
-inline Pairs pairs_of(int64_t pieces) {
-  Pairs pairs;
+inline PairsOfPieces pairs_of(int64_t pieces) {
+  PairsOfPieces pairs;
   for (int64_t i = 0; i < pieces; ++i)
     for (int64_t j = i + 1; j < pieces; ++j) pairs.emplace_back(i, j);
   return pairs;
@@ -28,7 +28,7 @@ inline Pairs pairs_of(int64_t pieces) {
 // By piece; the pairs over and over again, so that each of a dozen ranks owns some.
 inline std::vector<Tensor> masks_of(int64_t pieces) {
   constexpr float huge = 1 << 30;  // + 64 = 2^30 in f32
-  const Pairs pairs = pairs_of(pieces);
+  const PairsOfPieces pairs = pairs_of(pieces);
   std::vector<Tensor> masks;
   for (int64_t piece = 0; piece < pieces; ++piece) {
     std::vector<float> mask(12 * 8192);

@@ -14,13 +14,13 @@ constexpr int64_t any = 2;           // one seed says nothing
 constexpr int64_t one_failing = 20;  // a failing seed in five is among 20, 99 times in 100
 constexpr int64_t far_skewed = 40;   // skewness that the distance from 0 does not betray shows late
 
-Values normal(double mean) {
+SeedShape normal(double mean) {
   return {"normal, mean " + std::to_string(static_cast<int>(mean)) + " sd",
           [mean](Random& random) { return mean + std::normal_distribution<double>()(random); }, mean, false,
           any};
 }
 
-Values accuracy(double share) {
+SeedShape accuracy(double share) {
   return {"accuracy of 2000, about " + std::to_string(share).substr(0, 4),
           [share](Random& random) { return std::binomial_distribution<int>(2000, share)(random) / 2000.0; },
           share, false, any};
@@ -35,7 +35,7 @@ double guess(Random& random) {
 double exponential(Random& random) { return std::exponential_distribution<double>()(random); }
 double around_one(Random& random) { return 1 + 0.01 * std::normal_distribution<double>()(random); }
 
-PartOutcome outcome(Asked asked, const Values& values, const std::vector<double>& seeds, double printed,
+PartOutcome outcome(Asked asked, const SeedShape& values, const std::vector<double>& seeds, double printed,
                     int64_t look) {
   const double truth = values.log ? std::exp(values.mean) : values.mean;
   Predicate predicate{Rule::mean, truth, infinity, values.log};
@@ -47,8 +47,8 @@ PartOutcome outcome(Asked asked, const Values& values, const std::vector<double>
 
 }  // namespace
 
-const std::vector<Values>& shapes() {
-  static const std::vector<Values> all = {
+const std::vector<SeedShape>& shapes() {
+  static const std::vector<SeedShape> all = {
       normal(0),
       normal(1),
       normal(2),
@@ -93,7 +93,7 @@ const char* name_of(Asked asked) {
   return names[static_cast<size_t>(asked)];
 }
 
-Rates rates(Asked asked, const Values& values, int64_t seeds, int64_t trials) {
+Rates rates(Asked asked, const SeedShape& values, int64_t seeds, int64_t trials) {
   Rates rates;
   for (int64_t trial = 0; trial < trials; ++trial) {
     Random random(static_cast<uint64_t>(trial * 1000 + seeds));

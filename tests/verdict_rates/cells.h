@@ -12,14 +12,14 @@
 namespace isobar::claims {
 
 // Seeds of one shape: how one is drawn, and the mean of all (of the logarithms, where the claim takes those: e to that mean).
-struct Values {
+struct SeedShape {
   std::string name;
   std::function<double(std::mt19937_64&)> draw;
   double mean;
   bool log = false;
   int64_t promised_from = 10;  // seeds from which on the rate is promised
 };
-const std::vector<Values>& shapes();
+const std::vector<SeedShape>& shapes();
 
 inline constexpr int64_t most_looks = 4;
 
@@ -32,7 +32,7 @@ struct Rates {
 // `at_least` and `between` are of the rule `mean`: one bound at the true mean, and a narrow interval about it.
 enum class Asked { at_least, between, time, printed };
 const char* name_of(Asked asked);
-Rates rates(Asked asked, const Values& values, int64_t seeds, int64_t trials);
+Rates rates(Asked asked, const SeedShape& values, int64_t seeds, int64_t trials);
 
 // What a share that is 1 % or less may be in so many trials: 1 % and four standard errors.
 double most_of(int64_t trials);

@@ -28,7 +28,7 @@ std::string percents(const std::array<double, most_looks>& shares) {
                      100 * shares[3]);
 }
 
-const char* standing(const Values& values, int64_t seeds, const Rates& rates, int64_t trials) {
+const char* standing(const SeedShape& values, int64_t seeds, const Rates& rates, int64_t trials) {
   const double most = std::max(rates.refuted.back(), rates.confirmed.back());
   if (most <= most_of(trials)) return "kept";
   return seeds < values.promised_from ? "above" : "NOT KEPT";
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   int64_t cells = 0, broken = 0, above = 0;
   fmt::print("rule|values|seeds|refuted after 1 to 4 looks, %|confirmed, %|not judged, %|\n");
   for (const Asked asked : {Asked::at_least, Asked::between, Asked::time, Asked::printed})
-    for (const Values& values : shapes())
+    for (const SeedShape& values : shapes())
       for (const int64_t seeds : {3, 5, 10, 20, 40}) {
         const Rates one = rates(asked, values, seeds, trials);
         const std::string word = standing(values, seeds, one, trials);
