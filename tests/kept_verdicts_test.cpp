@@ -105,6 +105,7 @@ TEST_CASE("the documents show the verdicts of the kept values by today's claims 
   const std::string readme = file_text(source_dir + "/README.md");
   CHECK(file_text(source_dir + "/experiments/verdicts.md") == verdicts_page(Kept::shipped()));
   CHECK(readme == with_block(readme, "verdicts", readme_verdicts(Kept::shipped())));
+  CHECK(file_text(source_dir + "/experiments/coverage.md") == coverage_page());
   const std::string experiments = file_text(source_dir + "/experiments/README.md");
   CHECK(experiments == with_block(experiments, "studies", studies_table(Kept::shipped())));
   // Nor does a document count verdicts by hand.

@@ -79,6 +79,8 @@ struct RunSpec {
 
 struct Source {
   std::string id, title, title_en, author, date, address;
+  // What the text consists of, each with what runs it: "table 2.1 | D01 D41", "trained | `train_lm --preset minimind`".
+  std::vector<std::string> items;
 };
 
 struct ClaimFile {

@@ -47,13 +47,14 @@ Value one_of(TomlTable& table, const char* field, const Words<Value>& words) {
 }
 
 Source source_of(TomlTable& table) {
-  table.allow({"id", "title", "title_en", "author", "date", "address"});
+  table.allow({"id", "title", "title_en", "author", "date", "address", "items"});
   Source source{.id = table.text("id"),
                 .title = table.text("title"),
                 .title_en = table.text_or("title_en", ""),
                 .author = table.text("author"),
                 .date = table.text("date"),
-                .address = table.text("address")};
+                .address = table.text("address"),
+                .items = table.texts("items")};
   return source;
 }
 

@@ -12,6 +12,9 @@ namespace isobar::claims {
 // All claims with each part, a table for each text, and the runs that measured them.
 std::string verdicts_page(const Kept& kept);
 
+// What of the texts runs where: experiments/coverage.md.
+std::string coverage_page();
+
 // The README's block: some claims with the part that decides each, and how many claims have which verdict.
 std::string readme_verdicts(const Kept& kept);
 
