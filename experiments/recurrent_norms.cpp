@@ -157,7 +157,7 @@ void study(Run& run, const Config& config) {
       pairs.tell(key, {"rate", "loss", "accuracy", "accuracy_with_own_statistics", "gradient.first_over_last",
                        "gradient_at_the_end.first_over_last"});
       if (key != plain && pairs.runs.contains(plain)) {
-        pairs.minus(key, {"accuracy"}, plain);
+        pairs.minus(key, {"accuracy", "accuracy_with_own_statistics"}, plain);
         pairs.over(key, {"gradient.first_over_last"}, plain);
       }
       PlotCurve curve{key, Role::measured, {}, {}, {}, {}};
