@@ -15,6 +15,7 @@
 
 #include "../autograd/tape.h"
 #include "../data/loader.h"
+#include "../nn/evaluation.h"
 #include "../nn/linear.h"
 #include "../nn/model.h"
 #include "../nn/observe.h"
@@ -99,10 +100,13 @@ NamedValues train_net(const Config& config, const depth::Digits& digits, const J
       values[accuracy] += share * mean(cast(argmax(logits, -1) == y, Dtype::f64)).item();
     }
   };
+  {
+    const Evaluation here(cell);
+    evaluate(digits.validation, "validation_loss", "validation_accuracy");
+    evaluate(digits.test, "loss", "accuracy");
+  }
+  // Last: in training BatchNorm keeps the statistics of what it sees.
   evaluate(digits.test, "loss_with_own_statistics", "accuracy_with_own_statistics");
-  eval(cell);
-  evaluate(digits.validation, "validation_loss", "validation_accuracy");
-  evaluate(digits.test, "loss", "accuracy");
   return values;
 }
 
