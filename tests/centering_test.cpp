@@ -15,13 +15,11 @@ Json run_centering(const std::string& arguments) { return summary_of("centering"
 
 }  // namespace
 
-TEST_CASE("centering publishes its keys, the same for any number of threads") {
+TEST_CASE("centering publishes its keys") {
   const std::string small =
       "--corpus synthetic --n_layer 1 --n_head 2 --n_embd 16 --block_size 16 --batch_size 4 --steps 8 --seeds 2"
       " --eval_iters 1";
-  const Json one = run_centering(small + " --threads 1"), two = run_centering(small + " --threads 2");
-  const Json& measured = one.at("measured");
-  CHECK(measured == two.at("measured"));
+  const Json measured = run_centering(small).at("measured");
   for (const std::string net : {"layernorm", "rmsnorm"})
     for (int quarter = 0; quarter <= 4; ++quarter) {
       const Json& share = measured.at(net + ".quarter_" + std::to_string(quarter) + ".along_one");

@@ -99,30 +99,17 @@ TEST_CASE("a diverged net counts as chance, and is reported") {
   CHECK(median(summary, "pre.he_normal.none.depth2.diverged") == 0);
 }
 
-TEST_CASE("the sweep by validation loss, and the same bits on one and two threads") {
+TEST_CASE("each sweep takes the rate of the lowest validation loss") {
   const TemporaryFolder folder;
   write_stripes(folder);
-  for (const char* threads : {"1", "2"}) {
-    const Outcome run = run_built(
-        "depth_trainability",
-        "--nets post.default.dyt,plain.orthogonal_sqrt2.none --depths 2,9 --steps 5 --seeds 2 --width 32 "
-        "--mnist " +
-            folder.path().string() + " --threads " + threads + " --out " + folder / threads);
-    INFO(run.err);
-    REQUIRE(run.code == 0);
-  }
-  CHECK(file_text(folder / "1/depth.csv") == file_text(folder / "2/depth.csv"));
-  const Json summary = Json::parse(file_text(folder / "1/summary.json"));
-  CHECK(summary["measured"] == Json::parse(file_text(folder / "2/summary.json"))["measured"]);
-  for (const char* net : {"post.default.dyt", "plain.orthogonal_sqrt2.none"})
-    for (const char* series :
-         {"depth2/sweep", "depth2/loss", "depth9/sweep", "depth9/accuracy", "depth9/gradient"}) {
-      const std::string path = fmt::format("/series/{}/{}", net, series);
-      CAPTURE(path);
-      const Tensor one = Hdf5File::open(folder / "1/run.h5").read(path);
-      CHECK(one.to_vector<double>() == Hdf5File::open(folder / "2/run.h5").read(path).to_vector<double>());
-    }
-  CHECK(Hdf5File::open(folder / "1/run.h5").read("/series/post.default.dyt/depth9/gradient").shape() ==
+  const Outcome run = run_built(
+      "depth_trainability",
+      "--nets post.default.dyt,plain.orthogonal_sqrt2.none --depths 2,9 --steps 5 --seeds 2 --width 32 --mnist " +
+          folder.path().string() + " --out " + folder / "run");
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const Json summary = Json::parse(file_text(folder / "run/summary.json"));
+  CHECK(Hdf5File::open(folder / "run/run.h5").read("/series/post.default.dyt/depth9/gradient").shape() ==
         Shape{2, 9});
 
   REQUIRE(summary["sweeps"].size() == 4);  // two nets at two depths

@@ -200,18 +200,6 @@ TEST_CASE("no document has a phrase of the look-out list") {
             .empty());
 }
 
-TEST_CASE("the page of train_lm leads to each study that trains language models") {
-  const std::string readme = file_text(root / "experiments/lm/README.md");
-  size_t found = 0;
-  for (const std::string& study : studies()) {
-    const std::string text = file_text(root / "experiments" / (study + ".cpp"));
-    if (study == "train_lm" || text.find("#include \"lm/") == std::string::npos) continue;
-    ++found;
-    CHECK_MESSAGE(readme.find("[" + study + "](") != std::string::npos, study);
-  }
-  CHECK(found >= 3);
-}
-
 TEST_CASE("the tests' README names every test that gives up after a time") {
   const std::string told = paragraph(file_text(root / "tests/README.md"), "A test that waits gives up");
   const std::regex limit(

@@ -17,10 +17,8 @@ const std::string small =
 
 }  // namespace
 
-TEST_CASE("fine_tuning publishes its keys, the same for any number of threads") {
-  const Json one = run_fine_tuning(small + " --threads 1"), two = run_fine_tuning(small + " --threads 2");
-  const Json& measured = one.at("measured");
-  CHECK(measured == two.at("measured"));
+TEST_CASE("fine_tuning publishes its keys") {
+  const Json measured = run_fine_tuning(small).at("measured");
   for (const std::string text : {"text.", "synthetic."}) {
     CHECK(measured.contains(text + "pre.rmsnorm.pretrained.gain"));
     CHECK_FALSE(measured.contains(text + "pre.rmsnorm.finetuned.minus_rmsnorm.share_of_gain"));

@@ -82,25 +82,18 @@ TEST_CASE("the largest stable rate is that at which a seed learned, for each see
   CHECK(results.largest_stable_rates("64x4", "pre.rmsnorm").empty());
 }
 
-TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
+TEST_CASE("lm_norms compares nets seed by seed") {
   const TemporaryFolder folder;
-  for (const char* threads : {"1", "2"}) {
-    const Outcome run =
-        run_built("lm_norms", tiny +
-                                  " --nets pre.none,pre.layernorm,pre.rmsnorm,post.rmsnorm,ngpt"
-                                  " --learning_rates 3e-3 --deep_nets pre.rmsnorm,post.rmsnorm"
-                                  " --deep_learning_rates 1e-2 --steps 8"
-                                  " --deep_layers 4 --deep_steps 3 --deep_warmup_iters 2 --threads " +
-                                  threads + " --out " + folder / threads);
-    INFO(run.out, run.err);
-    REQUIRE(run.code == 0);
-  }
-  for (const char* name : {"runs.csv", "blocks.csv"}) {
-    CAPTURE(name);
-    CHECK(file_text(folder / (std::string("1/") + name)) == file_text(folder / (std::string("2/") + name)));
-  }
-  Json one = Json::parse(file_text(folder / "1/summary.json"));
-  CHECK(one["measured"] == Json::parse(file_text(folder / "2/summary.json"))["measured"]);
+  const Outcome run =
+      run_built("lm_norms", tiny +
+                                " --nets pre.none,pre.layernorm,pre.rmsnorm,post.rmsnorm,ngpt"
+                                " --learning_rates 3e-3 --deep_nets pre.rmsnorm,post.rmsnorm"
+                                " --deep_learning_rates 1e-2 --steps 8"
+                                " --deep_layers 4 --deep_steps 3 --deep_warmup_iters 2 --out " +
+                                folder / "run");
+  INFO(run.out, run.err);
+  REQUIRE(run.code == 0);
+  Json one = Json::parse(file_text(folder / "run/summary.json"));
   const Json measured = one["measured"];
   const auto value = [&](const std::string& key, const char* part) {
     CAPTURE(key);
@@ -132,7 +125,7 @@ TEST_CASE("lm_norms compares nets seed by seed, alike on one and two threads") {
   CHECK(value("ngpt.end.length_error", "max") < 1e-6);
   CHECK(value("ngpt.end.weight_length_error", "max") < 1e-6);
   CHECK(one["corpus"] == "synthetic");
-  const Hdf5File file = Hdf5File::open(folder / "1/run.h5");
+  const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
   CHECK(file.read("/series/16x2/pre.rmsnorm/lr_0.003/std_end").shape() == Shape{3, 2});
 
   // The chart of losses: a place for each net, and the measured figures at it.

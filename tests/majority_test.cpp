@@ -53,13 +53,6 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("majority gives the same values for any number of threads") {
-  const std::string sizes = " --depths 1,2 --steps 10 --batch 4 --seeds 2";
-  const Json one = run_json("--threads 1" + sizes), two = run_json("--threads 2" + sizes);
-  CHECK(one.at("measured").dump() == two.at("measured").dump());
-  CHECK(one.at("expectations").empty());  // other sizes than its own have none
-}
-
 TEST_CASE("majority exits with 2 and one line where a flag has no meaning") {
   check_refuses("majority",
                 {"--norms pots", "--norms ''", "--depths 0", "--depths ''", "--depths 9999", "--steps 0",

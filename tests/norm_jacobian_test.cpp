@@ -9,6 +9,7 @@
 #include "../experiments/jacobian/fit.h"
 #include "../experiments/jacobian/matrix.h"
 #include "../experiments/jacobian/population.h"
+#include "built_study.h"
 #include "program.h"
 #include "temporary_folder.h"
 
@@ -124,17 +125,8 @@ TEST_CASE("the population's error is that of a large sample") {
     }
 }
 
-TEST_CASE("norm_jacobian's measurements are the closed forms, the same on one and on two threads") {
-  const TemporaryFolder folder;
-  for (const char* threads : {"1", "2"}) {
-    const Outcome run = run_built("norm_jacobian", std::string("--seeds 1 --rows 8 --threads ") + threads +
-                                                       " --out " + folder / threads);
-    INFO(run.out, run.err);
-    REQUIRE(run.code == 0);
-  }
-  CHECK(file_text(folder / "1/measurements.csv") == file_text(folder / "2/measurements.csv"));
-
-  const Json summary = Json::parse(file_text(folder / "1/summary.json")), measured = summary["measured"];
+TEST_CASE("norm_jacobian's measurements are the closed forms") {
+  const Json summary = summary_of("norm_jacobian", "--tiny"), measured = summary["measured"];
   const auto median = [&](const std::string& key) {
     REQUIRE_MESSAGE(measured.contains(key), key);
     return measured[key]["median"].get<double>();

@@ -122,11 +122,8 @@ TEST_CASE("an epoch has each of the images once, in an order of its own") {
   CHECK(first.to_vector<float>() != second.to_vector<float>());
 }
 
-TEST_CASE("norm_motives publishes its keys, the same for any number of threads") {
-  const Json one = run_motives(std::string("--threads 1") + small),
-             two = run_motives(std::string("--threads 2") + small);
-  CHECK(one.at("measured").dump() == two.at("measured").dump());
-  const Json& measured = one.at("measured");
+TEST_CASE("norm_motives publishes its keys") {
+  const Json measured = run_motives(small).at("measured");
   for (const std::string key :
        {"none.steps", "batchnorm.largest_rate_over_none", "batchnorm.steps_over_none",
         "rmsnorm.accuracy.shifted_minus_none", "shift.batchnorm.shift_of_inputs_over_none",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../experiments/harness/json.h"
+#include "built_study.h"
 #include "program.h"
 #include "temporary_folder.h"
 
@@ -78,17 +79,8 @@ TEST_CASE("PyTorch's literals agree with the definitions, and with no similar fo
   CHECK(numbers(batch["running_mean"])[0] == Approx(0.25 * mean).epsilon(1e-14));
 }
 
-TEST_CASE("norm_properties' measurements are the closed forms, the same on one and on two threads") {
-  const TemporaryFolder folder;
-  for (const char* threads : {"1", "2"}) {
-    const Outcome run = run_built(
-        "norm_properties", std::string("--seeds 2 --threads ") + threads + " --out " + folder / threads);
-    INFO(run.out, run.err);
-    REQUIRE(run.code == 0);
-  }
-  CHECK(file_text(folder / "1/measurements.csv") == file_text(folder / "2/measurements.csv"));
-
-  const Json measured = Json::parse(file_text(folder / "1/summary.json"))["measured"];
+TEST_CASE("norm_properties' measurements are the closed forms") {
+  const Json measured = summary_of("norm_properties", "--seeds 2").at("measured");
   const auto at = [&](const std::string& key) {
     REQUIRE_MESSAGE(measured.contains(key), key);
     return measured[key];

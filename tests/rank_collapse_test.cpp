@@ -47,11 +47,7 @@ TEST_CASE("r of one block with a skip lies just below that of independent positi
   }
 }
 
-TEST_CASE("rank_collapse gives the same values for any number of threads, and its only expectation holds") {
-  const std::string sizes = " --d_model 8 --length 3 --batch 2 --depth 3 --seeds 2";
-  const Json one = run_json("--threads 1" + sizes), two = run_json("--threads 2" + sizes);
-  CHECK(one.at("measured").dump() == two.at("measured").dump());
-  CHECK(one.at("expectations").empty());  // other sizes than its own have none
+TEST_CASE("rank_collapse's only expectation holds") {
   const Json own = run_json("");
   CHECK(own.at("expectations").size() == 1);
   CHECK(own.at("expectations")[0].at("ok") == true);

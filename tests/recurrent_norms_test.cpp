@@ -16,11 +16,9 @@ Json run_recurrent(const std::string& arguments) { return summary_of("recurrent_
 
 }  // namespace
 
-TEST_CASE("recurrent_norms publishes its keys, the same for any number of threads") {
+TEST_CASE("recurrent_norms publishes its keys") {
   const std::string small = " --hidden 16 --steps 3 --seeds 2 --lengths 7,28 --learning_rates 1e-2,1e-3";
-  const Json one = run_recurrent("--threads 1" + small), two = run_recurrent("--threads 2" + small);
-  CHECK(one.at("measured").dump() == two.at("measured").dump());
-  const Json& measured = one.at("measured");
+  const Json measured = run_recurrent(small).at("measured");
   for (const std::string norm : {"none", "batchnorm", "layernorm", "rmsnorm"})
     for (const std::string name : {"accuracy", "accuracy_with_own_statistics", "gradient.first_over_last",
                                    "gradient_at_the_end.first_over_last"}) {

@@ -31,11 +31,8 @@ TEST_CASE("the last gradient of a pre-norm net falls with depth, that of a post-
   CHECK(measured.contains("gradient.pre.L64"));
 }
 
-TEST_CASE("warmup publishes its keys, the same for any number of threads") {
-  const Json one = run_warmup(small + " --depths 1,2 --threads 1"),
-             two = run_warmup(small + " --depths 1,2 --threads 2");
-  const Json& measured = one.at("measured");
-  CHECK(measured == two.at("measured"));
+TEST_CASE("warmup publishes its keys") {
+  const Json measured = run_warmup(small + " --depths 1,2").at("measured");
   for (const std::string placement : {"pre", "post"})
     for (const std::string percent : {"0", "10", "30", "60"}) {
       const std::string key = placement + ".lr_0.01.warmup_" + percent;

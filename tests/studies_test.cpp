@@ -1,0 +1,34 @@
+// What holds of every study, tried with its preset tiny.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "../experiments/harness/json.h"
+#include "program.h"
+
+using namespace isobar;
+
+TEST_CASE(
+    "every study leaves the same results on one thread and on two, and expects nothing of its tiny preset") {
+  for (const Json& study : Json::parse(run_built("isobar", "--about").out)) {
+    if (!study["ranks"]) continue;  // it measures times
+    const std::string name = study["name"];
+    CAPTURE(name);
+    const TemporaryFolder one, two;
+    for (const auto& [threads, folder] : {std::pair{"1", &one}, {"2", &two}}) {
+      const Outcome run =
+          run_built(name, std::string("--tiny --seeds 3 --out run --threads ") + threads, folder->path());
+      INFO(run.err);
+      REQUIRE(run.code == 0);
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(one / "run"))
+      if (entry.path().extension() == ".csv")
+        CHECK(file_text(entry.path()) == file_text(two / ("run/" + entry.path().filename().string())));
+    Json summary = Json::parse(file_text(one / "run/summary.json")),
+         again = Json::parse(file_text(two / "run/summary.json"));
+    for (const char* of_this_run : {"timing", "environment"})
+      for (Json* all : {&summary, &again}) all->erase(of_this_run);
+    CHECK(summary == again);
+    CHECK(summary["config"]["preset"] == "tiny");
+  }
+}
