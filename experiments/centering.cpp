@@ -146,10 +146,10 @@ void study(Run& run, const Config& config) {
   });
   const double random = 1 / std::sqrt(static_cast<double>(config.n_embd));
   const double end = static_cast<double>(config.steps);
-  Plot plot{.title = "share of a row of the stream along (1, …, 1)",
-            .x = "step",
-            .y = "root mean square of the cosine",
-            .curves = {{"a random direction", Role::theory, {0, end}, {random, random}}},
+  Plot plot{.title = {"share of a row of the stream along (1, …, 1)", "主干的一行沿 (1, …, 1) 方向的占比"},
+            .x = {"step", "步"},
+            .y = {"root mean square of the cosine", "余弦的均方根"},
+            .curves = {{{"a random direction", "随机方向"}, Role::theory, {0, end}, {random, random}}},
             .key = "along_one",
             .figures = {".along_one"}};
   Table table({"net", "measured", "median [min, max]", "theory"});

@@ -129,10 +129,10 @@ void study(Run& run, const Config& config) {
     }
   measured.publish(run);
   measured.print(run);
-  Plot plot{.title = "loss above RMSNorm's, as a share of its gain",
-            .x = "net and text",
-            .y = "share",
-            .curves = {{.label = "pretrained"}, {.label = "fine-tuned"}},
+  Plot plot{.title = {"loss above RMSNorm's, as a share of its gain", "高出 RMSNorm 的损失，占其增益的比例"},
+            .x = {"net and text", "网络与文本"},
+            .y = {"share", "占比"},
+            .curves = {{.label = {"pretrained", "预训练"}}, {.label = {"fine-tuned", "微调"}}},
             .figures = {".share_of_gain"}};
   for (const char* name : names)
     for (size_t net = 1; net < n; ++net) {

@@ -194,7 +194,8 @@ void record_all(Run& run, const Config& config, const Runs& runs) {
 
 void plot_all(Run& run, const Config& config, const Runs& runs) {
   const auto& [none, capped, normed] = runs;
-  const auto curve = [&](const char* label, const std::vector<Trajectory>& seeds, Series series, Role role) {
+  const auto curve = [&](const Phrase& label, const std::vector<Trajectory>& seeds, Series series,
+                         Role role) {
     PlotCurve made{label, role};
     for (size_t number = 0; number < seeds.front().logit.size(); ++number) {
       const int64_t step = std::min(static_cast<int64_t>(number) * config.log_interval, config.steps);
@@ -203,21 +204,23 @@ void plot_all(Run& run, const Config& config, const Runs& runs) {
     return made;
   };
   const auto steps = static_cast<double>(config.steps);
-  run.plot({.title = "largest |attention logit| of all layers",
-            .x = "step",
+  run.plot({.title = {"largest |attention logit| of all layers", "所有层中最大的 |注意力 logit|"},
+            .x = {"step", "步"},
             .y = "|q·k|/√D",
             .log = true,
             .curves = {curve("none", none, &Trajectory::logit, Role::measured),
-                       curve("softcap, before the cap", capped, &Trajectory::logit, Role::measured),
-                       curve("softcap, after the cap", capped, &Trajectory::capped, Role::measured),
+                       curve({"softcap, before the cap", "softcap，上限之前"}, capped, &Trajectory::logit,
+                             Role::measured),
+                       curve({"softcap, after the cap", "softcap，上限之后"}, capped, &Trajectory::capped,
+                             Role::measured),
                        curve("QK-norm", normed, &Trajectory::logit, Role::measured),
-                       {"the cap", Role::theory, {0, steps}, {config.softcap, config.softcap}},
-                       curve("QK-norm's bound", normed, &Trajectory::bound, Role::theory)},
+                       {{"the cap", "上限"}, Role::theory, {0, steps}, {config.softcap, config.softcap}},
+                       curve({"QK-norm's bound", "QK-norm 的界"}, normed, &Trajectory::bound, Role::theory)},
             .key = "logit",
             .figures = {"softcap.", "qk_norm.", "none."}});
-  run.plot({.title = "validation loss",
-            .x = "step",
-            .y = "nats a token",
+  run.plot({.title = {"validation loss", "验证损失"},
+            .x = {"step", "步"},
+            .y = {"nats a token", "纳特/词元"},
             .curves = {curve("none", none, &Trajectory::val_loss, Role::measured),
                        curve("softcap", capped, &Trajectory::val_loss, Role::measured),
                        curve("QK-norm", normed, &Trajectory::val_loss, Role::measured)},

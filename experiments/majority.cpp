@@ -172,7 +172,13 @@ int main(int argc, char** argv) {
     const auto seeds = static_cast<size_t>(config.seeds);
     const Sequences held_out = draw(256, Rng(0).split("held out"));
     Measurements measured;
-    Plot plot{"positions that name the majority", "step", "share", false, {}, "", {".accuracy", ".steps"}};
+    Plot plot{{"positions that name the majority", "答出多数的位置"},
+              {"step", "步"},
+              {"share", "占比"},
+              false,
+              {},
+              "",
+              {".accuracy", ".steps"}};
     for (const int64_t depth : numbers_of<int64_t>("depths", config.depths)) {
       const std::vector<Curve> curves = each(std::ssize(norms) * config.seeds, [&](int64_t i) {
         return train_net(config, norms[static_cast<size_t>(i / config.seeds)], depth,

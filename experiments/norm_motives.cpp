@@ -92,7 +92,11 @@ void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
     for (const double rate : rates)
       jobs.push_back({label(norm, rate), norm, rate, config.batch, images, config.steps});
   pairs.train_all(jobs);
-  Plot plot{.title = "steps to the target", .x = "learning rate", .y = "steps", .curves = {}, .key = "rates"};
+  Plot plot{.title = {"steps to the target", "达到目标所需的步数"},
+            .x = {"learning rate", "学习率"},
+            .y = {"steps", "步数"},
+            .curves = {},
+            .key = "rates"};
   for (const double rate : rates) plot.ticks.push_back(fmt::format("{}", rate));
   for (const char* norm : norms) {
     PlotCurve curve{norm, Role::measured, {}, {}, {}, {}};

@@ -171,7 +171,13 @@ int main(int argc, char** argv) {
       return measure(kinds[static_cast<size_t>(i / config.seeds)], config, run.seed() + i % config.seeds);
     });
     Table table({"stack", "r after 1", "an eighth", "all blocks", "order", "gradient, first / last"});
-    Plot plot{"the part that differs between positions", "block", "r", true, {}, "", {".residual", ".order"}};
+    Plot plot{{"the part that differs between positions", "各位置之间不同的部分"},
+              {"block", "块"},
+              "r",
+              true,
+              {},
+              "",
+              {".residual", ".order"}};
     for (size_t k = 0; k < kinds.size(); ++k)
       publish(run, kinds[k], std::span(all).subspan(k * seeds, seeds), table, plot);
     run.plot(plot);

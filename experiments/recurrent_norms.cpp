@@ -148,9 +148,9 @@ void study(Run& run, const Config& config) {
   Pairs<Job> pairs{run, config.seeds, [&](const Job& job) { return train_net(config, digits, job); }};
   pairs.train_all(jobs);
 
-  Plot plot{.title = "gradient of the state at the first batch, mean",
-            .x = "time steps before the last",
-            .y = "norm over that of the last",
+  Plot plot{.title = {"gradient of the state at the first batch, mean", "首个批次处状态的梯度（平均）"},
+            .x = {"time steps before the last", "距最后一步的时间步数"},
+            .y = {"norm over that of the last", "范数与最后一步之比"},
             .log = true,
             .curves = {},
             .key = "state_gradient"};

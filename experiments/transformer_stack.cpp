@@ -105,16 +105,18 @@ void record(Run& run, const Result& result) {
 // std of the stream after every layer of the deepest stacks that do not overflow.
 void plot(Run& run, const std::vector<Result>& results) {
   const int64_t deepest = results.front().depth;
-  Plot plot{.title = fmt::format("std of the stream, {} layers", deepest),
-            .x = "layer",
-            .y = "std",
+  Plot plot{.title = {fmt::format("std of the stream, {} layers", deepest),
+                      fmt::format("主干的标准差，{} 层", deepest)},
+            .x = {"layer", "层"},
+            .y = {"std", "标准差"},
             .log = true,
             .curves = {},
             .key = "stack_std",
             .figures = {".std"}};
   for (const Result& result : results) {
     if (result.depth != deepest) continue;
-    PlotCurve measured{result.kind.name}, theory{result.kind.name + ", theory", Role::theory};
+    PlotCurve measured{result.kind.name},
+        theory{{result.kind.name + ", theory", result.kind.name + "，理论"}, Role::theory};
     for (size_t layer = 0; layer < result.theory.size(); ++layer) {
       measured.add(static_cast<double>(layer + 1),
                    over_seeds(result, [&](const auto& layers) { return layers[layer].std; }));

@@ -114,12 +114,13 @@ void measure_gradients(Run& run, const Config& config, const TinyText& text, Mea
   check(depths.size() >= 2 && depths.front() < depths.back(),
         "--depths: wanted two or more that rise, got '{}'", config.depths);
   const double doublings = std::log2(depths.back() / depths.front());
-  Plot plot{.title = "gradient of the last feed-forward matrix before training",
-            .x = "blocks",
-            .y = "Frobenius norm",
-            .log = true,
-            .curves = {},
-            .figures = {"gradient."}};
+  Plot plot{
+      .title = {"gradient of the last feed-forward matrix before training", "训练前最后一个前馈矩阵的梯度"},
+      .x = {"blocks", "块数"},
+      .y = {"Frobenius norm", "Frobenius 范数"},
+      .log = true,
+      .curves = {},
+      .figures = {"gradient."}};
   for (const std::string placement : {"pre", "post"}) {
     const auto norms = each(std::max<int64_t>(10, config.seeds), [&](int64_t i) {
       return last_gradients(config, text, placement, depths, run.seed() + i);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../experiments/harness/chart.h"
+#include "../experiments/harness/text_chart.h"
 
 namespace isobar::chart_test {
 

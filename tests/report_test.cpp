@@ -6,7 +6,9 @@
 #include <fstream>
 
 #include "../experiments/harness/plot.h"
-#include "../experiments/report/figure.h"
+#include "../experiments/charts/charts.h"
+#include "../experiments/charts/scale.h"
+#include "../experiments/report/figures.h"
 #include "../experiments/report/overlay.h"
 #include "../experiments/report/page.h"
 #include "../experiments/report/shown.h"
@@ -85,10 +87,11 @@ TEST_CASE("a text of a run is no tag, no attribute and no direction mark in its 
   for (const char* mark : {"\u202e", "\u009b", "\x01"}) CHECK(page.find(mark) == std::string::npos);
   Json plot = to_json(Plot{"t", "x", "y", false, {{"a", Role::measured, {1, 2}, {3, 4}, {}, {}}}});
   for (const char* text : {"title", "x", "y"}) plot[text] = attack;
-  plot["curves"][0]["label"] = plot["curves"][0]["role"] = attack;
-  const std::string svg = report::figure_svg(plot);
+  plot["curves"][0]["label"] = attack;
+  const std::string svg = report::figure_svg(plot_of(plot));
   CHECK(svg.find("<script") == std::string::npos);
-  CHECK(svg.find("class=\"curve &quot;&gt;&lt;script&gt;") != std::string::npos);
+  CHECK(svg.find("&quot;&gt;&lt;script&gt;") != std::string::npos);
+  plot["curves"][0]["role"] = attack;
   CHECK(message_of([&] {
           report::shown_run({{"program", "s"}, {"plots", {plot}}});
         }) == "report: a curve's role: wanted measured, theory or printed; run the study again");
@@ -182,12 +185,12 @@ TEST_CASE("a plot is found by run and key, and the same of several runs is one")
     return Json{{"name", name}, {"program", program}, {"plots", {std::move(plot)}}};
   };
   const Json runs = {run("a", "decay_study"), run("b", "decay_study")};
-  CHECK(report::plot_named(runs, "a.std")["curves"].size() == 3);
-  const Json both = report::plot_named(runs, "std");
+  CHECK(report::plot_named(runs, "a.std").curves.size() == 3);
+  const Plot both = report::plot_named(runs, "std");
   std::vector<std::string> labels;
-  for (const Json& curve : both["curves"]) labels.push_back(curve["label"]);
-  CHECK(labels == std::vector<std::string>{"a", "a", "b", "b"});
-  CHECK(both["curves"][3]["colour"] == 1);
+  for (const PlotCurve& curve : both.curves) labels.push_back(curve.label.en);
+  CHECK(labels == std::vector<std::string>{"a", "a: theory", "b", "b: theory"});
+  CHECK(both.curves[3].colour == 1);
   CHECK(message_of([&] { report::plot_named(runs, "a.sdt"); }) ==
         "--svg: wanted one of a.std, b.std, got 'a.sdt'; did you mean a.std?");
   CHECK(message_of([&] {
@@ -209,6 +212,37 @@ TEST_CASE("a figure is XML with one element for each curve, and its text is text
   CHECK_FALSE(std::filesystem::exists(folder / "none.svg"));
 }
 
+TEST_CASE("numbers are written as a reader of any field reads them, and at round places of an axis") {
+  const std::vector<std::pair<double, const char*>> numbers = {
+      {0.33868, "0.3387"},      {0.000012, "0.000012"}, {3.766e-40, "3.766×10⁻⁴⁰"}, {-1e-6, "−10⁻⁶"},
+      {0, "0"},                 {INFINITY, "∞"},        {12345678.9, "1.235×10⁷"},   {-1.25, "−1.25"},
+      {99999.96, "100000"},     {1e7, "10⁷"}};
+  for (const auto& [value, text] : numbers) CHECK(charts::number(value) == text);
+  CHECK(charts::plain(0.123456) == "0.123456");
+  CHECK(charts::plain(1e-10) == "10⁻¹⁰");
+  CHECK(charts::tick_text(0.001) == "0.001");
+  CHECK(charts::tick_text(1e-7) == "10⁻⁷");
+  using Ticks = std::vector<double>;
+  CHECK(charts::Scale(1e-5, 2, 0, 1, true).ticks(5) == Ticks{1e-5, 1e-3, 0.1});
+  CHECK(charts::Scale(0.02, 1, 0, 1, true).ticks(5) == Ticks{0.02, 0.05, 0.1, 0.2, 0.5, 1});
+  CHECK(charts::Scale(0, 8, 0, 1).ticks(5) == Ticks{0, 2, 4, 6, 8});
+}
+
+TEST_CASE("a chart speaks both languages, and a picture the one that is asked for") {
+  const Json plot = to_json(Plot{.title = {"loss", "损失"},
+                                 .x = {"step", "步"},
+                                 .y = "y",
+                                 .curves = {{{"training", "训练"}, Role::measured, {1, 2}, {3, 4}}}});
+  CHECK(plot["title_zh"] == "损失");
+  const std::string both = charts::svg(charts::line_chart(plot_of(plot), {})).text();
+  CHECK(both.find("<tspan class=\"en\">step</tspan><tspan class=\"zh\">步</tspan>") != std::string::npos);
+  CHECK(both.find(">y</text>") != std::string::npos);
+  const std::string english = report::figure_svg(plot_of(plot)), chinese = report::figure_svg(plot_of(plot), "zh");
+  CHECK(english.find("损失") == std::string::npos);
+  CHECK(chinese.find(">损失</text>") != std::string::npos);
+  CHECK(chinese.find("training") == std::string::npos);
+}
+
 TEST_CASE("a figure escapes text, draws ranges of named things, and leaves out what has no place") {
   const TemporaryFolder folder;
   const Plot plot{.title = "a < b & c",
@@ -217,18 +251,16 @@ TEST_CASE("a figure escapes text, draws ranges of named things, and leaves out w
                   .log = true,
                   .curves = {{"x", Role::measured, {0, 1}, {1, 0}, {0.5, 0}, {2, 0}}},
                   .ticks = {"pre.<none>", "post"}};
-  const auto path = folder.write("figure.svg", report::figure_svg(to_json(plot)));
+  const auto path = folder.write("figure.svg", report::figure_svg(plot));
   if (has_python()) CHECK(curves_of_svg(path) == "1\n");
   const std::string svg = file_text(path);
   CHECK(svg.find("a &lt; b &amp; c</text>") != std::string::npos);
-  // In two lines.
-  for (const char* line : {">pre.</text>", ">&lt;none&gt;</text>"})
-    CHECK(svg.find(line) != std::string::npos);
-  CHECK(svg.find("class=\"range c0\"") != std::string::npos);
+  CHECK(svg.find(">pre.&lt;none&gt;</text>") != std::string::npos);
+  CHECK(svg.find("class=\"range\"") != std::string::npos);
   CHECK(svg.find("nan") == std::string::npos);
   const Plot empty{
       .title = "t", .x = "", .y = "", .log = true, .curves = {{"x", Role::measured, {1}, {0}, {}, {}}}};
-  CHECK(message_of([&] { report::figure_svg(to_json(empty)); }) == "plot 't': no point can be drawn");
+  CHECK(message_of([&] { report::figure_svg(empty); }) == "plot 't': no point can be drawn");
 }
 
 TEST_CASE("the charts of the documents are small, well-formed, shown, and made by a command that is shown") {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../experiments/harness/line_chart.h"
+#include "../experiments/harness/text_chart.h"
 #include "../experiments/harness/terminal.h"
 #include "../experiments/watch/module_table.h"
 

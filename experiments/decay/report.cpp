@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../harness/chart.h"
+#include "../harness/text_chart.h"
 #include "../harness/lists.h"
 #include "../harness/table.h"
 
@@ -88,11 +88,11 @@ void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) 
   std::vector<double> layers;
   for (size_t layer = 0; layer < result.theory.size(); ++layer)
     layers.push_back(static_cast<double>(layer + 1));
-  const auto plot = [&](const std::string& key, const std::vector<std::string>& figures,
-                        const std::string& title, const std::string& quantity,
-                        double LayerSignal::*measured_value, Prediction LayerTheory::*predicted,
-                        const std::vector<double>& source) {
-    PlotCurve measured{"median [min, max]"}, theory{"theory", Role::theory, layers};
+  const auto plot = [&](const std::string& key, const std::vector<std::string>& figures, const Phrase& title,
+                        const Phrase& quantity, double LayerSignal::*measured_value,
+                        Prediction LayerTheory::*predicted, const std::vector<double>& source) {
+    PlotCurve measured{{"median [min, max]", "中位数 [最小, 最大]"}},
+        theory{{"theory", "理论"}, Role::theory, layers};
     for (size_t layer = 0; layer < layers.size(); ++layer) {
       measured.add(layers[layer], layer_spread(result.runs, layer, measured_value));
       const Prediction& prediction = result.theory[layer].*predicted;
@@ -101,20 +101,21 @@ void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) 
       theory.low.push_back(prediction.median * std::exp(-prediction.log_sd));
       theory.high.push_back(prediction.median * std::exp(prediction.log_sd));
     }
-    Plot wanted{.title = title + ", " + result.config.net_name(),
-                .x = "layer",
+    Plot wanted{.title = title + (", " + result.config.net_name()),
+                .x = {"layer", "层"},
                 .y = quantity,
                 .log = true,
                 .curves = {measured, theory},
                 .key = key,
                 .figures = figures};
-    if (!source.empty()) wanted.curves.push_back({"printed", Role::printed, layers, source});
+    if (!source.empty()) wanted.curves.push_back({{"printed", "印出"}, Role::printed, layers, source});
     run.plot(wanted);
   };
-  plot("std", {".std", ".ratio"}, "std of each layer's output", "std", &LayerSignal::output_std,
-       &LayerTheory::output_std, printed.std);
-  plot("grad_norm", {"grad_norm"}, "gradient norm of each layer's weight", "gradient norm",
-       &LayerSignal::weight_gradient_norm, &LayerTheory::weight_gradient_norm, printed.weight_gradient_norm);
+  plot("std", {".std", ".ratio"}, {"std of each layer's output", "各层输出的标准差"}, {"std", "标准差"},
+       &LayerSignal::output_std, &LayerTheory::output_std, printed.std);
+  plot("grad_norm", {"grad_norm"}, {"gradient norm of each layer's weight", "各层权重的梯度范数"},
+       {"gradient norm", "梯度范数"}, &LayerSignal::weight_gradient_norm, &LayerTheory::weight_gradient_norm,
+       printed.weight_gradient_norm);
 }
 
 void print_layers(Run& run, const Result& result) {

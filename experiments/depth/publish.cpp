@@ -108,9 +108,9 @@ void publish(Run& run, Csv& csv, const Config& config, const Result& result) {
 }
 
 void plot_accuracies(Run& run, const std::vector<Result>& results) {
-  Plot plot{.title = "accuracy on unseen digits",
-            .x = "depth",
-            .y = "accuracy",
+  Plot plot{.title = {"accuracy on unseen digits", "未见过的手写数字上的准确率"},
+            .x = {"depth", "深度"},
+            .y = {"accuracy", "准确率"},
             .curves = {},
             .key = "accuracy",
             .figures = {".accuracy"}};

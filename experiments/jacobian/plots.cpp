@@ -35,7 +35,8 @@ void plot_curves(Run& run, int64_t d) {
   }
   const Vector norm = outputs(RMSNorm(d), d, xs), dyt_sqrtd = outputs(DyTSqrtD(d), d, xs),
                dyisru = outputs(DyISRU(d), d, xs), dyt = outputs(DyT(d), d, xs);
-  run.plot({.title = fmt::format("one element of {}, the others ±1", d),
+  run.plot({.title = {fmt::format("one element of {}, the others ±1", d),
+                      fmt::format("{} 个元素之一，其余为 ±1", d)},
             .x = "x",
             .y = "y",
             .curves = {{"RMSNorm", Role::measured, xs, norm},
@@ -53,9 +54,10 @@ void plot_curves(Run& run, int64_t d) {
     for (size_t i = 0; i < y.size(); ++i) apart.push_back(std::abs(y[i] - norm[i]));
     return PlotCurve{label, Role::measured, xs, apart};
   };
-  run.plot({.title = fmt::format("distance from RMSNorm, one element of {}", d),
+  run.plot({.title = {fmt::format("distance from RMSNorm, one element of {}", d),
+                      fmt::format("与 RMSNorm 的距离，{} 个元素之一", d)},
             .x = "x",
-            .y = "|y − RMSNorm's y|",
+            .y = {"|y − RMSNorm's y|", "|y − RMSNorm 的 y|"},
             .log = true,
             .curves = {distance("DyT with √d", dyt_sqrtd), distance("DyISRU, C = d", dyisru),
                        distance("DyT, α = 0.5", dyt)},

@@ -66,12 +66,11 @@ void record_histograms(Run& run, const Probe& probe, HistogramProbe& histograms)
 
 void plot_ridges(Run& run) {
   if (run.rows_of("activation_histogram") == 0) return;  // every step was dropped
-  run.plot(ridges_of(run, {.title = "values of each module's output",
-                           .title_zh = "各模块输出值的分布",
-                           .quantity = "activation"}));
-  run.plot(ridges_of(run, {.title = "values of the gradient of each module's output",
-                           .title_zh = "各模块输出梯度值的分布",
-                           .quantity = "gradient"}));
+  run.plot(ridges_of(
+      run, {.title = {"values of each module's output", "各模块输出值的分布"}, .quantity = "activation"}));
+  run.plot(
+      ridges_of(run, {.title = {"values of the gradient of each module's output", "各模块输出梯度值的分布"},
+                      .quantity = "gradient"}));
 }
 
 }  // namespace isobar

@@ -7,9 +7,9 @@ namespace isobar {
 namespace {
 
 void plot_losses(Run& run, const NormResults& results, const std::string& size) {
-  Plot plot{.title = "val loss of each net, " + size,
-            .x = "net",
-            .y = "nats a token",
+  Plot plot{.title = Phrase{"val loss of each net, ", "各网络的验证损失，"} + size,
+            .x = {"net", "网络"},
+            .y = {"nats a token", "纳特/词元"},
             .curves = {},
             .key = "val_loss." + size,
             .figures = {"val_loss", "minus"},  // of the first size, whose keys have no size
@@ -19,7 +19,7 @@ void plot_losses(Run& run, const NormResults& results, const std::string& size) 
   double highest = 0;
   for (size_t net = 0; net < plot.ticks.size(); ++net)
     for (const TrialRuns* runs : results.rates(size, plot.ticks[net])) {
-      const std::string label = fmt::format("learning rate {}", runs->trial.learning_rate);
+      const Phrase label = Phrase{"learning rate ", "学习率 "} + fmt::format("{}", runs->trial.learning_rate);
       const auto same = std::find_if(plot.curves.begin(), plot.curves.end(),
                                      [&](const PlotCurve& curve) { return curve.label == label; });
       PlotCurve& curve = same != plot.curves.end() ? *same : plot.curves.emplace_back(PlotCurve{label});
@@ -28,7 +28,7 @@ void plot_losses(Run& run, const NormResults& results, const std::string& size) 
       highest = std::max(highest, losses.max);
     }
   if (highest > 0.9 * results.unigram_loss)  // else it would only press the others together
-    plot.curves.push_back({"the letters' frequencies",
+    plot.curves.push_back({{"the letters' frequencies", "字母频率"},
                            Role::theory,
                            {-0.4, nets - 0.6},
                            {results.unigram_loss, results.unigram_loss}});
@@ -36,9 +36,9 @@ void plot_losses(Run& run, const NormResults& results, const std::string& size) 
 }
 
 void plot_streams(Run& run, const NormResults& results, const std::string& size) {
-  Plot plot{.title = "std of each block's output after training, " + size,
-            .x = "block",
-            .y = "std",
+  Plot plot{.title = Phrase{"std of each block's output after training, ", "训练后各块输出的标准差，"} + size,
+            .x = {"block", "块"},
+            .y = {"std", "标准差"},
             .log = true,
             .curves = {},
             .key = "block_std." + size,
@@ -64,12 +64,14 @@ double mean_before(const std::vector<double>& losses, size_t end, size_t window)
 }
 
 void plot_training(Run& run, const NormResults& results, const std::string& size) {
-  Plot plot{.title = "training loss of each net, mean of ten steps, " + size,
-            .x = "step",
-            .y = "nats a token",
-            .curves = {},
-            .key = "loss." + size,
-            .figures = {"start_loss"}};
+  Plot plot{
+      .title =
+          Phrase{"training loss of each net, mean of ten steps, ", "各网络的训练损失（十步平均），"} + size,
+      .x = {"step", "步"},
+      .y = {"nats a token", "纳特/词元"},
+      .curves = {},
+      .key = "loss." + size,
+      .figures = {"start_loss"}};
   for (const std::string& net : results.nets(size)) {
     const TrialRuns* best = results.best(size, net);
     if (best == nullptr) continue;

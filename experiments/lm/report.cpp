@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "../../core/memory.h"
-#include "../harness/chart.h"
+#include "../harness/text_chart.h"
 #include "../harness/table.h"
 #include "module_history.h"
 
@@ -31,8 +31,16 @@ std::vector<double> series(Run& run, const std::string& name) {
 }
 
 void plot_histories(Run& run, const std::vector<ModuleHistory>& modules) {
-  Heatmap stds{"std of every module's output", "step", "std", true, series(run, "module_step")};
-  Heatmap gradients{"gradient norm of every module's output", "step", "gradient norm", true, stds.columns};
+  Heatmap stds{{"std of every module's output", "各模块输出的标准差"},
+               {"step", "步"},
+               {"std", "标准差"},
+               true,
+               series(run, "module_step")};
+  Heatmap gradients{{"gradient norm of every module's output", "各模块输出的梯度范数"},
+                    {"step", "步"},
+                    {"gradient norm", "梯度范数"},
+                    true,
+                    stds.columns};
   for (const ModuleHistory& m : modules) {
     if (m.type == "Dropout") continue;
     stds.rows.push_back(m.path);
@@ -125,7 +133,7 @@ void report_modules(Run& run) {
 }
 
 void plot_losses(Run& run) {
-  PlotCurve training{"training"}, validation{"validation"};
+  PlotCurve training{{"training", "训练"}}, validation{{"validation", "验证"}};
   training.y = series(run, "loss");
   const std::vector<double> val_loss = series(run, "val_loss");
   for (size_t step = 0; step < val_loss.size(); ++step) {
@@ -134,7 +142,8 @@ void plot_losses(Run& run) {
     validation.x.push_back(static_cast<double>(step + 1));
     validation.y.push_back(val_loss[step]);
   }
-  run.plot(Plot{"loss", "step", "nats a token", false, {training, validation}});
+  run.plot(
+      Plot{{"loss", "损失"}, {"step", "步"}, {"nats a token", "纳特/词元"}, false, {training, validation}});
 }
 
 void say_shares(Run& run, int64_t pieces) {

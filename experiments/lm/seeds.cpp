@@ -59,7 +59,7 @@ std::string found_in(const RunOptions& options) {
 }
 
 // The median over the seeds with their range, at the steps that all have a value for.
-PlotCurve median_curve(const std::string& label, const std::vector<SeedResult>& all,
+PlotCurve median_curve(const Phrase& label, const std::vector<SeedResult>& all,
                        std::vector<double> SeedResult::*values, double first) {
   PlotCurve curve{label};
   for (size_t step = 0; step < (all.front().*values).size(); ++step) {
@@ -91,12 +91,12 @@ void summarize(Run& run, const std::vector<SeedResult>& all) {
   run.summary()["val_loss"] = spread.linear.mean;
   run.summary()["val_loss_sd"] = spread.linear.sd;
   run.summary()["val_loss_interval_99"] = {mean.low, mean.high};
-  run.plot(Plot{"loss over the seeds",
-                "step",
-                "nats a token",
+  run.plot(Plot{{"loss over the seeds", "各种子的损失"},
+                {"step", "步"},
+                {"nats a token", "纳特/词元"},
                 false,
-                {median_curve("training", all, &SeedResult::training, 0),
-                 median_curve("validation", all, &SeedResult::validation, 1)}});
+                {median_curve({"training", "训练"}, all, &SeedResult::training, 0),
+                 median_curve({"validation", "验证"}, all, &SeedResult::validation, 1)}});
   run.say("\nval loss over {} seeds: mean {:.4f}, sd {:.4f}, from {:.4f} to {:.4f}\n", all.size(),
           spread.linear.mean, spread.linear.sd, spread.min, spread.max);
   run.say("99 % interval of the mean over all seeds: [{:.4f}, {:.4f}]\n", mean.low, mean.high);

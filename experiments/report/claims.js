@@ -90,7 +90,7 @@ function quotation(claim) {
 const qualified = (part) => ["holds", "does not hold", "rule does not hold"].includes(part.outcome) &&
   (part.outcome_text ?? part.outcome) !== part.outcome && inLanguage(part, "outcome_text");
 
-function partRow(part) {
+function partRow(claim, part) {
   const says = make("span", { className: "cell says" }, inLanguage(part, "says"));
   const why = inLanguage(part, "why");
   const trained = inLanguage(part, "trained_on");
@@ -99,7 +99,7 @@ function partRow(part) {
     part.seeds_needed > 0 && word("needed")(part.seeds_needed), qualified(part)].filter(Boolean);
   if (more.length) says.append(textIn("small", more.join(" · ")));
   const outcome = part.outcome ? word(part.outcome) : part.pending ? word("pending") : phrase(part.not_run ?? "");
-  const chart = make("span", { className: "cell mini" }, strip(part));
+  const chart = make("span", { className: "cell mini" }, strip(claim, claim.parts.indexOf(part), partText(part)));
   return make("li", { className: "part" }, says, chart, ...valueCells(part),
     textIn("span", outcome, `cell outcome ${outcomeKind(part)}`));
 }
@@ -139,14 +139,20 @@ function commandLine(claim) {
 }
 
 // The charts of the values that a claim is judged by; of a run without such a chart, all its charts.
-const bears = (run, plot, part) => part.run === run.name &&
-  (!plot.figures.length || plot.figures.some((piece) => part.key.includes(piece)));
+const bears = ({ bears: pieces }, part) => !pieces || pieces.split(" ").some((piece) => part.key.includes(piece));
 function chartsOf(claim) {
   return data.runs.flatMap((run) => {
-    if (!claim.parts.some((part) => part.run === run.name)) return [];
-    const fitting = run.plots.filter((plot) => claim.parts.some((part) => bears(run, plot, part)));
-    return (fitting.length ? fitting : run.plots).map((plot) => ({ run, plot }));
+    const parts = claim.parts.filter((part) => part.run === run.name);
+    const own = parts.length ? figures.filter(({ dataset }) => dataset.run === run.name && dataset.bears !== undefined) : [];
+    const fitting = own.filter((figure) => parts.some((part) => bears(figure.dataset, part)));
+    return fitting.length ? fitting : own;
   });
+}
+
+function claimFigure(source) {
+  const figure = readable(source);
+  figure.querySelector("figcaption").append(textIn("small", ` ${source.dataset.run}`));
+  return figure;
 }
 
 function claimBody(claim) {
@@ -157,7 +163,7 @@ function claimBody(claim) {
   say("no_source", inLanguage(claim, "no_source"));
   say("remark", inLanguage(claim, "remark"));
   if (claim.kept) body.append(textIn("p", keptText(claim), "note"));
-  if (claim.parts.length) body.append(make("ul", { className: "parts" }, ...claim.parts.map(partRow)));
+  if (claim.parts.length) body.append(make("ul", { className: "parts" }, ...claim.parts.map((part) => partRow(claim, part))));
   if (claim.passages.length) body.append(make("ul", { className: "passages" }, ...claim.passages.map(passageItem)));
   say(claim.parts.length ? "left out" : "note", inLanguage(claim, "note"));
   body.append(commandLine(claim));
@@ -167,20 +173,19 @@ function claimBody(claim) {
     runs.forEach((run, i) => line.append(i ? ", " : "", make("a", { href: "#" + runId(run), textContent: run.name })));
     body.append(line);
   }
-  const charts = chartsOf(claim).slice(0, 6).map(({ run, plot }) =>
-    plotFigure(plot, { caption: make("figcaption", {}, phrase(plot.title), textIn("small", ` ${run.name}`)) })).filter(Boolean);
-  if (charts.length) body.append(make("div", { className: "figures" }, ...charts));
+  body.append(make("div", { className: "figures" }));
   return body;
 }
 
 const opened = new Set();  // claims and runs that the reader opened, kept over a change of language
-// Fills `details` with what `body` makes once it is opened.
-function unfolding(details, id, body) {
+// Fills `details` with what `body` makes once it is opened, and with charts only then.
+function unfolding(details, id, body, charts = () => []) {
   const fill = () => {
     if (details.children.length < 2) details.append(body());
   };
   details.ontoggle = () => {
     if (details.open) fill();
+    if (details.open) details.querySelector(".figures:empty")?.append(...charts());
     opened[details.open ? "add" : "delete"](id);
   };
   details.fill = fill;
@@ -194,12 +199,13 @@ function claimRow(claim) {
   const says = make("span", { className: "cell says" }, inLanguage(claim, "claim"), partsLine(claim));
   const trained = inLanguage(claim, "trained_on");
   if (trained) says.append(textIn("small", `${word("trained")}: ${trained}`));
-  const chart = !lead ? null : seriesOf(claim) ? spark(claim) : strip(lead);
+  const chart = lead ? strip(claim, "series") ?? strip(claim, claim.parts.indexOf(lead), partText(lead)) : null;
   const verdict = make("span", { className: "cell verdict" }, badge(claim.verdict));
   if (claim.kept) verdict.append(textIn("small", keptText(claim)));
   const summary = make("summary", { id: "claim-" + claim.id }, textIn("span", claim.id, "cell id"), says,
     make("span", { className: "cell mini" }, chart), ...valueCells(lead), verdict);
-  const row = unfolding(make("details", { className: "claim" }, summary), claim.id, () => claimBody(claim));
+  const row = unfolding(make("details", { className: "claim" }, summary), claim.id, () => claimBody(claim),
+    () => chartsOf(claim).slice(0, 6).map(claimFigure));
   row.claim = claim;
   return row;
 }

@@ -9,11 +9,11 @@
 #include "../../data/file.h"
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
+#include "figures.h"
 #include "shown.h"
 
 namespace isobar::fixtures {
-extern const char page[], style[], words[], marks[], charts[], maps[], strips[], prose[], claims[], runs[],
-    script[];
+extern const char page[], style[], charts[], words[], elements[], prose[], claims[], runs[], script[];
 }  // namespace isobar::fixtures
 
 namespace isobar::report {
@@ -142,18 +142,24 @@ void Content::add(const Json& summary, const std::string& folder) {
 std::string Content::page(const std::string& lang) const {
   Json claims = Json::array();
   for (const Json& claim : claims_) claims.push_back(shown_claim(claim));
-  const Json data = {{"claims", claims},         {"sources", sources_},   {"runs", runs_},
+  charts::Markup drawn = claims_table(claims_);
+  drawn += comparisons(runs_);
+  Json runs = runs_;
+  for (Json& run : runs) {
+    drawn += element("h2", {}, charts::Markup(run["name"].get<std::string>()));
+    drawn += figures_of(run);
+    for (const char* chart : {"plots", "heatmaps", "ridges"}) run.erase(chart);
+  }
+  const Json data = {{"claims", claims},         {"sources", sources_},   {"runs", runs},
                      {"missing", missing_},      {"progress", progress_}, {"environment", environment_},
                      {"command", tool_command()}};
   return filled(fixtures::page, {{"@lang@", lang},
                                  {"@style@", fixtures::style},
-                                 {"@plain_table@", plain_table(claims_)},
+                                 {"@charts@", fixtures::charts},
+                                 {"@drawn@", drawn.text()},
                                  {"@data@", embedded(data)},
                                  {"@words@", fixtures::words},
-                                 {"@marks@", fixtures::marks},
-                                 {"@charts@", fixtures::charts},
-                                 {"@maps@", fixtures::maps},
-                                 {"@strips@", fixtures::strips},
+                                 {"@elements@", fixtures::elements},
                                  {"@prose@", fixtures::prose},
                                  {"@claims@", fixtures::claims},
                                  {"@runs@", fixtures::runs},

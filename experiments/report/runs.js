@@ -45,9 +45,8 @@ function runBody(run) {
     add(line);
   }
   add(headline(run));
-  const figures = [...run.plots.map((plot) => plotFigure(plot)), ...run.heatmaps.map(heatmapFigure),
-    ...run.ridges.map(ridgesFigure)].filter(Boolean);
-  if (figures.length) add(make("div", { className: "figures" }, ...figures));
+  const charts = figures.filter(({ dataset }) => dataset.run === run.name).map(readable);
+  if (charts.length) add(make("div", { className: "figures" }, ...charts));
   if (run.sample) add(textIn("h3", word("sample")), textIn("pre", run.sample, "sample"));
   if (run.expectations.length) add(folded(metText(run), expectationsList(run)));
   if (run.values && Object.keys(run.values).length) add(folded(word("values"), valuesTable(run.values), run.named));
@@ -82,16 +81,9 @@ function studySection(run, alone) {
     textIn("p", (alone ? run.name + " · " : "") + runLine(run), "byline"), body);
 }
 
-// The plots of one study with one key, where two runs or more bring one and the reader named one of these.
+// The charts of one study that several runs have, where the reader named one of these.
 function comparisons() {
-  const groups = new Map();
-  for (const run of data.runs)
-    for (const plot of run.plots) {
-      const key = `${run.program} ${plot.key}`;
-      groups.set(key, [...(groups.get(key) ?? []), { run, plot }]);
-    }
-  const shown = [...groups.values()].filter((group) => group.length > 1 && group.some(({ run }) => run.named));
-  if (!shown.length) return null;
-  return make("section", { id: "comparison" }, textIn("h2", word("comparison")),
-    make("div", { className: "figures" }, ...shown.map(comparisonFigure)));
+  const shown = figures.filter((figure) => figure.className === "comparison").map(comparisonFigure);
+  return shown.length ? make("section", { id: "comparison" }, textIn("h2", word("comparison")),
+    make("div", { className: "figures" }, ...shown)) : null;
 }

@@ -4,7 +4,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 let lang = document.documentElement.lang, query = "";
 const word = (key) => words[lang][key] ?? key;
 const inLanguage = (object, field) => (lang === "zh" && object[field + "_zh"]) || object[field] || "";
-// What studies write in English, in the page's language.
+// What messages say in English, in the page's language.
 const phrase = (text) => words[lang].phrases.reduce((said, [english, other]) => said.replace(english, other), text);
 const runId = (run) => `run-${run.name}`.replace(/[^\w.-]+/g, "-");
 const seen = verdictOrder.filter((verdict) => data.claims.some((claim) => claim.verdict === verdict));
@@ -50,29 +50,22 @@ function verdictButtons() {
 }
 
 // --- the first screen
-function heroClaim() {
-  const series = data.claims.filter((claim) => seriesOf(claim));
-  return series.find((claim) => seriesOf(claim).length === Math.max(...series.map((one) => one.parts.length)));
-}
-
-function hero(claim) {
-  const source = data.sources[textOf(claim)], measured = claim.parts.some(isMeasured);
-  const caption = make("figcaption", {}, make("b", {}, word("hero")(source ? word("by")(source.author) : claim.source),
-    inLanguage(claim, "claim")), measured ? word("heroKey")(claim.parts[0].n) : word("heroPending"), " ", claimLink(claim));
-  const figure = plotFigure(seriesPlot(claim), { caption, height: 330, labelled: true });
-  figure.classList.add("hero");
+function hero() {
+  const source = figures.find((figure) => figure.className === "hero"), claim = data.claims[source?.dataset.claim];
+  if (!claim) return null;
+  const author = data.sources[textOf(claim)]?.author, measured = claim.parts.some(isMeasured);
+  const figure = readable(source);
+  figure.querySelector("figcaption").replaceChildren(
+    make("b", {}, word("hero")(author ? word("by")(author) : claim.source), inLanguage(claim, "claim")),
+    measured ? word("heroKey")(claim.parts[0].n) : word("heroPending"), " ", claimLink(claim));
   return figure;
 }
 
 // What the marks of the small charts mean.
 function rowKey() {
-  const sample = (...marks) => svg("svg", { viewBox: "0 0 22 14", width: 22, height: 14, "aria-hidden": true }, ...marks);
   const line = make("p", { className: "note key" }, word("key") + " ");
-  line.append(
-    make("span", {}, sample(diamond(11, 7)), word("printed")), make("span", {}, sample(dot(11, 7)), word("measured")),
-    make("span", {}, sample(svg("rect", { class: "interval", x: 1, y: 4, width: 20, height: 7, rx: 2 })), word("interval")),
-    make("span", {}, sample(svg("path", { class: "tickmark", d: "M11 0V14" })), word("theory")),
-    make("span", {}, sample(svg("rect", { class: "zone", x: 1, y: 0, width: 20, height: 14 })), word("asked")));
+  const sample = document.getElementById("marks").content;
+  for (const mark of sample.children) line.append(make("span", {}, mark.cloneNode(true), word(mark.dataset.word)));
   return line;
 }
 
@@ -93,9 +86,9 @@ function firstScreen() {
     first.append(textIn("p", line, "progress"),
       make("progress", { max: of, value: done, ariaLabel: word("progress")(done, of) }));
   }
-  const claim = heroClaim();
+  const chart = hero();
   const counts = make("div", { className: "counts" }, verdictBar(data.claims, "large"), verdictButtons());
-  if (claim) first.append(hero(claim));
+  if (chart) first.append(chart);
   first.append(counts, rowKey(), meanings(), make("p", { id: "shown", className: "note" }));
   first.lastChild.setAttribute("role", "status");
   return first;
@@ -155,7 +148,6 @@ function showContents() {
 let filling = 0;
 function build() {
   document.documentElement.lang = lang;
-  watcher.disconnect();
   const named = data.runs.filter((run) => run.named), others = data.runs.filter((run) => !run.named);
   const parts = data.claims.length ? [firstScreen(), ...chapters().map(([source, claims]) => chapter(source, claims))] : [];
   const compared = comparisons();
@@ -245,11 +237,9 @@ addEventListener("beforeprint", () => {
   document.querySelectorAll("details").forEach((details) => details.fill?.());
   unfolded = [...document.querySelectorAll("details:not([open]):not(.values)")];
   for (const details of unfolded) details.open = true;
-  document.querySelectorAll(".drawing").forEach((drawing) => drawing.redraw(drawing.closest(".hero") ? 680 : 480));
 });
 addEventListener("afterprint", () => {
   for (const details of unfolded) details.open = false;
-  document.querySelectorAll(".drawing").forEach((drawing) => drawing.clientWidth && drawing.redraw(drawing.clientWidth));
 });
 
 build();

@@ -6,9 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "../../core/error.h"
 #include "../harness/lists.h"
-#include "markup.h"
+#include "../harness/plot.h"
 
 namespace isobar::report {
 namespace {
@@ -30,22 +29,13 @@ Json thinned(const Json& list, size_t most) {
   return some;
 }
 
-// A role becomes the style of a curve: it is one of ours.
-void check_role(const Json& curve) {
-  const Json role = curve.value("role", Json());
-  check(role == "measured" || role == "theory" || role == "printed",
-        "report: a curve's role: wanted measured, theory or printed; run the study again");
-}
-
 Json shown_plot(Json plot) {
-  for (Json& curve : plot["curves"]) {
-    check_role(curve);
-    curve["points"] = thinned(curve["points"], most_points);
-  }
+  for (Json& curve : plot["curves"]) curve["points"] = thinned(curve["points"], most_points);
   plot.emplace("key", plot.value("title", ""));
   plot.emplace("figures", Json::array());
   plot.emplace("ticks", Json::array());
   round_numbers(plot["curves"]);
+  plot_of(plot);  // refuses what is none
   return plot;
 }
 
@@ -93,17 +83,6 @@ Json shown_claim(const Json& claim) {
     for (const char* drawn : {"measured", "measured_zh", "wanted", "wanted_zh"}) part.erase(drawn);
   }
   return shown;
-}
-
-std::string plain_table(const Json& claims) {
-  Markup rows;
-  for (const Json& claim : claims) {
-    Markup cells;
-    for (const char* field : {"id", "claim", "verdict", "reason"})
-      cells += element("td", {}, Markup(claim.value(field, "")));
-    rows += element("tr", {}, cells);
-  }
-  return rows.text();
 }
 
 }  // namespace isobar::report

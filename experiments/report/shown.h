@@ -1,5 +1,5 @@
 // What the page shows of a summary, and no more: curves thinned to what a screen can show, their numbers in five
-// digits, of a claim the fields that are drawn.
+// digits, of a claim the fields that are shown.
 #pragma once
 
 #include <string>
@@ -11,8 +11,5 @@ namespace isobar::report {
 // The run's settings, expectations, charts and, where it has them, its measured values and its sample of text.
 Json shown_run(const Json& summary);
 Json shown_claim(const Json& claim);
-
-// A table of the claims for a browser without scripts, as HTML.
-std::string plain_table(const Json& claims);
 
 }  // namespace isobar::report

@@ -13,7 +13,7 @@
 #include "../../data/file.h"
 #include "../harness/json.h"
 #include "../harness/tool.h"
-#include "../report/figure.h"
+#include "../report/figures.h"
 #include "../report/overlay.h"
 #include "../report/page.h"
 #include "verbs.h"
@@ -35,7 +35,7 @@ void write_page(const ReportLine& line, const report::Content& content) {
 }
 
 void write_figure(const ReportLine& line, const report::Content& content) {
-  const std::string figure = report::figure_svg(report::plot_named(content.runs(), line.svg));
+  const std::string figure = report::figure_svg(report::plot_named(content.runs(), line.svg), line.lang);
   const std::string output = line.output.empty() ? line.svg + ".svg" : line.output;
   write_file_atomically(output, figure);
   fmt::print("{}: {} bytes\n", output, figure.size());
@@ -52,7 +52,7 @@ int report(const Words& words) {
       ->required();
   tool.option("-o,--output", line.output, "the file to write; report.html, or KEY.svg, where it is not said");
   tool.option("--svg", line.svg, "a picture of one plot in place of the page: RUN.KEY, or KEY of all runs");
-  tool.choice("--lang", line.lang, {"en", "zh"}, "language at first");
+  tool.choice("--lang", line.lang, {"en", "zh"}, "language, of the page at first");
   return tool.run(words, [&] {
     report::Content content;
     for (const std::string& folder : line.folders) content.add(folder);

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "../../data/utf8_stream.h"
-#include "../harness/line_chart.h"
+#include "../harness/text_chart.h"
 #include "../harness/lists.h"
 #include "../harness/progress.h"
 #include "../harness/table.h"

@@ -2,7 +2,7 @@
 
 #include "../../data/utf8_stream.h"
 
-namespace isobar::report {
+namespace isobar::charts {
 
 Markup::Markup(const std::string& text) {
   for (const char c : printable(text))
@@ -11,6 +11,19 @@ Markup::Markup(const std::string& text) {
              : c == '>' ? "&gt;"
              : c == '"' ? "&quot;"
                         : std::string(1, c);
+}
+
+Markup::Markup(const Phrase& phrase, const char* tag) {
+  *this = Markup(phrase.en);
+  if (phrase.one()) return;
+  *this = element(tag, {{"class", "en"}}, *this);
+  *this += element(tag, {{"class", "zh"}}, Markup(phrase.zh));
+}
+
+Markup Markup::literal(std::string_view text) {
+  Markup markup;
+  markup.text_ = text;
+  return markup;
 }
 
 Markup& Markup::operator+=(const Markup& more) {
@@ -23,8 +36,9 @@ Markup element(const char* tag, const Attributes& attributes, const Markup& cont
   markup.text_ = std::string("<") + tag;
   for (const auto& [name, value] : attributes)
     markup.text_ += std::string(" ") + name + "=\"" + Markup(value).text_ + "\"";
-  markup.text_ += content.text_.empty() ? std::string("/>\n") : ">" + content.text_ + "</" + tag + ">\n";
+  markup.text_ += content.empty() ? std::string("/>") : ">" + content.text_ + "</" + tag + ">";
+  if (!std::string_view(tag).ends_with("span")) markup.text_ += '\n';
   return markup;
 }
 
-}  // namespace isobar::report
+}  // namespace isobar::charts

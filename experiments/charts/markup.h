@@ -7,10 +7,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-namespace isobar::report {
+#include "plot.h"
+
+namespace isobar::charts {
 
 using Attributes = std::vector<std::pair<const char*, std::string>>;
 
@@ -19,22 +22,20 @@ class Markup {
   Markup() = default;
   // The text as a reader sees it. Control characters and direction marks become "�".
   explicit Markup(const std::string& text);
+  // In both languages where they differ: the style sheet shows that of the page.
+  explicit Markup(const Phrase& phrase, const char* tag = "tspan");
   // What stands in this program is markup already.
-  template <size_t n>
-  static Markup literal(const char (&text)[n]) {
-    Markup markup;
-    markup.text_ = text;
-    return markup;
-  }
+  static Markup literal(std::string_view text);
   Markup& operator+=(const Markup& more);
   const std::string& text() const { return text_; }
+  bool empty() const { return text_.empty(); }
 
  private:
   friend Markup element(const char* tag, const Attributes& attributes, const Markup& content);
   std::string text_;
 };
 
-// <tag name="value" …>content</tag>, or <tag …/> without content, and an end of line.
+// <tag name="value" …>content</tag>, or <tag …/> of SVG without content, and an end of line.
 Markup element(const char* tag, const Attributes& attributes, const Markup& content = {});
 
-}  // namespace isobar::report
+}  // namespace isobar::charts

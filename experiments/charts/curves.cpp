@@ -1,0 +1,295 @@
+// Curves with their bands, and dots for named things.
+#include <algorithm>
+#include <cmath>
+
+#include "charts.h"
+#include "scale.h"
+#include "shapes.h"
+
+namespace isobar::charts {
+namespace {
+
+struct Box {
+  double left, right, top, bottom;
+};
+
+struct Tick {
+  double place;
+  std::string text;
+};
+
+struct Label {
+  const DrawnCurve* curve;
+  double from, y;  // where its curve ends
+  double at = 0;
+};
+
+constexpr double slant_height = 45, legend_line = 18;
+
+bool usable(double value, bool log) { return std::isfinite(value) && !(log && value <= 0); }
+
+// The ends of all points, x and y, made wider where there is but one value.
+struct Extent {
+  double left = HUGE_VAL, right = -HUGE_VAL, low = HUGE_VAL, high = -HUGE_VAL;
+};
+Extent extent_of(const std::vector<DrawnCurve>& curves) {
+  Extent e;
+  for (const DrawnCurve& curve : curves)
+    for (const DrawnPoint& p : curve.points) {
+      e.left = std::min(e.left, p.x);
+      e.right = std::max(e.right, p.x);
+      e.low = std::min({e.low, p.low, p.y, p.high});
+      e.high = std::max({e.high, p.low, p.y, p.high});
+    }
+  return e;
+}
+
+std::vector<Tick> x_ticks(const Plot& plot, const std::vector<DrawnCurve>& curves, const Scale& x) {
+  std::vector<Tick> ticks;
+  for (const std::string& name : plot.ticks) ticks.push_back({static_cast<double>(ticks.size()), name});
+  if (!ticks.empty()) return ticks;
+  bool whole = x.high - x.low <= 16 && std::abs(x.low) < 1e9;
+  for (const DrawnCurve& curve : curves)
+    for (const DrawnPoint& p : curve.points) whole = whole && p.x == std::round(p.x);
+  if (whole && std::ceil(x.low) <= x.high)
+    for (double v = std::ceil(x.low); v <= x.high; ++v) ticks.push_back({v, tick_text(v)});
+  else
+    for (const double v : x.ticks(x.end - x.begin < 400 ? 4 : 7)) ticks.push_back({v, tick_text(v)});
+  return ticks;
+}
+
+Markup axes(const Plot& plot, const Scale& x, const Scale& y, const Box& box, double height,
+            const std::vector<Tick>& ticks, bool slanted) {
+  Markup svg;
+  for (const double v : y.ticks(5)) {
+    svg += path("grid", "M" + at(box.left) + " " + at(y(v)) + "H" + at(box.right));
+    svg += words("tick", box.left - 7, y(v) + 4, "end", tick_text(v));
+  }
+  for (const auto& [place, text] : ticks) {
+    Attributes attributes = {{"class", "tick"},
+                             {"x", at(x(place))},
+                             {"y", at(box.bottom + 17)},
+                             {"text-anchor", slanted ? "end" : "middle"}};
+    if (slanted)
+      attributes.emplace_back("transform", "rotate(-35 " + at(x(place)) + " " + at(box.bottom + 12) + ")");
+    svg += element("text", attributes, Markup(text));
+  }
+  svg += words("axis", (box.left + box.right) / 2, height - 5, "middle", plot.x);
+  svg += words("axis", 4, 13, "", plot.y);
+  return svg;
+}
+
+// What a reader may hide with the run that it is of.
+Markup of_run(const DrawnCurve& curve, const Markup& content, const char* kind = "named") {
+  Attributes attributes = {{"class", kind}};
+  if (!curve.curve->run.empty()) attributes.emplace_back("data-run", curve.curve->run);
+  return element("g", attributes, content);
+}
+
+// Labels at the right ends of curves, moved apart where they would touch.
+Markup end_labels(std::vector<Label> labels, double x, double top, double bottom) {
+  std::stable_sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.y < b.y; });
+  const double height =
+      std::min(15.0, (bottom - top) / static_cast<double>(std::max<size_t>(labels.size(), 1)));
+  for (double free = top; Label & label : labels) {
+    label.at = std::max(label.y, free);
+    free = label.at + height;
+  }
+  double limit = bottom;
+  for (size_t i = labels.size(); i-- > 0; limit = labels[i].at - height)
+    labels[i].at = std::min(labels[i].at, limit);
+  Markup svg;
+  for (const Label& label : labels) {
+    Markup both = path("leader", through({{label.from + 3, label.y}, {x - 3, label.at}}), label.curve->style);
+    both += words("name", x, label.at + 4, "", label.curve->curve->label, label.curve->style);
+    svg += of_run(*label.curve, both);
+  }
+  return svg;
+}
+
+Markup drawn(const DrawnCurve& curve, const Scale& x, const Scale& y) {
+  Markup svg;
+  const auto line = [&](double DrawnPoint::*value) {
+    std::vector<std::pair<double, double>> places;
+    for (const DrawnPoint& p : curve.points) places.emplace_back(x(p.x), y(p.*value));
+    return places;
+  };
+  const Role role = curve.curve->role;
+  if (curve.joined && curve.band) {
+    std::vector<std::pair<double, double>> around = line(&DrawnPoint::high), below = line(&DrawnPoint::low);
+    around.insert(around.end(), below.rbegin(), below.rend());
+    svg += path("band", through(around) + "z", curve.style);
+  }
+  if (curve.joined)
+    svg +=
+        path(role == Role::theory ? "joined theory" : "joined", through(line(&DrawnPoint::y)), curve.style);
+  for (const DrawnPoint& p : curve.points) {
+    if (role == Role::printed) svg += diamond(x(p.x), y(p.y));
+    if (role != Role::measured || (curve.joined && curve.points.size() > 12)) continue;
+    if (!curve.joined && curve.band)
+      svg += path("range", through({{x(p.x), y(p.low)}, {x(p.x), y(p.high)}}), curve.style);
+    svg += dot(x(p.x), y(p.y), curve.joined ? 3 : 4, curve.style);
+  }
+  return of_run(curve, svg, "curve");
+}
+
+// Measured curves below the theory, and printed points on top.
+std::vector<DrawnCurve> by_role(std::vector<DrawnCurve> curves) {
+  const auto order = [](Role role) { return role == Role::measured ? 0 : role == Role::theory ? 1 : 2; };
+  std::stable_sort(curves.begin(), curves.end(), [&](const DrawnCurve& a, const DrawnCurve& b) {
+    return order(a.curve->role) < order(b.curve->role);
+  });
+  return curves;
+}
+
+// The values of printed points, and where there is room the name at the first of them.
+Markup printed_values(const DrawnCurve& curve, const Scale& x, const Scale& y, bool named) {
+  Markup svg;
+  for (size_t i = 0; i < curve.points.size(); ++i) {
+    const DrawnPoint& p = curve.points[i];
+    const bool first = i == 0 && named;
+    Phrase text = plain(p.y);
+    if (first) text = text + " " + curve.curve->label;
+    svg += words("name", x(p.x) + (first ? 10 : 0), y(p.y) + (first ? 4 : -11), first ? "" : "middle", text,
+                 curve.style);
+  }
+  return svg;
+}
+
+// The names of curves in lines below the chart. Moves `y` to the last of them.
+Markup legend(const std::vector<DrawnCurve>& curves, double width, double& y) {
+  Markup svg;
+  double x = 4;
+  for (const DrawnCurve& curve : curves) {
+    const double room = width_of(curve.curve->label) + 32;
+    if (x > 4 && x + room > width) {
+      x = 4;
+      y += legend_line;
+    }
+    svg += of_run(curve, words("name", x, y, "", "● " + curve.curve->label, curve.style));
+    x += room;
+  }
+  return svg;
+}
+
+Phrase described(const Plot& plot, const std::vector<DrawnCurve>& curves) {
+  std::vector<Phrase> ends;
+  for (size_t i = 0; i < std::min<size_t>(curves.size(), 6); ++i) {
+    const std::vector<DrawnPoint>& points = curves[i].points;
+    const std::string last = points.size() > 1 ? " … " + number(points.back().y) : "";
+    ends.push_back(curves[i].curve->label + ": " + number(points.front().y) + last);
+  }
+  return plot.title + ". " + plot.x + ", " + plot.y + ". " + joined(ends, "; ");
+}
+
+}  // namespace
+
+std::vector<DrawnCurve> drawn_curves(const Plot& plot) {
+  const bool named = !plot.ticks.empty();
+  const auto measured = std::count_if(plot.curves.begin(), plot.curves.end(),
+                                      [](const PlotCurve& curve) { return curve.role == Role::measured; });
+  std::vector<DrawnCurve> curves;
+  int index = 0;
+  for (const PlotCurve& curve : plot.curves) {
+    const bool own = curve.role == Role::measured;
+    const double aside = own && named ? 0.12 * (index - static_cast<double>(measured - 1) / 2) : 0;
+    const int colour = curve.colour >= 0 ? curve.colour : own && measured > 1 ? index : -1;
+    const std::string name = colour >= 0                  ? "c" + std::to_string(colour % 12)
+                             : own                        ? "measured"
+                             : curve.role == Role::theory ? "theory"
+                                                          : "printed";
+    DrawnCurve drawn{.curve = &curve,
+                     .points = {},
+                     .style = "--c:var(--" + name + ")",
+                     .aside = aside,
+                     .joined = curve.role == Role::theory || (own && !named),
+                     .band = false};
+    for (size_t i = 0; i < curve.y.size(); ++i) {
+      const double y = curve.y[i], low = curve.low.empty() ? y : curve.low[i],
+                   high = curve.high.empty() ? y : curve.high[i];
+      if (!usable(y, plot.log) || !std::isfinite(curve.x[i])) continue;
+      drawn.points.push_back(
+          {curve.x[i] + aside, usable(low, plot.log) ? low : y, y, usable(high, plot.log) ? high : y});
+      drawn.band = drawn.band || drawn.points.back().low != drawn.points.back().high;
+    }
+    if (!drawn.points.empty()) curves.push_back(std::move(drawn));
+    index += own;
+  }
+  return curves;
+}
+
+Drawing line_chart(const Plot& plot, const Look& look) {
+  const std::vector<DrawnCurve> curves = drawn_curves(plot);
+  if (curves.empty()) return {};
+  const double width = look.width;
+  const bool labelled = look.labelled && width > 520;
+  double name_room = 0;
+  for (const DrawnCurve& curve : curves) name_room = std::max(name_room, width_of(curve.curve->label) + 22);
+  const bool beside = name_room < width * 0.42;  // else the names stand below
+  Extent e = extent_of(curves);
+  const double pad = plot.log ? std::pow(e.high / e.low, 0.06) : (e.high - e.low) * 0.06;
+  e.low = plot.log ? e.low / pad : e.low - pad;
+  e.high = plot.log ? e.high * pad : e.high + pad;
+  double left = 20;
+  for (const double v : Scale(e.low, e.high, 0, 1, plot.log).ticks(5))
+    left = std::max(left, text_width(tick_text(v)));
+  left += 12;
+  const double right = width - (beside ? name_room : 14), inset = plot.ticks.empty() ? labelled ? 24 : 10 : 0;
+  if (const size_t names = plot.ticks.size(); names > 0) {
+    e.left = -0.5;
+    e.right = static_cast<double>(names) - 0.5;
+  }
+  const Scale x(e.left, e.right, left + inset, right - inset);
+  const std::vector<Tick> ticks = x_ticks(plot, curves, x);
+  bool slanted = false;
+  for (const Tick& tick : ticks)
+    slanted = slanted || (!plot.ticks.empty() &&
+                          text_width(tick.text) > (right - left) / static_cast<double>(ticks.size()) - 6);
+  const double slant = slanted ? slant_height : 0, drawn_height = look.height + slant;
+  const Box box{left, right, 26, look.height - 40};
+  const Scale y(e.low, e.high, box.bottom, box.top, plot.log);
+
+  Markup svg = axes(plot, x, y, box, drawn_height, ticks, slanted);
+  for (const DrawnCurve& curve : by_role(curves)) svg += drawn(curve, x, y);
+  std::vector<Label> labels;
+  for (const DrawnCurve& curve : curves) {
+    const bool printed = curve.curve->role == Role::printed, own = printed && labelled && width > 800;
+    if (printed && labelled) svg += printed_values(curve, x, y, own);
+    const DrawnPoint& end = curve.points.back();
+    if (!own) labels.push_back({&curve, x(end.x) + (printed ? 4 : 0), y(end.y)});
+  }
+  double height = drawn_height;
+  if (beside) {
+    svg += end_labels(std::move(labels), right + 12, box.top, box.bottom);
+  } else {
+    height += 12;
+    svg += legend(curves, width, height);
+    height += 6;
+  }
+  svg += path("rule", "");
+  return {"chart",
+          width,
+          height,
+          described(plot, curves),
+          svg,
+          {{"data-x", exact(x.low) + " " + exact(x.high) + " " + at(x.begin) + " " + at(x.end)},
+           {"data-y", at(box.top) + " " + at(box.bottom)}}};
+}
+
+Drawing spark(const Plot& plot) {
+  const std::vector<DrawnCurve> curves = drawn_curves(plot);
+  if (curves.empty()) return {};
+  constexpr double width = 210, height = 56;
+  const Extent e = extent_of(curves);
+  const Scale x(e.left, e.right, 40, width - 6), y(e.low, e.high, height - 6, 6, plot.log);
+  const auto end = [](double v) {
+    return v >= 1e-3 && v < 1e4 ? number(v, 1) : number(std::pow(10, std::round(std::log10(v))), 1);
+  };
+  Markup svg = path("line", "M36 4V" + at(height - 4));
+  svg += words("tick", 33, 13, "end", end(y.high));
+  svg += words("tick", 33, height - 3, "end", end(y.low));
+  for (const DrawnCurve& curve : by_role(curves)) svg += drawn(curve, x, y);
+  return {"strip", width, height, described(plot, curves), svg};
+}
+
+}  // namespace isobar::charts

@@ -1,0 +1,79 @@
+// What a chart shows, as data: curves, maps and ridges. A study says what belongs together; how it is drawn is the
+// charts' business. No more than the standard library is needed, so that a study in a browser can make one too.
+//
+//   run.plot({.title = {"std of each layer's output", "各层输出的标准差"}, .x = …, .y = "std", .log = true, .curves = {…}});
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace isobar {
+
+struct Spread;  // harness/stats.h
+
+// A text for a reader's eyes, in English and in Chinese; what is the same in both, such as a symbol, stands once.
+struct Phrase {
+  std::string en, zh;
+
+  Phrase() = default;
+  Phrase(const char* both) : en(both) {}
+  Phrase(std::string both) : en(std::move(both)) {}
+  Phrase(std::string english, std::string chinese) : en(std::move(english)), zh(std::move(chinese)) {}
+  bool operator==(const Phrase&) const = default;
+  const std::string& in_chinese() const { return zh.empty() ? en : zh; }
+  bool one() const { return in_chinese() == en; }
+  friend Phrase operator+(const Phrase& a, const Phrase& b) {
+    return {a.en + b.en, a.one() && b.one() ? "" : a.in_chinese() + b.in_chinese()};
+  }
+};
+
+enum class Role { measured, theory, printed };  // printed: the points of a source
+
+struct PlotCurve {
+  Phrase label;
+  Role role = Role::measured;
+  std::vector<double> x = {}, y = {};       // of one length; a NaN or infinity leaves a gap
+  std::vector<double> low = {}, high = {};  // of the same length, or empty: no band
+  int colour = -1;                          // its number in the palette; -1: as its role and place demand
+  std::string run = "";                     // where curves of several runs are one plot: its own
+
+  // A point over the seeds: the median, in the band from the least to the greatest value.
+  void add(double at, const Spread& spread);
+};
+
+struct Plot {
+  Phrase title, x, y;  // the labels of the axes, with units
+  bool log = false;    // the y axis
+  std::vector<PlotCurve> curves;
+  // One name for the same plot of other runs, which can be laid over this one: "std". Empty: made from the
+  // title.
+  std::string key = "";
+  // Pieces of the keys of measured values that it shows, for the claims that they decide: {".std"}. Empty:
+  // all.
+  std::vector<std::string> figures = {};
+  // Where x counts things, their names: tick[i] is at x = i, and no line joins the points.
+  std::vector<std::string> ticks = {};
+};
+
+// A chart of many rows over time, such as the std of every layer at every log step: a row per name, a column per
+// x.
+struct Heatmap {
+  Phrase title, x, value;  // what the columns count and the colours mean
+  bool log = false;        // the colours
+  std::vector<double> columns = {};
+  std::vector<std::string> rows = {};
+  std::vector<std::vector<double>> values = {};  // by row; not finite: left empty
+};
+
+// How the values of modules are spread on a signed logarithmic scale, and how that changes over the steps.
+struct Ridges {
+  Phrase title;
+  std::string quantity;  // "activation" or "gradient"
+  std::vector<std::string> modules = {};
+  std::vector<double> steps = {}, edges = {};                 // an edge more than bins
+  std::vector<std::vector<std::vector<double>>> shares = {};  // of all values, by step, module and bin
+  std::vector<std::vector<double>> zeros = {};                // the share of zeros, by step and module
+};
+
+}  // namespace isobar

@@ -1,0 +1,305 @@
+#include "figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "../../core/error.h"
+#include "../charts/charts.h"
+#include "../charts/scale.h"
+#include "../harness/plot.h"
+#include "overlay.h"
+
+namespace isobar::fixtures {
+extern const char charts[];  // the style sheet
+}
+
+namespace isobar::report {
+namespace {
+
+using charts::Attributes;
+using charts::Drawing;
+using charts::element;
+using charts::line_chart;
+using charts::Look;
+using charts::Markup;
+using charts::spark;
+
+Phrase in_language(const Phrase& phrase, const std::string& lang) {
+  return lang == "zh" ? phrase.in_chinese() : phrase.en;
+}
+Phrase said(const Json& json, const std::string& name) {
+  return {json.value(name, ""), json.value(name + "_zh", "")};
+}
+
+Markup cell(const char* tag, const Phrase& text, const Attributes& attributes = {}) {
+  return element(tag, attributes, Markup(text, "span"));
+}
+
+using Rows = std::vector<std::pair<double, std::vector<Phrase>>>;  // where each is, and its cells
+
+Markup table(const Markup& heads, const Rows& rows) {
+  Markup body;
+  for (const auto& [at, cells] : rows) {
+    Markup row;
+    for (const Phrase& text : cells) row += cell("td", text);
+    body += element("tr", {{"data-at", fmt::format("{:.9g}", at)}}, row);
+  }
+  Markup whole = element("thead", {}, element("tr", {}, heads));
+  whole += element("tbody", {}, body);
+  Markup details = cell("summary", {"values as a table", "以表格显示数值"});
+  details += element("div", {{"class", "wide"}}, element("table", {}, whole));
+  return element("details", {{"class", "values"}}, details);
+}
+
+// The drawing at each of these widths: the least is for a phone.
+template <class Draw>
+Markup figure(Attributes attributes, const Phrase& title, const Draw& draw, const std::vector<Look>& looks,
+              const Markup& values) {
+  constexpr const char* sizes[] = {"chart small", "chart medium", "chart large"};
+  Markup drawings;
+  for (size_t i = 0; i < looks.size(); ++i) {
+    Drawing drawing = draw(looks[i]);
+    drawing.kind = sizes[i];
+    drawings += svg(drawing);
+  }
+  if (drawings.empty()) return {};
+  Markup content = cell("figcaption", title);
+  content += element("div", {{"class", "drawing"}}, drawings);
+  content += values;
+  return element("figure", attributes, content);
+}
+
+const std::vector<Look> page_looks = {{.width = 340, .height = 280}, {.width = 560, .height = 300}};
+
+Markup plot_figure(const Plot& plot, const Attributes& attributes,
+                   const std::vector<Look>& looks = page_looks) {
+  const std::vector<charts::DrawnCurve> curves = charts::drawn_curves(plot);
+  Markup heads = cell("th", plot.x);
+  std::map<double, std::vector<Phrase>> rows;
+  for (size_t i = 0; i < curves.size(); ++i) {
+    Attributes head = {{"style", curves[i].style}};
+    if (!curves[i].curve->run.empty()) head.emplace_back("data-run", curves[i].curve->run);
+    heads += cell("th", curves[i].curve->label, head);
+    for (const charts::DrawnPoint& p : curves[i].points) {
+      const double at = std::strtod(fmt::format("{:.9g}", p.x - curves[i].aside).c_str(), nullptr);
+      std::vector<Phrase>& row = rows[at];
+      row.resize(curves.size() + 1);
+      const bool named = at >= 0 && at < static_cast<double>(plot.ticks.size()) && at == std::floor(at);
+      row[0] = named ? plot.ticks[static_cast<size_t>(at)] : charts::number(at);
+      row[i + 1] = charts::number(p.y) + (p.low != p.high ? " " + charts::interval(p.low, p.high) : "");
+    }
+  }
+  const auto draw = [&](const Look& look) { return charts::line_chart(plot, look); };
+  return figure(attributes, plot.title, draw, looks, table(heads, Rows(rows.begin(), rows.end())));
+}
+
+Markup heatmap_figure(const Heatmap& map, const Attributes& attributes) {
+  Markup heads = cell("th", map.x);
+  for (const std::string& row : map.rows) heads += cell("th", row);
+  Rows rows;
+  for (size_t c = 0; c < map.columns.size(); ++c) {
+    auto& [at, cells] =
+        rows.emplace_back(static_cast<double>(c), std::vector<Phrase>{charts::number(map.columns[c])});
+    for (const std::vector<double>& values : map.values) cells.emplace_back(charts::number(values.at(c)));
+  }
+  const auto draw = [&](const Look& look) { return charts::heat_map(map, look); };
+  return figure(attributes, map.title, draw, page_looks, table(heads, rows));
+}
+
+Markup ridges_figure(Ridges ridges, const Attributes& attributes) {
+  if (ridges.steps.empty()) return {};
+  if (ridges.title.en.empty())
+    ridges.title = ridges.quantity == "gradient"
+                       ? Phrase{"Gradients of each module: how large they are", "各模块梯度的大小分布"}
+                       : Phrase{"Activations of each module: how large they are", "各模块激活值的大小分布"};
+  Markup heads = cell("th", "");
+  heads += cell("th", {"zeros", "零"});
+  for (size_t bin = 0; bin + 1 < ridges.edges.size(); ++bin)
+    heads +=
+        cell("th", charts::number(ridges.edges[bin], 2) + " … " + charts::number(ridges.edges[bin + 1], 2));
+  Rows rows;
+  for (size_t m = 0; m < ridges.modules.size(); ++m) {
+    auto& [at, cells] = rows.emplace_back(static_cast<double>(m), std::vector<Phrase>{ridges.modules[m]});
+    cells.emplace_back(charts::number(ridges.zeros.back().at(m), 3));
+    for (const double share : ridges.shares.back().at(m)) cells.emplace_back(charts::number(share, 2));
+  }
+  std::string steps;
+  for (const double step : ridges.steps) steps += (steps.empty() ? "" : ", ") + charts::number(step);
+  const auto draw = [&](const Look& look) { return charts::ridge_chart(ridges, look); };
+  Markup values =
+      element("p", {{"class", "note"}},
+              Markup({"One curve for each log step (" + steps +
+                          "); the last step is bold. Right: the share of exact zeros at the last step.",
+                      "每个记录步一条曲线（" + steps + "），最后一步加粗。右侧：最后一步中恰为零的比例。"},
+                     "span"));
+  values += table(heads, rows);
+  return figure(attributes, ridges.title, draw, page_looks, values);
+}
+
+std::optional<double> finite(const Json& number) {
+  if (!number.is_number() || !std::isfinite(number.get<double>())) return {};
+  return number.get<double>();
+}
+std::optional<double> finite(const Json& part, const char* name, size_t index = 0) {
+  const Json value = part.value(name, Json());
+  return finite(value.is_array() ? value.size() > index ? value[index] : Json() : value);
+}
+
+charts::Strip strip_of(const Json& part) {
+  charts::Strip strip{.label = said(part, "says"),
+                      .value = finite(part, "value"),
+                      .theory = finite(part, "theory"),
+                      .printed = finite(part, "printed")};
+  if (const auto low = finite(part, "interval"), high = finite(part, "interval", 1); low && high)
+    strip.interval = {*low, *high};
+  if (!strip.printed) {
+    strip.low = finite(part, "bounds");
+    strip.high = finite(part, "bounds", 1);
+  }
+  strip.log = part.value("log", Json()) == true;
+  return strip;
+}
+
+// Parts that are one series, such as layers 1 to 8, as a plot: what is printed, the interval that decides, the theory.
+Plot series_of(const Json& claim) {
+  const Json& parts = claim.at("parts");
+  const std::regex place("(?:layer|block)([0-9]{1,6})\\.");
+  std::set<double> places;
+  std::set<std::string> runs;
+  PlotCurve measured{.label = {"measured", "实测"}},
+      theory{.label = {"theory", "理论"}, .role = Role::theory},
+      printed{.label = {"printed", "印出"}, .role = Role::printed};
+  bool log = true;
+  for (const Json& part : parts) {
+    const std::string key = part.value("key", "");
+    std::smatch match;
+    const std::optional<double> value = finite(part, "printed");
+    if (!std::regex_search(key, match, place) || !value) return {};
+    const double x = std::stod(match[1]);
+    places.insert(x);
+    runs.insert(part.value("run", ""));
+    log = log && *value > 0;
+    const auto add = [&](PlotCurve& curve, std::optional<double> low, std::optional<double> y,
+                         std::optional<double> high) {
+      if (!low || !y || !high) return;
+      curve.x.push_back(x);
+      curve.low.push_back(*low);
+      curve.y.push_back(*y);
+      curve.high.push_back(*high);
+    };
+    add(measured, finite(part, "interval"), finite(part, "value"), finite(part, "interval", 1));
+    add(theory, finite(part, "theory"), finite(part, "theory"), finite(part, "theory"));
+    add(printed, value, value, value);
+  }
+  if (places.size() != parts.size() || places.size() <= 3 || runs.size() != 1) return {};
+  const bool gradient = parts.front().value("key", "").find("grad") != std::string::npos;
+  return {.title = said(claim, "claim"),
+          .x = {"layer", "层"},
+          .y = gradient ? Phrase{"gradient norm", "梯度范数"} : Phrase{"std", "标准差"},
+          .log = log,
+          .curves = {measured, theory, printed}};
+}
+
+}  // namespace
+
+std::string figure_svg(Plot plot, const std::string& lang) {
+  constexpr double border = 16, top = 38;
+  for (Phrase* phrase : {&plot.title, &plot.x, &plot.y}) *phrase = in_language(*phrase, lang);
+  for (PlotCurve& curve : plot.curves) curve.label = in_language(curve.label, lang);
+  const Drawing chart = line_chart(plot, {.width = 728, .height = 320, .labelled = true});
+  check(!chart.content.empty(), "plot '{}': no point can be drawn", plot.title.en);
+  const std::string width = fmt::format("{}", chart.width + 2 * border),
+                    height = fmt::format("{}", chart.height + top + border);
+  Markup body = Markup::literal("\n");
+  body += element("title", {}, Markup(plot.title));
+  body += element("style", {}, Markup::literal(fixtures::charts));
+  body += element("rect", {{"class", "ground"}, {"width", width}, {"height", height}});
+  body += element("text", {{"class", "title"}, {"x", "20"}, {"y", "25"}}, Markup(plot.title));
+  body += element("g", {{"transform", fmt::format("translate({} {})", border, top)}}, chart.content);
+  return element("svg",
+                 {{"xmlns", "http://www.w3.org/2000/svg"},
+                  {"class", "chart alone"},
+                  {"viewBox", "0 0 " + width + " " + height},
+                  {"width", width},
+                  {"height", height},
+                  {"role", "img"}},
+                 body)
+      .text();
+}
+
+Markup figures_of(const Json& run) {
+  Attributes of_run = {{"data-run", run.at("name")}};
+  Markup all;
+  for (const Json& plot : run.at("plots")) {
+    std::string bears;
+    for (const Json& piece : plot.at("figures"))
+      bears += (bears.empty() ? "" : " ") + piece.get<std::string>();
+    Attributes attributes = of_run;
+    attributes.emplace_back("data-bears", bears);
+    all += plot_figure(plot_of(plot), attributes);
+  }
+  for (const Json& map : run.at("heatmaps")) all += heatmap_figure(heatmap_of(map), of_run);
+  for (const Json& ridges : run.at("ridges")) all += ridges_figure(ridges_of(ridges), of_run);
+  return all;
+}
+
+Markup comparisons(const Json& runs) {
+  std::vector<std::pair<std::string, std::vector<Named>>> groups;  // in order of the first of each
+  std::set<std::string> named;
+  for (const Json& run : runs)
+    for (const Json& plot : run.at("plots")) {
+      const std::string key = run.at("program").get<std::string>() + " " + plot.at("key").get<std::string>();
+      if (run.at("named") == true) named.insert(key);
+      auto group =
+          std::find_if(groups.begin(), groups.end(), [&](const auto& one) { return one.first == key; });
+      if (group == groups.end()) group = groups.insert(groups.end(), {key, {}});
+      group->second.push_back({run.at("name"), run.at("program"), &plot});
+    }
+  Markup all;
+  for (const auto& [key, plots] : groups)
+    if (plots.size() > 1 && named.contains(key))
+      all += plot_figure(overlaid(plots), {{"class", "comparison"}});
+  return all;
+}
+
+Markup claims_table(const Json& claims) {
+  Markup rows, hero;
+  size_t longest = 0;
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const Json& claim = claims[i];
+    Markup cells, strips;
+    for (const char* field : {"id", "claim", "verdict", "reason"}) cells += cell("td", said(claim, field));
+    const auto add = [&](const std::string& what, const Drawing& drawing) {
+      strips += element("span", {{"data-strip", fmt::format("{} {}", i, what)}}, svg(drawing));
+    };
+    const Json parts = claim.value("parts", Json::array());
+    for (size_t part = 0; part < parts.size(); ++part)
+      add(fmt::format("{}", part), strip(strip_of(parts[part])));
+    if (const Plot series = series_of(claim); !series.curves.empty()) {
+      add("series", spark(series));
+      if (parts.size() > longest)
+        hero = plot_figure(series, {{"class", "hero"}, {"data-claim", fmt::format("{}", i)}},
+                           {{.width = 340, .height = 330, .labelled = true},
+                            {.width = 640, .height = 330, .labelled = true},
+                            {.width = 1140, .height = 330, .labelled = true}});
+      longest = std::max(longest, parts.size());
+    }
+    cells += element("td", {}, strips);
+    rows += element("tr", {}, cells);
+  }
+  Markup head;
+  for (const Phrase& name :
+       {Phrase{"Id", "编号"}, {"Claim", "断言"}, {"Verdict", "判定"}, {"Measured", "实测"}, {""}})
+    head += cell("th", name);
+  Markup all = hero, whole = element("tr", {}, head);
+  whole += rows;
+  if (!claims.empty()) all += element("table", {}, whole);
+  return all;
+}
+
+}  // namespace isobar::report
