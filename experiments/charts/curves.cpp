@@ -9,14 +9,7 @@
 namespace isobar::charts {
 namespace {
 
-struct Box {
-  double left, right, top, bottom;
-};
-
-struct Tick {
-  double place;
-  std::string text;
-};
+using Ticks = std::vector<std::pair<double, std::string>>;
 
 struct Label {
   const DrawnCurve* curve;
@@ -28,7 +21,7 @@ constexpr double slant_height = 45, legend_line = 18;
 
 bool usable(double value, bool log) { return std::isfinite(value) && !(log && value <= 0); }
 
-// The ends of all points, x and y, made wider where there is but one value.
+// The ends of all points.
 struct Extent {
   double left = HUGE_VAL, right = -HUGE_VAL, low = HUGE_VAL, high = -HUGE_VAL;
 };
@@ -44,37 +37,34 @@ Extent extent_of(const std::vector<DrawnCurve>& curves) {
   return e;
 }
 
-std::vector<Tick> x_ticks(const Plot& plot, const std::vector<DrawnCurve>& curves, const Scale& x) {
-  std::vector<Tick> ticks;
-  for (const std::string& name : plot.ticks) ticks.push_back({static_cast<double>(ticks.size()), name});
+Ticks x_ticks(const Plot& plot, const std::vector<DrawnCurve>& curves, const Scale& x) {
+  Ticks ticks;
+  for (const std::string& name : plot.ticks) ticks.emplace_back(static_cast<double>(ticks.size()), name);
   if (!ticks.empty()) return ticks;
   bool whole = x.high - x.low <= 16 && std::abs(x.low) < 1e9;
   for (const DrawnCurve& curve : curves)
     for (const DrawnPoint& p : curve.points) whole = whole && p.x == std::round(p.x);
-  if (whole && std::ceil(x.low) <= x.high)
-    for (double v = std::ceil(x.low); v <= x.high; ++v) ticks.push_back({v, tick_text(v)});
-  else
-    for (const double v : x.ticks(x.end - x.begin < 400 ? 4 : 7)) ticks.push_back({v, tick_text(v)});
+  for (double v = std::ceil(x.low); whole && v <= x.high; ++v) ticks.emplace_back(v, tick_text(v));
+  if (ticks.empty())
+    for (const double v : x.ticks(x.end - x.begin < 400 ? 4 : 7)) ticks.emplace_back(v, tick_text(v));
   return ticks;
 }
 
-Markup axes(const Plot& plot, const Scale& x, const Scale& y, const Box& box, double height,
-            const std::vector<Tick>& ticks, bool slanted) {
+Markup axes(const Plot& plot, const Scale& x, const Scale& y, double left, double right, double height,
+            const Ticks& ticks, bool slanted) {
   Markup svg;
   for (const double v : y.ticks(5)) {
-    svg += path("grid", "M" + at(box.left) + " " + at(y(v)) + "H" + at(box.right));
-    svg += words("tick", box.left - 7, y(v) + 4, "end", tick_text(v));
+    svg += path("grid", "M" + at(left) + " " + at(y(v)) + "H" + at(right));
+    svg += words("tick", left - 7, y(v) + 4, "end", tick_text(v));
   }
-  for (const auto& [place, text] : ticks) {
-    Attributes attributes = {{"class", "tick"},
-                             {"x", at(x(place))},
-                             {"y", at(box.bottom + 17)},
-                             {"text-anchor", slanted ? "end" : "middle"}};
-    if (slanted)
-      attributes.emplace_back("transform", "rotate(-35 " + at(x(place)) + " " + at(box.bottom + 12) + ")");
+  for (const auto& [value, text] : ticks) {
+    const std::string place = at(x(value)), turn = "rotate(-35 " + place + " " + at(y.begin + 12) + ")";
+    Attributes attributes = {{"class", "tick"}, {"x", place}, {"y", at(y.begin + 17)}};
+    attributes.emplace_back("text-anchor", slanted ? "end" : "middle");
+    if (slanted) attributes.emplace_back("transform", turn);
     svg += element("text", attributes, Markup(text));
   }
-  svg += words("axis", (box.left + box.right) / 2, height - 5, "middle", plot.x);
+  svg += words("axis", (left + right) / 2, height - 5, "middle", plot.x);
   svg += words("axis", 4, 13, "", plot.y);
   return svg;
 }
@@ -133,40 +123,18 @@ Markup drawn(const DrawnCurve& curve, const Scale& x, const Scale& y) {
   return of_run(curve, svg, "curve");
 }
 
-// Measured curves below the theory, and printed points on top.
-std::vector<DrawnCurve> by_role(std::vector<DrawnCurve> curves) {
-  const auto order = [](Role role) { return role == Role::measured ? 0 : role == Role::theory ? 1 : 2; };
-  std::stable_sort(curves.begin(), curves.end(), [&](const DrawnCurve& a, const DrawnCurve& b) {
-    return order(a.curve->role) < order(b.curve->role);
-  });
-  return curves;
-}
-
-// The values of printed points, and where there is room the name at the first of them.
-Markup printed_values(const DrawnCurve& curve, const Scale& x, const Scale& y, bool named) {
-  Markup svg;
-  for (size_t i = 0; i < curve.points.size(); ++i) {
-    const DrawnPoint& p = curve.points[i];
-    const bool first = i == 0 && named;
-    Phrase text = plain(p.y);
-    if (first) text = text + " " + curve.curve->label;
-    svg += words("name", x(p.x) + (first ? 10 : 0), y(p.y) + (first ? 4 : -11), first ? "" : "middle", text,
-                 curve.style);
-  }
-  return svg;
-}
-
-// The names of curves in lines below the chart. Moves `y` to the last of them.
-Markup legend(const std::vector<DrawnCurve>& curves, double width, double& y) {
+// The names of curves in lines below the chart, which becomes higher.
+Markup legend(const std::vector<DrawnCurve>& curves, double width, double& height) {
   Markup svg;
   double x = 4;
+  height += legend_line;
   for (const DrawnCurve& curve : curves) {
     const double room = width_of(curve.curve->label) + 32;
     if (x > 4 && x + room > width) {
       x = 4;
-      y += legend_line;
+      height += legend_line;
     }
-    svg += of_run(curve, words("name", x, y, "", "● " + curve.curve->label, curve.style));
+    svg += of_run(curve, words("name", x, height - 6, "", "● " + curve.curve->label, curve.style));
     x += room;
   }
   return svg;
@@ -191,81 +159,69 @@ std::vector<DrawnCurve> drawn_curves(const Plot& plot) {
   std::vector<DrawnCurve> curves;
   int index = 0;
   for (const PlotCurve& curve : plot.curves) {
-    const bool own = curve.role == Role::measured;
+    const bool own = curve.role == Role::measured, theory = curve.role == Role::theory;
     const double aside = own && named ? 0.12 * (index - static_cast<double>(measured - 1) / 2) : 0;
-    const int colour = curve.colour >= 0 ? curve.colour : own && measured > 1 ? index : -1;
-    const std::string name = colour >= 0                  ? "c" + std::to_string(colour % 12)
-                             : own                        ? "measured"
-                             : curve.role == Role::theory ? "theory"
-                                                          : "printed";
-    DrawnCurve drawn{.curve = &curve,
-                     .points = {},
-                     .style = "--c:var(--" + name + ")",
-                     .aside = aside,
-                     .joined = curve.role == Role::theory || (own && !named),
-                     .band = false};
+    const int colour = curve.colour < 0 && own && measured > 1 ? index : curve.colour;
+    const std::string name = colour >= 0 ? "c" + std::to_string(colour % 12)
+                             : own       ? "measured"
+                             : theory    ? "theory"
+                                         : "printed";
+    DrawnCurve drawn{&curve, {}, "--c:var(--" + name + ")", aside, theory || (own && !named), false};
     for (size_t i = 0; i < curve.y.size(); ++i) {
-      const double y = curve.y[i], low = curve.low.empty() ? y : curve.low[i],
-                   high = curve.high.empty() ? y : curve.high[i];
+      const double y = curve.y[i];
       if (!usable(y, plot.log) || !std::isfinite(curve.x[i])) continue;
-      drawn.points.push_back(
-          {curve.x[i] + aside, usable(low, plot.log) ? low : y, y, usable(high, plot.log) ? high : y});
+      const auto bound = [&](const std::vector<double>& bounds) {
+        return !bounds.empty() && usable(bounds[i], plot.log) ? bounds[i] : y;
+      };
+      drawn.points.push_back({curve.x[i] + aside, bound(curve.low), y, bound(curve.high)});
       drawn.band = drawn.band || drawn.points.back().low != drawn.points.back().high;
     }
     if (!drawn.points.empty()) curves.push_back(std::move(drawn));
     index += own;
   }
+  std::stable_sort(curves.begin(), curves.end(),
+                   [](const DrawnCurve& a, const DrawnCurve& b) { return a.curve->role < b.curve->role; });
   return curves;
 }
 
 Drawing line_chart(const Plot& plot, const Look& look) {
   const std::vector<DrawnCurve> curves = drawn_curves(plot);
   if (curves.empty()) return {};
-  const double width = look.width;
+  const double width = look.width, names = static_cast<double>(plot.ticks.size());
   const bool labelled = look.labelled && width > 520;
-  double name_room = 0;
+  double name_room = 0, left = 20;
   for (const DrawnCurve& curve : curves) name_room = std::max(name_room, width_of(curve.curve->label) + 22);
   const bool beside = name_room < width * 0.42;  // else the names stand below
-  Extent e = extent_of(curves);
+  const Extent e = extent_of(curves);
   const double pad = plot.log ? std::pow(e.high / e.low, 0.06) : (e.high - e.low) * 0.06;
-  e.low = plot.log ? e.low / pad : e.low - pad;
-  e.high = plot.log ? e.high * pad : e.high + pad;
-  double left = 20;
-  for (const double v : Scale(e.low, e.high, 0, 1, plot.log).ticks(5))
-    left = std::max(left, text_width(tick_text(v)));
+  const Scale y(plot.log ? e.low / pad : e.low - pad, plot.log ? e.high * pad : e.high + pad,
+                look.height - 40, 26, plot.log);
+  for (const double v : y.ticks(5)) left = std::max(left, text_width(tick_text(v)));
   left += 12;
-  const double right = width - (beside ? name_room : 14), inset = plot.ticks.empty() ? labelled ? 24 : 10 : 0;
-  if (const size_t names = plot.ticks.size(); names > 0) {
-    e.left = -0.5;
-    e.right = static_cast<double>(names) - 0.5;
-  }
-  const Scale x(e.left, e.right, left + inset, right - inset);
-  const std::vector<Tick> ticks = x_ticks(plot, curves, x);
-  bool slanted = false;
-  for (const Tick& tick : ticks)
-    slanted = slanted || (!plot.ticks.empty() &&
-                          text_width(tick.text) > (right - left) / static_cast<double>(ticks.size()) - 6);
-  const double slant = slanted ? slant_height : 0, drawn_height = look.height + slant;
-  const Box box{left, right, 26, look.height - 40};
-  const Scale y(e.low, e.high, box.bottom, box.top, plot.log);
+  const double right = width - (beside ? name_room : 14), inset = names > 0 ? 0 : labelled ? 24 : 10;
+  const Scale x(names > 0 ? -0.5 : e.left, names > 0 ? names - 0.5 : e.right, left + inset, right - inset);
+  const bool slanted = std::any_of(plot.ticks.begin(), plot.ticks.end(), [&](const std::string& name) {
+    return text_width(name) > (right - left) / names - 6;
+  });
+  double height = look.height + (slanted ? slant_height : 0);
 
-  Markup svg = axes(plot, x, y, box, drawn_height, ticks, slanted);
-  for (const DrawnCurve& curve : by_role(curves)) svg += drawn(curve, x, y);
+  Markup svg = axes(plot, x, y, left, right, height, x_ticks(plot, curves, x), slanted);
   std::vector<Label> labels;
   for (const DrawnCurve& curve : curves) {
+    svg += drawn(curve, x, y);
+    // Printed values stand at their points and, where there is room, the name at the first.
     const bool printed = curve.curve->role == Role::printed, own = printed && labelled && width > 800;
-    if (printed && labelled) svg += printed_values(curve, x, y, own);
+    for (size_t i = 0; printed && labelled && i < curve.points.size(); ++i) {
+      const double place = x(curve.points[i].x), level = y(curve.points[i].y);
+      const std::string value = plain(curve.points[i].y);
+      svg += own && i == 0
+                 ? words("name", place + 10, level + 4, "", value + " " + curve.curve->label, curve.style)
+                 : words("name", place, level - 11, "middle", value, curve.style);
+    }
     const DrawnPoint& end = curve.points.back();
     if (!own) labels.push_back({&curve, x(end.x) + (printed ? 4 : 0), y(end.y)});
   }
-  double height = drawn_height;
-  if (beside) {
-    svg += end_labels(std::move(labels), right + 12, box.top, box.bottom);
-  } else {
-    height += 12;
-    svg += legend(curves, width, height);
-    height += 6;
-  }
+  svg += beside ? end_labels(std::move(labels), right + 12, y.end, y.begin) : legend(curves, width, height);
   svg += path("rule", "");
   return {"chart",
           width,
@@ -273,7 +229,7 @@ Drawing line_chart(const Plot& plot, const Look& look) {
           described(plot, curves),
           svg,
           {{"data-x", exact(x.low) + " " + exact(x.high) + " " + at(x.begin) + " " + at(x.end)},
-           {"data-y", at(box.top) + " " + at(box.bottom)}}};
+           {"data-y", at(y.end) + " " + at(y.begin)}}};
 }
 
 Drawing spark(const Plot& plot) {
@@ -288,7 +244,7 @@ Drawing spark(const Plot& plot) {
   Markup svg = path("line", "M36 4V" + at(height - 4));
   svg += words("tick", 33, 13, "end", end(y.high));
   svg += words("tick", 33, height - 3, "end", end(y.low));
-  for (const DrawnCurve& curve : by_role(curves)) svg += drawn(curve, x, y);
+  for (const DrawnCurve& curve : curves) svg += drawn(curve, x, y);
   return {"strip", width, height, described(plot, curves), svg};
 }
 

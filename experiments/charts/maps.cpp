@@ -61,11 +61,12 @@ Drawing heat_map(const Heatmap& map, const Look& look) {
   for (size_t r = 0; r < map.rows.size(); ++r) {
     const double y = static_cast<double>(r) * step;
     svg += words("tick", left - 6, y + 12, "end", map.rows[r]);
-    for (size_t c = 0; c < map.values[r].size(); ++c)
-      if (usable(map.values[r][c]))
-        cells[static_cast<size_t>(std::clamp(std::round(place(map.values[r][c])), 0.0, shades - 1.0))] +=
-            "M" + at(left + static_cast<double>(c) * cell) + " " + at(y) + "h" + at(cell + 0.3) + "v15h" +
-            at(-cell - 0.3) + "z";
+    for (size_t c = 0; c < map.values[r].size(); ++c) {
+      const double share = usable(map.values[r][c]) ? std::round(place(map.values[r][c])) : -1;
+      if (share < 0) continue;
+      cells[std::min<size_t>(static_cast<size_t>(share), shades - 1)] +=
+          box(left + static_cast<double>(c) * cell, y, cell + 0.3, 15);
+    }
   }
   for (int i = 0; i < shades; ++i)
     if (!cells[static_cast<size_t>(i)].empty()) svg += path("cells", cells[static_cast<size_t>(i)], shade(i));
@@ -75,10 +76,7 @@ Drawing heat_map(const Heatmap& map, const Look& look) {
     svg += words("tick", look.width - 4, bottom + 14, "end", column(map.columns.back()));
   const double bar = std::min(220.0, look.width - left - 120), slice = bar / shades;
   for (int i = 0; i < shades; ++i)
-    svg += path("cells",
-                "M" + at(left + 60 + i * slice) + " " + at(bottom + 30) + "h" + at(slice + 0.4) + "v10h" +
-                    at(-slice - 0.4) + "z",
-                shade(i));
+    svg += path("cells", box(left + 60 + i * slice, bottom + 30, slice + 0.4, 10), shade(i));
   svg += words("tick", left + 54, bottom + 39, "end", number(low, 2));
   svg += words("tick", left + bar + 66, bottom + 39, "", number(high, 2));
   svg += words("axis", left + 60, bottom + 56, "", map.value);

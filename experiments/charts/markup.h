@@ -27,6 +27,7 @@ class Markup {
   // What stands in this program is markup already.
   static Markup literal(std::string_view text);
   Markup& operator+=(const Markup& more);
+  friend Markup operator+(Markup first, const Markup& more) { return first += more; }
   const std::string& text() const { return text_; }
   bool empty() const { return text_.empty(); }
 

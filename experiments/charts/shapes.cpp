@@ -54,9 +54,8 @@ Markup words(const char* kind, double x, double y, const char* anchor, const Phr
   return element("text", attributes, Markup(text));
 }
 
-Markup rectangle(const char* kind, double x, double y, double width, double height) {
-  return element("rect",
-                 {{"class", kind}, {"x", at(x)}, {"y", at(y)}, {"width", at(width)}, {"height", at(height)}});
+std::string box(double x, double y, double width, double height) {
+  return "M" + at(x) + " " + at(y) + "h" + at(width) + "v" + at(height) + "h" + at(-width) + "z";
 }
 
 Markup dot(double x, double y, double radius, const std::string& style) {

@@ -19,7 +19,7 @@ Markup path(const char* kind, const std::string& d, const std::string& style = "
 // `anchor`: "middle", "end", or "": at the start.
 Markup words(const char* kind, double x, double y, const char* anchor, const Phrase& text,
              const std::string& style = "");
-Markup rectangle(const char* kind, double x, double y, double width, double height);
+std::string box(double x, double y, double width, double height);  // the "d" of a path
 Markup dot(double x, double y, double radius, const std::string& style = "");
 Markup diamond(double x, double y);
 double width_of(const Phrase& phrase);

@@ -68,12 +68,12 @@ Drawing strip(const Strip& s) {
   Markup svg;
   if (s.low || s.high) {
     const double a = end(s.low, 2), b = end(s.high, width - 2);
-    svg += rectangle("zone", a == b ? a - 1.5 : a, base - 15, std::max(b - a, 3.0), 15);
+    svg += path("zone", box(a == b ? a - 1.5 : a, base - 15, std::max(b - a, 3.0), 15));
   }
   svg += ticks(x);
   if (s.interval && drawn(s.interval->second)) {
     const double a = end(s.interval->first, 2), b = end(s.interval->second, 2);
-    svg += rectangle("interval", a - 0.5, base - 11, std::max(b - a, 0.0) + 1, 7);
+    svg += path("interval", box(a - 0.5, base - 11, std::max(b - a, 0.0) + 1, 7));
   }
   if (drawn(s.theory)) svg += path("tickmark", "M" + at(x(*s.theory)) + " " + at(base - 16) + "V" + at(base));
   if (drawn(s.value)) svg += dot(x(*s.value), base - 7.5, 3.8);

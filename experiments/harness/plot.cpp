@@ -121,25 +121,24 @@ Plot plot_of(const Json& json) {
 }
 
 Json to_json(const Ridges& ridges) {
+  const auto fits = [&](size_t got, size_t wanted, const char* what) {
+    check(got == wanted, "ridges '{}': {} {}, wanted {}", ridges.title.en, got, what, wanted);
+  };
   const auto rounded = [&](const std::vector<double>& shares, size_t wanted) {
-    check(shares.size() == wanted, "ridges '{}': wanted {} shares, got {}", ridges.title.en, wanted,
-          shares.size());
+    fits(shares.size(), wanted, "shares");
     Json values = Json::array();
     for (const double share : shares) values.push_back(std::round(share * 1e4) / 1e4);
     return values;
   };
-  const size_t steps = ridges.steps.size(), modules = ridges.modules.size();
-  check(ridges.shares.size() == steps && ridges.zeros.size() == steps,
-        "ridges '{}': {} and {} steps of shares and zeros for {} steps", ridges.title.en,
-        ridges.shares.size(), ridges.zeros.size(), steps);
+  const size_t steps = ridges.steps.size(), modules = ridges.modules.size(),
+               bins = std::max<size_t>(ridges.edges.size(), 1) - 1;
+  fits(ridges.shares.size(), steps, "steps of shares");
+  fits(ridges.zeros.size(), steps, "steps of zeros");
   Json shares = Json::array(), zeros = Json::array();
   for (size_t step = 0; step < steps; ++step) {
-    check(ridges.shares[step].size() == modules, "ridges '{}': {} modules at a step, wanted {}",
-          ridges.title.en, ridges.shares[step].size(), modules);
-    Json of_step = Json::array();
-    for (const std::vector<double>& bins : ridges.shares[step])
-      of_step.push_back(rounded(bins, std::max<size_t>(ridges.edges.size(), 1) - 1));
-    shares.push_back(std::move(of_step));
+    fits(ridges.shares[step].size(), modules, "modules");
+    Json& of_step = shares.emplace_back(Json::array());
+    for (const std::vector<double>& values : ridges.shares[step]) of_step.push_back(rounded(values, bins));
     zeros.push_back(rounded(ridges.zeros[step], modules));
   }
   Json json;

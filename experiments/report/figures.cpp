@@ -49,11 +49,10 @@ Markup table(const Markup& heads, const Rows& rows) {
     for (const Phrase& text : cells) row += cell("td", text);
     body += element("tr", {{"data-at", fmt::format("{:.9g}", at)}}, row);
   }
-  Markup whole = element("thead", {}, element("tr", {}, heads));
-  whole += element("tbody", {}, body);
-  Markup details = cell("summary", {"values as a table", "以表格显示数值"});
-  details += element("div", {{"class", "wide"}}, element("table", {}, whole));
-  return element("details", {{"class", "values"}}, details);
+  const Markup whole = element("thead", {}, element("tr", {}, heads)) + element("tbody", {}, body);
+  return element("details", {{"class", "values"}},
+                 cell("summary", {"values as a table", "以表格显示数值"}) +
+                     element("div", {{"class", "wide"}}, element("table", {}, whole)));
 }
 
 // The drawing at each of these widths: the least is for a phone.
@@ -68,10 +67,8 @@ Markup figure(Attributes attributes, const Phrase& title, const Draw& draw, cons
     drawings += svg(drawing);
   }
   if (drawings.empty()) return {};
-  Markup content = cell("figcaption", title);
-  content += element("div", {{"class", "drawing"}}, drawings);
-  content += values;
-  return element("figure", attributes, content);
+  return element("figure", attributes,
+                 cell("figcaption", title) + element("div", {{"class", "drawing"}}, drawings) + values);
 }
 
 const std::vector<Look> page_looks = {{.width = 340, .height = 280}, {.width = 560, .height = 300}};
@@ -117,8 +114,7 @@ Markup ridges_figure(Ridges ridges, const Attributes& attributes) {
     ridges.title = ridges.quantity == "gradient"
                        ? Phrase{"Gradients of each module: how large they are", "各模块梯度的大小分布"}
                        : Phrase{"Activations of each module: how large they are", "各模块激活值的大小分布"};
-  Markup heads = cell("th", "");
-  heads += cell("th", {"zeros", "零"});
+  Markup heads = cell("th", "") + cell("th", {"zeros", "零"});
   for (size_t bin = 0; bin + 1 < ridges.edges.size(); ++bin)
     heads +=
         cell("th", charts::number(ridges.edges[bin], 2) + " … " + charts::number(ridges.edges[bin + 1], 2));
@@ -131,14 +127,11 @@ Markup ridges_figure(Ridges ridges, const Attributes& attributes) {
   std::string steps;
   for (const double step : ridges.steps) steps += (steps.empty() ? "" : ", ") + charts::number(step);
   const auto draw = [&](const Look& look) { return charts::ridge_chart(ridges, look); };
-  Markup values =
-      element("p", {{"class", "note"}},
-              Markup({"One curve for each log step (" + steps +
-                          "); the last step is bold. Right: the share of exact zeros at the last step.",
-                      "每个记录步一条曲线（" + steps + "），最后一步加粗。右侧：最后一步中恰为零的比例。"},
-                     "span"));
-  values += table(heads, rows);
-  return figure(attributes, ridges.title, draw, page_looks, values);
+  const Phrase note = {"One curve for each log step (" + steps +
+                           "); the last step is bold. Right: the share of exact zeros at the last step.",
+                       "每个记录步一条曲线（" + steps + "），最后一步加粗。右侧：最后一步中恰为零的比例。"};
+  return figure(attributes, ridges.title, draw, page_looks,
+                cell("p", note, {{"class", "note"}}) + table(heads, rows));
 }
 
 std::optional<double> finite(const Json& number) {
@@ -184,17 +177,12 @@ Plot series_of(const Json& claim) {
     places.insert(x);
     runs.insert(part.value("run", ""));
     log = log && *value > 0;
-    const auto add = [&](PlotCurve& curve, std::optional<double> low, std::optional<double> y,
-                         std::optional<double> high) {
-      if (!low || !y || !high) return;
-      curve.x.push_back(x);
-      curve.low.push_back(*low);
-      curve.y.push_back(*y);
-      curve.high.push_back(*high);
-    };
-    add(measured, finite(part, "interval"), finite(part, "value"), finite(part, "interval", 1));
-    add(theory, finite(part, "theory"), finite(part, "theory"), finite(part, "theory"));
-    add(printed, value, value, value);
+    for (PlotCurve* curve : {&measured, &theory, &printed}) curve->x.push_back(x);
+    measured.y.push_back(finite(part, "value").value_or(NAN));
+    measured.low.push_back(finite(part, "interval").value_or(NAN));
+    measured.high.push_back(finite(part, "interval", 1).value_or(NAN));
+    theory.y.push_back(finite(part, "theory").value_or(NAN));
+    printed.y.push_back(*value);
   }
   if (places.size() != parts.size() || places.size() <= 3 || runs.size() != 1) return {};
   const bool gradient = parts.front().value("key", "").find("grad") != std::string::npos;
@@ -215,12 +203,11 @@ std::string figure_svg(Plot plot, const std::string& lang) {
   check(!chart.content.empty(), "plot '{}': no point can be drawn", plot.title.en);
   const std::string width = fmt::format("{}", chart.width + 2 * border),
                     height = fmt::format("{}", chart.height + top + border);
-  Markup body = Markup::literal("\n");
-  body += element("title", {}, Markup(plot.title));
-  body += element("style", {}, Markup::literal(fixtures::charts));
-  body += element("rect", {{"class", "ground"}, {"width", width}, {"height", height}});
-  body += element("text", {{"class", "title"}, {"x", "20"}, {"y", "25"}}, Markup(plot.title));
-  body += element("g", {{"transform", fmt::format("translate({} {})", border, top)}}, chart.content);
+  const Markup body =
+      element("title", {}, Markup(plot.title)) + element("style", {}, Markup::literal(fixtures::charts)) +
+      element("rect", {{"class", "ground"}, {"width", width}, {"height", height}}) +
+      element("text", {{"class", "title"}, {"x", "20"}, {"y", "25"}}, Markup(plot.title)) +
+      element("g", {{"transform", fmt::format("translate({} {})", border, top)}}, chart.content);
   return element("svg",
                  {{"xmlns", "http://www.w3.org/2000/svg"},
                   {"class", "chart alone"},
@@ -296,10 +283,7 @@ Markup claims_table(const Json& claims) {
   for (const Phrase& name :
        {Phrase{"Id", "编号"}, {"Claim", "断言"}, {"Verdict", "判定"}, {"Measured", "实测"}, {""}})
     head += cell("th", name);
-  Markup all = hero, whole = element("tr", {}, head);
-  whole += rows;
-  if (!claims.empty()) all += element("table", {}, whole);
-  return all;
+  return claims.empty() ? hero : hero + element("table", {}, element("tr", {}, head) + rows);
 }
 
 }  // namespace isobar::report

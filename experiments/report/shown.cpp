@@ -34,7 +34,6 @@ Json shown_plot(Json plot) {
   plot.emplace("key", plot.value("title", ""));
   plot.emplace("figures", Json::array());
   plot.emplace("ticks", Json::array());
-  round_numbers(plot["curves"]);
   plot_of(plot);  // refuses what is none
   return plot;
 }
@@ -42,7 +41,6 @@ Json shown_plot(Json plot) {
 Json shown_heatmap(Json map) {
   for (Json& row : map["values"]) row = thinned(row, most_columns);
   map["columns"] = thinned(map["columns"], most_columns);
-  round_numbers(map["values"]);
   return map;
 }
 
@@ -58,7 +56,6 @@ Json shown_run(const Json& summary) {
               {"ridges", list("ridges")}};
   for (const Json& plot : list("plots")) run["plots"].push_back(shown_plot(plot));
   for (const Json& map : list("heatmaps")) run["heatmaps"].push_back(shown_heatmap(map));
-  round_numbers(run["ridges"]);
   if (summary.contains("timing")) run["seconds"] = summary["timing"].value("wall_s", 0.0);
   for (const char* name : {"sample", "val_loss", "val_loss_interval_99", "best_val_loss", "perplexity",
                            "bits_per_char", "parameters"})

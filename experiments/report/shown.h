@@ -1,4 +1,4 @@
-// What the page shows of a summary, and no more: curves thinned to what a screen can show, their numbers in five
+// What the page shows of a summary, and no more: curves thinned to what a screen can show, values in five
 // digits, of a claim the fields that are shown.
 #pragma once
 
