@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../experiments/harness/plot.h"
 #include "../experiments/charts/charts.h"
 #include "../experiments/charts/scale.h"
+#include "../experiments/harness/plot.h"
 #include "../experiments/report/figures.h"
 #include "../experiments/report/overlay.h"
 #include "../experiments/report/page.h"
@@ -213,10 +213,16 @@ TEST_CASE("a figure is XML with one element for each curve, and its text is text
 }
 
 TEST_CASE("numbers are written as a reader of any field reads them, and at round places of an axis") {
-  const std::vector<std::pair<double, const char*>> numbers = {
-      {0.33868, "0.3387"},      {0.000012, "0.000012"}, {3.766e-40, "3.766×10⁻⁴⁰"}, {-1e-6, "−10⁻⁶"},
-      {0, "0"},                 {INFINITY, "∞"},        {12345678.9, "1.235×10⁷"},   {-1.25, "−1.25"},
-      {99999.96, "100000"},     {1e7, "10⁷"}};
+  const std::vector<std::pair<double, const char*>> numbers = {{0.33868, "0.3387"},
+                                                               {0.000012, "0.000012"},
+                                                               {3.766e-40, "3.766×10⁻⁴⁰"},
+                                                               {-1e-6, "−10⁻⁶"},
+                                                               {0, "0"},
+                                                               {INFINITY, "∞"},
+                                                               {12345678.9, "1.235×10⁷"},
+                                                               {-1.25, "−1.25"},
+                                                               {99999.96, "100000"},
+                                                               {1e7, "10⁷"}};
   for (const auto& [value, text] : numbers) CHECK(charts::number(value) == text);
   CHECK(charts::plain(0.123456) == "0.123456");
   CHECK(charts::plain(1e-10) == "10⁻¹⁰");
@@ -237,7 +243,8 @@ TEST_CASE("a chart speaks both languages, and a picture the one that is asked fo
   const std::string both = charts::svg(charts::line_chart(plot_of(plot), {})).text();
   CHECK(both.find("<tspan class=\"en\">step</tspan><tspan class=\"zh\">步</tspan>") != std::string::npos);
   CHECK(both.find(">y</text>") != std::string::npos);
-  const std::string english = report::figure_svg(plot_of(plot)), chinese = report::figure_svg(plot_of(plot), "zh");
+  const std::string english = report::figure_svg(plot_of(plot)),
+                    chinese = report::figure_svg(plot_of(plot), "zh");
   CHECK(english.find("损失") == std::string::npos);
   CHECK(chinese.find(">损失</text>") != std::string::npos);
   CHECK(chinese.find("training") == std::string::npos);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "../experiments/harness/text_chart.h"
 #include "../experiments/harness/terminal.h"
+#include "../experiments/harness/text_chart.h"
 #include "../experiments/watch/module_table.h"
 
 namespace isobar::watch_drawing_test {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../harness/text_chart.h"
 #include "../harness/lists.h"
 #include "../harness/table.h"
+#include "../harness/text_chart.h"
 
 namespace isobar::decay {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "../../core/memory.h"
-#include "../harness/text_chart.h"
 #include "../harness/table.h"
+#include "../harness/text_chart.h"
 #include "module_history.h"
 
 namespace isobar {

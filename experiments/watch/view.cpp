@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "../../data/utf8_stream.h"
-#include "../harness/text_chart.h"
 #include "../harness/lists.h"
 #include "../harness/progress.h"
 #include "../harness/table.h"
+#include "../harness/text_chart.h"
 #include "module_table.h"
 
 namespace isobar {
