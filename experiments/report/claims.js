@@ -178,14 +178,14 @@ function claimBody(claim) {
 }
 
 const opened = new Set();  // claims and runs that the reader opened, kept over a change of language
-// Fills `details` with what `body` makes once it is opened, and with charts only then.
+// Fills `details` with what `body` makes once it is opened, and with charts only then; on paper they stand with their run.
 function unfolding(details, id, body, charts = () => []) {
   const fill = () => {
     if (details.children.length < 2) details.append(body());
   };
   details.ontoggle = () => {
     if (details.open) fill();
-    if (details.open) details.querySelector(".figures:empty")?.append(...charts());
+    if (details.open && !unfolded.length) details.querySelector(".figures:empty")?.append(...charts());
     opened[details.open ? "add" : "delete"](id);
   };
   details.fill = fill;

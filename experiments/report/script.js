@@ -240,6 +240,7 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => {
   for (const details of unfolded) details.open = false;
+  unfolded = [];
 });
 
 build();
