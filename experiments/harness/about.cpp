@@ -83,7 +83,8 @@ std::vector<Json> ask_studies() {
     const std::filesystem::path path = std::filesystem::path(own_path()).parent_path() / name;
     if (!std::filesystem::exists(path)) continue;
     const Finished finished = run_child(path.string(), {"--about"});
-    check(finished.code == 0, "{}: --about ends with exit code {}", path.string(), finished.code);
+    check(finished.code == 0, "{}: wanted an answer to --about, got exit code {}; build it anew",
+          path.string(), finished.code);
     answers.push_back(Json::parse(finished.out));
   }
   return answers;
