@@ -2,6 +2,7 @@
 """Mutants of the engine, all in one build: each is chosen by the environment variable ISOBAR_MUTANT.
 
     tests/mutants/mutate.py BUILD [--count 800] [--seed 17]
+    tests/mutants/mutate.py BUILD --sample 5 --of build    # five of the room optim, in seconds
 
 copies the repository's files to BUILD/tree, rewrites core, autograd, nn and optim there, so that every mutant stands
 beside the original,
@@ -11,6 +12,8 @@ beside the original,
 and builds libisobar of that tree in BUILD/build, and isobar_tests of the tests that need no file of experiments/. A mutant
 that does not compile is dropped. The table is BUILD/mutants.csv. Then tests/mutants/run.py BUILD runs the tests. Needs
 Debian's python3-clang (libclang 14).
+
+A sample is compiled alone and linked with the objects of the suite that another build has: .ci/run tries so that this works.
 """
 import argparse
 import csv
@@ -20,6 +23,7 @@ import multiprocessing
 import os
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -31,9 +35,10 @@ from sites import Mutant, find
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 ROOMS = ("core", "autograd", "nn", "optim")
-# They run before main() on CPUs of any kind, tell what was built, are a program's main(), or stand in for another file.
+SAMPLED = "optim"
+# They run before main() on CPUs of any kind, tell what was built, are a program's main(), stand in for another file, or need MPI.
 LEFT_OUT = {"core/cpu_check.cpp", "core/version.h", "core/version.cpp", "nn/check/check_layer_main.cpp",
-            "core/thread_pool_std.cpp"}
+            "core/thread_pool_std.cpp", "core/ranks_mpi.cpp"}
 FIELDS = ("id", "file", "line", "kind", "before", "after", "text", "begin", "end")
 
 
@@ -43,6 +48,8 @@ def arguments():
     parser.add_argument("--count", type=int, default=800, help="about how many mutants are drawn (default: 800)")
     parser.add_argument("--seed", type=int, default=17, help="of the draw; the same gives the same mutants")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--sample", type=int, metavar="N", help=f"draw N mutants of {SAMPLED} alone")
+    parser.add_argument("--of", type=Path, metavar="FOLDER", help="with --sample: a build of the suite, in release")
     parser.add_argument("--only-list", action="store_true", help="write the table, build nothing")
     return parser.parse_args()
 
@@ -57,10 +64,13 @@ def flags(build):
     configured = build / "plain"
     subprocess.run(["cmake", "-S", ROOT, "-B", configured, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                     "-DISOBAR_PROGRAMS=OFF", "-DISOBAR_TESTS=OFF"], check=True, stdout=subprocess.DEVNULL)
-    for entry in json.loads((configured / "compile_commands.json").read_text()):
+    commands = json.loads((configured / "compile_commands.json").read_text())
+    for entry in commands:
         if entry["file"].endswith("/core/tensor.cpp"):
-            words = [w for w in entry["command"].split() if re.match(r"-(std|march|D|f|I|isystem)", w)]
-            words = [w for w in words if not w.startswith("-DNDEBUG")]
+            # What a single source is told, as core/ranks.cpp is of its plugins, does no harm to the others.
+            macros = {w for other in commands for w in shlex.split(other["command"]) if w.startswith("-D")}
+            words = [w for w in entry["command"].split() if re.match(r"-(std|march|f|I|isystem)", w)]
+            words += sorted(macros - {"-DNDEBUG"})
             include = subprocess.run(["clang-14", "-print-resource-dir"], capture_output=True, text=True).stdout.strip()
             return [*words, "-xc++", "-std=c++20", "-w", *(["-isystem", include + "/include"] if include else [])]
     raise SystemExit("mutate: wanted core/tensor.cpp in compile_commands.json, found none")
@@ -83,13 +93,18 @@ def all_places(build, names, jobs):
 
 def look(job):
     names, words = job
-    return find(ROOT, names, words)
+    try:
+        return find(ROOT, names, words)
+    except RuntimeError:
+        if len(names) == 1:
+            raise
+        return [mutant for name in names for mutant in look(([name], words))]  # sources of a unit may share a name
 
 
 def units(names):
     """All headers in one unit, then the sources of each room, ten at a time; blas.cpp shares no unit."""
     headers = sorted((n for n in names if n.endswith(".h")), key=lambda n: ROOMS.index(n.split("/")[0]))
-    result = [headers, ["core/blas.cpp"]]
+    result = [headers, [n for n in names if n == "core/blas.cpp"]]
     for room in ROOMS:
         own = [n for n in names if n.startswith(room + "/") and n.endswith(".cpp") and n not in result[1]]
         result += [own[i:i + 10] for i in range(0, len(own), 10)]
@@ -185,8 +200,9 @@ def copy_tree(tree):
             (tree / name).unlink(missing_ok=True)
             continue
         if name == "tests/CMakeLists.txt":
-            content = re.sub(rb"(?m)^add_dependencies\(isobar_tests .*$", b"", content)
+            content = re.sub(rb"(?m)^ *tests_run\(.*$", b"", content)
             content = content.replace(b" isobar_parts ", b" isobar::data ")
+            content = re.sub(rb"(?m)^(file\(GLOB test_sources .*) verdict_rates/cells.cpp\)$", rb"\1)", content)
         put(tree / name, content)
         shutil.copymode(ROOT / name, tree / name)
     put(tree / "core" / "mutant.cpp", (HERE / "mutant.cpp").read_bytes())
@@ -216,48 +232,91 @@ def table(path, mutants):
             writer.writerow([getattr(m, field) for field in FIELDS])
 
 
+def link_with(objects, tree, build, jobs):
+    """Compiles the sampled room of the tree and links isobar_tests of another build with it."""
+    (build / "bin").mkdir(parents=True, exist_ok=True)
+    entries = json.loads((objects / "compile_commands.json").read_text())
+    words = next(shlex.split(e["command"]) for e in entries if f"/unity_{SAMPLED}_0" in e["file"])
+    compiler = words.index(next(w for w in words if w.endswith("++")))
+    kept = [w for w in words[compiler:words.index("-o")] if not w.startswith("-O")]
+    mutated = build / "mutated.o"
+    run = subprocess.run([*kept, "-O1", "-w", "-include", HERE / "mutant.h", "-c", tree / "unit.cpp", "-o", mutated],
+                         capture_output=True, text=True)
+    if run.returncode == 0:
+        # An object before the library defines what the library's own object would be taken for.
+        link = subprocess.run(["ninja", "-C", objects, "-t", "commands", "-s", "bin/isobar_tests"], check=True,
+                              capture_output=True, text=True).stdout
+        link = link.replace("-o bin/isobar_tests", f"{mutated} -o {build}/bin/isobar_tests")
+        run = subprocess.run(link.splitlines()[-1], shell=True, cwd=objects, capture_output=True, text=True)
+    errors = re.findall(r"tree/([\w/.]+):(\d+):(\d+): error:", run.stderr)
+    return run.returncode == 0, {(os.path.normpath(f), line, column) for f, line, column in errors}, run.stderr
+
+
+def build_sample(options, chosen):
+    tree, build = options.build / "tree", options.build / "build"
+    names = sorted(n for n in sources() if n.startswith(SAMPLED + "/"))
+    for room in {n.split("/")[0] for n in sources()} - {SAMPLED}:
+        if (ROOT / room).is_dir() and not (tree / room).exists():
+            tree.mkdir(parents=True, exist_ok=True)
+            (tree / room).symlink_to(ROOT / room)
+    units = [n for n in names if n.endswith(".cpp")] + [str(HERE / "mutant.cpp")]
+    put(tree / "unit.cpp", "".join(f'#include "{n}"\n' for n in units).encode())
+    return without_errors(options, chosen, names, lambda: link_with(options.of.resolve(), tree, build, options.jobs))
+
+
+def without_errors(options, chosen, names, compiled, dropped=()):
+    """Writes the sources and builds them, without mutants that do not compile. Returns the ids of these."""
+    dropped = set(dropped)
+    for _ in range(30):
+        written = {n: write_file(options.build / "tree", n, [m for m in chosen if m.file == n and m.id not in dropped])
+                   for n in names}
+        good, errors, log = compiled()
+        table(options.build / "mutants.csv", [m for m in chosen if m.id not in dropped])
+        if good:
+            return dropped
+        guilty = {m.id for file, line, column in errors if file in written
+                  for m in blamed(*written[file], int(line), int(column))}
+        if not guilty:
+            sys.exit("mutate: the build fails, and not in a mutant:\n" + log[-3000:])
+        dropped |= guilty
+        # So that a build that was stopped goes on.
+        draw_of = [options.count, options.seed, len(chosen)]
+        (options.build / "dropped.json").write_text(json.dumps({"draw": draw_of, "dropped": sorted(dropped)}))
+        print(f"{len(guilty)} mutants do not compile and are dropped", flush=True)
+    sys.exit("mutate: mutants that do not compile are left after 30 builds")
+
+
 def build_all(options, chosen):
     tree, build = options.build / "tree", options.build / "build"
     copy_tree(tree)
-    noted = options.build / "dropped.json"  # so that a build that was stopped goes on
-    draw_of = [options.count, options.seed, len(chosen)]
+    noted = options.build / "dropped.json"
     known = json.loads(noted.read_text()) if noted.exists() else {}
-    dropped = set(known.get("dropped", [])) if known.get("draw") == draw_of else set()
+    dropped = known.get("dropped", []) if known.get("draw") == [options.count, options.seed, len(chosen)] else []
     names = sorted(n for n in sources() if n.split("/")[0] in ROOMS and n.endswith((".h", ".cpp")))
+    for name in names:  # CMake looks for sources
+        put(tree / name, (tree / name).read_bytes() if (tree / name).exists() else b"")
+    configure(tree, build)
     for target in ("isobar", "isobar_tests", "check_layer"):
-        for attempt in range(1, 30):
-            written = {}
-            for name in names:
-                written[name] = write_file(tree, name, [m for m in chosen if m.file == name and m.id not in dropped])
-            if attempt == 1:
-                configure(tree, build)
-            good, errors, log = build_once(build, target, options.jobs)
-            table(options.build / "mutants.csv", [m for m in chosen if m.id not in dropped])
-            if good:
-                break
-            guilty = {m.id for file, line, column in errors if file in written
-                      for m in blamed(*written[file], int(line), int(column))}
-            if not guilty:
-                sys.exit("mutate: the build fails, and not in a mutant:\n" + log[-3000:])
-            dropped |= guilty
-            noted.write_text(json.dumps({"draw": draw_of, "dropped": sorted(dropped)}))
-            print(f"{target}: {len(guilty)} mutants do not compile and are dropped", flush=True)
-    return [m for m in chosen if m.id not in dropped]
+        dropped = without_errors(options, chosen, names, lambda: build_once(build, target, options.jobs), dropped)
+    return dropped
 
 
 def main():
     options = arguments()
     options.build = options.build.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
-    names = [n for n in sources() if n.split("/")[0] in ROOMS and n.endswith((".h", ".cpp")) and n not in LEFT_OUT]
+    rooms = [SAMPLED] if options.sample else ROOMS
+    names = [n for n in sources() if n.split("/")[0] in rooms and n.endswith((".h", ".cpp")) and n not in LEFT_OUT]
     found = all_places(options.build, names, options.jobs)
     chosen = draw(found, options.count, options.seed)
+    if options.sample:
+        chosen = random.Random(options.seed).sample(chosen, options.sample)
     print(f"{len(found)} places in {len({m.file for m in found})} files; {len(chosen)} drawn with seed {options.seed}",
           flush=True)
     table(options.build / "mutants.csv", chosen)
     if not options.only_list:
-        kept = build_all(options, chosen)
-        print(f"{len(kept)} mutants in {options.build}/mutants.csv; next: tests/mutants/run.py {options.build}")
+        kept = len(chosen) - len((build_sample if options.sample else build_all)(options, chosen))
+        print(f"{kept} mutants in {options.build}/mutants.csv; next: tests/mutants/run.py {options.build}")
 
 
 if __name__ == "__main__":

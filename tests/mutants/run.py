@@ -59,6 +59,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--again", action="store_true", help="run the survivors again")
     parser.add_argument("--only", type=int, metavar="ID", help="run one mutant and print what fails")
+    parser.add_argument("--tests", nargs="+", metavar="NAME", help="these test files alone, for a sample of mutants")
     parser.add_argument("--report", action="store_true", help="print the results so far")
     return parser.parse_args()
 
@@ -158,8 +159,10 @@ def record(build, program, jobs, files):
     return [kept[case.name] for case in wanted if kept[case.name].passed]
 
 
-def test_files(build):
-    """The test files of each label."""
+def test_files(build, names):
+    """The test files of each label, or those that are named."""
+    if names:
+        return {"quick": set(names)}
     files = {}
     for label in ("quick", "slow"):
         shown = subprocess.run(["ctest", "--test-dir", build / "build", "-L", f"^{label}$", "--show-only=json-v1"],
@@ -321,7 +324,7 @@ def main():
         if killed(row):
             kills[row["file"]][row["by"]] += 1
     runner = Runner(program, kills)
-    files = test_files(build)
+    files = test_files(build, options.tests)
     if options.only:
         return run_one(build, runner, options, files, mutants[options.only])
     if options.again:
