@@ -3,11 +3,8 @@
 // Claim (source 004): replacements of normalization such as SkipInit, ReZero and Fixup come level in some respects and
 // fall short in others, "pretraining is passable, fine-tuning is worse" (F22).
 //
-// Each net is trained on one text and then on another, Tiny Shakespeare (--corpus) and the synthetic language in
-// either order, with a fresh AdamW. The vocabulary is that of the first: its 65 characters hold the other's 16 letters. All nets
-// of a seed see the same batches, and all are compared with pre-norm RMSNorm on held-out text of one of the two: trained
-// on it alone (pretrained), and on it after the other (fine-tuned). A net's loss minus RMSNorm's is taken as a share of
-// what RMSNorm gained on the unigram loss.
+// The second training has a fresh AdamW. The vocabulary is that of the first text: Tiny Shakespeare's 65 characters
+// hold the other's 16 letters. All nets of a seed see the same batches.
 //
 // Written: measurements.csv, summary.json.
 #include <array>

@@ -14,10 +14,6 @@
 // the table shows how many. dyt_equal is DyT that starts as the same function as dyt_sqrtd: alpha = 1/√d, gain
 // √d. It differs from it by what a step of AdamW changes, dyt by its initial slope and gain too.
 //
-// A pair of nets is compared seed by seed, in nats and as a share of what pre.rmsnorm gained on the unigram
-// loss (of the letters' frequencies alone): a difference in nats means little without the corpus. Learning
-// rates are chosen by the loss on text that is not reported (TinyText::tuning).
-//
 // Written: run.h5 (/series/<size>/<net>/lr_<rate>/…: a row per seed, a column per block), runs.csv,
 // blocks.csv, summary.json. Trainings run side by side; their time is not measured (see norm_speed).
 #include <algorithm>

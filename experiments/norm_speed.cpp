@@ -10,11 +10,6 @@
 // fit the caches the ratio of passes (speed/variants.h) predicts that of times: 15 to 7 for LayerNorm
 // whose variance takes the mean again against RMSNorm, 12 to 7 by the mean of squares, 1 for fused norms.
 //
-// Claims are decided by one quotient of each of five processes, the median over five groups of rounds of that of the best times,
-// and by counts of reductions, flops and bytes (speed/work.h) where they speak of computing less. Rounds of one process
-// share its addresses of memory and code, and lie closer together than processes do. A reference loop beside the norms shows whether another
-// program had the cores (speed/machine.h): then machine.busy is 1 and the times decide nothing.
-//
 // Written: speed.csv, run.h5 (/series/<mode>.<shape>.<norm>: seconds by round), summary.json; and the same of the other
 // processes in folders process_2 … process_5.
 #include <algorithm>

@@ -4,10 +4,9 @@
 // converges doubly exponentially, at a cubic rate, to a matrix of equal rows; skips and MLPs stop it. Source 003,
 // section 1.1, prints a block without skips and asks whether one can leave its norms out.
 //
-// Measured, in f64, is r = ‖x − 1 m(x)ᵀ‖ / ‖x‖ after each block, m the mean over the positions: the part of x that
-// differs between positions, in Frobenius norms over all sequences. (The paper takes √(‖·‖₁ ‖·‖∞), for which the
-// nearest m has no closed form.) Where r(l+1) = c r(l)³, ln r falls by three times as much from block to
-// block: `order` is the last such ratio above rounding, 1 for an exponential decay, 3 for the paper's bound.
+// Norms of r (rank_collapse/README.md) are Frobenius norms over all sequences; the paper takes √(‖·‖₁ ‖·‖∞), for which
+// the nearest m has no closed form. `order` is the last ratio of the falls of ln r above rounding: 1 for an
+// exponential decay, 3 for the paper's bound.
 //
 // Written: run.h5 (/series/<kind>: r, a row per seed, a column for the input and one per block), summary.json.
 #include <algorithm>
