@@ -144,7 +144,7 @@ TEST_CASE("a run under way has a page with every claim, those to come among them
   folder.write("s/summary.json", R"({"program": "s"})");
   const Json summary = Json::parse(R"({"program": "verify",
       "claims": [{"id": "A01", "claim": "it is 1", "verdict": "confirmed", "parts": [{"run": "s", "key": "k", "bounds": [0, 1]}]},
-                 {"id": "A02", "claim": "it is <2", "verdict": "still to come", "parts": []}],
+                 {"id": "A02", "claim": "it is <2", "verdict": "still to come", "parts": [{"run": "s", "key": "k", "bounds": [null, null]}]}],
       "runs": [{"name": "s", "done": true}, {"name": "later", "done": false, "cannot_run": ""}],
       "progress": {"done": 1, "of": 2, "seconds_left": 300}})");
   report::Content content;
@@ -154,6 +154,7 @@ TEST_CASE("a run under way has a page with every claim, those to come among them
   const std::string page = content.page("en");
   CHECK(page.find(R"("progress":{"done":1,"of":2,"seconds_left":300})") != std::string::npos);
   CHECK(page.find("later") == std::string::npos);
+  CHECK(page.find("<span data-strip=\"1 0\"></span>") != std::string::npos);  // with nothing to draw
   // Without scripts it is a table.
   CHECK(page.find("<td>it is &lt;2</td>\n<td>still to come</td>") != std::string::npos);
 }

@@ -36,8 +36,10 @@ Markup element(const char* tag, const Attributes& attributes, const Markup& cont
   markup.text_ = std::string("<") + tag;
   for (const auto& [name, value] : attributes)
     markup.text_ += std::string(" ") + name + "=\"" + Markup(value).text_ + "\"";
-  markup.text_ += content.empty() ? std::string("/>") : ">" + content.text_ + "</" + tag + ">";
-  if (!std::string_view(tag).ends_with("span")) markup.text_ += '\n';
+  const std::string_view name = tag;  // HTML closes no element by "/>"
+  const bool shape = name == "path" || name == "rect" || name == "circle";
+  markup.text_ += shape ? "/>" : ">" + content.text_ + "</" + tag + ">";
+  if (!name.ends_with("span")) markup.text_ += '\n';
   return markup;
 }
 

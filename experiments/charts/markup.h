@@ -36,7 +36,7 @@ class Markup {
   std::string text_;
 };
 
-// <tag name="value" …>content</tag>, or <tag …/> of SVG without content, and an end of line.
+// <tag name="value" …>content</tag>, or <path …/> of a shape, and an end of line.
 Markup element(const char* tag, const Attributes& attributes, const Markup& content = {});
 
 }  // namespace isobar::charts
