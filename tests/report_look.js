@@ -72,7 +72,7 @@ window.look = (() => {
     reading: () => document.activeElement.querySelector(".reading")?.textContent ?? "",
     english: () => all(".prose, .badge, .chapter h2, .lead").map((e) => e.textContent.trim())
       .filter((text) => text && !/[\u4e00-\u9fff]/.test(text)),
-    named: () => [...document.querySelector(".comparison").querySelectorAll(".name")].filter(seen).map((e) => e.textContent).join(" "),
+    named: () => all(".comparison:first-child .name").filter(seen).map((e) => e.textContent).join(" "),
     ground: () => getComputedStyle(document.body).backgroundColor,
   };
 })();

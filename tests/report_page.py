@@ -75,8 +75,7 @@ def find_claim(browser, id):
 
 def write_numbers(browser):
     """As a reader of any field reads them; and what the search finds."""
-    for value, wanted in {"number(0.33868)": "0.3387", "number('inf')": "∞", "number(12345678.9)": "1.235×10⁷",
-                          "plain(1e-10)": "10⁻¹⁰",
+    for value, wanted in {"number(0.33868)": "0.3387", "number('inf')": "∞", "plain(1e-10)": "10⁻¹⁰",
                           "found('post-norm needs warm-up', 'warmup')": True,
                           "found('post-norm needs warm-up', 'warm up post norm')": True,
                           "found('post-norm needs warm-up', 'pre-norm')": False}.items():

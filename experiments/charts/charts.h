@@ -1,5 +1,5 @@
 // Charts as SVG text: data in, text out, and nothing else. They need no script and no more than the standard
-// library, so that a browser can draw them too, compiled. Colours and fonts come from charts.css; a text in two
+// library, so that a browser can draw them too, compiled. Colours and fonts are in charts.css; a text in two
 // languages is both, and the style sheet shows one. One without content: there was nothing to draw.
 //
 //   const std::string svg = charts::svg(charts::line_chart(plot, {.width = 640})).text();

@@ -1,5 +1,5 @@
-// What a chart shows, as data: curves, maps and ridges. A study says what belongs together; how it is drawn is the
-// charts' business. No more than the standard library is needed, so that a study in a browser can make one too.
+// What a chart shows, as data: curves, maps and ridges. A study says what belongs together; how it is drawn
+// is the charts' business. The standard library is enough, so that a study in a browser can make one too.
 //
 //   run.plot({.title = {"std of each layer's output", "各层输出的标准差"}, .x = …, .y = "std", .log = true, .curves = {…}});
 #pragma once
@@ -12,7 +12,7 @@ namespace isobar {
 
 struct Spread;  // harness/stats.h
 
-// A text for a reader's eyes, in English and in Chinese; what is the same in both, such as a symbol, stands once.
+// A text for a reader, in English and in Chinese; what is the same in both, such as a symbol, stands once.
 struct Phrase {
   std::string en, zh;
 
@@ -56,8 +56,8 @@ struct Plot {
   std::vector<std::string> ticks = {};
 };
 
-// A chart of many rows over time, such as the std of every layer at every log step: a row per name, a column per
-// x.
+// A chart of many rows over time, such as the std of every layer at every log step: a row per name, a column
+// per x.
 struct Heatmap {
   Phrase title, x, value;  // what the columns count and the colours mean
   bool log = false;        // the colours

@@ -1,4 +1,4 @@
-// Scale: numbers to places of a picture, the round numbers to write beside it, and how numbers are written for a reader.
+// Scale: numbers to places of a picture, the round numbers beside it, and how numbers are written.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@ namespace isobar::charts {
 
 class Scale {
  public:
-  // From `low` to `high`, which are drawn at `begin` and `end`; logarithmic ones hold positive numbers alone. One
-  // number alone is in the middle.
+  // From `low` to `high`, which are drawn at `begin` and `end`; logarithmic ones hold positive numbers alone.
+  // One number alone is in the middle.
   Scale(double low, double high, double begin, double end, bool logarithmic = false);
 
   double operator()(double value) const;
-  // About `count` multiples of 1, 2 or 5 times a power of ten; on a logarithmic scale powers of ten, or, where there
-  // are few of them, 2 and 5 times them too.
+  // About `count` multiples of 1, 2 or 5 times a power of ten; on a logarithmic scale powers of ten, or,
+  // where there are few of them, 2 and 5 times them too.
   std::vector<double> ticks(size_t count) const;
 
   double low, high, begin, end;

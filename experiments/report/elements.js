@@ -31,10 +31,11 @@ function number(v, digits = 4) {
 const plain = (v) => (v !== 0 && Math.abs(v) < 1e-6 ? number(v, 7) : String(v));
 const interval = ([low, high]) => `[${number(low)}, ${number(high)}]`;
 
-// --- charts. They stand in the page as they are seen without scripts, and go from there to where they belong.
+// --- charts. They stand in the page for who has no scripts, and go from there to where they belong.
 const drawn = document.getElementById("drawn");
 drawn.remove();
-const strips = new Map([...drawn.querySelectorAll("[data-strip]")].map((span) => [span.dataset.strip, span.firstElementChild]));
+const strips = new Map();
+for (const span of drawn.querySelectorAll("[data-strip]")) strips.set(span.dataset.strip, span.firstElementChild);
 const figures = [...drawn.querySelectorAll("figure")];
 function inPlace(chart) {
   const copy = chart.cloneNode(true);
@@ -56,11 +57,11 @@ function strip(claim, which, label) {
 const spoken = (element) => (element.querySelector(`.${lang}`) ?? element).textContent;
 // A figure whose values are read below it: under the pointer, or by arrow keys. They stand in its table.
 function readable(source) {
-  const figure = inPlace(source), drawing = figure.querySelector(".drawing"), table = figure.querySelector("table");
+  const figure = inPlace(source), [drawing, table] = [".drawing", "table"].map((one) => figure.querySelector(one));
   if (!drawing.querySelector("[data-x]")) return figure;
   const [first, ...heads] = table.tHead.rows[0].cells, rows = [...table.tBodies[0].rows];
   const text = textIn("p", " ", "reading");
-  const all = () => drawing.querySelectorAll("svg"), shown = () => [...all()].find((chart) => chart.clientWidth);
+  const all = [...drawing.querySelectorAll("svg")];
   const numbers = (chart, name) => chart.dataset[name].split(" ").map(Number);
   const place = (chart, row) => {
     const [from, to, left, right] = numbers(chart, "x");
@@ -68,11 +69,12 @@ function readable(source) {
   };
   text.ariaLive = "polite";
   drawing.append(text);
-  Object.assign(drawing, { tabIndex: 0, role: "group", ariaLabel: `${spoken(figure.querySelector("figcaption"))}: ${word("keys")}` });
+  const label = `${spoken(figure.querySelector("figcaption"))}: ${word("keys")}`;
+  Object.assign(drawing, { tabIndex: 0, role: "group", ariaLabel: label });
   let now = -1;
   const read = (i, only = null) => {
     now = Math.min(Math.max(i, 0), rows.length - 1);
-    for (const chart of all()) {
+    for (const chart of all) {
       const x = place(chart, rows[now]), [top, bottom] = numbers(chart, "y");
       chart.querySelector(".rule").setAttribute("d", `M${x} ${top}V${bottom}`);
     }
@@ -86,7 +88,7 @@ function readable(source) {
     text.replaceChildren(textIn("span", `${spoken(first)} ${at.textContent}`), ...said);
   };
   drawing.onpointermove = (event) => {
-    const chart = shown(), view = chart?.getBoundingClientRect();
+    const chart = all.find((one) => one.clientWidth), view = chart?.getBoundingClientRect();
     if (!view || event.target === text) return;
     const scale = chart.viewBox.baseVal.width / view.width, x = (event.clientX - view.left) * scale;
     const away = rows.map((row) => Math.abs(place(chart, row) - x));
@@ -104,9 +106,9 @@ function readable(source) {
 
 // Several runs in one chart, each of which can be left out.
 function comparisonFigure(source) {
-  const figure = readable(source), choice = make("div", { className: "choice", role: "group", ariaLabel: word("shownRuns") });
-  const pieces = [...figure.querySelectorAll("[data-run]")], names = [...new Set(pieces.map((piece) => piece.dataset.run))];
-  for (const name of names) {
+  const figure = readable(source), pieces = [...figure.querySelectorAll("[data-run]")];
+  const choice = make("div", { className: "choice", role: "group", ariaLabel: word("shownRuns") });
+  for (const name of new Set(pieces.map((piece) => piece.dataset.run))) {
     const button = make("button", { type: "button", textContent: name, ariaPressed: "true" });
     button.onclick = () => {
       const show = button.ariaPressed !== "true";

@@ -158,7 +158,7 @@ charts::Strip strip_of(const Json& part) {
   return strip;
 }
 
-// Parts that are one series, such as layers 1 to 8, as a plot: what is printed, the interval that decides, the theory.
+// Parts that are one series, such as layers 1 to 8, as a plot: printed, measured with its interval, theory.
 Plot series_of(const Json& claim) {
   const Json& parts = claim.at("parts");
   const std::regex place("(?:layer|block)([0-9]{1,6})\\.");

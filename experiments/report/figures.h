@@ -1,4 +1,4 @@
-// The charts of runs and claims as the page shows them, in both languages and without a script; and one as a file.
+// The charts of runs and claims as the page shows them, in both languages, without a script; and as files.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace isobar::report {
 
-// One SVG file, light or dark as its reader's machine is, in "en" or "zh". Text stays text. Throws Error when there is
-// nothing to draw.
+// One SVG file, light or dark as its reader's machine is, in "en" or "zh". Text stays text. Throws Error
+// when there is nothing to draw.
 std::string figure_svg(Plot plot, const std::string& lang = "en");
 
-// A figure for each chart of a run (Content::runs()): the drawing at two widths, of which the style sheet shows one,
-// and its values as a table, from which a script reads them. data-run, and data-bears with the pieces of keys.
+// A figure for each chart of a run (Content::runs()): drawn at two widths, of which the style sheet shows
+// one, and its values as a table, from which a script reads them. data-run; data-bears: the pieces of keys.
 charts::Markup figures_of(const Json& run);
 // The charts that several runs of one study have, over each other, where the reader named one of these runs.
 charts::Markup comparisons(const Json& runs);
 
-// The claims for a browser without scripts, as a table with a small chart of each part in <span data-strip="claim part">, both
-// counted from 0; "claim series" where the parts are one, such as layers 1 to 8. The longest series is a figure of class "hero".
+// The claims for a browser without scripts, as a table with a small chart of each part in a span: data-strip
+// is "claim part", counted from 0, or "claim series" where parts are layers. The longest is a figure "hero".
 charts::Markup claims_table(const Json& claims);
 
 }  // namespace isobar::report
