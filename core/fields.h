@@ -4,7 +4,7 @@
 //     int64_t depth = 8;
 //     std::string norm = "none";
 //     void fields(Fields& f) override {
-//       f("depth", depth, "number of layers");
+//       f("depth", depth, "number of layers", at_least(1));
 //       f("norm", norm, "normalization", {"none", "rmsnorm"});
 //     }
 //   };
@@ -16,10 +16,12 @@
 
 #include <algorithm>
 #include <concepts>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "tensor.h"
@@ -48,6 +50,29 @@ struct NamedTensor {
 
 using Choices = std::vector<std::string>;
 
+// What a setting may be: a number between two bounds, a text among choices; of a list, each element. Whoever takes
+// values from users holds them to it.
+struct Limits {
+  double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
+  bool least_is_out = false, most_is_out = false;
+  Choices choices = {};      // empty: any text
+  bool may_be_none = false;  // a list without elements
+
+  bool operator==(const Limits&) const = default;
+};
+inline Limits at_least(double least) { return {.least = least}; }
+inline Limits between(double least, double most) { return {.least = least, .most = most}; }
+inline Limits above(double least) { return {.least = least, .least_is_out = true}; }
+inline Limits from_to_below(double least, double most) {
+  return {.least = least, .most = most, .most_is_out = true};
+}
+inline Limits one_of(const Choices& choices) { return {.choices = choices}; }
+inline Limits or_none() { return {.may_be_none = true}; }
+
+// A setting: a bool, a number, a text, or a list.
+using SettingPointer = std::variant<bool*, int64_t*, double*, std::string*, std::vector<int64_t>*,
+                                    std::vector<double>*, std::vector<std::string>*>;
+
 class Fields {
  public:
   virtual ~Fields() = default;
@@ -74,28 +99,20 @@ class Fields {
     if (part.has_value()) visit(name, *part);
   }
   // Settings. `help` is one line with the unit.
-  void operator()(std::string_view name, bool& value, std::string_view help = "") {
-    on_bool(name, value, help);
+  template <class T>
+  requires std::constructible_from<SettingPointer, T*>
+  void operator()(std::string_view name, T& value, std::string_view help = "", const Limits& limits = {}) {
+    on_setting(name, &value, help, limits);
   }
-  void operator()(std::string_view name, int64_t& value, std::string_view help = "") {
-    on_int(name, value, help);
-  }
-  void operator()(std::string_view name, double& value, std::string_view help = "") {
-    on_double(name, value, help);
-  }
-  void operator()(std::string_view name, std::string& value, std::string_view help = "",
-                  const Choices& choices = {}) {
-    on_string(name, value, help, choices);
+  void operator()(std::string_view name, std::string& value, std::string_view help, const Choices& choices) {
+    on_setting(name, &value, help, one_of(choices));
   }
 
  protected:
   virtual void on_parameter(std::string_view, Tensor&) {}
   virtual void on_buffer(std::string_view, Tensor&) {}
   virtual void on_part(std::string_view, HasFields&) {}
-  virtual void on_bool(std::string_view, bool&, std::string_view) {}
-  virtual void on_int(std::string_view, int64_t&, std::string_view) {}
-  virtual void on_double(std::string_view, double&, std::string_view) {}
-  virtual void on_string(std::string_view, std::string&, std::string_view, const Choices&) {}
+  virtual void on_setting(std::string_view, const SettingPointer&, std::string_view, const Limits&) {}
 
  private:
   // The parts around the one that is visited.

@@ -36,17 +36,17 @@ struct Config : TinyConfig {
   double learning_rate = 3e-3;
 
   void fields(Fields& f) override {
-    f("n_layer", n_layer, "blocks");
-    f("n_embd", n_embd, "width of the residual stream");
-    f("steps", steps, "of training; the share is measured at every quarter of them");
-    f("learning_rate", learning_rate, "of AdamW");
+    f("n_layer", n_layer, "blocks", at_least(1));
+    f("n_embd", n_embd, "width of the residual stream", at_least(1));
+    f("steps", steps, "of training; the share is measured at every quarter of them", at_least(4));
+    f("learning_rate", learning_rate, "of AdamW", at_least(0));
     TinyConfig::fields(f);
   }
   LmConfig training_of(const std::string& net) const {
     LmConfig training = TinyConfig::training(n_embd, n_layer, steps, learning_rate);
     training.norm = net;
     training.bias = net == "layernorm";
-    training.check_values();
+    training.check_together();
     return training;
   }
 };
@@ -135,7 +135,6 @@ void measure_start(Run& run, const Config& config, const TinyText& text) {
 }
 
 void study(Run& run, const Config& config) {
-  check(config.steps >= 4, "--steps: wanted at least 4, got {}", config.steps);
   const TinyText text(config.corpus, config.block_size);
   run.environment()["corpus"] = text.corpus.source;
   run.summary()["corpus"] = text.name();
@@ -181,13 +180,12 @@ void study(Run& run, const Config& config) {
 
 int main(int argc, char** argv) {
   Config config;
-  const auto full = [&] { config = Config(), config.seeds = 10, config.steps = 500; };
   return run_program({.name = "centering",
                       .about = "Is LayerNorm's centring redundant in a pre-norm Transformer?",
                       .example = "centering --corpus synthetic --seeds 1",
                       .page = "lm/centering.md",
-                      .presets = {{"quick", "five seeds, 250 steps", [&] { config = Config(); }},
-                                  {"full", "ten seeds, 500 steps", full}},
+                      .presets = {{"quick", "five seeds, 250 steps"},
+                                  {"full", "ten seeds, 500 steps", "--seeds 10 --steps 500"}},
                       .tiny = "--n_layer 1 --n_embd 16 --steps 4 --seeds 1 --eval_iters 1"},
                      config, argc, argv, [&](Run& run) { study(run, config); });
 }

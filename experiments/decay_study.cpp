@@ -5,6 +5,7 @@
 // with 100 layers the std is 1e-10, and 1000 layers cannot be trained at all.
 //
 // Written: run.h5 (/series/<quantity>: a row per seed, a column per layer), layers.csv, summary.json.
+#include "../autograd/tape.h"
 #include "claims/of_run.h"
 #include "decay/agreement.h"
 #include "decay/config.h"
@@ -24,8 +25,21 @@ namespace {
 
 constexpr int64_t preset_seeds = 20;  // as PyTorch's
 
-// The study's loop: the same net with other random numbers, several seeds side by side. Each run builds the
-// net, sends a batch up and the loss's gradient down (decay/measure.cpp, about twenty lines).
+// One run: the net of this seed, a batch of normal numbers that goes up, and the loss's gradient that comes down.
+Signals measure(const Config& config, int64_t seed) {
+  const Rng rng(static_cast<uint64_t>(seed));
+  const Tensor x = rng.split("x").normal({config.batch, config.width}, 0, 1, config.element_type());
+  Net net(config, rng.split("net"));
+  SignalProbe probe(net);
+  {
+    const Watch watching(net, probe);
+    Tape tape;
+    tape.backward(loss_of(config.loss, net(x), rng.split("loss")));
+  }
+  return {.input_std = moments_of(x).std, .layers = probe.layers()};
+}
+
+// The study's loop: the same net with other random numbers, several seeds side by side.
 Result measure_seeds(const Config& config, const Run& run, Progress& progress) {
   Result result{.config = config, .runs = {}, .theory = theory_of(config)};
   result.runs = each(config.seeds, [&](int64_t i) {
@@ -167,17 +181,12 @@ int main(int argc, char** argv) {
           "Judges the tables of source 003 over many seeds, beside the closed forms.",
       .example = "decay_study --norm rmsnorm --depth 100",
       .page = "decay/README.md",
-      .presets = {{"blog8", "003's eight layers without norm", [&] { config = Config(); }},
-                  {"blog8_rmsnorm", "the same with RMSNorm before each ReLU",
-                   [&] {
-                     config = Config();
-                     config.norm = "rmsnorm";
-                   }},
-                  {"depth_table", "87 nets of 8 to 1000 layers, beside PyTorch's",
-                   [&] { config = Config(); }}},
-      .tiny = "--depth 2 --width 16 --batch 4 --seeds 2"};
+      .presets = {{"blog8", "003's eight layers without norm"},
+                  {"blog8_rmsnorm", "the same with RMSNorm before each ReLU", "--norm rmsnorm"},
+                  {"depth_table", "87 nets of 8 to 1000 layers, beside PyTorch's"}},
+      .tiny = "--depth 2 --width 16 --batch 4 --seeds 2",
+      .check = [&] { config.check_together(); }};
   return run_program(program, config, argc, argv, [&](Run& run) {
-    config.check_values();
     if (run.preset() == "depth_table")
       study_reference(run, config);
     else

@@ -49,7 +49,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // What the preset full adds: other norms, placements and initial weights.
 constexpr const char* more_nets =
-    ",plain.default.layernorm,plain.default.dyt,pre.default.layernorm,pre.default.dyt,post.default.rmsnorm,"
+    "plain.default.layernorm,plain.default.dyt,pre.default.layernorm,pre.default.dyt,post.default.rmsnorm,"
     "rezero.default.none";
 
 // One net to train, and how.
@@ -122,8 +122,7 @@ Outcome train_net(const Config& config, const Training& job, const Part& train, 
 std::vector<Training> nets_of(const Config& config, int64_t first_seed) {
   std::vector<Training> nets;
   for (const Kind& kind : config.kinds())
-    for (const int64_t depth : config.depth_list())
-      nets.push_back({kind, depth, config.learning_rate, first_seed});
+    for (const int64_t depth : config.depths) nets.push_back({kind, depth, config.learning_rate, first_seed});
   std::stable_sort(nets.begin(), nets.end(), [](const Training& a, const Training& b) {
     return matrices(a.kind, a.depth) > matrices(b.kind, b.depth);
   });
@@ -163,7 +162,7 @@ std::vector<Result> empty_results(const Config& config) {
   std::vector<Result> results;
   for (const Kind& kind : config.kinds()) {
     results.push_back({.kind = kind, .cells = {}});
-    for (const int64_t depth : config.depth_list())
+    for (const int64_t depth : config.depths)
       results.back().cells.push_back({.depth = depth, .learning_rate = 0, .runs = {}});
   }
   return results;
@@ -201,8 +200,8 @@ std::vector<Result> train_all(Run& run, const Config& config, const Digits& digi
   return results;
 }
 
-void run_study(Run& run, const Config& config) {
-  config.check_values();
+void run_study(Run& run, Config config) {
+  std::ranges::sort(config.depths);
   const Digits digits = read_digits(config.mnist);
   check(config.batch <= digits.train.size(), "--batch: {} images a step, but there are {} to train on",
         config.batch, digits.train.size());
@@ -230,14 +229,10 @@ int main(int argc, char** argv) {
           "Judges what source 003 says about the depth at which training stops working.",
       .example = "depth_trainability --nets plain.default.none,pre.default.rmsnorm --depths 2,32",
       .page = "depth/README.md",
-      .presets = {{"quick", "the nets that the claims speak of, up to 100 layers or blocks",
-                   [&] { config = Config(); }},
+      .presets = {{"quick", "the nets that the claims speak of, up to 100 layers or blocks"},
                   {"full", "these and six more, up to 1000 layers or blocks",
-                   [&] {
-                     config = Config();
-                     config.nets += more_nets;
-                     config.depths = "2,8,32,100,1000";
-                   }}},
+                   fmt::format("--depths 2,8,32,100,1000 --nets {},{}", fmt::join(config.nets, ","),
+                               more_nets)}},
       .tiny = "--nets plain.default.none --depths 2,8 --width 8 --steps 2 --seeds 1"};
   return run_program(program, config, argc, argv, [&](Run& run) { run_study(run, config); });
 }

@@ -11,7 +11,6 @@
 #include <cmath>
 
 #include "harness/each.h"
-#include "harness/lists.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
 #include "lm/evaluate.h"
@@ -25,7 +24,7 @@ namespace {
 const std::string reference = "pre.rmsnorm";
 
 struct Config : TinyConfig {
-  std::string nets = "skipinit.none,rezero.none,fixup.none";
+  std::vector<std::string> nets = {"skipinit.none", "rezero.none", "fixup.none"};
   int64_t n_layer = 4;
   int64_t n_embd = 32;
   int64_t steps = 130;
@@ -34,23 +33,20 @@ struct Config : TinyConfig {
   double finetuning_rate = 3e-3;
 
   void fields(Fields& f) override {
-    f("nets", nets, "placement.norm, each compared with pre.rmsnorm");
-    f("n_layer", n_layer, "blocks");
-    f("n_embd", n_embd, "width of the residual stream");
-    f("steps", steps, "of the first training");
-    f("learning_rate", learning_rate, "of AdamW in it");
-    f("finetuning_steps", finetuning_steps, "of the second training, on the other text");
-    f("finetuning_rate", finetuning_rate, "of AdamW in it");
+    f("nets", nets, "placement.norm, each compared with pre.rmsnorm", one_of(net_names()));
+    f("n_layer", n_layer, "blocks", at_least(1));
+    f("n_embd", n_embd, "width of the residual stream", at_least(1));
+    f("steps", steps, "of the first training", at_least(1));
+    f("learning_rate", learning_rate, "of AdamW in it", at_least(0));
+    f("finetuning_steps", finetuning_steps, "of the second training, on the other text", at_least(1));
+    f("finetuning_rate", finetuning_rate, "of AdamW in it", at_least(0));
     TinyConfig::fields(f);
   }
   LmConfig training_of(const std::string& net, bool finetuning) const {
     LmConfig training = TinyConfig::training(n_embd, n_layer, finetuning ? finetuning_steps : steps,
                                              finetuning ? finetuning_rate : learning_rate);
-    const size_t dot = net.find('.');
-    check(dot != std::string::npos, "--nets: wanted placement.norm such as rezero.none, got '{}'", net);
-    training.placement = net.substr(0, dot);
-    training.norm = net.substr(dot + 1);
-    training.check_values();
+    set_net(training, net);
+    training.check_together();
     return training;
   }
 };
@@ -86,8 +82,7 @@ Gains train_twice(const Config& config, const std::string& net, const TinyText& 
 
 void study(Run& run, const Config& config) {
   std::vector<std::string> nets{reference};
-  for (const std::string& net : words_of(config.nets)) nets.push_back(net);
-  check(nets.size() > 1, "--nets: wanted at least one");
+  nets.insert(nets.end(), config.nets.begin(), config.nets.end());
   for (const std::string& net : nets)
     for (const bool finetuning : {false, true})
       LanguageModel(config.model(config.training_of(net, finetuning), 1), Rng(0));  // a slip shows at once
@@ -148,16 +143,14 @@ void study(Run& run, const Config& config) {
 
 int main(int argc, char** argv) {
   Config config;
-  const auto full = [&] {
-    config = Config(), config.seeds = 12, config.n_embd = 64, config.steps = config.finetuning_steps = 250;
-  };
   return run_program(
       {.name = "fine_tuning",
        .about = "Do norm-free language models train as well as one with norms, and fine-tune worse?",
        .example = "fine_tuning --nets pre.none,post.rmsnorm --seeds 3",
        .page = "lm/fine_tuning.md",
-       .presets = {{"quick", "32 wide, 130 and 125 steps", [&] { config = Config(); }},
-                   {"full", "64 wide, 250 and 250 steps, twelve seeds", full}},
+       .presets = {{"quick", "32 wide, 130 and 125 steps"},
+                   {"full", "64 wide, 250 and 250 steps, twelve seeds",
+                    "--seeds 12 --n_embd 64 --steps 250 --finetuning_steps 250"}},
        .tiny = "--n_layer 1 --n_embd 16 --steps 2 --finetuning_steps 2 --seeds 1 --eval_iters 1"},
       config, argc, argv, [&](Run& run) { study(run, config); });
 }

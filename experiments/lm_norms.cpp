@@ -18,17 +18,19 @@
 // blocks.csv, summary.json. Trainings run side by side; their time is not measured (see norm_speed).
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
-#include "../nn/dyt.h"
-#include "../nn/layer_norm.h"
-#include "../nn/norm.h"
-#include "harness/lists.h"
+#include "../nn/nn.h"
 #include "harness/program.h"
+#include "harness/settings.h"
+#include "lm/evaluate.h"
 #include "lm/norm_pairs.h"
 #include "lm/norm_plots.h"
 #include "lm/norm_results.h"
 #include "lm/norm_training.h"
 #include "lm/tiny.h"
+#include "lm/train.h"
 #include "lm/trial.h"
 
 using namespace isobar;
@@ -48,81 +50,73 @@ std::unique_ptr<Module> dyt_equal(const Shape& shape, const NormOptions& options
 const bool registered =
     register_norm("layernorm_bias", layernorm_bias) && register_norm("dyt_equal", dyt_equal);
 
+constexpr const char* nets_of_full =
+    "pre.none,pre.centernorm,pre.stdnorm,pre.layernorm,pre.layernorm_bias,pre.rmsnorm,pre.dyt,pre.dyt_sqrtd,"
+    "pre.dyt_equal,pre.dyisru,post.layernorm,post.rmsnorm,ngpt";
+
 struct Config : TinyConfig {
-  std::string nets =
-      "pre.none,pre.centernorm,pre.stdnorm,pre.layernorm,pre.rmsnorm,pre.dyt,pre.dyt_sqrtd,pre.dyt_equal,"
-      "pre.dyisru,post.rmsnorm,ngpt";
-  std::string widths = "64";
+  std::vector<std::string> nets = {"pre.none",    "pre.centernorm", "pre.stdnorm",   "pre.layernorm",
+                                   "pre.rmsnorm", "pre.dyt",        "pre.dyt_sqrtd", "pre.dyt_equal",
+                                   "pre.dyisru",  "post.rmsnorm",   "ngpt"};
+  std::vector<int64_t> widths = {64};
   int64_t n_layer = 4;
-  std::string learning_rates = "3e-3";
+  std::vector<double> learning_rates = {3e-3};
   int64_t steps = 250;
-  std::string pair_nets = "pre.layernorm,pre.rmsnorm";
+  std::vector<std::string> pair_nets = {"pre.layernorm", "pre.rmsnorm"};
   int64_t pair_seeds = 7;  // 99 % interval of the difference: ±3 % of the gain, of the 5 % that count
   // 64 wide, or as wide as the first of `widths`. Without norms 1e-2 diverges.
-  std::string deep_nets = "pre.none@3e-3,pre.rmsnorm,post.rmsnorm";
+  std::vector<std::string> deep_nets = {"pre.none@3e-3", "pre.rmsnorm", "post.rmsnorm"};
   int64_t deep_layers = 16;
-  std::string deep_learning_rates = "1e-2";
+  std::vector<double> deep_learning_rates = {1e-2};
   int64_t deep_steps = 100;
-  std::string warmup_nets = "pre.rmsnorm,post.rmsnorm";
+  std::vector<std::string> warmup_nets = {"pre.rmsnorm", "post.rmsnorm"};
   int64_t deep_warmup_iters = 30;
 
   void fields(Fields& f) override {
-    f("nets", nets,
-      "placement.norm, or ngpt, with commas between; 'pre.none' is no norm; ngpt@1e-2 has a rate of its own");
-    f("widths", widths, "of the residual stream, with commas between");
-    f("n_layer", n_layer, "blocks");
+    Limits known = one_of(net_names());
+    known.choices.push_back("ngpt");
+    known.may_be_none = true;
+    f("nets", nets, "placement.norm, or ngpt; 'pre.none' is no norm; ngpt@1e-2 has a rate of its own",
+      or_none());
+    f("widths", widths, "of the residual stream", at_least(1));
+    f("n_layer", n_layer, "blocks", at_least(1));
     f("learning_rates", learning_rates,
-      "of AdamW, with commas between; more are added where the best of several is the least or the greatest");
-    f("steps", steps, "of training");
-    f("pair_nets", pair_nets, "those of --nets that have --pair_seeds at their best learning rate");
-    f("pair_seeds", pair_seeds, "runs of --pair_nets; --seeds where that is more");
-    f("deep_nets", deep_nets, "nets of the second comparison, with many blocks; empty: none");
-    f("deep_layers", deep_layers, "its blocks");
-    f("deep_learning_rates", deep_learning_rates, "its learning rates");
-    f("deep_steps", deep_steps, "its steps");
-    f("warmup_nets", warmup_nets, "nets of the second comparison that are trained with warm-up as well");
-    f("deep_warmup_iters", deep_warmup_iters, "steps of linear warm-up of --warmup_nets; 0: none");
+      "of AdamW; more are added where the best of several is the least or the greatest", above(0));
+    f("steps", steps, "of training", at_least(1));
+    f("pair_nets", pair_nets, "those of --nets that have --pair_seeds at their best learning rate", known);
+    f("pair_seeds", pair_seeds, "runs of --pair_nets; --seeds where that is more", at_least(0));
+    f("deep_nets", deep_nets, "nets of the second comparison, with many blocks; empty: none", or_none());
+    f("deep_layers", deep_layers, "its blocks", at_least(1));
+    f("deep_learning_rates", deep_learning_rates, "its learning rates", above(0));
+    f("deep_steps", deep_steps, "its steps", at_least(1));
+    f("warmup_nets", warmup_nets, "nets of the second comparison that are trained with warm-up as well",
+      or_none());
+    f("deep_warmup_iters", deep_warmup_iters, "steps of linear warm-up of --warmup_nets; 0: none",
+      at_least(0));
     TinyConfig::fields(f);
-  }
-
-  void apply_full() {
-    *this = Config();
-    nets = pair_nets =
-        "pre.none,pre.centernorm,pre.stdnorm,pre.layernorm,pre.layernorm_bias,pre.rmsnorm,pre.dyt,"
-        "pre.dyt_sqrtd,pre.dyt_equal,pre.dyisru,post.layernorm,post.rmsnorm,ngpt";
-    deep_nets = "pre.none,pre.rmsnorm,post.rmsnorm";
-    learning_rates = "1e-3,3e-3,1e-2,3e-2";
-    pair_seeds = 20;
-    deep_learning_rates = "3e-3,1e-2,3e-2";
   }
 };
 
-void check_net(const char* flag, const std::string& net) {
-  const size_t dot = std::min(net.find('.'), net.size());
-  const std::string placement = net.substr(0, dot), norm = dot < net.size() ? net.substr(dot + 1) : "";
-  const Choices &placements = placement_names(), &norms = norm_names();
-  const bool known = std::ranges::count(placements, placement) + std::ranges::count(norms, norm) == 2;
-  check(net == "ngpt" || (known && (norm == "none" || has_norms(placement_from_name(placement)))),
-        "--{}: wanted ngpt, or placement.norm such as pre.rmsnorm or rezero.none, got '{}'", flag, net);
-}
-
 // A trial for each net and rate, or at the rate that follows the net's name ("ngpt@1e-2"); the rest of it is as
 // in `like`.
-void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::string& nets, const Trial& like,
-                const std::vector<double>& all_rates) {
-  for (const std::string& word : words_of(nets)) {
-    const size_t at = std::min(word.find('@'), word.size());
-    const std::string net = word.substr(0, at);
-    check_net(flag, net);
-    for (const double rate : at < word.size() ? numbers_of<double>(flag, word.substr(at + 1)) : all_rates) {
-      for (const TrialRuns& other : trials)
-        check(other.trial.size != like.size || other.trial.net() != net || other.trial.learning_rate != rate,
-              "--{}: {} is there twice, with size {} and learning rate {}", flag, net, like.size, rate);
-      Trial trial = like;
-      const size_t dot = net.find('.');
-      trial.placement = net.substr(0, dot);
-      trial.norm = dot < net.size() ? net.substr(dot + 1) : "";
+void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::vector<std::string>& nets,
+                const Trial& like, const std::vector<double>& all_rates) {
+  for (const std::string& word : nets) {
+    const size_t at = word.find('@');
+    Trial trial = like;
+    set_net(trial, word.substr(0, at));
+    if (trial.norm == "ngpt") trial.norm = "";
+    check(trial.net() == "ngpt" || std::ranges::count(net_names(), trial.net()) == 1,
+          "--{}: wanted ngpt, or placement.norm such as pre.rmsnorm or rezero.none, got '{}'", flag, word);
+    std::vector<double> rates = all_rates;
+    if (at != std::string::npos) set_value(&rates, above(0), word.substr(at + 1), fmt::format("--{}", flag));
+    for (const double rate : rates) {
       trial.learning_rate = rate;
+      for (const TrialRuns& other : trials)
+        check(other.trial.size != trial.size || other.trial.net() != trial.net() ||
+                  other.trial.learning_rate != rate,
+              "--{}: {} is there twice, with size {} and learning rate {}", flag, trial.net(), trial.size,
+              rate);
       trials.push_back({.trial = trial, .outcomes = {}});
     }
   }
@@ -145,26 +139,14 @@ std::vector<std::string> give_way(Config& config, const std::set<std::string>& g
   return said;
 }
 
-void check_sizes(const Config& config) {
-  for (const auto& [flag, layers] :
-       {std::pair{"n_layer", config.n_layer}, {"deep_layers", config.deep_layers}})
-    check(layers >= 1, "--{}: wanted at least 1, got {}", flag, layers);
-  check(config.deep_nets.empty() || config.deep_layers != config.n_layer,
-        "--deep_layers: wanted another number than --n_layer's {}", config.n_layer);
-  check(config.deep_nets.empty() ||
-            (config.deep_warmup_iters >= 0 && config.deep_warmup_iters <= config.deep_steps),
-        "--deep_warmup_iters: wanted 0 to deep_steps ({}), got {}", config.deep_steps,
-        config.deep_warmup_iters);
-  for (const std::string& net : words_of(config.pair_nets)) check_net("pair_nets", net);
-  check(config.seeds >= 1, "--seeds: wanted at least 1, got {}", config.seeds);
-}
-
 // Checks all settings, so that a slip shows before the first hour.
 NormResults all_trials(const Config& config) {
+  check(config.deep_nets.empty() || config.deep_layers != config.n_layer,
+        "--deep_layers: wanted another number than --n_layer's {}", config.n_layer);
+  check(config.deep_nets.empty() || config.deep_warmup_iters <= config.deep_steps,
+        "--deep_warmup_iters: wanted 0 to deep_steps ({}), got {}", config.deep_steps,
+        config.deep_warmup_iters);
   NormResults results{};
-  const std::vector<int64_t> widths = numbers_of<int64_t>("widths", config.widths);
-  check(!widths.empty(), "--widths: wanted at least one");
-  check_sizes(config);
   const auto trial = [&](int64_t width, int64_t layers, int64_t steps) {
     return Trial{.size = fmt::format("{}x{}", width, layers),
                  .placement = "",
@@ -175,16 +157,15 @@ NormResults all_trials(const Config& config) {
                  .warmup = config.warmup_iters,
                  .learning_rate = 0};
   };
-  for (const int64_t width : widths)
+  for (const int64_t width : config.widths)
     add_trials(results.trials, "nets", config.nets, trial(width, config.n_layer, config.steps),
-               numbers_of<double>("learning_rates", config.learning_rates));
-  Trial deep = trial(widths.front(), config.deep_layers, config.deep_steps);
-  const std::vector<double> rates = numbers_of<double>("deep_learning_rates", config.deep_learning_rates);
-  add_trials(results.trials, "deep_nets", config.deep_nets, deep, rates);
+               config.learning_rates);
+  Trial deep = trial(config.widths.front(), config.deep_layers, config.deep_steps);
+  add_trials(results.trials, "deep_nets", config.deep_nets, deep, config.deep_learning_rates);
   if (config.deep_warmup_iters > 0 && !config.deep_nets.empty()) {
     deep.size += fmt::format(".warmup_{}", config.deep_warmup_iters);
     deep.warmup = config.deep_warmup_iters;
-    add_trials(results.trials, "warmup_nets", config.warmup_nets, deep, rates);
+    add_trials(results.trials, "warmup_nets", config.warmup_nets, deep, config.deep_learning_rates);
   }
   check(!results.trials.empty(), "--nets: wanted at least one");
   for (const TrialRuns& runs : results.trials) training_of(config, runs.trial);
@@ -237,19 +218,65 @@ void expect_equal_starts(Run& run, const NormResults& results) {
   }
 }
 
+// One net from one seed. The same bits on any number of threads, whatever else runs.
+TrialOutcome train(const Config& config, const TinyText& text, const Trial& trial, int64_t seed) {
+  const LmConfig training = training_of(config, trial);
+  const Rng rng(static_cast<uint64_t>(seed));
+  const std::unique_ptr<Module> made =
+      model_of(config.model(training, text.vocab_size()), trial, rng.split("model"));
+  Module& model = *made;
+  auto* const ngpt = dynamic_cast<NGPT*>(&model);
+  AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
+  const Schedule schedule = schedule_of(training);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto loss_on = [&](const TokenDataset& data, const char* stream) {
+    const double loss = mean_loss(model, data, config.eval_iters, config.batch_size, Rng(0).split(stream));
+    return std::isfinite(loss) ? loss : infinity;
+  };
+
+  TrialOutcome outcome{.parameters = parameter_count(model),
+                       .start_loss = loss_on(text.validation, "validation"),
+                       .tuning_loss = infinity,
+                       .val_loss = infinity,
+                       .losses = {},
+                       .start = {},
+                       .end = unknown_stream(trial.layers),
+                       .lengths = {}};
+  for (int64_t step = 0; step < trial.steps; ++step) {
+    Probe probe;
+    std::optional<Watch> watching;
+    if (step == 0 || step + 1 == trial.steps) watching.emplace(model, probe);
+    const Batch batch = text.train.random_batch(config.batch_size, rng.split("batch").split(step));
+    const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
+    if (step == 0) outcome.start = stream_of(probe);
+    if (!gradients.finite()) return outcome;
+    outcome.losses.push_back(gradients.loss);
+    if (step + 1 == trial.steps) outcome.end = stream_of(probe);
+    optimizer.set_lr(schedule(step));
+    optimizer.step(clipping(gradients.norm, training));
+    if (ngpt != nullptr) normalize_weights(*ngpt);
+  }
+  outcome.tuning_loss = loss_on(text.tuning, "tuning");
+  outcome.val_loss = loss_on(text.validation, "validation");
+  if (ngpt != nullptr)
+    outcome.lengths =
+        length_errors(*ngpt, text.validation.random_batch(config.batch_size, Rng(0).split("lengths")).x);
+  return outcome;
+}
+
 void train_all(Run& run, const Config& config, const TinyText& text, NormResults& results) {
+  const auto train_one = [&](const Trial& trial, int64_t seed) { return train(config, text, trial, seed); };
   const auto each_seed = [&](const TrialRuns&) { return config.seeds; };
-  train_trials(run, config, text, results, each_seed);
-  while (add_rates_beyond_edges(results)) train_trials(run, config, text, results, each_seed);
+  train_trials(run, results, train_one, each_seed);
+  while (add_rates_beyond_edges(results)) train_trials(run, results, train_one, each_seed);
   // A pointer of best() stays valid: no more trials are added.
-  const std::vector<std::string> pair_nets = words_of(config.pair_nets);
   std::vector<const TrialRuns*> pairs;
   for (const std::string& size : results.sizes())
-    for (const std::string& net : pair_nets)
+    for (const std::string& net : config.pair_nets)
       if (const TrialRuns* best = results.best(size, net);
           best != nullptr && best->trial.layers == config.n_layer)
         pairs.push_back(best);
-  train_trials(run, config, text, results, [&](const TrialRuns& runs) {
+  train_trials(run, results, train_one, [&](const TrialRuns& runs) {
     return std::ranges::find(pairs, &runs) != pairs.end() ? config.pair_seeds : 0;
   });
 }
@@ -274,24 +301,24 @@ void study(Run& run, const Config& config) {
 
 int main(int argc, char** argv) {
   Config config;
-  std::vector<std::string> gave_way;
   return run_program(
       {.name = "lm_norms",
        .about = "Which norm, before or after the branch, trains a small language model best?",
        .example = "lm_norms --nets pre.layernorm,pre.rmsnorm --seeds 5",
        .page = "lm/norms.md",
-       .presets = {{"quick", "eleven nets of 4 blocks at one learning rate; pre against post in 16 blocks",
-                    [&] { config = Config(); }},
-                   {"full", "four learning rates and more, more seeds at the best one",
-                    [&] { config.apply_full(); }}},
+       .presets =
+           {{"quick", "eleven nets of 4 blocks at one learning rate; pre against post in 16 blocks"},
+            {"full", "four learning rates and more, more seeds at the best one",
+             fmt::format(
+                 "--nets {0} --pair_nets {0} --deep_nets pre.none,pre.rmsnorm,post.rmsnorm --learning_rates 1e-3,3e-3,1e-2,3e-2 "
+                 "--pair_seeds 20 --deep_learning_rates 3e-3,1e-2,3e-2",
+                 nets_of_full)}},
        .tiny = "--nets pre.none,pre.rmsnorm --widths 16 --n_layer 1 --learning_rates 3e-3 --steps 2 "
                "--deep_nets pre.rmsnorm --deep_layers 2 --deep_learning_rates 3e-3 --deep_steps 2 "
                "--deep_warmup_iters 1 --seeds 1 --pair_seeds 1 --eval_iters 1",
        .first_settings = {"nets", "learning_rates", "steps", "seeds", "pair_nets", "pair_seeds", "deep_nets",
                           "deep_layers", "deep_steps", "corpus"},
-       .settle = [&](const std::set<std::string>& given) { gave_way = give_way(config, given); }},
-      config, argc, argv, [&](Run& run) {
-        for (const std::string& sentence : gave_way) run.say("{}\n", sentence);
-        study(run, config);
-      });
+       .settle = [&](const std::set<std::string>& given) { return give_way(config, given); },
+       .check = [&] { all_trials(config); }},
+      config, argc, argv, [&](Run& run) { study(run, config); });
 }

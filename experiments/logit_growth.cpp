@@ -41,12 +41,12 @@ struct Config : TinyConfig {
   int64_t log_interval = 25;
 
   void fields(Fields& f) override {
-    f("n_layer", n_layer, "blocks");
-    f("n_embd", n_embd, "width of the residual stream");
-    f("steps", steps, "of training");
-    f("learning_rate", learning_rate, "of AdamW");
-    f("softcap", softcap, "bound on the attention logits of the model 'softcap'");
-    f("log_interval", log_interval, "steps between measurements of the logits");
+    f("n_layer", n_layer, "blocks", at_least(1));
+    f("n_embd", n_embd, "width of the residual stream", at_least(1));
+    f("steps", steps, "of training", at_least(1));
+    f("learning_rate", learning_rate, "of AdamW", at_least(0));
+    f("softcap", softcap, "bound on the attention logits of the model 'softcap'", above(0));
+    f("log_interval", log_interval, "steps between measurements of the logits", at_least(1));
     TinyConfig::fields(f);
   }
 };
@@ -63,7 +63,7 @@ Trajectory train(const Config& config, const TinyText& text, const Attention& at
   LmConfig training = config.training(config.n_embd, config.n_layer, config.steps, config.learning_rate);
   training.softcap = attention.capped ? config.softcap : 0;
   training.qk_norm = attention.qk_norm;
-  training.check_values();
+  training.check_together();
   const Rng rng(static_cast<uint64_t>(seed)), validation = Rng(0).split("validation");
   LanguageModel model(config.model(training, text.vocab_size()), rng.split("model"));
   AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
@@ -229,12 +229,9 @@ void plot_all(Run& run, const Config& config, const Runs& runs) {
 }
 
 void study(Run& run, const Config& config) {
-  check(config.softcap > 0, "--softcap: wanted a number above 0, got {}", config.softcap);
-  check(config.log_interval >= 1, "--log_interval: wanted at least 1, got {}", config.log_interval);
   const TinyText text(config.corpus, config.block_size);
   run.environment()["corpus"] = text.corpus.source;
   run.summary()["corpus"] = text.name();
-  check(config.seeds >= 1, "--seeds: wanted at least 1, got {}", config.seeds);
   const Runs runs = train_all(run, config, text);
   record_all(run, config, runs);
   measure_all(run, config, text.unigram_loss(), runs);
@@ -246,7 +243,6 @@ void study(Run& run, const Config& config) {
 
 int main(int argc, char** argv) {
   Config config;
-  std::vector<std::string> gave_way;
   return run_program(
       {.name = "logit_growth",
        .about = "Do attention logits grow in training, and what do softcap and QK-norm do "
@@ -258,13 +254,11 @@ int main(int argc, char** argv) {
            [&](const std::set<std::string>& given) {
              LmConfig training =
                  config.training(config.n_embd, config.n_layer, config.steps, config.learning_rate);
-             gave_way = give_way(training, given);
+             const std::vector<std::string> gave_way = give_way(training, given);
              config.n_embd = training.n_embd;
              config.n_head = training.n_head;
              config.n_kv_head = training.n_kv_head;
+             return gave_way;
            }},
-      config, argc, argv, [&](Run& run) {
-        for (const std::string& sentence : gave_way) run.say("{}\n", sentence);
-        study(run, config);
-      });
+      config, argc, argv, [&](Run& run) { study(run, config); });
 }

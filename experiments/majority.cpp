@@ -17,10 +17,8 @@
 #include "../nn/evaluation.h"
 #include "../optim/adam.h"
 #include "harness/each.h"
-#include "harness/lists.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
-#include "harness/settings.h"
 #include "harness/table.h"
 #include "transformer_stack/layer.h"
 
@@ -38,29 +36,20 @@ const bool registered = register_norm("rmsnorm_short", [](const Shape& shape, co
 });
 
 struct Config : HasFields {
-  std::string norms = "rmsnorm,layernorm", depths = "1,2";
+  std::vector<std::string> norms = {"rmsnorm", "layernorm"};
+  std::vector<int64_t> depths = {1, 2};
   int64_t d_model = 8, batch = 64, steps = 200, seeds = 7;
   double learning_rate = 1e-2, dropout = 0.1;
 
   void fields(Fields& f) override {
-    f("norms", norms, "of the layers, with commas between; the first is what others are compared with");
-    f("depths", depths, "numbers of layers, with commas between");
-    f("d_model", d_model, "channels, of one head and inside the feed-forward part");
-    f("batch", batch, "sequences of a step, drawn anew");
-    f("steps", steps, "of Adam");
-    f("seeds", seeds, "number of runs: seeds --seed, --seed + 1, ...");
-    f("learning_rate", learning_rate, "of Adam");
-    f("dropout", dropout, "after attention and within the feed-forward part");
-  }
-  void check_values() const {
-    check_size("d_model", d_model, 1024);
-    check_size("batch", batch, 4096);
-    check_size("steps", steps, 100'000);
-    check_size("seeds", seeds, 1000);
-    check(learning_rate > 0, "--learning_rate: wanted a number above 0, got {}", learning_rate);
-    check(!norms.empty() && !depths.empty(), "--norms, --depths: wanted at least one of each");
-    for (const std::string& norm : words_of(norms)) make_norm(norm, {d_model});
-    for (const int64_t depth : numbers_of<int64_t>("depths", depths)) check_size("depths", depth, 1000);
+    f("norms", norms, "of the layers; the first is what others are compared with", one_of(norm_names()));
+    f("depths", depths, "numbers of layers", between(1, 1000));
+    f("d_model", d_model, "channels, of one head and inside the feed-forward part", between(1, 1024));
+    f("batch", batch, "sequences of a step, drawn anew", between(1, 4096));
+    f("steps", steps, "of Adam", between(1, 100'000));
+    f("seeds", seeds, "runs, from seed --seed on", between(1, 1000));
+    f("learning_rate", learning_rate, "of Adam", above(0));
+    f("dropout", dropout, "after attention and within the feed-forward part", from_to_below(0, 1));
   }
 };
 
@@ -167,8 +156,7 @@ int main(int argc, char** argv) {
       .page = "majority/README.md",
       .tiny = "--depths 1 --steps 2 --batch 2 --seeds 1"};
   return run_program(program, config, argc, argv, [&](Run& run) {
-    config.check_values();
-    const std::vector<std::string> norms = words_of(config.norms);
+    const std::vector<std::string>& norms = config.norms;
     const auto seeds = static_cast<size_t>(config.seeds);
     const Sequences held_out = draw(256, Rng(0).split("held out"));
     Measurements measured;
@@ -179,7 +167,7 @@ int main(int argc, char** argv) {
               {},
               "",
               {".accuracy", ".steps"}};
-    for (const int64_t depth : numbers_of<int64_t>("depths", config.depths)) {
+    for (const int64_t depth : config.depths) {
       const std::vector<Curve> curves = each(std::ssize(norms) * config.seeds, [&](int64_t i) {
         return train_net(config, norms[static_cast<size_t>(i / config.seeds)], depth,
                          run.seed() + i % config.seeds, held_out);

@@ -25,8 +25,8 @@ struct Config : HasFields {
   int64_t rows = 128;  // for the fits; of 512 elements each: 65536 elements pin a mean to half a percent
 
   void fields(Fields& f) override {
-    f("seeds", seeds, "runs, each with its own inputs");
-    f("rows", rows, "rows of 512 elements that the curves are fitted to");
+    f("seeds", seeds, "runs, each with its own inputs", at_least(1));
+    f("rows", rows, "rows of 512 elements that the curves are fitted to", at_least(1));
   }
 };
 
@@ -136,8 +136,6 @@ int main(int argc, char** argv) {
                         .page = "jacobian/README.md",
                         .tiny = "--seeds 1 --rows 8"};
   return run_program(program, config, argc, argv, [&](Run& run) {
-    check(config.seeds > 0, "--seeds: wanted at least 1, got {}", config.seeds);
-    check(config.rows > 0, "--rows: wanted at least 1, got {}", config.rows);
     Measurements measurements;
     {
       Progress progress = run.progress(config.seeds, "seeds");

@@ -19,7 +19,6 @@
 
 #include "../autograd/tape.h"
 #include "../optim/optim.h"
-#include "harness/lists.h"
 #include "harness/pairs.h"
 #include "harness/program.h"
 #include "norm_motives/config.h"
@@ -85,7 +84,7 @@ NamedValues train_net(const Config& config, const depth::Digits& digits, const J
 
 // Trains every norm at every rate; runs[norm] are those of the best rate, with "largest_rate" among their values.
 void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
-  const std::vector<double> rates = numbers_of<double>("learning_rates", config.learning_rates);
+  const std::vector<double>& rates = config.learning_rates;
   const auto label = [](const char* norm, double rate) { return fmt::format("{} {}", norm, rate); };
   std::vector<Job> jobs;
   for (const char* norm : norms)
@@ -142,7 +141,6 @@ std::vector<Job> jobs_at_best(const Pairs<Job>& pairs, const Config& config, int
 }
 
 void study(Run& run, const Config& config) {
-  config.check_values();
   const depth::Digits digits = depth::read_digits("");
   Pairs<Job> pairs{run, config.seeds, [&](const Job& job) { return train_net(config, digits, job); }};
   find_rates(pairs, config, digits.train.size());
@@ -192,15 +190,13 @@ void study(Run& run, const Config& config) {
 
 int main(int argc, char** argv) {
   Config config;
-  const auto quick = [&] { config = Config(); };
-  const auto full = [&] { quick(), config.seeds = 40; };
   return run_program(
       {.name = "norm_motives",
        .about = "Do norms steady, speed up, regularize, make robust?\n"
                 "Source 001's four motives, measured on nets that learn digits.",
        .example = "norm_motives --seeds 2 --depth 8",
        .page = "norm_motives/README.md",
-       .presets = {{"quick", "6 seeds", quick}, {"full", "40 seeds", full}},
+       .presets = {{"quick", "6 seeds"}, {"full", "40 seeds", "--seeds 40"}},
        .tiny = "--width 8 --steps 2 --few 8 --few_steps 2 --small 8 --seeds 1 --learning_rates 0.1"},
       config, argc, argv, [&](Run& run) { study(run, config); });
 }

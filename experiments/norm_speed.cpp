@@ -20,7 +20,6 @@
 #include "../data/file.h"
 #include "../data/json_text.h"
 #include "harness/child.h"
-#include "harness/lists.h"
 #include "harness/program.h"
 #include "speed/machine.h"
 #include "speed/model_step.h"
@@ -36,20 +35,17 @@ namespace {
 constexpr int64_t least_rounds = 15;  // three in each group
 
 struct Config : HasFields {
-  std::string shapes = "32x512,1000x512";
+  std::vector<std::string> shapes = {"32x512", "1000x512"};
   int64_t rounds = least_rounds;
   double turn_ms = 2;  // some thousand steps of the smallest shapes
   int64_t processes = 5;
 
   void fields(Fields& f) override {
-    f("shapes", shapes, "rows x columns, with commas between");
-    f("rounds", rounds, "rounds, in each of which every norm has a turn");
-    f("turn_ms", turn_ms, "milliseconds that a turn lasts at least, about");
-    f("processes", processes, "processes that time all of it, one after the other; each gives a quotient");
-  }
-  void apply_full() {
-    *this = Config();
-    shapes = "1x512,32x512,1000x512,2048x512,8192x768,2048x4096";
+    f("shapes", shapes, "rows x columns");
+    f("rounds", rounds, "rounds, in each of which every norm has a turn", at_least(least_rounds));
+    f("turn_ms", turn_ms, "milliseconds that a turn lasts at least, about", above(0));
+    f("processes", processes, "processes that time all of it, one after the other; each gives a quotient",
+      at_least(1));
   }
 };
 
@@ -67,25 +63,20 @@ Size size_of(const std::string& word) {
 
 std::vector<Size> sizes_of(const Config& config) {
   std::vector<Size> sizes;
-  for (const std::string& word : words_of(config.shapes)) {
-    const Size size = size_of(word);
-    for (const Size& other : sizes)
-      check(other.rows != size.rows || other.columns != size.columns, "--shapes: '{}' is there twice", word);
-    sizes.push_back(size);
-  }
-  check(!sizes.empty(), "--shapes: wanted at least one");
+  for (const std::string& shape : config.shapes) sizes.push_back(size_of(shape));
   return sizes;
 }
 
 // What another process measures.
 Json measured_by_process(Run& run, const Config& config, int64_t number) {
   const std::string folder = fmt::format("{}/process_{}", run.folder(), number);
-  const Finished finished = run_child(
-      own_path(),
-      {"--shapes", config.shapes, "--rounds", fmt::format("{}", config.rounds), "--turn_ms",
-       fmt::format("{}", config.turn_ms), "--processes", "1", "--seed", fmt::format("{}", run.seed()),
-       "--threads", fmt::format("{}", threads()), "--force", "--out", folder},
-      Complaints::kept);
+  const Finished finished =
+      run_child(own_path(),
+                {"--shapes", fmt::format("{}", fmt::join(config.shapes, ",")), "--rounds",
+                 fmt::format("{}", config.rounds), "--turn_ms", fmt::format("{}", config.turn_ms),
+                 "--processes", "1", "--seed", fmt::format("{}", run.seed()), "--threads",
+                 fmt::format("{}", threads()), "--force", "--out", folder},
+                Complaints::kept);
   check(finished.code == 0, "process {}: exit code {}: {}", number, finished.code, finished.err);
   return parse_json<Json>(read_file(folder + "/summary.json", size_t{1} << 28))["measured"];
 }
@@ -105,9 +96,6 @@ void take_processes(Run& run, const std::vector<Json>& others) {
 }
 
 void study(Run& run, const Config& config) {
-  check(config.processes >= 1, "--processes: wanted at least 1, got {}", config.processes);
-  check(config.rounds >= least_rounds, "--rounds: wanted at least {}, got {}", least_rounds, config.rounds);
-  check(config.turn_ms > 0, "--turn_ms: wanted more than 0, got {}", config.turn_ms);
   const std::vector<Size> sizes = sizes_of(config);
   check_variants(run);
 
@@ -154,15 +142,17 @@ void study(Run& run, const Config& config) {
 
 int main(int argc, char** argv) {
   Config config;
-  const Program program{.name = "norm_speed",
-                        .about =
-                            "How much faster is RMSNorm than LayerNorm, and DyT than both, on this machine?\n"
-                            "Fused and spelled out, forward alone and with backward, round by round.",
-                        .example = "norm_speed --full --threads 1",
-                        .page = "speed/README.md",
-                        .presets = {{"quick", "two small shapes", [&] { config = Config(); }},
-                                    {"full", "six shapes", [&] { config.apply_full(); }}},
-                        .tiny = "--shapes 2x8 --rounds 15 --turn_ms 0.1 --processes 1",
-                        .profiles = false};
+  const Program program{
+      .name = "norm_speed",
+      .about =
+          "How much faster is RMSNorm than LayerNorm, and DyT than both, on this machine?\n"
+          "Fused and spelled out, forward alone and with backward, round by round.",
+      .example = "norm_speed --full --threads 1",
+      .page = "speed/README.md",
+      .presets = {{"quick", "two small shapes"},
+                  {"full", "six shapes", "--shapes 1x512,32x512,1000x512,2048x512,8192x768,2048x4096"}},
+      .tiny = "--shapes 2x8 --rounds 15 --turn_ms 0.1 --processes 1",
+      .profiles = false,
+      .check = [&] { sizes_of(config); }};
   return run_program(program, config, argc, argv, [&](Run& run) { study(run, config); });
 }

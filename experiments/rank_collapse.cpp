@@ -16,45 +16,30 @@
 #include "../autograd/tape.h"
 #include "../nn/nn.h"
 #include "harness/each.h"
-#include "harness/lists.h"
 #include "harness/program.h"
-#include "harness/settings.h"
 #include "harness/table.h"
 
 using namespace isobar;
 
 namespace {
 
-constexpr const char* all_kinds =
-    "attention,attention.norm,attention.mlp,attention.mlp.norm,attention.skip,attention.skip.norm,"
-    "attention.mlp.skip,attention.mlp.skip.norm";
+const Choices all_kinds = {"attention",          "attention.norm",         "attention.mlp",
+                           "attention.mlp.norm", "attention.skip",         "attention.skip.norm",
+                           "attention.mlp.skip", "attention.mlp.skip.norm"};
 constexpr double rounding = 2e-15;  // r of equal rows is 1e-16 to 4e-16
 
 struct Config : HasFields {
-  std::string kinds = all_kinds;
+  std::vector<std::string> kinds = all_kinds;
   int64_t depth = 24, d_model = 64, length = 16, batch = 4;  // layers as transformer_stack's, four heads
   int64_t seeds = 20;
 
   void fields(Fields& f) override {
-    f("kinds", kinds, "stacks: attention, then those that it has of .mlp .skip .norm, in this order");
-    f("depth", depth, "blocks of a stack");
-    f("d_model", d_model, "channels, of four heads; the MLP has four times as many");
-    f("length", length, "positions of a sequence");
-    f("batch", batch, "sequences");
-    f("seeds", seeds, "number of runs: seeds --seed, --seed + 1, ...");
-  }
-  void check_values() const {
-    const std::vector<std::string> wanted = words_of(kinds);
-    check(!wanted.empty(), "--kinds: wanted at least one of {}", all_kinds);
-    for (const std::string& kind : wanted)
-      check(std::ranges::count(words_of(all_kinds), kind) == 1 && std::ranges::count(wanted, kind) == 1,
-            "--kinds: wanted some of {}, each once; got '{}'", all_kinds, kind);
-    check_size("depth", depth, 10'000);
-    check_size("d_model", d_model, 4096);
-    check(length >= 2 && length <= 4096, "--length: wanted 2 to 4096 positions, got {}", length);
-    check_size("batch", batch, 4096);
-    check_size("seeds", seeds, 10'000);
-    check(d_model % 4 == 0, "--d_model: wanted a multiple of its four heads, got {}", d_model);
+    f("kinds", kinds, "stacks to measure", one_of(all_kinds));
+    f("depth", depth, "blocks of a stack", between(1, 10'000));
+    f("d_model", d_model, "channels, of four heads; the MLP has four times as many", between(4, 4096));
+    f("length", length, "positions of a sequence", between(2, 4096));
+    f("batch", batch, "sequences", between(1, 4096));
+    f("seeds", seeds, "runs, from seed --seed on", between(1, 10'000));
   }
 };
 
@@ -161,10 +146,13 @@ int main(int argc, char** argv) {
                             "And what stops it: skips, an MLP, norms? After Dong et al. 2021.",
                         .example = "rank_collapse --kinds attention,attention.mlp.norm --depth 6",
                         .page = "rank_collapse/README.md",
-                        .tiny = "--depth 2 --d_model 8 --length 3 --batch 2 --seeds 2"};
+                        .tiny = "--depth 2 --d_model 8 --length 3 --batch 2 --seeds 2",
+                        .check = [&] {
+                          check(config.d_model % 4 == 0,
+                                "--d_model: wanted a multiple of its four heads, got {}", config.d_model);
+                        }};
   return run_program(program, config, argc, argv, [&](Run& run) {
-    config.check_values();
-    const std::vector<std::string> kinds = words_of(config.kinds);
+    const std::vector<std::string>& kinds = config.kinds;
     const auto seeds = static_cast<size_t>(config.seeds);
     const std::vector<Outcome> all = each(std::ssize(kinds) * config.seeds, [&](int64_t i) {
       return measure(kinds[static_cast<size_t>(i / config.seeds)], config, run.seed() + i % config.seeds);

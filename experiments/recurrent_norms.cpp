@@ -22,7 +22,6 @@
 #include "../nn/rnn_cell.h"
 #include "../optim/optim.h"
 #include "depth/digits.h"
-#include "harness/lists.h"
 #include "harness/pairs.h"
 #include "harness/program.h"
 #include "harness/table.h"
@@ -32,17 +31,19 @@ using namespace isobar;
 namespace {
 
 struct Config : HasFields {
-  std::string norms = "none,batchnorm,layernorm,rmsnorm", lengths = "28", learning_rates = "1e-3,3e-3,1e-2";
+  std::vector<std::string> norms = {"none", "batchnorm", "layernorm", "rmsnorm"};
+  std::vector<int64_t> lengths = {28};
+  std::vector<double> learning_rates = {1e-3, 3e-3, 1e-2};
   int64_t hidden = 64, batch = 50, steps = 300, seeds = 5;
 
   void fields(Fields& f) override {
-    f("norms", norms, "with commas between");
-    f("lengths", lengths, "time steps, divisors of 784, with commas between");
-    f("learning_rates", learning_rates, "of Adam, with commas between; each net has its best");
-    f("hidden", hidden, "size of the state");
-    f("batch", batch, "images a step");
-    f("steps", steps, "of training");
-    f("seeds", seeds, "runs of each net at each rate");
+    f("norms", norms, "of the state", one_of(norm_names()));
+    f("lengths", lengths, "time steps, divisors of 784", between(1, 784));
+    f("learning_rates", learning_rates, "of Adam; each net has its best", above(0));
+    f("hidden", hidden, "size of the state", at_least(1));
+    f("batch", batch, "images a step", at_least(1));
+    f("steps", steps, "of training", at_least(1));
+    f("seeds", seeds, "runs of each net at each rate", at_least(1));
   }
 };
 
@@ -122,15 +123,9 @@ void expect_fall(Run& run, const std::string& key, const std::vector<NamedValues
 }
 
 void study(Run& run, const Config& config) {
-  const auto lengths = numbers_of<int64_t>("lengths", config.lengths);
-  const std::vector<std::string> norms = words_of(config.norms);
-  for (const auto& [flag, value] :
-       {std::pair{"seeds", config.seeds}, {"steps", config.steps}, {"hidden", config.hidden}})
-    check(value >= 1, "--{}: wanted at least 1, got {}", flag, value);
-  const auto rates = numbers_of<double>("learning_rates", config.learning_rates);
-  check(!norms.empty() && !lengths.empty() && !rates.empty(),
-        "--norms, --lengths, --learning_rates: wanted at least one of each");
-  for (const std::string& norm : norms) make_norm(norm, {config.hidden});  // a slip shows at once
+  const std::vector<std::string>& norms = config.norms;
+  const std::vector<int64_t>& lengths = config.lengths;
+  const std::vector<double>& rates = config.learning_rates;
   for (const int64_t length : lengths)
     check(784 % length == 0, "--lengths: wanted divisors of the 784 pixels, such as 28, got {}", length);
   const auto net = [](const std::string& norm, int64_t length) {
@@ -181,13 +176,12 @@ void study(Run& run, const Config& config) {
 
 int main(int argc, char** argv) {
   Config config;
-  const auto quick = [&] { config = Config(); };
-  const auto full = [&] { quick(), config.lengths = "28,112", config.seeds = 16; };
   return run_program({.name = "recurrent_norms",
                       .about = "Which norms suit a recurrent net that reads digits?",
                       .example = "recurrent_norms --norms none,layernorm --lengths 56",
                       .page = "recurrent_norms/README.md",
-                      .presets = {{"quick", "28 time steps", quick}, {"full", "28 and 112 time steps", full}},
+                      .presets = {{"quick", "28 time steps"},
+                                  {"full", "28 and 112 time steps", "--lengths 28,112 --seeds 16"}},
                       .tiny = "--hidden 4 --steps 2 --seeds 1 --learning_rates 1e-2"},
                      config, argc, argv, [&](Run& run) { study(run, config); });
 }

@@ -226,31 +226,29 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
 
 // `bad_step` and `page` get the files that --replay and --tape-page name.
 Program program_of(LmConfig& config, std::string& bad_step, std::string& page) {
-  return {
-      .name = "train_lm",
-      .about = "Does a small language model train, and what does the signal do in each layer?",
-      .example = "train_lm --norm layernorm --max_iters 500\ntrain_lm --corpus my.txt --out runs/mine",
-      .page = "lm/README.md",
-      .presets = {{"default", "a Llama-like model: RMSNorm, RoPE, SwiGLU", [] {}},
-                  {"nanogpt_cpu", "nanoGPT's published CPU setting", [&] { config.apply_nanogpt_cpu(); }},
-                  {"nanogpt_cpu_best", "the same size, the best block, optimizer and schedule",
-                   [&] { config.apply_nanogpt_cpu_best(); }},
-                  {"babygpt", "nanoGPT's setting for a GPU: 10.7 million parameters",
-                   [&] { config.apply_babygpt(); }},
-                  {"minimind", "MiniMind's model: 25,829,888 parameters", [&] { config.apply_minimind(); }}},
-      .tiny =
-          "--n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 2 "
-          "--max_iters 6 --eval_iters 1 --eval_interval 4 --warmup_iters 2 "
-          "--checkpoint_interval 2",
-      .printers = {{"print-model", "print the model's tree and its costs, and stop",
-                    [&] { return print_model(config); }},
-                   {"tape-page", "write one step's tape as an HTML page, and stop",
-                    [&] { return write_page_of_step(config, page); }, &page},
-                   {"replay", "run a bad step's file alone: what made its NaN",
-                    [&] { return replay(bad_step); }, &bad_step}},
-      .resume = resume_of_train_lm(),
-      .first_settings = {"corpus", "init_from", "n_layer", "n_embd", "norm", "max_iters", "learning_rate",
-                         "seeds"}};
+  return {.name = "train_lm",
+          .about = "Does a small language model train, and what does the signal do in each layer?",
+          .example = "train_lm --norm layernorm --max_iters 500\ntrain_lm --corpus my.txt --out runs/mine",
+          .page = "lm/README.md",
+          .presets = {{"default", "a Llama-like model: RMSNorm, RoPE, SwiGLU"},
+                      {"nanogpt_cpu", "nanoGPT's published CPU setting", nanogpt_cpu},
+                      {"nanogpt_cpu_best", "the same size, the best block, optimizer and schedule",
+                       nanogpt_cpu_best},
+                      {"babygpt", "nanoGPT's setting for a GPU: 10.7 million parameters", babygpt},
+                      {"minimind", "MiniMind's model: 25,829,888 parameters", minimind}},
+          .tiny =
+              "--n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 2 "
+              "--max_iters 6 --eval_iters 1 --eval_interval 4 --warmup_iters 2 "
+              "--checkpoint_interval 2",
+          .printers = {{"print-model", "print the model's tree and its costs, and stop",
+                        [&] { return print_model(config); }},
+                       {"tape-page", "write one step's tape as an HTML page, and stop",
+                        [&] { return write_page_of_step(config, page); }, &page},
+                       {"replay", "run a bad step's file alone: what made its NaN",
+                        [&] { return replay(bad_step); }, &bad_step}},
+          .resume = resume_of_train_lm(),
+          .first_settings = {"corpus", "init_from", "n_layer", "n_embd", "norm", "max_iters", "learning_rate",
+                             "seeds"}};
 }
 
 }  // namespace
@@ -258,7 +256,6 @@ Program program_of(LmConfig& config, std::string& bad_step, std::string& page) {
 int main(int argc, char** argv) {
   LmConfig config;
   std::optional<Checkpoint> start;
-  std::vector<std::string> gave_way;
   std::string bad_step, page;
   Program program = program_of(config, bad_step, page);
   program.settle = [&](const std::set<std::string>& given) {
@@ -268,11 +265,10 @@ int main(int argc, char** argv) {
       start = load_start(config.init_from);
       take_model(config, given, *start);
     }
-    gave_way = give_way(config, given);
+    return give_way(config, given);
   };
+  program.check = [&] { config.check_together(); };
   return run_program(program, config, argc, argv, [&](Run& run) {
-    config.check_values();
-    for (const std::string& sentence : gave_way) run.say("{}\n", sentence);
     const auto train = [&](Run& part, const LmConfig& single) { train_and_report(part, single, start); };
     if (config.seeds > 1)
       train_seeds(run, config, train);

@@ -32,8 +32,8 @@ struct Result {
 // One item per stack and seed, the deep stacks first; each builds its own net.
 std::vector<Result> measure_all(Run& run, const Config& config) {
   std::vector<Result> results;
-  std::vector<int64_t> depths = config.depth_list();
-  std::reverse(depths.begin(), depths.end());
+  std::vector<int64_t> depths = config.depths;
+  std::ranges::sort(depths, std::greater());
   int64_t work = 0;
   for (const int64_t depth : depths)
     for (const Kind& kind : config.kind_list()) {
@@ -132,8 +132,10 @@ void plot(Run& run, const std::vector<Result>& results) {
 void print(Run& run, const Config& config, const std::vector<Result>& results) {
   Table table({"stack", "layers", "std of the stream", "theory", "cosine of two positions", "theory",
                "grad norm first / last"});
+  std::vector<int64_t> depths = config.depths;
+  std::ranges::sort(depths);
   for (const Kind& kind : config.kind_list())
-    for (const int64_t depth : config.depth_list())
+    for (const int64_t depth : depths)
       for (const Result& result : results)
         if (result.kind.name == kind.name && result.depth == depth)
           table.row({kind.name, std::to_string(depth), spread_text(last_of(result, &LayerSignal::std)),
@@ -181,7 +183,6 @@ void count_parameters(Run& run) {
 
 int main(int argc, char** argv) {
   Config config;
-  std::string gave_way;
   const Program program{
       .name = "transformer_stack",
       .about =
@@ -190,12 +191,12 @@ int main(int argc, char** argv) {
       .example = "transformer_stack --depths 2,32",
       .page = "transformer_stack/README.md",
       .tiny = "--depths 2 --seeds 2 --d_model 8 --nhead 2 --dim_feedforward 8 --length 3 --batch 2",
-      .settle = [&](const std::set<std::string>& given) {
-        if (!given.contains("nhead")) gave_way = config.fit_heads();
-      }};
+      .settle =
+          [&](const std::set<std::string>& given) {
+            return given.contains("nhead") ? std::vector<std::string>() : config.fit_heads();
+          },
+      .check = [&] { config.check_together(); }};
   return run_program(program, config, argc, argv, [&](Run& run) {
-    config.check_values();
-    if (!gave_way.empty()) run.say("{}\n", gave_way);
     count_parameters(run);
     const std::vector<Result> results = measure_all(run, config);
     for (const Result& result : results) {

@@ -22,7 +22,6 @@
 #include "../nn/model.h"
 #include "../nn/observe.h"
 #include "harness/each.h"
-#include "harness/lists.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
 #include "lm/evaluate.h"
@@ -35,18 +34,18 @@ namespace {
 
 struct Config : TinyConfig {
   Config() { init_std = 0.125; }
-  std::string depths = "2,4,8,16,32";
+  std::vector<int64_t> depths = {2, 4, 8, 16, 32};
   int64_t n_layer = 6;  // Xiong's, and that of Vaswani et al. 2017
   int64_t n_embd = 64;
   int64_t steps = 100;
-  std::string learning_rates = "1e-2";
+  std::vector<double> learning_rates = {1e-2};
 
   void fields(Fields& f) override {
-    f("depths", depths, "blocks of the nets whose gradient is measured before training, with commas between");
-    f("n_layer", n_layer, "blocks of the nets that are trained");
-    f("n_embd", n_embd, "width of the residual stream, and of the feed-forward part");
-    f("steps", steps, "of training");
-    f("learning_rates", learning_rates, "of AdamW, with commas between");
+    f("depths", depths, "blocks of the nets whose gradient is measured before training", at_least(1));
+    f("n_layer", n_layer, "blocks of the nets that are trained", at_least(1));
+    f("n_embd", n_embd, "width of the residual stream, and of the feed-forward part", at_least(1));
+    f("steps", steps, "of training", at_least(1));
+    f("learning_rates", learning_rates, "of AdamW", above(0));
     TinyConfig::fields(f);
   }
 };
@@ -59,7 +58,7 @@ LmConfig training_of(const Config& config, const std::string& placement, int64_t
   training.ffn = "relu";
   training.hidden = config.n_embd;
   training.warmup_iters = config.steps * warmup / 100;
-  training.check_values();
+  training.check_together();
   return training;
 }
 
@@ -110,9 +109,8 @@ double gain(const Config& config, const TinyText& text, const LmConfig& training
 }
 
 void measure_gradients(Run& run, const Config& config, const TinyText& text, Measurements& measured) {
-  const auto depths = numbers_of<double>("depths", config.depths);
-  check(depths.size() >= 2 && depths.front() < depths.back(),
-        "--depths: wanted two or more that rise, got '{}'", config.depths);
+  std::vector<double> depths(config.depths.begin(), config.depths.end());
+  std::ranges::sort(depths);
   const double doublings = std::log2(depths.back() / depths.front());
   Plot plot{
       .title = {"gradient of the last feed-forward matrix before training", "训练前最后一个前馈矩阵的梯度"},
@@ -151,9 +149,8 @@ void measure_gradients(Run& run, const Config& config, const TinyText& text, Mea
 
 void train_all(Run& run, const Config& config, const TinyText& text, Measurements& measured) {
   constexpr std::array<int64_t, 4> warmups = {0, 10, 30, 60};  // percent of the steps
-  check(config.warmup_iters == 0, "--warmup_iters: this study sets it; leave it out");
-  std::vector<LmConfig> nets;  // of one rate: pre-norm's, then post-norm's
-  for (const double rate : numbers_of<double>("learning_rates", config.learning_rates))
+  std::vector<LmConfig> nets;                                  // of one rate: pre-norm's, then post-norm's
+  for (const double rate : config.learning_rates)
     for (const char* placement : {"pre", "post"})
       for (const int64_t warmup : warmups)
         nets.push_back(training_of(config, placement, config.n_layer, rate, warmup));
@@ -179,18 +176,21 @@ void train_all(Run& run, const Config& config, const TinyText& text, Measurement
 
 int main(int argc, char** argv) {
   Config config;
-  const auto full = [&] {
-    config = Config(), config.seeds = 5, config.steps = 250, config.learning_rates = "1e-3,3e-3,1e-2";
-  };
   return run_program(
       {.name = "warmup",
        .about = "Does post-norm need a warm-up, and pre-norm none?",
        .example = "warmup --n_layer 12 --learning_rates 3e-3,1e-2",
        .page = "lm/warmup.md",
-       .presets = {{"quick", "one rate, 100 steps", [&] { config = Config(); }},
-                   {"full", "three rates, 250 steps, five seeds", full}},
+       .presets = {{"quick", "one rate, 100 steps"},
+                   {"full", "three rates, 250 steps, five seeds",
+                    "--seeds 5 --steps 250 --learning_rates 1e-3,3e-3,1e-2"}},
        .tiny =
-           "--depths 1,2 --n_layer 1 --n_embd 16 --learning_rates 1e-2 --steps 4 --seeds 1 --eval_iters 1"},
+           "--depths 1,2 --n_layer 1 --n_embd 16 --learning_rates 1e-2 --steps 4 --seeds 1 --eval_iters 1",
+       .check =
+           [&] {
+             check(config.depths.size() > 1, "--depths: wanted at least two, got {}", config.depths[0]);
+             check(config.warmup_iters == 0, "--warmup_iters: this study sets it; leave it out");
+           }},
       config, argc, argv, [&](Run& run) {
         const TinyText text(config.corpus, config.block_size);
         run.environment()["corpus"] = text.corpus.source;

@@ -39,9 +39,4 @@ TEST_CASE("centering publishes its keys") {
   CHECK(std::abs(start.at("mean").get<double>() - 1) < 4 * start.at("sd").get<double>() / std::sqrt(200));
 }
 
-TEST_CASE("centering exits with 2 and one line where a flag has no meaning") {
-  check_refuses("centering",
-                {"--steps 3", "--seeds 0", "--n_embd 18", "--learning_rate -1", "--corpus no_such_file"});
-}
-
 }  // namespace isobar::centering_test

@@ -244,7 +244,7 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
       {"n_layers: no such setting; did you mean n_layer",
        [](Checkpoint& c) { c.config = "{\"n_layers\": 2}"; }},
       {"wanted a whole number", [](Checkpoint& c) { c.config = "{\"n_layer\": \"2\"}"; }},
-      {"--n_layer: wanted at least 1", setting({{"n_layer", int64_t{0}}})},
+      {"n_layer: wanted a whole number >= 1", [](Checkpoint& c) { c.config = "{\"n_layer\": 0}"; }},
       {"asks for 1000000000 layers", setting({{"n_layer", int64_t{1'000'000'000}}})},
       {"asks for 2 layers and at least", setting({{"n_embd", huge}})},
       {"asks for 2 layers and at least", setting({{"positions", "learned"}, {"block_size", huge}})},

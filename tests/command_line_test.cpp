@@ -55,7 +55,7 @@ TEST_CASE("bad usage gives one line with the repair and exit code 2") {
   check_refused({"--preset", "dep"}, "--preset: wanted one of plain, deep, got 'dep'; did you mean deep?");
   check_refused({"--plain", "--deep"}, "--plain and --deep exclude each other: give one");
   check_refused({"--preset", "plain", "--deep"}, "--preset and --deep exclude each other: give one");
-  check_refused({"--seed", "-1"}, "--seed: wanted a whole number from 0");
+  check_refused({"--seed", "-1"}, "--seed: wanted a whole number >= 0, got '-1'");
   check_refused({"--threads", "0"}, "--threads: wanted a whole number from 1 to 1024, got '0'");
   check_refused({"--config", folder / "none.json"}, "No such file");
   folder.write("file", "");

@@ -3,7 +3,8 @@
 
 #include <cmath>
 
-#include "../experiments/decay/config.h"
+#include "../autograd/tape.h"
+#include "../experiments/decay/measure.h"
 #include "../experiments/decay/theory.h"
 
 namespace isobar::decay {
@@ -24,8 +25,22 @@ inline Config config_of(const Choice& net) {
   config.loss = net.loss;
   config.depth = net.depth;
   config.width = net.width;
-  config.check_values();
+  config.check_together();
   return config;
+}
+
+// As decay_study.cpp has it.
+inline Signals measure(const Config& config, int64_t seed) {
+  const Rng rng(static_cast<uint64_t>(seed));
+  const Tensor x = rng.split("x").normal({config.batch, config.width}, 0, 1, config.element_type());
+  Net net(config, rng.split("net"));
+  SignalProbe probe(net);
+  {
+    const Watch watching(net, probe);
+    Tape tape;
+    tape.backward(loss_of(config.loss, net(x), rng.split("loss")));
+  }
+  return {.input_std = moments_of(x).std, .layers = probe.layers()};
 }
 
 inline LayerTheory theory_at(const Choice& net, int64_t layer) {

@@ -13,39 +13,6 @@ namespace isobar::decay_study_test {
 using Json = nlohmann::json;
 using doctest::Approx;
 
-TEST_CASE("decay_study prints one line and exits with 2 where a choice has no meaning") {
-  const TemporaryFolder folder;
-  const std::map<std::string, std::string> refused = {
-      {"--topology skipinit --norm rmsnorm", "--norm rmsnorm has no place in --topology skipinit"},
-      {"--topology rezero --norm dyt", "--norm dyt has no place in --topology rezero"},
-      {"--topology fixup --norm layernorm", "--norm layernorm has no place in --topology fixup"},
-      {"--topology residual --norm layernorm", "take pre or post"},
-      {"--topology fixup --init he_normal", "--init he_normal has no meaning with --topology fixup"},
-      {"--topology pre --norm rmsnorm --order relu_norm",
-       "--order relu_norm has no meaning with --topology pre"},
-      {"--order relu_norm", "--order relu_norm has no meaning without a norm"},
-      {"--alpha 0.5", "--alpha has no meaning here"},
-      {"--norm dyisru --alpha 0", "C of dyisru must be above 0"},
-      {"--depth 0", "--depth: wanted a whole number from 1"},
-      {"--width -3", "--width: wanted a whole number from 1"},
-      {"--width 1 --batch 1", "the std of a single number is undefined"},
-      {"--norm rmsnrm", "did you mean rmsnorm?"},
-      {"--dpeth 3", "depth"},
-      {"--preset depth_table --depth 5", "only --seeds and --seed can be given"},
-  };
-  for (const auto& entry : refused) {
-    const std::string &arguments = entry.first, &message = entry.second;
-    const std::string out = folder / "run";
-    const Outcome outcome = run_built("decay_study", arguments + " --out " + out);
-    INFO(arguments, ": ", outcome.err);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.out.empty());
-    CHECK(outcome.err.find(message) != std::string::npos);
-    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-    CHECK_FALSE(std::filesystem::exists(out));
-  }
-}
-
 TEST_CASE("decay_study writes the same layers with one thread and with two") {
   for (const std::string net : {"--width 512 --depth 3 --norm layernorm --loss random",
                                 "--width 96 --depth 6 --topology pre --norm dyt --dtype f64"}) {

@@ -39,10 +39,4 @@ TEST_CASE("a net beside itself is neither better nor worse, before and after fin
   }
 }
 
-TEST_CASE("fine_tuning exits with 2 and one line where a flag has no meaning") {
-  check_refuses("fine_tuning", {"--nets rezero", "--nets ''", "--nets rezero.rmsnorm", "--nets pots.rmsnorm",
-                                "--nets pre.pots", "--corpus synthetic", "--n_embd 18", "--seeds 0",
-                                "--steps 0", "--finetuning_rate -1"});
-}
-
 }  // namespace isobar::fine_tuning_test

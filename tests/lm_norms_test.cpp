@@ -243,20 +243,4 @@ TEST_CASE("lm_norms trains every placement and BatchNorm, alike on one and two t
   CHECK(losses.size() == 6);
 }
 
-TEST_CASE("lm_norms refuses bad lists in one line") {
-  const TemporaryFolder folder;
-  for (const char* arguments :
-       {"--quick --full", "--full --preset quick", "--nets pre.rmsnom", "--nets ngpt.rmsnorm",
-        "--nets rmsnorm", "--learning_rates 1e-3,x", "--widths 64,-1", "--nets pre.dyt,pre.dyt",
-        "--nets '' --deep_nets ''", "--deep_layers 4", "--widths 64,66", "--nets pre.dyt@x",
-        "--pair_nets rmsnorm", "--nets rezero.rmsnorm", "--nets before.rmsnorm", "--deep_warmup_iters 101",
-        "--seeds 0"}) {
-    CAPTURE(arguments);
-    const Outcome run = run_built("lm_norms", std::string(arguments) + " --out " + folder / "run");
-    CHECK(run.code == 2);
-    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-    CHECK_FALSE(std::filesystem::exists(folder / "run"));
-  }
-}
-
 }  // namespace isobar::lm_norms_test

@@ -53,10 +53,4 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("majority exits with 2 and one line where a flag has no meaning") {
-  check_refuses("majority",
-                {"--norms pots", "--norms ''", "--depths 0", "--depths ''", "--depths 9999", "--steps 0",
-                 "--batch 0", "--seeds 0", "--d_model 0", "--learning_rate 0", "--dropout 1"});
-}
-
 }  // namespace isobar::majority_test

@@ -193,11 +193,4 @@ TEST_CASE("norm_jacobian's measurements are the closed forms") {
   }
 }
 
-TEST_CASE("norm_jacobian refuses sizes without meaning") {
-  const TemporaryFolder folder;
-  const Outcome run = run_built("norm_jacobian", "--seeds 0 --out " + folder / "run");
-  CHECK(run.code == 2);
-  CHECK(run.err.find("--seeds") != std::string::npos);
-}
-
 }  // namespace isobar::norm_jacobian_test

@@ -142,9 +142,4 @@ TEST_CASE("norm_motives publishes its keys") {
         Approx(measured.at("batchnorm.rate").at("median").get<double>() * std::sqrt(2.0 / 64)));
 }
 
-TEST_CASE("norm_motives exits with 2 and one line where a flag has no meaning") {
-  check_refuses("norm_motives", {"--depth 1", "--seeds 0", "--batch 1", "--small 4", "--target 0",
-                                 "--noise -1", "--learning_rates ''", "--learning_rates 0.1,x", "--steps 0"});
-}
-
 }  // namespace isobar::norm_motives_test

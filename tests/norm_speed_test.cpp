@@ -193,16 +193,4 @@ TEST_CASE("norm_speed compares a whole model's step, and says whether the machin
   if (seen.busy()) CHECK(of_machine("busy") == 1);  // else the other process may have found it so
 }
 
-TEST_CASE("norm_speed refuses to time nothing") {
-  const TemporaryFolder folder;
-  for (const char* flag :
-       {"--rounds 14", "--processes 0", "--turn_ms 0", "--shapes ''", "--shapes 12", "--shapes 0x5",
-        "--shapes 3x", "--shapes 3x4z", "--shapes 3x4,3x4", "--shapes 9999999x9999999"}) {
-    CAPTURE(flag);
-    const Outcome run = run_built("norm_speed", flag + std::string(" --out ") + folder / "run");
-    CHECK(run.code == 2);
-    CHECK(run.err.find(std::string(flag).substr(0, 6)) != std::string::npos);
-  }
-}
-
 }  // namespace isobar::norm_speed_test

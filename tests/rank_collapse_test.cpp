@@ -53,9 +53,4 @@ TEST_CASE("rank_collapse's only expectation holds") {
   CHECK(own.at("expectations")[0].at("ok") == true);
 }
 
-TEST_CASE("rank_collapse exits with 2 and one line where a flag has no meaning") {
-  check_refuses("rank_collapse", {"--kinds pots", "--kinds attention,attention", "--kinds ''", "--length 1",
-                                  "--d_model 6", "--depth 0", "--seeds 0", "--batch 0"});
-}
-
 }  // namespace isobar::rank_collapse_test

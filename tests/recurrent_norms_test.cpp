@@ -42,10 +42,4 @@ TEST_CASE("the plain net learns digits that it reads in rows") {
   CHECK(run.at("measured").at("T28.none.accuracy").at("median") > 0.4);  // four times chance
 }
 
-TEST_CASE("recurrent_norms exits with 2 and one line where a flag has no meaning") {
-  check_refuses("recurrent_norms",
-                {"--lengths 27", "--lengths ''", "--norms pots", "--norms none,pots", "--norms ''",
-                 "--seeds 0", "--steps 0", "--hidden 0", "--learning_rates ''", "--norms none,none"});
-}
-
 }  // namespace isobar::recurrent_norms_test

@@ -43,8 +43,7 @@ struct Study {
   Outcome run(const std::vector<std::string>& arguments) {
     Program program{.name = "study", .about = "A study for tests."};
     if (with_presets)
-      program.presets = {{"plain", "as it is", [] {}},
-                         {"deep", "many layers", [this] { config.depth = 100, config.norm = "rmsnorm"; }}};
+      program.presets = {{"plain", "as it is"}, {"deep", "many layers", "--depth 100 --norm rmsnorm"}};
     const Streams streams{std::tmpfile(), std::tmpfile()};
     const int code = run_program(program, config, arguments, body, streams);
     return {code, all_of(streams.out), all_of(streams.err)};

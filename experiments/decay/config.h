@@ -24,8 +24,8 @@ struct Config : HasFields {
   double alpha = -1;                // below zero: the default of the norm or topology that uses it
 
   void fields(Fields& f) override;
-  // Throws Error naming the flag for sizes out of range and pairs of choices without meaning.
-  void check_values() const;
+  // Throws Error naming the flag for pairs of choices without meaning.
+  void check_together() const;
 
   Dtype element_type() const { return dtype_from_name(dtype); }
   // W1 and W2 around an identity path, instead of one W1.

@@ -4,10 +4,15 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "../../nn/observe.h"
 #include "../harness/stats.h"
 #include "config.h"
+#include "net.h"
 
 namespace isobar::decay {
 
@@ -43,13 +48,28 @@ inline constexpr std::array<Quantity, 11> quantities = {{
     {"grad_norm_output", &LayerSignal::output_gradient_norm},
 }};
 
-// One run: builds the net of this seed, sends a batch of normal numbers up and the loss's gradient down.
-// The input depends on seed, batch and width alone.
+// Of one run. The input depends on seed, batch and width alone.
 struct Signals {
   double input_std;
   std::vector<LayerSignal> layers;  // from the input to the output
 };
-Signals measure(const Config& config, int64_t seed);
+
+// The loss of the net's output y: its sum, its mean, or, by the name "random", its sum weighted with normal numbers.
+Tensor loss_of(const std::string& name, const Tensor& y, const Rng& rng);
+
+// Watches a net that goes forward and back once. The net must outlive it.
+class SignalProbe : public Probe {
+ public:
+  explicit SignalProbe(const Net& net);
+  void on_output(const Module& module, const Tensor& y) override;
+  std::vector<LayerSignal> layers() const;
+
+ private:
+  const Net& net_;
+  std::set<const Module*> layers_;
+  std::vector<double> across_batch_std_;
+  std::map<const Module*, double> along_one_;  // of every layer and every W1
+};
 
 // Over several runs of one configuration: one quantity of one layer (0 the first), run by run.
 std::vector<double> layer_values(const std::vector<Signals>& runs, size_t layer,

@@ -93,6 +93,7 @@ Layer make_layer(const Config& config, const Rng& rng) {
   Layer layer = config.topology == "plain"   ? plain_layer(config, rng)
                 : config.topology == "fixup" ? fixup_layer(config, rng)
                                              : residual_layer(config, rng);
+  if (config.norm == "none") layer.norm = nullptr;
   convert(*layer.whole, config.element_type());
   return layer;
 }

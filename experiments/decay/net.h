@@ -23,7 +23,7 @@ namespace isobar::decay {
 struct Layer {
   std::unique_ptr<Module> whole = nullptr;
   Linear* linear1 = nullptr;
-  Module* norm = nullptr;  // stays null where the topology has none
+  Module* norm = nullptr;  // null without one
   Module* relu = nullptr;
 };
 

@@ -40,7 +40,7 @@ Reference reference_of(const Json& line) {
   config.seeds = line.at("seeds").get<int64_t>();
   // Fixup's own initial weights, He's, are not a choice here.
   if (config.topology != "fixup") config.init = line.at("init").get<std::string>();
-  config.check_values();
+  config.check_together();
   reference.output_std = cells_of(line.at("std"));
   reference.weight_gradient_norm = cells_of(line.at("weight_grad_norm"));
   return reference;

@@ -83,8 +83,8 @@ void print_question(Run& run, const Config& config, const Digits& digits, const 
       "{}, {} seeds; {} steps of {} images.\n"
       "A constant classifier reaches an accuracy of {:.3f} and a loss of {:.3f}. {}.\n\n",
       digits.train.size(), digits.validation.size(), digits.test.size(), digits.source, kinds.size(),
-      config.depths, config.width, config.seeds, config.steps, config.batch, blind_accuracy(digits.test),
-      blind_loss(digits.train),
+      fmt::join(config.depths, ","), config.width, config.seeds, config.steps, config.batch,
+      blind_accuracy(digits.test), blind_loss(digits.train),
       config.learning_rate > 0 ? fmt::format("Adam at {}", config.learning_rate)
                                : "Adam; for each net and depth the rate of lowest validation loss");
 }
@@ -96,7 +96,7 @@ void print_line(Run& run, const Kind& kind, const Cell& cell) {
 
 void print_results(Run& run, const Config& config, const std::vector<Result>& results) {
   std::vector<std::string> heading = {"net"};
-  for (const int64_t depth : config.depth_list()) heading.push_back(fmt::format("depth {}", depth));
+  for (const int64_t depth : config.depths) heading.push_back(fmt::format("depth {}", depth));
   heading.insert(heading.end(), {"fails at", "gradient of first, deepest net", "of last"});
   Table table(heading);
   for (const Result& result : results) {

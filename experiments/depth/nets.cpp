@@ -1,11 +1,6 @@
 #include "nets.h"
 
-#include <algorithm>
-
-#include "../../core/error.h"
 #include "../../nn/norm.h"
-#include "../harness/lists.h"
-#include "../harness/nearest.h"
 
 namespace isobar::depth {
 namespace {
@@ -28,24 +23,18 @@ std::vector<Kind> kinds_with(const Choices& norms) {
 
 }  // namespace
 
-std::vector<Kind> kinds_of(const std::string& list) {
-  if (list == "all") return kinds_with({"none", "layernorm", "rmsnorm", "dyt", "dyisru"});
-  const std::vector<Kind> all = kinds_with(norm_names());
-  std::vector<std::string> names;
-  for (const Kind& kind : all) names.push_back(kind.key());
+Choices kind_names() {
+  Choices names = {"all"};
+  for (const Kind& kind : kinds_with(norm_names())) names.push_back(kind.key());
+  return names;
+}
 
+std::vector<Kind> kinds_of(const std::vector<std::string>& names) {
+  if (names.front() == "all") return kinds_with({"none", "layernorm", "rmsnorm", "dyt", "dyisru"});
   std::vector<Kind> kinds;
-  for (const std::string& word : words_of(list)) {
-    const auto name = std::find(names.begin(), names.end(), word);
-    check(
-        name != names.end(),
-        "--nets: wanted all, or a list of names such as plain.default.none (topology.init.norm), got '{}'{}",
-        word, did_you_mean(word, names));
-    const Kind& kind = all[static_cast<size_t>(name - names.begin())];
-    check(std::find(kinds.begin(), kinds.end(), kind) == kinds.end(), "--nets: '{}' is listed twice", word);
-    kinds.push_back(kind);
-  }
-  check(!kinds.empty(), "--nets: wanted all, or a list of names such as plain.default.none");
+  for (const std::string& name : names)
+    for (const Kind& kind : kinds_with(norm_names()))
+      if (kind.key() == name) kinds.push_back(kind);
   return kinds;
 }
 

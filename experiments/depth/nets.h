@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "../../core/fields.h"
+
 namespace isobar::depth {
 
 // One kind of net, of any depth: how its layers are put together, their initial weights and their norm,
@@ -16,10 +18,11 @@ struct Kind {
   bool operator==(const Kind&) const = default;
 };
 
-// The kinds of a list such as "plain.default.none,pre.default.rmsnorm", with any norm of norm_names(); or "all",
-// which has none, layernorm, rmsnorm, dyt and dyisru. Throws Error for a name that is none, with the nearest one,
-// and for a name that occurs twice. Kinds that do not make sense have no name: post without a norm is pre without
-// one; skipinit, rezero and fixup are meant to do without; fixup brings its own weights, He's scaled.
-std::vector<Kind> kinds_of(const std::string& list);
+// "all", and the names of all kinds with any norm of norm_names(). Kinds that do not make sense have no name: post
+// without a norm is pre without one; skipinit, rezero and fixup are meant to do without; fixup brings its own weights,
+// He's scaled.
+Choices kind_names();
+// The kinds of these names; of "all" those that have none, layernorm, rmsnorm, dyt or dyisru.
+std::vector<Kind> kinds_of(const std::vector<std::string>& names);
 
 }  // namespace isobar::depth

@@ -25,16 +25,6 @@ std::string question_of(std::string text) {
   return text;
 }
 
-// The flags that bring the one settings to the other.
-std::string flags_between(const Json& from, const Json& to) {
-  std::string flags;
-  for (const auto& [name, value] : to.items())
-    if (from[name] != value)
-      flags += fmt::format("{}--{} {}", flags.empty() ? "" : " ", name,
-                           value.is_string() ? value.get<std::string>() : value.dump());
-  return flags;
-}
-
 void add_kept(Json& about) {
   static const Json kept = Json::parse(fixtures::claims_full);
   std::set<std::string> runs, keys;
@@ -52,18 +42,14 @@ void add_kept(Json& about) {
 
 }  // namespace
 
-Json about(const Program& program, HasFields& config) {
+Json about(const Program& program) {
   Json about = {{"name", program.name},
                 {"question", question_of(program.about)},
                 {"page", "experiments/" + program.page},
                 {"ranks", program.profiles},
                 {"presets", Json::object()},
                 {"seconds", Json::object()}};
-  const Json initial = settings_json(config);
-  for (const Preset& preset : program.presets) {
-    preset.apply();
-    about["presets"][preset.name] = flags_between(initial, settings_json(config));
-  }
+  for (const Preset& preset : program.presets) about["presets"][preset.name] = preset.flags;
   if (!program.tiny.empty()) about["presets"]["tiny"] = program.tiny;
   add_kept(about);
   return about;

@@ -18,8 +18,7 @@
 
 namespace isobar {
 
-// Leaves config as the last preset made it.
-Json about(const Program& program, HasFields& config);
+Json about(const Program& program);
 
 // The programs of experiments/ but isobar, in the order of the alphabet. CMake makes the list of the files.
 const std::vector<std::string>& study_names();

@@ -10,18 +10,6 @@
 namespace isobar {
 namespace {
 
-const char* type_text(const Value& value) {
-  constexpr const char* texts[] = {"", "N", "X", "TEXT"};
-  return texts[value.index()];
-}
-
-std::string help_of(const Setting& setting) {
-  const std::string initial = std::visit([](const auto& v) { return fmt::format("{}", v); }, setting.value);
-  std::string text = setting.help;
-  if (!setting.choices.empty()) text += fmt::format(" {{{}}}", fmt::join(setting.choices, ", "));
-  return text + fmt::format(" [{}]", initial.empty() ? "none" : initial);
-}
-
 std::string footer(const Program& program) {
   std::string text;
   if (!program.presets.empty()) {
@@ -69,14 +57,19 @@ void add_settings(CLI::App& app, const Program& program, const std::vector<Setti
   const std::vector<std::string>& first = program.first_settings;
   for (const Setting& setting : settings) {
     std::string& text = texts[setting.name];
-    CLI::Option* option = std::holds_alternative<bool>(setting.value)
-                              ? app.add_flag(fmt::format("--{0}{{true}},--no-{0}{{false}}", setting.name),
-                                             text, help_of(setting))
-                              : app.add_option("--" + setting.name, text, help_of(setting))
-                                    ->type_name(type_text(setting.value));
+    std::string dashed = setting.name;
+    std::ranges::replace(dashed, '_', '-');
+    check(app.get_option_no_throw("--" + setting.name) == nullptr &&
+              app.get_option_no_throw("--" + dashed) == nullptr,
+          "config: the name '{}' is taken; rename the field", setting.name);
+    CLI::Option* option =
+        std::holds_alternative<bool>(setting.value)
+            ? app.add_flag(fmt::format("--{0}{{true}},--no-{0}{{false}}", setting.name), text,
+                           help_of(setting))
+            : app.add_option("--" + setting.name, text, help_of(setting))->type_name(type_of(setting.value));
     const bool shown = first.empty() || std::ranges::find(first, setting.name) != first.end();
     option->take_last()->group(shown ? "Settings" : more_settings);
-    if (!setting.choices.empty()) set_choices(*option, setting.choices);
+    if (!setting.limits.choices.empty()) set_choices(*option, setting.limits.choices);
   }
 }
 

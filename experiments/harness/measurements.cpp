@@ -8,11 +8,12 @@
 
 namespace isobar {
 
-void Measurements::add(const std::string& key, double value, double theory) {
+void Measurements::add(const std::string& key, double value, double theory, double within) {
   const auto same = [&](const Measurement& measurement) { return measurement.key == key; };
   auto found = std::find_if(measurements_.begin(), measurements_.end(), same);
   if (found == measurements_.end())
-    found = measurements_.insert(measurements_.end(), {.key = key, .theory = theory, .values = {}});
+    found = measurements_.insert(measurements_.end(),
+                                 {.key = key, .theory = theory, .within = within, .values = {}});
   check(found->theory == theory || std::isnan(theory), "measurements: '{}' has two theories, {} and {}", key,
         found->theory, theory);
   found->values.push_back(value);
@@ -63,6 +64,11 @@ void Measurements::expect_close(Run& run, const std::string& suffix, double boun
   run.expect(suffix, worst <= bound,
              fmt::format("{} measurements within {:.1e} of theory, allowed {:.1e} (worst: {})", count, worst,
                          bound, where));
+}
+
+void Measurements::expect_bounds(Run& run) const {
+  for (const Measurement& one : measurements_)
+    if (std::isfinite(one.within)) expect_close(run, one.key, one.within);
 }
 
 }  // namespace isobar

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <memory>
 #include <set>
-#include <sstream>
 
 #include "../../core/blas.h"
 #include "../../core/parallel.h"
@@ -25,28 +24,6 @@ namespace {
 
 constexpr const char* tiny = "tiny";
 
-// The number that --seed, --threads or a config file's seed gives.
-int64_t bounded(const Value& value, int64_t least, int64_t most, const std::string& who) {
-  const auto* number = std::get_if<int64_t>(&value);
-  check(number != nullptr && *number >= least && *number <= most,
-        "{}: wanted a whole number from {} to {}, got '{}'", who, least, most,
-        std::visit([](const auto& v) { return fmt::format("{}", v); }, value));
-  return *number;
-}
-
-const Setting& find(const std::vector<Setting>& settings, const std::string& name) {
-  return *std::find_if(settings.begin(), settings.end(),
-                       [&](const Setting& setting) { return setting.name == name; });
-}
-
-// Names and values.
-std::vector<std::pair<std::string, std::string>> tiny_settings(const Program& program) {
-  std::vector<std::pair<std::string, std::string>> settings;
-  std::istringstream words(program.tiny);
-  for (std::string flag, value; words >> flag >> value;) settings.emplace_back(flag.substr(2), value);
-  return settings;
-}
-
 // Applies the preset of that name.
 void apply_preset(const Program& program, HasFields& config, const std::string& name,
                   const std::string& who) {
@@ -54,32 +31,8 @@ void apply_preset(const Program& program, HasFields& config, const std::string& 
   check(std::ranges::find(names, name) != names.end(), "{}: wanted one of {}, got '{}'{}", who,
         fmt::join(names, ", "), one_line(name), did_you_mean(name, names));
   for (const Preset& preset : program.presets)
-    if (preset.name == (name == tiny ? names.front() : name)) preset.apply();
-  if (name != tiny) return;
-  const std::vector<Setting> settings = settings_of(config);
-  for (const auto& [setting, text] : tiny_settings(program))
-    set_setting(config, setting, parse_value(find(settings, setting), text, setting), setting);
-}
-
-std::vector<std::string> flags_of(const Program& program) {
-  std::vector<std::string> flags;
-  for (const Printer& printer : program.printers) flags.push_back(printer.flag);
-  for (const std::string& name : preset_names(program)) flags.push_back(name);
-  return flags;
-}
-
-// The harness's own options may not be a study's.
-void check_names(const Program& program, const std::vector<Setting>& settings) {
-  std::set<std::string> taken = {"help",   "help_all",     "version",   "out",     "seed",        "threads",
-                                 "config", "json",         "force",     "preset",  "resume",      "complete",
-                                 "about",  "print_config", "log_level", "profile", "rank_timeout"};
-  for (std::string flag : flags_of(program)) {
-    std::replace(flag.begin(), flag.end(), '-', '_');
-    taken.insert(flag);
-  }
-  for (const Setting& setting : settings)
-    check(taken.insert(setting.name).second, "config: the name '{}' is taken; rename the field",
-          setting.name);
+    if (preset.name == (name == tiny ? names.front() : name)) set_flags(config, preset.flags);
+  if (name == tiny) set_flags(config, program.tiny);
 }
 
 bool same_but_for_seeds(const std::vector<Setting>& a, const std::vector<Setting>& b) {
@@ -123,7 +76,7 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
     source.settings = read_settings(source.text, source.name);
     std::erase_if(source.settings, [&](const auto& setting) {
       const auto& [name, value] = setting;
-      if (name == "seed") options.seed = bounded(value, 0, INT64_MAX, source.name + ": seed");
+      if (name == "seed") options.seed = parse_whole(text_of(value), at_least(0), source.name + ": seed");
       if (name == "preset" && has_presets) {
         const auto* text = std::get_if<std::string>(&value);
         check(text != nullptr, "{}: preset: wanted a name", source.name);
@@ -137,23 +90,25 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
     preset = *line.preset;
     preset_from = "--preset";
   }
-  if (line.seed) options.seed = parse_whole(*line.seed, 0, INT64_MAX, "--seed");
+  if (line.seed) options.seed = parse_whole(*line.seed, at_least(0), "--seed");
 
   if (!preset.empty() || line.preset) apply_preset(program, config, preset, preset_from);
   const std::vector<Setting> of_preset = settings_of(config);
   std::set<std::string> given;
   if (preset == tiny)
-    for (const auto& [name, value] : tiny_settings(program)) given.insert(name);
+    for (const auto& [name, value] : flags_in(program.tiny)) given.insert(name);
   for (const Source& source : sources)
     for (const auto& [name, value] : source.settings) {
       set_setting(config, name, value, source.name + ": " + one_line(name));
       given.insert(name);
     }
   for (const auto& [name, text] : line.settings) {
-    set_setting(config, name, parse_value(find(of_preset, name), text, "--" + name), "--" + name);
+    set_setting_text(config, name, text, "--" + name);
     given.insert(name);
   }
-  if (program.settle && line.resume.empty()) program.settle(given);
+  if (program.settle && line.resume.empty()) options.remarks = program.settle(given);
+  check_settings(config);  // presets and what settled too
+  if (program.check) program.check();
   options.preset_unchanged = preset != tiny && same_but_for_seeds(of_preset, settings_of(config));
 
   options.config = Json::object();
@@ -231,18 +186,17 @@ void check_same_on_all(Ranks& ranks, const std::string& program, const Plan& pla
 Plan plan_of(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
              Streams streams, Ranks& ranks) {
   const std::vector<Setting> settings = settings_of(config);
-  check_names(program, settings);
   const CommandLine line = parse_command_line(program, settings, arguments);
   if (line.help || line.completing) return {"help", [=] { return line.text; }};
   if (line.about) {
-    const std::string text = json_text(about(program, config));
+    const std::string text = json_text(about(program));
     return {"about", [=] { return text; }};
   }
   if (line.version)
     return {"version", [=] { return fmt::format("{} {}\n", program.name, isobar_version()); }};
   check(ranks.size() == 1 || program.profiles,
         "it measures times itself, or runs other programs: start one process, without mpirun");
-  if (line.rank_timeout) parse_whole(*line.rank_timeout, 1, 1000000, "--rank_timeout");
+  if (line.rank_timeout) parse_whole(*line.rank_timeout, between(1, 1e6), "--rank_timeout");
   RunOptions options = configure(program, config, line);
   const Json configured = options.config;
   if (line.print_config) return {"configuration", [=] { return json_text(configured); }, options};
@@ -260,7 +214,7 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   options.out = streams.out;
   options.err = streams.err;
   options.ranks = &ranks;
-  set_threads(line.threads ? static_cast<int>(parse_whole(*line.threads, 1, 1024, "--threads"))
+  set_threads(line.threads ? static_cast<int>(parse_whole(*line.threads, between(1, 1024), "--threads"))
                            : default_threads(ranks));
   for (const Printer& printer : program.printers)
     if (printer.flag == line.printer) return {printer.flag, printer.text, options};
@@ -291,6 +245,7 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   Run& run = *begun;
   std::optional<Profile> profile;
   if (plan.profile) profile.emplace();
+  for (const std::string& remark : plan.run.remarks) run.say("{}\n", remark);
   try {
     body(run);
   } catch (const Error& error) {

@@ -34,7 +34,7 @@ namespace isobar {
 
 struct Preset {
   std::string name, about;
-  std::function<void()> apply;  // sets fields of the Config
+  std::string flags = {};  // that it stands for: "--depth 100 --bias=false"
 };
 
 // --resume DIR: a run goes on where another stopped. Its settings are that run's; flags may repeat them.
@@ -75,8 +75,10 @@ struct Program {
   bool profiles = true;  // takes --profile; false: it measures times itself, or runs nothing itself
   bool goes_on = false;  // a finished run of it in the folder is replaced without --force
   // Called when Config has the user's values, unless a run is resumed, with the names of the settings that the
-  // config file and the flags gave: may bring others to values that fit.
-  std::function<void(const std::set<std::string>& given)> settle = {};
+  // config file and the flags gave: may bring others to values that fit. The run begins with its sentences.
+  std::function<std::vector<std::string>(const std::set<std::string>& given)> settle = {};
+  // Called then, with every field within its limits: throws Error where two of them do not go together.
+  std::function<void()> check = {};
 };
 
 // The names of the presets, "tiny" last where the program has it.

@@ -77,6 +77,7 @@ struct RunOptions {
   std::string resume;                       // folder of the run to go on with, or ""
   std::string command;                      // the program, as the user called it
   std::vector<std::string> arguments = {};  // that the user gave it
+  std::vector<std::string> remarks = {};    // on the settings; the run begins with them
   int64_t seed = 0;
   bool preset_unchanged = true;
   bool json = false, force = false;

@@ -3,225 +3,296 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <concepts>
+#include <optional>
+#include <sstream>
 
 #include "../../data/utf8_stream.h"
+#include "lists.h"
 #include "nearest.h"
 
 namespace isobar {
 namespace {
 
-// Lists the fields.
-class Reader : public Fields {
- public:
-  std::vector<Setting> settings;
+// Calls f(name, field, help, limits) for every field, with the field as what it is.
+template <class F>
+void each_setting(HasFields& config, F f) {
+  struct Visitor : Fields {
+    explicit Visitor(F& called) : f(called) {}
+    F& f;
 
- protected:
-  void on_bool(std::string_view name, bool& value, std::string_view help) override {
-    add(name, help, {}, value);
-  }
-  void on_int(std::string_view name, int64_t& value, std::string_view help) override {
-    add(name, help, {}, value);
-  }
-  void on_double(std::string_view name, double& value, std::string_view help) override {
-    add(name, help, {}, value);
-  }
-  void on_string(std::string_view name, std::string& value, std::string_view help,
-                 const Choices& choices) override {
-    add(name, help, choices, value);
-  }
-  void on_part(std::string_view name, HasFields&) override {
-    throw_error(fmt::format("config: field '{}' has fields of its own; a Config is flat", name));
-  }
-
- private:
-  void add(std::string_view name, std::string_view help, const Choices& choices, const Value& value) {
-    settings.push_back({std::string(name), std::string(help), choices, value});
-  }
-};
-
-const char* wanted_text(const Value& value) {
-  constexpr const char* texts[] = {"true or false", "a whole number", "a finite number", "a text"};
-  return texts[value.index()];
-}
-
-std::string text_of(const Value& value) {
-  return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
-}
-
-[[noreturn]] void refuse(const std::string& who, std::string_view wanted, std::string_view got) {
-  throw_error(fmt::format("{}: wanted {}, got '{}'", who, wanted, one_line(got)));
-}
-
-void check_choice(const Choices& choices, const std::string& text, const std::string& who) {
-  if (choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) return;
-  throw_error(fmt::format("{}: wanted one of {}, got '{}'{}", who, fmt::join(choices, ", "), one_line(text),
-                          did_you_mean(text, choices)));
-}
-
-// Writes one field.
-class Writer : public Fields {
- public:
-  Writer(const std::string& name, const Value& value, const std::string& who)
-      : name_(name), value_(value), who_(who) {}
-  bool found = false;
-
- protected:
-  void on_bool(std::string_view name, bool& field, std::string_view) override { set(name, field); }
-  void on_int(std::string_view name, int64_t& field, std::string_view) override { set(name, field); }
-  void on_double(std::string_view name, double& field, std::string_view) override {
-    const auto* whole = std::get_if<int64_t>(&value_);
-    if (name == name_ && whole != nullptr) {
-      field = static_cast<double>(*whole);
-      found = true;
-    } else {
-      set(name, field);
+   protected:
+    void on_setting(std::string_view name, const SettingPointer& value, std::string_view help,
+                    const Limits& limits) override {
+      std::visit([&](auto* field) { f(name, *field, help, limits); }, value);
     }
-  }
-  void on_string(std::string_view name, std::string& field, std::string_view,
-                 const Choices& choices) override {
-    if (name == name_ && std::holds_alternative<std::string>(value_))
-      check_choice(choices, std::get<std::string>(value_), who_);
-    set(name, field);
-  }
-
- private:
-  template <class T>
-  void set(std::string_view name, T& field) {
-    if (name != name_) return;
-    const T* value = std::get_if<T>(&value_);
-    if (value == nullptr) refuse(who_, wanted_text(Value(field)), text_of(value_));
-    field = *value;
-    found = true;
-  }
-
-  const std::string& name_;
-  const Value& value_;
-  const std::string& who_;
-};
+    void on_part(std::string_view name, HasFields&) override {
+      throw_error(fmt::format("config: field '{}' has fields of its own; a Config is flat", name));
+    }
+  } visitor(f);
+  config.fields(visitor);
+}
 
 template <class T>
-bool parse_number(std::string_view text, T& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
+struct ElementOf {
+  using type = T;
+};
+template <class T>
+struct ElementOf<std::vector<T>> {
+  using type = T;
+};
+template <class T>
+using Element = typename ElementOf<T>::type;
+template <class T>
+constexpr bool is_list = !std::same_as<T, Element<T>>;
+
+template <class T>
+std::optional<T> parsed(std::string_view text) {
+  if constexpr (is_list<T>) {
+    T list;
+    for (const std::string& word : words_of(std::string(text))) {
+      std::optional<Element<T>> element = parsed<Element<T>>(word);
+      if (!element) return std::nullopt;
+      list.push_back(std::move(*element));
+    }
+    return list;
+  } else if constexpr (std::same_as<T, std::string>) {
+    return std::string(text);
+  } else if constexpr (std::same_as<T, bool>) {
+    return text == "true" || text == "false" ? std::optional(text == "true") : std::nullopt;
+  } else {
+    T number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+  }
 }
 
-// Follows a configuration's JSON, event by event. What does not belong there throws at once, before anything
-// is built from it.
-class FileReader : public nlohmann::json_sax<Json> {
- public:
-  explicit FileReader(const std::string& file) : file_(file) {}
-  std::vector<std::pair<std::string, Value>> settings;
+// A value of a config file as a T.
+template <class T>
+std::optional<T> converted(const Value& value) {
+  if (const T* same = std::get_if<T>(&value)) return *same;
+  if constexpr (std::same_as<T, double>)
+    if (const auto* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
+  if constexpr (is_list<T>)
+    if (const auto* text = std::get_if<std::string>(&value)) return parsed<T>(*text);
+  return std::nullopt;
+}
 
-  bool null() override {
-    throw_error(fmt::format("{}: '{}' has the value null; leave it out", file_, one_line(key_)));
-  }
-  bool boolean(bool value) override { return take(value); }
-  bool number_integer(number_integer_t value) override { return take(int64_t{value}); }
-  bool number_unsigned(number_unsigned_t value) override {
-    check(value <= static_cast<uint64_t>(INT64_MAX), "{}: '{}' is a whole number beyond 64 bits: {}", file_,
-          one_line(key_), value);
-    return take(static_cast<int64_t>(value));
-  }
-  bool number_float(number_float_t value, const string_t&) override { return take(value); }
-  bool string(string_t& value) override { return take(value); }
-  bool binary(binary_t&) override { return false; }
-  bool start_object(size_t) override {
-    check(depth_++ == 0, "{}: '{}' is an object; wanted a plain value", file_, one_line(key_));
+template <class T>
+bool allowed(const T& value, const Limits& limits) {
+  if constexpr (is_list<T>) {
+    return (limits.may_be_none || !value.empty()) &&
+           std::ranges::all_of(value, [&](const Element<T>& element) {
+             return allowed(element, limits) && std::ranges::count(value, element) == 1;
+           });
+  } else if constexpr (std::same_as<T, std::string>) {
+    return limits.choices.empty() || std::ranges::count(limits.choices, value) > 0;
+  } else if constexpr (std::same_as<T, bool>) {
     return true;
+  } else {
+    const auto number = static_cast<double>(value);
+    return std::isfinite(number) && number >= limits.least && number <= limits.most &&
+           !(limits.least_is_out && number == limits.least) && !(limits.most_is_out && number == limits.most);
   }
-  bool end_object() override { return true; }
-  bool key(string_t& key) override {
-    for (const auto& [name, value] : settings)
-      check(name != key, "{}: '{}' occurs twice; keep one", file_, one_line(key));
-    key_ = key;
-    check(settings.size() < 1000, "{}: more than 1000 settings", file_);
-    return true;
-  }
-  bool start_array(size_t) override {
-    throw_error(fmt::format("{}: wanted one object of plain values, got an array", file_));
-  }
-  bool end_array() override { return true; }
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& error) override {
-    throw_error(
-        fmt::format("{}: not valid JSON near byte {}: {}", file_, position, one_line(error.what(), 200)));
-  }
+}
 
- private:
-  bool take(Value value) {
-    check(depth_ == 1, "{}: wanted an object such as --print-config prints, got a single value", file_);
-    settings.emplace_back(key_, std::move(value));
-    return true;
+// The choices where they are few enough to read.
+std::string choices_text(const Limits& limits) {
+  return limits.choices.size() > 20 ? "" : fmt::format("{}", fmt::join(limits.choices, ", "));
+}
+
+// "a whole number from 1 to 4096", "numbers > 0 with commas between, each once, such as 1,2".
+template <class T>
+std::string wanted(const T& now, const Limits& limits) {
+  using E = Element<T>;
+  const std::string bounds = bounds_text(limits), choices = choices_text(limits),
+                    plural = is_list<T> ? "s" : "";
+  std::string text;
+  if constexpr (std::same_as<T, bool>) {
+    text = "true or false";
+  } else if constexpr (!std::same_as<E, std::string>) {
+    text = std::same_as<E, int64_t> ? "whole number" : bounds.empty() ? "finite number" : "number";
+    text = (is_list<T> ? "" : "a ") + text + plural;
+    if (!bounds.empty()) text += (bounds[0] == '>' || bounds[0] == '<' ? " " : " from ") + bounds;
+  } else if (!choices.empty()) {
+    text = (is_list<T> ? "some of " : "one of ") + choices;
+  } else {
+    text = is_list<T> ? "words" : "a text";
   }
+  if constexpr (is_list<T>) {
+    text += " with commas between, each once";
+    if (choices.empty() && !now.empty())
+      text += ", such as " + text_of(T(now.begin(), now.begin() + std::min<ptrdiff_t>(2, std::ssize(now))));
+  }
+  return text;
+}
 
-  const std::string& file_;
-  std::string key_;
-  int depth_ = 0;
-};
+// What the user may have meant by the first word that is no choice.
+std::string hint(const std::string& text, const Limits& limits) {
+  for (const std::string& word : words_of(text))
+    if (!limits.choices.empty() && !allowed(word, limits)) return did_you_mean(word, limits.choices);
+  return "";
+}
 
-std::vector<std::string> names_of(const std::vector<Setting>& settings) {
+template <class T>
+void put(T& field, const std::optional<T>& value, const Limits& limits, const std::string& got,
+         const std::string& who) {
+  if (!value || !allowed(*value, limits))
+    throw_error(fmt::format("{}: wanted {}, got '{}'{}", who, wanted(field, limits), one_line(got),
+                            hint(got, limits)));
+  field = *value;
+}
+
+// Puts get(field) into the field of this name; `got` is what a refusal quotes.
+template <class Get>
+void set_field(HasFields& config, const std::string& name, const std::string& got, const std::string& who,
+               Get get) {
   std::vector<std::string> names;
-  for (const Setting& setting : settings) names.push_back(setting.name);
-  return names;
+  bool found = false;
+  each_setting(config, [&](std::string_view one, auto& field, std::string_view, const Limits& limits) {
+    names.emplace_back(one);
+    if (one != name) return;
+    put(field, get(field), limits, got, who);
+    found = true;
+  });
+  check(found, "{}: no such setting{}", who, did_you_mean(name, names));
 }
 
 }  // namespace
 
 std::vector<Setting> settings_of(HasFields& config) {
-  Reader reader;
-  config.fields(reader);
-  return reader.settings;
+  std::vector<Setting> settings;
+  each_setting(config, [&](std::string_view name, auto& field, std::string_view help, const Limits& limits) {
+    settings.push_back({std::string(name), std::string(help), limits, field});
+  });
+  return settings;
+}
+
+std::string text_of(const Value& value) {
+  return std::visit(
+      [](const auto& v) {
+        if constexpr (is_list<std::decay_t<decltype(v)>>)
+          return fmt::format("{}", fmt::join(v, ","));
+        else
+          return fmt::format("{}", v);
+      },
+      value);
+}
+
+std::string help_of(const Setting& setting) {
+  const std::string bounds = bounds_text(setting.limits), now = text_of(setting.value);
+  std::string text = setting.help;
+  if (const std::string choices = choices_text(setting.limits); !choices.empty())
+    text += fmt::format(" {{{}}}", choices);
+  if (!bounds.empty()) text += fmt::format(" ({})", bounds);
+  return fmt::format("{} [{}]", text, now.empty() ? "none" : now == "\n" ? "a newline" : now);
+}
+
+std::string type_of(const Value& value) {
+  constexpr const char* texts[] = {"", "N", "X", "TEXT", "N,...", "X,...", "TEXT,..."};
+  return texts[value.index()];
+}
+
+std::string bounds_text(const Limits& limits) {
+  const bool least = std::isfinite(limits.least), most = std::isfinite(limits.most);
+  if (least && most && !limits.least_is_out && !limits.most_is_out)
+    return fmt::format("{} to {}", limits.least, limits.most);
+  std::string text;
+  if (least) text = fmt::format("{} {}", limits.least_is_out ? ">" : ">=", limits.least);
+  if (most)
+    text += fmt::format("{}{} {}", least ? " and " : "", limits.most_is_out ? "<" : "<=", limits.most);
+  return text;
 }
 
 void set_setting(HasFields& config, const std::string& name, const Value& value, const std::string& who) {
-  Writer writer(name, value, who);
-  config.fields(writer);
-  check(writer.found, "{}: no such setting{}", who, did_you_mean(name, names_of(settings_of(config))));
+  set_field(config, name, text_of(value), who,
+            [&](const auto& field) { return converted<std::decay_t<decltype(field)>>(value); });
 }
 
-Value parse_value(const Setting& setting, std::string_view text, const std::string& who) {
-  const char* wanted = wanted_text(setting.value);
-  if (std::holds_alternative<bool>(setting.value)) {
-    if (text != "true" && text != "false") refuse(who, wanted, text);
-    return text == "true";
-  }
-  if (std::holds_alternative<int64_t>(setting.value)) {
-    int64_t number = 0;
-    if (!parse_number(text, number)) refuse(who, wanted, text);
-    return number;
-  }
-  if (std::holds_alternative<double>(setting.value)) {
-    double number = 0;
-    if (!parse_number(text, number) || !std::isfinite(number)) refuse(who, wanted, text);
-    return number;
-  }
-  check_choice(setting.choices, std::string(text), who);
-  return std::string(text);
+void set_setting_text(HasFields& config, const std::string& name, const std::string& text,
+                      const std::string& who) {
+  set_field(config, name, text, who,
+            [&](const auto& field) { return parsed<std::decay_t<decltype(field)>>(text); });
 }
 
-int64_t parse_whole(std::string_view text, int64_t least, int64_t most, const std::string& who) {
+void set_value(const SettingPointer& to, const Limits& limits, const std::string& text,
+               const std::string& who) {
+  std::visit([&]<class T>(T* field) { put(*field, parsed<T>(text), limits, text, who); }, to);
+}
+
+std::vector<std::pair<std::string, std::string>> flags_in(const std::string& text) {
+  std::vector<std::pair<std::string, std::string>> flags;
+  std::istringstream words(text);
+  for (std::string word, value; words >> word; flags.emplace_back(word.substr(2), value)) {
+    const size_t end = word.find('=');
+    value = end == std::string::npos ? "" : word.substr(end + 1);
+    if (end == std::string::npos) words >> value;
+    word.resize(std::min(end, word.size()));
+  }
+  return flags;
+}
+
+void set_flags(HasFields& config, const std::string& text) {
+  for (const auto& [name, value] : flags_in(text)) set_setting_text(config, name, value, "--" + name);
+}
+
+void check_settings(HasFields& config) {
+  each_setting(config, [](std::string_view name, auto& field, std::string_view, const Limits& limits) {
+    put(field, std::optional(field), limits, text_of(field), fmt::format("--{}", name));
+  });
+}
+
+int64_t parse_whole(const std::string& text, const Limits& limits, const std::string& who) {
   int64_t number = 0;
-  check(parse_number(text, number) && number >= least && number <= most,
-        "{}: wanted a whole number from {} to {}, got '{}'", who, least, most, one_line(text));
+  set_value(&number, limits, text, who);
   return number;
-}
-
-void check_size(const char* flag, int64_t value, int64_t most) {
-  check(value >= 1 && value <= most, "--{}: wanted a whole number from 1 to {}, got '{}'", flag, most, value);
 }
 
 Json settings_json(HasFields& config) {
   Json json = Json::object();
-  for (const Setting& setting : settings_of(config))
-    std::visit([&](const auto& value) { json[setting.name] = value; }, setting.value);
+  each_setting(config, [&](std::string_view name, const auto& field, std::string_view, const Limits&) {
+    if constexpr (is_list<std::decay_t<decltype(field)>>)
+      json[std::string(name)] = text_of(field);
+    else
+      json[std::string(name)] = field;
+  });
   return json;
 }
 
+// What does not belong there throws at once, before anything is built from it.
 std::vector<std::pair<std::string, Value>> read_settings(const std::string& text, const std::string& file) {
   check(text.size() <= size_t{1} << 20, "{}: wanted a configuration of at most 1 MiB, got {} bytes", file,
         text.size());
-  FileReader reader(file);
-  Json::sax_parse(text, &reader);
-  return reader.settings;
+  std::vector<std::pair<std::string, Value>> settings;
+  std::string key;
+  const auto take = [&](int depth, Json::parse_event_t event, const Json& json) {
+    using Event = Json::parse_event_t;
+    check(event != Event::array_start, "{}: wanted one object of plain values, got an array", file);
+    check(event != Event::object_start || depth == 0, "{}: '{}' is an object; wanted a plain value", file,
+          one_line(key));
+    if (event == Event::key) {
+      key = json.get<std::string>();
+      for (const auto& setting : settings)
+        check(setting.first != key, "{}: '{}' occurs twice; keep one", file, one_line(key));
+      check(settings.size() < 1000, "{}: more than 1000 settings", file);
+    }
+    if (event != Event::value) return true;
+    check(depth == 1, "{}: wanted an object such as --print-config prints, got a single value", file);
+    check(!json.is_null(), "{}: '{}' has the value null; leave it out", file, one_line(key));
+    check(!json.is_number_unsigned() || json.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX),
+          "{}: '{}' is a whole number beyond 64 bits: {}", file, one_line(key), json.dump());
+    settings.emplace_back(key, json.is_boolean()          ? Value(json.get<bool>())
+                               : json.is_number_integer() ? Value(json.get<int64_t>())
+                               : json.is_number()         ? Value(json.get<double>())
+                                                          : Value(json.get<std::string>()));
+    return true;
+  };
+  try {
+    const Json ignored = Json::parse(text, take);
+  } catch (const Json::exception& error) {
+    throw_error(fmt::format("{}: not valid JSON: {}", file, one_line(error.what(), 200)));
+  }
+  return settings;
 }
 
 }  // namespace isobar

@@ -13,11 +13,12 @@
 
 namespace isobar {
 
-using Value = std::variant<bool, int64_t, double, std::string>;
+using Value = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
+                           std::vector<std::string>>;
 
 struct Setting {
   std::string name, help;
-  Choices choices;  // empty: any text
+  Limits limits;
   Value value;
 
   bool operator==(const Setting&) const = default;
@@ -25,21 +26,35 @@ struct Setting {
 
 // All fields in order, with their present values.
 std::vector<Setting> settings_of(HasFields& config);
-// Sets one field. Throws Error that begins with `who` ("--depth", "a.json: depth") when there is none of that
-// name, or the value is of another type or not among the choices. An integer is taken for a double.
+// "0.5", "true", "2,8,32".
+std::string text_of(const Value& value);
+// What --help says of a setting: its meaning, choices or bounds, and present value; and the kind of word that it takes:
+// "N", "X", "TEXT", "N,...", or "" for a bool.
+std::string help_of(const Setting& setting);
+std::string type_of(const Value& value);
+// "1 to 4096", "> 0", ">= 0 and < 1"; "" where there is no bound.
+std::string bounds_text(const Limits& limits);
+
+// Sets one field: to a value of a config file, where a list is a text with commas and an integer is taken for a double;
+// or to what the user typed. Throws Error that begins with `who` ("--depth", "a.json: depth") when there is none of
+// that name, or the value is of another type or beyond the field's limits. All numbers are finite, all elements of a
+// list different.
 void set_setting(HasFields& config, const std::string& name, const Value& value, const std::string& who);
+void set_setting_text(HasFields& config, const std::string& name, const std::string& text,
+                      const std::string& who);
+// The same for a value that is no field of a Config.
+void set_value(const SettingPointer& to, const Limits& limits, const std::string& text,
+               const std::string& who);
+// Names and values of flags: of "--depth 8 --bias=false" depth and bias. set_flags sets these fields.
+std::vector<std::pair<std::string, std::string>> flags_in(const std::string& text);
+void set_flags(HasFields& config, const std::string& text);
+// Throws Error naming the flag of the first field whose present value is beyond its limits.
+void check_settings(HasFields& config);
 
-// The value that `text` means for this setting: "true" or "false", a whole number in 64 bits, a finite
-// number, or one of the choices. Throws Error that begins with `who` ("--depth").
-Value parse_value(const Setting& setting, std::string_view text, const std::string& who);
+// The whole number that `text` means. Throws Error that begins with `who`.
+int64_t parse_whole(const std::string& text, const Limits& limits, const std::string& who);
 
-// The whole number that `text` means. Throws Error that begins with `who` unless it is one from `least` to `most`.
-int64_t parse_whole(std::string_view text, int64_t least, int64_t most, const std::string& who);
-
-// Throws Error naming the flag unless 1 <= value <= most: the bound keeps a slip of the hand from filling the memory.
-void check_size(const char* flag, int64_t value, int64_t most);
-
-// {"depth": 8, …}
+// {"depth": 8, …}; a list is a text with commas.
 Json settings_json(HasFields& config);
 
 // What a --config file says: names and values in order. Distrusts the text: at most 1 MiB, one object of

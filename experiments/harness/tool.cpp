@@ -1,7 +1,6 @@
 #include "tool.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -15,28 +14,6 @@
 #include "settings.h"
 
 namespace isobar {
-namespace {
-
-std::string with_default(const std::string& help, const Value& value) {
-  const std::string text = std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
-  if (text.empty()) return help;
-  return text == "\n" ? help + " [a newline]" : fmt::format("{} [{}]", help, text);
-}
-
-// An option whose value is read as a setting's is.
-template <class T>
-CLI::Option* add(CLI::App& app, const std::string& flags, T& value, const std::string& help,
-                 const std::string& type, const std::vector<std::string>& choices) {
-  const std::string who = flags.substr(flags.find("--"));
-  const auto read = [&value, who, choices](const CLI::results_t& words) {
-    const Setting setting{.name = "", .help = "", .choices = choices, .value = value};
-    value = std::get<T>(parse_value(setting, words.back(), who));
-    return true;
-  };
-  return app.add_option(flags, read, with_default(help, value))->type_name(type)->take_last();
-}
-
-}  // namespace
 
 Tool::Tool(std::string name, const std::string& about, const std::string& example)
     : name_(std::move(name)), app_(std::make_unique<CLI::App>(about, name_)) {
@@ -55,46 +32,49 @@ Tool::~Tool() = default;
 void Tool::word(const std::string& name, std::string& value, const std::string& help) {
   app_->add_option(name, value, help)->required();
 }
-void Tool::option(const std::string& flags, std::string& value, const std::string& help) {
-  add(*app_, flags, value, help, flags.find("output") == std::string::npos ? "TEXT" : "FILE", {});
+void Tool::words(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  app_->add_option(name, values, help);
 }
-void Tool::option(const std::string& flags, int64_t& value, const std::string& help) {
-  add(*app_, flags, value, help, "N", {});
-}
-void Tool::option(const std::string& flags, double& value, const std::string& help) {
-  add(*app_, flags, value, help, "X", {});
-}
-void Tool::option(const std::string& flags, bool& value, const std::string& help) {
-  app_->add_flag(flags, value, help);
-}
-void Tool::choice(const std::string& flags, std::string& value, const std::vector<std::string>& choices,
-                  const std::string& help) {
-  const std::string listed = fmt::format("{} {{{}}}", help, fmt::join(choices, ", "));
-  set_choices(*add(*app_, flags, value, listed, "NAME", choices), choices);
-}
-
-// Parses the words, and runs the body or prints what they ask for.
-void Tool::obey(const std::vector<std::string>& words, const std::function<void()>& body) {
-  if (!words.empty() && words[0] == complete_flag)
-    return write_out(completions(*app_, {words.begin() + 1, words.end()}));
-  try {
-    parse_words(*app_, words);
-  } catch (const CLI::Success& help) {
-    std::ostringstream text;
-    app_->exit(help, text, text);
-    return write_out(text.str());
+void Tool::add(const std::string& flags, const SettingPointer& value, const std::string& help,
+               const Limits& limits) {
+  const std::string who = flags.substr(flags.find("--"));
+  const Setting setting{.name = who,
+                        .help = help,
+                        .limits = limits,
+                        .value = std::visit([](const auto* v) { return Value(*v); }, value)};
+  if (bool* const* flag = std::get_if<bool*>(&value)) {
+    app_->add_flag(flags, **flag, help);
+    return;
   }
-  set_threads(threads_ ? static_cast<int>(parse_whole(*threads_, 1, 1024, "--threads"))
-                       : available_threads());
-  body();
-  // What is still to be written may be all that the program is for.
-  check(std::fflush(stdout) == 0 && std::ferror(stdout) == 0, "stdout: cannot write; is the disk full?");
+  const auto read = [value, limits, who](const CLI::results_t& words) {
+    set_value(value, limits, words.back(), who);
+    return true;
+  };
+  CLI::Option* option = app_->add_option(flags, read, help_of(setting));
+  option->type_name(who == "--output" ? "FILE" : type_of(setting.value))->take_last();
+  if (!limits.choices.empty()) set_choices(*option, limits.choices);
 }
 
-int Tool::run(const std::vector<std::string>& words, const std::function<void()>& body) {
+bool Tool::given(const std::string& flag) const { return app_->get_option(flag)->count() > 0; }
+
+int Tool::run_body(const std::vector<std::string>& words, const std::function<int()>& body) {
   return exit_code_of(name_, stderr, [&] {
-    obey(words, body);
-    return 0;
+    const auto print = [](std::string_view text) { return write_out(text), 0; };
+    if (!words.empty() && words[0] == complete_flag)
+      return print(completions(*app_, {words.begin() + 1, words.end()}));
+    try {
+      parse_words(*app_, words);
+    } catch (const CLI::Success& help) {
+      std::ostringstream text;
+      app_->exit(help, text, text);
+      return print(text.str());
+    }
+    set_threads(threads_ ? static_cast<int>(parse_whole(*threads_, between(1, 1024), "--threads"))
+                         : available_threads());
+    const int code = body();
+    // What is still to be written may be all that the program is for.
+    check(std::fflush(stdout) == 0 && std::ferror(stdout) == 0, "stdout: cannot write; is the disk full?");
+    return code;
   });
 }
 

@@ -4,8 +4,8 @@
 //   int64_t count = 500;
 //   Tool tool("isobar sample", "Draws text from a checkpoint.", "isobar sample runs/train_lm");
 //   tool.word("CHECKPOINT", path, "the file that train_lm wrote");
-//   tool.option("--max_new_tokens", count, "tokens to draw");
-//   return tool.run(words, [&] { … });
+//   tool.option("--max_new_tokens", count, "tokens to draw", at_least(1));
+//   return tool.run(argc, argv, [&] { … });
 //
 // All tools take --help, --version and --threads. Exit codes: 0 done; 2 bad usage or input, with one line on
 // stderr.
@@ -17,7 +17,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
+
+#include "../../core/fields.h"
 
 namespace CLI {
 class App;
@@ -35,22 +38,38 @@ class Tool {
 
   // A word that must be there, in the order of these calls.
   void word(const std::string& name, std::string& value, const std::string& help);
-  // An option; the value that it has now is its default. "-o,--output" has a short form too.
-  void option(const std::string& flags, std::string& value, const std::string& help);
-  void option(const std::string& flags, int64_t& value, const std::string& help);
-  void option(const std::string& flags, double& value, const std::string& help);
-  void option(const std::string& flags, bool& value, const std::string& help);
-  // An option that takes one of these words.
-  void choice(const std::string& flags, std::string& value, const std::vector<std::string>& choices,
-              const std::string& help);
-  // For what else CLI11 can do: words without number, subcommands.
+  // An option; the value that it has now is its default. "-o,--output" has a short form too. A bool is a flag.
+  template <class T>
+  requires std::constructible_from<SettingPointer, T*>
+  void option(const std::string& flags, T& value, const std::string& help, const Limits& limits = {}) {
+    add(flags, &value, help, limits);
+  }
+  // Words without number; of none, `values` stays as it is.
+  void words(const std::string& name, std::vector<std::string>& values, const std::string& help);
+  // For what else CLI11 can do: subcommands.
   CLI::App& app() { return *app_; }
 
-  // Parses the words after the name, sets the number of threads, and runs the body. Returns the exit code.
-  int run(const std::vector<std::string>& words, const std::function<void()>& body);
+  // Whether the user gave this option, "--threads".
+  bool given(const std::string& flag) const;
+
+  // Parses the words after the name, sets the number of threads, and runs the body. Returns the exit code: the body's, if
+  // it returns one, else 0.
+  template <class Body>
+  int run(const std::vector<std::string>& words, const Body& body) {
+    if constexpr (std::is_void_v<decltype(body())>)
+      return run_body(words, [&] { return body(), 0; });
+    else
+      return run_body(words, body);
+  }
+  template <class Body>
+  int run(int argc, char** argv, const Body& body) {
+    return run(std::vector<std::string>(argv + 1, argv + argc), body);
+  }
 
  private:
-  void obey(const std::vector<std::string>& words, const std::function<void()>& body);
+  void add(const std::string& flags, const SettingPointer& value, const std::string& help,
+           const Limits& limits);
+  int run_body(const std::vector<std::string>& words, const std::function<int()>& body);
 
   std::string name_;
   std::unique_ptr<CLI::App> app_;

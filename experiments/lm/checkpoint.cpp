@@ -165,7 +165,7 @@ LmConfig config_of(const Checkpoint& checkpoint) {
   LmConfig config;
   for (const auto& [name, value] : read_settings(checkpoint.config, "configuration"))
     if (name != "seed" && name != "preset") set_setting(config, name, value, "configuration: " + name);
-  config.check_values();
+  config.check_together();
   return config;
 }
 

@@ -8,172 +8,65 @@ void LmConfig::fields(Fields& f) {
   f("tokenizer", tokenizer, "char, byte or a tokenizer.json; empty: char, or what a token store brings");
   f("init_from", init_from,
     "checkpoint, run's folder or model.safetensors whose weights and tokenizer training begins with");
-  f("vocab_size", vocab_size, "symbols of the model, at least the tokenizer's (0: just those)");
-  f("n_layer", n_layer, "blocks");
-  f("n_head", n_head, "query heads");
-  f("n_kv_head", n_kv_head, "key/value heads; divides n_head (0: n_head)");
-  f("n_embd", n_embd, "width of the residual stream");
-  f("block_size", block_size, "tokens that the model sees at once");
+  f("vocab_size", vocab_size, "symbols of the model, at least the tokenizer's (0: just those)", at_least(0));
+  f("n_layer", n_layer, "blocks", at_least(1));
+  f("n_head", n_head, "query heads", at_least(1));
+  f("n_kv_head", n_kv_head, "key/value heads; divides n_head (0: n_head)", at_least(0));
+  f("n_embd", n_embd, "width of the residual stream", at_least(1));
+  f("block_size", block_size, "tokens that the model sees at once", at_least(1));
   f("norm", norm, "normalization", norm_names());
-  f("norm_eps", norm_eps, "eps of the norms that have one");
+  f("norm_eps", norm_eps, "eps of the norms that have one", at_least(0));
   f("alpha", alpha,
     "first alpha of dyt and derf, 1/rho of dyt_sqrtd, C of dyisru, for registered norms to use; below zero: 0.5, 1, "
     "n_embd, the norm's own");
   f("placement", placement, "of the norm in each branch, or what replaces it", placement_names());
   f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "gelu_tanh", "relu", "relu2"});
-  f("hidden", hidden,
-    "width of the feed-forward part (0: 8/3 n_embd in whole 64s for swiglu, else 4 n_embd)");
+  f("hidden", hidden, "width of the feed-forward part (0: 8/3 n_embd in whole 64s for swiglu, else 4 n_embd)",
+    at_least(0));
   f("positions", positions, "how the model knows positions", {"rope", "learned"});
-  f("rope_base", rope_base, "base of the angles of RoPE");
+  f("rope_base", rope_base, "base of the angles of RoPE", above(0));
   f("qk_norm", qk_norm, "RMSNorm on queries and keys");
-  f("softcap", softcap, "bound on attention logits, cap · tanh(logits / cap); 0: none");
+  f("softcap", softcap, "bound on attention logits, cap · tanh(logits / cap); 0: none", at_least(0));
   f("zero_init", zero_init, "branches and an untied output matrix start at zero");
   f("tie_embeddings", tie_embeddings, "one matrix for embedding and output");
   f("bias", bias, "biases in linear layers and norms");
-  f("dropout", dropout, "probability of a zero on the embedding and each branch");
-  f("batch_size", batch_size, "blocks that go forward and back together");
+  f("dropout", dropout, "probability of a zero on the embedding and each branch", from_to_below(0, 1));
+  f("batch_size", batch_size, "blocks that go forward and back together", at_least(1));
   f("gradient_accumulation_steps", gradient_accumulation_steps,
-    "batches in a step, one after the other; gradients and loss are their means");
+    "batches in a step, one after the other; gradients and loss are their means", at_least(1));
   f("activation_checkpointing", activation_checkpointing,
     "keep nothing of a block but its input, and compute it again in backward");
-  f("max_iters", max_iters, "steps");
+  f("max_iters", max_iters, "steps", at_least(1));
   f("optimizer", optimizer, "what moves the matrices inside blocks; all else has AdamW", {"adamw", "muon"});
-  f("muon_lr", muon_lr, "highest learning rate of Muon");
-  f("muon_momentum", muon_momentum, "Muon's momentum");
+  f("muon_lr", muon_lr, "highest learning rate of Muon", at_least(0));
+  f("muon_momentum", muon_momentum, "Muon's momentum", from_to_below(0, 1));
   f("schedule", schedule, "of the learning rates, after the warm-up", {"cosine", "linear", "wsd"});
-  f("decay_iters", decay_iters, "last steps in which --schedule wsd falls");
-  f("learning_rate", learning_rate, "highest learning rate of AdamW");
-  f("min_lr", min_lr, "learning rate at the end of the schedule");
-  f("warmup_iters", warmup_iters, "steps of linear warm-up");
-  f("beta1", beta1, "AdamW's decay of the mean gradient");
-  f("beta2", beta2, "AdamW's decay of the mean squared gradient");
-  f("weight_decay", weight_decay, "decay of matrices, by either optimizer");
+  f("decay_iters", decay_iters, "last steps in which --schedule wsd falls", at_least(0));
+  f("learning_rate", learning_rate, "highest learning rate of AdamW", at_least(0));
+  f("min_lr", min_lr, "learning rate at the end of the schedule", at_least(0));
+  f("warmup_iters", warmup_iters, "steps of linear warm-up", at_least(0));
+  f("beta1", beta1, "AdamW's decay of the mean gradient", from_to_below(0, 1));
+  f("beta2", beta2, "AdamW's decay of the mean squared gradient", from_to_below(0, 1));
+  f("weight_decay", weight_decay, "decay of matrices, by either optimizer", at_least(0));
   f("decay_embeddings", decay_embeddings, "weight decay for embeddings and an untied output matrix too");
-  f("grad_clip", grad_clip, "bound on the norm of all gradients; 0: none");
+  f("grad_clip", grad_clip, "bound on the norm of all gradients; 0: none", at_least(0));
   f("precision", precision, "what matrix products multiply (sums, weights and moments stay f32)",
     {"f32", "bf16"});
   f("on_nan", on_nan, "what a loss or gradient that is not finite does: end the run, or drop the step",
     {"stop", "skip"});
   f("anomaly", anomaly, "check the result of every op, forward and backward, at every step");
-  f("eval_interval", eval_interval, "steps between evaluations");
-  f("eval_iters", eval_iters, "batches in an evaluation (in the last one up to 200)");
-  f("log_interval", log_interval, "steps between two log steps, at which every module is measured");
-  f("checkpoint_interval", checkpoint_interval, "steps between checkpoints (0: only at the end)");
-  f("seeds", seeds, "trainings with seeds one after the other, each in a folder of its own below DIR");
-  f("keep", keep, "checkpoints that are kept besides the best");
+  f("eval_interval", eval_interval, "steps between evaluations", at_least(1));
+  f("eval_iters", eval_iters, "batches in an evaluation (in the last one up to 200)", at_least(1));
+  f("log_interval", log_interval, "steps between two log steps, at which every module is measured",
+    at_least(1));
+  f("checkpoint_interval", checkpoint_interval, "steps between checkpoints (0: only at the end)",
+    at_least(0));
+  f("seeds", seeds, "trainings with seeds one after the other, each in a folder of its own below DIR",
+    at_least(1));
+  f("keep", keep, "checkpoints that are kept besides the best", at_least(1));
 }
 
-void LmConfig::apply_nanogpt_cpu() {
-  n_layer = n_head = n_kv_head = 4;
-  n_embd = 128;
-  block_size = 64;
-  batch_size = 12;
-  max_iters = 2000;
-  optimizer = "adamw";
-  schedule = "cosine";
-  learning_rate = 1e-3;
-  min_lr = 1e-4;
-  warmup_iters = 100;
-  beta1 = 0.9;
-  beta2 = 0.99;
-  weight_decay = 0.1;
-  decay_embeddings = true;
-  grad_clip = 1;
-  norm = "layernorm";
-  placement = "pre";
-  ffn = "gelu";
-  positions = "learned";
-  qk_norm = bias = zero_init = false;
-  softcap = dropout = 0;
-  tie_embeddings = true;
-}
-
-void LmConfig::apply_nanogpt_cpu_best() {
-  apply_nanogpt_cpu();
-  norm = "rmsnorm";
-  positions = "rope";
-  ffn = "relu2";
-  qk_norm = zero_init = true;
-  tie_embeddings = false;
-  optimizer = "muon";
-  muon_lr = 0.02;
-  muon_momentum = 0.95;
-  learning_rate = 5e-3;
-  schedule = "linear";
-  min_lr = weight_decay = 0;
-}
-
-// config/train_shakespeare_char.py of nanoGPT.
-void LmConfig::apply_babygpt() {
-  apply_nanogpt_cpu();
-  vocab_size = 65;
-  n_layer = n_head = n_kv_head = 6;
-  n_embd = 384;
-  block_size = 256;
-  batch_size = 64;
-  max_iters = 5000;
-  dropout = 0.2;
-}
-
-// The sizes are those of source 003; rates and clipping those of MiniMind's trainer/train_pretrain.py, its
-// batches of 32 × 8 cut to what two cores see in an hour or two.
-void LmConfig::apply_minimind() {
-  vocab_size = 6400;
-  n_layer = n_head = 8;
-  n_kv_head = 2;
-  n_embd = block_size = 512;
-  norm = "rmsnorm";
-  norm_eps = 1e-5;
-  placement = "pre";
-  ffn = "swiglu";
-  hidden = 1408;
-  positions = "rope";
-  rope_base = 1e6;
-  qk_norm = bias = false;
-  softcap = dropout = 0;
-  tie_embeddings = true;
-  batch_size = 8;
-  max_iters = 1000;
-  learning_rate = 5e-4;
-  min_lr = 5e-5;
-  warmup_iters = 50;
-  beta2 = 0.95;
-  grad_clip = 1;
-}
-
-void LmConfig::check_values() const {
-  const auto at_least = [](const char* flag, auto value, auto least) {
-    check(value >= least, "--{}: wanted at least {}, got {}", flag, least, value);
-  };
-  for (const auto& [flag, value] : {std::pair{"n_layer", n_layer},
-                                    {"n_head", n_head},
-                                    {"n_embd", n_embd},
-                                    {"block_size", block_size},
-                                    {"batch_size", batch_size},
-                                    {"gradient_accumulation_steps", gradient_accumulation_steps},
-                                    {"max_iters", max_iters},
-                                    {"eval_interval", eval_interval},
-                                    {"eval_iters", eval_iters},
-                                    {"log_interval", log_interval},
-                                    {"seeds", seeds},
-                                    {"keep", keep}})
-    at_least(flag, value, int64_t{1});
-  at_least("n_kv_head", n_kv_head, int64_t{0});
-  at_least("vocab_size", vocab_size, int64_t{0});
-  at_least("hidden", hidden, int64_t{0});
-  at_least("warmup_iters", warmup_iters, int64_t{0});
-  at_least("checkpoint_interval", checkpoint_interval, int64_t{0});
-  for (const auto& [flag, value] : {std::pair{"learning_rate", learning_rate},
-                                    {"min_lr", min_lr},
-                                    {"weight_decay", weight_decay},
-                                    {"grad_clip", grad_clip},
-                                    {"norm_eps", norm_eps},
-                                    {"softcap", softcap}})
-    at_least(flag, value, 0.0);
-  at_least("muon_lr", muon_lr, 0.0);
-  at_least("decay_iters", decay_iters, int64_t{0});
-  check(muon_momentum >= 0 && muon_momentum < 1, "--muon_momentum: wanted at least 0 and less than 1, got {}",
-        muon_momentum);
+void LmConfig::check_together() const {
   check(optimizer != "muon" || learning_rate > 0,
         "--learning_rate: wanted more than 0 with --optimizer muon, whose rate keeps its ratio to it, got {}",
         learning_rate);
@@ -189,7 +82,6 @@ void LmConfig::check_values() const {
         n_head, n_kv_head);
   check(positions != "rope" || n_embd / n_head % 2 == 0,
         "--n_embd: RoPE wants an even head width, got {} / {}", n_embd, n_head);
-  check(rope_base > 0, "--rope_base: wanted a number above 0, got {}", rope_base);
   check(norm == "none" || has_norms(placement_from_name(placement)),
         "--norm {} has no place in --placement {}, which does without norms; add --norm none", norm,
         placement);
@@ -198,7 +90,6 @@ void LmConfig::check_values() const {
       "--alpha has no meaning with --norm {}; drop it, or take dyt, dyt_sqrtd, dyisru, derf or a registered one",
       norm);
   check(alpha != 0 || norm != "dyisru", "--alpha: C of dyisru must be above 0");
-  check(dropout >= 0 && dropout < 1, "--dropout: wanted a probability in [0, 1), got {}", dropout);
 }
 
 LanguageModelConfig LmConfig::model(int64_t tokens) const {

@@ -66,18 +66,36 @@ struct LmConfig : HasFields {
   int64_t keep = 2;  // so that there is one before the last, should that be damaged
 
   void fields(Fields& f) override;
-  // Sets all knobs to nanoGPT's published CPU setting.
-  void apply_nanogpt_cpu();
-  // The same size, text and steps; block, optimizer and schedule as they were found best.
-  void apply_nanogpt_cpu_best();
-  // To nanoGPT's setting for a GPU: 6 layers, 6 heads, 384 wide, 256 characters.
-  void apply_babygpt();
-  // To MiniMind's model of 25,829,888 parameters, and its rates.
-  void apply_minimind();
-  // Throws Error naming the flag whose value makes no sense.
-  void check_values() const;
+  // Throws Error naming the flag whose value does not go with the others.
+  void check_together() const;
   // The model for a tokenizer of that many tokens. Throws Error where vocab_size is less.
   LanguageModelConfig model(int64_t tokens) const;
 };
+
+// Presets of train_lm. nanoGPT's published CPU setting.
+inline const std::string nanogpt_cpu =
+    "--n_layer 4 --n_head 4 --n_kv_head 4 --n_embd 128 --block_size 64 --batch_size 12 --max_iters 2000 "
+    "--optimizer adamw --schedule cosine --learning_rate 1e-3 --min_lr 1e-4 --warmup_iters 100 --beta1 0.9 "
+    "--beta2 0.99 --weight_decay 0.1 --decay_embeddings=true --grad_clip 1 --norm layernorm --placement pre "
+    "--ffn gelu --positions learned --qk_norm=false --bias=false --zero_init=false --softcap 0 --dropout 0 "
+    "--tie_embeddings=true";
+// The same size, text and steps; block, optimizer and schedule as they were found best.
+inline const std::string nanogpt_cpu_best =
+    nanogpt_cpu +
+    " --norm rmsnorm --positions rope --ffn relu2 --qk_norm=true --zero_init=true --tie_embeddings=false "
+    "--optimizer muon --muon_lr 0.02 --muon_momentum 0.95 --learning_rate 5e-3 --schedule linear --min_lr 0 "
+    "--weight_decay 0";
+// nanoGPT's setting for a GPU, its config/train_shakespeare_char.py.
+inline const std::string babygpt =
+    nanogpt_cpu +
+    " --vocab_size 65 --n_layer 6 --n_head 6 --n_kv_head 6 --n_embd 384 --block_size 256 --batch_size 64 "
+    "--max_iters 5000 --dropout 0.2";
+// MiniMind's model of 25,829,888 parameters. The sizes are those of source 003; rates and clipping those of MiniMind's
+// trainer/train_pretrain.py, its batches of 32 × 8 cut to what two cores see in an hour or two.
+inline const std::string minimind =
+    "--vocab_size 6400 --n_layer 8 --n_head 8 --n_kv_head 2 --n_embd 512 --block_size 512 --norm rmsnorm "
+    "--norm_eps 1e-5 --placement pre --ffn swiglu --hidden 1408 --positions rope --rope_base 1e6 "
+    "--qk_norm=false --bias=false --softcap 0 --dropout 0 --tie_embeddings=true --batch_size 8 --max_iters 1000 "
+    "--learning_rate 5e-4 --min_lr 5e-5 --warmup_iters 50 --beta2 0.95 --grad_clip 1";
 
 }  // namespace isobar

@@ -8,9 +8,9 @@ namespace isobar {
 namespace {
 
 // Whether all that matters to the result, but the text, is what a preset sets.
-bool trained_as(void (LmConfig::*preset)(), LmConfig config) {
+bool trained_as(const std::string& preset, LmConfig config) {
   LmConfig reference;
-  (reference.*preset)();
+  set_flags(reference, preset);
   reference.corpus = config.corpus;
   reference.tokenizer = config.tokenizer;  // the tokens themselves are looked at
   reference.eval_interval = config.eval_interval;
@@ -33,14 +33,14 @@ void expect_results(Run& run, const LmConfig& config, const Corpus& corpus, doub
     const double error = 4 / std::sqrt(static_cast<double>(corpus.text.validation().size()));
     run.expect("no model beats the entropy floor", val_loss >= floor - error,
                fmt::format("val loss {:.4f}, floor {:.4f}, sampling error {:.4f}", val_loss, floor, error));
-    if (trained_as(&LmConfig::apply_nanogpt_cpu, config))
+    if (trained_as(nanogpt_cpu, config))
       run.expect("nanogpt_cpu comes within 0.05 nats of the floor", val_loss <= floor + 0.05,
                  fmt::format("val loss {:.4f}, floor {:.4f}", val_loss, floor));
   } else if (is_tiny_shakespeare(corpus.text)) {
     const std::string got = fmt::format("val loss {:.4f}", val_loss);
-    if (trained_as(&LmConfig::apply_nanogpt_cpu, config))
+    if (trained_as(nanogpt_cpu, config))
       run.expect("nanogpt_cpu reaches a val loss of 1.93 on Tiny Shakespeare", val_loss <= 1.93, got);
-    if (trained_as(&LmConfig::apply_nanogpt_cpu_best, config))
+    if (trained_as(nanogpt_cpu_best, config))
       run.expect("nanogpt_cpu_best reaches a val loss of 1.60 on Tiny Shakespeare", val_loss <= 1.6, got);
   }
 }

@@ -1,6 +1,6 @@
 // Defaults that give way: a default or a preset's value that the user's own settings make impossible becomes
 // one that fits, so that `train_lm --max_iters 40` works although the warm-up has 100 steps. What the user gave
-// stays as it is, and is refused by LmConfig::check_values() where it cannot be.
+// stays as it is, and is refused by LmConfig::check_together() where it cannot be.
 #pragma once
 
 #include <set>

@@ -5,6 +5,7 @@
 
 #include "../../data/utf8_stream.h"
 #include "../../nn/swiglu.h"
+#include "../harness/settings.h"
 
 namespace isobar {
 namespace {
@@ -175,9 +176,10 @@ LmConfig config_from_hugging_face(const Json& json, const std::string& who) {
   const std::string type = members.text("model_type");
   check(type == "llama" || type == "gpt2", "{}: model_type: wanted llama or gpt2, got {}", who,
         one_line(type));
-  const LmConfig config = type == "llama" ? llama_config(members, who) : gpt2_config(members, who);
+  LmConfig config = type == "llama" ? llama_config(members, who) : gpt2_config(members, who);
   try {
-    config.check_values();
+    check_settings(config);
+    config.check_together();
   } catch (const Error& error) {
     throw_error(fmt::format("{}: {}", who, error.what()));
   }

@@ -27,7 +27,8 @@ void add_rate(NormResults& results, const Trial& like, double rate) {
 
 }  // namespace
 
-void train_trials(Run& run, const TinyConfig& config, const TinyText& text, NormResults& results,
+void train_trials(Run& run, NormResults& results,
+                  const std::function<TrialOutcome(const Trial&, int64_t seed)>& train,
                   const std::function<int64_t(const TrialRuns&)>& seeds_of) {
   std::vector<Job> jobs;
   int64_t steps = 0;
@@ -41,15 +42,15 @@ void train_trials(Run& run, const TinyConfig& config, const TinyText& text, Norm
   // The longest first, so that threads end together; seeds of a trial stay in order.
   std::ranges::stable_sort(jobs, std::ranges::greater(), &Job::cost);
   Progress progress = run.progress(steps, "steps");
-  const auto train = [&](int64_t i) {
+  const auto train_job = [&](int64_t i) {
     const Job& job = jobs[static_cast<size_t>(i)];
     const Trial& trial = results.trials[job.trial].trial;
-    TrialOutcome outcome = train_trial(config, text, trial, job.seed);
+    TrialOutcome outcome = train(trial, job.seed);
     progress.advance(trial.steps,
                      fmt::format("{} {}, val loss {:.3f}", trial.size, trial.net(), outcome.val_loss));
     return outcome;
   };
-  const std::vector<TrialOutcome> outcomes = each(static_cast<int64_t>(jobs.size()), train);
+  const std::vector<TrialOutcome> outcomes = each(static_cast<int64_t>(jobs.size()), train_job);
   for (size_t i = 0; i < jobs.size(); ++i) results.trials[jobs[i].trial].outcomes.push_back(outcomes[i]);
 }
 

@@ -9,8 +9,9 @@
 namespace isobar {
 
 // Trains each trial from run.seed(), run.seed() + 1, … until it has as many outcomes as `seeds_of` wants; those
-// that it has stay.
-void train_trials(Run& run, const TinyConfig& config, const TinyText& text, NormResults& results,
+// that it has stay. `train` gives the outcome of one trial and seed.
+void train_trials(Run& run, NormResults& results,
+                  const std::function<TrialOutcome(const Trial&, int64_t seed)>& train,
                   const std::function<int64_t(const TrialRuns&)>& seeds_of);
 
 // Adds, beside the others of its net, a trial at the next learning rate (rate_beyond) for every net with

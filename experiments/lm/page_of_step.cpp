@@ -8,7 +8,6 @@
 namespace isobar {
 
 std::string write_page_of_step(const LmConfig& config, const std::string& path) {
-  config.check_values();
   const Corpus corpus = open_corpus(config.corpus, config.tokenizer);
   const Rng rng(0);
   LanguageModel model(config.model(corpus.tokenizer().vocab_size()), rng.split("model"));

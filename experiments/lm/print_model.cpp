@@ -40,7 +40,6 @@ std::string count_types(const ModelCosts& costs) {
 }  // namespace
 
 std::string print_model(const LmConfig& config) {
-  config.check_values();
   const int64_t vocabulary = config.vocab_size > 0
                                  ? config.vocab_size
                                  : open_corpus(config.corpus, config.tokenizer).tokenizer().vocab_size();

@@ -8,7 +8,7 @@
 namespace isobar {
 
 // The tree as a table, with a line of totals for a step of config.batch_size sequences. The vocabulary is
-// config.vocab_size, else the corpus' own. Throws Error as check_values and open_corpus do.
+// config.vocab_size, else the corpus' own. Throws Error as open_corpus does.
 std::string print_model(const LmConfig& config);
 
 }  // namespace isobar

@@ -17,17 +17,18 @@ std::span<const int32_t> second_half(std::span<const int32_t> tokens) {
 }  // namespace
 
 void TinyConfig::fields(Fields& f) {
-  f("seeds", seeds, "runs of every model: seeds --seed, --seed + 1, ...");
+  f("seeds", seeds, "runs of every model, from seed --seed on", at_least(1));
   f("corpus", corpus, "text file, or 'synthetic'; empty: Tiny Shakespeare");
-  f("n_head", n_head, "query heads");
-  f("n_kv_head", n_kv_head, "key/value heads; divides n_head");
-  f("block_size", block_size, "tokens that the model sees at once");
-  f("batch_size", batch_size, "blocks in a step");
-  f("warmup_iters", warmup_iters, "steps of linear warm-up before the constant rate");
-  f("weight_decay", weight_decay, "AdamW's decay of tensors of two or more dimensions");
-  f("embedding_std", embedding_std, "std of the embedding's initial values");
-  f("init_std", init_std, "std of every other matrix's; branches end with it / sqrt(2 layers)");
-  f("eval_iters", eval_iters, "validation batches, and tuning batches, the same for all models and seeds");
+  f("n_head", n_head, "query heads", at_least(1));
+  f("n_kv_head", n_kv_head, "key/value heads; divides n_head", at_least(0));
+  f("block_size", block_size, "tokens that the model sees at once", at_least(1));
+  f("batch_size", batch_size, "blocks in a step", at_least(1));
+  f("warmup_iters", warmup_iters, "warm-up steps before the constant rate", at_least(0));
+  f("weight_decay", weight_decay, "AdamW's decay of tensors of two or more dimensions", at_least(0));
+  f("embedding_std", embedding_std, "std of the embedding's initial values", above(0));
+  f("init_std", init_std, "std of every other matrix's; branches end with it / sqrt(2 layers)", above(0));
+  f("eval_iters", eval_iters, "validation batches, and tuning batches, the same for all models and seeds",
+    at_least(1));
 }
 
 LmConfig TinyConfig::training(int64_t n_embd, int64_t n_layer, int64_t steps, double learning_rate) const {
@@ -50,9 +51,6 @@ LmConfig TinyConfig::training(int64_t n_embd, int64_t n_layer, int64_t steps, do
 }
 
 LanguageModelConfig TinyConfig::model(const LmConfig& training, int64_t vocabulary) const {
-  check(seeds >= 1, "--seeds: wanted at least 1, got {}", seeds);
-  check(embedding_std > 0, "--embedding_std: wanted a number above 0, got {}", embedding_std);
-  check(init_std > 0, "--init_std: wanted a number above 0, got {}", init_std);
   LanguageModelConfig config = training.model(vocabulary);
   config.embedding_std = embedding_std;
   config.init_std = init_std;
@@ -79,6 +77,15 @@ double TinyText::unigram_loss() const {
   const std::span<const int32_t> reported = second_half(corpus.text.validation());
   for (const int32_t token : reported) loss -= std::log(counts[static_cast<size_t>(token)] / total);
   return loss / static_cast<double>(reported.size());
+}
+
+Choices net_names() {
+  Choices names;
+  for (const std::string& placement : placement_names())
+    for (const std::string& norm : norm_names())
+      if (norm == "none" || has_norms(placement_from_name(placement)))
+        names.push_back(placement + "." + norm);
+  return names;
 }
 
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {

@@ -28,7 +28,7 @@ struct TinyConfig : HasFields {
   int64_t eval_iters = 20;   // validation batches
 
   void fields(Fields& f) override;
-  // Everything as a configuration of train_lm, whose check_values() is to be called when the rest is set.
+  // Everything as a configuration of train_lm, whose check_together() is to be called when the rest is set.
   LmConfig training(int64_t n_embd, int64_t n_layer, int64_t steps, double learning_rate) const;
   // The same for the model alone: LmConfig knows neither of the stds.
   LanguageModelConfig model(const LmConfig& training, int64_t vocabulary) const;
@@ -53,6 +53,15 @@ struct TinyText {
   // reaches that takes nothing from its context.
   double unigram_loss() const;
 };
+
+// "pre.rmsnorm", "rezero.none", …: all of placement.norm that make sense.
+Choices net_names();
+// Sets both of a configuration, or of a Trial.
+template <class T>
+void set_net(T& of, const std::string& net) {
+  of.placement = net.substr(0, net.find('.'));
+  of.norm = net.substr(net.find('.') + 1);
+}
 
 // a − b, pair by pair.
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b);

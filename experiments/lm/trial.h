@@ -1,10 +1,13 @@
 // Trial: one model of the norm comparison, trained from one seed.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "../../nn/ngpt.h"
+#include "../../nn/observe.h"
 #include "../../nn/unit_lengths.h"
 #include "tiny.h"
 
@@ -37,7 +40,10 @@ struct TrialOutcome {
 
 // The settings of its training. Throws Error for those that make no sense.
 LmConfig training_of(const TinyConfig& config, const Trial& trial);
-// The same bits on any number of threads, whatever else runs.
-TrialOutcome train_trial(const TinyConfig& config, const TinyText& text, const Trial& trial, int64_t seed);
+// Its net, a LanguageModel or an NGPT.
+std::unique_ptr<Module> model_of(const LanguageModelConfig& config, const Trial& trial, const Rng& rng);
+// What the probe saw of the blocks; and NaN for all of them.
+Stream stream_of(const Probe& probe);
+Stream unknown_stream(int64_t layers);
 
 }  // namespace isobar

@@ -20,28 +20,29 @@ void spelled_out(Measurements& measurements, const Rng& rng) {
   measurements.add("formula.layernorm.error",
                    largest_difference(layer_norm(x, {48}, weight, bias, 1e-5),
                                       centred / sqrt(mean_square(centred) + 1e-5) * weight + bias),
-                   0);
+                   0, 1e-13);
   measurements.add(
       "formula.rmsnorm.error",
-      largest_difference(rms_norm(x, {48}, weight, 1e-5), x / sqrt(mean_square(x) + 1e-5) * weight), 0);
+      largest_difference(rms_norm(x, {48}, weight, 1e-5), x / sqrt(mean_square(x) + 1e-5) * weight), 0,
+      1e-13);
   measurements.add(
       "formula.batchnorm.error",
       largest_difference(batch_norm(x, weight, bias, 1e-5),
                          (x - mean(x, {0}, true)) / sqrt(var(x, {0}, true, 0) + 1e-5) * weight + bias),
-      0);
+      0, 1e-13);
   const Tensor length = sqrt(sum(square(x), {-1}, true));
   measurements.add("formula.sqrt_d.error",
-                   largest_difference(rms_norm(x, {48}, {}, 0), x / length * std::sqrt(48.0)), 0);
+                   largest_difference(rms_norm(x, {48}, {}, 0), x / length * std::sqrt(48.0)), 0, 1e-13);
   // C03, one way and the other.
   measurements.add("formula.layernorm_is_rmsnorm_of_centred.error",
                    largest_difference(layer_norm(x, {48}, {}, {}, 1e-5), rms_norm(centred, {48}, {}, 1e-5)),
-                   0);
+                   0, 1e-13);
   measurements.add("formula.rmsnorm_is_layernorm.difference",
                    largest_difference(layer_norm(x, {48}, {}, {}, 1e-5), rms_norm(x, {48}, {}, 1e-5)));
   // D27: the weight before or after the change of type is one product.
   measurements.add("formula.weight_first.error",
                    largest_difference(weight * rms_norm(x, {48}, {}, 1e-5), rms_norm(x, {48}, weight, 1e-5)),
-                   0);
+                   0, 1e-13);
 }
 
 // B09: x / rms · weight against x · rsqrt(…) · weight, in f32.
@@ -65,21 +66,21 @@ void without_weight(Measurements& measurements, const Rng& rng) {
   const Tensor x = rng.normal({32, 48}, 1, 2, Dtype::f64);
   RMSNorm norm(48, {.elementwise_affine = false});
   measurements.add("formula.rmsnorm_without_weight.error",
-                   largest_difference(norm(x), x * reciprocal(sqrt(mean_square(x) + 1e-5))), 0);
+                   largest_difference(norm(x), x * reciprocal(sqrt(mean_square(x) + 1e-5))), 0, 1e-13);
 }
 
 // A11, A12, C05: what normalized_shape means.
 void shapes(Measurements& measurements, const Rng& rng) {
   const Tensor x = rng.split("x").normal({2, 2, 3}, 0, 1, Dtype::f64);
   const Tensor y = rms_norm(x, {2, 3}, {}, 0);
-  measurements.add("shape.slab.mean_square", sum(square(y)).item() / 12, 1);
-  measurements.add("shape.slab.first_mean_square", sum(square(slice(y, 0, 0, 1))).item() / 6, 1);
+  measurements.add("shape.slab.mean_square", sum(square(y)).item() / 12, 1, 1e-13);
+  measurements.add("shape.slab.first_mean_square", sum(square(slice(y, 0, 0, 1))).item() / 6, 1, 1e-13);
   measurements.add("shape.last_dimension_only.difference", largest_difference(y, x / sqrt(mean_square(x))));
   measurements.add("shape.last_dimension_only.difference_of_one",
                    largest_difference(rms_norm(x, {3}, {}, 0), x / sqrt(mean_square(x))), 0);
   RMSNorm norm(Shape{512});
   const Tensor z = norm(rng.split("z").normal({1, 10, 512}));
-  measurements.add("shape.kept", z.shape() == Shape{1, 10, 512} ? 1 : 0, 1);
+  measurements.add("shape.kept", z.shape() == Shape{1, 10, 512} ? 1 : 0, 1, 0);
 }
 
 // C10: LayerNorm's bias b vanishes in a Linear's own: W (h + b) + c = W h + (W b + c). Without c it cannot.
@@ -91,7 +92,7 @@ void folding(Measurements& measurements, const Rng& rng) {
   const Tensor shift = linear(reshape(b, {1, 64}), w);
   const Tensor h = layer_norm(x, {64}, {}, {}, 1e-5), hb = layer_norm(x, {64}, {}, b, 1e-5);
   measurements.add("fold.with_bias.error",
-                   largest_difference(linear(hb, w, c), linear(h, w, reshape(shift, {32}) + c)), 0);
+                   largest_difference(linear(hb, w, c), linear(h, w, reshape(shift, {32}) + c)), 0, 1e-13);
   measurements.add("fold.without_bias.difference", largest_difference(linear(hb, w), linear(h, w)));
 }
 
@@ -105,7 +106,7 @@ void partial(Measurements& measurements, const Rng& rng) {
                      std::sqrt((1.0 / static_cast<double>(k) - 1.0 / 512) / 2));
     measurements.add(
         "partial.formula.error.k" + std::to_string(k),
-        largest_difference(rms_norm(x, {512}, {}, 0, k), x / sqrt(mean_square(slice(x, 1, 0, k)))), 0);
+        largest_difference(rms_norm(x, {512}, {}, 0, k), x / sqrt(mean_square(slice(x, 1, 0, k)))), 0, 1e-13);
   }
 }
 
@@ -120,7 +121,7 @@ void placements(Measurements& measurements, const Rng& rng) {
     for (Module* part : {block.self_attn.get(), block.mlp.get()})
       y = placement == Placement::pre ? y + (*part)(norm(y)) : norm(y + (*part)(y));
     measurements.add(placement == Placement::pre ? "formula.pre_norm.error" : "formula.post_norm.error",
-                     largest_difference(block(x), y), 0);
+                     largest_difference(block(x), y), 0, 1e-5);
   }
 }
 
@@ -144,7 +145,8 @@ void single_steps(Measurements& measurements, const Rng& rng) {
                weight = rng.split("weight").normal({512}, 1, 0.1, Dtype::f64);
   const Tensor bias = rng.split("bias").normal({512}, 0, 0.1, Dtype::f64);
   measurements.add("formula.dyt.error",
-                   largest_difference(dyt(x, alpha, weight, bias), weight * tanh(alpha * x) + bias), 0);
+                   largest_difference(dyt(x, alpha, weight, bias), weight * tanh(alpha * x) + bias), 0,
+                   1e-13);
   for (const double u : {0.001, 1.0})
     measurements.add(fmt::format("expansion.u{:g}.relative_error", u), (1 + u) / std::sqrt(1 + 2 * u) - 1);
 }

@@ -25,9 +25,9 @@ void standardised_rows(Measurements& measurements, const Tensor& x) {
     largest_error = std::max(largest_error, std::abs(after.std[r] - std::sqrt(variance / (variance + 1e-5))));
     sample_std = after.std[r] * std::sqrt(512.0 / 511);
   }
-  measurements.add("layernorm.row_mean", largest_mean, 0);
-  measurements.add("layernorm.row_std_error", largest_error, 0);
-  measurements.add("layernorm.row_sample_std", sample_std, std::sqrt(512.0 / 511));
+  measurements.add("layernorm.row_mean", largest_mean, 0, 1e-13);
+  measurements.add("layernorm.row_std_error", largest_error, 0, 1e-13);
+  measurements.add("layernorm.row_sample_std", sample_std, std::sqrt(512.0 / 511), 1e-4);
 }
 
 // A02, A03: 000's two examples to the letter, in f32. It divides by the sample std plus 1e-5.
@@ -87,7 +87,7 @@ void shifts_and_scales(Measurements& measurements, const Tensor& x) {
     layer_shift = std::max(layer_shift, largest_difference(layernorm(x + c), layernorm(x)));
     rms_shift = std::max(rms_shift, largest_difference(rmsnorm(x + c), rmsnorm(x)));
   }
-  measurements.add("shift.layernorm.change", layer_shift, 0);
+  measurements.add("shift.layernorm.change", layer_shift, 0, 1e-10);
   measurements.add("shift.rmsnorm.change", rms_shift);
   measurements.add("scale.layernorm.change", change_by_scales(layernorm, x));
   measurements.add("scale.rmsnorm.change", change_by_scales(rmsnorm_of, x));
@@ -124,7 +124,7 @@ void skewed_features(Measurements& measurements, const Rng& rng) {
 void directions(Measurements& measurements, const Rng& rng) {
   const Tensor x = rng.split("x").normal({640, 512});
   const Tensor y = rmsnorm(x);
-  measurements.add("direction.cosine_in_f64.deviation", 1 - least_cosine(x, y), 0);
+  measurements.add("direction.cosine_in_f64.deviation", 1 - least_cosine(x, y), 0, 1e-12);
   const auto dot = [](const Tensor& a, const Tensor& b) { return sum(a * b, {-1}); };
   const std::vector<float> cosines = (dot(x, y) / sqrt(dot(x, x) * dot(y, y))).to_vector<float>();
   double largest = 0;
@@ -135,8 +135,8 @@ void directions(Measurements& measurements, const Rng& rng) {
   const std::vector<double> row = rms_norm(cast(x, Dtype::f64), features, {}, 0).to_vector<double>();
   double squares = 0;
   for (int64_t c = 0; c < 512; ++c) squares += row[c] * row[c];
-  measurements.add("length.rms", std::sqrt(squares / 512), 1);
-  measurements.add("length.euclidean", std::sqrt(squares), std::sqrt(512.0));
+  measurements.add("length.rms", std::sqrt(squares / 512), 1, 1e-13);
+  measurements.add("length.euclidean", std::sqrt(squares), std::sqrt(512.0), 1e-12);
 }
 
 }  // namespace

@@ -72,8 +72,8 @@ void upcast(Measurements& measurements, const Rng& rng) {
     }
   const auto overflows = [](double v) { return std::isinf(fp16(v * v)) ? 1.0 : 0.0; };
   const double last = 255.875, next = 256;  // neighbouring numbers of fp16 around √65504
-  measurements.add("precision.fp16.square_overflows_at_255.875", overflows(last), 0);
-  measurements.add("precision.fp16.square_overflows_at_256", overflows(next), 1);
+  measurements.add("precision.fp16.square_overflows_at_255.875", overflows(last), 0, 0);
+  measurements.add("precision.fp16.square_overflows_at_256", overflows(next), 1, 0);
 }
 
 // C07: n.type_as(x) * weight is a product of fp16 with f32 and therefore f32: the share of results that are

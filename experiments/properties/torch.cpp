@@ -42,13 +42,13 @@ void compare(Measurements& measurements, const Json& all, const std::string& nam
   for (const std::string& input : inputs) tensors.push_back(theirs(input).set_trainable());
   Tape tape;
   const Tensor y = f(tensors);
-  measurements.add("torch." + name + ".error", largest_difference(y, theirs("y")), 0);
+  measurements.add("torch." + name + ".error", largest_difference(y, theirs("y")), 0, 1e-13);
   tape.backward(y, theirs("dy"));
   double most = 0;
   for (size_t i = 0; i < inputs.size(); ++i)
     most = std::max(most, largest_difference(tensors[i].grad(),
                                              torch_tensor(theirs.recorded.at("gradients").at(inputs[i]))));
-  measurements.add("torch." + name + ".gradient_error", most, 0);
+  measurements.add("torch." + name + ".gradient_error", most, 0, 1e-13);
 }
 
 // A07, A11, B01, B02, D16, D27, F01, F02.
@@ -75,11 +75,11 @@ void compare_batch_norm(Measurements& measurements, const Json& all) {
   convert(norm, Dtype::f64);
   assign(norm.weight, theirs("weight"));
   assign(norm.bias, theirs("bias"));
-  measurements.add("torch.batchnorm.error", largest_difference(norm(theirs("x")), theirs("y")), 0);
+  measurements.add("torch.batchnorm.error", largest_difference(norm(theirs("x")), theirs("y")), 0, 1e-13);
   measurements.add("torch.batchnorm.running_mean.error",
-                   largest_difference(norm.running_mean, theirs("running_mean")), 0);
+                   largest_difference(norm.running_mean, theirs("running_mean")), 0, 1e-13);
   measurements.add("torch.batchnorm.running_var.error",
-                   largest_difference(norm.running_var, theirs("running_var")), 0);
+                   largest_difference(norm.running_var, theirs("running_var")), 0, 1e-13);
 }
 
 // D28: a TransformerBlock whose branches are matrices.
@@ -90,7 +90,7 @@ void compare_placements(Measurements& measurements, const Json& all) {
                            {.placement = placement});
     convert(block, Dtype::f64);
     measurements.add(fmt::format("torch.{}_norm.error", name),
-                     largest_difference(block(theirs("x")), theirs(name)), 0);
+                     largest_difference(block(theirs("x")), theirs(name)), 0, 1e-13);
   }
 }
 
@@ -118,9 +118,10 @@ void compare_minimind(Measurements& measurements, const Json& all) {
       measurements.add("torch.minimind_block.post_norm.difference", error);
       continue;
     }
-    measurements.add("torch.minimind_block.error", error, 0);
+    measurements.add("torch.minimind_block.error", error, 0, 1e-12);
     tape.backward(y, theirs("dy"));
-    measurements.add("torch.minimind_block.gradient_error", largest_difference(x.grad(), theirs("dx")), 0);
+    measurements.add("torch.minimind_block.gradient_error", largest_difference(x.grad(), theirs("dx")), 0,
+                     1e-12);
   }
 }
 
@@ -129,14 +130,14 @@ void publish_answers(Measurements& measurements, const Json& all) {
   const auto yes = [](bool answer) { return answer ? 1.0 : 0.0; };
   const Json &promotion = all.at("promotion"), &zero = all.at("zero");
   measurements.add("torch.promotion.fp16_times_f32_is_f32",
-                   yes(promotion.at("type_as_before_weight") == "torch.float32"), 1);
+                   yes(promotion.at("type_as_before_weight") == "torch.float32"), 1, 0);
   measurements.add("torch.promotion.type_as_last_is_fp16",
-                   yes(promotion.at("type_as_after_weight") == "torch.float16"), 1);
+                   yes(promotion.at("type_as_after_weight") == "torch.float16"), 1, 0);
   measurements.add("torch.promotion.share_in_type", promotion.at("share_in_type").get<double>());
-  measurements.add("torch.shape.kept", yes(all.at("shape_of_1x10x512") == Json({1, 10, 512})), 1);
-  measurements.add("torch.zero.rmsnorm.with_eps", zero.at("with_eps").get<double>(), 0);
-  measurements.add("torch.zero.rmsnorm.without_eps.is_nan", yes(zero.at("without_eps_is_nan").get<bool>()),
-                   1);
+  measurements.add("torch.shape.kept", yes(all.at("shape_of_1x10x512") == Json({1, 10, 512})), 1, 0);
+  measurements.add("torch.zero.rmsnorm.with_eps", zero.at("with_eps").get<double>(), 0, 0);
+  measurements.add("torch.zero.rmsnorm.without_eps.is_nan", yes(zero.at("without_eps_is_nan").get<bool>()), 1,
+                   0);
 }
 
 }  // namespace

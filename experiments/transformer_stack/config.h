@@ -18,8 +18,9 @@ struct Kind {
 };
 
 struct Config : HasFields {
-  std::string kinds = "source001,source001_train,none,post,residual_free";
-  std::string depths = "6,24,96,384";  // each four times the one before; 96 is "96 layers and more" of 003
+  std::vector<std::string> kinds = {"source001", "source001_train", "none", "post", "residual_free"};
+  std::vector<int64_t> depths = {6, 24, 96,
+                                 384};  // each four times the one before; 96 is "96 layers and more" of 003
   int64_t d_model = 64;
   int64_t nhead = 4;
   int64_t dim_feedforward = 256;  // 4 d_model, as in source 001's (512, 8, 2048)
@@ -28,11 +29,10 @@ struct Config : HasFields {
   int64_t seeds = 20;             // stds differ by some percent from seed to seed, gradients by some ten
 
   void fields(Fields& f) override;
-  // Takes fewer heads where those there are do not divide d_model. Returns a sentence that says so, or nothing.
-  std::string fit_heads();
-  // All throw Error naming the flag for what cannot be understood.
-  void check_values() const;
-  std::vector<int64_t> depth_list() const;  // ascending
+  // Takes fewer heads where those there are do not divide d_model. Returns a sentence that says so, or none.
+  std::vector<std::string> fit_heads();
+  // Throws Error naming the flag for sizes that do not go together.
+  void check_together() const;
   std::vector<Kind> kind_list() const;
 };
 

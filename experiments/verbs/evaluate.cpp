@@ -43,7 +43,8 @@ int evaluate(const Words& words) {
             "isobar evaluate runs/train_lm --corpus my.txt");
   tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
   tool.option("--corpus", corpus, "the text file");
-  tool.choice("--part", part, {"all", "validation"}, "all of it, or the validation part, the last tenth");
+  tool.option("--part", part, "all of it, or the validation part, the last tenth",
+              one_of({"all", "validation"}));
   return tool.run(words, [&] { evaluate_on(checkpoint, corpus, part); });
 }
 

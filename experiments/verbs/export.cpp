@@ -46,7 +46,7 @@ int export_model(const Words& words) {
             "isobar export runs/train_lm -o llama/model.safetensors --layout llama");
   tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
   tool.option("-o,--output", output, "the file to write; config.json and tokenizer.json come beside it");
-  tool.choice("--layout", layout, {"llama", "gpt2"}, "names and form of the weights");
+  tool.option("--layout", layout, "names and form of the weights", one_of({"llama", "gpt2"}));
   tool.option("--force", force, "replace files that are there");
   return tool.run(words, [&] { write_model(checkpoint, output, layout, force); });
 }

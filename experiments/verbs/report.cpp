@@ -52,7 +52,7 @@ int report(const Words& words) {
       ->required();
   tool.option("-o,--output", line.output, "the file to write; report.html, or KEY.svg, where it is not said");
   tool.option("--svg", line.svg, "a picture of one plot in place of the page: RUN.KEY, or KEY of all runs");
-  tool.choice("--lang", line.lang, {"en", "zh"}, "language, of the page at first");
+  tool.option("--lang", line.lang, "language, of the page at first", one_of({"en", "zh"}));
   return tool.run(words, [&] {
     report::Content content;
     for (const std::string& folder : line.folders) content.add(folder);

@@ -35,8 +35,6 @@ std::string first_text(const Tokenizer& tokenizer, const std::string& prompt) {
 
 void draw(SampleOptions options) {
   check_sampling(options.sampling, "--");
-  check(options.max_new_tokens >= 0, "--max_new_tokens: wanted 0 or more, got {}", options.max_new_tokens);
-  check(options.seed >= 0, "--seed: wanted 0 or more, got {}", options.seed);
   check(!options.prompt.empty(), "--prompt: wanted at least one character");
   Trained trained = load_trained(options.checkpoint);
   const std::string text = first_text(*trained.tokenizer, options.prompt);
@@ -59,12 +57,12 @@ int sample(const Words& words) {
             "isobar sample runs/train_lm --prompt \"ROMEO:\"");
   tool.word("CHECKPOINT", options.checkpoint, "a checkpoint, or the folder of a run: its newest");
   tool.option("--prompt", options.prompt, "the text to go on from");
-  tool.option("--max_new_tokens", options.max_new_tokens, "tokens to draw");
+  tool.option("--max_new_tokens", options.max_new_tokens, "tokens to draw", at_least(0));
   tool.option("--temperature", options.sampling.temperature, "divides the logits; 0: the likeliest token");
   tool.option("--top_k", options.sampling.top_k, "draw from the k likeliest; 0: from all");
   tool.option("--top_p", options.sampling.top_p,
               "draw from the fewest likeliest that have this chance together");
-  tool.option("--seed", options.seed, "of the random numbers");
+  tool.option("--seed", options.seed, "of the random numbers", at_least(0));
   return tool.run(words, [&] { draw(options); });
 }
 

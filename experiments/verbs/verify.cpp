@@ -31,7 +31,6 @@
 #include "../../data/file.h"
 #include "../claims/kept.h"
 #include "../claims/verdicts.h"
-#include "../harness/lists.h"
 #include "../harness/program.h"
 #include "../report/page.h"
 #include "verbs.h"
@@ -42,11 +41,12 @@ namespace {
 constexpr const char* kept_file = "/experiments/claims/full.json";
 
 struct VerifyConfig : HasFields {
-  std::string claim = "", only = "", page = "", programs = "", tree = "";
+  std::vector<std::string> claim;
+  std::string only = "", page = "", programs = "", tree = "";
   bool allow_large = false, kept = false, keep = false, renew = false;
   void fields(Fields& f) override {
-    f("claim", claim,
-      "judge these claims alone: ids with commas between, D06 or 003; results go to runs/claims");
+    f("claim", claim, "judge these claims alone, by their ids, D06 or 003; results go to runs/claims",
+      or_none());
     f("page", page, "the page, renewed as each study ends; empty: report.html in the folder of the results");
     f("only", only, "make this one of the runs alone; claims that need others count as not run here");
     f("programs", programs, "a folder with studies of your own, run in place of those of the same name");
@@ -122,8 +122,7 @@ int verify(const Words& given) {
       .name = "isobar verify",
       .about = "Which claims hold? Makes every run that they need, and judges every claim.",
       .example = "isobar verify --quick\nisobar verify --claim D06\nisobar verify mine.toml --out runs/mine",
-      .presets = {{"quick", "small sizes and few seeds", [] {}},
-                  {"full", "the texts' sizes, and more seeds", [] {}}},
+      .presets = {{"quick", "small sizes and few seeds"}, {"full", "the texts' sizes, and more seeds"}},
       .folder = "runs/verify",
       .folder_of =
           [&] { return config.kept            ? "runs/kept"
@@ -149,7 +148,7 @@ int verify(const Words& given) {
     }
     const std::string page = config.page.empty() ? run.folder() + "/report.html" : config.page;
     claims::VerifyOptions options{.scale = config.kept ? "full" : run.preset(),
-                                  .claims = words_of(config.claim),
+                                  .claims = config.claim,
                                   .only = config.only,
                                   .detail = !paths.empty() || !config.claim.empty(),
                                   .allow_large = config.allow_large,

@@ -59,7 +59,6 @@ std::string redrawn(const std::string& text) {
 
 // The exit code.
 int follow(const WatchOptions& options) {
-  check(options.interval >= 0, "--interval: wanted 0 or more, got {}", options.interval);
   const bool terminal = is_terminal(stdout) && !options.once;
   const double interval = options.interval > 0 ? options.interval : terminal ? 1 : 10;
   if (std::signal(SIGINT, [](int) { interrupted = 1; }) == SIG_IGN) std::signal(SIGINT, SIG_IGN);  // nohup
@@ -109,10 +108,8 @@ int watch(const Words& words) {
   tool.word("DIR", options.folder, "the folder of the run");
   tool.option("--once", options.once, "show its state now, and stop");
   tool.option("--interval", options.interval,
-              "seconds between two lines or screens (0: 1 on a terminal, else 10)");
-  int code = 0;
-  const int usage = tool.run(words, [&] { code = follow(options); });
-  return usage != 0 ? usage : code;
+              "seconds between two lines or screens (0: 1 on a terminal, else 10)", at_least(0));
+  return tool.run(words, [&] { return follow(options); });
 }
 
 }  // namespace isobar::verbs

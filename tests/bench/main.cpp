@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -26,6 +25,7 @@
 #include "../../experiments/harness/environment.h"
 #include "../../experiments/harness/nearest.h"
 #include "../../experiments/harness/table.h"
+#include "../../experiments/harness/tool.h"
 #include "case.h"
 #include "kept.h"
 #include "limits.h"
@@ -38,7 +38,7 @@ namespace {
 
 struct CommandLine {
   std::string filter;
-  int threads = available_threads();
+  int64_t threads = 1;
   bool threads_given = false;
   TimingOptions timing;
   std::string precision = "f32";
@@ -47,41 +47,6 @@ struct CommandLine {
   bool counts = false;
   std::string only;  // in a child: the one case to run
 };
-
-CommandLine parse(int argc, char** argv) {
-  CommandLine line;
-  CLI::App app("How fast is the library, and how far from what the machine can do?", "bench");
-  app.add_option("--filter", line.filter, "Cases in whose name this regex has a match");
-  const auto* threads = app.add_option("--threads", line.threads, "Threads; --keep and --check: 1 and this")
-                            ->check(CLI::Range(1, 1024))
-                            ->capture_default_str();
-  app.add_option("--steps", line.timing.steps, "Time exactly N steps, once")->check(CLI::PositiveNumber);
-  app.add_option("--repetitions", line.timing.repetitions, "Repetitions, of which the median counts")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--min-time", line.timing.min_seconds, "Seconds that a repetition lasts at least")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--precision", line.precision, "What matrix products multiply")
-      ->check(CLI::IsMember({"f32", "bf16"}))
-      ->capture_default_str();
-  app.add_flag("--json", line.json, "One JSON object a line");
-  app.add_flag("--list", line.list, "Print the names of the cases and stop");
-  auto* keep_option = app.add_option("--keep", line.keep, "Write shares and counts into this file");
-  auto* check_option = app.add_option("--check", line.check, "Compare with it; exits with 1 if a row fell");
-  keep_option->excludes(check_option);
-  auto* counts = app.add_flag("--counts", line.counts, "With --check: counts only");
-  auto* only = app.add_option("--only", line.only)->group("");
-  try {
-    app.parse(argc, argv);
-    if (line.counts && check_option->empty() && only->empty())
-      throw CLI::RequiresError(counts->get_name(), "--check");
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error) == 0 ? 0 : 2);
-  }
-  line.threads_given = threads->count() > 0;
-  return line;
-}
 
 // The cases that the filter names. Throws Error where there is none.
 Cases selected(const std::string& filter) {
@@ -207,7 +172,7 @@ int keep_or_compare(const CommandLine& line) {
   std::erase_if(cases, [](const Case& one) { return !can_be_kept(one); });
   check(!cases.empty(), "--filter: '{}' matches no case that has a limit; only those can be kept",
         line.filter);
-  std::vector<int> threads = {line.threads};
+  std::vector<int> threads = {static_cast<int>(line.threads)};
   if (!line.threads_given && line.threads > 1) threads.insert(threads.begin(), 1);
   const Measure measure = [&line](const Case& one, int count, Measured what) {
     CommandLine child = line;
@@ -238,21 +203,34 @@ void start_again_without_core_type(char** argv) {
 
 int main(int argc, char** argv) {
   start_again_without_core_type(argv);
-  try {
-    const CommandLine line = parse(argc, argv);
-    set_threads(line.threads);
-    if (line.list)
-      for (const Case& one : all_cases()) fmt::print("{}\n", one.name);
-    else if (!line.keep.empty() || !line.check.empty())
-      return keep_or_compare(line);
-    else if (line.only.empty())
-      run_all(line);
-    else
-      for (const Case& one : all_cases())
-        if (one.name == line.only) fmt::print("{}\n", measured(one, line).dump());
+  CommandLine line;
+  Tool tool("bench", "How fast is the library, and how far from what the machine can do?",
+            "bench --filter '^rmsnorm' --threads 1");
+  tool.option("--filter", line.filter, "cases in whose name this regex has a match");
+  tool.option("--steps", line.timing.steps, "time exactly N steps, once; 0: as long as --min-time",
+              at_least(0));
+  tool.option("--repetitions", line.timing.repetitions, "repetitions, of which the median counts",
+              at_least(1));
+  tool.option("--min-time", line.timing.min_seconds, "seconds that a repetition lasts at least", above(0));
+  tool.option("--precision", line.precision, "what matrix products multiply", one_of({"f32", "bf16"}));
+  tool.option("--json", line.json, "one JSON object a line");
+  tool.option("--list", line.list, "print the names of the cases and stop");
+  tool.option("--keep", line.keep, "write shares and counts, with 1 thread and --threads, into this file");
+  tool.option("--check", line.check,
+              "compare with it, with 1 thread and --threads; exits with 1 if a row fell");
+  tool.option("--counts", line.counts, "with --check: counts only");
+  tool.option("--only", line.only, "run this case in this process");
+  return tool.run(argc, argv, [&] {
+    check(line.keep.empty() || line.check.empty(), "--keep and --check exclude each other: give one");
+    check(!line.counts || !line.check.empty() || !line.only.empty(), "--counts: wanted --check too");
+    line.threads = threads();
+    line.threads_given = tool.given("--threads");
+    if (!line.keep.empty() || !line.check.empty()) return keep_or_compare(line);
+    if (line.only.empty() && !line.list) run_all(line);
+    for (const Case& one : all_cases()) {
+      if (line.list) fmt::print("{}\n", one.name);
+      if (one.name == line.only) fmt::print("{}\n", measured(one, line).dump());
+    }
     return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench: {}\n", error.what());
-    return 2;
-  }
+  });
 }

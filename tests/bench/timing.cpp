@@ -77,7 +77,7 @@ Timing time_step(const Step& step, const TimingOptions& options) {
   if (options.steps > 0)
     timed->Iterations(options.steps);
   else
-    timed->MinTime(options.min_seconds)->Repetitions(options.repetitions);
+    timed->MinTime(options.min_seconds)->Repetitions(static_cast<int>(options.repetitions));
   Collector collector;
   benchmark::RunSpecifiedBenchmarks(&collector);
   benchmark::ClearRegisteredBenchmarks();

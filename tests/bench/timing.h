@@ -9,7 +9,7 @@ namespace isobar::bench {
 
 struct TimingOptions {
   double min_seconds = 0.2;  // a repetition runs the step until this much time is over
-  int repetitions = 5;
+  int64_t repetitions = 5;
   int64_t steps = 0;  // if not 0: one repetition of exactly this many steps
 };
 

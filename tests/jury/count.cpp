@@ -1,11 +1,6 @@
 // jury: lets check_layer judge the layers of the jury, and counts how often it is right.
 //
-//   jury                             the tuned half, one seed
-//   jury counted --seeds 6           the other half
-//   jury --filter norms --lines      rows whose family or name has "norms", with each report's first line
-//   jury --filter "eps" --reports    the same with whole reports
-//   jury --extent-one                wrong layers on examples (N, 1, …), where their gradients are wrong there
-//   jury --in-f32                    wrong layers computed in f32, where their gradients are wrong there by 1e-3
+//   jury counted --seeds 6           see --help
 //
 // WRONG: wrong layers that check_layer calls wrong. Of these, the report's cause or first failed check is right, half right,
 // or misleads, or the cause is unknown. False: right layers that are called wrong.
@@ -14,17 +9,17 @@
 #include <algorithm>
 #include <map>
 
+#include "../../experiments/harness/tool.h"
 #include "examples.h"
 
 namespace isobar {
 namespace {
 
 struct Request {
-  std::vector<JuryLayer> layers = tuned_jury();
-  uint64_t seeds = 1;
+  std::vector<JuryLayer> layers;
+  int64_t seeds = 1;
   std::string filter;
-  bool lines = false, reports = false;
-  enum { as_it_is, extent_one, f32 } example = as_it_is;
+  bool lines = false, reports = false, extent_one = false, f32 = false;
 };
 
 struct Counts {
@@ -75,7 +70,7 @@ Judged judge(const JuryLayer& layer, const std::vector<std::string>& said) {
   return count("MISLEADING", &Counts::misleading);
 }
 
-Counts run(const JuryLayer& layer, const Rng& rng, uint64_t seed, const Request& request) {
+Counts run(const JuryLayer& layer, const Rng& rng, int64_t seed, const Request& request) {
   std::vector<std::string> said;
   std::string text;
   try {
@@ -94,8 +89,8 @@ Counts run(const JuryLayer& layer, const Rng& rng, uint64_t seed, const Request&
 
 // The row on the examples that are asked for; a wrong one only where differences find its gradient wrong.
 std::vector<JuryLayer> on_examples(const JuryLayer& layer, const Rng& rng, const Request& request) {
-  if (request.example == Request::as_it_is) return {layer};
-  const bool f32 = request.example == Request::f32;
+  if (!request.extent_one && !request.f32) return {layer};
+  const bool f32 = request.f32;
   std::vector<JuryLayer> result;
   for (const JuryLayer& one : f32 ? std::vector{in_f32(layer)} : with_extent_one(layer, rng))
     if (layer.right.empty() || has_wrong_gradient(one, f32 ? layer : one, rng, f32 ? 1e-3 : 1e-5))
@@ -109,49 +104,18 @@ void print(const std::string& family, const Counts& n) {
              n.false_alarms);
 }
 
-Request parse(int argc, char** argv) {
-  Request request;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const auto value = [&] {
-      check(i + 1 < argc, "jury: {} wants a value", word);
-      return std::string(argv[++i]);
-    };
-    if (word == "counted")
-      request.layers = counted_jury();
-    else if (word == "--seeds")
-      request.seeds = std::stoull(value());
-    else if (word == "--filter")
-      request.filter = value();
-    else if (word == "--extent-one")
-      request.example = Request::extent_one;
-    else if (word == "--in-f32")
-      request.example = Request::f32;
-    else if (word == "--lines")
-      request.lines = true;
-    else if (word == "--reports")
-      request.reports = true;
-    else
-      check(
-          word == "tuned",
-          "jury: wanted tuned, counted, --seeds N, --filter TEXT, --extent-one, --in-f32, --lines or --reports, got {}",
-          word);
-  }
-  return request;
-}
-
 // 0 where every wrong layer is called wrong and every right one right.
 int count(const Request& request) {
   struct Row {
     JuryLayer layer;
     Rng rng;
-    uint64_t seed;
+    int64_t seed;
   };
   std::vector<Row> rows;  // all of them first: with_extent_one() forks, and check_layer starts threads
   for (const JuryLayer& layer : request.layers)
     if ((layer.family + " / " + layer.name).find(request.filter) != std::string::npos)
-      for (uint64_t seed = 1; seed <= request.seeds; ++seed) {
-        const Rng rng = Rng(seed).split(layer.family).split(layer.name);
+      for (int64_t seed = 1; seed <= request.seeds; ++seed) {
+        const Rng rng = Rng(static_cast<uint64_t>(seed)).split(layer.family).split(layer.name);
         for (const JuryLayer& one : on_examples(layer, rng, request)) rows.push_back({one, rng, seed});
       }
   std::map<std::string, Counts> families;
@@ -171,9 +135,26 @@ int count(const Request& request) {
 }  // namespace
 }  // namespace isobar
 
-int main(int argc, char** argv) try {
-  return isobar::count(isobar::parse(argc, argv));
-} catch (const std::exception& error) {
-  fmt::print(stderr, "{}\n", error.what());
-  return 2;
+int main(int argc, char** argv) {
+  using namespace isobar;
+  Request request;
+  std::vector<std::string> halves = {"tuned"};
+  Tool tool("jury", "Lets check_layer judge the layers of the jury, and counts how often it is right.",
+            "jury counted --seeds 6\njury --filter norms --lines");
+  tool.words("HALF", halves, "tuned, counted [tuned]");
+  tool.option("--seeds", request.seeds, "of the layers and their examples: 1 to this", at_least(1));
+  tool.option("--filter", request.filter, "layers whose family or name has this text");
+  tool.option("--lines", request.lines, "print the first line of each report");
+  tool.option("--reports", request.reports, "print each report");
+  tool.option("--extent-one", request.extent_one,
+              "wrong layers on examples (N, 1, …), where they are wrong there");
+  tool.option("--in-f32", request.f32, "wrong layers computed in f32, where they are wrong there by 1e-3");
+  return tool.run(argc, argv, [&] {
+    for (const std::string& half : halves) {
+      check(half == "tuned" || half == "counted", "HALF: wanted tuned or counted, got '{}'", half);
+      for (JuryLayer& layer : half == "tuned" ? tuned_jury() : counted_jury())
+        request.layers.push_back(std::move(layer));
+    }
+    return count(request);
+  });
 }

@@ -7,20 +7,18 @@
 // After step 1,000 the bytes of live tensors must not change, and the resident memory by no more than 1 %. Now and then a
 // training does what trainings do beside their steps: it watches its modules, evaluates, saves and loads its weights.
 // Exit code 0 if memory stayed, 1 if not, 2 for a wrong command line.
-#include <CLI/CLI.hpp>
 #include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "../../autograd/autograd.h"
 #include "../../core/error.h"
-#include "../../core/parallel.h"
 #include "../../data/loader.h"
 #include "../../data/safetensors.h"
 #include "../../data/synthetic.h"
 #include "../../data/text.h"
+#include "../../experiments/harness/tool.h"
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"
 #include "../temporary_folder.h"
@@ -34,30 +32,7 @@ namespace {
 struct CommandLine {
   int64_t net = 100'000, language_model = 5'000, warm_up = 1'000, leak = 0;
   double growth = 0.01;
-  int threads = available_threads();
 };
-
-CommandLine parse(int argc, char** argv) {
-  CommandLine line;
-  CLI::App app("Does memory stay where it is in a long training?", "soak");
-  app.add_option("--net", line.net, "Steps of the small net; 0: none")->check(CLI::NonNegativeNumber);
-  app.add_option("--language_model", line.language_model, "Steps of the language model; 0: none")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--warm_up", line.warm_up, "The step after which memory must stay")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--growth", line.growth, "By which share the resident memory may change then")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--leak", line.leak, "Keep a tensor at every N-th step; 0: none")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--threads", line.threads, "Threads")->check(CLI::Range(1, 1024));
-  app.option_defaults()->always_capture_default();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error) == 0 ? 0 : 2);
-  }
-  return line;
-}
 
 // A model, its windows of a text, and its loss.
 struct Training {
@@ -138,12 +113,12 @@ bool all_stay(const CommandLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const CommandLine line = parse(argc, argv);
-    set_threads(line.threads);
-    return all_stay(line) ? 0 : 1;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "soak: {}\n", error.what());
-    return 2;
-  }
+  CommandLine line;
+  Tool tool("soak", "Does memory stay where it is in a long training?", "soak --net 2000 --language_model 0");
+  tool.option("--net", line.net, "steps of the small net; 0: none", at_least(0));
+  tool.option("--language_model", line.language_model, "steps of the language model; 0: none", at_least(0));
+  tool.option("--warm_up", line.warm_up, "the step after which memory must stay", at_least(1));
+  tool.option("--growth", line.growth, "by which share the resident memory may change then", at_least(0));
+  tool.option("--leak", line.leak, "keep a tensor at every N-th step; 0: none", at_least(0));
+  return tool.run(argc, argv, [&] { return all_stay(line) ? 0 : 1; });
 }

@@ -1,7 +1,7 @@
 // How often are verdicts wrong? Every rule on seeds of known shapes, at the bound:
 //
-//   verdict_rates             10,000 trials a cell, 3 minutes
-//   verdict_rates 1000        fewer
+//   verdict_rates                 10,000 trials a cell, 3 minutes
+//   verdict_rates --trials 1000   fewer
 //
 // For each rule, shape and number of seeds: true claims refuted and false ones at the bound confirmed after one to four
 // looks, in percent, each look with half as many seeds again; and how often the rule is said not to hold at the first look.
@@ -10,12 +10,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
-#include <cstring>
 
 #include "../../core/error.h"
 #include "../../experiments/claims/rules.h"
+#include "../../experiments/harness/tool.h"
 #include "cells.h"
 
 using namespace isobar;
@@ -34,18 +33,8 @@ const char* standing(const SeedShape& values, int64_t seeds, const Rates& rates,
   return seeds < values.promised_from ? "above" : "NOT KEPT";
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  int64_t trials = 10'000;
-  if (argc > 1) {
-    const char* end = argv[1] + std::strlen(argv[1]);
-    const auto [at, error] = std::from_chars(argv[1], end, trials);
-    if (argc > 2 || at != end || error != std::errc() || trials < 1) {
-      fmt::print(stderr, "verdict_rates: wanted a number of trials, got '{}'\n", argv[1]);
-      return 2;
-    }
-  }
+// The exit code.
+int print_rates(int64_t trials) {
   int64_t cells = 0, broken = 0, above = 0;
   fmt::print("rule|values|seeds|refuted after 1 to 4 looks, %|confirmed, %|not judged, %|\n");
   for (const Asked asked : {Asked::at_least, Asked::between, Asked::time, Asked::printed})
@@ -64,4 +53,14 @@ int main(int argc, char** argv) {
   fmt::print("{} cells of {} trials: {} kept, {} above and not promised, {} promised and not kept\n", cells,
              trials, cells - broken - above, above, broken);
   return broken > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int64_t trials = 10'000;
+  Tool tool("verdict_rates", "How often are verdicts wrong? Simulates the rules of claims.",
+            "verdict_rates --trials 1000");
+  tool.option("--trials", trials, "of each cell", at_least(1));
+  return tool.run(argc, argv, [&] { return print_rates(trials); });
 }
