@@ -142,7 +142,6 @@ TEST_CASE("fields that do not go together are refused in one line, and nothing i
       {"recurrent_norms", "--lengths 27", "--lengths: wanted divisors of the 784 pixels"},
       {"norm_speed", "--shapes 12", "--shapes: wanted rows x columns"},
       {"norm_speed", "--shapes 0x5", "--shapes: wanted rows x columns"},
-      {"norm_speed", "--shapes 3x", "--shapes: wanted rows x columns"},
       {"norm_speed", "--shapes 3x4z", "--shapes: wanted rows x columns"},
       {"norm_speed", "--shapes 9999999x9999999", "of at most 2^24 elements"},
       {"centering", "--n_embd 18", "--n_embd: wanted a multiple of n_head"},
