@@ -2,7 +2,7 @@
 # From a bare Debian 12 to the page of claims: packages, build, run. See --help.
 set -euo pipefail
 cd "$(dirname "$0")"
-source .ci/door.sh
+source .ci/common.sh
 
 usage="usage: ./run.sh [--build-only]
 

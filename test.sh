@@ -2,7 +2,7 @@
 # The whole test suite: packages, build, run. See --help.
 set -euo pipefail
 cd "$(dirname "$0")"
-source .ci/door.sh
+source .ci/common.sh
 
 usage="usage: ./test.sh [--asan] [-- CTEST OPTION…]
 

@@ -21,7 +21,7 @@
 #include "harness/program.h"
 #include "harness/table.h"
 #include "lm/evaluate.h"
-#include "lm/tiny.h"
+#include "lm/small_config.h"
 #include "lm/train.h"
 
 using namespace isobar;

@@ -14,7 +14,7 @@
 #include "harness/measurements.h"
 #include "harness/program.h"
 #include "lm/evaluate.h"
-#include "lm/tiny.h"
+#include "lm/small_config.h"
 #include "lm/train.h"
 
 using namespace isobar;

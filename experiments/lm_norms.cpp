@@ -29,9 +29,9 @@
 #include "lm/norm_plots.h"
 #include "lm/norm_results.h"
 #include "lm/norm_training.h"
-#include "lm/tiny.h"
+#include "lm/norm_trial.h"
+#include "lm/small_config.h"
 #include "lm/train.h"
-#include "lm/trial.h"
 
 using namespace isobar;
 

@@ -17,8 +17,8 @@
 #include "lm/evaluate.h"
 #include "lm/give_way.h"
 #include "lm/logit_trajectory.h"
+#include "lm/small_config.h"
 #include "lm/softcap_table.h"
-#include "lm/tiny.h"
 #include "lm/train.h"
 
 using namespace isobar;

@@ -20,6 +20,7 @@
 #include "harness/environment.h"
 #include "harness/program.h"
 #include "harness/stats.h"
+#include "lm/checkpointing.h"
 #include "lm/config.h"
 #include "lm/corpus.h"
 #include "lm/evaluate.h"
@@ -27,13 +28,12 @@
 #include "lm/expectations.h"
 #include "lm/give_way.h"
 #include "lm/histograms.h"
+#include "lm/init_from.h"
+#include "lm/module_series.h"
 #include "lm/optimizer.h"
 #include "lm/page_of_step.h"
 #include "lm/print_model.h"
-#include "lm/report.h"
 #include "lm/seeds.h"
-#include "lm/session.h"
-#include "lm/start.h"
 #include "lm/train.h"
 
 using namespace isobar;

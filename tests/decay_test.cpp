@@ -8,7 +8,7 @@
 
 #include "../core/raw.h"
 #include "../experiments/decay/net.h"
-#include "../experiments/decay/report.h"
+#include "../experiments/decay/output.h"
 #include "decay_nets.h"
 
 namespace isobar::decay_test {

@@ -11,8 +11,8 @@
 #include "../experiments/depth/config.h"
 #include "../experiments/depth/digits.h"
 #include "../experiments/depth/sweep.h"
+#include "fake_mnist.h"
 #include "program.h"
-#include "stripes.h"
 
 namespace isobar::depth_trainability_test {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "../experiments/lm/tiny.h"
+#include "../experiments/lm/small_config.h"
 #include "temporary_folder.h"
 
 namespace isobar::tiny_text_test {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <regex>
 
-#include "../experiments/lm/trained.h"
+#include "../experiments/lm/loaded_model.h"
 #include "holds.h"
 #include "program.h"
 

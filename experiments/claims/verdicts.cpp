@@ -11,7 +11,7 @@
 #include "../../data/file.h"
 #include "../harness/about.h"
 #include "../harness/terminal.h"
-#include "judging.h"
+#include "results.h"
 
 namespace isobar::claims {
 namespace {

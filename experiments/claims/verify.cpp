@@ -20,10 +20,10 @@
 #include "../harness/interrupt.h"
 #include "../harness/nearest.h"
 #include "../harness/terminal.h"
-#include "judging.h"
 #include "kept.h"
 #include "pace.h"
 #include "plan.h"
+#include "results.h"
 #include "study_runs.h"
 
 namespace isobar::claims {

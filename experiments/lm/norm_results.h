@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../harness/run.h"
-#include "trial.h"
+#include "norm_trial.h"
 
 namespace isobar {
 

@@ -11,7 +11,7 @@
 #include "../../nn/model.h"
 #include "../harness/tool.h"
 #include "../lm/hugging_face_config.h"
-#include "../lm/trained.h"
+#include "../lm/loaded_model.h"
 #include "verbs.h"
 
 namespace isobar::verbs {

@@ -7,7 +7,7 @@
 
 #include "../../nn/model.h"
 #include "../harness/tool.h"
-#include "../lm/start.h"
+#include "../lm/init_from.h"
 #include "verbs.h"
 
 namespace isobar::verbs {

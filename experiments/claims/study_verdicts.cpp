@@ -1,4 +1,4 @@
-#include "of_run.h"
+#include "study_verdicts.h"
 
 #include <algorithm>
 #include <limits>

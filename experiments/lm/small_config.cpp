@@ -1,4 +1,4 @@
-#include "tiny.h"
+#include "small_config.h"
 
 #include <cmath>
 #include <filesystem>

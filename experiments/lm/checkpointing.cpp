@@ -1,4 +1,4 @@
-#include "session.h"
+#include "checkpointing.h"
 
 #include <algorithm>
 #include <filesystem>

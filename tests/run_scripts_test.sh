@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh, test.sh and .ci/door.sh on a pretended machine: its dpkg-query, apt-get, sudo and id are scripts
+# run.sh, test.sh and .ci/common.sh on a pretended machine: its dpkg-query, apt-get, sudo and id are scripts
 # in a folder ahead on PATH, and what they are asked for is written down in a log.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -11,11 +11,11 @@ failures=0
 
 # tool NAME: the machine's NAME is the script on stdin.
 tool() { { echo '#!/bin/bash'; cat; } >"$machine/bin/$1" && chmod +x "$machine/bin/$1"; }
-# on_machine COMMAND: runs it with door.sh loaded; leaves $output, $status and $asked (the log).
+# on_machine COMMAND: runs it with common.sh loaded; leaves $output, $status and $asked (the log).
 on_machine() {
   : >"$log"
   output=$(env -u ISOBAR_DATA -u XDG_CACHE_HOME HOME="$machine/home" LOG="$log" MISSING="${missing:-}" \
-    USER_ID="${user_id:-0}" PATH="${path:-$machine/bin:$PATH}" bash -c "set -euo pipefail; source .ci/door.sh; $1" 2>&1)
+    USER_ID="${user_id:-0}" PATH="${path:-$machine/bin:$PATH}" bash -c "set -euo pipefail; source .ci/common.sh; $1" 2>&1)
   status=$?
   asked=$(cat "$log")
 }

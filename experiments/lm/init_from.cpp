@@ -1,4 +1,4 @@
-#include "start.h"
+#include "init_from.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include "../../nn/model.h"
 #include "../harness/settings.h"
 #include "hugging_face_config.h"
-#include "trained.h"
+#include "loaded_model.h"
 
 namespace isobar {
 namespace {

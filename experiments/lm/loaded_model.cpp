@@ -1,4 +1,4 @@
-#include "trained.h"
+#include "loaded_model.h"
 
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-#include "report.h"
+#include "output.h"
 
 #include <algorithm>
 #include <cmath>

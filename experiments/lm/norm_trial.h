@@ -9,7 +9,7 @@
 #include "../../nn/ngpt.h"
 #include "../../nn/observe.h"
 #include "../../nn/unit_lengths.h"
-#include "tiny.h"
+#include "small_config.h"
 
 namespace isobar {
 

@@ -1,4 +1,4 @@
-#include "report.h"
+#include "module_series.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "judging.h"
+#include "results.h"
 
 #include <algorithm>
 #include <cmath>

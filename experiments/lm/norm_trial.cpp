@@ -1,4 +1,4 @@
-#include "trial.h"
+#include "norm_trial.h"
 
 #include <limits>
 
