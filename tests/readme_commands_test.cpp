@@ -86,7 +86,6 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
   for (int i = 0; i < 400; ++i) text += "the rain in Spain, " + std::to_string(i % 13) + " times\n";
   for (const char* name : {"my.txt", "corpus.txt"}) folder.write(name, text);
   folder.write("experiments/figures/here", "");
-  folder.write("tests/bench/kept.jsonl", file_text(ISOBAR_SOURCE_DIR "/tests/bench/kept.jsonl"));
   folder.write("mine.toml", toml_of(claims_readme));
   REQUIRE(run_built("isobar prepare", "my.txt -o tokens.safetensors", folder.path()).code == 0);
   REQUIRE(run_built("isobar tokenize", "train --vocab_size 280 my.txt -o bpe.json", folder.path()).code == 0);

@@ -225,7 +225,7 @@ int main(int argc, char** argv) {
     check(!line.counts || !line.check.empty() || !line.only.empty(), "--counts: wanted --check too");
     line.threads = threads();
     line.threads_given = tool.given("--threads");
-    if (!line.keep.empty() || !line.check.empty()) return keep_or_compare(line);
+    if (!line.list && (!line.keep.empty() || !line.check.empty())) return keep_or_compare(line);
     if (line.only.empty() && !line.list) run_all(line);
     for (const Case& one : all_cases()) {
       if (line.list) fmt::print("{}\n", one.name);
