@@ -194,11 +194,19 @@ void check_shards(Module& model, const Shards& shards) {
         "backward_in_pieces: on several ranks gradients do not add up over calls; take an optimizer's step first");
 }
 
+double backward_of_one(const std::function<Tensor(int64_t)>& loss_of, const TapeOptions& options) {
+  Tape tape(options);
+  const Tensor loss = loss_of(0);
+  tape.backward(loss);
+  return loss.item();
+}
+
 }  // namespace
 
 std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
                                        const std::function<Tensor(int64_t)>& loss_of,
                                        const TapeOptions& options) {
+  if (pieces == 1 && !options.higher_order) return {backward_of_one(loss_of, options)};
   Shards whole(parameters(model));
   return backward_in_pieces(model, pieces, loss_of, options, whole);
 }
@@ -211,12 +219,7 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
       !options.higher_order,
       "backward_in_pieces: a piece's tape ends with the piece; take second derivatives on a tape of your own");
   const bool alone = shards.ranks().size() == 1;
-  if (alone && pieces == 1) {
-    Tape tape(options);
-    const Tensor loss = loss_of(0);
-    tape.backward(loss);
-    return {loss.item()};
-  }
+  if (alone && pieces == 1) return {backward_of_one(loss_of, options)};
   assign_paths(model);
   Step step{.parameters = shards.parameters(), .pieces = pieces, .loss_of = loss_of, .options = options};
   const std::vector<NamedModule> modules = named_modules(model);
