@@ -56,7 +56,7 @@ def main():
     chosen = parser.parse_args()
     rng = random.Random(chosen.seed)
     print(f"REPLAY='--kills {chosen.kills} --seed {chosen.seed}'", flush=True)
-    steps = (STEPS_A_KILL + 2) * chosen.kills + 20
+    steps = (STEPS_A_KILL + 2) * chosen.kills + 200  # a busy machine kills late
     with tempfile.TemporaryDirectory(prefix="isobar_crash_") as name:
         folder = pathlib.Path(name)
         whole, run = folder / "whole", folder / "killed"
