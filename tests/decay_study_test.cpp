@@ -7,6 +7,7 @@
 #include <string>
 
 #include "built_study.h"
+#include "decay_nets.h"
 
 namespace isobar::decay_study_test {
 
@@ -20,6 +21,19 @@ TEST_CASE("decay_study writes the same layers with one thread and with two") {
     const Json two = summary_of("decay_study", "--seeds 2 --threads 2 " + net);
     CHECK(one.at("layers").dump() == two.at("layers").dump());
     CHECK(one.at("layers").size() == (net.find("--depth 3") != std::string::npos ? 3 : 6));
+  }
+}
+
+TEST_CASE("the program measures what the tests of its parts measure") {
+  const decay::Config config =
+      decay::config_of({.norm = "rmsnorm", .loss = "random", .depth = 3, .width = 16});
+  const decay::Signals signals = decay::measure(config, 3);
+  const Json summary =
+      summary_of("decay_study", "--norm rmsnorm --loss random --depth 3 --width 16 --seeds 1 --seed 3");
+  for (size_t i = 0; i < 3; ++i) {
+    const Json& layer = summary.at("layers").at(i);
+    CHECK(layer.at("std").at("output").at("median") == signals.layers.at(i).output_std);
+    CHECK(layer.at("grad_norm").at("weight").at("median") == signals.layers.at(i).weight_gradient_norm);
   }
 }
 
