@@ -1,9 +1,9 @@
 # What run.sh, test.sh and .ci/run share; they source it from the repository's root.
 # shellcheck disable=SC2034  # the lists are theirs to use
 
-# libdnnl-dev is not among them: CMake takes it where it is installed, and only some CPUs gain by it. Nor is an MPI: who has one
-# gets the plugin for it.
-# The first line builds isobar::isobar, the second isobar::data, the third programs and tests.
+# libdnnl-dev is not among them: CMake takes it where it is installed, and only some CPUs gain by it. Nor is
+# an MPI: who has one gets the plugin for it. The first line builds isobar::isobar, the second isobar::data,
+# the third programs and tests.
 packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libfmt-dev libxsimd-dev
   libhdf5-dev nlohmann-json3-dev libutf8proc-dev zlib1g-dev libxxhash-dev
   libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libtomlplusplus-dev"

@@ -50,8 +50,8 @@ struct NamedTensor {
 
 using Choices = std::vector<std::string>;
 
-// What a setting may be: a number between two bounds, a text among choices; of a list, each element. Whoever takes
-// values from users holds them to it.
+// What a setting may be: a number between two bounds, a text among choices; of a list, each element. Whoever
+// takes values from users holds them to it.
 struct Limits {
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   bool least_is_out = false, most_is_out = false;

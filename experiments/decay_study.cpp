@@ -25,7 +25,8 @@ namespace {
 
 constexpr int64_t preset_seeds = 20;  // as PyTorch's
 
-// One run: the net of this seed, a batch of normal numbers that goes up, and the loss's gradient that comes down.
+// One run: the net of this seed, a batch of normal numbers that goes up, and the loss's gradient that comes
+// down.
 Signals measure(const Config& config, int64_t seed) {
   const Rng rng(static_cast<uint64_t>(seed));
   const Tensor x = rng.split("x").normal({config.batch, config.width}, 0, 1, config.element_type());
@@ -50,7 +51,8 @@ Result measure_seeds(const Config& config, const Run& run, Progress& progress) {
   return result;
 }
 
-// The ranges of torch_ranges.cpp are those of 20 seeds: the median of 20 others lies within them, one seed need not.
+// The ranges of torch_ranges.cpp are those of 20 seeds: the median of 20 others lies within them, one seed
+// need not.
 bool has_seeds_of_reference(Run& run, const Config& config) {
   if (config.seeds == preset_seeds) return true;
   run.say("Not compared with PyTorch's ranges: they hold for the median of {} seeds, and this run has {}.\n",

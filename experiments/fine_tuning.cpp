@@ -1,10 +1,10 @@
 // Do norm-free language models train as well as one with norms, and fine-tune worse?
 //
-// Claim (source 004): replacements of normalization such as SkipInit, ReZero and Fixup come level in some respects and
-// fall short in others, "pretraining is passable, fine-tuning is worse" (F22).
+// Claim (source 004): replacements of normalization such as SkipInit, ReZero and Fixup come level in some
+// respects and fall short in others, "pretraining is passable, fine-tuning is worse" (F22).
 //
-// The second training has a fresh AdamW. The vocabulary is that of the first text: Tiny Shakespeare's 65 characters
-// hold the other's 16 letters. All nets of a seed see the same batches.
+// The second training has a fresh AdamW. The vocabulary is that of the first text: Tiny Shakespeare's 65
+// characters hold the other's 16 letters. All nets of a seed see the same batches.
 //
 // Written: measurements.csv, summary.json.
 #include <array>
@@ -51,7 +51,8 @@ struct Config : TinyConfig {
   }
 };
 
-// What the model gained on the unigram loss, in nats, after that many steps; nothing where its loss is not finite.
+// What the model gained on the unigram loss, in nats, after that many steps; nothing where its loss is not
+// finite.
 double train(LanguageModel& model, const LmConfig& training, const Config& config, const TinyText& text,
              const Rng& rng, Progress& progress) {
   AdamW optimizer(decay_matrices_only(model), adam_w_options(training));

@@ -1,18 +1,18 @@
 // Which norm, before or after the branch, trains a small language model best, and by how much?
 //
-// Claims: RMSNorm does as well as LayerNorm (sources 000 A13, 002 C08 and 003 D23, D21) or better (001 B18), as
-// centring contributes little (000 A14); norms allow higher rates and learn in fewer steps (001 B14); deep
-// Transformers cannot be trained without (003 D10); controlling the variance alone is enough (003 D48); pre-norm
-// allows higher rates and more layers than post-norm, which needs warm-up (003 D29, D36); DyT with an explicit √d may be
-// better (004 F08) and keeps the signal from exploding (004 F12);
-// no elementwise function beats normalization (004 F20) nor replaces it (004 F24).
+// Claims: RMSNorm does as well as LayerNorm (sources 000 A13, 002 C08 and 003 D23, D21) or better (001 B18),
+// as centring contributes little (000 A14); norms allow higher rates and learn in fewer steps (001 B14); deep
+// Transformers cannot be trained without (003 D10); controlling the variance alone is enough (003 D48);
+// pre-norm allows higher rates and more layers than post-norm, which needs warm-up (003 D29, D36); DyT with
+// an explicit √d may be better (004 F08) and keeps the signal from exploding (004 F12); no elementwise
+// function beats normalization (004 F20) nor replaces it (004 F24).
 //
 // Held fixed: tokens, initial weights by name (embedding of std 1; 0.02 would move the loss more than the
 // norm does), AdamW, clipping at 1, no warm-up, no biases (so layernorm differs from rmsnorm by its mean
 // alone; layernorm_bias adds the published one's bias). nGPT normalizes vectors and weights instead: an
 // embedding of length 1, no weight decay, and as many key/value heads as query heads, hence more parameters;
-// the table shows how many. dyt_equal is DyT that starts as the same function as dyt_sqrtd: alpha = 1/√d, gain
-// √d. It differs from it by what a step of AdamW changes, dyt by its initial slope and gain too.
+// the table shows how many. dyt_equal is DyT that starts as the same function as dyt_sqrtd: alpha = 1/√d,
+// gain √d. It differs from it by what a step of AdamW changes, dyt by its initial slope and gain too.
 //
 // Written: run.h5 (/series/<size>/<net>/lr_<rate>/…: a row per seed, a column per block), runs.csv,
 // blocks.csv, summary.json. Trainings run side by side; their time is not measured (see norm_speed).
@@ -97,8 +97,8 @@ struct Config : TinyConfig {
   }
 };
 
-// A trial for each net and rate, or at the rate that follows the net's name ("ngpt@1e-2"); the rest of it is as
-// in `like`.
+// A trial for each net and rate, or at the rate that follows the net's name ("ngpt@1e-2"); the rest of it is
+// as in `like`.
 void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::vector<std::string>& nets,
                 const Trial& like, const std::vector<double>& all_rates) {
   for (const std::string& word : nets) {

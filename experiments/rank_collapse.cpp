@@ -1,14 +1,15 @@
 // Do the positions of a sequence become equal in a deep stack of attention, and what stops it?
 //
-// Claim (Dong, Cordonnier, Loukas 2021, arXiv 2103.03404): without skip connections and MLPs stacked attention
-// converges doubly exponentially, at a cubic rate, to a matrix of equal rows; skips and MLPs stop it. Source 003,
-// section 1.1, prints a block without skips and asks whether one can leave its norms out.
+// Claim (Dong, Cordonnier, Loukas 2021, arXiv 2103.03404): without skip connections and MLPs stacked
+// attention converges doubly exponentially, at a cubic rate, to a matrix of equal rows; skips and MLPs stop
+// it. Source 003, section 1.1, prints a block without skips and asks whether one can leave its norms out.
 //
-// Norms of r (rank_collapse/README.md) are Frobenius norms over all sequences; the paper takes √(‖·‖₁ ‖·‖∞), for which
-// the nearest m has no closed form. `order` is the last ratio of the falls of ln r above rounding: 1 for an
-// exponential decay, 3 for the paper's bound.
+// Norms of r (rank_collapse/README.md) are Frobenius norms over all sequences; the paper takes √(‖·‖₁ ‖·‖∞),
+// for which the nearest m has no closed form. `order` is the last ratio of the falls of ln r above rounding:
+// 1 for an exponential decay, 3 for the paper's bound.
 //
-// Written: run.h5 (/series/<kind>: r, a row per seed, a column for the input and one per block), summary.json.
+// Written: run.h5 (/series/<kind>: r, a row per seed, a column for the input and one per block),
+// summary.json.
 #include <algorithm>
 #include <cmath>
 

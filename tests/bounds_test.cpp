@@ -1,4 +1,4 @@
-// What --help says that a setting may be, it must be: every field of every program is given what it may not be.
+// What --help says that a setting may be, it must be: every field of every program is given other values.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ std::vector<Row> settings_in(const std::string& help) {
   return rows;
 }
 
-// Numbers just beyond the bounds that a row tells. Throws where it tells none.
+// Numbers just beyond the bounds that a row tells; none where it tells none.
 Words beyond_bounds(const Row& row) {
   const std::regex bounds(R"(.* \((?:(\S+) to (\S+)|(>=|>) (\S+?)(?: and < (\S+?))?)\) \[.*)");
   std::smatch match;

@@ -17,7 +17,8 @@ inline Json same_for_all_seeds(double value) {
   return with_named_infinities(to_json(spread_of(values)));
 }
 
-// 20 seeds about the value, as near and as even as a rule for normal values could want them; equal for every_seed.
+// 20 seeds about the value, as near and as even as a rule for normal values could want them; equal for
+// every_seed.
 inline Json seeds_about(const Part& part, double value) {
   if (part.predicate.rule == Rule::every_seed) return same_for_all_seeds(value);
   std::vector<double> values;

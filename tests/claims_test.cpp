@@ -1,6 +1,7 @@
 // The claims of the texts: complete, with predicates that can hold and can fail, and verdicts that follow the
-// measured values. How parts make a verdict is tested in judge_test.cpp, the rules themselves in rules_test.cpp, files with
-// mistakes in claim_file_test.cpp, the verdicts of the last full run in kept_verdicts_test.cpp.
+// measured values. How parts make a verdict is tested in judge_test.cpp, the rules themselves in
+// rules_test.cpp, files with mistakes in claim_file_test.cpp, the verdicts of the last full run in
+// kept_verdicts_test.cpp.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

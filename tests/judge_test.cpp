@@ -131,7 +131,8 @@ TEST_CASE("a verdict names what it assumes of few seeds, and why a rule does not
   judged = judged_of({2, infinity, 2.1, 2.2});
   CHECK(judged.verdict == "rule does not hold");
   CHECK(judged.reason.find("a seed is infinite") != std::string::npos);
-  // Five show how far they spread: a bound beyond ten times that is decided. Ten have an interval of their own.
+  // Five show how far they spread: a bound beyond ten times that is decided. Ten have an interval of their
+  // own.
   judged = judged_of({41, 41.1, 41.2, 41.05, 42});
   CHECK(judged.verdict == "confirmed");
   CHECK(judged.reason.find("holds, the bound being far from all seeds, 41.27 [31, 52]") != std::string::npos);

@@ -82,8 +82,8 @@ TEST_CASE("parts of a model cost what the whole does") {
     // 2 + 1 + 1/16 + 4 of 64 channels and 3 of 192, 256 tokens of 4 bytes.
     CHECK(static_cast<double>(*part("blocks.1").kept) ==
           doctest::Approx(256 * 4 * (64 * 7.0625 + 192 * 3)).epsilon(0.05));
-    // The embedding keeps its rows, the last norm its result and a number or two of each row, and the tape no logits,
-    // half as large as these rows; debug builds keep lists beside.
+    // The embedding keeps its rows, the last norm its result and a number or two of each row, and the tape no
+    // logits, half as large as these rows; debug builds keep lists beside.
     const int64_t rows = 256 * 4 * 64, lists = rows / 10;
     CHECK(*part("embed_tokens").kept >= rows);
     CHECK(*part("embed_tokens").kept <= rows + lists);

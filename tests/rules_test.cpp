@@ -21,8 +21,8 @@ constexpr int64_t trials = 10'000;
 constexpr double first_look = error_rate / 2;  // what the first look at a part may spend
 constexpr int64_t seed_counts[] = {3, 5, 10, 20, 180};
 
-// Trial by trial: n seeds, and one value more that a text may have printed. All are normal, or, with `log`, log-normal
-// with a deviation of a decade.
+// Trial by trial: n seeds, and one value more that a text may have printed. All are normal, or, with `log`,
+// log-normal with a deviation of a decade.
 struct Sample {
   Spread seeds;
   double printed;
@@ -39,7 +39,8 @@ void simulate(int64_t n, bool log, const std::function<void(const Sample&)>& loo
   }
 }
 
-// Four standard errors of a share p over the trials: one check in 16,000 fails by chance, and the numbers are fixed.
+// Four standard errors of a share p over the trials: one check in 16,000 fails by chance, and the numbers are
+// fixed.
 double allowed(double p) { return 4 * std::sqrt(p * (1 - p) / trials); }
 
 }  // namespace
@@ -136,7 +137,8 @@ TEST_CASE("a narrow interval that holds is missed on either side once in two hun
 }
 
 TEST_CASE("every_seed states a share of seeds that is too high once in a hundred") {
-  // Where exactly that share of all seeds lies within the bounds, all n of a sample do with probability 1/100.
+  // Where exactly that share of all seeds lies within the bounds, all n of a sample do with probability
+  // 1/100.
   for (const int64_t n : seed_counts) {
     const double share = std::pow(error_rate, 1 / static_cast<double>(n)), bound = normal_quantile(share);
     int64_t all = 0;
@@ -172,8 +174,8 @@ TEST_CASE("too few seeds say how many would do") {
   const Spread seeds = spread_of(std::vector<double>{0.9, 1.1, 1.3});
   const Reading open = read({Rule::mean, 1, infinity, false}, seeds, 1);
   CHECK(open.outcome == PartOutcome::too_few_seeds);
-  // Mean 1.1, deviation 0.2, distance 0.1. The second look has a sixth of 1 %: t(1 − 0.01/6, n − 1) · 0.2 ≤ 0.1 √n
-  // first at n = 40 (t = 3.126). Of two bounds each has half of that.
+  // Mean 1.1, deviation 0.2, distance 0.1. The second look has a sixth of 1 %: t(1 − 0.01/6, n − 1) · 0.2 ≤
+  // 0.1 √n first at n = 40 (t = 3.126). Of two bounds each has half of that.
   CHECK(seeds_needed({Rule::mean, 1, infinity, false}, seeds, 1) == 40);
   CHECK(seeds_for_mean(0.2, 0.1, 0.01 / 6) == 40);
   CHECK(seeds_needed({Rule::mean, 1, 9, false}, seeds, 1) == seeds_for_mean(0.2, 0.1, 0.01 / 12));
@@ -245,8 +247,8 @@ TEST_CASE("seeds that are not normal are noticed") {
   for (int i = 0; i < 20; ++i) skewed.push_back(std::exp(0.2 * i));
   CHECK(doubt_about(spread_of(skewed), false) == Doubt::skewed);
   CHECK(doubt_about(spread_of(skewed), true) == Doubt::none);
-  // From 10 seeds on a mean has an interval; a printed value is decided beyond all seeds by more than their range, and never
-  // confirmed.
+  // From 10 seeds on a mean has an interval; a printed value is decided beyond all seeds by more than their
+  // range, and never confirmed.
   CHECK(outcome({Rule::mean, 0, infinity}, two_clusters) == PartOutcome::holds);
   CHECK(outcome({Rule::mean, 1, infinity}, two_clusters) == PartOutcome::too_few_seeds);
   CHECK(outcome({Rule::mean, 6, infinity}, two_clusters) == PartOutcome::fails);

@@ -6,7 +6,7 @@
 #include "../experiments/harness/json.h"
 #include "program.h"
 
-using namespace isobar;
+namespace isobar::studies_test {
 
 TEST_CASE(
     "every study leaves the same results on one thread and on two, and expects nothing of its tiny preset") {
@@ -32,3 +32,5 @@ TEST_CASE(
     CHECK(summary["config"]["preset"] == "tiny");
   }
 }
+
+}  // namespace isobar::studies_test

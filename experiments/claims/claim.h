@@ -1,6 +1,6 @@
-// Claim: what a source says, cut into parts that a measured value can bear out or not. Claims are data: a file
-// of them, one source each, is read by file.h, and a verdict is computed from finished runs by judge.h. What the
-// fields mean to a person who writes such a file is in README.md of this folder.
+// Claim: what a source says, cut into parts that a measured value can bear out or not. Claims are data: a
+// file of them, one source each, is read by file.h, and a verdict is computed from finished runs by judge.h.
+// What the fields mean to a person who writes such a file is in README.md of this folder.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ struct Part {
   int line = 0;             // of the file
 };
 
-// What the words of a passage do to the claim. That the quotation has them, or lacks them, is checked when the file is
-// read.
+// What the words of a passage do to the claim. That the quotation has them, or lacks them, is checked when
+// the file is read.
 enum class Bearing {
   bears_out,    // the quotation has them, and the claim holds
   contradicts,  // it has them, and the claim does not hold
@@ -62,7 +62,8 @@ struct Claim {
   bool on_gpu =
       false;         // about GPUs, or of a machine unnamed: what a CPU does not bear out is not thereby false
   bool may = false;  // "may": that something exists, which the tasks tried can bear out but not refute
-  // For a measured claim what its parts leave out, which makes it "partly" at best; for the others the reason.
+  // For a measured claim what its parts leave out, which makes it "partly" at best; for the others the
+  // reason.
   std::string note, note_zh;
   std::string remark, remark_zh;  // what a reader may object, answered; it changes no verdict
   std::vector<Part> parts;
@@ -79,7 +80,8 @@ struct RunSpec {
 
 struct Source {
   std::string id, title, title_en, author, date, address;
-  // What the text consists of, each with what runs it: "table 2.1 | D01 D41", "trained | `train_lm --preset minimind`".
+  // What the text consists of, each with what runs it: "table 2.1 | D01 D41", "trained | `train_lm --preset
+  // minimind`".
   std::vector<std::string> items;
 };
 

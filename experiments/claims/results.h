@@ -1,4 +1,5 @@
-// Judging: claims are judged as soon as the last run that they need was made, and shown then, a table for each run.
+// Judging: claims are judged as soon as the last run that they need was made, and shown then, a table for
+// each run.
 #pragma once
 
 #include <set>
@@ -12,8 +13,8 @@
 
 namespace isobar::claims {
 
-// The part that shows why the verdict is what it is: the first that leaves the claim open, else the first that does not
-// hold, else the first; null where the claim has none.
+// The part that shows why the verdict is what it is: the first that leaves the claim open, else the first
+// that does not hold, else the first; null where the claim has none.
 const Finding* deciding_part(const Judged& judged);
 
 // What the claim says, and in brackets what its nets were trained on.
@@ -24,8 +25,8 @@ class Judging {
   // `detail`: each part is shown, not the deciding one alone.
   Judging(Run& run, const std::vector<ClaimFile>& files, std::string scale, bool detail);
 
-  // Judges the claims that need none of the runs `ahead`, and prints a table of those that were not judged before, if
-  // it is asked for.
+  // Judges the claims that need none of the runs `ahead`, and prints a table of those that were not judged
+  // before, if it is asked for.
   void settle(const Runs& runs, const std::set<std::string>& ahead, bool print_table);
 
   // All claims in the order of their ids, for summary.json: those that wait have the verdict "still to come".

@@ -1,8 +1,8 @@
-// Rules: how a part of a claim reads the values that were measured over seeds. There are four, with one stated
-// level: of a hundred claims whose parts are all true as printed, at most one is judged otherwise, whatever the
-// number of seeds and however often they were added to after a look. Each claim shares `error_rate` among its parts
-// (Bonferroni), and the j-th look at a part spends 1/(j (j + 1)) of its share: a half, a sixth, a twelfth, 1 in all.
-// Two finite bounds have half of that each.
+// Rules: how a part of a claim reads the values that were measured over seeds. There are four, with one
+// stated level: of a hundred claims whose parts are all true as printed, at most one is judged otherwise,
+// whatever the number of seeds and however often they were added to after a look. Each claim shares
+// `error_rate` among its parts (Bonferroni), and the j-th look at a part spends 1/(j (j + 1)) of its share: a
+// half, a sixth, a twelfth, 1 in all. Two finite bounds have half of that each.
 //
 //   every_seed     the value of every seed lies in the bounds: for identities, counts and limits. n seeds that all do
 //                  say that at least error^(1/n) of all seeds do.
@@ -14,9 +14,10 @@
 //                  of them to make the interval short (harness/stats.h, seeds_for_prediction).
 //   time           `mean` of quotients of times, refused where the machine was busy.
 //
-// The intervals of the last three, and the signs that they do not hold for these seeds, are those of shape.h. Where 10 or
-// more seeds are skewed or clustered, their mean has an interval of its own (skewed_mean_interval). With fewer, and for one more
-// seed, a bound that lies far beyond all seeds still decides (beyond_all); a nearer one is not judged.
+// The intervals of the last three, and the signs that they do not hold for these seeds, are those of shape.h.
+// Where 10 or more seeds are skewed or clustered, their mean has an interval of its own
+// (skewed_mean_interval). With fewer, and for one more seed, a bound that lies far beyond all seeds still
+// decides (beyond_all); a nearer one is not judged.
 #pragma once
 
 #include <cmath>
@@ -44,8 +45,8 @@ struct Predicate {
 
 enum class PartOutcome { holds, fails, too_few_seeds, busy, not_normal };
 
-// From so many seeds on, one in five that fails is among them 99 times in 100, and every doubt is likely to show. Of
-// fewer a verdict says that it assumes normal values.
+// From so many seeds on, one in five that fails is among them 99 times in 100, and every doubt is likely to
+// show. Of fewer a verdict says that it assumes normal values.
 inline constexpr int64_t seeds_that_show_shape = 20;
 
 struct Reading {
@@ -57,13 +58,14 @@ struct Reading {
   bool far_bound = false;       // decided in spite of the doubt, by beyond_all
 };
 
-// `parts` of the claim share its error rate, and this is the look of that number at this part: 1 is the first. A NaN
-// fails every rule. An infinity keeps its sign, for every_seed; a mean that it leaves without a bound is not judged.
+// `parts` of the claim share its error rate, and this is the look of that number at this part: 1 is the
+// first. A NaN fails every rule. An infinity keeps its sign, for every_seed; a mean that it leaves without a
+// bound is not judged.
 Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look = 1,
              bool busy = false);
 
-// How many seeds would settle at the next look what too few left open after `look` of them, if mean and deviation stay as
-// they are; 0 where it is not known.
+// How many seeds would settle at the next look what too few left open after `look` of them, if mean and
+// deviation stay as they are; 0 where it is not known.
 int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look = 1);
 
 // The bounds of "above x" and "below x": x itself, where a count may lie, is outside.

@@ -29,8 +29,8 @@ constexpr std::array<Quantiles, 12> quantiles = {{{4, 1.104, 0.931},
                                                   {160, 0.413, 0.250},
                                                   {320, 0.297, 0.222}}};
 
-// Between the rows by the logarithms of n and of the quantile. The skewness of three values says no more than their gap,
-// and of more than 320 it falls as the root of their number.
+// Between the rows by the logarithms of n and of the quantile. The skewness of three values says no more than
+// their gap, and of more than 320 it falls as the root of their number.
 double quantile_at(size_t count, double Quantiles::*quantile) {
   const auto n = static_cast<double>(count);
   const bool skewness = quantile == &Quantiles::skewness;
@@ -68,7 +68,8 @@ size_t most_equal(const std::vector<double>& sorted) {
   return most;
 }
 
-// Mean and deviation of the logarithms of the values' sizes where all have one sign, which is +1 or −1; else 0.
+// Mean and deviation of the logarithms of the values' sizes where all have one sign, which is +1 or −1; else
+// 0.
 struct LogSizes {
   double sign, mean, sd;
 };
@@ -138,7 +139,8 @@ Range skewed_mean_interval(const Spread& seeds, double error, bool log) {
   const auto n = static_cast<double>(seeds.n);
   const double skewness = inflation * skewness_of(values), root = std::sqrt(n);
   const double t = student_quantile(1 - error, seeds.n - 1);
-  // Hall's inverse of t + s t²/(3 √n) + s² t³/(27 n) + s/(6 √n), with s the skewness; it is t itself for s = 0.
+  // Hall's inverse of t + s t²/(3 √n) + s² t³/(27 n) + s/(6 √n), with s the skewness; it is t itself for s =
+  // 0.
   const auto corrected = [&](double away) {
     if (std::abs(skewness) < 1e-6) return away;
     return 3 * root / skewness * (std::cbrt(1 + skewness * (away / root - skewness / (6 * n))) - 1);

@@ -1,8 +1,9 @@
-// Shape: what the values of seeds show against the assumption of Student's intervals, that they are independent and normal.
+// Shape: what the values of seeds show against the assumption of Student's intervals, that they are
+// independent and normal.
 //
-// Each sign is one that fewer than 4 in 100 normal samples give in all, at any number of seeds, wherever they lie
-// (tests/rules_test.cpp); 10 or more seeds of an exponential, log-normal or two-valued quantity mostly give one. None is
-// proof of the contrary: nobody sees a failing seed that is not among those there.
+// Each sign is one that fewer than 4 in 100 normal samples give in all, at any number of seeds, wherever they
+// lie (tests/rules_test.cpp); 10 or more seeds of an exponential, log-normal or two-valued quantity mostly
+// give one. None is proof of the contrary: nobody sees a failing seed that is not among those there.
 #pragma once
 
 #include "../harness/stats.h"
@@ -20,26 +21,28 @@ enum class Doubt {
 
 Doubt doubt_about(const Spread& seeds, bool log);
 
-// The interval of confidence of the mean, with `error` on either side, that holds for normal values and for skewed ones of one
-// sign: Student's, extended on the side away from zero to where the mean of a log-normal quantity may lie (Zhou and Gao,
-// Confidence intervals for the log-normal mean, 1997: Cox's method; here the errors of mean and variance of the
-// logarithms are added, which is never shorter).
+// The interval of confidence of the mean, with `error` on either side, that holds for normal values and for
+// skewed ones of one sign: Student's, extended on the side away from zero to where the mean of a log-normal
+// quantity may lie (Zhou and Gao, Confidence intervals for the log-normal mean, 1997: Cox's method; here the
+// errors of mean and variance of the logarithms are added, which is never shorter).
 Range safe_mean_interval(const Spread& seeds, double error, bool log);
 
-// The interval of one more seed: Student's prediction interval, 1.4 times as long, as values with the tails of Student's t
-// with 3 degrees of freedom ask for, extended as above.
+// The interval of one more seed: Student's prediction interval, 1.4 times as long, as values with the tails
+// of Student's t with 3 degrees of freedom ask for, extended as above.
 Range safe_prediction_interval(const Spread& seeds, double error, bool log);
 
 // From so many seeds on the mean of skewed or clustered ones has an interval.
 inline constexpr int64_t seeds_for_skewness = 10;
-// That interval: the longer of Student's and of Hall's, which is Student's corrected for skewness (Hall, On the removal of
-// skewness by transformation, 1992), each a quarter longer, with one and a half times the skewness of the sample, which
-// says too little of that of all seeds. Simulated for exponential, log-normal and chi-squared values, two clusters and one
-// seed in three, five and ten that fails: build/bin/verdict_rates.
+// That interval: the longer of Student's and of Hall's, which is Student's corrected for skewness (Hall, On
+// the removal of skewness by transformation, 1992), each a quarter longer, with one and a half times the
+// skewness of the sample, which says too little of that of all seeds. Simulated for exponential, log-normal
+// and chi-squared values, two clusters and one seed in three, five and ten that fails:
+// build/bin/verdict_rates.
 Range skewed_mean_interval(const Spread& seeds, double error, bool log);
 
-// The range of all values with its own length on either side, ten times that for fewer than 10 values: where the mean, and one
-// more seed, lie however skewed or clustered the values are. For fewer than 5, and for equal ones, both sides are infinite.
+// The range of all values with its own length on either side, ten times that for fewer than 10 values: where
+// the mean, and one more seed, lie however skewed or clustered the values are. For fewer than 5, and for
+// equal ones, both sides are infinite.
 Range beyond_all(const Spread& seeds);
 
 }  // namespace isobar::claims

@@ -1,5 +1,5 @@
-// Verdicts: the claims of the texts as documents show them, by the kept values. Nobody types them: isobar verify --keep and
-// --renew write experiments/verdicts.md and the README's block, and a test compares both.
+// Verdicts: the claims of the texts as documents show them, by the kept values. Nobody types them: isobar
+// verify --keep and --renew write experiments/verdicts.md and the README's block, and a test compares both.
 #pragma once
 
 #include <string>
@@ -18,11 +18,12 @@ std::string coverage_page();
 // The README's block: some claims with the part that decides each, and how many claims have which verdict.
 std::string readme_verdicts(const Kept& kept);
 
-// The block of experiments/README.md: what the programs beside this one say of themselves, with the seconds of all runs that
-// `isobar verify` makes of each.
+// The block of experiments/README.md: what the programs beside this one say of themselves, with the seconds
+// of all runs that `isobar verify` makes of each.
 std::string studies_table(const Kept& kept);
 
-// The text with this block between its lines <!-- NAME --> and <!-- end of NAME -->. Throws Error where it has no such lines.
+// The text with this block between its lines <!-- NAME --> and <!-- end of NAME -->. Throws Error where it
+// has no such lines.
 std::string with_block(std::string_view document, const std::string& name, const std::string& block);
 
 // Writes the page and the blocks into the source tree of this folder.

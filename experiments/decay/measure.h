@@ -54,7 +54,8 @@ struct Signals {
   std::vector<LayerSignal> layers;  // from the input to the output
 };
 
-// The loss of the net's output y: its sum, its mean, or, by the name "random", its sum weighted with normal numbers.
+// The loss of the net's output y: its sum, its mean, or, by the name "random", its sum weighted with normal
+// numbers.
 Tensor loss_of(const std::string& name, const Tensor& y, const Rng& rng);
 
 // Watches a net that goes forward and back once. The net must outlive it.

@@ -18,9 +18,9 @@ struct Kind {
   bool operator==(const Kind&) const = default;
 };
 
-// "all", and the names of all kinds with any norm of norm_names(). Kinds that do not make sense have no name: post
-// without a norm is pre without one; skipinit, rezero and fixup are meant to do without; fixup brings its own weights,
-// He's scaled.
+// "all", and the names of all kinds with any norm of norm_names(). Kinds that do not make sense have no name:
+// post without a norm is pre without one; skipinit, rezero and fixup are meant to do without; fixup brings
+// its own weights, He's scaled.
 Choices kind_names();
 // The kinds of these names; of "all" those that have none, layernorm, rmsnorm, dyt or dyisru.
 std::vector<Kind> kinds_of(const std::vector<std::string>& names);

@@ -1,13 +1,13 @@
-// About: what a program says of itself with --about. Whoever lists studies reads it: the tool, its completion, CTest, the
-// documents, and tests, which run each study's preset tiny.
+// About: what a program says of itself with --about. Whoever lists studies reads it: the tool, its
+// completion, CTest, the documents, and tests, which run each study's preset tiny.
 //
 //   {"name": "majority", "question": "Does …?", "page": "experiments/majority/README.md", "ranks": true,
 //    "presets": {"tiny": "--depths 1 --steps 2"}, "seconds": {"quick": 7.9, "full": 40.1},
 //    "keys": ["layernorm_over_rmsnorm.L1.steps", …]}
 //
 // A preset stands for these flags. `seconds` and `keys` are those of the kept runs of this
-// study (claims/full.json): the sum of the runs that claims need, and the values that claims read. A run measures more keys,
-// which follow from its settings; "measured" of its summary.json has them all.
+// study (claims/full.json): the sum of the runs that claims need, and the values that claims read. A run
+// measures more keys, which follow from its settings; "measured" of its summary.json has them all.
 #pragma once
 
 #include <string>

@@ -6,9 +6,9 @@
 
 namespace isobar {
 
-// {"key": …, "title": …, "title_zh": …, "x": …, "y": …, "log": …, "figures": […], "ticks": […], "curves": [{"label": …,
-// "role": "measured", "points": [[x, low, y, high], …]}]}; where there is no band, low and high are y; "…_zh" where
-// Chinese differs. Throws Error when lengths differ.
+// {"key": …, "title": …, "title_zh": …, "x": …, "y": …, "log": …, "figures": […], "ticks": […], "curves":
+// [{"label": …, "role": "measured", "points": [[x, low, y, high], …]}]}; where there is no band, low and high
+// are y; "…_zh" where Chinese differs. Throws Error when lengths differ.
 Json to_json(const Plot& plot);
 // The same fields. Throws Error unless there is a value for each row and column.
 Json to_json(const Heatmap& heatmap);
@@ -16,7 +16,8 @@ Json to_json(const Heatmap& heatmap);
 // bin.
 Json to_json(const Ridges& ridges);
 
-// And back, of a file that anybody may have written: Throws Error where a field is missing or of another type.
+// And back, of a file that anybody may have written: Throws Error where a field is missing or of another
+// type.
 Plot plot_of(const Json& json);
 Heatmap heatmap_of(const Json& json);
 Ridges ridges_of(const Json& json);

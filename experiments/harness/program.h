@@ -7,17 +7,17 @@
 //   }
 //
 // Every field of Config is a flag (`--depth 8`; a bool is `--flag`, `--no-flag` or `--flag=false`). All
-// programs take --help --help-all --version --out --seed --threads --config --print-config --json --profile --force --log_level,
-// --about (about.h), and --preset where there are presets; each preset is a flag too (--full). A flag may be spelled with - or _. Later words
-// win: defaults, then the preset, then the config file, then flags. The variable ISOBAR_LOG means the same as
-// --log_level, which wins.
+// programs take --help --help-all --version --out --seed --threads --config --print-config --json --profile
+// --force --log_level, --about (about.h), and --preset where there are presets; each preset is a flag too
+// (--full). A flag may be spelled with - or _. Later words win: defaults, then the preset, then the config
+// file, then flags. The variable ISOBAR_LOG means the same as --log_level, which wins.
 //
-// Under mpirun the processes make one run together (core/ranks.h): the first rank writes and talks, the body shares the
-// work by run.ranks(), by each() and by what takes ranks.
+// Under mpirun the processes make one run together (core/ranks.h): the first rank writes and talks, the body
+// shares the work by run.ranks(), by each() and by what takes ranks.
 //
 // Exit codes: 0 done; 1 an expectation failed, or the loss diverged; 2 bad usage or input, with one line on
-// stderr that says what and the repair; 4 a rank was silent for --rank_timeout seconds; 130 interrupted in good order, with
-// the command to go on.
+// stderr that says what and the repair; 4 a rank was silent for --rank_timeout seconds; 130 interrupted in
+// good order, with the command to go on.
 #pragma once
 
 #include <cstdio>
@@ -63,7 +63,8 @@ struct Program {
   std::string example = {};          // for --help: commands that a user would type first, one a line
   std::string page = {};             // what was found: a document below experiments/
   std::vector<Preset> presets = {};  // the first is used when no --preset is given
-  // The preset "tiny", flags that make the first preset a matter of a second, for tests and a first look: "--depth 2 --seeds 1".
+  // The preset "tiny", flags that make the first preset a matter of a second, for tests and a first look:
+  // "--depth 2 --seeds 1".
   std::string tiny = {};
   std::vector<Printer> printers = {};
   std::optional<Resume> resume = std::nullopt;
@@ -74,8 +75,9 @@ struct Program {
   std::vector<std::string> first_settings = {};  // those that --help shows; empty: all, as --help-all does
   bool profiles = true;  // takes --profile; false: it measures times itself, or runs nothing itself
   bool goes_on = false;  // a finished run of it in the folder is replaced without --force
-  // Called when Config has the user's values, unless a run is resumed, with the names of the settings that the
-  // config file and the flags gave: may bring others to values that fit. The run begins with its sentences.
+  // Called when Config has the user's values, unless a run is resumed, with the names of the settings that
+  // the config file and the flags gave: may bring others to values that fit. The run begins with its
+  // sentences.
   std::function<std::vector<std::string>(const std::set<std::string>& given)> settle = {};
   // Called then, with every field within its limits: throws Error where two of them do not go together.
   std::function<void()> check = {};

@@ -38,7 +38,8 @@ class Tool {
 
   // A word that must be there, in the order of these calls.
   void word(const std::string& name, std::string& value, const std::string& help);
-  // An option; the value that it has now is its default. "-o,--output" has a short form too. A bool is a flag.
+  // An option; the value that it has now is its default. "-o,--output" has a short form too. A bool is a
+  // flag.
   template <class T>
   requires std::constructible_from<SettingPointer, T*>
   void option(const std::string& flags, T& value, const std::string& help, const Limits& limits = {}) {
@@ -52,8 +53,8 @@ class Tool {
   // Whether the user gave this option, "--threads".
   bool given(const std::string& flag) const;
 
-  // Parses the words after the name, sets the number of threads, and runs the body. Returns the exit code: the body's, if
-  // it returns one, else 0.
+  // Parses the words after the name, sets the number of threads, and runs the body. Returns the exit code:
+  // the body's, if it returns one, else 0.
   template <class Body>
   int run(const std::vector<std::string>& words, const Body& body) {
     if constexpr (std::is_void_v<decltype(body())>)

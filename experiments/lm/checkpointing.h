@@ -36,12 +36,13 @@ class Session {
   Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,
           LmOptimizer& optimizer);
 
-  // A step on this batch whose loss or gradients are not finite; `masks` is the generator of dropout's. Writes
-  // DIR/bad_step.safetensors, of the run's first such step, and says what made it. Then throws Diverged, or counts the step
-  // under --on_nan skip: its forward then changed no buffer.
+  // A step on this batch whose loss or gradients are not finite; `masks` is the generator of dropout's.
+  // Writes DIR/bad_step.safetensors, of the run's first such step, and says what made it. Then throws
+  // Diverged, or counts the step under --on_nan skip: its forward then changed no buffer.
   void drop_step(const Batch& batch, const Rng& masks);
-  // A step is done and recorded; `val_loss` is NaN where it was not evaluated. Saves the best, and a checkpoint
-  // when it is due or the user wants to stop. The first rank writes it, and all must have the same weights.
+  // A step is done and recorded; `val_loss` is NaN where it was not evaluated. Saves the best, and a
+  // checkpoint when it is due or the user wants to stop. The first rank writes it, and all must have the same
+  // weights.
   void finish_step(double val_loss);
   // Saves a checkpoint, unless this step has one.
   void save();

@@ -90,8 +90,8 @@ inline const std::string babygpt =
     nanogpt_cpu +
     " --vocab_size 65 --n_layer 6 --n_head 6 --n_kv_head 6 --n_embd 384 --block_size 256 --batch_size 64 "
     "--max_iters 5000 --dropout 0.2";
-// MiniMind's model of 25,829,888 parameters. The sizes are those of source 003; rates and clipping those of MiniMind's
-// trainer/train_pretrain.py, its batches of 32 × 8 cut to what two cores see in an hour or two.
+// MiniMind's model of 25,829,888 parameters. The sizes are those of source 003; rates and clipping those of
+// MiniMind's trainer/train_pretrain.py, its batches of 32 × 8 cut to what two cores see in an hour or two.
 inline const std::string minimind =
     "--vocab_size 6400 --n_layer 8 --n_head 8 --n_kv_head 2 --n_embd 512 --block_size 512 --norm rmsnorm "
     "--norm_eps 1e-5 --placement pre --ffn swiglu --hidden 1408 --positions rope --rope_base 1e6 "

@@ -1,5 +1,5 @@
-// The trained model that --init_from names, from whose weights training begins (fine-tuning): its sizes and its
-// tokenizer come with it; optimizer, schedule and random numbers begin anew.
+// The trained model that --init_from names, from whose weights training begins (fine-tuning): its sizes and
+// its tokenizer come with it; optimizer, schedule and random numbers begin anew.
 #pragma once
 
 #include <set>
@@ -9,8 +9,9 @@
 
 namespace isobar {
 
-// A model in one of Hugging Face's layouts as a checkpoint. Empty paths are those of config.json and tokenizer.json
-// beside `path`; "byte" is a tokenizer too. Throws Error where a file cannot be read, or they do not belong together.
+// A model in one of Hugging Face's layouts as a checkpoint. Empty paths are those of config.json and
+// tokenizer.json beside `path`; "byte" is a tokenizer too. Throws Error where a file cannot be read, or they
+// do not belong together.
 Checkpoint import_hugging_face(const std::string& path, std::string config_path = "",
                                std::string tokenizer = "");
 
@@ -18,8 +19,8 @@ Checkpoint import_hugging_face(const std::string& path, std::string config_path 
 // model.safetensors with config.json and tokenizer.json beside it, or the folder of one. Without moments.
 Checkpoint load_start(const std::string& path);
 
-// Gives `config` the start's model. `given` holds the names of the settings that the user gave: throws Error where
-// one says something else than the start. The tokens that a model with RoPE sees at once may be others.
+// Gives `config` the start's model. `given` holds the names of the settings that the user gave: throws Error
+// where one says something else than the start. The tokens that a model with RoPE sees at once may be others.
 void take_model(LmConfig& config, const std::set<std::string>& given, const Checkpoint& start);
 
 }  // namespace isobar

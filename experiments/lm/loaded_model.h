@@ -8,8 +8,8 @@
 
 namespace isobar {
 
-// `path` is a checkpoint, or the folder of a run, whose newest one that can be read is taken: why one before it cannot
-// is said on stderr. Throws Error as load_checkpoint and newest_checkpoint do.
+// `path` is a checkpoint, or the folder of a run, whose newest one that can be read is taken: why one before
+// it cannot is said on stderr. Throws Error as load_checkpoint and newest_checkpoint do.
 Checkpoint checkpoint_at(const std::string& path);
 
 struct Trained {

@@ -13,9 +13,9 @@ namespace isobar {
 // for each module.
 void record_modules(Run& run, Csv& csv, const Probe& probe, const ShareProbe& all_shares, int64_t step);
 
-// Of all log steps: a heatmap of stds and one of gradient norms, module by log step. Of the last step: the "modules" of
-// summary.json, [{path, std, grad_norm}, …], and on the terminal a table of blocks, their branches and norms,
-// and charts of the residual stream.
+// Of all log steps: a heatmap of stds and one of gradient norms, module by log step. Of the last step: the
+// "modules" of summary.json, [{path, std, grad_norm}, …], and on the terminal a table of blocks, their
+// branches and norms, and charts of the residual stream.
 void report_modules(Run& run);
 
 // The curves of /series/loss and /series/val_loss.
@@ -24,8 +24,9 @@ void plot_losses(Run& run);
 // How ranks share the pieces of a step, where another number of pieces would serve them better.
 void say_shares(Run& run, int64_t pieces);
 
-// What tensors took since the peak was last reset, and what of it stays between two steps: weights and moments; on several
-// ranks the most that one took, and of each. Under `timing`, for threads bring scratch of their own.
+// What tensors took since the peak was last reset, and what of it stays between two steps: weights and
+// moments; on several ranks the most that one took, and of each. Under `timing`, for threads bring scratch of
+// their own.
 void say_memory(Run& run);
 
 }  // namespace isobar

@@ -1,7 +1,7 @@
 // TinyConfig: the setting of studies that train many small language models, each in seconds: the tiny model
 // of claims F14 and D23 (64 wide, 4 blocks, 250 steps of 8 × 64 tokens, AdamW without warm-up at a constant
-// rate). Weights are drawn, batches chosen and losses evaluated alike for all models of one seed, so that they
-// can be compared pair by pair.
+// rate). Weights are drawn, batches chosen and losses evaluated alike for all models of one seed, so that
+// they can be compared pair by pair.
 #pragma once
 
 #include <string>

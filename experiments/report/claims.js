@@ -178,7 +178,8 @@ function claimBody(claim) {
 }
 
 const opened = new Set();  // claims and runs that the reader opened, kept over a change of language
-// Fills `details` with what `body` makes once it is opened, and with charts only then; on paper they stand with their run.
+// Fills `details` with what `body` makes once it is opened, and with charts only then; on paper they stand
+// with their run.
 function unfolding(details, id, body, charts = () => []) {
   const fill = () => {
     if (details.children.length < 2) details.append(body());
@@ -210,7 +211,8 @@ function claimRow(claim) {
   return row;
 }
 
-// Everything that a reader may type to find it. Hyphens count as nothing, and as blanks: "warmup", "warm up", "warm-up".
+// Everything that a reader may type to find it. Hyphens count as nothing, and as blanks: "warmup", "warm up",
+// "warm-up".
 function searchText(claim) {
   const values = claim.parts.flatMap((part) => [part.says, part.says_zh, part.key, part.printed,
     hasPrinted(part) ? printedText(part) : "", finite(part.value) ? number(part.value) : "", ...(part.bounds ?? []).filter(finite)]);

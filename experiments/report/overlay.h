@@ -13,8 +13,8 @@ struct Named {
   const Json* plot;
 };
 
-// One plot of them all. A run with one measured curve lends it its name; printed values are left out. Each curve has
-// its run and a colour.
+// One plot of them all. A run with one measured curve lends it its name; printed values are left out. Each
+// curve has its run and a colour.
 Plot overlaid(const std::vector<Named>& plots);
 
 // The plot "run.key" of these runs (Content::runs()), or "key" where it is not ambiguous: of several runs of

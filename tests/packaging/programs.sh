@@ -1,6 +1,7 @@
 #!/bin/sh
-# programs.sh PREFIX FOLDER: the installed programs find their data, each other and their completion, in whatever place the
-# package stands. A copy of it is made below FOLDER. Exit 77 (skipped) where Open MPI is missing and all else holds.
+# programs.sh PREFIX FOLDER: the installed programs find their data, each other and their completion, in
+# whatever place the package stands. A copy of it is made below FOLDER. Exit 77 (skipped) where Open MPI is
+# missing and all else holds.
 set -eu
 prefix=$1 here=$2
 unset ISOBAR_DATA
