@@ -13,7 +13,7 @@
 
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
-#include "../core/kernels/lane.h"
+#include "../core/kernels/elementary.h"
 #include "../core/kernels/reduce.h"
 #include "../core/kernels/relu.h"
 #include "../core/kernels/softmax.h"

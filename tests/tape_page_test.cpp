@@ -178,7 +178,7 @@ TEST_CASE("every op that is recorded has its own formula, out of its file's comm
       CHECK_FALSE(formula_of(op.name).empty());
     }
   }
-  CHECK(formula_of("exp") == "exp:    y = eˣ          dx = dy · y\n");
+  CHECK(formula_of("exp") == "exp:         y = eˣ                dx = dy · y\n");
   CHECK(formula_of("gather") ==
         "y = gather(x, index)             y[i, j] = x[index[i, j], j]\n"
         "                                 dx = scatter_add(0, index, dy)\n");

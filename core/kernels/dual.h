@@ -1,13 +1,12 @@
 // Dual: a register with its slopes by the inputs of a formula. A formula that is called with duals computes
-// its value and, by the chain rule, its derivatives; pointwise.h seeds and reads them. Each function has its
-// slope beside its value; kinks are those of autograd/ops.h.
+// its value and, by the chain rule, its derivatives; pointwise.h seeds and reads them. Kinks are those of
+// autograd/ops.h.
 //
 // Which slopes are zero is known from the types: nothing is multiplied by zero or added to it, which a
 // compiler may not leave out (0 · ∞ is NaN). Slopes that have met the same outer functions share a factor, so
 // that the chain rule multiplies once for all of them.
 #pragma once
 
-#include <numbers>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -37,6 +36,8 @@ template <class X>
 inline constexpr bool is_dual = false;
 template <class T, class P, class Q>
 inline constexpr bool is_dual<Dual<T, P, Q>> = true;
+template <class T, class P, class Q>
+inline constexpr bool is_register<Dual<T, P, Q>> = true;
 template <class X>
 inline constexpr bool is_constant = std::is_arithmetic_v<X>;
 template <class T>
@@ -205,53 +206,19 @@ auto operator>=(const A& a, const B& b) {
   return value_of(a) >= value_of(b);
 }
 
-// --- functions of one argument
+// --- functions of one argument: those of elementary.h, and these
+
+template <class F, class T, class P, class Q>
+auto apply(const Dual<T, P, Q>& x) {
+  const Lane<T> y = F::value(x.value), one = 1;
+  if constexpr (F::takes_y)
+    return chain(x, y, F::gradient(one, y));
+  else
+    return chain(x, y, F::gradient(one, x.value));
+}
 
 auto operator-(const AnyDual auto& x) { return chain(x, -x.value, -1); }
-auto exp(const AnyDual auto& x) {
-  const auto y = exp(x.value);
-  return chain(x, y, y);
-}
-auto expm1(const AnyDual auto& x) {
-  const auto y = expm1(x.value);
-  return chain(x, y, y + 1);
-}
-auto log(const AnyDual auto& x) { return chain(x, log(x.value), 1 / x.value); }
-auto log1p(const AnyDual auto& x) { return chain(x, log1p(x.value), 1 / (1 + x.value)); }
-auto sin(const AnyDual auto& x) { return chain(x, sin(x.value), cos(x.value)); }
-auto cos(const AnyDual auto& x) { return chain(x, cos(x.value), -sin(x.value)); }
-auto tanh(const AnyDual auto& x) {
-  const auto y = tanh(x.value);
-  return chain(x, y, 1 - y * y);
-}
-auto erf(const AnyDual auto& x) {
-  return chain(x, erf(x.value), (2 * std::numbers::inv_sqrtpi) * exp(-(x.value * x.value)));
-}
-auto sigmoid(const AnyDual auto& x) {
-  const auto y = sigmoid(x.value);
-  return chain(x, y, y * (1 - y));
-}
-auto silu(const AnyDual auto& x) {
-  const auto s = sigmoid(x.value), y = x.value * s;
-  return chain(x, y, s + y * (1 - s));
-}
-auto softplus(const AnyDual auto& x) { return chain(x, softplus(x.value), sigmoid(x.value)); }
-auto abs(const AnyDual auto& x) { return chain(x, abs(x.value), sign(x.value)); }
 auto sign(const AnyDual auto& x) { return sign(x.value); }
-auto sqrt(const AnyDual auto& x) {
-  const auto y = sqrt(x.value);
-  return chain(x, y, 0.5 / y);
-}
-auto rsqrt(const AnyDual auto& x) {
-  const auto y = rsqrt(x.value);
-  return chain(x, y, -0.5 * (y * y * y));
-}
-auto reciprocal(const AnyDual auto& x) {
-  const auto y = reciprocal(x.value);
-  return chain(x, y, -(y * y));
-}
-auto square(const AnyDual auto& x) { return chain(x, square(x.value), x.value + x.value); }
-auto relu(const AnyDual auto& x) { return chain(x, relu(x.value), where(x.value <= 0, 0, 1)); }
 auto pow(const AnyDual auto& x, double s) {
   return chain(x, pow(x.value, s), (s == 0 ? 0.0 : s) * pow(x.value, s == 0 ? 0 : s - 1));
 }

@@ -3,9 +3,9 @@
 //   auto mish = [](auto x) { return x * tanh(softplus(x)); };
 //   Lane<float> y = mish(Lane<float>(0.5));
 //
-// A double or an int on either side of an operator counts as a register of that number. The names are those
-// of autograd/ops.h, so a formula works on registers, on Dual (registers with slopes, dual.h) and on tensors.
-// NaN stays NaN.
+// A double or an int on either side of an operator counts as a register of that number. Functions of one
+// argument are in elementary.h. The names are those of autograd/ops.h, so a formula works on registers, on Dual
+// (registers with slopes, dual.h) and on tensors. NaN stays NaN.
 #pragma once
 
 #include <cmath>
@@ -66,25 +66,7 @@ struct Lane {
   friend Lane maximum(const Lane& a, const Lane& b) { return where(a > b || a != a, a, b); }
   friend Lane minimum(const Lane& a, const Lane& b) { return where(a < b || a != a, a, b); }
 
-  friend Lane exp(const Lane& x) { return xsimd::exp(x.v); }
-  friend Lane expm1(const Lane& x) { return xsimd::expm1(x.v); }
-  friend Lane log(const Lane& x) { return xsimd::log(x.v); }
-  friend Lane log1p(const Lane& x) { return xsimd::log1p(x.v); }
-  friend Lane sin(const Lane& x) { return kernels::sin(x.v); }
-  friend Lane cos(const Lane& x) { return kernels::cos(x.v); }
-  friend Lane tanh(const Lane& x) { return kernels::tanh(x.v); }
-  friend Lane erf(const Lane& x) { return kernels::erf(x.v); }
-  friend Lane sigmoid(const Lane& x) { return kernels::sigmoid(x.v); }
-  friend Lane silu(const Lane& x) { return x * sigmoid(x); }
-  friend Lane abs(const Lane& x) { return xsimd::abs(x.v); }
   friend Lane sign(const Lane& x) { return where(x > 0, 1, where(x < 0, -1, 0)); }
-  friend Lane sqrt(const Lane& x) { return xsimd::sqrt(x.v); }
-  friend Lane rsqrt(const Lane& x) { return 1 / sqrt(x); }
-  friend Lane reciprocal(const Lane& x) { return 1 / x; }
-  friend Lane square(const Lane& x) { return x * x; }
-  friend Lane relu(const Lane& x) { return where(x <= 0, 0, x); }
-  // Does not overflow.
-  friend Lane softplus(const Lane& x) { return maximum(x, 0) + log1p(exp(-abs(x))); }
   // x / √(x² + c)
   friend Lane isru(const Lane& x, const Lane& c) { return x * rsqrt(x * x + c); }
   // By libm, element by element: e^(s ln x) in registers loses digits as s ln x grows.

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "lane.h"
+#include "elementary.h"
 
 namespace isobar::kernels {
 

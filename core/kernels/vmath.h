@@ -199,12 +199,6 @@ void map_registers(int64_t n, const T* a, const T* b, T* y, const F& f) {
   });
 }
 
-// 1 / (1 + e^−x), for registers.
-template <class V>
-V sigmoid(const V& x) {
-  return V(1) / (V(1) + xsimd::exp(-x));
-}
-
 // f(x) for xsimd's sin or cos. They take one of their formulas for a whole register, by its largest element,
 // so that an element's bits would depend on its neighbours. Up to 20π the formulas agree; beyond it, elements
 // of one formula are computed together.
@@ -218,14 +212,6 @@ V by_size(const V& x, const F& f) {
       xsimd::select(small, f(xsimd::select(small, x, V(0))), f(xsimd::select(medium && !small, x, V(100))));
   if (xsimd::all(medium)) return up_to_medium;
   return xsimd::select(medium, up_to_medium, f(xsimd::select(medium, V(1e9), x)));
-}
-template <class V>
-V sin(const V& x) {
-  return by_size(x, [](const V& v) { return xsimd::sin(v); });
-}
-template <class V>
-V cos(const V& x) {
-  return by_size(x, [](const V& v) { return xsimd::cos(v); });
 }
 
 // An odd function of floats that tends to ±1: x P(x²) / Q(x²) up to |x| = `end`, where it rounds to ±1. All

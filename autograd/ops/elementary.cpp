@@ -1,0 +1,75 @@
+// The elementary functions of core/kernels/elementary.h as ops:
+//
+//   exp:         y = eˣ                dx = dy · y
+//   expm1:       y = eˣ − 1            dx = dy · (y + 1)
+//   log:         y = ln x              dx = dy / x
+//   log1p:       y = ln(1 + x)         dx = dy / (1 + x)
+//   sin:         y = sin x             dx = dy · cos x
+//   cos:         y = cos x             dx = −dy · sin x
+//   tanh:        y = tanh(x)           dx = dy · (1 − y²)
+//   sigmoid:     y = 1 / (1 + e⁻ˣ)     dx = dy · y (1 − y)
+//   erf:         y = erf(x)            dx = dy · 2/√π e^(−x²)
+//   abs:         y = |x|               dx = dy · sign(x): 0 at 0
+//   sign:        y = sign(x)           dx = 0
+//   reciprocal:  y = 1/x               dx = −dy · y²
+//   square:      y = x²                dx = 2 dy · x
+//   sqrt:        y = √x                dx = dy / (2 y)
+//   rsqrt:       y = 1/√x              dx = −dy · y³ / 2
+//
+// isru, x / √(x² + c), is composed of them. sin and cos reduce arguments of any size exactly: within 3 units
+// of the last digit up to 10³⁰.
+#include "../../core/kernels/elementary.h"
+
+#include "../ops.h"
+#include "../tape.h"
+#include "elementwise.h"
+
+namespace isobar {
+namespace {
+
+// F::gradient on registers in one pass; on tensors where the walk itself is recorded.
+template <class F>
+Tensor gradient_of(const char* name, Tensor dy, const Tensor& taken) {
+  if (Tape::active() != nullptr) return F::gradient(dy, taken);
+  return map_gradient(name, std::move(dy), taken, []<class V>(const V& d, const V& v) {
+    using Lane = kernels::Lane<typename V::value_type>;
+    return F::gradient(Lane(d), Lane(v)).v;
+  });
+}
+
+template <class F>
+Tensor unary(OpName name, const Tensor& x) {
+  Tensor y = map(name, x, []<class V>(const V& v) {
+    return kernels::apply<F>(kernels::Lane<typename V::value_type>(v)).v;
+  });
+  return record(name, y, {x}, [name, taken = F::takes_y ? y : x](Tensor dy) {
+    return gradient_of<F>(name, std::move(dy), taken);
+  });
+}
+
+}  // namespace
+
+Tensor exp(const Tensor& x) { return unary<kernels::Exp>("exp", x); }
+Tensor expm1(const Tensor& x) { return unary<kernels::Expm1>("expm1", x); }
+Tensor log(const Tensor& x) { return unary<kernels::Log>("log", x); }
+Tensor log1p(const Tensor& x) { return unary<kernels::Log1p>("log1p", x); }
+Tensor sin(const Tensor& x) { return unary<kernels::Sin>("sin", x); }
+Tensor cos(const Tensor& x) { return unary<kernels::Cos>("cos", x); }
+Tensor tanh(const Tensor& x) { return unary<kernels::Tanh>("tanh", x); }
+Tensor sigmoid(const Tensor& x) { return unary<kernels::Sigmoid>("sigmoid", x); }
+Tensor erf(const Tensor& x) { return unary<kernels::Erf>("erf", x); }
+Tensor abs(const Tensor& x) { return unary<kernels::Abs>("abs", x); }
+Tensor reciprocal(const Tensor& x) { return unary<kernels::Reciprocal>("reciprocal", x); }
+Tensor square(const Tensor& x) { return unary<kernels::Square>("square", x); }
+Tensor sqrt(const Tensor& x) { return unary<kernels::Sqrt>("sqrt", x); }
+Tensor rsqrt(const Tensor& x) { return unary<kernels::Rsqrt>("rsqrt", x); }
+
+Tensor sign(const Tensor& x) {
+  Tensor y =
+      map("sign", x, []<class V>(const V& v) { return sign(kernels::Lane<typename V::value_type>(v)).v; });
+  return record("sign", y, {x}, [](const Tensor& dy) { return zeros(dy.shape(), dy.dtype()); });
+}
+
+Tensor isru(const Tensor& x, const Tensor& c) { return x / sqrt(square(x) + c); }
+
+}  // namespace isobar
