@@ -12,8 +12,7 @@
 #include "../experiments/lm/train.h"
 #include "../nn/nn.h"
 #include "message_of.h"
-#include "program.h"
-#include "temporary_folder.h"
+#include "run.h"
 
 namespace isobar::accumulation_test {
 

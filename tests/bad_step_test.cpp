@@ -20,7 +20,7 @@
 #include "file_size_limit.h"
 #include "message_of.h"
 #include "planted_fault.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::bad_step_test {
 

@@ -5,15 +5,13 @@
 #include <sstream>
 
 #include "../core/precision.h"
-#include "holds.h"
-#include "program.h"
+#include "run.h"
 #include "sanitizers.h"
 
 namespace isobar::bench_test {
 
 TEST_CASE("bench prints the environment and then a case with all its keys, one object a line") {
-  const Outcome run = run_built("bench", "--filter chain_add --threads 2 --steps 2 --json");
-  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const Outcome run = ran("bench", "--filter chain_add --threads 2 --steps 2 --json");
   std::istringstream lines(run.out);
   std::string first, second, third;
   REQUIRE(std::getline(lines, first));
@@ -39,8 +37,7 @@ TEST_CASE("bench prints the environment and then a case with all its keys, one o
 }
 
 TEST_CASE("bench gives a case that moves bytes a limit and its share of it") {
-  const Outcome run = run_built("bench", "--filter '^rmsnorm_fwdbwd_32x512$' --threads 1 --steps 2 --json");
-  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const Outcome run = ran("bench", "--filter '^rmsnorm_fwdbwd_32x512$' --threads 1 --steps 2 --json");
   const auto result = nlohmann::json::parse(run.out.substr(run.out.find('\n') + 1));
   const double limit = result["limit"];
   CHECK(limit > 0);
@@ -48,8 +45,7 @@ TEST_CASE("bench gives a case that moves bytes a limit and its share of it") {
 }
 
 TEST_CASE("bench --precision bf16 says which precision a case ran in, and why") {
-  const Outcome run = run_built("bench", "--filter chain_add --threads 1 --steps 1 --precision bf16 --json");
-  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const Outcome run = ran("bench", "--filter chain_add --threads 1 --steps 1 --precision bf16 --json");
   const auto result = nlohmann::json::parse(run.out.substr(run.out.find('\n') + 1));
   const std::string obstacle = bf16_obstacle();
   CHECK(result["precision"] == (obstacle.empty() ? "bf16" : "f32"));
@@ -73,7 +69,7 @@ TEST_CASE("bench --check finds what bench --keep wrote, and names each row that 
   const TemporaryFolder folder;
   const std::string file = folder / "kept.jsonl",
                     only = " --filter '^study8_fwdbwd$' --threads 1 --min-time 0.01";
-  REQUIRE(run_built("bench", "--keep " + file + only).code == 0);
+  ran("bench", "--keep " + file + only);
   const Outcome same = run_built("bench", "--counts --check " + file + only);
   CHECK(same.code == 0);
   CHECK(same.out == "1 rows compared with " + file + ", 0 fell\n");
@@ -118,7 +114,7 @@ TEST_CASE("bench lists its cases, and refuses what it does not know") {
   const Outcome list = run_built("bench", "--list");
   CHECK(list.code == 0);
   for (const char* name : {"limit_fma\n", "rmsnorm_fwdbwd_4096x512\n", "chain_add_10000_16x16_fwdbwd\n"})
-    CHECK_MESSAGE(list.out.find(name) != std::string::npos, name);
+    CHECK_MESSAGE(holds(list.out, name), name);
 
   const Outcome near = run_built("bench", "--filter '^rmsnorm_fwdbwd_4096x51$'");
   CHECK(near.code == 2);

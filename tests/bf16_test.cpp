@@ -13,9 +13,8 @@
 #include "../core/precision.h"
 #include "../core/raw.h"
 #include "../core/rng.h"
-#include "program.h"
+#include "run.h"
 #include "skip.h"
-#include "temporary_folder.h"
 #include "thread_counts.h"
 
 namespace isobar::bf16_test {

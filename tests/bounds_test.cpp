@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "../experiments/harness/about.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::bounds_test {
-
-namespace {
 
 using Words = std::vector<std::string>;
 
@@ -81,12 +79,10 @@ std::string mistake_of(const Refusal& one) {
   const Outcome run = run_built(one.program, fmt::format("{}='{}' --print-config", one.flag, one.value));
   const std::string begin = fmt::format("{}: {}: wanted ", one.program, one.flag);
   if (run.code == 2 && run.out.empty() && run.err.starts_with(begin) &&
-      std::count(run.err.begin(), run.err.end(), '\n') == 1 && run.err.find("got '") != std::string::npos)
+      std::count(run.err.begin(), run.err.end(), '\n') == 1 && holds(run.err, "got '"))
     return "";
   return fmt::format("{} {}='{}': code {}: {}\n", one.program, one.flag, one.value, run.code, run.err);
 }
-
-}  // namespace
 
 TEST_CASE("every field of every program refuses what it may not be, in one line") {
   Words programs = study_names();
@@ -168,7 +164,7 @@ TEST_CASE("fields that do not go together are refused in one line, and nothing i
     CHECK(run.out.empty());
     CHECK(run.err.starts_with(program + ": "));
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-    CHECK(run.err.find(row.message) != std::string::npos);
+    CHECK(holds(run.err, row.message));
     CHECK_FALSE(std::filesystem::exists(folder / "run"));
   }
 }

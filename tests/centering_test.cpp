@@ -3,17 +3,13 @@
 
 #include <cmath>
 
-#include "built_study.h"
+#include "run.h"
 
 namespace isobar::centering_test {
 
 using Json = nlohmann::json;
 
-namespace {
-
 Json run_centering(const std::string& arguments) { return summary_of("centering", arguments); }
-
-}  // namespace
 
 TEST_CASE("centering publishes its keys") {
   const std::string small =

@@ -8,10 +8,9 @@
 #include "../nn/activation.h"
 #include "../nn/linear.h"
 #include "gradient_bugs.h"
-#include "holds.h"
 #include "message_of.h"
 #include "module_table.h"
-#include "program.h"
+#include "run.h"
 #include "thread_counts.h"
 
 namespace isobar::check_layer_test {

@@ -13,7 +13,7 @@
 #include "../experiments/lm/train.h"
 #include "../nn/model.h"
 #include "message_of.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::checkpoint_test {
 

@@ -10,15 +10,12 @@
 #include "../experiments/claims/file.h"
 #include "../experiments/harness/json.h"
 #include "message_of.h"
-#include "program.h"
+#include "run.h"
 #include "scoped_variable.h"
-#include "temporary_folder.h"
 
 namespace isobar::claim_file_test {
 
 using namespace isobar::claims;
-
-namespace {
 
 // 22 lines; line 12 begins the claim, line 16 its part.
 const std::string good = R"([source]
@@ -73,8 +70,6 @@ reading = "they do"
 )" + last +
          "\n";
 }
-
-}  // namespace
 
 TEST_CASE("words of a quotation are found whatever its blanks and letters") {
   const ClaimFile file = parse_claims(about_a_text("bears_out = \"we use rmsnorm\""), "mine.toml");
@@ -176,7 +171,7 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
     const std::string message = refusal_of(mistake.text);
     CAPTURE(message);
     CHECK(message.starts_with("mine.toml, line "));
-    CHECK(message.find(mistake.message) != std::string::npos);
+    CHECK(holds(message, mistake.message));
     CHECK(message.find('\n') == std::string::npos);
   }
 }
@@ -225,8 +220,7 @@ TEST_CASE("a character that nobody sees is refused wherever a text may have one"
                              "\\u2028", "\\ufeff", "\\u00ad", "\\u3164", "\\ufe0f", "\\U000E0041"}) {
     CAPTURE(unseen);
     for (const char* text : {"A text", "The std halves.", "layer 2", "layer2.ratio", "well below 1"})
-      CHECK(refusal_of(with(text, std::string(text) + unseen)).find(", which nobody sees") !=
-            std::string::npos);
+      CHECK(holds(refusal_of(with(text, std::string(text) + unseen)), ", which nobody sees"));
   }
   CHECK(refusal_of(with("The std halves.", "标准差减半：“½”…")).empty());
 }
@@ -280,14 +274,13 @@ TEST_CASE(
   folder.write("mine.toml", with("layer2.ratio", "layer2.ration"));
   outcome = run_built("isobar", arguments);
   CHECK(outcome.code == 2);
-  CHECK(outcome.err.find(
-            "mine.toml, line 19: claim N01: the run eight measured no 'layer2.ration'; did you mean "
-            "layer2.ratio?") != std::string::npos);
+  CHECK(holds(outcome.err,
+              "mine.toml, line 19: claim N01: the run eight measured no 'layer2.ration'; did you mean "
+              "layer2.ratio?"));
   folder.write("mine.toml", with("--depth 8", "--dept 8"));
   outcome = run_built("isobar", arguments);
   CHECK(outcome.code == 2);
-  CHECK(outcome.err.find("mine.toml, line 8: decay_study: unknown option --dept; did you mean --depth?") !=
-        std::string::npos);
+  CHECK(holds(outcome.err, "mine.toml, line 8: decay_study: unknown option --dept; did you mean --depth?"));
   folder.write("mine.toml", with("--depth 8", "--depth eight"));
   CHECK(run_built("isobar", arguments).code == 2);
   // What only the study can refuse, what is no setting of it, and what would take too much.
@@ -307,12 +300,12 @@ TEST_CASE(
     outcome = run_built("isobar", arguments);
     CAPTURE(outcome.err);
     CHECK(outcome.code == 2);
-    CHECK(outcome.err.find(message) != std::string::npos);
+    CHECK(holds(outcome.err, message));
   }
   for (const char* flags : {"--preset blog8_rmsnorm --seeds 2", "--blog8_rmsnorm --seeds=2 --alpha -0.5"}) {
     folder.write("mine.toml", with(settings, flags));
     outcome = run_built("isobar", arguments);
-    CHECK(outcome.err.find("no setting") == std::string::npos);
+    CHECK_FALSE(holds(outcome.err, "no setting"));
   }
   CHECK(run_built("isobar", "verfy").err ==
         "isobar: there is no verb or study 'verfy'; did you mean verify?\n");
@@ -325,12 +318,12 @@ TEST_CASE("two files may share a run, and may not mean different runs or claims 
                     arguments = "verify " + files + " --out " + (folder / "run");
   folder.write("a.toml", good);
   folder.write("b.toml", good);
-  CHECK(run_built("isobar", arguments).err.find("b.toml, line 12: claim N01 is in ") != std::string::npos);
+  CHECK(holds(run_built("isobar", arguments).err, "b.toml, line 12: claim N01 is in "));
   std::string other = with("N01", "N02");
   folder.write("b.toml", other.replace(other.find("--depth 8"), 9, "--depth 9"));
   const Outcome outcome = run_built("isobar", arguments);
   CHECK(outcome.code == 2);
-  CHECK(outcome.err.find("b.toml, line 8: run eight is 'decay_study --depth 9") != std::string::npos);
+  CHECK(holds(outcome.err, "b.toml, line 8: run eight is 'decay_study --depth 9"));
   CHECK_FALSE(std::filesystem::exists(folder / "run/summary.json"));
   folder.write("b.toml", with("N01", "N02"));
   CHECK(run_built("isobar", arguments).code == 0);

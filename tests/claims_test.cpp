@@ -15,14 +15,12 @@
 #include "../experiments/claims/run_spec.h"
 #include "../experiments/claims/trained_on.h"
 #include "claim_seeds.h"
-#include "program.h"
+#include "run.h"
 #include "scoped_variable.h"
 
 namespace isobar::claims_test {
 
 using namespace isobar::claims;
-
-namespace {
 
 // A value that bears a part out, and one that does not.
 double bearing_out(const Part& part) {
@@ -53,8 +51,6 @@ Runs values(const Claim& claim, double (*value)(const Part&)) {
 }
 
 bool has_parts(const Claim& claim) { return claim.kind == Kind::measured || claim.kind == Kind::definition; }
-
-}  // namespace
 
 TEST_CASE("each file of the program's claims has a letter of its own, and numbers that rise") {
   std::string letters;
@@ -149,8 +145,8 @@ TEST_CASE("the course's printed stds are those of claim D01") {
     if (claim->id != "D01") continue;
     for (const Part& part : claim->parts) {
       const std::string printed = fmt::format("{}", part.predicate.low);
-      CHECK(handout.find(printed) != std::string::npos);
-      CHECK(cases.find(printed) != std::string::npos);
+      CHECK(holds(handout, printed));
+      CHECK(holds(cases, printed));
     }
   }
 }
@@ -165,7 +161,7 @@ TEST_CASE("a claim with parts of the full scale alone needs the full run, and it
     if (!part.full_only) runs.summaries[part.run]["measured"][part.key] = same_for_all_seeds(1);
   const Judged judged = judge(**f16, runs);
   CHECK(judged.verdict == "needs the full run");
-  CHECK(judged.reason.find("Fixup of 1000 blocks learns MNIST (accuracy) needs --full") != std::string::npos);
+  CHECK(holds(judged.reason, "Fixup of 1000 blocks learns MNIST (accuracy) needs --full"));
 }
 
 TEST_CASE("an unknown run is refused with the nearest name, before anything runs") {
@@ -192,8 +188,8 @@ TEST_CASE("a study that cannot run here leaves its claims without a verdict, wit
     CHECK(claim["verdict"] == "not run here");
     const std::string reason = claim["parts"].back()["not_run"];
     CHECK(reason.starts_with("the run depth_trainability could not be made: "));
-    CHECK(reason.find(": depth_trainability: mnist: neither t10k-labels") != std::string::npos);
-    CHECK(claim["reason"].get<std::string>().find(reason) != std::string::npos);
+    CHECK(holds(reason, ": depth_trainability: mnist: neither t10k-labels"));
+    CHECK(holds(claim["reason"].get<std::string>(), reason));
   }
 }
 
@@ -202,12 +198,11 @@ TEST_CASE("a study that cannot write its results has failed; that is not one tha
   folder.write("all/norm_properties", "a file where the folder of the run belongs");
   const Outcome outcome = run_built("isobar verify", "--only norm_properties --out " + (folder / "all"));
   CHECK(outcome.code == 1);
-  CHECK(outcome.out.find("norm_properties: failed; its claims are not judged: ") != std::string::npos);
-  CHECK(outcome.out.find("cannot run here") == std::string::npos);
+  CHECK(holds(outcome.out, "norm_properties: failed; its claims are not judged: "));
+  CHECK_FALSE(holds(outcome.out, "cannot run here"));
   const Json written = Json::parse(file_text(folder / "all/summary.json"));
   REQUIRE(written["expectations"].size() == 1);
-  CHECK(written["expectations"][0]["detail"].get<std::string>().find("norm_properties: --out: ") !=
-        std::string::npos);
+  CHECK(holds(written["expectations"][0]["detail"].get<std::string>(), "norm_properties: --out: "));
 }
 
 TEST_CASE("verdicts follow the measured files, and finished runs are not made again") {
@@ -250,14 +245,14 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   std::ofstream(path) << summary.dump(2);
   outcome = run_built("isobar verify", arguments + " --force");
   REQUIRE(outcome.code == 0);
-  CHECK(outcome.out.find("norm_properties: there already") != std::string::npos);
+  CHECK(holds(outcome.out, "norm_properties: there already"));
   // A run of another version is made again: it may measure other values.
   Json older = summary;
   older["environment"]["version"] = "0.1.0";
   std::ofstream(path) << older.dump(2);
   outcome = run_built("isobar verify", arguments + " --force");
   REQUIRE(outcome.code == 0);
-  CHECK(outcome.out.find("norm_properties: there already") == std::string::npos);
+  CHECK_FALSE(holds(outcome.out, "norm_properties: there already"));
   CHECK(verdict("A05") == "confirmed");
   summary["expectations"][0]["ok"] = false;
   std::ofstream(path) << summary.dump(2);
@@ -277,8 +272,8 @@ TEST_CASE("every study that trains says on what, as it is run by default") {
     for (const char* key : {"x", "few.x", "batch2.x", "batch4.x", "batch8.x", "64x16.x"})
       for (const std::string& said : {trained_on(summary, key).en, trained_on(summary, key).zh}) {
         CHECK_FALSE(said.empty());
-        CHECK(said.find("its summary") == std::string::npos);
-        CHECK(said.find("{") == std::string::npos);
+        CHECK_FALSE(holds(said, "its summary"));
+        CHECK_FALSE(holds(said, "{"));
       }
   }
 }

@@ -40,27 +40,27 @@ TEST_CASE("a bool is --flag, --no-flag or --flag=false, and the last of several 
 
 TEST_CASE("bad usage gives one line with the repair and exit code 2") {
   const TemporaryFolder folder;
-  check_refused({"--dept", "3"}, "unknown option --dept; did you mean --depth?");
-  check_refused({"--dept=3"}, "unknown option --dept; did you mean --depth?");
-  check_refused({"--no-bais"}, "did you mean --no-bias?");
-  check_refused({"extra"}, "unexpected word 'extra'");
-  check_refused({"--depth"}, "--depth");
-  check_refused({"--depth", "many"}, "--depth: wanted a whole number, got 'many'");
-  check_refused({"--depth", "1.5"}, "--depth: wanted a whole number, got '1.5'");
-  check_refused({"--depth", "99999999999999999999"}, "wanted a whole number");
-  check_refused({"--rate", "nan"}, "--rate: wanted a finite number, got 'nan'");
-  check_refused({"--bias=perhaps"}, "--bias");
-  check_refused({"--norm", "rmsnrom"},
-                "--norm: wanted one of none, layernorm, rmsnorm, got 'rmsnrom'; did you mean rmsnorm?");
-  check_refused({"--preset", "dep"}, "--preset: wanted one of plain, deep, got 'dep'; did you mean deep?");
-  check_refused({"--plain", "--deep"}, "--plain and --deep exclude each other: give one");
-  check_refused({"--preset", "plain", "--deep"}, "--preset and --deep exclude each other: give one");
-  check_refused({"--seed", "-1"}, "--seed: wanted a whole number >= 0, got '-1'");
-  check_refused({"--threads", "0"}, "--threads: wanted a whole number from 1 to 1024, got '0'");
-  check_refused({"--config", folder / "none.json"}, "No such file");
+  check_usage({"--dept", "3"}, "unknown option --dept; did you mean --depth?");
+  check_usage({"--dept=3"}, "unknown option --dept; did you mean --depth?");
+  check_usage({"--no-bais"}, "did you mean --no-bias?");
+  check_usage({"extra"}, "unexpected word 'extra'");
+  check_usage({"--depth"}, "--depth");
+  check_usage({"--depth", "many"}, "--depth: wanted a whole number, got 'many'");
+  check_usage({"--depth", "1.5"}, "--depth: wanted a whole number, got '1.5'");
+  check_usage({"--depth", "99999999999999999999"}, "wanted a whole number");
+  check_usage({"--rate", "nan"}, "--rate: wanted a finite number, got 'nan'");
+  check_usage({"--bias=perhaps"}, "--bias");
+  check_usage({"--norm", "rmsnrom"},
+              "--norm: wanted one of none, layernorm, rmsnorm, got 'rmsnrom'; did you mean rmsnorm?");
+  check_usage({"--preset", "dep"}, "--preset: wanted one of plain, deep, got 'dep'; did you mean deep?");
+  check_usage({"--plain", "--deep"}, "--plain and --deep exclude each other: give one");
+  check_usage({"--preset", "plain", "--deep"}, "--preset and --deep exclude each other: give one");
+  check_usage({"--seed", "-1"}, "--seed: wanted a whole number >= 0, got '-1'");
+  check_usage({"--threads", "0"}, "--threads: wanted a whole number from 1 to 1024, got '0'");
+  check_usage({"--config", folder / "none.json"}, "No such file");
   folder.write("file", "");
-  check_refused({"--out", folder / "file/run"}, "cannot make the folder");
-  check_refused({"--out", folder / "file"}, "cannot");
+  check_usage({"--out", folder / "file/run"}, "cannot make the folder");
+  check_usage({"--out", folder / "file"}, "cannot");
 }
 
 TEST_CASE("a bad config file is refused by name and place") {
@@ -68,7 +68,7 @@ TEST_CASE("a bad config file is refused by name and place") {
   const auto check_file = [&](const std::string& text, const std::string& part) {
     folder.write("c.json", text);
     CAPTURE(text);
-    check_refused({"--config", folder / "c.json"}, part);
+    check_usage({"--config", folder / "c.json"}, part);
   };
   check_file(R"({"dpeth": 3})", "c.json: dpeth: no such setting; did you mean depth?");
   check_file(R"({"depth": 3, "depth": 4})", "'depth' occurs twice");
@@ -89,12 +89,12 @@ TEST_CASE("a bad config file is refused by name and place") {
 }
 
 TEST_CASE("--help lists settings, presets and exit codes, --version the version") {
-  const Outcome help = run_study({"--help"});
+  const Outcome help = Study().run({"--help"});
   CHECK(help.code == 0);
   for (const char* part : {"--depth", "layers [8]", "{none, layernorm, rmsnorm}", "--[no-]bias ", "--preset",
                            "many layers", "--print-config", "Exit codes"})
-    CHECK(help.out.find(part) != std::string::npos);
-  CHECK(run_study({"--version"}).out == "study " + isobar_version() + "\n");
+    CHECK(holds(help.out, part));
+  CHECK(Study().run({"--version"}).out == "study " + isobar_version() + "\n");
 }
 
 }  // namespace isobar::command_line_test

@@ -2,8 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../experiments/harness/child.h"
-#include "program.h"
-#include "temporary_folder.h"
+#include "run.h"
 
 namespace isobar::commit_test {
 

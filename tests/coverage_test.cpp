@@ -5,7 +5,7 @@
 #include <set>
 
 #include "../experiments/claims/file.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::coverage_test {
 

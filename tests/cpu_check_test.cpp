@@ -1,7 +1,7 @@
 // core/cpu_check.cpp, seen from outside: what a program does that was built for another CPU.
 #include <doctest/doctest.h>
 
-#include "command.h"
+#include "run.h"
 
 namespace isobar::cpu_check_test {
 

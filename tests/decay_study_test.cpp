@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "built_study.h"
 #include "decay_nets.h"
+#include "run.h"
 
 namespace isobar::decay_study_test {
 
@@ -20,7 +20,7 @@ TEST_CASE("decay_study writes the same layers with one thread and with two") {
     const Json one = summary_of("decay_study", "--seeds 2 --threads 1 " + net);
     const Json two = summary_of("decay_study", "--seeds 2 --threads 2 " + net);
     CHECK(one.at("layers").dump() == two.at("layers").dump());
-    CHECK(one.at("layers").size() == (net.find("--depth 3") != std::string::npos ? 3 : 6));
+    CHECK(one.at("layers").size() == (holds(net, "--depth 3") ? 3 : 6));
   }
 }
 
@@ -48,13 +48,10 @@ TEST_CASE("a free run that overflows is a result: named infinities, exit 0") {
 TEST_CASE("blog8 says what the source prints, and compares our medians with PyTorch's ranges") {
   const TemporaryFolder folder;
   const Outcome outcome = run_built("decay_study", "--preset blog8 --seeds 20 --out " + folder / "run");
-  CHECK(outcome.out.find("claim D01: table 2.1: std after each of 8 layers, 0.8932 … 0.0163. refuted") !=
-        std::string::npos);
-  CHECK(outcome.out.find("claim D06: table 2.3: gradient norms 0.000012 … 0.432156. refuted") !=
-        std::string::npos);
-  CHECK(outcome.out.find("0.0163 as one more seed") != std::string::npos);
-  CHECK(outcome.out.find("claim D42: table 2.1: torch.randn(32, 512) has std 1.0405. refuted") !=
-        std::string::npos);
+  CHECK(holds(outcome.out, "claim D01: table 2.1: std after each of 8 layers, 0.8932 … 0.0163. refuted"));
+  CHECK(holds(outcome.out, "claim D06: table 2.3: gradient norms 0.000012 … 0.432156. refuted"));
+  CHECK(holds(outcome.out, "0.0163 as one more seed"));
+  CHECK(holds(outcome.out, "claim D42: table 2.1: torch.randn(32, 512) has std 1.0405. refuted"));
   const Json summary = summary_of("decay_study", "--preset blog8 --seeds 20");
   CHECK(summary.at("expectations").size() == 16);
   for (const Json& expectation : summary.at("expectations")) CHECK(expectation.at("ok") == true);
@@ -62,7 +59,7 @@ TEST_CASE("blog8 says what the source prints, and compares our medians with PyTo
   // Another net is not the source's: there is no verdict.
   const Outcome other =
       run_built("decay_study", "--preset blog8 --seeds 1 --depth 2 --out " + folder / "other");
-  CHECK(other.out.find("claim D01") == std::string::npos);
+  CHECK_FALSE(holds(other.out, "claim D01"));
 }
 
 TEST_CASE("a preset with other seeds than PyTorch's is measured, and not compared") {
@@ -74,7 +71,7 @@ TEST_CASE("a preset with other seeds than PyTorch's is measured, and not compare
     }
   const TemporaryFolder folder;
   const Outcome outcome = run_built("decay_study", "--seeds 1 --out " + folder / "run");
-  CHECK(outcome.out.find("Not compared with PyTorch's ranges") != std::string::npos);
+  CHECK(holds(outcome.out, "Not compared with PyTorch's ranges"));
 }
 
 TEST_CASE("decay_study publishes what claims need of every layer and of the net") {

@@ -12,23 +12,19 @@
 #include "../experiments/depth/digits.h"
 #include "../experiments/depth/sweep.h"
 #include "fake_mnist.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::depth_trainability_test {
 
 using Json = nlohmann::json;
-
-namespace {
 
 // Runs on the stripes, with width 64 and a rate that is given.
 Json run_on_stripes(const std::string& arguments) {
   const TemporaryFolder folder;
   write_stripes(folder);
   const Outcome run =
-      run_built("depth_trainability", arguments + " --width 64 --learning_rate 3e-3 --json --mnist " +
-                                          folder.path().string() + " --out " + folder / "run");
-  INFO(arguments, "\n", run.err);
-  REQUIRE(run.code == 0);
+      ran("depth_trainability", arguments + " --width 64 --learning_rate 3e-3 --json --mnist " +
+                                    folder.path().string() + " --out " + folder / "run");
   return Json::parse(run.out);
 }
 
@@ -36,8 +32,6 @@ double median(const Json& summary, const std::string& key) {
   const Json& value = summary.at("measured").at(key).at("median");
   return value.is_number() ? value.get<double>() : std::nan("");
 }
-
-}  // namespace
 
 TEST_CASE("depth kills a plain net without a norm, and no pre-norm residual net") {
   const Json summary = run_on_stripes(
@@ -102,12 +96,10 @@ TEST_CASE("a diverged net counts as chance, and is reported") {
 TEST_CASE("each sweep takes the rate of the lowest validation loss") {
   const TemporaryFolder folder;
   write_stripes(folder);
-  const Outcome run = run_built(
+  const Outcome run = ran(
       "depth_trainability",
       "--nets post.default.dyt,plain.orthogonal_sqrt2.none --depths 2,9 --steps 5 --seeds 2 --width 32 --mnist " +
           folder.path().string() + " --out " + folder / "run");
-  INFO(run.err);
-  REQUIRE(run.code == 0);
   const Json summary = Json::parse(file_text(folder / "run/summary.json"));
   CHECK(Hdf5File::open(folder / "run/run.h5").read("/series/post.default.dyt/depth9/gradient").shape() ==
         Shape{2, 9});

@@ -13,13 +13,11 @@
 
 #include "../experiments/claims/file.h"
 #include "documents.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::documents_test {
 
 namespace fs = std::filesystem;
-
-namespace {
 
 const fs::path root = ISOBAR_SOURCE_DIR;
 
@@ -164,14 +162,11 @@ std::vector<std::string> silent_skips(const std::string& name, const std::string
     if (!std::regex_search(lines[i], asks)) continue;
     std::string near;
     for (size_t j = i; j < std::min(i + 3, lines.size()); ++j) near += lines[j];
-    const bool reason = near.find("return f\"") != std::string::npos;  // which the caller says
-    if (!reason && near.find("skipped: ") == std::string::npos)
-      silent.push_back(fmt::format("{}:{}", name, i + 1));
+    const bool reason = holds(near, "return f\"");  // which the caller says
+    if (!reason && !holds(near, "skipped: ")) silent.push_back(fmt::format("{}:{}", name, i + 1));
   }
   return silent;
 }
-
-}  // namespace
 
 TEST_CASE(
     "where a document, a help text or a comment counts texts, assignments, studies or claims, so many there are") {

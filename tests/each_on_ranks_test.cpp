@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../experiments/harness/process.h"
+#include "holds.h"
 #include "message_of.h"
 #include "thread_link.h"
 
@@ -138,7 +139,7 @@ TEST_CASE("ranks that go different ways are told so") {
           ranks, 3 + ranks.rank(), [](int64_t i) { return i; }, [](int64_t, int64_t) {});
     });
   });
-  CHECK(message.find("went different ways: one has 3 items, the other 4") != std::string::npos);
+  CHECK(holds(message, "went different ways: one has 3 items, the other 4"));
 }
 
 }  // namespace isobar::each_on_ranks_test

@@ -23,8 +23,6 @@ namespace isobar::each_test {
 
 using namespace std::chrono_literals;
 
-namespace {
-
 // The loss of each of 20 steps, and the weights at the end: Adam, dropout, batches of 48 × 64, products large
 // enough to be cut into tiles.
 std::vector<float> train(uint64_t seed) {
@@ -53,8 +51,6 @@ std::vector<int64_t> numbers_below(int64_t n) {
   std::iota(numbers.begin(), numbers.end(), int64_t{0});
   return numbers;
 }
-
-}  // namespace
 
 TEST_CASE("trainings side by side have the bits of trainings one after the other") {
   std::vector<std::vector<float>> wanted;

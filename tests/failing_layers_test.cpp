@@ -11,9 +11,7 @@
 
 #include "../autograd/tape.h"
 #include "../nn/check_layer.h"
-#include "holds.h"
-#include "program.h"
-#include "temporary_folder.h"
+#include "run.h"
 
 namespace isobar::failing_layers_test {
 

@@ -1,21 +1,17 @@
 // fine_tuning: the built program, run small.
 #include <doctest/doctest.h>
 
-#include "built_study.h"
+#include "run.h"
 
 namespace isobar::fine_tuning_test {
 
 using Json = nlohmann::json;
-
-namespace {
 
 Json run_fine_tuning(const std::string& arguments) { return summary_of("fine_tuning", arguments); }
 
 const std::string small =
     "--n_layer 1 --n_head 2 --n_embd 16 --block_size 16 --batch_size 4 --steps 40 --finetuning_steps 20 --seeds 2"
     " --eval_iters 2";
-
-}  // namespace
 
 TEST_CASE("fine_tuning publishes its keys") {
   const Json measured = run_fine_tuning(small).at("measured");

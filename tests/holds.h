@@ -1,12 +1,10 @@
 // Whether a text holds another.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 namespace isobar {
 
-inline bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+inline bool holds(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 }  // namespace isobar

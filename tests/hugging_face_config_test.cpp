@@ -6,12 +6,10 @@
 
 #include "../data/safetensors.h"
 #include "message_of.h"
-#include "program.h"
+#include "run.h"
 #include "tiny_hugging_face.h"
 
 namespace isobar::hugging_face_config_test {
-
-namespace {
 
 Json kept_config(HuggingFaceLayout layout) {
   return Json::parse(file_text(tiny_path(layout) + ".config.json"));
@@ -25,8 +23,6 @@ std::string config_refusal(HuggingFaceLayout layout, const char* key, const Json
     json[key] = value;
   return message_of([&] { config_from_hugging_face(json, "config.json"); });
 }
-
-}  // namespace
 
 TEST_CASE("a configuration is exported as the kept config.json, and imported as the model of its file") {
   for (const HuggingFaceLayout layout : layouts) {

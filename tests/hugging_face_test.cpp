@@ -11,7 +11,7 @@
 #include "../data/safetensors.h"
 #include "../nn/model.h"
 #include "message_of.h"
-#include "program.h"
+#include "run.h"
 #include "tiny_hugging_face.h"
 
 namespace isobar::hugging_face_test {

@@ -5,11 +5,9 @@
 #include <set>
 
 #include "../experiments/harness/json.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::isobar_tool_test {
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -31,8 +29,6 @@ std::set<std::string> listed(const std::string& help, const std::string& heading
     if (line[2] != ' ') names.insert(line.substr(2, line.find(' ', 2) - 2));
   return names;
 }
-
-}  // namespace
 
 TEST_CASE("isobar lists every verb and every study, and takes their words") {
   const Outcome help = run_built("isobar", "--help");
@@ -60,7 +56,7 @@ TEST_CASE("each study asks a question, has a page, and a preset that takes a sec
     CAPTURE(name);
     CHECK(study == Json::parse(run_built(name, "--about").out));
     CHECK(question.ends_with("?"));
-    CHECK(file_text(ISOBAR_SOURCE_DIR "/" + page).find(name) != std::string::npos);
+    CHECK(holds(file_text(ISOBAR_SOURCE_DIR "/" + page), name));
     const Json tiny = Json::parse(run_built(name, "--preset tiny --print-config").out);
     Json same =
         Json::parse(run_built(name, study["presets"]["tiny"].get<std::string>() + " --print-config").out);

@@ -8,6 +8,7 @@
 
 #include "../experiments/claims/trained_on.h"
 #include "claim_seeds.h"
+#include "holds.h"
 
 namespace isobar::judge_test {
 
@@ -100,7 +101,7 @@ TEST_CASE("each look at more seeds makes the interval longer, and is said") {
   CHECK(third.findings[0].looks == std::vector<int64_t>{2, 3, 4});
   CHECK(third.findings[0].reading.interval.low < first.reading.interval.low);
   CHECK(third.findings[0].needed > first.needed);
-  CHECK(third.reason.find("4 seeds, look 3") != std::string::npos);
+  CHECK(holds(third.reason, "4 seeds, look 3"));
   CHECK(to_json(third)["parts"][0]["looks"] == Json({2, 3, 4}));
 }
 
@@ -124,24 +125,24 @@ TEST_CASE("a verdict names what it assumes of few seeds, and why a rule does not
   CHECK(to_json(judged)["parts"][0]["outcome_text"] == "holds, assuming normal values");
   judged = judged_of({2, 2, 2, 2, 2});
   CHECK(judged.verdict == "rule does not hold");
-  CHECK(judged.reason.find("most seeds have one value (every_seed is the rule for it)") != std::string::npos);
+  CHECK(holds(judged.reason, "most seeds have one value (every_seed is the rule for it)"));
   judged = judged_of({1.5, 1.5002, 1.5001, 1.5003, 2.5});
   CHECK(judged.verdict == "rule does not hold");
-  CHECK(judged.reason.find("the seeds lie in clusters") != std::string::npos);
+  CHECK(holds(judged.reason, "the seeds lie in clusters"));
   judged = judged_of({2, infinity, 2.1, 2.2});
   CHECK(judged.verdict == "rule does not hold");
-  CHECK(judged.reason.find("a seed is infinite") != std::string::npos);
+  CHECK(holds(judged.reason, "a seed is infinite"));
   // Five show how far they spread: a bound beyond ten times that is decided. Ten have an interval of their
   // own.
   judged = judged_of({41, 41.1, 41.2, 41.05, 42});
   CHECK(judged.verdict == "confirmed");
-  CHECK(judged.reason.find("holds, the bound being far from all seeds, 41.27 [31, 52]") != std::string::npos);
+  CHECK(holds(judged.reason, "holds, the bound being far from all seeds, 41.27 [31, 52]"));
   judged = judged_of({5, 5.1, 5.2, 4.9, 4.8, 5, 5.1, 5.05, 4.95, 7});
   CHECK(judged.verdict == "confirmed");
-  CHECK(judged.reason.find("holds, by the interval for skewed seeds, 5.21 [") != std::string::npos);
+  CHECK(holds(judged.reason, "holds, by the interval for skewed seeds, 5.21 ["));
   judged = judged_of({3});
   CHECK(judged.verdict == "too few seeds");
-  CHECK(judged.reason.find("3, one value, no error rate") == std::string::npos);
+  CHECK_FALSE(holds(judged.reason, "3, one value, no error rate"));
   claim.parts[0].predicate.rule = Rule::every_seed;
   judged = judged_of({3});
   CHECK(judged.verdict == "confirmed");

@@ -1,7 +1,7 @@
 // What check_layer says of the layers of the jury (tests/jury).
 #include <doctest/doctest.h>
 
-#include "program.h"
+#include "run.h"
 
 namespace isobar::jury_test {
 namespace {

@@ -10,13 +10,11 @@
 #include "../experiments/claims/verdicts.h"
 #include "../experiments/harness/environment.h"
 #include "message_of.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::kept_verdicts_test {
 
 using namespace isobar::claims;
-
-namespace {
 
 const std::string source_dir = ISOBAR_SOURCE_DIR;
 
@@ -74,8 +72,6 @@ Json summary_of(const std::string& key, const std::vector<double>& values) {
 
 const char* const nothing = R"({"runs": [], "values": []})";
 
-}  // namespace
-
 TEST_CASE(
     "every part of every claim has a kept value, of a run of today's settings and of unchanged sources") {
   const Kept& kept = Kept::shipped();
@@ -117,8 +113,7 @@ TEST_CASE("the documents show the verdicts of the kept values by today's claims 
   CHECK_MESSAGE(
       !std::regex_search(elsewhere, typed, std::regex("\\b[0-9]+\\s+(claims|confirmed|refuted|partly)\\b")),
       typed.str());
-  CHECK(message_of([] { with_block("no such lines", "verdicts", ""); }).find("<!-- verdicts -->") !=
-        std::string::npos);
+  CHECK(holds(message_of([] { with_block("no such lines", "verdicts", ""); }), "<!-- verdicts -->"));
 }
 
 TEST_CASE("a kept value is judged as the run's own summary was") {
@@ -139,8 +134,7 @@ TEST_CASE("a kept value is judged as the run's own summary was") {
   CHECK(judged.verdict == "partly");
   CHECK(kept_at({&claim}, kept, false) == "0123456789ab, 2026-11-23");
   // One line each.
-  CHECK(kept.text().find("\n{\"run\":\"other\",\"key\":\"b\",\"looks\":[3],\"values\":[3,3,\"inf\"]}") !=
-        std::string::npos);
+  CHECK(holds(kept.text(), "\n{\"run\":\"other\",\"key\":\"b\",\"looks\":[3],\"values\":[3,3,\"inf\"]}"));
 }
 
 TEST_CASE("more seeds of the same settings are a further look, other settings a first one") {
@@ -212,7 +206,7 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
   CAPTURE(made.out);
   CAPTURE(made.err);
   REQUIRE(made.code == 0);
-  CHECK(made.out.find("blog8: kept, of commit " + isobar_commit()) != std::string::npos);
+  CHECK(holds(made.out, "blog8: kept, of commit " + isobar_commit()));
 
   const Json old = Json::parse(before), now = Json::parse(file_text(values));
   const auto others = [](Json json) {
@@ -230,15 +224,14 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
   CHECK(file_text(tree + "/README.md") == "# A tree\n<!-- verdicts -->\n" +
                                               readme_verdicts(Kept(file_text(values))) +
                                               "<!-- end of verdicts -->\nend\n");
-  CHECK(file_text(tree + "/experiments/README.md").find(studies_table(Kept(file_text(values)))) !=
-        std::string::npos);
+  CHECK(holds(file_text(tree + "/experiments/README.md"), studies_table(Kept(file_text(values)))));
   CHECK(file_text(tree + "/experiments/verdicts.md") == verdicts_page(Kept(file_text(values))));
 
   const Outcome shown = verify("--kept --claim D01");
   CHECK(shown.code == 0);
   const std::vector<const Claim*> table = builtin_table();
   const Claim* d01 = *std::ranges::find(table, "D01", &Claim::id);
-  CHECK(shown.out.find("measured at " + kept_at({d01}, Kept::shipped())) != std::string::npos);
+  CHECK(holds(shown.out, "measured at " + kept_at({d01}, Kept::shipped())));
   for (const auto& [words, error] : std::vector<std::pair<std::string, std::string>>{
            {"--keep --kept", "--kept makes no run, --keep keeps what runs measured"},
            {"--renew", "--renew: writes the verdicts of the kept values; add --kept"},
@@ -249,7 +242,7 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
     const Outcome refused = verify(words);
     CAPTURE(refused.err);
     CHECK(refused.code == 2);
-    CHECK(refused.err.find(error) != std::string::npos);
+    CHECK(holds(refused.err, error));
   }
 }
 

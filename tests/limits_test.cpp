@@ -3,26 +3,15 @@
 
 #include <filesystem>
 
-#include "program.h"
-#include "shell.h"
+#include "run.h"
 #include "tiny_training.h"
 
 namespace isobar::limits_test {
 
-namespace {
-
-// What a program says on stderr under a limit, which must be one line, and its exit code.
-struct Limited {
-  int code;
-  std::string err;
-};
-
-Limited limited(const std::string& limit, const std::string& words, const TemporaryFolder& folder) {
-  const int code = shell_code(limit + "; timeout -k 1 60 $BIN/" + words + " >/dev/null 2>err", folder.path());
-  return {code, file_text(folder / "err")};
+// A program under a limit: what it says on stderr, which must be one line, and its exit code.
+Outcome limited(const std::string& limit, const std::string& words, const TemporaryFolder& folder) {
+  return run_command(limit + "; timeout -k 1 60 $BIN/" + words + " >/dev/null", folder.path());
 }
-
-}  // namespace
 
 TEST_CASE("too little address space is refused with a sentence, before the folder is made") {
   const TemporaryFolder folder;
@@ -33,12 +22,12 @@ TEST_CASE("too little address space is refused with a sentence, before the folde
   // OpenBLAS's own threads would keep it from ending.
   CHECK(limited("ulimit -v 150000", "isobar --version", folder).code == 0);
   for (const char* threads : {"1", "2"}) {
-    const Limited refused =
+    const Outcome refused =
         limited("ulimit -v 200000", tiny_training(folder, 5) + " --out run --threads " + threads, folder);
     CHECK(refused.code == 2);
     CHECK(refused.err.find(std::string("train_lm: OpenBLAS: wanted 128 MiB of address space for each of ") +
                            threads) == 0);
-    CHECK(refused.err.find("ulimit -v") != std::string::npos);
+    CHECK(holds(refused.err, "ulimit -v"));
     CHECK_FALSE(std::filesystem::exists(folder / "run"));
   }
   CHECK(limited("ulimit -v 900000", tiny_training(folder, 5) + " --out run --threads 2", folder).code == 0);
@@ -58,11 +47,11 @@ TEST_CASE("a file that would grow beyond the limit is refused, and no part of it
         std::string("isobar prepare long.txt -o tokens.safetensors"),
         std::string("isobar tokenize train long.txt -o bpe.json --vocab_size 257 --special ''")}) {
     CAPTURE(words);
-    const Limited refused = limited("ulimit -f 2", words, folder);
+    const Outcome refused = limited("ulimit -f 2", words, folder);
     CHECK(refused.code == 2);
     // A training that has begun warns that its log ends, too.
     CHECK(refused.err.ends_with("': File too large\n"));
-    CHECK(folder.names() == std::vector<std::string>{"err", "long.txt", "text.txt"});
+    CHECK(folder.names() == std::vector<std::string>{"long.txt", "text.txt"});
   }
 }
 
@@ -72,9 +61,9 @@ TEST_CASE("an export for which there is no room leaves none of its files") {
   std::filesystem::create_directory(folder / "exported");
   const std::string words = "isobar export run -o exported/model.safetensors";
   // Room for config.json and tokenizer.json, and not for the weights.
-  const Limited refused = limited("ulimit -f 6", words, folder);
+  const Outcome refused = limited("ulimit -f 6", words, folder);
   CHECK(refused.code == 2);
-  CHECK(refused.err.find("model.safetensors': File too large") != std::string::npos);
+  CHECK(holds(refused.err, "model.safetensors': File too large"));
   CHECK(std::filesystem::is_empty(folder / "exported"));
   CHECK(limited(":", words, folder).code == 0);
 }

@@ -10,13 +10,11 @@
 
 #include "../experiments/claims/file.h"
 #include "documents.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::links_test {
 
 namespace fs = std::filesystem;
-
-namespace {
 
 // A document's lines outside of its code blocks.
 std::vector<std::string> prose(const std::string& text) {
@@ -86,8 +84,6 @@ std::vector<std::string> dead_links(const fs::path& document, const std::string&
   return dead;
 }
 
-}  // namespace
-
 TEST_CASE("every relative link of the documents leads to a file and a heading that exist") {
   size_t links = 0;
   for (const fs::path& document : documents()) {
@@ -120,7 +116,7 @@ TEST_CASE("the README names the texts as the files of claims do") {
   for (const claims::ClaimFile& file : claims::builtin_claims()) {
     CAPTURE(file.source.id);
     for (const std::string& words : {file.source.title, file.source.author, file.source.address})
-      CHECK_MESSAGE(readme.find(words) != std::string::npos, words);
+      CHECK_MESSAGE(holds(readme, words), words);
   }
 }
 

@@ -10,11 +10,9 @@
 
 #include "../data/hdf5_live_file.h"
 #include "file_size_limit.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::live_hdf5_test {
-
-namespace {
 
 Hdf5File example() {
   Hdf5File file = Hdf5File::create("m");
@@ -34,8 +32,6 @@ void begin_series(LiveHdf5File& live) {
   for (int i = 0; i < 2000; ++i) live.append("/series/deep/loss", std::array{1.0 * i});
   live.append("/series/rows", std::array{1.0, 2.0});
 }
-
-}  // namespace
 
 TEST_CASE("a live HDF5 file is a copy whose series grow, and when it is closed a file like any other") {
   const TemporaryFolder folder;

@@ -12,36 +12,23 @@
 #include "../data/hdf5_file.h"
 #include "../data/metrics_file.h"
 #include "../data/metrics_log.h"
-#include "../experiments/harness/program.h"
 #include "../experiments/harness/table.h"
 #include "../experiments/watch/view.h"
-#include "command.h"
 #include "file_size_limit.h"
 #include "message_of.h"
+#include "run.h"
 #include "scoped_variable.h"
-#include "started_program.h"
+#include "study.h"
 
 namespace isobar::live_test {
 
-namespace {
-
-struct NoSettings : HasFields {
-  void fields(Fields&) override {}
-};
-
-// A study of this body run into a folder: its exit code and its line on stderr.
+// A study of this body run into a folder.
 Outcome study(const std::string& folder, const std::function<void(Run&)>& body, bool force = false) {
-  NoSettings config;
-  const Streams streams{std::tmpfile(), std::tmpfile()};
+  Study study;
+  study.body = body;
   std::vector<std::string> words = {"--out", folder};
   if (force) words.push_back("--force");
-  const int code = run_program({.name = "study", .about = ""}, config, words, body, streams);
-  std::rewind(streams.err);
-  char line[1000] = {};
-  const bool any = std::fgets(line, sizeof line, streams.err) != nullptr;
-  std::fclose(streams.out);
-  std::fclose(streams.err);
-  return {code, "", any ? line : ""};
+  return study.run(words);
 }
 
 void take_steps(Run& run, int from, int to) {
@@ -56,38 +43,16 @@ const std::string four_lines =
 
 // A run that trains for minutes, unless it is killed.
 std::vector<std::string> endless(const std::string& folder) {
-  return {"--corpus",
-          "synthetic",
-          "--n_layer",
-          "1",
-          "--n_head",
-          "1",
-          "--n_kv_head",
-          "1",
-          "--n_embd",
-          "16",
-          "--block_size",
-          "16",
-          "--batch_size",
-          "4",
-          "--max_iters",
-          "1000000",
-          "--eval_interval",
-          "5",
-          "--eval_iters",
-          "1",
-          "--checkpoint_interval",
-          "0",
-          "--out",
-          folder};
+  return words_in(
+      "train_lm --corpus synthetic --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16"
+      " --batch_size 4 --max_iters 1000000 --eval_interval 5 --eval_iters 1 --checkpoint_interval 0 --out " +
+      folder);
 }
 
 int64_t lines_of(const std::string& path) {
   const std::string text = file_text(path);
   return std::count(text.begin(), text.end(), '\n');
 }
-
-}  // namespace
 
 TEST_CASE("a step makes a line of metrics.jsonl at once, and a row of run.partial.h5") {
   const TemporaryFolder folder;
@@ -163,8 +128,8 @@ TEST_CASE("a disk that has no room for a growing run.partial.h5 costs one warnin
   });
   CAPTURE(outcome.err);
   CHECK(outcome.code == 0);
-  CHECK(outcome.err.find("warning: file: cannot write") != std::string::npos);
-  CHECK(outcome.err.find("File too large; the run goes on") != std::string::npos);
+  CHECK(holds(outcome.err, "warning: file: cannot write"));
+  CHECK(holds(outcome.err, "File too large; the run goes on"));
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
   CHECK(Hdf5File::open(folder / "r/run.h5").read("/series/loss").numel() == 3);
   MetricsFile file(folder / "metrics.jsonl", "");
@@ -207,7 +172,7 @@ TEST_CASE("a log of metrics follows its file: whole lines, a replaced file, no o
     CAPTURE(bad);
     folder.write("bad.jsonl", std::string("{\"step\":0,\"x\":1}\n") + bad + "\n");
     MetricsLog other(folder / "bad.jsonl");
-    CHECK(message_of([&] { other.read(); }).find("bad.jsonl: line 2: wanted") != std::string::npos);
+    CHECK(holds(message_of([&] { other.read(); }), "bad.jsonl: line 2: wanted"));
   }
 }
 
@@ -244,15 +209,15 @@ TEST_CASE("a screen of a watched run fits its terminal") {
   for (const size_t height : {5, 12, 24, 60}) {
     const std::string text = screen(with_modules, "title", rows, {height, 80});
     CHECK(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= height - 1);
-    CHECK((height >= 24) == (text.find("\nblocks.0  ") != std::string::npos));
-    CHECK((height >= 24) == (text.find("\nnorm  ") != std::string::npos));
-    CHECK((height >= 12) == (text.find("loss  ○ val_loss\n") != std::string::npos));
+    CHECK((height >= 24) == (holds(text, "\nblocks.0  ")));
+    CHECK((height >= 24) == (holds(text, "\nnorm  ")));
+    CHECK((height >= 12) == (holds(text, "loss  ○ val_loss\n")));
   }
   for (const size_t height : {5, 24, 60}) {
     const std::string text = screen(run, "title" + std::string(100, '!'), rows, {height, 80});
     CHECK(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= height - 1);
-    CHECK(text.find("75%  3/4 steps  ETA 0:02\n") != std::string::npos);
-    CHECK((height == 5) == (text.find("loss  ○ val_loss\n") == std::string::npos));
+    CHECK(holds(text, "75%  3/4 steps  ETA 0:02\n"));
+    CHECK((height == 5) == (!holds(text, "loss  ○ val_loss\n")));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 80);
   }
@@ -261,7 +226,7 @@ TEST_CASE("a screen of a watched run fits its terminal") {
 TEST_CASE("others read a run of train_lm while it grows, and what it leaves when it is killed") {
   const TemporaryFolder folder, streams, watch_streams;
   const std::string run = folder / "run", metrics = run + "/metrics.jsonl", h5 = run + "/run.partial.h5";
-  StartedProgram training("train_lm", endless(run), streams);
+  StartedProgram training(endless(run), streams);
   INFO(training.err());
   const auto rows = [&] {
     const Hdf5File file = Hdf5File::open_live(h5);
@@ -273,7 +238,7 @@ TEST_CASE("others read a run of train_lm while it grows, and what it leaves when
   REQUIRE(wait_until(training, [&] { return rows() > before; }));  // it is the writer's file that grows
   CHECK(phase_of(run) == RunPhase::running);
 
-  StartedProgram watch("isobar", {"watch", run, "--interval", "0.1"}, watch_streams);
+  StartedProgram watch({"isobar", "watch", run, "--interval", "0.1"}, watch_streams);
   REQUIRE(wait_until(watch, [&] { return lines_of(watch_streams / "out") > 8; }));
   watch.send(SIGINT);
   CHECK(watch.wait() == 130);
@@ -281,13 +246,13 @@ TEST_CASE("others read a run of train_lm while it grows, and what it leaves when
   CHECK(std::regex_search(watch.out(), std::regex(" tokens/s        ETA\n( +[0-9.e-]+){4}( +–){3}\n")));
   CHECK(std::regex_search(watch.out(), std::regex("\n( +[0-9.e-]+){6} +[0-9:]+\n$")));
 
-  StartedProgram to_the_end("isobar", {"watch", run, "--interval", "0.1"}, watch_streams);
+  StartedProgram to_the_end({"isobar", "watch", run, "--interval", "0.1"}, watch_streams);
   REQUIRE(wait_until(to_the_end, [&] { return lines_of(watch_streams / "out") > 2; }));
   training.send(SIGKILL);
   training.wait();
   CHECK(to_the_end.wait() == 1);
   CHECK(to_the_end.err().starts_with("isobar watch: " + run + ": stopped before its end, "));
-  CHECK(to_the_end.err().find("train_lm --resume " + run) != std::string::npos);
+  CHECK(holds(to_the_end.err(), "train_lm --resume " + run));
 
   // All series that were there from the first step, as the lines have them.
   const Hdf5File left = Hdf5File::open_live(h5);
@@ -307,13 +272,10 @@ TEST_CASE("others read a run of train_lm while it grows, and what it leaves when
 
 TEST_CASE("the commands that watch/README.md shows work, and no run is one clear error") {
   const TemporaryFolder folder;
-  const Outcome training = run_built(
-      "train_lm",
+  ran("train_lm",
       "--corpus synthetic --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
       " --max_iters 20 --warmup_iters 2 --eval_interval 10 --eval_iters 2 --out runs/train_lm",
       folder.path());
-  INFO(training.err);
-  REQUIRE(training.code == 0);
   const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/watch/README.md");
   const std::regex shown("\nbuild/bin/isobar watch([^#\n]*)");
   int commands = 0;
@@ -322,12 +284,12 @@ TEST_CASE("the commands that watch/README.md shows work, and no run is one clear
     const Outcome outcome = run_built("isobar watch", (*it)[1].str(), folder.path());
     CHECK(outcome.code == 0);
     CHECK(outcome.err.empty());
-    CHECK(outcome.out.find("runs/train_lm: finished, 20 of 20 steps\n") != std::string::npos);
+    CHECK(holds(outcome.out, "runs/train_lm: finished, 20 of 20 steps\n"));
   }
   CHECK(commands >= 3);
   CHECK(run_built("isobar watch", "runs/train_lm", folder.path()).code == 0);
   const Outcome once = run_built("isobar watch", "runs/train_lm --once", folder.path());
-  CHECK(once.out.find("loss  ○ val_loss") != std::string::npos);
+  CHECK(holds(once.out, "loss  ○ val_loss"));
   CHECK(std::regex_search(once.out, std::regex("\nblocks\\.0\\.self_attn\\.q_proj +[0-9].*×")));
 
   // A run that says nothing can be watched all the same, and what watch shows is its result, no log.
@@ -339,8 +301,7 @@ TEST_CASE("the commands that watch/README.md shows work, and no run is one clear
       folder.path());
   CHECK(quiet.code == 0);
   CHECK(quiet.out + quiet.err == "");
-  CHECK(run_built("isobar watch", "quiet --once", folder.path()).out.find("blocks.0.self_attn.q_proj ") !=
-        std::string::npos);
+  CHECK(holds(run_built("isobar watch", "quiet --once", folder.path()).out, "blocks.0.self_attn.q_proj "));
 
   // On a terminal, which script(1) pretends, it draws over what stands there.
   const Outcome drawn = run_command(
@@ -348,7 +309,7 @@ TEST_CASE("the commands that watch/README.md shows work, and no run is one clear
   CHECK(drawn.code == 0);
   const std::string& screen = drawn.out;
   CHECK(screen.starts_with("\x1b[2J\x1b[Hruns/train_lm: finished, 20 of 20 steps\x1b[K"));
-  CHECK(screen.find("100%  20/20 steps") != std::string::npos);
+  CHECK(holds(screen, "100%  20/20 steps"));
 
   for (const std::string bad : {"none", ".", "runs", ""}) {
     CAPTURE(bad);
@@ -358,8 +319,7 @@ TEST_CASE("the commands that watch/README.md shows work, and no run is one clear
   }
   CHECK(run_built("isobar watch", "none", folder.path()).err ==
         "isobar watch: cannot open the folder 'none': No such file or directory\n");
-  CHECK(run_built("isobar watch", "runs", folder.path()).err.find("'runs' holds no run that takes steps") !=
-        std::string::npos);
+  CHECK(holds(run_built("isobar watch", "runs", folder.path()).err, "'runs' holds no run that takes steps"));
 }
 
 }  // namespace isobar::live_test

@@ -10,14 +10,11 @@
 
 #include "../data/hdf5_file.h"
 #include "../experiments/lm/norm_results.h"
-#include "program.h"
-#include "temporary_folder.h"
+#include "run.h"
 
 namespace isobar::lm_norms_test {
 
 using doctest::Approx;
-
-namespace {
 
 const std::string tiny =
     " --corpus synthetic --widths 16 --n_layer 2 --n_head 2 --n_kv_head 1 --block_size 16 --batch_size 4"
@@ -26,9 +23,7 @@ const std::string tiny =
 // Exit code 0; the summary.
 Json summary_of(const std::string& arguments) {
   const TemporaryFolder folder;
-  const Outcome run = run_built("lm_norms", tiny + arguments + " --json --out " + folder / "run");
-  INFO(run.err);
-  REQUIRE(run.code == 0);
+  const Outcome run = ran("lm_norms", tiny + arguments + " --json --out " + folder / "run");
   return Json::parse(run.out);
 }
 
@@ -56,8 +51,6 @@ TrialRuns runs_of(const char* norm, double rate, std::vector<TrialOutcome> outco
           .outcomes = std::move(outcomes)};
 }
 
-}  // namespace
-
 TEST_CASE("steps are counted until the mean of twenty batches has reached the target of the seed") {
   std::vector<double> losses(10, 4.0);
   losses.resize(40, 2.0);
@@ -84,15 +77,12 @@ TEST_CASE("the largest stable rate is that at which a seed learned, for each see
 
 TEST_CASE("lm_norms compares nets seed by seed") {
   const TemporaryFolder folder;
-  const Outcome run =
-      run_built("lm_norms", tiny +
-                                " --nets pre.none,pre.layernorm,pre.rmsnorm,post.rmsnorm,ngpt"
-                                " --learning_rates 3e-3 --deep_nets pre.rmsnorm,post.rmsnorm"
-                                " --deep_learning_rates 1e-2 --steps 8"
-                                " --deep_layers 4 --deep_steps 3 --deep_warmup_iters 2 --out " +
-                                folder / "run");
-  INFO(run.out, run.err);
-  REQUIRE(run.code == 0);
+  const Outcome run = ran("lm_norms", tiny +
+                                          " --nets pre.none,pre.layernorm,pre.rmsnorm,post.rmsnorm,ngpt"
+                                          " --learning_rates 3e-3 --deep_nets pre.rmsnorm,post.rmsnorm"
+                                          " --deep_learning_rates 1e-2 --steps 8"
+                                          " --deep_layers 4 --deep_steps 3 --deep_warmup_iters 2 --out " +
+                                          folder / "run");
   Json one = Json::parse(file_text(folder / "run/summary.json"));
   const Json measured = one["measured"];
   const auto value = [&](const std::string& key, const char* part) {
@@ -142,12 +132,10 @@ TEST_CASE("lm_norms compares nets seed by seed") {
 
 TEST_CASE("lm_norms takes pairs over the seeds that both nets have, in nats and as a share of the gain") {
   const TemporaryFolder folder;
-  const Outcome run = run_built("lm_norms", tiny +
-                                                " --nets pre.layernorm,pre.rmsnorm,pre.none --steps 60"
-                                                " --deep_nets '' --out " +
-                                                folder / "run");
-  INFO(run.err);
-  REQUIRE(run.code == 0);
+  const Outcome run = ran("lm_norms", tiny +
+                                          " --nets pre.layernorm,pre.rmsnorm,pre.none --steps 60"
+                                          " --deep_nets '' --out " +
+                                          folder / "run");
   const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
   const auto losses = [&](const std::string& net) {
     return file.read("/series/16x2/" + net + "/lr_0.003/val_loss").to_vector<double>();
@@ -214,13 +202,11 @@ TEST_CASE("dyt_equal begins as dyt_sqrtd, layernorm_bias as layernorm, and both 
 TEST_CASE("lm_norms counts a rate that breaks a net, or teaches it nothing, as unstable and goes on") {
   const TemporaryFolder folder;
   const Outcome run =
-      run_built("lm_norms",
-                tiny +
-                    " --nets pre.none --widths 32 --batch_size 8 --steps 300 --learning_rates 1e-9,1e-2,1e25"
-                    " --deep_nets '' --json --out " +
-                    folder / "run");
-  INFO(run.err);
-  REQUIRE(run.code == 0);
+      ran("lm_norms",
+          tiny +
+              " --nets pre.none --widths 32 --batch_size 8 --steps 300 --learning_rates 1e-9,1e-2,1e25"
+              " --deep_nets '' --json --out " +
+              folder / "run");
   const Json measured = Json::parse(run.out)["measured"];
   CHECK(measured["pre.none.lr_1e+25.val_loss"]["nonfinite"] == 2);
   CHECK(measured["pre.none.largest_stable_learning_rate"]["median"] == 1e-2);

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "../experiments/lm/checkpoint.h"
-#include "started_program.h"
+#include "run.h"
 #include "tiny_training.h"
 
 namespace isobar::locks_test {
@@ -12,9 +12,8 @@ namespace isobar::locks_test {
 TEST_CASE("a folder into which a run writes is refused to every other run, until it ends or is killed") {
   const TemporaryFolder folder;
   const std::string run = folder / "run";
-  StartedProgram first(
-      "train_lm", arguments_of(tiny_training(folder, 1'000'000) + " --checkpoint_interval 1 --out " + run),
-      folder);
+  StartedProgram first(words_in(tiny_training(folder, 1'000'000) + " --checkpoint_interval 1 --out " + run),
+                       folder);
   while (first.running() && checkpoint_files(run).empty())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   INFO(first.err());
@@ -23,11 +22,7 @@ TEST_CASE("a folder into which a run writes is refused to every other run, until
        {tiny_training(folder, 5) + " --out " + run, tiny_training(folder, 5) + " --force --out " + run,
         "train_lm --resume " + run, "decay_study --depth 2 --out " + run,
         "isobar verify --claim D40 --out " + run}) {
-    CAPTURE(words);
-    const Outcome refused = run_built(words, "");
-    CHECK(refused.code == 2);
-    CHECK(
-        refused.err.ends_with(": --out: another run is writing into '" + run + "'; choose another folder\n"));
+    check_refused(words, "", ": --out: another run is writing into '" + run + "'; choose another folder\n");
   }
   // Whoever looks at the run is in nobody's way.
   CHECK(run_built("isobar watch", run + " --once").code == 0);

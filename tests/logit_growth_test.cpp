@@ -7,15 +7,12 @@
 #include "../data/hdf5_file.h"
 #include "../nn/attention_logits.h"
 #include "../nn/grouped_query_attention.h"
-#include "program.h"
-#include "temporary_folder.h"
+#include "run.h"
 
 namespace isobar::logit_growth_test {
 
 using Json = nlohmann::json;
 using doctest::Approx;
-
-namespace {
 
 const std::string tiny =
     " --corpus synthetic --n_layer 2 --n_head 2 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
@@ -38,8 +35,6 @@ LanguageModel mirrored(bool qk_norm, double cap) {
   }
   return model;
 }
-
-}  // namespace
 
 TEST_CASE("logits of equal queries and keys reach the bound of QK-norm, and a cap bends them") {
   const Tensor symbols = Rng(2).integers({3, 6}, 7);
@@ -79,9 +74,7 @@ TEST_CASE("logits of attention that is not causal are refused") {
 
 TEST_CASE("logit_growth measures the values that decide its claims") {
   const TemporaryFolder folder;
-  const Outcome run = run_built("logit_growth", tiny + " --out " + folder / "run");
-  INFO(run.err);
-  REQUIRE(run.code == 0);
+  const Outcome run = ran("logit_growth", tiny + " --out " + folder / "run");
   const Json summary = Json::parse(file_text(folder / "run/summary.json")), measured = summary["measured"];
   const auto median = [&](const char* key) {
     CAPTURE(key);

@@ -3,19 +3,14 @@
 
 #include "../core/tensor.h"
 #include "../data/hdf5_file.h"
-#include "built_study.h"
-#include "temporary_folder.h"
+#include "run.h"
 
 namespace isobar::majority_test {
 
 using Json = nlohmann::json;
 using doctest::Approx;
 
-namespace {
-
 Json run_json(const std::string& arguments) { return summary_of("majority", arguments); }
-
-}  // namespace
 
 TEST_CASE("one layer learns which token is the most frequent, and longer vectors learn it sooner") {
   const Json measured =
@@ -34,9 +29,7 @@ TEST_CASE(
     "at a learning rate near 0 a layer stays where its seed began, whatever other norms are asked for") {
   const TemporaryFolder folder;
   const std::string small = "--depths 1,2 --learning_rate 1e-30 --steps 20 --batch 2 --seeds 2 --norms ";
-  const Outcome run = run_built("majority", small + "rmsnorm,none,layernorm --json --out " + folder / "run");
-  INFO(run.err);
-  REQUIRE(run.code == 0);
+  const Outcome run = ran("majority", small + "rmsnorm,none,layernorm --json --out " + folder / "run");
   const Json measured = Json::parse(run.out).at("measured");
   const Json others = run_json(small + "layernorm,rmsnorm").at("measured");
   const Hdf5File file = Hdf5File::open(folder / "run/run.h5");

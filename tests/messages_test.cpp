@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../data/utf8_stream.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::messages_test {
 

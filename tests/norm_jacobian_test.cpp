@@ -9,16 +9,12 @@
 #include "../experiments/jacobian/fit.h"
 #include "../experiments/jacobian/matrix.h"
 #include "../experiments/jacobian/population.h"
-#include "built_study.h"
-#include "program.h"
-#include "temporary_folder.h"
+#include "run.h"
 
 namespace isobar::norm_jacobian_test {
 
 using namespace isobar::jacobian;
 using doctest::Approx;
-
-namespace {
 
 // A mean of squared errors that sees what it is given: y as the curve makes it.
 Sample sample_on(const Curve& curve, double p, double gain) {
@@ -30,8 +26,6 @@ Sample sample_on(const Curve& curve, double p, double gain) {
   }
   return sample;
 }
-
-}  // namespace
 
 TEST_CASE("the rank is found by elimination") {
   // u uᵀ + v vᵀ has rank two, less a part in 1e12 of the identity; the identity has full rank; 0 has none.

@@ -7,14 +7,12 @@
 #include "../experiments/norm_motives/net.h"
 #include "../experiments/norm_motives/shift.h"
 #include "../optim/sgd.h"
-#include "built_study.h"
+#include "run.h"
 
 namespace isobar::norm_motives_test {
 
 using namespace isobar::motives;
 using doctest::Approx;
-
-namespace {
 
 constexpr const char* small =
     " --width 8 --steps 3 --few 8 --few_steps 2 --small 8 --seeds 2 --learning_rates 0.1,1";
@@ -22,8 +20,6 @@ constexpr const char* small =
 Json run_motives(const std::string& arguments) { return summary_of("norm_motives", arguments); }
 
 std::unique_ptr<Module> batchnorm(int64_t width) { return make_norm("batchnorm", {width}); }
-
-}  // namespace
 
 TEST_CASE("a norm over rows at a time is that norm of each piece, and in evaluation the norm itself") {
   AlteredNorm altered(batchnorm(3), 4, 0, Rng(1));

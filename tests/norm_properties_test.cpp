@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "../experiments/harness/json.h"
-#include "built_study.h"
-#include "program.h"
-#include "temporary_folder.h"
+#include "run.h"
 
 namespace isobar::fixtures {
 extern const char torch_norms[];
@@ -19,8 +17,6 @@ extern const char torch_norms[];
 namespace isobar::norm_properties_test {
 
 using doctest::Approx;
-
-namespace {
 
 using Row = std::vector<double>;
 
@@ -53,8 +49,6 @@ double largest_error(const Json& recorded, const Loop& loop) {
   }
   return most;
 }
-
-}  // namespace
 
 TEST_CASE("PyTorch's literals agree with the definitions, and with no similar formula") {
   const Json all = Json::parse(fixtures::torch_norms);

@@ -12,8 +12,7 @@
 #include "../experiments/speed/clock.h"
 #include "../experiments/speed/machine.h"
 #include "../experiments/speed/work.h"
-#include "program.h"
-#include "temporary_folder.h"
+#include "run.h"
 
 namespace isobar::norm_speed_test {
 
@@ -90,10 +89,7 @@ TEST_CASE("work is counted from the tape and from the kernels") {
 
 TEST_CASE("norm_speed publishes quotients of times, of passes and counts") {
   const TemporaryFolder folder;
-  const Outcome run =
-      run_built("norm_speed", "--quick --processes 1 --turn_ms 0.2 --json --out " + folder / "run");
-  INFO(run.err);
-  REQUIRE(run.code == 0);
+  const Outcome run = ran("norm_speed", "--quick --processes 1 --turn_ms 0.2 --json --out " + folder / "run");
   const Json summary = Json::parse(run.out), measured = summary["measured"];
   for (const char* mode : {"forward", "forward_backward"})
     for (const char* shape : {"32x512", "1000x512"})
@@ -160,9 +156,7 @@ TEST_CASE("norm_speed publishes quotients of times, of passes and counts") {
 TEST_CASE("norm_speed compares a whole model's step, and says whether the machine was busy") {
   const TemporaryFolder folder;
   const Outcome run =
-      run_built("norm_speed", "--shapes 2x8 --turn_ms 0.1 --processes 2 --json --out " + folder / "run");
-  INFO(run.err);
-  REQUIRE(run.code == 0);
+      ran("norm_speed", "--shapes 2x8 --turn_ms 0.1 --processes 2 --json --out " + folder / "run");
   const Json measured = Json::parse(run.out)["measured"];
   for (const char* what : {"step", "inference"}) {
     const Json& quotient = measured[fmt::format("model.{}.layernorm_over_rmsnorm.best", what)];

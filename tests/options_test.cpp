@@ -5,11 +5,9 @@
 #include <set>
 
 #include "../experiments/harness/table.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::options_test {
-
-namespace {
 
 using Strings = std::vector<std::string>;
 
@@ -38,7 +36,7 @@ const Strings& programs() {
   return all;
 }
 
-bool is_study(const std::string& program) { return program.find("isobar") == std::string::npos; }
+bool is_study(const std::string& program) { return !holds(program, "isobar"); }
 
 // What bash offers for the words of a line, the last of which is being typed.
 Strings offered(const std::string& words) {
@@ -54,8 +52,6 @@ Strings offered(const std::string& words) {
   std::erase(lines, "");
   return lines;
 }
-
-}  // namespace
 
 TEST_CASE("--help of every program has an example on top, 80 columns and at most 50 lines") {
   CHECK(programs().size() >= 20);
@@ -88,7 +84,7 @@ TEST_CASE("--help-all has every setting that --print-config has") {
       if (begin == std::string::npos) continue;
       const std::string name = line.substr(begin + 1, end - begin - 1);
       CAPTURE(name);
-      CHECK((all.find("--" + name) != std::string::npos || all.find("--[no-]" + name) != std::string::npos));
+      CHECK((holds(all, "--" + name) || holds(all, "--[no-]" + name)));
     }
   }
 }
@@ -96,8 +92,8 @@ TEST_CASE("--help-all has every setting that --print-config has") {
 TEST_CASE("long options may be spelled with - and _, and values stay as they are") {
   const std::string wanted =
       run_built("train_lm", "--max_iters 7 --no-tie_embeddings --corpus --a-b --print-config").out;
-  CHECK(wanted.find("\"max_iters\": 7") != std::string::npos);
-  CHECK(wanted.find("\"corpus\": \"--a-b\"") != std::string::npos);
+  CHECK(holds(wanted, "\"max_iters\": 7"));
+  CHECK(holds(wanted, "\"corpus\": \"--a-b\""));
   for (const char* other : {"--max-iters 7 --no_tie_embeddings --corpus --a-b --print_config",
                             "--max-iters=7 --no-tie-embeddings --corpus=--a-b --print_config"})
     CHECK(run_built("train_lm", other).out == wanted);
@@ -117,8 +113,8 @@ TEST_CASE("--quick and --full are taken by the same programs, and refused by the
     CHECK(quick.code == full.code);
     if (quick.code == 0) {
       ++with_scales;
-      CHECK(quick.out.find("\"preset\": \"quick\"") != std::string::npos);
-      CHECK(full.out.find("\"preset\": \"full\"") != std::string::npos);
+      CHECK(holds(quick.out, "\"preset\": \"quick\""));
+      CHECK(holds(full.out, "\"preset\": \"full\""));
       CHECK(run_built(program, "--quick --full").code == 2);
     } else {
       CHECK(full.err ==
@@ -167,7 +163,7 @@ TEST_CASE("bash completes verbs, studies, options and their values, asked of the
     CHECK(offered(words).empty());
   const std::string script = run_built("isobar completion", "bash").out;
   for (const std::string& program : programs())
-    if (program == "isobar" || is_study(program)) CHECK(script.find(" " + program) != std::string::npos);
+    if (program == "isobar" || is_study(program)) CHECK(holds(script, " " + program));
   CHECK(run_built("isobar completion", "fish").err == "isobar completion: SHELL: wanted bash, got fish\n");
 }
 
@@ -184,7 +180,7 @@ TEST_CASE("a default that a given flag makes impossible gives way, a given value
     CAPTURE(row.flags);
     const Outcome printed = run_built(row.program, std::string(row.flags) + " --print-config");
     CHECK(printed.code == 0);
-    CHECK(printed.out.find(row.printed) != std::string::npos);
+    CHECK(holds(printed.out, row.printed));
     if (row.refused[0] == '\0') continue;
     const TemporaryFolder folder;
     const std::string out = " --seeds 1 --out " + (folder / "run");

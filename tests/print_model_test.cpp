@@ -11,9 +11,8 @@
 #include "../core/raw.h"
 #include "../nn/model.h"
 #include "../nn/observe.h"
-#include "holds.h"
 #include "message_of.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::print_model_test {
 

@@ -3,17 +3,13 @@
 
 #include <cmath>
 
-#include "built_study.h"
+#include "run.h"
 
 namespace isobar::rank_collapse_test {
 
 using Json = nlohmann::json;
 
-namespace {
-
 Json run_json(const std::string& arguments) { return summary_of("rank_collapse", arguments); }
-
-}  // namespace
 
 TEST_CASE("without skips positions become equal at a cubic rate, with skips they do not") {
   const Json measured = run_json("--d_model 32 --length 8 --depth 6 --seeds 10").at("measured");

@@ -11,7 +11,7 @@
 #include "../experiments/lm/same_weights.h"
 #include "../nn/nn.h"
 #include "message_of.h"
-#include "program.h"
+#include "run.h"
 #include "scoped_variable.h"
 #include "thread_link.h"
 

@@ -8,12 +8,9 @@
 
 #include "../experiments/harness/json.h"
 #include "documents.h"
-#include "holds.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::readme_commands_test {
-
-namespace {
 
 using Words = std::vector<std::string>;
 
@@ -78,8 +75,6 @@ std::string small_arguments(const Command& command) {
   return command.arguments + " " + row->second;
 }
 
-}  // namespace
-
 TEST_CASE("the commands that READMEs show for studies and trainings run one after the other") {
   const TemporaryFolder folder;
   std::string text;
@@ -87,8 +82,8 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
   for (const char* name : {"my.txt", "corpus.txt"}) folder.write(name, text);
   folder.write("experiments/figures/here", "");
   folder.write("mine.toml", toml_of(claims_readme));
-  REQUIRE(run_built("isobar prepare", "my.txt -o tokens.safetensors", folder.path()).code == 0);
-  REQUIRE(run_built("isobar tokenize", "train --vocab_size 280 my.txt -o bpe.json", folder.path()).code == 0);
+  ran("isobar prepare", "my.txt -o tokens.safetensors", folder.path());
+  ran("isobar tokenize", "train --vocab_size 280 my.txt -o bpe.json", folder.path());
 
   const Words elsewhere = {"experiments/verbs/README.md", "experiments/watch/README.md"};
   size_t count = 0;

@@ -3,18 +3,14 @@
 
 #include <cmath>
 
-#include "built_study.h"
+#include "run.h"
 
 namespace isobar::recurrent_norms_test {
 
 using doctest::Approx;
 using Json = nlohmann::json;
 
-namespace {
-
 Json run_recurrent(const std::string& arguments) { return summary_of("recurrent_norms", arguments); }
-
-}  // namespace
 
 TEST_CASE("recurrent_norms publishes its keys") {
   const std::string small = " --hidden 16 --steps 3 --seeds 2 --lengths 7,28 --learning_rates 1e-2,1e-3";

@@ -12,14 +12,12 @@
 #include "../experiments/report/overlay.h"
 #include "../experiments/report/page.h"
 #include "../experiments/report/shown.h"
-#include "command.h"
 #include "documents.h"
 #include "message_of.h"
+#include "run.h"
 #include "skip.h"
 
 namespace isobar::report_test {
-
-namespace {
 
 // Isobar needs no Python. Where there is none, the checks that use it are skipped.
 bool has_python() {
@@ -36,8 +34,6 @@ std::string curves_of_svg(const std::string& path) {
   const Outcome run = run_command("python3 -c \"" + script + "\" " + path);
   return run.out + run.err;
 }
-
-}  // namespace
 
 TEST_CASE("a plot is its curves' points, with the value itself where there is no band") {
   const Plot plot{
@@ -71,8 +67,8 @@ TEST_CASE("text of a run cannot break out of the page's data") {
   report::Content content;
   content.add(folder / "");
   const std::string page = content.page("en");
-  CHECK(page.find("<script>alert(1)") == std::string::npos);
-  CHECK(page.find(R"(\u003c/script>)") != std::string::npos);
+  CHECK_FALSE(holds(page, "<script>alert(1)"));
+  CHECK(holds(page, R"(\u003c/script>)"));
 }
 
 TEST_CASE("a text of a run is no tag, no attribute and no direction mark in its page and pictures") {
@@ -83,14 +79,14 @@ TEST_CASE("a text of a run is no tag, no attribute and no direction mark in its 
   report::Content content;
   content.add(folder / "");
   const std::string page = content.page("en");
-  CHECK(page.find("<td>&quot;&gt;&lt;script&gt;") != std::string::npos);
-  for (const char* mark : {"\u202e", "\u009b", "\x01"}) CHECK(page.find(mark) == std::string::npos);
+  CHECK(holds(page, "<td>&quot;&gt;&lt;script&gt;"));
+  for (const char* mark : {"\u202e", "\u009b", "\x01"}) CHECK_FALSE(holds(page, mark));
   Json plot = to_json(Plot{"t", "x", "y", false, {{"a", Role::measured, {1, 2}, {3, 4}, {}, {}}}});
   for (const char* text : {"title", "x", "y"}) plot[text] = attack;
   plot["curves"][0]["label"] = attack;
   const std::string svg = report::figure_svg(plot_of(plot));
-  CHECK(svg.find("<script") == std::string::npos);
-  CHECK(svg.find("&quot;&gt;&lt;script&gt;") != std::string::npos);
+  CHECK_FALSE(holds(svg, "<script"));
+  CHECK(holds(svg, "&quot;&gt;&lt;script&gt;"));
   plot["curves"][0]["role"] = attack;
   CHECK(message_of([&] {
           report::shown_run({{"program", "s"}, {"plots", {plot}}});
@@ -106,14 +102,13 @@ TEST_CASE("what is no folder of a run is refused by name") {
   std::ofstream(folder / "summary.json") << "{";
   const Outcome broken = run_built("isobar report", folder / "");
   CHECK(broken.code == 2);
-  CHECK(broken.err.find("is not the summary of a run; run the study again") != std::string::npos);
+  CHECK(holds(broken.err, "is not the summary of a run; run the study again"));
   std::ofstream(folder / "summary.json") << R"({"program": "s", "config": )" << std::string(1'000'000, '[')
                                          << std::string(1'000'000, ']') << "}";
   CHECK(run_built("isobar report", folder / "").err == broken.err);
   folder.write("summary.json",
                R"({"program": "verify", "runs": [{"name": "a", "folder": "../b", "done": true}]})");
-  CHECK(run_built("isobar report", folder / "").err.find("names a run outside of its folder, '../b'") !=
-        std::string::npos);
+  CHECK(holds(run_built("isobar report", folder / "").err, "names a run outside of its folder, '../b'"));
   CHECK(run_built("isobar report", "").code == 2);
   CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
 }
@@ -134,9 +129,9 @@ TEST_CASE("runs of one name keep apart, and claims point to their own") {
   CHECK(content.runs()[0]["name"] == "s");
   CHECK(content.runs()[1]["name"] == folder / "b/s");
   const std::string page = content.page("en");
-  CHECK(page.find("\"run\":\"s\"") != std::string::npos);
-  CHECK(page.find("\"run\":\"" + (folder / "b/s") + "\"") != std::string::npos);
-  CHECK(page.find(R"({"name":"r","reason":"no data"})") != std::string::npos);
+  CHECK(holds(page, "\"run\":\"s\""));
+  CHECK(holds(page, "\"run\":\"" + (folder / "b/s") + "\""));
+  CHECK(holds(page, R"({"name":"r","reason":"no data"})"));
 }
 
 TEST_CASE("a run under way has a page with every claim, those to come among them") {
@@ -152,11 +147,11 @@ TEST_CASE("a run under way has a page with every claim, those to come among them
   CHECK(content.claim_count() == 2);
   CHECK(content.run_count() == 1);
   const std::string page = content.page("en");
-  CHECK(page.find(R"("progress":{"done":1,"of":2,"seconds_left":300})") != std::string::npos);
-  CHECK(page.find("later") == std::string::npos);
-  CHECK(page.find("<span data-strip=\"1 0\"></span>") != std::string::npos);  // with nothing to draw
+  CHECK(holds(page, R"("progress":{"done":1,"of":2,"seconds_left":300})"));
+  CHECK_FALSE(holds(page, "later"));
+  CHECK(holds(page, "<span data-strip=\"1 0\"></span>"));  // with nothing to draw
   // Without scripts it is a table.
-  CHECK(page.find("<td>it is &lt;2</td>\n<td>still to come</td>") != std::string::npos);
+  CHECK(holds(page, "<td>it is &lt;2</td>\n<td>still to come</td>"));
 }
 
 TEST_CASE("of long curves the page shows what a screen can, with both ends") {
@@ -202,13 +197,12 @@ TEST_CASE("a plot is found by run and key, and the same of several runs is one")
 TEST_CASE("a figure is XML with one element for each curve, and its text is text") {
   const TemporaryFolder folder;
   const std::string run = folder / "run", svg = folder / "figure.svg";
-  REQUIRE(run_built("decay_study", "--seeds 3 --out " + run).code == 0);
+  ran("decay_study", "--seeds 3 --out " + run);
   const Outcome outcome = run_built("isobar report", run + " --svg std -o " + svg);
   CAPTURE(outcome.err);
   REQUIRE(outcome.code == 0);
   if (has_python()) CHECK(curves_of_svg(svg) == "3\n");  // measured, theory, printed
-  CHECK(file_text(svg).find(">std of each layer's output, plain default none sum D=8</text>") !=
-        std::string::npos);
+  CHECK(holds(file_text(svg), ">std of each layer's output, plain default none sum D=8</text>"));
   CHECK(run_built("isobar report", run + " --svg sdt -o " + (folder / "none.svg")).code == 2);
   CHECK_FALSE(std::filesystem::exists(folder / "none.svg"));
 }
@@ -242,13 +236,13 @@ TEST_CASE("a chart speaks both languages, and a picture the one that is asked fo
                                  .curves = {{{"training", "训练"}, Role::measured, {1, 2}, {3, 4}}}});
   CHECK(plot["title_zh"] == "损失");
   const std::string both = charts::svg(charts::line_chart(plot_of(plot), {})).text();
-  CHECK(both.find("<tspan class=\"en\">step</tspan><tspan class=\"zh\">步</tspan>") != std::string::npos);
-  CHECK(both.find(">y</text>") != std::string::npos);
+  CHECK(holds(both, "<tspan class=\"en\">step</tspan><tspan class=\"zh\">步</tspan>"));
+  CHECK(holds(both, ">y</text>"));
   const std::string english = report::figure_svg(plot_of(plot)),
                     chinese = report::figure_svg(plot_of(plot), "zh");
-  CHECK(english.find("损失") == std::string::npos);
-  CHECK(chinese.find(">损失</text>") != std::string::npos);
-  CHECK(chinese.find("training") == std::string::npos);
+  CHECK_FALSE(holds(english, "损失"));
+  CHECK(holds(chinese, ">损失</text>"));
+  CHECK_FALSE(holds(chinese, "training"));
 }
 
 TEST_CASE("a figure escapes text, draws ranges of named things, and leaves out what has no place") {
@@ -262,10 +256,10 @@ TEST_CASE("a figure escapes text, draws ranges of named things, and leaves out w
   const auto path = folder.write("figure.svg", report::figure_svg(plot));
   if (has_python()) CHECK(curves_of_svg(path) == "1\n");
   const std::string svg = file_text(path);
-  CHECK(svg.find("a &lt; b &amp; c</text>") != std::string::npos);
-  CHECK(svg.find(">pre.&lt;none&gt;</text>") != std::string::npos);
-  CHECK(svg.find("class=\"range\"") != std::string::npos);
-  CHECK(svg.find("nan") == std::string::npos);
+  CHECK(holds(svg, "a &lt; b &amp; c</text>"));
+  CHECK(holds(svg, ">pre.&lt;none&gt;</text>"));
+  CHECK(holds(svg, "class=\"range\""));
+  CHECK_FALSE(holds(svg, "nan"));
   const Plot empty{
       .title = "t", .x = "", .y = "", .log = true, .curves = {{"x", Role::measured, {1}, {0}, {}, {}}}};
   CHECK(message_of([&] { report::figure_svg(empty); }) == "plot 't': no point can be drawn");
@@ -281,19 +275,17 @@ TEST_CASE("the charts of the documents are small, well-formed, shown, and made b
     CAPTURE(name);
     if (name.ends_with(".png")) {  // of the report, by tests/report_screenshot.py
       CHECK(entry.file_size() < 200 << 10);
-      CHECK(shown.find("figures/" + name + ")") != std::string::npos);
+      CHECK(holds(shown, "figures/" + name + ")"));
       continue;
     }
     CHECK(entry.file_size() < 40 << 10);
     if (python) CHECK(curves_of_svg(entry.path()) != "0\n");
-    CHECK(shown.find("(../figures/" + name + ")") != std::string::npos);
-    CHECK(shown.find("-o experiments/figures/" + name) != std::string::npos);
+    CHECK(holds(shown, "(../figures/" + name + ")"));
+    CHECK(holds(shown, "-o experiments/figures/" + name));
     ++count;
   }
   CHECK(count > 0);
 }
-
-namespace {
 
 const std::string one_claim = R"([source]
 id = "005"
@@ -342,38 +334,35 @@ void browse(const std::string& script, const std::vector<std::string>& words) {
     CHECK(run.code == 0);
 }
 
-}  // namespace
-
 TEST_CASE("the page of a run stands alone and works in a browser") {
   const TemporaryFolder folder;
   const std::string out = folder / "all", rmsnorm = folder / "rmsnorm", lm = folder / "lm";
-  REQUIRE(run_built("isobar verify", "--only blog8 --out " + out).code == 0);
-  REQUIRE(run_built("decay_study", "--preset blog8_rmsnorm --seeds 2 --out " + rmsnorm).code == 0);
-  REQUIRE(run_built("train_lm",
-                    "--max_iters 20 --warmup_iters 5 --eval_interval 10 --eval_iters 2 --log_interval 5 "
-                    "--n_layer 1 --n_embd 32 --n_head 2 --block_size 32 --out " +
-                        lm)
-              .code == 0);
+  ran("isobar verify", "--only blog8 --out " + out);
+  ran("decay_study", "--preset blog8_rmsnorm --seeds 2 --out " + rmsnorm);
+  ran("train_lm",
+      "--max_iters 20 --warmup_iters 5 --eval_interval 10 --eval_iters 2 --log_interval 5 "
+      "--n_layer 1 --n_embd 32 --n_head 2 --block_size 32 --out " +
+          lm);
   const std::string claims = folder / "claims.html", training = folder / "training.html",
                     study = folder / "study.html";
   const Outcome outcome = run_built("isobar report", out + " " + rmsnorm + " -o " + claims);
   CAPTURE(outcome.err);
   REQUIRE(outcome.code == 0);
-  REQUIRE(run_built("isobar report", rmsnorm + " -o " + study).code == 0);
-  REQUIRE(run_built("isobar report", lm + " -o " + training).code == 0);
+  ran("isobar report", rmsnorm + " -o " + study);
+  ran("isobar report", lm + " -o " + training);
   const std::string page = file_text(claims);
   CHECK(page.size() < 1 << 20);
-  CHECK(page.find("\"D01\"") != std::string::npos);
-  CHECK(page.find("std of each layer's output") != std::string::npos);
+  CHECK(holds(page, "\"D01\""));
+  CHECK(holds(page, "std of each layer's output"));
   // Nothing is fetched: no element names a file or a host, and the page forbids the browser to ask.
   for (const char* element : {"<link", "<iframe", "<script src", "@import"})
-    CHECK(page.find(element) == std::string::npos);
-  CHECK(page.find("default-src 'none'") != std::string::npos);
+    CHECK_FALSE(holds(page, element));
+  CHECK(holds(page, "default-src 'none'"));
 
   const std::string own = folder / "own.html", file = folder.write("mine.toml", one_claim);
-  REQUIRE(run_built("isobar verify", file + " --seed 3 --out " + (folder / "own")).code == 0);
-  REQUIRE(run_built("isobar report", (folder / "own") + " -o " + own).code == 0);
-  CHECK(file_text(own).find("\"seed\":3") != std::string::npos);
+  ran("isobar verify", file + " --seed 3 --out " + (folder / "own"));
+  ran("isobar report", (folder / "own") + " -o " + own);
+  CHECK(holds(file_text(own), "\"seed\":3"));
   browse("report_page.py", {claims, study, training, own});
   browse("hostile_page.py", {ISOBAR_BINARY_DIR "/bin/isobar", file, lm, folder / "own"});
 }

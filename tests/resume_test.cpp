@@ -12,50 +12,22 @@
 #include "../data/hdf5_file.h"
 #include "../experiments/lm/checkpoint.h"
 #include "message_of.h"
-#include "started_program.h"
+#include "run.h"
 
 namespace isobar::resume_test {
 
 using Json = nlohmann::ordered_json;
 
-namespace {
-
 constexpr int64_t steps = 40;
 
 // A text of 20,000 letters, and a model that learns from it in half a second and saves after every step.
-std::vector<std::string> training(const TemporaryFolder& folder, const std::string& pieces = "5") {
+std::vector<std::string> training(const TemporaryFolder& folder) {
   std::string text;
   for (uint64_t i = 0; i < 20'000; ++i) text.push_back(static_cast<char>('a' + Rng(7).below(20, i)));
-  return {"--corpus",
-          folder.write("text.txt", text),
-          "--n_layer",
-          "2",
-          "--n_head",
-          "2",
-          "--n_kv_head",
-          "1",
-          "--n_embd",
-          "16",
-          "--block_size",
-          "16",
-          "--batch_size",
-          "1",
-          "--gradient_accumulation_steps",
-          pieces,
-          "--max_iters",
-          "40",
-          "--warmup_iters",
-          "2",
-          "--eval_interval",
-          "8",
-          "--eval_iters",
-          "2",
-          "--log_interval",
-          "5",
-          "--dropout",
-          "0.1",
-          "--checkpoint_interval",
-          "1"};
+  return words_in("train_lm --corpus " + folder.write("text.txt", text).string() +
+                  " --n_layer 2 --n_head 2 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 1"
+                  " --gradient_accumulation_steps 5 --max_iters 40 --warmup_iters 2 --eval_interval 8"
+                  " --eval_iters 2 --log_interval 5 --dropout 0.1 --checkpoint_interval 1");
 }
 
 std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
@@ -63,9 +35,9 @@ std::vector<std::string> with(std::vector<std::string> words, const std::vector<
   return words;
 }
 
-Outcome finished(const std::string& name, const std::vector<std::string>& words) {
+Outcome finished(const std::vector<std::string>& words) {
   const TemporaryFolder streams;
-  StartedProgram program(name, words, streams);
+  StartedProgram program(words, streams);
   const int code = program.wait();
   return {code, program.out(), program.err()};
 }
@@ -119,13 +91,15 @@ void check_equal(const std::string& a, const std::string& b) {
 void train_with_kills(const std::vector<std::string>& words, const std::string& run, int kills,
                       uint64_t seed) {
   const Rng rng(seed);
-  const auto more = [&] { return newest_step(run) > 0 ? std::vector<std::string>{"--resume", run} : words; };
+  const auto more = [&] {
+    return newest_step(run) > 0 ? std::vector<std::string>{"train_lm", "--resume", run} : words;
+  };
   int killed = 0;
   for (int i = 0; i < kills; ++i) {
     const TemporaryFolder streams;
     const std::string threads = std::to_string(1 + rng.below(2, 3 * i));
     const int64_t target = 1 + (i * steps + static_cast<int64_t>(rng.below(steps, 3 * i + 1))) / (2 * kills);
-    StartedProgram program("train_lm", with(more(), {"--out", run, "--threads", threads}), streams);
+    StartedProgram program(with(more(), {"--out", run, "--threads", threads}), streams);
     wait_until(program, [&] { return newest_step(run) >= target; });
     std::this_thread::sleep_for(std::chrono::microseconds(rng.below(20000, 3 * i + 2)));
     program.send(SIGKILL);
@@ -139,7 +113,7 @@ void train_with_kills(const std::vector<std::string>& words, const std::string& 
   }
   CHECK(killed > 0);
   if (!std::filesystem::exists(run + "/summary.json")) {
-    const Outcome last = finished("train_lm", with(more(), {"--out", run}));
+    const Outcome last = finished(with(more(), {"--out", run}));
     INFO(last.err);
     REQUIRE(last.code == 0);
   }
@@ -147,37 +121,32 @@ void train_with_kills(const std::vector<std::string>& words, const std::string& 
     CHECK_MESSAGE(entry.path().extension() != ".tmp", entry.path());
 }
 
-}  // namespace
-
-TEST_CASE("train_lm killed five times at random instants ends as if it had never stopped") {
-  const TemporaryFolder folder;
-  const std::vector<std::string> words = training(folder);
-  const Outcome whole = finished("train_lm", with(words, {"--out", folder / "whole", "--threads", "2"}));
+// The run that nobody stops, in `folder`/whole.
+void train_whole(const std::vector<std::string>& words, const TemporaryFolder& folder) {
+  const Outcome whole = finished(with(words, {"--out", folder / "whole", "--threads", "2"}));
   INFO(whole.err);
   REQUIRE(whole.code == 0);
-  train_with_kills(words, folder / "killed", 5, 1);
-  check_equal(folder / "whole", folder / "killed");
 }
 
-TEST_CASE("a resumed run goes on with BatchNorm's running statistics") {
-  const TemporaryFolder folder;
-  const std::vector<std::string> words =
-      with(training(folder), {"--norm", "batchnorm", "--activation_checkpointing"});
-  const Outcome whole = finished("train_lm", with(words, {"--out", folder / "whole", "--threads", "2"}));
-  INFO(whole.err);
-  REQUIRE(whole.code == 0);
-  train_with_kills(words, folder / "killed", 2, 2);
-  check_equal(folder / "whole", folder / "killed");
+TEST_CASE("train_lm killed at random instants ends as if it had never stopped, with running statistics too") {
+  const std::vector<std::string> statistics = {"--norm", "batchnorm", "--activation_checkpointing"};
+  for (const auto& [more, kills] : {std::pair{std::vector<std::string>(), 5}, {statistics, 2}}) {
+    const TemporaryFolder folder;
+    const std::vector<std::string> words = with(training(folder), more);
+    train_whole(words, folder);
+    train_with_kills(words, folder / "killed", kills, static_cast<uint64_t>(kills));
+    check_equal(folder / "whole", folder / "killed");
+  }
 }
 
 TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes on") {
   const TemporaryFolder folder, streams;
   const std::vector<std::string> words = training(folder);
   const std::string whole = folder / "whole", run = folder / "it's here";
-  REQUIRE(finished("train_lm", with(words, {"--out", whole})).code == 0);
+  train_whole(words, folder);
   for (const int signal : {SIGINT, SIGTERM}) {
-    const auto more = newest_step(run) > 0 ? std::vector<std::string>{"--resume", run} : words;
-    StartedProgram program("train_lm", with(more, {"--out", run}), streams);
+    const auto more = newest_step(run) > 0 ? std::vector<std::string>{"train_lm", "--resume", run} : words;
+    StartedProgram program(with(more, {"--out", run}), streams);
     const int64_t before = newest_step(run);
     REQUIRE(wait_until(program, [&] { return newest_step(run) > before; }));
     program.send(signal);
@@ -192,37 +161,37 @@ TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes o
 
   // While the run is unfinished: what --resume refuses, and what it takes.
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& part) {
-    const Outcome outcome = finished("train_lm", arguments);
+    const Outcome outcome = finished(arguments);
     INFO(outcome.err);
     CHECK(outcome.code == 2);
-    CHECK(outcome.err.find(part) != std::string::npos);
+    CHECK(holds(outcome.err, part));
     CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
   };
   refused(
-      {"--resume", run, "--n_layer", "3", "--seed", "5", "--keep", "4"},
+      {"train_lm", "--resume", run, "--n_layer", "3", "--seed", "5", "--keep", "4"},
       "another configuration: seed is 0 there, 5 here, n_layer is 2 there, 3 here; leave these flags out");
-  refused({"--resume", run, "--preset", "nanogpt_cpu"}, "preset is \"default\" there, \"nanogpt_cpu\" here");
-  refused({"--resume", run, "--corpus", folder.write("other.txt", std::string(20'000, 'a'))},
+  refused({"train_lm", "--resume", run, "--preset", "nanogpt_cpu"},
+          "preset is \"default\" there, \"nanogpt_cpu\" here");
+  refused({"train_lm", "--resume", run, "--corpus", folder.write("other.txt", std::string(20'000, 'a'))},
           "this is not the text that the run in");
-  refused({"--resume", folder / "none"}, "found none");
+  refused({"train_lm", "--resume", folder / "none"}, "found none");
   refused(with(words, {"--out", run}), "go on with --resume");
-  refused({"--resume", whole}, "holds a finished run: nothing is left to do");
+  refused({"train_lm", "--resume", whole}, "holds a finished run: nothing is left to do");
 
   // A damaged checkpoint is named and the one before it taken, here into another folder.
   const std::string newest = step_path(run, newest_step(run));
   std::string bytes = file_text(newest);
   bytes[bytes.size() / 2] ^= 4;
   std::ofstream(newest, std::ios::binary) << bytes;
-  const Outcome moved = finished("train_lm", {"--resume", run, "--out", folder / "moved", "--threads", "1"});
+  const Outcome moved = finished({"train_lm", "--resume", run, "--out", folder / "moved", "--threads", "1"});
   INFO(moved.err);
   CHECK(moved.code == 0);
-  CHECK(moved.err.find(newest + ": is damaged: its checksum is not that of its content; going back") !=
-        std::string::npos);
+  CHECK(holds(moved.err, newest + ": is damaged: its checksum is not that of its content; going back"));
   check_equal(whole, folder / "moved");
 
   // From there on blocks may be computed again in backward, which changes no bit.
   const Outcome again =
-      finished("train_lm", {"--resume", run, "--out", folder / "again", "--activation_checkpointing"});
+      finished({"train_lm", "--resume", run, "--out", folder / "again", "--activation_checkpointing"});
   INFO(again.err);
   REQUIRE(again.code == 0);
   CHECK(file_text(whole + "/loss.csv") == file_text(folder / "again/loss.csv"));
@@ -237,11 +206,10 @@ TEST_CASE("a second Ctrl-C stops at once") {
   // The first step ends with an evaluation that nobody waits for.
   const std::vector<std::string> words =
       with(training(folder), {"--eval_interval", "1", "--eval_iters", "100000000", "--out", folder / "run"});
-  StartedProgram program("train_lm", words, streams);
+  StartedProgram program(words, streams);
   REQUIRE(wait_until(program, [&] { return program.catches(SIGINT); }));
   program.send(SIGINT);
-  REQUIRE(wait_until(program,
-                     [&] { return program.err().find("once more to stop at once") != std::string::npos; }));
+  REQUIRE(wait_until(program, [&] { return holds(program.err(), "once more to stop at once"); }));
   program.send(SIGINT);
   CHECK(program.wait() == -SIGINT);
 }
@@ -253,23 +221,23 @@ TEST_CASE("numbers that are not finite end the run or are skipped and counted") 
            {"--warmup_iters", "0", "--learning_rate", "1e30", "--dropout", "0", "--max_iters", "6"});
   for (const char* anomaly : {"--no-anomaly", "--anomaly"}) {
     const std::string run = folder / anomaly;
-    const Outcome stopped = finished("train_lm", with(exploding, {anomaly, "--out", run}));
+    const Outcome stopped = finished(with(exploding, {anomaly, "--out", run}));
     INFO(stopped.err);
     CHECK(stopped.code == 1);
-    CHECK(stopped.err.find("step 2: the loss or a gradient is not finite; piece 1 of 5: forward of linear in "
-                           "blocks.0.self_attn.q_proj made ") != std::string::npos);
-    CHECK(stopped.err.find("the last checkpoint is " + step_path(run, 1)) != std::string::npos);
+    CHECK(holds(stopped.err,
+                "step 2: the loss or a gradient is not finite; piece 1 of 5: forward of linear in "
+                "blocks.0.self_attn.q_proj made "));
+    CHECK(holds(stopped.err, "the last checkpoint is " + step_path(run, 1)));
     CHECK(checkpoint_files(run) == std::vector<std::string>{step_path(run, 1)});
     CHECK_FALSE(std::filesystem::exists(run + "/summary.json"));
   }
   // The stopped run may go on with another --on_nan.
   const std::string run = folder / "--anomaly";
-  const Outcome skipping = finished("train_lm", {"--resume", run, "--on_nan", "skip"});
+  const Outcome skipping = finished({"train_lm", "--resume", run, "--on_nan", "skip"});
   INFO(skipping.err);
   CHECK(skipping.code == 0);
-  CHECK(skipping.err.find("bad_step.safetensors (a new file: the one of an earlier run is gone); skipped") !=
-        std::string::npos);
-  CHECK(skipping.err.find("bad_step.safetensors has the first such step; skipped") != std::string::npos);
+  CHECK(holds(skipping.err, "bad_step.safetensors (a new file: the one of an earlier run is gone); skipped"));
+  CHECK(holds(skipping.err, "bad_step.safetensors has the first such step; skipped"));
   CHECK(Json::parse(file_text(run + "/summary.json"))["skipped_steps"] == 5);
   const Checkpoint last = load_checkpoint(step_path(run, 6)), first = load_checkpoint(step_path(run, 5));
   CHECK(last.skipped_steps == 5);
@@ -280,9 +248,8 @@ TEST_CASE("numbers that are not finite end the run or are skipped and counted") 
 TEST_CASE("--anomaly changes no bit of a healthy run") {
   const TemporaryFolder folder;
   for (const char* anomaly : {"--no-anomaly", "--anomaly"})
-    REQUIRE(
-        finished("train_lm", with(training(folder), {anomaly, "--max_iters", "6", "--out", folder / anomaly}))
-            .code == 0);
+    REQUIRE(finished(with(training(folder), {anomaly, "--max_iters", "6", "--out", folder / anomaly})).code ==
+            0);
   CHECK(file_text(folder / "--anomaly/layers.csv") == file_text(folder / "--no-anomaly/layers.csv"));
   CHECK(file_text(folder / "--anomaly/loss.csv") == file_text(folder / "--no-anomaly/loss.csv"));
 }

@@ -15,8 +15,6 @@ namespace isobar::rules_test {
 using namespace isobar::claims;
 using doctest::Approx;
 
-namespace {
-
 constexpr int64_t trials = 10'000;
 constexpr double first_look = error_rate / 2;  // what the first look at a part may spend
 constexpr int64_t seed_counts[] = {3, 5, 10, 20, 180};
@@ -42,8 +40,6 @@ void simulate(int64_t n, bool log, const std::function<void(const Sample&)>& loo
 // Four standard errors of a share p over the trials: one check in 16,000 fails by chance, and the numbers are
 // fixed.
 double allowed(double p) { return 4 * std::sqrt(p * (1 - p) / trials); }
-
-}  // namespace
 
 TEST_CASE("Student's quantiles are those of the tables") {
   // Fisher and Yates, Statistical Tables, table III; and the normal limit.

@@ -14,8 +14,6 @@
 
 namespace isobar::run_log_test {
 
-namespace {
-
 // The log's lines as "level text", without their times; fails where a line has none.
 std::vector<std::string> lines_of(const std::string& path) {
   static const std::regex stamped(R"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} ([a-z]+) *? (.*))");
@@ -33,8 +31,6 @@ bool has(const std::vector<std::string>& lines, const std::string& line) {
   return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
-}  // namespace
-
 TEST_CASE("run.log holds what the run said, and the console shows the same without times") {
   const TemporaryFolder folder;
   Study study;
@@ -50,7 +46,7 @@ TEST_CASE("run.log holds what the run said, and the console shows the same witho
   const Outcome outcome = study.run({"--out", folder / "r", "--depth", "3"});
   CHECK(outcome.code == 0);
   CHECK(outcome.out.find("step 1: loss 2.50\ntwo\n\na�31m�b\n\n1 of 1 expectations met (") == 0);
-  CHECK(outcome.err.find("warning: no bf16 here\n") != std::string::npos);
+  CHECK(holds(outcome.err, "warning: no bf16 here\n"));
   CHECK_FALSE(std::filesystem::exists(folder / "r/run.partial.log"));
   const std::vector<std::string> lines = lines_of(folder / "r/run.log");
   REQUIRE(lines.size() >= 4);
@@ -87,7 +83,7 @@ TEST_CASE("--log_level and ISOBAR_LOG choose what the console shows, and the fil
     std::string parts;
     for (const char* part :
          {"{\"step\":0", "a detail", "a table", "warning: a warning", "EXPECTATION FAILED"})
-      parts += (outcome.out + outcome.err).find(part) != std::string::npos ? "1" : "0";
+      parts += holds(outcome.out + outcome.err, part) ? "1" : "0";
     CHECK(has(lines, "trace {\"step\":0,\"loss\":1}") == (parts[0] == '1'));
     return parts;
   };
@@ -102,10 +98,10 @@ TEST_CASE("--log_level and ISOBAR_LOG choose what the console shows, and the fil
     CHECK(shown({}) == "00011");
     CHECK(shown({"--log_level", "info"}) == "00111");
   }
-  check_refused({"--log_level", "loud"},
-                "--log_level: wanted one of trace, debug, info, warn, error, off, got 'loud'");
+  check_usage({"--log_level", "loud"},
+              "--log_level: wanted one of trace, debug, info, warn, error, off, got 'loud'");
   const ScopedVariable variable("ISOBAR_LOG", "worn");
-  check_refused(
+  check_usage(
       {}, "ISOBAR_LOG: wanted one of trace, debug, info, warn, error, off, got 'worn'; did you mean warn?");
 }
 
@@ -114,7 +110,7 @@ TEST_CASE("under --json run.log holds what went to stderr") {
   Study study;
   study.body = [](Run& run) { run.say("a table\n"); };
   const Outcome outcome = study.run({"--json", "--out", folder / "r"});
-  CHECK(outcome.err.find("a table\n") != std::string::npos);
+  CHECK(holds(outcome.err, "a table\n"));
   CHECK(has(lines_of(folder / "r/run.log"), "info a table"));
 }
 

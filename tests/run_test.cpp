@@ -28,7 +28,7 @@ TEST_CASE("a finished run leaves run.h5, its CSV files and summary.json, and not
   const Outcome outcome = study.run({"--out", folder / "r", "--threads", "2", "--seed", "5"});
   INFO(outcome.err);
   CHECK(outcome.code == 0);
-  CHECK(outcome.out.find("results: ") != std::string::npos);
+  CHECK(holds(outcome.out, "results: "));
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder / "r"))
     names.push_back(entry.path().filename());
@@ -61,7 +61,7 @@ TEST_CASE("a finished run is not overwritten without --force, and with it only b
   study.body = [](Run& run) { run.csv("first.csv", {"a"}); };
   CHECK(study.run({"--out", folder.path()}).code == 0);
   const std::string before = read_file(folder / "summary.json", 10000);
-  check_refused({"--out", folder.path()}, "add --force");
+  check_usage({"--out", folder.path()}, "add --force");
 
   // One that fails leaves all as it was.
   study.body = [](Run&) { throw_error("corpus: no such file"); };
@@ -107,7 +107,7 @@ TEST_CASE("a disk that fills up is exit code 2, and the old results stay") {
     const Outcome outcome = study.run({"--out", folder.path(), "--force"});
     CAPTURE(outcome.err);
     CHECK(outcome.code == 2);
-    CHECK(outcome.err.find("File too large") != std::string::npos);
+    CHECK(holds(outcome.err, "File too large"));
     CHECK(folder.names() == std::vector<std::string>{"run.h5", "run.log", "summary.json"});
     CHECK(read_file(folder / "summary.json", 10000) == before);
   }
@@ -157,7 +157,7 @@ TEST_CASE("a run takes no memory that grows with its steps, and its files have e
 TEST_CASE("two runs cannot write into one folder at once") {
   const TemporaryFolder folder;
   Study study;
-  study.body = [&](Run&) { check_refused({"--out", folder.path()}, "another run is writing"); };
+  study.body = [&](Run&) { check_usage({"--out", folder.path()}, "another run is writing"); };
   CHECK(study.run({"--out", folder.path()}).code == 0);
 }
 
@@ -168,9 +168,9 @@ TEST_CASE("a failed expectation is exit code 1") {
   const Outcome good = study.run({"--out", folder / "0"}),
                 bad = study.run({"--out", folder / "1", "--seed", "1"});
   CHECK(good.code == 0);
-  CHECK(good.out.find("1 of 1 expectations met") != std::string::npos);
+  CHECK(holds(good.out, "1 of 1 expectations met"));
   CHECK(bad.code == 1);
-  CHECK(bad.out.find("EXPECTATION FAILED: std near theory: 0.3373 against 0.3374") != std::string::npos);
+  CHECK(holds(bad.out, "EXPECTATION FAILED: std near theory: 0.3373 against 0.3374"));
   const Json summary = Json::parse(read_file(folder / "1/summary.json", 10000));
   CHECK(summary["expectations"][0]["ok"] == false);
 }
@@ -185,7 +185,7 @@ TEST_CASE("--json prints the summary alone on stdout, equal from run to run but 
   const Outcome one = study.run({"--json", "--out", folder / "1", "--threads", "1"});
   const Outcome two = study.run({"--json", "--out", folder / "2", "--threads", "2"});
   CHECK(one.out == read_file(folder / "1/summary.json", 10000));
-  CHECK(one.err.find("a table") != std::string::npos);
+  CHECK(holds(one.err, "a table"));
   Json a = Json::parse(one.out), b = Json::parse(two.out);
   for (Json* summary : {&a, &b}) {
     summary->erase("timing");

@@ -10,8 +10,7 @@
 #include "../autograd/ops.h"
 #include "../core/rng.h"
 #include "message_of.h"
-#include "program.h"
-#include "temporary_folder.h"
+#include "run.h"
 
 namespace isobar::safetensors_test {
 

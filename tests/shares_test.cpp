@@ -11,8 +11,6 @@
 
 namespace isobar::shares_test {
 
-namespace {
-
 constexpr int64_t width = 8;
 
 // The share of elements of x where the slope of an elementwise module is below a tenth of its slope at 0; those whose
@@ -40,8 +38,6 @@ void disturb(Module& module) {
     if (named.name == "weight") raw::write<double>(named.tensor)[2] = 0;
   }
 }
-
-}  // namespace
 
 TEST_CASE("an element is saturated where its slope is below a tenth of the greatest one") {
   const Shape shape{width};

@@ -3,12 +3,10 @@
 
 #include <string>
 
-#include "program.h"
+#include "run.h"
 #include "sanitizers.h"
 
 namespace isobar::soak_test {
-
-namespace {
 
 // A short run knows the bytes of live tensors; the resident memory settles later. Under AddressSanitizer freed blocks wait in
 // a quarantine of 256 MiB.
@@ -21,22 +19,20 @@ Outcome soak(const std::string& options) {
   return run_built("soak", std::string("--warm_up 250 --threads 2 ") + growth + " " + options);
 }
 
-}  // namespace
-
 TEST_CASE("trainings of 1000 steps hold as many bytes of tensors at their end as after 250 steps") {
   const Outcome run = soak("--net 1000 --language_model 400");
   CAPTURE(run.out);
   CHECK(run.err == "");
   CHECK(run.code == 0);
   CHECK(run.out.find("net: 1000 steps") == 0);
-  CHECK(run.out.find("\nlanguage model: 400 steps") != std::string::npos);
+  CHECK(holds(run.out, "\nlanguage model: 400 steps"));
 }
 
 TEST_CASE("a training that keeps one tensor is found") {
   const Outcome run = soak("--net 500 --language_model 0 --leak 400");
   CAPTURE(run.out);
   CHECK(run.code == 1);
-  CHECK(run.out.find("NOT HELD") != std::string::npos);
+  CHECK(holds(run.out, "NOT HELD"));
 }
 
 TEST_CASE("resident memory that moves further than allowed is found") {

@@ -3,13 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "program.h"
-#include "shell.h"
+#include "run.h"
 #include "tiny_training.h"
 
 namespace isobar::streams_test {
-
-namespace {
 
 // Each of three streams is as it should be, closed, or (but stdin) full.
 std::vector<std::string> ways() {
@@ -21,9 +18,7 @@ std::vector<std::string> ways() {
   return all;
 }
 
-bool stdout_works(const std::string& way) { return way.find(">out") != std::string::npos; }
-
-}  // namespace
+bool stdout_works(const std::string& way) { return holds(way, ">out"); }
 
 TEST_CASE("a program whose standard streams are closed or full ends with its own code") {
   const TemporaryFolder folder;
@@ -32,24 +27,25 @@ TEST_CASE("a program whose standard streams are closed or full ends with its own
     CAPTURE(way);
     for (const char* refused :
          {"train_lm --nonsense", "isobar nonsense", "isobar prepare text.txt -o no/text.safetensors"})
-      CHECK_MESSAGE(shell_code(std::string("$BIN/") + refused + " " + way, folder.path()) == 2, refused);
+      CHECK_MESSAGE(run_command(std::string("$BIN/") + refused + " " + way, folder.path()).code == 2,
+                    refused);
     // What they print is what they are for.
     for (const char* prints : {"isobar --help", "isobar tokenize encode --tokenizer byte text.txt"})
-      CHECK_MESSAGE(
-          shell_code(std::string("$BIN/") + prints + " " + way, folder.path()) == (stdout_works(way) ? 0 : 2),
-          prints);
+      CHECK_MESSAGE(run_command(std::string("$BIN/") + prints + " " + way, folder.path()).code ==
+                        (stdout_works(way) ? 0 : 2),
+                    prints);
   }
 }
 
 TEST_CASE("a training without standard streams writes the same files as one with them") {
   const TemporaryFolder folder;
   const std::string words = "$BIN/" + tiny_training(folder, 20) + " --log_level trace --out ";
-  REQUIRE(shell_code(words + "with >/dev/null 2>&1", folder.path()) == 0);
+  REQUIRE(run_command(words + "with >/dev/null 2>&1", folder.path()).code == 0);
   int number = 0;
   for (const char* way : {"<&- >&- 2>&-", "<&- >out 2>&-", ">/dev/full 2>/dev/full"}) {
     CAPTURE(way);
     const std::string out = "without" + std::to_string(number++);
-    CHECK(shell_code(words + out + " " + way, folder.path()) == (stdout_works(way) ? 0 : 2));
+    CHECK(run_command(words + out + " " + way, folder.path()).code == (stdout_works(way) ? 0 : 2));
     for (const char* file : {"/metrics.jsonl", "/loss.csv", "/layers.csv"})
       CHECK_MESSAGE(file_text(folder / (out + file)) == file_text(folder / (std::string("with") + file)),
                     file);

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "../experiments/harness/json.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::studies_test {
 
@@ -17,9 +17,7 @@ TEST_CASE(
     const TemporaryFolder one, two;
     for (const auto& [threads, folder] : {std::pair{"1", &one}, {"2", &two}}) {
       const Outcome run =
-          run_built(name, std::string("--tiny --seeds 3 --out run --threads ") + threads, folder->path());
-      INFO(run.err);
-      REQUIRE(run.code == 0);
+          ran(name, std::string("--tiny --seeds 3 --out run --threads ") + threads, folder->path());
     }
     for (const auto& entry : std::filesystem::directory_iterator(one / "run"))
       if (entry.path().extension() == ".csv")

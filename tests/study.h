@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../experiments/harness/program.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar {
 
@@ -29,46 +29,41 @@ struct StudyConfig : HasFields {
 inline std::string all_of(std::FILE* stream) {
   std::string text(static_cast<size_t>(std::ftell(stream)), '\0');
   std::rewind(stream);
-  const size_t got = std::fread(text.data(), 1, text.size(), stream);
-  CHECK(got == text.size());
+  CHECK(std::fread(text.data(), 1, text.size(), stream) == text.size());
   std::fclose(stream);
   return text;
 }
 
 struct Study {
   StudyConfig config;
-  bool with_presets = true;
   std::function<void(Run&)> body = [](Run&) {};
 
   Outcome run(const std::vector<std::string>& arguments) {
     Program program{.name = "study", .about = "A study for tests."};
-    if (with_presets)
-      program.presets = {{"plain", "as it is"}, {"deep", "many layers", "--depth 100 --norm rmsnorm"}};
+    program.presets = {{"plain", "as it is"}, {"deep", "many layers", "--depth 100 --norm rmsnorm"}};
     const Streams streams{std::tmpfile(), std::tmpfile()};
     const int code = run_program(program, config, arguments, body, streams);
     return {code, all_of(streams.out), all_of(streams.err)};
   }
 };
 
-inline Outcome run_study(const std::vector<std::string>& arguments) { return Study().run(arguments); }
-
 inline Json printed_config(std::vector<std::string> arguments) {
   arguments.push_back("--print-config");
-  const Outcome outcome = run_study(arguments);
+  const Outcome outcome = Study().run(arguments);
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   return Json::parse(outcome.out);
 }
 
 // Exit code 2, and one line that holds `part`.
-inline void check_refused(const std::vector<std::string>& arguments, const std::string& part) {
-  const Outcome outcome = run_study(arguments);
+inline void check_usage(const std::vector<std::string>& arguments, const std::string& part) {
+  const Outcome outcome = Study().run(arguments);
   CAPTURE(outcome.err);
   CHECK(outcome.code == 2);
   CHECK(outcome.out.empty());
   CHECK(outcome.err.starts_with("study: "));
   CHECK(outcome.err.find('\n') == outcome.err.size() - 1);
-  CHECK(outcome.err.find(part) != std::string::npos);
+  CHECK(holds(outcome.err, part));
 }
 
 }  // namespace isobar

@@ -4,6 +4,7 @@
 
 #include "../core/error.h"
 #include "../experiments/harness/table.h"
+#include "holds.h"
 #include "scoped_variable.h"
 
 namespace isobar::table_test {
@@ -40,7 +41,7 @@ TEST_CASE("a table that is too wide wraps its texts and headings, and never a nu
   // A single word is never broken.
   Table names({"module", "type"});
   names.row({"blocks.0.input_layernorm", "GroupedQueryAttention"});
-  CHECK(names.text(20).find("blocks.0.input_layernorm  GroupedQueryAttention\n") != std::string::npos);
+  CHECK(holds(names.text(20), "blocks.0.input_layernorm  GroupedQueryAttention\n"));
   // Headings of numbers wrap too; what cannot be narrower stays.
   Table numbers({"std across the batch", "n"});
   numbers.row({"0.5", "12345678901234"});

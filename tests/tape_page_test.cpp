@@ -9,13 +9,11 @@
 #include "../autograd/ops.h"
 #include "../autograd/recompute.h"
 #include "../nn/nn.h"
-#include "command.h"
 #include "file_size_limit.h"
-#include "holds.h"
 #include "message_of.h"
 #include "op_table.h"
+#include "run.h"
 #include "skip.h"
-#include "temporary_folder.h"
 
 namespace isobar::tape_page_test {
 namespace {

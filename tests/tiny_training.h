@@ -1,9 +1,7 @@
 // A training of some tenths of a second, for tests of the program around it.
 #pragma once
 
-#include <sstream>
 #include <string>
-#include <vector>
 
 #include "../core/rng.h"
 #include "temporary_folder.h"
@@ -18,15 +16,6 @@ inline std::string tiny_training(const TemporaryFolder& folder, int64_t steps) {
          " --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 8 --block_size 8 --batch_size 2 --warmup_iters 2"
          " --eval_interval 10 --eval_iters 2 --log_interval 10 --max_iters " +
          std::to_string(steps);
-}
-
-// The words of a line after the program's name, parted by blanks.
-inline std::vector<std::string> arguments_of(const std::string& line) {
-  std::istringstream stream(line);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  words.erase(words.begin());
-  return words;
 }
 
 }  // namespace isobar

@@ -10,7 +10,7 @@
 #include "../data/checksum.h"
 #include "file_size_limit.h"
 #include "message_of.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::token_store_test {
 

@@ -8,14 +8,12 @@
 
 #include "../core/rng.h"
 #include "../data/token_store.h"
-#include "command.h"
+#include "run.h"
 #include "sanitizers.h"
 
 namespace isobar::tokenize_test {
 
 using Json = nlohmann::json;
-
-namespace {
 
 // Words of random letters, so many that there are pairs to merge for a large vocabulary.
 std::string words(size_t bytes) {
@@ -41,8 +39,6 @@ int64_t peak_memory_of_children() {
   return usage.ru_maxrss * 1024;
 }
 
-}  // namespace
-
 TEST_CASE("a larger corpus takes no more memory to prepare and to train on") {
   const TemporaryFolder folder;
   folder.write("small.txt", words(1 << 20));
@@ -53,18 +49,14 @@ TEST_CASE("a larger corpus takes no more memory to prepare and to train on") {
   double trained[2];
   for (const bool is_large : {false, true}) {
     const std::string name = is_large ? "large" : "small";
-    const Outcome run = run_built(
-        "isobar prepare", folder / name + ".txt --tokenizer byte -o " + folder / name + ".safetensors");
-    INFO(run.err);
-    REQUIRE(run.code == 0);
+    const Outcome run =
+        ran("isobar prepare", folder / name + ".txt --tokenizer byte -o " + folder / name + ".safetensors");
     memory[is_large] = peak_memory_of_children();
   }
   for (const bool is_large : {false, true}) {
     const std::string name = is_large ? "large" : "small";
-    const Outcome run = run_built(
-        "train_lm", "--json --corpus " + folder / name + ".safetensors --out " + folder / name + tiny);
-    INFO(run.err);
-    REQUIRE(run.code == 0);
+    const Outcome run =
+        ran("train_lm", "--json --corpus " + folder / name + ".safetensors --out " + folder / name + tiny);
     trained[is_large] = Json::parse(run.out)["timing"]["peak_rss_mib"];
   }
   CHECK(TokenStore(folder / "large.safetensors").size() == static_cast<int64_t>(large.size()));
@@ -78,15 +70,13 @@ TEST_CASE("a larger corpus takes no more memory to prepare and to train on") {
 TEST_CASE("train_lm learns the same from a token store as from its text") {
   const TemporaryFolder folder;
   const std::string text = folder.write("corpus.txt", words(20'000));
-  REQUIRE(
-      run_built("isobar tokenize", "train --vocab_size 300 " + text + " -o " + folder / "bpe.json").code ==
-      0);
+  ran("isobar tokenize", "train --vocab_size 300 " + text + " -o " + folder / "bpe.json");
   for (const std::string name : {"char", "bpe"}) {
     CAPTURE(name);
     const std::string tokenizer = name == "bpe" ? folder / "bpe.json" : name;
     const std::string store = folder / name + ".safetensors", from_text = folder / name + ".text",
                       from_store = folder / name + ".store";
-    REQUIRE(run_built("isobar prepare", text + " --tokenizer " + tokenizer + " -o " + store).code == 0);
+    ran("isobar prepare", text + " --tokenizer " + tokenizer + " -o " + store);
     const Outcome one = run_built(
         "train_lm", "--corpus " + text + " --tokenizer " + tokenizer + " --out " + from_text + tiny);
     const Outcome two = run_built("train_lm", "--corpus " + store + " --out " + from_store + tiny);
@@ -105,11 +95,8 @@ TEST_CASE("tokenize gives back any bytes") {
   const std::string text = words(5000) + std::string("\xEF\xBB\xBF nul \0 \xFF\xC3\r\n", 14);
   folder.write("corpus.txt", text);
   const std::string corpus = folder / "corpus.txt", tokenizer = folder / "bpe.json";
-  const Outcome trained =
-      run_built("isobar tokenize", "train --vocab_size 400 " + corpus + " -o " + tokenizer);
-  INFO(trained.err);
-  REQUIRE(trained.code == 0);
-  CHECK(trained.out.find("400 tokens") != std::string::npos);
+  const Outcome trained = ran("isobar tokenize", "train --vocab_size 400 " + corpus + " -o " + tokenizer);
+  CHECK(holds(trained.out, "400 tokens"));
   for (const std::string& one : {tokenizer, std::string("byte")}) {
     const Outcome encoded = run_built("isobar tokenize", "encode --tokenizer " + one + " " + corpus);
     CHECK(encoded.code == 0);
@@ -150,13 +137,12 @@ TEST_CASE("tokenize and prepare refuse bad input in one line with exit code 2 an
            {"isobar prepare", text + " -o " + folder / "none/out", "No such file"},
            {"train_lm", "--corpus " + folder / "store.safetensors --tokenizer char --out " + out,
             "brings its own"}}) {
-    if (refusal.program == "train_lm")
-      REQUIRE(run_built("isobar prepare", text + " -o " + folder / "store.safetensors").code == 0);
+    if (refusal.program == "train_lm") ran("isobar prepare", text + " -o " + folder / "store.safetensors");
     CAPTURE(refusal.arguments);
     const Outcome run = run_built(refusal.program, refusal.arguments);
     INFO(run.err);
     CHECK(run.code == 2);
-    CHECK(run.err.find(refusal.part) != std::string::npos);
+    CHECK(holds(run.err, refusal.part));
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
   }
   CHECK(folder.names() == std::vector<std::string>{"empty.txt", "store.safetensors", "t.txt", "x.json"});
@@ -176,7 +162,7 @@ TEST_CASE("the commands that verbs/README.md shows for tokenize and prepare run 
   size_t count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
     std::string command = line.substr(0, line.find("  #"));
-    if (command.find("train_lm") != std::string::npos) command += tiny;
+    if (holds(command, "train_lm")) command += tiny;
     command = std::regex_replace(command, std::regex("build/bin/"), ISOBAR_BINARY_DIR "/bin/");
     CAPTURE(command);
     const Outcome run = run_command(command, folder.path());

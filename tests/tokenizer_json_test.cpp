@@ -6,11 +6,10 @@
 
 #include "../core/rng.h"
 #include "../data/bpe_train.h"
+#include "holds.h"
 #include "message_of.h"
 
 namespace isobar::tokenizer_json_test {
-
-namespace {
 
 using Json = nlohmann::json;
 
@@ -32,8 +31,6 @@ Json file_with(const std::function<void(Json&)>& change) {
 std::string refusal(const Json& file) {
   return message_of([&] { tokenizer_from_json(file.dump(), "x.json"); });
 }
-
-}  // namespace
 
 TEST_CASE("a tokenizer comes back from its JSON as it was") {
   const BpeTokenizer bpe = small();
@@ -162,7 +159,7 @@ TEST_CASE("what is not byte-level BPE with GPT-2's split is refused by name") {
     const std::string message = refusal(file_with(one.change));
     INFO(message);
     CHECK(message.starts_with("tokenizer: x.json: "));
-    CHECK_MESSAGE(message.find(one.part) != std::string::npos, one.part);
+    CHECK_MESSAGE(holds(message, one.part), one.part);
     CHECK(message.find('\n') == std::string::npos);
   }
 }

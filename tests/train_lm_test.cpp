@@ -13,14 +13,11 @@
 #include "../experiments/lm/give_way.h"
 #include "../nn/model.h"
 #include "message_of.h"
-#include "program.h"
-#include "temporary_folder.h"
+#include "run.h"
 
 namespace isobar::train_lm_test {
 
 using Json = nlohmann::json;
-
-namespace {
 
 // A model that trains in a second.
 const std::string tiny =
@@ -32,14 +29,10 @@ struct Refusal {
   std::string arguments, part;
 };
 
-}  // namespace
-
 TEST_CASE("train_lm gives the same bits on one and on two threads") {
   const TemporaryFolder folder;
   for (const char* threads : {"1", "2"}) {
-    const Outcome run = run_built("train_lm", tiny + " --threads " + threads + " --out " + folder / threads);
-    INFO(run.err);
-    REQUIRE(run.code == 0);
+    ran("train_lm", tiny + " --threads " + threads + " --out " + folder / threads);
   }
   for (const char* name : {"loss.csv", "layers.csv", "metrics.jsonl"}) {
     CAPTURE(name);
@@ -56,11 +49,9 @@ TEST_CASE("train_lm with Muon beside AdamW gives the same bits on one and on two
   const TemporaryFolder folder;
   for (const char* threads : {"1", "2"}) {
     const Outcome run =
-        run_built("train_lm", tiny + " --optimizer muon --schedule wsd --decay_iters 4 --no-tie_embeddings" +
-                                  " --learning_rate 0.01 --min_lr 0.002 --threads " + threads + " --out " +
-                                  folder / threads);
-    INFO(run.err);
-    REQUIRE(run.code == 0);
+        ran("train_lm", tiny + " --optimizer muon --schedule wsd --decay_iters 4 --no-tie_embeddings" +
+                            " --learning_rate 0.01 --min_lr 0.002 --threads " + threads + " --out " +
+                            folder / threads);
   }
   CHECK(file_text(folder / "1/loss.csv") == file_text(folder / "2/loss.csv"));
   const std::vector<double> rates =
@@ -73,9 +64,7 @@ TEST_CASE("train_lm with Muon beside AdamW gives the same bits on one and on two
 
 TEST_CASE("train_lm's summary and HDF5 file hold what its loop saw") {
   const TemporaryFolder folder;
-  const Outcome run = run_built("train_lm", tiny + " --json --out " + folder / "run");
-  INFO(run.err);
-  REQUIRE(run.code == 0);
+  const Outcome run = ran("train_lm", tiny + " --json --out " + folder / "run");
   const Json summary = Json::parse(run.out);
   CHECK(summary == Json::parse(file_text(folder / "run/summary.json")));
   for (const char* key :
@@ -96,10 +85,7 @@ TEST_CASE("train_lm's summary and HDF5 file hold what its loop saw") {
 
 TEST_CASE("run.h5 has the shares of every module's values at each log step, and the summary some of them") {
   const TemporaryFolder folder;
-  const Outcome run =
-      run_built("train_lm", tiny + " --log_interval 1 --max_iters 30 --out " + folder / "run");
-  INFO(run.err);
-  REQUIRE(run.code == 0);
+  const Outcome run = ran("train_lm", tiny + " --log_interval 1 --max_iters 30 --out " + folder / "run");
   const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
   const auto modules = static_cast<int64_t>(file.read_strings("/modules").size());
   const Json summary = Json::parse(file_text(folder / "run/summary.json"));
@@ -131,9 +117,7 @@ TEST_CASE("run.h5 has the shares of every module's values at each log step, and 
 
 TEST_CASE("run.log of a training holds std and gradient norm of each module at each log step") {
   const TemporaryFolder folder;
-  const Outcome run = run_built("train_lm", tiny + " --out " + folder / "run");
-  INFO(run.err);
-  REQUIRE(run.code == 0);
+  const Outcome run = ran("train_lm", tiny + " --out " + folder / "run");
   const std::string log = file_text(folder / "run/run.log");
   std::istringstream layers(file_text(folder / "run/layers.csv"));
   std::string row;
@@ -143,10 +127,10 @@ TEST_CASE("run.log of a training holds std and gradient norm of each module at e
     const size_t step = row.find(','), module = row.find(',', step + 1);
     const std::string line =
         " debug   step " + row.substr(0, step) + " " + row.substr(step + 1, module - step - 1) + ": std ";
-    CHECK_MESSAGE(log.find(line) != std::string::npos, line);
+    CHECK_MESSAGE(holds(log, line), line);
   }
   CHECK(rows >= 4 * 30);
-  CHECK(run.out.find(": std ") == std::string::npos);
+  CHECK_FALSE(holds(run.out, ": std "));
 }
 
 TEST_CASE("train_lm names the first op and module whose result is not finite") {
@@ -155,7 +139,7 @@ TEST_CASE("train_lm names the first op and module whose result is not finite") {
       run_built("train_lm", tiny + " --warmup_iters 0 --learning_rate 1e30 --out " + folder / "run");
   CHECK(run.code == 1);
   INFO(run.err);
-  CHECK(run.err.find("forward of linear in blocks.0.self_attn.q_proj made ") != std::string::npos);
+  CHECK(holds(run.err, "forward of linear in blocks.0.self_attn.q_proj made "));
   CHECK_FALSE(std::filesystem::exists(folder / "run/summary.json"));
 }
 
@@ -193,7 +177,7 @@ TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves no
     const Outcome run = run_built("train_lm", refusal.arguments + " --out " + out);
     INFO(run.err);
     CHECK(run.code == 2);
-    CHECK(run.err.find(refusal.part) != std::string::npos);
+    CHECK(holds(run.err, refusal.part));
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
     CHECK_FALSE(std::filesystem::exists(out));
   }
@@ -251,14 +235,11 @@ TEST_CASE(
     "fine-tuning begins with the weights of a checkpoint, a run or a safetensors file, and their sizes") {
   const TemporaryFolder folder;
   const auto train = [&](const std::string& arguments, const std::string& name) {
-    const Outcome run = run_built("train_lm", arguments + " --out " + name, folder.path());
-    INFO(run.err);
-    REQUIRE(run.code == 0);
+    ran("train_lm", arguments + " --out " + name, folder.path());
     return Json::parse(file_text(folder / (name + "/summary.json")));
   };
   const Json start = train(tiny + " --norm_eps 1e-4", "start");
-  REQUIRE(run_built("isobar", "export start --layout llama -o hf/model.safetensors", folder.path()).code ==
-          0);
+  ran("isobar", "export start --layout llama -o hf/model.safetensors", folder.path());
   const std::string still =
       "--corpus synthetic --batch_size 4 --max_iters 1 --learning_rate 0 --weight_decay 0";
   for (const std::string from :
@@ -285,7 +266,7 @@ TEST_CASE(
         run_built("train_lm", more + " --init_from start " + refusal.arguments, folder.path());
     CAPTURE(refused.err);
     CHECK(refused.code == 2);
-    CHECK(refused.err.find(refusal.part) != std::string::npos);
+    CHECK(holds(refused.err, refusal.part));
     CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
   }
   train(more + " --init_from start --n_layer 2 --block_size 8 --dropout 0.1", "tuned");
@@ -298,18 +279,15 @@ TEST_CASE(
   const Outcome resumed = run_built("train_lm", "--resume tuned", folder.path());
   INFO(resumed.err);
   CHECK(resumed.code == 0);
-  CHECK(resumed.out.find("going on after step 2 of 4") != std::string::npos);
+  CHECK(holds(resumed.out, "going on after step 2 of 4"));
   CHECK(file_text(folder / "tuned/loss.csv") == losses);
 }
 
 TEST_CASE("--seeds trains each seed in a folder of its own, sums up, and goes on where it stopped") {
   const TemporaryFolder folder;
   const std::string command = tiny + " --checkpoint_interval 6 --seed 3 --seeds 2 --out s";
-  const Outcome run = run_built("train_lm", command, folder.path());
-  INFO(run.err);
-  REQUIRE(run.code == 0);
-  REQUIRE(run_built("train_lm", tiny + " --checkpoint_interval 6 --seed 4 --out one", folder.path()).code ==
-          0);
+  const Outcome run = ran("train_lm", command, folder.path());
+  ran("train_lm", tiny + " --checkpoint_interval 6 --seed 4 --out one", folder.path());
   CHECK(file_text(folder / "s/seed_4/loss.csv") == file_text(folder / "one/loss.csv"));
   const auto summary_of = [&](const std::string& name) {
     Json summary = Json::parse(file_text(folder / (name + "/summary.json")));
@@ -325,23 +303,23 @@ TEST_CASE("--seeds trains each seed in a folder of its own, sums up, and goes on
   CHECK(summary["val_loss_interval_99"][0] < std::min(a, b));
   CHECK(summary["measured"]["val_loss"]["n"] == 2);
   CHECK(Hdf5File::open(folder / "s/run.h5").read("/series/loss").shape() == Shape{12, 2});
-  CHECK(run.out.find("val loss over 2 seeds: mean ") != std::string::npos);
+  CHECK(holds(run.out, "val loss over 2 seeds: mean "));
 
   std::filesystem::remove(folder / "s/summary.json");
   std::filesystem::remove(folder / "s/seed_4/summary.json");
   std::filesystem::remove(folder / "s/seed_4/checkpoints/step_000012.safetensors");
   const Outcome other = run_built("train_lm", command + " --dropout 0.1", folder.path());
   CHECK(other.code == 2);
-  CHECK(other.err.find("'s/seed_3' holds a run with other settings") != std::string::npos);
+  CHECK(holds(other.err, "'s/seed_3' holds a run with other settings"));
   const Outcome again = run_built("train_lm", command, folder.path());
   INFO(again.err);
   CHECK(again.code == 0);
-  CHECK(again.out.find("(was there)\nseed 4: ") != std::string::npos);
-  CHECK(file_text(folder / "s/seed_4/run.log").find("going on after step 6 of 12") != std::string::npos);
+  CHECK(holds(again.out, "(was there)\nseed 4: "));
+  CHECK(holds(file_text(folder / "s/seed_4/run.log"), "going on after step 6 of 12"));
   CHECK(summary_of("s") == summary);
   const Outcome resumed = run_built("train_lm", "--resume s", folder.path());
   CHECK(resumed.code == 2);
-  CHECK(resumed.err.find("--resume: 's' holds several seeds") != std::string::npos);
+  CHECK(holds(resumed.err, "--resume: 's' holds several seeds"));
 }
 
 TEST_CASE("the synthetic corpus is a text of its own symbols") {

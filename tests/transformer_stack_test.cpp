@@ -9,15 +9,13 @@
 #include "../autograd/tape.h"
 #include "../experiments/transformer_stack/measure.h"
 #include "../experiments/transformer_stack/theory.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::transformer_stack_test {
 
 using namespace isobar::transformer_stack;
 using doctest::Approx;
 using Json = nlohmann::json;
-
-namespace {
 
 Kind kind_of(const std::string& name) {
   Config config;
@@ -31,9 +29,7 @@ double theory_std(const std::string& kind, int64_t depth) {
 
 Json run_stack(const std::string& arguments) {
   const TemporaryFolder folder;
-  const Outcome run = run_built("transformer_stack", arguments + " --json --out " + folder / "run");
-  INFO(arguments, "\n", run.err);
-  REQUIRE(run.code == 0);
+  const Outcome run = ran("transformer_stack", arguments + " --json --out " + folder / "run");
   return Json::parse(run.out);
 }
 
@@ -63,8 +59,6 @@ std::vector<float> added_in_training(TransformerLayer& layer) {
   Tape tape({.rng = Rng(3)});
   return (layer(x) - x).to_vector<float>();
 }
-
-}  // namespace
 
 TEST_CASE("the layer of source 001 has 3,151,360 parameters at (512, 8, 2048)") {
   TransformerLayer layer({.d_model = 512, .nhead = 8, .dim_feedforward = 2048}, Rng(0));

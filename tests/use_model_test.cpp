@@ -9,12 +9,9 @@
 #include <regex>
 
 #include "../experiments/lm/loaded_model.h"
-#include "holds.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::use_model_test {
-
-namespace {
 
 // A folder with a text, and a run on it of a model of this kind.
 struct Workplace {
@@ -62,8 +59,6 @@ std::vector<std::string> commands_of(const std::string& section) {
   return commands;
 }
 
-}  // namespace
-
 TEST_CASE("the commands that verbs/README.md shows for using a model work") {
   const Workplace& place = llama();
   const std::vector<std::string> commands = commands_of("Use a trained model");
@@ -100,7 +95,7 @@ TEST_CASE("sample needs no prompt where the text had no newline") {
   const std::string train =
       "--corpus synthetic --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16"
       " --max_iters 2 --warmup_iters 1 --eval_iters 1 --out run";
-  REQUIRE(run_built("train_lm", train, folder.path()).code == 0);
+  ran("train_lm", train, folder.path());
   const Outcome drawn = run_built("isobar sample", "run --max_new_tokens 9", folder.path());
   INFO(drawn.err);
   CHECK(drawn.code == 0);

@@ -12,7 +12,7 @@
 #include "../experiments/claims/verify.h"
 #include "../experiments/harness/child.h"
 #include "../experiments/harness/program.h"
-#include "program.h"
+#include "run.h"
 
 namespace isobar::verify_test {
 
@@ -26,7 +26,7 @@ TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part an
   CHECK(made.code == 0);
   CHECK(std::regex_search(
       text, std::regex("\nstudy 1 of 1, (a few seconds|about .*) to go  blog8: decay_study\n")));
-  CHECK(text.find("The page, renewed as each study ends: " + page) != std::string::npos);
+  CHECK(holds(text, "The page, renewed as each study ends: " + page));
   const Json written = Json::parse(file_text(out + "/summary.json"));
   CHECK(written["runs"].size() == 1);
   REQUIRE(written["claims"].size() == 1);
@@ -34,10 +34,10 @@ TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part an
   CHECK(written["counts"] == Json{{"refuted", 1}});
   CHECK_FALSE(written.contains("progress"));
   for (const Json& part : written["claims"][0]["parts"]) {
-    CHECK(text.find(part["says"].get<std::string>()) != std::string::npos);
-    CHECK(text.find(part["measured"].get<std::string>()) != std::string::npos);
+    CHECK(holds(text, part["says"].get<std::string>()));
+    CHECK(holds(text, part["measured"].get<std::string>()));
   }
-  CHECK(file_text(page).find("\"D01\"") != std::string::npos);
+  CHECK(holds(file_text(page), "\"D01\""));
 
   // As the README writes it, in small letters, and all of a text.
   for (const char* words : {"'003 D01'", "d01", "' D01'"})
@@ -65,16 +65,16 @@ TEST_CASE("isobar verify --programs runs the user's own build of a study, and ag
   };
   const Outcome refused = verify();
   CHECK(refused.code == 2);
-  CHECK(refused.err.find("--programs: " + own + " has no program decay_study") != std::string::npos);
+  CHECK(holds(refused.err, "--programs: " + own + " has no program decay_study"));
   std::filesystem::copy_file(ISOBAR_BINARY_DIR "/bin/decay_study", own + "/decay_study");
   const Outcome made = verify();
   CAPTURE(made.err);
   CHECK(made.code == 0);
-  CHECK(made.out.find("blog8: " + own + "/decay_study\n") != std::string::npos);
+  CHECK(holds(made.out, "blog8: " + own + "/decay_study\n"));
   CHECK(Json::parse(file_text(out + "/summary.json"))["runs"][0]["program"] == own + "/decay_study");
-  CHECK(verify().out.find("blog8: there already") != std::string::npos);
+  CHECK(holds(verify().out, "blog8: there already"));
   std::filesystem::last_write_time(own + "/decay_study", std::filesystem::file_time_type::clock::now());
-  CHECK(verify().out.find("blog8: there already") == std::string::npos);
+  CHECK_FALSE(holds(verify().out, "blog8: there already"));
 }
 
 TEST_CASE("while studies are still to come, the summary has every claim and how far it is") {
@@ -183,8 +183,7 @@ TEST_CASE("no run of the texts is one that a stranger's file would be asked abou
       for (const std::string& word : run.arguments) words += word + " ";
       if (!seen.insert(run.program + " " + words).second) continue;
       CAPTURE(*seen.find(run.program + " " + words));
-      const Outcome printed = run_built(run.program, words + "--print-config");
-      REQUIRE(printed.code == 0);
+      const Outcome printed = ran(run.program, words + "--print-config");
       const claims::Cost cost = claims::cost_of(Json::parse(printed.out), 2);
       CHECK(cost.seconds < 3600);
       CHECK(cost.bytes < 2.0 * (1 << 30));
@@ -210,7 +209,7 @@ TEST_CASE("a program has the address space and processor time of its bound, and 
                                                    most, 2),
                                    Complaints::kept);
   CHECK(ended.code == 2);
-  CHECK(ended.err.find("memory") != std::string::npos);
+  CHECK(holds(ended.err, "memory"));
   CHECK(ended.err.find('\n') == ended.err.size() - 1);
 }
 

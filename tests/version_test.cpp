@@ -3,7 +3,7 @@
 
 #include <regex>
 
-#include "program.h"
+#include "run.h"
 
 namespace isobar::version_test {
 

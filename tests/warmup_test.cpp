@@ -1,21 +1,17 @@
 // warmup: the built program, run small.
 #include <doctest/doctest.h>
 
-#include "built_study.h"
+#include "run.h"
 
 namespace isobar::warmup_test {
 
 using Json = nlohmann::json;
-
-namespace {
 
 Json run_warmup(const std::string& arguments) { return summary_of("warmup", arguments); }
 
 const std::string small =
     "--corpus synthetic --n_layer 1 --n_head 2 --n_embd 32 --block_size 16 --batch_size 4 --steps 10 --seeds 2"
     " --eval_iters 1 --init_std 0.18";
-
-}  // namespace
 
 TEST_CASE("the last gradient of a pre-norm net falls with depth, that of a post-norm net does not") {
   const Json measured = run_warmup(small + " --depths 2,64").at("measured");

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "command.h"
+#include "run.h"
 
 namespace isobar::xsimd_version_test {
 

@@ -187,7 +187,7 @@ def put(target, content):
 
 def of_studies(name):
     """Whether a source of the tests needs the experiments: mutants are tried against the engine's own tests."""
-    uses = rb'"(../)+experiments/|"(study|built_study|decay_nets)\.h"'
+    uses = rb'"(../)+experiments/|"(study|decay_nets)\.h"'
     return re.fullmatch(r"tests/\w+\.cpp", name) and re.search(uses, (ROOT / name).read_bytes()) is not None
 
 

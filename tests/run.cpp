@@ -1,0 +1,124 @@
+#include "run.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iterator>
+#include <sstream>
+#include <thread>
+
+namespace isobar {
+
+namespace {
+
+int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status); }
+
+// Its output is caught, as if it led to no file.
+Outcome of_shell(const std::string& command, const std::string& from) {
+  const TemporaryFolder folder;
+  const std::string out = folder / "out", err = folder / "err",
+                    line = "BIN='" ISOBAR_BINARY_DIR "/bin'; cd '" + from + "' && " + command + " >" + out +
+                           " 2>" + err;
+  const int status = std::system(line.c_str());
+  return {code_of(status), file_text(out), file_text(err)};
+}
+
+}  // namespace
+
+std::string file_text(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+Outcome run_command(const std::string& line, const std::string& from) {
+  return of_shell("{ " + line + "; }", from);
+}
+
+Outcome run_built(const std::string& name, const std::string& arguments, const std::string& from) {
+  return of_shell("$BIN/" + name + " " + arguments, from);
+}
+
+Outcome ran(const std::string& name, const std::string& arguments, const std::string& from) {
+  Outcome run = run_built(name, arguments, from);
+  INFO(name, " ", arguments, "\n", run.err);
+  REQUIRE(run.code == 0);
+  return run;
+}
+
+void check_refused(const std::string& name, const std::string& arguments, const std::string& part,
+                   const std::string& from) {
+  const Outcome run = run_built(name, arguments, from);
+  INFO(name, " ", arguments, "\n", run.err);
+  CHECK(run.code == 2);
+  CHECK(holds(run.err, part));
+  CHECK(run.err.find('\n') == run.err.size() - 1);
+}
+
+nlohmann::json summary_of(const std::string& study, const std::string& arguments) {
+  const TemporaryFolder folder;
+  return nlohmann::json::parse(ran(study, arguments + " --json --out " + folder / "run").out);
+}
+
+StartedProgram::StartedProgram(std::vector<std::string> words, const TemporaryFolder& folder)
+    : out_(folder / "out"), err_(folder / "err") {
+  words[0].insert(0, ISOBAR_BINARY_DIR "/bin/");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const auto& [descriptor, path] : {std::pair{1, &out_}, {2, &err_}})
+    posix_spawn_file_actions_addopen(&actions, descriptor, path->c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int error = posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw std::runtime_error("cannot start " + words[0]);
+}
+
+StartedProgram::~StartedProgram() {
+  send(SIGKILL);
+  wait();
+}
+
+void StartedProgram::send(int signal) {
+  if (running()) ::kill(pid_, signal);
+}
+
+bool StartedProgram::running() {
+  if (!ended_) ended_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
+  return !ended_;
+}
+
+bool StartedProgram::catches(int signal) const {
+  const std::string status = file_text("/proc/" + std::to_string(pid_) + "/status");
+  const size_t mask = status.find("SigCgt:");
+  return mask != std::string::npos &&
+         (std::stoull(status.substr(mask + 7), nullptr, 16) >> (signal - 1) & 1) != 0;
+}
+
+int StartedProgram::wait() {
+  if (!ended_) ended_ = ::waitpid(pid_, &status_, 0) == pid_;
+  return code_of(status_);
+}
+
+bool wait_until(StartedProgram& program, const std::function<bool()>& there) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+  while (program.running() && std::chrono::steady_clock::now() < end) {
+    if (there()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return there();
+}
+
+std::vector<std::string> words_in(const std::string& line) {
+  std::istringstream stream(line);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+}  // namespace isobar
