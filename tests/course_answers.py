@@ -143,7 +143,7 @@ A3 = [lambda t: -math.log(share(t)), of_rows, sharper, mixed, lambda t: math.log
 
 
 # --- a5
-VALLEY = [[3.0, 0.1], [-3.0, 0.5], [0.5, -0.3], [1.0, 0.3]]  # of a5/curves.py
+VALLEY = [[3.0, 0.1], [-3.0, 0.5], [0.5, -0.3], [1.0, 0.3]]  # of a5/study.py
 
 
 def largest_curvature():

@@ -11,14 +11,14 @@ cd "$folder"
 # What stands between a mark and the end of the next block, with the places of this machine.
 block() {
   sed -n "/^<!-- $1 -->\$/,/^\`\`\`\$/p" "$course/README.md" | sed -e '/^<!--/d' -e '/^```/d' \
-    -e "s|/opt/isobar|$prefix|" -e "s|/tmp/a1|$folder/a1|" -e "s#^\./\(release\|grade\)#$course/\1#"
+    -e "s|/opt/isobar|$prefix|" -e "s|/tmp/a1|$folder/a1|" -e "s#^\./course #$course/course #"
 }
 block teacher > teacher.sh
 block student > student.sh
 [ "$(wc -l < teacher.sh)" -eq 2 ] && [ "$(wc -l < student.sh)" -eq 3 ]
 
 python3 "$1/tests/broker_test.py" "$1"
-if ! "$course/grade" a1 "$course/a1" --prefix "$prefix" --out reference.json > reference.txt 2> refused.txt; then
+if ! "$course/course" grade a1 "$course/a1" --prefix "$prefix" --out reference.json > reference.txt 2> refused.txt; then
   cat refused.txt
   if grep -q 'wanted bubblewrap' refused.txt; then exit 77; fi
   exit 1

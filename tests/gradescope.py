@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A stand-in of Gradescope's harness: gradescope.py --prefix DIR [--base ROOT] [--release NAME] [aN]
 
-It packs aN (default a4) with a key and its questions by experiments/course/gradescope, unpacks it in a clean root of Debian or
+It packs aN (default a4) with a key and its questions by `course gradescope`, unpacks it in a clean root of Debian or
 Ubuntu that debootstrap makes (kept in ROOT), runs setup.sh there with a network, and then, without one, run_autograder for each
 submission as Gradescope's contract says: /autograder/source, submission, results and submission_metadata.json, all in a fresh
 copy of the root. Each time a valid results.json with the right score is wanted. Submissions are run twice: as on a machine
@@ -11,8 +11,8 @@ import argparse, json, os, pathlib, re, shutil, subprocess, sys, tempfile, time,
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "experiments/course/grading"))
-import clean_root, course, hostile, questions, reports_of_runs
+sys.path[:0] = [str(ROOT / "experiments/course" / folder) for folder in ("grading", "tests")]
+import clean_root, course, questions, submissions as handed_in
 
 WHO = "student@example.org"
 HOSTILE = ["fork_bomb", "writes_results", "reads_hidden_tests"]
@@ -64,7 +64,7 @@ def submissions(assignment, folder, asked, prefix):
         if what == "stub":
             course.release(assignment, place)
         else:
-            handed = pathlib.Path(reports_of_runs.reference(assignment, prefix, folder))
+            handed = pathlib.Path(handed_in.reference(assignment, prefix, folder))
             shutil.copytree(handed, place, ignore=shutil.ignore_patterns("build", "*.h5", "*.safetensors", "*.svg"))
             (place / "answers.txt").write_text(right)
         yield what, place, [], score
@@ -73,7 +73,7 @@ def submissions(assignment, folder, asked, prefix):
         place.mkdir()
         text = (course.ROOT / f"hostile/{name}.cpp").read_text()
         (place / f"{assignment.name}.cpp").write_text("")
-        made = hostile.Submission(course.ROOT / f"hostile/{name}.cpp")
+        made = handed_in.Submission(course.ROOT / f"hostile/{name}.cpp")
         made.assignment, made.text = assignment, text
         made.write(place, {"{results}": "/autograder/results/results.json", "{course}": "/autograder/source/course", "{victim}": "/autograder/run_autograder"})
         yield name, place, ["--any-name"], 0
@@ -117,7 +117,7 @@ def main():
         key.write_bytes(os.urandom(32))
         assignment = course.Assignment(arguments.name, key.read_bytes())
         asked = questions.questions(assignment.name, WHO, key.read_bytes())
-        subprocess.run([course.ROOT / "gradescope", assignment.name, "--prefix", arguments.prefix, "--out", folder / "aN.zip", "--key", key,
+        subprocess.run([course.ROOT / "course", "gradescope", assignment.name, "--prefix", arguments.prefix, "--out", folder / "aN.zip", "--key", key,
                         *(["--questions"] if asked else [])], check=True)
         layer = clean_root.Layer(folder / "installed", [base])
         if not installed(folder / "aN.zip", layer):

@@ -3,13 +3,13 @@
 # reference makes them wrong; written questions are graded as they should be, mistakes listed. Exit 77 (skipped) where there is no
 # Python.
 set -eu
-handouts=$1/experiments/course/handouts prefix=$2
+course=$1/experiments/course/course prefix=$2
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 
 python3 "$1/tests/questions_test.py" "$1"
 python3 "$1/tests/mistakes_test.py" "$1"
-"$handouts" a4 --prefix "$prefix"  # all of them: .ci/run course
-if "$handouts" a4 --prefix "$prefix" --change 'dyt(x, 0.5,' 'dyt(x, 0.6,'; then
+"$course" handouts a4 --prefix "$prefix"  # all of them: .ci/run course
+if "$course" handouts a4 --prefix "$prefix" --change 'dyt(x, 0.5,' 'dyt(x, 0.6,'; then
   echo "another alpha in a4's reference goes unseen"
   exit 1
 fi

@@ -11,7 +11,7 @@ course = pathlib.Path(sys.argv[1]) / "experiments/course"
 with tempfile.TemporaryDirectory() as folder:
     for handout in sorted(course.glob("a*/handout.md")):
         name, out = handout.parent.name, pathlib.Path(folder) / "page.html"
-        subprocess.run([course / "page", name, "--out", out], check=True)
+        subprocess.run([course / "course", "page", name, "--out", out], check=True)
         text = re.sub(r"(?s)<(code|annotation|style)\b.*?</\1>", "", out.read_text())
         pictures = re.findall(r'<img[^>]* src="([^"]*)', text)
         assert len(pictures) == handout.read_text().count("\n![") and all(p.startswith("data:") for p in pictures), f"{name}: a picture is missing"

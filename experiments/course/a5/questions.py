@@ -2,7 +2,7 @@
 import math
 import course
 
-cases, curves = course.module_of("a5", "cases.py"), course.module_of("a5", "curves.py")
+cases, study = course.module_of("a5", "cases.py"), course.module_of("a5", "study.py")
 
 
 def steps_of(walk, gradients, w=0.0):
@@ -34,7 +34,7 @@ def limit(curvature, mu):
 
 def valley_limit(scale):
     """Of SGD in the study's valley with all of X times `scale`: 2 over the largest curvature, which repeated products find."""
-    x, v = [[scale * c for c in row] for row in curves.X], [1.0, 1.0]
+    x, v = [[scale * c for c in row] for row in study.X], [1.0, 1.0]
     for _ in range(200):
         along = [sum(c * d for c, d in zip(row, v)) for row in x]
         v = [2 / len(x) * sum(a * row[c] for a, row in zip(along, x)) for c in (0, 1)]
@@ -58,7 +58,7 @@ def questions(draw):
     yield f"loss = {curvature} · w²/2, plain SGD. From which lr on does |w| grow at every step?", limit(curvature, 0.0), {}
     yield f"The same loss, {curvature} · w²/2, with momentum μ = {mu}, u and w as in section 2. From which lr on does |w| grow, over many steps?", limit(curvature, mu), {}
     scale = draw.choice([0.5, 0.8, 1.2, 1.5, 2])
-    yield (f"The valley of `./study` (`curves.py`): its X with all numbers times {scale}, the loss is the mean of the rows' (x · w − y)². From which lr on does plain SGD "
+    yield (f"The valley of `./study` (`study.py`): its X with all numbers times {scale}, the loss is the mean of the rows' (x · w − y)². From which lr on does plain SGD "
            "diverge? (./study can try it.)", valley_limit(scale), {})
     memory, steps, lr = draw.choice([0.8, 0.9, 0.95]), draw.randint(4, 12), draw.choice([0.1, 0.2, 0.5])
     yield (f"Momentum μ = {memory}, lr = {lr}, a gradient that stays 1. How far has w gone after {steps} steps?", sum(steps_of(cases.momentum(lr, memory, 0.0, False), [1.0] * steps)), {})

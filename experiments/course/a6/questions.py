@@ -2,7 +2,7 @@
 import math
 import course
 
-cases, curves = course.module_of("a6", "cases.py"), course.module_of("a6", "curves.py")
+cases, study = course.module_of("a6", "cases.py"), course.module_of("a6", "study.py")
 STD = cases.std_of(0.5)  # of relu(z), for E z² = 1
 
 
@@ -32,7 +32,7 @@ def questions(draw):
     few, factor = draw.choice([8, 16, 24, 32]), draw.choice([2, 3, 4, 5, 6])
     yield f"By what factor do all ‖dW‖ grow when the batch grows from {few} to {few * factor} rows?", math.sqrt(factor), {}
     layer = draw.randint(2, 7)
-    yield f"The blog's number for layer {layer} over your prediction (C = 512)?", curves.BLOG[layer - 1] / default(512, 8)[layer - 1], {}
+    yield f"The blog's number for layer {layer} over your prediction (C = 512)?", study.BLOG[layer - 1] / default(512, 8)[layer - 1], {}
     yield f"Xavier's weights in square layers, no biases: the std of h after {depth} layers?", STD * math.sqrt(2 * 0.5 ** depth), {}
     yield ("Measured, by `./study`: how far apart two inputs are after layer 8, over how far they are after layer 1, with PyTorch's default? "
            "(Any seed's value is right.)", 0.00133, {"least": 0.0009, "most": 0.0020})  # 0.00108 to 0.00170 over 60 seeds

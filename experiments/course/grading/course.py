@@ -1,25 +1,9 @@
 """An assignment: its files, its cases, a student's tree made of it, a submission built and run."""
-import fractions, importlib.util, json, os, pathlib, re, shutil, stat, subprocess, sys, tempfile
-
-sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "kit"), str(ROOT / "grading")]
+import fractions, json, os, pathlib, re, shutil, stat, subprocess, tempfile
+from folders import NAMES, ROOT, Usage, module_of
 import marked, oracle, questions, ranks, sandbox, symbols, tensors
 
-NAMES = sorted((p.parent.name for p in ROOT.glob("a*/cases.py")), key=lambda name: int(name[1:]))
 CLOCKED = ["clocked", "baseline"]  # programs that are measured (clock.py)
-
-
-class Usage(Exception):
-    """One line for whoever typed the command."""
-
-
-def module_of(name, file):
-    """An assignment's Python file."""
-    spec = importlib.util.spec_from_file_location(f"{name}_{file[:-3]}", ROOT / name / file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 class Assignment:
@@ -51,6 +35,10 @@ class Assignment:
 
     def public(self):
         return [c for c in self.cases if c["public"]]
+
+    def alternatives(self):
+        """Right solutions, built otherwise than the reference."""
+        return sorted((self.folder / "alternatives").glob("*.cpp"))
 
     def driven(self):
         """The cases that the driver answers."""
@@ -164,13 +152,16 @@ def release(assignment, folder, student="", key=b""):
     name = assignment.name
     (folder / f"{name}.cpp").write_text(marked.stubs(assignment.source.read_text(), assignment.source.name))
     kit = ["driver.h", "todo.h", "tensors.py", "symbols.py", "reports.py", "check"]
-    if (assignment.folder / "curves.py").exists():
+    study = assignment.folder / "study.py"
+    study = study.read_text().partition("# --- the handout's numbers")[0].rstrip() if study.exists() else ""
+    if "def charts(" in study:
         kit += ["study", "chart.py"]
+        (folder / "study.py").write_text(study + "\n")
     if any("ranks" in case["inputs"] for case in assignment.cases):
         kit += ["ranks.py", "broker.py"]
     if "clocked.cpp" in assignment.student:
         kit += ["speed", "clock.py"]
-    for file in [assignment.folder / f"{name}.h", assignment.folder / "driver.cpp", *assignment.folder.glob("curves.py"),
+    for file in [assignment.folder / f"{name}.h", assignment.folder / "driver.cpp",
                  *assignment.folder.glob("*.svg"), *(ROOT / "kit" / f for f in kit), *(assignment.folder / f for f in assignment.student)]:
         shutil.copy(file, folder / file.name)
     (folder / "handout.md").write_text(re.sub(r"<!--.*?-->\n?", "", (assignment.folder / "handout.md").read_text(), flags=re.S))
@@ -223,6 +214,18 @@ def build(tree, prefix, work, seconds):
                     tree, prefix, work, seconds) or make(tree, prefix, work, "all", seconds)
 
 
+def built(tree, prefix, *options, target="all", into=None):
+    """The folder where a tree of our own is built, in no sandbox and watched by no sanitizer."""
+    into = into or tree / "build"
+    for words in (["cmake", "-G", "Ninja", "-S", tree, "-B", into, "-DSANITIZE=OFF", f"-DCMAKE_PREFIX_PATH={prefix}", *options],
+                  ["ninja", "-C", into, target]):
+        done = subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            complaints = [line for line in done.stdout.splitlines() if "error:" in line]
+            raise SyntaxError("\n".join(complaints[:20] or done.stdout.splitlines()[-20:]))
+    return into
+
+
 def make(tree, prefix, work, target, seconds):
     """As build, one target of a tree that is configured."""
     return confined(["ninja", "-C", str(work / "build"), "-j2", target], tree, prefix, work, seconds)
@@ -266,8 +269,7 @@ def refused_names(assignment, object_file, prefix):
 
 
 def hidden_files(assignment):
-    return [assignment.source, *(assignment.folder / f for f in ("cases.py", "mutants.py")),
-            *(assignment.folder / "alternatives").glob("*")]
+    return [assignment.source, *(assignment.folder / f for f in ("cases.py", "mutants.py")), *assignment.alternatives()]
 
 
 def readable_to_submissions(files, shown):

@@ -1,16 +1,25 @@
-"""The numbers of a handout: each is computed again, from what the reference answers.
+"""Computes every number of every handout again, from what the reference answers.
 
 After a paragraph or table stands a comment, which a student's tree does not get:
 
     The first output is 1.6667, the row's neighbours get 3/54.
     <!-- 1.6667 = layer_norm(X)[0]; 3/54 = dx(X)[1]; given 0.5 -->
 
-Left of "=" are texts as printed, as many as the expression on the right has values; an expression may use what aN/handout_numbers.py
-defines, where ask(call, **inputs) is the reference's answer. "given" names numbers that are chosen, not found. Every number
-with a point or a fraction bar must be in the comment that follows it."""
+Left of "=" are texts as printed, as many as the expression on the right has values; an expression may use what
+aN/study.py defines, where ask(call, **inputs) is the reference's answer. "given" names numbers that are chosen, not found.
+Every number with a point or a fraction bar must be in the comment that follows it. A number that differs, or that nothing
+computes, is a line. So is a picture that the reference would draw otherwise.
+
+Exit code: 0 when all is right, 1 when something is not, 2 for wrong usage."""
 import fractions, math, pathlib, re, subprocess, tempfile
 import chart, course, ranks, tensors
 
+WORDS = {
+    "--draw": dict(action="store_true", help="draws the pictures anew"),
+    "--change": dict(nargs=2, metavar=("OLD", "NEW"), help="changes the references' source: then numbers must be wrong"),
+    "--constants": dict(action="store_true", help="changes each constant of the references, one at a time, and tells which "
+                                                  "changes leave the handout right"),
+}
 COMMENT = re.compile(r"<!--(.*?)-->\n?", re.S)
 PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+|/\d+(?![\w.]))")
 
@@ -35,7 +44,6 @@ class Reference:
         source = assignment.source.read_text()
         if self.change and self.change[0] not in source:
             raise course.Usage(f"wanted a text of {assignment.source.name}, got '{self.change[0]}'")
-        self.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.driver.parent, "-DSANITIZE=OFF", f"-DCMAKE_PREFIX_PATH={self.prefix}"])
         self.put(source.replace(*self.change) if self.change else source)
 
     def put(self, source):
@@ -44,12 +52,7 @@ class Reference:
             self.build()
         self.known = {}
         (self.tree / f"{self.name}.cpp").write_text(source)
-        self.run(["cmake", "--build", self.driver.parent])
-
-    def run(self, command):
-        done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode:
-            raise course.Usage(f"the reference of {self.name} does not build:\n{done.stdout}")
+        course.built(self.tree, self.prefix)
 
     def ask(self, call, **inputs):
         """Tensors by name; the same question is asked once."""
@@ -100,7 +103,7 @@ def unseen(reference, text):
             reference.put(changed)
             space = space_of(reference)
             wrong = faults(text, space)[0] or pictures(reference.name, space, False)
-        except (course.Usage, subprocess.SubprocessError, ArithmeticError, ValueError, AssertionError) as e:
+        except (course.Usage, SyntaxError, subprocess.SubprocessError, ArithmeticError, ValueError, AssertionError) as e:
             wrong = [str(e)]
         seen += bool(wrong)
         lines += [] if wrong else [f"{reference.name}.cpp:{number}: a constant changes unseen: {line}"]
@@ -157,19 +160,13 @@ def faults(text, space):
     return wrong, right
 
 
-_asked = None  # the reference whose handout is read
-
-
-def ask(call, **inputs):
-    """The answer of the reference whose handout is read, for aN/handout_numbers.py."""
-    return _asked.ask(call, **inputs)
-
-
 def space_of(reference):
-    """What expressions may use."""
-    global _asked
-    _asked, file = reference, course.ROOT / reference.name / "handout_numbers.py"
-    return vars(course.module_of(reference.name, file.name)) if file.exists() else {}
+    """What expressions may use: the names of aN/study.py, whose ask() asks this reference."""
+    if not (course.ROOT / reference.name / "study.py").exists():
+        return {}
+    module = course.module_of(reference.name, "study.py")
+    module.ask = reference.ask
+    return vars(module)
 
 
 def pictures(name, space, draw):
@@ -187,15 +184,34 @@ def pictures(name, space, draw):
     return wrong
 
 
-def studied(reference):
-    """What is wrong with the study that a student's ./study runs; here the reference runs it. One that wants arguments is left out."""
-    if not (course.ROOT / reference.name / "curves.py").exists():
-        return []
-    curves, wrong = course.module_of(reference.name, "curves.py"), []
-    for drawn in [] if getattr(curves, "ARGUMENTS", []) else curves.charts(reference.ask):
+def studied(space):
+    """What is wrong with the study that a student's ./study runs; here the reference runs it. One that wants arguments is left
+    out."""
+    wrong = []
+    for drawn in space["charts"](space["ask"]) if "charts" in space and "ARGUMENTS" not in space else []:
         if isinstance(drawn, str):
             continue
         lost = [name for name, line in drawn["curves"] if not line or not all(math.isfinite(v) for point in line for v in point)]
         if lost or not (chart.text(**drawn) and chart.svg(**drawn)):
             wrong.append(f"the study's chart '{drawn['title']}' has no finite curve of {lost}")
     return wrong
+
+
+def main(arguments):
+    bad = 0
+    for name in arguments.names or course.NAMES:
+        with tempfile.TemporaryDirectory() as folder:
+            reference = Reference(name, arguments.prefix, folder, arguments.change)
+            text = (course.ROOT / name / "handout.md").read_text()
+            if arguments.constants:
+                seen, wrong = unseen(reference, text)
+                good, said = seen > 0, f"{seen} of {seen + len(wrong)} changed constants make its handout wrong"
+            else:
+                space = space_of(reference)
+                wrong, right = faults(text, space)
+                wrong += pictures(name, space, arguments.draw) + ([] if arguments.change else studied(space))
+                wrong = [f"{name}/handout.md: {fault}" for fault in wrong]
+                good, said = not wrong, f"{right} numbers of its handout are right"
+        print("\n".join([*wrong, f"{'ok  ' if good else 'FAIL'} {name}: {said}"]), flush=True)
+        bad += not good
+    return 1 if bad else 0

@@ -44,7 +44,7 @@ def formulas(assignment):
     """{names: text} of the formulas that only right solutions hold, their comments' too."""
     given = {line.strip() for line in marked.stubs(assignment.source.read_text(), "").split("\n")}
     found = {}
-    for file in (assignment.source, *sorted((assignment.folder / "alternatives").glob("*.cpp"))):
+    for file in (assignment.source, *assignment.alternatives()):
         for line in file.read_text().split("\n"):
             if line.strip() in given or re.match(r" *(?:for \(|#|const [\w&]+ \w+\(|\w+ \w+\(const)", line):
                 continue

@@ -34,7 +34,7 @@ def page(assignment, found, equivalent, memory):
     lines = [f"# {assignment.name}: typical mistakes", "",
              f"For the staff alone: it holds solutions and names hidden tests. {len(found)} wrong forms of `{assignment.source.name}`, each run against "
              f"{count(True)} public and {count(False)} hidden tests; {hidden_only} are seen by hidden tests only (0 in the second column). "
-             "The last column is the first test that tells, a public one where there is one. Made by `mutate --mistakes`."]
+             "The last column is the first test that tells, a public one where there is one. Made by `course mutate --mistakes`."]
     for task in sorted({task_of(seen) for *_, seen in found}):
         lines += ["", f"## Task {task}" if task else "## Seen by no test", "",
                   "| mistake | public | hidden | right text | wrong text | told by |", "|---|---|---|---|---|---|"]

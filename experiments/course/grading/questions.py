@@ -5,7 +5,7 @@ name) and the term's key draw the numbers, so that neighbours' answers differ. a
 when it is within 1 % (or as the options say: tolerance=0.002, whole=True, or least=… and most=…). Two different wrong answers are told
 "too large" or "too small"; then a question is closed: what was tried before stands in an earlier results.json."""
 import hashlib, hmac, json, math, pathlib, random
-import course
+import folders
 
 ATTEMPTS, POINTS = 2, 1
 EXAMPLE = "example"  # the key of a tree that is made for nobody
@@ -26,10 +26,10 @@ class Question:
 
 def questions(name, student, key=b""):
     """An assignment's questions for this student; none where it asks none."""
-    if not (course.ROOT / name / "questions.py").exists():
+    if not (folders.ROOT / name / "questions.py").exists():
         return []
     seed = hmac.new(key, f"questions of {name} for {student}".encode(), hashlib.sha256).digest()
-    drawn = course.module_of(name, "questions.py").questions(random.Random(seed))
+    drawn = folders.module_of(name, "questions.py").questions(random.Random(seed))
     return [Question(f"{name}.{i}", text, wanted, **options) for i, (text, wanted, options) in enumerate(drawn, 1)]
 
 
@@ -69,7 +69,7 @@ def earlier(path):
                 tried[name] = tried.get(name, []) + [float(v) for v in values if float(v) not in tried.get(name, [])]
         return tried
     except (OSError, ValueError, AttributeError, TypeError) as e:
-        raise course.Usage(f"cannot read earlier results from {path}: {e}") from None
+        raise folders.Usage(f"cannot read earlier results from {path}: {e}") from None
 
 
 def graded(asked, text, tried):

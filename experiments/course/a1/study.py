@@ -1,0 +1,73 @@
+"""a1's study: what one backward costs, by the number of paths and by the number of ops; and what a slope becomes on a long way."""
+LEAF, ADD, SIN = 0, 2, 5
+
+
+def gradients(ask, code, x):
+    """The answer for a program of ops, a row each."""
+    return ask("gradients", code=code, x0=x, loss=len(code) - 1)
+
+
+def doubled(ask, count):
+    """How often closures are called where x is doubled `count` times, and x's gradient: the number of paths from the loss to x."""
+    found = gradients(ask, [(LEAF, 0, 0), *((ADD, i, i) for i in range(count))], 1.0)
+    return sum(found["calls"].values), found["d0"].values[0]
+
+
+def charts(ask):
+    counts = list(range(1, 41, 3))
+    found = [(n, *doubled(ask, n)) for n in counts]
+    yield dict(title="What a backward costs", labels=("n: x + x, n times over", "how many"), log=(False, True),
+               curves=[("paths", [(n, paths) for n, _, paths in found]), ("closures called", [(n, calls) for n, calls, _ in found])])
+    lengths = [2 ** i for i in range(11)]
+    chain = lambda count, x: abs(gradients(ask, [(LEAF, 0, 0), *((SIN, i, 0) for i in range(count))], x)["d0"].values[0])
+    yield dict(title="The slope of sin(sin(… x))", labels=("sines", "slope"), log=(True, True),
+               curves=[(name, [(n, chain(n, x)) for n in lengths]) for name, x in (("one: x = 1", 1.0), ("tenth: x = 0.1", 0.1))])
+    yield "Which of the two curves above does your tape's time follow? And each sine's own slope is nearly 1: why does the product of a thousand of them not stay there?"
+
+
+# --- the handout's numbers and pictures; a student's tree ends above this line
+import chart
+from drawings import arrow, box
+from tensors import Array
+
+ask = None  # the reference's answers, given by grading/handouts.py
+STILL = 4  # the step of tape.html that tape.svg shows
+CHANGES = [("a[i] + b[i]", "a[i] + 2 * b[i]")]  # the reference holds no constant that could be changed
+LEAF, ADD, MUL, SUM, SIN = 0, 2, 3, 4, 5
+DIAMOND = [(LEAF, 0, 0), (MUL, 0, 0), (ADD, 0, 1), (MUL, 1, 2)]
+SINES = [(LEAF, 0, 0), (SIN, 0, 0), (SIN, 1, 0), (SUM, 2, 0)]
+
+
+def run(code, x):
+    return ask("gradients", code=Array([len(code), 3], [i for row in code for i in row], "i64"), x0=x, loss=len(code) - 1)
+
+
+def value(row):
+    return run(DIAMOND, [3.0])[f"v{row}"].values[0]
+
+
+def slope():
+    return run(DIAMOND, [3.0])["d0"].values[0]
+
+
+def sines():
+    return run(SINES, [1.0, 2.0])["d0"].values
+
+
+def overwritten():
+    """x̄ where each part replaces what was there: b's part for a takes the loss's place, and x · x's second that of all."""
+    of_b = value(1)
+    of_a = of_b
+    return of_a * 3
+
+
+def pictures():
+    at = {"x": (320, 205), "a": (220, 120), "b": (420, 120), "loss": (320, 36)}
+    join = lambda low, high, side=0: arrow(at[low][0] + side, at[low][1] - 18, at[high][0] + side / 2, at[high][1] + 19)
+    out = [chart.HEAD.format(640, 240), join("x", "a", -18), join("x", "a", 6), join("x", "b", 16), join("a", "loss", -10), join("b", "loss", 10),
+           arrow(280, 120, 358, 120)]
+    out += [box(*at["x"], "x = 3", 80), box(*at["a"], f"a = x · x = {value(1):g}", 120), box(*at["b"], f"b = x + a = {value(2):g}", 120),
+            box(*at["loss"], f"loss = a · b = {value(3):g}", 150)]
+    out += [chart.word(x, y, f"{name}̄ = ____") for name, x, y in (("x", 372, 210), ("a", 100, 125), ("b", 492, 125))]
+    out.append(chart.word(405, 41, "1"))
+    return {"diamond.svg": "\n".join([*out, "</svg>\n"])}

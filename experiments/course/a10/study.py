@@ -1,0 +1,149 @@
+"""a10's study: how long does a sum over 8 machines take, by the tree and by the ring, and who is quicker where?"""
+
+ALPHA, BETA = 5e-5, 1.25e8  # a message of b bytes takes ALPHA + b / BETA seconds: 1 Gbit/s Ethernet
+
+
+def over_bytes(ask, size=8):
+    bytes_of = [10 ** (2 + 0.2 * i) for i in range(31)]
+    times = [ask("predict", size=size, alpha=ALPHA, beta=BETA, bytes=b) for b in bytes_of]
+    return [(name, [(b, 1e3 * t[name].values[0]) for b, t in zip(bytes_of, times)]) for name in ("tree", "ring")]
+
+
+def over_ranks(ask, bytes_of=3.2e6):
+    sizes = list(range(2, 65))
+    times = [ask("predict", size=size, alpha=ALPHA, beta=BETA, bytes=bytes_of) for size in sizes]
+    return [(name, [(float(p), 1e3 * t[name].values[0]) for p, t in zip(sizes, times)]) for name in ("tree", "ring")]
+
+
+def charts(ask):
+    yield dict(title="Summing over 8 ranks", labels=("bytes", "milliseconds"), curves=over_bytes(ask), log=(True, True))
+    yield "Where do the curves cross, and what does each pay for on either side?"
+    yield dict(title="Summing 3.2 MB", labels=("ranks", "milliseconds"), curves=over_ranks(ask), log=(True, True))
+    yield "Why does one curve have steps? To what does the other go as P grows?"
+
+
+# --- the handout's numbers and pictures; a student's tree ends above this line
+import chart, course
+from drawings import arrow, box
+from tensors import Array
+
+ask = None  # the reference's answers, given by grading/handouts.py
+cases = course.module_of("a10", "cases.py")
+
+BIG = [16777216.0, 1.0, 1.0, 1.0, 1.0]
+DIGITS = [3.0, 1.0, 4.0, 1.0, 5.0]
+
+
+def of(call, values, **more):
+    """An answer of as many ranks as there are numbers, each with one."""
+    return ask(call, ranks=len(values), seeds=[1.0], **cases.of_ranks("x", len(values), [Array((1,), [v], "f32") for v in values]), **more)
+
+
+def total(values):
+    return of("reduce_tree", values)["y.0"].values[0]
+
+
+def safely(values):
+    """The sum, where every rank has it."""
+    found = {of("all_reduce_safely", values)[f"y.{rank}"].values[0] for rank in range(len(values))}
+    return found.pop() if len(found) == 1 else float("nan")
+
+
+def chain(values):
+    """One after the other, as one rank would, in f32."""
+    found = values[0]
+    for value in values[1:]:
+        found = cases.f32(found + value)
+    return found
+
+
+def rounds(values):
+    """The parts that are left after each round."""
+    parts, left = list(values), []
+    while len(parts) > 1:
+        parts = [sum(parts[i:i + 2]) for i in range(0, len(parts), 2)]
+        left += parts
+    return left
+
+
+def counted(call, size, what, **more):
+    return of(call, [1.0] * size, **more)[what].values[0]
+
+
+def in_chunks(size, count, most, what):
+    x = cases.of_ranks("x", size, [Array((count,), [1.0] * count, "f32")] * size)
+    return ask("all_reduce_chunks", ranks=size, seeds=[1.0], most=most, **x)[what].values[0]
+
+
+def time(name, size=8, bytes_of=3.2e6):
+    return ask("predict", size=size, alpha=ALPHA, beta=BETA, bytes=bytes_of)[name].values[0]
+
+
+def share(count, size):
+    ends = [ask("share", count=count, size=size, rank=rank) for rank in range(size)]
+    return [end["end"].values[0] - end["begin"].values[0] for end in ends]
+
+
+def crossings(size, count=8):
+    """How many nodes of the leaves' tree get a message: the messages of sum_leaves, less those that tell the sum."""
+    begin = cases.begins(count, size)
+    mine = [Array((b - a, 1), [1.0] * (b - a), "f32") for a, b in zip(begin, begin[1:])]
+    return ask("sum_leaves", ranks=size, seeds=[1.0], count=count, **cases.of_ranks("leaves", size, mine))["messages"].values[0] - (size - 1)
+
+
+def other_bits(size, count=1000):
+    """Of so many normal numbers, how many have other last bits summed rank by rank than by the tree."""
+    parts = [[cases.f32(v) for v in cases.oracle.normal(f"rank {rank}", count).values] for rank in range(size)]
+    return sum(a != b for a, b in zip(cases.tree(parts), map(chain, zip(*parts))))
+
+
+def step():
+    """w after a step of rate 1 from 0: the gradients' mean, with another sign. Rank 0 has three rows of 2, rank 1 one of 6."""
+    row = lambda count, y: ([[1.0]] * count, [y] * count)
+    (x0, y0), (x1, y1) = row(3, -2.0), row(1, -6.0)
+    f = lambda nested, *shape: Array(shape, [v for part in nested for v in (part if isinstance(part, list) else [part])], "f32")
+    return -ask("step", ranks=2, seeds=[1.0], w=Array((1,), [0.0], "f32"), rate=1.0,
+                **{"x.0": f(x0, 3, 1), "x.1": f(x1, 1, 1), "y.0": f(y0, 3), "y.1": f(y1, 1)})["y.0"].values[0]
+
+
+def tree_picture():
+    """Five ranks: up, in rounds."""
+    out, rows = [chart.HEAD.format(640, 250)], [210, 150, 90, 30]
+    values, left = [int(v) for v in DIGITS], {rank: rank for rank in range(5)}
+    x = lambda rank: 110 + 110 * rank
+    for level, y in enumerate(rows):
+        out.append(chart.word(14, y + 5, f"round {2 ** (level - 1)}" if level else "at first", "s"))
+        stride = 2 ** level
+        if level:
+            half = stride // 2
+            out += [arrow(x(r), rows[level - 1] - 17, x(r), y + 20, "#b6bdc6") for r in range(0, 5, stride)]
+            for r in range(0, 5 - half, stride):
+                out.append(arrow(x(r + half) - 8, rows[level - 1] - 17, x(r) + 31, y + 12, "#b45309"))
+                values[r] += values[r + half]
+        out += [box(x(r), y, str(values[r])) for r in range(0, 5, stride)]
+    out += [chart.word(x(r), 244, f"rank {r}", "s", "middle") for r in left]
+    return "\n".join([*out, "</svg>\n"])
+
+
+def leaves_picture(size=3, count=8):
+    """The tree of eight leaves, in the colours of the ranks that own each node's first leaf."""
+    out, rows, begin = [chart.HEAD.format(640, 262)], [206, 150, 90, 30], cases.begins(count, size)
+    owner = [rank for rank in range(size) for _ in range(begin[rank + 1] - begin[rank])]
+    x = lambda level, first: 46 + 72 * (first + (2 ** level - 1) / 2)
+    for level in range(3, -1, -1):
+        for first in range(0, count, 2 ** level):
+            if level:
+                for child in (first, first + 2 ** (level - 1)):
+                    out.append(arrow(x(level - 1, child), rows[level - 1] - 17, x(level, first) + (child - first) * 4 / 2 ** level, rows[level] + 18, "#b6bdc6"))
+            color = chart.COLORS[owner[first]]
+            name = str(first) if level == 0 else f"{first}…{first + 2 ** level - 1}"
+            out.append(box(x(level, first), rows[level], name).replace("#0b5fc0", color))
+    for rank in range(size):
+        out += [f'<rect x="{x(0, begin[rank]) - 29}" y="230" width="{72 * (begin[rank + 1] - begin[rank]) - 14}" height="5" fill="{chart.COLORS[rank]}"/>',
+                chart.word((x(0, begin[rank]) + x(0, begin[rank + 1] - 1)) / 2, 253, f"rank {rank}", "s", "middle")]
+    return "\n".join([*out, "</svg>\n"])
+
+
+def pictures():
+    times = chart.svg("Summing over 8 ranks", ("bytes", "milliseconds"), over_bytes(ask), log=(True, True))
+    return {"tree.svg": tree_picture(), "leaves.svg": leaves_picture(), "times.svg": times}

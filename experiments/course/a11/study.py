@@ -1,0 +1,36 @@
+"""What the numbers of a11's handout are computed with: the formulas of papers.py, the reference, and the example's few numbers."""
+import math
+import course
+
+ask = None  # the reference's answers, given by grading/handouts.py
+papers = course.module_of("a11", "papers.py")
+ROWS = [[1.0, -2.0, 3.0], [0.0, 4.0, -1.0]]
+X4, X2 = [9.0, 1.0, 3.0, 3.0], [1.0, 3.0]
+
+
+def told(row):
+    return [abs(v) for v in row if v]
+
+
+def magnitudes(name, row):
+    """|y| of a row, without zeros, at the layer's first values."""
+    first, formula = papers.LAYERS[name]
+    return told(formula(ROWS, {which: value(3) for which, value in first.items()})[row])
+
+
+def asked(row):
+    """The same of the reference's layer."""
+    y = ask("layer", x=ROWS, dy=ROWS, noise=[0.0])["y"].values
+    return told(y[3 * row:3 * row + 3])
+
+
+def distance(x):
+    return papers.mean([abs(v - papers.mean(x)) for v in x])
+
+
+def s(x):
+    return math.sqrt(math.pi / 2) * distance(x)
+
+
+def std(x):
+    return math.sqrt(papers.variance(x))

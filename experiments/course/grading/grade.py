@@ -1,0 +1,244 @@
+"""Grades a submission: aN.cpp, or a folder that holds it. Nothing else of the folder is used, but by --questions
+answers.txt and key. The program is built against the installed isobar, under limits, and answers each test in a
+process of its own. What it answers is compared here. results.json has Gradescope's format and is written whatever the
+submission does. Exit code: 0 when it holds a grade, 2 for wrong usage."""
+import json, os, pathlib, shutil, signal, sys, tempfile, traceback
+import course, questions, ranks, reports, sandbox, speed, tensors, together
+
+WORDS = {
+    "submission": {},
+    "--out": dict(default="results.json", type=pathlib.Path),
+    "--seconds": dict(type=float, help="for each test"),
+    "--build-seconds": dict(type=float, default=180, help="for building it (180)"),
+    "--driver-object": dict(help="the driver, compiled before: half the time (selftest)"),
+    "--any-name": dict(action="store_true", help="do not check what it uses of C and of the library (selftest)"),
+    "--confine": dict(choices=[*sandbox.CONFINED, "any"], help="by what (default: bwrap; any: else landlock)"),
+    "--public": dict(action="store_true", help="run only the public tests"),
+    "--questions": dict(action="store_true", help="grade the written questions too, a point each"),
+    "--student": dict(help="whose questions they are (default: as the submission's file key says)"),
+    "--earlier": dict(metavar="FILE", help="this student's last results.json, or Gradescope's "
+                                           "submission_metadata.json: attempts"),
+}
+SECONDS, MEMORY = 10, 2 << 30  # of one test; an assignment that trains asks for more
+SLOW = 2                       # so many tests of a function over their time, and its others are not run
+WATCHED = 6                    # times as long may it take under sanitizers
+SUBMISSION_BYTES = 1 << 20
+LONGEST = 4000                 # characters of what a student's program says
+WITHOUT_PTRACE = {"ASAN_OPTIONS": "detect_leaks=0"}  # which the search for leaks needs
+
+
+def write(path, results):
+    """At once or not at all."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(json.dumps(results, indent=1))
+    os.replace(part, path)
+
+
+def results_of(assignment, faults, text):
+    """Gradescope's results.json: the points of a task are shared by its cases, and the sum is 100."""
+    tests = []
+    worths = course.shares(assignment.points, assignment.cases)
+    for number, (case, wrong, worth) in enumerate(zip(assignment.cases, faults, worths), 1):
+        kind = "public" if case["public"] else "hidden"
+        tests.append({"number": f"{case['task']}.{number}", "name": f"task {case['task']}, {kind}: {case['name']}",
+                      "score": 0 if wrong else worth, "max_score": worth, "status": "failed" if wrong else "passed",
+                      "output": "" if wrong is None else wrong if wrong.startswith("task ") else f"task {case['task']}: {wrong}",
+                      "visibility": "visible"})
+    passed = sum(not wrong for wrong in faults)
+    return {"score": sum(test["score"] for test in tests), "output": text, "tests": tests, "visibility": "visible",
+            "extra_data": {"assignment": assignment.name, "passed": passed, "cases": len(faults)}}
+
+
+def submitted_file(name, submission):
+    """A file's text, aN.cpp's by itself or of a folder."""
+    path = pathlib.Path(submission)
+    return course.text_of(path / name if path.is_dir() else path, SUBMISSION_BYTES)
+
+
+def printable(text):
+    """What a student's program made, without control characters, at most LONGEST of it."""
+    clean = "".join(c if c.isprintable() or c == "\n" else "�" for c in text[:LONGEST])
+    return clean + ("…" if len(text) > LONGEST else "")
+
+
+def told(case, fault):
+    """What a student reads: of a public test all, of a hidden one what kind of fault it is, in our words."""
+    if fault is None:
+        return None
+    kind, text = fault
+    if not case["public"]:
+        text = {"todo": f"task {case['task']} is to be written here", "wrong": "not as wanted"}.get(kind, kind)
+    return printable(text) + (f"; hint: {case['hint']}" if case["hint"] else "")
+
+
+def run_cases(cases, driver, scratch, seconds, watched, reported):
+    """What is wrong with each; `reported` says it of what no driver answers. Public ones are run first: what a hidden one might
+    leave behind, none of them can show."""
+    slow, faults = {}, [None] * len(cases)
+    for place, case in sorted(enumerate(cases), key=lambda numbered: not numbered[1]["public"]):
+        if case["times"]:
+            continue
+        if case["call"] == "report":
+            faults[place] = reported[case["name"]] and printable(reported[case["name"]])
+            continue
+        if slow.get(case["call"], 0) >= SLOW:
+            faults[place] = f"not run: {SLOW} tests of this function took too long already"
+            continue
+        fault = run_case(case, driver, scratch, seconds)
+        slow[case["call"]] = slow.get(case["call"], 0) + ("not done after" in fault[0] if fault else 0)
+        if (case["public"] or watched) and not fault:
+            fault = run_watched(case, driver.with_name("watched"), scratch, seconds)
+        faults[place] = told(case, fault)
+    for place, fault in speed.faults(cases, faults, driver.parent, scratch).items():
+        faults[place] = fault
+    # Whoever throws always is right where an error is wanted.
+    right = {case["task"] for case, fault in zip(cases, faults) if case["error"] is None and not fault}
+    return [fault if fault or case["error"] is None or case["task"] in right else "an error counts where another test of its task passes"
+            for case, fault in zip(cases, faults)]
+
+
+def run_watched(case, watched, scratch, seconds):
+    """As run_case, under sanitizers, as ./check does."""
+    limits = sandbox.Limits(seconds=WATCHED * seconds, memory=MEMORY, address_space=False)
+    return judged(case, run_driver(case, watched, scratch, limits), watched=True)
+
+
+def run_case(case, driver, scratch, seconds):
+    """None when it passes, else (what kind of fault it is, in our words; all that is known of it)."""
+    return judged(case, run_driver(case, driver, scratch, sandbox.Limits(seconds=seconds, memory=MEMORY)))
+
+
+def run_driver(case, driver, scratch, limits):
+    if ranks.ranks_of(case):
+        return together.run([str(driver)], case, str(scratch), [str(driver)], limits)
+    return sandbox.run([str(driver)], tensors.request(case["call"], case["inputs"]), str(scratch), [str(driver)], limits,
+                       environment=WITHOUT_PTRACE, system=sandbox.alone(str(driver)))
+
+
+def judged(case, done, watched=False):
+    if watched and reports.BROKEN.search(done.output):
+        return None
+    if watched and reports.by_sanitizer(done.output):
+        return "the program was stopped", "the program was stopped: " + "\n".join(reports.of_program(done.output))
+    if done.code or done.why:
+        why = done.why or "no reason known"
+        return f"the program ended: {why}", f"the program ended with {done.code}: {why}\n{done.output[-1500:]}"
+    try:
+        found, error = tensors.answer(done.answer)
+    except ValueError:
+        return ("the program ended without an answer",) * 2
+    try:
+        wrong = course.fault(case, found, error)
+    except Exception:  # a judge reads what the student's program has made
+        return "wrong", "the program's answer cannot be judged"
+    if wrong is None:
+        return None
+    return "todo" if error and " is to be written here: " in error else "wrong", wrong
+
+
+def build(assignment, text, prefix, work, arguments):
+    """(driver, None), or (None, what is wrong)."""
+    tree = work / "tree"
+    course.release(assignment, tree)
+    (tree / f"{assignment.name}.cpp").write_bytes(text)
+    if arguments.driver_object:
+        shutil.copy(arguments.driver_object, tree / "driver.o")
+        cmake = tree / "CMakeLists.txt"
+        cmake.write_text(cmake.read_text().replace("$<TARGET_OBJECTS:calls>", "driver.o"))
+    place = course.own_folder(work / "work")
+    measured = course.CLOCKED if "clocked.cpp" in assignment.student else []
+    complaint = course.build(tree, prefix, place, arguments.build_seconds)
+    if complaint is None and measured:
+        complaint = course.make(tree, prefix, place, "measured", arguments.build_seconds)
+    if complaint is not None:
+        return None, f"does not build:\n{printable(complaint)}"
+    object_file = place / f"build/CMakeFiles/driver.dir/{assignment.name}.cpp.o"
+    names = [] if arguments.any_name else course.refused_names(assignment, object_file, prefix)
+    names += course.symbols.refused_texts(text.decode(errors="replace"), assignment.forbidden)
+    if names:
+        return None, printable(f"uses what {assignment.name} does not offer: {', '.join(n[:100] for n in names[:5])}")
+    for program in ("driver", "watched", *measured):
+        shutil.copyfile(place / "build" / program, work / program)  # out of reach of what the build left running
+        (work / program).chmod(0o755)
+    return work / "driver", None
+
+
+def grade(assignment, prefix, work, cases, arguments):
+    """(what is wrong with each case, what to say above all)"""
+    def everything(wrong):
+        """Of all tests; what takes several lines stands above all only."""
+        first = wrong.splitlines()[0].rstrip(":")
+        return [first + (" (see above)" if "\n" in wrong else "")] * len(cases), f"{wrong}\nIsolation: {sandbox.describe()}."
+    try:
+        text = submitted_file(f"{assignment.name}.cpp", arguments.submission)
+    except course.Usage as e:
+        return everything(str(e))
+    driver, complaint = build(assignment, text, prefix, work, arguments)
+    if complaint is not None:
+        return everything(complaint)
+    seconds = arguments.seconds or assignment.seconds or SECONDS
+    reported = {}
+    if assignment.checker:
+        reported = assignment.checker.graded(arguments.submission, work / "tree", prefix, work / "work", arguments.build_seconds)
+    faults = run_cases(cases, driver, course.own_folder(work / "scratch"), seconds, assignment.watched, reported)
+    return faults, f"{sum(not f for f in faults)} of {len(faults)} tests pass. Isolation: {sandbox.describe()}."
+
+
+def add_questions(results, assignment, arguments, key):
+    """The written questions, a point each, beside the 100 of the program."""
+    texts = {}
+    for name in ("answers.txt", "key"):
+        try:
+            if pathlib.Path(arguments.submission).is_dir():
+                texts[name] = printable(submitted_file(name, arguments.submission).decode(errors="replace"))
+        except course.Usage:
+            pass
+    student = arguments.student or texts.get("key", "").strip() or questions.EXAMPLE
+    tests, tried = questions.graded(questions.questions(assignment.name, student, key), texts.get("answers.txt", ""),
+                                    questions.earlier(arguments.earlier))
+    results["tests"] += tests
+    results["score"] += sum(test["score"] for test in tests)
+    results["output"] += f" Questions: {sum(test['score'] for test in tests)} of {len(tests)}, those of {student[:100]}."
+    results["extra_data"]["answers"] = tried
+
+
+def confine(assignment, key_file, prefix, asked, work):
+    """Chooses what confines submissions; Usage when hidden files are not kept from them."""
+    obstacle = sandbox.choose(asked)
+    if obstacle:
+        raise course.Usage(f"wanted bubblewrap to confine submissions, got {obstacle}; install it, allow user namespaces, "
+                           "or take what --confine landlock protects (README.md)")
+    files = course.hidden_files(assignment) + ([pathlib.Path(key_file).resolve()] if key_file else [])
+    seen = course.readable_to_submissions(files, [prefix, str(work)])
+    if seen:
+        raise course.Usage(f"wanted hidden files that submissions cannot read, got {seen[0]}; keep the course outside of "
+                           f"{prefix} and of the system's folders")
+
+
+def main(arguments):
+    assignment, prefix, key = arguments.assignment, arguments.prefix, arguments.key
+    if arguments.public:
+        assignment.cases = assignment.public()
+    cases = assignment.cases
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("grade: told to end"))
+    with tempfile.TemporaryDirectory(prefix="grade", ignore_cleanup_errors=True) as folder:
+        work = pathlib.Path(folder)
+        work.chmod(0o711)
+        confine(assignment, arguments.key_file, prefix, arguments.confine, work)
+        faults, text = ["the grader was ended before this test"] * len(cases), "The grader was ended."
+        write(arguments.out, results_of(assignment, faults, text))  # stands even if we are killed
+        try:
+            faults, text = grade(assignment, prefix, work, cases, arguments)
+        except Exception:
+            traceback.print_exc()
+            text = "The grader itself failed; its log says why."
+    text += " Hidden inputs: " + ("drawn from the key." if key else "those of the public repository (no --key).")
+    results = results_of(assignment, faults, text)
+    total = f"{results['score']:g} of 100"
+    if arguments.questions:
+        add_questions(results, assignment, arguments, key)
+    write(arguments.out, results)
+    print(f"{assignment.name}: {total}; {results['output'].splitlines()[0]}")
+    for test in results["tests"]:
+        if test["status"] == "failed":
+            print(f"  {test['name']}\n    {test['output'].splitlines()[0]}")

@@ -1,0 +1,48 @@
+"""Draws the pictures of tapes in handouts.
+
+aN/tape.cpp, in the student's tree too, writes a page of a tape. Here it is built with the reference, walked through in headless
+Chromium up to the step that aN/study.py names (STILL; forward steps come first), and the page's own drawing kept as
+aN/tape.svg. Without --draw, tells which pictures are drawn otherwise by now. Exit code: 0; 1 where one is; 2 where
+chromium or chromedriver is missing."""
+import subprocess, sys, tempfile
+import course, handouts
+
+WORDS = {"--draw": dict(action="store_true", help="draws the pictures anew")}
+
+
+def page_of(name, prefix, folder):
+    """The page that the assignment's tape.cpp writes with the reference."""
+    reference = handouts.Reference(name, prefix, folder)
+    reference.build()
+    build = reference.driver.parent
+    for command in (["cmake", "--build", build, "--target", "tape"], [build / "tape"]):
+        done = subprocess.run(command, cwd=build, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise course.Usage(f"{name}/tape.cpp: {done.stdout}")
+    return build / "tape.html"
+
+
+def still(window, page, step):
+    window.open(page)
+    window.run("tapePage.show(arguments[0])", step)
+    return window.run("return tapePage.still()")
+
+
+def main(arguments):
+    sys.path.append(str(course.ROOT.parents[1] / "tests"))
+    import browser
+    if not browser.installed():
+        raise course.Usage("chromium or chromedriver is not found; install the Debian packages chromium and chromium-driver")
+    window, wrong = browser.Browser(), []
+    try:
+        for name in [path.parent.name for path in sorted(course.ROOT.glob("a*/tape.cpp"))]:
+            step = course.module_of(name, "study.py").STILL
+            with tempfile.TemporaryDirectory() as folder:
+                drawn = still(window, page_of(name, arguments.prefix, folder), step)
+            faults = handouts.pictures(name, {"pictures": lambda: {"tape.svg": drawn}}, arguments.draw)
+            wrong += [f"{name}/{fault}" for fault in faults]
+            print(f"{name}/tape.svg: step {step}", flush=True)
+    finally:
+        window.close()
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return 1 if wrong else 0

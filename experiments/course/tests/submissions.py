@@ -1,0 +1,39 @@
+"""What is handed in to try the graders: references, and the texts of hostile/, whose first line says what each is appended to and
+what it deserves:
+
+    // with: reference of a1 [without f g] [, a forged run] [, names not checked] [, builds for ever] [, deserves 100]
+
+With `names not checked` the check of names is off, as for a submission that does without them by inline assembly; what holds
+it then is the sandbox. `without` calls functions of the reference own_f and own_g: the file has its own. `a forged run`: a report of a
+training whose loss is said to be less than it was is handed in too. `builds for ever`: ended after 10 s, for once."""
+import pathlib, re
+import course, marked
+
+
+def reference(assignment, prefix, folder):
+    """What is graded as the reference: its folder, or one with a report and its runs where an assignment wants one."""
+    if not assignment.checker:
+        return assignment.folder
+    return course.module_of(assignment.name, "honest.py").made(None, prefix, pathlib.Path(folder) / "honest")
+
+
+class Submission:
+    def __init__(self, path):
+        self.name, text = path.stem, path.read_text()
+        head = re.fullmatch(r"// with: (reference|stubs) of (a\d+)(?: without ([\w ]+))?(, a forged run)?(, names not checked)?"
+                            r"(, builds for ever)?(?:, deserves (\d+))?", text.split("\n")[0])
+        self.base, self.assignment, self.without, self.forged = head[1], course.Assignment(head[2]), (head[3] or "").split(), bool(head[4])
+        self.options = (["--any-name"] if head[5] else []) + ["--build-seconds", "10" if head[6] else "60"]
+        self.deserves, self.text = int(head[7] or 0), text
+
+    def write(self, folder, places):
+        source = self.assignment.source.read_text()
+        if self.base == "stubs":
+            source = marked.stubs(source, self.assignment.source.name)
+        for name in self.without:
+            source = re.sub(rf"\b{name}\(", f"own_{name}(", source)
+        text = self.text
+        for word, place in places.items():
+            text = text.replace(word, str(place))
+        (folder / f"{self.assignment.name}.cpp").write_text(source + "\n" + text)
+        return folder

@@ -1,0 +1,38 @@
+"""Programs about speed and the clock."""
+import course, sandbox, speed, symbols
+
+NAMES = [name for name in course.NAMES if "clocked.cpp" in course.Assignment(name).student]
+
+
+def reached(assignment, text, prefix, folder):
+    """How many times as fast as the baseline a program is measured to be, and a line of it."""
+    assert not sandbox.choose()
+    course.release(assignment, folder / "tree")
+    (folder / "tree" / assignment.source.name).write_text(text)
+    build = course.built(folder / "tree", prefix, target="measured")
+    times, said, fault = speed.measured(build, course.own_folder(folder / "scratch"), 4)
+    return times, said or fault
+
+
+def changed(text, changes):
+    for old, new in changes:
+        text = course.replaced_once(text, old, new)
+    return text
+
+
+def test_the_clock(name, assignment, prefix, folder):
+    """Right programs are four times as fast, and SLOW forms of the reference reach no more than is said of them."""
+    module, source = course.module_of(name, "mutants.py"), assignment.source.read_text()
+    right = [assignment.source, *assignment.alternatives()]
+    variants = [(path.name, path.read_text(), 4, 99) for path in right]
+    variants += [(what, changed(source, changes), 0, most) for what, changes, most in module.SLOW]
+    first = None  # the reference's
+    for number, (what, text, least, most) in enumerate(variants):
+        place = folder / str(number)
+        place.mkdir()
+        times, said = reached(assignment, text, prefix, place)
+        first = first or times
+        assert least <= times <= (1.2 * first if most is None else most), (what, said)
+    for what, text in module.REFUSED:
+        assert symbols.refused_texts(text, assignment.forbidden), what
+    assert not any(symbols.refused_texts(path.read_text(), assignment.forbidden) for path in right)

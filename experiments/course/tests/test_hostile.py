@@ -1,0 +1,222 @@
+"""Grades each submission of hostile/, and some that are no file, and looks whether one gained, told or left something."""
+import concurrent.futures, json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile, time
+import pytest
+import course, sandbox, submissions, tensors
+
+USER = 54321  # an ordinary user, where root runs the tests
+# Beside all of them by the best means: some by Landlock, and as an ordinary user.
+BY_LANDLOCK = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "message_queues", "keyring", "sockets", "files", "new_namespaces",
+               "reads_hidden_tests", "system_calls", "page_cache", "locks"]
+AS_USER = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "reads_hidden_tests", "system_calls", "page_cache"]
+# All that a hidden test may say, in our words.
+HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|not run: 2 tests of this function took too long already|"
+                    r"an error counts where another test of its task passes|the program was stopped|the program ended without an answer|the program ended: (rank \d: )?(no reason known|wrote more than it may|too slow|"
+                    r"not done after 1 s|took more than 2048 MiB of memory|crashed \(.*\)|aborted \(.*\)))(; hint: .*)?")
+ROOT = os.geteuid() == 0
+MEANS = [means for means in sandbox.CONFINED if sandbox.obstacle(means) is None]
+SUBMISSIONS = {path.stem: submissions.Submission(path) for path in sorted(course.ROOT.glob("hostile/*.cpp"))}
+# Each as this user by the best means; some by every means, as root and as an ordinary user.
+PLAN = [(name, means, user) for user in ([None, USER] if ROOT else [None]) for means in MEANS
+        for name in (AS_USER if user else BY_LANDLOCK if means != MEANS[0] else SUBMISSIONS)]
+
+
+def secret_lines(assignment):
+    """The rows of numbers that only hidden tests are given."""
+    requests = lambda public: "\n".join(tensors.request(c["call"], c["inputs"]).decode() for c in assignment.cases
+                                        if c["public"] == public)
+    given = requests(True)
+    return [row for row in requests(False).split("\n") if len(row) > 8 and row[0] in "-0123456789" and row not in given]
+
+
+def faults_of(submission, results, shown):
+    """What a results.json gives away, or gives undeservedly."""
+    tests, cases = results["tests"], submission.assignment.cases
+    wrong = [] if results["score"] <= submission.deserves else [f"scores {results['score']:g}"]
+    wrong += [] if len(tests) == len(cases) else [f"{len(tests)} tests"]
+    wrong += [f"holds '{w}'" for w in ("LEAK", "from course import", "MUTANTS = [") if w in shown]
+    wrong += [f"tells a hidden test's '{row[:30]}'" for row in secret_lines(submission.assignment) if row in shown][:1]
+    wrong += ["holds control characters" for t in tests if any(ord(c) < 32 and c != "\n" for c in t["output"])][:1]
+    if "pass." in results["output"]:  # it was built and run
+        said = [t["output"] for t, c in zip(tests, cases) if not c["public"] and c["call"] != "report" and t["status"] == "failed"]
+        wrong += [f"a hidden test says '{s[:60]}'" for s in said if not HIDDEN.fullmatch(s)][:1]
+    return wrong
+
+
+def driver_objects(names, prefix, folder):
+    """{assignment: its driver, compiled once for all submissions}"""
+    objects = {}
+    for name in names:
+        place = folder / name
+        course.release(course.Assignment(name), place / "tree")
+        complaint = course.build(place / "tree", prefix, course.own_folder(place / "work"), 180)
+        if complaint:
+            raise course.Usage(f"{name}'s stubs do not build: {complaint}")
+        objects[name] = shutil.copy(place / "work/build/CMakeFiles/calls.dir/driver.cpp.o", folder / f"{name}.o")
+    return objects
+
+
+def try_one(submission, prefix, driver, honest, means, user):
+    """(what is wrong, what was printed in one line)"""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        out, victim = folder / "results.json", folder / "victim"
+        victim.write_text("still here")
+        if submission.forged:
+            shutil.copytree(honest, folder, ignore=shutil.ignore_patterns("build", "*.h5"), dirs_exist_ok=True)
+            course.module_of(submission.assignment.name, "forgeries.py").number_and_run(folder, None)
+        submission.write(folder, {"{results}": out, "{course}": course.ROOT, "{victim}": victim})
+        argv = [course.ROOT / "course", "grade", submission.assignment.name, folder, "--prefix", prefix, "--out", out, "--seconds", "1",
+                "--driver-object", driver,
+                "--confine", means, *submission.options]
+        if user:
+            for path in (folder, victim):
+                os.chown(path, user, user)
+            argv = ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups", *argv]
+        start = time.monotonic()
+        done = subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        seconds = time.monotonic() - start
+        if done.returncode:
+            return [done.stderr.strip()], "", seconds
+        results, shown = json.loads(out.read_text()), out.read_text()
+        wrong = faults_of(submission, results, shown)
+        wrong += [] if victim.exists() and victim.read_text() == "still here" else ["a file of the grader's user is changed"]
+        first = (results["tests"][0]["output"] or "passed").splitlines()[0]
+        return wrong, f"{results['score']:g} points, {first[:70]}", seconds
+
+
+def ipc_objects(user):
+    """(ipcrm's option, number) of each System V object of a user."""
+    found = set()
+    for kind, option, column in (("shm", "-m", 7), ("msg", "-q", 7), ("sem", "-s", 4)):
+        with open(f"/proc/sysvipc/{kind}") as f:
+            rows = [line.split() for line in f.readlines()[1:]]
+        found |= {(option, row[1]) for row in rows if int(row[column]) == user}
+    return found
+
+
+def left_behind(user):
+    """What belongs to the user that runs submissions: System V objects, orphans, files where all may write."""
+    found = [f"ipcrm {' '.join(o)}" for o in ipc_objects(user)]
+    orphans = [*sandbox.children(1), *sandbox.descendants(os.getpid())]
+    found += [f"process {p}" for p in orphans if owner(f"/proc/{p}") == user]
+    for folder in ("/tmp", "/var/tmp", "/dev/shm", "/run/lock"):
+        if os.path.isdir(folder):
+            found += [f"{folder}/{f}" for f in os.listdir(folder) if owner(f"{folder}/{f}") == user]
+    return set(found)
+
+
+def left_after(seconds, users, before):
+    """What is left that was not there before, when what was killed has had time to end. Orphans of a grader come to this process,
+    which must reap them: a machine under load ends them late, and without this they would count as left."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+        left = set().union(*map(left_behind, users)) - before
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(0.1)
+
+
+def owner(path):
+    try:
+        return os.lstat(path).st_uid
+    except OSError:
+        return None
+
+
+def shapes(folder):
+    """Submissions that are no file of text, each in a folder: what they are, and where."""
+    makers = {"nothing": lambda p: None, "a FIFO": os.mkfifo, "a folder": os.mkdir,
+              "a link to a hidden file": lambda p: os.symlink(course.ROOT / "a1/a1.cpp", p),
+              "a link to a device": lambda p: os.symlink("/dev/zero", p),
+              "a socket": lambda p: socket.socket(socket.AF_UNIX).bind(str(p)),
+              "a file of 1 TiB": lambda p: os.truncate(os.open(p, os.O_WRONLY | os.O_CREAT), 1 << 40),
+              "a file with NUL bytes": lambda p: p.write_bytes(b"\0" * 4096),
+              "a file in UTF-16": lambda p: p.write_text((course.ROOT / "a1/a1.cpp").read_text(), "utf-16")}
+    for what, make in makers.items():
+        place = folder / what.replace(" ", "_")
+        place.mkdir()
+        make(place / "a1.cpp")
+        yield what, place
+
+
+def fills_a_disk(means):
+    """What stops a program that writes files without end where it may write, and how much it has written."""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder).chmod(0o755)
+        place = course.own_folder(pathlib.Path(folder) / "place")
+        script = "while :; do n=$((n + 1)); head -c 8000000 /dev/zero > file$n; done"
+        done = sandbox.run_by(means, ["/bin/sh", "-c", script], b"", str(place), [], sandbox.Limits(seconds=60, disk=64 << 20), [str(place)])
+        return done.why, sandbox.on_disk([place])
+
+
+def try_shape(what, place, prefix):
+    out = place / "results.json"
+    done = subprocess.run([course.ROOT / "course", "grade", "a1", place, "--prefix", prefix, "--out", out], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, timeout=600)
+    results = json.loads(out.read_text()) if out.exists() else {"score": "no", "output": done.stderr}
+    return results["score"] == 0 and "itself failed" not in results["output"], results["output"].splitlines()[0][:90]
+
+
+def refusals(folder, prefix):
+    """What a grader that cannot keep hidden files says instead of a grade: where, and what must be in it."""
+    prefix_with_course = folder / "prefix"
+    folder.chmod(0o711)
+    shutil.copytree(course.ROOT, prefix_with_course / "course")
+    (prefix_with_course / "lib/cmake/isobar").mkdir(parents=True)
+    (prefix_with_course / "lib/cmake/isobar/isobar-config.cmake").write_text("")
+    for what, command, installed, path, said in [
+            ("without bwrap", course.ROOT / "course", prefix, "/nowhere", "bwrap: not installed"),
+            ("with the course in the prefix", prefix_with_course / "course/course", prefix_with_course, os.environ["PATH"],
+             "wanted hidden files that submissions cannot read")]:
+        done = subprocess.run([sys.executable, command, "grade", "a1", course.ROOT / "a1", "--prefix", installed, "--out", folder / "no.json"],
+                              env={**os.environ, "PATH": path}, capture_output=True, text=True)
+        yield done.returncode == 2 and said in done.stderr and not (folder / "no.json").exists(), what, done.stderr.strip()
+
+
+@pytest.fixture(scope="module")
+def tried(pytestconfig, prefix):
+    """{(name, means, user): what became of it}; some at a time. In the end nothing of them may be left."""
+    assert MEANS, "wanted bubblewrap or Landlock to confine submissions, none works here"
+    sandbox.choose(MEANS[0])
+    chosen = pytestconfig.getoption("--chosen").split() or SUBMISSIONS
+    plan = [entry for entry in PLAN if entry[0] in chosen]
+    graders = [sandbox.NOBODY, USER] if ROOT else []
+    before = set().union(*map(left_behind, graders))
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count() + 1) as pool:
+        pathlib.Path(folder).chmod(0o755)
+        drivers = driver_objects({SUBMISSIONS[name].assignment.name for name, _, _ in plan}, prefix, pathlib.Path(folder))
+        forged = [SUBMISSIONS[name].assignment for name, _, _ in plan if SUBMISSIONS[name].forged][:1]
+        honest = submissions.reference(forged[0], prefix, folder) if forged else None
+        yield {(name, means, user): pool.submit(try_one, SUBMISSIONS[name], prefix, drivers[SUBMISSIONS[name].assignment.name],
+                                                honest, means, user) for name, means, user in plan}
+    # An ordinary user, who is no grader of ours, has other processes, which come and go.
+    assert not left_after(10, graders, before), "no shared memory, queue, process, file is left"
+
+
+@pytest.mark.parametrize("name_of,means,user", PLAN)
+def test_a_hostile_submission_gains_tells_and_changes_nothing(name_of, means, user, tried):
+    if (name_of, means, user) not in tried:
+        pytest.skip("not named")
+    wrong, first, seconds = tried[name_of, means, user].result()
+    assert not wrong, f"{first} ({seconds:.0f} s)"
+
+
+@pytest.mark.parametrize("means", MEANS)
+def test_a_program_that_fills_the_disk_is_stopped(means):
+    assert fills_a_disk(means)[0] == "wrote more than 64 MiB to the disk"
+
+
+def test_what_is_no_file_of_text_scores_0(prefix, folder):
+    for what, place in shapes(folder):
+        held, said = try_shape(what, place, prefix)
+        assert held, (what, said)
+
+
+def test_a_grader_that_cannot_keep_hidden_files_refuses(prefix, folder):
+    for held, what, said in refusals(folder, prefix):
+        assert held, (what, said)

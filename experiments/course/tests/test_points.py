@@ -1,0 +1,45 @@
+"""Points, keys, and what a handout may not give away."""
+import re
+import course, leaks, tensors
+
+
+def requests(cases):
+    return [tensors.request(case["call"], case["inputs"]) for case in cases if case["call"] != "report"]
+
+
+def test_points_add_up_and_stand_in_handout_and_readme(name, assignment):
+    for cases in (assignment.cases, assignment.public(), course.Assignment(name, b"a key, its bytes").cases):
+        whole = sum(assignment.points[task] for task in {case["task"] for case in cases})  # no public case measures speed
+        assert sum(course.shares(assignment.points, cases)) == whole
+    handout, readme = (path.read_text() for path in (assignment.folder / "handout.md", course.ROOT / "README.md"))
+    row = re.search(rf"(?m)^\| {name} \| \[[^|]*\|([^|]*)\|$", readme)[1]
+    assert {int(task): int(points) for task, points in re.findall(r"(?m)^\| (\d) .*\| (\d+) \|$", handout)} == assignment.points
+    assert [int(number) for number in re.findall(r" (\d+)\b", row)] == list(assignment.points.values())
+
+
+def test_each_task_has_public_and_hidden_cases(assignment):
+    for task in assignment.points:
+        cases = [case for case in assignment.cases if case["task"] == task]
+        if not all(case["times"] for case in cases):  # ./speed measures as the grader does
+            assert {case["public"] for case in cases} == {True, False}, task
+
+
+def test_a_key_draws_hidden_inputs_and_no_others(name, assignment):
+    keyed, again, other = (course.Assignment(name, key) for key in (b"a key, its bytes", b"a key, its bytes", b"another"))
+    assert requests(keyed.cases) == requests(again.cases)
+    assert requests(assignment.public()) == requests(keyed.public()) == requests(other.public())
+    hidden = [[case for case in of.driven() if not case["public"]] for of in (assignment, keyed, other)]
+    drawn = [len(set(same)) for same in zip(*map(requests, hidden))]
+    fixed = [case["name"] for case, texts in zip(hidden[0], drawn) if texts == 1]
+    assert drawn.count(3) >= 0.6 * len(drawn), fixed
+
+
+def test_no_formula_of_a_solution_stands_in_what_a_student_reads(assignment):
+    assert not leaks.given_away(assignment, leaks.read_by_students(assignment))
+    for formula in leaks.formulas(assignment).values():  # each would be found there
+        assert leaks.given_away(assignment, {"planted": f"Then {formula.replace('*', '·')}."}), formula
+
+
+def test_a_formula_is_found_in_other_names():
+    for text in ("dx = g · (u − mean u − s · mean(u · s))", r"$$dx_i = r\,(dz_i - \overline{dz} - z_i\,\overline{dz\,z})$$"):
+        assert leaks.given_away(course.Assignment("a4"), {"planted": text}), text
