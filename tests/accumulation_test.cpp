@@ -18,8 +18,6 @@ namespace isobar::accumulation_test {
 
 using Json = nlohmann::json;
 
-namespace {
-
 Batch batch_of(int64_t rows) { return {Rng(2).integers({rows, 8}, 11), Rng(3).integers({rows, 8}, 11)}; }
 
 LanguageModel small_model(double dropout = 0) {
@@ -58,8 +56,6 @@ void train_tiny(const std::string& flags, const std::string& folder) {
   INFO(run.err);
   REQUIRE(run.code == 0);
 }
-
-}  // namespace
 
 TEST_CASE("pieces of a batch leave the gradients and the loss of the whole, but for rounding") {
   LanguageModel model = small_model();

@@ -19,8 +19,6 @@
 
 namespace isobar::bf16_test {
 
-namespace {
-
 // Lets oneDNN emulate bf16 where the CPU has none, while it lives.
 class Emulated {
  public:
@@ -116,8 +114,6 @@ Outcomes run(const Op& op, Precision precision, std::initializer_list<Shape> sha
 }
 
 Tensor linear_of(const std::vector<Tensor>& in) { return linear(in[0], in[1], in[2]); }
-
-}  // namespace
 
 TEST_CASE("to_bf16 rounds to the nearest, ties to even, and keeps NaN and infinity") {
   const RoundingCase cases[] = {
@@ -343,7 +339,6 @@ TEST_CASE("linear in bf16 on a higher-order tape has the second derivative of it
 TEST_CASE("names of precisions") {
   CHECK(precision_from_name("bf16") == Precision::bf16);
   CHECK(name_of(Precision::f32) == "f32");
-  CHECK_THROWS_WITH_AS(precision_from_name("f16"), "precision: wanted f32 or bf16, got 'f16'", Error);
 }
 
 TEST_CASE("train_lm --precision bf16 trains in bf16, or says why not and gives f32's bits") {

@@ -20,8 +20,6 @@
 
 namespace isobar::blas_test {
 
-namespace {
-
 template <class T>
 std::vector<T> random(int64_t n, const char* name) {
   return Rng(1).split(name).normal(Shape{n}, 0, 1, dtype_of<T>()).template to_vector<T>();
@@ -167,8 +165,6 @@ class AtPageEnd {
   size_t size_;
   T* data_;
 };
-
-}  // namespace
 
 TEST_CASE("gemm equals three loops for all transposes, odd sizes, leading dimensions, accumulating or not") {
   for (Problem p : sizes)

@@ -13,8 +13,6 @@
 
 namespace isobar::bpe_test {
 
-namespace {
-
 using Json = nlohmann::json;
 using Tokens = std::vector<int32_t>;
 
@@ -49,8 +47,6 @@ std::string random_bytes(uint64_t seed) {
   }
   return bytes;
 }
-
-}  // namespace
 
 TEST_CASE("BPE learns the merges that counting every pair anew gives") {
   const auto wanted = fixture()["merges"].get<std::vector<BpeTokenizer::Pair>>();

@@ -17,8 +17,6 @@
 
 namespace isobar::bytes_test {
 
-namespace {
-
 struct Part {
   int64_t number;
   std::array<float, 2> pair;
@@ -56,8 +54,6 @@ struct MemberWithArray {
 static_assert(field_count<Part>() == 2);
 static_assert(field_count<MemberWithArray>() == 2);
 static_assert(field_count<Outcome>() == 10);
-
-}  // namespace
 
 TEST_CASE("a result crosses as bytes with all of its fields and bits") {
   const std::string bytes = to_bytes(outcome_of(3));

@@ -19,8 +19,6 @@
 
 namespace isobar::call_test {
 
-namespace {
-
 // y = x Wᵀ + c Vᵀ: two inputs.
 struct Conditioned : Module {
   Linear of_x, of_c;
@@ -67,8 +65,6 @@ struct Notes : Observer {
 };
 
 using Paths = std::vector<std::string>;
-
-}  // namespace
 
 TEST_CASE("a layer of two inputs has its path, its scope and its observers") {
   Model model;
@@ -174,21 +170,6 @@ TEST_CASE("a model that ended before its gradient came back is not asked again")
   CHECK(x.grad().defined());
   CHECK(notes.forward.size() == 1);
   CHECK(notes.backward.empty());
-}
-
-TEST_CASE("null parts are refused where they are given") {
-  CHECK(message_of([] { Sequential().add(nullptr); }) == "sequential: part 0 is null; wanted a module");
-  CHECK(message_of([] { Residual block(nullptr); }) == "residual: the branch is null; wanted a module");
-  CHECK(message_of([] { SkipInit block(nullptr); }) == "skip_init: the branch is null; wanted a module");
-  CHECK(message_of([] { ReZero block(nullptr); }) == "rezero: the branch is null; wanted a module");
-  CHECK(message_of([] { FeedForward mlp(4, 8, nullptr, Rng(1)); }) ==
-        "feed_forward: the activation is null; wanted a module");
-  struct Hollow : Module {
-    std::unique_ptr<Module> body;
-    void fields(Fields& f) override { f("body", body); }
-  } hollow;
-  CHECK(message_of([&] { parameters(hollow); }) ==
-        "fields: the part body is null; give it a module, or leave it out of fields()");
 }
 
 TEST_CASE("a language model's loss has the scopes of its parts and shows no loss as an output") {

@@ -17,8 +17,6 @@
 
 namespace isobar::checkpoint_test {
 
-namespace {
-
 LmConfig small_config() {
   LmConfig config;
   config.n_layer = 2;
@@ -73,8 +71,6 @@ bool same(const std::vector<NamedTensor>& a, std::vector<NamedTensor> b) {
   for (const NamedTensor& named : b) right[named.name] = bits(named.tensor);
   return a.size() == b.size() && left == right;
 }
-
-}  // namespace
 
 TEST_CASE("a checkpoint gives back every bit") {
   const TemporaryFolder folder;
@@ -207,8 +203,6 @@ TEST_CASE("a checkpoint that is cut or changed anywhere is one clear error") {
   flipped(8 * whole.size() - 1);
 }
 
-namespace {
-
 // Writes any text where a tokenizer should be.
 struct FakeTokenizer : ByteTokenizer {
   std::string text;
@@ -229,8 +223,6 @@ std::function<void(Checkpoint&)> setting(std::vector<std::pair<std::string, Valu
     checkpoint.config = json_text(settings_json(config));
   };
 }
-
-}  // namespace
 
 TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
   const auto tokenizer = [](std::string json) {

@@ -24,8 +24,8 @@ TEST_CASE("clip_grad_norm does what PyTorch does") {
   for (const Case& c : cases) {
     CAPTURE(c.max_norm);
     Tensor w = parameter({0, 0, 0}), b = parameter({0, 0}), without = parameter({0});
-    w.set_grad(make({3, -4, 12}));
-    b.set_grad(make({0.5, 84}));
+    w.set_grad(row({3, -4, 12}));
+    b.set_grad(row({0.5, 84}));
     CHECK(clip_grad_norm({w, without, b}, c.max_norm) == doctest::Approx(85.00147057551416).epsilon(1e-15));
     check_near(w.grad(), c.w, 1e-14);
     check_near(b.grad(), c.b, 1e-14);
@@ -35,7 +35,7 @@ TEST_CASE("clip_grad_norm does what PyTorch does") {
 
 TEST_CASE("clipping scales a gradient that two parameters share once for each") {
   Tensor a = parameter({0, 0}), b = parameter({0, 0});
-  const Tensor shared = make({3, 4});
+  const Tensor shared = row({3, 4});
   a.set_grad(shared);
   b.set_grad(shared);
   const double norm = clip_grad_norm({a, b}, 1);
@@ -47,8 +47,8 @@ TEST_CASE("clipping scales a gradient that two parameters share once for each") 
 
 TEST_CASE("a parameter that is listed twice, as a tied weight may be, is counted and scaled once") {
   Tensor tied = parameter({0, 0}), b = parameter({0});
-  tied.set_grad(make({3, 4}));
-  b.set_grad(make({12}));
+  tied.set_grad(row({3, 4}));
+  b.set_grad(row({12}));
   CHECK(grad_norm({tied, b, tied}) == 13);
   CHECK(clip_grad_norm({tied, b, tied, Tensor(tied)}, 1.3) == 13);
   const double factor = 1.3 / (13 + 1e-6);
@@ -60,15 +60,15 @@ TEST_CASE("gradients that are not finite stay visible through clipping") {
   Tensor w = parameter({0, 0}), b = parameter({0});
   const double inf = std::numeric_limits<double>::infinity();
   SUBCASE("NaN reaches the norm and every gradient") {
-    w.set_grad(make({1, std::nan("")}));
-    b.set_grad(make({1}));
+    w.set_grad(row({1, std::nan("")}));
+    b.set_grad(row({1}));
     CHECK(std::isnan(clip_grad_norm({w, b}, 1)));
     CHECK(std::isnan(w.grad().at({0})));
     CHECK(std::isnan(b.grad().at({0})));
   }
   SUBCASE("infinity becomes NaN where it stood, as in PyTorch") {
-    w.set_grad(make({1, inf}));
-    b.set_grad(make({1}));
+    w.set_grad(row({1, inf}));
+    b.set_grad(row({1}));
     CHECK(clip_grad_norm({w, b}, 1) == inf);
     CHECK(w.grad().at({0}) == 0);
     CHECK(std::isnan(w.grad().at({1})));
@@ -78,7 +78,7 @@ TEST_CASE("gradients that are not finite stay visible through clipping") {
 
 TEST_CASE("the norm of f32 gradients is summed in double") {
   Tensor tiny = parameter({0}, Dtype::f32), many = zeros({1 << 20}).set_trainable();
-  tiny.set_grad(make({1e-37}, Dtype::f32));  // its square is zero in f32
+  tiny.set_grad(row({1e-37}, Dtype::f32));  // its square is zero in f32
   CHECK(grad_norm({tiny}) == doctest::Approx(1e-37).epsilon(1e-6));
   many.set_grad(ones({1 << 20}));
   CHECK(grad_norm({many}) == 1024);

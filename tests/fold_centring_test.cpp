@@ -7,8 +7,6 @@
 
 namespace isobar::fold_centring_test {
 
-namespace {
-
 // All parameters, gains and biases too, are drawn: what starts at 1 or 0 would hide mistakes.
 LanguageModel random_model(const std::string& ffn, Positions positions, bool bias) {
   LanguageModel model({.vocab_size = 7,
@@ -33,8 +31,6 @@ double difference(LanguageModel& a, LanguageModel& b) {
   const Tensor tokens = Rng(3).integers({3, 6}, 7);
   return max(abs(a(tokens) - b(tokens))).item();
 }
-
-}  // namespace
 
 TEST_CASE("RMSNorm gives LayerNorm's outputs where its centring is folded into the weights, and only there") {
   for (const char* ffn : {"swiglu", "gelu"})

@@ -13,8 +13,6 @@
 
 namespace isobar::generate_test {
 
-namespace {
-
 // Logits whose softmax these chances are.
 std::vector<float> logits_of(const std::vector<double>& chance) {
   std::vector<float> logits;
@@ -37,8 +35,6 @@ LanguageModel small_model(int64_t block_size) {
       {.vocab_size = 7, .block_size = block_size, .n_layer = 2, .n_head = 2, .n_embd = 16, .init_std = 0.3},
       Rng(1));
 }
-
-}  // namespace
 
 TEST_CASE(
     "temperature raises chances to the power of its inverse; 0 takes the likeliest, the first of equals") {

@@ -14,8 +14,6 @@
 
 namespace isobar::golden_test {
 
-namespace {
-
 // Element i of tensor number k: scale · sin(1 + k + 0.7 i), as in fixtures/golden_losses.py.
 Tensor wave(int64_t k, const Shape& shape, double scale, Dtype dtype) {
   std::vector<double> values(shape.numel());
@@ -92,8 +90,6 @@ void check_losses(const MakeOptimizer& make, const std::vector<double>& golden) 
                     step, ": ", ours[step], " instead of ", golden[step]);
   }
 }
-
-}  // namespace
 
 TEST_CASE("twenty steps of AdamW lose what PyTorch's lose") {
   check_losses(

@@ -10,7 +10,6 @@
 #include "../autograd/tape.h"
 
 namespace isobar::gradcheck_test {
-namespace {
 
 using In = const std::vector<Tensor>&;
 
@@ -24,8 +23,6 @@ TensorFunction wrong_square(double mistake) {
                   [x, mistake](const Tensor& dy) { return dy * x * (2 * (1 + mistake)); });
   };
 }
-
-}  // namespace
 
 TEST_CASE("gradcheck passes a right gradient with room to spare") {
   const GradcheckReport report = gradcheck([](In x) { return tanh(x[0]); }, {some({3, 5})}, {.order = 2});

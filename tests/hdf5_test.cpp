@@ -12,8 +12,6 @@
 
 namespace isobar::hdf5_test {
 
-namespace {
-
 void fill(Hdf5File& file) {
   file.set_attribute("/", "name", std::string("größe"));
   file.make_group("/config");
@@ -27,8 +25,6 @@ void fill(Hdf5File& file) {
     file.append<float>("/series/rows", std::array{1.0f * i, 2.0f * i});
   }
 }
-
-}  // namespace
 
 TEST_CASE("an HDF5 file gives back attributes, tensors, texts and series as they were written") {
   const TemporaryFolder folder;

@@ -3,16 +3,10 @@
 
 #include <cmath>
 
-#include "../autograd/ops.h"
 #include "../autograd/tape.h"
+#include "small_tensors.h"
 
 namespace isobar::higher_order_test {
-namespace {
-
-Tensor leaf(const Tensor& x) { return x.detach().set_trainable(); }
-Tensor number(double value) { return full(Shape{}, value, Dtype::f64); }
-
-}  // namespace
 
 TEST_CASE("the second derivative of x³ is 6x and the third 6") {
   const Tensor x = leaf(number(2));

@@ -18,8 +18,6 @@ namespace isobar::hugging_face_test {
 
 using Json = nlohmann::json;
 
-namespace {
-
 // Every weight is away from its initial value, which would hide a mix-up of norms and biases.
 LanguageModel tiny(HuggingFaceLayout layout) {
   LanguageModel model(tiny_config(layout), Rng(1));
@@ -59,8 +57,6 @@ std::string layout_refusal(HuggingFaceLayout layout,
   change(config);
   return message_of([&] { check_layout(config, layout); });
 }
-
-}  // namespace
 
 TEST_CASE("PyTorch computes the logits of our model from the file that we export") {
   const Json recorded = Json::parse(file_text(ISOBAR_SOURCE_DIR "/tests/fixtures/hugging_face.json"));

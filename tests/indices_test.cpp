@@ -3,30 +3,20 @@
 
 #include <functional>
 
-#include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "../core/raw.h"
 #include "message_of.h"
+#include "small_tensors.h"
 
 namespace isobar::indices_test {
-namespace {
-
-using Numbers = std::vector<double>;
-
-Tensor integers(const Shape& shape, const std::vector<int64_t>& values) { return tensor(shape, values); }
-
-// 0, 1, 2, … in this shape.
-Tensor counted(const Shape& shape) { return reshape(arange(shape.numel(), Dtype::f64), shape); }
-
-}  // namespace
 
 TEST_CASE("picking and adding by index give PyTorch's values") {
   CHECK(gather(counted({3, 4}), 1, integers({2, 2}, {3, 0, 1, 1})).to_vector<double>() ==
-        Numbers{3, 0, 5, 5});
+        Doubles{3, 0, 5, 5});
   CHECK(scatter_add(zeros({3, 4}, Dtype::f64), 0, integers({3, 2}, {0, 2, 2, 2, 0, 1}), counted({3, 3}) + 1)
-            .to_vector<double>() == Numbers{8, 0, 0, 0, 0, 8, 0, 0, 4, 7, 0, 0});
-  CHECK(index_add(zeros({3, 2}, Dtype::f64), 0, integers({3}, {2, 0, 2}), counted({3, 2}) + 1)
-            .to_vector<double>() == Numbers{3, 4, 0, 0, 6, 8});
+            .to_vector<double>() == Doubles{8, 0, 0, 0, 0, 8, 0, 0, 4, 7, 0, 0});
+  CHECK(index_add(zeros({3, 2}, Dtype::f64), 0, integers(2, 0, 2), counted({3, 2}) + 1).to_vector<double>() ==
+        Doubles{3, 4, 0, 0, 6, 8});
 }
 
 TEST_CASE("indices that were overwritten before backward are refused by the name of their op") {
@@ -62,45 +52,18 @@ TEST_CASE("indices that were overwritten before backward are refused by the name
 
 TEST_CASE("i32 indices are copied: overwriting the caller's changes nothing") {
   const Tensor table = ones({3, 2}).set_trainable();
-  Tensor at = raw::cast(integers({2}, {0, 2}), Dtype::i32);
+  Tensor at = raw::cast(integers(0, 2), Dtype::i32);
   Tape tape;
   const Tensor loss = sum(embedding(at, table));
   assign(at, zeros({2}, Dtype::i32));
   tape.backward(loss);
-  CHECK(table.grad().to_vector<double>() == Numbers{1, 1, 0, 0, 1, 1});
-}
-
-TEST_CASE("indexing names the shapes that do not fit") {
-  const Tensor x = counted({3, 4});
-  CHECK(message_of([&] {
-          gather(x, 0, integers({2}, {0, 1}));
-        }) ==
-        "gather: index must have 2 dimensions, none but dimension 0 longer than those of x [3, 4], got [2]");
-  CHECK(
-      message_of([&] {
-        gather(x, 1, integers({4, 1}, {0, 1, 2, 3}));
-      }) ==
-      "gather: index must have 2 dimensions, none but dimension 1 longer than those of x [3, 4], got [4, 1]");
-  CHECK(message_of([&] {
-          gather(x, 1, integers({1, 1}, {4}));
-        }) == "gather: index 4 at position 0 is outside of [0, 4)");
-  CHECK(message_of([&] {
-          scatter_add(x, 0, integers({2, 2}, {0, 1, 0, -1}), counted({2, 2}));
-        }) == "scatter_add: index -1 at position 3 is outside of [0, 3)");
-  CHECK(message_of([&] {
-          scatter_add(x, 0, integers({2, 2}, {0, 1, 0, 1}), counted({1, 2}));
-        }) == "scatter_add: src must be at least as large as index [2, 2] in every dimension, got [1, 2]");
-  CHECK(message_of([&] {
-          index_add(x, 0, integers({2}, {0, 1}), counted({1, 4}));
-        }) ==
-        "index_add: src must be x [3, 4] with one row for each index along dimension 0, got [1, 4] for "
-        "indices [2]");
+  CHECK(table.grad().to_vector<double>() == Doubles{1, 1, 0, 0, 1, 1});
 }
 
 TEST_CASE("scatter_add adds in double") {
   // 2²⁴ + 1 + 1 is 2²⁴ where f32 adds one by one.
   const Tensor x = full({1}, 16777216);
-  CHECK(scatter_add(x, 0, integers({2}, {0, 0}), ones({2})).item() == 16777218);
+  CHECK(scatter_add(x, 0, integers(0, 0), ones({2})).item() == 16777218);
 }
 
 }  // namespace isobar::indices_test

@@ -55,6 +55,7 @@ inline Doubles2 fnma(const Doubles2& x, const Doubles2& y, const Doubles2& z, co
 }  // namespace xsimd::kernel
 
 namespace isobar::kernels {
+
 template <class T>
 struct RegisterOf<T, 128> {
   using type = xsimd::batch<T, FourFloats>;
@@ -69,7 +70,6 @@ struct RegisterOf<T, 256> {
 #endif
 
 namespace isobar::kernel_edges_test {
-namespace {
 
 // An op of x (rows, columns) with parameters of its own.
 struct Kernel {
@@ -233,8 +233,6 @@ TEST_CASE("relu of a long tensor does what it does to its halves, to second orde
   CHECK(whole == halves);
 }
 
-}  // namespace
-
 TEST_CASE("rows of odd length give what the composed form gives") {
   for_sizes([](int64_t rows, int64_t columns) {
     const Tensor x = Rng(1).normal({rows, columns});
@@ -325,8 +323,6 @@ TEST_CASE("tanh and erf of floats are right to a relative 5e-7, reach ±1 and ke
   }
 }
 
-namespace {
-
 // Numbers of every sign and exponent, infinities and NaN, and many near the places where functions change
 // their formula. A multiple of 16.
 template <class T>
@@ -379,8 +375,6 @@ void check_same_bits(const std::string& what, const std::vector<T>& x, const std
   CHECK_MESSAGE(others == 0, what, ": ", others, " of ", x.size(), " numbers; of ", x[at], " it is ", y[at],
                 " and ", of_four[at]);
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("a formula has the same bits in registers of 128, 256 and 512 bits", T, float, double) {
 #if XSIMD_WITH_FMA3_AVX2

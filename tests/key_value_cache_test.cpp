@@ -13,8 +13,6 @@
 
 namespace isobar::key_value_cache_test {
 
-namespace {
-
 constexpr int64_t block_size = 12, vocab_size = 11;
 
 LanguageModelConfig config_of(Positions positions) {
@@ -59,8 +57,6 @@ std::vector<Case> cases() {
   all[5].config.bias = true;
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("logits with a key/value cache are those without, however the text is cut") {
   const Tensor tokens = Rng(2).integers({2, block_size}, vocab_size);

@@ -14,8 +14,6 @@
 
 namespace isobar::language_model_test {
 
-namespace {
-
 int count_of_type(HasFields& model, const std::string& type) {
   int count = 0;
   for (const NamedModule& part : named_modules(model)) count += part.module->type_name() == type;
@@ -32,8 +30,6 @@ LanguageModelConfig small(const std::string& norm, Positions positions) {
           .positions = positions,
           .norm = norm};
 }
-
-}  // namespace
 
 TEST_CASE("MiniMind's sizes: 25,829,888 parameters and 17 RMSNorms") {
   // The version that source 003 describes: width 512, 8 layers, 8 heads on 2 key/value heads, 6400 symbols.

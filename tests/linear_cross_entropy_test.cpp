@@ -16,8 +16,6 @@
 
 namespace isobar::linear_cross_entropy_test {
 
-namespace {
-
 struct Derived {
   Tensor loss, dx, dw;
 };
@@ -55,8 +53,6 @@ void check_close(const Derived& a, const Derived& b, double tolerance) {
   CHECK(difference(a.dx, b.dx) <= tolerance);
   CHECK(difference(a.dw, b.dw) <= tolerance);
 }
-
-}  // namespace
 
 TEST_CASE("chunks of rows, the last one shorter, give what the whole logits give") {
   // Chunks of 512 rows, 512 and 1.

@@ -7,8 +7,6 @@
 
 namespace isobar::loader_test {
 
-namespace {
-
 // Example i is x = i, y = 10 · i; counts what it was asked for.
 class Numbers : public Dataset {
  public:
@@ -38,8 +36,6 @@ std::vector<int64_t> sorted(std::vector<int64_t> values) {
   std::sort(values.begin(), values.end());
   return values;
 }
-
-}  // namespace
 
 TEST_CASE("loader shows every example once per epoch, whatever the sizes") {
   for (const int64_t size : {1, 2, 7, 8, 9, 64, 100})

@@ -4,59 +4,41 @@
 #include <cmath>
 #include <limits>
 
-#include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "message_of.h"
+#include "small_tensors.h"
 
 namespace isobar::loss_test {
-namespace {
 
-using Numbers = std::vector<double>;
 using Loss = Tensor (*)(const Tensor&, const Tensor&);
 
 struct Case {
   const char* name;
   Loss loss;
-  Numbers target;
+  Doubles target;
   double y;
-  Numbers dx, dt;
+  Doubles dx, dt;
 };
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all{{"mse_loss",
-                                      [](auto& x, auto& t) { return mse_loss(x, t); },
-                                      {1, 0, -0.5, 0},
-                                      4.125,
-                                      {-0.25, -1, 1.75, 0},
-                                      {0.25, 1, -1.75, 0}},
-                                     {"l1_loss",
-                                      [](auto& x, auto& t) { return l1_loss(x, t); },
-                                      {1, 0, -0.5, 0},
-                                      1.5,
-                                      {-0.25, -0.25, 0.25, 0},
-                                      {0.25, 0.25, -0.25, 0}},
-                                     {"huber_loss",
-                                      [](auto& x, auto& t) { return huber_loss(x, t, 1.5); },
-                                      {1, 0, -0.5, 0},
-                                      1.53125,
-                                      {-0.125, -0.375, 0.375, 0},
-                                      {0.125, 0.375, -0.375, 0}},
-                                     {"binary_cross_entropy_with_logits",
-                                      [](auto& x, auto& t) { return binary_cross_entropy_with_logits(x, t); },
-                                      {1, 0, 0.25, 0.5},
-                                      0.8981848818391917,
-                                      {-0.09438516719953635, 0.029800730505529387, 0.17564353170560834, 0},
-                                      {-0.125, 0.5, -0.75, 0}}};
-  return all;
-}
-
-}  // namespace
+// One row a line reads best: the formatter would spread each over four.
+// clang-format off
+const std::vector<Case> cases = {
+    {"mse_loss", [](auto& x, auto& t) { return mse_loss(x, t); }, {1, 0, -0.5, 0},
+     4.125, {-0.25, -1, 1.75, 0}, {0.25, 1, -1.75, 0}},
+    {"l1_loss", [](auto& x, auto& t) { return l1_loss(x, t); }, {1, 0, -0.5, 0},
+     1.5, {-0.25, -0.25, 0.25, 0}, {0.25, 0.25, -0.25, 0}},
+    {"huber_loss", [](auto& x, auto& t) { return huber_loss(x, t, 1.5); }, {1, 0, -0.5, 0},
+     1.53125, {-0.125, -0.375, 0.375, 0}, {0.125, 0.375, -0.375, 0}},
+    {"binary_cross_entropy_with_logits", [](auto& x, auto& t) { return binary_cross_entropy_with_logits(x, t); },
+     {1, 0, 0.25, 0.5}, 0.8981848818391917,
+     {-0.09438516719953635, 0.029800730505529387, 0.17564353170560834, 0}, {-0.125, 0.5, -0.75, 0}}};
+// clang-format on
 
 TEST_CASE("losses give PyTorch's values and gradients, of input and target") {
-  for (const Case& one : cases()) {
+  for (const Case& one : cases) {
     CAPTURE(one.name);
-    const Tensor x = tensor({4}, Numbers{0.5, -2, 3, 0}).set_trainable();
-    const Tensor t = tensor({4}, one.target).set_trainable();
+    const Tensor x = leaf(row({0.5, -2, 3, 0}));
+    const Tensor t = leaf(row(one.target));
     Tape tape;
     const Tensor y = one.loss(x, t);
     tape.backward(y);
@@ -69,35 +51,30 @@ TEST_CASE("losses give PyTorch's values and gradients, of input and target") {
 }
 
 TEST_CASE("losses refuse shapes that would broadcast") {
-  for (const Case& one : cases()) {
-    CHECK(message_of([&] {
-            one.loss(ones({4, 1}), ones({4}));
-          }) ==
-          std::string(one.name) +
-              ": input and target must have one shape, got [4, 1] and [4]; reshape() the target to [4, 1]");
-    CHECK(message_of([&] {
-            one.loss(ones({4, 3}), ones({3}));
-          }) ==
-          std::string(one.name) +
-              ": input and target must have one shape, got [4, 3] and [3]; losses do not broadcast, expand() "
-              "the smaller one if that is meant");
-    CHECK(message_of([&] { one.loss(ones({4}), ones({4}, Dtype::f64)); }) ==
-          std::string(one.name) + ": input is f32 but target is f64; convert one with cast()");
+  for (const Case& one : cases) {
+    const std::string begin = std::string(one.name) + ": input ",
+                      shapes = "and target must have one shape, got ";
+    const auto message = [&](const Tensor& x, const Tensor& t) {
+      return message_of([&] { one.loss(x, t); });
+    };
+    CHECK(message(f32(4, 1), f32(4)) == begin + shapes + "[4, 1] and [4]; reshape() the target to [4, 1]");
+    CHECK(message(f32(4, 3), f32(3)) ==
+          begin + shapes +
+              "[4, 3] and [3]; losses do not broadcast, expand() the smaller one if that is meant");
+    CHECK(message(f32(4), f64(4)) == begin + "is f32 but target is f64; convert one with cast()");
   }
-  CHECK(message_of([] { huber_loss(ones({2}), ones({2}), 0); }) ==
-        "huber_loss: wanted a delta above 0, got 0");
 }
 
 TEST_CASE("losses of extreme numbers") {
   const double infinity = std::numeric_limits<double>::infinity();
-  const Tensor far = tensor({4}, std::vector<float>{1000, -1000, 1000, -1000});
-  const Tensor target = tensor({4}, std::vector<float>{1, 0, 0, 1});
+  const Tensor far = row({1000, -1000, 1000, -1000}, Dtype::f32);
+  const Tensor target = row({1, 0, 0, 1}, Dtype::f32);
   CHECK(binary_cross_entropy_with_logits(far, target, Reduction::none).to_vector<double>() ==
-        Numbers{0, 0, 1000, 1000});
+        Doubles{0, 0, 1000, 1000});
   // ln(1 + e⁻²⁰) keeps its digits beside max(x, 0) − x t = 0.
   CHECK(binary_cross_entropy_with_logits(full({1}, 20), ones({1})).item() ==
         doctest::Approx(std::log1p(std::exp(-20.0))).epsilon(1e-6));
-  for (const Loss loss : {cases()[0].loss, cases()[1].loss, cases()[2].loss}) {
+  for (const Loss loss : {cases[0].loss, cases[1].loss, cases[2].loss}) {
     CHECK(loss(full({1}, infinity), zeros({1})).item() == infinity);
     CHECK(std::isnan(loss(full({1}, NAN), zeros({1})).item()));
   }

@@ -1,19 +1,22 @@
-// A mistake of a user, and the error that it earns. misuse_test.cpp tries them all.
+// A mistake of a user, and the sentence that it earns, up to "…" at its end. misuse_test.cpp tries them all.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "small_tensors.h"
+
 namespace isobar {
 
 struct Misuse {
-  std::string what;
   std::function<void()> code;
   std::string message;
 };
 
-// Mistakes with layers, models, optimizers and loaders.
+// In misuse_of_models.cpp.
+std::vector<Misuse> misuse_of_layers();
 std::vector<Misuse> misuse_of_models();
+std::vector<Misuse> misuse_of_training();
 
 }  // namespace isobar

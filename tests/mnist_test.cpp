@@ -13,8 +13,6 @@
 
 namespace isobar::mnist_test {
 
-namespace {
-
 constexpr char image_name[] = "t10k-images-idx3-ubyte", label_name[] = "t10k-labels-idx1-ubyte";
 
 // An IDX file of unsigned bytes as the format's description has it: 0 0 8 ndim, big-endian sizes, values.
@@ -58,8 +56,6 @@ std::string verdict(const std::string& images, const std::string& labels) {
 }
 
 const std::string good_labels = idx({3}, {0, 9, 4});
-
-}  // namespace
 
 TEST_CASE("mnist reads the real test images") {
   const Mnist mnist(find_mnist(), {.train = false});

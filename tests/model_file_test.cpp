@@ -15,8 +15,6 @@
 
 namespace isobar::model_file_test {
 
-namespace {
-
 std::vector<std::string> names_of(const std::vector<NamedTensor>& tensors) {
   std::vector<std::string> names;
   for (const NamedTensor& entry : tensors) names.push_back(entry.name);
@@ -58,8 +56,6 @@ std::vector<std::vector<double>> values_of(HasFields& part) {
 }
 
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(const std::vector<Tensor>&)>;
-
-}  // namespace
 
 TEST_CASE("every dtype is read back as it was written") {
   const double tiny = std::numeric_limits<double>::denorm_min();

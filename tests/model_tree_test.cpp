@@ -11,16 +11,12 @@
 
 namespace isobar::model_tree_test {
 
-namespace {
-
 template <class T>
 struct Wrapped : Module {};
 template <class T>
 struct Outer {
   struct Inner : Module {};
 };
-
-}  // namespace
 
 TEST_CASE("a description is an indented tree") {
   Sequential model(Linear(4, 2, Rng(1), {.bias = false}), BatchNorm1d(2), ReLU());

@@ -19,8 +19,6 @@
 
 namespace isobar::module_test {
 
-namespace {
-
 // Runs `test` on every row, each in a subcase of the row's name.
 template <class Test>
 void for_each_row(const Test& test) {
@@ -77,8 +75,6 @@ std::string source_of(const std::filesystem::path& file) {
   text << stream.rdbuf();
   return text.str();
 }
-
-}  // namespace
 
 TEST_CASE("every module of nn/ has a row, named after its type") {
   std::set<std::string> declared;

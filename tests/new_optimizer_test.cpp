@@ -8,8 +8,6 @@
 
 namespace isobar::new_optimizer_test {
 
-namespace {
-
 // Lion (Chen et al. 2023, algorithm 2): w ← w − lr · (sign(β₁ m + (1 − β₁) dw) + weight_decay · w), then
 // m ← β₂ m + (1 − β₂) dw.
 struct LionOptions {
@@ -39,16 +37,14 @@ class Lion final : public Optimizer {
   const LionOptions options_;
 };
 
-}  // namespace
-
 TEST_CASE("an optimizer of twenty lines takes its own steps, in both dtypes") {
   for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
     const Tensor w = parameter({1, -2, 0}, dtype), idle = parameter({5}, dtype);
     Lion lion({w, idle}, {.lr = 0.25, .beta1 = 0.5, .beta2 = 0.5, .weight_decay = 0.5});
-    w.set_grad(make({4, -8, 0}, dtype));
+    w.set_grad(row({4, -8, 0}, dtype));
     CHECK(lion.step() == 1);
     CHECK(w.to_vector<double>() == Doubles{0.625, -1.5, 0});  // 1 − (1 + 0.5)/4, −2 − (−1 − 1)/4, 0
-    w.set_grad(make({-1, 0, 2}, dtype));
+    w.set_grad(row({-1, 0, 2}, dtype));
     CHECK(lion.step(0.5) == 1);  // m = 2, −4, 0 outweighs −0.5 and 0
     CHECK(w.to_vector<double>() == Doubles{0.296875, -1.0625, -0.25});
     CHECK(idle.item() == 5);

@@ -14,8 +14,6 @@ namespace isobar::ngpt_test {
 
 using doctest::Approx;
 
-namespace {
-
 const NGPTConfig config{
     .vocab_size = 7, .block_size = 6, .n_layer = 3, .n_head = 2, .n_embd = 8, .hidden = 12};
 
@@ -38,8 +36,6 @@ void check_weights(NGPT& model) {
     check_unit(entry.tensor, writes ? 0 : 1);
   }
 }
-
-}  // namespace
 
 TEST_CASE("nGPT keeps every state and every weight at length 1, through training") {
   NGPT model(config, Rng(1));

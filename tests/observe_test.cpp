@@ -15,8 +15,6 @@
 
 namespace isobar::observe_test {
 
-namespace {
-
 // The definition, in long double: an oracle that shares no code with moments_of.
 Moments direct_moments(const Tensor& x) {
   const std::vector<double> values = x.to_vector<double>();
@@ -35,8 +33,6 @@ void check_equal(const Moments& a, const Moments& b) {
   CHECK(std::abs(a.rms / b.rms - 1) < 1e-12);
   CHECK(std::abs(a.norm / b.norm - 1) < 1e-12);
 }
-
-}  // namespace
 
 TEST_CASE("moments are those of the definition, in f32 and f64, for any size and layout") {
   for (int64_t n : {2, 7, 8, 9, 1000, 32768, 32769, 100003}) {

@@ -19,7 +19,6 @@
 #include "same_tensors.h"
 
 namespace isobar::op_test {
-namespace {
 
 // What a row computes from some inputs: the value, the gradient of Σ dy · y (dy random) by every float input,
 // and the number of ops recorded going forward.
@@ -178,8 +177,6 @@ std::set<std::string> declared_functions() {
 std::set<std::string> functions_behind_operators() {
   return found(ops_header(), "\ninline Tensor operator[^{]*\\{ return ([a-z0-9_]+)\\(");
 }
-
-}  // namespace
 
 TEST_CASE("every function of ops.h has a row, and every row's function is in ops.h") {
   std::set<std::string> in_table;

@@ -18,7 +18,6 @@
 #include "thread_counts.h"
 
 namespace isobar::ops_value_test {
-namespace {
 
 using nlohmann::json;
 
@@ -147,8 +146,6 @@ void for_both_dtypes(const std::function<void(Dtype)>& body) {
     body(dtype);
   }
 }
-
-}  // namespace
 
 TEST_CASE("values and gradients equal PyTorch's") {
   for (const auto& [name, f] : functions()) {

@@ -14,13 +14,11 @@
 
 namespace isobar::optimizer_test {
 
-namespace {
-
 // dx[i] = x[i] / 2 − (i + 1) / 4 + t / 8, as the fixture has it.
 void set_gradient(const Tensor& x, int t) {
   Doubles dx = x.to_vector<double>();
   for (size_t i = 0; i < dx.size(); ++i) dx[i] = dx[i] / 2 - static_cast<double>(i + 1) / 4 + t / 8.0;
-  x.set_grad(make(dx, x.dtype()));
+  x.set_grad(row(dx, x.dtype()));
 }
 
 using Made = std::unique_ptr<Optimizer>;
@@ -129,8 +127,6 @@ const std::vector<Row>& rows() {
   return all;
 }
 
-}  // namespace
-
 TEST_CASE("optimizers take the steps that PyTorch takes") {
   for (const Row& row : rows()) {
     SUBCASE(row.name.c_str()) {
@@ -221,7 +217,7 @@ TEST_CASE("optimizers find the bottom of a quadratic") {
       const Doubles x = w.to_vector<double>();
       Doubles dw(4);
       for (int i = 0; i < 4; ++i) dw[i] = curvature[i] * (x[i] - target[i]);
-      w.set_grad(make(dw));
+      w.set_grad(row(dw));
       optimizer->set_lr(line(t));
       optimizer->step();
     }

@@ -6,22 +6,14 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "../core/raw.h"
-#include "../core/tensor.h"
 #include "../optim/optim.h"
+#include "small_tensors.h"
 
 namespace isobar {
 
-using Doubles = std::vector<double>;
-
-inline Tensor make(const Doubles& values, Dtype dtype = Dtype::f64) {
-  return raw::cast(tensor(Shape(static_cast<int64_t>(values.size())), values), dtype);
-}
-
 inline Tensor parameter(const Doubles& values, Dtype dtype = Dtype::f64) {
-  return make(values, dtype).set_trainable();
+  return row(values, dtype).set_trainable();
 }
 
 inline void check_near(const Tensor& x, const Doubles& wanted, double tolerance) {

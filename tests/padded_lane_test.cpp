@@ -13,7 +13,6 @@
 #include "../autograd/tape.h"
 
 namespace isobar::padded_lane_test {
-namespace {
 
 using Inputs = std::vector<Tensor>;
 
@@ -105,8 +104,6 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   }
   return a.size() == b.size() ? apart / largest : inf;
 }
-
-}  // namespace
 
 TEST_CASE("what a kernel computes in the padding of a row reaches no sum") {
   for (const Extreme& extreme : extremes())

@@ -9,15 +9,11 @@
 
 namespace isobar::permutation_test {
 
-namespace {
-
 std::vector<int64_t> elements(const Permutation& order) {
   std::vector<int64_t> all;
   for (int64_t i = 0; i < order.size(); ++i) all.push_back(order(i));
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("permutation holds every element once, for many sizes") {
   std::vector<int64_t> sizes{1000, 1023, 1024, 1025, 4097, 60000};

@@ -18,8 +18,6 @@
 
 namespace isobar::pieces_over_ranks_test {
 
-namespace {
-
 struct Weight : Module {
   Tensor weight;
   explicit Weight(int64_t n) : weight(zeros({n}).set_trainable()) {}
@@ -101,8 +99,6 @@ std::string trained_in_groups(Ranks& ranks) {
                  static_cast<size_t>(w.numel()) * sizeof(float));
   return bytes;
 }
-
-}  // namespace
 
 TEST_CASE("masks show the documented tree on any number of ranks") {
   for (const int64_t pieces : {8, 12, 24}) {

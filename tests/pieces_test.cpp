@@ -19,8 +19,6 @@
 
 namespace isobar::pieces_test {
 
-namespace {
-
 constexpr int64_t rows = 3, length = 8, vocabulary = 11;  // of one piece
 
 LanguageModel small_model(const std::string& norm = "rmsnorm") {
@@ -85,8 +83,6 @@ std::vector<int64_t> in_order(Module& model, int64_t pieces, const std::function
   backward_in_pieces(model, pieces, noted, {.rng = Rng(4)});
   return order;
 }
-
-}  // namespace
 
 TEST_CASE("pieces leave the bits of the recursive tree, whatever the number of threads") {
   LanguageModel model = small_model();
@@ -256,14 +252,10 @@ TEST_CASE("a loss that is no single number, or that no parameter is in, is refus
         }).find("take second derivatives on a tape of your own") != std::string::npos);
 }
 
-namespace {
-
 // The loss of a small model and of something that is no part of it.
 std::function<Tensor(int64_t)> loss_with(LanguageModel& model, Module& outsider) {
   return [&](int64_t i) { return loss_of(model, i) + 0 * sum(outsider(Rng(5).normal({6, 3}))); };
 }
-
-}  // namespace
 
 TEST_CASE("an outsider that pieces would change in any order is refused, in order and side by side") {
   BatchNorm1d tracked(3, {.affine = false});

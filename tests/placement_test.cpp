@@ -11,8 +11,6 @@
 
 namespace isobar::placement_test {
 
-namespace {
-
 using Doubles = std::vector<double>;
 
 // A block in f64 whose parameters have all left their initial values.
@@ -77,8 +75,6 @@ LanguageModelConfig small(Placement placement) {
 }
 
 double std_of(const Tensor& x) { return std_dev(x.detach()).item(); }
-
-}  // namespace
 
 TEST_CASE("a block is its placement's formula") {
   const Tensor x = Rng(2).normal({2, 5, 8}, 0, 1, Dtype::f64);

@@ -11,7 +11,6 @@
 #include "same_tensors.h"
 
 namespace isobar::pointwise_test {
-namespace {
 
 using kernels::Lane;
 using kernels::None;
@@ -51,8 +50,6 @@ double slope_at(double x, const F& f) {
 }
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
 
 TEST_CASE("a formula on registers equals the same formula on tensors, and so do its slopes") {
   check_formula("sums and products",

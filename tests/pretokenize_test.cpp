@@ -12,8 +12,6 @@
 
 namespace isobar::pretokenize_test {
 
-namespace {
-
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
@@ -74,8 +72,6 @@ char class_of(const std::string& character) {
     if (split_words(character + neighbour).size() == 1) return name;
   return 's';
 }
-
-}  // namespace
 
 TEST_CASE("hand-picked texts are split as GPT-2's pattern splits them") {
   CHECK(fixture()["picked"].size() >= 200);

@@ -8,15 +8,12 @@
 #include "../core/raw.h"
 
 namespace isobar::print_test {
-namespace {
 
 using Doubles = std::vector<double>;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 std::string text(const Shape& shape, const Doubles& values) { return tensor(shape, values).text(); }
-
-}  // namespace
 
 TEST_CASE("a tensor prints as NumPy prints it") {
   CHECK(text({2, 2}, {1, 2.5, 3.14159265, -inf}) == "[[1.     2.5   ]\n [3.1416   -inf]]");

@@ -12,6 +12,7 @@
 #include "run.h"
 
 namespace isobar::random_programs {
+
 void check_seed(uint64_t seed) {
   const Program program = make_program(seed);
   const std::string wrong = failure_of(program);

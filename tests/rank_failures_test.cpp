@@ -17,8 +17,6 @@
 
 namespace isobar::rank_failures_test {
 
-namespace {
-
 // What each rank hears of weights of which those of the ranks in `wrong` have the last bit of one number flipped.
 std::vector<std::string> heard(int size, const std::vector<int>& wrong) {
   std::vector<std::string> said(static_cast<size_t>(size));
@@ -31,8 +29,6 @@ std::vector<std::string> heard(int size, const std::vector<int>& wrong) {
   });
   return said;
 }
-
-}  // namespace
 
 TEST_CASE("one flipped bit in one rank's weights is found, and all ranks name the minority") {
   for (const std::string& said : heard(3, {})) CHECK(said.empty());

@@ -10,11 +10,10 @@
 #include "../core/raw.h"
 #include "../nn/nn.h"
 #include "message_of.h"
+#include "small_tensors.h"
 #include "thread_counts.h"
 
 namespace isobar::recompute_test {
-
-namespace {
 
 using Function = std::function<Tensor(const Tensor&)>;
 
@@ -78,8 +77,6 @@ size_t peak_of_a_step(LanguageModel& model, bool checkpointing) {
   step_of(model, checkpointing);
   return memory::stats().peak_bytes - before;
 }
-
-}  // namespace
 
 TEST_CASE("blocks that are computed again give a language model the same gradients, bit for bit") {
   struct Kind {
@@ -361,6 +358,89 @@ TEST_CASE("a function that does something else in backward is named") {
           return ++calls == 1 ? dropped(h) : dropped(dropped(h));
         }).find("draws more random masks than the first") != std::string::npos);
   CHECK_FALSE(recomputing());
+}
+
+TEST_CASE("a value that recompute's function reads and somebody overwrites is refused") {
+  const Tensor x = leaf(number(3));
+  Tensor buffer = number(5);
+  const auto f = [&](const Tensor& h) { return h * buffer; };
+  for (const bool nested : {false, true}) {
+    Tape tape;
+    const Tensor y =
+        nested ? recompute([&](const Tensor& h) { return recompute(f, h); }, x) : recompute(f, x);
+    assign(buffer, number(7));
+    CHECK(message_of([&] { tape.backward(y); }) ==
+          "backward: a constant [] in the function of recompute was overwritten by assign() after it was "
+          "recorded; call backward before step()");
+    CHECK(!x.grad().defined());
+  }
+}
+
+TEST_CASE(
+    "a constant that recompute's function reads through unrecorded ops alone is checked by its result") {
+  const Tensor x = leaf(row({1, 2, 3}));
+  Tensor buffer = number(5);
+  const auto f = [&](const Tensor& h) { return h * (buffer * 2); };  // buffer * 2 needs no gradient
+  const std::string refused =
+      "recompute: the function gave other values [3] in backward than before; it must do the same twice, so "
+      "leave what it reads unchanged until then";
+  for (const bool nested : {false, true}) {
+    Tape tape;
+    const Tensor y =
+        sum(nested ? recompute([&](const Tensor& h) { return recompute(f, h); }, x) : recompute(f, x));
+    assign(buffer, number(nested ? 9 : 7));
+    CHECK(message_of([&] { tape.backward(y); }) == refused);
+    CHECK(!x.grad().defined());
+  }
+  Doubles shift(33);
+  const Tensor w = leaf(zeros({33}, Dtype::f64));
+  for (double& element : shift) {  // wherever it stands
+    Tape tape;
+    const Tensor y = sum(recompute([&](const Tensor& h) { return h + row(shift); }, w));
+    element = 1;
+    CHECK(
+        message_of([&] { tape.backward(y); }).starts_with("recompute: the function gave other values [33]"));
+  }
+}
+
+TEST_CASE("recompute of a function with constants that nobody overwrites goes through") {
+  const Tensor x = leaf(number(3)), buffer = number(5);
+  Tape tape;
+  // A constant made and freed in the function: its memory serves other tensors before backward.
+  const Tensor y = recompute([&](const Tensor& h) { return h * (buffer + 1) * number(2); }, x);
+  for (int i = 0; i < 100; ++i) number(i);
+  tape.backward(y);
+  CHECK(x.grad().item() == 12);
+}
+
+TEST_CASE("a weight of recompute's function that is frozen before backward is refused") {
+  Tensor w = leaf(number(2));
+  const Tensor x = leaf(number(3));
+  Tape tape;
+  const Tensor y = recompute([&](const Tensor& h) { return h * w; }, x);
+  w.set_trainable(false);
+  CHECK(message_of([&] { tape.backward(y); }) ==
+        "recompute: the function gave [] from 2 tensors that want a gradient, and in backward [] from 1; it "
+        "must do the same twice");
+}
+
+TEST_CASE("an exception in a piece that is computed again leaves the tape as it was") {
+  const Tensor x = leaf(number(3)), w = leaf(number(2));
+  Tape tape;
+  const Tensor other = x * w;
+  const Tensor y = recompute(
+      [&](const Tensor& h) {
+        check(!recomputing(), "no");
+        return h * w;
+      },
+      x);
+  const Tensor loss = square(w) + square(x) + y;
+  CHECK(message_of([&] { tape.backward(loss); }) == "no");
+  CHECK(Tape::active() == &tape);
+  CHECK(!recomputing());
+  tape.backward(other);
+  CHECK(x.grad().item() == 2);
+  CHECK(w.grad().item() == 3);
 }
 
 }  // namespace isobar::recompute_test

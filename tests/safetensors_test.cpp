@@ -14,8 +14,6 @@
 
 namespace isobar::safetensors_test {
 
-namespace {
-
 // A file with this header and this many bytes of zeros after it.
 std::string file_of(const std::string& header, size_t data_bytes) {
   const uint64_t length = header.size();
@@ -40,8 +38,6 @@ struct Lie {
   const char* name;
   std::string bytes, message;  // the message after "x.safetensors: "
 };
-
-}  // namespace
 
 TEST_CASE("what is written is read back, bit for bit") {
   const TemporaryFolder folder;

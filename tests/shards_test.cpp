@@ -17,8 +17,6 @@
 
 namespace isobar::shards_test {
 
-namespace {
-
 struct Kind {
   Shape shape;
   Dtype dtype = Dtype::f32;
@@ -81,8 +79,6 @@ double norm_of(std::vector<Tensor> gradients) {
     if (gradients[i].defined()) all[i].set_grad(gradients[i]);
   return grad_norm(all);
 }
-
-}  // namespace
 
 TEST_CASE("shards cover every element once, are cut at chunks of a sweep, and leave whole parameters whole") {
   for (const int size : {1, 2, 3, 4, 6, 8, 12}) {

@@ -10,8 +10,6 @@
 
 namespace isobar::softmax_test {
 
-namespace {
-
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 Tensor floats(const Shape& shape, const std::vector<double>& values, Dtype dtype = Dtype::f32) {
@@ -47,8 +45,6 @@ std::vector<std::vector<double>> attention_of(const Tensor& q_in, const Tensor& 
   const auto kept = [&](const Tensor& x) { return slice(x, -1, 0, channels).to_vector<double>(); };
   return {kept(out), kept(grads[0]), kept(grads[1]), kept(grads[2])};
 }
-
-}  // namespace
 
 TEST_CASE("log_softmax of two equal logits is −log 2 at any offset, with the gradient ½, −½") {
   for (const Dtype dtype : {Dtype::f32, Dtype::f64})

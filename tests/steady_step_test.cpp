@@ -12,8 +12,6 @@
 
 namespace isobar::steady_step_test {
 
-namespace {
-
 // Blocks asked from the system in steps 3 … 12; none where AddressSanitizer watches, under which no block is kept.
 uint64_t blocks_after_warm_up(const std::function<void(int64_t)>& step) {
   memory::trim();
@@ -22,8 +20,6 @@ uint64_t blocks_after_warm_up(const std::function<void(int64_t)>& step) {
   for (int64_t i = 2; i < 12; ++i) step(i);
   return watched() ? 0 : memory::stats().system_blocks - before;
 }
-
-}  // namespace
 
 TEST_CASE("a multilayer perceptron's step needs no new storage from the third on") {
   for_thread_counts([] {

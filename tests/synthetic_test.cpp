@@ -9,8 +9,6 @@
 
 namespace isobar::synthetic_test {
 
-namespace {
-
 constexpr int symbols = MarkovSource::symbols;
 
 double entropy(const std::vector<double>& probabilities) {
@@ -18,8 +16,6 @@ double entropy(const std::vector<double>& probabilities) {
   for (const double p : probabilities) sum -= p > 0 ? p * std::log(p) : 0;
   return sum;
 }
-
-}  // namespace
 
 TEST_CASE("markov rows and pairs sum to one") {
   const MarkovSource source;

@@ -5,27 +5,26 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <set>
 #include <string>
+#include <thread>
 
-#include "../autograd/ops.h"
+#include "../autograd/tape.h"
 #include "../core/raw.h"
 #include "../core/rng.h"
 #include "message_of.h"
+#include "small_tensors.h"
 #include "thread_counts.h"
 
 namespace isobar::tensor_test {
 
-namespace {
-
 using Floats = std::vector<float>;
-using Doubles = std::vector<double>;
 
 Tensor two_by_three() { return tensor({2, 3}, Floats{1, 2, 3, 4, 5, 6}); }
 Tensor transposed(const Tensor& x) {
   return raw::as_strided(x, {x.size(1), x.size(0)}, {x.strides()[1], x.strides()[0]});
 }
-
-}  // namespace
 
 TEST_CASE("a tensor holds the values it was made from") {
   const Tensor x = two_by_three();
@@ -65,7 +64,6 @@ TEST_CASE("full, zeros, ones and arange fill every dtype") {
     CHECK(arange(0, dtype).numel() == 0);
     CHECK(ones({2}, dtype).dtype() == dtype);
   }
-  CHECK_THROWS_WITH_AS(arange(-1), "arange: wanted a count of at least 0, got -1", Error);
 }
 
 TEST_CASE("copies of a handle share the numbers; clone() and cast() do not") {
@@ -82,13 +80,12 @@ TEST_CASE("copies of a handle share the numbers; clone() and cast() do not") {
 
 TEST_CASE("conversions round to nearest and keep what is not finite") {
   const double inf = std::numeric_limits<double>::infinity();
-  const Tensor x = raw::cast(tensor({4}, Doubles{1.0 / 3, 1e-46, -inf, std::nan("")}), Dtype::f32);
+  const Tensor x = raw::cast(row({1.0 / 3, 1e-46, -inf, std::nan("")}), Dtype::f32);
   CHECK(x.at({0}) == static_cast<double>(1.0f / 3.0f));
   CHECK(x.at({1}) == 0);
   CHECK(x.at({2}) == -inf);
   CHECK(std::isnan(x.at({3})));
-  CHECK(raw::cast(tensor({2}, Doubles{2.9, -2.9}), Dtype::i64).to_vector<int64_t>() ==
-        std::vector<int64_t>{2, -2});
+  CHECK(raw::cast(row({2.9, -2.9}), Dtype::i64).to_vector<int64_t>() == std::vector<int64_t>{2, -2});
   CHECK(full({}, 1e-40).item() > 0);  // denormals are kept
 }
 
@@ -119,12 +116,12 @@ TEST_CASE("a number that an integer cannot hold is refused, with its place") {
       CHECK_THROWS_AS(cast(cast(x, Dtype::f32), Dtype::i64), Error);
     }
   }
-  CHECK(cast(tensor({2}, Doubles{2147483647.9, -2147483648.9}), Dtype::i32).to_vector<int64_t>() ==
+  CHECK(cast(row({2147483647.9, -2147483648.9}), Dtype::i32).to_vector<int64_t>() ==
         std::vector<int64_t>{2147483647, -2147483648});
-  CHECK_THROWS_AS(cast(tensor({1}, Doubles{2147483648}), Dtype::i32), Error);
+  CHECK_THROWS_AS(cast(row({2147483648}), Dtype::i32), Error);
   CHECK_THROWS_AS(cast(tensor({1}, Floats{2147483648.0f}), Dtype::i32), Error);
-  CHECK_THROWS_AS(cast(tensor({1}, Doubles{9223372036854775808.0}), Dtype::i64), Error);
-  CHECK(cast(tensor({1}, Doubles{-9223372036854775808.0}), Dtype::i64).to_vector<int64_t>()[0] ==
+  CHECK_THROWS_AS(cast(row({9223372036854775808.0}), Dtype::i64), Error);
+  CHECK(cast(row({-9223372036854775808.0}), Dtype::i64).to_vector<int64_t>()[0] ==
         std::numeric_limits<int64_t>::min());
 }
 
@@ -138,13 +135,8 @@ TEST_CASE("a number for integers must be one of them: nothing is rounded away") 
       CHECK_THROWS_AS(where(tensor({1}, std::vector<bool>{true}), number, zeros({1}, dtype)), Error);
       CHECK_THROWS_AS(pad(zeros({1}, dtype), {1, 1}, number), Error);
     }
-  CHECK(message_of([] { full({1}, 0.5, Dtype::i64); }) ==
-        "full: no i64 is 0.5; cast() the other tensors to f32 or f64, or give an integer");
-  CHECK(message_of([] { full({1}, 2, Dtype::boolean); }) == "full: an element of a mask is 0 or 1, not 2");
   CHECK_THROWS_AS(full({1}, 3e9, Dtype::i32), Error);
   CHECK(full({1}, 3e9, Dtype::i64).item() == 3e9);
-  CHECK(message_of([] { arange((1 << 24) + 1, Dtype::f32); }) ==
-        "arange: f32 counts to 16777216 exactly, got 16777217");
   CHECK_THROWS_AS(arange(3, Dtype::boolean), Error);
 }
 
@@ -239,12 +231,9 @@ TEST_CASE("assign overwrites in place and reads any layout") {
   const Tensor alias = x;
   assign(x, transposed(two_by_three()));
   CHECK(alias.to_vector<float>() == Floats{1, 4, 2, 5, 3, 6});
-  CHECK_THROWS_WITH_AS(assign(x, zeros({2, 3})),
-                       "assign: wanted a contiguous target of [2, 3] f32, got [3, 2] f32", Error);
-  CHECK_THROWS_WITH_AS(assign(x, zeros({3, 2}, Dtype::f64)),
-                       "assign: wanted a contiguous target of [3, 2] f64, got [3, 2] f32", Error);
-  Tensor strided = transposed(zeros({2, 3}));
-  CHECK_THROWS_AS(assign(strided, zeros({3, 2})), Error);
+  Tensor w = tensor({2, 2}, Floats{1, 2, 3, 4});  // of which the source is a view
+  assign(w, transpose(w));
+  CHECK(w.to_vector<float>() == Floats{1, 3, 2, 4});
 }
 
 TEST_CASE("sole_owner sees other handles, views and detached tensors") {
@@ -283,38 +272,6 @@ TEST_CASE("a gradient is set, seen through every handle, and cleared") {
   CHECK(w.grad().to_vector<float>() == Floats{1, 1});
   w.clear_grad();
   CHECK_FALSE(handle.grad().defined());
-  CHECK_THROWS_WITH_AS(w.set_grad(ones({3})), "set_grad: wanted [2] f32, got [3] f32", Error);
-  CHECK_THROWS_WITH_AS(w.set_grad(ones({2}, Dtype::f64)), "set_grad: wanted [2] f32, got [2] f64", Error);
-  CHECK_THROWS_WITH_AS(zeros({2}, Dtype::i32).set_trainable(),
-                       "trainable: only f32 and f64 tensors have gradients, this one holds i32", Error);
-}
-
-TEST_CASE("an undefined tensor answers nothing but whether it is defined") {
-  const Tensor none;
-  CHECK_FALSE(none.defined());
-  const char* text = "tensor: this tensor is undefined (default-constructed); give it a value first";
-  CHECK_THROWS_WITH_AS(none.shape(), text, Error);
-  CHECK_THROWS_WITH_AS(raw::clone(none), text, Error);
-  CHECK_THROWS_WITH_AS(none.to_vector<float>(), text, Error);
-  CHECK_THROWS_WITH_AS(none.grad(), text, Error);
-}
-
-TEST_CASE("wrong dtypes, indices and counts are refused with what came") {
-  Tensor x = two_by_three();
-  CHECK_THROWS_WITH_AS(x.data<double>(), "tensor: wanted elements of f64, this tensor holds f32", Error);
-  CHECK_THROWS_WITH_AS(raw::write<int32_t>(x), "tensor: wanted elements of i32, this tensor holds f32",
-                       Error);
-  CHECK_THROWS_WITH_AS(x.item(), "item: wanted a single number, got [2, 3]", Error);
-  CHECK_THROWS_WITH_AS(zeros({0}).item(), "item: wanted a single number, got [0]", Error);
-  CHECK_THROWS_WITH_AS(x.at({1}), "at: wanted 2 indices for [2, 3], got 1", Error);
-  CHECK_THROWS_WITH_AS(x.at({0, 3}), "at: index 3 is outside of dimension 1 of [2, 3]", Error);
-  CHECK_THROWS_WITH_AS(x.at({-1, 0}), "at: index -1 is outside of dimension 0 of [2, 3]", Error);
-  CHECK_THROWS_WITH_AS(tensor({2, 2}, Floats{1, 2, 3}), "tensor: [2, 2] needs 4 values, got 3", Error);
-  CHECK_THROWS_WITH_AS(dtype_from_name("f16"), "dtype: wanted f32, f64, i32, i64 or bool, got 'f16'", Error);
-  CHECK_THROWS_WITH_AS(dispatch_float("relu", Dtype::i32, []<class T>() {}),
-                       "relu: wanted f32 or f64, got i32", Error);
-  CHECK_THROWS_WITH_AS(dispatch_index("index", Dtype::f32, []<class T>() {}),
-                       "index: wanted integer indices (i32 or i64), got f32", Error);
 }
 
 TEST_CASE("dtypes have names, sizes and element types that belong together") {
@@ -326,6 +283,43 @@ TEST_CASE("dtypes have names, sizes and element types that belong together") {
       CHECK(std::is_floating_point_v<T> == is_float(dtype));
     });
   }
+}
+
+TEST_CASE("views outside of their storage are refused") {
+  const int64_t huge = std::numeric_limits<int64_t>::max();
+  const Tensor x = ones({2});
+  for (const int64_t stride : {huge, -huge, huge / 2 + 1, int64_t{-1}}) {
+    CAPTURE(stride);
+    CHECK_THROWS_AS(raw::as_strided(x, {3}, {stride}), Error);
+    CHECK_THROWS_AS(raw::as_strided(x, {2, 3}, {stride, stride}), Error);
+  }
+  for (const int64_t offset : {huge, int64_t{-1}})
+    CHECK_THROWS_AS(raw::as_strided(x, {1}, {1}, offset), Error);
+}
+
+TEST_CASE("a trainable temporary lives as long as its name") {
+  const Tensor& w = ones({3}).set_trainable();
+  Tape tape;
+  tape.backward(sum(w * 2.0));
+  CHECK(w.grad().to_vector<double>() == Doubles(3, 2));
+}
+
+TEST_CASE("a thread that only frees tensors passes their versions on") {
+  // Takes of one thread find what the other one, which has ended, gave back: sooner or later a round sees known
+  // addresses alone. Before that it takes what earlier tests left free, some thousand versions.
+  std::set<const Version*> seen;
+  bool repeated = false;
+  for (int round = 0; round < 2000 && !repeated; ++round) {
+    const size_t before = seen.size();
+    auto tensors = std::make_unique<std::vector<Tensor>>();
+    for (int i = 0; i < 100; ++i) {
+      tensors->push_back(ones({1}));
+      seen.insert(raw::storage(tensors->back())->version);
+    }
+    std::thread([moved = std::move(tensors)]() mutable { moved.reset(); }).join();
+    repeated = seen.size() == before;
+  }
+  CHECK(repeated);
 }
 
 }  // namespace isobar::tensor_test

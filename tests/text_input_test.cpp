@@ -10,8 +10,6 @@ namespace isobar::text_input_test {
 
 using namespace std::string_literals;
 
-namespace {
-
 using Documents = std::vector<std::string>;
 
 Documents documents_of(const TextInput& input) {
@@ -44,8 +42,6 @@ std::string zipped(const std::string& text) {
 
 // What any file may hold: a byte order mark, NUL, CRLF, and bytes that are no UTF-8.
 const std::string odd = "\xEF\xBB\xBFline\r\nnul \0 stray \xFF\xC3 end"s;
-
-}  // namespace
 
 TEST_CASE("a text file is one document, byte for byte") {
   const TemporaryFolder folder;

@@ -10,15 +10,11 @@
 
 namespace isobar::text_test {
 
-namespace {
-
 std::vector<int32_t> count_up(int32_t length) {
   std::vector<int32_t> tokens(length);
   for (int32_t i = 0; i < length; ++i) tokens[i] = i;
   return tokens;
 }
-
-}  // namespace
 
 TEST_CASE("a compressed text is the text in it") {
   const TemporaryFolder folder;

@@ -14,8 +14,6 @@
 
 namespace isobar::token_store_test {
 
-namespace {
-
 using Tokens = std::vector<int32_t>;
 
 const std::string sentence = "the cat's hat, 2024: schöne Grüße ☃\r\n\n  end\xFF ";
@@ -64,8 +62,6 @@ std::string outcome(const std::string& path, const Tokens& wanted) {
     return clear ? "refused" : "unclear: " + message;
   }
 }
-
-}  // namespace
 
 TEST_CASE("a token store gives back the tokens of its documents, separated") {
   const TemporaryFolder folder;

@@ -6,13 +6,9 @@
 
 namespace isobar::tokenizer_test {
 
-namespace {
-
 using Tokens = std::vector<int32_t>;
 
 std::string decode(const Tokenizer& tokenizer, const Tokens& tokens) { return tokenizer.decode(tokens); }
-
-}  // namespace
 
 TEST_CASE("char tokenizer numbers the distinct characters in order") {
   const CharTokenizer tokenizer("to be or not to be");

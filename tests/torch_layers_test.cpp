@@ -15,8 +15,6 @@ namespace isobar::torch_layers_test {
 
 using nlohmann::json;
 
-namespace {
-
 const json& recorded_case(const std::string& name) {
   static const json file = json::parse(std::ifstream(ISOBAR_SOURCE_DIR "/tests/fixtures/torch_layers.json"));
   for (const json& entry : file.at("cases"))
@@ -79,8 +77,6 @@ void check_layer(const std::string& name, Module& layer, bool training = true) {
   CAPTURE(name);
   check_case(recorded_case(name), layer, training);
 }
-
-}  // namespace
 
 TEST_CASE("MultiheadAttention is PyTorch's, with and without a causal mask") {
   MultiheadAttention attention_layer(8, 2, Rng(1));

@@ -14,8 +14,6 @@
 
 namespace isobar::tree_sum_test {
 
-namespace {
-
 using Numbers = std::vector<float>;
 
 // sum(0 … n) = sum(0 … k) + sum(k … n), k the largest power of two below n.
@@ -51,8 +49,6 @@ std::vector<Tensor> sum_of(std::vector<std::vector<Tensor>> pieces) {
   for (std::vector<Tensor>& piece : pieces) sum.add(std::move(piece));
   return sum.take();
 }
-
-}  // namespace
 
 TEST_CASE("pieces are added in the order of the recursive tree, for any number of pieces and threads") {
   for (const int64_t count : {1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 23}) {

@@ -5,22 +5,17 @@
 #include <cmath>
 #include <limits>
 
-#include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "../core/raw.h"
-#include "message_of.h"
 #include "op_table.h"
+#include "small_tensors.h"
 
 namespace isobar::vocabulary_test {
-namespace {
 
-using Doubles = std::vector<double>;
 using Bools = std::vector<bool>;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-Tensor row(const Doubles& values) { return tensor(Shape{static_cast<int64_t>(values.size())}, values); }
 
 void check_values(const Tensor& got, const Doubles& wanted) {
   const Doubles values = got.to_vector<double>();
@@ -55,8 +50,6 @@ void check_op(const TensorFunction& f, const std::vector<Doubles>& inputs, const
   }
 }
 
-}  // namespace
-
 TEST_CASE("a comparison gives a mask; with NaN only != is true") {
   const Tensor a = row({1, 2, nan, 3}), b = row({1, 3, nan, 2});
   CHECK((a == b).dtype() == Dtype::boolean);
@@ -68,7 +61,7 @@ TEST_CASE("a comparison gives a mask; with NaN only != is true") {
   CHECK((a >= b).to_vector<bool>() == Bools{true, false, false, true});
   CHECK((2 > a).to_vector<bool>() == Bools{true, false, false, false});
   CHECK((a >= 2).to_vector<bool>() == Bools{false, true, false, true});
-  CHECK((tensor({1}, std::vector<float>{0.1f}) == 0.1).item() == 1);
+  CHECK((row({0.1f}, Dtype::f32) == 0.1).item() == 1);
   CHECK((arange(3) < 1.5).to_vector<bool>() == Bools{true, true, false});
   CHECK((reshape(arange(2), {2, 1}) == arange(3)).shape() == Shape{2, 3});
 }
@@ -87,20 +80,6 @@ TEST_CASE("masks combine, reduce and convert") {
   CHECK(all(zeros({0}, Dtype::boolean)).item() == 1);
   check_values(cast(p, Dtype::f64), {1, 1, 0, 0});
   CHECK(cast(row({0, 0.5, nan}), Dtype::boolean).to_vector<bool>() == Bools{false, true, true});
-}
-
-TEST_CASE("masks and numbers are not mixed up") {
-  const Tensor mask = row({1, 0}) > 0, x = row({1, 2});
-  CHECK(message_of([&] { exp(mask); }) == "exp: wanted f32 or f64, got bool; convert the mask with cast()");
-  CHECK(message_of([&] { mask + mask; }) == "add: wanted f32 or f64, got bool; convert the mask with cast()");
-  CHECK(message_of([&] { any(x); }) ==
-        "any: wanted a mask (bool), got f64; compare first, as in any(x != 0)");
-  CHECK(message_of([&] { where(x, x, x); }) ==
-        "where: wanted a mask (bool), got f64; compare first, as in x != 0");
-  CHECK(message_of([&] { static_cast<void>(x == mask); }) ==
-        "equal: operands must have one dtype, got f64 and bool; convert one with cast()");
-  CHECK(message_of([&] { index_select(x, 0, mask); }) ==
-        "index_select: wanted integer indices (i32 or i64), got bool");
 }
 
 TEST_CASE("where leaves NaN on the side that is not chosen, in values and gradients") {
@@ -124,7 +103,6 @@ TEST_CASE("kinks have the slopes of PyTorch") {
   check_op([](In x) { return clamp(x[0], -1, 1); }, {{nan, -1, 1, 2, -2, 0}}, {nan, -1, 1, 1, -1, 0},
            {{0, 1, 1, 0, 0, 1}});
   check_values(clamp(row({0, 5}), 3, 1), {1, 1});
-  CHECK(message_of([] { clamp(row({1}), {}); }) == "clamp: wanted min, max or both, got neither");
   check_op([](In x) { return min(x[0]); }, {{1, 1, 2}}, {1}, {{0.5, 0.5, 0}});
   check_values(min(row({1, nan, 3})), {nan});
 }
@@ -146,7 +124,7 @@ TEST_CASE("softplus and logsumexp stay finite where exponentials overflow") {
   check_values(logsumexp(row({-inf, -inf})), {-inf});
   check_values(logsumexp(row({inf, 1})), {inf});
   // In f32 the gradient keeps its digits at 10⁸, where the value has none after the point.
-  const Tensor x = tensor({2}, std::vector<float>{1e8f, 1e8f}).set_trainable();
+  const Tensor x = row({1e8f, 1e8f}, Dtype::f32).set_trainable();
   Tape tape;
   tape.backward(logsumexp(x));
   check_values(x.grad(), {0.5, 0.5});
@@ -158,8 +136,8 @@ TEST_CASE("sin and cos keep their digits for large arguments, log1p and expm1 fo
       CAPTURE(v);
       CHECK(std::abs(sin(row({v})).item() - std::sin(v)) <= 3e-16);
       CHECK(std::abs(cos(row({v})).item() - std::cos(v)) <= 3e-16);
-      CHECK(std::abs(sin(tensor({1}, std::vector<float>{f})).item() - std::sin(double{f})) <= 2e-7);
-      CHECK(std::abs(cos(tensor({1}, std::vector<float>{f})).item() - std::cos(double{f})) <= 2e-7);
+      CHECK(std::abs(sin(row({f}, Dtype::f32)).item() - std::sin(double{f})) <= 2e-7);
+      CHECK(std::abs(cos(row({f}, Dtype::f32)).item() - std::cos(double{f})) <= 2e-7);
     }
   check_values(log1p(row({1e-20, -1, -2, inf})), {1e-20, -inf, nan, inf});
   check_values(expm1(row({1e-20, -inf, nan})), {1e-20, -1, nan});
@@ -181,7 +159,6 @@ TEST_CASE("a length has slope 0 at zero, for every p") {
     check_op(length, {{3, -3, 0}}, {value}, {{slope, -slope, 0}});
   }
   CHECK(norm(full({3}, 1e30)).item() == doctest::Approx(std::sqrt(3) * 1e30));  // squares overflow f32
-  CHECK(message_of([] { norm(row({1}), 0); }) == "norm: wanted p > 0, got 0");
 }
 
 TEST_CASE("argmax and argmin find the first of ties and the first NaN") {
@@ -194,25 +171,6 @@ TEST_CASE("argmax and argmin find the first of ties and the first NaN") {
   CHECK(argmax(x, -1).to_vector<int64_t>() == std::vector<int64_t>{1, 0});
   CHECK(argmin(x, 0, true).shape() == Shape{1, 3});
   CHECK(argmax(arange(4)).item() == 3);
-  CHECK(message_of([] { argmax(zeros({2, 0}), 1); }) == "argmax: nothing to choose from in [2, 0]");
-}
-
-TEST_CASE("an empty list of axes is refused, no list means all") {
-  const std::vector<int> none;
-  const Tensor x = row({1, 2}), mask = x > 0;
-  const std::string refused = "reduction: the list of axes is empty; leave it out to reduce all";
-  CHECK(message_of([&] { sum(x, none); }) == refused);
-  CHECK(message_of([&] { mean(x, none); }) == refused);
-  CHECK(message_of([&] { max(x, none); }) == refused);
-  CHECK(message_of([&] { min(x, none); }) == refused);
-  CHECK(message_of([&] { var(x, none); }) == refused);
-  CHECK(message_of([&] { std_dev(x, none); }) == refused);
-  CHECK(message_of([&] { any(mask, none); }) == refused);
-  CHECK(message_of([&] { all(mask, none); }) == refused);
-  CHECK(message_of([&] { logsumexp(x, none); }) == refused);
-  for (const double p : {1.0, 2.0, inf}) CHECK(message_of([&] { norm(x, p, none); }) == refused);
-  CHECK(sum(x).item() == 3);
-  CHECK(max(full({}, 3)).item() == 3);
 }
 
 TEST_CASE("division by a number divides") {
@@ -221,7 +179,7 @@ TEST_CASE("division by a number divides") {
     for (int64_t n = 1; n < 500; ++n) CHECK(mean(ones({n}, dtype)).item() == 1);
   CHECK(var(ones({49}, Dtype::f64)).item() == 0);
   check_values(row({0, 1e-310}) / 1e-310, {0, 1});
-  check_values(tensor({2}, std::vector<float>{0, 1e-39f}) / static_cast<double>(1e-39f), {0, 1});
+  check_values(row({0, 1e-39f}, Dtype::f32) / static_cast<double>(1e-39f), {0, 1});
   CHECK(std::signbit((-row({0})).item()));
   CHECK(std::signbit((row({-0.0}) * 2).item()));
 }
@@ -284,12 +242,6 @@ constexpr bool right = requires(T x, int64_t dim) {
   norm(x, 1);
 };
 static_assert(right<Tensor>);
-
-TEST_CASE("more axes than a tensor can have are refused") {
-  CHECK(message_of([] {
-          sum(row({1, 2}), {0, 0, 0, 0, 0, 0, 0});
-        }) == "reduction: 7 axes are named, and a tensor has 6 dimensions at most");
-}
 
 TEST_CASE("a standard deviation has the range of its dtype, and so has its gradient") {
   for (const double scale : {1e-30, 1e-25, 1.0, 1e19, 1e25, 1e37})

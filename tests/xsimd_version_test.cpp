@@ -8,8 +8,6 @@
 
 namespace isobar::xsimd_version_test {
 
-namespace {
-
 // What CMake says when it finds this version.
 std::string configured_with(const std::string& version) {
   const TemporaryFolder folder;
@@ -21,8 +19,6 @@ std::string configured_with(const std::string& version) {
   CHECK(run.code != 0);
   return run.err;
 }
-
-}  // namespace
 
 TEST_CASE("a version of xsimd that vmath.h does not fit is refused when the build is configured") {
   for (const std::string version : {"7.6.0", "12.0.0", "13.2.0"}) {
