@@ -4,11 +4,9 @@
 
 int main() {
   return serve({
-      {"moving_average",
-       [](const Request& in, Answer& out) { out("y", moving_average(in["x"], in.integer("width"))); }},
-      {"scaled", [](const Request& in, Answer& out) { out("y", scaled(in["x"])); }},
-      {"histogram",
-       [](const Request& in, Answer& out) { out("counts", histogram(in["classes"], in.integer("count"))); }},
+      {"moving_average", of(moving_average, {"x", "width"}, {"y"})},
+      {"scaled", of(scaled, {"x"}, {"y"})},
+      {"histogram", of(histogram, {"classes", "count"}, {"counts"})},
       {"histogram_twice",
        [](const Request& in, Answer& out) {
          histogram(in["classes"], in.integer("count"));

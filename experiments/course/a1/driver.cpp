@@ -69,10 +69,6 @@ struct Program {
   }
 };
 
-Tensor list(const std::vector<double>& values) {
-  return tensor({static_cast<int64_t>(values.size())}, values);
-}
-
 void record_only(const Request& in, Answer& out) {
   const Program program(in, in["code"]);
   std::vector<double> slots, inputs, leaves;
@@ -82,9 +78,7 @@ void record_only(const Request& in, Answer& out) {
     inputs.insert(inputs.end(), slot.inputs.begin(), slot.inputs.end());
     leaves.push_back(!slot.backward);
   }
-  out("slots", list(slots));
-  out("inputs", list(inputs));
-  out("leaves", list(leaves));
+  out("slots", slots)("inputs", inputs)("leaves", leaves);
   for (size_t i = 0; i < program.vars.size(); ++i) out("v" + std::to_string(i), program.vars[i].value);
 }
 
@@ -97,8 +91,7 @@ void walked(const std::vector<Slot>& slots, int64_t start, const std::string& su
     for (size_t j = 0; j < i && order.size() < 100; ++j)
       if (std::ranges::count(slots[order[i]].inputs, order[j])) too_early.push_back(order[i]);
   std::ranges::sort(order, std::greater<>());
-  out("visited" + suffix, list({order.begin(), order.end()}));
-  out("too_early" + suffix, list(too_early));
+  out("visited" + suffix, std::vector<double>(order.begin(), order.end()))("too_early" + suffix, too_early);
 }
 
 void walk_only(const Request& in, Answer& out) {
@@ -120,8 +113,7 @@ void accumulate_only(const Request& in, Answer& out) {
     accumulate(adjoint, dx);
     out(name, dx);
   }
-  out("adjoint", adjoint);
-  out("before", before);
+  out("adjoint", adjoint)("before", before);
 }
 
 void gradients(const Request& in, Answer& out) {
@@ -140,7 +132,7 @@ void gradients(const Request& in, Answer& out) {
     if (in["code"].at({row, 0}) == 0)
       out("d" + std::to_string(row), program.tape.gradient(program.vars[row]));
   for (size_t i = 0; i < program.vars.size(); ++i) out("v" + std::to_string(i), program.vars[i].value);
-  out("calls", list(program.calls));
+  out("calls", program.calls);
 }
 
 void gradient_of(const Request& in, Answer& out) {
@@ -154,8 +146,7 @@ void two_tapes(const Request& in, Answer& out) {
   Program second(in, in["code"], in["y0"]);
   first.tape.backward(first.vars.back());
   second.tape.backward(second.vars.back());
-  out("first", first.tape.gradient(first.vars[0]));
-  out("second", second.tape.gradient(second.vars[0]));
+  out("first", first.tape.gradient(first.vars[0]))("second", second.tape.gradient(second.vars[0]));
 }
 
 void other_tape(const Request& in, Answer&) {

@@ -94,64 +94,35 @@ class Wire : public Link {
   int socket_ = -1, rank_ = 0, size_ = 1;
 };
 
-// Runs f(link); the broker hears how it ended.
-template <class F>
-void linked(const Request& in, Answer& out, F f) {
-  Wire link(in.has("dies") ? in.integer("dies") : -1);
-  try {
-    out("y", f(link));
-  } catch (const Death&) {
-    link.close(Ask::died);
-    return;
-  } catch (...) {
-    link.close(Ask::end);
-    throw;
-  }
-  link.close(in.has("dies") ? Ask::died : Ask::end);
+// The call of a function whose first argument is the link; the broker hears how it ended.
+template <class... A>
+Call linked(Tensor (*f)(Link&, A...), const std::array<const char*, sizeof...(A)>& takes) {
+  return [f, takes](const Request& in, Answer& out) {
+    Wire link(in.has("dies") ? in.integer("dies") : -1);
+    try {
+      out("y", std::apply(f, std::tuple_cat(std::tuple<Link&>(link), in.all<std::decay_t<A>...>(takes))));
+    } catch (const Death&) {
+      link.close(Ask::died);
+      return;
+    } catch (...) {
+      link.close(Ask::end);
+      throw;
+    }
+    link.close(in.has("dies") ? Ask::died : Ask::end);
+  };
 }
 
 }  // namespace
 
 int main() {
   return serve({
-      {"share",
-       [](const Request& in, Answer& out) {
-         const Part part = share(in.integer("count"), in.integer("size"), in.integer("rank"));
-         out("begin", part.begin);
-         out("end", part.end);
-       }},
-      {"reduce_tree",
-       [](const Request& in, Answer& out) {
-         linked(in, out, [&](Link& link) { return reduce_tree(link, in["x"]); });
-       }},
-      {"all_reduce",
-       [](const Request& in, Answer& out) {
-         linked(in, out, [&](Link& link) { return all_reduce(link, in["x"]); });
-       }},
-      {"all_reduce_chunks",
-       [](const Request& in, Answer& out) {
-         linked(in, out, [&](Link& link) { return all_reduce_chunks(link, in["x"], in.integer("most")); });
-       }},
-      {"step",
-       [](const Request& in, Answer& out) {
-         linked(in, out,
-                [&](Link& link) { return step(link, in["w"], in["x"], in["y"], in.number("rate")); });
-       }},
-      {"sum_leaves",
-       [](const Request& in, Answer& out) {
-         linked(in, out, [&](Link& link) { return sum_leaves(link, in["leaves"], in.integer("count")); });
-       }},
-      {"all_reduce_safely",
-       [](const Request& in, Answer& out) {
-         linked(in, out, [&](Link& link) { return all_reduce_safely(link, in["x"]); });
-       }},
-      {"predict",
-       [](const Request& in, Answer& out) {
-         const Times times =
-             predict(in.integer("size"), in.number("alpha"), in.number("beta"), in.number("bytes"));
-         out("tree", times.tree);
-         out("ring", times.ring);
-         out("from", times.from);
-       }},
+      {"share", of(share, {"count", "size", "rank"}, {"begin", "end"})},
+      {"reduce_tree", linked(reduce_tree, {"x"})},
+      {"all_reduce", linked(all_reduce, {"x"})},
+      {"all_reduce_chunks", linked(all_reduce_chunks, {"x", "most"})},
+      {"step", linked(step, {"w", "x", "y", "rate"})},
+      {"sum_leaves", linked(sum_leaves, {"leaves", "count"})},
+      {"all_reduce_safely", linked(all_reduce_safely, {"x"})},
+      {"predict", of(predict, {"size", "alpha", "beta", "bytes"}, {"tree", "ring", "from"})},
   });
 }

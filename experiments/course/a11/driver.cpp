@@ -12,7 +12,7 @@ namespace {
 void name(const Request&, Answer& out) {
   std::vector<double> letters;
   for (const char letter : chosen()) letters.push_back(static_cast<unsigned char>(letter));
-  out("name", isobar::tensor({static_cast<int64_t>(letters.size())}, letters));
+  out("name", letters);
 }
 
 // The layer in f64, and its parameters by name, moved by the numbers of `noise` in the order of their names.

@@ -23,8 +23,7 @@ void walk(const Request& in, Answer& out, const std::function<void(Tensor&, cons
     for (const double v : w.to_vector<double>()) path.push_back(v);
     for (const double v : dw.to_vector<double>()) left.push_back(v);
   }
-  out("path", isobar::tensor(in["dws"].shape(), path));
-  out("dws", isobar::tensor(in["dws"].shape(), left));
+  out("path", isobar::tensor(in["dws"].shape(), path))("dws", isobar::tensor(in["dws"].shape(), left));
 }
 
 // Two weights of other widths along their gradients, each by an optimizer of its own, step by step in turn.
@@ -60,7 +59,7 @@ void fit(const Request& in, Answer& out, const std::function<void(Tensor&, const
     losses.push_back(loss);
     step(w, dw);
   }
-  out("losses", isobar::tensor({static_cast<int64_t>(losses.size())}, losses));
+  out("losses", losses);
 }
 
 Momentum momentum_of(const Request& in) {

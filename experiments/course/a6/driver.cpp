@@ -26,15 +26,13 @@ void study(const Request& in, Answer& out) {
   const Variances known = variances_of(he ? Init::he : Init::torch_default, width);
   const Tensor std = predict_std(depth, width, known),
                norm = predict_gradient_norm(depth, width, batch, known);
-  out("std", signals.std);
-  out("gradient_norm", signals.gradient_norm);
+  out("std", signals.std)("gradient_norm", signals.gradient_norm);
   std::vector<double> std_ratio, norm_ratio;
   for (int64_t l = 0; l < depth; ++l) {
     std_ratio.push_back(signals.std.at({l}) / std.at({l}));
     norm_ratio.push_back(signals.gradient_norm.at({l}) / norm.at({l}));
   }
-  out("std_ratio", isobar::tensor({depth}, std_ratio));
-  out("norm_ratio", isobar::tensor({depth}, norm_ratio));
+  out("std_ratio", std_ratio)("norm_ratio", norm_ratio);
 }
 
 // How far apart two inputs are after each layer. Both go through one net of double width side by side, each through the
@@ -68,19 +66,14 @@ void apart(const Request& in, Answer& out) {
     }
     distance.push_back(measure(x, weights, biases, x).std.at({layers}));
   }
-  out("distance", isobar::tensor({depth}, distance));
+  out("distance", distance);
 }
 
 }  // namespace
 
 int main() {
   return serve({
-      {"variances",
-       [](const Request& in, Answer& out) {
-         const Variances v = variances_of(static_cast<Init>(in.integer("init")), in.integer("width"));
-         out("weight", v.weight);
-         out("bias", v.bias);
-       }},
+      {"variances", of(variances_of, {"init", "width"}, {"weight", "bias"})},
       {"predict_std",
        [](const Request& in, Answer& out) {
          out("std", predict_std(in.integer("depth"), in.integer("width"), variances(in)));
@@ -106,14 +99,10 @@ int main() {
          // Another net before: nothing of it may be left.
          measure(in["dy"], in["weights"], in["biases"], in["x"]);
          const Signals s = measure(in["x"], in["weights"], in["biases"], in["dy"]);
-         out("std", s.std);
-         out("gradient_norm", s.gradient_norm);
+         out("std", s.std)("gradient_norm", s.gradient_norm);
        }},
       {"study", study},
       {"apart", apart},
-      {"judge",
-       [](const Request& in, Answer& out) {
-         out("verdicts", judge(in["printed"], in["measured"], in.number("rounding")));
-       }},
+      {"judge", of(judge, {"printed", "measured", "rounding"}, {"verdicts"})},
   });
 }

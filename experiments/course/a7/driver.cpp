@@ -34,41 +34,21 @@ void decode_pieces(const Request& in, Answer& out) {
   }
   out("y", isobar::tensor(in["q"].shape(), all));
   if (in.has("q1")) out("y1", isobar::tensor(in["q1"].shape(), others));
-  out("k", cache.k);
-  out("v", cache.v);
+  out("k", cache.k)("v", cache.v);
 }
 
 }  // namespace
 
 int main() {
   return serve({
-      {"rope", [](const Request& in,
-                  Answer& out) { out("y", rope(in["x"], in.number("base"), in.integer("start"))); }},
-      {"rope_backward",
-       [](const Request& in, Answer& out) {
-         out("dx", rope_backward(in["dy"], in.number("base"), in.integer("start")));
-       }},
-      {"attention",
-       [](const Request& in, Answer& out) {
-         const Attention a = attention(in["q"], in["k"], in["v"], in.number("causal") != 0);
-         out("y", a.y);
-         out("probability", a.probability);
-       }},
-      {"attention_backward",  // the probabilities come from the request
-       [](const Request& in, Answer& out) {
-         const AttentionGradients g =
-             attention_backward(in["dy"], in["q"], in["k"], in["v"], in["probability"]);
-         out("dq", g.dq);
-         out("dk", g.dk);
-         out("dv", g.dv);
-       }},
-      {"swiglu", [](const Request& in, Answer& out) { out("y", swiglu(in["gate"], in["up"])); }},
-      {"swiglu_backward",
-       [](const Request& in, Answer& out) {
-         const SwigluGradients g = swiglu_backward(in["dy"], in["gate"], in["up"]);
-         out("dgate", g.dgate);
-         out("dup", g.dup);
-       }},
+      {"rope", of(rope, {"x", "base", "start"}, {"y"})},
+      {"rope_backward", of(rope_backward, {"dy", "base", "start"}, {"dx"})},
+      {"attention", of(attention, {"q", "k", "v", "causal"}, {"y", "probability"})},
+      // The probabilities come from the request: your forward pass is not in the way.
+      {"attention_backward",
+       of(attention_backward, {"dy", "q", "k", "v", "probability"}, {"dq", "dk", "dv"})},
+      {"swiglu", of(swiglu, {"gate", "up"}, {"y"})},
+      {"swiglu_backward", of(swiglu_backward, {"dy", "gate", "up"}, {"dgate", "dup"})},
       {"decode", decode_pieces},
   });
 }

@@ -35,7 +35,7 @@ void trained(const Request& in, Answer& out) {
       if (logits.at({b, last, v}) > logits.at({b, last, static_cast<int64_t>(best.back())})) best.back() = v;
     }
   }
-  out("best", isobar::tensor({logits.size(0)}, best));
+  out("best", best);
   out("logits", isobar::tensor({logits.size(0), logits.size(2)}, values));
 }
 
@@ -56,8 +56,7 @@ void talk(const Request& in, Answer& out) {
     const Tensor last = raw::clone(raw::as_strided(logits, {width}, {1}, (seen - 1) * width));
     text.push_back(sample(last, in.number("temperature"), in.integer("top_k"), rng.uniform_at(i)));
   }
-  out("said", isobar::tensor({static_cast<int64_t>(text.size() - given)},
-                             std::vector<double>(text.begin() + given, text.end())));
+  out("said", std::vector<double>(text.begin() + given, text.end()));
   out("loss", evaluate(parameters, config, in["unseen"], training.length));
 }
 
@@ -65,17 +64,11 @@ void talk(const Request& in, Answer& out) {
 
 int main() {
   return serve({
-      {"batch",
-       [](const Request& in, Answer& out) {
-         const Batch batch = batch_of(in["tokens"], in["starts"], in.integer("length"));
-         out("x", batch.x);
-         out("y", batch.y);
-       }},
+      {"batch", of(batch_of, {"tokens", "starts", "length"}, {"x", "y"})},
       {"initial",
        [](const Request& in, Answer& out) {
          for (const auto& [name, tensor] : initial(config_of(in), Rng(in.integer("seed")))) {
-           out(name, tensor);
-           out("trainable:" + name, tensor.trainable());
+           out(name, tensor)("trainable:" + name, tensor.trainable());
            double squares = 0;
            for (const double v : tensor.to_vector<double>()) squares += v * v / tensor.numel();
            out("rms:" + name, std::sqrt(squares));
@@ -92,15 +85,14 @@ int main() {
          const auto one = values("seed"), two = values("other"), again = values("seed");
          double alike = 0;
          for (const auto& [name, weights] : one) alike += two.count(name) == 0 || two.at(name) == weights;
-         out("same", one == again && !one.empty());
-         out("alike", alike);
+         out("same", one == again && !one.empty())("alike", alike);
        }},
       {"learning_rate",
        [](const Request& in, Answer& out) {
          std::vector<double> rates;
          for (int64_t step = 0; step < in.integer("count"); ++step)
            rates.push_back(learning_rate(step, in.integer("steps"), in.integer("warmup"), in.number("lr")));
-         out("rates", isobar::tensor({in.integer("count")}, rates));
+         out("rates", rates);
        }},
       {"forward",
        [](const Request& in, Answer& out) {

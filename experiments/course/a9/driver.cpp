@@ -55,10 +55,7 @@ void forward(const Request& in, Answer& out) {
   std::vector<double> parts[3];
   for (const Row& row : saved)
     parts[0].push_back(row.largest), parts[1].push_back(row.sum), parts[2].push_back(row.rrms);
-  out("largest", isobar::tensor({count}, parts[0]));
-  out("sum", isobar::tensor({count}, parts[1]));
-  out("rrms", isobar::tensor({count}, parts[2]));
-  out("y", y.tensor(shape));
+  out("largest", parts[0])("sum", parts[1])("rrms", parts[2])("y", y.tensor(shape));
 }
 
 void backward(const Request& in, Answer& out) {
@@ -69,8 +66,7 @@ void backward(const Request& in, Answer& out) {
   const std::vector<Row> saved = saved_of(in);
   softmax_rms_norm_backward(dy.data(), x.data(), weight.data(), saved.data(), dx.data(), dweight.data(),
                             shape[0], shape[1], static_cast<float>(in.number("eps")));
-  out("dweight", dweight.tensor({shape[1]}));
-  out("dx", dx.tensor(shape));
+  out("dweight", dweight.tensor({shape[1]}))("dx", dx.tensor(shape));
 }
 
 }  // namespace
@@ -83,9 +79,7 @@ int main() {
                          static_cast<int>(in.integer("writes")), in.number("flops")};
          const Prediction made =
              predict(work, {in.number("cache"), in.number("gigabytes_a_second"), in.number("gigaflops")});
-         out("bytes", made.bytes);
-         out("flops", made.flops);
-         out("milliseconds", made.milliseconds);
+         out("bytes", made.bytes)("flops", made.flops)("milliseconds", made.milliseconds);
        }},
       {"expf_lanes",
        [](const Request& in, Answer& out) {

@@ -1,9 +1,7 @@
 // The driver: requests on stdin, an answer to each on file descriptor 3. It calls your functions and hands on
 // what they return; what is right is decided elsewhere.
 //
-//   int main() {
-//     return serve({{"relu", [](const Request& in, Answer& out) { out("y", relu(in["x"])); }}});
-//   }
+//   int main() { return serve({{"relu", of(relu, {"x"}, {"y"})}}); }
 //
 // A request is text: "call NAME", then tensors: "tensor NAME DTYPE NDIM EXTENT…" and a line of numbers, then
 // "end". An answer is tensors in the same form, or "error TEXT", then "end".
@@ -11,14 +9,17 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include <isobar/core/parallel.h>
 #include <isobar/core/raw.h>
+#include <isobar/core/rng.h>
 #include <isobar/core/tensor.h>
 
 // AddressSanitizer's settings: wide borders between blocks of memory, NaN in fresh ones, reports of aborts too, and of who
@@ -77,6 +78,25 @@ class Request {
   double number(const std::string& name) const { return (*this)[name].item(); }
   int64_t integer(const std::string& name) const { return static_cast<int64_t>(number(name)); }
 
+  // What a parameter of type T is given: the request's "x"; for "x=1" 1 where the request has no x, for "x=" no tensor.
+  template <class T>
+  T as(const std::string& word) const {
+    const size_t end = std::min(word.find('='), word.size());
+    const std::string name = word.substr(0, end);
+    const bool given = end == word.size() || has(name);
+    if constexpr (std::is_same_v<T, isobar::Tensor>)
+      return given ? (*this)[name] : isobar::Tensor();
+    else if constexpr (std::is_same_v<T, isobar::Rng>)
+      return isobar::Rng(integer(name));
+    else
+      return static_cast<T>(given ? number(name) : std::stod(word.substr(end + 1)));
+  }
+  template <class... T>
+  std::tuple<T...> all(const std::array<const char*, sizeof...(T)>& words) const {
+    auto word = [next = words.data()]() mutable { return *next++; };
+    return {as<T>(word())...};
+  }
+
  private:
   static bool same_memory(const isobar::Tensor& a, const isobar::Tensor& b) {
     const auto f64 = isobar::Dtype::f64;
@@ -103,17 +123,21 @@ class Request {
 class Answer {
  public:
   // An undefined tensor is left out.
-  void operator()(const std::string& name, const isobar::Tensor& tensor) {
-    if (!tensor.defined()) return;
+  Answer& operator()(const std::string& name, const isobar::Tensor& tensor) {
+    if (!tensor.defined()) return *this;
     made_[name] = tensor;
     text_ += fmt::format("tensor {} {} {}", name, tensor.dtype(), tensor.ndim());
     for (const int64_t extent : tensor.shape()) text_ += fmt::format(" {}", extent);
     text_ += '\n';
     for (const double value : tensor.to_vector<double>()) text_ += fmt::format("{:.17g} ", value);
     text_ += '\n';
+    return *this;
   }
-  void operator()(const std::string& name, double value) {
-    (*this)(name, isobar::full({}, value, isobar::Dtype::f64));
+  Answer& operator()(const std::string& name, double value) {
+    return (*this)(name, isobar::full({}, value, isobar::Dtype::f64));
+  }
+  Answer& operator()(const std::string& name, const std::vector<double>& list) {
+    return (*this)(name, isobar::tensor({static_cast<int64_t>(list.size())}, list));
   }
   void error(std::string text) {
     for (char& c : text) c = c == '\n' ? ' ' : c;
@@ -134,7 +158,28 @@ class Answer {
   std::map<std::string, isobar::Tensor> made_;
 };
 
-using Calls = std::map<std::string, std::function<void(const Request&, Answer&)>>;
+using Call = std::function<void(const Request&, Answer&)>;
+using Calls = std::map<std::string, Call>;
+
+// The call of a function: what of the request it takes, and the name of what it returns, or of a struct's fields.
+template <class R, class... A, size_t N>
+Call of(R (*f)(A...), const std::array<const char*, sizeof...(A)>& takes, const char* const (&gives)[N]) {
+  return [f, takes, names = std::to_array(gives)](const Request& in, Answer& out) {
+    const R made = std::apply(f, in.all<std::decay_t<A>...>(takes));
+    if constexpr (N == 1) {
+      out(names[0], made);
+    } else if constexpr (N == 2) {
+      const auto& [a, b] = made;
+      out(names[0], a)(names[1], b);
+    } else if constexpr (N == 3) {
+      const auto& [a, b, c] = made;
+      out(names[0], a)(names[1], b)(names[2], c);
+    } else {
+      const auto& [a, b, c, d] = made;
+      out(names[0], a)(names[1], b)(names[2], c)(names[3], d);
+    }
+  };
+}
 
 // Answers until stdin ends.
 inline int serve(const Calls& calls) {
