@@ -16,8 +16,9 @@ def drawn(name, count, dtype="f64"):
 
 def cases():
     hint = "./check names a line; which i is the last whose window lies within x?"
-    for name, count, width, public in [("three of seven", 7, 3, True), ("two of four", 4, 2, True), ("single numbers", 5, 1, True),
-                                       ("all at once", 6, 6, False), ("one number", 1, 1, False), ("many", 40, 8, False),
+    for name, count, width, public in [("three of seven", 7, 3, True), ("two of four", 4, 2, True),
+                                       ("single numbers", 5, 1, True), ("all at once", 6, 6, False),
+                                       ("one number", 1, 1, False), ("many", 40, 8, False),
                                        ("after another call", 9, 4, False)]:
         if not public and width > 1:
             count, width = (extent + oracle.choose(0, f"{name} longer", range(5)) for extent in (count, width))
@@ -41,5 +42,5 @@ def cases():
             classes = [oracle.draws(f"{name} {i}").randrange(count) for i in range(20)]
         inputs = {"classes": Array((len(classes),), classes), "count": count}
         call = "histogram_twice" if name == "after another call" else "histogram"
-        yield case(f"histogram, {name}", 3, call, inputs, {"counts": [classes.count(c) for c in range(count)]},
-                   public=public, hint=hint)
+        yield case(f"histogram, {name}", 3, call, inputs,
+                   {"counts": [classes.count(c) for c in range(count)]}, public=public, hint=hint)

@@ -166,12 +166,14 @@ def cases():
     def walked(name, inputs, start, order, then=None, **options):
         more = {} if then is None else {"then": then}
         wanted = {} if then is None else {"visited_then": visited(inputs, then), "too_early_then": Array([0], [])}
-        return case(name, 2, "walk", {"inputs": Array([len(inputs), 2], [i for p in inputs for i in p], "i64"),
-                                      "start": start, **more}, {"visited": order, "too_early": Array([0], []), **wanted},
-                    hint="every slot once, before its inputs; only those that the start depends on", **options)
+        return case(name, 2, "walk",
+                    {"inputs": Array([len(inputs), 2], [i for p in inputs for i in p], "i64"), "start": start,
+                     **more}, {"visited": order, "too_early": Array([0], []), **wanted},
+                    hint="every slot once, before its inputs; only those that the start depends on",
+                    **options)
     yield walked("a chain is walked from its end", [(N, N), (0, N), (1, N)], 2, [2, 1, 0], public=True)
-    yield walked("what the loss does not need is not visited", [(N, N), (N, N), (0, N), (1, N), (2, 2), (3, 3)], 4,
-                 [4, 2, 0], public=True)
+    yield walked("what the loss does not need is not visited", [(N, N), (N, N), (0, N), (1, N), (2, 2),
+                                                                (3, 3)], 4, [4, 2, 0], public=True)
     yield walked("a diamond's foot is visited once", [(N, N), (0, N), (0, N), (1, 2)], 3, [3, 2, 1, 0], public=True)
     yield walked("a constant input is passed over", [(N, N), (-1, 0), (1, -1)], 2, [2, 1, 0])
     yield walked("a leaf is walked alone", [(N, N), (N, N)], 1, [1])
@@ -185,15 +187,15 @@ def cases():
     yield walked("forty diamonds in a row take no time",
                  [(N, N)] + [(i, i) for i in range(many)], many, list(range(many, -1, -1)))
     many = oracle.choose(60000, "chain", range(60000, 64000))
-    yield walked("a chain of 60,000 does not overflow the stack", [(N, N)] + [(i, N) for i in range(many)], many,
-                 list(range(many, -1, -1)))
+    yield walked("a chain of 60,000 does not overflow the stack", [(N, N)] + [(i, N) for i in range(many)],
+                 many, list(range(many, -1, -1)))
     # --- task 3: accumulate
     a, b, c = numbers("parts", 3, 3)
     p, q = (Array([2, 2], v) for v in numbers("matrices", 2, 4))
     add = lambda *rows: [sum(v) for v in zip(*rows)]
     hint = "a new tensor for every sum"
-    yield case("the first gradient is taken over", 3, "accumulate", {"dx0": a}, {"adjoint": a, "dx0": a}, public=True,
-               hint=hint)
+    yield case("the first gradient is taken over", 3, "accumulate", {"dx0": a}, {"adjoint": a, "dx0": a},
+               public=True, hint=hint)
     yield case("the second is added, and both stay as they were", 3, "accumulate", {"dx0": a, "dx1": b},
                {"adjoint": add(a, b), "dx0": a, "dx1": b}, public=True, hint=hint)
     yield case("the third is added, and all stay as they were", 3, "accumulate", {"dx0": a, "dx1": b, "dx2": c},
@@ -206,13 +208,12 @@ def cases():
                {"adjoint": Array([2, 2], add(p.values, q.values)), "dx0": p, "dx1": q}, hint=hint)
     yield case("a gradient of no numbers is none too many", 3, "accumulate", {"dx0": Array([0, 3], []), "dx1": Array([0, 3], [])},
                {"adjoint": Array([0, 3], [])}, hint="a batch may be empty")
-    yield case("a single number and a list of one differ", 3, "accumulate", {"dx0": a[0], "dx1": a[:1]}, error=[[], [1]],
-               hint="the shapes [] and [1] differ: name both")
-    yield case("shapes that differ are an error", 3, "accumulate", {"dx0": [[1.0, 2.0, 3.0]], "dx1": a}, error=[[1, 3], [3]],
-               public=True, hint="name both shapes, in your words")
-    yield case("shapes of one size that differ are an error", 3, "accumulate",
-               {"dx0": p, "dx1": q.values}, error=[[2, 2], [4]],
-               hint="name both shapes, in your words")
+    yield case("a single number and a list of one differ", 3, "accumulate", {"dx0": a[0], "dx1": a[:1]},
+               error=[[], [1]], hint="the shapes [] and [1] differ: name both")
+    yield case("shapes that differ are an error", 3, "accumulate", {"dx0": [[1.0, 2.0, 3.0]], "dx1": a},
+               error=[[1, 3], [3]], public=True, hint="name both shapes, in your words")
+    yield case("shapes of one size that differ are an error", 3, "accumulate", {"dx0": p, "dx1": q.values},
+               error=[[2, 2], [4]], hint="name both shapes, in your words")
     # --- task 4: backward
     x = numbers(2, 4, 4)
     hint = "the adjoint of the loss is 1; each op's closure is called once, when its adjoint is whole"
@@ -254,10 +255,10 @@ def cases():
                {**wanted(SHARED, x, 7, 2), **{f"kept{row}": wanted(SHARED, x, 7)[f"d{row}"] for row in (0, 1)}},
                hint="the second backward makes a new tensor for the sum")
     yield gradient_case("cleared leaves that share a tensor", 5, SHARED, x, times=2, clear=True, hint=hint)
-    yield case("a leaf without a gradient says so", 5, "gradient_of", program(CHAIN, x, of=0), {"defined": 0.0},
-               hint="an undefined Tensor")
-    yield case("a constant has no gradient to ask for", 5, "gradient_of", program(CONSTANT, x, of=1), error=[],
-               public=True, hint="\"gradient: this value does not stand on this tape\"")
+    yield case("a leaf without a gradient says so", 5, "gradient_of", program(CHAIN, x, of=0),
+               {"defined": 0.0}, hint="an undefined Tensor")
+    yield case("a constant has no gradient to ask for", 5, "gradient_of", program(CONSTANT, x, of=1),
+               error=[], public=True, hint="\"gradient: this value does not stand on this tape\"")
     yield case("nor has the constant that an op made", 5, "gradient_of",
                program([(LEAF, 0, 0), (CONST, 1, 0), (SIN, 1, 0)], x, of=2), error=[],
                hint="\"gradient: this value does not stand on this tape\"")

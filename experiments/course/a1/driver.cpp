@@ -82,8 +82,8 @@ void record_only(const Request& in, Answer& out) {
   for (size_t i = 0; i < program.vars.size(); ++i) out("v" + std::to_string(i), program.vars[i].value);
 }
 
-// The slots of a walk, the largest first, and those that it names after one of their inputs: any order will do
-// that keeps an op before its inputs.
+// The slots of a walk, the largest first, and those that it names after one of their inputs: any order will
+// do that keeps an op before its inputs.
 void walked(const std::vector<Slot>& slots, int64_t start, const std::string& suffix, Answer& out) {
   std::vector<int64_t> order = walk(slots, start);
   std::vector<double> too_early;

@@ -16,8 +16,9 @@ def doubled(ask, count):
 def charts(ask):
     counts = list(range(1, 41, 3))
     found = [(n, *doubled(ask, n)) for n in counts]
-    yield dict(title="What a backward costs", labels=("n: x + x, n times over", "how many"), log=(False, True),
-               curves=[("paths", [(n, paths) for n, _, paths in found]), ("closures called", [(n, calls) for n, calls, _ in found])])
+    yield dict(title="What a backward costs", labels=("n: x + x, n times over", "how many"),
+               log=(False, True), curves=[("paths", [(n, paths) for n, _, paths in found]),
+                                          ("closures called", [(n, calls) for n, calls, _ in found])])
     lengths = [2 ** i for i in range(11)]
     chain = lambda count, x: abs(gradients(ask, [(LEAF, 0, 0), *((SIN, i, 0) for i in range(count))], x)["d0"].values[0])
     yield dict(title="The slope of sin(sin(… x))", labels=("sines", "slope"), log=(True, True),
@@ -64,8 +65,8 @@ def overwritten():
 def pictures():
     at = {"x": (320, 205), "a": (220, 120), "b": (420, 120), "loss": (320, 36)}
     join = lambda low, high, side=0: arrow(at[low][0] + side, at[low][1] - 18, at[high][0] + side / 2, at[high][1] + 19)
-    out = [chart.HEAD.format(640, 240), join("x", "a", -18), join("x", "a", 6), join("x", "b", 16), join("a", "loss", -10), join("b", "loss", 10),
-           arrow(280, 120, 358, 120)]
+    out = [chart.HEAD.format(640, 240), join("x", "a", -18), join("x", "a", 6), join("x", "b", 16),
+           join("a", "loss", -10), join("b", "loss", 10), arrow(280, 120, 358, 120)]
     out += [box(*at["x"], "x = 3", 80), box(*at["a"], f"a = x · x = {value(1):g}", 120), box(*at["b"], f"b = x + a = {value(2):g}", 120),
             box(*at["loss"], f"loss = a · b = {value(3):g}", 150)]
     out += [chart.word(x, y, f"{name}̄ = ____") for name, x, y in (("x", 372, 210), ("a", 100, 125), ("b", 492, 125))]

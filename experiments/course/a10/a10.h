@@ -1,7 +1,7 @@
 // Data parallel: one batch over many processes, and one sum of what they found.
 //
-// This file is given and stays as it is. P ranks 0 … P − 1 are processes of the same program; each has a Link to the others and
-// only its own part of the data. N numbers, Dtype::f32. Functions return new tensors.
+// This file is given and stays as it is. P ranks 0 … P − 1 are processes of the same program; each has a Link
+// to the others and only its own part of the data. N numbers, Dtype::f32. Functions return new tensors.
 #pragma once
 
 #include <vector>
@@ -71,8 +71,8 @@ Tensor all_reduce(Link& link, const Tensor& x);
 Tensor all_reduce_chunks(Link& link, const Tensor& x, int64_t most);
 
 // --- task 5: one step of gradient descent, w − rate · gradient, the same on every rank. The gradient is that of the mean of
-// (x·w − y)²/2 over the rows of *all* ranks; x (B, C) and y (B) are this rank's, B differs between ranks and may be 0.
-// mean_gradient (C), which is given, is over this rank's rows alone.
+// (x·w − y)²/2 over the rows of *all* ranks; x (B, C) and y (B) are this rank's, B differs between ranks and
+// may be 0. mean_gradient (C), which is given, is over this rank's rows alone.
 Tensor mean_gradient(const Tensor& w, const Tensor& x, const Tensor& y);
 Tensor step(Link& link, const Tensor& w, const Tensor& x, const Tensor& y, float rate);
 

@@ -42,8 +42,8 @@ def of_ranks(name, size, values):
 
 
 def by_ranks(name, task, call, size, inputs, expect, limits, **more):
-    """A case of several processes, in three orders of messages. limits: the most that the broker may count; where there are numbers to
-    tell, each rank but one must get a message or send one."""
+    """A case of several processes, in three orders of messages. limits: the most that the broker may count;
+    where there are numbers to tell, each rank but one must get a message or send one."""
     draw = oracle.draws(f"orders {name}")
     seeds = [float(draw.randrange(10 ** 6)) for _ in range(3 if size > 2 else 1)]
     tolerance = {"rtol": 0, "atol": 0} | more
@@ -60,8 +60,8 @@ def shares():
             ("no remainder", 24, 8, 7, False), ("alone", 7, 1, 0, False), ("many rows", 10 ** 12 + 5, 8, 6, False)]:
         count += 0 if public or count < 8 else oracle.choose(0, name, range(0, 80, size))
         begin = begins(count, size)
-        yield case(f"share, {name}", 1, "share", {"count": count, "size": size, "rank": rank}, {"begin": begin[rank], "end": begin[rank + 1]},
-                   public=public, hint=hint)
+        yield case(f"share, {name}", 1, "share", {"count": count, "size": size, "rank": rank},
+                   {"begin": begin[rank], "end": begin[rank + 1]}, public=public, hint=hint)
     for name, size, rank, public in [("past the last", 4, 4, True), ("below 0", 4, -1, False), ("past the last of one", 1, 1, False)]:
         yield case(f"share, a rank {name}", 1, "share", {"count": 9, "size": size, "rank": rank}, public=public, hint="which ranks are there?", error=[rank])
 

@@ -1,5 +1,5 @@
-"""a11's cases. Those of task 1 are computed from the layer's formula (papers.py); the others compare the report with its runs
-and with runs of the grader's own (checker.py)."""
+"""a11's cases. Those of task 1 are computed from the layer's formula (papers.py); the others compare the
+report with its runs and with runs of the grader's own (checker.py)."""
 import importlib.util, pathlib
 import oracle, tensors
 from course import case

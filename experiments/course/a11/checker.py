@@ -1,8 +1,8 @@
-"""The report of a11 against its runs, and the runs against runs of the grader's own: the same program, the same settings, and
-so the same bits where the machine is the same, else the same numbers within TOLERANCE.
+"""The report of a11 against its runs, and the runs against runs of the grader's own: the same program, the
+same settings, and so the same bits where the machine is the same, else the same numbers within TOLERANCE.
 
-The grader's programs hold nothing of the student's: the layer is a process of its own (apart/), which has a socket and no file, and
-what is measured is written by the other one."""
+The grader's programs hold nothing of the student's: the layer is a process of its own (apart/), which has a
+socket and no file, and what is measured is written by the other one."""
 import importlib.util, json, math, pathlib, re, shutil, socket
 import course, sandbox, together
 
@@ -69,8 +69,8 @@ class Studies:
 
         def run_layer():
             link.close()
-            return sandbox.run([str(self.layer)], b"", "/tmp", [str(self.layer)], limits, environment={"LINK": "4"},
-                               more=[theirs.fileno()], system=shown)
+            return sandbox.run([str(self.layer)], b"", "/tmp", [str(self.layer)], limits,
+                               environment={"LINK": "4"}, more=[theirs.fileno()], system=shown)
         layer = together.apart(run_layer)
         theirs.close()
         try:

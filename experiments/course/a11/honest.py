@@ -5,8 +5,8 @@ import course
 HERE = pathlib.Path(__file__).parent
 LAYERS = ["powernorm", "pixelnorm", "rezero"]  # the first is the reference
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}  # the grader's runs have none either
-SIGNAL_FLAGS = ["--norm", "mine", "--depth", "8", "--width", "128", "--batch", "64", "--init", "he_normal", "--loss", "random", "--seeds", "5",
-                "--dtype", "f64"]
+SIGNAL_FLAGS = ["--norm", "mine", "--depth", "8", "--width", "128", "--batch", "64", "--init", "he_normal",
+                "--loss", "random", "--seeds", "5", "--dtype", "f64"]
 
 
 def source(layer):
@@ -34,8 +34,8 @@ def made(layer, prefix, tree):
     layer = layer or LAYERS[0]
     built(layer, prefix, tree)
     shutil.copy(HERE / f"honest/{layer}.toml", tree / "claim.toml")
-    for program, run, change in (("decay_study", "signal", []), ("train_lm", "lm", []), ("train_lm", "lm_rmsnorm", ["--norm", "rmsnorm"]),
-                                 ("isobar", "claim", [])):
+    for program, run, change in (("decay_study", "signal", []), ("train_lm", "lm", []),
+                                 ("train_lm", "lm_rmsnorm", ["--norm", "rmsnorm"]), ("isobar", "claim", [])):
         words = flags_of(program, prefix, tree / "build")
         if change:
             words[1:3] = change

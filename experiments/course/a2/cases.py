@@ -79,12 +79,12 @@ def cases():
                                   ("a shape of more dimensions is an error", (3,), (2, 3), False)]:
         more = (lambda *shape: shape) if public else oracle.longer(name)
         frm, to = more(*frm), more(*to)
-        yield case(name, 1, "sum_to", {"x": normal(1, *frm), "shape": Array([len(to)], to, "i64")}, error=[frm, to],
-                   public=public, hint="\"sum_to: [3] does not broadcast to [3, 4]\"")
+        yield case(name, 1, "sum_to", {"x": normal(1, *frm), "shape": Array([len(to)], to, "i64")},
+                   error=[frm, to], public=public, hint="\"sum_to: [3] does not broadcast to [3, 4]\"")
     # --- task 2
-    pairs = [("same shapes", (2, 3), (2, 3), True), ("b is a row", (3, 4), (4,), True), ("a is a row", (4,), (3, 4), False),
-             ("b is a single number", (2, 3), (), False), ("both are repeated", (3, 1), (1, 4), False),
-             ("three dimensions", (2, 1, 3), (4, 1), False)]
+    pairs = [("same shapes", (2, 3), (2, 3), True), ("b is a row", (3, 4), (4,), True),
+             ("a is a row", (4,), (3, 4), False), ("b is a single number", (2, 3), (), False),
+             ("both are repeated", (3, 1), (1, 4), False), ("three dimensions", (2, 1, 3), (4, 1), False)]
     for op, f in (("multiply", multiply), ("divide", divide)):
         for name, p, q, public in pairs:
             if not public:
@@ -97,9 +97,9 @@ def cases():
                        hint="the gradient in dy's shape, then sum_to the operand's")
     # --- task 3
     for name, m, k, n, public in [("small", 2, 3, 4, True), ("a column times a row", 3, 1, 4, False),
-                                  ("a row times a column", 1, 5, 1, False), ("no depth gives zeros", 2, 0, 3, False),
-                                  ("square", 3, 3, 3, True), ("tall", 4, 3, 2, False),
-                                   ("wide", 2, 2, 5, False)]:
+                                  ("a row times a column", 1, 5, 1, False),
+                                  ("no depth gives zeros", 2, 0, 3, False), ("square", 3, 3, 3, True),
+                                  ("tall", 4, 3, 2, False), ("wide", 2, 2, 5, False)]:
         if not public:
             m, k, n = oracle.longer(f"product {name}")(m, k, n)
         a, b = normal(5, m, k), normal(6, k, n)
@@ -110,23 +110,24 @@ def cases():
                    gradients(matmul, {"a": a, "b": b}, "ab", dy), public=public, hint="shapes decide: which product of dy and b has a's shape?")
     yield case("matrices that do not fit are an error", 3, "matmul", {"a": normal(1, 2, 3), "b": normal(1, 4, 5)},
                error=[[2, 3], [4, 5]], public=True, hint="name both shapes, in your words")
-    yield case("a matrix that wants to be transposed is an error", 3, "matmul", {"a": normal(1, 2, 3), "b": normal(1, 2, 3)},
-               error=[[2, 3]], hint="name both shapes")
+    yield case("a matrix that wants to be transposed is an error", 3, "matmul",
+               {"a": normal(1, 2, 3), "b": normal(1, 2, 3)}, error=[[2, 3]], hint="name both shapes")
     a, b, dy = normal(5, 3, 2), normal(6, 2, 4), normal(7, 3, 4)
     yield case("a second product", 3, "matmul", {"a": a, "b": b, "warm": 1}, {"y": matmul(a, b)},
                hint="nothing of an earlier call may be left")
     yield case("a second product's gradients", 3, "matmul_backward", {"a": a, "b": b, "dy": dy, "warm": 1},
                gradients(matmul, {"a": a, "b": b}, "ab", dy), hint="nothing of an earlier call may be left")
-    yield case("a vector is no matrix", 3, "matmul", {"a": normal(1, 3), "b": normal(1, 3, 5)}, error=[[3], [3, 5]],
-               hint="both have two dimensions")
+    yield case("a vector is no matrix", 3, "matmul", {"a": normal(1, 3), "b": normal(1, 3, 5)},
+               error=[[3], [3, 5]], hint="both have two dimensions")
     # --- task 4
     x = normal(8, 3, 5)
     yield case("softmax of rows", 4, "softmax", {"x": x}, {"y": softmax(x)}, public=True, hint="each row sums to one")
     for name, x, public in [("of three dimensions", normal(9, 2, 2, 3), False),
                             ("of large numbers", array([[1000.0, 1001.0, 999.0]]), True),
-                            ("of very negative numbers", array([[-2000.0, -2001.0], [-3000.0, -3000.0]]), False),
-                            ("of one column", normal(9, 3, 1), False), ("of a vector", normal(9, 4), False),
-                            ("of no rows", Array((0, 3), []), False), ("of rows of nothing", Array((2, 0), []), False)]:
+                            ("of very negative numbers", array([[-2000.0, -2001.0], [-3000.0, -3000.0]]),
+                             False), ("of one column", normal(9, 3, 1), False),
+                            ("of a vector", normal(9, 4), False), ("of no rows", Array((0, 3), []), False),
+                            ("of rows of nothing", Array((2, 0), []), False)]:
         yield case(f"softmax {name}", 4, "softmax", {"x": x}, {"y": softmax(x)}, public=public,
                    hint="subtract each row's maximum before exp")
     for name, x, public in [("rows", normal(10, 3, 4), True), ("three dimensions", normal(11, 2, 2, 3), False),
@@ -183,8 +184,8 @@ def cases():
         wanted = 0.0 if not any(n) else gradient_error(a, n)
         yield case(f"error {name}", 5, "gradient_error", {"analytic": a, "numeric": n}, {"error": wanted},
                    public=public, hint="the largest over all entries; relative to the entry, or to 10⁻³ of the largest")
-    for name, a, n, public in [("a NaN", [1.0, math.nan], [1.0, 2.0], True), ("an infinite difference", [1.0, 2.0],
-                                                                              [1.0, math.inf], False),
+    for name, a, n, public in [("a NaN", [1.0, math.nan], [1.0, 2.0], True),
+                               ("an infinite difference", [1.0, 2.0], [1.0, math.inf], False),
                                ("a gradient of NaN alone", [math.nan, math.nan], [3.0, 2.0], False)]:
         yield case(f"error of {name} is infinite", 5, "gradient_error", {"analytic": a, "numeric": n},
                    {"error": math.inf}, public=public, hint="a NaN compares false with everything: look for it first")

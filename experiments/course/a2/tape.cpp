@@ -1,5 +1,5 @@
-// A page of your own gradients: a product with broadcasting, a matrix product and a softmax, recorded on the library's
-// tape with what you have written. Change the shapes as you like.
+// A page of your own gradients: a product with broadcasting, a matrix product and a softmax, recorded on the
+// library's tape with what you have written. Change the shapes as you like.
 //
 //   cmake --build build --target tape && build/tape      # after ./check; writes tape.html, for a browser
 #include <isobar/autograd/ops.h>

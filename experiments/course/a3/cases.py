@@ -10,8 +10,8 @@ POINTS = {1: 25, 2: 10, 3: 15, 4: 20, 5: 30}  # of each task
 
 
 def linear(x, weight, bias=None):
-    return build((x.shape[0], weight.shape[0]), lambda n, m: sum(x[n, k] * weight[m, k] for k in range(x.shape[1])) +
-                 (bias[m] if bias else 0))
+    return build((x.shape[0], weight.shape[0]), lambda n,
+                 m: sum(x[n, k] * weight[m, k] for k in range(x.shape[1])) + (bias[m] if bias else 0))
 
 
 def log_softmax(x):
@@ -47,14 +47,17 @@ def cases():
         yield case(f"linear's gradients, {name}", 1, "linear_backward",
                    {"dy": dy, "x": tensors["x"], "weight": tensors["weight"]}, wanted, public=public,
                    hint="who uses what? x[n, k] is in all outputs of row n, weight[m, k] and bias[m] in all rows")
-    for name, shapes, told, public in [("a weight that does not fit is an error", [(2, 3), (4, 2)], [0, 1], True),
-                                       ("a bias that does not fit is an error", [(2, 3), (4, 3), (3,)], [2], True),
+    for name, shapes, told, public in [("a weight that does not fit is an error", [(2, 3), (4, 2)], [0, 1],
+                                        True), ("a bias that does not fit is an error",
+                                                [(2, 3), (4, 3), (3,)], [2], True),
                                        ("a vector is no batch", [(3,), (4, 3)], [0, 1], False),
-                                       ("a bias of one number does not fit four", [(2, 3), (4, 3), (1,)], [2], False),
-                                       ("a bias in a row is an error", [(2, 3), (4, 3), (1, 4)], [2], False),
-                                       ("a bias in a column is an error", [(2, 3), (4, 3), (4, 1)], [2], False),
-                                       ("a bias for each row of x is an error", [(5, 3), (4, 3), (5,)], [2], False),
-                                       ("a single number for a bias is an error", [(2, 3), (1, 3), ()], [2], False),
+                                       ("a bias of one number does not fit four", [(2, 3), (4, 3), (1,)], [2],
+                                        False), ("a bias in a row is an error", [(2, 3), (4, 3), (1, 4)], [2],
+                                                 False), ("a bias in a column is an error",
+                                                          [(2, 3), (4, 3), (4, 1)], [2], False),
+                                       ("a bias for each row of x is an error", [(5, 3), (4, 3), (5,)], [2],
+                                        False), ("a single number for a bias is an error",
+                                                 [(2, 3), (1, 3), ()], [2], False),
                                        ("a transposed weight is an error", [(2, 3), (3, 4)], [0, 1], False)]:
         yield case(name, 1, "linear", {k: normal(5, *s) for k, s in zip(["x", "weight", "bias"], shapes)}, error=[shapes[i] for i in told],
                    public=public, hint="name the shapes of x and weight, or bias's")
@@ -63,16 +66,16 @@ def cases():
     dy = array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     yield case("relu", 2, "relu", {"x": x}, {"y": [[1.5, 0, 0], [0, 3.0, 1e-300]]}, public=True, atol=0,
                hint="a new tensor; x keeps its values")
-    yield case("relu's gradient", 2, "relu_backward", {"x": x, "dy": dy}, {"dx": [[1.0, 0, 0], [0, 5.0, 6.0]]},
-               public=True, hint="slope 0 at 0")
-    yield case("relu of infinities", 2, "relu", {"x": [math.inf, -math.inf, -0.5]}, {"y": [math.inf, 0.0, 0.0]},
-               hint="max(0, x)")
+    yield case("relu's gradient", 2, "relu_backward", {"x": x, "dy": dy},
+               {"dx": [[1.0, 0, 0], [0, 5.0, 6.0]]}, public=True, hint="slope 0 at 0")
+    yield case("relu of infinities", 2, "relu", {"x": [math.inf, -math.inf, -0.5]},
+               {"y": [math.inf, 0.0, 0.0]}, hint="max(0, x)")
     yield case("relu of a NaN", 2, "relu", {"x": [1.0, math.nan, -1.0]}, {"y": [1.0, math.nan, 0.0]},
                hint="NaN compares false with everything: which branch does it take?")
     rows, columns = oracle.longer("relu", 4)(3, 7)
     big = normal(6, rows, columns)
-    yield case("relu of more numbers", 2, "relu", {"x": big}, {"y": Array((rows, columns), [max(v, 0.0) for v in big.values])},
-               hint="max(0, x)")
+    yield case("relu of more numbers", 2, "relu", {"x": big},
+               {"y": Array((rows, columns), [max(v, 0.0) for v in big.values])}, hint="max(0, x)")
     up = normal(7, rows, columns)
     yield case("relu's gradient of more numbers", 2, "relu_backward", {"x": big, "dy": up},
                {"dx": Array((rows, columns), [d if v > 0 else 0.0 for d, v in zip(up.values, big.values)])},
@@ -107,16 +110,18 @@ def cases():
         yield case(f"{what}'s variance of 4096 weights", 3, what, {"out": 64, "in": 64, "seed": oracle.choose(11, what, range(10 ** 6))},
                    judge=variance(wanted, fourth), hint="the variance, and uniform or normal")
     # --- task 4
-    for name, x, public in [("rows", normal(8, 3, 4), True), ("large numbers", array([[1000.0, 1001.0], [-900.0, -905.0]]), True),
-                            ("far apart", array([[0.0, -800.0, 5.0], [3000.0, 0.0, 1.0]]), False), ("one class", normal(8, 3, 1), False),
-                            ("many classes", normal(8, 2, 40), False)]:
+    for name, x, public in [("rows", normal(8, 3, 4), True),
+                            ("large numbers", array([[1000.0, 1001.0], [-900.0, -905.0]]), True),
+                            ("far apart", array([[0.0, -800.0, 5.0], [3000.0, 0.0, 1.0]]), False),
+                            ("one class", normal(8, 3, 1), False), ("many classes", normal(8, 2, 40), False)]:
         yield case(f"log_softmax of {name}", 4, "log_softmax", {"x": x}, {"y": log_softmax(x)}, public=public,
                    hint="the largest may be taken off first: what is left of the row? The logarithm of a rounded-off probability is −∞")
     for name, x, public in [("rows", normal(9, 3, 4), True), ("one row", normal(9, 1, 5), False),
                             ("large numbers", array([[1000.0, 1001.0, 998.0], [700.0, 705.0, 706.0]]), False)]:
         dy = normal(10, *x.shape)
-        yield case(f"log_softmax's gradient of {name}", 4, "log_softmax_backward", {"dy": dy, "y": log_softmax(x)},
-                   gradients(log_softmax, {"x": x}, "x", dy), public=public, hint="blank 5: directly, and by the sum that the whole row shares; p is e to the y",
+        yield case(f"log_softmax's gradient of {name}", 4, "log_softmax_backward",
+                   {"dy": dy, "y": log_softmax(x)}, gradients(log_softmax, {"x": x}, "x", dy), public=public,
+                   hint="blank 5: directly, and by the sum that the whole row shares; p is e to the y",
                    rtol=1e-8)
     # --- task 5
     def pair(name, logits, targets, public=False, ignore=None):
@@ -154,5 +159,5 @@ def cases():
         if target == -100:
             inputs["ignore"] = -1
         for what in ("cross_entropy", "cross_entropy_backward"):
-            yield case(f"{what}, {name}", 5, what, inputs, error=[target, 5 if target == 5 else 3], public=public,
-                       hint="\"cross_entropy: wanted targets in [0, 3), got 3\"")
+            yield case(f"{what}, {name}", 5, what, inputs, error=[target, 5 if target == 5 else 3],
+                       public=public, hint="\"cross_entropy: wanted targets in [0, 3), got 3\"")

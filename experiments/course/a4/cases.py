@@ -6,8 +6,8 @@ from oracle import gradients, normal
 from tensors import Array, array
 
 # Of the library beside its tensors: the ops that task 1 composes. No tape: gradients are derived by hand.
-ALLOWED = ["add", "subtract", "multiply", "divide", "affine", "reciprocal", "square", "sqrt", "pow", "sum", "mean", "var", "reshape",
-           "expand", "broadcast_to"]
+ALLOWED = ["add", "subtract", "multiply", "divide", "affine", "reciprocal", "square", "sqrt", "pow", "sum",
+           "mean", "var", "reshape", "expand", "broadcast_to"]
 POINTS = {1: 15, 2: 30, 3: 20, 4: 20, 5: 15}  # of each task
 
 
@@ -25,8 +25,8 @@ def layer_norm(x, weight, bias, eps):
 
 
 def rms_norm(x, weight, eps):
-    return oracle.flat([scaled([v / oracle.sqrt(sum(u * u for u in row) / len(row) + eps) for v in row], weight)
-                        for row in oracle.rows(x)], x.shape)
+    return oracle.flat([scaled([v / oracle.sqrt(sum(u * u for u in row) / len(row) + eps) for v in row],
+                               weight) for row in oracle.rows(x)], x.shape)
 
 
 def dyt(x, alpha, weight, bias):
@@ -64,8 +64,8 @@ def means(dy, weight, z):
 
 
 def too_fine_for_differences():
-    """Gradients that no difference quotient has: a step that shows in x is far too large, or what it changes is lost in the sum. They
-    count four times, and those that only a step of fixed size misses once."""
+    """Gradients that no difference quotient has: a step that shows in x is far too large, or what it changes
+    is lost in the sum. They count four times, and those that only a step of fixed size misses once."""
     draw = oracle.draws("too fine")
     one_row = lambda values: Array((1, len(values)), values)
     vary = lambda: [draw.uniform(0.5, 1.5) * draw.choice([-1, 1]) for _ in range(4)]
@@ -73,10 +73,11 @@ def too_fine_for_differences():
     dz = [d * w for d, w in zip(dy, weight)]
     yield case("LayerNorm's gradient of a constant row, eps of 1e-300", 2, "layer_norm_backward",
                {"dy": one_row(dy), "x": one_row([3.0] * 4), "weight": weight, "mean": [3.0], "rstd": [r]},
-               {"dbias": dy, "dweight": [0.0] * 4, "dx": one_row([r * (d - sum(dz) / 4) for d in dz])}, rtol=1e-7, atol=0, weight=4,
-               hint="z is 0, and r large")
-    for name, sizes, out, r in [("of which some are almost 0", [1.0, 1e-17, 1.0, 1e-18], [1.0, 0.0, 1.0, 0.0], 0.7),
-                                ("of 1e-160", [1e-160] * 4, [1.0] * 4, 1e150), ("of 1e150", [1e150] * 4, [1.0] * 4, 5e-151)]:
+               {"dbias": dy, "dweight": [0.0] * 4, "dx": one_row([r * (d - sum(dz) / 4) for d in dz])},
+               rtol=1e-7, atol=0, weight=4, hint="z is 0, and r large")
+    for name, sizes, out, r in [("of which some are almost 0", [1.0, 1e-17, 1.0, 1e-18], [1.0, 0.0, 1.0, 0.0],
+                                 0.7), ("of 1e-160", [1e-160] * 4, [1.0] * 4, 1e150),
+                                ("of 1e150", [1e150] * 4, [1.0] * 4, 5e-151)]:
         x, dy, weight = ([v * s for v, s in zip(vary(), by)] for by in (sizes, out, [1.0] * 4))
         z, dz = [v * r for v in x], [d * w for d, w in zip(dy, weight)]
         share = math.fsum(d * v for d, v in zip(dz, z)) / 4
@@ -86,9 +87,11 @@ def too_fine_for_differences():
     alpha, x, dy, weight = 1e-160 * draw.uniform(0.5, 1), [1e160 * v for v in vary()], vary(), vary()
     t = [math.tanh(alpha * v) for v in x]
     slope = [d * w * (1 - v * v) for d, w, v in zip(dy, weight, t)]
-    yield case("DyT's gradient with alpha of 1e-160", 4, "dyt_backward", {"dy": one_row(dy), "x": one_row(x), "alpha": alpha, "weight": weight},
-               {"dalpha": Array((), [math.fsum(s * v for s, v in zip(slope, x))]), "dbias": dy, "dweight": [d * v for d, v in zip(dy, t)],
-                "dx": one_row([alpha * s for s in slope])}, rtol=1e-7, atol=0, hint="alpha · x is of the usual size")
+    yield case("DyT's gradient with alpha of 1e-160", 4, "dyt_backward",
+               {"dy": one_row(dy), "x": one_row(x), "alpha": alpha, "weight": weight},
+               {"dalpha": Array((), [math.fsum(s * v for s, v in zip(slope, x))]), "dbias": dy,
+                "dweight": [d * v for d, v in zip(dy, t)], "dx": one_row([alpha * s for s in slope])},
+               rtol=1e-7, atol=0, hint="alpha · x is of the usual size")
 
 
 def cases():
@@ -128,8 +131,8 @@ def cases():
         yield case(f"LayerNorm's gradient, {name}", 2, "layer_norm_backward",
                    {"dy": dy, "x": x, "weight": weight, **of_layer}, {**in_order(grads, ("dbias", "dweight")), **of_rows, "dx": grads["dx"]}, public=public, **loose,
                    hint="all rows use dweight and dbias; dx: three roads, two means of the row (handout, section 3)")
-        yield case(f"RMSNorm, {name}", 3, "rms_norm", {**part, "eps": eps}, {**of_rms, "y": rms(**part)}, public=public,
-                   hint="no mean is taken off; eps under the root")
+        yield case(f"RMSNorm, {name}", 3, "rms_norm", {**part, "eps": eps}, {**of_rms, "y": rms(**part)},
+                   public=public, hint="no mean is taken off; eps under the root")
         yield case(f"RMSNorm's gradient, {name}", 3, "rms_norm_backward", {"dy": dy, "x": x, "weight": weight, **of_rms},
                    {"dweight": rms_grads["dweight"], **of_rms_rows, "dx": rms_grads["dx"]}, public=public, **loose, hint="as LayerNorm's, with one road fewer: no mean of the row is taken off")
         for alpha in (0.5, -1.25):
@@ -148,8 +151,9 @@ def cases():
         ones = [(lambda x: layer_norm(x, one, zero, 1e-5)), (lambda x: rms_norm(x, one, 1e-5)),
                 (lambda x: dyt(x, array([0.5]), one, zero))]
         yield case(f"compared, {name}", 5, "compare", {"x": x, "dy": dy},
-                   {"ratios": [[norm(f(x)) / norm(x), norm(oracle.gradient(f, {"x": x}, "x", dy)) / norm(dy)] for f in ones]},
-                   public=public, rtol=1e-6, atol=1e-7, hint="norms over all elements; weight 1, bias 0, eps 1e-5, alpha 0.5")
+                   {"ratios": [[norm(f(x)) / norm(x), norm(oracle.gradient(f, {"x": x}, "x", dy)) / norm(dy)]
+                               for f in ones]}, public=public, rtol=1e-6, atol=1e-7,
+                   hint="norms over all elements; weight 1, bias 0, eps 1e-5, alpha 0.5")
     away = 1e7 * oracle.draws("away").uniform(1, 1.5)
     far = Array((2, 4), [v + s for s in (away, -away) for v in (1.0, -0.5, 2.0, 0.25)])
     one, zero = Array((4,), [1.0] * 4), Array((4,), [0.0] * 4)

@@ -143,8 +143,9 @@ def roads():
     out += [arrow(115, 40, 514, 40), arrow(112, 54, 215, 98), arrow(92, 58, 214, 184), arrow(274, 100, 515, 52), arrow(245, 124, 245, 180),
             arrow(275, 200, 390, 200), arrow(449, 192, 538, 60)]
     out += [box(85, 40, "xᵢ"), box(245, 105, "μ"), box(245, 200, "σ²"), box(420, 200, "r"), box(550, 40, "zⱼ", 70)]
-    out += [chart.word(300, 32, "directly: only where j = i", "s", "middle"), chart.word(168, 70, "1.", "t"), chart.word(252, 156, "vanishes: why?", "s"),
-            chart.word(140, 138, "2.", "t", "end"), chart.word(330, 192, "3.", "t", "middle"), chart.word(390, 94, "by the mean", "s", "middle"),
+    out += [chart.word(300, 32, "directly: only where j = i", "s", "middle"), chart.word(168, 70, "1.", "t"),
+            chart.word(252, 156, "vanishes: why?", "s"), chart.word(140, 138, "2.", "t", "end"),
+            chart.word(330, 192, "3.", "t", "middle"), chart.word(390, 94, "by the mean", "s", "middle"),
             chart.word(508, 140, "by r", "s"), chart.word(85, 218, "zⱼ = (xⱼ − μ) r", "", "middle")]
     return "\n".join([*out, "</svg>\n"])
 
@@ -205,6 +206,6 @@ def shapes():
 def pictures():
     layers = lambda stds: list(enumerate(stds, 1))
     return {"signals.svg": chart.svg("The signal at initial weights", ("layer", "std of its output"),
-                                     [("default", layers(default_signal())), ("He", layers(he_signal())), ("norm", layers([relu_std()] * 8))],
-                                     log=(False, True), ends=(None, (0.01, 2))),
-            "roads.svg": roads(), "shapes.svg": shapes()}
+                                     [("default", layers(default_signal())), ("He", layers(he_signal())),
+                                      ("norm", layers([relu_std()] * 8))], log=(False, True),
+                                     ends=(None, (0.01, 2))), "roads.svg": roads(), "shapes.svg": shapes()}

@@ -115,11 +115,12 @@ def cases():
     yield case("two AdamW in one program", 3, "two_adam_w", {**two, "lr": 0.1, "beta1": 0.8, "beta2": 0.95, "eps": 1e-8, "decay": 0.1},
                {f"path{k}": paths(two[f"w{k}"], two[f"dws{k}"], adam_w(0.1, 0.8, 0.95, 1e-8, 0.1)) for k in (0, 1)}, hint=hint)
     yield case("a second momentum after the first", 2, "momentum",
-               {"w": own[0], "dws": own[1], "lr": 0.1, "momentum": 0.9, "decay": 0.0, "nesterov": 0, "warm": 1},
-               {"path": paths(*own, momentum(0.1, 0.9, 0.0, 0)), "dws": own[1]}, hint=hint)
+               {"w": own[0], "dws": own[1], "lr": 0.1, "momentum": 0.9, "decay": 0.0, "nesterov": 0,
+                "warm": 1}, {"path": paths(*own, momentum(0.1, 0.9, 0.0, 0)), "dws": own[1]}, hint=hint)
     yield case("a second AdamW after the first", 3, "adam_w",
-               {"w": own[0], "dws": own[1], "lr": 0.1, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "decay": 0.1, "warm": 1},
-               {"path": paths(*own, adam_w(0.1, 0.9, 0.99, 1e-8, 0.1)), "dws": own[1], "steps": float(steps)}, hint=hint)
+               {"w": own[0], "dws": own[1], "lr": 0.1, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "decay": 0.1,
+                "warm": 1}, {"path": paths(*own, adam_w(0.1, 0.9, 0.99, 1e-8, 0.1)), "dws": own[1],
+                             "steps": float(steps)}, hint=hint)
     hint = "the losses fall"
     x, y = normal(6, 8, 3), normal(7, 8)
     yield case("momentum, losses of a fit", 2, "fit_momentum",

@@ -52,8 +52,8 @@ def clipped():
 
 def step_of(t):
     """RMSprop's step number t, for gradients that stay 1."""
-    w = [ask("rms_prop", w0=[0.0], w1=[0.0], dws0=[[1.0]] * 2, dws1=[[100.0]] * 2, steps=n, lr=1.0, rho=0.9, eps=0.0)["w0"].values[0] if n else 0.0
-         for n in (t - 1, t)]
+    w = [ask("rms_prop", w0=[0.0], w1=[0.0], dws0=[[1.0]] * 2, dws1=[[100.0]] * 2, steps=n, lr=1.0, rho=0.9,
+             eps=0.0)["w0"].values[0] if n else 0.0 for n in (t - 1, t)]
     return w[0] - w[1]
 
 

@@ -50,8 +50,8 @@ Variances variances_of(Init init, int64_t width);
 
 // --- task 2: for wide layers. (L): the std of h_l over all its elements, about its own mean.
 Tensor predict_std(int64_t depth, int64_t width, const Variances& variances);
-// The std that h_l comes to for large l, whatever the input. Throws isobar::Error when C · Var w / 2 ≥ 1: there is
-// none.
+// The std that h_l comes to for large l, whatever the input. Throws isobar::Error when C · Var w / 2 ≥ 1:
+// there is none.
 double plateau_std(int64_t width, const Variances& variances);
 
 // --- task 3: for wide layers, weights counted as independent of those met on the way up. (L): ‖dL/dW_l‖,
@@ -68,10 +68,10 @@ Signals measure(const Tensor& x, const Tensor& weights, const Tensor& biases, co
 // --- task 5: a blog printed one number a layer (L), we measured S ≥ 2 seeds (S, L), all above 0. (L, 2): the verdict
 // of each layer, and printed / our median (of an even S the mean of the middle two).
 //
-// Could the printed number be one more of our seeds? With m and s the mean and the sample standard deviation (divisor
-// S − 1) of the logarithms, one more seed lies in e^(m ± h), h = t s √(1 + 1/S), t = student_quantile(1 − α/2, S − 1),
-// with probability 1 − α: Student's prediction interval. The L layers share an error rate of 1 %: α = 0.01 / L. The
-// interval is then widened by `rounding` at both ends.
+// Could the printed number be one more of our seeds? With m and s the mean and the sample standard deviation
+// (divisor S − 1) of the logarithms, one more seed lies in e^(m ± h), h = t s √(1 + 1/S), t =
+// student_quantile(1 − α/2, S − 1), with probability 1 − α: Student's prediction interval. The L layers share
+// an error rate of 1 %: α = 0.01 / L. The interval is then widened by `rounding` at both ends.
 //   0    refuted: the number lies outside, or is not finite
 //   1    confirmed: it lies inside, and the seeds are enough: t √(1 + 1/S) is at most twice what it is for infinitely
 //        many, normal_quantile(1 − α/2)

@@ -35,8 +35,9 @@ void study(const Request& in, Answer& out) {
   out("std_ratio", std_ratio)("norm_ratio", norm_ratio);
 }
 
-// How far apart two inputs are after each layer. Both go through one net of double width side by side, each through the
-// same weights; one more layer takes the difference of the two halves, its bias so large that ReLU cuts nothing.
+// How far apart two inputs are after each layer. Both go through one net of double width side by side, each
+// through the same weights; one more layer takes the difference of the two halves, its bias so large that
+// ReLU cuts nothing.
 void apart(const Request& in, Answer& out) {
   const int64_t depth = in.integer("depth"), width = in.integer("width"), batch = in.integer("batch");
   const isobar::Rng rng(in.integer("seed"));

@@ -146,8 +146,9 @@ def pictures():
     for following in steps(24, 5, 4, 0.25, 8):
         web += [(m, following), (following, following)]
         m = following
-    return {"blog.svg": chart.svg("The std of each layer, as printed", ("layer", "std"), [("the study", list(enumerate(BLOG, 1)))],
-                                  log=(False, True), ends=(None, (0.01, 1)), dots=("the study",)),
-            "steps.svg": chart.svg("From layer to layer", ("m of one layer", "m of the next"), [("the step", line), ("no change", [(0, 0), (26, 26)]), ("from 24", web)],
-                                   ends=((0, 26), (0, 26))),
-            "half.svg": half()}
+    return {"blog.svg": chart.svg("The std of each layer, as printed", ("layer", "std"),
+                                  [("the study", list(enumerate(BLOG, 1)))], log=(False, True),
+                                  ends=(None, (0.01, 1)), dots=("the study",)),
+            "steps.svg": chart.svg("From layer to layer", ("m of one layer", "m of the next"),
+                                   [("the step", line), ("no change", [(0, 0), (26, 26)]), ("from 24", web)],
+                                   ends=((0, 26), (0, 26))), "half.svg": half()}

@@ -48,6 +48,6 @@ SwigluGradients swiglu_backward(const Tensor& dy, const Tensor& gate, const Tens
 struct Cache {
   Tensor k, v;  // (S, K, D) of all tokens so far; undefined before the first
 };
-// Takes up copies of the new tokens' k and v (the caller may write over them), and lets the new queries see them and all before, causally: what
-// attention() of the whole sequence gives for these rows.
+// Takes up copies of the new tokens' k and v (the caller may write over them), and lets the new queries see
+// them and all before, causally: what attention() of the whole sequence gives for these rows.
 Tensor decode(Cache& cache, const Tensor& q, const Tensor& k, const Tensor& v);

@@ -56,14 +56,15 @@ def cases():
             base *= oracle.draws(f"base {name}").uniform(0.8, 1.25)
         x, dy = normal(1, *shape), normal(2, *shape)
         hint = "channel j goes with j + D/2; the angle is (start + t) · base^(−2j/D), the same for all heads"
-        yield case(f"RoPE, {name}", 1, "rope", {"x": x, "base": base, "start": start}, {"y": rope(x, base, start)},
-                   public=public, hint=hint)
+        yield case(f"RoPE, {name}", 1, "rope", {"x": x, "base": base, "start": start},
+                   {"y": rope(x, base, start)}, public=public, hint=hint)
         yield case(f"RoPE's gradient, {name}", 1, "rope_backward", {"dy": dy, "base": base, "start": start},
                    {"dx": gradient(lambda x: rope(x, base, start), {"x": x}, "x", dy)}, public=public,
                    hint="a rotation's adjoint is the rotation back")
     for shape, public in [((2, 1, 3), True), ((2, 3, 5), False)]:
-        yield case(f"RoPE of {shape[2]} channels is an error", 1, "rope", {"x": normal(1, *shape), "base": 10.0, "start": 0},
-                   error=[shape], public=public, hint="\"rope: wanted an even number of channels a head, got [2, 1, 3]\"")
+        yield case(f"RoPE of {shape[2]} channels is an error", 1, "rope",
+                   {"x": normal(1, *shape), "base": 10.0, "start": 0}, error=[shape], public=public,
+                   hint="\"rope: wanted an even number of channels a head, got [2, 1, 3]\"")
     # --- tasks 2, 3
     for name, t, s, h, k_heads, d, causal, public in [
             ("all see all", 3, 4, 1, 1, 2, 0, True), ("causal", 4, 4, 2, 2, 3, 1, True),
@@ -87,9 +88,10 @@ def cases():
     dy, p = normal("dy", 3, 4, 2), probabilities(q, k, 1)
     yield case("a second attention", 2, "attention", {"q": q, "k": k, "v": v, "causal": 1, "warm": 1},
                {"y": attend(q, k, v, 1), "probability": p}, hint="nothing of an earlier call may be left")
-    yield case("a second attention's gradient", 3, "attention_backward", {"dy": dy, "q": q, "k": k, "v": v, "probability": p, "warm": 1},
-               gradients(lambda q, k, v: attend(q, k, v, 1), {"q": q, "k": k, "v": v}, "qkv", dy), rtol=1e-8, atol=1e-11,
-               hint="nothing of an earlier call may be left")
+    yield case("a second attention's gradient", 3, "attention_backward",
+               {"dy": dy, "q": q, "k": k, "v": v, "probability": p, "warm": 1},
+               gradients(lambda q, k, v: attend(q, k, v, 1), {"q": q, "k": k, "v": v}, "qkv", dy), rtol=1e-8,
+               atol=1e-11, hint="nothing of an earlier call may be left")
     for name, scale, public in [("large logits", 100.0, True), ("very large logits", 3e3, False)]:
         q, k, v = normal(7, 3, 2, 4, scale=scale), normal(8, 3, 2, 4), normal(9, 3, 2, 4)
         yield case(f"attention, {name}", 2, "attention", {"q": q, "k": k, "v": v, "causal": 1},
@@ -106,16 +108,17 @@ def cases():
                                          ("channels differ", (2, 2, 4), (2, 2, 6), 0, False),
                                          ("fewer keys than queries, causal", (3, 1, 2), (2, 1, 2), 1, False),
                                          ("more key heads than heads", (2, 2, 4), (2, 4, 4), 1, False)]:
-        yield case(f"attention, {name}: an error", 2, "attention",
-                   {"q": normal(1, *qs), "k": normal(1, *ks), "v": normal(1, *ks), "causal": causal}, error=[qs, ks],
-                   public=public, hint="name both shapes: \"attention: q [2, 3, 4] and k [2, 2, 4] do not fit\"")
+        yield case(f"attention, {name}: an error", 2, "attention", {"q": normal(1, *qs), "k": normal(1, *ks),
+                                                                    "v": normal(1, *ks), "causal": causal},
+                   error=[qs, ks], public=public,
+                   hint="name both shapes: \"attention: q [2, 3, 4] and k [2, 2, 4] do not fit\"")
     # --- task 4
     for name, shape, scale, public in [("a matrix", (2, 3), 1.0, True), ("large numbers", (6,), 30.0, True), ("a vector", (9,), 3.0, False),
                                        ("three dimensions", (2, 2, 2), 2.0, False)]:
         shape = shape if public else oracle.longer(f"SwiGLU {name}", 3)(*shape)
         gate, up, dy = normal(11, *shape, scale=scale), normal(12, *shape), normal(13, *shape)
-        yield case(f"SwiGLU, {name}", 4, "swiglu", {"gate": gate, "up": up}, {"y": silu_up(gate, up)}, public=public,
-                   hint="silu(gate) · up")
+        yield case(f"SwiGLU, {name}", 4, "swiglu", {"gate": gate, "up": up}, {"y": silu_up(gate, up)},
+                   public=public, hint="silu(gate) · up")
         yield case(f"SwiGLU's gradient, {name}", 4, "swiglu_backward", {"dy": dy, "gate": gate, "up": up},
                    gradients(silu_up, {"gate": gate, "up": up}, ["gate", "up"], dy), public=public, rtol=1e-8,
                    hint="blank 7 for the gate; dup needs no slope of σ")

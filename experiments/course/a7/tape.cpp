@@ -1,5 +1,5 @@
-// A page of your own functions: rotations, attention and a gate, recorded on the library's tape with what you have
-// written. Change the numbers as you like.
+// A page of your own functions: rotations, attention and a gate, recorded on the library's tape with what you
+// have written. Change the numbers as you like.
 //
 //   cmake --build build --target tape && build/tape      # after ./check; writes tape.html, for a browser
 #include <isobar/autograd/ops.h>

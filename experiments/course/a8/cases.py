@@ -1,5 +1,5 @@
-"""a8's cases. The model is wanted as plain Python computes it; a trained one is asked for logits, and its loss is computed here,
-from symbols that it has not seen."""
+"""a8's cases. The model is wanted as plain Python computes it; a trained one is asked for logits, and its
+loss is computed here, from symbols that it has not seen."""
 import math
 import oracle
 from course import case
@@ -22,8 +22,8 @@ POINTS = {1: 10, 2: 10, 3: 25, 4: 10, 5: 35, 6: 10}  # of each task
 
 
 def linear(rows, w):
-    return [[sum(p * q for p, q in zip(row, w.values[m * len(row):(m + 1) * len(row)])) for m in range(w.shape[0])]
-            for row in rows]
+    return [[sum(p * q for p, q in zip(row, w.values[m * len(row):(m + 1) * len(row)]))
+             for m in range(w.shape[0])] for row in rows]
 
 
 def rms_norm(rows, w):
@@ -74,8 +74,8 @@ def parameters(seed, vocabulary, layers, width):
     shapes = {"embedding": (vocabulary, width), "norm": (width,)}
     for l in range(layers):
         shapes.update({f"{l}.{n}": (width, width) for n in "qkvo"})
-        shapes.update({f"{l}.gate": (2 * width, width), f"{l}.up": (2 * width, width), f"{l}.down": (width, 2 * width),
-                       f"{l}.norm1": (width,), f"{l}.norm2": (width,)})
+        shapes.update({f"{l}.gate": (2 * width, width), f"{l}.up": (2 * width, width),
+                       f"{l}.down": (width, 2 * width), f"{l}.norm1": (width,), f"{l}.norm2": (width,)})
     return {n: normal(f"{seed}{n}", *s, scale=0.3 if "norm" in n else 0.5, shift=1.0 if "norm" in n else 0.0)
             for n, s in sorted(shapes.items())}
 
@@ -123,8 +123,8 @@ def guess_by_one(text, contexts, targets):
 
 
 def unseen(length):
-    """A language in which two symbols say much more than one: its text to learn from, contexts and targets of another
-    text, and two losses on those: the floor, and that of who looks at one symbol only."""
+    """A language in which two symbols say much more than one: its text to learn from, contexts and targets of
+    another text, and two losses on those: the floor, and that of who looks at one symbol only."""
     for attempt in range(100):
         spoken, surprise = language(f"5 {attempt}")
         learned, tested = spoken(6000, f"1 {attempt}"), spoken(1200, f"2 {attempt}")
@@ -181,9 +181,10 @@ def cases():
                                          ("overlapping", [2, 3, place(9), 2], 6, False), ("the whole text", [0], count - 1, False),
                                          ("drawn places", [place(count - 5) for _ in range(5)], 5, False)]:
         text = given if public else drawn
-        yield case(f"batch, {name}", 1, "batch", {"tokens": integers(text), "starts": integers(starts), "length": length},
-                   {"x": [text[s:s + length] for s in starts], "y": [text[s + 1:s + 1 + length] for s in starts]},
-                   public=public, hint=hint)
+        yield case(f"batch, {name}", 1, "batch", {"tokens": integers(text), "starts": integers(starts),
+                                                  "length": length},
+                   {"x": [text[s:s + length] for s in starts],
+                    "y": [text[s + 1:s + 1 + length] for s in starts]}, public=public, hint=hint)
     for name, start, length, public in [("no target for the last symbol", 16, 4, True), ("a negative start", -1, 4, True),
                                         ("after the text", count + place(9), 2, False), ("the whole text has no target", 0, count, False), ("a negative start, of single symbols", -3, 1, False)]:
         text = given if public else drawn
@@ -214,24 +215,30 @@ def cases():
     seed = lambda name: oracle.choose(3, f"seed of {name}", range(10 ** 6))
     for name, layers, width, vocabulary in [("two blocks", 2, 32, 40), ("one wide block", 1, oracle.choose(48, "wide", [40, 44, 48]), 20),
                                             ("many blocks", oracle.choose(4, "many", [3, 4, 5, 6]), 32, 30)]:
-        yield case(f"weights of {name}", 2, "initial",
-                   {"vocabulary": vocabulary, "layers": layers, "heads": 2, "width": width, "seed": seed(name)},
-                   judge=weights(layers, width, vocabulary), hint="shapes as a8.h says; 0.02, and 0.02 / √(2L) where a branch ends")
+        yield case(f"weights of {name}", 2, "initial", {"vocabulary": vocabulary, "layers": layers,
+                                                        "heads": 2, "width": width, "seed": seed(name)},
+                   judge=weights(layers, width, vocabulary),
+                   hint="shapes as a8.h says; 0.02, and 0.02 / √(2L) where a branch ends")
     yield case("another seed gives other weights, the same seed the same", 2, "initial_twice",
-               {"vocabulary": 5, "layers": 1, "heads": 1, "width": 4, "seed": seed("one"), "other": seed("two") + 10 ** 6},
-               {"same": 1.0, "alike": 0.0}, hint="every weight is drawn from rng.split(name), and from nothing else")
-    yield case("weights have the shapes that a8.h says", 2, "initial", {"vocabulary": 5, "layers": 1, "heads": 1, "width": 4, "seed": 3},
-               {"norm": [1.0] * 4, "0.norm1": [1.0] * 4, "0.norm2": [1.0] * 4, "trainable:embedding": 1.0, "trainable:0.down": 1.0,
-                "trainable:norm": 1.0}, bounds={f"0.{n}": (-0.1, 0.1) for n in ["q", "k", "v", "o", "gate", "up", "down"]}, public=True,
-               hint="norms are ones, all is trainable")
-    yield case("weights have the stds that a8.h says", 2, "initial", {"vocabulary": 40, "layers": 2, "heads": 2, "width": 32, "seed": 4},
-               bounds={**{f"rms:{n}": (0.0185, 0.0215) for n in ["embedding", "0.q", "0.v", "1.k", "1.gate", "0.up"]},
-                       **{f"rms:{n}": (0.0092, 0.0108) for n in ["0.o", "1.o", "0.down", "1.down"]}}, public=True,
-               hint="0.02, and 0.02 / √(2L) where a branch ends")
+               {"vocabulary": 5, "layers": 1, "heads": 1, "width": 4, "seed": seed("one"),
+                "other": seed("two") + 10 ** 6}, {"same": 1.0, "alike": 0.0},
+               hint="every weight is drawn from rng.split(name), and from nothing else")
+    yield case("weights have the shapes that a8.h says", 2, "initial",
+               {"vocabulary": 5, "layers": 1, "heads": 1, "width": 4, "seed": 3},
+               {"norm": [1.0] * 4, "0.norm1": [1.0] * 4, "0.norm2": [1.0] * 4, "trainable:embedding": 1.0,
+                "trainable:0.down": 1.0, "trainable:norm": 1.0},
+               bounds={f"0.{n}": (-0.1, 0.1) for n in ["q", "k", "v", "o", "gate", "up", "down"]},
+               public=True, hint="norms are ones, all is trainable")
+    yield case("weights have the stds that a8.h says", 2, "initial",
+               {"vocabulary": 40, "layers": 2, "heads": 2, "width": 32, "seed": 4},
+               bounds={**{f"rms:{n}": (0.0185, 0.0215) for n in ["embedding", "0.q", "0.v", "1.k", "1.gate",
+                                                                 "0.up"]},
+                       **{f"rms:{n}": (0.0092, 0.0108) for n in ["0.o", "1.o", "0.down", "1.down"]}},
+               public=True, hint="0.02, and 0.02 / √(2L) where a branch ends")
     for steps, warmup, lr, count, public in [(20, 5, 0.1, 25, True), (oracle.choose(8, "steps", range(7, 20)), 1, 3.0, 24, False),
                                               (100, oracle.choose(40, "warm", range(20, 60)), 1e-3, 130, False), (10, 9, draw.uniform(0.5, 2), 14, False)]:
-        yield case("learning rate, " + ("5 of 20 steps to warm up" if public else f"drawn {count}"), 2, "learning_rate",
-                   {"steps": steps, "warmup": warmup, "lr": lr, "count": count},
+        yield case("learning rate, " + ("5 of 20 steps to warm up" if public else f"drawn {count}"), 2,
+                   "learning_rate", {"steps": steps, "warmup": warmup, "lr": lr, "count": count},
                    {"rates": [rate(s, steps, warmup, lr) for s in range(count)]}, public=public,
                    hint="a line up, half a cosine down, then a tenth: the table of section 2")
     # --- tasks 3, 4

@@ -19,8 +19,9 @@ def charts(ask, file):
     yield f"{file}: {len(text)} characters, {len(letters)} different ones; a model that knows nothing pays log {len(letters)} nats"
     losses = []
     for steps in STEPS:
-        found = ask("talk", vocabulary=len(letters), layers=2, heads=4, width=64, steps=steps, batch=16, length=LENGTH, warmup=20, lr=0.005,
-                    seed=1, temperature=0.8, top_k=0, count=300, prompt=symbols(kept[:LENGTH]), unseen=symbols(unseen), tokens=symbols(kept))
+        found = ask("talk", vocabulary=len(letters), layers=2, heads=4, width=64, steps=steps, batch=16,
+                    length=LENGTH, warmup=20, lr=0.005, seed=1, temperature=0.8, top_k=0, count=300,
+                    prompt=symbols(kept[:LENGTH]), unseen=symbols(unseen), tokens=symbols(kept))
         losses.append((max(steps, 1), found["loss"].values[0]))
         said = "".join(letters[int(i)] for i in found["said"].values)
         yield f"--- after {steps} steps, {losses[-1][1]:.3f} nats a character on text that it has not seen:\n{said}"

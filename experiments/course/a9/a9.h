@@ -1,8 +1,9 @@
 // Softmax followed by RMSNorm, in rows of floats: predicted, right, then four times faster than the plain form.
 //
-// This file is given and stays as it is. There are no tensors here: x, y, dy and dx are arrays of N rows of C floats, one row
-// after the other, at any address that floats may have (not a multiple of 32); weight and dweight are (C). Results do not
-// overlap inputs. Nothing outside of these arrays is read or written, and no results are remembered between calls.
+// This file is given and stays as it is. There are no tensors here: x, y, dy and dx are arrays of N rows of C
+// floats, one row after the other, at any address that floats may have (not a multiple of 32); weight and
+// dweight are (C). Results do not overlap inputs. Nothing outside of these arrays is read or written, and no
+// results are remembered between calls.
 #pragma once
 
 #include <cstdint>

@@ -115,8 +115,8 @@ def exponential_cases():
         x = uniform(name, count, low, high)
         yield case(f"exp to 2 ulp, {name}", 2, "expf_lanes", {"x": x}, judge=ulps(x), hint="the handout's section 2 has a check for each step")
         if count < 50:
-            yield case(f"exp to 2 ulp at an odd address, {name}", 2, "expf_lanes", {"x": x, "offset": 3}, judge=ulps(x),
-                       hint="rows begin at any float")
+            yield case(f"exp to 2 ulp at an odd address, {name}", 2, "expf_lanes", {"x": x, "offset": 3},
+                       judge=ulps(x), hint="rows begin at any float")
     turns = line(*(-(i + 0.5) * LN2 + oracle.draws(f"turn {i}").uniform(-1e-5, 1e-5) for i in range(120)))
     yield case("exp to 2 ulp where n changes", 2, "expf_lanes", {"x": turns}, judge=ulps(turns), hint="|rest| ≤ ln 2 / 2: round, do not cut off")
     low = line(*(-104 - oracle.draws(f"far {i}").expovariate(1e-3) for i in range(40)), -1e4, -1e30, -3e38, -INF)
@@ -246,5 +246,5 @@ def cases():
     yield from norm_cases()
     for sixteenth in range(1, 13):  # 1× is worth 0, 2× half, 3× three quarters, 4× all of the task
         times = 1 + sixteenth / 4
-        yield case(f"{times:g} times as fast as baseline.cpp", 6, CLOCKED, {}, times=times, weight=2 if times <= 2 else 1,
-                   hint="./speed in your tree measures the same way")
+        yield case(f"{times:g} times as fast as baseline.cpp", 6, CLOCKED, {}, times=times,
+                   weight=2 if times <= 2 else 1, hint="./speed in your tree measures the same way")

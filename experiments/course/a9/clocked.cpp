@@ -1,7 +1,7 @@
 // A program for the clock: it computes when it is told. clocked ROWS WIDTH
 //
-// A byte comes in by file descriptor 0, a byte goes out by 3 when it is done. The shared memory of descriptor 4 holds x (ROWS, WIDTH),
-// weight (WIDTH) and y (ROWS, WIDTH). Who tells it takes the time.
+// A byte comes in by file descriptor 0, a byte goes out by 3 when it is done. The shared memory of descriptor
+// 4 holds x (ROWS, WIDTH), weight (WIDTH) and y (ROWS, WIDTH). Who tells it takes the time.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,9 +1,11 @@
-"""The system calls that a submission, its compiler and its tests may make: one list for every means of confinement, and a program
-of classic BPF (linux/seccomp.h, linux/filter.h) that holds a process and all its children to it.
+"""The system calls that a submission, its compiler and its tests may make: one list for every means of
+confinement, and a program of classic BPF (linux/seccomp.h, linux/filter.h) that holds a process and all its
+children to it.
 
-What is not listed does not exist (ENOSYS, so that libraries take another way); a listed call with other arguments is not permitted
-(EPERM). Not listed, among others: what tells whether a page is in memory (mincore, preadv2, cachestat, getrusage), sockets but
-pairs, keys, queues and memory of System V and POSIX, io_uring, userfaultfd, bpf, ptrace, inotify, locks of files and memory."""
+What is not listed does not exist (ENOSYS, so that libraries take another way); a listed call with other
+arguments is not permitted (EPERM). Not listed, among others: what tells whether a page is in memory (mincore,
+preadv2, cachestat, getrusage), sockets but pairs, keys, queues and memory of System V and POSIX, io_uring,
+userfaultfd, bpf, ptrace, inotify, locks of files and memory."""
 import ctypes, os, struct
 
 # name, number on x86-64, number on aarch64 (- where it has none)
@@ -27,8 +29,8 @@ uname 63 160, sysinfo 99 179, times 100 153, kill 62 129, tgkill 234 131,
 rt_sigaction 13 134, rt_sigprocmask 14 135, rt_sigreturn 15 139, rt_sigpending 127 136, rt_sigsuspend 130 133,
 rt_sigtimedwait 128 137, sigaltstack 131 132,
 time 201 -, gettimeofday 96 169, clock_gettime 228 113, clock_getres 229 114, getrandom 318 278"""
-# name, its numbers, what its arguments must be: (half of which argument, mask, values). An argument has two halves of 32 bits, the
-# lower one first: half 2 is the lower one of the second argument.
+# name, its numbers, what its arguments must be: (half of which argument, mask, values). An argument has two
+# halves of 32 bits, the lower one first: half 2 is the lower one of the second argument.
 BOTH = 0xFFFFFFFF
 NEW_NAMESPACES = 0x7E020000
 LIMITED = [

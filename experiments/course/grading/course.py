@@ -102,18 +102,19 @@ def key_of(file):
 
 def case(name, task, call, inputs, expect=None, *, public=False, hint="", rtol=1e-9, atol=1e-12, bounds=None,
          error=None, judge=None, weight=None, times=None):
-    """One test. `expect` holds tensors by name, `bounds` (low, high) by name, `error` the shapes (lists)
-    and numbers that an error's text must name, in whatever words; `judge`
-    takes the answer's tensors and returns what is wrong, or None (hidden cases only: it cannot be written to a file).
-    `times` is how many times as fast as baseline.cpp the call must be (clock.py).
-    `weight` is its share of its task's points beside those of the task's other cases: 1, but 1/2 of an error's text."""
+    """One test. `expect` holds tensors by name, `bounds` (low, high) by name, `error` the shapes (lists) and
+    numbers that an error's text must name, in whatever words; `judge` takes the answer's tensors and returns
+    what is wrong, or None (hidden cases only: it cannot be written to a file). `times` is how many times as
+    fast as baseline.cpp the call must be (clock.py). `weight` is its share of its task's points beside those
+    of the task's other cases: 1, but 1/2 of an error's text."""
     if not (expect or bounds or error is not None or judge or times):
         raise SyntaxError(f"{name}: a case that wants nothing cannot fail")
     if public and judge:
         raise SyntaxError(f"{name}: a public case cannot have a judge")
     return dict(name=name, task=task, call=call, inputs={k: tensors.array(v) for k, v in inputs.items()},
-                expect={k: tensors.array(v) for k, v in (expect or {}).items()}, public=public, hint=hint, rtol=rtol,
-                atol=atol, bounds=bounds or {}, error=error, judge=judge, times=times, weight=weight or (1 if error is None else 0.5))
+                expect={k: tensors.array(v) for k, v in (expect or {}).items()}, public=public, hint=hint,
+                rtol=rtol, atol=atol, bounds=bounds or {}, error=error, judge=judge, times=times,
+                weight=weight or (1 if error is None else 0.5))
 
 
 STEPS = 16  # a case's points are sixteenths: such numbers add up to 100 exactly, in any order
@@ -143,8 +144,8 @@ def fault(case, found, error):
 
 # --- a student's tree
 def release(assignment, folder, student="", key=b""):
-    """Writes the student's tree into a new folder. Nothing of solutions or hidden tests is in it; written questions are drawn
-    for this student."""
+    """Writes the student's tree into a new folder. Nothing of solutions or hidden tests is in it; written
+    questions are drawn for this student."""
     folder = pathlib.Path(folder)
     if folder.exists() and any(folder.iterdir()):
         raise Usage(f"wanted a new or empty folder, {folder} holds files already")
@@ -217,8 +218,8 @@ def build(tree, prefix, work, seconds):
 def built(tree, prefix, *options, target="all", into=None):
     """The folder where a tree of our own is built, in no sandbox and watched by no sanitizer."""
     into = into or tree / "build"
-    for words in (["cmake", "-G", "Ninja", "-S", tree, "-B", into, "-DSANITIZE=OFF", f"-DCMAKE_PREFIX_PATH={prefix}", *options],
-                  ["ninja", "-C", into, target]):
+    for words in (["cmake", "-G", "Ninja", "-S", tree, "-B", into, "-DSANITIZE=OFF",
+                   f"-DCMAKE_PREFIX_PATH={prefix}", *options], ["ninja", "-C", into, target]):
         done = subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             complaints = [line for line in done.stdout.splitlines() if "error:" in line]

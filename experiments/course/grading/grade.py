@@ -1,7 +1,7 @@
-"""Grades a submission: aN.cpp, or a folder that holds it. Nothing else of the folder is used, but by --questions
-answers.txt and key. The program is built against the installed isobar, under limits, and answers each test in a
-process of its own. What it answers is compared here. results.json has Gradescope's format and is written whatever the
-submission does. Exit code: 0 when it holds a grade, 2 for wrong usage."""
+"""Grades a submission: aN.cpp, or a folder that holds it. Nothing else of the folder is used, but by
+--questions answers.txt and key. The program is built against the installed isobar, under limits, and answers
+each test in a process of its own. What it answers is compared here. results.json has Gradescope's format and
+is written whatever the submission does. Exit code: 0 when it holds a grade, 2 for wrong usage."""
 import json, os, pathlib, shutil, signal, sys, tempfile, traceback
 import course, questions, ranks, reports, sandbox, speed, tensors, together
 
@@ -40,10 +40,11 @@ def results_of(assignment, faults, text):
     worths = course.shares(assignment.points, assignment.cases)
     for number, (case, wrong, worth) in enumerate(zip(assignment.cases, faults, worths), 1):
         kind = "public" if case["public"] else "hidden"
-        tests.append({"number": f"{case['task']}.{number}", "name": f"task {case['task']}, {kind}: {case['name']}",
-                      "score": 0 if wrong else worth, "max_score": worth, "status": "failed" if wrong else "passed",
-                      "output": "" if wrong is None else wrong if wrong.startswith("task ") else f"task {case['task']}: {wrong}",
-                      "visibility": "visible"})
+        tests.append({"number": f"{case['task']}.{number}",
+                      "name": f"task {case['task']}, {kind}: {case['name']}", "score": 0 if wrong else worth,
+                      "max_score": worth, "status": "failed" if wrong else "passed",
+                      "output": "" if wrong is None else wrong if wrong.startswith("task ")
+                      else f"task {case['task']}: {wrong}", "visibility": "visible"})
     passed = sum(not wrong for wrong in faults)
     return {"score": sum(test["score"] for test in tests), "output": text, "tests": tests, "visibility": "visible",
             "extra_data": {"assignment": assignment.name, "passed": passed, "cases": len(faults)}}
@@ -72,8 +73,8 @@ def told(case, fault):
 
 
 def run_cases(cases, driver, scratch, seconds, watched, reported):
-    """What is wrong with each; `reported` says it of what no driver answers. Public ones are run first: what a hidden one might
-    leave behind, none of them can show."""
+    """What is wrong with each; `reported` says it of what no driver answers. Public ones are run first: what
+    a hidden one might leave behind, none of them can show."""
     slow, faults = {}, [None] * len(cases)
     for place, case in sorted(enumerate(cases), key=lambda numbered: not numbered[1]["public"]):
         if case["times"]:
@@ -111,8 +112,8 @@ def run_case(case, driver, scratch, seconds):
 def run_driver(case, driver, scratch, limits):
     if ranks.ranks_of(case):
         return together.run([str(driver)], case, str(scratch), [str(driver)], limits)
-    return sandbox.run([str(driver)], tensors.request(case["call"], case["inputs"]), str(scratch), [str(driver)], limits,
-                       environment=WITHOUT_PTRACE, system=sandbox.alone(str(driver)))
+    return sandbox.run([str(driver)], tensors.request(case["call"], case["inputs"]), str(scratch),
+                       [str(driver)], limits, environment=WITHOUT_PTRACE, system=sandbox.alone(str(driver)))
 
 
 def judged(case, done, watched=False):
@@ -194,8 +195,8 @@ def add_questions(results, assignment, arguments, key):
         except course.Usage:
             pass
     student = arguments.student or texts.get("key", "").strip() or questions.EXAMPLE
-    tests, tried = questions.graded(questions.questions(assignment.name, student, key), texts.get("answers.txt", ""),
-                                    questions.earlier(arguments.earlier))
+    tests, tried = questions.graded(questions.questions(assignment.name, student, key),
+                                    texts.get("answers.txt", ""), questions.earlier(arguments.earlier))
     results["tests"] += tests
     results["score"] += sum(test["score"] for test in tests)
     results["output"] += f" Questions: {sum(test['score'] for test in tests)} of {len(tests)}, those of {student[:100]}."

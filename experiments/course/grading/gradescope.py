@@ -1,14 +1,12 @@
-"""Makes Gradescope's autograder of an assignment. The zip holds setup.sh, run_autograder, a Dockerfile that does the same,
-what grade needs (no solution, no mutant), the installed isobar of --prefix with the fmt and TBB that it was built with
-(Debian's), and the term's key. With --questions the written questions are graded too: those of the e-mail address that
-Gradescope knows (course release aN DIR --student ADDRESS)."""
+"""Makes Gradescope's autograder of an assignment. The zip holds setup.sh, run_autograder, a Dockerfile that
+does the same, what grade needs (no solution, no mutant), the installed isobar of --prefix with the fmt and
+TBB that it was built with (Debian's), and the term's key. With --questions the written questions are graded
+too: those of the e-mail address that Gradescope knows (course release aN DIR --student ADDRESS)."""
 import os, pathlib, re, subprocess, zipfile
 import course, marked
 
-WORDS = {
-    "--out": dict(metavar="aN.zip", type=pathlib.Path, required=True),
-    "--questions": dict(action="store_true", help="grade the written questions too"),
-}
+WORDS = {"--out": dict(metavar="aN.zip", type=pathlib.Path, required=True),
+         "--questions": dict(action="store_true", help="grade the written questions too"), }
 BESIDE = ["libfmt-dev", "libfmt9", "libtbb-dev", "libtbb12", "libtbbmalloc2", "libtbbbind-2-5"]  # Debian 12's
 PORTABLE = re.compile("-march=x86-64(-v[123])?[;\"]")
 

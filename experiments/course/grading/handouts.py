@@ -5,21 +5,22 @@ After a paragraph or table stands a comment, which a student's tree does not get
     The first output is 1.6667, the row's neighbours get 3/54.
     <!-- 1.6667 = layer_norm(X)[0]; 3/54 = dx(X)[1]; given 0.5 -->
 
-Left of "=" are texts as printed, as many as the expression on the right has values; an expression may use what
-aN/study.py defines, where ask(call, **inputs) is the reference's answer. "given" names numbers that are chosen, not found.
-Every number with a point or a fraction bar must be in the comment that follows it. A number that differs, or that nothing
-computes, is a line. So is a picture that the reference would draw otherwise.
+Left of "=" are texts as printed, as many as the expression on the right has values; an expression may use
+what aN/study.py defines, where ask(call, **inputs) is the reference's answer. "given" names numbers that are
+chosen, not found. Every number with a point or a fraction bar must be in the comment that follows it. A
+number that differs, or that nothing computes, is a line. So is a picture that the reference would draw
+otherwise.
 
 Exit code: 0 when all is right, 1 when something is not, 2 for wrong usage."""
 import fractions, math, pathlib, re, subprocess, tempfile
 import chart, course, ranks, tensors
 
-WORDS = {
-    "--draw": dict(action="store_true", help="draws the pictures anew"),
-    "--change": dict(nargs=2, metavar=("OLD", "NEW"), help="changes the references' source: then numbers must be wrong"),
-    "--constants": dict(action="store_true", help="changes each constant of the references, one at a time, and tells which "
-                                                  "changes leave the handout right"),
-}
+WORDS = {"--draw": dict(action="store_true", help="draws the pictures anew"),
+         "--change": dict(nargs=2, metavar=("OLD", "NEW"),
+                          help="changes the references' source: then numbers must be wrong"),
+         "--constants": dict(action="store_true",
+                             help="changes each constant of the references, one at a time, and tells which "
+                             "changes leave the handout right"), }
 COMMENT = re.compile(r"<!--(.*?)-->\n?", re.S)
 PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+|/\d+(?![\w.]))")
 
@@ -77,8 +78,9 @@ class Reference:
 
 
 def constants(source):
-    """(line, text of the line, the whole source with this one constant changed) of each constant in a solution: decimals, whole
-    numbers from 2 on, and a 1 that something is divided by, added to or taken from; not extents, and not what only checks."""
+    """(line, text of the line, the whole source with this one constant changed) of each constant in a
+    solution: decimals, whole numbers from 2 on, and a 1 that something is divided by, added to or taken from;
+    not extents, and not what only checks."""
     lines, inside = source.split("\n"), False
     for number, line in enumerate(lines):
         inside = bool(re.match(r" *// solution \d", line)) or inside and not re.match(r" *// (\}|instead)", line)
@@ -140,7 +142,7 @@ def faults(text, space):
             if not equals:
                 covered |= set(map(plain, names[1:])) if names[0] == "given" else {wrong.append(f"line {line}: {item.strip()} is no equation")}
                 continue
-            found = eval(expression, space)
+            found = eval(" ".join(expression.split()), space)
             found = list(found) if isinstance(found, (list, tuple)) else [found]
             if len(found) != len(names):
                 wrong.append(f"line {line}: {len(names)} numbers are printed, {expression.strip()} has {len(found)}")
@@ -185,8 +187,8 @@ def pictures(name, space, draw):
 
 
 def studied(space):
-    """What is wrong with the study that a student's ./study runs; here the reference runs it. One that wants arguments is left
-    out."""
+    """What is wrong with the study that a student's ./study runs; here the reference runs it. One that wants
+    arguments is left out."""
     wrong = []
     for drawn in space["charts"](space["ask"]) if "charts" in space and "ARGUMENTS" not in space else []:
         if isinstance(drawn, str):

@@ -1,5 +1,5 @@
-"""Landlock (Linux 5.13 on): a process gives up all files but those it names. linux/landlock.h, by number, since libc has no
-wrappers."""
+"""Landlock (Linux 5.13 on): a process gives up all files but those it names. linux/landlock.h, by number,
+since libc has no wrappers."""
 import ctypes, os
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -1,26 +1,25 @@
-"""Grades the graders. For each assignment the reference and every alternative must pass all cases, and every mutant
-of the reference must fail: some hidden case always, some public case in three of four. Prints a table row each. Exit
-code: 0 when that holds.
+"""Grades the graders. For each assignment the reference and every alternative must pass all cases, and every
+mutant of the reference must fail: some hidden case always, some public case in three of four. Prints a table
+row each. Exit code: 0 when that holds.
 
-With --sample N it takes N mutants of each assignment, drawn by --seed, and asks for hidden cases only; without a seed it
-draws one, and prints REPLAY=… with what repeats it. With --mistakes it prints a page for the staff instead: each mutant in
-words, its text, and which tests see it."""
+With --sample N it takes N mutants of each assignment, drawn by --seed, and asks for hidden cases only;
+without a seed it draws one, and prints REPLAY=… with what repeats it. With --mistakes it prints a page for
+the staff instead: each mutant in words, its text, and which tests see it."""
 import concurrent.futures, itertools, os, pathlib, random, re, subprocess, tempfile
 import course, mistakes, ranks, tensors
 
-WORDS = {
-    "--only": dict(default="", metavar="TEXT", help="mutants whose name holds this"),
-    "--sample": dict(type=int, metavar="N", help="only so many mutants of each assignment"),
-    "--seed": dict(type=int, help="of the sample"),
-    "--mistakes": dict(action="store_true", help="print a page of typical mistakes for the staff"),
-}
+WORDS = {"--only": dict(default="", metavar="TEXT", help="mutants whose name holds this"),
+         "--sample": dict(type=int, metavar="N", help="only so many mutants of each assignment"),
+         "--seed": dict(type=int, help="of the sample"),
+         "--mistakes": dict(action="store_true", help="print a page of typical mistakes for the staff"), }
 SECONDS = 600  # for all hidden or all public cases of one variant: only an endless loop takes so long
 SLOW = "not done in time"
 
 
 class Bench:
-    """One program of many variants of one assignment's source. Each stands, with the header and the driver, in a namespace
-    of its own, and the first argument chooses: what they include is compiled once, and a variant costs half a second."""
+    """One program of many variants of one assignment's source. Each stands, with the header and the driver,
+    in a namespace of its own, and the first argument chooses: what they include is compiled once, and a
+    variant costs half a second."""
 
     def __init__(self, assignment, prefix, folder, variants):
         self.assignment, self.labels = assignment, list(variants)
@@ -50,8 +49,8 @@ class Bench:
         return [self.confirmed(label, [c for c in self.assignment.driven() if c["public"] == public]) for public in (True, False)]
 
     def confirmed(self, label, cases):
-        """All cases in one process, which is quick; then the first that fails must fail by itself, as `grade` runs it: a
-        static that one case leaves to the next proves nothing."""
+        """All cases in one process, which is quick; then the first that fails must fail by itself, as `grade`
+        runs it: a static that one case leaves to the next proves nothing."""
         faults, reached = self.run(label, cases)
         for case, fault in faults:
             alone = [(case, fault)] if fault == SLOW else self.run(label, [case])[0]
@@ -73,8 +72,8 @@ class Bench:
         return seen
 
     def run(self, label, cases):
-        """(case, what is wrong with it) of those that fail, and how many were reached: of the first cases, as long as either one process or
-        several answer. The one that ends the program is the last."""
+        """(case, what is wrong with it) of those that fail, and how many were reached: of the first cases, as
+        long as either one process or several answer. The one that ends the program is the last."""
         of_many = lambda case: ranks.ranks_of(case) > 0
         cases = list(itertools.takewhile(lambda case: of_many(case) == of_many(cases[0]), cases))
         if cases and of_many(cases[0]):
@@ -83,9 +82,9 @@ class Bench:
         with tempfile.TemporaryFile() as out:
             end = None
             try:
-                code = subprocess.run([self.program, str(self.labels.index(label))], input=stdin, timeout=SECONDS, pass_fds=[3],
-                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                      preexec_fn=lambda: os.dup2(out.fileno(), 3),
+                code = subprocess.run([self.program, str(self.labels.index(label))], input=stdin,
+                                      timeout=SECONDS, pass_fds=[3], stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL, preexec_fn=lambda: os.dup2(out.fileno(), 3),
                                       env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}).returncode
                 end = f"ended with {code}" if code else None
             except subprocess.TimeoutExpired:
@@ -109,8 +108,8 @@ class Bench:
 
 
 def mutants_of(assignment):
-    """(name, text) of each mutant, the equivalents' (name, reason), and the part of them that public cases must see. A mutant is an exact
-    text of the reference that occurs once, and what it becomes."""
+    """(name, text) of each mutant, the equivalents' (name, reason), and the part of them that public cases
+    must see. A mutant is an exact text of the reference that occurs once, and what it becomes."""
     module = course.module_of(assignment.name, "mutants.py")
     mutants = [(name, course.changed(assignment, name, old, new)) for name, old, new in module.MUTANTS]
     return mutants, getattr(module, "EQUIVALENT", []), getattr(module, "SEEN", 0.75)

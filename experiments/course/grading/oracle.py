@@ -1,6 +1,6 @@
-"""Wanted values, found by another way than the one that is taught: functions written once, forwards, in plain Python, and
-their gradients by a complex step (Squire & Trapp 1998): dF/dx = Im F(x + ih) / h is exact to rounding for h = 1e-30, since
-nothing is subtracted."""
+"""Wanted values, found by another way than the one that is taught: functions written once, forwards, in plain
+Python, and their gradients by a complex step (Squire & Trapp 1998): dF/dx = Im F(x + ih) / h is exact to
+rounding for h = 1e-30, since nothing is subtracted."""
 import cmath, hashlib, hmac, itertools, math, random, statistics
 from tensors import Array
 
@@ -27,8 +27,8 @@ def choose(default, name, choices):
 
 
 def longer(name, most=2):
-    """A function of extents: 0 and 1 stay, all others grow by one drawn number (0 without a key), so that what fitted
-    still fits, and what differed still differs."""
+    """A function of extents: 0 and 1 stay, all others grow by one drawn number (0 without a key), so that
+    what fitted still fits, and what differed still differs."""
     more = choose(0, f"longer {name}", range(most + 1))
     return lambda *shape: tuple(e + more if e > 1 else e for e in shape)
 

@@ -1,12 +1,11 @@
 """Runs one program that nobody trusts.
 
-What holds: limits on time, memory, processes, files, file sizes and disk; a list of system calls (calls.py); an own session;
-everything it starts is killed after it. With root it also runs as nobody. Where it may look is confined by one of CONFINED: by
-namespaces, made by bubblewrap (see room.py), or, where a machine allows none, by Landlock. A program that is tested sees no files but
-those that it is loaded from (alone()).
+What holds: limits on time, memory, processes, files, file sizes and disk; a list of system calls (calls.py);
+an own session; everything it starts is killed after it. With root it also runs as nobody. Where it may look
+is confined by one of CONFINED: by namespaces, made by bubblewrap (see room.py), or, where a machine allows
+none, by Landlock. A program that is tested sees no files but those that it is loaded from (alone()).
 
-What does not: README.md, "Not protected". The kernel is shared: its bugs are not kept from the program.
-"""
+What does not: README.md, "Not protected". The kernel is shared: its bugs are not kept from the program. """
 import ctypes, functools, os, re, resource, shutil, signal, tempfile, time
 from dataclasses import dataclass
 import calls, landlock, room
@@ -52,8 +51,8 @@ def obstacle(means):
 
 
 def choose(asked=None):
-    """By what programs are confined from here on: what is asked for, "any" that works, else bubblewrap. None, or what stands in the
-    way of it."""
+    """By what programs are confined from here on: what is asked for, "any" that works, else bubblewrap. None,
+    or what stands in the way of it."""
     global chosen
     obstacles = []
     for chosen in {None: ["bwrap"], "any": CONFINED}.get(asked, [asked]):
@@ -117,8 +116,8 @@ def most_tasks(means, user, limits):
 
 
 def kill_all(before):
-    """Kills and reaps every descendant of this process but those of `before`. They are stopped first, or a fork bomb
-    would outrun us."""
+    """Kills and reaps every descendant of this process but those of `before`. They are stopped first, or a
+    fork bomb would outrun us."""
     for step in range(200):
         alive = [p for p in descendants(os.getpid()) if p not in before]
         if not alive:
@@ -139,8 +138,8 @@ def kill_all(before):
 
 @functools.cache
 def alone(program):
-    """What a program must see beside itself: the files that it is loaded from, and few of the kernel's. They are read here, so that all of
-    their pages are in memory: by none can a test tell what another has read."""
+    """What a program must see beside itself: the files that it is loaded from, and few of the kernel's. They
+    are read here, so that all of their pages are in memory: by none can a test tell what another has read."""
     done = run(["/usr/bin/ldd", "/usr/bin/prlimit", program], b"", "/tmp", [program], Limits())
     found = set(re.findall(r"(?m)^\t(?:.* => )?(/\S+) \(0x", done.output))
     if not found:
@@ -275,8 +274,8 @@ def become(user, limits):
 
 
 def enter(means, argv, folder, system, readable, writable, environment, tasks):
-    """Confines this process, and becomes the program. In a room the limit on tasks is set inside: outside it would count those of
-    other rooms, and their fork bombs would be felt here."""
+    """Confines this process, and becomes the program. In a room the limit on tasks is set inside: outside it
+    would count those of other rooms, and their fork bombs would be felt here."""
     if CONFINED[means]:
         argv = CONFINED[means](["/usr/bin/prlimit", f"--nproc={tasks}", "--", *argv], folder, system, readable, writable)
     else:
@@ -284,5 +283,5 @@ def enter(means, argv, folder, system, readable, writable, environment, tasks):
         resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
         landlock.lock([*system, *room.DEVICES, "/proc", *readable], writable)
         calls.confine()
-    os.execve(argv[0], argv, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1",
-                              "OMP_NUM_THREADS": "1", **environment})
+    os.execve(argv[0], argv, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
+                              "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **environment})

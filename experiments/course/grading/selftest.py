@@ -31,5 +31,6 @@ def main(arguments):
         raise course.Usage("pytest is not found; install the Debian package python3-pytest")
     files = [course.ROOT / f"tests/test_{topic}.py" for topic in (TOPICS if arguments.topic == "all" else [arguments.topic])]
     # 3 stays taken: programs answer there.
-    return subprocess.run([python, "-B", "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "--rootdir", course.ROOT / "tests",
-                           *files, "--chosen", " ".join(arguments.names), "--prefix", arguments.prefix or ""], pass_fds=[3]).returncode
+    return subprocess.run([python, "-B", "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider",
+                           "--rootdir", course.ROOT / "tests", *files, "--chosen", " ".join(arguments.names),
+                           "--prefix", arguments.prefix or ""], pass_fds=[3]).returncode

@@ -19,8 +19,8 @@ def measured(folder, scratch, enough):
 
 
 def faults(cases, found, folder, scratch):
-    """{place: what is wrong} of the cases about speed, where `found` is wrong with the others. A call that is wrong anywhere is not
-    measured."""
+    """{place: what is wrong} of the cases about speed, where `found` is wrong with the others. A call that is
+    wrong anywhere is not measured."""
     wanted = {place: case for place, case in enumerate(cases) if case["times"]}
     calls = {case["call"] for case in wanted.values()}
     wrong = next((case["name"] for case, fault in zip(cases, found) if case["call"] in calls and fault), None)

@@ -1,9 +1,9 @@
 """Draws the pictures of tapes in handouts.
 
-aN/tape.cpp, in the student's tree too, writes a page of a tape. Here it is built with the reference, walked through in headless
-Chromium up to the step that aN/study.py names (STILL; forward steps come first), and the page's own drawing kept as
-aN/tape.svg. Without --draw, tells which pictures are drawn otherwise by now. Exit code: 0; 1 where one is; 2 where
-chromium or chromedriver is missing."""
+aN/tape.cpp, in the student's tree too, writes a page of a tape. Here it is built with the reference, walked
+through in headless Chromium up to the step that aN/study.py names (STILL; forward steps come first), and the
+page's own drawing kept as aN/tape.svg. Without --draw, tells which pictures are drawn otherwise by now. Exit
+code: 0; 1 where one is; 2 where chromium or chromedriver is missing."""
 import subprocess, sys, tempfile
 import course, handouts
 

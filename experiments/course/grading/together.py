@@ -4,8 +4,8 @@ import broker, ranks, sandbox, tensors
 
 
 def apart(run):
-    """(a process of ours that does run(), the pipe that its Outcome comes through). A sandbox ends all processes below its own, so
-    those that run beside each other have one each."""
+    """(a process of ours that does run(), the pipe that its Outcome comes through). A sandbox ends all
+    processes below its own, so those that run beside each other have one each."""
     out, into = os.pipe()
     pid = os.fork()
     if pid:
@@ -43,8 +43,8 @@ def start(argv, case, rank, folder, readable, limits, links, shown):
     """As apart(), of a rank."""
     def run_rank():
         links.keep(rank)
-        return sandbox.run(argv, ranks.request(case, rank), folder, readable, limits, environment={"LINK": "4"},
-                           more=[links.theirs(rank).fileno()], system=shown)
+        return sandbox.run(argv, ranks.request(case, rank), folder, readable, limits,
+                           environment={"LINK": "4"}, more=[links.theirs(rank).fileno()], system=shown)
     return apart(run_rank)
 
 

@@ -1,10 +1,12 @@
-"""How many times as fast as baseline.cpp: two programs compute the same fresh rows in turn, and the time is taken here.
+"""How many times as fast as baseline.cpp: two programs compute the same fresh rows in turn, and the time is
+taken here.
 
-Programs share a piece of memory with us (see clocked.cpp). A byte tells one to compute, a byte says that it has; then it is stopped, its
-processor time is read, and some rows of its result are computed again, drawn after it was stopped. All of its time counts, also
-what it spends before it is told and after it has said that it is done. Processor time is that of all its threads; to wait is
-free, to let others work is not possible where no process may be started. The ratio of the least times of ROUNDS rounds is kept: other
-programs on the machine make rounds slower, the fast program's most, so the best of a few tries is kept."""
+Programs share a piece of memory with us (see clocked.cpp). A byte tells one to compute, a byte says that it
+has; then it is stopped, its processor time is read, and some rows of its result are computed again, drawn
+after it was stopped. All of its time counts, also what it spends before it is told and after it has said that
+it is done. Processor time is that of all its threads; to wait is free, to let others work is not possible
+where no process may be started. The ratio of the least times of ROUNDS rounds is kept: other programs on the
+machine make rounds slower, the fast program's most, so the best of a few tries is kept."""
 import fcntl, math, mmap, os, random, select, signal, struct, time
 
 ROWS, WIDTH, ROUNDS, CHECKED, EPS = 512, 1024, 41, 8, 1e-6
@@ -124,8 +126,8 @@ def ratio(baseline, program):
 
 
 def measured(start_baseline, start_program, enough):
-    """(times as fast, a line of how it was measured, what is wrong with the program or None): the best of TRIES, or the first that is
-    `enough`. start_…() makes a Program."""
+    """(times as fast, a line of how it was measured, what is wrong with the program or None): the best of
+    TRIES, or the first that is `enough`. start_…() makes a Program."""
     best, said = 0.0, ""
     for attempt in range(1, TRIES + 1):
         programs = []

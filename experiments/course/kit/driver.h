@@ -22,8 +22,8 @@
 #include <isobar/core/rng.h>
 #include <isobar/core/tensor.h>
 
-// AddressSanitizer's settings: wide borders between blocks of memory, NaN in fresh ones, reports of aborts too, and of who
-// allocated and freed through code that keeps no frame pointers.
+// AddressSanitizer's settings: wide borders between blocks of memory, NaN in fresh ones, reports of aborts
+// too, and of who allocated and freed through code that keeps no frame pointers.
 extern "C" [[gnu::used]] const char* __asan_default_options() {
   return "redzone=1024:malloc_fill_byte=255:max_malloc_fill_size=1073741824:handle_abort=1:"
          "allocator_may_return_null=1:fast_unwind_on_malloc=0";

@@ -1,14 +1,16 @@
-"""Cases that several processes answer, the ranks: their requests, their run by way of the broker, their merged answer.
+"""Cases that several processes answer, the ranks: their requests, their run by way of the broker, their
+merged answer.
 
-What is named "x.2" goes to rank 2 as "x"; what has no number goes to all. `seeds` says how often, and in which orders of messages, a case is
-run. The merged answer holds each rank's results ("y.2"), and what the broker counted (Record.counted); of a rank that died
-nothing, and of who threw because of it `named`, the rank that the error names."""
+What is named "x.2" goes to rank 2 as "x"; what has no number goes to all. `seeds` says how often, and in
+which orders of messages, a case is run. The merged answer holds each rank's results ("y.2"), and what the
+broker counted (Record.counted); of a rank that died nothing, and of who threw because of it `named`, the rank
+that the error names."""
 import os, re, subprocess, tempfile
 import broker, tensors
 
 OWN = ("ranks", "seeds", "dies")  # inputs that are the broker's; dies: which rank, and before which of its calls
 GONE = "link: the broker has gone"  # the driver's words
-SILENCE = 5                       # seconds that a rank may compute while others wait for it; then it counts as dead
+SILENCE = 5  # seconds that a rank may compute while others wait for it; then it counts as dead
 
 
 def ranks_of(case):
@@ -92,8 +94,8 @@ class Local:
         count = max(map(ranks_of, cases))
         links = broker.Links(count, silence, seconds)
         outs, words = [[tempfile.TemporaryFile() for _ in range(count)] for _ in range(2)]
-        started = [self.start(argv, [case for case in cases if ranks_of(case) > rank], rank, links.theirs(rank), outs[rank], words[rank])
-                   for rank in range(count)]
+        started = [self.start(argv, [case for case in cases if ranks_of(case) > rank], rank,
+                              links.theirs(rank), outs[rank], words[rank]) for rank in range(count)]
         links.started()
         try:
             self.records = []
@@ -117,9 +119,10 @@ class Local:
         with tempfile.TemporaryFile() as stdin:
             stdin.write(b"".join(request(case, rank) for case in cases))
             stdin.seek(0)
-            return subprocess.Popen(argv, stdin=stdin, stdout=subprocess.DEVNULL, stderr=words, pass_fds=[3, link.fileno()],
-                                    preexec_fn=lambda: os.dup2(out.fileno(), 3),
-                                    env={**os.environ, "LINK": str(link.fileno()), "OPENBLAS_NUM_THREADS": "1"})
+            return subprocess.Popen(argv, stdin=stdin, stdout=subprocess.DEVNULL, stderr=words,
+                                    pass_fds=[3, link.fileno()], preexec_fn=lambda: os.dup2(out.fileno(), 3),
+                                    env={**os.environ, "LINK": str(link.fileno()),
+                                         "OPENBLAS_NUM_THREADS": "1"})
 
     @staticmethod
     def ended(process, seconds):

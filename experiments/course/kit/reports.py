@@ -76,8 +76,8 @@ def by_sanitizer(said):
 def before(said):
     """What the program itself printed before a sanitizer's report."""
     lines = said.split("\n")
-    end = next((i for i, line in enumerate(lines) if re.match("={30}|AddressSanitizer:DEADLY", line) or ": runtime error: " in line),
-               len(lines))
+    end = next((i for i, line in enumerate(lines) if re.match("={30}|AddressSanitizer:DEADLY", line)
+                or ": runtime error: " in line), len(lines))
     return "".join(f"{line}\n" for line in lines[:end] if "Assertion" not in line) if by_sanitizer(said) else ""
 
 

@@ -1,11 +1,11 @@
-"""What an object file asks of others, by the names that the linker sees, however they are spelled in the source. Mangled names
-are read, never demangled: a short one can demangle to gigabytes."""
+"""What an object file asks of others, by the names that the linker sees, however they are spelled in the
+source. Mangled names are read, never demangled: a short one can demangle to gigabytes."""
 import re
 
 # Of the library, for every assignment: what makes, reads, writes and describes tensors.
-TENSORS = ["Tensor", "Shape", "AxisList", "KeepDim", "Error", "Storage", "raw", "tensor", "zeros", "ones", "full", "arange",
-           "broadcast", "broadcast_strides", "throw_error", "name_of", "dtype_from_name", "operator", "memory",
-           "object_memory", "ObjectAllocator", "parallel"]
+TENSORS = ["Tensor", "Shape", "AxisList", "KeepDim", "Error", "Storage", "raw", "tensor", "zeros", "ones",
+           "full", "arange", "broadcast", "broadcast_strides", "throw_error", "name_of", "dtype_from_name",
+           "operator", "memory", "object_memory", "ObjectAllocator", "parallel"]
 
 # Of C++ and of fmt, which the library's headers use.
 STANDARD = re.compile(r"_Zn[wa]|_Zd[la]|_Z(?:T[ISV]|GV)?N?[KRO]*(?:S[taosid]|3fmt)|_ZT[ISV](?:N10__cxxabiv1|P|[a-z]$)")
@@ -62,9 +62,9 @@ def listed(text):
 
 
 def refused(of_object, of_library, allowed):
-    """Names that an object file uses and may not, in words for the student. An undefined name counts, and a common one, which the
-    linker takes from the library; and a weak or other definition of what the library defines itself: the linker may prefer the
-    library's."""
+    """Names that an object file uses and may not, in words for the student. An undefined name counts, and a
+    common one, which the linker takes from the library; and a weak or other definition of what the library
+    defines itself: the linker may prefer the library's."""
     own = {name for name, kind in listed(of_library) if kind in "TDBR"}
     names = {name for name, kind in listed(of_object) if kind in "UwvC" or name in own}
     names = {name for name in names if not SANITIZERS.match(name)}
@@ -72,7 +72,7 @@ def refused(of_object, of_library, allowed):
 
 
 def refused_texts(source, forbidden):
-    """What a source may not hold, by name: (pattern, name) each. Not in comments either: where one begins is the compiler's to say,
-    and a pattern has room for them. Lines are joined as the compiler joins them."""
+    """What a source may not hold, by name: (pattern, name) each. Not in comments either: where one begins is
+    the compiler's to say, and a pattern has room for them. Lines are joined as the compiler joins them."""
     source = re.sub(r"\\[ \t\f\v\r]*\n", "", source)
     return sorted({name for pattern, name in forbidden if re.search(pattern, source, flags=re.S)})

@@ -1,5 +1,5 @@
 """What the course's tests share. `course selftest TOPIC [NAME …] --prefix DIR` runs them."""
-import json, pathlib, subprocess, sys, tempfile
+import functools, json, pathlib, subprocess, sys, tempfile
 import pytest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / "grading")]
@@ -19,9 +19,14 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("name", [name for name in about if name in chosen])
 
 
+@functools.cache
+def assignment_of(name):
+    return course.Assignment(name)
+
+
 @pytest.fixture
 def assignment(name):
-    return course.Assignment(name)
+    return assignment_of(name)
 
 
 @pytest.fixture(scope="session")
@@ -42,8 +47,8 @@ def graded(prefix, folder):
     """Grades a submission, and returns its results.json. Ours are confined by the best means that works here."""
     def run(name, submission, *options):
         out = folder / "results.json"
-        subprocess.run([course.ROOT / "course", "grade", name, submission, "--prefix", prefix, "--out", out, "--confine", "any",
-                        *options], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([course.ROOT / "course", "grade", name, submission, "--prefix", prefix, "--out", out,
+                        "--confine", "any", *options], check=True, stdout=subprocess.DEVNULL)
         results = json.loads(out.read_text())
         assert 0 <= results["score"] <= 100 and all({"name", "score", "max_score", "output"} <= set(t) for t in results["tests"])
         assert abs(sum(test["score"] for test in results["tests"]) - results["score"]) < 1e-3

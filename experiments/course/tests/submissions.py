@@ -1,11 +1,12 @@
-"""What is handed in to try the graders: references, and the texts of hostile/, whose first line says what each is appended to and
-what it deserves:
+"""What is handed in to try the graders: references, and the texts of hostile/, whose first line says what
+each is appended to and what it deserves:
 
     // with: reference of a1 [without f g] [, a forged run] [, names not checked] [, builds for ever] [, deserves 100]
 
-With `names not checked` the check of names is off, as for a submission that does without them by inline assembly; what holds
-it then is the sandbox. `without` calls functions of the reference own_f and own_g: the file has its own. `a forged run`: a report of a
-training whose loss is said to be less than it was is handed in too. `builds for ever`: ended after 10 s, for once."""
+With `names not checked` the check of names is off, as for a submission that does without them by inline
+assembly; what holds it then is the sandbox. `without` calls functions of the reference own_f and own_g: the
+file has its own. `a forged run`: a report of a training whose loss is said to be less than it was is handed
+in too. `builds for ever`: ended after 10 s, for once."""
 import pathlib, re
 import course, marked
 

@@ -41,8 +41,8 @@ def accidents(tree, folder, prefix):
     script = tree / "check"
     script.write_text(script.read_text().replace("SECONDS = 30 ", "SECONDS = 1 "))
     yield "a program without an end", ["1"], answer("exec sleep 9"), ""
-    for what, text in [("no", None), ("an empty", ""), ("a cut", '[{"name": "x"'), ("another", '[1, {"a": 2}]'),
-                       ("a strange", '{"inputs": 3}')]:
+    for what, text in [("no", None), ("an empty", ""), ("a cut", '[{"name": "x"'),
+                       ("another", '[1, {"a": 2}]'), ("a strange", '{"inputs": 3}')]:
         (tree / "public.json").unlink(missing_ok=True)
         if text is not None:
             (tree / "public.json").write_text(text)

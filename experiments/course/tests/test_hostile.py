@@ -22,8 +22,8 @@ PLAN = [(name, means, user) for user in ([None, USER] if ROOT else [None]) for m
 
 def secret_lines(assignment):
     """The rows of numbers that only hidden tests are given."""
-    requests = lambda public: "\n".join(tensors.request(c["call"], c["inputs"]).decode() for c in assignment.cases
-                                        if c["public"] == public)
+    requests = lambda public: "\n".join(tensors.request(c["call"], c["inputs"]).decode()
+                                        for c in assignment.cases if c["public"] == public)
     given = requests(True)
     return [row for row in requests(False).split("\n") if len(row) > 8 and row[0] in "-0123456789" and row not in given]
 
@@ -65,9 +65,9 @@ def try_one(submission, prefix, driver, honest, means, user):
             shutil.copytree(honest, folder, ignore=shutil.ignore_patterns("build", "*.h5"), dirs_exist_ok=True)
             course.module_of(submission.assignment.name, "forgeries.py").number_and_run(folder, None)
         submission.write(folder, {"{results}": out, "{course}": course.ROOT, "{victim}": victim})
-        argv = [course.ROOT / "course", "grade", submission.assignment.name, folder, "--prefix", prefix, "--out", out, "--seconds", "1",
-                "--driver-object", driver,
-                "--confine", means, *submission.options]
+        argv = [course.ROOT / "course", "grade", submission.assignment.name, folder, "--prefix", prefix,
+                "--out", out, "--seconds", "1", "--driver-object", driver, "--confine", means,
+                *submission.options]
         if user:
             for path in (folder, victim):
                 os.chown(path, user, user)
@@ -156,8 +156,8 @@ def fills_a_disk(means):
 
 def try_shape(what, place, prefix):
     out = place / "results.json"
-    done = subprocess.run([course.ROOT / "course", "grade", "a1", place, "--prefix", prefix, "--out", out], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True, timeout=600)
+    done = subprocess.run([course.ROOT / "course", "grade", "a1", place, "--prefix", prefix, "--out", out],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=600)
     results = json.loads(out.read_text()) if out.exists() else {"score": "no", "output": done.stderr}
     return results["score"] == 0 and "itself failed" not in results["output"], results["output"].splitlines()[0][:90]
 

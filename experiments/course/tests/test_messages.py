@@ -55,7 +55,7 @@ def test_check_says(message, tree, prefix):
     script = (tree / "check").read_text()
     (tree / "check").write_text(script.replace("SECONDS = 30 ", "SECONDS = 1 "))  # which are not to be waited for
     place = "/nowhere" if "not found" in message else prefix
-    done = subprocess.run([tree / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": place}, capture_output=True, text=True,
-                          errors="replace")
+    done = subprocess.run([tree / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": place},
+                          capture_output=True, text=True, errors="replace")
     said = done.stdout + done.stderr
     assert re.search(pattern_of(message.replace("30 s", "1 s")), said), said[-600:]
