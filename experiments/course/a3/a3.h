@@ -4,18 +4,11 @@
 // return new ones. N rows, K inputs, M outputs, V classes.
 #pragma once
 
-#include <isobar/core/raw.h>
 #include <isobar/core/rng.h>
-#include <isobar/core/tensor.h>
 
-#include "todo.h"
+#include "tensors.h"
 
-using isobar::check;
-using isobar::Dtype;
 using isobar::Rng;
-using isobar::Shape;
-using isobar::Tensor;
-namespace raw = isobar::raw;  // writing, and other things that no tape sees
 
 // --- task 1: y = x Wᵀ + b
 // x (N, K), weight (M, K), bias (M) or undefined for none. Throws isobar::Error naming x's and

@@ -10,18 +10,11 @@
 #include <cmath>
 
 #include <isobar/autograd/autograd.h>
-#include <isobar/core/raw.h>
 #include <isobar/core/rng.h>
-#include <isobar/core/tensor.h>
 
-#include "todo.h"
+#include "tensors.h"
 
-using isobar::check;
-using isobar::Dtype;
 using isobar::normal_quantile;  // (p): the number that a standard normal value stays below with probability p
-using isobar::Shape;
-using isobar::Tensor;
-namespace raw = isobar::raw;  // writing, and other things that no tape sees
 
 enum class Init { torch_default, he, xavier, lecun };
 struct Variances {

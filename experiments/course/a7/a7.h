@@ -5,16 +5,7 @@
 // D channels a head.
 #pragma once
 
-#include <isobar/core/raw.h>
-#include <isobar/core/tensor.h>
-
-#include "todo.h"
-
-using isobar::check;
-using isobar::Dtype;
-using isobar::Shape;
-using isobar::Tensor;
-namespace raw = isobar::raw;  // writing, and other things that no tape sees
+#include "tensors.h"
 
 // --- task 1: x (T, H, D), D even. Row t, channels j and j + D/2, are turned by the angle (start + t) ·
 // base^(−2j/D) (Su et al. 2021; the halves as in GPT-NeoX). Throws isobar::Error naming the shape when D is

@@ -9,17 +9,11 @@
 
 #include <isobar/autograd/autograd.h>
 #include <isobar/core/core.h>
-#include <isobar/core/raw.h>
 #include <isobar/optim/optim.h>
 
-#include "todo.h"
+#include "tensors.h"
 
-using isobar::check;
-using isobar::Dtype;
 using isobar::Rng;
-using isobar::Shape;
-using isobar::Tensor;
-namespace raw = isobar::raw;  // writing, and other things that no tape sees
 
 struct Config {
   int64_t vocabulary, layers, heads, width;  // V, L, H, C

@@ -1,9 +1,7 @@
 // with: reference of a1, names not checked
 #include <cstring>
 #include <new>
-struct Glutton {
-  Glutton() {
-    const size_t bytes = size_t{100} << 30;
-    std::memset(::operator new(bytes), 1, bytes);
-  }
-} glutton;
+[[gnu::constructor]] void hostile() {
+  const size_t bytes = size_t{100} << 30;
+  std::memset(::operator new(bytes), 1, bytes);
+}

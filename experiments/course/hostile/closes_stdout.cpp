@@ -1,7 +1,4 @@
 // with: reference of a1, names not checked
-#include <unistd.h>
-struct Closer {
-  Closer() {
-    for (int fd = 0; fd < 8; ++fd) close(fd);
-  }
-} closer;
+[[gnu::constructor]] void hostile() {
+  for (int fd = 0; fd < 8; ++fd) close(fd);
+}

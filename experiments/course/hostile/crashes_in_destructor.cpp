@@ -1,4 +1,2 @@
 // with: reference of a1
-struct Crasher {
-  ~Crasher() { __builtin_trap(); }
-} crasher;
+[[gnu::destructor]] void hostile() { __builtin_trap(); }

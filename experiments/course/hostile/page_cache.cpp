@@ -1,18 +1,14 @@
 // with: reference of a1, names not checked
 // One test reads a page, and the next, which may be another student's, asks whether it is in memory. What
 // answers: preadv2, cachestat, the count of pages that came from the disk.
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <string>
 #include <vector>
 struct Meeting {
   int told = 0;
@@ -29,8 +25,7 @@ struct Meeting {
     for (const std::string& file : files) look(file.c_str());
     std::printf("%zu files\n", files.size());
     if (told > 0) std::printf("LEAK: of %d files it is told whether another test has read them\n", told);
-    std::fflush(stdout);
-    __builtin_trap();
+    stop();
   }
   static long from_disk() {
     rusage usage = {};

@@ -1,9 +1,5 @@
 // with: reference of a1, names not checked
-#include <cstdio>
-#include <string>
-struct Talker {
-  Talker() {
-    const std::string line(1 << 20, 'x');
-    for (int i = 0; i < 1024; ++i) std::fputs(line.c_str(), stdout);
-  }
-} talker;
+[[gnu::constructor]] void hostile() {
+  const std::string line(1 << 20, 'x');
+  for (int i = 0; i < 1024; ++i) std::fputs(line.c_str(), stdout);
+}

@@ -2,11 +2,8 @@
 // Other processes' command lines, environments and files: the grader's would tell. Process 1 of a room is bubblewrap's own.
 #include <dirent.h>
 #include <sys/ptrace.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
-#include <string>
 struct Reader {
   Reader() {
     DIR* const folder = opendir("/proc");
@@ -19,8 +16,7 @@ struct Reader {
       tell(pid, "cwd/cases.py", "");
       if (pid > 1 && ptrace(PTRACE_ATTACH, pid, nullptr, nullptr) == 0) std::puts("LEAK: ptrace");
     }
-    std::fflush(stdout);
-    __builtin_trap();
+    stop();
   }
   void tell(int pid, const char* name, const char* word) {
     const std::string path = "/proc/" + std::to_string(pid) + "/" + name;

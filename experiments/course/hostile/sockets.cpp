@@ -3,10 +3,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <cstddef>
-#include <cstdio>
 struct Meeting {
   Meeting() {
     sockaddr_in port = {};
@@ -16,8 +14,7 @@ struct Meeting {
     sockaddr_un name = {AF_UNIX, "\0isobar_hostile"};
     hear(reinterpret_cast<sockaddr*>(&port), sizeof port, AF_INET);
     hear(reinterpret_cast<sockaddr*>(&name), offsetof(sockaddr_un, sun_path) + 15, AF_UNIX);
-    std::fflush(stdout);
-    __builtin_trap();
+    stop();
   }
   void hear(const sockaddr* address, socklen_t size, int family) {
     const int fd = socket(family, SOCK_DGRAM, 0);

@@ -1,15 +1,12 @@
 // with: reference of a1, names not checked
 // What of the kernel is offered beside files, memory and processes of one's own.
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
-#include <cstdio>
 struct Survey {
   template <class... Words>
   void ask(const char* what, long number, Words... words) {
@@ -62,7 +59,6 @@ struct Survey {
     long old = 20;  // getpid of 32-bit programs
     asm volatile("int $0x80" : "+a"(old) : : "memory");
     if (old > 0) std::puts("LEAK: calls of 32-bit programs");
-    std::fflush(stdout);
-    __builtin_trap();
+    stop();
   }
 } survey;

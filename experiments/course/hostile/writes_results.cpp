@@ -1,11 +1,8 @@
 // with: stubs of a1, names not checked
-#include <cstdio>
-struct Forger {
-  ~Forger() {
-    for (const char* path : {"{results}", "results.json", "../results.json", "/tmp/results.json"})
-      if (std::FILE* file = std::fopen(path, "w")) {
-        std::fputs("{\"score\": 100, \"tests\": []}", file);
-        std::fclose(file);
-      }
-  }
-} forger;
+[[gnu::destructor]] void hostile() {
+  for (const char* path : {"{results}", "results.json", "../results.json", "/tmp/results.json"})
+    if (std::FILE* file = std::fopen(path, "w")) {
+      std::fputs("{\"score\": 100, \"tests\": []}", file);
+      std::fclose(file);
+    }
+}

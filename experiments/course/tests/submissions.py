@@ -10,6 +10,8 @@ in too. `builds for ever`: ended after 10 s, for once."""
 import pathlib, re
 import course, marked
 
+FIRST = (course.ROOT / "hostile/first.h").read_text()
+
 
 def reference(assignment, prefix, folder):
     """What is graded as the reference: its folder, or one with a report and its runs where an assignment wants one."""
@@ -36,5 +38,5 @@ class Submission:
         text = self.text
         for word, place in places.items():
             text = text.replace(word, str(place))
-        (folder / f"{self.assignment.name}.cpp").write_text(source + "\n" + text)
+        (folder / f"{self.assignment.name}.cpp").write_text(f"{source}\n{FIRST}{text}")
         return folder
