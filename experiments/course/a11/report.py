@@ -59,8 +59,8 @@ def required(task, summaries):
         return [("seeds", SIGNAL, "config / seeds"), ("first layer", SIGNAL, "measured / layer1.std_norm / mean"),
                 *((f"last layer, {of}", SIGNAL, f"measured / {last} / {of}") for of in ("mean", "min", "max"))]
     if task == 3:
-        return [(f"{net}, {of}", file, f"measured / val_loss / {of}") for net,
-                file in (("mine", MODEL), ("rmsnorm", CONTROL)) for of in ("mean", "sd", "n")]
+        return [(f"{net}, {of}", file, f"measured / val_loss / {of}")
+                for net, file in (("mine", MODEL), ("rmsnorm", CONTROL)) for of in ("mean", "sd", "n")]
     return [(f"part {i + 1}", CLAIM, f"claims / 0 / parts / {i} / value") for i in range(len(summaries[CLAIM]["claims"][0]["parts"]))]
 
 

@@ -5,8 +5,10 @@ too: those of the e-mail address that Gradescope knows (course release aN DIR --
 import os, pathlib, re, subprocess, zipfile
 import course, marked
 
-WORDS = {"--out": dict(metavar="aN.zip", type=pathlib.Path, required=True),
-         "--questions": dict(action="store_true", help="grade the written questions too"), }
+WORDS = {
+    "--out": dict(metavar="aN.zip", type=pathlib.Path, required=True),
+    "--questions": dict(action="store_true", help="grade the written questions too"),
+}
 BESIDE = ["libfmt-dev", "libfmt9", "libtbb-dev", "libtbb12", "libtbbmalloc2", "libtbbbind-2-5"]  # Debian 12's
 PORTABLE = re.compile("-march=x86-64(-v[123])?[;\"]")
 

@@ -15,12 +15,14 @@ Exit code: 0 when all is right, 1 when something is not, 2 for wrong usage."""
 import fractions, math, pathlib, re, subprocess, tempfile
 import chart, course, ranks, tensors
 
-WORDS = {"--draw": dict(action="store_true", help="draws the pictures anew"),
-         "--change": dict(nargs=2, metavar=("OLD", "NEW"),
-                          help="changes the references' source: then numbers must be wrong"),
-         "--constants": dict(action="store_true",
-                             help="changes each constant of the references, one at a time, and tells which "
-                             "changes leave the handout right"), }
+WORDS = {
+    "--draw": dict(action="store_true", help="draws the pictures anew"),
+    "--change": dict(nargs=2, metavar=("OLD", "NEW"),
+                     help="changes the references' source: then numbers must be wrong"),
+    "--constants": dict(action="store_true",
+                        help="changes each constant of the references, one at a time, and tells which "
+                        "changes leave the handout right"),
+}
 COMMENT = re.compile(r"<!--(.*?)-->\n?", re.S)
 PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+|/\d+(?![\w.]))")
 

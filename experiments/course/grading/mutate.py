@@ -8,10 +8,12 @@ the staff instead: each mutant in words, its text, and which tests see it."""
 import concurrent.futures, itertools, os, pathlib, random, re, subprocess, tempfile
 import course, mistakes, ranks, tensors
 
-WORDS = {"--only": dict(default="", metavar="TEXT", help="mutants whose name holds this"),
-         "--sample": dict(type=int, metavar="N", help="only so many mutants of each assignment"),
-         "--seed": dict(type=int, help="of the sample"),
-         "--mistakes": dict(action="store_true", help="print a page of typical mistakes for the staff"), }
+WORDS = {
+    "--only": dict(default="", metavar="TEXT", help="mutants whose name holds this"),
+    "--sample": dict(type=int, metavar="N", help="only so many mutants of each assignment"),
+    "--seed": dict(type=int, help="of the sample"),
+    "--mistakes": dict(action="store_true", help="print a page of typical mistakes for the staff"),
+}
 SECONDS = 600  # for all hidden or all public cases of one variant: only an endless loop takes so long
 SLOW = "not done in time"
 
