@@ -8,55 +8,60 @@
 namespace isobar {
 namespace {
 
-struct Rule {
+// A generator of candidates for T, or a rule of its own.
+struct Row {
+  Candidates (*candidates)(const Evidence& e);
   Found (*find)(const Evidence& e);
   bool of_directions = false;  // holds for a large input too, of which only sums along directions are known
 };
 
 // From the plainest explanation to the least: the first that holds is taken. J is right, T is the tape's, v a
 // tensor known by name or a curve of it.
-const std::vector<Rule>& rules() {
-  static const std::vector<Rule> all = {
-      {broken, true},          // an error, no gradient, NaN
-      {upstream, true},        // dy is ignored, or backward is not linear in it
-      {zero, true},            // T = 0
-      {nearly_right, true},    // T ≈ J
-      {swapped_inputs, true},  // T = the J of another input
-      {factor_left_out},       // T = J / v, or J v
-      {constant, true},        // T = c J
-      {factor_late},           // T = J v_i / v_k
-      {exchanged},             // T = J with dimensions swapped
-      {slope_left_out},        // T = 1 where J is not 0
-      {dy_added},              // T = J + c · 1
-      {term_left_out},         // T − J lies along ones or the input
-      {product_rule},          // T = A, where J = A + B
-      {signs},                 // |T| = |J|
-      {indices_lost},          // T = J, and 0 for some indices
-      {misplaced},             // T holds the numbers of J in other places
-      {cross_talk},            // T links indices along a dimension that J does not link
-      {masked},                // T = J where both are not zero
-      {wrong_factor},          // T = v
-      {lost_branch},           // T = J less what comes through one product x wᵀ
-      {sum_left_out},          // J links indices along a dimension that T keeps apart
-      {contributions_lost},    // T = J, and 0 for all but one use of each element
-      {group_factor},          // T = c J, with one c for each row
-      {one_sided},             // T = J on one side of a threshold
-      {sum_lost},              // J sums to 0 along a dimension, T does not
-      {mask_forgotten},        // T is not 0 where y does not depend on the element at all
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = {
+      {nullptr, broken, true},        // an error, no gradient, NaN
+      {nullptr, upstream, true},      // dy is ignored, or backward is not linear in it
+      {nullptr, zero, true},          // T = 0
+      {nullptr, nearly_right, true},  // T ≈ J
+      {other_inputs, nullptr, true},  // T = c times the J of another input
+      {nullptr, factor_left_out},     // T = c J / v, or c J v
+      {nullptr, constant, true},      // T = c J
+      {late_factors, nullptr},        // T = c J v_i / v_k
+      {moved_dimensions, nullptr},    // T = c J with dimensions swapped
+      {plain_dy, nullptr},            // T = c where J is not 0
+      {nullptr, dy_added},            // T = J + c · 1
+      {nullptr, term_left_out},       // T − J lies along ones or the input
+      {nullptr, product_rule},        // T = a A + b B, where J = A + B
+      {nullptr, signs},               // |T| = |J|
+      {nullptr, contributions_lost},  // T = J, and 0 for all but one use of each element
+      {nullptr, indices_lost},        // T = J, and 0 for some indices
+      {nullptr, misplaced},           // T holds the numbers of J in other places
+      {nullptr, cross_talk},          // T links indices along a dimension that J does not link
+      {nullptr, masked},              // T = J where both are not zero
+      {nullptr, wrong_factor},        // T = c v
+      {nullptr, lost_branch},         // T = J less what comes through one product x wᵀ
+      {nullptr, sum_left_out},        // J links indices along a dimension that T keeps apart
+      {nullptr, group_factor},        // T = c J, with one c for each row
+      {nullptr, one_sided},           // T = J on one side of a threshold
+      {nullptr, sum_lost},            // J sums to 0 along a dimension, T does not
+      {nullptr, mask_forgotten},      // T is not 0 where y does not depend on the element at all
   };
   return all;
 }
 
-// The first rule that holds, and its place in the table.
-Found first_of(const Evidence& e) {
-  for (size_t rank = 0; rank < rules().size(); ++rank) {
-    if (e.j.sampled && !rules()[rank].of_directions) continue;
-    if (Found found = rules()[rank].find(e)) {
+// The first row that holds, and its place in the table.
+Diagnosis first_of(const Evidence& e) {
+  for (size_t rank = 0; rank < rows().size(); ++rank) {
+    const Row& row = rows()[rank];
+    if (e.j.sampled && !row.of_directions) continue;
+    if (Found found = row.find ? row.find(e) : first_of(row.candidates(e), e)) {
       found->rank = static_cast<int>(rank);
-      return found;
+      return *found;
     }
   }
-  return {};
+  Diagnosis result = *unknown(e);
+  result.rank = static_cast<int>(rows().size());
+  return result;
 }
 
 // What a formula may be made of: y, the inputs, parts of these as long as y, and the index
@@ -104,11 +109,8 @@ std::vector<Diagnosis> diagnose(const std::vector<Jacobian>& all, double toleran
       context.hidden = hidden_products(all);
       context.known = known_tensors(j);
     }
-    const Evidence evidence(j, context);
-    const Found found = first_of(evidence);
-    const Diagnosis said = found ? *found : *unknown(evidence);
-    result.back() = {said.cause, fmt::format("{}: {}", j.name, said.text),
-                     found ? said.rank : static_cast<int>(rules().size())};
+    result.back() = first_of(Evidence(j, context));
+    result.back().text = fmt::format("{}: {}", j.name, result.back().text);
   }
   return result;
 }

@@ -124,9 +124,9 @@ TEST_CASE(
   const Tensor x = numbers({2}, {0.2, 0.5}), y = numbers({3}, {1.5, 2.5, 0.5});
   const Numbers numeric = {2, 0, 3, 5, 4, 7};  // the first element acts three times, the second twice
   CHECK(diagnose(evidence(x, y, numeric, {0, 0, 0, 0, 4, 7})).text ==
-        "x: overwritten instead of accumulated: only the last contributions come");
+        "x: overwritten instead of accumulated: only the last contributions come, along dimension 0 of dy");
   CHECK(diagnose(evidence(x, y, numeric, {2, 0, 0, 5, 0, 0})).text ==
-        "x: broadcast not summed: only the first contributions come");
+        "x: broadcast not summed: only the first contributions come, along dimension 0 of dy");
 }
 
 TEST_CASE("an input that the forward detaches is told from one that backward forgets") {
@@ -175,7 +175,7 @@ TEST_CASE("right numbers in other places are told wherever they moved") {
     CAPTURE(moved.how);
     const Diagnosis found = diagnose(evidence(x, y, numeric, tape));
     CHECK(found.cause == Cause::misplaced);
-    CHECK(found.text.starts_with("x: misplaced: right numbers in other places: what belongs to dy[0] to x["));
+    CHECK(found.text.starts_with("x: misplaced: right numbers in other places: what belongs to dy["));
   }
 }
 
@@ -228,6 +228,23 @@ TEST_CASE("two inputs that get each other's gradient are swapped") {
   CHECK(found[1].text.starts_with(
       "weight: swapped inputs: it gets the gradient of bias, and bias its gradient"));
   CHECK(found[2].cause == Cause::swapped_inputs);
+}
+
+TEST_CASE("a sign and a factor are told with what else is wrong") {
+  const std::vector<NamedInput> x = {{"x", random(11, {3, 3})}, {"weight", random(12, {3, 3})}};
+  const auto said = [&](double factor) {
+    return said_of([](auto& in) { return matmul(in[0], in[1]); },
+                   [=](auto& in) {
+                     return matmul(in[0], transpose(in[1].detach())) * factor + matmul(in[0].detach(), in[1]);
+                   },
+                   x)[0]
+        .text;
+  };
+  const std::string transposed =
+      "x: transposed: backward multiplies by the matrix itself, not by its transpose (dx = dy W for y = x Wᵀ)";
+  CHECK(said(1) == transposed);
+  CHECK(said(-1) == transposed + "; and the sign is wrong");
+  CHECK(said(0.5) == transposed + "; and it is 0.5 times that");
 }
 
 TEST_CASE("what dy is multiplied by in place of the slope has its name") {
@@ -291,9 +308,9 @@ TEST_CASE("every set of dimensions is tried once, the last dimension first") {
 }
 
 TEST_CASE("dimensions of extent one are not paired for transposition") {
-  using Pairs = std::vector<std::pair<int, int>>;
-  CHECK(pairs_of_dimensions({2, 3, 5, 1}) == Pairs{{0, 1}, {0, 2}, {1, 2}});
-  CHECK(pairs_of_dimensions({1, 2, 1, 3}) == Pairs{{1, 3}});
+  std::vector<int> dims;
+  for (const Axis& axis : axes_of({2, 3, 5, 1}, false)) dims.push_back(axis.dim);
+  CHECK(dims == std::vector{0, 1, 2});
 }
 
 TEST_CASE("a kink has its slopes from both sides, whichever is larger") {

@@ -19,9 +19,16 @@ Evidence::Evidence(const Jacobian& jacobian, const Context& around) : j(jacobian
   precision_ = in_f64 ? 1e-5 : 2e-3;
   floor_ =
       in_f64 ? 1e-4 * std::max(largest_, value) : std::max(1e-2 * largest_, 1e3 * j.rounded / precision_);
+  for (int64_t k = 0; k < rows(); ++k)
+    for (int64_t i = 0; i < columns(); ++i)
+      if (!skipped(k, i)) entries_.push_back({k, i});
+  std::stable_sort(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) {
+    return std::abs(tape(a.k, a.i)) > std::abs(tape(b.k, b.i));
+  });
+  elementwise_ = rows() == columns() && everywhere([&](int64_t k, int64_t i) {
+                   return k == i || (negligible(tape(k, i)) && negligible(numeric(k, i)));
+                 });
 }
-
-bool Evidence::skipped(int64_t k, int64_t i) const { return std::isnan(numeric(k, i)); }
 
 bool Evidence::same(double a, double b) const {
   return std::abs(a - b) <= precision_ * std::max({std::abs(a), std::abs(b), floor_});
@@ -37,21 +44,47 @@ bool Evidence::right_in_column(int64_t i) const {
   return true;
 }
 
-bool Evidence::elementwise() const {
-  if (rows() != columns()) return false;
-  return everywhere(
-      [&](int64_t k, int64_t i) { return k == i || (negligible(tape(k, i)) && negligible(numeric(k, i))); });
+std::optional<Values> Evidence::solve(const Entries& over, const Term& to, const std::vector<Term>& terms,
+                                      const Term& base) const {
+  std::vector<Values> columns(terms.size());
+  Values wanted, rest;
+  for (const Entry& at : over) {
+    const size_t before = wanted.size();
+    bool said = true;
+    for (size_t n = 0; n < terms.size(); ++n) {
+      const double v = terms[n](at.k, at.i);
+      if (std::isinf(v)) return {};
+      said = said && !std::isnan(v);
+      columns[n].push_back(v);
+    }
+    for (Values& column : columns)
+      if (!said) column.resize(before);
+    if (!said) continue;
+    wanted.push_back(to(at.k, at.i));
+    rest.push_back(wanted.back() - (base ? base(at.k, at.i) : 0));
+    // One term: most of many candidates end here, at the second entry.
+    if (terms.size() == 1 && !base &&
+        std::abs(wanted[before] * columns[0][0] - wanted[0] * columns[0][before]) >
+            4 * precision_ * std::abs(columns[0][0]) * std::max(std::abs(wanted[0]), floor_))
+      return {};
+  }
+  if (2 * wanted.size() < over.size() || wanted.empty()) return {};
+  const auto [times, independent] = least_squares(columns, rest);
+  if (!independent && terms.size() > 1 && !base)
+    return {};  // of several parts it is open which comes how often
+  for (size_t at = 0; at < rest.size(); ++at) {
+    for (size_t n = 0; n < terms.size(); ++n) rest[at] -= times[n] * columns[n][at];
+    if (!same(wanted[at], wanted[at] - rest[at])) return {};
+  }
+  return times;
 }
 
-double Evidence::common_ratio() const {
-  double product = 0, squares = 0;
-  for (int64_t k = 0; k < rows(); ++k)
-    for (int64_t i = 0; i < columns(); ++i) {
-      if (skipped(k, i)) continue;
-      product += tape(k, i) * numeric(k, i);
-      squares += numeric(k, i) * numeric(k, i);
-    }
-  return squares > 0 ? product / squares : 0;
+std::optional<double> Evidence::multiple(const Term& term) const {
+  if (j.tape.empty()) return {};
+  const std::optional<Values> times = solve(entries_, given, {term});
+  const bool of_wrong =
+      times && !everywhere([&](int64_t k, int64_t i) { return std::isnan(term(k, i)) || right_at(k, i); });
+  return of_wrong && (*times)[0] != 0 ? std::optional((*times)[0]) : std::nullopt;
 }
 
 std::vector<std::vector<int>> sets_of_dimensions(int count) {
@@ -64,14 +97,6 @@ std::vector<std::vector<int>> sets_of_dimensions(int count) {
     if (dims != sets.front()) sets.push_back(std::move(dims));
   }
   return sets;
-}
-
-std::vector<std::pair<int, int>> pairs_of_dimensions(const Shape& shape) {
-  std::vector<std::pair<int, int>> pairs;
-  for (int a = 0; a < shape.ndim(); ++a)
-    for (int b = a + 1; b < shape.ndim(); ++b)
-      if (shape[a] > 1 && shape[b] > 1) pairs.emplace_back(a, b);
-  return pairs;
 }
 
 std::vector<std::vector<int64_t>> groups_along(const Shape& shape, const std::vector<int>& dims) {
@@ -92,8 +117,12 @@ std::vector<Axis> axes_of(const Shape& shape, bool of_y) {
   return axes;
 }
 
-std::vector<int64_t> transposed_places(const Shape& shape, int a, int b) {
-  return contiguous(transpose(reshape(arange(shape.numel()), shape), a, b)).to_vector<int64_t>();
+std::vector<std::pair<Axis, Axis>> equal_axes(const Jacobian& j) {
+  std::vector<std::pair<Axis, Axis>> pairs;
+  for (const Axis& a : axes_of(j.y.shape(), true))
+    for (const Axis& b : axes_of(j.value.shape(), false))
+      if (a.extent == b.extent) pairs.emplace_back(a, b);
+  return pairs;
 }
 
 }  // namespace isobar

@@ -1,8 +1,10 @@
-// What the rules of a gradient diagnosis work on: the two Jacobians as matrices, with one idea of "equal",
-// and the ways in which the elements of a shape can be grouped and exchanged.
+// What the dictionary and the rules of a gradient diagnosis work on: the two Jacobians as matrices with one idea of
+// "equal", the solver, and the ways in which the elements of a shape can be grouped and read.
 #pragma once
 
 #include <cmath>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +23,14 @@ struct Context {
   std::vector<Hidden> hidden;
 };
 
-// T and J of one input, (numbers of y, numbers of the input). Entries of J near a kink are skipped: no rule is
+struct Entry {
+  int64_t k, i;  // dy's number and the input's
+};
+using Entries = std::vector<Entry>;
+// A matrix as large as J; NaN where it says nothing.
+using Term = std::function<double(int64_t k, int64_t i)>;
+
+// T and J of one input, (numbers of y, numbers of the input). Entries of J near a kink are skipped: nothing is
 // held to them.
 class Evidence {
  public:
@@ -31,57 +40,50 @@ class Evidence {
   int64_t columns() const { return j.columns; }
   double numeric(int64_t k, int64_t i) const { return j.numeric[k * columns() + i]; }
   // A Jacobian of the tape is computed only where it is wrong.
-  double tape(int64_t k, int64_t i) const {
-    return j.tape.empty() ? numeric(k, i) : j.tape[k * columns() + i];
-  }
-  bool skipped(int64_t k, int64_t i) const;
+  double tape(int64_t k, int64_t i) const { return (j.tape.empty() ? j.numeric : j.tape)[k * columns() + i]; }
+  bool skipped(int64_t k, int64_t i) const { return std::isnan(numeric(k, i)); }
+  const Entries& entries() const {
+    return entries_;
+  }  // that are not skipped, from the largest of T to the least
 
   // Equal to five digits, or both below what differences can tell from zero; where f rounds to f32, to the digits
   // that are left.
   bool same(double a, double b) const;
-  double precision() const { return precision_; }  // relative, of same()
   bool negligible(double v) const { return same(v, 0); }
+  bool is(double coefficient, double wanted) const {
+    return std::abs(coefficient - wanted) <= precision_ * std::max(1.0, std::abs(wanted));
+  }
   // Whether a and b differ by far more than the tolerance: the only errors that are evidence of a cause.
   bool apart(double a, double b) const;
   bool right_at(int64_t k, int64_t i) const { return skipped(k, i) || same(tape(k, i), numeric(k, i)); }
   bool right_in_column(int64_t i) const;
+  bool elementwise() const { return elementwise_; }  // J and T are zero away from the diagonal
 
-  // Whether `holds(k, i)` at every entry that is not skipped.
   template <class Predicate>
   bool everywhere(const Predicate& holds) const {
-    for (int64_t k = 0; k < rows(); ++k)
-      for (int64_t i = 0; i < columns(); ++i)
-        if (!skipped(k, i) && !holds(k, i)) return false;
-    return true;
+    return std::all_of(entries_.begin(), entries_.end(), [&](const Entry& at) { return holds(at.k, at.i); });
   }
-  // Whether T is what `rule(k, i)` says everywhere. A rule returns NaN where it says nothing, as of a skipped J;
-  // it must make a statement on half of the entries, because 0/0 agrees with everything.
-  template <class Rule>
-  bool explained(const Rule& rule) const {
-    int64_t said = 0, open = 0;
-    const bool holds = !j.tape.empty() && everywhere([&](int64_t k, int64_t i) {
-      const double wanted = rule(k, i);
-      ++(std::isnan(wanted) ? open : said);
-      return std::isnan(wanted) || (std::isfinite(wanted) && same(tape(k, i), wanted));
-    });
-    return holds && said >= open && said > 0;
-  }
-  // The c that brings c J nearest to T.
-  double common_ratio() const;
-  // J and T are zero away from the diagonal: y is a curve of each element of the input.
-  bool elementwise() const;
+
+  // The solver: the coefficients with which the terms, and `base`, add up to `to` at all of these entries, by least
+  // squares; nothing if they do not. The terms must say something of half of the entries: 0/0 agrees with everything.
+  std::optional<Values> solve(const Entries& over, const Term& to, const std::vector<Term>& terms,
+                              const Term& base = nullptr) const;
+  // The c with which T = c · term, where that is so at an entry that is wrong.
+  std::optional<double> multiple(const Term& term) const;
 
   const Jacobian& j;
   const Context& context;
+  const Term slope = [this](int64_t k, int64_t i) { return numeric(k, i); };
+  const Term given = [this](int64_t k, int64_t i) { return tape(k, i); };
 
  private:
-  double largest_ = 0, floor_, precision_;
+  double largest_ = 0, floor_ = 0, precision_ = 0;
+  bool elementwise_ = false;
+  Entries entries_;
 };
 
 // Every set of dimensions of a shape of this many, the last dimension alone first.
 std::vector<std::vector<int>> sets_of_dimensions(int count);
-// Every two dimensions with more than one element.
-std::vector<std::pair<int, int>> pairs_of_dimensions(const Shape& shape);
 // The elements of a shape, in groups that run over these dimensions.
 std::vector<std::vector<int64_t>> groups_along(const Shape& shape, const std::vector<int>& dims);
 
@@ -97,8 +99,7 @@ struct Axis {
 // The dimensions with more than one element.
 std::vector<Axis> axes_of(const Shape& shape, bool of_y);
 
-// places[i] is the position of element i after the elements are written with dimensions a and b swapped and
-// read as if they were not.
-std::vector<int64_t> transposed_places(const Shape& shape, int a, int b);
+// A dimension of y and one of the input, of the same extent.
+std::vector<std::pair<Axis, Axis>> equal_axes(const Jacobian& j);
 
 }  // namespace isobar

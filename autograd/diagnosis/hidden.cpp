@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "differences.h"
 
@@ -29,69 +30,70 @@ std::vector<int64_t> rows_used(const Product& p, int64_t k) {
   return used;
 }
 
-// J_h from J_w, (numbers of y, count · out); nothing where J_w has no such form.
-std::optional<Values> solved(const Product& p, const Values& of_w) {
-  Values result(p.w.rows * p.count * p.out, 0.0);
-  const double allowed = 1e-6 * largest_of(of_w);
+// J_h times w, J_h solved from J_w; nothing where J_w has no such form.
+std::optional<Values> path_of(const Product& p) {
+  Values path(p.x.rows * p.x.columns, 0.0);
+  const double allowed = 1e-6 * largest_of(p.w.numeric);
   bool proved = false;  // more equations than unknowns
   for (int64_t k = 0; k < p.w.rows; ++k) {
+    std::vector<Values> rows;
     const std::vector<int64_t> used = rows_used(p, k);
-    const auto n = static_cast<int64_t>(used.size());
-    const auto x = [&](int64_t row, int64_t c) { return p.of_x[used[row] * p.width + c]; };
-    Values gram(n * n, 0.0);
-    for (int64_t a = 0; a < n; ++a)
-      for (int64_t b = 0; b < n; ++b)
-        for (int64_t c = 0; c < p.width; ++c) gram[a * n + b] += x(a, c) * x(b, c);
-    const std::optional<Values> inverted = n <= p.width ? inverse(gram, n) : std::nullopt;
-    if (!inverted) return {};
-    proved = proved || n < p.width;
+    for (const int64_t row : used)
+      rows.emplace_back(&p.of_x[row * p.width], &p.of_x[row * p.width] + p.width);
+    if (used.size() > static_cast<size_t>(p.width)) return {};
+    proved = proved || used.size() < static_cast<size_t>(p.width);
     for (int64_t o = 0; o < p.out; ++o) {
-      double* h = &result[k * p.count * p.out];
-      for (int64_t a = 0; a < n; ++a)
-        for (int64_t b = 0; b < n; ++b)
-          for (int64_t c = 0; c < p.width; ++c)
-            h[used[a] * p.out + o] +=
-                (*inverted)[a * n + b] * x(b, c) * of_w[k * p.w.columns + p.place(o, c)];
+      Values by_w;
+      for (int64_t c = 0; c < p.width; ++c) by_w.push_back(p.w.numeric[k * p.w.columns + p.place(o, c)]);
+      const Fit by_h = least_squares(rows, by_w);
+      if (!by_h.independent) return {};
       for (int64_t c = 0; c < p.width; ++c) {
         double sum = 0;
-        for (int64_t a = 0; a < n; ++a) sum += h[used[a] * p.out + o] * x(a, c);
-        if (!(std::abs(sum - of_w[k * p.w.columns + p.place(o, c)]) <= allowed)) return {};
+        for (size_t a = 0; a < used.size(); ++a) {
+          sum += by_h.times[a] * rows[a][c];
+          path[k * p.x.columns + used[a] * p.width + c] += by_h.times[a] * p.of_w[p.place(o, c)];
+        }
+        if (!(std::abs(sum - by_w[c]) <= allowed)) return {};
       }
     }
   }
-  return proved ? std::optional(result) : std::nullopt;
+  return proved ? std::optional(path) : std::nullopt;
 }
 
-// J_h times w.
-Values path_of(const Product& p, const Values& by_h) {
-  Values path(p.x.rows * p.x.columns, 0.0);
-  for (int64_t k = 0; k < p.x.rows; ++k)
-    for (int64_t row = 0; row < p.count; ++row)
-      for (int64_t o = 0; o < p.out; ++o)
-        for (int64_t c = 0; c < p.width; ++c)
-          path[k * p.x.columns + row * p.width + c] +=
-              by_h[(k * p.count + row) * p.out + o] * p.of_w[p.place(o, c)];
-  return path;
+double dot(const Values& a, const Values& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+void subtract(Values& from, double times, const Values& what) {
+  for (size_t n = 0; n < from.size(); ++n) from[n] -= times * what[n];
 }
 
 }  // namespace
 
-std::optional<Values> inverse(Values a, int64_t n) {
-  Values result(n * n, 0.0);
-  const double size = largest_of(a);
-  for (int64_t i = 0; i < n; ++i) result[i * n + i] = 1;
-  for (int64_t i = 0; i < n; ++i) {
-    const double pivot = a[i * n + i];
-    if (!(pivot > 1e-6 * size)) return {};
-    for (Values* m : {&a, &result})
-      for (int64_t j = 0; j < n; ++j) (*m)[i * n + j] /= pivot;
-    for (int64_t r = 0; r < n; ++r) {
-      const double times = r == i ? 0 : a[r * n + i];
-      for (Values* m : {&a, &result})
-        for (int64_t j = 0; j < n; ++j) (*m)[r * n + j] -= times * (*m)[i * n + j];
+// By Gram and Schmidt: each column less its parts along those before it.
+Fit least_squares(std::vector<Values> columns, Values target) {
+  const size_t count = columns.size();
+  Fit fit{Values(count, 0.0)};
+  std::vector<Values> part(count, Values(count, 0.0));
+  for (size_t a = 0; a < count; ++a) {
+    const double before = dot(columns[a], columns[a]);
+    for (size_t b = 0; b < a; ++b) {
+      const double length = dot(columns[b], columns[b]);
+      part[b][a] = length > 0 ? dot(columns[b], columns[a]) / length : 0;
+      subtract(columns[a], part[b][a], columns[b]);
     }
+    const double length = dot(columns[a], columns[a]);
+    if (!(length > 1e-6 * before)) {
+      fit.independent = false;
+      std::fill(columns[a].begin(), columns[a].end(), 0.0);
+      continue;
+    }
+    fit.times[a] = dot(columns[a], target) / length;
+    subtract(target, fit.times[a], columns[a]);
   }
-  return result;
+  for (size_t a = count; a-- > 0;)
+    for (size_t b = 0; b < a; ++b) fit.times[b] -= part[b][a] * fit.times[a];
+  return fit;
 }
 
 std::vector<Hidden> hidden_products(const std::vector<Jacobian>& all) {
@@ -102,10 +104,9 @@ std::vector<Hidden> hidden_products(const std::vector<Jacobian>& all) {
         if (x.sampled || w.sampled || &x == &w || w.value.ndim() != 2 || x.value.ndim() < 2 ||
             x.value.size(-1) != w.value.size(flipped ? 0 : 1) || !w.error.empty())
           continue;
-        const Product p{x, w, flipped};
-        const std::optional<Values> by_h = solved(p, w.numeric);
-        if (!by_h) continue;
-        result.push_back({x.name, fmt::format("{}·{}", x.name, w.name), path_of(p, *by_h)});
+        const std::optional<Values> path = path_of({x, w, flipped});
+        if (!path) continue;
+        result.push_back({x.name, fmt::format("{}·{}", x.name, w.name), *path});
         break;
       }
   return result;

@@ -18,7 +18,11 @@ struct Hidden {
 // Every product that the Jacobians are enough to find. A row of y must use fewer rows of x than x has columns.
 std::vector<Hidden> hidden_products(const std::vector<Jacobian>& all);
 
-// The inverse of a symmetric positive matrix of n rows, by Gauss and Jordan; nothing for one nearly singular.
-std::optional<std::vector<double>> inverse(std::vector<double> a, int64_t n);
+// How often each column stands in the sum that comes nearest to a target; 0 for one that is a sum of those before it.
+struct Fit {
+  std::vector<double> times;
+  bool independent = true;  // of one another
+};
+Fit least_squares(std::vector<std::vector<double>> columns, std::vector<double> target);
 
 }  // namespace isobar

@@ -5,55 +5,33 @@
 #include "rules.h"
 
 namespace isobar {
-
-Found exchanged(const Evidence& e) {
-  const Jacobian& j = e.j;
-  for (const bool of_y : {false, true}) {
-    const Shape& shape = of_y ? j.y.shape() : j.value.shape();
-    for (const auto& [a, b] : pairs_of_dimensions(shape)) {
-      const std::vector<int64_t> places = transposed_places(shape, a, b);
-      if (!e.explained(
-              [&](int64_t k, int64_t i) { return of_y ? e.numeric(places[k], i) : e.numeric(k, places[i]); }))
-        continue;
-      if (!of_y)
-        return Diagnosis{
-            Cause::transposed,
-            fmt::format("transposed: right numbers with dimensions {} and {} of {} swapped", a, b, shape)};
-      return Diagnosis{Cause::wrong_axis,
-                       fmt::format("wrong axis: right for a dy with dimensions {} and {} swapped; is the sum "
-                                   "over the right axis?",
-                                   a, b)};
-    }
-  }
-  for (const Axis& a : axes_of(j.y.shape(), true))
-    for (const Axis& b : axes_of(j.value.shape(), false)) {
-      const auto turned = [&](int64_t k, int64_t i) {
-        const int64_t apart = b.at(i) - a.at(k);
-        return e.numeric(k + apart * a.stride, i - apart * b.stride);
-      };
-      if (a.extent == b.extent && e.explained(turned))
-        return Diagnosis{
-            Cause::transposed,
-            "transposed: backward multiplies by the matrix itself, not by its transpose (dx = dy W for "
-            "y = x Wᵀ)"};
-    }
-  return {};
-}
-
 namespace {
 
-using Entries = std::vector<std::pair<int64_t, int64_t>>;
+// What became of the entries: right and not zero, zero in T alone, zero in J alone, or wrong in another way.
+struct Fates {
+  Entries kept, lost, extra, other;
+};
 
-// Where T is zero and J is not, if T is J elsewhere, and where both are not; else nothing.
-std::pair<Entries, Entries> lost_and_kept(const Evidence& e) {
-  Entries kept, lost;
-  for (int64_t k = 0; k < e.rows(); ++k)
-    for (int64_t i = 0; i < e.columns(); ++i) {
-      if (!e.right_at(k, i) && !e.negligible(e.tape(k, i))) return {};
-      if (!e.skipped(k, i) && !e.negligible(e.numeric(k, i)))
-        (e.right_at(k, i) ? kept : lost).emplace_back(k, i);
-    }
-  return {lost, kept};
+Fates fates_of(const Evidence& e) {
+  Fates fates;
+  for (const auto& [k, i] : e.entries()) {
+    const bool forward = !e.negligible(e.numeric(k, i)), backward = !e.negligible(e.tape(k, i));
+    if (!forward && !backward) continue;
+    Entries& fate = !backward          ? fates.lost
+                    : !forward         ? fates.extra
+                    : e.right_at(k, i) ? fates.kept
+                                       : fates.other;
+    fate.push_back({k, i});
+  }
+  return fates;
+}
+
+// The least and the largest of what `at` says of the entries.
+template <class At>
+std::pair<int64_t, int64_t> range_of(const Entries& entries, const At& at) {
+  std::pair<int64_t, int64_t> range{INT64_MAX, INT64_MIN};
+  for (const Entry& one : entries) range = {std::min(range.first, at(one)), std::max(range.second, at(one))};
+  return range;
 }
 
 // The chance that wrong elements drawn at random stand together: `ways` of them do, of all that could.
@@ -62,83 +40,90 @@ double chance(size_t wrong, size_t all, double ways) {
   return ways;
 }
 
-constexpr const char* last_only = "overwritten instead of accumulated: only the last contributions come";
-constexpr const char* first_only = "broadcast not summed: only the first contributions come";
-
 }  // namespace
 
-Found indices_lost(const Evidence& e) {
-  const auto [lost, kept] = lost_and_kept(e);
-  if (kept.empty() || lost.size() < 2) return {};
+// Of the uses of each element that lost some, one index of y is left: the last, or the first.
+Found contributions_lost(const Evidence& e) {
+  const Fates fates = fates_of(e);
+  if (!fates.other.empty() || !fates.extra.empty() || fates.lost.size() < 2) return {};
+  if (Found sum = sum_left_out(e)) return sum;
   std::vector<Axis> axes = axes_of(e.j.y.shape(), true);
-  for (const Axis& axis : axes_of(e.j.value.shape(), false)) axes.push_back(axis);
-  axes.push_back({false, -1, e.columns(), 1});
+  axes.push_back({true, -1, e.rows(), 1});
   for (const Axis& axis : axes) {
-    std::set<int64_t> there, gone;
-    for (const auto& [k, i] : kept) there.insert(axis.at(k, i));
-    for (const auto& [k, i] : lost) gone.insert(axis.at(k, i));
-    const bool start = *gone.rbegin() < *there.begin();
-    if (!start && *there.rbegin() >= *gone.begin()) continue;
-    if (chance(lost.size(), lost.size() + kept.size(), 8) > 0.02) continue;
-    const std::string where =
-        fmt::format("with index {} {} {}", start ? "<" : ">=", start ? *there.begin() : *gone.begin(),
-                    axis.dim < 0 ? "in row-major order" : fmt::format("along dimension {}", axis.dim));
-    if (axis.of_y && there.size() == 1)
-      return Diagnosis{start ? Cause::overwritten : Cause::not_summed,
-                       fmt::format("{}; dy {} is not used", start ? last_only : first_only, where)};
+    bool is_last = true, is_first = true;
+    for (int64_t i = 0; i < e.columns(); ++i) {
+      const auto range = [&](const Entries& all) {
+        Entries of_column;
+        for (const Entry& one : all)
+          if (one.i == i) of_column.push_back(one);
+        return range_of(of_column, [&](const Entry& one) { return axis.at(one.k); });
+      };
+      const auto kept = range(fates.kept), lost = range(fates.lost);
+      if (lost.first > lost.second) continue;
+      is_last = is_last && kept.first == kept.second && lost.second < kept.first;
+      is_first = is_first && kept.first == kept.second && lost.first > kept.first;
+    }
+    if (is_last == is_first) continue;
     return Diagnosis{
-        Cause::cross_talk,
-        fmt::format("cross-talk: {} {} {}; does backward leave out the {}?", axis.of_y ? "dy" : e.j.name,
-                    where, axis.of_y ? "is not used" : "gets nothing", start ? "start" : "tail")};
+        is_last ? Cause::overwritten : Cause::not_summed,
+        fmt::format("{}{}",
+                    is_last ? "overwritten instead of accumulated: only the last contributions come"
+                            : "broadcast not summed: only the first contributions come",
+                    axis.dim < 0 ? "" : fmt::format(", along dimension {} of dy", axis.dim))};
   }
   return {};
 }
 
-Found contributions_lost(const Evidence& e) {
-  const auto [lost, kept] = lost_and_kept(e);
-  std::vector<int64_t> count(e.columns(), 0), only(e.columns(), 0);
-  for (const auto& [k, i] : kept) ++count[i], only[i] = k;
-  bool is_last = true, is_first = true;
-  for (const auto& [k, i] : lost) {
-    is_last = is_last && count[i] == 1 && k < only[i];
-    is_first = is_first && count[i] == 1 && k > only[i];
+Found indices_lost(const Evidence& e) {
+  const Fates fates = fates_of(e);
+  if (!fates.other.empty() || !fates.extra.empty() || fates.kept.empty() || fates.lost.size() < 2) return {};
+  std::vector<Axis> axes = axes_of(e.j.y.shape(), true);
+  for (const Axis& axis : axes_of(e.j.value.shape(), false)) axes.push_back(axis);
+  axes.push_back({false, -1, e.columns(), 1});
+  for (const Axis& axis : axes) {
+    const auto at = [&](const Entry& one) { return axis.at(one.k, one.i); };
+    const auto there = range_of(fates.kept, at), gone = range_of(fates.lost, at);
+    const bool start = gone.second < there.first;
+    if (!start && there.second >= gone.first) continue;
+    if (chance(fates.lost.size(), fates.lost.size() + fates.kept.size(), 8) > 0.02) continue;
+    return Diagnosis{
+        Cause::cross_talk,
+        fmt::format("cross-talk: {} with index {} {} {} {}; does backward leave out the {}?",
+                    axis.of_y ? "dy" : e.j.name, start ? "<" : ">=", start ? there.first : gone.first,
+                    axis.dim < 0 ? "in row-major order" : fmt::format("along dimension {}", axis.dim),
+                    axis.of_y ? "is not used" : "gets nothing", start ? "start" : "tail")};
   }
-  if (lost.size() < 2 || is_last == is_first) return {};
-  return Diagnosis{is_last ? Cause::overwritten : Cause::not_summed, is_last ? last_only : first_only};
+  return {};
 }
 
 // Each row of T (or each column) holds numbers of J's row, most of them, in other places.
 Found misplaced(const Evidence& e) {
   for (const bool in_rows : {true, false}) {
-    const int64_t lines = in_rows ? e.rows() : e.columns(), length = in_rows ? e.columns() : e.rows();
-    int64_t found = 0, missing = 0, moved = 0;  // missing: not of J, or of J and not there
+    int64_t right = 0, wanted = 0, strange = 0, moved = 0;
     std::string example;
-    for (int64_t line = 0; line < lines; ++line) {
-      const auto k = [&](int64_t n) { return in_rows ? line : n; };
-      const auto i = [&](int64_t n) { return in_rows ? n : line; };
-      std::vector<bool> used(length, false);
-      int64_t strange = 0, absent = 0;
-      for (const bool in_place : {true, false})
-        for (int64_t n = 0; n < length; ++n) {
-          const double tape = e.tape(k(n), i(n));
-          if (e.skipped(k(n), i(n)) || e.negligible(tape) || e.right_at(k(n), i(n)) != in_place) continue;
-          int64_t from = in_place ? n : 0;
-          while (from < length && (used[from] || !e.same(tape, e.numeric(k(from), i(from))))) ++from;
-          strange += from == length;
-          if (from == length) continue;
-          used[from] = true;
-          ++found;
-          moved += !in_place;
-          if (!in_place && example.empty())
-            example = fmt::format("dy{} to {}{} stands where that of dy{} to {}{} should",
-                                  index_text(e.j.y.shape(), k(from)), e.j.name,
-                                  index_text(e.j.value.shape(), i(from)), index_text(e.j.y.shape(), k(n)),
-                                  e.j.name, index_text(e.j.value.shape(), i(n)));
-        }
-      for (int64_t n = 0; n < length; ++n) absent += !used[n] && !e.negligible(e.numeric(k(n), i(n)));
-      missing += std::max(strange, absent);
+    for (const auto& [k, i] : e.entries()) {
+      const bool there = !e.negligible(e.tape(k, i));
+      if (e.right_at(k, i)) {
+        right += there;
+        continue;
+      }
+      wanted += !e.negligible(e.numeric(k, i));
+      if (!there) continue;
+      Entry from = in_rows ? Entry{k, 0} : Entry{0, i};  // a number of J that is not there
+      int64_t& place = in_rows ? from.i : from.k;
+      const int64_t length = in_rows ? e.columns() : e.rows();
+      while (place < length &&
+             (e.right_at(from.k, from.i) || !e.same(e.tape(k, i), e.numeric(from.k, from.i))))
+        ++place;
+      ++(place < length ? moved : strange);
+      if (place < length && example.empty())
+        example =
+            fmt::format("dy{} to {}{} stands where that of dy{} to {}{} should",
+                        index_text(e.j.y.shape(), from.k), e.j.name, index_text(e.j.value.shape(), from.i),
+                        index_text(e.j.y.shape(), k), e.j.name, index_text(e.j.value.shape(), i));
     }
-    if (moved < (missing == 0 ? 2 : 4) || 3 * missing > found) continue;
+    const int64_t missing = std::max(strange, wanted - moved);
+    if (moved < (missing == 0 ? 2 : 4) || 3 * missing > right + moved) continue;
     return Diagnosis{Cause::misplaced,
                      fmt::format("misplaced: right numbers in other places: what belongs to {}; "
                                  "is it shifted, reversed, or reshaped without a transpose?",
@@ -148,37 +133,30 @@ Found misplaced(const Evidence& e) {
 }
 
 Found masked(const Evidence& e) {
-  const auto none = [&](double v) { return e.negligible(v); };
-  int64_t lost = 0, extra = 0, agree = 0;
-  std::vector<bool> has_slope(e.rows(), false), has_extra(e.rows(), false);
-  for (int64_t k = 0; k < e.rows(); ++k)
-    for (int64_t i = 0; i < e.columns(); ++i) {
-      if (e.skipped(k, i)) continue;
-      const bool forward = !none(e.numeric(k, i)), backward = !none(e.tape(k, i));
-      if (forward && backward && !e.right_at(k, i)) return {};
-      agree += forward && backward;
-      lost += forward && !backward;
-      extra += backward && !forward;
-      if (forward) has_slope[k] = true;
-      if (backward && !forward) has_extra[k] = true;
-    }
-  if (agree == 0 && lost > 0 && extra > 0 && e.elementwise())
+  const auto [kept, lost, extra, other] = fates_of(e);
+  if (!other.empty() || extra.empty()) return {};
+  std::set<int64_t> rows, kept_rows;  // that have a slope
+  for (const Entries* all : {&kept, &lost})
+    for (const Entry& at : *all) rows.insert(at.k);
+  for (const Entry& at : kept) kept_rows.insert(at.k);
+  if (kept.empty() && !lost.empty() && e.elementwise())
     return Diagnosis{Cause::one_sided,
                      "one-sided: zero exactly where y depends on it, and dy elsewhere; the mask is inverted"};
-  if (agree == 0 || extra == 0) return {};
-  if (lost == 0)
+  if (kept.empty()) return {};
+  if (lost.empty())
     return Diagnosis{
         Cause::missing_factor,
         "missing factor: right where y depends on it, but dy comes through where y does not; multiply by "
         "the forward's mask"};
-  // Where dy has a slope and another one besides, it is no mask that is wrong.
-  for (int64_t k = 0; k < e.rows(); ++k)
-    if (has_slope[k] && has_extra[k]) return {};
+  const auto in_part = [&](const Entry& at) { return kept_rows.count(at.k) > 0; };
+  const auto beside = [&](const Entry& at) { return rows.count(at.k) > 0; };
+  if (std::any_of(lost.begin(), lost.end(), in_part) || std::any_of(extra.begin(), extra.end(), beside))
+    return {};
   return Diagnosis{
       Cause::one_sided,
       fmt::format("one-sided: right where it is not zero, but {} entries get nothing and {} get dy where y "
                   "does not depend on them: backward's mask is not the forward's",
-                  lost, extra)};
+                  lost.size(), extra.size())};
 }
 
 // Some elements are right and others wrong, and a threshold on their value parts them.
@@ -202,27 +180,108 @@ Found one_sided(const Evidence& e) {
     if (by_size)
       for (std::vector<double>* side : {&right, &wrong})
         for (double& v : *side) v = std::abs(v);
-    const auto [low_right, high_right] = std::minmax_element(right.begin(), right.end());
-    const auto [low_wrong, high_wrong] = std::minmax_element(wrong.begin(), wrong.end());
-    const std::string what = by_size ? "|" + e.j.name + "|" : e.j.name;
-    const std::string how = vanish ? "zero" : "wrong";
-    const std::string share = fmt::format("({} of {} elements)", wrong.size(), all);
-    if ((*high_wrong < *low_right || *low_wrong > *high_right) && chance(wrong.size(), all, 4) < 0.01) {
-      const bool below = *high_wrong < *low_right;
-      return Diagnosis{
-          Cause::one_sided,
-          fmt::format("one-sided: right where {} {} {:.3g}, {} on the other side {}: look at that branch",
-                      what, below ? ">=" : "<=", below ? *low_right : *high_right, how, share)};
-    }
-    const double low = *low_wrong, high = *high_wrong;
-    if (std::none_of(right.begin(), right.end(), [&](double v) { return v > low && v < high; }) &&
-        chance(wrong.size(), all, static_cast<double>(2 * (right.size() + 1))) < 0.01)
-      return Diagnosis{Cause::one_sided,
-                       fmt::format("one-sided: {} only where {} lies in [{:.3g}, {:.3g}] {}: is the "
-                                   "backward's threshold the forward's?",
-                                   how, what, low, high, share)};
+    const auto [low, high] = std::minmax_element(wrong.begin(), wrong.end());
+    const auto count = [&](const auto& where) { return std::count_if(right.begin(), right.end(), where); };
+    const auto below = count([&, least = *low](double v) { return v < least; }),
+               above = count([&, most = *high](double v) { return v > most; });
+    if (static_cast<size_t>(below + above) < right.size() ||
+        chance(wrong.size(), all, below == 0 || above == 0 ? 4.0 : 2.0 * (right.size() + 1)) > 5e-3)
+      continue;
+    return Diagnosis{
+        Cause::one_sided,
+        fmt::format("one-sided: {} only where {} {} ({} of {} elements): look at that branch; is the "
+                    "backward's threshold the forward's?",
+                    vanish ? "zero" : "wrong", by_size ? "|" + e.j.name + "|" : e.j.name,
+                    below == 0   ? fmt::format("<= {:.3g}", *high)
+                    : above == 0 ? fmt::format(">= {:.3g}", *low)
+                                 : fmt::format("lies in [{:.3g}, {:.3g}]", *low, *high),
+                    wrong.size(), all)};
   }
   return {};
+}
+
+namespace {
+
+using Links = std::set<std::pair<int64_t, int64_t>>;
+
+// Which indices of a dimension of y a matrix links with which of one of the input: by its entries that are so.
+template <class Linked>
+Links links_of(const Evidence& e, const Axis& a, const Axis& b, const Linked& linked) {
+  Links links;
+  for (const auto& [k, i] : e.entries())
+    if (linked(k, i)) links.emplace(a.at(k), b.at(i));
+  return links;
+}
+
+// Whether it is the distance of two indices that links them, as in a diagonal, a causal mask or a window, or their
+// group; not the data, as where a slope is zero.
+bool of_structure(const Links& links, int64_t extent) {
+  std::set<int64_t> distances;
+  for (const auto& [k, i] : links) distances.insert(i - k);
+  const auto size = static_cast<int64_t>(links.size()), group = size / extent;
+  int64_t count = 0;
+  for (int64_t distance : distances) count += extent - std::abs(distance);
+  return count == size || (extent * group == size && extent % group == 0 &&
+                           std::all_of(links.begin(), links.end(), [&](const auto& link) {
+                             return link.first / group == link.second / group;
+                           }));
+}
+
+}  // namespace
+
+Found cross_talk(const Evidence& e) {
+  for (const auto& [a, b] : equal_axes(e.j)) {
+    const Links forward =
+        links_of(e, a, b, [&](int64_t k, int64_t i) { return !e.negligible(e.numeric(k, i)); });
+    Links extra = links_of(e, a, b, [&](int64_t k, int64_t i) { return e.apart(e.tape(k, i), 0); });
+    bool reverse = true;
+    for (const auto& [k, i] : Links(extra)) {
+      reverse = reverse && forward.count({i, k}) > 0;
+      if (forward.count({k, i}) > 0) extra.erase({k, i});
+    }
+    if (extra.size() < 2 || !of_structure(forward, a.extent)) continue;
+    const std::string what =
+        fmt::format("backward links index {} of dy with index {} of {}, along dimensions {} and {}",
+                    extra.begin()->first, extra.begin()->second, e.j.name, a.dim, b.dim);
+    if (reverse)
+      return Diagnosis{Cause::transposed, fmt::format("transposed: {}, and forward the reverse", what)};
+    return Diagnosis{Cause::cross_talk,
+                     fmt::format("cross-talk: {}, and forward does not; is a mask forgotten, or is it summed "
+                                 "along the wrong axis?",
+                                 what)};
+  }
+  return {};
+}
+
+Found sum_left_out(const Evidence& e) {
+  for (const auto& [a, b] : equal_axes(e.j)) {
+    const auto meets = [first = a, second = b](int64_t k, int64_t i) { return first.at(k) == second.at(i); };
+    if (e.everywhere([&](int64_t k, int64_t i) { return meets(k, i) || e.negligible(e.tape(k, i)); }) &&
+        !e.everywhere([&](int64_t k, int64_t i) { return meets(k, i) || !e.apart(e.numeric(k, i), 0); }))
+      return Diagnosis{Cause::missing_term,
+                       fmt::format("missing term: along dimension {} of {} the forward mixes indices, and "
+                                   "backward keeps each apart; a sum along it is left out",
+                                   b.dim, e.j.name)};
+  }
+  return {};
+}
+
+// What y does not depend on at all gets a gradient.
+Found mask_forgotten(const Evidence& e) {
+  std::vector<int64_t> wrong;
+  for (int64_t i = 0; i < e.columns(); ++i) {
+    bool unused = true, gets = false;
+    for (int64_t k = 0; k < e.rows(); ++k) {
+      unused = unused && e.negligible(e.numeric(k, i));
+      gets = gets || e.apart(e.tape(k, i), 0);
+    }
+    if (unused && gets) wrong.push_back(i);
+  }
+  if (wrong.size() < 2) return {};
+  return Diagnosis{Cause::cross_talk,
+                   fmt::format("cross-talk: y does not depend on {} elements of {}, as {}, and they get a "
+                               "gradient; does backward forget a mask?",
+                               wrong.size(), e.j.name, index_text(e.j.value.shape(), wrong[0]))};
 }
 
 }  // namespace isobar
