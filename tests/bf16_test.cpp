@@ -13,19 +13,18 @@
 #include "../core/precision.h"
 #include "../core/raw.h"
 #include "../core/rng.h"
+#include "gemm_product.h"
 #include "run.h"
+#include "same_tensors.h"
+#include "scoped_variable.h"
 #include "skip.h"
 #include "thread_counts.h"
 
 namespace isobar::bf16_test {
 
-// Lets oneDNN emulate bf16 where the CPU has none, while it lives.
-class Emulated {
- public:
-  Emulated() { setenv("ISOBAR_BF16", "emulated", 1); }
-  ~Emulated() { unsetenv("ISOBAR_BF16"); }
-  Emulated(const Emulated&) = delete;
-  Emulated& operator=(const Emulated&) = delete;
+// Lets oneDNN emulate bf16 where the CPU has none.
+struct Emulated : ScopedVariable {
+  Emulated() : ScopedVariable("ISOBAR_BF16", "emulated") {}
 };
 
 // False, saying why, where not even emulation is possible: without oneDNN or AVX-512.
@@ -33,67 +32,6 @@ bool can_multiply() {
   const std::string obstacle = bf16_obstacle();
   if (!obstacle.empty()) skip(obstacle);
   return obstacle.empty();
-}
-
-struct RoundingCase {
-  uint32_t from;
-  uint16_t to;
-  const char* what;
-};
-
-struct Problem {
-  int64_t m, n, k;
-  bool transpose_a, transpose_b, accumulate;
-  int64_t gap;  // unused elements at the end of each row
-};
-
-// A product of random bf16 matrices. C starts with numbers of its own.
-struct Product {
-  std::vector<Bf16> a, b;
-  std::vector<float> c;
-  Gemm<float, Bf16> g;
-
-  explicit Product(const Problem& p) {
-    const int64_t lda = (p.transpose_a ? p.m : p.k) + p.gap, ldb = (p.transpose_b ? p.k : p.n) + p.gap;
-    a = random(lda * (p.transpose_a ? p.k : p.m), "a");
-    b = random(ldb * (p.transpose_b ? p.n : p.k), "b");
-    c = Rng(1).split("c").normal(Shape{(p.n + p.gap) * p.m}, 0, 1, Dtype::f32).to_vector<float>();
-    g = {.transpose_a = p.transpose_a,
-         .transpose_b = p.transpose_b,
-         .m = p.m,
-         .n = p.n,
-         .k = p.k,
-         .a = a.data(),
-         .lda = lda,
-         .b = b.data(),
-         .ldb = ldb,
-         .c = c.data(),
-         .ldc = p.n + p.gap,
-         .accumulate = p.accumulate};
-  }
-  static std::vector<Bf16> random(int64_t n, const char* name) {
-    const Tensor x = Rng(1).split(name).normal(Shape{n}, 0, 1, Dtype::f32);
-    std::vector<Bf16> rounded(n);
-    to_bf16(n, x.data<float>(), rounded.data());
-    return rounded;
-  }
-  double at_a(int64_t i, int64_t l) const {
-    return to_float(g.transpose_a ? a[l * g.lda + i] : a[i * g.lda + l]);
-  }
-  double at_b(int64_t l, int64_t j) const {
-    return to_float(g.transpose_b ? b[j * g.ldb + l] : b[l * g.ldb + j]);
-  }
-};
-
-// The largest difference, as a share of the largest number of `exact`.
-double distance(const Tensor& x, const Tensor& exact) {
-  const std::vector<float> a = x.to_vector<float>(), b = exact.to_vector<float>();
-  double most = 0, size = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    most = std::max<double>(most, std::abs(a[i] - b[i]));
-    size = std::max<double>(size, std::abs(b[i]));
-  }
-  return most / size;
 }
 
 // y, dx, dw and dbias of an op with a loss that weighs all of y differently.
@@ -116,7 +54,11 @@ Outcomes run(const Op& op, Precision precision, std::initializer_list<Shape> sha
 Tensor linear_of(const std::vector<Tensor>& in) { return linear(in[0], in[1], in[2]); }
 
 TEST_CASE("to_bf16 rounds to the nearest, ties to even, and keeps NaN and infinity") {
-  const RoundingCase cases[] = {
+  const struct {
+    uint32_t from;
+    uint16_t to;
+    const char* what;
+  } cases[] = {
       {0x3f800000, 0x3f80, "1"},
       {0x3f807fff, 0x3f80, "just below half: down"},
       {0x3f808000, 0x3f80, "half above an even one: down"},
@@ -140,7 +82,7 @@ TEST_CASE("to_bf16 rounds to the nearest, ties to even, and keeps NaN and infini
       {0xffffffff, 0xffff, "a NaN that a carry would turn into 0"},
   };
   std::vector<float> in;
-  for (const RoundingCase& one : cases) in.push_back(std::bit_cast<float>(one.from));
+  for (const auto& one : cases) in.push_back(std::bit_cast<float>(one.from));
   std::vector<Bf16> out(in.size());
   to_bf16(static_cast<int64_t>(in.size()), in.data(), out.data());
   for (size_t i = 0; i < in.size(); ++i) {
@@ -167,44 +109,22 @@ TEST_CASE("a copy in bf16 takes two bytes a number and has the order of rows") {
 TEST_CASE("a product of bf16 matrices equals three loops in double") {
   const Emulated guard;
   if (!can_multiply()) return;
-  for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
-                                {1, 7, 3},
-                                {7, 1, 3},
-                                {5, 3, 1},
-                                {17, 33, 9},
-                                {64, 64, 64},
-                                {130, 70, 257},
-                                {70, 1600, 40},
-                                {200, 40, 5000}})
+  for (Problem p : {Problem{1, 1, 1},
+                    {1, 7, 3},
+                    {7, 1, 3},
+                    {5, 3, 1},
+                    {17, 33, 9},
+                    {64, 64, 64},
+                    {130, 70, 257},
+                    {70, 1600, 40},
+                    {200, 40, 5000}})
     for (int flags = 0; flags < 16; ++flags) {
-      const Problem p{
-          m, n, k, (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0, (flags & 8) != 0 ? 3 : 0};
-      Product product(p);
-      const std::vector<float> before = product.c;
-      gemm(product.g);
-      double worst = 0;
-      bool outside = false;
-      for (int64_t i = 0; i < p.m; ++i) {
-        for (int64_t j = 0; j < p.n; ++j) {
-          const int64_t at = i * product.g.ldc + j;
-          double sum = p.accumulate ? before[at] : 0, size = std::abs(sum);
-          for (int64_t l = 0; l < p.k; ++l) {
-            const double term = product.at_a(i, l) * product.at_b(l, j);
-            sum += term;
-            size += std::abs(term);
-          }
-          worst = std::max(worst, std::abs(product.c[at] - sum) / size);
-        }
-        for (int64_t at = i * product.g.ldc + p.n; at < (i + 1) * product.g.ldc; ++at)
-          outside |= product.c[at] != before[at];
-      }
-      CAPTURE(p.m);
-      CAPTURE(p.n);
-      CAPTURE(p.k);
-      CAPTURE(flags);
+      p.transpose_a = flags & 1;
+      p.transpose_b = flags & 2;
+      p.accumulate = flags & 4;
+      p.gap = flags & 8 ? 3 : 0;
       // Products are exact; k sums in f32 round by 2^-24 each, at random: far below 1e-5 for k = 5000.
-      CHECK(worst < 1e-5);
-      CHECK_FALSE(outside);
+      check_against_loops<float, Bf16>(p, gemm, 1e-5);
     }
 }
 
@@ -225,14 +145,10 @@ TEST_CASE("products of bf16 matrices have the same bits for any number of thread
   for (const Problem& p : {Problem{700, 1700, 130, false, true, false, 0},  // many tiles, both ways
                            {513, 384, 700, true, false, true, 0},
                            {33, 31, 17, false, false, false, 1}}) {
-    std::vector<float> first;
-    for_thread_counts([&] {
-      Product product(p);
+    check_same_on_threads([&] {
+      Product<float, Bf16> product(p);
       gemm(product.g);
-      if (first.empty()) first = product.c;
-      CHECK(std::equal(first.begin(), first.end(), product.c.begin(), [](float x, float y) {
-        return std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y);
-      }));
+      return product.c;
     });
   }
 }
@@ -281,10 +197,10 @@ TEST_CASE("linear and matmul in bf16 stay within 1 % of f32, values and gradient
     const Outcomes exact = run(op, Precision::f32, shapes), rounded = run(op, Precision::bf16, shapes);
     // An operand is off by 2^-9 at most, a product of two by 2^-8, and errors of a sum cancel in part.
     for (const auto& part : {&Outcomes::y, &Outcomes::dx, &Outcomes::dw}) {
-      CHECK(distance(rounded.*part, exact.*part) < 1e-2);
-      CHECK(distance(rounded.*part, exact.*part) > 1e-5);  // else nothing was rounded
+      CHECK(difference(rounded.*part, exact.*part) < 1e-2);
+      CHECK(difference(rounded.*part, exact.*part) > 1e-5);  // else nothing was rounded
     }
-    if (exact.dbias.defined()) CHECK(distance(rounded.dbias, exact.dbias) == 0);
+    if (exact.dbias.defined()) CHECK(difference(rounded.dbias, exact.dbias) == 0);
   };
   compare("linear", linear_of, {{6, 17, 40}, {33, 40}, {33}});
   compare("linear of a vector", linear_of, {{40}, {33, 40}, {33}});
@@ -296,13 +212,11 @@ TEST_CASE("linear and matmul in bf16 stay within 1 % of f32, values and gradient
 TEST_CASE("gradients of linear in bf16 have the same bits for any number of threads") {
   const Emulated guard;
   if (!can_multiply()) return;
-  std::vector<std::vector<float>> first;
-  for_thread_counts([&] {
+  check_same_on_threads([] {
     const Outcomes now = run(linear_of, Precision::bf16, {{300, 129}, {513, 129}, {513}});
     std::vector<std::vector<float>> bits;
     for (const Tensor& x : {now.y, now.dx, now.dw, now.dbias}) bits.push_back(x.to_vector<float>());
-    if (first.empty()) first = bits;
-    CHECK(bits == first);
+    return bits;
   });
 }
 

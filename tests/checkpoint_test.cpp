@@ -230,6 +230,8 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
   };
   const auto series = [](Tensor values) { return [values](Checkpoint& c) { c.run.series["x"] = values; }; };
   constexpr int64_t huge = int64_t{1} << 60;
+  // One row a line reads best: the formatter would spread each over four.
+  // clang-format off
   const std::vector<Hostile> all = {
       {"not valid JSON", [](Checkpoint& c) { c.config = "{\"n_layer\": "; }},
       {"wanted one object", [](Checkpoint& c) { c.config = std::string(100'000, '['); }},
@@ -249,26 +251,18 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
       {"in order, each once, got 7 after 7", tokenizer("{\"type\": \"char\", \"characters\": [7, 7]}")},
       {"the numbers of characters, got 4000000000",
        tokenizer("{\"type\": \"char\", \"characters\": [4000000000]}")},
-      {"embed_tokens.weight",
-       tokenizer("{\"type\": \"char\", \"characters\": [1, 2]}")},  // another vocabulary
+      {"embed_tokens.weight", tokenizer("{\"type\": \"char\", \"characters\": [1, 2]}")},
       {"norm.weight", [](Checkpoint& c) { c.model.erase(c.model.end() - 1); }},
-      {"stranger",
-       [](Checkpoint& c) {
-         c.model.push_back({"stranger", zeros({1})});
-       }},
-      {"embed_tokens.weight",
-       [](Checkpoint& c) {
-         c.model[0].tensor = zeros({8, 9});
-       }},
-      {"embed_tokens.weight",
-       [](Checkpoint& c) {
-         c.model[0].tensor = zeros({9, 8}, Dtype::f64);
-       }},
+      {"stranger", [](Checkpoint& c) { c.model.push_back({"stranger", zeros({1})}); }},
+      {"embed_tokens.weight", [](Checkpoint& c) { c.model[0].tensor = zeros({8, 9}); }},
+      {"embed_tokens.weight", [](Checkpoint& c) { c.model[0].tensor = zeros({9, 8}, Dtype::f64); }},
       {"wanted a step from 0 to 1500, got -1", [](Checkpoint& c) { c.step = -1; }},
       {"wanted a step from 0 to 1500, got 1501", [](Checkpoint& c) { c.step = 1501; }},
       {"wanted from 0 to 7 skipped steps, got 8", [](Checkpoint& c) { c.skipped_steps = 8; }},
       {"rows of f64 in series 'x'", series(zeros({3}))},
-      {"rows of f64 in series 'x'", series(zeros({1, 1, 1}, Dtype::f64))}};
+      {"rows of f64 in series 'x'", series(zeros({1, 1, 1}, Dtype::f64))},
+  };
+  // clang-format on
   const TemporaryFolder folder;
   Trained trained;
   for (const Hostile& hostile : all) {

@@ -36,8 +36,7 @@ TEST_CASE("RMSNorm gives LayerNorm's outputs where its centring is folded into t
   for (const char* ffn : {"swiglu", "gelu"})
     for (const Positions positions : {Positions::rope, Positions::learned})
       for (const bool bias : {false, true}) {
-        CAPTURE(ffn);
-        CAPTURE(bias);
+        INFO("ffn ", ffn, ", bias ", bias);
         LanguageModel trained = random_model(ffn, positions, bias);
         LanguageModel swapped = without_centring(trained);
         CHECK(difference(swapped, trained) > 0.01);

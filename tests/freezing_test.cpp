@@ -60,30 +60,6 @@ TEST_CASE("weights frozen between two forwards on one tape count as constants in
   CHECK(x.grad().item() == 2 + 4);
 }
 
-TEST_CASE("parameters are frozen after training, and thawed again") {
-  Net net;
-  SGD optimizer(net.all(), {.lr = 0.1});
-  const auto step = [&] {
-    Tape tape;
-    tape.backward(net.loss());
-    const std::vector<bool> reached = {net.in.weight.grad().defined(), net.in.bias.grad().defined(),
-                                       net.out.weight.grad().defined()};
-    const int64_t moved = optimizer.step();
-    return std::pair(moved, reached);
-  };
-  CHECK(step() == std::pair(int64_t{4}, std::vector<bool>{true, true, true}));
-  net.in.weight.set_trainable(false);
-  net.out.weight.set_trainable(false);
-  const std::vector<float> frozen = net.in.weight.to_vector<float>(), bias = net.in.bias.to_vector<float>();
-  for (int i = 0; i < 3; ++i) CHECK(step() == std::pair(int64_t{2}, std::vector<bool>{false, true, false}));
-  CHECK(net.in.weight.to_vector<float>() == frozen);
-  CHECK(net.in.bias.to_vector<float>() != bias);
-  net.in.weight.set_trainable();
-  net.out.weight.set_trainable();
-  CHECK(step() == std::pair(int64_t{4}, std::vector<bool>{true, true, true}));
-  CHECK(net.in.weight.to_vector<float>() != frozen);
-}
-
 TEST_CASE("fine-tuning in stages: the loss falls in each, and what is frozen stays") {
   Net net;
   AdamW optimizer(net.all(), {.lr = 0.01});

@@ -8,18 +8,6 @@
 
 namespace isobar::higher_order_test {
 
-TEST_CASE("the second derivative of x³ is 6x and the third 6") {
-  const Tensor x = leaf(number(2));
-  Tape tape({.higher_order = true});
-  const Tensor y = x * x * x;
-  const Tensor first = tape.gradient(y, {x})[0];
-  const Tensor second = tape.gradient(first, {x})[0];
-  const Tensor third = tape.gradient(second, {x})[0];
-  CHECK(first.item() == 12);
-  CHECK(second.item() == 12);
-  CHECK(third.item() == 6);
-}
-
 TEST_CASE("every derivative of exp is exp") {
   const Tensor x = leaf(number(0.7));
   Tape tape({.higher_order = true});

@@ -78,14 +78,6 @@ TEST_CASE("initial weights have the mean, the std and the range of their distrib
   }
 }
 
-TEST_CASE("one key gives one weight, another key another") {
-  for (const Case& c : cases) {
-    CAPTURE(c.name);
-    CHECK(c.draw(shape, Rng(5)).to_vector<double>() == c.draw(shape, Rng(5)).to_vector<double>());
-    CHECK(c.draw(shape, Rng(5)).to_vector<double>() != c.draw(shape, Rng(6)).to_vector<double>());
-  }
-}
-
 TEST_CASE("fans count the receptive field") {
   CHECK(init::fans_of({6, 4}).in == 4);
   CHECK(init::fans_of({6, 4}).out == 6);

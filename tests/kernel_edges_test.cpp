@@ -211,8 +211,7 @@ TEST_CASE("for_rows calls its body once for every row and for no other") {
         });
         std::vector<int> wanted(static_cast<size_t>(rows), 1);
         wanted.push_back(0);
-        CAPTURE(rows);
-        CAPTURE(columns);
+        INFO("rows ", rows, ", columns ", columns);
         CHECK(calls == wanted);
       });
 }
@@ -237,8 +236,7 @@ TEST_CASE("rows of odd length give what the composed form gives") {
   for_sizes([](int64_t rows, int64_t columns) {
     const Tensor x = Rng(1).normal({rows, columns});
     for (const Kernel& kernel : kernels_for(rows, columns)) {
-      CAPTURE(kernel.name);
-      CAPTURE(x.shape().text());
+      INFO("name ", kernel.name, ", shape ", x.shape().text());
       // With one column LayerNorm's output is its bias, and its gradient nothing but rounding.
       if (columns == 1 && kernel.name.starts_with("layer_norm")) continue;
       const Result fused = run(kernel, x, false), composed = run(kernel, x, true);
@@ -280,10 +278,7 @@ TEST_CASE("NaN and infinity make the same elements not finite as in the composed
         Tensor x = Rng(1).normal({rows, columns});
         raw::write<float>(x)[place] = odd;
         for (const Kernel& kernel : kernels_for(rows, columns)) {
-          CAPTURE(kernel.name);
-          CAPTURE(x.shape().text());
-          CAPTURE(odd);
-          CAPTURE(place);
+          INFO("name ", kernel.name, ", shape ", x.shape().text(), ", odd ", odd, ", place ", place);
           const Result fused = run(kernel, x, false), composed = run(kernel, x, true);
           CHECK(finite_in_one_only(fused.y, composed.y) == 0);
           // Of a gradient at infinity one form may give the limit and the other 0 · ∞.

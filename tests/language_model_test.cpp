@@ -171,27 +171,9 @@ TEST_CASE("another layer leaves the initial weights of the others alone") {
   CHECK(weight(two) == weight(three));
 }
 
-TEST_CASE("configurations that cannot work are refused") {
-  LanguageModelConfig config = small("rmsnorm", Positions::rope);
-  config.ffn = "tanh";
-  CHECK_THROWS_WITH_AS(LanguageModel(config, Rng(1)),
-                       "language_model: wanted ffn swiglu, gelu, gelu_tanh, relu or relu2, got tanh", Error);
-  config = small("rmsnorm", Positions::rope);
-  config.n_embd = 0;
-  CHECK_THROWS_WITH_AS(LanguageModel(config, Rng(1)), doctest::Contains("language_model: wanted vocab_size"),
-                       Error);
-}
-
 TEST_CASE("the least model has one symbol, one place, one channel and no block") {
-  LanguageModelConfig config = {.vocab_size = 1, .block_size = 1, .n_layer = 0, .n_embd = 1};
-  LanguageModel model(config, Rng(1));
+  LanguageModel model({.vocab_size = 1, .block_size = 1, .n_layer = 0, .n_embd = 1}, Rng(1));
   CHECK(model(zeros({2, 1}, Dtype::i64)).shape() == Shape{2, 1, 1});
-  config.block_size = 0;
-  CHECK_THROWS_WITH_AS(
-      LanguageModel(config, Rng(1)),
-      "language_model: wanted vocab_size, block_size and n_embd of at least 1 and n_layer of at "
-      "least 0, got 1, 0, 1, 0",
-      Error);
 }
 
 TEST_CASE("text_loss asks each token once, in windows of the block size and a shorter last one") {

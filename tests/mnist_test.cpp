@@ -169,11 +169,9 @@ TEST_CASE("mnist refuses a gzip file that is cut or damaged") {
 TEST_CASE("idx says why a file cannot be opened or read") {
   const TemporaryFolder folder;
   const std::string at = folder.path().string();
-  CHECK_THROWS_WITH_AS(
-      read_idx(at + "/none", {}),
-      doctest::String(("idx: cannot open " + at + "/none: No such file or directory").c_str()), Error);
-  CHECK_THROWS_WITH_AS(read_idx(at, {}),
-                       doctest::String(("idx: cannot read " + at + ": Is a directory").c_str()), Error);
+  CHECK(message_of([&] { read_idx(at + "/none", {}); }) ==
+        "idx: cannot open " + at + "/none: No such file or directory");
+  CHECK(message_of([&] { read_idx(at, {}); }) == "idx: cannot read " + at + ": Is a directory");
 }
 
 }  // namespace isobar::mnist_test

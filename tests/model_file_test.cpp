@@ -116,8 +116,7 @@ TEST_CASE("training resumes from files to the bit, whatever the optimizer") {
     for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
       const std::string& name = entry.first;
       const MakeOptimizer& make = entry.second;
-      CAPTURE(name);
-      CAPTURE(name_of(dtype));
+      INFO("name ", name, ", dtype ", name_of(dtype));
       const TemporaryFolder folder;
       const auto model_of = [&, muon = name == "Muon"](int seed) {
         auto linear = std::make_unique<Linear>(4, 4, Rng(static_cast<uint64_t>(seed)),

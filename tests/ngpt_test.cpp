@@ -73,7 +73,6 @@ TEST_CASE("nGPT has one head where one is asked for, and SwiGLU's usual width un
   NGPT model({.vocab_size = 7, .block_size = 6, .n_layer = 1, .n_head = 1, .n_embd = 24}, Rng(1));
   CHECK(model.blocks[0].gate_proj.weight.shape() == Shape{64, 24});  // 8/3 · 24
   CHECK(model(symbols()).shape() == Shape{2, 5, 7});
-  CHECK_THROWS_WITH_AS(NGPT({.n_head = 0}, Rng(1)), doctest::Contains("got 512 and 0"), Error);
 }
 
 TEST_CASE("nGPT's learned scales start where section 2.5 of the paper puts them") {
@@ -91,14 +90,6 @@ TEST_CASE("nGPT's learned scales start where section 2.5 of the paper puts them"
   check_start(block.attention_rate, root, 0.05);
   check_start(block.mlp_rate, root, 0.05);
   check_start(model.logit_scale, root, 1);
-}
-
-TEST_CASE("nGPT names a shape that it cannot take") {
-  CHECK_THROWS_WITH_AS(NGPT({.n_head = 3, .n_embd = 8}, Rng(1)),
-                       "ngpt: wanted n_embd to be an even multiple of n_head, got 8 and 3", Error);
-  NGPT model(config, Rng(1));
-  CHECK_THROWS_WITH_AS(model(zeros({2, 7}, Dtype::i32)),
-                       doctest::Contains("ngpt: wanted tokens (B, T) with T up to 6, got [2, 7]"), Error);
 }
 
 }  // namespace isobar::ngpt_test

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "../autograd/tape.h"
-#include "../core/parallel.h"
 #include "../nn/nn.h"
+#include "thread_counts.h"
 
 namespace isobar::observe_test {
 
@@ -27,8 +27,7 @@ Moments direct_moments(const Tensor& x) {
 }
 
 void check_equal(const Moments& a, const Moments& b) {
-  const doctest::Approx mean = doctest::Approx(b.mean).epsilon(1e-12).scale(b.rms);
-  CHECK(a.mean == mean);
+  CHECK(a.mean == doctest::Approx(b.mean).epsilon(1e-12).scale(b.rms));
   CHECK(std::abs(a.std / b.std - 1) < 1e-12);
   CHECK(std::abs(a.rms / b.rms - 1) < 1e-12);
   CHECK(std::abs(a.norm / b.norm - 1) < 1e-12);
@@ -78,16 +77,11 @@ TEST_CASE("the share along 1 is 1 for equal elements, 0 for a mean of 0, else th
 }
 
 TEST_CASE("moments have the same bits on any number of threads") {
-  const int before = threads();
   const Tensor x = Rng(1).normal(Shape{300001});
-  std::vector<double> seen;
-  for (int count : {1, 2, 3}) {
-    set_threads(count);
+  check_same_on_threads([&] {
     const Moments m = moments_of(x);
-    for (double value : {m.mean, m.std, m.rms, m.norm}) seen.push_back(value);
-  }
-  set_threads(before);
-  for (size_t i = 0; i < 4; ++i) CHECK((seen[i] == seen[i + 4] && seen[i] == seen[i + 8]));
+    return std::vector{m.mean, m.std, m.rms, m.norm};
+  });
 }
 
 TEST_CASE("a probe keeps each module's output moments and gradient norm") {
@@ -249,12 +243,11 @@ TEST_CASE(
       if (value != 0) ++counted[value < 0 ? 31 - k : 32 + k];
     }
     CHECK(many.bins == counted);
-    for (const int threads : {1, 2, 3, 8}) {
-      const WithThreads with(threads);
+    check_same_on_threads([&] {
       Histogram again{.lowest = -20};
       again.add(x);
-      CHECK(again.bins == many.bins);
-    }
+      return again.bins;
+    });
   }
 }
 

@@ -291,8 +291,7 @@ TEST_CASE("1, 2, 3 and 8 threads give the same bits") {
       set_threads(count);
       for (size_t i = 0; i < alone.size(); ++i) {
         const OpRow& row = op_rows()[i];
-        CAPTURE(row.name);
-        CAPTURE(count);
+        INFO("name ", row.name, ", count ", count);
         CHECK(same_bits(run(row, converted(inputs_of(row), dtype)), alone[i]));
       }
     }
@@ -337,8 +336,7 @@ TEST_CASE("a tensor that is overwritten after forward changes no gradient, or ba
   };
   for_each_row([](const OpRow& row) {
     for (const Walk walk : {Walk{1, false}, Walk{1, true}, Walk{2, true}}) {
-      CAPTURE(walk.order);
-      CAPTURE(walk.higher_order);
+      INFO("order ", walk.order, ", higher_order ", walk.higher_order);
       const std::vector<Tensor> expected =
           gradients(row, walk.order, walk.higher_order, [](const auto&, const Tensor&) {});
       const size_t arguments = row.inputs.size() + row.constants.size();

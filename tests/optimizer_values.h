@@ -1,4 +1,4 @@
-// Parameters of given values, values held against wanted ones, and what an optimizer lists as its state.
+// Parameters of given values, and what an optimizer lists as its state.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -8,21 +8,13 @@
 #include <string_view>
 
 #include "../optim/optim.h"
+#include "same_tensors.h"
 #include "small_tensors.h"
 
 namespace isobar {
 
 inline Tensor parameter(const Doubles& values, Dtype dtype = Dtype::f64) {
   return row(values, dtype).set_trainable();
-}
-
-inline void check_near(const Tensor& x, const Doubles& wanted, double tolerance) {
-  const Doubles got = x.to_vector<double>();
-  REQUIRE(got.size() == wanted.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    CAPTURE(i);
-    CHECK(got[i] == doctest::Approx(wanted[i]).epsilon(tolerance));
-  }
 }
 
 // What fields() lists, by name; the handles are the optimizer's own.

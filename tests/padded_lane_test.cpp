@@ -113,8 +113,7 @@ TEST_CASE("what a kernel computes in the padding of a row reaches no sum") {
       const auto fused = run(extreme, columns, false), composed = run(extreme, columns, true);
       REQUIRE(fused.size() == composed.size());
       for (size_t i = 0; i < fused.size(); ++i) {
-        CAPTURE(extreme.name);
-        CAPTURE(columns);
+        INFO("name ", extreme.name, ", columns ", columns);
         CAPTURE(i);                                      // 0 is the value, 1 the gradient of the first input
         CHECK(distance(fused[i], composed[i]) <= 1e-5);  // some tens of roundings of f32
       }

@@ -98,24 +98,6 @@ TEST_CASE("an op called inside a body throws, even where the loop has one chunk 
   });
 }
 
-TEST_CASE("partial sums in chunk order have the same bits for any number of threads") {
-  const int64_t n = 100'003, grain = 1000;
-  const std::vector<float> x = Rng(5).normal(Shape{n}).to_vector<float>();
-  std::vector<float> sums;
-  for_thread_counts([&] {
-    std::vector<float> partial(chunk_count(n, grain));
-    parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-      float sum = 0;
-      for (int64_t i = begin; i < end; ++i) sum += x[i];
-      partial[begin / grain] = sum;
-    });
-    float total = 0;
-    for (float sum : partial) total += sum;
-    sums.push_back(total);
-  });
-  for (float sum : sums) CHECK(sum == sums[0]);
-}
-
 TEST_CASE("several threads are really used, and no more than asked for") {
   const WithThreads guard(2);
   std::atomic<int> running = 0, most = 0;

@@ -106,8 +106,7 @@ TEST_CASE("masks show the documented tree on any number of ranks") {
     CHECK(other_than_documented(masks, Ranks::alone()) == 0);
     for (const int size : {2, 3, 4, 6, 8, 12})
       run_ranks(size, [&](Ranks& ranks) {
-        CAPTURE(pieces);
-        CAPTURE(ranks.name());
+        INFO("pieces ", pieces, ", name ", ranks.name());
         CHECK(other_than_documented(masks, ranks) == 0);
       });
   }

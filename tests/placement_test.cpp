@@ -8,10 +8,10 @@
 
 #include "../autograd/tape.h"
 #include "../nn/nn.h"
+#include "same_tensors.h"
+#include "small_tensors.h"
 
 namespace isobar::placement_test {
-
-using Doubles = std::vector<double>;
 
 // A block in f64 whose parameters have all left their initial values.
 std::unique_ptr<TransformerBlock> block_of(Placement placement) {
@@ -82,10 +82,8 @@ TEST_CASE("a block is its placement's formula") {
     CAPTURE(name);
     const auto block = block_of(placement_from_name(name));
     CHECK(placement_name(block->placement) == name);
-    const Doubles got = (*block)(x).to_vector<double>();
     const Tensor h = written_out(*block, true, x);
-    const Doubles wanted = written_out(*block, false, h).to_vector<double>();
-    for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(wanted[i]).epsilon(1e-14));
+    check_values((*block)(x), written_out(*block, false, h).to_vector<double>(), 1e-14);
   }
 }
 
@@ -153,28 +151,14 @@ TEST_CASE("zero_init is refused where the blocks would stay at 0") {
   }
 }
 
-TEST_CASE("centring and scaling are LayerNorm's two halves") {
+TEST_CASE("centring and then scaling is LayerNorm, over several dimensions too") {
   const Tensor x = Rng(5).normal({3, 2, 4}, 1, 2, Dtype::f64);
   for (const Shape& shape : {Shape{4}, Shape{2, 4}}) {
     CenterNorm center(shape);
     StdNorm scale(shape, {.eps = 1e-3});
     LayerNorm both(shape, {.eps = 1e-3, .bias = false});
     for (Module* norm : std::initializer_list<Module*>{&center, &scale, &both}) convert(*norm, Dtype::f64);
-    const Doubles values = x.to_vector<double>(), centred = center(x).to_vector<double>(),
-                  scaled = scale(x).to_vector<double>();
-    const size_t n = static_cast<size_t>(shape.numel());
-    for (size_t row = 0; row < values.size(); row += n) {
-      double mean = 0, variance = 0;
-      for (size_t i = row; i < row + n; ++i) mean += values[i] / static_cast<double>(n);
-      for (size_t i = row; i < row + n; ++i)
-        variance += (values[i] - mean) * (values[i] - mean) / static_cast<double>(n);
-      for (size_t i = row; i < row + n; ++i) {
-        CHECK(centred[i] == doctest::Approx(values[i] - mean).epsilon(1e-13));
-        CHECK(scaled[i] == doctest::Approx(values[i] / std::sqrt(variance + 1e-3)).epsilon(1e-13));
-      }
-    }
-    const Doubles composed = scale(center(x)).to_vector<double>(), whole = both(x).to_vector<double>();
-    for (size_t i = 0; i < whole.size(); ++i) CHECK(composed[i] == doctest::Approx(whole[i]).epsilon(1e-13));
+    check_values(scale(center(x)), both(x).to_vector<double>(), 1e-13);
   }
 }
 
@@ -183,12 +167,9 @@ TEST_CASE("Derf is erf with a slope and a shift") {
   convert(derf, Dtype::f64);
   CHECK(derf.shift.item() == 0);
   assign(derf.shift, full({1}, -0.2, Dtype::f64));
-  assign(derf.weight, tensor<double>({3}, Doubles{1, 2, -1}));
-  assign(derf.bias, tensor<double>({3}, Doubles{0, 0.5, 1}));
-  const Doubles y = derf(tensor<double>({1, 3}, Doubles{1, -2, 0})).to_vector<double>();
-  CHECK(y[0] == doctest::Approx(std::erf(0.55)).epsilon(1e-14));
-  CHECK(y[1] == doctest::Approx(2 * std::erf(-1.7) + 0.5).epsilon(1e-14));
-  CHECK(y[2] == doctest::Approx(1 - std::erf(-0.2)).epsilon(1e-14));
+  assign(derf.weight, row({1, 2, -1}));
+  assign(derf.bias, row({0, 0.5, 1}));
+  check_values(derf(row({1, -2, 0})), {std::erf(0.55), 2 * std::erf(-1.7) + 0.5, 1 - std::erf(-0.2)}, 1e-14);
 }
 
 TEST_CASE("norms over channels of rows are BatchNorm1d and GroupNorm of the rows") {

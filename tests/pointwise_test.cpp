@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "../autograd/pointwise.h"
-#include "../core/parallel.h"
 #include "message_of.h"
 #include "same_tensors.h"
+#include "thread_counts.h"
 
 namespace isobar::pointwise_test {
 
@@ -143,11 +143,10 @@ TEST_CASE("scalars and channels get the sums of their terms, the same bits on an
     CHECK(first[i].shape() == composed[i].shape());
     CHECK(difference(first[i], composed[i]) <= 1e-5);  // some tens of roundings of f32
   }
-  for (const int count : {1, 2, 3, 8}) {
-    const WithThreads threads(count);
+  for_thread_counts([&] {
     const std::vector<Tensor> again = gradients(false);
     for (size_t i = 0; i < first.size(); ++i) CHECK(same_bits(first[i], again[i]));
-  }
+  });
 }
 
 TEST_CASE("an input that is a constant gets no gradient, and the others get theirs") {

@@ -70,50 +70,32 @@ struct Log : Observer {
   }
 };
 
-size_t peak_of_a_step(LanguageModel& model, bool checkpointing) {
-  step_of(model, checkpointing);
-  const size_t before = memory::stats().bytes_in_use;
-  memory::reset_peak();
-  step_of(model, checkpointing);
-  return memory::stats().peak_bytes - before;
-}
-
 TEST_CASE("blocks that are computed again give a language model the same gradients, bit for bit") {
-  struct Kind {
-    const char* what;
-    LanguageModelConfig config;
-  };
-  std::vector<Kind> models;
-  const auto add = [&](const char* what, const auto& change) {
+  const auto check = [](const std::string& what, const auto& change) {
+    CAPTURE(what);
     LanguageModelConfig config = small();
     change(config);
-    models.push_back({what, config});
+    LanguageModel model(config, Rng(1));
+    const Step plain = step_of(model, false);
+    CHECK(plain.gradients.size() > 10);
+    CHECK((step_of(model, true) == plain));
   };
-  add("defaults", [](LanguageModelConfig&) {});
-  add("dropout", [](LanguageModelConfig& c) { c.dropout = 0.3; });
-  add("qk_norm", [](LanguageModelConfig& c) { c.qk_norm = true; });
-  add("softcap", [](LanguageModelConfig& c) { c.softcap = 5; });
-  add("untied", [](LanguageModelConfig& c) { c.tie_embeddings = false; });
-  add("post", [](LanguageModelConfig& c) { c.placement = Placement::post; });
-  add("nanogpt", [](LanguageModelConfig& c) {
+  check("defaults", [](LanguageModelConfig&) {});
+  check("dropout", [](LanguageModelConfig& c) { c.dropout = 0.3; });
+  check("qk_norm", [](LanguageModelConfig& c) { c.qk_norm = true; });
+  check("softcap", [](LanguageModelConfig& c) { c.softcap = 5; });
+  check("untied", [](LanguageModelConfig& c) { c.tie_embeddings = false; });
+  check("post", [](LanguageModelConfig& c) { c.placement = Placement::post; });
+  check("nanogpt", [](LanguageModelConfig& c) {
     c.norm = "layernorm";
     c.positions = Positions::learned;
     c.ffn = "gelu";
     c.bias = true;
     c.dropout = 0.1;
   });
-  for (const std::string& norm : norm_names())
-    add(norm.c_str(), [norm](LanguageModelConfig& c) { c.norm = norm; });
+  for (const std::string& norm : norm_names()) check(norm, [norm](LanguageModelConfig& c) { c.norm = norm; });
   for (const std::string& placement : placement_names())
-    add(placement.c_str(),
-        [placement](LanguageModelConfig& c) { c.placement = placement_from_name(placement); });
-  for (const Kind& kind : models) {
-    CAPTURE(kind.what);
-    LanguageModel model(kind.config, Rng(1));
-    const Step plain = step_of(model, false);
-    CHECK(plain.gradients.size() > 10);
-    CHECK((step_of(model, true) == plain));
-  }
+    check(placement, [placement](LanguageModelConfig& c) { c.placement = placement_from_name(placement); });
 }
 
 TEST_CASE("the bits do not depend on the number of threads") {
@@ -128,41 +110,26 @@ TEST_CASE("gradients add up in the same order where weights, x and other tensors
   Linear layer(9, 9, Rng(1));
   Dropout dropout(0.4);
   const Tensor x = Rng(2).normal({4, 9}).set_trainable(), gain = Rng(3).normal({9}).set_trainable();
-  const std::vector<Tensor> all{x, gain, layer.weight, layer.bias};
   // Eight uses of the weights in one order of sums: any other would show in the last bits.
-  const auto chain = [&](const std::function<Tensor(const Function&, const Tensor&)>& call) {
-    return [&, call] {
+  const auto step = [&](const std::function<Tensor(const Function&, const Tensor&)>& four_times) {
+    return step_of({x, gain, layer.weight, layer.bias}, [&] {
       const Tensor scaled = x * gain;
       const Function f = [&layer, &dropout, scaled](const Tensor& h) {
-        return h + dropout(tanh(layer(tanh(layer(h))))) * scaled;
+        return h + dropout(tanh(layer(tanh(layer(h))))) * scaled + scaled;
       };
-      Tensor h = scaled;
-      for (int i = 0; i < 4; ++i) h = call(f, h) + scaled;
-      return mean(square(h));
-    };
+      return mean(square(four_times(f, scaled)));
+    });
   };
-  const Step plain = step_of(all, chain([](const Function& f, const Tensor& h) { return f(h); }));
-  const Step again = step_of(all, chain([](const Function& f, const Tensor& h) { return recompute(f, h); }));
-  CHECK((again == plain));
-  const Step nested = step_of(all, chain([](const Function& f, const Tensor& h) {
-                                return recompute([f](const Tensor& y) { return recompute(f, y); }, h);
-                              }));
-  CHECK((nested == plain));
-  const Step by_twos = step_of(all, [&] {
-    const Tensor scaled = x * gain;
-    const Function f = [&layer, &dropout, scaled](const Tensor& h) {
-      return h + dropout(tanh(layer(tanh(layer(h))))) * scaled + scaled;
-    };
-    const Function twice = [f](const Tensor& h) { return recompute(f, recompute(f, h)); };
-    return mean(square(recompute(twice, recompute(twice, scaled))));
-  });
-  CHECK(by_twos.gradients.size() == 4);
-  CHECK((by_twos == step_of(all, [&] {
-           const Tensor scaled = x * gain;
-           Tensor h = scaled;
-           for (int i = 0; i < 4; ++i) h = h + dropout(tanh(layer(tanh(layer(h))))) * scaled + scaled;
-           return mean(square(h));
-         })));
+  const auto again = [](const Function& f) { return [f](const Tensor& h) { return recompute(f, h); }; };
+  const Step plain = step([](const Function& f, const Tensor& h) { return f(f(f(f(h)))); });
+  CHECK((step([&](const Function& f, const Tensor& h) {
+           const Function one = again(f), nested = again(one);
+           return nested(one(f(nested(h))));
+         }) == plain));
+  CHECK((step([&](const Function& f, const Tensor& h) {
+           const Function one = again(f), twice = again([one](const Tensor&y) { return one(one(y)); });
+           return twice(twice(h));
+         }) == plain));
 }
 
 TEST_CASE("a function may return what it was given, a weight or a constant") {
@@ -190,26 +157,6 @@ TEST_CASE("gradient() and leaves() see through a function that is computed again
   const Tensor g = x * 3.0;
   const std::vector<Tensor> expected = plain.gradient(sum(square(tanh(layer(g)))), {g, layer.weight});
   for (size_t i = 0; i < 2; ++i) CHECK((bits(gradients[i]) == bits(expected[i])));
-}
-
-TEST_CASE("a function that gives other signs in backward is refused, however many are flipped") {
-  for (const Dtype dtype : {Dtype::f32, Dtype::f64})
-    for (const int64_t size : {1, 2, 3, 4, 8, 16, 33, 64})
-      for (const int64_t step : {1, 2, 4}) {  // every element, every second one, every fourth
-        CAPTURE(size);
-        CAPTURE(step);
-        const Tensor x = Rng(1).normal({size}, 0, 1, dtype).set_trainable();
-        std::vector<double> signs(static_cast<size_t>(size), 1.0);
-        for (int64_t i = size - 1; i >= 0; i -= step) signs[static_cast<size_t>(i)] = -1;
-        const Tensor flipped = cast(tensor({size}, signs), dtype);
-        Tape tape;
-        const Tensor y = recompute(
-            [&](const Tensor& h) { return recomputing() ? h * flipped : h * ones({size}, dtype); }, x);
-        CHECK(message_of([&] {
-                tape.backward(sum(y));
-              }).starts_with("recompute: the function gave other values"));
-        CHECK(!x.grad().defined());
-      }
 }
 
 TEST_CASE("running statistics move once") {
@@ -317,7 +264,6 @@ TEST_CASE("a block's activations are there one block at a time") {
   // of 12 · 18 stay 12 + 18, and as much again for a block's gradients and the logits.
   MESSAGE("peak: " << whole << " bytes, with activation checkpointing " << again);
   CHECK(again < whole / 4);
-  CHECK(peak_of_a_step(model, true) < peak_of_a_step(model, false));
 }
 
 TEST_CASE("without a tape a function is just called, and on a higher-order one refused") {

@@ -29,6 +29,17 @@ inline double difference(const Tensor& a, const Tensor& b, double least = 1e-3) 
   return apart / largest;
 }
 
+// Each element equals the wanted one, NaN equals NaN, to a relative tolerance (absolute below 1).
+inline void check_values(const Tensor& got, const std::vector<double>& wanted, double tolerance = 0) {
+  const std::vector<double> values = got.to_vector<double>();
+  REQUIRE(values.size() == wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (values[i] == wanted[i] || (std::isnan(values[i]) && std::isnan(wanted[i]))) continue;
+    INFO("element ", i);
+    CHECK(values[i] == doctest::Approx(wanted[i]).epsilon(tolerance));
+  }
+}
+
 // The same shape, dtype and bits, whatever the strides.
 inline bool same_bits(const Tensor& a, const Tensor& b) {
   if (a.shape() != b.shape() || a.dtype() != b.dtype()) return false;

@@ -52,8 +52,7 @@ TEST_CASE("a language model's step needs no new storage from the third on, with 
     for (const Variant& variant :
          {Variant{"rmsnorm", false, 17}, Variant{"layernorm", false, 17}, Variant{"dyt", false, 17},
           Variant{"rmsnorm", true, 17}, Variant{"rmsnorm", true, LanguageModel::large_vocabulary}}) {
-      CAPTURE(variant.norm);
-      CAPTURE(variant.checkpointing);
+      INFO("norm ", variant.norm, ", checkpointing ", variant.checkpointing);
       LanguageModel model({.vocab_size = variant.vocab_size,
                            .block_size = 24,
                            .n_layer = 2,

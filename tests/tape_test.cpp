@@ -9,7 +9,6 @@
 
 #include "../autograd/recording.h"
 #include "../autograd/tape.h"
-#include "../core/address_sanitizer.h"
 #include "../core/memory.h"
 #include "../core/raw.h"
 #include "../optim/optim.h"
@@ -31,28 +30,18 @@ TEST_CASE("backward leaves the gradient on every trainable leaf") {
   CHECK(w.grad().item() == 7);
 }
 
-TEST_CASE("several backwards accumulate until the gradient is cleared") {
+TEST_CASE("backwards accumulate until the gradient is cleared, and change no gradient that was handed out") {
   const Tensor x = leaf(number(3));
+  Tensor first;
   for (int step = 1; step <= 3; ++step) {
     Tape tape;
     tape.backward(square(x));
     CHECK(x.grad().item() == 6 * step);
+    if (step == 1) first = x.grad();
   }
+  CHECK(first.item() == 6);
   x.clear_grad();
   CHECK(!x.grad().defined());
-}
-
-TEST_CASE("a gradient that was handed out is not changed by later backwards") {
-  const Tensor x = leaf(number(3));
-  const auto step = [&] {
-    Tape tape;
-    tape.backward(square(x));
-    return x.grad();
-  };
-  const Tensor first = step();
-  step();
-  CHECK(first.item() == 6);
-  CHECK(x.grad().item() == 12);
 }
 
 TEST_CASE("backward of the identity does not share the caller's dy") {
@@ -157,22 +146,6 @@ TEST_CASE("the end of a tape frees what was recorded") {
     CHECK(memory::stats().bytes_in_use > before);
   }
   CHECK(memory::stats().bytes_in_use == before);
-}
-
-TEST_CASE("from the second step on nothing is asked from the system") {
-  const Tensor x = Rng(1).normal({64, 100});
-  const Tensor w = leaf(Rng(2).normal({32, 100})), b = leaf(zeros({32}));
-  uint64_t after_second = 0;
-  for (int step = 1; step <= 5; ++step) {
-    {
-      Tape tape;
-      tape.backward(mean(square(softmax(layer_norm(linear(x, w, b), 32, {}, {}, 1e-5)))));
-    }
-    w.clear_grad();
-    b.clear_grad();
-    if (step == 2) after_second = memory::stats().system_blocks;
-  }
-  if (!watched()) CHECK(memory::stats().system_blocks == after_second);  // AddressSanitizer keeps none
 }
 
 TEST_CASE("a chain of 100000 ops does not overflow the stack") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "../core/rng.h"
+#include "message_of.h"
 
 namespace isobar::tokenizer_test {
 
@@ -61,21 +62,12 @@ TEST_CASE("char tokenizer gives back random bytes") {
 
 TEST_CASE("char tokenizer names the character it has no token for") {
   const CharTokenizer tokenizer("abc");
-  CHECK_THROWS_WITH_AS(
-      tokenizer.encode("abß"),
-      "encode: 'ß' (U+00DF) at byte 2 is none of the 3 characters of the tokenizer's text; leave "
-      "it out or use the byte tokenizer",
-      Error);
-  CHECK_THROWS_WITH_AS(
-      tokenizer.encode("\n"),
-      "encode: U+000A at byte 0 is none of the 3 characters of the tokenizer's text; leave it out "
-      "or use the byte tokenizer",
-      Error);
-  CHECK_THROWS_WITH_AS(
-      tokenizer.encode("a\xFF"),
-      "encode: byte 0xFF at byte 1 is none of the 3 characters of the tokenizer's text; leave it "
-      "out or use the byte tokenizer",
-      Error);
+  const std::string end =
+      " is none of the 3 characters of the tokenizer's text; leave it out or use the byte tokenizer";
+  const auto message = [&](const char* text) { return message_of([&] { tokenizer.encode(text); }); };
+  CHECK(message("abß") == "encode: 'ß' (U+00DF) at byte 2" + end);
+  CHECK(message("\n") == "encode: U+000A at byte 0" + end);
+  CHECK(message("a\xFF") == "encode: byte 0xFF at byte 1" + end);
   CHECK_THROWS_WITH_AS(CharTokenizer(""),
                        "char tokenizer: wanted a text to take the characters from, got an empty one", Error);
 }

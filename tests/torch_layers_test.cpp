@@ -10,6 +10,7 @@
 
 #include "../autograd/tape.h"
 #include "../nn/nn.h"
+#include "same_tensors.h"
 
 namespace isobar::torch_layers_test {
 
@@ -31,11 +32,8 @@ Tensor tensor_of(const json& entry) {
 
 // 1e-12: the sums here have a few dozen terms of size one; both sides round in f64.
 void check_near(const Tensor& ours, const json& theirs, const std::string& what) {
-  const std::vector<double> a = ours.to_vector<double>(), b = theirs.at("values").get<std::vector<double>>();
-  REQUIRE(a.size() == b.size());
-  for (size_t i = 0; i < a.size(); ++i)
-    CHECK_MESSAGE(std::abs(a[i] - b[i]) <= 1e-12 * (1 + std::abs(b[i])), what, " element ", i, ": ", a[i],
-                  " instead of ", b[i]);
+  CAPTURE(what);
+  check_values(ours, theirs.at("values").get<std::vector<double>>(), 1e-12);
 }
 
 // Our name of a tensor of PyTorch's nn.TransformerEncoderLayer; other layers share all names.

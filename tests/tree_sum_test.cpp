@@ -116,8 +116,7 @@ TEST_CASE("blocks of any consecutive shares add up to the bits of one process") 
       pieces.push_back({Rng(8).split(static_cast<uint64_t>(p)).normal({16})});
     const Tensor wanted = sum_of(pieces)[0];
     for (int64_t shares = 1; shares <= 12; ++shares) {
-      CAPTURE(count);
-      CAPTURE(shares);
+      INFO("count ", count, ", shares ", shares);
       const Rng rng = Rng(9).split(static_cast<uint64_t>(100 * count + shares));
       std::vector<int64_t> borders{0, count};
       for (uint64_t i = 1; i < static_cast<uint64_t>(shares); ++i)

@@ -71,6 +71,8 @@ struct Program {
 
 // Planted: the wrong op is drawn like any other.
 Program make_program(uint64_t seed, bool planted = false);
+// A value for each op of the table, each piece, and the wrong op in a piece that is computed again.
+Program one_of_each();
 Tensor leaf_value(const Program& program, size_t leaf);
 
 // One run. Constants are computed in the first run and read in later ones, so that differences see them as
