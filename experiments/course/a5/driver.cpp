@@ -26,21 +26,6 @@ void walk(const Request& in, Answer& out, const std::function<void(Tensor&, cons
   out("path", isobar::tensor(in["dws"].shape(), path))("dws", isobar::tensor(in["dws"].shape(), left));
 }
 
-// Two weights of other widths along their gradients, each by an optimizer of its own, step by step in turn.
-template <class Optimizer>
-void walk_two(const Request& in, Answer& out, Optimizer first, Optimizer second) {
-  Tensor w0 = raw::clone(in["w0"]), w1 = raw::clone(in["w1"]);
-  std::vector<double> path0, path1;
-  for (int64_t t = 0; t < in["dws0"].size(0); ++t) {
-    first.step(w0, row(in["dws0"], t));
-    second.step(w1, row(in["dws1"], t));
-    for (const double v : w0.to_vector<double>()) path0.push_back(v);
-    for (const double v : w1.to_vector<double>()) path1.push_back(v);
-  }
-  out("path0", isobar::tensor(in["dws0"].shape(), path0));
-  out("path1", isobar::tensor(in["dws1"].shape(), path1));
-}
-
 // The losses of a least-squares fit, (1/N) Σ (x·w − y)²: x (N, C), y (N).
 void fit(const Request& in, Answer& out, const std::function<void(Tensor&, const Tensor&)>& step) {
   const Tensor x = in["x"], y = in["y"];
@@ -62,18 +47,52 @@ void fit(const Request& in, Answer& out, const std::function<void(Tensor&, const
   out("losses", losses);
 }
 
-Momentum momentum_of(const Request& in) {
-  return {.lr = in.number("lr"),
-          .momentum = in.number("momentum"),
-          .decay = in.number("decay"),
-          .nesterov = in.number("nesterov") != 0};
+// An optimizer with the request's settings.
+template <class Optimizer>
+Optimizer made(const Request& in) {
+  if constexpr (std::is_same_v<Optimizer, Momentum>)
+    return {in.number("lr"), in.number("momentum"), in.number("decay"), in.number("nesterov") != 0};
+  else
+    return {in.number("lr"), in.number("beta1"), in.number("beta2"), in.number("eps"), in.number("decay")};
 }
-AdamW adam_w_of(const Request& in) {
-  return {.lr = in.number("lr"),
-          .beta1 = in.number("beta1"),
-          .beta2 = in.number("beta2"),
-          .eps = in.number("eps"),
-          .decay = in.number("decay")};
+
+template <class Optimizer>
+void walk_by(const Request& in, Answer& out) {
+  auto optimizer = made<Optimizer>(in);
+  walk(in, out, [&](Tensor& w, const Tensor& dw) { optimizer.step(w, dw); });
+  if constexpr (std::is_same_v<Optimizer, AdamW>) out("steps", optimizer.steps);
+}
+
+template <class Optimizer>
+void fit_by(const Request& in, Answer& out) {
+  auto optimizer = made<Optimizer>(in);
+  fit(in, out, [&](Tensor& w, const Tensor& dw) { optimizer.step(w, dw); });
+}
+
+// Two weights of other widths along their gradients, each by an optimizer of its own, step by step in turn.
+template <class Optimizer>
+void two_by(const Request& in, Answer& out) {
+  Optimizer optimizers[] = {made<Optimizer>(in), made<Optimizer>(in)};
+  Tensor weights[] = {raw::clone(in["w0"]), raw::clone(in["w1"])};
+  std::vector<double> paths[2];
+  for (int64_t t = 0; t < in["dws0"].size(0); ++t)
+    for (int k = 0; k < 2; ++k) {
+      optimizers[k].step(weights[k], row(in[k ? "dws1" : "dws0"], t));
+      for (const double v : weights[k].to_vector<double>()) paths[k].push_back(v);
+    }
+  out("path0", isobar::tensor(in["dws0"].shape(), paths[0]));
+  out("path1", isobar::tensor(in["dws1"].shape(), paths[1]));
+}
+
+// The request's tensors of this name and a number.
+std::vector<Tensor> numbered(const Request& in, const std::string& name) {
+  std::vector<Tensor> all;
+  while (in.has(name + std::to_string(all.size())))
+    all.push_back(raw::clone(in[name + std::to_string(all.size())]));
+  return all;
+}
+void numbered(Answer& out, const std::string& name, const std::vector<Tensor>& all) {
+  for (size_t k = 0; k < all.size(); ++k) out(name + std::to_string(k), all[k]);
 }
 
 }  // namespace
@@ -94,51 +113,28 @@ int main() {
            out("changed", w);  // before it was refused
          }
        }},
-      {"momentum",
-       [](const Request& in, Answer& out) {
-         Momentum optimizer = momentum_of(in);
-         walk(in, out, [&](Tensor& w, const Tensor& dw) { optimizer.step(w, dw); });
-       }},
-      {"adam_w",
-       [](const Request& in, Answer& out) {
-         AdamW optimizer = adam_w_of(in);
-         walk(in, out, [&](Tensor& w, const Tensor& dw) { optimizer.step(w, dw); });
-         out("steps", optimizer.steps);
-       }},
-      {"two_momenta",
-       [](const Request& in, Answer& out) { walk_two(in, out, momentum_of(in), momentum_of(in)); }},
-      {"two_adam_w", [](const Request& in, Answer& out) { walk_two(in, out, adam_w_of(in), adam_w_of(in)); }},
-      {"fit_momentum",
-       [](const Request& in, Answer& out) {
-         Momentum optimizer = momentum_of(in);
-         fit(in, out, [&](Tensor& w, const Tensor& dw) { optimizer.step(w, dw); });
-       }},
-      {"fit_adam_w",
-       [](const Request& in, Answer& out) {
-         AdamW optimizer = adam_w_of(in);
-         fit(in, out, [&](Tensor& w, const Tensor& dw) { optimizer.step(w, dw); });
-       }},
+      {"momentum", walk_by<Momentum>},
+      {"adam_w", walk_by<AdamW>},
+      {"two_momenta", two_by<Momentum>},
+      {"two_adam_w", two_by<AdamW>},
+      {"fit_momentum", fit_by<Momentum>},
+      {"fit_adam_w", fit_by<AdamW>},
       {"clip",
        [](const Request& in, Answer& out) {
-         std::vector<Tensor> gradients;
-         for (int k = 0; in.has("g" + std::to_string(k)); ++k)
-           gradients.push_back(raw::clone(in["g" + std::to_string(k)]));
+         std::vector<Tensor> gradients = numbered(in, "g");
          out("norm", clip(gradients, in.number("most")));
-         for (size_t k = 0; k < gradients.size(); ++k) out("g" + std::to_string(k), gradients[k]);
+         numbered(out, "g", gradients);
        }},
       {"rms_prop",
        [](const Request& in, Answer& out) {
          RmsProp optimizer{.lr = in.number("lr"), .rho = in.number("rho"), .eps = in.number("eps")};
-         std::vector<Tensor> weights;
-         for (int k = 0; in.has("w" + std::to_string(k)); ++k)
-           weights.push_back(raw::clone(in["w" + std::to_string(k)]));
+         std::vector<Tensor> weights = numbered(in, "w");
          for (int64_t t = 0; t < in.integer("steps"); ++t) {
-           std::vector<Tensor> gradients;
-           for (size_t k = 0; k < weights.size(); ++k)
-             gradients.push_back(row(in["dws" + std::to_string(k)], t));
+           std::vector<Tensor> gradients = numbered(in, "dws");
+           for (Tensor& gradient : gradients) gradient = row(gradient, t);
            optimizer.step(weights, gradients);
          }
-         for (size_t k = 0; k < weights.size(); ++k) out("w" + std::to_string(k), weights[k]);
+         numbered(out, "w", weights);
        }},
   });
 }

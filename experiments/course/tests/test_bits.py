@@ -1,4 +1,4 @@
-"""The references' answers, by compiler and number of threads."""
+"""The references' answers have the same bits under g++ and clang++, with 1 and 2 threads."""
 import course
 
 

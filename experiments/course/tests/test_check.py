@@ -1,4 +1,4 @@
-"""./check, where something is in the way."""
+"""./check meets accidents (no library, no compiler, garbage, a damaged file, …) with one line that says the repair."""
 import os, shutil, subprocess
 import course
 

@@ -1,4 +1,4 @@
-"""Programs about speed and the clock."""
+"""The references and alternatives about speed pass the clock; what is slow or cheats does not."""
 import course, sandbox, speed, symbols
 
 NAMES = [name for name in course.NAMES if "clocked.cpp" in course.Assignment(name).student]

@@ -1,4 +1,4 @@
-"""Misuse of tensors that gives the right numbers by luck."""
+"""./check names each planted misuse of a tensor, and the grader takes points for the same public tests."""
 import os, re, subprocess
 import course
 

@@ -1,4 +1,4 @@
-"""Provokes each message of kit/README.md's table, in a tree of a4: what a student looks up there is what ./check says."""
+"""./check says what stands in the table of the student's README, each message after its mistake, in a tree of a4."""
 import os, pathlib, re, subprocess, tempfile
 import pytest
 import course, marked

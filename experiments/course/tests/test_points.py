@@ -1,4 +1,6 @@
-"""Points, keys, and what a handout may not give away."""
+"""Every task has public and hidden cases, points add up to 100 and stand so in handout and README; a key
+draws hidden inputs, the same ones each time, and leaves the public ones as they are; no formula of a solution
+stands in a handout, header, stub or hint, not in other names either. Needs no prefix."""
 import re
 import course, leaks, tensors
 

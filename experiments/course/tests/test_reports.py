@@ -1,4 +1,4 @@
-"""Honest reports of runs, and dishonest ones: each of an assignment's forgeries must be refused, by the case that it names."""
+"""Honest reports of runs score 100, and forged ones are refused, each by the case that it names (a11)."""
 import json, pathlib, shutil, subprocess, tempfile
 import pytest
 import course

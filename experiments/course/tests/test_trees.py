@@ -1,4 +1,5 @@
-"""Stubs and references, graded; what stands in a student's tree."""
+"""Stubs score 0 and fail as what is to be written, references score 100, the example of a1.h compiles, and
+neither a solution nor a hidden test is in a built student's tree or in the installed package."""
 import os, re, subprocess
 import course, leaks, submissions
 
