@@ -1,11 +1,12 @@
 // Is LayerNorm's centring redundant in a pre-norm Transformer?
 //
-// Claims: hidden states have no component along (1, …, 1) during training and after it, so centring is redundant
-// (Gupta et al. 2024, G03); a pre-LayerNorm Transformer becomes a pre-RMSNorm one with the same outputs once its
-// embedding and the outputs of its branches are centred (Jiang et al. 2023, G02).
+// Claims: hidden states have no component along (1, …, 1) during training and after it, so centring is
+// redundant (Gupta et al. 2024, G03); a pre-LayerNorm Transformer becomes a pre-RMSNorm one with the same
+// outputs once its embedding and the outputs of its branches are centred (Jiang et al. 2023, G02).
 //
-// A row's share along 1 is its cosine with (1, …, 1), here over the outputs of all blocks; a random direction has
-// 1/√d = 0.125 in the root mean square. LayerNorm's net has biases everywhere (β too), as GPT-2, RMSNorm's none.
+// A row's share along 1 is its cosine with (1, …, 1), here over the outputs of all blocks; a random direction
+// has 1/√d = 0.125 in the root mean square. LayerNorm's net has biases everywhere (β too), as GPT-2,
+// RMSNorm's none.
 //
 // Folding subtracts the mean over the channels from every row of the embedding, and from weight and bias of every
 // o_proj and down_proj. The stream then has mean 0, where LayerNorm is RMSNorm with the same γ, β and eps.
@@ -20,7 +21,6 @@
 #include "harness/each.h"
 #include "harness/program.h"
 #include "harness/table.h"
-#include "lm/evaluate.h"
 #include "lm/small_config.h"
 #include "lm/train.h"
 
@@ -116,8 +116,8 @@ Outcome train(const Config& config, const TinyText& text, const char* net, int64
   return outcome;
 }
 
-// The square of a random direction's cosine with 1 has the mean 1/d. A text has few letters, hence few directions: one
-// net has 1/√d to 15 % only.
+// The square of a random direction's cosine with 1 has the mean 1/d. A text has few letters, hence few
+// directions: one net has 1/√d to 15 % only.
 void measure_start(Run& run, const Config& config, const TinyText& text) {
   constexpr int64_t n = 200;
   const LanguageModelConfig shape = config.model(config.training_of("layernorm"), text.vocab_size());

@@ -6,15 +6,12 @@
 //
 // Written: run.h5 (/series/<quantity>: a row per seed, a column per layer), layers.csv, summary.json.
 #include "../autograd/tape.h"
-#include "claims/study_verdicts.h"
-#include "decay/agreement.h"
+#include "claims/results.h"
 #include "decay/config.h"
-#include "decay/keys.h"
 #include "decay/measure.h"
 #include "decay/output.h"
 #include "decay/reference.h"
 #include "decay/theory.h"
-#include "decay/torch_ranges.h"
 #include "harness/each.h"
 #include "harness/program.h"
 

@@ -1,8 +1,9 @@
 // Can deep nets be trained, with and without normalization? Nets of 2 to 1000 layers learn MNIST's digits.
 //
-// Claims: source 003 says that without normalization deep nets degenerate to shallow ones (D45), in which only the back
-// layers learn (D07), that 1000 layers cannot be trained at all (D09), and that with a norm gradients flow through 96
-// layers and more (D13); source 004, that SkipInit, ReZero and Fixup do without (F16).
+// Claims: source 003 says that without normalization deep nets degenerate to shallow ones (D45), in which
+// only the back layers learn (D07), that 1000 layers cannot be trained at all (D09), and that with a norm
+// gradients flow through 96 layers and more (D13); source 004, that SkipInit, ReZero and Fixup do without
+// (F16).
 //
 // A net: 784 pixels → 128, then `depth` layers (plain) or blocks of two layers, as decay_study builds them,
 // → 10 digits; cross-entropy, batch 64, 100 steps. Adam (AdamW without decay), warm-up over a tenth of the
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
@@ -29,10 +31,9 @@
 #include "../nn/evaluation.h"
 #include "../nn/observe.h"
 #include "../optim/optim.h"
-#include "depth/classifier.h"
+#include "decay/net.h"
 #include "depth/config.h"
 #include "depth/digits.h"
-#include "depth/findings.h"
 #include "depth/outcome.h"
 #include "depth/publish.h"
 #include "depth/sweep.h"
@@ -43,6 +44,30 @@ using namespace isobar;
 using namespace isobar::depth;
 
 namespace {
+
+// x (B, 784) → logits (B, 10). Input layer and head draw LeCun's normal weights without bias, whatever the
+// hidden layers draw: the first hidden layer of every net sees the same numbers of mean square 1. A pre-norm
+// chain ends in a norm of its own, as it must: its signal grows from block to block.
+struct Classifier : Module {
+  Linear input;
+  decay::Net hidden;
+  std::unique_ptr<Module> last_norm;  // identity but for topology pre
+  Linear head;
+
+  Classifier(const decay::Config& config, const Rng& rng)
+      : input(init::lecun_normal({config.width, 784}, rng.split("input")), zeros({config.width})),
+        hidden(config, rng.split("hidden")),
+        last_norm(make_norm(config.topology == "pre" ? config.norm : "none", {config.width})),
+        head(init::lecun_normal({10, config.width}, rng.split("head")), zeros({10})) {}
+
+  Tensor forward(const Tensor& x) override { return head((*last_norm)(hidden(input(x)))); }
+  void fields(Fields& f) override {
+    f("input", input);
+    f("hidden", hidden);
+    f("last_norm", *last_norm);
+    f("head", head);
+  }
+};
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();

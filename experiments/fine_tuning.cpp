@@ -13,7 +13,6 @@
 #include "harness/each.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
-#include "lm/evaluate.h"
 #include "lm/small_config.h"
 #include "lm/train.h"
 

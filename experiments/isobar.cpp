@@ -6,6 +6,7 @@
 // Each verb is one file in verbs/. Exit codes are those of the verb or the study; 2 for a word that is neither.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,8 +19,7 @@
 #include "harness/about.h"
 #include "harness/child.h"
 #include "harness/environment.h"
-#include "harness/nearest.h"
-#include "harness/options.h"
+#include "harness/lists.h"
 #include "harness/process.h"
 #include "harness/tool.h"
 #include "verbs/verbs.h"

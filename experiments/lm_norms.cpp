@@ -24,14 +24,11 @@
 #include "../nn/nn.h"
 #include "harness/program.h"
 #include "harness/settings.h"
-#include "lm/evaluate.h"
-#include "lm/norm_pairs.h"
-#include "lm/norm_plots.h"
-#include "lm/norm_results.h"
-#include "lm/norm_training.h"
-#include "lm/norm_trial.h"
 #include "lm/small_config.h"
 #include "lm/train.h"
+#include "lm_norms/results.h"
+#include "lm_norms/training.h"
+#include "lm_norms/trials.h"
 
 using namespace isobar;
 

@@ -9,16 +9,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <vector>
 
+#include "../autograd/ops.h"
+#include "../autograd/tape.h"
 #include "../nn/attention_logits.h"
 #include "harness/each.h"
 #include "harness/program.h"
+#include "harness/run.h"
 #include "harness/table.h"
-#include "lm/evaluate.h"
-#include "lm/give_way.h"
-#include "lm/logit_trajectory.h"
+#include "lm/config.h"
 #include "lm/small_config.h"
-#include "lm/softcap_table.h"
 #include "lm/train.h"
 
 using namespace isobar;
@@ -50,6 +52,86 @@ struct Config : TinyConfig {
     TinyConfig::fields(f);
   }
 };
+
+// The attention logits of one model while it trains: a value per log step, the largest over the layers.
+struct Trajectory {
+  std::vector<double> logit, capped, bound, val_loss;
+  std::vector<std::vector<Csv::Cell>> rows;  // of logits.csv: one per log step and layer
+  double past_bound = 0;     // how far a logit passed its layer's bound at worst, as a share of it
+  double rebuild_error = 0;  // at worst
+
+  // A log step. `row` holds the first cells of its rows: model, seed, step.
+  void add(const std::vector<LogitPeaks>& layers, double loss, const std::vector<Csv::Cell>& row) {
+    LogitPeaks largest{};
+    for (size_t layer = 0; layer < layers.size(); ++layer) {
+      const LogitPeaks& peaks = layers[layer];
+      largest.logit = std::max(largest.logit, peaks.logit);
+      largest.capped = std::max(largest.capped, peaks.capped);
+      largest.bound = std::max(largest.bound, peaks.bound);
+      past_bound = std::max(past_bound, peaks.logit / peaks.bound - 1);
+      rebuild_error = std::max(rebuild_error, peaks.rebuild_error);
+      std::vector<Csv::Cell> cells = row;
+      cells.insert(cells.end(), {static_cast<int64_t>(layer), peaks.logit, peaks.capped, peaks.bound, loss});
+      rows.push_back(std::move(cells));
+    }
+    logit.push_back(largest.logit);
+    capped.push_back(largest.capped);
+    bound.push_back(largest.bound);
+    val_loss.push_back(loss);
+  }
+};
+
+// Over the seeds, in their order.
+using Series = std::vector<double> Trajectory::*;
+
+std::vector<double> at_look(const std::vector<Trajectory>& runs, Series series, size_t number) {
+  return values_of(runs, [&](const Trajectory& run) { return (run.*series)[number]; });
+}
+std::vector<double> at_end(const std::vector<Trajectory>& runs, Series series) {
+  return at_look(runs, series, (runs.front().*series).size() - 1);
+}
+double worst(const std::vector<Trajectory>& runs, double Trajectory::*value) {
+  double most = 0;
+  for (const Trajectory& run : runs) most = std::max(most, run.*value);
+  return most;
+}
+// At 10, 50, 100, 200 and 500 with Gemma 2's cap of 50: the op and its gradient in f64 against t tanh(x/t)
+// and 1/cosh²(x/t), the gradient in f32, and the distance from clipping. Measures, expects, prints;
+// softcap.csv.
+void softcap_table(Run& run) {
+  constexpr double cap = 50;  // Gemma 2's, on attention logits
+  Csv& csv = run.csv("softcap.csv", {"x", "softcap", "theory", "slope", "slope_theory", "slope_f32"});
+  Table table({"x", "softcap(x, 50)", "theory", "slope", "theory", "slope in f32"});
+  const auto value_and_slope = [](double x, Dtype dtype) {
+    Tensor input = full({1}, x, dtype).set_trainable();
+    Tape tape;
+    const Tensor y = softcap(input, cap);
+    tape.backward(y);
+    return std::pair{y.item(), input.grad().item()};
+  };
+  double worst_value = 0, worst_slope = 0, clip_gap = 0;
+  for (const double x : {10.0, 50.0, 100.0, 200.0, 500.0}) {
+    const auto [value, slope] = value_and_slope(x, Dtype::f64);
+    const double slope_f32 = value_and_slope(x, Dtype::f32).second;
+    const double value_theory = cap * std::tanh(x / cap);
+    const double slope_theory = 1 / (std::cosh(x / cap) * std::cosh(x / cap));
+    run.measured(fmt::format("softcap50.value.x{}", x), value, value_theory);
+    run.measured(fmt::format("softcap50.slope.x{}", x), slope, slope_theory);
+    worst_value = std::max(worst_value, std::abs(value - value_theory));
+    worst_slope = std::max(worst_slope, std::abs(slope - slope_theory));
+    clip_gap = std::max(clip_gap, std::abs(value - std::min(x, cap)) / cap);
+    csv.row({x, value, value_theory, slope, slope_theory, slope_f32});
+    table.row({number_text(x), number_text(value), number_text(value_theory), number_text(slope),
+               number_text(slope_theory), number_text(slope_f32)});
+  }
+  run.measured("softcap50.largest_gap_to_clip_over_cap", clip_gap, 1 - std::tanh(1.0));
+  run.say("\n{}", table.text());
+  // Numbers up to 50 and up to 1, a few roundings each.
+  run.expect("softcap is t tanh(x/t)", worst_value < 1e-13,
+             fmt::format("off by {}", number_text(worst_value)));
+  run.expect("its slope is 1 − tanh²(x/t)", worst_slope < 1e-14,
+             fmt::format("off by {}", number_text(worst_slope)));
+}
 
 struct Attention {
   const char* name;
@@ -116,7 +198,7 @@ void measure_one(Run& run, const std::string& name, const std::vector<Trajectory
   const std::vector<double> end = at_end(runs, &Trajectory::logit);
   run.measured(name + ".logit.start", spread_of(start));
   run.measured(name + ".logit.end", spread_of(end));
-  run.measured(name + ".logit.growth", spread_of(ratios(end, start)));
+  run.measured(name + ".logit.growth", spread_of(pairwise(end, start, std::divides())));
   run.measured(name + ".val_loss", spread_of(at_end(runs, &Trajectory::val_loss)));
   run.expect(name + ": the logits are those of the module", worst(runs, &Trajectory::rebuild_error) < 1e-4,
              fmt::format("the attention's output, built anew, differs by {} of its largest number",
@@ -137,32 +219,34 @@ void measure_all(Run& run, const Config& config, double unigram_loss, const Runs
   // The cap itself is rounded to f32.
   run.expect("no logit passes the cap", highest.max <= config.softcap * (1 + 1e-6),
              fmt::format("highest {}, cap {}", highest.max, config.softcap));
-  std::vector<double> over_cap;
-  for (const double logit : at_end(capped, &Trajectory::logit)) over_cap.push_back(logit / config.softcap);
-  run.measured("softcap.precap_over_cap.end", spread_of(over_cap));
+  run.measured(
+      "softcap.precap_over_cap.end",
+      spread_over(at_end(capped, &Trajectory::logit), [&](double logit) { return logit / config.softcap; }));
   run.measured("softcap.precap_over_none.end",
-               spread_of(ratios(at_end(capped, &Trajectory::logit), at_end(none, &Trajectory::logit))));
+               spread_of(pairwise(at_end(capped, &Trajectory::logit), at_end(none, &Trajectory::logit),
+                                  std::divides())));
 
   const double past = worst(normed, &Trajectory::past_bound);
   run.measured("qk_norm.logit.bound.end", spread_of(at_end(normed, &Trajectory::bound)));
   run.measured("qk_norm.logit.share_of_bound.end",
-               spread_of(ratios(at_end(normed, &Trajectory::logit), at_end(normed, &Trajectory::bound))));
+               spread_of(pairwise(at_end(normed, &Trajectory::logit), at_end(normed, &Trajectory::bound),
+                                  std::divides())));
   run.measured("qk_norm.logit.bound.start", spread_of(at_look(normed, &Trajectory::bound, 0)),
                std::sqrt(static_cast<double>(config.n_embd) / static_cast<double>(config.n_head)));
   run.measured("qk_norm.logit.bound_violation", past, 0);
   run.expect("no logit passes the bound of QK-norm", past < 1e-5,
              fmt::format("by {} of it at worst, in f32", number_text(past)));
   run.measured("qk_norm.logit_over_none.end",
-               spread_of(ratios(at_end(normed, &Trajectory::logit), at_end(none, &Trajectory::logit))));
+               spread_of(pairwise(at_end(normed, &Trajectory::logit), at_end(none, &Trajectory::logit),
+                                  std::divides())));
   const std::vector<double> none_loss = at_end(none, &Trajectory::val_loss);
-  std::vector<double> gains;
-  for (const double loss : none_loss) gains.push_back(unigram_loss - loss);
+  const std::vector<double> gains = values_of(none_loss, [&](double loss) { return unigram_loss - loss; });
   run.measured("unigram_loss", unigram_loss);
   for (const auto& [name, other] : {std::pair{"softcap", &capped}, {"qk_norm", &normed}}) {
     const std::string key = fmt::format("{}_minus_none.val_loss", name);
-    const std::vector<double> nats = differences(at_end(*other, &Trajectory::val_loss), none_loss);
+    const std::vector<double> nats = pairwise(at_end(*other, &Trajectory::val_loss), none_loss, std::minus());
     run.measured(key, spread_of(nats));
-    run.measured(key + ".share_of_gain", spread_of(ratios(nats, gains)));
+    run.measured(key + ".share_of_gain", spread_of(pairwise(nats, gains, std::divides())));
   }
 }
 

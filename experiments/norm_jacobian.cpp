@@ -6,14 +6,20 @@
 // elementwise result.
 //
 // Written: measurements.csv (every measurement over the seeds), run.h5 (/series/ode.…: rows x, y, slope), summary.json.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "../core/rng.h"
+#include "../nn/nn.h"
+#include "harness/measurements.h"
 #include "harness/program.h"
+#include "harness/run.h"
 #include "harness/table.h"
-#include "jacobian/clips.h"
 #include "jacobian/curves.h"
-#include "jacobian/derivatives.h"
 #include "jacobian/fit.h"
-#include "jacobian/plots.h"
-#include "jacobian/population.h"
+#include "jacobian/matrix.h"
 
 using namespace isobar;
 using namespace isobar::jacobian;
@@ -29,6 +35,108 @@ struct Config : HasFields {
     f("rows", rows, "rows of 512 elements that the curves are fitted to", at_least(1));
   }
 };
+
+// y of element 0, for each x, in rows (1, d) of x and d − 1 ones of alternating sign, f64.
+Vector outputs(Module&& module, int64_t d, const Vector& xs) {
+  convert(module, Dtype::f64);
+  Vector row(static_cast<size_t>(d)), ys;
+  for (size_t i = 1; i < row.size(); ++i) row[i] = i % 2 == 0 ? 1 : -1;
+  for (const double x : xs) {
+    row[0] = x;
+    ys.push_back(module(tensor({1, d}, row)).at({0, 0}));
+  }
+  return ys;
+}
+
+// What becomes of one element x among d whose others are ±1, in RMSNorm (measured on the module), beside
+// DyTSqrtD, DyISRU with C = d, and DyT, all as they are initialised; and how far the three are from RMSNorm.
+// Theory: √d x/√(x² + d − 1) for RMSNorm, √d tanh(x/√d), √d x/√(x² + d).
+void plot_curves(Run& run, int64_t d) {
+  constexpr int points = 80;
+  const auto n = static_cast<double>(d);
+  Vector xs, tanh_theory, isru_theory, norm_theory;
+  for (int i = 0; i <= points; ++i) {
+    const double x = 6 * std::sqrt(n) * i / points;
+    xs.push_back(x);
+    norm_theory.push_back(std::sqrt(n) * x / std::sqrt(x * x + n - 1));
+    tanh_theory.push_back(std::sqrt(n) * std::tanh(x / std::sqrt(n)));
+    isru_theory.push_back(std::sqrt(n) * x / std::sqrt(x * x + n));
+  }
+  const Vector norm = outputs(RMSNorm(d), d, xs), dyt_sqrtd = outputs(DyTSqrtD(d), d, xs),
+               dyisru = outputs(DyISRU(d), d, xs), dyt = outputs(DyT(d), d, xs);
+  run.plot({.title = {fmt::format("one element of {}, the others ±1", d),
+                      fmt::format("{} 个元素之一，其余为 ±1", d)},
+            .x = "x",
+            .y = "y",
+            .curves = {{"RMSNorm", Role::measured, xs, norm},
+                       {"DyT with √d", Role::measured, xs, dyt_sqrtd},
+                       {"DyISRU, C = d", Role::measured, xs, dyisru},
+                       {"DyT, α = 0.5", Role::measured, xs, dyt},
+                       {"√d x/√(x² + d − 1)", Role::theory, xs, norm_theory},
+                       {"√d tanh(x/√d)", Role::theory, xs, tanh_theory},
+                       {"√d x/√(x² + d)", Role::theory, xs, isru_theory}},
+            .key = "curves",
+            .figures = {"ode.", "bound.", "dyt_as_dyt_sqrtd"}});
+
+  const auto distance = [&](const char* label, const Vector& y) {
+    Vector apart;
+    for (size_t i = 0; i < y.size(); ++i) apart.push_back(std::abs(y[i] - norm[i]));
+    return PlotCurve{label, Role::measured, xs, apart};
+  };
+  run.plot({.title = {fmt::format("distance from RMSNorm, one element of {}", d),
+                      fmt::format("与 RMSNorm 的距离，{} 个元素之一", d)},
+            .x = "x",
+            .y = {"|y − RMSNorm's y|", "|y − RMSNorm 的 y|"},
+            .log = true,
+            .curves = {distance("DyT with √d", dyt_sqrtd), distance("DyISRU, C = d", dyisru),
+                       distance("DyT, α = 0.5", dyt)},
+            .key = "distance",
+            .figures = {"fit.", "exact_per_element"}});
+}
+
+double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+
+void measure_curve(Measurements& measurements, const std::string& name, Module& clip, double (*y)(double)) {
+  std::vector<double> points;
+  for (int i = -100'000; i <= 100'000; ++i) points.push_back(i / 1000.0);
+  const Tensor x = tensor(Shape{static_cast<int64_t>(points.size())}, points);
+  const std::vector<double> values = clip(x).to_vector<double>();
+  double gap = 0, bound = 0;
+  for (size_t i = 0; i < points.size(); ++i) {
+    gap = std::max(gap, std::abs(std::clamp(points[i], -1.0, 1.0) - values[i]));
+    bound = std::max(bound, std::abs(values[i]));
+  }
+  measurements.add("clip." + name + ".largest_gap", gap, 1 - y(1));
+  measurements.add("clip." + name + ".bound", bound, y(100));
+  for (const int k : {1, 10, 100}) {
+    const std::vector<double> steep = clip(x * k).to_vector<double>();
+    double largest = 0;
+    for (size_t i = 0; i < points.size(); ++i)
+      if (std::abs(points[i]) >= 1) largest = std::max(largest, std::abs(sign(points[i]) - steep[i]));
+    measurements.add(fmt::format("sign.{}.gap.k{}", name, k), largest, 1 - y(k));
+  }
+}
+
+// With a cap of 1, where tanh and x/√(1 + x²) are themselves, <curve> tanh or isru:
+//   "clip.<curve>.largest_gap"  the largest |clip(x, −1, 1) − y|, at x = 1: 1 − tanh 1, 1 − 1/√2
+//   "clip.<curve>.bound"        the largest |y|
+//   "sign.<curve>.gap.k<k>"     the largest |sign(x) − y(k x)| over |x| ≥ 1: 1 − y(k)
+// "chain.sign.error": x/√x², RMSNorm of one number, against sign(x); "chain.sign.mse": against RMSNorm of 512
+// numbers N(0, 1): E(|x| − 1)² = 2 − 2√(2/π), with a row's rms as 1.
+void measure_clips(Measurements& measurements, const Rng& rng) {
+  Softcap softcap(1);
+  ISRUClip isru(1);
+  measure_curve(measurements, "tanh", softcap, [](double x) { return std::tanh(x); });
+  measure_curve(measurements, "isru", isru, [](double x) { return x / std::sqrt(1 + x * x); });
+  const Tensor x = rng.normal({128, 512}, 0, 1, Dtype::f64);
+  const Tensor signs = reshape(rms_norm(reshape(x, {x.numel(), 1}), {1}, {}, 0), x.shape());
+  double error = 0;
+  const std::vector<double> inputs = x.to_vector<double>(), outputs = signs.to_vector<double>();
+  for (size_t i = 0; i < inputs.size(); ++i) error = std::max(error, std::abs(outputs[i] - sign(inputs[i])));
+  measurements.add("chain.sign.error", error, 0);
+  measurements.add("chain.sign.mse", mean(square(signs - rms_norm(x, {512}, {}, 0))).item(),
+                   2 - 2 * std::sqrt(2 * std::numbers::inv_pi));
+}
 
 constexpr int64_t widths[] = {4, 64, 512};
 

@@ -1,17 +1,19 @@
 // Why norms? Source 001's four motives (section 1), one by one, on nets of four layers that learn digits.
 //
-// Claims: normalization keeps the inputs of layers from shifting, and this makes training stable (001 B12; against it
-// Santurkar et al. 2018, arXiv 1805.11604); it makes nets robust to changes of the input (001 B15); the statistics of
-// a batch regularize (001 B16, 002); BatchNorm accelerates training (002 C11), and is worse in small batches (002 C02;
-// Wu & He 2018, arXiv 1803.08494: an error 10.6 points above GroupNorm's at batch 2, ResNet-50).
+// Claims: normalization keeps the inputs of layers from shifting, and this makes training stable (001 B12;
+// against it Santurkar et al. 2018, arXiv 1805.11604); it makes nets robust to changes of the input (001
+// B15); the statistics of a batch regularize (001 B16, 002); BatchNorm accelerates training (002 C11), and is
+// worse in small batches (002 C02; Wu & He 2018, arXiv 1803.08494: an error 10.6 points above GroupNorm's at
+// batch 2, ResNet-50).
 //
-// A layer is Linear (He's weights), norm, ReLU; SGD with a cosine down to a tenth. Nets of one seed have the same
-// weights and batches. A rate works where 80 % of the test images are classified correctly at the end. A net is as fast
-// as the steps until the running mean of its training losses is below --target (--steps where it never is), at the
-// rate that is best for it on average. The shift of a layer's inputs is how far the means and stds of its units move
-// in a step, over their std; that of its gradient is Santurkar et al.'s (norm_motives/shift.h). Noise moves and scales each
-// unit after BatchNorm, anew at each batch. "layernorm_plain" has no γ and β. The skewed nets begin with a norm of the
-// pixels from 0 to 1, four fifths of which are 0 (001 B07).
+// A layer is Linear (He's weights), norm, ReLU; SGD with a cosine down to a tenth. Nets of one seed have the
+// same weights and batches. A rate works where 80 % of the test images are classified correctly at the end. A
+// net is as fast as the steps until the running mean of its training losses is below --target (--steps where
+// it never is), at the rate that is best for it on average. The shift of a layer's inputs is how far the
+// means and stds of its units move in a step, over their std; that of its gradient is Santurkar et al.'s
+// (norm_motives/net.h). Noise moves and scales each unit after BatchNorm, anew at each batch.
+// "layernorm_plain" has no γ and β. The skewed nets begin with a norm of the pixels from 0 to 1, four fifths
+// of which are 0 (001 B07).
 //
 // Written: measurements.csv, summary.json.
 #include <algorithm>
@@ -19,11 +21,9 @@
 
 #include "../autograd/tape.h"
 #include "../optim/optim.h"
-#include "harness/pairs.h"
+#include "harness/measurements.h"
 #include "harness/program.h"
-#include "norm_motives/config.h"
 #include "norm_motives/net.h"
-#include "norm_motives/shift.h"
 
 using namespace isobar;
 using namespace isobar::motives;

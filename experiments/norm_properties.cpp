@@ -2,8 +2,9 @@
 //
 // Claims (sources 000 to 003): a shift or a scale of the input has no effect; RMSNorm is a special case of
 // LayerNorm, keeps the direction to 1e-9, makes vectors of unit length, returns the input's type; the two
-// lines that print its examples work; BatchNorm does not suit small batches; leaving out beta saves memory; eps
-// prevents the division by zero; no information is lost; subtracting the mean makes a distribution more symmetric.
+// lines that print its examples work; BatchNorm does not suit small batches; leaving out beta saves memory;
+// eps prevents the division by zero; no information is lost; subtracting the mean makes a distribution more
+// symmetric.
 //
 // Written: measurements.csv, and "measured" of summary.json, which the claims' verdicts are computed from.
 #include "harness/program.h"

@@ -2,16 +2,16 @@
 //
 // Claims: RMSNorm is 7.7 times as fast as LayerNorm (source 003, which timed 1000 forwards of 1000 × 512),
 // for it has one reduction and not two (000, 001), one pass over the data and not two (003), and makes models
-// 7 % to 64 % faster (001), 12 % and with 2 % less memory (003); DyT is meant to be faster still (004). LayerNorm costs
-// slightly more than BatchNorm, and rsqrt is more efficient than 1/sqrt (002).
+// 7 % to 64 % faster (001), 12 % and with 2 % less memory (003); DyT is meant to be faster still (004).
+// LayerNorm costs slightly more than BatchNorm, and rsqrt is more efficient than 1/sqrt (002).
 //
 // Each norm is timed fused, as one op, and spelled out in several ops, as the sources' scripts do, forward
 // alone and forward + backward. A spelled-out norm pays for every pass over memory, so where arrays do not
 // fit the caches the ratio of passes (speed/variants.h) predicts that of times: 15 to 7 for LayerNorm
 // whose variance takes the mean again against RMSNorm, 12 to 7 by the mean of squares, 1 for fused norms.
 //
-// Written: speed.csv, run.h5 (/series/<mode>.<shape>.<norm>: seconds by round), summary.json; and the same of the other
-// processes in folders process_2 … process_5.
+// Written: speed.csv, run.h5 (/series/<mode>.<shape>.<norm>: seconds by round), summary.json; and the same of
+// the other processes in folders process_2 … process_5.
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -25,7 +25,7 @@
 #include "speed/model_step.h"
 #include "speed/roots.h"
 #include "speed/timed.h"
-#include "speed/work.h"
+#include "speed/variants.h"
 
 using namespace isobar;
 using namespace isobar::speed;

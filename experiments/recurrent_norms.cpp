@@ -2,10 +2,10 @@
 //
 // Claims: LayerNorm suits RNNs (sources 001 B21 and 002), BatchNorm does not (002 C02).
 //
-// h' = tanh(N(W_ih x + b_ih + W_hh h + b_hh)) with PyTorch's default weights, the last state → 10 digits; Adam,
-// gradients clipped at norm 1. BatchNorm has the statistics of each time step's call in training, and one set of
-// running statistics for all time steps in evaluation. The rate is each net's best by its validation loss; what is
-// reported are test images.
+// h' = tanh(N(W_ih x + b_ih + W_hh h + b_hh)) with PyTorch's default weights, the last state → 10 digits;
+// Adam, gradients clipped at norm 1. BatchNorm has the statistics of each time step's call in training, and
+// one set of running statistics for all time steps in evaluation. The rate is each net's best by its
+// validation loss; what is reported are test images.
 //
 // Written: measurements.csv, summary.json.
 #include <cmath>
@@ -22,7 +22,7 @@
 #include "../nn/rnn_cell.h"
 #include "../optim/optim.h"
 #include "depth/digits.h"
-#include "harness/pairs.h"
+#include "harness/measurements.h"
 #include "harness/program.h"
 #include "harness/table.h"
 
@@ -111,8 +111,8 @@ NamedValues train_net(const Config& config, const depth::Digits& digits, const J
   return values;
 }
 
-// W_hh has a gain of 1/√3, and tanh a slope of at most 1. One draw of 64 × 64 numbers differs from that gain by some
-// 3 % a step; a twentieth leaves room for the mean of a few.
+// W_hh has a gain of 1/√3, and tanh a slope of at most 1. One draw of 64 × 64 numbers differs from that gain
+// by some 3 % a step; a twentieth leaves room for the mean of a few.
 void expect_fall(Run& run, const std::string& key, const std::vector<NamedValues>& runs, int64_t length) {
   double logs = 0;
   for (const NamedValues& values : runs) logs += std::log(values.at("gradient.first_over_last"));

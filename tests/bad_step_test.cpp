@@ -16,7 +16,6 @@
 #include "../data/checked_file.h"
 #include "../experiments/harness/process.h"
 #include "../experiments/lm/checkpoint.h"
-#include "../experiments/lm/examine_step.h"
 #include "file_size_limit.h"
 #include "message_of.h"
 #include "planted_fault.h"

@@ -9,7 +9,6 @@
 #include "../core/raw.h"
 #include "../data/checked_file.h"
 #include "../experiments/harness/settings.h"
-#include "../experiments/lm/checkpoint_folder.h"
 #include "../experiments/lm/train.h"
 #include "../nn/model.h"
 #include "message_of.h"

@@ -8,7 +8,6 @@
 #include "../experiments/claims/claim.h"
 #include "../experiments/harness/json.h"
 #include "../experiments/harness/stats.h"
-#include "../experiments/harness/student.h"
 
 namespace isobar::claims {
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "../experiments/decay/agreement.h"
 #include "../experiments/decay/reference.h"
 #include "decay_nets.h"
 

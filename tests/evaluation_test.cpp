@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../autograd/tape.h"
-#include "../experiments/lm/evaluate.h"
+#include "../experiments/lm/train.h"
 #include "../nn/nn.h"
 
 namespace isobar::evaluation_test {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "../data/hdf5_file.h"
-#include "../experiments/lm/norm_results.h"
+#include "../experiments/lm_norms/results.h"
 #include "run.h"
 
 namespace isobar::lm_norms_test {

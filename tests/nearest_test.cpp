@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "../experiments/harness/nearest.h"
+#include "../experiments/harness/lists.h"
 
 namespace isobar::nearest_test {
 

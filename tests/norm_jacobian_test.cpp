@@ -8,7 +8,6 @@
 #include "../experiments/harness/json.h"
 #include "../experiments/jacobian/fit.h"
 #include "../experiments/jacobian/matrix.h"
-#include "../experiments/jacobian/population.h"
 #include "run.h"
 
 namespace isobar::norm_jacobian_test {

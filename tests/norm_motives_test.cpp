@@ -3,9 +3,8 @@
 
 #include <cmath>
 
-#include "../experiments/harness/pairs.h"
+#include "../experiments/harness/measurements.h"
 #include "../experiments/norm_motives/net.h"
-#include "../experiments/norm_motives/shift.h"
 #include "../optim/sgd.h"
 #include "run.h"
 

@@ -11,7 +11,7 @@
 #include "../experiments/harness/json.h"
 #include "../experiments/speed/clock.h"
 #include "../experiments/speed/machine.h"
-#include "../experiments/speed/work.h"
+#include "../experiments/speed/variants.h"
 #include "run.h"
 
 namespace isobar::norm_speed_test {

@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-#include "../experiments/lm/optimizer.h"
+#include "../experiments/lm/train.h"
 #include "../nn/nn.h"
 #include "../nn/pieces.h"
 #include "../optim/optim.h"

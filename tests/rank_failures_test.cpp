@@ -8,7 +8,7 @@
 #include "../experiments/harness/child.h"
 #include "../experiments/harness/command_line.h"
 #include "../experiments/harness/process.h"
-#include "../experiments/lm/same_weights.h"
+#include "../experiments/lm/checkpointing.h"
 #include "../nn/nn.h"
 #include "message_of.h"
 #include "run.h"

@@ -1,5 +1,5 @@
 // rate_beyond: which learning rate a sweep tries next.
-#include "../experiments/lm/rate_grid.h"
+#include "../experiments/lm_norms/training.h"
 
 #include <doctest/doctest.h>
 

@@ -6,12 +6,10 @@
 #include <fstream>
 
 #include "../experiments/charts/charts.h"
-#include "../experiments/charts/scale.h"
+#include "../experiments/charts/shapes.h"
 #include "../experiments/harness/plot.h"
 #include "../experiments/report/figures.h"
-#include "../experiments/report/overlay.h"
 #include "../experiments/report/page.h"
-#include "../experiments/report/shown.h"
 #include "documents.h"
 #include "message_of.h"
 #include "run.h"

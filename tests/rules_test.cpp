@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../core/rng.h"
-#include "../experiments/harness/student.h"
+#include "../experiments/harness/stats.h"
 
 namespace isobar::rules_test {
 

@@ -9,8 +9,8 @@
 #include <numeric>
 
 #include "../data/hdf5_file.h"
+#include "../experiments/lm/config.h"
 #include "../experiments/lm/corpus.h"
-#include "../experiments/lm/give_way.h"
 #include "../nn/model.h"
 #include "message_of.h"
 #include "run.h"

@@ -8,7 +8,6 @@
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "../experiments/transformer_stack/measure.h"
-#include "../experiments/transformer_stack/theory.h"
 #include "run.h"
 
 namespace isobar::transformer_stack_test {

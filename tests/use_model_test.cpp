@@ -8,7 +8,7 @@
 #include <fstream>
 #include <regex>
 
-#include "../experiments/lm/loaded_model.h"
+#include "../experiments/lm/checkpoint.h"
 #include "run.h"
 
 namespace isobar::use_model_test {

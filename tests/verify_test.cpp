@@ -7,7 +7,6 @@
 #include <set>
 
 #include "../experiments/claims/cost.h"
-#include "../experiments/claims/pace.h"
 #include "../experiments/claims/plan.h"
 #include "../experiments/claims/verify.h"
 #include "../experiments/harness/child.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "../experiments/harness/terminal.h"
+#include "../experiments/harness/table.h"
 #include "../experiments/harness/text_chart.h"
-#include "../experiments/watch/module_table.h"
+#include "../experiments/watch/view.h"
 
 namespace isobar::watch_drawing_test {
 

@@ -9,8 +9,8 @@
 
 #include <optional>
 
-#include "markup.h"
 #include "plot.h"
+#include "shapes.h"
 
 namespace isobar::charts {
 

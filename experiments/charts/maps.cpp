@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "charts.h"
-#include "scale.h"
 #include "shapes.h"
 
 namespace isobar::charts {

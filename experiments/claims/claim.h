@@ -43,7 +43,7 @@ struct Passage {
 
 enum class Kind {
   measured,    // by its parts
-  definition,  // by its parts, which are identities: they hold, or this build has a bug
+  definition,  // by its parts, which are identities, or by a test: they hold, or this build has a bug
   source,      // a statement about a text that was read: by its passages
   cited,       // a statement about a text that could not be read: shown, not judged
   not_run,     // cannot be run here
@@ -66,6 +66,7 @@ struct Claim {
   // reason.
   std::string note, note_zh;
   std::string remark, remark_zh;  // what a reader may object, answered; it changes no verdict
+  std::string test;               // of a definition that a test of ours checks, in place of parts: its name
   std::vector<Part> parts;
   std::vector<Passage> passages;
   int line = 0;

@@ -1,20 +1,22 @@
 #include "file.h"
 
-#include <algorithm>
-#include <cctype>
-#include <cmath>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
 #include "../../core/error.h"
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/nearest.h"
-#include "run_spec.h"
-#include "toml_table.h"
-#include "words.h"
+#include "../harness/lists.h"
+#include "plan.h"
+
+namespace isobar::fixtures {
+extern const char claims_000[], claims_001[], claims_002[], claims_003[], claims_004[], claims_005[];
+}  // namespace isobar::fixtures
 
 namespace isobar::claims {
 namespace {
@@ -111,6 +113,9 @@ void check_predicate(TomlTable& table, const Predicate& predicate) {
   if (cannot_hold(predicate)) table.refuse(table.line(), "no value could make this part hold");
 }
 
+// What the parts of a claim may have in common: it stands in the claim then.
+const std::vector<std::string> common_fields = {"run", "rule", "log", "why", "why_zh", "full_only"};
+
 Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   table.allow({"says", "says_zh", "run", "key", "rule", "log", "at_most", "at_least", "between", "equals",
                "within", "about", "better", "as_good", "printed", "why", "why_zh", "full_only"});
@@ -189,7 +194,9 @@ Passage passage_of(TomlTable& table) {
 
 // What a claim consists of must fit its kind.
 void check_kind(const TomlTable& table, const Claim& claim) {
-  const bool parts = claim.kind == Kind::measured || claim.kind == Kind::definition;
+  const bool parts = claim.kind == Kind::measured || (claim.kind == Kind::definition && claim.test.empty());
+  if (!claim.test.empty() && claim.kind != Kind::definition)
+    table.refuse(claim.line, "has a test, which is for the kind definition; drop it");
   if (parts && claim.parts.empty()) table.refuse(claim.line, "has no part; add [[claim.part]], or a kind");
   if (!parts && !claim.parts.empty() && claim.kind != Kind::cited)
     table.refuse(claim.line, "has parts, which its kind does not take; drop one");
@@ -200,9 +207,12 @@ void check_kind(const TomlTable& table, const Claim& claim) {
 }
 
 Claim claim_of(TomlTable& table, const ClaimFile& file) {
-  table.allow({"id",         "also_in",   "quote",        "quote_en",  "says", "says_zh", "implied",
-               "implied_zh", "no_source", "no_source_zh", "kind",      "all",  "on_gpu",  "may",
-               "note",       "note_zh",   "remark",       "remark_zh", "part", "passage"});
+  std::vector<std::string> fields = {
+      "id",         "also_in",   "quote",        "quote_en",  "says", "says_zh", "implied",
+      "implied_zh", "no_source", "no_source_zh", "kind",      "all",  "on_gpu",  "may",
+      "note",       "note_zh",   "remark",       "remark_zh", "part", "passage", "test"};
+  if (table.has("part")) fields.insert(fields.end(), common_fields.begin(), common_fields.end());
+  table.allow(fields);
   Claim claim;
   claim.id = table.text("id");
   table.rename("claim " + claim.id);
@@ -222,6 +232,7 @@ Claim claim_of(TomlTable& table, const ClaimFile& file) {
   claim.no_source = table.text_or("no_source", "");
   claim.no_source_zh = table.text_or("no_source_zh", "");
   if (table.has("kind")) claim.kind = one_of(table, "kind", kinds);
+  claim.test = table.text_or("test", "");
   claim.one_statement = table.flag("all");
   claim.on_gpu = table.flag("on_gpu");
   claim.may = table.flag("may");
@@ -230,8 +241,10 @@ Claim claim_of(TomlTable& table, const ClaimFile& file) {
   claim.remark_zh = table.text_or("remark_zh", "");
   claim.note = table.text_or("note", "");
   claim.note_zh = table.text_or("note_zh", "");
-  for (TomlTable& part : table.tables("part", "claim.part", fmt::format("a part of claim {}", claim.id)))
+  for (TomlTable& part : table.tables("part", "claim.part", fmt::format("a part of claim {}", claim.id))) {
+    part.inherit(table, common_fields);
     claim.parts.push_back(part_of(part, file.runs));
+  }
   for (TomlTable& passage :
        table.tables("passage", "claim.passage", fmt::format("a passage of claim {}", claim.id)))
     claim.passages.push_back(passage_of(passage));
@@ -292,6 +305,55 @@ toml::table parse_toml(std::string_view text, const std::string& path) {
   }
 }
 
+struct Choice {
+  const char* word;
+  Tolerance tolerance;
+};
+
+Tolerance chosen(TomlTable& part, const char* field, const std::vector<Choice>& choices) {
+  const std::string text = part.text(field);
+  std::vector<std::string> known;
+  for (const Choice& choice : choices) {
+    if (choice.word == text) return choice.tolerance;
+    known.emplace_back(choice.word);
+  }
+  part.refuse(part.line_of(field),
+              fmt::format("{}: wanted one of \"{}\", got '{}'{}", field, fmt::join(known, "\", \""),
+                          one_line(text), did_you_mean(text, known)));
+}
+
+Tolerance better(TomlTable& part) {
+  const char *than_0 = "better: any difference counts, with no margin",
+             *than_0_zh = "“更优”：有差别即可，不设余量",
+             *than_1 = "better: any quotient beyond 1 counts, with no margin",
+             *than_1_zh = "“更优”：比值越过 1 即可，不设余量";
+  return chosen(part, "better",
+                {{"above 0", {just_above(0), infinity, than_0, than_0_zh}},
+                 {"below 0", {-infinity, just_below(0), than_0, than_0_zh}},
+                 {"above 1", {just_above(1), infinity, than_1, than_1_zh}},
+                 {"below 1", {-infinity, just_below(1), than_1, than_1_zh}}});
+}
+
+Tolerance as_good(TomlTable& part) {
+  return chosen(
+      part, "as_good",
+      {{"share",
+        {-0.01, 0.01, "as good: within a hundredth of the whole", "“相当”：与全部之比相差不超过百分之一"}},
+       {"percent", {-1, 1, "as good: within 1 %", "“相当”：相差不超过 1 %"}},
+       {"quotient",
+        {0.99, 1.01, "as good: a quotient within a hundredth of 1", "“相当”：比值与 1 相差不超过百分之一"}}});
+}
+
+Tolerance about(TomlTable& part) {
+  const double value = *part.number("about");
+  if (value == 0)
+    part.refuse(part.line_of("about"), "about: 0 has no tenth; write within and its reason, or as_good");
+  const double ends[] = {0.9 * value, 1.1 * value};
+  return {std::min(ends[0], ends[1]), std::max(ends[0], ends[1]),
+          fmt::format("about {:g}: a tenth to either side", value),
+          fmt::format("“约” {:g}：两侧各十分之一", value)};
+}
+
 }  // namespace
 
 ClaimFile parse_claims(std::string_view text, const std::string& path) {
@@ -313,5 +375,30 @@ ClaimFile parse_claims(std::string_view text, const std::string& path) {
 }
 
 ClaimFile read_claims(const std::string& path) { return parse_claims(read_file(path, largest_file), path); }
+
+Tolerance read_tolerance(TomlTable& part, const char* word) {
+  const std::string_view name = word;
+  return name == "about" ? about(part) : name == "better" ? better(part) : as_good(part);
+}
+
+const std::vector<ClaimFile>& builtin_claims() {
+  static const std::vector<ClaimFile> files = [] {
+    std::vector<ClaimFile> all;
+    for (const char* text : {fixtures::claims_000, fixtures::claims_001, fixtures::claims_002,
+                             fixtures::claims_003, fixtures::claims_004, fixtures::claims_005})
+      all.push_back(parse_claims(text, fmt::format("{:03}.toml", all.size())));
+    for (ClaimFile& file : all) file.shipped = true;
+    return all;
+  }();
+  return files;
+}
+
+std::vector<const Claim*> builtin_table() {
+  std::vector<const Claim*> table;
+  for (const ClaimFile& file : builtin_claims())
+    for (const Claim& claim : file.claims) table.push_back(&claim);
+  std::sort(table.begin(), table.end(), [](const Claim* a, const Claim* b) { return a->id < b->id; });
+  return table;
+}
 
 }  // namespace isobar::claims

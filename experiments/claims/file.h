@@ -1,16 +1,19 @@
-// Claim files: what one text says, as a person writes it down (TOML; the format is in README.md of this folder).
-// A file names studies of this build, their settings and their measured values; it runs no commands and names
-// no paths.
+// Claim files: what one text says, as a person writes it down (TOML; the format is in README.md of this
+// folder). A file names studies of this build, their settings and their measured values; it runs no commands
+// and names no paths.
 //
 //   const ClaimFile file = read_claims("mine.toml");
 //   for (const ClaimFile& builtin : builtin_claims()) …      // those of the texts
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "claim.h"
+#include "rules.h"
+#include "toml_table.h"
 
 namespace isobar::claims {
 
@@ -23,5 +26,27 @@ ClaimFile parse_claims(std::string_view text, const std::string& path);
 const std::vector<ClaimFile>& builtin_claims();
 // Their claims, in the order of their ids.
 std::vector<const Claim*> builtin_table();
+
+// --- Words of tolerance: "about", "better" and "as good" have one bound each, for every claim of every file.
+// A part that uses one says where its bound comes from by the word, so that no bound is chosen for a claim.
+//
+//   about = 0.441             [0.9 · 0.441, 1.1 · 0.441]
+//   better = "below 1"        anything below 1, of a quotient; "above 1", and of a difference "below 0", "above 0"
+//   as_good = "share"         within 0.01 of 0: of what a norm gains, or of all images; "percent", within 1 of 0;
+//                             "quotient", 0.99 to 1.01
+//
+// The reasons are in README.md of this folder, under Words.
+
+// The fields of a part that are words.
+inline constexpr std::array<const char*, 3> tolerance_words = {"about", "better", "as_good"};
+
+// What a word wants, and why, in both languages.
+struct Tolerance {
+  double low, high;
+  std::string why, why_zh;
+};
+
+// Of the word `word`, which the part has. Throws Error, with its line, for a value that the word does not take.
+Tolerance read_tolerance(TomlTable& part, const char* word);
 
 }  // namespace isobar::claims

@@ -148,6 +148,10 @@ std::string reason_of(const Judged& judged, Language language) {
   if (!lacking.empty()) reasons = lacking;
   for (const Passage& passage : claim.passages)
     reasons.push_back(in(language, passage.reading, passage.reading_zh));
+  if (!claim.test.empty())
+    reasons.push_back(fmt::format(
+        fmt::runtime(in(language, "an identity, checked by the test “{}”", "恒等式，由测试“{}”检查")),
+        claim.test));
   const std::string note = in(language, claim.note, claim.note_zh);
   const char* left_out = (language == Language::en ? english : chinese).left_out;
   if (!note.empty()) reasons.push_back(claim.parts.empty() ? note : fmt::format("{}: {}", left_out, note));
@@ -358,6 +362,7 @@ Json to_json(const Judged& judged) {
           {"no_source_zh", claim.no_source_zh},
           {"remark", claim.remark},
           {"remark_zh", claim.remark_zh},
+          {"test", claim.test},
           {"verdict", judged.verdict},
           {"reason", judged.reason},
           {"reason_zh", judged.reason_zh},

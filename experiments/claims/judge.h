@@ -16,8 +16,8 @@ namespace isobar::claims {
 struct Runs {
   std::map<std::string, Json, std::less<>> summaries;
   std::map<std::string, std::string, std::less<>> missing;
-  // Earlier looks at a value, by run and key: at how many seeds, as Finding::looks gave them. Whoever keeps findings hands
-  // them back here, for each look at more seeds has a smaller share of the error rate.
+  // Earlier looks at a value, by run and key: at how many seeds, as Finding::looks gave them. Whoever keeps
+  // findings hands them back here, for each look at more seeds has a smaller share of the error rate.
   std::map<std::pair<std::string, std::string>, std::vector<int64_t>> looks = {};
 };
 
@@ -45,10 +45,11 @@ struct Judged {
   std::vector<Finding> findings;  // by part
 };
 
-// Of a measured claim: refuted where a part of one statement does not hold. Else a part that is open leaves the claim
-// open: where a value is missing it was not run here or, of a part that is measured at the full scale alone, needs the
-// full run; the machine was busy; the rule does not hold for the seeds; there are too few of them. Else it is confirmed
-// when all parts hold and nothing is left out, refuted when none does, and partly when some do.
+// Of a measured claim: refuted where a part of one statement does not hold. Else a part that is open leaves
+// the claim open: where a value is missing it was not run here or, of a part that is measured at the full
+// scale alone, needs the full run; the machine was busy; the rule does not hold for the seeds; there are too
+// few of them. Else it is confirmed when all parts hold and nothing is left out, refuted when none does, and
+// partly when some do.
 Judged judge(const Claim& claim, const Runs& runs);
 
 // "holds", "does not hold"; of a part that is open, the verdict that it makes.
@@ -60,8 +61,8 @@ std::string value_text(const Finding& finding);
 // What the nets behind its values were and learned from, each once: "4 blocks of width 64, …; an RNN of …".
 TrainedOn trained_on(const Judged& judged);
 
-// The parts as a table: what was measured and over how many seeds, theory, what was asked, and the outcome or why
-// there is no value.
+// The parts as a table: what was measured and over how many seeds, theory, what was asked, and the outcome or
+// why there is no value.
 std::string parts_table(const Judged& judged);
 
 Json to_json(const Judged& judged);

@@ -1,6 +1,7 @@
-// Kept: what the last full runs of the texts' claims measured. In full.json a run has one line, with its settings, the commit
-// that made it, the machine and the seconds, and each value that some part reads another, with all seeds. Nothing else is
-// kept: sentences, bounds and verdicts are those of the claims and rules of today.
+// Kept: what the last full runs of the texts' claims measured. In full.json a run has one line, with its
+// settings, the commit that made it, the machine and the seconds, and each value that some part reads
+// another, with all seeds. Nothing else is kept: sentences, bounds and verdicts are those of the claims and
+// rules of today.
 //
 //   Judged judged = judge_kept(claim, Kept::shipped().runs(builtin_claims()));
 //   Kept kept(read_file("full.json", most));
@@ -31,9 +32,10 @@ class Kept {
   // A run and a value, a line each.
   std::string text() const;
 
-  // Takes what parts of the files read of this finished run, in the place of what was kept of it: values at the full scale,
-  // at any scale its seconds. Another number of seeds of the same settings is a further look. Throws Error for a run that
-  // failed a check of its own, tells no commit or date, or lacks a value that a part reads.
+  // Takes what parts of the files read of this finished run, in the place of what was kept of it: values at
+  // the full scale, at any scale its seconds. Another number of seeds of the same settings is a further look.
+  // Throws Error for a run that failed a check of its own, tells no commit or date, or lacks a value that a
+  // part reads.
   void take(const PlannedRun& run, const Json& summary, const std::vector<ClaimFile>& files,
             std::string_view scale);
   // Drops runs and values that the files read no more.
@@ -58,8 +60,8 @@ Judged judge_kept(const Claim& claim, const Runs& kept);
 // The source tree that this program was built of.
 std::string source_tree();
 
-// Which commits measured these claims, and when: "84cfa14a1b2c, 2026-11-23, 3 commits ago". How long ago is known where the
-// program can see the work tree that it was built of; `ago` asks for it.
+// Which commits measured these claims, and when: "84cfa14a1b2c, 2026-11-23, 3 commits ago". How long ago is
+// known where the program can see the work tree that it was built of; `ago` asks for it.
 std::string kept_at(const std::vector<const Claim*>& claims, const Kept& kept, bool ago = true);
 
 }  // namespace isobar::claims

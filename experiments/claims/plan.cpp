@@ -1,11 +1,23 @@
 #include "plan.h"
 
-#include <algorithm>
-#include <map>
-
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <filesystem>
+#include <map>
+
 #include "../../core/error.h"
+#include "../../core/parallel.h"
+#include "../../data/file.h"
+#include "../../data/json_text.h"
+#include "../../data/utf8_stream.h"
+#include "../harness/about.h"
+#include "../harness/child.h"
+#include "../harness/environment.h"
+#include "../harness/lists.h"
 
 namespace isobar::claims {
 namespace {
@@ -18,6 +30,72 @@ void check_ids(const std::vector<ClaimFile>& files) {
       check(is_new, "{}, line {}: claim {} is in {} too; rename one", file.path, claim.line, claim.id,
             other->second);
     }
+}
+
+std::vector<std::string> words_between_spaces(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+// Flags that belong to whoever runs `verify`, or that name files: a claim file says what is run, not where.
+const std::vector<std::string> users_flags = {
+    "out",    "threads", "config",    "print_config", "json",  "force",
+    "resume", "help",    "help_all",  "version",      "mnist", "seed",
+    "h",      "profile", "log_level", "rank_timeout", "about"};
+
+// The flags of a field, each checked as far as a text can tell. What the study itself says of them comes later.
+std::vector<std::string> flags_of(TomlTable& table, const char* field) {
+  std::vector<std::string> words = words_between_spaces(table.text_or(field, ""));
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (std::find(users_flags.begin(), users_flags.end(), setting_of(name)) != users_flags.end())
+      table.refuse(table.line_of(field),
+                   fmt::format("{}: {} is not for a file of claims to say; drop it", field, name));
+    const bool corpus = setting_of(name) == "corpus";
+    const std::string value = words[i].size() > name.size()    ? words[i].substr(name.size() + 1)
+                              : corpus && i + 1 < words.size() ? words[i + 1]
+                                                               : "";
+    if (corpus && value != "synthetic")
+      table.refuse(table.line_of(field), fmt::format("{}: wanted --corpus synthetic or no --corpus, got '{}'",
+                                                     field, one_line(value)));
+    if (words[i].find('/') != std::string::npos)
+      table.refuse(
+          table.line_of(field),
+          fmt::format("{}: '{}' looks like a path; a file of claims names none", field, one_line(words[i])));
+  }
+  return words;
+}
+
+// Programs stand in one folder, but for those that the user named.
+std::string program_path(const PlannedRun& planned) {
+  if (!planned.path.empty()) return planned.path;
+  return std::filesystem::path(own_path()).parent_path().string() + "/" + planned.program;
+}
+
+std::string last_line(const std::string& text) {
+  const size_t end = text.find_last_not_of('\n');
+  if (end == std::string::npos) return "";
+  const size_t before = text.find_last_of('\n', end);
+  return text.substr(before == std::string::npos ? 0 : before + 1, end - before);
+}
+
+// The summary of a finished run of this configuration by this version; null where there is none. A program of
+// the user's own tells no version of its norm: it must be older than its results.
+Json finished_summary(const std::string& folder, const Json& config, const PlannedRun& planned) {
+  const std::string path = folder + "/summary.json";
+  if (!std::filesystem::exists(path)) return {};
+  if (!planned.path.empty() &&
+      std::filesystem::last_write_time(planned.path) > std::filesystem::last_write_time(path))
+    return {};
+  Json summary = parse_json<Json>(read_file(path, size_t{1} << 30));
+  const bool same = summary.is_object() && summary.value("config", Json()) == config &&
+                    summary.value("/environment/version"_json_pointer, "") == isobar_version();
+  return same ? summary : Json();
 }
 
 }  // namespace
@@ -45,6 +123,94 @@ std::vector<PlannedRun> plan(const std::vector<ClaimFile>& files, std::string_vi
             fmt::join(same->arguments, " "));
     }
   return runs;
+}
+
+std::string setting_of(const std::string& word) {
+  if (word.size() < 2 || word[0] != '-' || std::isdigit(static_cast<unsigned char>(word[1])) != 0 ||
+      word[1] == '.')
+    return "";
+  std::string name = word.substr(0, word.find('='));
+  name.erase(0, name.find_first_not_of('-'));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+std::vector<std::string> studies() {
+  std::vector<std::string> names = study_names();
+  std::erase(names, "train_lm");  // its flags name files
+  return names;
+}
+
+RunSpec read_run(const std::string& name, TomlTable& table) {
+  table.allow({"study", "flags", "quick", "full"});
+  RunSpec run{
+      .name = name, .study = table.text("study"), .flags = {}, .quick = {}, .full = {}, .line = table.line()};
+  if (!std::all_of(name.begin(), name.end(),
+                   [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }))
+    table.refuse(run.line, "wanted a name of letters, digits and _");
+  const std::vector<std::string> known = studies();
+  if (std::find(known.begin(), known.end(), run.study) == known.end())
+    table.refuse(table.line_of("study"),
+                 fmt::format("study: wanted one of {}, got '{}'{}", fmt::join(known, ", "),
+                             one_line(run.study), did_you_mean(run.study, known)));
+  run.flags = flags_of(table, "flags");
+  run.quick = flags_of(table, "quick");
+  run.full = flags_of(table, "full");
+  return run;
+}
+
+Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where) {
+  std::vector<std::string> arguments = planned.arguments;
+  arguments.insert(arguments.end(), {"--seed", std::to_string(seed), "--print-config"});
+  const Finished printed = run_child(program_path(planned), arguments, Complaints::kept);
+  check(printed.code == 0, "{}: {}", where, last_line(printed.err));
+  const Json config = parse_json<Json>(printed.out);
+  check(config.is_object(), "{}: {}: its flags ask for something else than a run; give it settings alone",
+        where, planned.program);
+  for (const std::string& word : planned.arguments) {
+    std::string name = setting_of(word);
+    const bool preset = config.value("preset", "") == name;
+    if (name.starts_with("no_") && config.value(name.substr(3), Json()).is_boolean()) name.erase(0, 3);
+    check(name.empty() ? word != "--" : preset || config.contains(name),
+          "{}: {}: {} is no setting of it; drop it", where, planned.program, word);
+  }
+  return config;
+}
+
+bool is_made(const Run& run, const PlannedRun& planned, const Json& config) {
+  return !finished_summary(run.folder() + "/" + planned.folder, config, planned).is_null();
+}
+
+Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Cost>& most) {
+  const std::string folder = run.folder() + "/" + planned.folder;
+  if (Json summary = finished_summary(folder, config, planned); !summary.is_null()) {
+    run.say("{}: there already\n", planned.name);
+    const Json expectations = summary.value("expectations", Json::array());
+    const bool met = std::all_of(expectations.begin(), expectations.end(),
+                                 [](const Json& e) { return e.value("ok", false); });
+    run.expect(planned.name, met, "is there already, with expectations that were not met");
+    return {.summary = std::move(summary), .complaint = ""};
+  }
+  run.say("{}: {}{}{}\n", planned.name, planned.path.empty() ? planned.program : planned.path,
+          planned.arguments.empty() ? "" : " ", fmt::join(planned.arguments, " "));
+  std::vector<std::string> arguments = planned.arguments;
+  arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--force", "--out", folder,
+                                     "--threads", std::to_string(threads())});
+  const Finished finished =
+      most ? run_child("/bin/sh", limited(program_path(planned), arguments, *most, threads()))
+           : run_child(program_path(planned), arguments);
+  std::string complaint = fmt::format("{}: {}", planned.where, last_line(finished.err));
+  if (most && finished.code == 128 + SIGXCPU)
+    complaint = fmt::format("{}: {} took more than {}; choose smaller sizes, or --allow_large", planned.where,
+                            planned.program, rough_time(most->seconds));
+  if (finished.code == 3) return {.summary = Json(), .complaint = complaint, .cannot_run = true};
+  check(finished.code != 2 || planned.shipped, "{}", complaint);
+  Json summary = finished_summary(folder, config, planned);
+  const bool made = !summary.is_null();
+  if (finished.code == 0 && !made) complaint = planned.where + ": no results of these settings are there";
+  run.expect(planned.name, finished.code == 0 && made,
+             fmt::format("{} ended with exit code {}: {}", planned.program, finished.code, complaint));
+  return {.summary = std::move(summary), .complaint = made ? "" : complaint};
 }
 
 }  // namespace isobar::claims

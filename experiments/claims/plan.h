@@ -1,11 +1,16 @@
 // The plan: which runs the files of claims need, each once.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "../harness/json.h"
+#include "../harness/run.h"
 #include "claim.h"
+#include "cost.h"
+#include "toml_table.h"
 
 namespace isobar::claims {
 
@@ -19,8 +24,42 @@ struct PlannedRun {
   bool shipped = false;   // of a file that came along: it is trusted with all memory and time
 };
 
-// In the order of the files. `scale` is "quick" or "full". Throws Error where two files mean different runs by
-// one name.
+// In the order of the files. `scale` is "quick" or "full". Throws Error where two files mean different runs
+// by one name.
 std::vector<PlannedRun> plan(const std::vector<ClaimFile>& files, std::string_view scale);
+
+// --- RunSpec, read: which study a file of claims asks for, and with which flags. A stranger's file names no
+// program but the studies of this build, no path, and none of the flags that are the user's.
+
+// The studies that a file may name.
+std::vector<std::string> studies();
+
+// "print_config" of the words --print-config, --print_config and --print-config=1; empty for a word that is
+// no flag.
+std::string setting_of(const std::string& word);
+
+// The table `[run.NAME]`. Throws Error for what it may not say, with its line.
+RunSpec read_run(const std::string& name, TomlTable& table);
+
+// --- StudyRuns: makes runs of studies as child processes, each in a folder of its own, and finds those that
+// are there.
+
+// What a study's --print-config says of these flags. Throws Error, beginning with `where`, for flags that
+// it refuses, and for those that are none of its settings.
+Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where);
+
+// Whether a finished run of this configuration is in its folder below run's.
+bool is_made(const Run& run, const PlannedRun& planned, const Json& config);
+
+struct Made {
+  Json summary;             // null where the run failed
+  std::string complaint;    // of the run that failed
+  bool cannot_run = false;  // for it needs what is not here
+};
+
+// Makes one run, unless a finished one of the same configuration is in its folder below run's, within `most`
+// where that is given. One that fails, or fails its expectations, is an expectation of `run` that is not met.
+// Throws Error, beginning with the line, for a run of a stranger's file whose settings the study refuses.
+Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Cost>& most);
 
 }  // namespace isobar::claims

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../harness/table.h"
 #include "kept.h"
@@ -45,6 +46,11 @@ void add_claim(Table& table, const Judged& judged, const std::string& verdict) {
   const bool made = part != nullptr && part->not_run.empty();
   table.row({judged.claim->id, says_text(judged), made ? value_text(*part) : "",
              made ? text_of(part->part->predicate) : "", verdict});
+}
+
+bool is_of_run(const Claim& claim, const std::string& name) {
+  return !claim.parts.empty() && std::all_of(claim.parts.begin(), claim.parts.end(),
+                                             [&](const Part& part) { return part.run == name; });
 }
 
 }  // namespace
@@ -163,6 +169,28 @@ void Judging::publish() {
   if (no_source > 0)
     run_.say("{} of these {} ascribed to a source that does not contain {}.\n", no_source,
              no_source == 1 ? "is" : "are", no_source == 1 ? "it" : "them");
+}
+
+void say_verdicts(Run& run, const std::string& name) {
+  Runs runs;
+  runs.summaries[name] = run.summary();
+  for (const Claim* claim : builtin_table()) {
+    if (!is_of_run(*claim, name)) continue;
+    const Judged judged = judge(*claim, runs);
+    run.say("\nText {}, claim {}: {}. {}\n{}", claim->source, claim->id, claim->says, judged.verdict,
+            parts_table(judged));
+  }
+}
+
+std::vector<double> printed_values(const std::string& name, const std::string& key, size_t count) {
+  std::vector<double> values(count, std::numeric_limits<double>::quiet_NaN());
+  for (const Claim* claim : builtin_table())
+    for (const Part& part : claim->parts)
+      for (size_t i = 0; i < count; ++i)
+        if (part.run == name && part.predicate.rule == Rule::one_more_seed &&
+            part.key == fmt::format(fmt::runtime(key), i + 1))
+          values[i] = part.predicate.low;
+  return values;
 }
 
 }  // namespace isobar::claims

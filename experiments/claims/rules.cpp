@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "../harness/student.h"
 #include "../harness/table.h"
 
 namespace isobar::claims {
@@ -32,8 +30,8 @@ Reading read_every_seed(const Predicate& predicate, const Spread& seeds) {
   return {holds ? PartOutcome::holds : PartOutcome::fails, {least, greatest}, seeds.n};
 }
 
-// The mean of infinities of one sign is that infinity, of both signs none. On the side of a finite bound that is beyond
-// it; on the other side it is a mean that a single seed made, and no rule confirms by one.
+// The mean of infinities of one sign is that infinity, of both signs none. On the side of a finite bound that
+// is beyond it; on the other side it is a mean that a single seed made, and no rule confirms by one.
 PartOutcome outcome_of_infinities(const Predicate& predicate, const Spread& seeds) {
   if (predicate.rule == Rule::one_more_seed)
     return seeds.n == 0 ? PartOutcome::fails : PartOutcome::not_normal;

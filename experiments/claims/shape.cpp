@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "../harness/student.h"
-
 namespace isobar::claims {
 namespace {
 

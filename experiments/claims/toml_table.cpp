@@ -9,7 +9,7 @@
 
 #include "../../core/error.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/nearest.h"
+#include "../harness/lists.h"
 
 namespace isobar::claims {
 namespace {
@@ -29,7 +29,12 @@ void TomlTable::refuse(int line, const std::string& complaint) const {
 
 int TomlTable::line() const { return line_of_node(table_); }
 
-bool TomlTable::has(const char* field) const { return table_.contains(field); }
+bool TomlTable::has(const char* field) const { return find(field) != nullptr; }
+
+void TomlTable::inherit(const TomlTable& outer, const std::vector<std::string>& fields) {
+  outer_ = &outer.table_;
+  inherited_ = fields;
+}
 
 void TomlTable::allow(const std::vector<std::string>& fields) const {
   for (const auto& [name, node] : table_) {
@@ -42,7 +47,11 @@ void TomlTable::allow(const std::vector<std::string>& fields) const {
   }
 }
 
-const toml::node* TomlTable::find(const char* field) const { return table_.get(field); }
+const toml::node* TomlTable::find(const char* field) const {
+  const toml::node* own = table_.get(field);
+  const bool inherits = own == nullptr && std::ranges::count(inherited_, field) > 0;
+  return inherits ? outer_->get(field) : own;
+}
 
 const toml::node& TomlTable::need(const char* field) const {
   const toml::node* node = find(field);
@@ -51,7 +60,7 @@ const toml::node& TomlTable::need(const char* field) const {
 }
 
 int TomlTable::line_of(const char* field) const {
-  const toml::node* node = table_.get(field);
+  const toml::node* node = find(field);
   return node == nullptr ? line() : line_of_node(*node);
 }
 

@@ -28,6 +28,8 @@ class TomlTable {
   std::string text_or(const char* field, const std::string& otherwise);
   bool flag(const char* field);  // false where it is absent
   bool has(const char* field) const;
+  // From now on a field of these that this table lacks is that of `outer`, which outlives it.
+  void inherit(const TomlTable& outer, const std::vector<std::string>& fields);
   // A finite number; nothing where it is absent.
   std::optional<double> number(const char* field);
   // A list of so many finite numbers, or of any number of texts.
@@ -51,6 +53,8 @@ class TomlTable {
   double number_of(const toml::node& node, const char* field) const;
 
   const toml::table& table_;
+  const toml::table* outer_ = nullptr;
+  std::vector<std::string> inherited_;
   const std::string& path_;
   std::string what_;
 };

@@ -10,7 +10,7 @@
 #include "../../core/error.h"
 #include "../../data/file.h"
 #include "../harness/about.h"
-#include "../harness/terminal.h"
+#include "../harness/table.h"
 #include "results.h"
 
 namespace isobar::claims {
@@ -99,7 +99,10 @@ void add_runs(const ClaimFile& file, const std::string& id, std::vector<std::str
   const auto claim = std::ranges::find(file.claims, id, &Claim::id);
   check(claim != file.claims.end(), "{}: items: there is no claim {}", file.path, id);
   if (claim->kind == Kind::source) add(fmt::format("reads sources: `isobar verify --claim {}`", id));
-  if (claim->parts.empty() && claim->kind != Kind::source) add("cannot run here: " + claim->note);
+  if (!claim->test.empty())
+    add("tests/definitions_test.cpp");
+  else if (claim->parts.empty() && claim->kind != Kind::source)
+    add("cannot run here: " + claim->note);
   for (const Part& part : claim->parts) {
     const RunSpec& run = *std::ranges::find(file.runs, part.run, &RunSpec::name);
     add(fmt::format("`{}{}{}`", run.study, run.flags.empty() ? "" : " ", fmt::join(run.flags, " ")));

@@ -17,14 +17,12 @@
 #include "../../data/file.h"
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/interrupt.h"
-#include "../harness/nearest.h"
-#include "../harness/terminal.h"
+#include "../harness/lists.h"
+#include "../harness/process.h"
+#include "../harness/table.h"
+#include "cost.h"
 #include "kept.h"
-#include "pace.h"
-#include "plan.h"
 #include "results.h"
-#include "study_runs.h"
 
 namespace isobar::claims {
 namespace {

@@ -13,6 +13,7 @@
 #include "../harness/stats.h"
 #include "config.h"
 #include "net.h"
+#include "theory.h"
 
 namespace isobar::decay {
 
@@ -76,5 +77,13 @@ class SignalProbe : public Probe {
 std::vector<double> layer_values(const std::vector<Signals>& runs, size_t layer,
                                  double LayerSignal::*quantity);
 Spread layer_spread(const std::vector<Signals>& runs, size_t layer, double LayerSignal::*quantity);
+
+// --- Result: all runs of one configuration, and what theory predicts for it.
+
+struct Result {
+  Config config;
+  std::vector<Signals> runs;
+  std::vector<LayerTheory> theory;
+};
 
 }  // namespace isobar::decay

@@ -120,9 +120,9 @@ std::vector<PlainStage> plain_up(const Config& config, std::vector<LayerTheory>&
   return stages;
 }
 
-// Of relu'(y) dx, y = N(z), what the norm's Jacobian leaves: a projection, and a division by the rms of z. At the
-// top dx = 1 for all elements, and relu'(y) · 1 has shares along 1 and along y: the projection takes a part of
-// order 1. Elsewhere it takes 1/n per direction.
+// Of relu'(y) dx, y = N(z), what the norm's Jacobian leaves: a projection, and a division by the rms of z. At
+// the top dx = 1 for all elements, and relu'(y) · 1 has shares along 1 and along y: the projection takes a
+// part of order 1. Elsewhere it takes 1/n per direction.
 Gradient before_norm(const Config& config, const Gradient& dx, const Gradient& dy, const PreActivation& z,
                      bool ones) {
   const bool centred = config.norm == "layernorm";
@@ -135,8 +135,8 @@ Gradient before_norm(const Config& config, const Gradient& dx, const Gradient& d
   return {dz.self / (z.p + eps), dz.cross / (z.p + eps)};
 }
 
-// Fills in weight_gradient_norm. dx is the gradient without its share along x, which `along` holds where it is
-// known.
+// Fills in weight_gradient_norm. dx is the gradient without its share along x, which `along` holds where it
+// is known.
 void plain_down(const Config& config, const std::vector<PlainStage>& stages,
                 std::vector<LayerTheory>& theory) {
   const size_t depth = theory.size();

@@ -49,10 +49,10 @@ struct Prediction {
 
 struct LayerTheory {
   Prediction output_std, weight_gradient_norm;
-  // Of the output's rows along (1, …, 1), root mean square (see LayerSignal): 1/√width for a random direction,
-  // such as any row of a residual stream; after a ReLU √(1/π + (1 − 1/π)/width), since E relu(g) = √(1/2π)
-  // and E relu(g)² = 1/2; 0 after a LayerNorm. Where rows are equal, a net's value scatters like |g|/√width.
-  // On the plateau of default's biases, which are uniform, a ReLU's share is 4 % larger.
+  // Of the output's rows along (1, …, 1), root mean square (see LayerSignal): 1/√width for a random
+  // direction, such as any row of a residual stream; after a ReLU √(1/π + (1 − 1/π)/width), since E relu(g) =
+  // √(1/2π) and E relu(g)² = 1/2; 0 after a LayerNorm. Where rows are equal, a net's value scatters like
+  // |g|/√width. On the plateau of default's biases, which are uniform, a ReLU's share is 4 % larger.
   double along_one = std::numeric_limits<double>::quiet_NaN();
 };
 

@@ -1,11 +1,13 @@
 #include "publish.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
-#include <vector>
 
 #include "../decay/theory.h"
+#include "../harness/table.h"
 
 namespace isobar::depth {
 namespace {
@@ -30,6 +32,71 @@ void publish_over_depth_2(Run& run, const std::string& key, const Cell& cell, co
   for (size_t i = 0; i < cell.runs.size(); ++i)
     gains.push_back(cell.runs[i].accuracy - shallow.runs[i].accuracy);
   run.measured(key + ".over_depth2", spread_of(gains));
+}
+
+using Results = std::vector<const Result*>;
+using Pick = std::function<bool(const Kind&)>;
+
+Results those(const std::vector<Result>& results, const Pick& pick) {
+  Results picked;
+  for (const Result& result : results)
+    if (pick(result.kind)) picked.push_back(&result);
+  return picked;
+}
+
+bool starts_near_identity(const Kind& kind) {
+  return kind.topology == "skipinit" || kind.topology == "rezero" || kind.topology == "fixup";
+}
+bool normalizes(const Kind& kind) { return kind.norm == "layernorm" || kind.norm == "rmsnorm"; }
+
+std::string percent(double share) { return fmt::format("{:.2g} %", 100 * share); }
+
+std::string accuracy_text(const Cell& cell) {
+  const std::string text = fmt::format("{:.3f}", cell.accuracy().median);
+  return cell.diverged() == 0 ? text : fmt::format("{} ({} diverged)", text, cell.diverged());
+}
+
+std::string first_gradient(const Cell& cell) {
+  return number_text(cell.spread([](const Outcome& run) { return run.gradients.front(); }).median);
+}
+std::string last_gradient(const Cell& cell) {
+  return number_text(cell.spread([](const Outcome& run) { return run.gradients.back(); }).median);
+}
+
+std::string failure_text(const Result& result) {
+  const Cell* failure = result.failure();
+  return failure == nullptr ? "–" : std::to_string(failure->depth);
+}
+
+// "at depth 100 5 of 10 reach a test accuracy of 0.5 in 100 steps; best: pre.default.rmsnorm 0.913; not: …".
+std::string tally(const Results& results, int64_t depth) {
+  const Result* best = nullptr;
+  std::vector<std::string> failing;
+  for (const Result* result : results) {
+    const Cell& cell = *result->at(depth);
+    if (best == nullptr || cell.accuracy().median > best->at(depth)->accuracy().median) best = result;
+    if (!cell.works()) failing.push_back(fmt::format("{} {}", result->kind.key(), accuracy_text(cell)));
+  }
+  const size_t steps = best->at(depth)->runs.front().losses.size();
+  std::string text = fmt::format("at depth {} {} of {} reach a test accuracy of {} in {} steps; best: {} {}",
+                                 depth, results.size() - failing.size(), results.size(), trainable, steps,
+                                 best->kind.key(), accuracy_text(*best->at(depth)));
+  if (!failing.empty()) text += fmt::format("; not: {}", fmt::join(failing, ", "));
+  return text;
+}
+
+// A deep chain beside its shallow self, where it first fails or else at its deepest.
+std::string shallow_and_deep(const Result& result) {
+  const Cell& shallow = result.cells.front();
+  const Cell& deep = result.failure() != nullptr ? *result.failure() : result.cells.back();
+  const auto median = [&](double Outcome::*quantity) { return deep.spread(quantity).median; };
+  return fmt::format(
+      "{} has {} at depth {} and {} at depth {}, where the gradient starts with a norm of {} in the first "
+      "layer "
+      "and {} in the last, and training moves their weights by {} and {}",
+      result.kind.key(), accuracy_text(shallow), shallow.depth, accuracy_text(deep), deep.depth,
+      first_gradient(deep), last_gradient(deep), percent(median(&Outcome::first_moved)),
+      percent(median(&Outcome::last_moved)));
 }
 
 }  // namespace
@@ -120,6 +187,107 @@ void plot_accuracies(Run& run, const std::vector<Result>& results) {
     plot.curves.push_back(std::move(curve));
   }
   run.plot(plot);
+}
+
+void print_question(Run& run, const Config& config, const Digits& digits, const std::vector<Kind>& kinds) {
+  run.say(
+      "{} images to train on, {} to tune by, {} to report ({}). {} kinds of net, {} layers or blocks of width "
+      "{}, {} seeds; {} steps of {} images.\n"
+      "A constant classifier reaches an accuracy of {:.3f} and a loss of {:.3f}. {}.\n\n",
+      digits.train.size(), digits.validation.size(), digits.test.size(), digits.source, kinds.size(),
+      fmt::join(config.depths, ","), config.width, config.seeds, config.steps, config.batch,
+      blind_accuracy(digits.test), blind_loss(digits.train),
+      config.learning_rate > 0 ? fmt::format("Adam at {}", config.learning_rate)
+                               : "Adam; for each net and depth the rate of lowest validation loss");
+}
+
+void print_line(Run& run, const Kind& kind, const Cell& cell) {
+  run.say("{:28} depth {:<5} rate {:<9} accuracy {}\n", kind.key(), cell.depth,
+          number_text(cell.learning_rate), accuracy_text(cell));
+}
+
+void print_results(Run& run, const Config& config, const std::vector<Result>& results) {
+  std::vector<std::string> heading = {"net"};
+  for (const int64_t depth : config.depths) heading.push_back(fmt::format("depth {}", depth));
+  heading.insert(heading.end(), {"fails at", "gradient of first, deepest net", "of last"});
+  Table table(heading);
+  for (const Result& result : results) {
+    std::vector<std::string> row = {result.kind.key()};
+    for (const Cell& cell : result.cells) row.push_back(accuracy_text(cell));
+    row.insert(row.end(), {failure_text(result), first_gradient(result.cells.back()),
+                           last_gradient(result.cells.back())});
+    table.row(std::move(row));
+  }
+  run.say("\nTest accuracy, median over {} seeds\n\n{}\n", config.seeds, table.text());
+
+  run.summary()["findings"] = Json::array();
+  for (const std::string& sentence : findings(results)) {
+    run.say("{}\n", sentence);
+    run.summary()["findings"].push_back(sentence);
+  }
+}
+
+std::vector<std::string> findings(const std::vector<Result>& results) {
+  std::vector<std::string> sentences;
+  const int64_t deepest = results.front().cells.back().depth;
+  const auto add = [&](const char* claim, const Results& picked, int64_t depth) {
+    if (!picked.empty()) sentences.push_back(fmt::format("{} Seen: {}.", claim, tally(picked, depth)));
+  };
+
+  for (const Result* result :
+       those(results, [](const Kind& kind) { return kind.topology == "plain" && kind.norm == "none"; }))
+    sentences.push_back(fmt::format(
+        "003 says that deep nets degenerate to shallow ones (D45), only the back layers learning (D07). Seen: {}.",
+        shallow_and_deep(*result)));
+  if (deepest >= 1000)
+    add("003 says that 1000 layers cannot be trained at all (D09).",
+        those(results, [](const Kind&) { return true; }), deepest);
+  add("003 says that without normalization deep Transformers cannot be trained (D10); these are MLPs.",
+      those(results, [](const Kind& kind) { return kind.norm == "none"; }), deepest);
+  for (const Cell& cell : results.front().cells)
+    if (cell.depth >= 96) {
+      add("003 says that with normalization gradients flow through 96 layers and more (D13).",
+          those(results, normalizes), cell.depth);
+      break;
+    }
+  add("004 says that SkipInit, ReZero and Fixup do without normalization (F16).",
+      those(results, starts_near_identity), deepest);
+  return sentences;
+}
+
+void expect_identities(Run& run, const Config& config, const std::vector<Result>& results) {
+  for (const Result& result : results) {
+    const std::string kind = result.kind.key();
+    if (result.kind.topology == "rezero" || result.kind.topology == "fixup") {
+      int64_t gradients = 0, losses = 0;
+      for (const Cell& cell : result.cells)
+        for (size_t i = 0; i < cell.runs.size(); ++i) {
+          for (const double norm : cell.runs[i].gradients) gradients += norm != 0;
+          losses += cell.runs[i].losses[0] != result.cells.front().runs[i].losses[0];
+        }
+      run.expect(
+          kind + " starts as the identity", gradients == 0 && losses == 0,
+          fmt::format("at step 0 {} W1 with a gradient, {} losses unlike that of the least depth; wanted "
+                      "none",
+                      gradients, losses));
+    }
+    if (kind != "plain.default.none") continue;
+    for (const Cell& cell : result.cells) {
+      // Deeper the gradients leave the range of f32.
+      if (cell.depth < 3 || cell.depth > 32) continue;
+      const double theory = gradient_ratio_theory(config, result.kind, cell.depth);
+      const double error = std::log10(cell.gradient_last_over_first().median / theory);
+      // The log of a squared gradient walks at random with a variance of about 5/width a layer: three
+      // standard deviations of the log of the norm, and 0.1 for the input's own mean square.
+      const double allowed =
+          0.1 + 1.5 * std::log10(std::exp(1)) *
+                    std::sqrt(5 * static_cast<double>(cell.depth) / static_cast<double>(config.width));
+      run.expect(fmt::format("{} depth {} gradient ratio", kind, cell.depth), std::abs(error) < allowed,
+                 fmt::format("last over first {}, theory {}; log10 of the quotient {:.3f}, allowed {:.3f}",
+                             number_text(cell.gradient_last_over_first().median), number_text(theory), error,
+                             allowed));
+    }
+  }
 }
 
 }  // namespace isobar::depth

@@ -4,9 +4,9 @@
 //   const std::string bytes = to_bytes(outcome);
 //   outcome = from_bytes<Outcome>(bytes);
 //
-// For numbers, bool, enums, std::string, vector, map, pair, optional, variant, array, and structs of these: aggregates of
-// up to twelve fields, without base classes and C arrays. Another type is an error of the compiler that says so. Any
-// thread may call them.
+// For numbers, bool, enums, std::string, vector, map, pair, optional, variant, array, and structs of these:
+// aggregates of up to twelve fields, without base classes and C arrays. Another type is an error of the
+// compiler that says so. Any thread may call them.
 #pragma once
 
 #include <array>

@@ -1,11 +1,12 @@
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 
-#include "options.h"
+#include "tool.h"
 
 namespace isobar {
 namespace {
@@ -94,41 +95,32 @@ CommandLine parse_command_line(const Program& program, const std::vector<Setting
       ->group(program.first_settings.empty() ? "" : "Options");
   app.add_flag("--about", line.about)->group("");
   app.add_flag("--version", line.version, "print the version and stop");
-  app.add_option("--out", line.out, fmt::format("folder for the results [{}]", default_folder(program)))
-      ->type_name("DIR")
-      ->take_last();
-  app.add_option("--seed", line.seed, "first seed [0]")->type_name("N")->take_last();
-  app.add_option("--threads", line.threads, "threads [as many as the process may use]")
-      ->type_name("N")
-      ->take_last();
-  app.add_option("--config", line.config_file, "settings as --print-config prints them")
-      ->type_name("FILE")
-      ->take_last();
+  const auto add_value = [&](const std::string& flag, auto& value, const char* type,
+                             const std::string& help) {
+    return app.add_option("--" + flag, value, help)->type_name(type)->take_last();
+  };
+  add_value("out", line.out, "DIR", fmt::format("folder for the results [{}]", default_folder(program)));
+  add_value("seed", line.seed, "N", "first seed [0]");
+  add_value("threads", line.threads, "N", "threads [as many as the process may use]");
+  add_value("config", line.config_file, "FILE", "settings as --print-config prints them");
   app.add_flag("--print-config", line.print_config, "print all settings as JSON and stop");
-  for (const Printer& printer : program.printers) {
+  for (const Printer& printer : program.printers)
     if (printer.file != nullptr)
-      app.add_option("--" + printer.flag, *printer.file, printer.about)->type_name("FILE")->take_last();
+      add_value(printer.flag, *printer.file, "FILE", printer.about);
     else
       app.add_flag_callback(
           "--" + printer.flag, [&] { line.printer = printer.flag; }, printer.about);
-  }
   app.add_flag("--json", line.json, "print summary.json alone on stdout");
   if (program.profiles)
     app.add_flag("--profile", line.profile, "print where the time goes; write profile.json and .csv");
   app.add_flag("--force", line.force, "replace a finished run in DIR");
-  set_choices(
-      *app.add_option("--log_level", line.log_level, "show from trace, debug, info, warn, error, off [info]")
-           ->type_name("NAME")
-           ->take_last(),
-      {"trace", "debug", "info", "warn", "error", "off"});
-  app.add_option("--rank_timeout", line.rank_timeout, "under mpirun: seconds that a rank may be silent [300]")
-      ->type_name("N")
-      ->take_last()
+  set_choices(*add_value("log_level", line.log_level, "NAME",
+                         "show from trace, debug, info, warn, error, off [info]"),
+              {"trace", "debug", "info", "warn", "error", "off"});
+  add_value("rank_timeout", line.rank_timeout, "N", "under mpirun: seconds that a rank may be silent [300]")
       ->group(program.first_settings.empty() ? "Options" : more_settings);
   if (program.resume)
-    app.add_option("--resume", line.resume, "go on with the run in DIR, from its newest checkpoint")
-        ->type_name("DIR")
-        ->take_last();
+    add_value("resume", line.resume, "DIR", "go on with the run in DIR, from its newest checkpoint");
   const std::vector<std::string> presets = preset_names(program);
   if (!presets.empty()) add_presets(app, presets, line.preset);
   if (const Positionals& files = program.positionals; files.values != nullptr)

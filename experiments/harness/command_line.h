@@ -30,8 +30,8 @@ struct CommandLine {
 CommandLine parse_command_line(const Program& program, const std::vector<Setting>& settings,
                                const std::vector<std::string>& arguments);
 
-// What --rank_timeout says, before the words are parsed: ranks wait for each other by then. The last one counts; 300 where
-// there is none, or none that can be read.
+// What --rank_timeout says, before the words are parsed: ranks wait for each other by then. The last one
+// counts; 300 where there is none, or none that can be read.
 double rank_timeout_in(const std::vector<std::string>& arguments);
 
 }  // namespace isobar

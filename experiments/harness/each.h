@@ -2,17 +2,18 @@
 //
 //   std::vector<Outcome> outcomes = each(seeds, [&](int64_t i) { return train(config, seed + i); });
 //
-// Items begin in the order of their numbers, one per idle thread; begin with the long ones, so that the last to
-// run are short. An item runs on a thread of its own with serial loops (core/serial_loops.h): its bits do not
-// depend on the number of threads, nor on what runs beside it. It may call ops, open tapes and advance a
+// Items begin in the order of their numbers, one per idle thread; begin with the long ones, so that the last
+// to run are short. An item runs on a thread of its own with serial loops (core/serial_loops.h): its bits do
+// not depend on the number of threads, nor on what runs beside it. It may call ops, open tapes and advance a
 // Progress; it must not touch the Run, nor anything that another item changes. It does not see the caller's
 // tape or precision. Times that it measures, and statistics of memory (core/memory.h), are those of all that
 // run now.
 //
-// Where several ranks make the run together (core/ranks.h), they share the items: the first rank hands each to a thread that
-// is idle, and every rank gets all results, as bytes (bytes.h). All ranks must call each() in the same order, and an item
-// must change nothing that is read after it but its result: it ran on one rank only. Within an item each() is the
-// rank's own. A rank from which nothing comes for Ranks::timeout() is lost: RankLost names it, and all end.
+// Where several ranks make the run together (core/ranks.h), they share the items: the first rank hands each
+// to a thread that is idle, and every rank gets all results, as bytes (bytes.h). All ranks must call each()
+// in the same order, and an item must change nothing that is read after it but its result: it ran on one rank
+// only. Within an item each() is the rank's own. A rank from which nothing comes for Ranks::timeout() is
+// lost: RankLost names it, and all end.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +35,13 @@ namespace isobar {
 // An exception of done() does the same.
 void run_each(int64_t n, const std::function<void(int64_t)>& item, const std::function<void(int64_t)>& done);
 
-// The same over several ranks, where an item's result is bytes. done() is called on every rank, in order. The exception of
-// the lowest number is thrown on every rank: one of process.h's, or Error, with its text.
+// The same over several ranks, where an item's result is bytes. done() is called on every rank, in order. The
+// exception of the lowest number is thrown on every rank: one of process.h's, or Error, with its text.
 void run_each_on(Ranks& ranks, int64_t n, const std::function<std::string(int64_t)>& item,
                  const std::function<void(int64_t, const std::string&)>& done);
 
-// f(i) for i = 0 … n − 1. `done(i, result)`, where it is given, is for what must happen in order and may touch
-// the Run: to record results as they come, and flush them.
+// f(i) for i = 0 … n − 1. `done(i, result)`, where it is given, is for what must happen in order and may
+// touch the Run: to record results as they come, and flush them.
 template <class F, class Done>
 auto each(Ranks& ranks, int64_t n, const F& f, const Done& done) {
   using Result = std::invoke_result_t<const F&, int64_t>;

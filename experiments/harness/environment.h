@@ -8,9 +8,9 @@
 
 namespace isobar {
 
-// As of now: "version" of Isobar, "commit" as below, "compiler" ("g++ 12.2.0"), "cpu" (the model as /proc/cpuinfo names
-// it), "threads" that parallel_for uses, "blas" ("OpenBLAS 0.3.21"), and "blas_core", the kernels that it chose
-// ("SkylakeX").
+// As of now: "version" of Isobar, "commit" as below, "compiler" ("g++ 12.2.0"), "cpu" (the model as
+// /proc/cpuinfo names it), "threads" that parallel_for uses, "blas" ("OpenBLAS 0.3.21"), and "blas_core", the
+// kernels that it chose ("SkylakeX").
 Json current_environment();
 
 // Who computes: "2 threads", "4 ranks × 1 thread (Open MPI v4.1.4)".
@@ -18,8 +18,8 @@ std::string workers(const Ranks& ranks);
 
 // "0.2.0"
 std::string isobar_version();
-// "2ca2793a1b2c", the commit of the sources of this build, with a "+" where they were changed since; "unknown" of
-// sources without git. harness/commit.cmake writes it at each build.
+// "2ca2793a1b2c", the commit of the sources of this build, with a "+" where they were changed since;
+// "unknown" of sources without git. harness/commit.cmake writes it at each build.
 std::string isobar_commit();
 // Most memory the process has held so far, in MiB.
 double peak_memory_mib();

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "process.h"
-#include "progress_relay.h"
 
 namespace isobar {
 std::string ItemMessage::packed() const {

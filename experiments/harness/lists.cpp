@@ -1,6 +1,9 @@
 #include "lists.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <numeric>
 
 namespace isobar {
 
@@ -20,6 +23,32 @@ std::vector<size_t> evenly_chosen(size_t n, size_t most) {
   std::vector<size_t> chosen;
   for (size_t i = 0; i < count; ++i) chosen.push_back(count == 1 ? n - 1 : i * (n - 1) / (count - 1));
   return chosen;
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  // row[j] is the distance between the letters of a seen so far and the first j of b.
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string did_you_mean(std::string_view name, std::span<const std::string> known) {
+  // No name is longer than this; the bound keeps a hostile one from costing time.
+  if (known.empty() || name.size() > 100) return "";
+  const auto distance = [&](const std::string& other) { return edit_distance(name, other); };
+  const auto best = std::min_element(known.begin(), known.end(),
+                                     [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  if (2 * distance(*best) > std::max(name.size(), best->size())) return "";
+  return fmt::format("; did you mean {}?", *best);
 }
 
 }  // namespace isobar

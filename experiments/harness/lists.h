@@ -1,34 +1,26 @@
 // Lists: settings that are words or numbers with commas between, and a few items chosen from many.
 #pragma once
 
-#include <charconv>
-#include <limits>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "../../core/error.h"
 
 namespace isobar {
 
 // "a,b" → {"a", "b"}; "" → {}. An empty word between commas stays one.
 std::vector<std::string> words_of(const std::string& list);
 
-// Throws Error naming the flag for what is not a number above 0.
-template <class Number>
-std::vector<Number> numbers_of(const char* flag, const std::string& list) {
-  std::vector<Number> result;
-  for (const std::string& word : words_of(list)) {
-    Number number{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    check(error == std::errc() && end == word.data() + word.size() && number > 0 &&
-              number <= std::numeric_limits<Number>::max(),
-          "--{}: wanted numbers above 0 with commas between, got '{}'", flag, list);
-    result.push_back(number);
-  }
-  return result;
-}
-
 // Up to `most` of the numbers 0 … n − 1, evenly, with the first and the last among them; of one, the last.
 std::vector<size_t> evenly_chosen(size_t n, size_t most);
+
+// --- The nearest name to one that nobody knows, for error messages.
+
+// Levenshtein distance: single-byte insertions, deletions and replacements that lead from a to b.
+size_t edit_distance(std::string_view a, std::string_view b);
+
+// "; did you mean depth?" with the name of least distance (the first of equals), or "" when none is near:
+// more than half of the letters would change.
+std::string did_you_mean(std::string_view name, std::span<const std::string> known);
 
 }  // namespace isobar

@@ -1,8 +1,6 @@
 #include "measurements.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "table.h"
 

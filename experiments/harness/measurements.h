@@ -5,10 +5,15 @@
 //   measurements.expect_close(run, ".rank", 0);                // all keys that end so
 #pragma once
 
+#include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "../../core/error.h"
+#include "each.h"
 #include "run.h"
 
 namespace isobar {
@@ -37,6 +42,82 @@ class Measurements {
     std::vector<double> values;
   };
   std::vector<Measurement> measurements_;
+};
+
+// --- Pairs: trainings of several nets, the seeds of each side by side, and what is measured of them, seed by
+// seed.
+//
+//   Pairs<Job> pairs{run, config.seeds, [&](const Job& job) { return train_net(config, job); }};
+//   pairs.train_all({{.label = "none", .norm = "none"}, {.label = "rmsnorm", .norm = "rmsnorm"}});
+//   pairs.tell("rmsnorm", {"loss"});            // measures rmsnorm.loss
+//   pairs.minus("rmsnorm", {"loss"}, "none");   // and rmsnorm.loss_minus_none, seed by seed
+//   pairs.measurements.publish(run);
+//
+// A Job has a label and a seed, which is set here.
+
+using NamedValues = std::map<std::string, double>;  // of one training, by name
+
+template <class Job>
+struct Pairs {
+  Run& run;
+  int64_t seeds;
+  std::function<NamedValues(const Job&)> train;               // called by several threads at a time
+  std::map<std::string, std::vector<NamedValues>> runs = {};  // by label, over the seeds
+  Measurements measurements = {};
+
+  // Throws Error where a label is there twice.
+  void train_all(const std::vector<Job>& jobs) {
+    for (const Job& job : jobs) check(runs.try_emplace(job.label).second, "{} is there twice", job.label);
+    const int64_t n = std::ssize(jobs) * seeds;
+    Progress progress = run.progress(n, "trainings");
+    const std::vector<NamedValues> values = each(n, [&](int64_t i) {
+      Job job = jobs[static_cast<size_t>(i / seeds)];
+      job.seed = static_cast<uint64_t>(run.seed() + i % seeds);
+      NamedValues all = train(job);
+      progress.advance(1, job.label);
+      return all;
+    });
+    for (int64_t i = 0; i < n; ++i)
+      runs[jobs[static_cast<size_t>(i / seeds)].label].push_back(values[static_cast<size_t>(i)]);
+  }
+
+  // The mean over the seeds.
+  double mean_of(const std::string& label, const std::string& name) const {
+    double sum = 0;
+    for (const NamedValues& values : runs.at(label)) sum += values.at(name);
+    return sum / static_cast<double>(seeds);
+  }
+  // runs[label] are those of the candidate whose mean of `name` is least.
+  void take_least(const std::string& label, const std::vector<std::string>& candidates,
+                  const std::string& name) {
+    double least = std::numeric_limits<double>::infinity();
+    runs[label] = runs.at(candidates.front());
+    for (const std::string& candidate : candidates)
+      if (const double mean = mean_of(candidate, name); mean < least)
+        least = mean, runs[label] = runs.at(candidate);
+  }
+
+  // Measures "<label>.<name>".
+  void tell(const std::string& label, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      for (const NamedValues& values : runs.at(label)) measurements.add(label + "." + name, values.at(name));
+  }
+  // "<label>.<name>_over_<other>" or "…_minus_<other>"; of "a.b" as other the name is b.
+  void over(const std::string& label, const std::vector<std::string>& names, const std::string& other) {
+    compare(label, names, other, "_over_", [](double a, double b) { return a / b; });
+  }
+  void minus(const std::string& label, const std::vector<std::string>& names, const std::string& other) {
+    compare(label, names, other, "_minus_", [](double a, double b) { return a - b; });
+  }
+
+ private:
+  void compare(const std::string& label, const std::vector<std::string>& names, const std::string& other,
+               const char* sign, double (*of)(double, double)) {
+    for (const std::string& name : names)
+      for (size_t i = 0; i < runs.at(label).size(); ++i)
+        measurements.add(label + "." + name + sign + other.substr(other.rfind('.') + 1),
+                         of(runs.at(label)[i].at(name), runs.at(other)[i].at(name)));
+  }
 };
 
 }  // namespace isobar

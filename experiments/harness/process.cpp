@@ -1,10 +1,10 @@
 #include "process.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
+
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -22,8 +23,9 @@
 namespace isobar {
 namespace {
 
-// OpenBLAS starts a thread for each CPU when it is loaded. Isobar uses none of them, and where address space is short
-// (ulimit -v) they try for ever to get their buffers, and the process does not end. Only the environment forbids them.
+// OpenBLAS starts a thread for each CPU when it is loaded. Isobar uses none of them, and where address space
+// is short (ulimit -v) they try for ever to get their buffers, and the process does not end. Only the
+// environment forbids them.
 void start_without_blas_threads(char** argv) {
   rlimit limit{};
   const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -35,9 +37,10 @@ void start_without_blas_threads(char** argv) {
 
 constexpr const char* out_of_memory = "out of memory; choose smaller sizes";
 
-// Where no exception can pass, in a destructor, a thread, or while another one is made, memory may end too. The same line
-// and the same exit code as anywhere else, and nothing that takes memory. Where a library ends the process so early that
-// the exception is not known (libstdc++ does in noexcept functions), a line says this much.
+// Where no exception can pass, in a destructor, a thread, or while another one is made, memory may end too.
+// The same line and the same exit code as anywhere else, and nothing that takes memory. Where a library ends
+// the process so early that the exception is not known (libstdc++ does in noexcept functions), a line says
+// this much.
 [[noreturn]] void end_without_memory() {
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
@@ -58,6 +61,23 @@ constexpr const char* out_of_memory = "out of memory; choose smaller sizes";
 
 // Before main(), whose own objects take memory too.
 [[maybe_unused]] const std::terminate_handler handler_before = std::set_terminate(end_without_memory);
+
+constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+constexpr size_t signal_count = std::size(signals);
+
+volatile std::sig_atomic_t asked = 0;
+std::string_view said;  // at the first signal
+struct sigaction before[signal_count];
+
+// From here on the signals do what they do by default: end the process.
+void ask(int) {
+  const int error = errno;
+  asked = 1;
+  for (size_t i = 0; i < signal_count; ++i)
+    if (before[i].sa_handler != SIG_IGN) std::signal(signals[i], SIG_DFL);
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, said.data(), said.size());
+  errno = error;
+}
 
 }  // namespace
 
@@ -120,9 +140,9 @@ int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()
 
 namespace {
 
-// Ends the process where what it guards takes too long: a message-passing library waits for ever for a process that is
-// stopped before all have met, or while they take leave. The first rank complains; should it be the one, the second does. They
-// wait a little longer than Ranks, which can tell who is silent.
+// Ends the process where what it guards takes too long: a message-passing library waits for ever for a
+// process that is stopped before all have met, or while they take leave. The first rank complains; should it
+// be the one, the second does. They wait a little longer than Ranks, which can tell who is silent.
 class Deadline {
  public:
   Deadline(std::string_view who, std::FILE* err, double seconds, const std::string& message) {
@@ -202,5 +222,23 @@ std::string by_first(Ranks& ranks, const std::function<std::string()>& text) {
   check(answer[0] == '+', "{}", answer.substr(1));
   return answer.substr(1);
 }
+
+Interrupt::Interrupt(const char* notice) {
+  asked = 0;
+  said = notice;
+  struct sigaction action {};
+  action.sa_handler = ask;
+  action.sa_flags = SA_RESTART;
+  for (size_t i = 0; i < signal_count; ++i) {
+    ::sigaction(signals[i], nullptr, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &action, nullptr);
+  }
+}
+
+Interrupt::~Interrupt() {
+  for (size_t i = 0; i < signal_count; ++i) ::sigaction(signals[i], &before[i], nullptr);
+}
+
+bool Interrupt::requested() const { return asked != 0; }
 
 }  // namespace isobar

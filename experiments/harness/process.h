@@ -11,16 +11,17 @@
 
 namespace isobar {
 
-// Standard streams that are closed are opened such that reading and writing fail: no file of the program becomes its
-// stdout. A file that grows beyond the limit (ulimit -f) makes a write fail in place of ending the process.
-// Where address space is limited the program starts anew, with the words argv, without threads of OpenBLAS's own.
+// Standard streams that are closed are opened such that reading and writing fail: no file of the program
+// becomes its stdout. A file that grows beyond the limit (ulimit -f) makes a write fail in place of ending
+// the process. Where address space is limited the program starts anew, with the words argv, without threads
+// of OpenBLAS's own.
 void begin_process(char** argv);
 
 // Messages are no longer than this: a list of all that may be chosen is shorter.
 inline constexpr size_t longest_message = 1200;
 
-// "who: message" as one line of printable text. A stream that cannot be written, or is null, changes nothing: the exit code
-// still tells.
+// "who: message" as one line of printable text. A stream that cannot be written, or is null, changes nothing:
+// the exit code still tells.
 void complain(std::FILE* err, std::string_view who, std::string_view message);
 
 // Thrown where a loss became NaN: exit code 1. (Every other Error counts as bad input: 2.)
@@ -35,8 +36,8 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
-// Thrown where something that belongs to the machine and not to the command is missing, as the images of digits: exit
-// code 3.
+// Thrown where something that belongs to the machine and not to the command is missing, as the images of
+// digits: exit code 3.
 class Unavailable : public Error {
  public:
   using Error::Error;
@@ -53,13 +54,39 @@ Failure failure_here();
 // The exit code that the body returns. What it throws becomes a complaint and the exit code that belongs to it.
 int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()>& body);
 
-// The same for a body that ranks run together. Where all fail, the first complains. Where one fails alone, the others wait
-// for it in vain: it complains with its name, and its end is that of all. A rank that is silent for longer than `timeout`
-// seconds, be it before the others have met it or after they took leave: exit code 4.
+// The same for a body that ranks run together. Where all fail, the first complains. Where one fails alone,
+// the others wait for it in vain: it complains with its name, and its end is that of all. A rank that is
+// silent for longer than `timeout` seconds, be it before the others have met it or after they took leave:
+// exit code 4.
 int exit_code_of_ranks(std::string_view who, std::FILE* err, double timeout,
                        const std::function<int(Ranks&)>& body);
 
 // What the first rank's `text` is, on all ranks. An Error that it throws there, all throw.
 std::string by_first(Ranks& ranks, const std::function<std::string()>& text);
+
+// --- Interrupt: the first Ctrl-C (SIGINT; or SIGTERM, or SIGHUP, when the terminal closes; or SIGUSR1, which
+// mpirun passes on to all ranks) asks a program to stop in good order, the second stops it at once.
+//
+//   const Interrupt interrupt;      // until it goes out of scope
+//   for (…) {
+//     …
+//     if (interrupt.requested()) { save(); throw Interrupted("…"); }
+//   }
+//
+// One at a time. A signal that was ignored before, as in the background job of a script, stays ignored.
+
+class Interrupt {
+ public:
+  static constexpr const char* finishing_step =
+      "\nasked to stop: finishing this step, then saving it; once more to stop at once\n";
+
+  // `notice` goes to stderr at the first signal: a text that outlives this; empty for none.
+  explicit Interrupt(const char* notice = finishing_step);
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  bool requested() const;
+};
 
 }  // namespace isobar

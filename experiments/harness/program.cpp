@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <set>
 
 #include "../../core/blas.h"
 #include "../../core/parallel.h"
@@ -15,7 +14,7 @@
 #include "about.h"
 #include "command_line.h"
 #include "environment.h"
-#include "nearest.h"
+#include "lists.h"
 #include "profiled.h"
 #include "settings.h"
 

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "progress_relay.h"
 #include "table.h"
-#include "terminal.h"
 
 namespace isobar {
 namespace {

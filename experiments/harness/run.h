@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <deque>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,6 +33,7 @@
 
 #include "../../core/error.h"
 #include "../../core/ranks.h"
+#include "../../core/tensor.h"
 #include "../../data/hdf5_file.h"
 #include "../../data/hdf5_live_file.h"
 #include "../../data/metrics_file.h"
@@ -41,11 +43,19 @@
 #include "progress.h"
 #include "result_folder.h"
 #include "run_log.h"
-#include "run_state.h"
 #include "spool.h"
 #include "stats.h"
 
 namespace isobar {
+
+// RunState: what a Run was given so far, as plain values: a checkpoint holds it, and a resumed run receives
+// it again.
+
+struct RunState {
+  std::map<std::string, Tensor> series;                   // (rows) or (rows, length), f64; without "/series/"
+  std::map<std::string, std::vector<std::string>> lists;  // texts at the root of run.h5, as "modules"
+  std::map<std::string, std::string> csvs;                // whole texts by file name
+};
 
 // Comma-separated values, kept until the run is complete; without a spool's file, in memory.
 class Csv {
@@ -59,8 +69,8 @@ class Csv {
 
   const std::string& name() const { return name_; }
   std::string text() const { return heading_ + rows_.bytes(); }
-  // Goes on where an earlier run's text ended. Throws Error unless it has the same columns, or the first of these: then
-  // its lines have nan in the columns that were added since (no text of it holds a line break).
+  // Goes on where an earlier run's text ended. Throws Error unless it has the same columns, or the first of
+  // these: then its lines have nan in the columns that were added since (no text of it holds a line break).
   void restore(const std::string& text);
 
  private:
@@ -113,16 +123,16 @@ class Run {
   RunOptions part(const std::string& name, int64_t seed) const;
 
   // --- results
-  // Appends to the series "/series/<name>" of run.h5: one value, or a row of always the same length. Series and tables
-  // take no memory that grows with the run: all but their ends are in a temporary file.
+  // Appends to the series "/series/<name>" of run.h5: one value, or a row of always the same length. Series
+  // and tables take no memory that grows with the run: all but their ends are in a temporary file.
   void record(const std::string& name, double value);
   void record(const std::string& name, std::span<const double> row);
   // A step is done: each metric is recorded in the series of its name (/metrics lists them), and all make a
-  // line of metrics.jsonl (see data/metrics_file.h). From the first step on run.partial.h5 is one that grows (see
-  // LiveHdf5File), at most a second late; both stay if the run ends early, and an earlier run's files go. Where
-  // run.partial.h5 cannot be written, a warning says so and the run goes on without it: it is only for readers.
-  // Steps count from 0, or from those restored, whose lines are written anew. Throws Error unless the names
-  // are always the same.
+  // line of metrics.jsonl (see data/metrics_file.h). From the first step on run.partial.h5 is one that grows
+  // (see LiveHdf5File), at most a second late; both stay if the run ends early, and an earlier run's files
+  // go. Where run.partial.h5 cannot be written, a warning says so and the run goes on without it: it is only
+  // for readers. Steps count from 0, or from those restored, whose lines are written anew. Throws Error
+  // unless the names are always the same.
   void record_step(const std::vector<Metric>& metrics);
   // Writes run.partial.h5, so that what was recorded so far survives a kill. Without steps it is written
   // whole, in some ten milliseconds: call it now and then.

@@ -10,7 +10,7 @@
 
 #include "../../core/error.h"
 #include "../../data/utf8_stream.h"
-#include "nearest.h"
+#include "lists.h"
 #include "process.h"
 
 namespace isobar {

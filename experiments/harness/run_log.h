@@ -5,9 +5,9 @@
 //   log.warn("no bf16 here");         // on stderr: warning: no bf16 here
 //   log.note("norm: std 0.98");       // level debug: in the file, and not on the console
 //
-// The file holds level debug and above, whatever the console shows; trace too where the console shows that. Each
-// call's lines reach the file at once: readers see them, and a kill does not lose them. A file that cannot be
-// written ends with a warning; the run goes on. One thread at a time.
+// The file holds level debug and above, whatever the console shows; trace too where the console shows that.
+// Each call's lines reach the file at once: readers see them, and a kill does not lose them. A file that
+// cannot be written ends with a warning; the run goes on. One thread at a time.
 #pragma once
 
 #include <cstdio>

@@ -9,7 +9,6 @@
 
 #include "../../data/utf8_stream.h"
 #include "lists.h"
-#include "nearest.h"
 
 namespace isobar {
 namespace {

@@ -1,5 +1,5 @@
-// Spool: bytes that only grow, as a run's series and tables do: the newest 8 KiB are in memory, the rest in a temporary
-// file. One thread at a time.
+// Spool: bytes that only grow, as a run's series and tables do: the newest 8 KiB are in memory, the rest in a
+// temporary file. One thread at a time.
 //
 //   const auto file = std::make_shared<SpoolFile>("runs/x");
 //   Spool losses(file);
@@ -14,8 +14,8 @@
 
 namespace isobar {
 
-// The file of several spools. It has no name, so that nothing is left of it where the process is killed, and is made when
-// it is needed. Throws Error on a full disk.
+// The file of several spools. It has no name, so that nothing is left of it where the process is killed, and
+// is made when it is needed. Throws Error on a full disk.
 class SpoolFile {
  public:
   // In this folder. With an empty name there is none, and all bytes stay in memory.

@@ -4,6 +4,7 @@
 // (a std, a gradient norm) is taken by its logarithm. Their coverage is simulated in tests/rules_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -48,6 +49,13 @@ template <class Runs, class Value>
 Spread spread_over(const Runs& runs, const Value& value) {
   return spread_of(values_of(runs, value));
 }
+// f of each pair of values, as many as both have: pairwise(a, b, std::minus()).
+template <class F>
+std::vector<double> pairwise(const std::vector<double>& a, const std::vector<double>& b, const F& f) {
+  std::vector<double> values;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) values.push_back(f(a[i], b[i]));
+  return values;
+}
 // What to_json() wrote, of its values.
 Spread spread_from(const Json& json);
 
@@ -57,12 +65,12 @@ struct Range {
 };
 
 // The interval of confidence of the mean (with `log` of the geometric mean): the mean lies below `low` with a
-// probability of `error`, and above `high` with the same. Infinite on both sides for one value, a point where all
-// are equal.
+// probability of `error`, and above `high` with the same. Infinite on both sides for one value, a point where
+// all are equal.
 Range mean_interval(const Spread& seeds, double error, bool log);
 
-// The interval in which one more seed lies with a probability of 1 − error: mean ± t(n − 1, 1 − error/2) s √(1 + 1/n),
-// Student's prediction interval.
+// The interval in which one more seed lies with a probability of 1 − error: mean ± t(n − 1, 1 − error/2) s
+// √(1 + 1/n), Student's prediction interval.
 Range prediction_interval(const Spread& seeds, double error, bool log);
 
 // How many seeds a prediction interval takes to be at most twice as long as it would be for infinitely many.
@@ -72,10 +80,17 @@ int64_t seeds_for_prediction(double error);
 // passed, if mean and deviation stay as they are; 0 where no number does.
 int64_t seeds_for_mean(double sd, double distance, double error);
 
-// {"values": […], "median": …, "min": …, "max": …, "nonfinite": …, "n": …, "mean": …, "sd": …}, without those that are not
-// defined.
+// {"values": […], "median": …, "min": …, "max": …, "nonfinite": …, "n": …, "mean": …, "sd": …}, without those
+// that are not defined.
 Json to_json(const Spread& spread);
 // A number of a summary, where infinities and NaN are texts; NaN for null.
 double number_from(const Json& json);
+
+// --- Student's t distribution with a whole number of degrees of freedom.
+
+// P(T <= t), by the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4.
+double student_probability(double t, int64_t degrees);
+// The t with P(T <= t) = p, to 1e-10 relative, for 0 < p < 1 and degrees >= 1.
+double student_quantile(double p, int64_t degrees);
 
 }  // namespace isobar

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "../../core/error.h"
-#include "../charts/scale.h"
+#include "../charts/shapes.h"
 #include "lists.h"
 #include "table.h"
 

@@ -1,5 +1,5 @@
-// The elementwise replacements of RMSNorm: whether they solve source 004's differential equations, whether one
-// can be written as the other, and how far their outputs reach. All in f64, on the modules of nn/.
+// The elementwise replacements of RMSNorm: whether they solve source 004's differential equations, whether
+// one can be written as the other, and how far their outputs reach. All in f64, on the modules of nn/.
 //
 //   dy/dx = (1/ρ)(1 − y²/d), y(0) = 0    solved by y = √d tanh(x/(ρ√d))    (DyTSqrtD, inv_rho = 1/ρ)
 //   dy/dx = (y/x)(1 − y²/d)              solved by y = √d x/√(x² + C)      (DyISRU)

@@ -5,7 +5,9 @@
 #include <functional>
 #include <vector>
 
+#include "../../core/rng.h"
 #include "../../core/tensor.h"
+#include "../harness/measurements.h"
 
 namespace isobar::jacobian {
 
@@ -41,5 +43,31 @@ struct Rank {
   double last_kept, first_dropped;  // pivots in units of the first; 0 where none is left
 };
 Rank rank_of(Matrix a, double tolerance = 1e-9);
+
+// --- First and second derivatives of the norms, ours against the closed forms of source 004, in f64.
+//
+//   RMSNorm     y = x r, r = 1/√(mean x² + eps)              J = r (I − y yᵀ/d)
+//   LayerNorm   h = (x − mean) r, r = 1/√(var + eps)         J = r (I − 1 1ᵀ/d − h hᵀ/d)
+//   x/‖x‖                                                    J = I/‖x‖ − x xᵀ/‖x‖³
+//
+// Without eps the direction x is lost (J x = 0) and the rank is d − 1, LayerNorm's d − 2 (x and 1 are lost).
+// With eps J v = eps r³ v for v = x, or x − mean in LayerNorm: small, not zero.
+
+// Keys "jacobian.<function>.d<d>.…", function one of rmsnorm, layernorm, unit, rmsnorm_eps, layernorm_eps:
+//   max_abs_diff   backward against the closed form        asymmetry   the largest |J − Jᵀ|
+//   null           ‖J v‖/‖v‖                               rank, rank_last_kept, rank_first_dropped
+//   null_with_eps  the same with eps, and null_over_theory: that in units of eps r³
+// and "identity.d<d>": the largest |RMSNorm(x) − √d x/‖x‖|.
+void measure_jacobians(Measurements& measurements, int64_t d, const Rng& rng);
+
+// Keys "second.rmsnorm.d<d>.…": the gradient with respect to x of uᵀ J(x) v, for random u and v, by double
+// backward: its largest difference from the closed form, and from central differences of the closed first
+// derivative, both in units of its largest element.
+void measure_second_derivatives(Measurements& measurements, int64_t d, const Rng& rng);
+
+// Source 004's expansion of x/‖x‖ to first order in Δ, Δ/‖x‖ − (x·Δ) x/‖x‖³, with s = ‖Δ‖/‖x‖: what is left
+// of the true difference, "expansion.across.d<d>.s<s>.remainder" for Δ ⟂ x, √(1 + s²) − 1, and
+// "expansion.along.d<d>.s<s>.remainder" for Δ ∥ x, nothing.
+void measure_expansions(Measurements& measurements, int64_t d, const Rng& rng);
 
 }  // namespace isobar::jacobian

@@ -1,17 +1,18 @@
 #include "checkpoint.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "../../autograd/ops.h"
 #include "../../data/checked_file.h"
+#include "../../data/checksum.h"
 #include "../../data/file.h"
 #include "../../nn/affordable.h"
 #include "../../nn/model.h"
+#include "../harness/process.h"
 #include "../harness/settings.h"
-#include "stored_state.h"
 
 namespace isobar {
 namespace {
@@ -177,6 +178,77 @@ LanguageModel model_of(const Checkpoint& checkpoint) {
   LanguageModel model(config, Rng(0));
   load_state(model, checkpoint.model);
   return model;
+}
+
+void store_tensors(Safetensors& file, const std::string& group, const std::vector<NamedTensor>& tensors) {
+  for (const NamedTensor& named : tensors) file.tensors.emplace(group + "/" + named.name, named.tensor);
+}
+
+std::vector<NamedTensor> stored_tensors(const Safetensors& file, const std::string& group) {
+  std::vector<NamedTensor> tensors;
+  const std::string prefix = group + "/";
+  for (const auto& [name, tensor] : file.tensors)
+    if (name.starts_with(prefix)) tensors.push_back({name.substr(prefix.size()), tensor});
+  return tensors;
+}
+
+const std::string& stored_text(const Safetensors& file, const std::string& key) {
+  const auto found = file.metadata.find(key);
+  check(found != file.metadata.end(), "its metadata have no {}", key);
+  return found->second;
+}
+
+std::string checksum_of(const Tensor& values) {
+  const Tensor whole = contiguous(values);
+  return dispatch_float("checksum_of", whole.dtype(), [&]<class T>() {
+    return checksum(
+        {reinterpret_cast<const char*>(whole.data<T>()), static_cast<size_t>(whole.numel()) * sizeof(T)});
+  });
+}
+
+namespace fs = std::filesystem;
+
+CheckpointFolder::CheckpointFolder(const std::string& run_folder, const CheckpointFolderOptions& options)
+    : run_folder_(run_folder),
+      folder_((fs::path(run_folder) / "checkpoints").string()),
+      keep_(options.keep),
+      fresh_(options.fresh) {
+  check(keep_ >= 1, "--keep: wanted at least 1, got {}", keep_);
+  remove_temporaries(folder_);
+}
+
+void CheckpointFolder::save(const Checkpoint& checkpoint, SaveAs as) {
+  make_folder_durably(folder_);
+  const std::string bytes = checkpoint_bytes(checkpoint);
+  if (as.best) write(folder_ + "/" + best_checkpoint, bytes);
+  if (!as.step) return;
+  const std::string saved = fmt::format("{}/step_{:06}.safetensors", folder_, checkpoint.step);
+  write(saved, bytes);
+  bool later = true;
+  int64_t kept = 0;
+  for (const std::string& path : checkpoint_files(run_folder_)) {
+    if (fs::path(path).filename() == best_checkpoint) continue;
+    if (path == saved) later = false;
+    if (later || kept++ >= keep_) fs::remove(path);
+  }
+}
+
+void CheckpointFolder::write(const std::string& path, const std::string& bytes) {
+  write_file_atomically(path, bytes);
+  if (!std::exchange(fresh_, false)) return;
+  for (const std::string& old : checkpoint_files(run_folder_))
+    if (old != path) fs::remove(old);
+}
+
+Checkpoint checkpoint_at(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return load_checkpoint(path);
+  return newest_checkpoint(path,
+                           [](const std::string& why) { complain(stderr, "warning", why + "; skipped"); });
+}
+
+Trained load_trained(const std::string& path) {
+  const Checkpoint checkpoint = checkpoint_at(path);
+  return {checkpoint.tokenizer, model_of(checkpoint)};
 }
 
 }  // namespace isobar

@@ -9,6 +9,7 @@
 // random numbers and batches have no state but (key, step), nor has its schedule.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -16,8 +17,11 @@
 #include <string>
 #include <vector>
 
+#include "../../core/error.h"
+#include "../../core/fields.h"
+#include "../../data/safetensors.h"
 #include "../../data/tokenizer.h"
-#include "../harness/run_state.h"
+#include "../harness/run.h"
 #include "config.h"
 
 namespace isobar {
@@ -60,5 +64,78 @@ LmConfig config_of(const Checkpoint& checkpoint);
 // The trained model. Throws Error where configuration, tokenizer and tensors do not belong together; asks for
 // no more memory than the tensors of the file do, whatever the configuration says.
 LanguageModel model_of(const Checkpoint& checkpoint);
+
+// --- What checkpoint files and bad steps share: named tensors, and numbers, in a safetensors file.
+
+// Each tensor as <group>/<name>; and those of a group, in the order of their names.
+void store_tensors(Safetensors& file, const std::string& group, const std::vector<NamedTensor>& tensors);
+std::vector<NamedTensor> stored_tensors(const Safetensors& file, const std::string& group);
+
+// The metadata under a key. Throws Error where there are none.
+const std::string& stored_text(const Safetensors& file, const std::string& key);
+// The same as a number. Throws Error where they are none.
+template <class T>
+T stored_number(const Safetensors& file, const std::string& key) {
+  const std::string& text = stored_text(file, key);
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  check(error == std::errc() && end == text.data() + text.size(), "wanted a number as {} of the metadata",
+        key);
+  return number;
+}
+
+// XXH3 of a tensor's bytes.
+std::string checksum_of(const Tensor& values);
+
+// --- CheckpointFolder: DIR/checkpoints of one run, with its last few checkpoints and the best.
+//
+//   CheckpointFolder folder(run.folder(), {.keep = 2, .fresh = true});
+//   folder.save(checkpoint, {.step = true});                 // step_000250.safetensors
+//   folder.save(checkpoint, {.step = true, .best = true});   // and best.safetensors
+//
+// A new checkpoint is complete on the disk before an old one goes. The run holds the lock of DIR (see
+// harness/result_folder.h): nobody else writes here.
+
+struct CheckpointFolderOptions {
+  int64_t keep = 2;  // at least 1
+  bool fresh =
+      true;  // the run begins: what an earlier one left here goes when the first checkpoint is written
+};
+
+// Under which names a checkpoint is saved.
+struct SaveAs {
+  bool step = false, best = false;
+};
+
+class CheckpointFolder {
+ public:
+  // Removes temporary files that a killed run left.
+  CheckpointFolder(const std::string& run_folder, const CheckpointFolderOptions& options);
+
+  // Writes the best, then step_<step>.safetensors, as wanted; after the latter removes those before the last
+  // `keep`, and those of later steps, which a run that went on from here could not read.
+  void save(const Checkpoint& checkpoint, SaveAs as);
+
+ private:
+  void write(const std::string& path, const std::string& bytes);
+
+  std::string run_folder_, folder_;
+  int64_t keep_;
+  bool fresh_;
+};
+
+// --- Trained: a language model out of a checkpoint, with its tokenizer, ready to use.
+
+// `path` is a checkpoint, or the folder of a run, whose newest one that can be read is taken: why one before
+// it cannot is said on stderr. Throws Error as load_checkpoint and newest_checkpoint do.
+Checkpoint checkpoint_at(const std::string& path);
+
+struct Trained {
+  std::shared_ptr<const Tokenizer> tokenizer;
+  LanguageModel model;
+};
+
+// `path` is what checkpoint_at() takes. Throws Error as it does, and as model_of() does.
+Trained load_trained(const std::string& path);
 
 }  // namespace isobar

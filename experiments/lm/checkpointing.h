@@ -11,20 +11,24 @@
 // Interrupted thrown with the command that goes on.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "../../core/fields.h"
+#include "../../core/ranks.h"
 #include "../../core/rng.h"
 #include "../../data/dataset.h"
-#include "../harness/interrupt.h"
+#include "../../nn/model.h"
+#include "../harness/process.h"
 #include "../harness/program.h"
-#include "checkpoint_folder.h"
+#include "checkpoint.h"
 #include "corpus.h"
-#include "optimizer.h"
+#include "train.h"
 
 namespace isobar {
 
-// --resume of train_lm, for run_program. Which flags may differ from the run that is resumed: where the
-// text is (its tokens are compared), when to save, and what to do about bad numbers. All others decide
-// the bits.
+// --resume of train_lm, for run_program. Which flags may differ from the run that is resumed: where the text
+// is (its tokens are compared), when to save, and what to do about bad numbers. All others decide the bits.
 Resume resume_of_train_lm();
 
 class Session {
@@ -72,5 +76,13 @@ class Session {
   int64_t saved_step_ = -1;
   Interrupt interrupt_;
 };
+
+// --- Whether all ranks have the same weights, which they must have to the last bit: what differs is the
+// fault of a machine.
+
+// Compares checksums of all tensors. Throws Error, on all ranks, that names the ranks whose weights are those of fewer:
+// "after step 40: rank 2 of 3 (node7) has other weights than the other 2 …". `go_on` is the command that repairs it.
+void check_same_weights(Ranks& ranks, const std::vector<NamedTensor>& weights, const std::string& when,
+                        const std::string& go_on);
 
 }  // namespace isobar

@@ -2,7 +2,9 @@
 // them.
 #pragma once
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "../../core/fields.h"
 #include "../../nn/language_model.h"
@@ -97,5 +99,13 @@ inline const std::string minimind =
     "--norm_eps 1e-5 --placement pre --ffn swiglu --hidden 1408 --positions rope --rope_base 1e6 "
     "--qk_norm=false --bias=false --softcap 0 --dropout 0 --tie_embeddings=true --batch_size 8 --max_iters 1000 "
     "--learning_rate 5e-4 --min_lr 5e-5 --warmup_iters 50 --beta2 0.95 --grad_clip 1";
+
+// --- Defaults that give way: a default or a preset's value that the user's own settings make impossible
+// becomes one that fits, so that `train_lm --max_iters 40` works although the warm-up has 100 steps. What the
+// user gave stays as it is, and is refused by LmConfig::check_together() where it cannot be.
+
+// `given` holds the names of the settings that the user gave. Returns a sentence for each that changed:
+// "warmup_iters is 4 instead of 100, because max_iters is 40".
+std::vector<std::string> give_way(LmConfig& config, const std::set<std::string>& given);
 
 }  // namespace isobar

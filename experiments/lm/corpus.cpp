@@ -4,7 +4,7 @@
 
 #include "../../data/shipped.h"
 #include "../../data/text_input.h"
-#include "../harness/terminal.h"
+#include "../harness/table.h"
 
 namespace isobar {
 namespace {

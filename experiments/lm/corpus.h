@@ -26,11 +26,12 @@ struct Corpus {
   TokenDataset validation(int64_t block_size) const;
 };
 
-// `wanted` is the path of a text or of a token store, "synthetic", or empty: Tiny Shakespeare. `tokenizer` is as
-// make_tokenizer takes it; empty, it is char, or what the store brings. Throws Error where a file cannot be read.
+// `wanted` is the path of a text or of a token store, "synthetic", or empty: Tiny Shakespeare. `tokenizer` is
+// as make_tokenizer takes it; empty, it is char, or what the store brings. Throws Error where a file cannot
+// be read.
 Corpus open_corpus(const std::string& wanted, const std::string& tokenizer);
-// The same with this very tokenizer. Throws Error where the text has what it does not know, or the store was made
-// with another.
+// The same with this very tokenizer. Throws Error where the text has what it does not know, or the store was
+// made with another.
 Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer);
 
 // Whether this is the text of 1,115,394 characters, 65 of them distinct, by the character.

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
 
 #include "../../data/checked_file.h"
 #include "../../data/json_text.h"
+#include "../../data/utf8_stream.h"
 #include "../../nn/model.h"
+#include "../../nn/swiglu.h"
 #include "../harness/settings.h"
-#include "hugging_face_config.h"
-#include "loaded_model.h"
 
 namespace isobar {
 namespace {
@@ -42,6 +44,128 @@ std::shared_ptr<const Tokenizer> tokenizer_for(const std::string& path) {
 LmConfig spelled_out(LmConfig config, int64_t tokens) {
   if (config.vocab_size == 0) config.vocab_size = tokens;
   if (config.n_kv_head == 0) config.n_kv_head = config.n_head;
+  return config;
+}
+
+// Those of transformers and ours; "gelu_new" is the tanh form.
+const std::map<std::string, std::string>& gpt2_activations() {
+  static const std::map<std::string, std::string> all = {{"gelu", "gelu"},
+                                                         {"gelu_new", "gelu_tanh"},
+                                                         {"gelu_pytorch_tanh", "gelu_tanh"},
+                                                         {"relu", "relu"},
+                                                         {"relu2", "relu2"}};
+  return all;
+}
+
+int64_t hidden_of(const LanguageModelConfig& config) {
+  if (config.hidden > 0) return config.hidden;
+  return config.ffn == "swiglu" ? swiglu_hidden(config.n_embd) : 4 * config.n_embd;
+}
+
+std::string shown(const Json& value) { return one_line(value.dump()); }
+
+// The members of a config.json, each refused where it is not what the model needs.
+class Members {
+ public:
+  Members(const Json& json, std::string who) : json_(json), who_(std::move(who)) {
+    check(json.is_object(), "{}: wanted an object", who_);
+  }
+
+  bool has(const char* key) const { return json_.contains(key) && !json_.at(key).is_null(); }
+  int64_t count(const char* key) const {
+    const Json& value = at(key);
+    // As unsigned a number beyond 63 bits would come back negative.
+    check(value.is_number_integer() && value.get<int64_t>() >= 1,
+          "{}: {}: wanted a whole number above 0, got {}", who_, key, shown(value));
+    return value.get<int64_t>();
+  }
+  double number(const char* key) const {
+    check(at(key).is_number(), "{}: {}: wanted a number, got {}", who_, key, shown(at(key)));
+    return at(key).get<double>();
+  }
+  std::string text(const char* key) const {
+    check(at(key).is_string(), "{}: {}: wanted a text, got {}", who_, key, shown(at(key)));
+    return at(key).get<std::string>();
+  }
+  bool flag(const char* key, bool otherwise) const {
+    if (!has(key)) return otherwise;
+    check(at(key).is_boolean(), "{}: {}: wanted true or false, got {}", who_, key, shown(at(key)));
+    return at(key).get<bool>();
+  }
+  // Settings that our model has in one form only.
+  void only(const char* key, const Json& value) const {
+    check(!has(key) || at(key) == value, "{}: {}: wanted {}, got {}", who_, key, value.dump(),
+          has(key) ? shown(at(key)) : "");
+  }
+  // An object within, where there is one.
+  std::optional<Members> part(const char* key) const {
+    if (!has(key)) return std::nullopt;
+    return Members(at(key), fmt::format("{}: {}", who_, key));
+  }
+  void none(const char* key) const { check(!has(key), "{}: {} is not supported", who_, key); }
+
+ private:
+  const Json& at(const char* key) const {
+    check(has(key), "{}: has no {}", who_, key);
+    return json_.at(key);
+  }
+
+  const Json& json_;
+  std::string who_;
+};
+
+LmConfig llama_config(const Members& json, const std::string& who) {
+  LmConfig config;
+  json.only("hidden_act", "silu");
+  json.none("rope_scaling");
+  config.vocab_size = json.count("vocab_size");
+  config.n_embd = json.count("hidden_size");
+  config.hidden = json.count("intermediate_size");
+  config.n_layer = json.count("num_hidden_layers");
+  config.n_head = json.count("num_attention_heads");
+  config.n_kv_head = json.has("num_key_value_heads") ? json.count("num_key_value_heads") : config.n_head;
+  config.block_size = json.count("max_position_embeddings");
+  config.norm = "rmsnorm";
+  config.norm_eps = json.number("rms_norm_eps");
+  config.placement = "pre";
+  config.ffn = "swiglu";
+  config.positions = "rope";
+  config.rope_base = json.has("rope_theta") ? json.number("rope_theta") : 1e4;
+  if (const std::optional<Members> rope = json.part("rope_parameters")) {  // transformers 5
+    rope->only("rope_type", "default");
+    config.rope_base = rope->number("rope_theta");
+  }
+  config.bias = json.flag("attention_bias", false);
+  check(json.flag("mlp_bias", config.bias) == config.bias,
+        "{}: mlp_bias: wanted {}, as attention_bias is, got {}", who, config.bias, !config.bias);
+  config.tie_embeddings = json.flag("tie_word_embeddings", false);
+  if (json.has("head_dim")) json.only("head_dim", config.n_embd / config.n_head);
+  return config;
+}
+
+LmConfig gpt2_config(const Members& json, const std::string& who) {
+  LmConfig config;
+  json.only("scale_attn_weights", true);
+  json.only("scale_attn_by_inverse_layer_idx", false);
+  json.only("add_cross_attention", false);
+  config.vocab_size = json.count("vocab_size");
+  config.n_embd = json.count("n_embd");
+  config.hidden = json.has("n_inner") ? json.count("n_inner") : 0;
+  config.n_layer = json.count("n_layer");
+  config.n_head = config.n_kv_head = json.count("n_head");
+  config.block_size = json.count("n_positions");
+  config.norm = "layernorm";
+  config.norm_eps = json.has("layer_norm_epsilon") ? json.number("layer_norm_epsilon") : 1e-5;
+  config.placement = "pre";
+  const std::string activation =
+      json.has("activation_function") ? json.text("activation_function") : "gelu_new";
+  const auto found = gpt2_activations().find(activation);
+  check(found != gpt2_activations().end(),
+        "{}: activation_function: wanted gelu, gelu_new, relu or relu2, got {}", who, activation);
+  config.ffn = found->second;
+  config.positions = "learned";
+  config.bias = true;
+  config.tie_embeddings = json.flag("tie_word_embeddings", true);
   return config;
 }
 
@@ -91,6 +215,58 @@ void take_model(LmConfig& config, const std::set<std::string>& given, const Chec
     }
     set_setting(config, name, setting.value, "--init_from");
   }
+}
+
+Json hugging_face_config(const LanguageModelConfig& config, HuggingFaceLayout layout) {
+  check_layout(config, layout);
+  Json json;
+  if (layout == HuggingFaceLayout::llama) {
+    json["architectures"] = {"LlamaForCausalLM"};
+    json["model_type"] = "llama";
+    json["vocab_size"] = config.vocab_size;
+    json["hidden_size"] = config.n_embd;
+    json["intermediate_size"] = hidden_of(config);
+    json["num_hidden_layers"] = config.n_layer;
+    json["num_attention_heads"] = config.n_head;
+    json["num_key_value_heads"] = config.n_kv_head > 0 ? config.n_kv_head : config.n_head;
+    json["max_position_embeddings"] = config.block_size;
+    json["hidden_act"] = "silu";
+    json["rms_norm_eps"] = config.norm_options.eps;
+    json["rope_theta"] = config.rope_base;
+    json["attention_bias"] = json["mlp_bias"] = config.bias;
+  } else {
+    json["architectures"] = {"GPT2LMHeadModel"};
+    json["model_type"] = "gpt2";
+    json["vocab_size"] = config.vocab_size;
+    json["n_embd"] = config.n_embd;
+    json["n_inner"] = hidden_of(config);
+    json["n_layer"] = config.n_layer;
+    json["n_head"] = config.n_head;
+    json["n_positions"] = config.block_size;
+    json["activation_function"] = config.ffn == "gelu_tanh" ? "gelu_new" : config.ffn;
+    json["layer_norm_epsilon"] = config.norm_options.eps;
+    json["embd_pdrop"] = json["resid_pdrop"] = config.dropout;
+    json["attn_pdrop"] = 0.0;
+  }
+  json["tie_word_embeddings"] = config.tie_embeddings;
+  json["bos_token_id"] = json["eos_token_id"] = nullptr;
+  json["torch_dtype"] = "float32";
+  return json;
+}
+
+LmConfig config_from_hugging_face(const Json& json, const std::string& who) {
+  const Members members(json, who);
+  const std::string type = members.text("model_type");
+  check(type == "llama" || type == "gpt2", "{}: model_type: wanted llama or gpt2, got {}", who,
+        one_line(type));
+  LmConfig config = type == "llama" ? llama_config(members, who) : gpt2_config(members, who);
+  try {
+    check_settings(config);
+    config.check_together();
+  } catch (const Error& error) {
+    throw_error(fmt::format("{}: {}", who, error.what()));
+  }
+  return config;
 }
 
 }  // namespace isobar

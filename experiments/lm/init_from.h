@@ -5,7 +5,10 @@
 #include <set>
 #include <string>
 
+#include "../../nn/hugging_face.h"
+#include "../harness/json.h"
 #include "checkpoint.h"
+#include "config.h"
 
 namespace isobar {
 
@@ -22,5 +25,15 @@ Checkpoint load_start(const std::string& path);
 // Gives `config` the start's model. `given` holds the names of the settings that the user gave: throws Error
 // where one says something else than the start. The tokens that a model with RoPE sees at once may be others.
 void take_model(LmConfig& config, const std::set<std::string>& given, const Checkpoint& start);
+
+// --- The config.json of Hugging Face's transformers, which stands beside model.safetensors
+// (nn/hugging_face.h). An exported folder opens there with AutoModelForCausalLM.from_pretrained(folder).
+
+// The config.json. Throws as check_layout() does.
+Json hugging_face_config(const LanguageModelConfig& config, HuggingFaceLayout layout);
+
+// The settings of the model that a config.json describes; vocab_size among them, training's left at their
+// defaults. `who` begins errors. Throws Error for another model_type, and for what our model cannot do.
+LmConfig config_from_hugging_face(const Json& config, const std::string& who);
 
 }  // namespace isobar

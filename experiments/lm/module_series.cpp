@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "../../core/memory.h"
+#include "../harness/lists.h"
 #include "../harness/table.h"
 #include "../harness/text_chart.h"
-#include "module_history.h"
 
 namespace isobar {
 namespace {
@@ -65,6 +65,41 @@ std::vector<double> of_ranks(Run& run, size_t bytes) {
   for (const std::string& text : run.ranks().gather(std::to_string(bytes)))
     all.push_back(std::stod(text) / (1 << 20));
   return all;
+}
+
+constexpr size_t bins = 64;
+
+void append_shares(std::vector<double>& row, const Histogram& histogram) {
+  const auto share = [&](int64_t count) {
+    return histogram.total > 0 ? static_cast<double>(count) / static_cast<double>(histogram.total) : 0.0;
+  };
+  for (const int64_t count : histogram.bins) row.push_back(share(count));
+  row.push_back(share(histogram.zeros));
+}
+
+Ridges ridges_of(Run& run, Ridges ridges) {
+  constexpr size_t most_steps = 12;
+  const Hdf5File& file = run.whole_file();
+  const std::vector<std::string> paths = file.read_strings("/modules"),
+                                 types = file.read_strings("/module_types");
+  const std::vector<double> all = file.read("/series/" + ridges.quantity + "_histogram").to_vector<double>(),
+                            steps = file.read("/series/module_step").to_vector<double>();
+  ridges.edges = file.read("/series/" + ridges.quantity + "_edges").to_vector<double>();
+  std::vector<size_t> modules;
+  for (size_t i = 0; i < paths.size(); ++i)
+    if (on_the_stream(paths[i], types[i]) && types[i] != "Dropout") modules.push_back(i);
+  for (const size_t module : modules) ridges.modules.push_back(paths[module]);
+  for (const size_t at : evenly_chosen(steps.size(), most_steps)) {
+    ridges.steps.push_back(steps[at]);
+    auto& shares = ridges.shares.emplace_back();
+    auto& zeros = ridges.zeros.emplace_back();
+    for (const size_t module : modules) {
+      const auto row = all.begin() + static_cast<ptrdiff_t>((at * paths.size() + module) * (bins + 1));
+      shares.emplace_back(row, row + bins);
+      zeros.push_back(row[bins]);
+    }
+  }
+  return ridges;
 }
 
 }  // namespace
@@ -171,6 +206,76 @@ void say_memory(Run& run) {
   run.timing()["peak_allocated_mib_of_ranks"] = peaks;
   run.say(", on {}; on the others {:.1f} at least\n", run.ranks().name_of(static_cast<int>(largest)),
           *std::min_element(peaks.begin(), peaks.end()));
+}
+
+std::vector<ModuleHistory> module_histories(const Hdf5File& file) {
+  std::vector<ModuleHistory> all;
+  for (const char* name :
+       {"/modules", "/module_types", "/series/module_std", "/series/module_mean", "/series/module_grad_norm"})
+    if (!file.has(name)) return all;
+  const std::vector<std::string> paths = file.read_strings("/modules"),
+                                 types = file.read_strings("/module_types");
+  if (types.size() != paths.size()) return all;
+  const std::vector<double> std = file.read("/series/module_std").to_vector<double>(),
+                            mean = file.read("/series/module_mean").to_vector<double>(),
+                            gradient = file.read("/series/module_grad_norm").to_vector<double>();
+  const auto shares = [&](const std::string& name) {
+    return file.has("/series/" + name) ? file.read("/series/" + name).to_vector<double>()
+                                       : std::vector<double>();
+  };
+  const std::vector<double> zeros = shares("module_zeros"), saturated = shares("module_saturated");
+  const auto value_or_nan = [](const std::vector<double>& values, size_t at) {
+    return at < values.size() ? values[at] : std::nan("");
+  };
+  // Of a file that grows the last row may be in some of them only.
+  const size_t numbers = std::min({std.size(), mean.size(), gradient.size()});
+  for (size_t i = 0; i < paths.size(); ++i) {
+    ModuleHistory& module = all.emplace_back(ModuleHistory{paths[i], types[i], {}, {}, {}, {}, {}});
+    for (size_t at = i; at < numbers; at += paths.size()) {
+      module.std.push_back(std[at]);
+      module.mean.push_back(mean[at]);
+      module.gradient.push_back(gradient[at]);
+      module.zeros.push_back(value_or_nan(zeros, at));
+      module.saturated.push_back(value_or_nan(saturated, at));
+    }
+  }
+  return numbers < paths.size() ? std::vector<ModuleHistory>() : all;
+}
+
+int64_t depth_of(const std::string& path) { return std::count(path.begin(), path.end(), '.'); }
+
+bool on_the_stream(const std::string& path, const std::string& type) {
+  return type == "TransformerBlock" || depth_of(path) == 0;
+}
+
+void record_histograms(Run& run, const Probe& probe, HistogramProbe& histograms) {
+  const std::vector<std::string> counts =
+      run.ranks().gather(run.ranks().size() > 1 ? histograms.counts() : "");
+  if (!run.ranks().first()) return;
+  for (size_t rank = 1; rank < counts.size(); ++rank)
+    if (!counts[rank].empty()) histograms.add(counts[rank]);
+  const HistogramProbe::Signal nothing;
+  if (run.rows_of("activation_edges") == 0) {
+    run.record("activation_edges", nothing.output.edges());
+    run.record("gradient_edges", nothing.gradient.edges());
+  }
+  std::vector<double> outputs, gradients;
+  for (const ModuleSignal& module : probe.signals()) {
+    const HistogramProbe::Signal* signal = histograms.find(module.path);
+    append_shares(outputs, signal != nullptr ? signal->output : nothing.output);
+    append_shares(gradients, signal != nullptr ? signal->gradient : nothing.gradient);
+  }
+  run.record("activation_histogram", outputs);
+  run.record("gradient_histogram", gradients);
+}
+
+void plot_ridges(Run& run) {
+  if (run.rows_of("activation_histogram") == 0) return;  // every step was dropped
+  run.plot(ridges_of(
+      run, {.title = {"values of each module's output", "各模块输出值的分布"}, .quantity = "activation"}));
+  run.plot(
+      ridges_of(run, {.title = {"values of the gradient of each module's output", "各模块输出梯度值的分布"},
+                      .quantity = "gradient"}));
 }
 
 }  // namespace isobar

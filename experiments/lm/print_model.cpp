@@ -4,9 +4,12 @@
 #include <map>
 #include <utility>
 
+#include "../../autograd/tape_page.h"
+#include "../../nn/model.h"
 #include "../../nn/model_costs.h"
 #include "../harness/table.h"
 #include "corpus.h"
+#include "train.h"
 
 namespace isobar {
 namespace {
@@ -73,6 +76,18 @@ std::string print_model(const LmConfig& config) {
              with_commas(whole.parameters), count_types(costs), mebibytes(of_step(costs.kept)), when,
              config.batch_size, config.block_size, config.batch_size, again, whole.flops,
              whole.flops * static_cast<double>(batches * config.batch_size * config.block_size));
+}
+
+std::string write_page_of_step(const LmConfig& config, const std::string& path) {
+  const Corpus corpus = open_corpus(config.corpus, config.tokenizer);
+  const Rng rng(0);
+  LanguageModel model(config.model(corpus.tokenizer().vocab_size()), rng.split("model"));
+  const Batch batch = corpus.train(config.block_size).random_batch(1, rng.split("batch").split(0));
+  const TapeTrace trace;
+  gradients_of(model, batch, rng.split("dropout").split(0));
+  tape_page(trace, path, named_parameters(model));
+  return fmt::format("{}: {} ops of one step on {} tokens; open it in a browser\n", path, trace.ops().size(),
+                     config.block_size);
 }
 
 }  // namespace isobar

@@ -88,11 +88,4 @@ Choices net_names() {
   return names;
 }
 
-std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
-  check(a.size() == b.size(), "differences: wanted pairs, got {} and {} values", a.size(), b.size());
-  std::vector<double> result;
-  for (size_t i = 0; i < a.size(); ++i) result.push_back(a[i] - b[i]);
-  return result;
-}
-
 }  // namespace isobar

@@ -63,7 +63,4 @@ void set_net(T& of, const std::string& net) {
   of.norm = net.substr(net.find('.') + 1);
 }
 
-// a − b, pair by pair.
-std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b);
-
 }  // namespace isobar

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "../charts/markup.h"
 #include "../charts/plot.h"
+#include "../charts/shapes.h"
 #include "../harness/json.h"
+#include "../harness/plot.h"
 
 namespace isobar::report {
 
@@ -22,5 +24,20 @@ charts::Markup comparisons(const Json& runs);
 // The claims for a browser without scripts, as a table with a small chart of each part in a span: data-strip
 // is "claim part", counted from 0, or "claim series" where parts are layers. The longest is a figure "hero".
 charts::Markup claims_table(const Json& claims);
+
+// --- Which plot of which run: one, or the same of several runs laid over each other.
+
+struct Named {
+  std::string run, program;
+  const Json* plot;
+};
+
+// One plot of them all. A run with one measured curve lends it its name; printed values are left out. Each
+// curve has its run and a colour.
+Plot overlaid(const std::vector<Named>& plots);
+
+// The plot "run.key" of these runs (Content::runs()), or "key" where it is not ambiguous: of several runs of
+// one study it is one plot of them all. Throws Error otherwise, with the nearest name.
+Plot plot_named(const Json& runs, const std::string& name);
 
 }  // namespace isobar::report

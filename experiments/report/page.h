@@ -19,8 +19,8 @@ namespace isobar::report {
 
 class Content {
  public:
-  // A folder with a summary.json; of a run of isobar verify, the runs in its folder too. Throws Error where there
-  // is none, naming the repair.
+  // A folder with a summary.json; of a run of isobar verify, the runs in its folder too. Throws Error where
+  // there is none, naming the repair.
   void add(const std::string& folder);
   // The same of a summary in memory; `folder` is where its runs are.
   void add(const Json& summary, const std::string& folder);
@@ -40,5 +40,12 @@ class Content {
   Json claims_ = Json::array(), sources_ = Json::object(), runs_ = Json::array(), missing_ = Json::array();
   Json environment_ = Json::object(), progress_;
 };
+
+// --- What the page shows of a summary, and no more: curves thinned to what a screen can show, values in five
+// digits, of a claim the fields that are shown.
+
+// The run's settings, expectations, charts and, where it has them, its measured values and its sample of text.
+Json shown_run(const Json& summary);
+Json shown_claim(const Json& claim);
 
 }  // namespace isobar::report

@@ -22,8 +22,8 @@ class Rounds {
   Rounds(std::vector<Step> steps, double turn_seconds, Now now = steady_seconds);
   // One turn for every step, in order.
   void round();
-  // Seconds of one step, by step and round: those of the fastest batch of the turn. A batch lasts 50 µs or one
-  // step, less than a time slice of the scheduler, so that most batches run without an interruption.
+  // Seconds of one step, by step and round: those of the fastest batch of the turn. A batch lasts 50 µs or
+  // one step, less than a time slice of the scheduler, so that most batches run without an interruption.
   const std::vector<std::vector<double>>& seconds() const { return seconds_; }
 
  private:

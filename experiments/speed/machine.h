@@ -22,8 +22,8 @@ struct Disturbance {
   double spread;      // of the turns' seconds: (upper quartile − least) / median
   double disagreement;  // of quotients of times between groups of rounds: the median of (max − min) / median
 
-  // On two idle cores four runs of --quick, on one and two threads, gave at most 0.010, 0.042 and 0.032. Beside two
-  // endless loops two threads lost 0.50, and the turns of one had a spread of 0.95.
+  // On two idle cores four runs of --quick, on one and two threads, gave at most 0.010, 0.042 and 0.032.
+  // Beside two endless loops two threads lost 0.50, and the turns of one had a spread of 0.95.
   static constexpr double most_lost = 0.1, most_spread = 0.3, most_disagreement = 0.15;
   bool busy() const {
     return !(lost_share <= most_lost && spread <= most_spread && disagreement <= most_disagreement);
@@ -32,8 +32,8 @@ struct Disturbance {
 
 class Machine {
  public:
-  // One turn of the reference loop, five to ten milliseconds: longer than a time slice of the scheduler, so that
-  // a program that wants the same core gets it meanwhile.
+  // One turn of the reference loop, five to ten milliseconds: longer than a time slice of the scheduler, so
+  // that a program that wants the same core gets it meanwhile.
   void turn();
   // `groups`: quotients of times, each with a value per group of rounds. At least one turn, and one quotient.
   Disturbance disturbance(const std::vector<std::vector<double>>& groups) const;

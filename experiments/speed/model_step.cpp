@@ -65,8 +65,8 @@ double saved_percent(double with, double without) { return 100 * (1 - without / 
 
 }  // namespace
 
-// Of the second step, where AdamW's moments are there; beyond what the process holds already. On one thread: each
-// further one keeps scratch memory of its own.
+// Of the second step, where AdamW's moments are there; beyond what the process holds already. On one thread:
+// each further one keeps scratch memory of its own.
 ModelStep::Cost ModelStep::cost_of(const char* norm, uint64_t seed) {
   const WithThreads one(1);
   const size_t before = memory::stats().bytes_in_use;
@@ -85,7 +85,7 @@ ModelStep::ModelStep(uint64_t seed)
 
 std::vector<std::vector<double>> ModelStep::best_quotients() const {
   const auto best = [&](size_t step) { return best_of_groups(rounds_.seconds()[step]); };
-  return {quotients_of(best(0), best(2)), quotients_of(best(1), best(3))};
+  return {pairwise(best(0), best(2), std::divides()), pairwise(best(1), best(3), std::divides())};
 }
 
 void ModelStep::publish(Run& run) const {

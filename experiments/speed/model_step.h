@@ -1,5 +1,5 @@
-// ModelStep: what the choice of the norm costs a whole model. A small language model with LayerNorm (weight and
-// bias) and the same with RMSNorm take training steps, and generate, by turns.
+// ModelStep: what the choice of the norm costs a whole model. A small language model with LayerNorm (weight
+// and bias) and the same with RMSNorm take training steps, and generate, by turns.
 #pragma once
 
 #include "../harness/run.h"
@@ -14,8 +14,8 @@ class ModelStep {
   // LayerNorm's time / RMSNorm's, of the best round of each group: of a training step, and of inference.
   std::vector<std::vector<double>> best_quotients() const;
   // Keys "model.{step, inference}.layernorm_over_rmsnorm.best" (a value per group of rounds), "model.parameters.saved_percent",
-  // "model.peak_mib.{layernorm, rmsnorm, saved_percent}": tensors at the peak of a step, alone in the process.
-  // Steps per second go to "timing", the size to "model" of summary.json.
+  // "model.peak_mib.{layernorm, rmsnorm, saved_percent}": tensors at the peak of a step, alone in the
+  // process. Steps per second go to "timing", the size to "model" of summary.json.
   void publish(Run& run) const;
 
  private:

@@ -72,7 +72,7 @@ Roots::Roots(int64_t count)
 
 std::vector<std::vector<double>> Roots::best_quotients() const {
   const auto best = [&](size_t step) { return best_of_groups(rounds_.seconds()[step]); };
-  return {quotients_of(best(1), best(0)), quotients_of(best(0), best(2))};
+  return {pairwise(best(1), best(0), std::divides()), pairwise(best(0), best(2), std::divides())};
 }
 
 void Roots::publish(Run& run) const {

@@ -67,12 +67,6 @@ double quotient_of_passes(const Pair& pair, const Mode& mode) {
          passes_of(variant_named(pair.second), mode);
 }
 
-std::vector<double> quotients_of(const std::vector<double>& a, const std::vector<double>& b, double factor) {
-  std::vector<double> quotients;
-  for (size_t i = 0; i < a.size(); ++i) quotients.push_back(factor * a[i] / b[i]);
-  return quotients;
-}
-
 Timed::Timed(const Size& size, const Mode& mode, double turn_seconds, const Rng& rng)
     : size_(size), mode_(mode), rounds_(steps_of(size, mode, rng), turn_seconds) {}
 
@@ -81,15 +75,16 @@ const std::vector<double>& Timed::of(const std::string& variant) const {
 }
 
 std::vector<double> Timed::triad_share(const Variant& variant) const {
-  return quotients_of(triad(), of(variant.name), passes_of(variant, mode_) / triad_passes);
+  const double factor = passes_of(variant, mode_) / triad_passes;
+  return pairwise(triad(), of(variant.name), [&](double a, double b) { return factor * a / b; });
 }
 
 std::vector<double> Timed::quotients(const Pair& pair) const {
-  return quotients_of(of(pair.first), of(pair.second));
+  return pairwise(of(pair.first), of(pair.second), std::divides());
 }
 
 std::vector<double> Timed::best_quotients(const Pair& pair) const {
-  return quotients_of(best_of_groups(of(pair.first)), best_of_groups(of(pair.second)));
+  return pairwise(best_of_groups(of(pair.first)), best_of_groups(of(pair.second)), std::divides());
 }
 
 void publish_times(Run& run, const Timed& timed, Csv& csv) {
@@ -107,7 +102,8 @@ void publish_times(Run& run, const Timed& timed, Csv& csv) {
     publish(variant.name, timed.of(variant.name), passes_of(variant, timed.mode()), share);
     run.measured(key_of(timed, variant.name) + ".triad_share", share);
   }
-  publish("triad", timed.triad(), triad_passes, spread_of(quotients_of(timed.triad(), timed.triad())));
+  publish("triad", timed.triad(), triad_passes,
+          spread_of(pairwise(timed.triad(), timed.triad(), std::divides())));
 }
 
 void publish_ratios(Run& run, const Timed& timed) {

@@ -53,14 +53,10 @@ class Timed {
   Rounds rounds_;
 };
 
-// a / b, element by element, times `factor`.
-std::vector<double> quotients_of(const std::vector<double>& a, const std::vector<double>& b,
-                                 double factor = 1);
-
 // Times under "timing" and in speed.csv, by round in run.h5; keys "<mode>.<shape>.<variant>.triad_share".
 void publish_times(Run& run, const Timed& timed, Csv& csv);
-// Keys "<mode>.<shape>.<a>_over_<b>", a value per round, and "….best", a value per group of rounds. Theory: the
-// quotient of passes, where arrays are too large for a core's own caches.
+// Keys "<mode>.<shape>.<a>_over_<b>", a value per round, and "….best", a value per group of rounds. Theory:
+// the quotient of passes, where arrays are too large for a core's own caches.
 void publish_ratios(Run& run, const Timed& timed);
 
 void print_times(Run& run, std::span<const Timed> all);

@@ -1,6 +1,9 @@
 #include "measure.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 #include "../../autograd/ops.h"
 #include "../../autograd/tape.h"
@@ -23,7 +26,46 @@ double gradient_norm(TransformerLayer& layer) {
   return std::sqrt(squares);
 }
 
+using std::numbers::inv_pi;
+using std::numbers::pi;
+
+constexpr double eps = 1e-6;  // of source 001's RMSNorm
+
+constexpr double most_logit_variance = 1;  // beyond it a few positions take most of the softmax
+constexpr double no_theory = std::numeric_limits<double>::quiet_NaN();
+
+struct Moments2 {
+  double own, pair;  // mean square of a position, and mean product of two
+};
+
+Moments2 operator+(const Moments2& a, const Moments2& b) { return {a.own + b.own, a.pair + b.pair}; }
+Moments2 normed(const Moments2& x) { return {x.own / (x.own + eps), x.pair / (x.own + eps)}; }
+
+// The cosine of relu(z_a) and relu(z_b), for z of correlation rho (Cho & Saul 2009).
+double relu_cosine(double rho) {
+  const double theta = std::acos(std::clamp(rho, -1.0, 1.0));
+  return (std::sin(theta) + std::cos(theta) * (pi - theta)) * inv_pi;
+}
+
+Moments2 attention(const Config& config, const Moments2& x) {
+  const auto [u, v] = x;
+  const auto positions = static_cast<double>(config.length);
+  const double logit_variance = u / 2 * (u - v) / 2;
+  if (logit_variance > most_logit_variance) return {no_theory, no_theory};
+  const double squares = std::exp(logit_variance) / positions;
+  return {(v + (u - v) * squares) / 6, (v + (u - v) / positions) / 6};
+}
+
+Moments2 feed_forward(const Config& config, const Moments2& x, double kept) {
+  const double bias = 1 / (3 * static_cast<double>(config.d_model));
+  const double last_bias = 1 / (3 * static_cast<double>(config.dim_feedforward));
+  const double p = x.own / 3 + bias, rho = (x.pair / 3 + bias) / p;
+  return {p / 6 / kept + last_bias, p * relu_cosine(rho) / 6 + last_bias};
+}
+
 }  // namespace
+
+// Letters: u mean square of a branch's input, v the mean product of two positions of it.
 
 std::vector<LayerSignal> measure(const Config& config, const Kind& kind, int64_t depth, int64_t seed) {
   const Rng rng(static_cast<uint64_t>(seed));
@@ -48,6 +90,29 @@ std::vector<LayerSignal> measure(const Config& config, const Kind& kind, int64_t
   tape.backward(sum(rng.split("cotangent").normal(shape) * x));
   for (size_t i = 0; i < signals.size(); ++i) signals[i].gradient_norm = gradient_norm(stack.layers[i]);
   return signals;
+}
+
+std::vector<LayerTheory> theory_of(const Config& config, const Kind& kind, int64_t depth) {
+  const std::string& placement = kind.options.placement;
+  const bool peri = placement == "peri", post = placement == "post";
+  const bool pre = placement == "source001" || placement == "residual_free" || peri;
+  const double kept = kind.training ? 1 - kind.options.dropout : 1;
+  std::vector<LayerTheory> theory;
+  Moments2 x{1, 0};
+  const auto branch = [&](auto&& f) {
+    const Moments2 y = f(pre ? normed(x) : x);
+    x = placement == "residual_free" ? y : x + (peri ? normed(y) : y);
+    if (post) x = normed(x);
+  };
+  for (int64_t layer = 0; layer < depth; ++layer) {
+    branch([&](const Moments2& input) {
+      const Moments2 y = attention(config, input);
+      return Moments2{y.own / kept, y.pair};
+    });
+    branch([&](const Moments2& input) { return feed_forward(config, input, kept); });
+    theory.push_back({std::sqrt(x.own), x.pair / x.own});
+  }
+  return theory;
 }
 
 }  // namespace isobar::transformer_stack

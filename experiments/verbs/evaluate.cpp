@@ -13,7 +13,7 @@
 #include "../../data/token_store.h"
 #include "../../nn/text_loss.h"
 #include "../harness/tool.h"
-#include "../lm/loaded_model.h"
+#include "../lm/checkpoint.h"
 #include "verbs.h"
 
 namespace isobar::verbs {

@@ -10,8 +10,8 @@
 #include "../../data/safetensors.h"
 #include "../../nn/model.h"
 #include "../harness/tool.h"
-#include "../lm/hugging_face_config.h"
-#include "../lm/loaded_model.h"
+#include "../lm/checkpoint.h"
+#include "../lm/init_from.h"
 #include "verbs.h"
 
 namespace isobar::verbs {

@@ -14,7 +14,6 @@
 #include "../harness/json.h"
 #include "../harness/tool.h"
 #include "../report/figures.h"
-#include "../report/overlay.h"
 #include "../report/page.h"
 #include "verbs.h"
 

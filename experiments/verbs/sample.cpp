@@ -9,7 +9,7 @@
 #include "../../data/utf8_stream.h"
 #include "../../nn/generate.h"
 #include "../harness/tool.h"
-#include "../lm/loaded_model.h"
+#include "../lm/checkpoint.h"
 #include "verbs.h"
 
 namespace isobar::verbs {

@@ -14,7 +14,6 @@
 #include "../../core/error.h"
 #include "../harness/process.h"
 #include "../harness/tool.h"
-#include "../watch/module_table.h"
 #include "../watch/view.h"
 #include "verbs.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../../data/metrics_log.h"
-#include "../lm/module_history.h"
+#include "../lm/module_series.h"
 
 namespace isobar {
 

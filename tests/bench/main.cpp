@@ -23,7 +23,7 @@
 #include "../../core/parallel.h"
 #include "../../experiments/harness/child.h"
 #include "../../experiments/harness/environment.h"
-#include "../../experiments/harness/nearest.h"
+#include "../../experiments/harness/lists.h"
 #include "../../experiments/harness/table.h"
 #include "../../experiments/harness/tool.h"
 #include "case.h"

@@ -9,7 +9,7 @@
 #include "../../nn/ngpt.h"
 #include "../../nn/observe.h"
 #include "../../nn/unit_lengths.h"
-#include "small_config.h"
+#include "../lm/small_config.h"
 
 namespace isobar {
 

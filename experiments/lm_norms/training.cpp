@@ -1,9 +1,10 @@
-#include "norm_training.h"
+#include "training.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "../harness/each.h"
-#include "rate_grid.h"
 
 namespace isobar {
 namespace {
@@ -23,6 +24,13 @@ void add_rate(NormResults& results, const Trial& like, double rate) {
   Trial trial = like;
   trial.learning_rate = rate;
   results.trials.insert(place, {.trial = trial, .outcomes = {}});
+}
+
+constexpr std::array<double, 11> grid = {1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1};
+
+// The rate of the grid that is nearest, as a ratio.
+double nearest_in_grid(double rate) {
+  return *std::ranges::min_element(grid, {}, [&](double known) { return std::abs(std::log(known / rate)); });
 }
 
 }  // namespace
@@ -70,6 +78,15 @@ bool add_rates_beyond_edges(NormResults& results) {
       }
     }
   return added;
+}
+
+std::optional<double> rate_beyond(std::span<const double> rates, double best) {
+  const auto [least, greatest] = std::ranges::minmax(rates);
+  if (least == greatest || (best != least && best != greatest)) return std::nullopt;
+  const double factor = best == least ? 1 / std::sqrt(10.0) : std::sqrt(10.0);
+  const double next = nearest_in_grid(best * factor);
+  const bool beyond = best == least ? next < best : next > best;
+  return beyond ? std::optional(next) : std::nullopt;
 }
 
 }  // namespace isobar

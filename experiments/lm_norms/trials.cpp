@@ -1,4 +1,4 @@
-#include "norm_trial.h"
+#include "trials.h"
 
 #include <limits>
 

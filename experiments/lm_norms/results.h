@@ -1,0 +1,76 @@
+// The trials of the norm comparison: what is measured of each net and of pairs of nets, the table, the series, the charts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../harness/run.h"
+#include "trials.h"
+
+namespace isobar {
+
+// Whether a net ends at 0.95 of the loss of the letters' frequencies or less: one whose blocks died still
+// learns those, which is far below the loss that it began with.
+bool is_stable(double val_loss, double unigram_loss);
+
+// A trial over its seeds, in the order of the seeds.
+struct TrialRuns {
+  Trial trial;
+  std::vector<TrialOutcome> outcomes;
+
+  std::vector<double> val_losses() const;
+  // The loss of the letters' frequencies minus the validation loss, in nats.
+  std::vector<double> gains(double unigram_loss) const;
+  // Of each seed: after how many steps the mean loss of the last twenty batches was at most its target;
+  // infinite where it never was.
+  std::vector<double> steps_to(const std::vector<double>& targets) const;
+  // Whether every seed is stable.
+  bool stable(double unigram_loss) const;
+};
+
+// All trials. At the best rate a net may have more seeds than at others. Keys begin with the size and a dot,
+// for all sizes but the first.
+struct NormResults {
+  std::vector<TrialRuns> trials;
+  double unigram_loss;
+
+  std::vector<std::string> sizes() const;
+  std::vector<std::string> nets(const std::string& size) const;
+  std::vector<const TrialRuns*> rates(const std::string& size, const std::string& net) const;
+  // At the learning rate with the lowest median tuning loss among those at which all of them are finite; null
+  // where there is no such net or rate.
+  const TrialRuns* best(const std::string& size, const std::string& net) const;
+  // Of each seed that all rates have: the largest at which it learned; NaN where there is none.
+  std::vector<double> largest_stable_rates(const std::string& size, const std::string& net) const;
+  std::string prefix(const std::string& size) const;
+};
+
+// Losses, gains, learning rates and streams of every net.
+void measure_nets(Run& run, const NormResults& results);
+// runs.csv, blocks.csv, the series of run.h5.
+void record_trials(Run& run, const NormResults& results, int64_t first_seed);
+void print_trials(Run& run, const NormResults& results);
+
+// --- Pairs of nets of the norm comparison: the same seeds, hence the same tokens and the same initial
+// weights.
+
+// For every size with both nets, over the seeds that both have, each net at its best learning rate:
+//   <pair>                  val loss of one minus the other's, in nats
+//   <pair>.share_of_gain    the same over what pre.rmsnorm gained on the unigram loss, with the same seed
+//   <pair>.perplexity_percent   100 (exp(difference) − 1), of LayerNorm and RMSNorm
+// with another norm than RMSNorm, both pre or both post, the speed of learning too:
+//   pre.dyt_over_rmsnorm.largest_stable_rate   where both have several rates, over the seeds that each rate has
+//   pre.dyt_over_rmsnorm.steps                 until half of what RMSNorm gains in the end, each at its best rate
+// and of post.rmsnorm and pre.rmsnorm at each rate that both have:
+//   rmsnorm.lr_<rate>.post_minus_pre, rmsnorm.lr_<rate>.post_share_of_pre = gain(post) / gain(pre)
+// Prints LayerNorm minus RMSNorm.
+void measure_pairs(Run& run, const NormResults& results);
+
+// --- The charts of the norm comparison: losses by net, and the stream through the blocks.
+
+// For each size, over the seeds: val loss of each net at each learning rate, with the loss of the letters'
+// frequencies where one comes near it; and of each net at its best rate the loss over training, and the std
+// of each block's output after the last step.
+void plot_trials(Run& run, const NormResults& results);
+
+}  // namespace isobar
