@@ -85,6 +85,19 @@ TEST_CASE("a good file is read") {
   CHECK(file.runs[0].flags == std::vector<std::string>{"--depth", "8", "--width", "16", "--seeds", "8"});
 }
 
+TEST_CASE("what parts share may stand in their claim, and a part's own word goes before it") {
+  std::string text =
+      with("[[claim.part]]\n", "run = \"eight\"\nrule = \"mean\"\nwhy = \"as before\"\n[[claim.part]]\n");
+  text += "[[claim.part]]\nsays = \"layer 3\"\nkey = \"layer3.ratio\"\nat_most = 0.8\n";
+  const std::vector<Part> parts = parse_claims(text, "mine.toml").claims[0].parts;
+  CHECK(parts[0].why == "well below 1");
+  CHECK(parts[1].why == "as before");
+  CHECK(parts[1].run == "eight");
+  CHECK(parts[1].predicate.rule == Rule::mean);
+  CHECK(refusal_of(with("says = \"the std", "test = \"a test\"\nsays = \"the std"))
+            .ends_with("line 12: claim N01: has a test, which is for the kind definition; drop it"));
+}
+
 TEST_CASE("each mistake is named with its line, and an unknown name with the nearest known one") {
   const struct {
     std::string text, message;

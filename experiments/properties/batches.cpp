@@ -8,8 +8,8 @@ namespace isobar::properties {
 
 namespace {
 
-// Of N(0, 1) data, batches of B rows: the rms of BatchNorm's output y less x, which is the output with the true mean
-// 0 and std 1. E y² = E x² = 1, and the mean of x y over a batch is its population std s:
+// Of N(0, 1) data, batches of B rows: the rms of BatchNorm's output y less x, which is the output with the
+// true mean 0 and std 1. E y² = E x² = 1, and the mean of x y over a batch is its population std s:
 //
 //   E (y − x)² = 2 − 2 E s,   E s = √(2/B) Γ(B/2) / Γ((B − 1)/2)   (s² B is χ² with B − 1 degrees of freedom)
 //

@@ -1,5 +1,5 @@
-// C13, D34, D35: what eps prevents, what a norm's output no longer says, and what subtracting the mean does to the
-// shape of a distribution.
+// C13, D34, D35: what eps prevents, what a norm's output no longer says, and what subtracting the mean does
+// to the shape of a distribution.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -12,8 +12,8 @@
 namespace isobar::properties {
 namespace {
 
-// A row of zeros has an rms of 0: eps alone keeps the quotient 0/0 away. The gradient is dy/√eps, with the eps of
-// source 002 a thousand times dy.
+// A row of zeros has an rms of 0: eps alone keeps the quotient 0/0 away. The gradient is dy/√eps, with the
+// eps of source 002 a thousand times dy.
 void zero_rows(Measurements& measurements) {
   const auto at_zero = [](double eps) {
     const Tensor x = zeros({1, 512}, Dtype::f64).set_trainable();
@@ -30,8 +30,8 @@ void zero_rows(Measurements& measurements) {
   measurements.add("zero.rmsnorm.gradient_without_eps.is_nan", std::isnan(dx_without) ? 1 : 0, 1, 0);
 }
 
-// x and 2x give one output without eps. With it ‖y‖ is √(ms/(ms + eps)) of √d: for ms = 1 the two differ by 3/8 eps,
-// which f32 has digits for: its roundings move the outputs by some 1e-7.
+// x and 2x give one output without eps. With it ‖y‖ is √(ms/(ms + eps)) of √d: for ms = 1 the two differ by
+// 3/8 eps, which f32 has digits for: its roundings move the outputs by some 1e-7.
 void doubled_rows(Measurements& measurements, const Rng& rng) {
   const Tensor drawn = rng.normal({64, 512}, 0, 1, Dtype::f64);
   const auto length = [](const Tensor& v) { return std::sqrt(sum(square(cast(v, Dtype::f64))).item()); };
@@ -58,8 +58,8 @@ double imbalance(const Tensor& x) {
   return std::abs(sum) / static_cast<double>(x.numel());
 }
 
-// Of what a ReLU makes of normal numbers: m = 1/√(2π), σ² = 1/2 − m², E x³ = 2m, and after the mean is subtracted a
-// share Φ(−m) is positive.
+// Of what a ReLU makes of normal numbers: m = 1/√(2π), σ² = 1/2 − m², E x³ = 2m, and after the mean is
+// subtracted a share Φ(−m) is positive.
 void symmetry(Measurements& measurements, const Rng& rng) {
   const Tensor x = relu(rng.normal({64, 512}, 0, 1, Dtype::f64));
   const Tensor centred = x - mean(x, {-1}, true);

@@ -124,6 +124,7 @@ function commandOf(claim) {
 
 function commandLine(claim) {
   const command = commandOf(claim);
+  if (!command && claim.test) return textIn("p", word("tested")(claim.test), "note");
   if (!command) return textIn("p", word(claim.passages.length ? "nothingRuns" : "nothingCited"), "note");
   const code = textIn("code", command), button = make("button", { type: "button", textContent: word("copy") });
   button.onclick = async () => {
