@@ -15,14 +15,12 @@ Exit code: 0 when all is right, 1 when something is not, 2 for wrong usage."""
 import fractions, math, pathlib, re, subprocess, tempfile
 import chart, course, ranks, tensors
 
-WORDS = {
-    "--draw": dict(action="store_true", help="draws the pictures anew"),
-    "--change": dict(nargs=2, metavar=("OLD", "NEW"),
-                     help="changes the references' source: then numbers must be wrong"),
-    "--constants": dict(action="store_true",
-                        help="changes each constant of the references, one at a time, and tells which "
-                        "changes leave the handout right"),
-}
+WORDS = {"--draw": dict(action="store_true", help="draws the pictures anew"),
+         "--change": dict(nargs=2, metavar=("OLD", "NEW"),
+                          help="changes the references' source: then numbers must be wrong"),
+         "--constants": dict(action="store_true",
+                             help="changes each constant of the references, one at a time, and tells which "
+                             "changes leave the handout right"), }
 COMMENT = re.compile(r"<!--(.*?)-->\n?", re.S)
 PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+|/\d+(?![\w.]))")
 
@@ -66,13 +64,10 @@ class Reference:
             case = {"call": call, "inputs": {name: tensors.array(value) for name, value in inputs.items()}}
             self.known[request] = ranks.Local([self.driver], [case], 60).results[0]
         if request not in self.known:
-            with tempfile.TemporaryFile() as out:
-                try:
-                    subprocess.run(["sh", "-c", 'exec "$0" 3>&1 >/dev/null', self.driver], input=request, stdout=out, check=True, timeout=SECONDS)
-                except subprocess.TimeoutExpired:
-                    raise course.Usage(f"{call}: wanted an answer within {SECONDS} s") from None
-                out.seek(0)
-                self.known[request] = tensors.answer(out.read())
+            done, data = tensors.asked([self.driver], request, stdout=subprocess.DEVNULL, check=True, timeout=SECONDS)
+            if done is None:
+                raise course.Usage(f"{call}: wanted an answer within {SECONDS} s")
+            self.known[request] = tensors.answer(data)
         found, error = self.known[request]
         if error is not None:
             raise course.Usage(f"{call}: {error}")

@@ -8,12 +8,10 @@ the staff instead: each mutant in words, its text, and which tests see it."""
 import concurrent.futures, itertools, os, pathlib, random, re, subprocess, tempfile
 import course, mistakes, ranks, tensors
 
-WORDS = {
-    "--only": dict(default="", metavar="TEXT", help="mutants whose name holds this"),
-    "--sample": dict(type=int, metavar="N", help="only so many mutants of each assignment"),
-    "--seed": dict(type=int, help="of the sample"),
-    "--mistakes": dict(action="store_true", help="print a page of typical mistakes for the staff"),
-}
+WORDS = {"--only": dict(default="", metavar="TEXT", help="mutants whose name holds this"),
+         "--sample": dict(type=int, metavar="N", help="only so many mutants of each assignment"),
+         "--seed": dict(type=int, help="of the sample"),
+         "--mistakes": dict(action="store_true", help="print a page of typical mistakes for the staff"), }
 SECONDS = 600  # for all hidden or all public cases of one variant: only an endless loop takes so long
 SLOW = "not done in time"
 
@@ -81,18 +79,11 @@ class Bench:
         if cases and of_many(cases[0]):
             return self.run_ranks(label, cases)
         stdin = b"".join(tensors.request(c["call"], c["inputs"]) for c in cases)
-        with tempfile.TemporaryFile() as out:
-            end = None
-            try:
-                code = subprocess.run([self.program, str(self.labels.index(label))], input=stdin,
-                                      timeout=SECONDS, pass_fds=[3], stdout=subprocess.DEVNULL,
-                                      stderr=subprocess.DEVNULL, preexec_fn=lambda: os.dup2(out.fileno(), 3),
-                                      env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}).returncode
-                end = f"ended with {code}" if code else None
-            except subprocess.TimeoutExpired:
-                end = SLOW
-            out.seek(0)
-            found = tensors.answers(out.read())
+        done, data = tensors.asked([self.program, str(self.labels.index(label))], stdin, timeout=SECONDS,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+        end = SLOW if done is None else f"ended with {done.returncode}" if done.returncode else None
+        found = tensors.answers(data)
         faults = [(case, course.fault(case, *answer)) for case, answer in zip(cases, found)]
         reached = len(found)
         if end or reached < len(cases):

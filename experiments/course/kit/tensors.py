@@ -1,6 +1,5 @@
 """Tensors as the driver reads and writes them, and how two of them are compared."""
-import math, re
-
+import math, os, re, subprocess, tempfile
 
 OTHER_ERROR = "no isobar::Error, but "  # the driver's word for what else may be thrown
 
@@ -53,6 +52,18 @@ def lines_of(inputs):
 def reply(found, error):
     """What a driver writes that answers so."""
     return "\n".join([f"error {error}"] if error is not None else lines_of(found)).encode() + b"\nend\n"
+
+
+def asked(argv, requests, **how):
+    """A program of ours, in no sandbox: (what became of it, None where it took too long; what it has
+    answered). Whoever asks keeps the file descriptor 3 taken: the program answers there."""
+    with tempfile.TemporaryFile() as out:
+        try:
+            done = subprocess.run(argv, input=requests, pass_fds=[3], preexec_fn=lambda: os.dup2(out.fileno(), 3), **how)
+        except subprocess.TimeoutExpired:
+            done = None
+        out.seek(0)
+        return done, out.read()
 
 
 def answer(data):
