@@ -3,7 +3,7 @@
 
 # libdnnl-dev is not among them: CMake takes it where it is installed, and only some CPUs gain by it. Nor is
 # an MPI: who has one gets the plugin for it. The first line builds isobar::isobar, the second isobar::data,
-# the third programs and tests.
+# the third programs and tests. By python3-pytest the course tests itself (`course selftest`).
 packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libfmt-dev libxsimd-dev
   libhdf5-dev nlohmann-json3-dev libutf8proc-dev zlib1g-dev libxxhash-dev
   libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libtomlplusplus-dev"
