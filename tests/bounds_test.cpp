@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <future>
 #include <regex>
 #include <set>
@@ -100,6 +101,12 @@ TEST_CASE("every field of every program refuses what it may not be, in one line"
       for (const std::string& value : bad_values(row)) refusals.push_back({program, flag, value});
     }
   CHECK(refusals.size() > 500);
+  // Every third of them, so that a field of three or more has one: all in .ci/long rest.
+  if (!std::getenv("ISOBAR_BOUNDS")) {
+    std::vector<Refusal> some;
+    for (size_t i = 0; i < refusals.size(); i += 3) some.push_back(refusals[i]);
+    refusals = some;
+  }
   const auto mistakes_of_half = [&](size_t half) {
     std::string all;
     for (size_t i = half; i < refusals.size(); i += 2) all += mistake_of(refusals[i]);

@@ -38,14 +38,19 @@ std::vector<fs::path> prose() {
   return all;
 }
 
-// Calls `found` with each match, "FILE:LINE" before it.
+// Calls `found` with each match, "FILE:LINE" before it. Of these words one is in every match: in lines without, none
+// is looked for, which takes a hundred times as long.
 void each_match(const fs::path& file, const std::string& text, const std::regex& wanted,
+                const std::vector<std::string>& words,
                 const std::function<void(const std::string&, const std::smatch&)>& found) {
   std::istringstream lines(text);
   int number = 1;
-  for (std::string line; std::getline(lines, line); ++number)
+  for (std::string line; std::getline(lines, line); ++number) {
+    if (std::none_of(words.begin(), words.end(), [&](const auto& word) { return holds(line, word); }))
+      continue;
     for (std::sregex_iterator at(line.begin(), line.end(), wanted), end; at != end; ++at)
       found(fmt::format("{}:{}", file.lexically_relative(root).string(), number), *at);
+  }
 }
 
 // The studies: a main file each.
@@ -84,7 +89,8 @@ std::vector<std::string> wrong_counts(const fs::path& file, const std::string& t
       fmt::format(R"(\b([0-9]+|{}) (texts|assignments|studies|claims)\b)", fmt::join(words, "|")),
       std::regex::icase);
   std::vector<std::string> wrong;
-  each_match(file, text, statement, [&](const std::string& place, const std::smatch& said) {
+  const std::vector<std::string> nouns = {"exts", "ssignments", "tudies", "laims"};
+  each_match(file, text, statement, nouns, [&](const std::string& place, const std::smatch& said) {
     std::string number = said[1], noun = said[2];
     for (std::string* word : {&number, &noun})
       for (char& c : *word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -99,39 +105,58 @@ std::vector<std::string> wrong_counts(const fs::path& file, const std::string& t
 }
 
 struct Phrase {
-  const char *pattern, *instead;
+  std::regex pattern;
+  const char* instead;
+  std::vector<std::string> words;  // one of them is in each match
 };
 
 // Phrases that stop a reader, and statements that were found untrue.
 const std::vector<Phrase>& phrases() {
   static const std::vector<Phrase> all = {
-      {R"((do|does|did) not tell\b)", "is not significant"},
-      {R"(\btold (as|right|wrong)\b)", "reported as, classified"},
-      {R"((^|[.:;|] )Of (a|an|the|its|these|those|all|what|which) )", "begin with the subject"},
-      {R"(; of (a[0-9]+|[A-Z][A-Za-z]*), )", "for …"},
-      {R"(\b[Ww]hoever\b|\bThat which\b|\bThose who\b)", "name the person or the part"},
-      {R"(\bseldom\b)", "rarely; less often"},
-      {R"(\bslip of the pen\b|\bnobody's\b)", "a misquoted word; no …"},
-      {R"(\bis in the way\b|\bmeets? accidents\b)", "a problem; reports"},
-      {R"(\bleaves with [0-9])", "exits with"},
-      {R"(\bin front of\b)", "before"},
-      {R"(\bsomething is missing here\b)", "because something is missing"},
-      {R"(\bhas [0-9]+ points (more|less)\b)", "gains, loses"},
-      {R"(\bNothing continues\b|; what does is\b)", "X cannot …"},
+      {std::regex(R"((do|does|did) not tell\b)"), "is not significant", {"not tell"}},
+      {std::regex(R"(\btold (as|right|wrong)\b)"), "reported as, classified", {"told "}},
+      {std::regex(R"((^|[.:;|] )Of (a|an|the|its|these|those|all|what|which) )"),
+       "begin with the subject",
+       {"Of "}},
+      {std::regex(R"(; of (a[0-9]+|[A-Z][A-Za-z]*), )"), "for …", {"; of "}},
+      {std::regex(R"(\b[Ww]hoever\b|\bThat which\b|\bThose who\b)"),
+       "name the person or the part",
+       {"hoever", "That which", "hose who"}},
+      {std::regex(R"(\bseldom\b)"), "rarely; less often", {"seldom"}},
+      {std::regex(R"(\bslip of the pen\b|\bnobody's\b)"), "a misquoted word; no …", {"slip of", "nobody"}},
+      {std::regex(R"(\bis in the way\b|\bmeets? accidents\b)"),
+       "a problem; reports",
+       {"in the way", "accidents"}},
+      {std::regex(R"(\bleaves with [0-9])"), "exits with", {"leaves with"}},
+      {std::regex(R"(\bin front of\b)"), "before", {"in front"}},
+      {std::regex(R"(\bsomething is missing here\b)"), "because something is missing", {"something is"}},
+      {std::regex(R"(\bhas [0-9]+ points (more|less)\b)"), "gains, loses", {" points "}},
+      {std::regex(R"(\bNothing continues\b|; what does is\b)"),
+       "X cannot …",
+       {"othing continues", "; what does is"}},
       // Untrue.
-      {R"(\b[Ee](very|ach) claim [^.]*\b(judged by runs|put to the test|measured by)\b)",
-       "identities, sources and what was not run are no measurements"},
-      {R"(\bPyTorch at its best\b)", "one build of PyTorch was measured, say which"},
-      {R"(\bfaster in every row(?! of this table than Debian))", "than what, where"},
-      {R"(\bone file each\b)", "a study has a main file, and some have a folder"},
-      {R"(\b(is|are) held out\b)", "until when? What a test fixes is held out no more"}};
+      {std::regex(R"(\b[Ee](very|ach) claim [^.]*\b(judged by runs|put to the test|measured by)\b)"),
+       "identities, sources and what was not run are no measurements",
+       {"very claim", "ach claim"}},
+      {std::regex(R"(\bPyTorch at its best\b)"),
+       "one build of PyTorch was measured, say which",
+       {"at its best"}},
+      {std::regex(R"(\bfaster in every row(?! of this table than Debian))"),
+       "than what, where",
+       {"in every row"}},
+      {std::regex(R"(\bone file each\b)"),
+       "a study has a main file, and some have a folder",
+       {"one file each"}},
+      {std::regex(R"(\b(is|are) held out\b)"),
+       "until when? What a test fixes is held out no more",
+       {"held out"}}};
   return all;
 }
 
 std::vector<std::string> bad_phrases(const fs::path& file, const std::string& text) {
   std::vector<std::string> bad;
   for (const Phrase& phrase : phrases())
-    each_match(file, text, std::regex(phrase.pattern),
+    each_match(file, text, phrase.pattern, phrase.words,
                [&](const std::string& place, const std::smatch& said) {
                  bad.push_back(fmt::format("{}: \"{}\"; instead: {}", place, said.str(), phrase.instead));
                });
@@ -203,9 +228,12 @@ TEST_CASE("the tests' README names every test that gives up after a time") {
   size_t found = 0;
   for (const fs::path& file : files_in(root / "tests", {".cpp", ".h", ".py", ".sh", ".txt"})) {
     const std::string text = file_text(file), stem = file.stem(), by_hand = file.parent_path().filename();
-    if (stem == "documents_test" || by_hand == "mutants" || by_hand == "crash" || by_hand == "ranks" ||
-        !std::regex_search(text, limit))
+    if (stem == "documents_test" || by_hand == "mutants" || by_hand == "crash" || by_hand == "ranks")
       continue;
+    bool waits = false;
+    each_match(file, text, limit, {"imeout", "within", "alarm", "min", "PATIENCE"},
+               [&](const std::string&, const std::smatch&) { waits = true; });
+    if (!waits) continue;
     ++found;
     const std::string name = apart.contains(stem) ? apart.at(stem) : stem;
     const std::vector<std::string> names = quoted(told);

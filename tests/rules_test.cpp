@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "../core/rng.h"
@@ -19,22 +21,29 @@ constexpr int64_t trials = 10'000;
 constexpr double first_look = error_rate / 2;  // what the first look at a part may spend
 constexpr int64_t seed_counts[] = {3, 5, 10, 20, 180};
 
-// Trial by trial: n seeds, and one value more that a text may have printed. All are normal, or, with `log`,
-// log-normal with a deviation of a decade.
+// A trial: n seeds, and one value more that a text may have printed. All are normal, or, with `log`, log-normal
+// with a deviation of a decade.
 struct Sample {
   Spread seeds;
   double printed;
 };
-void simulate(int64_t n, bool log, const std::function<void(const Sample&)>& look) {
+// The trials with n seeds, which all tests share.
+const std::vector<Sample>& samples(int64_t n, bool log) {
+  static std::map<std::pair<int64_t, bool>, std::vector<Sample>> drawn;
+  std::vector<Sample>& all = drawn[{n, log}];
   const Rng rng = Rng(7).split("rules").split(n);
-  for (int64_t i = 0; i < trials; ++i) {
+  for (int64_t i = std::ssize(all); i < trials; ++i) {
     std::vector<double> values = rng.split(i).normal({n + 1}, 0, 1, Dtype::f64).to_vector<double>();
     if (log)
       for (double& value : values) value = std::pow(10, value);
     const double printed = values.back();
     values.pop_back();
-    look({spread_of(values), printed});
+    all.push_back({spread_of(values), printed});
   }
+  return all;
+}
+void simulate(int64_t n, bool log, const std::function<void(const Sample&)>& look) {
+  for (const Sample& sample : samples(n, log)) look(sample);
 }
 
 // Four standard errors of a share p over the trials: one check in 16,000 fails by chance, and the numbers are

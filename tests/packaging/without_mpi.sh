@@ -35,6 +35,6 @@ for rank in 0 3; do
   refused "a launcher with PMIx .* no libisobar_openmpi.so" PMIX_RANK=$rank
 done
 # One process of a launcher needs no plugin.
-alone() { env "$@" bin/train_lm --corpus synthetic --max_iters 1 --force >said.txt 2>&1 || fail "$*: $(cat said.txt)"; }
+alone() { env "$@" bin/train_lm --tiny --corpus synthetic --force >said.txt 2>&1 || fail "$*: $(cat said.txt)"; }
 alone OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0
 alone SLURM_STEP_NUM_TASKS=1 PMIX_RANK=0
