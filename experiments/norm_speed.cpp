@@ -43,7 +43,8 @@ struct Config : HasFields {
   void fields(Fields& f) override {
     f("shapes", shapes, "rows x columns");
     f("rounds", rounds, "rounds, in each of which every norm has a turn", at_least(least_rounds));
-    f("turn_ms", turn_ms, "milliseconds that a turn lasts at least, about", above(0));
+    f("turn_ms", turn_ms, "milliseconds that a turn lasts at least, about; a model's 30 times that",
+      above(0));
     f("processes", processes, "processes that time all of it, one after the other; each gives a quotient",
       at_least(1));
   }
@@ -100,7 +101,7 @@ void study(Run& run, const Config& config) {
   check_variants(run);
 
   const auto seed = static_cast<uint64_t>(run.seed());
-  ModelStep model(seed);
+  ModelStep model(seed, 30 * config.turn_ms / 1000);
   std::vector<Roots> roots;  // of one number a row, and of every element
   for (const int64_t count : {1000, 512'000}) roots.emplace_back(count);
   std::vector<Timed> all;

@@ -13,7 +13,6 @@ namespace isobar::speed {
 namespace {
 
 constexpr int64_t layers = 4, heads = 4, width = 128, vocabulary = 256, batch = 8, length = 64, prompt = 48;
-constexpr double turn_seconds = 0.06;  // a few steps, of which the fastest counts
 
 // Llama's block: RMSNorm or LayerNorm before each branch and at the end, rotary positions, SwiGLU.
 class Training {
@@ -78,7 +77,7 @@ ModelStep::Cost ModelStep::cost_of(const char* norm, uint64_t seed) {
   return {.parameters = training.parameter_numbers(), .peak_mib = bytes / (1 << 20)};
 }
 
-ModelStep::ModelStep(uint64_t seed)
+ModelStep::ModelStep(uint64_t seed, double turn_seconds)
     : layernorm_(cost_of("layernorm", seed)),
       rmsnorm_(cost_of("rmsnorm", seed)),
       rounds_(steps_of_models(seed), turn_seconds) {}

@@ -9,7 +9,8 @@ namespace isobar::speed {
 
 class ModelStep {
  public:
-  explicit ModelStep(uint64_t seed);
+  // A turn takes a few steps, of which the fastest counts.
+  ModelStep(uint64_t seed, double turn_seconds);
   void round() { rounds_.round(); }
   // LayerNorm's time / RMSNorm's, of the best round of each group: of a training step, and of inference.
   std::vector<std::vector<double>> best_quotients() const;
