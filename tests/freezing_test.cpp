@@ -4,22 +4,12 @@
 #include "../autograd/tape.h"
 #include "../nn/activation.h"
 #include "../nn/linear.h"
-#include "../nn/model.h"
 #include "../nn/sequential.h"
 #include "../optim/optim.h"
 #include "small_tensors.h"
+#include "values_of.h"
 
 namespace isobar::freezing_test {
-
-// All parameters of the model, joined.
-Doubles values_of(HasFields& model) {
-  Doubles all;
-  for (const NamedTensor& entry : named_state(model)) {
-    const Doubles values = entry.tensor.to_vector<double>();
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
 
 struct Net {
   Linear in{3, 8, Rng(1)}, out{8, 1, Rng(2)};
@@ -74,10 +64,10 @@ TEST_CASE("fine-tuning in stages: the loss falls in each, and what is frozen sta
     }
     CHECK(net.loss().item() < 0.97 * before);
   };
-  const Doubles first_in = values_of(net.in);
+  const auto first_in = values_of(net.in);
   train(false, true);
   CHECK(values_of(net.in) == first_in);
-  const Doubles second_out = values_of(net.out);
+  const auto second_out = values_of(net.out);
   train(true, false);
   CHECK(values_of(net.out) == second_out);
   train(true, true);
@@ -92,7 +82,7 @@ TEST_CASE("a game of two players: each moves in its own step only") {
   for (uint64_t i = 0; i < 50; ++i) {
     CAPTURE(i);
     const Tensor noise = Rng(5).split(i).normal({16, 2}), real = Rng(6).split(i).normal({16, 2}, 3, 1);
-    const Doubles g = values_of(generator), c = values_of(critic);
+    const auto g = values_of(generator), c = values_of(critic);
     {
       Tape tape;  // the critic tells real from generated points, which it sees as constants
       const Tensor fake = generator(noise).detach();
@@ -101,7 +91,7 @@ TEST_CASE("a game of two players: each moves in its own step only") {
     }
     CHECK(values_of(generator) == g);
     CHECK(values_of(critic) != c);
-    const Doubles moved = values_of(critic);
+    const auto moved = values_of(critic);
     freeze(critic);
     {
       Tape tape;  // the generator learns through a critic that stays

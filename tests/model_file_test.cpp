@@ -12,6 +12,7 @@
 #include "../optim/optim.h"
 #include "message_of.h"
 #include "temporary_folder.h"
+#include "values_of.h"
 
 namespace isobar::model_file_test {
 
@@ -48,12 +49,6 @@ struct Tied : Module {
     f("head", head);
   }
 };
-
-std::vector<std::vector<double>> values_of(HasFields& part) {
-  std::vector<std::vector<double>> values;
-  for (const NamedTensor& entry : named_state(part)) values.push_back(entry.tensor.to_vector<double>());
-  return values;
-}
 
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(const std::vector<Tensor>&)>;
 

@@ -16,6 +16,7 @@
 #include "../core/raw.h"
 #include "../nn/nn.h"
 #include "module_table.h"
+#include "values_of.h"
 
 namespace isobar::module_test {
 
@@ -296,12 +297,10 @@ TEST_CASE("train and eval reach every module, and evaluation changes no state") 
     const std::unique_ptr<Module> module = module_of(row, Dtype::f32);
     eval(*module);
     for (const NamedModule& part : named_modules(*module)) CHECK_FALSE(part.module->training());
-    std::vector<std::vector<double>> before, after;
-    for (const NamedTensor& entry : named_state(*module)) before.push_back(entry.tensor.to_vector<double>());
+    const auto before = values_of(*module);
     const Tensor y = (*module)(input_of(row, Dtype::f32));  // without a tape: dropout would throw
     CHECK((*module)(input_of(row, Dtype::f32)).to_vector<double>() == y.to_vector<double>());
-    for (const NamedTensor& entry : named_state(*module)) after.push_back(entry.tensor.to_vector<double>());
-    CHECK(before == after);
+    CHECK(values_of(*module) == before);
     train(*module);
     for (const NamedModule& part : named_modules(*module)) CHECK(part.module->training());
   });

@@ -13,6 +13,7 @@
 #include "../nn/observe.h"
 #include "message_of.h"
 #include "run.h"
+#include "values_of.h"
 
 namespace isobar::print_model_test {
 
@@ -167,14 +168,9 @@ TEST_CASE("what a model costs is measured without a change of its running statis
   LanguageModel model(
       {.vocab_size = 7, .block_size = 4, .n_layer = 2, .n_head = 2, .n_embd = 8, .norm = "batchnorm"},
       Rng(1));
-  const auto state = [&] {
-    std::vector<std::vector<double>> values;
-    for (const NamedTensor& entry : named_state(model)) values.push_back(entry.tensor.to_vector<double>());
-    return values;
-  };
-  const auto before = state();
+  const auto before = values_of(model);
   costs_of(model);
-  CHECK((state() == before));
+  CHECK((values_of(model) == before));
 }
 
 }  // namespace isobar::print_model_test
