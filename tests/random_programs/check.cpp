@@ -8,7 +8,6 @@
 #include "program.h"
 
 namespace isobar::random_programs {
-namespace {
 
 using Tensors = std::vector<Tensor>;
 
@@ -248,8 +247,6 @@ class Check {
   const Rng rng_;
   bool rounds_ = false;
 };
-
-}  // namespace
 
 Sharpness& sharpness() {
   static Sharpness counts;

@@ -5,7 +5,6 @@
 #include "program.h"
 
 namespace isobar::random_programs {
-namespace {
 
 Tensor body_of(const Instruction& piece, std::vector<Tensor> values, const Tensor& argument, const Run& run) {
   values[piece.inner] = argument;
@@ -39,8 +38,6 @@ Tensor value_of(const Instruction& instruction, const std::vector<Tensor>& value
   }
   return {};
 }
-
-}  // namespace
 
 void execute(const Instruction& instruction, std::vector<Tensor>& values, const Run& run) {
   Tensor& value = values[instruction.value];

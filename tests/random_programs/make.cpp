@@ -5,7 +5,6 @@
 #include "program.h"
 
 namespace isobar::random_programs {
-namespace {
 
 constexpr double tame = 3;  // larger values are squashed
 constexpr int64_t most_elements = 48;
@@ -29,6 +28,35 @@ class Maker {
       if (pool.size() > leaves) program_.losses.insert(program_.losses.begin() + draw(part + 1), pool.back());
     }
     program_.values = static_cast<int>(values_.size());
+    return program_;
+  }
+
+  Program with_each_op() {
+    program_.leaves = {{{3, 4}, true}, {{4}, true},       {{4, 4}, true},
+                       {{}, false},    {{2, 1, 3}, true}, {{3, 4}, true}};
+    std::vector<int> leaves;
+    for (size_t i = 0; i < program_.leaves.size(); ++i) {
+      values_.push_back(leaf_value(program_, i));
+      leaves.push_back(static_cast<int>(i));
+    }
+    for (const Op& row : ops()) {
+      Instruction next;
+      do next = call(row, leaves);
+      while (!accepted(next) || next.arguments[0] == 3);  // which is frozen
+      program_.code.push_back(next);
+      program_.losses.push_back(next.value);
+    }
+    for (const Kind kind : {Kind::recomputed, Kind::paused, Kind::nested}) {
+      Instruction piece{.value = new_value(), .kind = kind, .arguments = {0}, .inner = new_value()};
+      const Op& inside = kind == Kind::recomputed ? wrong_op() : op_named("tanh");
+      piece.body = {{.value = new_value(), .op = &inside, .arguments = {piece.inner}}};
+      program_.code.push_back(piece);
+      program_.losses.push_back(new_value());
+      program_.code.push_back(
+          {.value = program_.losses.back(), .op = &op_named("multiply"), .arguments = {0, piece.value}});
+    }
+    program_.values = static_cast<int>(values_.size());
+    program_.higher_order = false;
     return program_;
   }
 
@@ -62,8 +90,11 @@ class Maker {
   }
 
   Instruction op(const std::vector<int>& pool) {
-    Instruction next{.value = new_value()};
-    next.op = planted_ && draw(12) == 0 ? &wrong_op() : &ops()[draw(ops().size())];
+    return call(planted_ && draw(12) == 0 ? wrong_op() : ops()[draw(ops().size())], pool);
+  }
+
+  Instruction call(const Op& op, const std::vector<int>& pool) {
+    Instruction next{.value = new_value(), .op = &op};
     std::vector<Tensor> in;
     for (size_t i = 0; i < next.op->arguments; ++i) {
       next.arguments.push_back(pick(pool));
@@ -126,8 +157,8 @@ class Maker {
   std::vector<Tensor> values_;
 };
 
-}  // namespace
-
 Program make_program(uint64_t seed, bool planted) { return Maker(seed, planted).made(); }
+
+Program one_of_each() { return Maker(7, false).with_each_op(); }
 
 }  // namespace isobar::random_programs

@@ -7,7 +7,6 @@
 #include "program.h"
 
 namespace isobar::random_programs {
-namespace {
 
 using In = const std::vector<Tensor>&;
 using Num = const Numbers&;
@@ -240,8 +239,6 @@ Tensor wrong_double(const Tensor& x) {
   }();
   return record("wrong_double", y, {x}, [](const Tensor& dy) { return dy * 3; });
 }
-
-}  // namespace
 
 const std::vector<Op>& ops() {
   static const std::vector<Op> all = [] {

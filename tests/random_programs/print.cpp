@@ -5,7 +5,6 @@
 #include "program.h"
 
 namespace isobar::random_programs {
-namespace {
 
 constexpr const char* head = R"(#include <fmt/format.h>
 #include <isobar/isobar.h>
@@ -148,8 +147,6 @@ std::string leaves_text(const Program& program) {
                         program.leaves[i].trainable);
   return text + "};\n}\n\n";
 }
-
-}  // namespace
 
 std::string cpp_text(const Program& program) {
   const std::string code = lines_of(program.code, "  ");

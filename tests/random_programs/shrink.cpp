@@ -6,7 +6,6 @@
 #include "program.h"
 
 namespace isobar::random_programs {
-namespace {
 
 void collect_reads(const std::vector<Instruction>& code, std::set<int>& reads) {
   for (const Instruction& instruction : code) {
@@ -89,8 +88,6 @@ std::optional<Program> one_smaller(const Program& program) {
   }
   return {};
 }
-
-}  // namespace
 
 Program shrunk(Program program) {
   while (const std::optional<Program> next = one_smaller(program)) program = *next;
