@@ -6,12 +6,11 @@
     tests/bench/compare_torch.py --torch-root DIR                 PyTorch of a system in a folder, see README.md
     tests/bench/compare_torch.py --markdown
 
-Both run in processes of their own, in turn, `rounds` times; a row has the medians over the rounds, of either's time
-and of the ratio of two that ran next to each other, with the smallest and the largest ratio. PyTorch gets the
-environment (see environments) and the variant (see torch_cases.variants: kinds of AdamW, torch.compile where it has
-it) that the first round finds fastest. OPENBLAS_CORETYPE is unset for both. Rows in which PyTorch is faster are
-marked with !!.
-"""
+Both run in processes of their own, in turn, `rounds` times; a row has the medians over the rounds, of
+either's time and of the ratio of two that ran next to each other, with the smallest and the largest ratio.
+PyTorch gets the environment (see environments) and the variant (see torch_cases.variants: kinds of AdamW,
+torch.compile where it has it) that the first round finds fastest. OPENBLAS_CORETYPE is unset for both. Rows
+in which PyTorch is faster are marked with !!."""
 import argparse
 import dataclasses
 import json
@@ -26,8 +25,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Our folder and the kernel's file systems, bound for one command into a mount namespace of its own: nothing stays
-# mounted when the command has ended, however it ends.
+# Our folder and the kernel's file systems, bound for one command into a mount namespace of its own: nothing
+# stays mounted when the command has ended, however it ends.
 IN_ROOT = """for folder in /proc /dev; do mount --rbind $folder "$0$folder"; done
 mount --bind "$1" "$0/mnt" && shift && exec chroot "$0" "$@" """
 
@@ -77,9 +76,10 @@ class Torch:
         return json.loads(run([*self.inside, "/usr/bin/env", *settings, *self.program, *words], clean_environment()))
 
     def environments(self, threads):
-        """Environments to choose from: kernels for AVX-512 or for AVX2 (Debian 12's takes AVX2 unless it is asked for
-        more), and the threads of OpenBLAS. Its OpenMP build shares one pool with PyTorch. Any other build has threads
-        of its own: with several, the two pools can be in each other's way, the more so while OpenMP's threads spin."""
+        """Environments to choose from: kernels for AVX-512 or for AVX2 (Debian 12's takes AVX2 unless it is
+        asked for more), and the threads of OpenBLAS. Its OpenMP build shares one pool with PyTorch. Any other
+        build has threads of its own: with several, the two pools can be in each other's way, the more so
+        while OpenMP's threads spin."""
         wide, narrow = {"ATEN_CPU_CAPABILITY": "avx512"}, {"ATEN_CPU_CAPABILITY": "avx2"}
         many = {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
         base = self.root or pathlib.Path("/")

@@ -1,6 +1,6 @@
-// How often this program asks operator new for memory. It replaces operator new, and counts only while asked to.
-// Blocks of tensor storage and nodes of a tape come from allocators of their own and are not in this count, unless
-// those take new memory.
+// How often this program asks operator new for memory. It replaces operator new, and counts only while asked
+// to. Blocks of tensor storage and nodes of a tape come from allocators of their own and are not in this
+// count, unless those take new memory.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,6 @@
 #include "../../experiments/harness/environment.h"
 
 namespace isobar::bench {
-namespace {
 
 // A shared machine's share of one commit moves by so much; a kernel that has lost a tenth shows.
 constexpr double least_of_share = 0.9;
@@ -125,16 +124,14 @@ std::string fallen_counts(const Json& kept, const Case& one, double slack, const
   return text;
 }
 
-// Kernels of another CPU pack their operands in other sizes, another compiler leaves out other allocations, and how
-// many of several threads hold memory of their own at a time is chance.
+// Kernels of another CPU pack their operands in other sizes, another compiler leaves out other allocations,
+// and how many of several threads hold memory of their own at a time is chance.
 double slack_for(const Json& machine, int threads) {
   const Json now = current_environment();
   const bool same =
       machine.value("cpu", "") == now["cpu"] && machine.value("compiler", "") == now["compiler"];
   return same && threads == 1 ? 0 : slack_elsewhere;
 }
-
-}  // namespace
 
 bool can_be_kept(const Case& one) { return one.work.limit != Limit::none; }
 

@@ -1,7 +1,7 @@
 // Kept: a file of what each case was at one commit, with which later commits are compared.
 //
-// Milliseconds differ from machine to machine, so the file holds what does not, or little: a step's share of what the
-// machine can do (limits.h), and counts of a step. One JSON object a line, the machine first:
+// Milliseconds differ from machine to machine, so the file holds what does not, or little: a step's share of
+// what the machine can do (limits.h), and counts of a step. One JSON object a line, the machine first:
 //
 //   {"bench":"environment","cpu":"Intel(R) Xeon(R) …", …}
 //   {"bench":"study8_fwdbwd","threads":1,"share":0.54,"step_bytes":1572864,"storage_allocations":0,
@@ -13,8 +13,8 @@
 //   storage_allocations   more than kept. Blocks of tensor storage that a step asks from the system
 //   heap_allocations      more than kept. Calls of operator new in a step
 //   page_faults           more than one above the kept number: the libraries below bring in pages now and then
-// in each of three processes; with several threads, or where the file is of another CPU or compiler, counts by more
-// than a twentieth.
+// in each of three processes; with several threads, or where the file is of another CPU or compiler, counts
+// by more than a twentieth.
 #pragma once
 
 #include <functional>
@@ -34,8 +34,8 @@ using Measure = std::function<Json(const Case& one, int threads, Measured what)>
 // Whether a case has anything to keep: it is a step of ours that has a limit.
 bool can_be_kept(const Case& one);
 
-// Measures the cases with these numbers of threads and puts their rows into the file, in place of those that it has for
-// them. Prints each row.
+// Measures the cases with these numbers of threads and puts their rows into the file, in place of those that
+// it has for them. Prints each row.
 void keep(const std::string& file, const Cases& cases, const std::vector<int>& threads,
           const Measure& measure);
 

@@ -14,7 +14,6 @@
 #include "../../core/raw.h"
 
 namespace isobar::bench {
-namespace {
 
 using Lanes = kernels::Register<float>;
 constexpr auto lanes = static_cast<int64_t>(Lanes::size);
@@ -102,8 +101,6 @@ Step additions_step() {
     }
   };
 }
-
-}  // namespace
 
 double limit_of(const Work& work, const TimingOptions& options) {
   const auto rate = [&](const Step& step, double amount) {

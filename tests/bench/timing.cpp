@@ -11,7 +11,6 @@
 #include "heap.h"
 
 namespace isobar::bench {
-namespace {
 
 // Steps before the timing: ten, for the libraries below fetch pages of their own now and then at first; of
 // long steps three.
@@ -55,8 +54,6 @@ struct Collector : benchmark::BenchmarkReporter {
     }
   }
 };
-
-}  // namespace
 
 Timing time_step(const Step& step, const TimingOptions& options) {
   warm_up(step);

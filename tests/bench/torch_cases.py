@@ -3,10 +3,9 @@
     python3 torch_cases.py rmsnorm_fwdbwd_4096x512 --threads 2
     python3 torch_cases.py lm_babygpt --threads 2 --adamw fused --compile
 
-prints one JSON object with the keys of bench's. `--variants` prints the flags with which the installed PyTorch can run a
-case: compare_torch.py takes the fastest of them, in the environment that suits PyTorch.
-N rows, B batch, T time, C channels, H heads, V vocabulary.
-"""
+prints one JSON object with the keys of bench's. `--variants` prints the flags with which the installed
+PyTorch can run a case: compare_torch.py takes the fastest of them, in the environment that suits PyTorch. N
+rows, B batch, T time, C channels, H heads, V vocabulary."""
 import argparse
 import json
 import math
@@ -338,8 +337,8 @@ def variants(name):
 
 
 def warm_up(step):
-    """Seconds of the last step. Memory that malloc keeps takes a dozen steps to settle: goes on until two in a row
-    touch no new pages."""
+    """Seconds of the last step. Memory that malloc keeps takes a dozen steps to settle: goes on until two in
+    a row touch no new pages."""
     settled = 0
     for i in range(15):
         faults, start = page_faults(), time.perf_counter()
