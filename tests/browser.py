@@ -1,18 +1,44 @@
-"""Headless Chromium, without a network, driven by its WebDriver: real key presses, pictures, print."""
+"""Headless Chromium, without a network, driven by its WebDriver: real key presses, pictures, print.
+
+A script that uses pages prints what it saw; the first thing that is not as it should be ends it with exit
+code 1. Exit code 77: chromium or chromedriver is not installed."""
 import base64
+import contextlib
 import json
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import urllib.request
 
-TAB, SPACE, ENTER, BACKSPACE, ESCAPE, RIGHT = "\ue004", " ", "\ue007", "\ue003", "\ue00c", "\ue014"
+TAB, SPACE, ENTER, BACKSPACE = "\ue004", " ", "\ue007", "\ue003"
+LEFT, RIGHT, HOME, END = "\ue012", "\ue014", "\ue011", "\ue010"
 PATIENCE = 300  # seconds, for machines with much else to do
 
 
-def installed():
-    return bool(shutil.which("chromedriver") and shutil.which("chromium"))
+def expect(true, what):
+    print(("ok    " if true else "WRONG ") + what, flush=True)
+    if not true:
+        sys.exit(1)
+
+
+@contextlib.contextmanager
+def browsing():
+    if not (shutil.which("chromedriver") and shutil.which("chromium")):
+        print("skipped: chromium and chromedriver are not installed")
+        sys.exit(77)
+    browser = Browser()
+    try:
+        browser.window(1280, 1000)
+        yield browser
+    finally:
+        browser.close()
+
+
+def expect_silence(browser):
+    said = [entry["message"] for entry in browser.console()]
+    expect(not said, f"the console is silent {said[:3]}")
 
 
 class Browser:

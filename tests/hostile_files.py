@@ -3,16 +3,16 @@
 
 hostile_files.py build/bin [--mutants 5000] [--seed 0] [--kind KIND]
 
-A small checkpoint, bad step, token store and exported model are changed, a mutant at a time: one to three bytes of header or
-data, then both checksums computed anew. Every program that reads such files gets each mutant under MALLOC_PERTURB_=1 and =255,
-which fill memory that is handed out and freed. Both must do the same: exit code 2, one line and no results, or what they do
-with a file of the same content that written_anew() read and wrote, in another order. `isobar watch` shows the same twice for a
-changed run.h5. No signal, no other exit code. Exits with 0 if all held, 1 if not, 77 where libxxhash is missing.
-"""
+A small checkpoint, bad step, token store and exported model are changed, a mutant at a time: one to three
+bytes of header or data, then both checksums computed anew. Every program that reads such files gets each
+mutant under MALLOC_PERTURB_=1 and =255, which fill memory that is handed out and freed. Both must do the
+same: exit code 2, one line and no results, or what they do with a file of the same content that
+written_anew() read and wrote, in another order. `isobar watch` shows the same twice for a changed run.h5. No
+signal, no other exit code. Exits with 0 if all held, 1 if not, 77 where libxxhash is missing."""
 import argparse, collections, concurrent.futures, ctypes, json, os, pathlib, random, re, shutil, struct, subprocess, sys, tempfile
 
 MODEL = """--threads 1 --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 8 --block_size 8 --batch_size 2 --warmup_iters 0
- --eval_interval 3 --eval_iters 1 --log_interval 5 --checkpoint_interval 2 --keep 9 """
+ --eval_interval 3 --eval_iters 1 --log_interval 5 --checkpoint_interval 2 --keep 9"""
 FINE_TUNE = "--threads 1 --corpus text.txt --max_iters 1 --eval_iters 1 --out out"
 STEP = "run/checkpoints/step_000004.safetensors"
 # Kind, the place of the file in a trial's folder, and the command that reads it. Results are files, or what is printed.

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Puts an attack in place of each text of finished runs and of a file of claims, in turn, and opens the page and
-the pictures that isobar makes of them in headless Chromium: hostile_page.py ISOBAR CLAIMS.toml RUN...
+"""Puts an attack in place of each text of finished runs and of a file of claims, in turn, and opens the page
+and the pictures that isobar makes of them in headless Chromium: hostile_page.py ISOBAR CLAIMS.toml RUN...
 
-No script of the attack may run, no element of it may appear, no link may lead but to a place in the page or to the
-web, and no command that the page offers may have it but in quotes. What the tool refuses is as good.
-Exit code 77: chromium or chromedriver is not installed.
-"""
+No script of the attack may run, no element of it may appear, no link may lead but to a place in the page or
+to the web, and no command that the page offers may have it but in quotes. What the tool refuses is as good.
+Exit codes: browser.py."""
 import json
 import pathlib
 import re
@@ -14,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from browser import Browser, installed
+from browser import browsing
 
 ATTACK = ("javascript:attacked=1//\"><x-attack></x-attack><script>attacked=1</script>' onload='attacked=1' x=\" "
           'onload="attacked=1')
@@ -49,8 +48,8 @@ def walk(value, change, path=""):
 
 
 class Attacks:
-    def __init__(self, isobar, work):
-        self.isobar, self.work, self.browser = isobar, work, Browser()
+    def __init__(self, isobar, work, browser):
+        self.isobar, self.work, self.browser = isobar, work, browser
         self.opened = self.refused = 0
         self.wrong = []
 
@@ -111,19 +110,13 @@ class Attacks:
 
 
 def main():
-    if not installed():
-        print("skipped: chromium and chromedriver are not installed")
-        sys.exit(77)
     isobar, claims, *runs = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as folder:
-        attacks = Attacks(isobar, pathlib.Path(folder))
-        try:
-            seen = set()
-            for i, run in enumerate(runs):
-                attacks.texts_of(pathlib.Path(shutil.copytree(run, attacks.work / f"run{i}")), seen)
-            attacks.fields_of(pathlib.Path(claims))
-        finally:
-            attacks.browser.close()
+    with tempfile.TemporaryDirectory() as folder, browsing() as browser:
+        attacks = Attacks(isobar, pathlib.Path(folder), browser)
+        seen = set()
+        for i, run in enumerate(runs):
+            attacks.texts_of(pathlib.Path(shutil.copytree(run, attacks.work / f"run{i}")), seen)
+        attacks.fields_of(pathlib.Path(claims))
     print(f"{attacks.opened} opened, {attacks.refused} refused", *attacks.wrong, sep="\n")
     sys.exit(bool(attacks.wrong) or attacks.opened < 40)
 

@@ -1,22 +1,12 @@
 #!/usr/bin/env python3
-"""Opens reports in headless Chromium, without a network, and uses them: report_page.py PAGE...
-
-Prints what it saw; the first thing that is not as it should be ends it with exit code 1. Exit code 77: chromium or
-chromedriver is not installed.
-"""
+"""Opens reports and uses them: report_page.py PAGE... (exit codes: browser.py)"""
 import pathlib
 import re
 import sys
 
-from browser import BACKSPACE, ENTER, RIGHT, SPACE, TAB, Browser, installed
+from browser import BACKSPACE, ENTER, RIGHT, SPACE, TAB, browsing, expect, expect_silence
 
 LOOK = pathlib.Path(__file__).with_name("report_look.js").read_text(encoding="utf-8")
-
-
-def expect(true, what):
-    print(("ok    " if true else "WRONG ") + what, flush=True)
-    if not true:
-        sys.exit(1)
 
 
 def look(browser, what, *arguments):
@@ -185,12 +175,7 @@ def print_out(browser, page):
 
 
 def main():
-    if not installed():
-        print("skipped: chromium and chromedriver are not installed")
-        sys.exit(77)
-    browser = Browser()
-    try:
-        browser.window(1280, 1000)
+    with browsing() as browser:
         for page in sys.argv[1:]:
             print(page)
             browser.prefer("light")
@@ -203,10 +188,7 @@ def main():
             compare(browser)
             look_over(browser)
             print_out(browser, page)
-        said = [entry["message"] for entry in browser.console()]
-        expect(not said, f"the console is silent {said[:3]}")
-    finally:
-        browser.close()
+        expect_silence(browser)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ writes FOLDER/page_light.png and FOLDER/page_dark.png. Needs chromium and chrome
 import pathlib
 import sys
 
-from browser import Browser, installed
+from browser import browsing
 
 SETTLE = "return new Promise((done) => setTimeout(done, 300))"  # until the charts have their size
 
@@ -17,11 +17,8 @@ SETTLE = "return new Promise((done) => setTimeout(done, 300))"  # until the char
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    if not installed():
-        sys.exit("report_screenshot.py: install chromium and chromium-driver")
     page, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    browser = Browser()
-    try:
+    with browsing() as browser:
         browser.window(1200, 784)
         for scheme in ("light", "dark"):
             browser.prefer(scheme)
@@ -30,8 +27,6 @@ def main():
             path = folder / f"page_{scheme}.png"
             path.write_bytes(browser.picture())
             print(f"{path}: {path.stat().st_size // 1024} KiB")
-    finally:
-        browser.close()
 
 
 if __name__ == "__main__":

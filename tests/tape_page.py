@@ -1,20 +1,8 @@
 #!/usr/bin/env python3
-"""Opens pages of tapes in headless Chromium, without a network, and walks through them: tape_page.py DIAMOND MODEL VALUES
-
-Prints what it saw; the first thing that is not as it should be ends it with exit code 1. Exit code 77: chromium or
-chromedriver is not installed.
-"""
+"""Opens pages of tapes and walks through them: tape_page.py DIAMOND MODEL VALUES (exit codes: browser.py)"""
 import sys
 
-from browser import Browser, installed
-
-LEFT, RIGHT, HOME, END = "\ue012", "\ue014", "\ue011", "\ue010"
-
-
-def expect(true, what):
-    print(("ok    " if true else "WRONG ") + what, flush=True)
-    if not true:
-        sys.exit(1)
+from browser import END, HOME, LEFT, RIGHT, browsing, expect, expect_silence
 
 
 def text(browser, selector):
@@ -92,18 +80,10 @@ def walk_values(browser, page):
 
 
 def main():
-    if not installed():
-        print("skipped: chromium and chromedriver are not installed")
-        sys.exit(77)
-    browser = Browser()
-    try:
-        browser.window(1280, 1000)
+    with browsing() as browser:
         for walk, page in zip((walk_diamond, walk_model, walk_values), sys.argv[1:]):
             walk(browser, page)
-        said = [entry["message"] for entry in browser.console()]
-        expect(not said, f"the console is silent {said[:3]}")
-    finally:
-        browser.close()
+        expect_silence(browser)
 
 
 if __name__ == "__main__":

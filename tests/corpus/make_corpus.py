@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-# make_corpus.py MIB [SEED]: prints a text of that many MiB, always the same for the same seed: sentences of words
-# whose frequencies follow Zipf's law, with numbers, names that come once, code, Chinese and emoji in between. After
-# the first 16 MiB paragraphs come again, in another order and each with a number of its own: the text stands for a
-# large corpus where only its size matters.
+# make_corpus.py MIB [SEED]: prints a text of that many MiB, always the same for the same seed: sentences of
+# words whose frequencies follow Zipf's law, with numbers, names that come once, code, Chinese and emoji in
+# between. After the first 16 MiB paragraphs come again, in another order and each with a number of its own:
+# the text stands for a large corpus where only its size matters.
 import random
 import sys
 

@@ -4,13 +4,12 @@
     tests/crash/crash.py build/bin/train_lm                    # 500 kills, some 10 minutes
     tests/crash/crash.py build/bin/train_lm --kills 20
 
-A tiny model learns from a random text and saves after every step, so that many kills strike inside a save: those
-leave a temporary file behind and are counted. Each resume takes 1 or 2 threads. In the end weights, moments,
-series and summary must be those of a run that nobody killed, byte for byte but for the summary's timing and
-environment, and no resume may have met a checkpoint that it could not read. Exit code 0 if so, else 1.
-"""
+A tiny model learns from a random text and saves after every step, so that many kills strike inside a save:
+those leave a temporary file behind and are counted. Each resume takes 1 or 2 threads. In the end weights,
+moments, series and summary must be those of a run that nobody killed, byte for byte but for the summary's
+timing and environment, and no resume may have met a checkpoint that it could not read. Exit code 0 if so,
+else 1."""
 import argparse
-import json
 import pathlib
 import random
 import signal
@@ -18,6 +17,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "ranks"))
+import runs
 
 STEPS_A_KILL = 4  # on average; some more are done while the kill is on its way
 
@@ -36,16 +38,10 @@ def newest_step(run):
     return max(steps, default=0)
 
 
-def summary_of(run):
-    summary = json.loads((run / "summary.json").read_text())
-    return json.dumps({key: value for key, value in summary.items() if key not in ("timing", "environment")})
-
-
 def differences(whole, run, steps):
     last = f"checkpoints/step_{steps:06}.safetensors"  # all weights, moments and series
-    files = ["loss.csv", "layers.csv", "metrics.jsonl", last, "checkpoints/best.safetensors"]
-    found = [name for name in files if (whole / name).read_bytes() != (run / name).read_bytes()]
-    return found + ["summary.json"] * (summary_of(whole) != summary_of(run))
+    files = ["loss.csv", "layers.csv", "metrics.jsonl", "summary.json", last, "checkpoints/best.safetensors"]
+    return list(runs.files_apart(whole, run, files))
 
 
 def main():

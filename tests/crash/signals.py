@@ -5,12 +5,12 @@
     tests/crash/signals.py build/bin --count 20
     tests/crash/signals.py build/bin --seed 3 --only 7    # one trial again
 
-Each trial trains a tiny model that saves after every step, stops it one to three times, resumes it each time and lets
-it end. A run that was asked to stop exits with 130, and its newest checkpoint is the step that it names; a second
-signal, a PIPE, and a signal before the first step end it at once, by that signal. No resume may meet a checkpoint that
-it cannot read, and in the end all bytes are those of a run that nobody stopped. `isobar watch` on a terminal is
-stopped too: it leaves no mode of the terminal changed. Exit code 0 if all of this held, else 1.
-"""
+Each trial trains a tiny model that saves after every step, stops it one to three times, resumes it each time
+and lets it end. A run that was asked to stop exits with 130, and its newest checkpoint is the step that it
+names; a second signal, a PIPE, and a signal before the first step end it at once, by that signal. No resume
+may meet a checkpoint that it cannot read, and in the end all bytes are those of a run that nobody stopped.
+`isobar watch` on a terminal is stopped too: it leaves no mode of the terminal changed. Exit code 0 if all of
+this held, else 1."""
 import argparse
 import os
 import pathlib
@@ -41,8 +41,8 @@ def send_later(program, number, seconds):
 
 
 def stopped(command, folder, numbers, rng):
-    """Starts the command, sends it the signals and returns its exit code, or minus the signal that ended it, and what
-    it said."""
+    """Starts the command, sends it the signals and returns its exit code, or minus the signal that ended it,
+    and what it said."""
     with open(folder / "log", "w+", encoding="utf-8") as log:
         with subprocess.Popen(command, stdout=log, stderr=log) as program:
             send_later(program, numbers[0], rng.uniform(0, 0.8))

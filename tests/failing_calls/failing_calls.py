@@ -5,9 +5,9 @@
     tests/failing_calls/failing_calls.py build/bin build/tests/failshim.so --sample 1   # one n of each
     … --only export --call fsync --how EIO --n 3                                     # one again
 
-A first run of each program counts its calls of write, pwrite, fsync, rename, ftruncate, close (on files below its
-folder), mmap and malloc (failshim.cpp). Then every n-th call fails, with EIO and ENOSPC, and writes may be short; of
-malloc, 200 drawn n's. After each run:
+A first run of each program counts its calls of write, pwrite, fsync, rename, ftruncate, close (on files below
+its folder), mmap and malloc (failshim.cpp). Then every n-th call fails, with EIO and ENOSPC, and writes may
+be short; of malloc, 200 drawn n's. After each run:
 
   - it ended with 0, and then every result is that of a run that nothing disturbed; or with 1 or 2 (verify: 3 too,
     where a study could not be run), and then with one line on stderr beside warnings; and by no signal;
@@ -15,9 +15,8 @@ malloc, 200 drawn n's. After each run:
   - the same command again (a training: --resume where it has checkpoints) meets nothing that it cannot read, gives
     the results of a run that nothing disturbed, and leaves nothing temporary.
 
-A library may end a program that gets no memory: such ends are counted with the library's name. Exit code 0 if all of
-this held, else 1.
-"""
+A library may end a program that gets no memory: such ends are counted with the library's name. Exit code 0 if
+all of this held, else 1."""
 import argparse
 import collections
 import concurrent.futures

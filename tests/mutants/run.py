@@ -6,11 +6,11 @@
     tests/mutants/run.py --only 17            one mutant, with the output of the test that fails
     tests/mutants/run.py --report             the results so far
 
-First each test case runs once without a mutant: it must pass, and tells which mutants it reaches. Then for each mutant the
-cases that reach it run, the cheapest and those that killed its neighbours first, up to the first that fails. All mutants
-run against the label `quick`; those that survive it, against the label `slow`. A case that uses three times its usual CPU
-time and 5 s more has failed. Results are appended to BUILD/results.csv. Mutants that no run can tell from the original are
-listed with reasons in equivalent.toml.
+First each test case runs once without a mutant: it must pass, and tells which mutants it reaches. Then for
+each mutant the cases that reach it run, the cheapest and those that killed its neighbours first, up to the
+first that fails. All mutants run against the label `quick`; those that survive it, against the label `slow`.
+A case that uses three times its usual CPU time and 5 s more has failed. Results are appended to
+BUILD/results.csv. Mutants that no run can tell from the original are listed with reasons in equivalent.toml.
 """
 import argparse
 import csv
@@ -237,13 +237,13 @@ def read_results(path, mutants):
 
 
 def equivalents():
-    path = HERE / "equivalent.toml"
-    entries = tomllib.loads(path.read_text())["equivalent"] if path.exists() else []
-    return {(e["file"], squeezed(e["text"]), squeezed(e["before"]), squeezed(e["after"])): e["reason"] for e in entries}
+    """Reasons by file, line and what the mutant writes."""
+    files = tomllib.loads((HERE / "equivalent.toml").read_text())
+    return {(name, squeezed(e["text"]), squeezed(e["after"])): e["reason"] for name in files for e in files[name]}
 
 
 def key(row):
-    return row["file"], squeezed(row["text"]), squeezed(row["before"]), squeezed(row["after"])
+    return row["file"], squeezed(row["text"]), squeezed(row["after"])
 
 
 def report(rows, mutants):

@@ -1,10 +1,9 @@
 """The places of a C++ source that can be mutated, by libclang's syntax tree.
 
-A Mutant replaces the bytes begin … end of a file by an expression; as only one mutant is in force at a time, `after` is
-made of the original text. Not mutated, because no run could tell or because the mutant would be one of the message and
-not of the code: constants that the compiler computes, assertions, texts and arguments of messages, and the grain of
-parallel loops, which decides speed alone.
-"""
+A Mutant replaces the bytes begin … end of a file by an expression; as only one mutant is in force at a time,
+`after` is made of the original text. Not mutated, because no run could tell or because the mutant would be
+one of the message and not of the code: constants that the compiler computes, assertions, texts and arguments
+of messages, and the grain of parallel loops, which decides speed alone."""
 import re
 from dataclasses import dataclass
 

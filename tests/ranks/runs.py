@@ -1,5 +1,5 @@
 """Runs of train_lm on several ranks, for the scripts beside this file: how they are started, and in how many bytes two differ."""
-import functools, json, os, pathlib, random, shutil, signal, subprocess, time
+import argparse, functools, json, os, pathlib, random, shutil, signal, subprocess, sys, time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Launchers, with more ranks than cores where it must be.
@@ -27,6 +27,23 @@ def missing(programs, mpi):
     if not shutil.which(launcher):
         return f"no {launcher} here; install {'openmpi-bin' if mpi == 'openmpi' else 'mpich'}"
     return "" if plugin.exists() else f"no {plugin.name}: install lib{mpi}-dev, configure and build again"
+
+
+def parser_of(text, **numbers):
+    """The flags that scripts share, and numbers with their defaults."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mpi", choices=LAUNCHERS, default="openmpi")
+    parser.add_argument("--programs", type=lambda path: pathlib.Path(path).resolve(), default=ROOT / "build/bin")
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    return parser
+
+
+def end_without(options, why=""):
+    """Ends the script with 77 where its runs cannot be tried."""
+    if why := missing(options.programs, options.mpi) or why:
+        print(f"skipped: {why}")
+        sys.exit(77)
 
 
 def write_text(folder):

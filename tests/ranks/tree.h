@@ -1,7 +1,8 @@
-// How the order of a sum over pieces shows from outside (Basic-FPRev: Xie et al., "FPRev: Revealing the order of floating-point
-// summation", 2024). Piece i is M, piece j is −M, all others are 1; M swallows every 1 that meets it before its opposite. What is
-// left counts the pieces outside of the smallest subtree that has both i and j, and all pairs together give the tree. Each
-// element of the masks is another pair, so that one sum tells all.
+// How the order of a sum over pieces shows from outside (Basic-FPRev: Xie et al., "FPRev: Revealing the order
+// of floating-point summation", 2024). Piece i is M, piece j is −M, all others are 1; M swallows every 1 that
+// meets it before its opposite. What is left counts the pieces outside of the smallest subtree that has both
+// i and j, and all pairs together give the tree. Each element of the masks is another pair, so that one sum
+// tells all.
 #pragma once
 
 #include <cmath>

@@ -16,7 +16,6 @@
 #include "op_calls.h"
 
 namespace isobar {
-namespace {
 
 Tensor array_of(const Json& json) {
   const Shape shape(json.at("shape").get<std::vector<int64_t>>());
@@ -78,7 +77,6 @@ Json answer(const Json& json) {
   return result;
 }
 
-}  // namespace
 }  // namespace isobar
 
 int main() {

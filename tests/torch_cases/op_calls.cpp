@@ -5,7 +5,6 @@
 #include <map>
 
 namespace isobar {
-namespace {
 
 using In = const std::vector<Tensor>&;
 using Call = std::function<Tensor(const Json& a, In x)>;
@@ -170,8 +169,6 @@ const std::map<std::string, Call>& calls() {
   return table;
 }
 // clang-format on
-
-}  // namespace
 
 Tensor call_op(const std::string& name, const Json& arguments, const std::vector<Tensor>& inputs) {
   const auto found = calls().find(name);

@@ -2,9 +2,9 @@
 
     /usr/bin/python3 torch_cases.py PROGRAM [--count 2000] [--seed 1] [--case 17] [--op pad]
 
-PROGRAM is build/bin/torch_cases. Case number i of a seed is always the same: --case replays one and prints it. Exits
-with 1 when a case differs, with 77 when PyTorch is missing. PyTorch computes in float64 whatever the case's dtype.
-"""
+PROGRAM is build/bin/torch_cases. Case number i of a seed is always the same: --case replays one and prints
+it. Exits with 1 when a case differs, with 77 when PyTorch is missing. PyTorch computes in float64 whatever
+the case's dtype."""
 import argparse
 import json
 import math
@@ -20,8 +20,8 @@ except ImportError:
 from draws import Draw
 from rows import ROWS
 
-# Roundings of the input's precision that a case may lose, and the smallest number that counts as one: gradients may
-# cancel to nothing. A row multiplies it with its own factor.
+# Roundings of the input's precision that a case may lose, and the smallest number that counts as one:
+# gradients may cancel to nothing. A row multiplies it with its own factor.
 TOLERANCE = {"f32": 2e-5, "f64": 1e-11}
 FLOOR = 1e-2
 

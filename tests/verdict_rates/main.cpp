@@ -3,10 +3,10 @@
 //   verdict_rates                 10,000 trials a cell, 3 minutes
 //   verdict_rates --trials 1000   fewer
 //
-// For each rule, shape and number of seeds: true claims refuted and false ones at the bound confirmed after one to four
-// looks, in percent, each look with half as many seeds again; and how often the rule is said not to hold at the first look.
-// Rates above 1 % of fewer seeds than the README of claims promises it for are marked "above". Exit code 1 where a promise does
-// not hold.
+// For each rule, shape and number of seeds: true claims refuted and false ones at the bound confirmed after
+// one to four looks, in percent, each look with half as many seeds again; and how often the rule is said not
+// to hold at the first look. Rates above 1 % of fewer seeds than the README of claims promises it for are
+// marked "above". Exit code 1 where a promise does not hold.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -3,11 +3,11 @@
 
     tests/verdict_rates/through_verify.py build/bin [--trials 1000]
 
-Ten cells of the table that verdict_rates prints. Each trial is a claim of one part, at its bound; the values stand in the
-summary of a finished run, where `isobar verify` finds them, and grow by half for each of four looks into the same folder.
-Prints for each cell, in percent, what was refuted and what was confirmed after four looks, and exits with 1 where more than 1 %
-and four standard errors of true claims were refuted, or of false ones at the bound confirmed.
-"""
+Ten cells of the table that verdict_rates prints. Each trial is a claim of one part, at its bound; the values
+stand in the summary of a finished run, where `isobar verify` finds them, and grow by half for each of four
+looks into the same folder. Prints for each cell, in percent, what was refuted and what was confirmed after
+four looks, and exits with 1 where more than 1 % and four standard errors of true claims were refuted, or of
+false ones at the bound confirmed."""
 import argparse
 import json
 import math
