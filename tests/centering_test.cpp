@@ -7,20 +7,16 @@
 
 namespace isobar::centering_test {
 
-using Json = nlohmann::json;
-
-Json run_centering(const std::string& arguments) { return summary_of("centering", arguments); }
-
 TEST_CASE("centering publishes its keys") {
   const std::string small =
       "--corpus synthetic --n_layer 1 --n_head 2 --n_embd 16 --block_size 16 --batch_size 4 --steps 8 --seeds 2"
       " --eval_iters 1";
-  const Json measured = run_centering(small).at("measured");
+  const auto measured = measured_of("centering", small);
   for (const std::string net : {"layernorm", "rmsnorm"})
     for (int quarter = 0; quarter <= 4; ++quarter) {
-      const Json& share = measured.at(net + ".quarter_" + std::to_string(quarter) + ".along_one");
-      // Of random rows 1/√16; eight steps move it little. A sum in the place of a mean, or the cosine's square, is four times
-      // that, or a quarter.
+      const auto& share = measured.at(net + ".quarter_" + std::to_string(quarter) + ".along_one");
+      // Of random rows 1/√16; eight steps move it little. A sum in the place of a mean, or the cosine's
+      // square, is four times that, or a quarter.
       CHECK(share.at("theory") == 0.25);
       CHECK(share.at("min") > 0.125);
       CHECK(share.at("max") < 0.5);
@@ -30,7 +26,7 @@ TEST_CASE("centering publishes its keys") {
   CHECK(measured.at("layernorm.unfolded.relative_difference").at("min") > 1e-3);
   CHECK(measured.contains("layernorm.unfolded.loss_share_of_gain"));
   CHECK_FALSE(measured.contains("rmsnorm.folded.relative_difference"));
-  const Json& start = measured.at("start.d_times_square_share");
+  const auto& start = measured.at("start.d_times_square_share");
   CHECK(start.at("n") == 200);
   CHECK(std::abs(start.at("mean").get<double>() - 1) < 4 * start.at("sd").get<double>() / std::sqrt(200));
 }

@@ -164,10 +164,8 @@ TEST_CASE("a claim with parts of the full scale alone needs the full run, and it
 
 TEST_CASE("an unknown run is refused with the nearest name, before anything runs") {
   const TemporaryFolder folder;
-  const Outcome outcome = run_built("isobar verify", "--only norm_propertys --out " + (folder / "all"));
-  CHECK(outcome.code == 2);
-  CHECK(outcome.out.empty());
-  CHECK(outcome.err.ends_with("got 'norm_propertys'; did you mean norm_properties?\n"));
+  check_refused("isobar verify", "--only norm_propertys --out " + (folder / "all"),
+                "got 'norm_propertys'; did you mean norm_properties?\n");
   CHECK_FALSE(std::filesystem::exists(folder / "all/summary.json"));
 }
 

@@ -38,6 +38,7 @@ TEST_CASE("a bool is --flag, --no-flag or --flag=false, and the last of several 
   CHECK(printed_config({"--depth", "1", "--depth", "2"})["depth"] == 2);
 }
 
+// What no field may be, of any program: bounds_test.cpp.
 TEST_CASE("bad usage gives one line with the repair and exit code 2") {
   const TemporaryFolder folder;
   check_usage({"--dept", "3"}, "unknown option --dept; did you mean --depth?");
@@ -45,11 +46,7 @@ TEST_CASE("bad usage gives one line with the repair and exit code 2") {
   check_usage({"--no-bais"}, "did you mean --no-bias?");
   check_usage({"extra"}, "unexpected word 'extra'");
   check_usage({"--depth"}, "--depth");
-  check_usage({"--depth", "many"}, "--depth: wanted a whole number, got 'many'");
-  check_usage({"--depth", "1.5"}, "--depth: wanted a whole number, got '1.5'");
   check_usage({"--depth", "99999999999999999999"}, "wanted a whole number");
-  check_usage({"--rate", "nan"}, "--rate: wanted a finite number, got 'nan'");
-  check_usage({"--bias=perhaps"}, "--bias");
   check_usage({"--norm", "rmsnrom"},
               "--norm: wanted one of none, layernorm, rmsnorm, got 'rmsnrom'; did you mean rmsnorm?");
   check_usage({"--preset", "dep"}, "--preset: wanted one of plain, deep, got 'dep'; did you mean deep?");

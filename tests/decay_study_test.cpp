@@ -11,35 +11,24 @@
 
 namespace isobar::decay_study_test {
 
-using Json = nlohmann::json;
 using doctest::Approx;
-
-TEST_CASE("decay_study writes the same layers with one thread and with two") {
-  for (const std::string net : {"--width 512 --depth 3 --norm layernorm --loss random",
-                                "--width 96 --depth 6 --topology pre --norm dyt --dtype f64"}) {
-    const Json one = summary_of("decay_study", "--seeds 2 --threads 1 " + net);
-    const Json two = summary_of("decay_study", "--seeds 2 --threads 2 " + net);
-    CHECK(one.at("layers").dump() == two.at("layers").dump());
-    CHECK(one.at("layers").size() == (holds(net, "--depth 3") ? 3 : 6));
-  }
-}
 
 TEST_CASE("the program measures what the tests of its parts measure") {
   const decay::Config config =
       decay::config_of({.norm = "rmsnorm", .loss = "random", .depth = 3, .width = 16});
   const decay::Signals signals = decay::measure(config, 3);
-  const Json summary =
+  const auto summary =
       summary_of("decay_study", "--norm rmsnorm --loss random --depth 3 --width 16 --seeds 1 --seed 3");
   for (size_t i = 0; i < 3; ++i) {
-    const Json& layer = summary.at("layers").at(i);
+    const auto& layer = summary.at("layers").at(i);
     CHECK(layer.at("std").at("output").at("median") == signals.layers.at(i).output_std);
     CHECK(layer.at("grad_norm").at("weight").at("median") == signals.layers.at(i).weight_gradient_norm);
   }
 }
 
 TEST_CASE("a free run that overflows is a result: named infinities, exit 0") {
-  const Json summary = summary_of("decay_study", "--init normal01 --depth 100 --width 128 --seeds 2");
-  const Json& top = summary.at("layers").back();
+  const auto summary = summary_of("decay_study", "--init normal01 --depth 100 --width 128 --seeds 2");
+  const auto& top = summary.at("layers").back();
   CHECK(top.at("std").at("output").at("nonfinite") == 2);
   CHECK(top.at("std").at("output").at("median") == "nan");
   CHECK(top.at("std").at("norm").is_null());
@@ -52,9 +41,9 @@ TEST_CASE("blog8 says what the source prints, and compares our medians with PyTo
   CHECK(holds(outcome.out, "claim D06: table 2.3: gradient norms 0.000012 … 0.432156. refuted"));
   CHECK(holds(outcome.out, "0.0163 as one more seed"));
   CHECK(holds(outcome.out, "claim D42: table 2.1: torch.randn(32, 512) has std 1.0405. refuted"));
-  const Json summary = summary_of("decay_study", "--preset blog8 --seeds 20");
+  const auto summary = summary_of("decay_study", "--preset blog8 --seeds 20");
   CHECK(summary.at("expectations").size() == 16);
-  for (const Json& expectation : summary.at("expectations")) CHECK(expectation.at("ok") == true);
+  for (const auto& expectation : summary.at("expectations")) CHECK(expectation.at("ok") == true);
 
   // Another net is not the source's: there is no verdict.
   const Outcome other =
@@ -65,7 +54,7 @@ TEST_CASE("blog8 says what the source prints, and compares our medians with PyTo
 TEST_CASE("a preset with other seeds than PyTorch's is measured, and not compared") {
   for (const std::string preset : {"blog8", "blog8_rmsnorm"})
     for (const std::string seeds : {"1", "3"}) {
-      const Json summary = summary_of("decay_study", "--preset " + preset + " --seeds " + seeds);
+      const auto summary = summary_of("decay_study", "--preset " + preset + " --seeds " + seeds);
       CHECK(summary.at("expectations").empty());
       CHECK(summary.at("measured").contains("layer8.std"));
     }
@@ -75,8 +64,7 @@ TEST_CASE("a preset with other seeds than PyTorch's is measured, and not compare
 }
 
 TEST_CASE("decay_study publishes what claims need of every layer and of the net") {
-  const Json measured =
-      summary_of("decay_study", "--depth 5 --width 32 --seeds 3 --topology residual").at("measured");
+  const auto measured = measured_of("decay_study", "--depth 5 --width 32 --seeds 3 --topology residual");
   for (const std::string key : {".std", ".grad_norm", ".ratio", ".output_mean_over_std",
                                 ".linear_mean_over_std", ".along_one", ".linear_along_one"})
     CHECK(measured.contains("layer5" + key));
@@ -98,8 +86,7 @@ TEST_CASE("decay_study publishes what claims need of every layer and of the net"
 TEST_CASE(
     "BatchNorm makes the gradients of a plain chain grow by pi / (pi - 1) and more, other norms do not") {
   const auto growth = [](const std::string& flags) {
-    return summary_of("decay_study", "--init he_normal --loss random " + flags)
-        .at("measured")
+    return measured_of("decay_study", "--init he_normal --loss random " + flags)
         .at("grad_norm.squared_growth");
   };
   // Many rows: the published limit. Four: κ and κ' of c = −1/3 by hand, (2 + κ + κ')/(1 − κ).
@@ -112,17 +99,17 @@ TEST_CASE(
   CHECK_FALSE(growth("--norm batchnorm --depth 3 --width 2 --batch 3 --seeds 1").contains("theory"));
   CHECK_FALSE(growth("--norm rmsnorm --depth 3 --width 2 --seeds 1").contains("theory"));
   // 24 layers: seeds differ by 1 % at 32 rows, the mean of five by 0.5 %; 2 % besides for a width of 256.
-  const Json measured = growth("--norm batchnorm --depth 48 --width 256 --batch 32 --seeds 5");
+  const auto measured = growth("--norm batchnorm --depth 48 --width 256 --batch 32 --seeds 5");
   CHECK(measured.at("mean").get<double>() == Approx(measured.at("theory").get<double>()).epsilon(0.03));
   for (const std::string norm : {"none", "layernorm", "rmsnorm"}) {
     CAPTURE(norm);
-    const Json other = growth("--depth 48 --width 256 --batch 32 --seeds 5 --norm " + norm);
+    const auto other = growth("--depth 48 --width 256 --batch 32 --seeds 5 --norm " + norm);
     CHECK(other.at("mean").get<double>() == Approx(1).epsilon(0.05));
   }
 }
 
 TEST_CASE("blog8_rmsnorm has a std of 1 before its ReLUs") {
-  const Json summary = summary_of("decay_study", "--preset blog8_rmsnorm --seeds 5");
+  const auto summary = summary_of("decay_study", "--preset blog8_rmsnorm --seeds 5");
   CHECK(summary.at("layers").at(0).at("std").at("norm").at("median").get<double>() ==
         Approx(1).epsilon(0.001));
 }

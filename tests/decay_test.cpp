@@ -133,8 +133,8 @@ TEST_CASE("ln of a plain net's std scatters as Hanin and Nica have it") {
     }
     const double sd = std::sqrt((squares - sum * sum / nets) / (nets - 1));
     INFO(config.net_name());
-    // Three standard errors of an sd of 200 nets, 1/√400 = 0.05 each, and the next order in 1/64 (a simulation of
-    // 200,000 orthogonal nets gives 0.643, 5 % more).
+    // Three standard errors of an sd of 200 nets, 1/√400 = 0.05 each, and the next order in 1/64 (a
+    // simulation of 200,000 orthogonal nets gives 0.643, 5 % more).
     CHECK(sd == Approx(std::sqrt(beta * 32 / 64) / 2).epsilon(0.2));
     CHECK(sd == Approx(theory_of(config).back().output_std.log_sd).epsilon(0.2));
     // Three standard errors of the mean: sd / √200 each.
@@ -155,8 +155,8 @@ TEST_CASE("rows of a residual stream lie along 1 no more than random directions"
     double squares = 0;
     for (int64_t seed = 0; seed < 10; ++seed)
       squares += std::pow(measure(config, seed).layers.back().output_along_one, 2) / 10;
-    // 320 rows, of which each net's are alike: some 30 independent squares of normal numbers, whose mean has a
-    // relative standard deviation of √(2/30) = 0.26, and its root half of that. Three of them.
+    // 320 rows, of which each net's are alike: some 30 independent squares of normal numbers, whose mean has
+    // a relative standard deviation of √(2/30) = 0.26, and its root half of that. Three of them.
     CHECK(std::sqrt(squares) == Approx(1 / std::sqrt(128.0)).epsilon(0.4));
   }
   const Choice centred{.topology = "post", .norm = "layernorm"};

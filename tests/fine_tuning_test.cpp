@@ -5,16 +5,12 @@
 
 namespace isobar::fine_tuning_test {
 
-using Json = nlohmann::json;
-
-Json run_fine_tuning(const std::string& arguments) { return summary_of("fine_tuning", arguments); }
-
 const std::string small =
     "--n_layer 1 --n_head 2 --n_embd 16 --block_size 16 --batch_size 4 --steps 40 --finetuning_steps 20 --seeds 2"
     " --eval_iters 2";
 
 TEST_CASE("fine_tuning publishes its keys") {
-  const Json measured = run_fine_tuning(small).at("measured");
+  const auto measured = measured_of("fine_tuning", small);
   for (const std::string text : {"text.", "synthetic."}) {
     CHECK(measured.contains(text + "pre.rmsnorm.pretrained.gain"));
     CHECK_FALSE(measured.contains(text + "pre.rmsnorm.finetuned.minus_rmsnorm.share_of_gain"));
@@ -27,9 +23,9 @@ TEST_CASE("fine_tuning publishes its keys") {
 }
 
 TEST_CASE("a net beside itself is neither better nor worse, before and after fine-tuning") {
-  const Json measured = run_fine_tuning(small + " --nets pre.rmsnorm").at("measured");
+  const auto measured = measured_of("fine_tuning", small + " --nets pre.rmsnorm");
   for (const std::string phase : {"pretrained", "finetuned"}) {
-    const Json& share = measured.at("text.pre.rmsnorm." + phase + ".minus_rmsnorm.share_of_gain");
+    const auto& share = measured.at("text.pre.rmsnorm." + phase + ".minus_rmsnorm.share_of_gain");
     CHECK(share.at("min") == 0);
     CHECK(share.at("max") == 0);
   }

@@ -1,5 +1,5 @@
-// The config.json of Hugging Face's layouts: the kept files (tests/fixtures/hugging_face.py) are what we export, and
-// what our model cannot follow is refused.
+// The config.json of Hugging Face's layouts: the kept files (tests/fixtures/hugging_face.py) are what we
+// export, and what our model cannot follow is refused.
 #include "../experiments/lm/init_from.h"
 
 #include <doctest/doctest.h>
@@ -13,15 +13,6 @@ namespace isobar::hugging_face_config_test {
 
 Json kept_config(HuggingFaceLayout layout) {
   return Json::parse(file_text(tiny_path(layout) + ".config.json"));
-}
-
-std::string config_refusal(HuggingFaceLayout layout, const char* key, const Json& value) {
-  Json json = kept_config(layout);
-  if (value.is_discarded())
-    json.erase(key);
-  else
-    json[key] = value;
-  return message_of([&] { config_from_hugging_face(json, "config.json"); });
 }
 
 TEST_CASE("a configuration is exported as the kept config.json, and imported as the model of its file") {
@@ -48,34 +39,35 @@ TEST_CASE("a GPT-2 without biases comes back as a model that computes the same")
 }
 
 TEST_CASE("a config.json that our model cannot follow is refused by the name of the setting") {
-  const Json none = Json(Json::value_t::discarded);
-  CHECK(config_refusal(HuggingFaceLayout::llama, "model_type", "bert") ==
-        "config.json: model_type: wanted llama or gpt2, got bert");
-  CHECK(config_refusal(HuggingFaceLayout::llama, "hidden_size", none) == "config.json: has no hidden_size");
-  CHECK(config_refusal(HuggingFaceLayout::llama, "hidden_size", -4) ==
-        "config.json: hidden_size: wanted a whole number above 0, got -4");
-  CHECK(config_refusal(HuggingFaceLayout::llama, "hidden_size", "16") ==
-        "config.json: hidden_size: wanted a whole number above 0, got \"16\"");
-  CHECK(config_refusal(HuggingFaceLayout::llama, "hidden_size", uint64_t{1} << 63) ==
-        "config.json: hidden_size: wanted a whole number above 0, got 9223372036854775808");
-  CHECK(config_refusal(HuggingFaceLayout::llama, "num_attention_heads", 3) ==
-        "config.json: --n_embd: wanted a multiple of n_head (3), got 16");
-  CHECK(config_refusal(HuggingFaceLayout::llama, "head_dim", 8) == "config.json: head_dim: wanted 4, got 8");
-  CHECK(config_refusal(HuggingFaceLayout::llama, "rope_scaling", Json{{"type", "linear"}}) ==
-        "config.json: rope_scaling is not supported");
-  CHECK(config_refusal(HuggingFaceLayout::llama, "rope_parameters",
-                       Json{{"rope_theta", 1e6}, {"rope_type", "yarn"}}) ==
-        "config.json: rope_parameters: rope_type: wanted \"default\", got \"yarn\"");
-  CHECK(config_refusal(HuggingFaceLayout::llama, "rope_parameters", Json{{"rope_type", "default"}}) ==
-        "config.json: rope_parameters: has no rope_theta");
-  CHECK(config_refusal(HuggingFaceLayout::llama, "hidden_act", "gelu") ==
-        "config.json: hidden_act: wanted \"silu\", got \"gelu\"");
-  CHECK(config_refusal(HuggingFaceLayout::llama, "mlp_bias", true) ==
-        "config.json: mlp_bias: wanted false, as attention_bias is, got true");
-  CHECK(config_refusal(HuggingFaceLayout::gpt2, "activation_function", "silu") ==
-        "config.json: activation_function: wanted gelu, gelu_new, relu or relu2, got silu");
-  CHECK(config_refusal(HuggingFaceLayout::gpt2, "scale_attn_weights", false) ==
-        "config.json: scale_attn_weights: wanted true, got false");
+  constexpr auto llama = HuggingFaceLayout::llama, gpt2 = HuggingFaceLayout::gpt2;
+  const struct {
+    HuggingFaceLayout layout;
+    const char *key, *value, *message;  // no value: the key is taken away
+  } refusals[] = {
+      {llama, "model_type", R"("bert")", "model_type: wanted llama or gpt2, got bert"},
+      {llama, "hidden_size", nullptr, "has no hidden_size"},
+      {llama, "hidden_size", "-4", "hidden_size: wanted a whole number above 0, got -4"},
+      {llama, "hidden_size", R"("16")", "hidden_size: wanted a whole number above 0, got \"16\""},
+      {llama, "hidden_size", "9223372036854775808",
+       "hidden_size: wanted a whole number above 0, got 9223372036854775808"},
+      {llama, "num_attention_heads", "3", "--n_embd: wanted a multiple of n_head (3), got 16"},
+      {llama, "head_dim", "8", "head_dim: wanted 4, got 8"},
+      {llama, "rope_scaling", R"({"type": "linear"})", "rope_scaling is not supported"},
+      {llama, "rope_parameters", R"({"rope_theta": 1e6, "rope_type": "yarn"})",
+       "rope_parameters: rope_type: wanted \"default\", got \"yarn\""},
+      {llama, "rope_parameters", R"({"rope_type": "default"})", "rope_parameters: has no rope_theta"},
+      {llama, "hidden_act", R"("gelu")", "hidden_act: wanted \"silu\", got \"gelu\""},
+      {llama, "mlp_bias", "true", "mlp_bias: wanted false, as attention_bias is, got true"},
+      {gpt2, "activation_function", R"("silu")",
+       "activation_function: wanted gelu, gelu_new, relu or relu2, got silu"},
+      {gpt2, "scale_attn_weights", "false", "scale_attn_weights: wanted true, got false"}};
+  for (const auto& one : refusals) {
+    Json json = kept_config(one.layout);
+    json.erase(one.key);
+    if (one.value != nullptr) json[one.key] = Json::parse(one.value);
+    const std::string said = message_of([&] { config_from_hugging_face(json, "config.json"); });
+    CHECK(said == std::string("config.json: ") + one.message);
+  }
   CHECK(message_of([] { config_from_hugging_face(Json::array(), "config.json"); }) ==
         "config.json: wanted an object");
 }

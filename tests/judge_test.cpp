@@ -14,6 +14,17 @@ namespace isobar::judge_test {
 
 using namespace isobar::claims;
 
+// A claim of a part for each key, of the run "r".
+Claim claim_of(const std::vector<const char*>& keys, const Predicate& predicate) {
+  Claim claim;
+  claim.id = "N01";
+  for (const char* key : keys) {
+    Part& part = claim.parts.emplace_back();
+    part.says = part.key = key, part.run = "r", part.predicate = predicate;
+  }
+  return claim;
+}
+
 TEST_CASE("a claim about a text has the verdict that its passages give") {
   Claim claim;
   claim.kind = Kind::source;
@@ -33,14 +44,9 @@ TEST_CASE("a claim about a text has the verdict that its passages give") {
 }
 
 TEST_CASE("a busy machine and too few seeds leave a claim open, unless other parts settle it") {
-  Claim claim;
-  Part time, mean;
-  time.run = mean.run = "r";
-  time.key = "t";
+  Claim claim = claim_of({"t", "m"}, {Rule::mean, 0, infinity, false});
+  Part &time = claim.parts[0], &mean = claim.parts[1];
   time.predicate = {Rule::time, 2, infinity, false};
-  mean.key = "m";
-  mean.predicate = {Rule::mean, 0, infinity, false};
-  claim.parts = {time, mean};
   Runs runs;
   Json& measured = runs.summaries["r"]["measured"];
   measured["t"] = seeds_about(time, 3);
@@ -61,14 +67,7 @@ TEST_CASE("a busy machine and too few seeds leave a claim open, unless other par
 }
 
 TEST_CASE("an open part beside decided ones leaves the claim open") {
-  Claim claim;
-  for (const char* key : {"holds", "fails", "open"}) {
-    Part part;
-    part.run = "r";
-    part.key = key;
-    part.predicate = {Rule::mean, 0, infinity, false};
-    claim.parts.push_back(part);
-  }
+  const Claim claim = claim_of({"holds", "fails", "open"}, {Rule::mean, 0, infinity, false});
   Runs runs;
   Json& measured = runs.summaries["r"]["measured"];
   const auto seeds = [](std::vector<double> values) { return to_json(spread_of(values)); };
@@ -83,12 +82,7 @@ TEST_CASE("an open part beside decided ones leaves the claim open") {
 }
 
 TEST_CASE("each look at more seeds makes the interval longer, and is said") {
-  Claim claim;
-  Part part;
-  part.run = "r";
-  part.key = "k";
-  part.predicate = {Rule::mean, 1, infinity, false};
-  claim.parts = {part};
+  const Claim claim = claim_of({"k"}, {Rule::mean, 1, infinity, false});
   Runs runs;
   const std::vector<double> values{0.9, 1.1, 1.3, 1.2};
   runs.summaries["r"]["measured"]["k"] = to_json(spread_of(values));
@@ -106,16 +100,10 @@ TEST_CASE("each look at more seeds makes the interval longer, and is said") {
 }
 
 TEST_CASE("a verdict names what it assumes of few seeds, and why a rule does not hold") {
-  Claim claim;
-  Part part;
-  part.says = "the gain";
-  part.run = "r";
-  part.key = "k";
-  part.predicate = {Rule::mean, 1, infinity, false};
-  claim.parts = {part};
+  Claim claim = claim_of({"the gain"}, {Rule::mean, 1, infinity, false});
   Runs runs;
   const auto judged_of = [&](std::vector<double> values) {
-    runs.summaries["r"]["measured"]["k"] = with_named_infinities(to_json(spread_of(values)));
+    runs.summaries["r"]["measured"]["the gain"] = with_named_infinities(to_json(spread_of(values)));
     return judge(claim, runs);
   };
   Judged judged = judged_of({2, 2.1, 2.2, 1.9, 1.8});
@@ -173,15 +161,10 @@ TEST_CASE("what was trained is said by the settings of the run, in both language
 }
 
 TEST_CASE("a claim's row says what its nets were trained on, each net once") {
-  Claim claim;
-  claim.id = "N01", claim.says = "they are equal";
-  for (const char* key : {"pre.a", "pre.b"}) {
-    Part& part = claim.parts.emplace_back();
-    part.says = key, part.run = "lm", part.key = key;
-    part.predicate = {.rule = Rule::mean, .high = 1};
-  }
+  Claim claim = claim_of({"pre.a", "pre.b"}, {.rule = Rule::mean, .high = 1});
+  claim.says = "they are equal";
   Runs runs;
-  runs.summaries["lm"] = {
+  runs.summaries["r"] = {
       {"program", "lm_norms"},
       {"corpus", "synthetic"},
       {"config", {{"n_layer", 4}, {"widths", "64"}, {"steps", 9}, {"learning_rates", "1e-3"}}},
@@ -195,11 +178,8 @@ TEST_CASE("a claim's row says what its nets were trained on, each net once") {
 }
 
 TEST_CASE("what may be somewhere is not refuted where it was tried, and a remark changes no verdict") {
-  Claim claim;
-  claim.id = "N01", claim.says = "it may be", claim.may = true, claim.remark = "one task";
-  Part& part = claim.parts.emplace_back();
-  part.says = "here", part.run = "r", part.key = "k";
-  part.predicate = {.rule = Rule::every_seed, .high = 1};
+  Claim claim = claim_of({"k"}, {.rule = Rule::every_seed, .high = 1});
+  claim.says = "it may be", claim.may = true, claim.remark = "one task";
   Runs runs;
   runs.summaries["r"]["measured"]["k"] = same_for_all_seeds(2);
   CHECK(judge(claim, runs).verdict == "not borne out on the task tried");

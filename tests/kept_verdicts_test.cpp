@@ -1,5 +1,5 @@
-// What the last full runs measured (experiments/claims/full.json): judged by the rules and claims of today, shown by the
-// documents, and renewed by isobar verify --keep.
+// What the last full runs measured (experiments/claims/full.json): judged by the rules and claims of today,
+// shown by the documents, and renewed by isobar verify --keep.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -199,13 +199,8 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
   folder.write("tree/README.md", "# A tree\n<!-- verdicts -->\nold\n<!-- end of verdicts -->\nend\n");
   folder.write("tree/experiments/README.md", "<!-- studies -->\n<!-- end of studies -->\n");
   folder.write("tree/experiments/claims/full.json", before);
-  const auto verify = [&](const std::string& words) {
-    return run_built("isobar verify", "--tree " + tree + " --out " + (folder / "out") + " " + words);
-  };
-  const Outcome made = verify("--keep --claim D01");
-  CAPTURE(made.out);
-  CAPTURE(made.err);
-  REQUIRE(made.code == 0);
+  const std::string place = "--tree " + tree + " --out " + (folder / "out") + " ";
+  const Outcome made = ran("isobar verify", place + "--keep --claim D01");
   CHECK(holds(made.out, "blog8: kept, of commit " + isobar_commit()));
 
   const Json old = Json::parse(before), now = Json::parse(file_text(values));
@@ -227,8 +222,7 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
   CHECK(holds(file_text(tree + "/experiments/README.md"), studies_table(Kept(file_text(values)))));
   CHECK(file_text(tree + "/experiments/verdicts.md") == verdicts_page(Kept(file_text(values))));
 
-  const Outcome shown = verify("--kept --claim D01");
-  CHECK(shown.code == 0);
+  const Outcome shown = ran("isobar verify", place + "--kept --claim D01");
   const std::vector<const Claim*> table = builtin_table();
   const Claim* d01 = *std::ranges::find(table, "D01", &Claim::id);
   CHECK(holds(shown.out, "measured at " + kept_at({d01}, Kept::shipped())));
@@ -239,10 +233,7 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
            {"--keep --programs .", "drop --programs"},
            {"--keep " + source_dir + "/experiments/claims/003.toml", "of the texts that come along are kept"},
            {"--keep --tree /nowhere", "found none in '/nowhere'; name it with --tree"}}) {
-    const Outcome refused = verify(words);
-    CAPTURE(refused.err);
-    CHECK(refused.code == 2);
-    CHECK(holds(refused.err, error));
+    check_refused("isobar verify", place + words, error);
   }
 }
 

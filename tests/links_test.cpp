@@ -1,5 +1,5 @@
-// Links of the documents: what a .md file of the repository links to exists, and so does the heading after a "#".
-// Addresses of the web are not visited.
+// Links of the documents: what a .md file of the repository links to exists, and so does the heading after a
+// "#". Addresses of the web are not visited.
 #include <doctest/doctest.h>
 
 #include <cctype>

@@ -20,12 +20,7 @@ const std::string tiny =
     " --corpus synthetic --widths 16 --n_layer 2 --n_head 2 --n_kv_head 1 --block_size 16 --batch_size 4"
     " --eval_iters 2 --seeds 2 --pair_seeds 3 --init_std 0.144";
 
-// Exit code 0; the summary.
-Json summary_of(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const Outcome run = ran("lm_norms", tiny + arguments + " --json --out " + folder / "run");
-  return Json::parse(run.out);
-}
+Json measured_of(const std::string& arguments) { return isobar::measured_of("lm_norms", tiny + arguments); }
 
 // A net that ended so, with these losses of its batches.
 TrialOutcome outcome_of(double val_loss, std::vector<double> losses = {}) {
@@ -168,9 +163,9 @@ TEST_CASE("lm_norms takes pairs over the seeds that both nets have, in nats and 
 }
 
 TEST_CASE("lm_norms widens a sweep until its best rate has a worse one on each side") {
-  const Json measured = summary_of(
+  const Json measured = measured_of(
       " --nets pre.rmsnorm,ngpt@1e-3 --pair_nets pre.rmsnorm --steps 40"
-      " --learning_rates 1e-4,3e-4 --deep_nets ''")["measured"];
+      " --learning_rates 1e-4,3e-4 --deep_nets ''");
   const double best = measured["pre.rmsnorm.best_learning_rate"]["median"];
   CAPTURE(best);
   CHECK(best >= 1e-3);  // in 40 steps a rate of 3e-4 hardly moves anything
@@ -185,9 +180,9 @@ TEST_CASE("lm_norms widens a sweep until its best rate has a worse one on each s
 }
 
 TEST_CASE("dyt_equal begins as dyt_sqrtd, layernorm_bias as layernorm, and both part in training") {
-  const Json measured = summary_of(
+  const Json measured = measured_of(
       " --nets pre.dyt,pre.dyt_sqrtd,pre.dyt_equal,pre.layernorm,pre.layernorm_bias --steps 20"
-      " --pair_nets '' --deep_nets ''")["measured"];
+      " --pair_nets '' --deep_nets ''");
   const auto median = [&](const char* key) { return measured.at(key)["median"].get<double>(); };
   // The same function, up to rounding in f32.
   CHECK(median("pre.dyt_equal.start_loss") == Approx(median("pre.dyt_sqrtd.start_loss")).epsilon(1e-5));
@@ -200,14 +195,8 @@ TEST_CASE("dyt_equal begins as dyt_sqrtd, layernorm_bias as layernorm, and both 
 }
 
 TEST_CASE("lm_norms counts a rate that breaks a net, or teaches it nothing, as unstable and goes on") {
-  const TemporaryFolder folder;
-  const Outcome run =
-      ran("lm_norms",
-          tiny +
-              " --nets pre.none --widths 32 --batch_size 8 --steps 300 --learning_rates 1e-9,1e-2,1e25"
-              " --deep_nets '' --json --out " +
-              folder / "run");
-  const Json measured = Json::parse(run.out)["measured"];
+  const Json measured = measured_of(
+      " --nets pre.none --widths 32 --batch_size 8 --steps 300 --learning_rates 1e-9,1e-2,1e25 --deep_nets ''");
   CHECK(measured["pre.none.lr_1e+25.val_loss"]["nonfinite"] == 2);
   CHECK(measured["pre.none.largest_stable_learning_rate"]["median"] == 1e-2);
   CHECK(measured["pre.none.lr_1e-09.val_loss"]["median"] > measured["unigram_loss"]["median"]);
@@ -220,7 +209,7 @@ TEST_CASE("lm_norms trains every placement and BatchNorm, alike on one and two t
   const std::string nets =
       " --nets peri.rmsnorm,residual_free.rmsnorm,skipinit.none,rezero.none,fixup.none,pre.batchnorm --steps 8"
       " --learning_rates 3e-3 --deep_nets '' --threads ";
-  const Json one = summary_of(nets + "1")["measured"], two = summary_of(nets + "2")["measured"];
+  const Json one = measured_of(nets + "1"), two = measured_of(nets + "2");
   CHECK(one == two);
   std::set<double> losses;
   for (const char* net : {"peri.rmsnorm", "residual_free.rmsnorm", "skipinit.none", "rezero.none",

@@ -22,7 +22,11 @@ TEST_CASE("a folder into which a run writes is refused to every other run, until
        {tiny_training(folder, 5) + " --out " + run, tiny_training(folder, 5) + " --force --out " + run,
         "train_lm --resume " + run, "decay_study --depth 2 --out " + run,
         "isobar verify --claim D40 --out " + run}) {
-    check_refused(words, "", ": --out: another run is writing into '" + run + "'; choose another folder\n");
+    const Outcome refused = run_built(words, "");
+    CAPTURE(refused.err);
+    CHECK(refused.code == 2);
+    CHECK(
+        refused.err.ends_with(": --out: another run is writing into '" + run + "'; choose another folder\n"));
   }
   // Whoever looks at the run is in nobody's way.
   CHECK(run_built("isobar watch", run + " --once").code == 0);

@@ -1,5 +1,5 @@
-// The test program: doctest's main, and the count of what was skipped. `isobar_tests -tc='*dropout*'` runs the cases that
-// match.
+// The test program: doctest's main, and the count of what was skipped. `isobar_tests -tc='*dropout*'` runs
+// the cases that match.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 

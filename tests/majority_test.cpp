@@ -7,14 +7,11 @@
 
 namespace isobar::majority_test {
 
-using Json = nlohmann::json;
 using doctest::Approx;
 
-Json run_json(const std::string& arguments) { return summary_of("majority", arguments); }
-
 TEST_CASE("one layer learns which token is the most frequent, and longer vectors learn it sooner") {
-  const Json measured =
-      run_json("--norms rmsnorm,rmsnorm_short --depths 1 --seeds 1 --steps 130").at("measured");
+  const auto measured =
+      measured_of("majority", "--norms rmsnorm,rmsnorm_short --depths 1 --seeds 1 --steps 130");
   const auto value = [&](const std::string& key) { return measured.at(key).at("median").get<double>(); };
   CHECK(value("rmsnorm.L1.accuracy") > 0.85);  // its own token: 0.42
   CHECK(value("rmsnorm_short.L1.accuracy") < 0.8);
@@ -30,8 +27,8 @@ TEST_CASE(
   const TemporaryFolder folder;
   const std::string small = "--depths 1,2 --learning_rate 1e-30 --steps 20 --batch 2 --seeds 2 --norms ";
   const Outcome run = ran("majority", small + "rmsnorm,none,layernorm --json --out " + folder / "run");
-  const Json measured = Json::parse(run.out).at("measured");
-  const Json others = run_json(small + "layernorm,rmsnorm").at("measured");
+  const auto measured = nlohmann::json::parse(run.out).at("measured");
+  const auto others = measured_of("majority", small + "layernorm,rmsnorm");
   const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
   for (const std::string net : {"rmsnorm.L1", "rmsnorm.L2", "layernorm.L1", "layernorm.L2"}) {
     CAPTURE(net);

@@ -159,8 +159,9 @@ TEST_CASE("norm_jacobian's measurements are the closed forms") {
   // Where the others are normal, an outlier's own value is all that counts: DyISRU has the very curve.
   CHECK(median("fit.sweep_alone.dyisru_over_dyt") < 0.5);
 
-  // No function of one element is better than E[y|x]. DyISRU reaches it for normal inputs: its error is larger by
-  // a part that has the square of E[y|x]'s own small curvature, 1e-5 at most. With a loud channel it does not.
+  // No function of one element is better than E[y|x]. DyISRU reaches it for normal inputs: its error is
+  // larger by a part that has the square of E[y|x]'s own small curvature, 1e-5 at most. With a loud channel
+  // it does not.
   for (const char* inputs : {"normal", "outlier_channel", "constant_outlier"})
     for (const char* curve : {"dyisru", "dyt", "identity"})
       for (const char* kind : {"fit.", "fit_gain."}) {

@@ -16,8 +16,6 @@ using doctest::Approx;
 constexpr const char* small =
     " --width 8 --steps 3 --few 8 --few_steps 2 --small 8 --seeds 2 --learning_rates 0.1,1";
 
-Json run_motives(const std::string& arguments) { return summary_of("norm_motives", arguments); }
-
 std::unique_ptr<Module> batchnorm(int64_t width) { return make_norm("batchnorm", {width}); }
 
 TEST_CASE("a norm over rows at a time is that norm of each piece, and in evaluation the norm itself") {
@@ -118,7 +116,7 @@ TEST_CASE("an epoch has each of the images once, in an order of its own") {
 }
 
 TEST_CASE("norm_motives publishes its keys") {
-  const Json measured = run_motives(small).at("measured");
+  const auto measured = measured_of("norm_motives", small);
   for (const std::string key :
        {"none.steps", "batchnorm.largest_rate_over_none", "batchnorm.steps_over_none",
         "rmsnorm.accuracy.shifted_minus_none", "shift.batchnorm.shift_of_inputs_over_none",

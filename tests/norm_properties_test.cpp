@@ -11,6 +11,7 @@
 #include "run.h"
 
 namespace isobar::fixtures {
+
 extern const char torch_norms[];
 }
 
@@ -55,8 +56,8 @@ TEST_CASE("PyTorch's literals agree with the definitions, and with no similar fo
   // 1e-14: a few roundings of numbers up to 3.
   CHECK(largest_error(all["layernorm"], {true, 1e-5, 0, 8}) < 1e-14);
   CHECK(largest_error(all["rmsnorm"], {false, 1e-5, 0, 8}) < 1e-14);
-  // The bound of definitions_test.cpp is 1e-13: it sees an eps outside the root, another eps, a sample variance, and a
-  // missing or superfluous mean.
+  // The bound of definitions_test.cpp is 1e-13: it sees an eps outside the root, another eps, a sample variance,
+  // and a missing or superfluous mean.
   for (const Loop& wrong :
        {Loop{true, 0, 1e-5, 8}, Loop{true, 1e-6, 0, 8}, Loop{true, 1e-5, 0, 7}, Loop{false, 1e-5, 0, 8}})
     CHECK(largest_error(all["layernorm"], wrong) > 1e-7);
@@ -74,13 +75,13 @@ TEST_CASE("PyTorch's literals agree with the definitions, and with no similar fo
 }
 
 TEST_CASE("norm_properties' measurements are the closed forms") {
-  const Json measured = summary_of("norm_properties", "--seeds 2").at("measured");
+  const Json measured = measured_of("norm_properties", "--seeds 2");
   const auto at = [&](const std::string& key) {
     REQUIRE_MESSAGE(measured.contains(key), key);
     return measured[key];
   };
-  // √in. The variance is over 32 rows of χ² with `in` degrees of freedom: the std is uncertain by 1/√(64 in), 1.1 %
-  // for 128, and by 1/√(2 in out) more, below 0.4 %.
+  // √in. The variance is over 32 rows of χ² with `in` degrees of freedom: the std is uncertain by 1/√(64 in),
+  // 1.1 % for 128, and by 1/√(2 in out) more, below 0.4 %.
   for (const auto& [product, in] : {std::pair{"128_to_512", 128},
                                     {"512_to_128", 512},
                                     {"512_to_512", 512},
@@ -90,8 +91,8 @@ TEST_CASE("norm_properties' measurements are the closed forms") {
     CHECK(seen["theory"].get<double>() == Approx(std::sqrt(in)));
     CHECK(seen["median"].get<double>() == Approx(std::sqrt(in)).epsilon(0.05));
   }
-  // BatchNorm's error over 4096 channels, whose mean square has a std of about √(2/4096): half of that, and room
-  // for the heavy tails of batches of two. Literals: √(2 − 2 E s), E s by Python's math.lgamma.
+  // BatchNorm's error over 4096 channels, whose mean square has a std of about √(2/4096): half of that, and
+  // room for the heavy tails of batches of two. Literals: √(2 − 2 E s), E s by Python's math.lgamma.
   for (const auto& [batch, error] : {std::pair{"b2", 0.93361}, {"b8", 0.44113}, {"b32", 0.21750}}) {
     const Json seen = at(std::string("batch.batchnorm.error.") + batch);
     CHECK(seen["theory"].get<double>() == Approx(error).epsilon(1e-4));

@@ -30,8 +30,8 @@ TEST_CASE("every step has one turn in each round, in the same order") {
 }
 
 TEST_CASE("a turn counts its fastest batch") {
-  // On a clock that only the steps advance, every eighth step lasts 2 ms and not 20 µs: the mean of a turn is 270 µs,
-  // its best batch of a few steps 20 µs.
+  // On a clock that only the steps advance, every eighth step lasts 2 ms and not 20 µs: the mean of a turn is
+  // 270 µs, its best batch of a few steps 20 µs.
   double now = 0;
   int calls = 0;
   Rounds rounds({[&] { now += ++calls % 8 == 0 ? 2e-3 : 20e-6; }}, 2e-2, [&] { return now; });
@@ -69,8 +69,8 @@ TEST_CASE("quotients that differ from group to group are seen") {
 }
 
 TEST_CASE("work is counted from the tape and from the kernels") {
-  // N = 10 rows of C = 4. RMSNorm spelled out: square NC, sum NC, and N each for mean, eps and root; divide NC,
-  // multiply NC.
+  // N = 10 rows of C = 4. RMSNorm spelled out: square NC, sum NC, and N each for mean, eps and root; divide
+  // NC, multiply NC.
   const Tensor x = Rng(1).normal({10, 4}).set_trainable();
   const Weights weights(4);
   const Work rms = work_of(variant_named("rmsnorm_spelled"), x, weights);
@@ -172,8 +172,8 @@ TEST_CASE("norm_speed compares a whole model's step, and says whether the machin
   // 2 · 4 + 1 biases of 128 among the parameters, and no other difference.
   const Json& saved = measured["model.parameters.saved_percent"];
   CHECK(saved["median"].get<double>() == doctest::Approx(saved["theory"].get<double>()).epsilon(1e-9));
-  // Each bias takes a parameter, a gradient and AdamW's two moments, in blocks rounded up to a quarter of a power
-  // of two: 9 · 4 · 512 bytes, and LayerNorm keeps nothing else that RMSNorm does not.
+  // Each bias takes a parameter, a gradient and AdamW's two moments, in blocks rounded up to a quarter of a
+  // power of two: 9 · 4 · 512 bytes, and LayerNorm keeps nothing else that RMSNorm does not.
   const double difference = measured["model.peak_mib.layernorm"]["median"].get<double>() -
                             measured["model.peak_mib.rmsnorm"]["median"].get<double>();
   CHECK(difference >= 9 * 3 * 512.0 / (1 << 20));

@@ -1,13 +1,17 @@
-// What the command lines of all programs have in common: --help, spelling, scales, threads, completion.
+// What the command lines of all programs have in common: --help, spelling, scales, threads, completion, the list of all.
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
+#include "../experiments/harness/json.h"
 #include "../experiments/harness/table.h"
 #include "run.h"
 
 namespace isobar::options_test {
+
+namespace fs = std::filesystem;
 
 using Strings = std::vector<std::string>;
 
@@ -186,6 +190,57 @@ TEST_CASE("a default that a given flag makes impossible gives way, a given value
     const std::string out = " --seeds 1 --out " + (folder / "run");
     CHECK(run_built(row.program, std::string(row.flags) + " " + row.refused + out).code == 2);
   }
+}
+
+TEST_CASE("isobar lists every verb and every study, which are few, and takes their words") {
+  CHECK(run_built("isobar", "").out == run_built("isobar", "--help").out);
+  CHECK(run_built("isobar", "--version").out.starts_with("isobar "));
+  std::set<std::string> files = {"isobar"};
+  for (const auto& [folder, prefix] : {std::pair{"experiments", ""}, {"experiments/verbs", "isobar "}})
+    for (const auto& entry : fs::directory_iterator(std::string(ISOBAR_SOURCE_DIR "/") + folder))
+      if (entry.path().extension() == ".cpp") files.insert(prefix + entry.path().stem().string());
+  CHECK(std::set<std::string>(programs().begin(), programs().end()) == files);
+  CHECK(std::count_if(files.begin(), files.end(), is_study) < 20);
+  for (const std::string& program : files) CHECK(ran(program, "--version").out.starts_with(program + " "));
+}
+
+TEST_CASE("each study asks a question, has a page, and a preset that takes a second") {
+  for (const Json& study : Json::parse(run_built("isobar", "--about").out)) {
+    const std::string name = study["name"], question = study["question"], page = study["page"];
+    CAPTURE(name);
+    CHECK(study == Json::parse(run_built(name, "--about").out));
+    CHECK(question.ends_with("?"));
+    CHECK(holds(file_text(ISOBAR_SOURCE_DIR "/" + page), name));
+    const Json tiny = Json::parse(run_built(name, "--preset tiny --print-config").out);
+    Json same =
+        Json::parse(run_built(name, study["presets"]["tiny"].get<std::string>() + " --print-config").out);
+    same.erase("preset");
+    CHECK(tiny["preset"] == "tiny");
+    for (const auto& [setting, value] : same.items()) CHECK(tiny[setting] == value);
+  }
+  // Nothing is expected of what is measured; flags win.
+  const TemporaryFolder folder;
+  const Outcome outcome = run_built("majority", "--tiny --d_model 4", folder.path());
+  CHECK(outcome.code == 0);
+  const Json summary = Json::parse(file_text(folder / "runs/majority/summary.json"));
+  CHECK(summary["expectations"].empty());
+  CHECK(summary["config"]["preset"] == "tiny");
+  CHECK(summary["config"]["d_model"] == 4);
+}
+
+TEST_CASE("isobar runs the study beside it, with its words and its exit code") {
+  CHECK(run_built("isobar", "decay_study --depth 3 --print-config").out ==
+        run_built("decay_study", "--depth 3 --print-config").out);
+  const Outcome refused = run_built("isobar", "decay_study --dpeth 3");
+  CHECK(refused.code == 2);
+  CHECK(refused.err == run_built("decay_study", "--dpeth 3").err);
+  for (const std::string word : {"decay_studi", "../bin/decay_study", "''", "--halp"}) {
+    CAPTURE(word);
+    const Outcome unknown = run_built("isobar", word);
+    CHECK(unknown.code == 2);
+    CHECK(unknown.err.starts_with("isobar: there is no verb or study '"));
+  }
+  CHECK(run_built("isobar", "decay_studi").err.ends_with("; did you mean decay_study?\n"));
 }
 
 }  // namespace isobar::options_test

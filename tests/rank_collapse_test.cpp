@@ -7,12 +7,8 @@
 
 namespace isobar::rank_collapse_test {
 
-using Json = nlohmann::json;
-
-Json run_json(const std::string& arguments) { return summary_of("rank_collapse", arguments); }
-
 TEST_CASE("without skips positions become equal at a cubic rate, with skips they do not") {
-  const Json measured = run_json("--d_model 32 --length 8 --depth 6 --seeds 10").at("measured");
+  const auto measured = measured_of("rank_collapse", "--d_model 32 --length 8 --depth 6 --seeds 10");
   const auto median = [&](const std::string& key) { return measured.at(key).at("median").get<double>(); };
   for (const std::string part : {"", ".mlp"})
     for (const std::string norm : {"", ".norm"}) {
@@ -31,12 +27,12 @@ TEST_CASE("without skips positions become equal at a cubic rate, with skips they
 }
 
 TEST_CASE("r of one block with a skip lies just below that of independent positions") {
-  // A row of T independent normal positions: E |x − mean|² / E |x|² = 1 − 1/T. One block of attention with a skip adds
-  // little at initial weights: variance 1/14 of the stream's (transformer_stack/measure.h).
+  // A row of T independent normal positions: E |x − mean|² / E |x|² = 1 − 1/T. One block of attention with a
+  // skip adds little at initial weights: variance 1/14 of the stream's (transformer_stack/measure.h).
   for (const int length : {2, 4, 16}) {
     CAPTURE(length);
     const std::string flags = "--kinds attention.skip --depth 1 --seeds 8 --batch 16 --length ";
-    const Json measured = run_json(flags + std::to_string(length)).at("measured");
+    const auto measured = measured_of("rank_collapse", flags + std::to_string(length));
     const double r = measured.at("attention.skip.L1.residual").at("median");
     CHECK(r < std::sqrt(1 - 1.0 / length));
     CHECK(r > std::sqrt(1 - 1.0 / length) - 0.1);
@@ -44,7 +40,7 @@ TEST_CASE("r of one block with a skip lies just below that of independent positi
 }
 
 TEST_CASE("rank_collapse's only expectation holds") {
-  const Json own = run_json("");
+  const auto own = summary_of("rank_collapse", "");
   CHECK(own.at("expectations").size() == 1);
   CHECK(own.at("expectations")[0].at("ok") == true);
 }

@@ -8,13 +8,9 @@
 namespace isobar::recurrent_norms_test {
 
 using doctest::Approx;
-using Json = nlohmann::json;
-
-Json run_recurrent(const std::string& arguments) { return summary_of("recurrent_norms", arguments); }
-
 TEST_CASE("recurrent_norms publishes its keys") {
   const std::string small = " --hidden 16 --steps 3 --seeds 2 --lengths 7,28 --learning_rates 1e-2,1e-3";
-  const Json measured = run_recurrent(small).at("measured");
+  const auto measured = measured_of("recurrent_norms", small);
   for (const std::string norm : {"none", "batchnorm", "layernorm", "rmsnorm"})
     for (const std::string name : {"accuracy", "accuracy_with_own_statistics", "gradient.first_over_last",
                                    "gradient_at_the_end.first_over_last"}) {
@@ -34,7 +30,7 @@ TEST_CASE("recurrent_norms publishes its keys") {
 }
 
 TEST_CASE("the plain net learns digits that it reads in rows") {
-  const Json run = run_recurrent("--norms none --seeds 1 --learning_rates 3e-3 --steps 150");
+  const auto run = summary_of("recurrent_norms", "--norms none --seeds 1 --learning_rates 3e-3 --steps 150");
   CHECK(run.at("measured").at("T28.none.accuracy").at("median") > 0.4);  // four times chance
 }
 

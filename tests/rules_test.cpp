@@ -46,6 +46,19 @@ void simulate(int64_t n, bool log, const std::function<void(const Sample&)>& loo
   for (const Sample& sample : samples(n, log)) look(sample);
 }
 
+// The share of trials in which a predicate, made for each, has this outcome.
+double share_of(PartOutcome outcome, int64_t n, bool log,
+                const std::function<Predicate(const Sample&)>& predicate) {
+  int64_t count = 0;
+  simulate(n, log, [&](const Sample& sample) {
+    count += read(predicate(sample), sample.seeds, 1).outcome == outcome;
+  });
+  return static_cast<double>(count) / trials;
+}
+double share_of(PartOutcome outcome, int64_t n, const Predicate& predicate) {
+  return share_of(outcome, n, predicate.log, [&](const Sample&) { return predicate; });
+}
+
 // Four standard errors of a share p over the trials: one check in 16,000 fails by chance, and the numbers are
 // fixed.
 double allowed(double p) { return 4 * std::sqrt(p * (1 - p) / trials); }
@@ -66,14 +79,11 @@ TEST_CASE("Student's quantiles are those of the tables") {
 TEST_CASE("one_more_seed refutes a true printed value less than once in two hundred first looks") {
   for (const bool log : {false, true})
     for (const int64_t n : seed_counts) {
-      int64_t refuted = 0;
-      simulate(n, log, [&](const Sample& sample) {
-        const Predicate predicate{Rule::one_more_seed, sample.printed, sample.printed, log};
-        refuted += read(predicate, sample.seeds, 1).outcome == PartOutcome::fails;
-      });
       CAPTURE(n);
       CAPTURE(log);
-      CHECK(static_cast<double>(refuted) / trials < first_look);
+      CHECK(share_of(PartOutcome::fails, n, log, [&](const Sample& sample) {
+              return Predicate{Rule::one_more_seed, sample.printed, sample.printed, log};
+            }) < first_look);
     }
 }
 
@@ -97,47 +107,31 @@ TEST_CASE(
     "mean holds for a value just outside of its bound once in two hundred first looks, and fails just inside as often") {
   for (const bool log : {false, true})
     for (const int64_t n : seed_counts) {
-      const double truth = log ? 1 : 0;  // the mean, or the geometric one
-      int64_t holding = 0, failing = 0;
-      simulate(n, log, [&](const Sample& sample) {
-        holding += read({Rule::mean, truth, infinity, log}, sample.seeds, 1).outcome == PartOutcome::holds;
-        failing += read({Rule::mean, truth, infinity, log}, sample.seeds, 1).outcome == PartOutcome::fails;
-      });
       CAPTURE(n);
       CAPTURE(log);
-      CHECK(std::abs(static_cast<double>(holding) / trials - first_look) < allowed(first_look));
-      CHECK(std::abs(static_cast<double>(failing) / trials - first_look) < allowed(first_look));
+      const double truth = log ? 1 : 0;  // the mean, or the geometric one
+      for (const PartOutcome outcome : {PartOutcome::holds, PartOutcome::fails})
+        CHECK(std::abs(share_of(outcome, n, {Rule::mean, truth, infinity, log}) - first_look) <
+              allowed(first_look));
     }
 }
 
 TEST_CASE(
     "two nets whose difference is the margin are called equal once in four hundred first looks at most") {
   for (const int64_t n : seed_counts) {
-    // Bounds of −2 … 0: the true mean of 0 lies at the margin.
-    int64_t equal = 0;
-    simulate(n, false, [&](const Sample& sample) {
-      equal += read({Rule::mean, -2, 0, false}, sample.seeds, 1).outcome == PartOutcome::holds;
-    });
     CAPTURE(n);
-    CHECK(static_cast<double>(equal) / trials < first_look / 2 + allowed(first_look / 2));
-    // And with enough seeds those that do not differ are: 180 seeds against a margin of one deviation.
-    if (n != 180) continue;
-    int64_t found = 0;
-    simulate(n, false, [&](const Sample& sample) {
-      found += read({Rule::mean, -1, 1, false}, sample.seeds, 1).outcome == PartOutcome::holds;
-    });
-    CHECK(found > 0.95 * trials);  // the others look as if they were not normal
+    // Bounds of −2 … 0: the true mean of 0 lies at the margin.
+    CHECK(share_of(PartOutcome::holds, n, {Rule::mean, -2, 0}) < first_look / 2 + allowed(first_look / 2));
   }
+  // And with enough seeds those that do not differ are: 180 seeds against a margin of one deviation. The
+  // others look as if they were not normal.
+  CHECK(share_of(PartOutcome::holds, 180, {Rule::mean, -1, 1}) > 0.95);
 }
 
 TEST_CASE("a narrow interval that holds is missed on either side once in two hundred first looks at most") {
   for (const int64_t n : seed_counts) {
-    int64_t failing = 0;
-    simulate(n, false, [&](const Sample& sample) {
-      failing += read({Rule::mean, -1e-3, 1e-3, false}, sample.seeds, 1).outcome == PartOutcome::fails;
-    });
     CAPTURE(n);
-    CHECK(static_cast<double>(failing) / trials < first_look + allowed(first_look));
+    CHECK(share_of(PartOutcome::fails, n, {Rule::mean, -1e-3, 1e-3}) < first_look + allowed(first_look));
   }
 }
 
@@ -146,12 +140,9 @@ TEST_CASE("every_seed states a share of seeds that is too high once in a hundred
   // 1/100.
   for (const int64_t n : seed_counts) {
     const double share = std::pow(error_rate, 1 / static_cast<double>(n)), bound = normal_quantile(share);
-    int64_t all = 0;
-    simulate(n, false, [&](const Sample& sample) {
-      all += read({Rule::every_seed, -infinity, bound, false}, sample.seeds, 1).outcome == PartOutcome::holds;
-    });
     CAPTURE(n);
-    CHECK(std::abs(static_cast<double>(all) / trials - error_rate) < allowed(error_rate));
+    CHECK(std::abs(share_of(PartOutcome::holds, n, {Rule::every_seed, -infinity, bound}) - error_rate) <
+          allowed(error_rate));
   }
 }
 
@@ -166,13 +157,9 @@ TEST_CASE("time is mean, and refuses where the machine was busy") {
   CHECK(read(wanted, wild, 1, 1, true).outcome == PartOutcome::busy);
   CHECK(read({Rule::time, 20, infinity, true}, steady, 1).outcome == PartOutcome::fails);
   // The level is that of mean.
-  for (const int64_t n : seed_counts) {
-    int64_t holding = 0;
-    simulate(n, true, [&](const Sample& sample) {
-      holding += read({Rule::time, 1, infinity, true}, sample.seeds, 1).outcome == PartOutcome::holds;
-    });
-    CHECK(std::abs(static_cast<double>(holding) / trials - first_look) < allowed(first_look));
-  }
+  for (const int64_t n : seed_counts)
+    CHECK(std::abs(share_of(PartOutcome::holds, n, {Rule::time, 1, infinity, true}) - first_look) <
+          allowed(first_look));
 }
 
 TEST_CASE("too few seeds say how many would do") {

@@ -13,6 +13,8 @@
 #include <sstream>
 #include <thread>
 
+#include "skip.h"
+
 namespace isobar {
 
 namespace {
@@ -57,6 +59,8 @@ void check_refused(const std::string& name, const std::string& arguments, const 
   const Outcome run = run_built(name, arguments, from);
   INFO(name, " ", arguments, "\n", run.err);
   CHECK(run.code == 2);
+  CHECK(run.out.empty());
+  CHECK(run.err.starts_with(name + ": "));
   CHECK(holds(run.err, part));
   CHECK(run.err.find('\n') == run.err.size() - 1);
 }
@@ -64,6 +68,21 @@ void check_refused(const std::string& name, const std::string& arguments, const 
 nlohmann::json summary_of(const std::string& study, const std::string& arguments) {
   const TemporaryFolder folder;
   return nlohmann::json::parse(ran(study, arguments + " --json --out " + folder / "run").out);
+}
+
+nlohmann::json measured_of(const std::string& study, const std::string& arguments) {
+  return summary_of(study, arguments).at("measured");
+}
+
+void browse(const std::string& script, const std::vector<std::string>& words) {
+  std::string command = "python3 " ISOBAR_SOURCE_DIR "/tests/" + script;
+  for (const std::string& word : words) command += " " + word;
+  const Outcome run = run_command(command);
+  INFO(run.out, run.err);
+  if (run.code == 77 || run.code == 127)
+    skip("python3, chromium and chromedriver are not installed");
+  else
+    CHECK(run.code == 0);
 }
 
 StartedProgram::StartedProgram(std::vector<std::string> words, const TemporaryFolder& folder)

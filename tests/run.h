@@ -31,11 +31,16 @@ Outcome run_command(const std::string& line, const std::string& from = ".");
 Outcome run_built(const std::string& name, const std::string& arguments, const std::string& from = ".");
 // The same, which must end with 0.
 Outcome ran(const std::string& name, const std::string& arguments, const std::string& from = ".");
-// The same, which must end with 2 and say `part` on stderr, in one line.
+// The same, which must print nothing but one line on stderr, its name and a sentence that holds `part`, and end with 2.
 void check_refused(const std::string& name, const std::string& arguments, const std::string& part,
                    const std::string& from = ".");
 // The summary of a study with these arguments, in a folder of its own.
 nlohmann::json summary_of(const std::string& study, const std::string& arguments);
+// What it measured.
+nlohmann::json measured_of(const std::string& study, const std::string& arguments);
+
+// Gives the words to a script of this folder that uses a browser, where there is one.
+void browse(const std::string& script, const std::vector<std::string>& words);
 
 // A built program that runs beside the test, so that the test can send it signals.
 class StartedProgram {
@@ -63,8 +68,8 @@ class StartedProgram {
   bool ended_ = false;
 };
 
-// Waits until there is something, and tells whether it came: a program that ends does not wait for it, and after five
-// minutes nobody expects it, not even of sanitizers on a busy machine.
+// Waits until there is something, and tells whether it came: a program that ends does not wait for it, and
+// after five minutes nobody expects it, not even of sanitizers on a busy machine.
 bool wait_until(StartedProgram& program, const std::function<bool()>& there);
 
 // The words of a line, parted by blanks.

@@ -13,8 +13,8 @@ namespace isobar::shares_test {
 
 constexpr int64_t width = 8;
 
-// The share of elements of x where the slope of an elementwise module is below a tenth of its slope at 0; those whose
-// slope at 0 is 0 are left out.
+// The share of elements of x where the slope of an elementwise module is below a tenth of its slope at 0;
+// those whose slope at 0 is 0 are left out.
 double by_differences(Module& module, const Tensor& x) {
   const double h = 1e-6;
   const auto slopes = [&](const Tensor& at) {

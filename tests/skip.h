@@ -2,8 +2,8 @@
 //
 //   if (!obstacle.empty()) return skip(obstacle);  // or goes on without the part that needs it
 //
-// At its end the test program prints `skipped: WHY [CASE]` for each, and it exits with 77 where no other case ran, which
-// CTest tells as skipped.
+// At its end the test program prints `skipped: WHY [CASE]` for each, and it exits with 77 where no other case
+// ran, which CTest tells as skipped.
 #pragma once
 
 #include <string>

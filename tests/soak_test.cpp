@@ -8,8 +8,8 @@
 
 namespace isobar::soak_test {
 
-// A short run knows the bytes of live tensors; the resident memory settles later. Under AddressSanitizer freed blocks wait in
-// a quarantine of 256 MiB.
+// A short run knows the bytes of live tensors; the resident memory settles later. Under AddressSanitizer
+// freed blocks wait in a quarantine of 256 MiB.
 #ifdef WITH_ASAN
 constexpr const char* growth = "--growth 3";
 #else

@@ -13,7 +13,6 @@
 #include "message_of.h"
 #include "op_table.h"
 #include "run.h"
-#include "skip.h"
 
 namespace isobar::tape_page_test {
 namespace {
@@ -199,13 +198,7 @@ TEST_CASE("pages are walked through in a browser; that of four layers takes at m
     square(x);
     tape_page(trace, values);
   }
-  const Outcome run =
-      run_command("python3 " ISOBAR_SOURCE_DIR "/tests/tape_page.py " + diamond + " " + model + " " + values);
-  INFO(run.out, run.err);
-  if (run.code == 77 || run.code == 127)
-    skip("python3, chromium and chromedriver are not installed");
-  else
-    CHECK(run.code == 0);
+  browse("tape_page.py", {diamond, model, values});
 }
 
 }  // namespace

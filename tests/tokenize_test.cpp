@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "../core/rng.h"
 #include "../data/token_store.h"
@@ -110,67 +109,33 @@ TEST_CASE("tokenize and prepare refuse bad input in one line with exit code 2 an
   const TemporaryFolder folder;
   const std::string text = folder.write("t.txt", "to be"), out = folder / "out";
   const std::string json = folder.write("x.json", R"({"model": {"type": "Unigram"}})");
-  struct Refusal {
+  folder.write("empty.txt", "");
+  ran("isobar prepare", text + " -o " + folder / "store.safetensors");
+  const struct {
     std::string program, arguments, part;
-  };
-  for (const Refusal& refusal : std::vector<Refusal>{
-           {"isobar tokenize", "", "subcommand"},
-           {"isobar tokenize", "learn", "see isobar tokenize --help"},
-           {"isobar tokenize", "train " + text, "--output is required"},
-           {"isobar tokenize", "train --vocab_size 300 " + text + " -o " + out,
-            "the text has pairs for 260 only"},
-           {"isobar tokenize", "train --vocab_size 9 " + text + " -o " + out, "a vocabulary of at least 257"},
-           {"isobar tokenize", "train " + folder / "none.txt -o " + out, "none.txt: No such file"},
-           {"isobar tokenize", "encode --tokenizer " + json + " " + text,
-            "the file has no object 'pre_tokenizer'"},
-           {"isobar tokenize", "encode --tokenizer byte " + folder.path().string(), "is a folder"},
-           {"isobar tokenize", "train --vocab_size 260 " + text + " -o " + text, "is one of the texts"},
-           {"isobar prepare", text + " -o " + text, "is one of the texts"},
-           {"isobar tokenize", "decode --tokenizer byte " + text, "wanted the number of a token, got 'to'"},
-           {"isobar prepare", text, "--output is required"},
-           {"isobar prepare", text + " --tokenizer word -o " + out,
-            "wanted char, byte or a .json file, got word"},
-           {"isobar prepare", text + " --tokenizer " + json + " -o " + out, "x.json: the file has no object"},
-           {"isobar prepare", text + " --field text -o " + out, "t.txt:1: no JSON"},
-           {"isobar prepare", folder.write("empty.txt", "").string() + " --tokenizer byte -o " + out,
-            "there is no text"},
-           {"isobar prepare", text + " -o " + folder / "none/out", "No such file"},
-           {"train_lm", "--corpus " + folder / "store.safetensors --tokenizer char --out " + out,
-            "brings its own"}}) {
-    if (refusal.program == "train_lm") ran("isobar prepare", text + " -o " + folder / "store.safetensors");
-    CAPTURE(refusal.arguments);
-    const Outcome run = run_built(refusal.program, refusal.arguments);
-    INFO(run.err);
-    CHECK(run.code == 2);
-    CHECK(holds(run.err, refusal.part));
-    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-  }
+  } refusals[] = {
+      {"isobar tokenize", "", "subcommand"},
+      {"isobar tokenize", "learn", "see isobar tokenize --help"},
+      {"isobar tokenize", "train " + text, "--output is required"},
+      {"isobar tokenize", "train --vocab_size 300 " + text + " -o " + out, "the text has pairs for 260 only"},
+      {"isobar tokenize", "train --vocab_size 9 " + text + " -o " + out, "a vocabulary of at least 257"},
+      {"isobar tokenize", "train " + folder / "none.txt -o " + out, "none.txt: No such file"},
+      {"isobar tokenize", "encode --tokenizer " + json + " " + text,
+       "the file has no object 'pre_tokenizer'"},
+      {"isobar tokenize", "encode --tokenizer byte " + folder.path().string(), "is a folder"},
+      {"isobar tokenize", "train --vocab_size 260 " + text + " -o " + text, "is one of the texts"},
+      {"isobar prepare", text + " -o " + text, "is one of the texts"},
+      {"isobar tokenize", "decode --tokenizer byte " + text, "wanted the number of a token, got 'to'"},
+      {"isobar prepare", text, "--output is required"},
+      {"isobar prepare", text + " --tokenizer word -o " + out, "wanted char, byte or a .json file, got word"},
+      {"isobar prepare", text + " --tokenizer " + json + " -o " + out, "x.json: the file has no object"},
+      {"isobar prepare", text + " --field text -o " + out, "t.txt:1: no JSON"},
+      {"isobar prepare", folder / "empty.txt" + " --tokenizer byte -o " + out, "there is no text"},
+      {"isobar prepare", text + " -o " + folder / "none/out", "No such file"},
+      {"train_lm", "--corpus " + folder / "store.safetensors --tokenizer char --out " + out,
+       "brings its own"}};
+  for (const auto& refusal : refusals) check_refused(refusal.program, refusal.arguments, refusal.part);
   CHECK(folder.names() == std::vector<std::string>{"empty.txt", "store.safetensors", "t.txt", "x.json"});
-}
-
-TEST_CASE("the commands that verbs/README.md shows for tokenize and prepare run one after the other") {
-  const TemporaryFolder folder;
-  folder.write("corpus.txt", words(150'000));
-  folder.write("story.txt", words(1000));
-  folder.write("a.jsonl", "{\"text\": \"to be\"}\n{\"text\": \"or not to be\"}\n");
-  REQUIRE(run_command("gzip -k " + folder / "corpus.txt").code == 0);
-  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/verbs/README.md");
-  const size_t section = readme.find("\n## Text of any size");
-  REQUIRE(section != std::string::npos);
-  const size_t begin = readme.find("```sh\n", section) + 6, end = readme.find("```", begin);
-  std::istringstream lines(readme.substr(begin, end - begin));
-  size_t count = 0;
-  for (std::string line; std::getline(lines, line); ++count) {
-    std::string command = line.substr(0, line.find("  #"));
-    if (holds(command, "train_lm")) command += tiny;
-    command = std::regex_replace(command, std::regex("build/bin/"), ISOBAR_BINARY_DIR "/bin/");
-    CAPTURE(command);
-    const Outcome run = run_command(command, folder.path());
-    INFO(run.err);
-    CHECK(run.code == 0);
-  }
-  CHECK(count >= 6);
-  CHECK(file_text(folder / "again.txt") == file_text(folder / "story.txt"));
 }
 
 }  // namespace isobar::tokenize_test

@@ -24,27 +24,6 @@ const std::string tiny =
     " --corpus synthetic --n_layer 2 --n_head 2 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
     " --max_iters 12 --warmup_iters 2 --eval_interval 6 --eval_iters 2 --log_interval 5";
 
-// Arguments that are refused, and what the line on stderr must say.
-struct Refusal {
-  std::string arguments, part;
-};
-
-TEST_CASE("train_lm gives the same bits on one and on two threads") {
-  const TemporaryFolder folder;
-  for (const char* threads : {"1", "2"}) {
-    ran("train_lm", tiny + " --threads " + threads + " --out " + folder / threads);
-  }
-  for (const char* name : {"loss.csv", "layers.csv", "metrics.jsonl"}) {
-    CAPTURE(name);
-    CHECK(file_text(folder / (std::string("1/") + name)) == file_text(folder / (std::string("2/") + name)));
-  }
-  Json one = Json::parse(file_text(folder / "1/summary.json"));
-  Json two = Json::parse(file_text(folder / "2/summary.json"));
-  for (Json* summary : {&one, &two})
-    for (const char* part : {"timing", "environment"}) summary->erase(part);
-  CHECK(one == two);
-}
-
 TEST_CASE("train_lm with Muon beside AdamW gives the same bits on one and on two threads, at WSD's rates") {
   const TemporaryFolder folder;
   for (const char* threads : {"1", "2"}) {
@@ -133,16 +112,6 @@ TEST_CASE("run.log of a training holds std and gradient norm of each module at e
   CHECK_FALSE(holds(run.out, ": std "));
 }
 
-TEST_CASE("train_lm names the first op and module whose result is not finite") {
-  const TemporaryFolder folder;
-  const Outcome run =
-      run_built("train_lm", tiny + " --warmup_iters 0 --learning_rate 1e30 --out " + folder / "run");
-  CHECK(run.code == 1);
-  INFO(run.err);
-  CHECK(holds(run.err, "forward of linear in blocks.0.self_attn.q_proj made "));
-  CHECK_FALSE(std::filesystem::exists(folder / "run/summary.json"));
-}
-
 TEST_CASE("--alpha of train_lm is where the norms that have one start") {
   LmConfig config;
   config.norm = "dyt";
@@ -155,32 +124,6 @@ TEST_CASE("--alpha of train_lm is where the norms that have one start") {
     ++alphas;
   }
   CHECK(alphas == 2 * config.n_layer + 1);
-}
-
-TEST_CASE("train_lm refuses bad input in one line with exit code 2 and leaves nothing behind") {
-  const TemporaryFolder folder;
-  folder.write("short.txt", std::string(500, 'x') + "y");
-  const std::string out = folder / "run";
-  for (const Refusal& refusal : std::vector<Refusal>{
-           {"--corpus " + folder / "missing.txt", "missing.txt"},
-           {"--corpus " + folder / "short.txt --block_size 64", "validation part holds 51 tokens"},
-           {"--corpus " + folder / "short.txt --block_size 600", "training part holds 450 tokens"},
-           {"--n_layers 3", "did you mean --n_layer"},
-           {"--norm rmsnorm --alpha 0.5", "--alpha has no meaning with --norm rmsnorm"},
-           {"--n_kv_head 3", "divisor of n_head"},
-           {"--max_iters 40 --warmup_iters 100", "--warmup_iters: wanted at most max_iters (40), got 100"},
-           {"--min_lr 0.1", "--min_lr: wanted at most learning_rate (0.003), got 0.1"},
-           {"--optimizer muon --learning_rate 0", "--learning_rate: wanted more than 0"},
-           {"--schedule wsd --max_iters 100 --warmup_iters 60 --decay_iters 41",
-            "--decay_iters: wanted at most"}}) {
-    CAPTURE(refusal.arguments);
-    const Outcome run = run_built("train_lm", refusal.arguments + " --out " + out);
-    INFO(run.err);
-    CHECK(run.code == 2);
-    CHECK(holds(run.err, refusal.part));
-    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
-    CHECK_FALSE(std::filesystem::exists(out));
-  }
 }
 
 TEST_CASE("a default that a given flag makes impossible gives way, and one sentence says so") {
@@ -255,20 +198,14 @@ TEST_CASE(
   // What contradicts the model is refused; what does not is free.
   const std::string more =
       "--corpus synthetic --batch_size 4 --max_iters 4 --eval_iters 2 --checkpoint_interval 2";
-  for (const Refusal& refusal : std::vector<Refusal>{
+  folder.write("other.txt", "!" + std::string(1000, 'a'));
+  for (const auto& [arguments, part] : std::vector<std::pair<std::string, std::string>>{
            {"--n_layer 3", "'start' is a model with another n_layer: 2 there, 3 here; leave the option out"},
            {"--tokenizer byte", "--tokenizer: start brings its own; leave the option out"},
-           {"--corpus " + folder / "other.txt",
-            "other.txt: encode: '!' (U+0021) at byte 0 is none of the 16"},
-           {"--init_from none", "none"}}) {
-    folder.write("other.txt", "!" + std::string(1000, 'a'));
-    const Outcome refused =
-        run_built("train_lm", more + " --init_from start " + refusal.arguments, folder.path());
-    CAPTURE(refused.err);
-    CHECK(refused.code == 2);
-    CHECK(holds(refused.err, refusal.part));
-    CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
-  }
+           {"--corpus other.txt", "other.txt: encode: '!' (U+0021) at byte 0 is none of the 16"},
+           {"--init_from none", "none"}})
+    check_refused("train_lm", more + " --log_level error --init_from start " + arguments, part,
+                  folder.path());
   train(more + " --init_from start --n_layer 2 --block_size 8 --dropout 0.1", "tuned");
 
   // A fine-tuning that stopped goes on without its start.

@@ -14,7 +14,6 @@ namespace isobar::transformer_stack_test {
 
 using namespace isobar::transformer_stack;
 using doctest::Approx;
-using Json = nlohmann::json;
 
 Kind kind_of(const std::string& name) {
   Config config;
@@ -24,12 +23,6 @@ Kind kind_of(const std::string& name) {
 
 double theory_std(const std::string& kind, int64_t depth) {
   return theory_of(Config(), kind_of(kind), depth).back().std;
-}
-
-Json run_stack(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const Outcome run = ran("transformer_stack", arguments + " --json --out " + folder / "run");
-  return Json::parse(run.out);
 }
 
 Tensor parameter_of(TransformerLayer& layer, const std::string& name) {
@@ -116,14 +109,14 @@ TEST_CASE("dropout is on the attention branch and inside the feed-forward part, 
 }
 
 TEST_CASE("the closed form gives the stds that others measured in a stack of 6 to 384 layers") {
-  // Literals: one PyTorch run per depth by a reviewer of this project. Seeds differ by 5 % at 24 layers, 8 % at
-  // 96; tolerance 8 %.
+  // Literals: one PyTorch run per depth by a reviewer of this project. Seeds differ by 5 % at 24 layers, 8 %
+  // at 96; tolerance 8 %.
   CHECK(theory_std("source001", 6) == Approx(1.22).epsilon(0.08));
   CHECK(theory_std("source001", 24) == Approx(1.89).epsilon(0.08));
   CHECK(theory_std("source001", 96) == Approx(3.94).epsilon(0.08));
   CHECK(theory_std("source001", 384) == Approx(8.77).epsilon(0.08));
-  // √(1 + c L): the slope between 1000 and 2000 layers is nearly that of equal positions. Biases add 1 %, and a
-  // cosine of 0.98 takes off as much.
+  // √(1 + c L): the slope between 1000 and 2000 layers is nearly that of equal positions. Biases add 1 %, and
+  // a cosine of 0.98 takes off as much.
   const double slope =
       (std::pow(theory_std("source001", 2000), 2) - std::pow(theory_std("source001", 1000), 2)) / 1000;
   CHECK(slope == Approx(1.0 / 6 + 1.0 / 18).epsilon(0.03));
@@ -157,7 +150,7 @@ TEST_CASE("stacks follow the closed form, and each kind has its own") {
 TEST_CASE("transformer_stack publishes its keys") {
   const std::string sizes =
       " --d_model 16 --nhead 2 --dim_feedforward 32 --length 4 --batch 2 --depths 3,12 --seeds 2";
-  const Json one = run_stack(sizes), measured = one.at("measured");
+  const auto one = summary_of("transformer_stack", sizes), measured = one.at("measured");
   for (const std::string kind : {"source001", "source001_train", "none", "post", "residual_free"})
     for (const std::string depth : {"3", "12"})
       for (const std::string name : {"std", "std_over_first", "mean_over_std", "along_one", "token_cosine",

@@ -1,5 +1,5 @@
-// A few cells of the table that verdict_rates prints: the rules keep their error rate, whatever the shape of the seeds and
-// however often one looks.
+// A few cells of the table that verdict_rates prints: the rules keep their error rate, whatever the shape of
+// the seeds and however often one looks.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -5,17 +5,13 @@
 
 namespace isobar::warmup_test {
 
-using Json = nlohmann::json;
-
-Json run_warmup(const std::string& arguments) { return summary_of("warmup", arguments); }
-
 const std::string small =
     "--corpus synthetic --n_layer 1 --n_head 2 --n_embd 32 --block_size 16 --batch_size 4 --steps 10 --seeds 2"
     " --eval_iters 1 --init_std 0.18";
 
 TEST_CASE("the last gradient of a pre-norm net falls with depth, that of a post-norm net does not") {
-  const Json measured = run_warmup(small + " --depths 2,64").at("measured");
-  const Json &pre = measured.at("gradient.pre.exponent"), &post = measured.at("gradient.post.exponent");
+  const auto measured = measured_of("warmup", small + " --depths 2,64");
+  const auto &pre = measured.at("gradient.pre.exponent"), &post = measured.at("gradient.post.exponent");
   CHECK(pre.at("n") == 10);
   CHECK(pre.at("theory") == -0.5);
   CHECK(post.at("theory") == 0);
@@ -28,7 +24,7 @@ TEST_CASE("the last gradient of a pre-norm net falls with depth, that of a post-
 }
 
 TEST_CASE("warmup publishes its keys") {
-  const Json measured = run_warmup(small + " --depths 1,2").at("measured");
+  const auto measured = measured_of("warmup", small + " --depths 1,2");
   for (const std::string placement : {"pre", "post"})
     for (const std::string percent : {"0", "10", "30", "60"}) {
       const std::string key = placement + ".lr_0.01.warmup_" + percent;
@@ -40,7 +36,7 @@ TEST_CASE("warmup publishes its keys") {
 }
 
 TEST_CASE("a warm-up of 60 % of ten steps changes what is learned") {
-  const Json measured = run_warmup(small + " --depths 1,2").at("measured");
+  const auto measured = measured_of("warmup", small + " --depths 1,2");
   CHECK(measured.at("pre.lr_0.01.warmup_60.gain_over_unigram").at("median") !=
         measured.at("pre.lr_0.01.warmup_0.gain_over_unigram").at("median"));
 }

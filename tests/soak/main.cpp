@@ -4,9 +4,9 @@
 //   soak --net 2000 --language_model 0  fewer of one, none of the other
 //   soak --leak 500                     keeps a tensor at every 500th step, as a program with a mistake would
 //
-// After step 1,000 the bytes of live tensors must not change, and the resident memory by no more than 1 %. Now and then a
-// training does what trainings do beside their steps: it watches its modules, evaluates, saves and loads its weights.
-// Exit code 0 if memory stayed, 1 if not, 2 for a wrong command line.
+// After step 1,000 the bytes of live tensors must not change, and the resident memory by no more than 1 %.
+// Now and then a training does what trainings do beside their steps: it watches its modules, evaluates, saves
+// and loads its weights. Exit code 0 if memory stayed, 1 if not, 2 for a wrong command line.
 #include <chrono>
 #include <functional>
 #include <string>

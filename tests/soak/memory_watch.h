@@ -1,5 +1,5 @@
-// MemoryWatch: does a training's memory stay where it is? Asked after each step, it keeps the bytes that live tensors
-// hold and the resident memory, and says in the end how far they moved after the warm-up.
+// MemoryWatch: does a training's memory stay where it is? Asked after each step, it keeps the bytes that live
+// tensors hold and the resident memory, and says in the end how far they moved after the warm-up.
 #pragma once
 
 #include <cstdint>
