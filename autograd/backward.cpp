@@ -8,7 +8,7 @@
 #include "op_costs.h"
 #include "ops.h"
 #include "tape.h"
-#include "tape_log.h"
+#include "tape_listener.h"
 
 namespace isobar {
 namespace {
@@ -65,6 +65,14 @@ Tensor added(Tensor sum, Tensor dx) {
   dispatch_float("backward", sum.dtype(),
                  [&]<class T>() { kernels::add_into(sum.numel(), dx.data<T>(), raw::write<T>(sum)); });
   return sum;
+}
+
+// The node's backward, which this thread's listener sees.
+void run(uint64_t tape, Node& node, Tensor dy, Wants wants, std::span<Tensor> dx) {
+  TapeListener* const listener = recording.listener;
+  if (listener != nullptr) listener->walking(tape, node, dy);
+  node.backward(std::move(dy), wants, dx);
+  if (listener != nullptr && listener == recording.listener) listener->walked(tape, node, dx);
 }
 
 // body(dx) with `count` undefined tensors. Most nodes have one or two inputs, and few more than eight.
@@ -205,123 +213,73 @@ class Tape::Walking {
   const std::span<const int64_t> wanted_;
 };
 
-namespace {
-
-// A walk on the thread's timeline, where it has one.
-class WalkMarks {
- public:
-  WalkMarks() {
-    if (timeline_ == nullptr) return;
-    if (!before_) timeline_->mark_phase();
-    timeline_->in_backward = true;
-  }
-  ~WalkMarks() {
-    if (timeline_ == nullptr) return;
-    timeline_->in_backward = before_;
-    if (!before_) timeline_->end_walk();
-  }
-
- private:
-  Timeline* const timeline_ = Timeline::here();
-  const bool before_ = timeline_ != nullptr && timeline_->in_backward;  // within a recomputation
-};
-
-}  // namespace
-
 // Visits the nodes that y, in slot `start`, depends on, from last to first. On entry, `sums` holds the
 // initial adjoints of the wanted slots (undefined: none), on return their final adjoints.
 void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums) {
   check(!walking_, "backward: another backward of this tape is under way");
-  const WalkMarks marks;
+  const TimedWalk timed;
   Walking walking(*this, start, wanted);
   for (size_t i = 0; i < wanted.size(); ++i) {
     check(wanted[i] >= first_, used_up, "gradient");
     at(wanted[i]).keep = true;
     if (wanted[i] <= start) at(wanted[i]).adjoint = std::move(sums[i]);
   }
+  lowest_ = start;
   accumulate(start, std::move(dy));
-  int64_t waiting = at(start).leaf ? 0 : 1;  // nodes with an adjoint that have not been visited
-  for (int64_t slot = start; waiting > 0; --slot)
-    if (!at(slot).leaf && at(slot).adjoint.defined()) waiting += visit(slot) - 1;
+  for (int64_t slot = start; slot >= lowest_; --slot)
+    if (!at(slot).leaf && at(slot).adjoint.defined()) visit(slot);
   for (size_t i = 0; i < wanted.size(); ++i)
     if (wanted[i] <= start) sums[i] = at(wanted[i]).adjoint;
   walking.done = true;
 }
 
 // One step of the walk: the node's closure, then each input's gradient moved into, or added to, that input's
-// adjoint. Returns how many more nodes have an adjoint and wait for their visit.
-int64_t Tape::visit(int64_t slot) {
+// adjoint.
+void Tape::visit(int64_t slot) {
   Node* const node = at(slot).node.get();
   check(node != nullptr, used_up, "backward");
   check_unchanged(*node);
-  Tensor dy = at(slot).keep ? at(slot).adjoint : std::move(at(slot).adjoint);
-  at(slot).adjoint = at(slot).keep ? dy : Tensor();
-
-  int64_t reached = 0;
+  Tensor dy = at(slot).keep ? at(slot).adjoint : std::exchange(at(slot).adjoint, Tensor());
   with_room_for(node->inputs.size(), [&](std::span<Tensor> dx) {
-    const auto reaches = [&](size_t i) { return node->inputs[i].slot >= 0; };
+    Wants wants;
     for (size_t i = 0; i < dx.size(); ++i) {
-      if (!reaches(i)) continue;
-      check(node->inputs[i].slot >= first_, used_up, "backward");
-      if (node->continues_sums) reached -= take(node->inputs[i].slot, dx[i]);
+      const int64_t input = node->inputs[i].slot;
+      if (input < 0) continue;
+      check(input >= first_, used_up, "backward");
+      wants.set(i);
+      if (node->continues_sums) dx[i] = std::exchange(at(input).adjoint, Tensor());
     }
-    run_node(*node, std::move(dy), dx);
+    run(serial_, *node, std::move(dy), wants, dx);
     for (size_t i = 0; i < dx.size(); ++i)
-      if (reaches(i) && dx[i].defined()) reached += accumulate(node->inputs[i].slot, std::move(dx[i]));
+      if (node->inputs[i].slot >= 0 && dx[i].defined())
+        accumulate(node->inputs[i].slot, checked_gradient(*node, i, std::move(dx[i])));
   });
-  if (Timeline* const timeline = Timeline::here()) mark_walked(*timeline, *node);
-  if (!options_.higher_order) {
-    at(slot).node.reset();
-    --held_;
-  }
-  return reached;
+  mark_walked(*node);
+  if (options_.higher_order) return;
+  at(slot).node.reset();
+  --held_;
 }
 
-// The closure's gradients, summed back to the inputs' shapes.
-void Tape::run_node(Node& node, Tensor dy, std::span<Tensor> dx) {
-  Wants wants;
-  for (size_t i = 0; i < dx.size(); ++i)
-    if (node.inputs[i].slot >= 0) wants.set(i);
-  TapeLog* const log = recording.log;
-  if (log != nullptr) log->on_backward(serial_, node, dy);
-  try {
-    node.backward(std::move(dy), wants, dx);
-  } catch (...) {
-    if (log != nullptr && log == recording.log) log->on_failure();
-    throw;
+// The gradient of an input, summed to its shape.
+Tensor Tape::checked_gradient(const Node& node, size_t input, Tensor dx) {
+  const Shape& shape = node.inputs[input].shape;
+  const Dtype dtype = at(node.inputs[input].slot).dtype;
+  if (dx.shape() != shape || dx.dtype() != dtype) {
+    check_sums_to(node, input, dtype, dx);
+    dx = sum_to_size(dx, shape);
   }
-  if (log != nullptr && log == recording.log) log->on_gradients(serial_, node, dx);
-  for (size_t i = 0; i < dx.size(); ++i) {
-    const Node::Input& input = node.inputs[i];
-    if (input.slot < 0 || !dx[i].defined()) continue;
-    const Dtype dtype = at(input.slot).dtype;
-    if (dx[i].shape() != input.shape || dx[i].dtype() != dtype) {
-      check_sums_to(node, i, dtype, dx[i]);
-      dx[i] = sum_to_size(dx[i], input.shape);
-    }
-    if (options_.detect_anomaly && !all_finite(dx[i]))
-      throw NotFinite(fmt::format("backward of {}: the gradient of input {} {} is not finite", node.place(),
-                                  i, input.shape));
-  }
+  if (options_.detect_anomaly && !all_finite(dx))
+    throw NotFinite(
+        fmt::format("backward of {}: the gradient of input {} {} is not finite", node.place(), input, shape));
+  return dx;
 }
 
-// Moves the adjoint of a slot into `dx`. Returns 1 where a node had one, else 0.
-int64_t Tape::take(int64_t slot, Tensor& dx) {
-  dx = std::exchange(at(slot).adjoint, Tensor());
-  return dx.defined() && !at(slot).leaf;
-}
-
-// Adds dx to the adjoint of a slot. Returns 1 where it was the first gradient of a node, else 0. No reference
-// to a slot is kept over the sum: a backward that is recorded appends slots.
-int64_t Tape::accumulate(int64_t slot, Tensor dx) {
-  Slot& to = at(slot);
-  if (!to.adjoint.defined()) {
-    to.adjoint = std::move(dx);
-    return !to.leaf;
-  }
-  Tensor sum = added(std::move(to.adjoint), std::move(dx));
+// Adds dx to the adjoint of a slot. No reference to a slot is kept over the sum: a backward that is recorded
+// appends slots.
+void Tape::accumulate(int64_t slot, Tensor dx) {
+  Tensor sum = added(std::exchange(at(slot).adjoint, Tensor()), std::move(dx));
   at(slot).adjoint = std::move(sum);
-  return 0;
+  if (!at(slot).leaf) lowest_ = std::min(lowest_, slot);
 }
 
 // Drops nodes that no backward can use any more: the ops of a step that its loss did not depend on would else stay

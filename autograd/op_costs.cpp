@@ -1,92 +1,60 @@
 #include "op_costs.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 namespace isobar {
 namespace {
 
 using Part = Activity::Part;
-
-constexpr size_t most_inputs = 8;
-using Shapes = std::array<const Shape*, most_inputs>;
-
-constexpr std::string_view views[] = {"broadcast_to", "identity", "observe", "permute",
-                                      "recompute",    "reshape",  "slice"};
-constexpr std::string_view lookups[] = {"embedding", "gather", "index_select"};
-
-bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
+using Kind = Node::Kind;
 
 double count(const Shape& shape) { return static_cast<double>(shape.numel()); }
 
-// The extent of a dimension from the back; 1 where a user's op of one of our names has fewer dimensions.
+// The extent of a dimension from the back; 1 where a user's op of this kind has fewer dimensions.
 int64_t extent(const Shape& shape, int d) { return shape.ndim() >= -d ? shape[d] : 1; }
+double length(const Shape& shape, int d) { return static_cast<double>(extent(shape, d)); }
 
-bool is_product(std::string_view name) { return name == "matmul" || name.starts_with("linear"); }
+bool is_wanted(const Node::Input& input) { return input.slot >= 0; }
+bool is_absent(const Node::Input& input) { return input.slot == Node::Input::absent; }
 
-double flops_of(const OpShapes& op, Part part) {
-  const std::string_view name = op.name;
-  const bool backward = part == Part::backward;
-  if (op.inputs.size() < 2 || op.inputs[0] == nullptr || op.inputs[1] == nullptr) return 0;
-  const Shape &a = *op.inputs[0], &b = *op.inputs[1];
-  if (name == "linear_cross_entropy") {
-    const double product = 2 * count(a) * static_cast<double>(extent(b, -2));
-    return backward ? 0 : 3 * product;
-  }
-  if (name == "attention") return (backward ? 8 : 4) * count(a) * static_cast<double>(extent(b, -3));
-  if (!is_product(name)) return 0;
-  const double products = backward ? op.wanted[0] + op.wanted[1] : 1;
-  return 2 * products * count(op.y) * static_cast<double>(extent(a, -1));
+double flops_of(const Node& node, bool backward) {
+  if (node.inputs.size() < 2 || is_absent(node.inputs[0]) || is_absent(node.inputs[1])) return 0;
+  const Node::Input &a = node.inputs[0], &b = node.inputs[1];
+  if (node.kind == Kind::product_loss) return backward ? 0 : 3 * 2 * count(a.shape) * length(b.shape, -2);
+  if (node.kind == Kind::attention) return (backward ? 8 : 4) * count(a.shape) * length(b.shape, -3);
+  if (node.kind != Kind::product) return 0;
+  const int products = backward ? is_wanted(a) + is_wanted(b) : 1;
+  return 2 * products * count(node.shape) * length(a.shape, -1);
 }
 
-double bytes_of(const OpShapes& op, Part part) {
-  if (is_one_of(views, op.name)) return 0;
-  const auto item = static_cast<double>(size_of(op.dtype));
-  double elements = count(op.y);
-  if (is_one_of(lookups, op.name)) return 2 * elements * item;
-  for (size_t i = 0; i < op.inputs.size(); ++i)
-    if (op.inputs[i] != nullptr)
-      elements += count(*op.inputs[i]) * (part == Part::backward && op.wanted[i] ? 2 : 1);
-  return elements * item;
+double bytes_of(const Node& node, bool backward) {
+  if (node.kind == Kind::view) return 0;
+  double elements = count(node.shape);
+  if (node.kind == Kind::lookup) elements *= 2;
+  if (node.kind != Kind::lookup)
+    for (const Node::Input& input : node.inputs)
+      if (!is_absent(input)) elements += count(input.shape) * (backward && is_wanted(input) ? 2 : 1);
+  return elements * static_cast<double>(size_of(node.dtype));
 }
 
-// How many rows of a share the product's other matrix.
-int64_t rows_of(const OpShapes& op) {
-  const Shape& a = *op.inputs[0];
-  const bool one_matrix = op.name != std::string_view("matmul") || op.inputs[1]->ndim() == 2;
-  return one_matrix ? a.numel() / std::max<int64_t>(extent(a, -1), 1) : extent(a, -2);
-}
-
-Activity activity_of(const Node& node, Part part) {
-  Shapes shapes{};
-  const size_t n = std::min(node.inputs.size(), most_inputs);
-  OpShapes op{.name = node.name, .y = node.shape, .dtype = node.dtype, .inputs = {shapes.data(), n}};
-  for (size_t i = 0; i < n; ++i) {
-    const Node::Input& input = node.inputs[i];
-    shapes[i] = input.slot != Node::Input::absent ? &input.shape : nullptr;
-    if (input.slot >= 0) op.wanted.set(i);
-  }
-  Activity activity = cost_of(op, part);
-  activity.module = node.scope;
-  return activity;
+// How many rows of a product's left matrix share the other one.
+int64_t rows_of(const Node& node) {
+  const Shape &a = node.inputs[0].shape, &b = node.inputs[1].shape;
+  return b.ndim() == 2 ? a.numel() / std::max<int64_t>(extent(a, -1), 1) : extent(a, -2);
 }
 
 }  // namespace
 
-Activity cost_of(const OpShapes& op, Part part) {
-  Activity activity{.name = op.name, .part = part, .flops = flops_of(op, part), .bytes = bytes_of(op, part)};
-  activity.product = activity.flops > 0 && op.dtype == Dtype::f32;
-  if (activity.flops > 0 && is_product(op.name)) activity.rows = rows_of(op);
+Activity cost_of(const Node& node, Part part) {
+  const bool backward = part == Part::backward;
+  Activity activity{.name = node.name,
+                    .module = node.scope,
+                    .part = part,
+                    .flops = flops_of(node, backward),
+                    .bytes = bytes_of(node, backward)};
+  activity.product = activity.flops > 0 && node.dtype == Dtype::f32;
+  if (activity.flops > 0 && node.kind != Kind::attention) activity.rows = rows_of(node);
   return activity;
 }
-
-void mark_recorded(Timeline& timeline, const Node& node) {
-  timeline.mark(activity_of(node, recording.recomputing ? Part::forward_again : Part::forward));
-}
-
-void mark_walked(Timeline& timeline, const Node& node) { timeline.mark(activity_of(node, Part::backward)); }
 
 }  // namespace isobar

@@ -116,6 +116,7 @@ Tensor recompute(std::function<Tensor(const Tensor&)> f, const Tensor& x) {
         "itself");
   auto node = std::make_unique<RecomputeNode>(*tape, std::move(f), x);
   node->name = "recompute";
+  node->kind = Node::Kind::view;
   const Tensor inner = node->first_pass();
   // f may return x or a weight itself, whose slot must not change.
   const Tensor y = raw::as_strided(inner, inner.shape(), inner.strides());

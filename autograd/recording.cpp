@@ -2,9 +2,10 @@
 
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "tape.h"
-#include "tape_log.h"
+#include "tape_listener.h"
 
 namespace isobar {
 
@@ -13,12 +14,21 @@ constinit thread_local Recording recording;
 struct ThreadEnd {
   ~ThreadEnd() {
     for (Tape* tape = recording.tape; tape != nullptr; tape = tape->outer_) tape->home_ = nullptr;
-    for (TapeLog* log = recording.log; log != nullptr; log = log->outer_) log->home_ = nullptr;
+    for (TapeListener* one = recording.listener; one != nullptr; one = one->outer_) one->home_ = nullptr;
     recording.tape = nullptr;
-    recording.log = nullptr;
+    recording.listener = nullptr;
   }
 };
 void watch_thread_end() { static thread_local const ThreadEnd end; }
+
+TapeListener::TapeListener() : outer_(std::exchange(recording.listener, this)) { watch_thread_end(); }
+
+TapeListener::~TapeListener() {
+  if (home_ == nullptr) return;
+  TapeListener** link = &home_->listener;
+  while (*link != nullptr && *link != this) link = &(*link)->outer_;
+  if (*link != nullptr) *link = outer_;
+}
 
 ScopeName Scope::intern(std::string_view text) {
   static std::mutex mutex;

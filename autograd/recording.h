@@ -17,7 +17,7 @@
 namespace isobar {
 
 class Tape;
-class TapeLog;
+class TapeListener;
 
 // A name that lives as long as the program, because nodes keep its address. Null by default.
 class ScopeName {
@@ -36,7 +36,7 @@ struct Recording {
   Tape* tape = nullptr;                  // the innermost one that lives on this thread
   uint64_t pieces = 0;                   // the step of which a piece (nn/pieces.h) runs on this thread, or 0
   uint64_t paused = 0;                   // tapes up to this serial number do not record now
-  TapeLog* log = nullptr;                // sees what is recorded and walked back
+  TapeListener* listener = nullptr;      // sees what is recorded and walked back
   ScopeName scope;                       // the module that records, "blocks.3.self_attn"
   Precision precision = Precision::f32;  // of matrix products
   bool recomputing = false;              // a backward runs the function of a recompute() again
@@ -44,17 +44,17 @@ struct Recording {
 
 extern constinit thread_local Recording recording;
 
-// Lets tapes and logs of this thread know when it ends: they may end later, on another one.
+// Lets tapes and listeners of this thread know when it ends: they may end later, on another one.
 void watch_thread_end();
 
-// Restores this thread's recording at the end of a block, except tape and log: tapes and logs enter and leave
-// their lists themselves, in any order.
+// Restores this thread's recording at the end of a block, except tape and listener: these enter and leave their
+// lists themselves, in any order.
 class RecordingGuard {
  public:
   RecordingGuard() : before_(recording) {}
   ~RecordingGuard() {
     before_.tape = recording.tape;
-    before_.log = recording.log;
+    before_.listener = recording.listener;
     recording = before_;
   }
   RecordingGuard(const RecordingGuard&) = delete;

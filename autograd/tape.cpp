@@ -7,7 +7,7 @@
 #include "../core/kernels/map.h"
 #include "../core/raw.h"
 #include "op_costs.h"
-#include "tape_log.h"
+#include "tape_listener.h"
 
 namespace isobar {
 namespace {
@@ -131,16 +131,16 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
   node->dtype = result.dtype;
   node->version = result.storage->version;
   node->stamp = node->version->stamp();
-  if (Timeline* const timeline = Timeline::here()) mark_recorded(*timeline, *node);
   ++recorded_;
   slots_.emplace_back().dtype = result.dtype;
+  mark_recorded(*node);
   if (pass_ == Pass::first) {
     for (const Node::Input& input : node->inputs)
       if (input.slot == Node::Input::constant) constants_.push_back(input);
     return;
   }
   ++held_;
-  if (recording.log != nullptr) recording.log->on_record(serial_, *node, y, inputs);
+  if (recording.listener != nullptr) recording.listener->recorded(serial_, *node, y, inputs);
   slots_.back().node = std::move(node);
 }
 

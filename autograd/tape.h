@@ -57,7 +57,11 @@ struct Node {
     const void* id;  // of the tensor, which may be gone
   };
 
+  // What the op's least cost follows from (op_costs.h); a plain one reads its inputs and writes its result.
+  enum class Kind : uint8_t { plain, product, product_loss, attention, view, lookup };
+
   const char* name = "";
+  Kind kind = Kind::plain;
   int64_t slot = -1;                   // on the tape; inputs of later nodes refer to it
   const std::string* scope = nullptr;  // the module that recorded it, or null
   Shape shape;                         // of the output
@@ -209,11 +213,10 @@ class Tape {
   int64_t own_slot(const Tensor& y, const char* what);
   std::vector<LeafGradient> walk_to_leaves(const Tensor& y, const Tensor& dy);
   void walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums);
-  int64_t visit(int64_t slot);
-  int64_t take(int64_t slot, Tensor& dx);
-  int64_t accumulate(int64_t slot, Tensor dx);
+  void visit(int64_t slot);
+  void accumulate(int64_t slot, Tensor dx);
   static void check_constants(const Node& node, std::span<const Node::Input> constants);
-  void run_node(Node& node, Tensor dy, std::span<Tensor> dx);
+  Tensor checked_gradient(const Node& node, size_t input, Tensor dx);
   void check_not_constant(const Tensor& x) const;
   void check_result(const Node& node, const Tensor& y) const;
   void forget_used_slots();
@@ -238,6 +241,7 @@ class Tape {
   std::unordered_map<std::string, uint64_t> rngs_taken_;
   size_t recorded_ = 0;
   bool walking_ = false;
+  int64_t lowest_ = 0;  // of the nodes that a walk has reached
 };
 
 // For the end of a step's backward, whose random ops drew with this key; `leaf` is one of its trainable tensors.
@@ -262,16 +266,20 @@ bool all_finite(const Tensor& x);
 // tensor. For closures that take dy by value.
 Tensor room_for_gradient(const Tensor& dy);
 
-// The name of an op, which nodes keep by its address: a string literal, or a text that Scope::intern() made.
+// The name of an op, which nodes keep by its address: a string literal, or a text that Scope::intern() made; and
+// its kind, as in record({"matmul", Node::Kind::product}, …).
 class OpName {
  public:
-  consteval OpName(const char* literal) : text_(literal) {}
-  OpName(ScopeName name) : text_(name->c_str()) {}
+  using Kind = Node::Kind;
+  consteval OpName(const char* literal, Kind kind = Kind::plain) : text_(literal), kind_(kind) {}
+  OpName(ScopeName name, Kind kind = Kind::plain) : text_(name->c_str()), kind_(kind) {}
   operator const char*() const { return text_; }
   operator std::string_view() const { return text_; }
+  Kind kind() const { return kind_; }
 
  private:
   const char* text_;
+  Kind kind_;
 };
 
 }  // namespace isobar
@@ -302,6 +310,7 @@ Tensor record(OpName name, Tensor y, std::span<const Tensor* const> inputs, Clos
   if (!needed) return y;
   auto node = std::make_unique<ClosureNode<std::decay_t<Closure>>>(std::forward<Closure>(closure));
   node->name = name;
+  node->kind = name.kind();
   tape->append(std::move(node), y, inputs);
   return y;
 }

@@ -183,9 +183,9 @@ void tape_page(const TapeTrace& trace, const std::string& path, const std::vecto
   check(
       !trace.ops().empty(),
       "tape_page: no op was recorded; make the TapeTrace before its Tape, and compute from trainable tensors");
-  check(trace.recorded() <= TapeTrace::most_ops,
+  check(trace.ops().size() <= most_ops_of_page,
         "tape_page: wanted at most {} ops, got {}; trace one step alone, or a model of fewer layers",
-        TapeTrace::most_ops, trace.recorded());
+        most_ops_of_page, trace.ops().size());
   std::ofstream file(path, std::ios::binary);
   file << filled({{"style", page::css},
                   {"script", page::js},

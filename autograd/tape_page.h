@@ -20,9 +20,11 @@
 
 namespace isobar {
 
-// Writes the page. Parameters are called by these names, else by the module that read them; their
-// gradients are those of now, so write the page before step() clears them. Throws Error where nothing was recorded,
-// where more than TapeTrace::most_ops ops were, and where the file cannot be written.
+constexpr size_t most_ops_of_page = 2000;  // nobody would walk through more
+
+// Writes the page. Parameters are called by these names, else by the module that read them; their gradients are
+// those of now, so write the page before step() clears them. Throws Error where nothing was recorded, where more than
+// most_ops_of_page ops were, and where the file cannot be written.
 void tape_page(const TapeTrace& trace, const std::string& path,
                const std::vector<NamedTensor>& parameters = {});
 

@@ -187,6 +187,18 @@ std::string Profile::trace() {
   return text + "\n]}\n";
 }
 
+TimedWalk::TimedWalk() {
+  if (timeline_ == nullptr) return;
+  if (!before_) timeline_->mark_phase();
+  timeline_->in_backward = true;
+}
+
+TimedWalk::~TimedWalk() {
+  if (timeline_ == nullptr) return;
+  timeline_->in_backward = before_;
+  if (!before_) timeline_->end_walk();
+}
+
 Phase::Phase(const char* name, End end) : end_(end) {
   if (timeline_ == nullptr) return;
   timeline_->mark_phase();

@@ -169,6 +169,19 @@ class Profile {
   std::unique_ptr<Timeline> own_;
 };
 
+// A walk of backward on this thread's timeline, where it has one.
+class TimedWalk {
+ public:
+  TimedWalk();
+  ~TimedWalk();
+  TimedWalk(const TimedWalk&) = delete;
+  TimedWalk& operator=(const TimedWalk&) = delete;
+
+ private:
+  Timeline* const timeline_ = Timeline::here();
+  const bool before_ = timeline_ != nullptr && timeline_->in_backward;  // within a recomputation
+};
+
 // Names what this thread does while it lives, outside of ops: "optimizer", "data", "evaluation". Null: it waits for
 // others, and its time is not counted.
 class Phase {

@@ -73,12 +73,12 @@ Tensor Module::show(const Tensor& y, const Call& call) {
   const Tape* const tape = Tape::active();
   if (!observed() && (tape == nullptr || tape->holds(y, call.first_slot))) return y;
   const Tensor view = y.detach();
-  if (!observed()) return record("identity", view, {y}, [](Tensor dy) { return dy; });
+  if (!observed()) return record({"identity", Node::Kind::view}, view, {y}, [](Tensor dy) { return dy; });
   if (!recomputing()) {
     const NoTape pause;
     observation_->tell([&](Observer& observer) { observer.on_output(*this, y); });
   }
-  return record("observe", view, {y}, [link = observation_](Tensor dy) {
+  return record({"observe", Node::Kind::view}, view, {y}, [link = observation_](Tensor dy) {
     const NoTape pause;
     if (link->module == nullptr) return dy;
     link->tell([&](Observer& observer) { observer.on_output_gradient(*link->module, dy); });

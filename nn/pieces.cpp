@@ -35,12 +35,12 @@ class HasBuffer : public Fields {
 };
 
 // Whether pieces may, and should, go through the model at once. Running statistics are a chain over the pieces;
-// observers, a log, a profile and an outer tape belong to this thread.
+// observers, a listener, a profile and an outer tape belong to this thread.
 bool goes_side_by_side(Module& model, const std::vector<NamedModule>& modules,
                        const std::vector<Tensor>& parameters) {
   int64_t size = 0;
   for (const Tensor& parameter : parameters) size += parameter.numel();
-  return size < large_model && recording.tape == nullptr && recording.log == nullptr &&
+  return size < large_model && recording.tape == nullptr && recording.listener == nullptr &&
          Timeline::here() == nullptr && !HasBuffer(model, true).found &&
          std::none_of(modules.begin(), modules.end(),
                       [](const NamedModule& part) { return part.module->observed(); });

@@ -10,7 +10,7 @@
 // after the other, each on all threads. Side by side is faster (on two threads by 8 % for a model of 0.8 million
 // parameters, by 4 % for one of 29 million), and needs memory for as many pieces as there are threads. So a model goes side
 // by side that has fewer than `large_model` parameters, no running statistics (a buffer, as in BatchNorm) and no observer;
-// on a thread that has no tape, TapeLog or Profile; with more pieces than half of the threads.
+// on a thread that has no tape, TapeTrace or Profile; with more pieces than half of the threads.
 #pragma once
 
 #include <cstdint>

@@ -104,9 +104,9 @@ TEST_CASE("a batch that cannot be cut into equal pieces is refused, and bad numb
   raw::write<int64_t>(batch.x)[31] = 10;
   Tensor& weight = model.embed_tokens.weight;
   raw::write<float>(weight)[10 * 16] = INFINITY;
-  const BadOpSearch search;
+  const TapeTrace trace;
   CHECK_FALSE(gradients_of(model, batch, Rng(1), {.accumulation_steps = 4}).finite());
-  const std::optional<BadOp> bad = search.found();
+  const std::optional<BadOp> bad = first_bad_op(trace);
   REQUIRE(bad.has_value());
   CHECK(bad->place() == "forward of embedding in embed_tokens");
   CHECK(bad->tape == 3);

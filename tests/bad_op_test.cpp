@@ -15,19 +15,19 @@ namespace {
 
 constexpr float inf = INFINITY, nan = NAN;
 
-// What a search says of the loss that the function records, forward and back.
+// What a trace says of the loss that the function records, forward and back.
 std::optional<BadOp> bad_op_of(const std::function<Tensor()>& loss) {
-  const BadOpSearch search;
+  const TapeTrace trace;
   Tape tape;
   tape.backward(loss());
-  return search.found();
+  return first_bad_op(trace);
 }
 
 Tensor trainable(const Shape& shape, const std::vector<float>& values) {
   return tensor(shape, values).set_trainable();
 }
 
-// A loss, and the beginning of what the search says of it; "" where it finds nothing.
+// A loss, and the beginning of what is said of it; "" where it finds nothing.
 struct Row {
   const char* name;
   std::function<Tensor()> loss;
@@ -121,9 +121,9 @@ TEST_CASE("what is not finite is kept whole, with the numbers that the op read")
   CHECK(bad->passed_on == 5);  // multiply, sum, reshape; the gradients of exp and square
 }
 
-TEST_CASE("a step that an exception ends leaves the search as it was") {
+TEST_CASE("a step that an exception ends leaves the trace as it was") {
   const Tensor x = trainable({2, 2}, {1, 2, 100, 3});
-  const BadOpSearch search;
+  const TapeTrace trace;
   {
     Tape tape;
     const Tensor y =
@@ -137,27 +137,28 @@ TEST_CASE("a step that an exception ends leaves the search as it was") {
                         x))),
                     Error);
   }
-  CHECK(!search.found());
+  CHECK(!first_bad_op(trace));
   Tape tape;
   tape.backward(sum(exp(square(x))));
-  REQUIRE(search.found().has_value());
-  CHECK(search.found()->place() == "forward of exp");
-  CHECK(search.found()->number == 1);
+  const std::optional<BadOp> bad = first_bad_op(trace);
+  REQUIRE(bad.has_value());
+  CHECK(bad->place() == "forward of exp");
+  CHECK(bad->number == 1);
 }
 
 TEST_CASE("another batch shows which dimension of the bad tensor is the batch") {
   const Tensor w = trainable({2}, {1, 2});
-  const auto search_with = [&](int64_t rows) {
-    auto search = std::make_unique<BadOpSearch>();
+  const auto trace_of = [&](int64_t rows) {
+    auto trace = std::make_unique<TapeTrace>();
     Tape tape;
     sum(exp(transpose(ones({rows, 2}) * w) * 1e3));
-    return search;
+    return trace;
   };
-  const std::optional<BadOp> bad = search_with(5)->found();
+  const std::optional<BadOp> bad = first_bad_op(*trace_of(5));
   REQUIRE(bad.has_value());
   CHECK(bad->op == "exp");
-  CHECK(search_with(5)->shape_of(*bad) == Shape{2, 5});
-  CHECK(search_with(4)->shape_of(*bad) == Shape{2, 4});
+  CHECK(shape_in(*trace_of(5), *bad) == Shape{2, 5});
+  CHECK(shape_in(*trace_of(4), *bad) == Shape{2, 4});
 }
 
 }  // namespace isobar::bad_op_test

@@ -397,7 +397,7 @@ TEST_CASE("the check_layer program checks our layers by name") {
   CHECK(holds(run.out, "the same bits for x [13107, 5]"));
   const Outcome tape = run_built("check_layer", "--tape 'SwiGLU'");
   CHECK(tape.code == 0);
-  CHECK(holds(tape.out, "-> [3, 6], norm "));
+  CHECK(holds(tape.out, "-> [3, 6] f32, 72 B, norm "));
   CHECK(holds(tape.out, ", in down_proj\nbackward\n"));
   CHECK_FALSE(holds(tape.out, "no gradient"));
   const Outcome drawing = run_built("check_layer", "SwiGLU --dot");

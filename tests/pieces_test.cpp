@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "../autograd/tape_log.h"
+#include "../autograd/tape_trace.h"
 #include "../core/parallel.h"
 #include "../core/profile.h"
 #include "../core/raw.h"
@@ -138,7 +138,7 @@ TEST_CASE(
   // One of five is left when two threads have taken two each.
   CHECK(in_order(model, 5, loss_in(model)) == std::vector<int64_t>{4});
   {
-    const TapeLog log;
+    const TapeTrace trace;
     CHECK(in_order(model, 2, loss_in(model)) == std::vector<int64_t>{0, 1});
   }
   {

@@ -91,7 +91,7 @@ Tensor attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
         .forward(q.data<T>(), k.data<T>(), v.data<T>(), raw::write<T>(out), raw::write<T>(softmax_rows));
   });
   return record(
-      "attention", out, {q_in, k_in, v_in},
+      {"attention", Node::Kind::attention}, out, {q_in, k_in, v_in},
       [=, q = q.detach(), k = k.detach(), v = v.detach(), out = out.detach()](const Tensor& upstream) {
         const Tensor dout = raw::contiguous(upstream);
         std::array dx{Tensor(q.shape(), q.dtype()), Tensor(k.shape(), k.dtype()),

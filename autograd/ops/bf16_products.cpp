@@ -89,7 +89,7 @@ Tensor matmul_bf16(const Tensor& a, const Tensor& b) {
   } else {
     for (int64_t i = 0; i < count; ++i) multiply(i);
   }
-  return record("matmul", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
+  return record({"matmul", Node::Kind::product}, y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
     const WithPrecision scope(Precision::bf16);
     return std::array{wants[0] ? matmul(dy, transpose(b)) : Tensor(),
                       wants[1] ? matmul(transpose(a), dy) : Tensor()};
@@ -106,7 +106,7 @@ Tensor linear_bf16(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   gemm(products.value(rows.data(), w.data(), numbers));
   if (bias.defined()) add_bias(n, m, raw::contiguous(bias).data<float>(), numbers);
 
-  return record("linear", y, {x, weight, bias},
+  return record({"linear", Node::Kind::product}, y, {x, weight, bias},
                 [shape = x.shape(), rows, w, products](const Tensor& upstream, Wants wants) {
                   const Tensor dy = raw::contiguous(upstream);
                   std::array<Tensor, 3> result;

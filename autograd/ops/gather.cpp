@@ -47,7 +47,7 @@ Tensor gather(const Tensor& x, int dim, const Tensor& index) {
     kernels::gather_lines(kernels::IndexedLines(at.shape(), x.shape(), d), at.data<int64_t>(),
                           packed.data<T>(), raw::write<T>(y));
   });
-  return record("gather", y, {x, at}, [d, at, from = x.shape()](const Tensor& dy) {
+  return record({"gather", Node::Kind::lookup}, y, {x, at}, [d, at, from = x.shape()](const Tensor& dy) {
     return std::array{add_at(zeros(from, dy.dtype()), d, at, dy), Tensor()};
   });
 }

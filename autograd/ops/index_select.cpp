@@ -35,7 +35,7 @@ Tensor add_rows(const Tensor& x, int d, const Tensor& at, int64_t extent) {
                          raw::write<T>(y));
   });
   return record("index_add", y, {x, at}, [d, at](const Tensor& dy) {
-    return std::array{pick("index_select", dy, d, at), Tensor()};
+    return std::array{pick({"index_select", Node::Kind::lookup}, dy, d, at), Tensor()};
   });
 }
 
@@ -58,7 +58,8 @@ Tensor pick(OpName op, const Tensor& x, int d, const Tensor& at) {
 Tensor index_select(const Tensor& x, int dim, const Tensor& indices) {
   check(indices.ndim() == 1, "index_select: wanted a list of indices, got {}", indices.shape());
   const int d = x.shape().index(dim);
-  return pick("index_select", x, d, checked_indices("index_select", indices, x.size(d)));
+  return pick({"index_select", Node::Kind::lookup}, x, d,
+              checked_indices("index_select", indices, x.size(d)));
 }
 
 Tensor index_add(const Tensor& x, int dim, const Tensor& indices, const Tensor& src) {
@@ -74,7 +75,8 @@ Tensor embedding(const Tensor& indices, const Tensor& weight) {
   check(indices.ndim() < max_dims, "embedding: indices {} have no room for another dimension",
         indices.shape());
   const Tensor list = raw::as_strided(raw::contiguous(indices), Shape{indices.numel()}, Strides{1});
-  const Tensor rows = pick("embedding", weight, 0, checked_indices("embedding", list, weight.size(0)));
+  const Tensor rows =
+      pick({"embedding", Node::Kind::lookup}, weight, 0, checked_indices("embedding", list, weight.size(0)));
   return reshape(rows, indices.shape().inserted(indices.ndim(), weight.size(1)));
 }
 

@@ -16,7 +16,8 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
   check(shape.numel() == x.numel(), "reshape: {} has {} elements, {} has {}", x.shape(), x.numel(), shape,
         shape.numel());
   Tensor y = raw::as_strided(raw::contiguous(x), shape, shape.strides());
-  return record("reshape", y, {x}, [from = x.shape()](const Tensor& dy) { return reshape(dy, from); });
+  return record({"reshape", Node::Kind::view}, y, {x},
+                [from = x.shape()](const Tensor& dy) { return reshape(dy, from); });
 }
 
 Tensor permute(const Tensor& x, const std::vector<int>& order) {
@@ -34,7 +35,8 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
     strides[d] = x.strides()[from];
   }
   Tensor y = raw::as_strided(x, Shape(extents), strides);
-  return record("permute", y, {x}, [inverse](const Tensor& dy) { return permute(dy, inverse); });
+  return record({"permute", Node::Kind::view}, y, {x},
+                [inverse](const Tensor& dy) { return permute(dy, inverse); });
 }
 
 Tensor transpose(const Tensor& x, int dim0, int dim1) {
@@ -49,7 +51,7 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape) {
   check(broadcast("broadcast_to", x.shape(), shape) == shape, "broadcast_to: {} does not broadcast to {}",
         x.shape(), shape);
   Tensor y = raw::as_strided(x, shape, broadcast_strides(x.shape(), x.strides(), shape));
-  return record("broadcast_to", y, {x}, [](const Tensor& dy) { return dy; });
+  return record({"broadcast_to", Node::Kind::view}, y, {x}, [](const Tensor& dy) { return dy; });
 }
 
 Tensor expand(const Tensor& x, const std::vector<int64_t>& sizes) {

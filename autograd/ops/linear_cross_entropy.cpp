@@ -93,11 +93,12 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
     *raw::write<T>(loss) =
         static_cast<T>(kernels::parallel_sum(losses.numel(), [=](int64_t r) { return each[r]; }) / count);
   });
-  return record("linear_cross_entropy", loss, {x, weight}, [dx, dw](const Tensor& dloss) mutable {
-    for (Tensor* gradient : {&dx, &dw})
-      if (gradient->defined()) multiply_in_place(*gradient, dloss.item());
-    return std::array{std::move(dx), std::move(dw)};
-  });
+  return record({"linear_cross_entropy", Node::Kind::product_loss}, loss, {x, weight},
+                [dx, dw](const Tensor& dloss) mutable {
+                  for (Tensor* gradient : {&dx, &dw})
+                    if (gradient->defined()) multiply_in_place(*gradient, dloss.item());
+                  return std::array{std::move(dx), std::move(dw)};
+                });
 }
 
 }  // namespace isobar

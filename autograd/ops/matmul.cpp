@@ -133,7 +133,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   const Shape batch = broadcast("matmul", leading(a), leading(b));
   Tensor y(batch.inserted(batch.ndim(), a.size(-2)).inserted(batch.ndim() + 1, b.size(-1)), a.dtype());
   dispatch_float("matmul", a.dtype(), [&]<class T>() { multiply_batch<T>(Matrix(a), Matrix(b), batch, y); });
-  return record("matmul", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
+  return record({"matmul", Node::Kind::product}, y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
     return std::array{wants[0] ? matmul(dy, transpose(b)) : Tensor(),
                       wants[1] ? matmul(transpose(a), dy) : Tensor()};
   });
@@ -153,21 +153,22 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     product.bias = start.defined() ? start.data<T>() : nullptr;
     gemm(product);
   });
-  return record("linear", y, {x, weight, bias}, [rows, w, m, k, n](const Tensor& upstream, Wants wants) {
-    const Tensor dy = raw::contiguous(upstream);
-    std::array<Tensor, 3> result;
-    if (wants[0]) result[0] = Tensor(rows.shape(), dy.dtype());
-    if (wants[1]) result[1] = Tensor(w.shape(), dy.dtype());
-    if (wants[2]) result[2] = Tensor(Shape{m}, dy.dtype());
-    dispatch_float("linear", dy.dtype(), [&]<class T>() {
-      const LinearProducts<T> products{n, k, m};
-      const T* d = dy.data<T>();
-      if (wants[0]) gemm(products.input_gradient(d, w.data<T>(), raw::write<T>(result[0])));
-      if (wants[1]) gemm(products.weight_gradient(d, rows.data<T>(), raw::write<T>(result[1])));
-      if (wants[2]) kernels::column_sums(n, m, d, raw::write<T>(result[2]));
-    });
-    return result;
-  });
+  return record({"linear", Node::Kind::product}, y, {x, weight, bias},
+                [rows, w, m, k, n](const Tensor& upstream, Wants wants) {
+                  const Tensor dy = raw::contiguous(upstream);
+                  std::array<Tensor, 3> result;
+                  if (wants[0]) result[0] = Tensor(rows.shape(), dy.dtype());
+                  if (wants[1]) result[1] = Tensor(w.shape(), dy.dtype());
+                  if (wants[2]) result[2] = Tensor(Shape{m}, dy.dtype());
+                  dispatch_float("linear", dy.dtype(), [&]<class T>() {
+                    const LinearProducts<T> products{n, k, m};
+                    const T* d = dy.data<T>();
+                    if (wants[0]) gemm(products.input_gradient(d, w.data<T>(), raw::write<T>(result[0])));
+                    if (wants[1]) gemm(products.weight_gradient(d, rows.data<T>(), raw::write<T>(result[1])));
+                    if (wants[2]) kernels::column_sums(n, m, d, raw::write<T>(result[2]));
+                  });
+                  return result;
+                });
 }
 
 }  // namespace isobar

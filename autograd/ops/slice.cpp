@@ -21,7 +21,7 @@ Tensor slice(const Tensor& x, int dim, int64_t begin, int64_t end) {
   // An empty window refers to no element; its origin could be the end of x.
   const int64_t offset = begin == end ? 0 : begin * x.strides()[d];
   Tensor y = raw::as_strided(x, x.shape().with(d, end - begin), x.strides(), offset);
-  return record("slice", y, {x}, [d, begin, after = x.size(d) - end](const Tensor& dy) {
+  return record({"slice", Node::Kind::view}, y, {x}, [d, begin, after = x.size(d) - end](const Tensor& dy) {
     std::vector<int64_t> amounts(2 * (dy.ndim() - d));
     amounts.end()[-2] = begin;
     amounts.end()[-1] = after;

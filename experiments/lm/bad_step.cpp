@@ -46,7 +46,7 @@ BadStep parse_bad_step(const Safetensors& file) {
   return step;
 }
 
-using RunBatch = std::function<std::unique_ptr<BadOpSearch>(const Batch&)>;
+using RunBatch = std::function<std::unique_ptr<TapeTrace>(const Batch&)>;
 
 // Rows begin … end − 1 and positions 0 … length − 1 of a batch.
 Batch part_of(const Batch& batch, int64_t begin, int64_t end, int64_t length) {
@@ -56,7 +56,7 @@ Batch part_of(const Batch& batch, int64_t begin, int64_t end, int64_t length) {
   return {part(batch.x), part(batch.y)};
 }
 
-std::unique_ptr<BadOpSearch> run_quietly(const RunBatch& run, const Batch& batch) {
+std::unique_ptr<TapeTrace> run_quietly(const RunBatch& run, const Batch& batch) {
   try {
     return run(batch);
   } catch (const Error&) {  // a model may refuse a smaller batch; then nothing is known
@@ -70,10 +70,10 @@ struct BatchDimension {
   int dim;
   int64_t each;
 };
-std::optional<BatchDimension> dimension_of(const BadOp& bad, const BadOpSearch* fewer, int64_t extent) {
+std::optional<BatchDimension> dimension_of(const BadOp& bad, const TapeTrace* fewer, int64_t extent) {
   if (fewer == nullptr) return std::nullopt;
   const Shape& shape = bad.values.shape();
-  const std::optional<Shape> other = fewer->shape_of(bad);
+  const std::optional<Shape> other = shape_in(*fewer, bad);
   if (!other || other->ndim() != shape.ndim()) return std::nullopt;
   for (int d = 0; d < shape.ndim(); ++d) {
     if ((*other)[d] == shape[d]) continue;
@@ -142,14 +142,14 @@ struct Rerun {
   const BadStep& step;
   LanguageModel model;
 
-  std::unique_ptr<BadOpSearch> operator()(const Batch& batch, const Rng& masks, int64_t pieces,
-                                          Gradients* gradients = nullptr) {
+  std::unique_ptr<TapeTrace> operator()(const Batch& batch, const Rng& masks, int64_t pieces,
+                                        Gradients* gradients = nullptr) {
     load_state(model, step.before.model);
     clear_gradients(parameters(model));
-    auto search = std::make_unique<BadOpSearch>();
+    auto trace = std::make_unique<TapeTrace>();
     const Gradients of_batch = gradients_of(model, batch, masks, {.accumulation_steps = pieces});
     if (gradients != nullptr) *gradients = of_batch;
-    return search;
+    return trace;
   }
 };
 
@@ -245,8 +245,8 @@ BadRow bad_row_of(const BadOp& bad, const Batch& batch, const RunBatch& run) {
   if (some || found.rows == 1) return found;
   BadRow single{.rows = found.rows, .alone = true};
   for (int64_t row = 0; row < single.rows; ++row) {
-    const auto search = run_quietly(run, part_of(batch, row, row + 1, batch.x.size(1)));
-    if (search == nullptr || !search->found()) continue;
+    const auto trace = run_quietly(run, part_of(batch, row, row + 1, batch.x.size(1)));
+    if (trace == nullptr || !first_bad_op(*trace)) continue;
     ++single.bad_rows;
     if (single.row < 0) single.row = row;
   }
@@ -263,7 +263,7 @@ StepFinding examine(const BadStep& step) {
   const Rng masks(step.masks_key);
   Gradients gradients{};
   StepFinding found;
-  found.op = run(step.batch, masks, pieces, &gradients)->found();
+  found.op = first_bad_op(*run(step.batch, masks, pieces, &gradients));
   found.loss = gradients.loss;
   found.gradient_norm = gradients.norm;
   if (found.op) {

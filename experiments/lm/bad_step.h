@@ -53,11 +53,11 @@ struct BadRow {
   std::string text() const;
 };
 
-// `run` goes forward and back through a batch under a search. Errors that it throws count as nothing found.
+// `run` goes forward and back through a batch under a trace. Errors that it throws count as nothing found.
 BadRow bad_row_of(const BadOp& bad, const Batch& batch,
-                  const std::function<std::unique_ptr<BadOpSearch>(const Batch&)>& run);
+                  const std::function<std::unique_ptr<TapeTrace>(const Batch&)>& run);
 
-// --- A bad step, run again alone under a search: which op made the first NaN or infinity, of which values,
+// --- A bad step, run again alone under a trace: which op made the first NaN or infinity, of which values,
 // for which row.
 
 struct StepFinding {

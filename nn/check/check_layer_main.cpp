@@ -10,8 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "../../autograd/inspect.h"
-#include "../../autograd/tape_log.h"
+#include "../../autograd/tape_text.h"
 #include "../../core/rng.h"
 #include "../check_layer.h"
 #include "../model.h"
@@ -84,16 +83,16 @@ std::string tape_of(const CheckedLayer& layer, bool drawing) {
                                                : example);
     shapes.push_back(example.shape().text());
   }
-  const TapeLog log;
+  const TapeTrace trace;
   Tape tape({.rng = Rng(3)});
   const Tensor y = layer.options.call != nullptr ? layer.options.call(*module, inputs) : (*module)(inputs[0]);
-  if (drawing) return tape_dot(tape);
+  if (drawing) return tape_dot(trace);
   if (tape.needs_gradient(y)) tape.backward(y, Rng(4).normal(y.shape(), 0, 1, y.dtype()));
-  std::vector<std::pair<std::string, Tensor>> parameters;
+  std::vector<NamedTensor> parameters;
   for (const NamedTensor& parameter : named_state(*module))
-    if (is_float(parameter.tensor.dtype())) parameters.emplace_back(parameter.name, parameter.tensor);
-  return fmt::format("{} on x {}\n{}{}", layer.name, fmt::join(shapes, ", "), log.text(),
-                     log.missing_gradients(parameters));
+    if (is_float(parameter.tensor.dtype())) parameters.push_back(parameter);
+  return fmt::format("{} on x {}\n{}{}", layer.name, fmt::join(shapes, ", "), tape_text(trace),
+                     missing_gradients(trace, parameters));
 }
 
 constexpr const char* usage =

@@ -1,11 +1,13 @@
 #include "layer_trial.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "../../autograd/diagnosis/differences.h"
 #include "../../autograd/gradcheck.h"
-#include "../../autograd/inspect.h"
 #include "../../autograd/recompute.h"
 #include "../../autograd/tape.h"
 #include "../../core/memory.h"
@@ -25,6 +27,22 @@ Tensor spread(const Tensor& x) {
   Strides strides = x.shape().strides();
   for (int64_t& stride : strides) stride *= 2;
   return raw::as_strided(cast(tensor(Shape{2 * x.numel()}, values), x.dtype()), x.shape(), strides);
+}
+
+// The names of the recorded ops that y does not depend on, "square, mean", as an op's own computations outside of
+// NoTape; "" for a y that is not on this tape.
+std::string idle_ops(const Tape& tape, const Tensor& y) {
+  if (!tape.holds(y, 0)) return "";
+  std::set<int64_t> needed{raw::slot(y).index};
+  std::vector<std::string> idle;
+  const std::vector<const Node*> nodes = tape.nodes();
+  for (size_t i = nodes.size(); i-- > 0;) {
+    if (!needed.contains(nodes[i]->slot))
+      idle.insert(idle.begin(), nodes[i]->name);
+    else
+      for (const Node::Input& one : nodes[i]->inputs) needed.insert(one.slot);
+  }
+  return fmt::format("{}", fmt::join(idle, ", "));
 }
 
 }  // namespace
