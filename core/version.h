@@ -12,9 +12,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace isobar {
+
+template <class Block, size_t kinds>
+class FreeLists;
 
 class Version {
  public:
@@ -39,11 +43,11 @@ class Version {
   }
 
  private:
-  static void share_at_thread_end();
+  friend class FreeLists<Version, 1>;
 
   std::atomic<uint64_t> stamp_{0};
   std::atomic<const char*> writer_{nullptr};
-  Version* next_ = nullptr;  // in a list of free versions
+  Version *next = nullptr, *next_list = nullptr;  // in lists of free versions
 };
 
 }  // namespace isobar

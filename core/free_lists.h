@@ -1,0 +1,87 @@
+// FreeLists: blocks of several kinds that nobody uses, kept for the thread that gave them back, so that taking one
+// costs a few instructions and no lock. Blocks never go back to the system, and neither the lists nor the blocks are
+// destroyed: objects may outlive every static.
+//
+//   using Versions = FreeLists<Version, 1>;           // a Version has members next and next_list
+//   Version* version = Versions::take(0, new_slab);   // new_slab() returns fresh ones, linked by next
+//   Versions::give_back(0, version);                  // any thread may
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+namespace isobar {
+
+template <class Block, size_t kinds>
+class FreeLists {
+ public:
+  template <class NewSlab>
+  static Block* take(size_t kind, const NewSlab& new_slab) {
+    if (lists_.free[kind] == nullptr) refill(kind, new_slab);
+    --lists_.surplus[kind];
+    return std::exchange(lists_.free[kind], lists_.free[kind]->next);
+  }
+  static void give_back(size_t kind, Block* block) noexcept {
+    if (!lists_.end_watched) watch_thread_end();
+    block->next = std::exchange(lists_.free[kind], block);
+    if (++lists_.surplus[kind] == longest) [[unlikely]]
+      give_away(kind);
+  }
+
+ private:
+  // A thread that frees what others allocate, such as the gradients of pieces, gives away a list of this length: else its
+  // list would grow, and theirs would take slab after slab.
+  static constexpr int64_t longest = 4096;
+
+  struct Lists {
+    Block* free[kinds];
+    int64_t surplus[kinds];  // blocks freed less blocks taken since the list was last given away or fetched
+    bool end_watched;        // whether a ThreadEnd gives the blocks to the shared lists
+  };
+  // Lists that threads had to spare, and of threads that have ended, for the next thread that runs out; linked by
+  // next_list of their first blocks.
+  struct Shared {
+    std::mutex mutex;
+    Block* lists[kinds] = {};
+  };
+  static Shared& shared() {
+    static Shared* const instance = new Shared;
+    return *instance;
+  }
+
+  static void give_away(size_t kind) {
+    Block* const first = std::exchange(lists_.free[kind], nullptr);
+    lists_.surplus[kind] = 0;
+    if (first == nullptr) return;
+    const std::lock_guard lock(shared().mutex);
+    first->next_list = std::exchange(shared().lists[kind], first);
+  }
+
+  // Called once, before the thread's first free block, so that no code reaches a destroyed ThreadEnd.
+  static void watch_thread_end() {
+    struct ThreadEnd {
+      ~ThreadEnd() {
+        for (size_t kind = 0; kind < kinds; ++kind) give_away(kind);
+      }
+    };
+    static thread_local const ThreadEnd end;
+    lists_.end_watched = true;
+  }
+
+  static void refill(size_t kind, const auto& new_slab) {
+    if (!lists_.end_watched) watch_thread_end();
+    lists_.surplus[kind] = 0;
+    {
+      const std::lock_guard lock(shared().mutex);
+      Block*& first = shared().lists[kind];
+      if (first != nullptr) lists_.free[kind] = std::exchange(first, first->next_list);
+    }
+    if (lists_.free[kind] == nullptr) lists_.free[kind] = new_slab();
+  }
+
+  static inline constinit thread_local Lists lists_{};
+};
+
+}  // namespace isobar
