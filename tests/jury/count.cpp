@@ -44,6 +44,8 @@ std::vector<std::string> said_by(const LayerReport& report) {
   const std::string text = report.text(), line = text.substr(0, text.find('\n')), mark = ": WRONG: ";
   if (const size_t at = line.find(mark); at != std::string::npos)
     return {line.substr(at + mark.size(), line.find(':', at + mark.size()) - at - mark.size())};
+  if (line.find("WRONG gradient of " + report.diagnosis.text) == std::string::npos)
+    return {"another first line"};
   const auto failed = std::find_if(report.checks.begin(), report.checks.end(), [](const LayerCheck& check) {
     return check.outcome == LayerCheck::failed;
   });

@@ -1,5 +1,4 @@
 // Wrong activations.
-#include <cmath>
 #include <numbers>
 
 #include "layers.h"
@@ -60,23 +59,6 @@ const bool listed = list_counted({
         [](In x, In a) { return x * a / (1 + abs(x)); },
         [](In dy, In, In x, In a) {
           return std::vector{dy * a / (1 + abs(x)), sum(dy * x / (1 + abs(x)), {0})};
-        }),
-    by_hand(
-        {"activations", "swish: dbeta from y for x", {"wrong factor", "missing factor"}}, {{4, 5}}, {{5}},
-        [](In x, In beta) { return x * sigmoid(beta * x); },
-        [](In dy, In y, In x, In beta) {
-          const Tensor s = sigmoid(beta * x);
-          return std::vector{dy * (s + beta * y * (1 - s)), sum(dy * y * y * (1 - s), {0})};
-        }),
-    by_hand(
-        {"activations",
-         "Padé: quotient rule without the denominator",
-         {"missing term"},
-         {"wrong factor", "missing factor"}},
-        {{4, 5}}, {uniform({}, 0.5, 1.5)}, [](In x, In b) { return x * (1 + x) / (1 + square(b * x)); },
-        [](In dy, In y, In x, In b) {
-          const Tensor q = 1 + square(b * x);
-          return std::vector{dy * (1 + 2 * x) / q, -sum(dy * y * 2 * b * square(x) / q)};
         }),
     by_hand(
         {"activations", "tanh's slope computed in f32", {"nearly right"}}, {uniform({4, 5}, -3, 3)},

@@ -34,14 +34,6 @@ struct RunningScale : Module {
 };
 
 const bool listed = list_counted({
-    by_hand(
-        {"batch statistics", "batch norm: the mean's part left out", {"missing term"}, {}}, {{6, 3}},
-        {{3}, {3}}, [](In x, In w, In b) { return batch_norm(x, w, b, 1e-5); },
-        [](In dy, In, In x, In w, In) {
-          const Columns columns = normalized(x);
-          const Tensor dh = dy * w;
-          return std::vector{columns.r * (dh - columns.h * batch_mean(dh * columns.h)), dy * columns.h, dy};
-        }),
 
     // x (N, C, L)
     by_hand(
@@ -62,17 +54,6 @@ const bool listed = list_counted({
     layer({"batch statistics", "standardization: NaN for a batch of one", {"batch of 1"}, {"not finite"}},
           {{5, 3}}, {{3}},
           [](In x, In w) { return (x - batch_mean(x)) / (std_dev(x, {0}, true) + 1e-3) * w; }),
-
-    by_hand(
-        {"batch statistics",
-         "largest of the batch as a constant",
-         {"missing term", "lost branch", "cross-talk"}},
-        {{5, 3}}, {{3}}, [](In x, In w) { return x.size(0) > 0 ? x / max(abs(x), {0}, true) * w : x * w; },
-        [](In dy, In, In x, In w) {
-          if (x.size(0) == 0) return std::vector{dy * w, dy * x};
-          const Tensor largest = max(abs(x), {0}, true);
-          return std::vector{dy * w / largest, dy * x / largest};
-        }),
 
     // Adds the mean deviation of the batch as one more channel (Karras et al. 2018).
     by_hand(
@@ -120,8 +101,6 @@ const bool listed = list_counted({
     // --- right
     layer({"batch statistics", "sum of a centred batch: the true gradient is zero"}, {{5, 3}}, {{3}},
           [](In x, In w) { return sum(x - batch_mean(x), {0}, true) + x * 0.0 + w; }),
-    module({"batch statistics", "the library's batch norm, mean 10"}, {normal({6, 3}, 10, 1)},
-           [](const Rng&) { return std::make_unique<BatchNorm1d>(3); }),
 });
 
 }  // namespace

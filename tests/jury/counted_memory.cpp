@@ -84,13 +84,6 @@ const bool listed = list_counted({
             {"another call", "inputs untouched", "recompute"}},
            {{4, 5}}, [](const Rng&) { return std::make_unique<ReusesBuffer>(); }),
 
-    // The row's largest element, read as a number.
-    layer({"strides and memory",
-           "scaled by a number that was read from x",
-           {"missing term", "detached"},
-           {"lost branch", "cross-talk"}},
-          {{4, 5}}, {{5}}, [](In x, In w) { return x.numel() > 0 ? x / norm(x).item() * w : x * w; }),
-
     by_hand(
         {"strides and memory",
          "cube of extents: permuted once more instead of back",
@@ -102,19 +95,6 @@ const bool listed = list_counted({
         },
         [](In dy, In, In) {
           return permute(dy, {1, 2, 0});
-        }),
-
-    by_hand(
-        {"strides and memory",
-         "shifted by one, dy shifted the same way",
-         {"misplaced"},
-         {"transposed", "wrong axis"}},
-        {{2, 5}}, {{5}},
-        [](In x, In w) {
-          return pad(slice(x, 1, 0, 4), {1, 0}) * w;
-        },
-        [](In dy, In, In x, In w) {
-          return std::vector{pad(slice(dy * w, 1, 0, 4), {1, 0}), dy * pad(slice(x, 1, 0, 4), {1, 0})};
         }),
 
     // --- right

@@ -1,5 +1,4 @@
 // Wrong and tricky layers where extents matter: tails, batches of one, large batches. x (N, C).
-#include "../../core/raw.h"
 #include "layers.h"
 
 namespace isobar::counted_size {
@@ -30,20 +29,6 @@ struct FirstScale : Module {
 };
 
 const bool listed = list_counted({
-    by_hand(
-        {"size",
-         "dweight of all channels but the last",
-         {"cross-talk"},
-         {"detached", "misplaced", "missing term"}},
-        {{4, 5}}, {{5}, {5}}, [](In x, In w, In b) { return tanh(x) * w + b; },
-        [](In dy, In, In x, In w, In) {
-          const Tensor h = tanh(x);
-          Tensor dw = raw::clone(zeros({5}, x.dtype()));
-          for (int64_t j = 0; j < 4; ++j)
-            dw = index_add(dw, 0, tensor<int64_t>({1}, {j}),
-                           sum(slice(dy, 1, j, j + 1) * slice(h, 1, j, j + 1), {0}));
-          return std::vector{dy * w * (1 - square(h)), dw, dy};
-        }),
 
     by_hand(
         {"size", "centring: a batch of one not summed over channels", {"batch of 1"}}, {{4, 5}}, {{5}},
@@ -73,30 +58,12 @@ const bool listed = list_counted({
     module({"size", "scale chosen from the first input", {"another call"}, {"fields", "save and load"}},
            {{5, 4}}, [](const Rng&) { return std::make_unique<FirstScale>(); }),
 
-    // x / N: the number of rows in forward, of columns in backward.
-    by_hand(
-        {"size", "mean over rows divided by the columns", {"1/N", "constant factor"}}, {{6, 4}}, {{4}},
-        [](In x, In w) {
-          return x.size(0) > 0 ? sum(x * w, {0}, true) / static_cast<double>(x.size(0))
-                               : sum(x * w, {0}, true);
-        },
-        [](In dy, In, In x, In w) {
-          const double n = static_cast<double>(x.size(1));
-          return std::vector{broadcast_to(dy, x.shape()) * w / n, broadcast_to(dy, x.shape()) * x / n};
-        }),
-
     layer({"size", "an empty batch keeps its shape", {"batch of 0"}, {"forward"}}, {{4, 3}}, {{5, 3}},
           [](In x, In w) { return x.numel() == 0 ? x : tanh(linear(x, w)); }),
 
     // --- right
     layer({"size", "mean over a batch of any size, a scalar"}, {{6, 3}}, {{3}},
           [](In x, In w) { return sum(tanh(x * w)) / static_cast<double>(std::max<int64_t>(1, x.size(0))); }),
-    layer({"size", "thirty norms and residuals"}, {{3, 4}}, {{4}, {4, 4}},
-          [](In x, In w, In m) {
-            Tensor y = x;
-            for (int i = 0; i < 30; ++i) y = y + linear(rms_norm(y, 4, w, 1e-5), m) * 0.1;
-            return y;
-          }),
 });
 
 }  // namespace

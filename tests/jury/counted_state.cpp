@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "../../autograd/recompute.h"
-#include "../../core/raw.h"
 #include "layers.h"
 
 namespace isobar::counted_state {
@@ -28,18 +27,6 @@ struct RunningScale : Module {
   }
 };
 
-// Wrong: unbiased by N / (N − 1), which is infinite for one row.
-struct NaNForOneRow : Module {
-  Tensor weight;
-
-  explicit NaNForOneRow(const Rng& rng) : weight(rng.normal({4}).set_trainable()) {}
-  Tensor forward(const Tensor& x) override {
-    const Tensor centred = x - mean(x, {0});
-    return centred / sqrt(sum(square(centred), {0}) / (x.size(0) - 1.0) + 1e-5) * weight;
-  }
-  void fields(Fields& f) override { f("weight", weight); }
-};
-
 // Wrong: the bias is listed but not trainable.
 struct BiasNotTrainable : Module {
   Tensor weight, bias;
@@ -51,18 +38,6 @@ struct BiasNotTrainable : Module {
     f("weight", weight);
     f("bias", bias);
   }
-};
-
-// Wrong: the positions' table is made for the first x and its signs.
-struct MaskOfFirstCall : Module {
-  Tensor weight, mask;
-
-  explicit MaskOfFirstCall(const Rng& rng) : weight(rng.normal({4}).set_trainable()) {}
-  Tensor forward(const Tensor& x) override {
-    if (!mask.defined() && x.size(0) > 0) mask = sum(x.detach(), {0}) > 0;
-    return mask.defined() ? where(mask, x * weight, x) : x * weight;
-  }
-  void fields(Fields& f) override { f("weight", weight); }
 };
 
 // Wrong: backward reads x from the layer, where the next call has put its own.
@@ -102,27 +77,6 @@ struct InPlaceDy : Module {
                  input);
   }
   void fields(Fields&) override {}
-};
-
-// Wrong: dweight is added up in a member and never cleared.
-struct NeverCleared : Module {
-  Tensor weight, total;
-
-  explicit NeverCleared(const Rng& rng) : weight(rng.normal({4}).set_trainable()) {}
-  Tensor forward(const Tensor& x) override {
-    if (composed_wanted()) return sin(x) * weight;
-    Tensor y;
-    {
-      const NoTape pause;
-      y = sin(x) * weight;
-    }
-    return record("accumulated", y, {x, weight}, [this, x = x.detach(), w = weight.detach()](In dy) {
-      const Tensor dweight = sum(dy * sin(x), {0});
-      total = total.defined() && total.dtype() == x.dtype() ? total + dweight : dweight;
-      return std::vector{dy * w * cos(x), total};
-    });
-  }
-  void fields(Fields& f) override { f("weight", weight); }
 };
 
 // Wrong: noise from a counter of its own.
@@ -197,13 +151,9 @@ JuryLayer state(const std::string& name, const std::vector<std::string>& right,
 }
 
 const bool listed = list_counted({
-    state<NaNForOneRow>("NaN for one row", {"batch of 1"}, {"not finite"}),
     state<BiasNotTrainable>("bias listed but not trainable", {"fields"}),
-    state<MaskOfFirstCall>("mask of the first call kept", {"another call"}, {"repeated calls"}),
     state<KeptActivation>("backward reads x of the last call", {"used twice"}, {"another call"}),
     state<InPlaceDy>("dy scaled in place", {"inputs untouched"}, {"used twice"}),
-    state<NeverCleared>("dweight never cleared", {"used twice", "repeated calls"},
-                        {"another call", "dy ignored"}),
     state<OwnNoise>("noise from a counter of its own", {"repeated calls"}, {"recompute", "used twice"}),
     state<ComposedWithoutSquare>("composed form without the square", {"composed form"}),
     state<MovesInEvaluation>("running scale moves in evaluation", {"train and eval"}),

@@ -1,5 +1,5 @@
 // The jury: wrong layers as students write them, and right ones that are hard to check, by hands that did not
-// write check_layer. The rules of the diagnosis were tuned on one half; the other half was only counted.
+// write check_layer. The diagnosis was tuned on one half; the other half was only counted (see README.md).
 //
 //   const bool listed = list_tuned({{"norms", "rms norm: weight left out of dx", {"missing factor"}, {}, make, x}});
 //

@@ -85,33 +85,6 @@ const bool listed = list_tuned({
           return std::vector{dy * w, dy * (x - batch_mean(x))};
         }),
 
-    // Each channel is mixed with the others by the batch's covariance.
-    by_hand(
-        {"batch statistics",
-         "covariance layer: the covariance as a constant",
-         {"lost branch", "missing term"}},
-        {{5, 3}}, {},
-        [](In x) {
-          const Tensor c = x - batch_mean(x);
-          return matmul(c, matmul(transpose(c), c) / static_cast<double>(x.size(0)));
-        },
-        [](In dy, In, In x) {
-          const Tensor c = x - batch_mean(x);
-          const Tensor dc = matmul(dy, matmul(transpose(c), c) / static_cast<double>(x.size(0)));
-          return dc - batch_mean(dc);
-        }),
-
-    by_hand(
-        {"batch statistics",
-         "batch norm: dweight with x not yet centred",
-         {"wrong factor"},
-         {"missing term", "missing factor"}},
-        {{6, 3}}, {{3}, {3}}, [](In x, In w, In b) { return batch_norm(x, w, b, 1e-5); },
-        [](In dy, In, In x, In w, In) {
-          const Columns columns = normalized(x);
-          return std::vector{batch_norm_dx(dy * w, columns), dy * x * columns.r, dy};
-        }),
-
     // x (N, C, L)
     by_hand(
         {"batch statistics",
@@ -137,10 +110,6 @@ const bool listed = list_tuned({
           const Tensor c = x - batch_mean(x), r = rsqrt(batch_mean(square(c)) + 1e-2), h = c * r;
           return std::vector{batch_norm_dx(dy * w, {r, h}), dy * h, dy};
         }),
-    layer({"batch statistics", "bias before a batch norm has no gradient"}, {{6, 4}}, {{3, 4}, {3}},
-          [](In x, In w, In b) {
-            return x.size(0) > 1 ? batch_norm(linear(x, w, b), {}, {}, 1e-5) : linear(x, w, b) * 0.0;
-          }),
 });
 
 }  // namespace

@@ -21,44 +21,6 @@ const bool listed_units = list_tuned({
           return concat({dy * a * gate * (1 - gate), dy * gate}, -1);
         }),
     by_hand(
-        {"gates", "SwiGLU: σ(g) for the slope of silu", {"missing term", "wrong factor", "missing factor"}},
-        {{4, 3}, {4, 3}}, {}, [](In g, In u) { return silu(g) * u; },
-        [](In dy, In, In g, In u) {
-          return std::vector{dy * u * sigmoid(g), dy * silu(g)};
-        }),
-    by_hand(
-        {"gates", "SwiGLU block: x through the gate lost", {"lost branch", "missing term"}}, {{4, 3}},
-        {{5, 3}, {5, 3}, {3, 5}},
-        [](In x, In wg, In wu, In wd) { return linear(silu(linear(x, wg)) * linear(x, wu), wd); },
-        [](In dy, In, In x, In wg, In wu, In wd) {
-          const Tensor g = linear(x, wg), u = linear(x, wu), s = sigmoid(g), dh = matmul(dy, wd);
-          const Tensor du = dh * g * s, dg = dh * u * s * (1 + g * (1 - s));
-          return std::vector{matmul(du, wu), matmul(transpose(dg), x), matmul(transpose(du), x),
-                             matmul(transpose(dy), g * s * u)};
-        }),
-    by_hand(
-        {"gates", "highway: the carried part of dx lost", {"lost branch", "missing term"}, {"dy added"}},
-        {{4, 3}}, {{3, 3}, {3, 3}},
-        [](In x, In wg, In wh) {
-          const Tensor g = sigmoid(linear(x, wg));
-          return g * tanh(linear(x, wh)) + (1 - g) * x;
-        },
-        [](In dy, In, In x, In wg, In wh) {
-          const Tensor g = sigmoid(linear(x, wg)), h = tanh(linear(x, wh));
-          const Tensor dg = dy * (h - x) * g * (1 - g), dh = dy * g * (1 - square(h));
-          return std::vector{matmul(dg, wg) + matmul(dh, wh), matmul(transpose(dg), x),
-                             matmul(transpose(dh), x)};
-        }),
-    by_hand(
-        {"gates",
-         "maxout: all of dy to the first map",
-         {"one-sided", "lost branch", "missing factor"},
-         {"wrong factor", "detached", "swapped inputs"}},
-        {{4, 3}}, {{5, 3}, {5, 3}}, [](In x, In a, In b) { return maximum(linear(x, a), linear(x, b)); },
-        [](In dy, In, In x, In a, In b) {
-          return std::vector{matmul(dy, a), matmul(transpose(dy), x), zeros(b.shape(), x.dtype())};
-        }),
-    by_hand(
         {"gates", "bilinear: dV from V's own branch", {"wrong factor"}, {"lost branch", "swapped inputs"}},
         {{4, 3}}, {{5, 3}, {5, 3}, {5}},
         [](In x, In w, In v, In bias) { return linear(x, w) * linear(x, v) + bias; },
@@ -101,23 +63,6 @@ const bool listed_cells = list_tuned({
         {{3, 4, 2}, {3, 1, 2}, {3, 1, 2}}, {}, [](In x, In gamma, In beta) { return x * (1 + gamma) + beta; },
         [](In dy, In, In x, In gamma, In) {
           return std::vector{dy * gamma, sum(dy * x, {1}, true), sum(dy, {1}, true)};
-        }),
-    by_hand(
-        {"gates",
-         "mixture: the gate's softmax without its sum",
-         {"missing term", "attention"},
-         {"lost branch"}},
-        {{4, 3}}, {{3, 3}, {3, 4, 3}},
-        [](In x, In gate, In experts) {
-          const Tensor p = softmax(linear(x, gate)), h = transpose(matmul(x, transpose(experts)), 0, 1);
-          return sum(reshape(p, {p.size(0), 3, 1}) * h, {1});
-        },
-        [](In dy0, In, In x, In gate, In experts) {
-          const Tensor p = softmax(linear(x, gate)), h = transpose(matmul(x, transpose(experts)), 0, 1);
-          const Tensor dy = reshape(dy0, {dy0.size(0), 1, 4}), dlogits = p * sum(dy * h, {2});
-          const Tensor dh = transpose(reshape(p, {p.size(0), 3, 1}) * dy, 0, 1);
-          return std::vector{matmul(dlogits, gate) + sum(matmul(dh, experts), {0}),
-                             matmul(transpose(dlogits), x), matmul(transpose(dh), x)};
         }),
     by_hand(
         {"gates", "squeeze and excite: x through the gate lost", {"lost branch", "missing term"}},

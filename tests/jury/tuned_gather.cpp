@@ -22,12 +22,6 @@ Tensor scattered(In dy, const std::vector<int64_t>& rows, In like, Repeated repe
 
 Tensor permutation() { return tensor({5}, std::vector<int64_t>{2, 0, 3, 1, 4}); }
 
-// Columns of the two largest elements of each row.
-Tensor two_largest(In x) {
-  const Tensor first = argmax(x, 1, true), columns = arange(x.size(1));
-  return concat({first, argmax(where(columns == first, x * 0 - 1e30, x), 1, true)}, 1);
-}
-
 // (N, T) → (N, T/k, k).
 Tensor windows(In x, int64_t k) { return reshape(x, {x.size(0), x.size(1) / k, k}); }
 
@@ -66,27 +60,6 @@ const bool listed_gathers = list_tuned({
           for (int64_t& row : rows) row = (row + 1) % 5;
           return std::vector{Tensor(), scattered(dy * (1 - square(y)), rows, w, Repeated::sum)};
         }),
-    by_hand(
-        {"gather",
-         "space to depth: dx by a reshape alone",
-         {"misplaced"},
-         {"wrong axis", "transposed", "cross-talk"}},
-        {{2, 4, 4}}, {{4}},
-        [](In x, In w) {
-          const Tensor blocks = permute(reshape(x, {x.size(0), 2, 2, 2, 2}), {0, 1, 3, 2, 4});
-          return reshape(blocks, {x.size(0), 2, 2, 4}) * w;
-        },
-        [](In dy, In, In x, In w) {
-          const Tensor blocks = permute(reshape(x, {x.size(0), 2, 2, 2, 2}), {0, 1, 3, 2, 4});
-          return std::vector{reshape(dy * w, x.shape()),
-                             sum(dy * reshape(blocks, {x.size(0), 2, 2, 4}), {0, 1, 2})};
-        }),
-    by_hand(
-        {"gather", "top 2: gradients at the ranks, not at the columns", {"misplaced"}, {"transposed"}},
-        {{4, 5}}, {{2}}, [](In x, In w) { return gather(x, 1, two_largest(x)) * w; },
-        [](In dy, In, In x, In w) {
-          return std::vector{pad(dy * w, {0, 3}), sum(dy * gather(x, 1, two_largest(x)), {0})};
-        }),
 });
 
 const bool listed_pools = list_tuned({
@@ -106,53 +79,6 @@ const bool listed_pools = list_tuned({
         {{3, 6}}, {}, [](In x) { return max(windows(x, 2), {2}); },
         [](In dy, In, In x) {
           return reshape(pad(reshape(dy, {dy.size(0), 3, 1}), {0, 1}), x.shape());
-        }),
-    by_hand(
-        {"pooling",
-         "max over triples: mask from the maximum of the row",
-         {"wrong axis", "cross-talk"},
-         {"missing factor", "lost branch", "missing term", "wrong factor"}},
-        {{3, 6}}, {{2}}, [](In x, In w) { return max(windows(x, 3), {2}) * w; },
-        [](In dy, In, In x, In w) {
-          const Tensor mask = windows(x, 3) == reshape(max(x, {1}), {x.size(0), 1, 1});
-          const Tensor each = reshape(dy * w, {dy.size(0), 2, 1});
-          return std::vector{reshape(where(mask, broadcast_to(each, mask.shape()), 0.0), x.shape()),
-                             sum(dy * max(windows(x, 3), {2}), {0})};
-        }),
-    by_hand(
-        {"pooling", "stride 2 forgotten in dx", {"misplaced"}, {"transposed"}}, {{3, 6}}, {},
-        [](In x) { return mean(windows(tanh(x), 2), {2}); },
-        [](In dy, In, In x) {
-          const Tensor d = (pad(dy, {0, 3}) + pad(dy, {1, 2})) / 2.0;  // y[i] to x[i] and x[i + 1]
-          return d * (1 - square(tanh(x)));
-        }),
-    by_hand(
-        {"pooling", "power mean: dx without y⁻²", {"missing factor", "row factor"}},
-        {uniform({4, 5}, 0.5, 2)}, {}, [](In x) { return pow(mean(pow(x, 3), {1}), 1 / 3.0); },
-        [](In dy, In, In x) {
-          return reshape(dy, {dy.size(0), 1}) * square(x) / 5.0;
-        }),
-    by_hand(
-        {"pooling",
-         "pooling by scores: x through the scores lost",
-         {"lost branch", "missing term", "attention"}},
-        {{2, 5, 3}}, {{3, 1}},
-        [](In x, In w) {
-          const Tensor p = softmax(reshape(matmul(x, w), {x.size(0), 5}));
-          return sum(reshape(p, {x.size(0), 5, 1}) * x, {1});
-        },
-        [](In dy0, In, In x, In w) {
-          const Tensor p = softmax(reshape(matmul(x, w), {x.size(0), 5}));
-          const Tensor dy = reshape(dy0, {dy0.size(0), 1, 3}), dp = sum(dy * x, {2});
-          const Tensor ds = p * (dp - sum(p * dp, {1}, true));
-          return std::vector{reshape(p, {x.size(0), 5, 1}) * dy,
-                             reshape(sum(reshape(ds, {x.size(0), 5, 1}) * x, {0, 1}), {3, 1})};
-        }),
-    by_hand(
-        {"pooling", "root mean square: eps left out of dx", {"nearly right"}}, {{4, 6}}, {},
-        [](In x) { return sqrt(mean(square(x), {1}) + 1e-4); },
-        [](In dy, In, In x) {
-          return reshape(dy, {dy.size(0), 1}) * x / (6 * sqrt(mean(square(x), {1}, true)));
         }),
 });
 

@@ -10,16 +10,6 @@ Tensor one_hot(In targets, In like) {
 Tensor row_sum(In x) { return sum(x, {-1}, true); }
 
 const bool listed = list_tuned({
-    by_hand(
-        {"softmax and losses",
-         "softmax without the row's sum",
-         {"missing term"},
-         {"lost branch", "missing factor", "cross-talk", "attention"}},
-        {{4, 5}}, {{5}}, [](In x, In w) { return softmax(x * w); },
-        [](In dy, In y, In x, In w) {
-          const Tensor dz = y * dy;
-          return std::vector{dz * w, dz * x};
-        }),
 
     by_hand(
         {"softmax and losses",
@@ -28,13 +18,6 @@ const bool listed = list_tuned({
          {"missing term"}},
         {{2, 4, 3}}, {}, [](In x) { return exp(x - logsumexp(x, {1}, true)); },
         [](In dy, In y, In) { return y * (dy - row_sum(dy * y)); }),
-
-    by_hand(
-        {"softmax and losses", "cross entropy: sum instead of mean", {"1/N", "constant factor"}},
-        {{4, 6}, integers({4}, 6)}, {}, [](In x, In targets) { return cross_entropy(x, targets); },
-        [](In dy, In, In x, In targets) {
-          return std::vector{dy * (softmax(x) - one_hot(targets, x)), Tensor()};
-        }),
 
     // Target 0 means padding; a loss for each row.
     by_hand(
@@ -60,37 +43,6 @@ const bool listed = list_tuned({
           const Tensor dx = dy * (x - target) * 2;
           return std::vector{dx, dx};
         }),
-
-    by_hand(
-        {"softmax and losses",
-         "temperature: dτ divided by τ once",
-         {"missing factor", "constant factor", "wrong factor"},
-         {"row factor"}},
-        {{4, 5}}, {uniform({1}, 1.5, 3)}, [](In x, In tau) { return softmax(x / tau); },
-        [](In dy, In y, In x, In tau) {
-          const Tensor dz = y * (dy - row_sum(dy * y));
-          return std::vector{dz / tau, -(dz * x) / tau};
-        }),
-
-    // −(1 − p)² ln p with p = sigmoid(x)
-    by_hand(
-        {"softmax and losses",
-         "focal loss: only the logarithm differentiated",
-         {"lost branch", "missing term"},
-         {"wrong factor"}},
-        {{4, 5}}, {}, [](In x) { return square(1 - sigmoid(x)) * softplus(-x); },
-        [](In dy, In, In x) {
-          const Tensor q = 1 - sigmoid(x);
-          return -(dy * square(q) * q);
-        }),
-
-    by_hand(
-        {"softmax and losses",
-         "logsumexp over rows, softmax over columns",
-         {"wrong axis", "cross-talk"},
-         {"wrong factor"}},
-        {{4, 4}}, {}, [](In x) { return logsumexp(x, {0}, true) + x; },
-        [](In dy, In, In x) { return softmax(x) * sum(dy, {0}, true) + dy; }),
 
     // max(0, 1 − t x), the targets t are −1 and 1
     by_hand(
@@ -124,17 +76,6 @@ const bool listed = list_tuned({
     layer({"softmax and losses", "cross entropy of logits of 50, targets nearly certain"},
           {normal({4, 6}, 0, 50), integers({4}, 6)}, {},
           [](In x, In targets) { return cross_entropy(x, targets); }),
-    by_hand(
-        {"softmax and losses", "softmax by hand, two columns masked by −1e9"}, {{4, 5}}, {},
-        [](In x) {
-          const Tensor mask = tensor<bool>({5}, std::vector<bool>{false, true, false, false, true});
-          return softmax(where(mask, -1e9, x));
-        },
-        [](In dy, In y, In) { return y * (dy - row_sum(dy * y)); }),
-    layer({"softmax and losses", "hinge and huber at their kinks"}, {{{[](const Rng& rng) {
-            return cast(rng.integers({4, 5}, 3), Dtype::f32) - 1.0;
-          }}}},
-          {}, [](In x) { return relu(1 - x) * 0.3 + huber_loss(x + 0.25, x * 0.5, 0.5, Reduction::none); }),
 });
 
 }  // namespace

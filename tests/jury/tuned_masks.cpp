@@ -24,19 +24,6 @@ Tensor real_mean(In x, In mask) {
 
 const bool listed = list_tuned({
     by_hand(
-        {"attention", "padding mask of an input forgotten in backward", {"attention", "cross-talk"}},
-        {{3, 2, 4}, {3, 5, 4}, some_real(3, 5)}, {},
-        [](In x, In memory, In mask) {
-          const Tensor logits = matmul(x, transpose(memory));
-          return matmul(softmax(where(over_queries(mask), logits, -1e30)), memory);
-        },
-        [](In dy, In, In x, In memory, In) {
-          const Tensor p = softmax(matmul(x, transpose(memory))), dp = matmul(dy, transpose(memory));
-          const Tensor ds = p * (dp - sum(p * dp, {-1}, true));
-          return std::vector{matmul(ds, memory), matmul(transpose(ds), x) + matmul(transpose(p), dy),
-                             Tensor()};
-        }),
-    by_hand(
         {"pooling",
          "masked mean: padded elements get a gradient too",
          {"cross-talk", "missing factor"},

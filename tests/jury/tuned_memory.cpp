@@ -97,13 +97,6 @@ const bool listed = list_tuned({
           return permute(dy, {1, 2, 0}) * 2;
         }),
 
-    by_hand(
-        {"strides and memory", "reversed, and dy not", {"misplaced"}, {"transposed", "wrong axis"}}, {{3, 5}},
-        {{5}}, [](In x, In w) { return flip(x, {1}) * w; },
-        [](In dy, In, In x, In w) {
-          return std::vector{dy * w, dy * flip(x, {1})};
-        }),
-
     // --- right
     layer({"strides and memory", "loops that ask for contiguous numbers"}, {{3, 4}}, {{4}},
           [](In x, In w) {

@@ -39,59 +39,18 @@ struct FixedMask : Module {
   void fields(Fields& f) override { f("weight", weight); }
 };
 
-Tensor in_f32(In x) { return cast(x, Dtype::f32); }
-
 const bool listed = list_tuned({
     module({"shapes", "LoRA over a frozen Linear"}, {{4, 5}},
            [](const Rng& rng) { return std::make_unique<Lora>(rng); }),
     layer(
         {"shapes", "Gram matrix (N, N)"}, {{4, 5}}, {{5}},
         [](In x, In w) { return matmul(x * w, transpose(x)); }, no_batch),
-    layer({"shapes", "sum over a batch of as many rows as columns"}, {{4, 4}}, {{4}},
-          [](In x, In w) { return sum(x * w, {0}); }),
-    layer(
-        {"shapes", "graph convolution with its adjacency (N, N)"}, {{4, 3}, {4, 4}}, {{2, 3}},
-        [](In x, In a, In w) { return tanh(matmul(a, linear(x, w))); }, no_batch),
-    layer(
-        {"shapes", "made for four rows"}, {{4, 3}}, {{4, 4}}, [](In x, In w) { return matmul(w, x); },
-        no_batch),
-    layer(
-        {"shapes", "W x without a batch"}, {{5}}, {{3, 5}},
-        [](In x, In w) {
-          return reshape(matmul(w, reshape(x, {5, 1})), {3});
-        },
-        no_batch),
-    by_hand(
-        {"shapes", "softmax in f32"}, {{4, 5}}, {{5}},
-        [](In x, In w) { return cast(softmax(in_f32(x)), x.dtype()) * w; },
-        [](In dy, In, In x, In w) {
-          const Tensor p = cast(softmax(in_f32(x)), x.dtype()), dp = dy * w;
-          return std::vector{p * (dp - sum(p * dp, {-1}, true)), dy * p};
-        }),
-
-    by_hand(
-        {"shapes", "softmax in f32: without its sum", {"missing term"}}, {{4, 5}}, {{5}},
-        [](In x, In w) { return cast(softmax(in_f32(x)), x.dtype()) * w; },
-        [](In dy, In, In x, In w) {
-          const Tensor p = cast(softmax(in_f32(x)), x.dtype());
-          return std::vector{p * dy * w, dy * p};
-        }),
-    by_hand(
-        {"shapes", "RMS norm in f32: without its projection", {"missing term"}}, {{4, 6}}, {},
-        [](In x) { return cast(rms_norm(in_f32(x), 6, {}, 1e-5), x.dtype()); },
-        [](In dy, In, In x) { return dy * rsqrt(mean(square(x), {-1}, true) + 1e-5); }),
     layer({"shapes", "row means (N) less column means (N, 1)", {"batch of 0"}}, {{4, 5}}, {{5}},
           [](In x, In w) { return mean(x * w, {1}) - mean(x, {1}, true); }),
     layer({"shapes", "the same with an extent of 1", {"batch of 0"}}, {{4, 1, 5}}, {{5}},
           [](In x, In w) { return (x * w) * mean(x, {2}); }),
     module({"shapes", "dropout with a mask of its own, the same in every step", {"train and eval"}}, {{4, 5}},
            [](const Rng& rng) { return std::make_unique<FixedMask>(rng); }),
-    by_hand(
-        {"shapes", "ReLU without its mask, with an extent of 1", {"missing factor"}}, {{4, 1, 5}}, {{5}},
-        [](In x, In w) { return relu(x) * w; },
-        [](In dy, In, In x, In w) {
-          return std::vector{dy * w, dy * relu(x)};
-        }),
     by_hand(
         {"shapes", "overlapping windows: the larger of two gradients counts", {"not linear in dy"}}, {{4, 5}},
         {}, [](In x) { return maximum(slice(x, 1, 0, 4), slice(x, 1, 1, 5)); },

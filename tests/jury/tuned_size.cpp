@@ -74,27 +74,6 @@ const bool listed = list_tuned({
     module({"size", "mask kept from the first input of a shape", {"another call"}}, {{4, 5}},
            [](const Rng&) { return std::make_unique<KeepsMask>(); }),
 
-    // Each row gets half of its neighbour: rows 0 and 1, 2 and 3, …; the last of an odd number has none.
-    by_hand(
-        {"size",
-         "pairs of rows: the odd last row gets no gradient",
-         {"cross-talk"},
-         {"missing term", "missing factor", "lost branch"}},
-        {{5, 3}}, {},
-        [](In x) {
-          const int64_t even = x.size(0) / 2 * 2;
-          const Tensor pairs = reshape(slice(x, 0, 0, even), {even / 2, 2, x.size(1)});
-          return concat(
-              {reshape(pairs + flip(pairs, {1}) * 0.5, {even, x.size(1)}), slice(x, 0, even, x.size(0))}, 0);
-        },
-        [](In dy, In, In x) {
-          const int64_t even = x.size(0) / 2 * 2;
-          const Tensor pairs = reshape(slice(dy, 0, 0, even), {even / 2, 2, x.size(1)});
-          return concat({reshape(pairs + flip(pairs, {1}) * 0.5, {even, x.size(1)}),
-                         zeros({x.size(0) - even, x.size(1)}, x.dtype())},
-                        0);
-        }),
-
     by_hand(
         {"size", "dw as a mean times the rows: NaN for an empty batch", {"batch of 0"}, {"not finite"}},
         {{4, 3}}, {{3}}, [](In x, In w) { return x * w; },
@@ -109,8 +88,6 @@ const bool listed = list_tuned({
             for (int i = 0; i < 40; ++i) y = tanh(matmul(y, w)) * 0.5 + y * 0.5;
             return y;
           }),
-    layer({"size", "one channel, one number"}, {{2, 1}}, {{1}, {1}},
-          [](In x, In w, In b) { return mean(square(x * w + b)); }),
 });
 
 }  // namespace

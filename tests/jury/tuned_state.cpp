@@ -1,6 +1,5 @@
 // Layers with wrong state, fields or modes.
 #include "../../autograd/recompute.h"
-#include "../../core/raw.h"
 #include "layers.h"
 
 namespace isobar::tuned_state {
@@ -32,16 +31,6 @@ struct UpdatedTwice : Centered {
   Tensor forward(const Tensor& x) override {
     if (!training()) return (x - running_mean) * weight;
     if (x.size(0) > 0) update(x);
-    return (x - mean(x, {0})) * weight;
-  }
-};
-
-// Wrong: the mean of no rows, NaN, stays in the running mean.
-struct SpoiledByNoRows : Centered {
-  using Centered::Centered;
-  Tensor forward(const Tensor& x) override {
-    if (!training()) return (x - running_mean) * weight;
-    if (!recomputing()) update(x);
     return (x - mean(x, {0})) * weight;
   }
 };
@@ -184,7 +173,6 @@ JuryLayer state(const std::string& name, const std::vector<std::string>& right,
 
 const bool listed = list_tuned({
     state<UpdatedTwice>("running mean updated under recompute too", {"recompute"}),
-    state<SpoiledByNoRows>("an empty batch leaves NaN in the running mean", {"batch of 0"}, {"another call"}),
     state<UnsavedMean>("running mean not in fields", {"save and load", "fields"}, {"train and eval"}),
     state<NoGradientInEvaluation>("no gradient of x in evaluation", {"train and eval", "detached"}),
     state<CountedCalls>("y depends on the number of calls", {"repeated calls"}, {"used twice", "recompute"}),
