@@ -18,7 +18,8 @@
 
 namespace isobar {
 
-// --- arithmetic; the operands broadcast
+// --- arithmetic; the operands broadcast. Of integers: sums, differences and products, exact and constants;
+//     what does not fit throws
 Tensor add(const Tensor& a, const Tensor& b);                // a + b
 Tensor subtract(const Tensor& a, const Tensor& b);           // a − b
 Tensor multiply(const Tensor& a, const Tensor& b);           // a · b
@@ -138,14 +139,30 @@ Tensor contiguous(const Tensor& x);         // x, or a copy in row-major order w
 Tensor cast(const Tensor& x, Dtype dtype);  // x, or a copy in another dtype; integers are constants
 
 // --- layout; views where possible
-Tensor reshape(const Tensor& x, const Shape& shape);  // same elements in row-major order
+// The sizes of a reshape, of which one may be −1: what is left of x.
+class Sizes {
+ public:
+  Sizes(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
+  Sizes(const std::vector<int64_t>& sizes) : sizes_(sizes) {}
+  Sizes(const Shape& shape) : sizes_(shape.begin(), shape.end()) {}
+  Shape of(const Shape& x) const;  // throws Error where it has not as many elements as x
+
+ private:
+  std::vector<int64_t> sizes_;
+};
+Tensor reshape(const Tensor& x, const Sizes& sizes);  // same elements in row-major order
+Tensor unsqueeze(const Tensor& x, int dim);           // a new dimension of extent one at dim
+Tensor squeeze(const Tensor& x);                      // all dimensions of extent one left out
+Tensor squeeze(const Tensor& x, int dim);             // dim left out where its extent is one
 Tensor permute(const Tensor& x,
                const std::vector<int>& order);  // dimension d of y is dimension order[d] of x
 Tensor transpose(const Tensor& x, int dim0 = -2, int dim1 = -1);  // two dimensions swapped
 Tensor broadcast_to(const Tensor& x, const Shape& shape);         // repeats dimensions of extent one
 // The same where −1 keeps an extent: expand(x, {4, -1}).
 Tensor expand(const Tensor& x, const std::vector<int64_t>& sizes);
-Tensor slice(const Tensor& x, int dim, int64_t begin, int64_t end);  // begin ≤ i < end along dim
+// begin ≤ i < end along dim; negative ones count from the back.
+Tensor slice(const Tensor& x, int dim, int64_t begin, int64_t end);
+Tensor select(const Tensor& x, int dim, int64_t index);  // x[index] along dim, which is left out
 // x with rows of `value` added on both sides: {left, right, top, bottom, …}, the last dimension first. A
 // negative number removes rows.
 Tensor pad(const Tensor& x, const std::vector<int64_t>& amounts, double value = 0);
@@ -171,6 +188,16 @@ Tensor gather(const Tensor& x, int dim, const Tensor& index);
 // x with y[index[i, j, …], j, …] += src[i, j, …] for dim 0; src is at least as large as index; elements
 // beyond index are ignored.
 Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& src);
+
+// 1 at [i, …, indices[i, …]] and 0 elsewhere; indices (…) in [0, classes) → (…, classes).
+Tensor one_hot(const Tensor& indices, int64_t classes, Dtype dtype = Dtype::f32);
+// The elements along dim in ascending order, NaN last, or in descending order, NaN first; ties keep theirs. The
+// indices, i64, say where each was. topk has the first k of them. The gradient goes where the elements were.
+struct Sorted {
+  Tensor values, indices;
+};
+Sorted sort(const Tensor& x, int dim = -1, bool descending = false);
+Sorted topk(const Tensor& x, int64_t k, int dim = -1, bool largest = true);
 
 // The axes of a reduction: {0, -1}, or a vector. A bool among them does not compile: mean(x, {-1, true}).
 class AxisList {
@@ -222,6 +249,9 @@ template <std::same_as<bool> Bool>
 Tensor argmax(const Tensor& x, Bool keepdim) = delete;  // argmax(x, dim, keepdim)
 template <std::same_as<bool> Bool>
 Tensor argmin(const Tensor& x, Bool keepdim) = delete;
+// max along dim with its index, as argmax gives it; of ties, the first has the gradient.
+Sorted max_with_indices(const Tensor& x, int dim, KeepDim keepdim = false);
+Sorted min_with_indices(const Tensor& x, int dim, KeepDim keepdim = false);
 // Σ (x − mean)² / (count − correction), in two passes; correction 1 is the sample variance. NaN for one
 // element, or none. var(x, std::nullopt, false, 0) is the population variance of all elements.
 Tensor var(const Tensor& x);
@@ -261,11 +291,15 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& xs);
 Tensor embedding(const Tensor& indices, const Tensor& weight);
 
 // --- softmax and losses
-Tensor softmax(const Tensor& x);  // over the last dimension; a row of −∞ alone gives NaN, as in PyTorch
+// Over dim, or the last dimension; a row of −∞ alone gives NaN, as in PyTorch.
+Tensor softmax(const Tensor& x);
+Tensor softmax(const Tensor& x, int dim);
 Tensor log_softmax(const Tensor& x);  // log of softmax(x), without overflow
+Tensor log_softmax(const Tensor& x, int dim);
 // Mean over the targets that are not ignored of −log_softmax(logits)[target]. logits (…, V), targets (…) of
-// i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch.
-Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100);
+// i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch. dim is that of the classes: 1
+// for PyTorch's logits (N, V, T).
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100, int dim = -1);
 // cross_entropy(linear(x, weight), targets) that holds at most 512 rows of the logits at a time, for
 // vocabularies whose logits would take most of the memory. x (…, C), weight (V, C).
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,

@@ -134,8 +134,9 @@ double Tensor::at(std::initializer_list<int64_t> index) const {
         index.size());
   int64_t offset = 0;
   int d = 0;
-  for (int64_t i : index) {
-    check(i >= 0 && i < size(d), "at: index {} is outside of dimension {} of {}", i, d, shape());
+  for (const int64_t wanted : index) {
+    const int64_t i = wanted < 0 ? wanted + size(d) : wanted;
+    check(i >= 0 && i < size(d), "at: index {} is outside of dimension {} of {}", wanted, d, shape());
     offset += i * strides()[d++];
   }
   return dispatch_any(dtype(), [&]<class T>() { return exact("at", data<T>()[offset]); });
@@ -179,17 +180,29 @@ void Tensor::set_grad(Tensor grad) const {
   *impl().grad = std::move(grad);
 }
 
+namespace {
+
+// As an element of a tensor; throws Error in the name of `op` where it is none.
+template <class T>
+T element(const char* op, double value) {
+  if constexpr (std::is_same_v<T, bool>)
+    check(value == 0 || value == 1, "{}: an element of a mask is 0 or 1, not {}", op, value);
+  else if constexpr (std::is_integral_v<T>)
+    check(fits<T>(value) && std::trunc(value) == value,
+          "{}: no {} is {}; cast() the other tensors to f32 or f64, or give an integer", op, dtype_of<T>(),
+          value);
+  return static_cast<T>(value);
+}
+
+}  // namespace
+
 Tensor full(const Shape& shape, double value, Dtype dtype) {
   Tensor result(shape, dtype);
   dispatch_any(dtype, [&]<class T>() {
-    if constexpr (std::is_same_v<T, bool>)
-      check(value == 0 || value == 1, "full: an element of a mask is 0 or 1, not {}", value);
-    else if constexpr (std::is_integral_v<T>)
-      check(fits<T>(value) && std::trunc(value) == value,
-            "full: no {} is {}; cast() the other tensors to f32 or f64, or give an integer", dtype, value);
+    const T x = element<T>("full", value);
     T* y = raw::write<T>(result);
     parallel_for(result.numel(), copy_grain,
-                 [&](int64_t begin, int64_t end) { std::fill(y + begin, y + end, static_cast<T>(value)); });
+                 [&](int64_t begin, int64_t end) { std::fill(y + begin, y + end, x); });
   });
   return result;
 }
@@ -225,6 +238,17 @@ template Tensor tensor(const Shape&, std::span<const double>);
 template Tensor tensor(const Shape&, std::span<const int32_t>);
 template Tensor tensor(const Shape&, std::span<const int64_t>);
 template Tensor tensor(const Shape&, std::span<const bool>);
+
+Tensor tensor(const Shape& shape, std::initializer_list<double> values, Dtype dtype) {
+  return dispatch_any(dtype, [&]<class T>() {
+    std::vector<T> elements;
+    for (const double value : values) elements.push_back(element<T>("tensor", value));
+    return tensor(shape, elements);
+  });
+}
+Tensor tensor(std::initializer_list<double> values, Dtype dtype) {
+  return tensor(static_cast<int64_t>(values.size()), values, dtype);
+}
 
 template <>
 Tensor tensor(const Shape& shape, const std::vector<bool>& values) {

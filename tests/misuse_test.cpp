@@ -36,7 +36,7 @@ std::vector<Misuse> of_tensors() {
       {[] { f32(0).item(); }, "item: wanted a single number, got [0]"},
       {[] { f32(2, 3).at({1}); }, "at: wanted 2 indices for [2, 3], got 1"},
       {[] { f32(2, 3).at({1, 3}); }, "at: index 3 is outside of dimension 1 of [2, 3]"},
-      {[] { f32(2, 3).at({-1, 0}); }, "at: index -1 is outside of dimension 0 of [2, 3]"},
+      {[] { f32(2, 3).at({-3, 0}); }, "at: index -3 is outside of dimension 0 of [2, 3]"},
       {[] { f32(2).data<double>(); }, "tensor: wanted elements of f64, this tensor holds f32"},
       {[] { Tensor x = f32(2); raw::write<int32_t>(x); },
        "tensor: wanted elements of i32, this tensor holds f32"},

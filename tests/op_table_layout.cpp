@@ -36,6 +36,11 @@ std::vector<OpRow> layout_rows() {
       {"flip two dimensions", [](In x) { return flip(x[0], {-1, 1}); }, {normal(2, 3, 5)}},
       {"flip none", [](In x) { return flip(x[0], {}); }, {normal(3, 5)}},
       {"flip nothing", [](In x) { return flip(x[0], {0, 1}); }, {normal(0, 5)}},
+      {"reshape with an open size", [](In x) { return reshape(x[0], {2, -1, 3}); }, {normal(4, 9)}},
+      {"unsqueeze", [](In x) { return unsqueeze(x[0], -1) * unsqueeze(x[0], 0); }, {normal(4)}},
+      {"squeeze", [](In x) { return squeeze(x[0]) * squeeze(squeeze(x[0], 0), -2); }, {normal(1, 3, 1, 5)}},
+      {"select", [](In x) { return select(x[0], 1, -2) * select(x[0], -1, 0); }, {normal(5, 5)}},
+      {"slice from the back", [](In x) { return slice(x[0], -1, -4, -1); }, {normal(3, 5)}},
       {"tril", [](In x) { return tril(x[0]); }, {normal(4, 4)}},
       {"tril above the diagonal", [](In x) { return tril(x[0], 1); }, {normal(2, 3, 5)}},
       {"tril far below", [](In x) { return tril(x[0], -9); }, {normal(3, 5)}},
@@ -74,6 +79,21 @@ std::vector<OpRow> indexing_rows() {
        {normal(4, 5), indices(4, 0, 5), normal(0, 5)}},
       {"scatter_add of many", [](In x) { return scatter_add(x[0], 1, x[1], x[2]); },
        {normal(60, 129), indices(129, 50, 300), normal(50, 300)}},
+  };
+}
+
+std::vector<OpRow> sorted_rows() {
+  return {
+      {"sort", [](In x) { return sort(x[0]).values; }, {normal(4, 9)}},
+      {"sort descending along the first", [](In x) { return sort(x[0], 0, true).values; }, {normal(7, 3, 2)}},
+      {"topk", [](In x) { return topk(x[0], 3).values; }, {normal(4, 9)}},
+      {"topk of the smallest", [](In x) { return topk(x[0], 2, 1, false).values; }, {normal(3, 5, 2)}},
+      {"max_with_indices", [](In x) { return max_with_indices(x[0], -1).values; }, {normal(4, 9)}},
+      {"min_with_indices keeping dim", [](In x) { return min_with_indices(x[0], 0, true).values; }, {normal(4, 9)}},
+      {"softmax of columns", [](In x) { return softmax(x[0], 0); }, {normal(5, 3)}},
+      {"log_softmax in the middle", [](In x) { return log_softmax(x[0], 1); }, {normal(2, 4, 3)}},
+      {"cross_entropy over channels", [](In x) { return cross_entropy(x[0], x[1], -100, 1); },
+       {normal(3, 5, 4), indices(5, 3, 4)}},
   };
 }
 
@@ -130,7 +150,7 @@ std::vector<OpRow> loss_rows() {
 
 std::vector<OpRow> layout_and_loss_rows() {
   std::vector<OpRow> all;
-  for (auto part : {layout_rows, indexing_rows, einsum_rows, loss_rows})
+  for (auto part : {layout_rows, indexing_rows, sorted_rows, einsum_rows, loss_rows})
     for (OpRow& row : part()) all.push_back(std::move(row));
   return all;
 }

@@ -1,4 +1,5 @@
-// Arithmetic with broadcasting. The tape sums gradients over repeated dimensions.
+// Arithmetic with broadcasting. The tape sums gradients over repeated dimensions. Of integers, sums, differences
+// and products.
 //
 //   add:       y = a + b     da = dy            db = dy
 //   subtract:  y = a − b     da = dy            db = −dy
@@ -12,21 +13,46 @@
 #include "combine.h"
 
 namespace isobar {
+namespace {
+
+// f of two numbers; `overflows` computes it of integers, and says whether the result did not fit.
+template <class F, class Overflows>
+Tensor combine_numbers(const char* op, const Tensor& a, const Tensor& b, const F& f,
+                       const Overflows& overflows) {
+  if (!is_integer(a.dtype())) return combine_floats(op, a, b, f);
+  check_one_dtype(op, a, b);
+  return dispatch_index(op, a.dtype(), [&]<class T>() {
+    return combine<T, T>(op, a, b, [&](T p, T q) {
+      T result;
+      check(!overflows(p, q, &result), "{}: no {} is the result of {} and {}", op, dtype_of<T>(), p, q);
+      return result;
+    });
+  });
+}
+
+constexpr auto plus = [](auto p, auto q, auto* y) { return __builtin_add_overflow(p, q, y); };
+constexpr auto minus = [](auto p, auto q, auto* y) { return __builtin_sub_overflow(p, q, y); };
+constexpr auto times = [](auto p, auto q, auto* y) { return __builtin_mul_overflow(p, q, y); };
+
+}  // namespace
 
 Tensor add(const Tensor& a, const Tensor& b) {
-  Tensor y = combine_floats("add", a, b, [](auto p, auto q) { return p + q; });
+  Tensor y = combine_numbers(
+      "add", a, b, [](auto p, auto q) { return p + q; }, plus);
   return record("add", std::move(y), {a, b}, [](Tensor dy) { return std::array{dy, std::move(dy)}; });
 }
 
 Tensor subtract(const Tensor& a, const Tensor& b) {
-  Tensor y = combine_floats("subtract", a, b, [](auto p, auto q) { return p - q; });
+  Tensor y = combine_numbers(
+      "subtract", a, b, [](auto p, auto q) { return p - q; }, minus);
   return record("subtract", std::move(y), {a, b}, [](const Tensor& dy, Wants wants) {
     return std::array{dy, wants[1] ? -dy : Tensor()};
   });
 }
 
 Tensor multiply(const Tensor& a, const Tensor& b) {
-  Tensor y = combine_floats("multiply", a, b, [](auto p, auto q) { return p * q; });
+  Tensor y = combine_numbers(
+      "multiply", a, b, [](auto p, auto q) { return p * q; }, times);
   return record("multiply", std::move(y), {a, b}, [a, b](const Tensor& dy, Wants wants) {
     return std::array{wants[0] ? dy * b : Tensor(), wants[1] ? dy * a : Tensor()};
   });
@@ -41,6 +67,7 @@ Tensor divide(const Tensor& a, const Tensor& b) {
 }
 
 Tensor multiply(const Tensor& x, double s) {
+  if (is_integer(x.dtype())) return multiply(x, full({}, s, x.dtype()));
   Tensor y = map_elements("multiply", x, [s](auto v) { return static_cast<decltype(v)>(s) * v; });
   return record("multiply", std::move(y), {x}, [s](const Tensor& dy) { return dy * s; });
 }
@@ -52,6 +79,7 @@ Tensor divide(const Tensor& x, double s) {
 }
 
 Tensor affine(const Tensor& x, double scale, double shift) {
+  if (is_integer(x.dtype())) return multiply(x, scale) + full({}, shift, x.dtype());
   Tensor y = map_elements("affine", x, [scale, shift](auto v) {
     using T = decltype(v);
     return static_cast<T>(scale) * v + static_cast<T>(shift);

@@ -1,5 +1,8 @@
 //   loss = mean over counted rows of (log Σ exp(x) − x[target])
 //   dx = dloss / counted · (softmax(x) − onehot(target)), 0 in ignored rows
+#include <algorithm>
+#include <numeric>
+
 #include "../../core/kernels/softmax.h"
 #include "../../core/raw.h"
 #include "../ops.h"
@@ -23,7 +26,14 @@ Tensor cross_entropy_composed(const Tensor& logits, const ClassTargets& targets)
 
 }  // namespace
 
-Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index) {
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index, int dim) {
+  if (logits.ndim() > 1 && logits.shape().index(dim) != logits.ndim() - 1) {
+    std::vector<int> order(logits.ndim());
+    std::iota(order.begin(), order.end(), 0);
+    std::rotate(order.begin() + logits.shape().index(dim), order.begin() + logits.shape().index(dim) + 1,
+                order.end());
+    return cross_entropy(permute(logits, order), targets, ignore_index);
+  }
   check(logits.ndim() >= 1 && logits.shape().without(-1) == targets.shape(),
         "cross_entropy: targets must be {} for logits {}, got {}{}",
         logits.ndim() >= 1 ? logits.shape().without(-1) : Shape(), logits.shape(), targets.shape(),

@@ -43,7 +43,7 @@ Tensor gather(const Tensor& x, int dim, const Tensor& index) {
   check_shapes("gather", x, d, index);
   const Tensor at = checked_indices("gather", index, x.size(d)), packed = raw::contiguous(x);
   Tensor y(index.shape(), x.dtype());
-  dispatch_float("gather", x.dtype(), [&]<class T>() {
+  dispatch_any(x.dtype(), [&]<class T>() {
     kernels::gather_lines(kernels::IndexedLines(at.shape(), x.shape(), d), at.data<int64_t>(),
                           packed.data<T>(), raw::write<T>(y));
   });

@@ -2,6 +2,7 @@
 // contiguous.
 //
 //   y = reshape(x)         dx = reshape(dy)
+//   squeeze, unsqueeze     by reshape
 //   y = permute(x, order)  dx = permute(dy, order⁻¹)
 //   y = broadcast_to(x), expand(x)    dx = Σ dy over what was repeated (done by the tape)
 #include <algorithm>
@@ -12,13 +13,40 @@
 
 namespace isobar {
 
-Tensor reshape(const Tensor& x, const Shape& shape) {
-  check(shape.numel() == x.numel(), "reshape: {} has {} elements, {} has {}", x.shape(), x.numel(), shape,
+Shape Sizes::of(const Shape& x) const {
+  std::vector<int64_t> sizes = sizes_;
+  const auto open = std::find(sizes.begin(), sizes.end(), -1);
+  if (open != sizes.end()) {
+    *open = 1;
+    const int64_t others = Shape(sizes).numel();
+    check(others > 0 && x.numel() % others == 0, "reshape: {} has {} elements, no multiple of [{}]", x,
+          x.numel(), fmt::join(sizes_, ", "));
+    *open = x.numel() / others;
+  }
+  const Shape shape(sizes);
+  check(shape.numel() == x.numel(), "reshape: {} has {} elements, {} has {}", x, x.numel(), shape,
         shape.numel());
+  return shape;
+}
+
+Tensor reshape(const Tensor& x, const Sizes& sizes) {
+  const Shape shape = sizes.of(x.shape());
   Tensor y = raw::as_strided(raw::contiguous(x), shape, shape.strides());
   return record({"reshape", Node::Kind::view}, y, {x},
                 [from = x.shape()](const Tensor& dy) { return reshape(dy, from); });
 }
+
+Tensor unsqueeze(const Tensor& x, int dim) {
+  return reshape(x, x.shape().inserted(dim < 0 ? dim + x.ndim() + 1 : dim, 1));
+}
+
+Tensor squeeze(const Tensor& x) {
+  std::vector<int64_t> sizes(x.shape().begin(), x.shape().end());
+  std::erase(sizes, 1);
+  return reshape(x, sizes);
+}
+
+Tensor squeeze(const Tensor& x, int dim) { return x.size(dim) == 1 ? reshape(x, x.shape().without(dim)) : x; }
 
 Tensor permute(const Tensor& x, const std::vector<int>& order) {
   const int ndim = x.ndim();

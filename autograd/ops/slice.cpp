@@ -2,7 +2,7 @@
 //
 //   y = slice(x, begin, end)     dx = dy in zeros, at begin
 //   y = concat(x₀, x₁, …)        dx_i = the slice of dy that came from x_i
-//   stack, split                 by composition
+//   stack, split, select         by composition
 #include <algorithm>
 #include <array>
 
@@ -13,11 +13,12 @@
 
 namespace isobar {
 
-Tensor slice(const Tensor& x, int dim, int64_t begin, int64_t end) {
+Tensor slice(const Tensor& x, int dim, int64_t from, int64_t to) {
   const int d = x.shape().index(dim);
+  const int64_t begin = from < 0 ? from + x.size(d) : from, end = to < 0 ? to + x.size(d) : to;
   check(0 <= begin && begin <= end && end <= x.size(d),
         "slice: wanted 0 <= begin <= end <= {} along dimension {} of {}, got {} and {}", x.size(d), d,
-        x.shape(), begin, end);
+        x.shape(), from, to);
   // An empty window refers to no element; its origin could be the end of x.
   const int64_t offset = begin == end ? 0 : begin * x.strides()[d];
   Tensor y = raw::as_strided(x, x.shape().with(d, end - begin), x.strides(), offset);
@@ -27,6 +28,13 @@ Tensor slice(const Tensor& x, int dim, int64_t begin, int64_t end) {
     amounts.end()[-1] = after;
     return pad(dy, amounts);
   });
+}
+
+Tensor select(const Tensor& x, int dim, int64_t index) {
+  const int d = x.shape().index(dim);
+  const int64_t i = index < 0 ? index + x.size(d) : index;
+  check(0 <= i && i < x.size(d), "select: index {} is outside of dimension {} of {}", index, d, x.shape());
+  return reshape(slice(x, d, i, i + 1), x.shape().without(d));
 }
 
 Tensor concat(const std::vector<Tensor>& xs, int dim) {

@@ -1,4 +1,4 @@
-// Over the last dimension, seen as rows of a matrix.
+// Over the last dimension, seen as rows of a matrix, or over another one by transposing.
 //
 //   p = softmax(x)          dx = p · (dy − Σ dy · p)
 //   y = log_softmax(x)      dx = dy − eʸ · Σ dy
@@ -59,6 +59,11 @@ Tensor log_softmax(const Tensor& x) {
     });
     return dx;
   });
+}
+
+Tensor softmax(const Tensor& x, int dim) { return transpose(softmax(transpose(x, dim, -1)), dim, -1); }
+Tensor log_softmax(const Tensor& x, int dim) {
+  return transpose(log_softmax(transpose(x, dim, -1)), dim, -1);
 }
 
 }  // namespace isobar

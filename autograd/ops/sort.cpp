@@ -1,0 +1,75 @@
+//   y, i = sort(x)     y[j] = x[i[j]]; dx = scatter_add(0, i, dy)
+//   topk               the first k of them
+// and what an index says: the largest element with its place, one_hot.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "../../core/parallel.h"
+#include "../../core/raw.h"
+#include "../ops.h"
+#include "axes.h"
+#include "indices.h"
+
+namespace isobar {
+namespace {
+
+// Whether a stands before b in ascending order; NaN is the largest.
+template <class T>
+bool before(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(b) && !std::isnan(a);
+  return a < b;
+}
+
+Sorted at(const Tensor& x, int dim, const Tensor& indices, bool keepdim) {
+  Sorted y{gather(x, dim, indices), indices};
+  if (!keepdim) y = {squeeze(y.values, dim), squeeze(y.indices, dim)};
+  return y;
+}
+
+}  // namespace
+
+Sorted sort(const Tensor& x, int dim, bool descending) {
+  const Axes over(x.shape(), {dim});
+  const Tensor packed = over.reduced_last(x);
+  Tensor order(packed.shape(), Dtype::i64);
+  dispatch_any(x.dtype(), [&]<class T>() {
+    const T* from = packed.data<T>();
+    int64_t* to = raw::write<int64_t>(order);
+    parallel_for(over.rows, std::max<int64_t>(1, (1 << 12) / std::max<int64_t>(over.count, 1)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t r = begin; r < end; ++r) {
+                     const T* row = from + r * over.count;
+                     int64_t* places = to + r * over.count;
+                     std::iota(places, places + over.count, int64_t{0});
+                     std::stable_sort(places, places + over.count, [&](int64_t i, int64_t j) {
+                       return descending ? before(row[j], row[i]) : before(row[i], row[j]);
+                     });
+                   }
+                 });
+  });
+  return at(x, dim, raw::contiguous(over.in_order(order, x.shape())), true);
+}
+
+Sorted topk(const Tensor& x, int64_t k, int dim, bool largest) {
+  check(0 <= k && k <= x.size(dim), "topk: wanted 0 <= k <= {} along dimension {} of {}, got {}", x.size(dim),
+        x.shape().index(dim), x.shape(), k);
+  const Sorted all = sort(x, dim, largest);
+  return {slice(all.values, dim, 0, k), slice(all.indices, dim, 0, k)};
+}
+
+Sorted max_with_indices(const Tensor& x, int dim, KeepDim keepdim) {
+  return at(x, dim, argmax(x, dim, true), keepdim);
+}
+
+Sorted min_with_indices(const Tensor& x, int dim, KeepDim keepdim) {
+  return at(x, dim, argmin(x, dim, true), keepdim);
+}
+
+Tensor one_hot(const Tensor& indices, int64_t classes, Dtype dtype) {
+  const Tensor places = checked_indices("one_hot", indices, classes);
+  return cast(unsqueeze(places, -1) == arange(classes), dtype);
+}
+
+}  // namespace isobar
