@@ -73,8 +73,8 @@ void call_blas(Gemm<T> p) {
   call(p);
 }
 
-// Our kernel copies B. As own_transposed it computes Cᵀ = Bᵀ · Aᵀ and copies A instead.
-enum class Kernel { blas, own, own_transposed };
+// Our kernel copies B. As packed_transposed it computes Cᵀ = Bᵀ · Aᵀ and copies A instead.
+enum class Kernel { blas, packed, packed_transposed };
 
 template <class T>
 double multiply_adds(const Gemm<T>& p) {
@@ -89,13 +89,13 @@ Kernel choose(const Gemm<T>& p) {
   const bool vectors = sizeof(kernels::Register<T>) >= 32;
   const bool small = multiply_adds(p) <= 1e6;
   if (!vectors || p.m < 8 || p.n < 32) return Kernel::blas;
-  if (p.transpose_a || !p.transpose_b) return small ? Kernel::blas : Kernel::own;
+  if (p.transpose_a || !p.transpose_b) return small ? Kernel::blas : Kernel::packed;
   if (small && p.m < 32) return Kernel::blas;
-  return p.m * (p.n + p.k) < p.n * p.k ? Kernel::own_transposed : Kernel::own;
+  return p.m * (p.n + p.k) < p.n * p.k ? Kernel::packed_transposed : Kernel::packed;
 }
 
 template <class T>
-void call_own(const Gemm<T>& p, bool transposed) {
+void call_packed(const Gemm<T>& p, bool transposed) {
   const kernels::Product<T> product{
       .m = p.m,
       .n = p.n,
@@ -128,7 +128,7 @@ void run(Gemm<T> p, Kernel kernel) {
   check(!p.bias || !p.accumulate, "gemm: wanted a bias or accumulate, got both");
   assert_valid(p);
   if (p.m == 0 || p.n == 0) return;
-  if (p.k > 0 && kernel != Kernel::blas) return call_own(p, kernel == Kernel::own_transposed);
+  if (p.k > 0 && kernel != Kernel::blas) return call_packed(p, kernel == Kernel::packed_transposed);
   // The sums start from the bias, or from zero where there are none.
   if (p.bias || (p.k == 0 && !p.accumulate))
     for (int64_t i = 0; i < p.m; ++i)
@@ -158,7 +158,8 @@ Tiles tiles_for(const Gemm<T>& p, Kernel kernel) {
   const auto cut = [](int64_t length, int64_t shortest, int64_t pieces, int64_t unit) {
     return chunk_count(chunk_count(length, unit), std::clamp<int64_t>(length / shortest, 1, pieces)) * unit;
   };
-  const bool across = kernel == Kernel::own_transposed;  // our kernel then cuts the rows of C as its columns
+  const bool across =
+      kernel == Kernel::packed_transposed;  // our kernel then cuts the rows of C as its columns
   const int64_t m = across ? p.n : p.m, n = across ? p.m : p.n;
   const int64_t columns =
       kernel == Kernel::blas ? cut(n, 256, wanted, 16) : cut(n, 192, wanted, kernels::panel_columns<T>);

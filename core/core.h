@@ -6,8 +6,5 @@
 #include "parallel.h"
 #include "parallel_tasks.h"
 #include "precision.h"
-#include "ranks.h"
 #include "rng.h"
-#include "shards.h"
 #include "tensor.h"
-#include "tree_sum.h"

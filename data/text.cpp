@@ -64,7 +64,7 @@ Batch TokenDataset::random_batch(int64_t batch_size, const Rng& rng) const {
   return random_batch({0, batch_size}, rng);
 }
 
-Batch TokenDataset::random_batch(Share examples, const Rng& rng) const {
+Batch TokenDataset::random_batch(IndexRange examples, const Rng& rng) const {
   std::vector<int64_t> indices;
   for (int64_t b = examples.begin; b < examples.end; ++b)
     indices.push_back(static_cast<int64_t>(rng.below(size(), b)));

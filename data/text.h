@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <string>
 
-#include "../core/ranks.h"
+#include "../core/index_range.h"
 #include "../core/rng.h"
 #include "dataset.h"
 #include "tokenizer.h"
@@ -67,7 +67,7 @@ class TokenDataset : public Dataset {
   // Windows at independent uniform places, a pure function of the key: example b starts at random number b.
   Batch random_batch(int64_t batch_size, const Rng& rng) const;
   // Examples begin … end − 1 of it, for a rank that wants no others.
-  Batch random_batch(Share examples, const Rng& rng) const;
+  Batch random_batch(IndexRange examples, const Rng& rng) const;
 
  private:
   void check_length(std::string_view part) const;

@@ -157,8 +157,8 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
                         {"step", "module", "type", "std", "mean", "rms", "grad_norm", "zeros", "saturated"});
   Progress progress = run.progress(config.max_iters, "steps", first);
   const int64_t rows = config.batch_size * config.gradient_accumulation_steps;
-  const Share pieces = ranks.share(config.gradient_accumulation_steps);
-  const Share mine{pieces.begin * config.batch_size, pieces.end * config.batch_size};  // of the rows
+  const IndexRange pieces = ranks.share(config.gradient_accumulation_steps);
+  const IndexRange mine{pieces.begin * config.batch_size, pieces.end * config.batch_size};  // of the rows
   const GradientOptions options{.accumulation_steps = config.gradient_accumulation_steps,
                                 .check_every_op = config.anomaly};
   const double tokens_per_step = static_cast<double>(rows * config.block_size);
@@ -174,7 +174,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
                               std::nan(""));
   Probe probe;
   HistogramProbe histograms;
-  ShareProbe shares;
+  SaturationProbe shares;
   memory::reset_peak();
 
   for (int64_t step = first; step < config.max_iters; ++step) {

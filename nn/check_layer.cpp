@@ -21,12 +21,12 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 // One layer under test. Every check makes its own instance of it.
-class Examination {
+class LayerChecker {
  public:
-  Examination(const LayerMaker& make, const LayerInputs& x, const CheckLayerOptions& options)
-      : trial_(make, x, options), options_(options) {
+  LayerChecker(const LayerMaker& make, const LayerInputs& x, const CheckLayerOptions& options)
+      : runner_(make, x, options), options_(options) {
     std::string type = "layer";
-    thrown([&] { type = trial_.made()->type_name(); });  // fields() reports what it throws
+    thrown([&] { type = runner_.made()->type_name(); });  // fields() reports what it throws
     std::vector<std::string> shapes;
     for (const Tensor& one : x) shapes.push_back(one.shape().text());
     report_.layer = fmt::format("{} on x {}", type, listed(shapes));
@@ -37,26 +37,27 @@ class Examination {
     check("fields", [&] { return fields(); });
     if (!check("forward", [&] { return forward(); })) return report_;
     // Differences want a function of x and the parameters alone.
-    judged_ = check("repeated calls", [&] { return repeated(trial_); }) && check("another call", [&] {
-                trial_.compare_modes();
-                thrown([&] { trial_.measure_growth(); });  // other checks report it
-                return another_call(trial_);
-              });
+    gradients_right_ =
+        check("repeated calls", [&] { return repeated(runner_); }) && check("another call", [&] {
+          runner_.compare_modes();
+          thrown([&] { runner_.measure_growth(); });  // other checks report it
+          return another_call(runner_);
+        });
     check("inputs untouched", [&] { return untouched(); });
-    if (judged_) gradients();
-    judged_ = judged_ && report_.diagnosis.cause == Cause::none;
+    if (gradients_right_) gradients();
+    gradients_right_ = gradients_right_ && report_.diagnosis.cause == Cause::none;
     check("used twice", [&] { return uses(); });
-    check("save and load", [&] { return save_and_load(trial_); });
+    check("save and load", [&] { return save_and_load(runner_); });
     check("train and eval", [&] { return train_and_eval(); });
-    check("recompute", [&] { return recomputed(trial_); });
+    check("recompute", [&] { return recomputed(runner_); });
     check("composed form",
-          [&] { return judged_ ? composed(trial_) : skipped("gradients are wrong or unchecked"); });
+          [&] { return gradients_right_ ? composed(runner_) : skipped("gradients are wrong or unchecked"); });
     for (int64_t size : {0, 1})
       check(fmt::format("batch of {}", size), [&] { return options_.batch ? batch(size) : no_batch; });
     check("large batch", [&] { return large(); });
-    check("strided input", [&] { return strided(trial_); });
-    check("1, 2, 8 threads", [&] { return with_rows_of_its_own([&] { return thread_counts(trial_); }); });
-    check("f32 against f64", [&] { return narrow(trial_); });
+    check("strided input", [&] { return strided(runner_); });
+    check("1, 2, 8 threads", [&] { return with_rows_of_its_own([&] { return thread_counts(runner_); }); });
+    check("f32 against f64", [&] { return narrow(runner_); });
     check("signal", [&] { return signal(); });
     return report_;
   }
@@ -77,7 +78,7 @@ class Examination {
   LayerCheck forward() {
     Shape shape;
     for (const Dtype dtype : {Dtype::f64, Dtype::f32}) {
-      const Tensor y = trial_.output(*trial_.moved(dtype), trial_.input(dtype));
+      const Tensor y = runner_.output(*runner_.moved(dtype), runner_.input(dtype));
       shape = y.shape();
       if (y.dtype() != dtype)
         return failed(fmt::format("y must be {} as the layer is, got {}", dtype, y.dtype()));
@@ -93,7 +94,7 @@ class Examination {
   void gradients() {
     for (const bool training : {true, false}) {
       const std::string mode = training ? "" : ", in evaluation";
-      if (!training && trial_.same_in_evaluation()) break;
+      if (!training && runner_.same_in_evaluation()) break;
       std::vector<Jacobian> all;
       const std::string error = thrown([&] { all = jacobians(training, mode); });
       if (!error.empty()) report_.checks.push_back({"gradients" + mode, Outcome::failed, error});
@@ -103,10 +104,10 @@ class Examination {
 
   // Adds a check for each gradient.
   std::vector<Jacobian> jacobians(bool training, const std::string& mode) {
-    const std::vector<Jacobian> all = trial_.jacobians(trial_.input(), training);
+    const std::vector<Jacobian> all = runner_.jacobians(runner_.input(), training);
     for (const Jacobian& j : all)
-      if (j.rounding != Rounding::none) trial_.set_in_f32();
-    const Inputs x = trial_.input();
+      if (j.rounding != Rounding::none) runner_.set_in_f32();
+    const Inputs x = runner_.input();
     const auto inputs =
         std::count_if(x.begin(), x.end(), [](const Tensor& one) { return is_float(one.dtype()); });
     bool expected = !training || options_.expected == nullptr;  // evaluation may be plain
@@ -131,21 +132,21 @@ class Examination {
   // Whether no forward uses this parameter: in training or evaluation, on the example or on normal numbers.
   bool unused(const std::string& parameter) {
     for (const bool training : {true, false})
-      for (const Inputs& x : {trial_.input(), trial_.normal_input()}) {
-        const std::vector<std::string> used = trial_.step({.x = x, .training = training}).used;
+      for (const Inputs& x : {runner_.input(), runner_.normal_input()}) {
+        const std::vector<std::string> used = runner_.step({.x = x, .training = training}).used;
         if (std::find(used.begin(), used.end(), parameter) != used.end()) return false;
       }
     return true;
   }
 
   LayerCheck untouched() {
-    const auto module = trial_.moved();
-    const Inputs x = trial_.input();
+    const auto module = runner_.moved();
+    const Inputs x = runner_.input();
     std::vector<NamedTensor> watched = named_parameters(*module), before;
-    for (size_t i = 0; i < x.size(); ++i) watched.push_back({trial_.name_of_input(i), x[i]});
+    for (size_t i = 0; i < x.size(); ++i) watched.push_back({runner_.name_of_input(i), x[i]});
     for (const NamedTensor& one : watched) before.push_back({one.name, clone(one.tensor.detach())});
-    LayerStep step;
-    const std::string error = thrown([&] { step = trial_.step(*module, {.x = x}); });
+    StepSetup step;
+    const std::string error = thrown([&] { step = runner_.step(*module, {.x = x}); });
     if (!error.empty()) return skipped(error);  // gradients() reports it
     const std::string differs = difference(watched, before);
     if (!differs.empty()) return failed(differs + ", it was written to; ops return new tensors");
@@ -158,7 +159,7 @@ class Examination {
   }
 
   LayerCheck uses() {
-    const LayerCheck result = used_twice(trial_);
+    const LayerCheck result = used_twice(runner_);
     if (result.outcome == Outcome::failed && report_.diagnosis.cause == Cause::none)
       report_.diagnosis = {Cause::overwritten, result.text};
     return result;
@@ -166,14 +167,14 @@ class Examination {
 
   // Runs on the layer as made, in f32: convert() does not reach a tensor that fields() omits.
   LayerCheck fields() {
-    const auto module = trial_.made();
+    const auto module = runner_.made();
     std::set<std::string> names;
     for (const NamedTensor& entry : named_state(*module))
       if (!names.insert(entry.name).second)
         return failed(fmt::format("the name {} is listed twice", entry.name));
-    LayerStep step;
+    StepSetup step;
     // Later checks report what it throws.
-    thrown([&] { step = trial_.step(*module, {.dtype = Dtype::f32}); });
+    thrown([&] { step = runner_.step(*module, {.dtype = Dtype::f32}); });
     if (!step.unlisted.empty())
       return failed(
           fmt::format("forward uses a trainable tensor {} that fields() does not list: it is neither trained "
@@ -193,48 +194,48 @@ class Examination {
   }
 
   LayerCheck train_and_eval() {
-    const auto module = trial_.moved(Dtype::f32, false);
+    const auto module = runner_.moved(Dtype::f32, false);
     for (const NamedModule& part : named_modules(*module))
       if (part.module->training()) return failed(fmt::format("eval() does not reach {}", part.path));
     std::vector<NamedTensor> before = named_state(*module);
     for (NamedTensor& one : before) one.tensor = clone(one.tensor.detach());
-    const Inputs x = trial_.input(Dtype::f32);
-    const Tensor y = trial_.call(*module, x),
-                 again = trial_.call(*module, x);  // no tape: dropout would throw
+    const Inputs x = runner_.input(Dtype::f32);
+    const Tensor y = runner_.call(*module, x),
+                 again = runner_.call(*module, x);  // no tape: dropout would throw
     if (const std::string differs = difference({{"y", again}}, {{"y", y}}); !differs.empty())
       return failed("two calls in evaluation differ: " + differs);
     if (const std::string differs = difference(named_state(*module), before); !differs.empty())
       return failed("a call in evaluation changes the state: " + differs);
-    if (trial_.random()) return passed("training draws from the tape's rng, evaluation does not");
-    if (trial_.same_in_evaluation()) return passed("no difference");
+    if (runner_.random()) return passed("training draws from the tape's rng, evaluation does not");
+    if (runner_.same_in_evaluation()) return passed("no difference");
     const auto trained = [](const NamedTensor& one) { return one.tensor.trainable(); };
     const std::vector<NamedTensor> state = named_state(*module);
     if (!std::all_of(state.begin(), state.end(), trained))
       return passed("evaluation computes something else than training");
-    if (trial_.dropped() > 0)
+    if (runner_.dropped() > 0)
       return failed(fmt::format(
           "in training y is evaluation's times 0 or {:.3g}, with the same zeros in every step; draw the mask with "
           "Tape::next_rng()",
-          trial_.dropped()));
+          runner_.dropped()));
     return passed(
         "training differs from evaluation, has no buffer and draws nothing; is a mask the same in every step?");
   }
 
   LayerCheck batch(int64_t size) {
-    const Inputs x = trial_.rows(size);
+    const Inputs x = runner_.rows(size);
     try {
-      trial_.output(*trial_.moved(), x);
+      runner_.output(*runner_.moved(), x);
     } catch (const Error& error) {
       return passed(fmt::format("refused: {}", error.what()));
     }
-    const std::vector<NamedTensor> values = trial_.step({.x = x}).values;
-    const Shape whole = trial_.output(*trial_.moved(), trial_.input()).shape(),
+    const std::vector<NamedTensor> values = runner_.step({.x = x}).values;
+    const Shape whole = runner_.output(*runner_.moved(), runner_.input()).shape(),
                 got = values[0].tensor.shape();
-    bool keeps_batch = whole.ndim() > 0 && whole[0] == trial_.batch();
+    bool keeps_batch = whole.ndim() > 0 && whole[0] == runner_.batch();
     if (keeps_batch)  // by its extent; that of one row more tells it from a dimension that happens to have it
       thrown([&] {
-        const int64_t more = trial_.batch() + 1;
-        keeps_batch = trial_.output(*trial_.moved(), trial_.rows(more)).shape()[0] == more;
+        const int64_t more = runner_.batch() + 1;
+        keeps_batch = runner_.output(*runner_.moved(), runner_.rows(more)).shape()[0] == more;
       });
     if (!keeps_batch && size == 0 && !not_finite({values[0]}).empty())
       return skipped(fmt::format("y {} does not keep the batch, and is NaN without one", whole));
@@ -242,13 +243,13 @@ class Examination {
       return failed(fmt::format("{}, for x {}", wrong, x[0].shape()));
     const Shape wanted = keeps_batch ? whole.with(0, size) : got;
     if (got != wanted) return failed(fmt::format("y must be {}, got {}; {}", wanted, got, give_no_batch));
-    const std::string wrong = size > 0 && judged_ ? trial_.wrong_gradient(x) : "";
+    const std::string wrong = size > 0 && gradients_right_ ? runner_.wrong_gradient(x) : "";
     return wrong.empty() ? passed(fmt::format("y {}", wanted)) : failed(wrong);
   }
 
   LayerCheck large() {
-    if (!judged_) return skipped("gradients are wrong or unchecked");
-    return options_.batch ? with_rows_of_its_own([&] { return large_batch(trial_); }) : no_batch;
+    if (!gradients_right_) return skipped("gradients are wrong or unchecked");
+    return options_.batch ? with_rows_of_its_own([&] { return large_batch(runner_); }) : no_batch;
   }
 
   // A check with other numbers of rows than the example's, which the layer may refuse.
@@ -261,11 +262,11 @@ class Examination {
   }
 
   LayerCheck signal() {
-    if (!is_float(trial_.input()[0].dtype())) return skipped("x holds indices");
-    const auto module = trial_.made();
+    if (!is_float(runner_.input()[0].dtype())) return skipped("x holds indices");
+    const auto module = runner_.made();
     convert(*module, Dtype::f64);
-    const Inputs x = trial_.normal_input();
-    const std::vector<NamedTensor> values = trial_.step(*module, {.x = x}).values;
+    const Inputs x = runner_.normal_input();
+    const std::vector<NamedTensor> values = runner_.step(*module, {.x = x}).values;
     const Tensor& y = values[0].tensor;
     if (y.numel() == 1) return skipped("y is a single number");
     report_.std_ratio = moments_of(y).std / moments_of(x[0]).std;
@@ -281,10 +282,10 @@ class Examination {
       "is dimension 0 of x no batch? Then give options.batch = false";
   const LayerCheck no_batch = skipped("options.batch is false");
 
-  LayerTrial trial_;
+  LayerRunner runner_;
   const CheckLayerOptions options_;
   LayerReport report_;
-  bool judged_ = false;  // the gradients were checked, and are right
+  bool gradients_right_ = false;  // the gradients were checked, and are right
 };
 
 }  // namespace
@@ -299,7 +300,7 @@ LayerReport check_layer(const LayerMaker& make, const LayerInputs& x, const Chec
       "check_layer: wanted an example x with a batch of at least 2 as its first dimension, got {}; for a layer "
       "without a batch, options.batch = false",
       x[0].shape());
-  return Examination(make, x, options).run();
+  return LayerChecker(make, x, options).run();
 }
 
 }  // namespace isobar

@@ -9,7 +9,7 @@
 #include "../core/parallel.h"
 #include "../core/parallel_tasks.h"
 #include "../core/profile.h"
-#include "../core/tree_sum.h"
+#include "../core/ranks/shards.h"
 #include "model.h"
 #include "observe.h"
 
@@ -131,7 +131,7 @@ struct Step {
     });
   }
 
-  void run_share(const Share& share, bool side_by_side, TreeSum& tree) {
+  void run_share(const IndexRange& share, bool side_by_side, TreeSum& tree) {
     for (int64_t done = share.begin; done < share.end;) {
       std::vector<std::vector<Tensor>> gradients(
           static_cast<size_t>(side_by_side ? next_round(share.end - done) : 1));
@@ -150,7 +150,7 @@ struct Report {
   std::string text;  // bytes of the losses and a presence(), or a message
 };
 
-Report report_of(Step& step, const Share& share, bool side_by_side, TreeSum& tree,
+Report report_of(Step& step, const IndexRange& share, bool side_by_side, TreeSum& tree,
                  std::vector<TreeSum::Block>& blocks) try {
   step.run_share(share, side_by_side, tree);
   blocks = tree.take_blocks();
@@ -166,7 +166,7 @@ Report report_of(Step& step, const Share& share, bool side_by_side, TreeSum& tre
 // Every rank's share, and what they add up to.
 void run_over_ranks(Step& step, bool side_by_side, Shards& shards) {
   Ranks& ranks = shards.ranks();
-  const Share mine = ranks.share(step.pieces);
+  const IndexRange mine = ranks.share(step.pieces);
   TreeSum tree(mine.begin);
   std::vector<TreeSum::Block> blocks;
   const Report report = report_of(step, mine, side_by_side, tree, blocks);
@@ -175,7 +175,7 @@ void run_over_ranks(Step& step, bool side_by_side, Shards& shards) {
     std::string& text = reports[static_cast<size_t>(rank)];
     if (text[0] == Report::not_finite) throw NotFinite(text.substr(1));
     check(text[0] == Report::done, "{}", text.substr(1));
-    const Share share = ranks.share(step.pieces, rank);
+    const IndexRange share = ranks.share(step.pieces, rank);
     const size_t bytes = static_cast<size_t>(share.size()) * sizeof(double);
     if (bytes > 0) std::memcpy(&step.losses[static_cast<size_t>(share.begin)], &text[1], bytes);
     text.erase(0, 1 + bytes);

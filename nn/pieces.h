@@ -1,16 +1,19 @@
-// Pieces: a training step whose batch goes forward and back in several parts. Their gradients are added in the order of
-// one tree that depends on the number of pieces alone (core/tree_sum.h).
+// Pieces: a training step whose batch goes forward and back in several parts. Their gradients are added in
+// the order of one tree that depends on the number of pieces alone (core/ranks/tree_sum.h).
 //
 //   const std::vector<double> losses = backward_in_pieces(model, 4, [&](int64_t piece) {
 //     return cross_entropy(model(part_of(x, piece)), part_of(y, piece));
 //   }, {.rng = rng.split(step)});
 //   optimizer.step();
 //
-// Two ways lead to the same bits. Side by side: each thread takes whole pieces, with serial kernels. In order: one piece
-// after the other, each on all threads. Side by side is faster (on two threads by 8 % for a model of 0.8 million
-// parameters, by 4 % for one of 29 million), and needs memory for as many pieces as there are threads. So a model goes side
-// by side that has fewer than `large_model` parameters, no running statistics (a buffer, as in BatchNorm) and no observer;
-// on a thread that has no tape, TapeTrace or Profile; with more pieces than half of the threads.
+// There are two schedules with the same bits. Side by side: each thread takes whole pieces, with serial
+// kernels. In order: one piece after the other, each on all threads. Side by side is faster, and needs memory
+// for as many pieces as there are threads. It is chosen where all of these hold:
+//
+//   - the model has fewer than `large_model` parameters, no buffer (such as BatchNorm's running statistics; any buffer
+//     counts as one that a piece changes) and no observer
+//   - the calling thread has no tape, no TapeTrace and no Profile
+//   - there are more pieces than half of the threads
 #pragma once
 
 #include <cstdint>
@@ -18,29 +21,32 @@
 #include <vector>
 
 #include "../autograd/tape.h"
-#include "../core/shards.h"
 #include "module.h"
 
 namespace isobar {
 
+class Shards;  // core/ranks/shards.h
+
 constexpr int64_t large_model = int64_t{1} << 22;
 
-// Calls loss_of(piece), a single number, for each piece, 0 … pieces − 1, on a tape of its own, and adds the gradient of
-// the mean of all losses to grad() of every parameter that a loss depends on. Returns the losses in order. Random ops of
-// a piece draw from options.rng.split(piece), or from options.rng where there is one piece. loss_of may be called by
-// several threads at once: it reads the model and changes nothing but its running statistics. It may call modules that are
-// no part of the model, such as a teacher, but none that is observed, or that is in training and has a buffer: that throws
-// Error where there are several pieces. Gives the model's modules their paths.
+// Calls loss_of(piece), a single number, for each piece, 0 … pieces − 1, on a tape of its own, and adds the
+// gradient of the mean of all losses to grad() of every parameter that a loss depends on. Returns the losses
+// in order. Random ops of a piece draw from options.rng.split(piece), or from options.rng where there is one
+// piece. loss_of may be called by several threads at once: it reads the model and changes nothing but its
+// running statistics. It may call modules that are no part of the model, such as a teacher, but none that is
+// observed, or that is in training and has a buffer: that throws Error where there are several pieces. Gives
+// the model's modules their paths.
 //
-// Throws Error unless pieces >= 1, and what the first piece that fails throws, an Error with the piece's number; no
-// gradient has changed then.
+// Throws Error unless pieces >= 1, and what the first piece that fails throws, an Error with the piece's
+// number; no gradient has changed then.
 std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
                                        const std::function<Tensor(int64_t piece)>& loss_of,
                                        const TapeOptions& options = {});
 
-// The same over ranks: each takes its share of the pieces, and loss_of is asked for these alone. All ranks get all losses;
-// shards.mine() get the gradients, and may have none before. Throws Error for a model with running statistics on several
-// ranks: each piece changes them for the next. What a piece throws as an Error reaches all ranks.
+// The same over ranks: each takes its share of the pieces, and loss_of is asked for these alone. All ranks
+// get all losses; shards.mine() get the gradients, and may have none before. Throws Error for a model with
+// running statistics on several ranks: each piece changes them for the next. What a piece throws as an Error
+// reaches all ranks.
 std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
                                        const std::function<Tensor(int64_t piece)>& loss_of,
                                        const TapeOptions& options, Shards& shards);

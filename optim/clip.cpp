@@ -11,6 +11,7 @@
 #include "../core/kernels/moments.h"
 #include "../core/kernels/sweep.h"
 #include "../core/profile.h"
+#include "../core/ranks/shards.h"
 #include "../core/raw.h"
 
 namespace isobar {

@@ -42,7 +42,7 @@ Muon::Muon(const std::vector<ParameterGroup>& groups, const MuonOptions& options
 
 // Updates the momentum; update_all() moves the weights.
 void Muon::update(const Update& u, int64_t begin, int64_t end) const {
-  u.part(begin, end, [&]<class T>(const Run<T>& run) {
+  u.part(begin, end, [&]<class T>(const Slice<T>& run) {
     const T momentum = static_cast<T>(options_.momentum), factor = static_cast<T>(u.factor);
     T* const m = run.state[0];
     for (int64_t i = 0; i < run.n; ++i) m[i] = momentum * m[i] + factor * run.dw[i];
@@ -55,11 +55,11 @@ void Muon::update_all(const std::vector<Update>& all) const {
   Optimizer::update_all(all);
   const kernels::Scratch<int64_t> first(static_cast<int64_t>(all.size()) + 1, 0);
   for (size_t i = 0; i < all.size(); ++i)
-    all[i].whole([&]<class T>(const Run<T>&) { first[i + 1] = first[i] + room(all[i].shape, sizeof(T)); });
+    all[i].whole([&]<class T>(const Slice<T>&) { first[i + 1] = first[i] + room(all[i].shape, sizeof(T)); });
   const kernels::Scratch<std::byte> rooms(first[all.size()]);
   parallel_for(static_cast<int64_t>(all.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      all[i].whole([&]<class T>(const Run<T>& run) {
+      all[i].whole([&]<class T>(const Slice<T>& run) {
         orthogonal_step(all[i], run, reinterpret_cast<T*>(&rooms[first[i]]));
       });
   });
@@ -68,7 +68,7 @@ void Muon::update_all(const std::vector<Update>& all) const {
 // w ← (1 − lr · weight_decay) w − lr · √max(1, rows/cols) · o for one matrix. x is memory for the matrix to
 // be orthogonalized and, after it, for the workspace.
 template <class T>
-void Muon::orthogonal_step(const Update& u, const Run<T>& run, T* x) const {
+void Muon::orthogonal_step(const Update& u, const Slice<T>& run, T* x) const {
   const int64_t rows = u.shape[0], cols = u.shape[1];
   // The matrix to be orthogonalized.
   const T ahead = static_cast<T>(options_.nesterov ? options_.momentum : 1);

@@ -35,7 +35,7 @@ class Muon final : public Optimizer {
   void update(const Update& u, int64_t begin, int64_t end) const override;
   void update_all(const std::vector<Update>& all) const override;
   template <class T>
-  void orthogonal_step(const Update& u, const Run<T>& run, T* x) const;
+  void orthogonal_step(const Update& u, const Slice<T>& run, T* x) const;
 
   const MuonOptions options_;
 };

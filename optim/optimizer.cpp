@@ -154,10 +154,10 @@ Optimizer::Update Optimizer::prepare(Parameter& p, int64_t count, double factor)
            .factor = factor,
            .all = {}};
   dispatch_float(kind_.op, p.tensor.dtype(), [&]<class T>() {
-    Run<T> run{.n = p.tensor.numel(),
-               .w = raw::write<T>(p.tensor, kind_.writer),
-               .dw = p.tensor.grad().data<T>(),
-               .state = {}};
+    Slice<T> run{.n = p.tensor.numel(),
+                 .w = raw::write<T>(p.tensor, kind_.writer),
+                 .dw = p.tensor.grad().data<T>(),
+                 .state = {}};
     for (size_t k = 0; k < p.state.size(); ++k) run.state[k] = raw::write<T>(p.state[k], kind_.writer);
     u.all = run;
   });

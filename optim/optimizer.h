@@ -83,15 +83,15 @@ class Optimizer : public HasFields {
   // n elements of a parameter: the weights w, their gradient dw, and their states in the order of
   // Kind::states.
   template <class T>
-  struct Run {
+  struct Slice {
     int64_t n;
     T* w;
     const T* dw;
     std::array<T*, max_states> state;
 
     // Elements begin … end of these.
-    Run part(int64_t begin, int64_t end) const {
-      Run result{end - begin, w + begin, dw + begin, state};
+    Slice part(int64_t begin, int64_t end) const {
+      Slice result{end - begin, w + begin, dw + begin, state};
       for (T*& s : result.state) s = s != nullptr ? s + begin : nullptr;
       return result;
     }
@@ -100,12 +100,12 @@ class Optimizer : public HasFields {
   // One parameter in one step.
   struct Update {
     Shape shape;
-    int64_t count = 0;                          // number of this update of this parameter, from 1
-    double lr = 0, weight_decay = 0;            // of its group
-    double factor = 1;                          // on the gradient
-    std::variant<Run<float>, Run<double>> all;  // its elements, in its dtype
+    int64_t count = 0;                              // number of this update of this parameter, from 1
+    double lr = 0, weight_decay = 0;                // of its group
+    double factor = 1;                              // on the gradient
+    std::variant<Slice<float>, Slice<double>> all;  // its elements, in its dtype
 
-    // Calls f(run) with a Run<float> or a Run<double>: the whole parameter, or elements begin … end.
+    // Calls f(run) with a Slice<float> or a Slice<double>: the whole parameter, or elements begin … end.
     template <class F>
     void whole(const F& f) const {
       std::visit(f, all);

@@ -116,7 +116,7 @@ TEST_CASE("a rank from which nothing comes is named, and who has a long item is 
   std::atomic<int> lost = 0;
   const auto body = [&](Ranks& ranks, bool silent) {
     ranks.set_timeout(1);
-    ranks.when_lost([&](const RankLost&) { ++lost, ranks.abort(4); });
+    ranks.on_lost([&](const RankLost&) { ++lost, ranks.abort(4); });
     if (silent && ranks.rank() == 2) return std::this_thread::sleep_for(1500ms);
     const auto slow = [](int64_t i) {
       std::this_thread::sleep_for(i == 1 ? 1300ms : 0ms);

@@ -86,7 +86,7 @@ std::string judge_library(const std::string& path, const std::string& name) {
   if (system.contains(name) || name.starts_with("sys/"))
     return is_header(path) ? "a system header belongs in a .cpp file" : "";
   if (name == "mpi.h")
-    return path == "core/ranks_mpi.cpp" ? "" : "MPI is for the plugin core/ranks_mpi.cpp alone";
+    return path == "core/ranks/ranks_mpi.cpp" ? "" : "MPI is for the plugin core/ranks/ranks_mpi.cpp alone";
   const bool of_room = starts_with_any(name, rooms().at(room_of(path)).libraries);
   if (!of_room) return "this library is not one of the room " + room_of(path);
   if (!is_header(path)) return "";
@@ -205,7 +205,7 @@ std::vector<std::string> heavy_includes(const Tree& tree) {
 // What goes through raw.h has no gradient: layers and studies have no business there, with these exceptions.
 const std::set<std::string>& raw_exceptions() {
   static const std::set<std::string> all = {"nn/batch_norm.cpp",         // writes running statistics
-                                            "nn/check/layer_trial.cpp",  // makes strided inputs
+                                            "nn/check/layer_runner.cpp",  // makes strided inputs
                                             "nn/init.cpp",               // says which key drew a weight
                                             "nn/model.cpp",              // asks for keys and versions
                                             "nn/model_costs.cpp"};       // tells which storages a model keeps
@@ -287,8 +287,8 @@ TEST_CASE("the checker passes what is allowed") {
             {{"core/tensor.h", "#include <vector>\n#include <fmt/format.h>\n"},
              {"core/parallel.h", ""},
              {"core/blas.cpp", "#include <cblas.h>\n#include <sched.h>\n#include \"tensor.h\"\n"},
-             {"core/ranks.cpp", "#include <dlfcn.h>\n"},
-             {"core/ranks_mpi.cpp", "#include <mpi.h>\n"},
+             {"core/ranks/ranks.cpp", "#include <dlfcn.h>\n"},
+             {"core/ranks/ranks_mpi.cpp", "#include <mpi.h>\n"},
              {"core/kernels/vmath.h", "#include <xsimd/xsimd.hpp>\n#include \"../parallel.h\"\n"},
              {"autograd/ops.h", "#include \"../core/tensor.h\"\n"},
              {"autograd/ops/pow.cpp", "#include \"../../core/kernels/vmath.h\"\n#include \"../ops.h\"\n"},
@@ -320,7 +320,7 @@ TEST_CASE("the checker names file and line of what is not allowed") {
       {"nn/x.h", R"("core/tensor.h")", "there is no nn/core/tensor.h; own includes are relative to the file"},
       {"core/x.h", R"(<tbb/parallel_for.h>)", "a third-party header belongs in a .cpp file"},
       {"core/x.h", R"(<unistd.h>)", "a system header belongs in a .cpp file"},
-      {"core/ranks.cpp", R"(<mpi.h>)", "MPI is for the plugin core/ranks_mpi.cpp alone"},
+      {"core/ranks/ranks.cpp", R"(<mpi.h>)", "MPI is for the plugin core/ranks/ranks_mpi.cpp alone"},
       {"core/x.h", R"(<dlfcn.h>)", "a third-party header belongs in a .cpp file"},
       {"nn/x.cpp", R"(<dlfcn.h>)", "this library is not one of the room nn"},
       {"core/kernels/x.h", R"(<tbb/parallel_for.h>)", "a third-party header belongs in a .cpp file"},

@@ -23,7 +23,7 @@ class Lion final : public Optimizer {
 
  private:
   void update(const Update& u, int64_t begin, int64_t end) const override {
-    u.part(begin, end, [&]<class T>(const Run<T>& run) {
+    u.part(begin, end, [&]<class T>(const Slice<T>& run) {
       const T b1 = static_cast<T>(options_.beta1), b2 = static_cast<T>(options_.beta2);
       const T lr = static_cast<T>(u.lr), decay = static_cast<T>(u.weight_decay);
       for (int64_t i = 0; i < run.n; ++i) {

@@ -46,7 +46,7 @@ std::string trained(const LmConfig& config, Ranks& ranks) {
   constexpr int64_t vocabulary = 300;
   LanguageModel model(config.model(vocabulary), Rng(1));
   LmOptimizer optimizer(model, config, ranks);
-  const Share mine = ranks.share(config.gradient_accumulation_steps);
+  const IndexRange mine = ranks.share(config.gradient_accumulation_steps);
   std::string bytes;
   const auto add = [&](const Tensor& x) {
     const std::vector<double> numbers = x.to_vector<double>();

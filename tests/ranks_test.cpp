@@ -1,5 +1,5 @@
 // Ranks: who has which part of a run, and how they agree. Here ranks are threads (thread_link.h).
-#include "../core/ranks.h"
+#include "../core/ranks/ranks.h"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ TEST_CASE("shares are consecutive, cover everything once, and the last one is th
       for (int64_t n = 0; n <= 40; ++n) {
         int64_t next = 0;
         for (int rank = size - 1; rank >= 0; --rank) {
-          const Share share = ranks.share(n, rank);
+          const IndexRange share = ranks.share(n, rank);
           if (share.size() == 0) continue;
           CHECK(share.begin == next);
           CHECK(share.size() <= (n + size - 1) / size);
@@ -40,7 +40,7 @@ TEST_CASE("gather gives every rank all texts and numbers, in order, on any numbe
             for (int rank = 0; rank < size; ++rank) wanted.push_back(std::string(100 * rank + round, 'x'));
             CHECK(ranks.gather(wanted[static_cast<size_t>(ranks.rank())]) == wanted);
           }
-          const Share mine = ranks.share(10);
+          const IndexRange mine = ranks.share(10);
           std::vector<double> numbers;
           for (int64_t i = mine.begin; i < mine.end; ++i) numbers.push_back(0.5 * static_cast<double>(i));
           CHECK(ranks.gather(numbers, 10) == std::vector<double>{0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5});
@@ -103,7 +103,7 @@ TEST_CASE("a silent rank is named by the others after the time-out, and what the
   std::vector<std::string> said(size);
   run_ranks(size, [&](Ranks& ranks) {
     ranks.set_timeout(0.4);
-    ranks.now_at("step 12");
+    ranks.set_location("step 12");
     const auto me = static_cast<size_t>(ranks.rank());
     if (ranks.rank() == silent) return others.wait();
     said[me] = message_of([&] { ranks.gather(""); });

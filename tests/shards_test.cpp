@@ -1,5 +1,5 @@
 // Shards: every element has one owner, and what ranks add up together has the bits of one process.
-#include "../core/shards.h"
+#include "../core/ranks/shards.h"
 
 #include <doctest/doctest.h>
 
@@ -60,7 +60,7 @@ std::vector<Tensor> sum_of_one_process(int64_t pieces, bool all_there) {
 }
 
 void sum_over_ranks(Shards& shards, int64_t pieces, bool all_there) {
-  const Share mine = shards.ranks().share(pieces);
+  const IndexRange mine = shards.ranks().share(pieces);
   TreeSum sum(mine.begin);
   for (int64_t piece = mine.begin; piece < mine.end; ++piece) sum.add(piece_of(piece, all_there));
   std::vector<TreeSum::Block> blocks = sum.take_blocks();

@@ -7,7 +7,6 @@
 
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
-#include "message_of.h"
 
 namespace isobar::sort_test {
 
@@ -38,22 +37,14 @@ TEST_CASE("max_with_indices gives its gradient to the first of ties") {
 TEST_CASE("one_hot has a one at each index") {
   CHECK(one_hot(tensor({2, 0}, Dtype::i64), 3).to_vector<double>() == Doubles{0, 0, 1, 1, 0, 0});
   CHECK(one_hot(zeros({2, 0}, Dtype::i32), 4, Dtype::boolean).shape() == Shape{2, 0, 4});
-  CHECK(message_of([] { one_hot(tensor({3}, Dtype::i64), 3); }) ==
-        "one_hot: index 3 at position 0 is outside of [0, 3)");
 }
 
-TEST_CASE("integers are added, subtracted and multiplied exactly, or refused") {
+TEST_CASE("integers are added, subtracted and multiplied exactly") {
   const Tensor most = full({1}, -1, Dtype::i64) * 9007199254740992 * 1024;  // −2⁶³
   CHECK((1 - 2 * (arange(3) + 1)).to_vector<int64_t>() == std::vector<int64_t>{-1, -3, -5});
   CHECK((arange(3, Dtype::i32) * arange(3, Dtype::i32)).to_vector<int32_t>() ==
         std::vector<int32_t>{0, 1, 4});
   CHECK((most + 1).to_vector<int64_t>()[0] == std::numeric_limits<int64_t>::min() + 1);
-  CHECK(message_of([&] { -most; }) == "multiply: no i64 is the result of -9223372036854775808 and -1");
-  CHECK(message_of([] { full({}, 65536, Dtype::i32) * 65536; }) ==
-        "multiply: no i32 is the result of 65536 and 65536");
-  CHECK(message_of([] { arange(3) + 0.5; }) ==
-        "full: no i64 is 0.5; cast() the other tensors to f32 or f64, or give an integer");
-  CHECK(message_of([] { arange(3) / arange(3); }) == "divide: wanted f32 or f64, got i64");
 }
 
 TEST_CASE("sizes and places may be counted from the back") {
@@ -62,12 +53,6 @@ TEST_CASE("sizes and places may be counted from the back") {
   CHECK(select(x, 0, -1).to_vector<double>() == Doubles{4, 5, 6});
   CHECK(slice(x, 1, -2, 3).to_vector<double>() == Doubles{2, 3, 5, 6});
   CHECK(reshape(x, {-1}).shape() == Shape{6});
-  CHECK(message_of([&] { select(x, 0, -3); }) == "select: index -3 is outside of dimension 0 of [2, 3]");
-  CHECK(message_of([&] { reshape(x, {4, -1}); }) == "reshape: [2, 3] has 6 elements, no multiple of [4, -1]");
-  CHECK(message_of([&] { topk(x, 4); }) == "topk: wanted 0 <= k <= 3 along dimension 1 of [2, 3], got 4");
-  CHECK(message_of([] {
-          tensor({2, 0.5}, Dtype::i32);
-        }) == "tensor: no i32 is 0.5; cast() the other tensors to f32 or f64, or give an integer");
 }
 
 }  // namespace isobar::sort_test

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "../core/ranks.h"
+#include "../core/ranks/ranks.h"
 #include "../core/serial_loops.h"
 
 namespace isobar {
@@ -44,7 +44,7 @@ struct ThreadRanks {
 class Mailboxes {
  public:
   struct Message {
-    std::vector<Stretch> stretches;
+    std::vector<ByteSpan> spans;
     std::string copy;  // of an eager one
     size_t bytes;
     std::chrono::steady_clock::time_point due;
@@ -55,15 +55,15 @@ class Mailboxes {
 
   explicit Mailboxes(ThreadRanks options) : options_(std::move(options)) {}
 
-  Sent send(const Route& route, const std::vector<Stretch>& stretches) {
+  Sent send(const Route& route, const std::vector<ByteSpan>& spans) {
     const std::lock_guard lock(mutex_);
     auto sent = std::make_shared<Message>();
-    sent->bytes = bytes_of(stretches);
+    sent->bytes = bytes_of(spans);
     if (sent->bytes <= options_.eager) {
       sent->taken = true;
-      for (const Stretch& part : stretches) sent->copy.append(static_cast<char*>(part.data), part.bytes);
+      for (const ByteSpan& part : spans) sent->copy.append(static_cast<char*>(part.data), part.bytes);
     } else {
-      sent->stretches = stretches;
+      sent->spans = spans;
     }
     sent->due = std::chrono::steady_clock::now();
     if (++sent_ % 3 == 0) sent->due += options_.delay;
@@ -78,18 +78,18 @@ class Mailboxes {
     return box.front()->bytes;
   }
   // Moves the route's next message there, when it has come.
-  bool take(const Route& route, const std::vector<Stretch>& stretches) {
+  bool take(const Route& route, const std::vector<ByteSpan>& spans) {
     const std::lock_guard lock(mutex_);
     check_running();
     std::deque<Sent>& box = boxes_[route];
     if (box.empty() || box.front()->due > std::chrono::steady_clock::now()) return false;
     Message& sent = *box.front();
-    check(sent.bytes == bytes_of(stretches), "a message of {} bytes meets a receiver of {}", sent.bytes,
-          bytes_of(stretches));
+    check(sent.bytes == bytes_of(spans), "a message of {} bytes meets a receiver of {}", sent.bytes,
+          bytes_of(spans));
     std::string bytes = sent.copy;
-    for (const Stretch& part : sent.stretches) bytes.append(static_cast<char*>(part.data), part.bytes);
-    for (size_t done = 0, i = 0; i < stretches.size(); done += stretches[i++].bytes)
-      if (stretches[i].bytes > 0) std::memcpy(stretches[i].data, &bytes[done], stretches[i].bytes);
+    for (const ByteSpan& part : sent.spans) bytes.append(static_cast<char*>(part.data), part.bytes);
+    for (size_t done = 0, i = 0; i < spans.size(); done += spans[i++].bytes)
+      if (spans[i].bytes > 0) std::memcpy(spans[i].data, &bytes[done], spans[i].bytes);
     sent.taken = true;
     box.pop_front();
     return true;
@@ -109,9 +109,9 @@ class Mailboxes {
   }
 
  private:
-  static size_t bytes_of(const std::vector<Stretch>& stretches) {
-    return std::accumulate(stretches.begin(), stretches.end(), size_t{0},
-                           [](size_t sum, const Stretch& part) { return sum + part.bytes; });
+  static size_t bytes_of(const std::vector<ByteSpan>& spans) {
+    return std::accumulate(spans.begin(), spans.end(), size_t{0},
+                           [](size_t sum, const ByteSpan& part) { return sum + part.bytes; });
   }
   void check_running() const {
     if (aborted_) throw Aborted(fmt::format("aborted with {}", *aborted_));
@@ -132,12 +132,12 @@ class ThreadLink final : public RankLink {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::string library() const override { return "threads"; }
-  size_t send(int to, int tag, const std::vector<Stretch>& stretches) override {
-    messages_[++last_] = {{rank_, to, tag}, {}, mailboxes_->send({rank_, to, tag}, stretches)};
+  size_t send(int to, int tag, const std::vector<ByteSpan>& spans) override {
+    messages_[++last_] = {{rank_, to, tag}, {}, mailboxes_->send({rank_, to, tag}, spans)};
     return last_;
   }
-  size_t receive(int from, int tag, const std::vector<Stretch>& stretches) override {
-    messages_[++last_] = {{from, rank_, tag}, stretches, nullptr};
+  size_t receive(int from, int tag, const std::vector<ByteSpan>& spans) override {
+    messages_[++last_] = {{from, rank_, tag}, spans, nullptr};
     return last_;
   }
   // Those of a route are taken in the order in which they were begun.
@@ -147,7 +147,7 @@ class ThreadLink final : public RankLink {
     for (auto it = messages_.begin(); !own.sent && !taken; ++it) {
       Own& before = it->second;
       if (before.sent || before.taken || before.route != own.route) continue;
-      before.taken = mailboxes_->take(before.route, before.stretches);
+      before.taken = mailboxes_->take(before.route, before.spans);
       if (!before.taken) return false;
       taken = it->first == number;
     }
@@ -160,7 +160,7 @@ class ThreadLink final : public RankLink {
  private:
   struct Own {
     Mailboxes::Route route;
-    std::vector<Stretch> stretches;
+    std::vector<ByteSpan> spans;
     Mailboxes::Sent sent;  // null: one to receive
     bool taken = false;
   };

@@ -1,5 +1,5 @@
 // TreeSum against the recursive definition of its tree.
-#include "../core/tree_sum.h"
+#include "../core/ranks/tree_sum.h"
 
 #include <doctest/doctest.h>
 

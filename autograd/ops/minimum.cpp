@@ -13,7 +13,7 @@ namespace isobar {
 namespace {
 
 // The gradient of one operand, 0 where it `loses`: where the other one is chosen.
-Tensor share(const Tensor& dy, const Tensor& ties, const Tensor& loses) {
+Tensor tie_gradient(const Tensor& dy, const Tensor& ties, const Tensor& loses) {
   return where(loses, 0, where(ties, dy / 2, dy));
 }
 
@@ -23,8 +23,8 @@ Tensor minimum(const Tensor& a, const Tensor& b) {
   Tensor y = combine_floats("minimum", a, b, [](auto p, auto q) { return p < q || std::isnan(p) ? p : q; });
   return record("minimum", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
     const Tensor ties = a == b;
-    return std::array{wants[0] ? share(dy, ties, a > b) : Tensor(),
-                      wants[1] ? share(dy, ties, a < b) : Tensor()};
+    return std::array{wants[0] ? tie_gradient(dy, ties, a > b) : Tensor(),
+                      wants[1] ? tie_gradient(dy, ties, a < b) : Tensor()};
   });
 }
 
@@ -32,8 +32,8 @@ Tensor maximum(const Tensor& a, const Tensor& b) {
   Tensor y = combine_floats("maximum", a, b, [](auto p, auto q) { return p > q || std::isnan(p) ? p : q; });
   return record("maximum", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
     const Tensor ties = a == b;
-    return std::array{wants[0] ? share(dy, ties, a < b) : Tensor(),
-                      wants[1] ? share(dy, ties, a > b) : Tensor()};
+    return std::array{wants[0] ? tie_gradient(dy, ties, a < b) : Tensor(),
+                      wants[1] ? tie_gradient(dy, ties, a > b) : Tensor()};
   });
 }
 

@@ -16,7 +16,8 @@ namespace isobar::kernels {
 template <class T>
 void gather(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int64_t* indices, const T* x,
             T* y) {
-  assert(outer >= 0 && rows >= 0 && given(count, indices) && given(outer * count * inner, x, y));
+  assert(outer >= 0 && rows >= 0 && valid_arrays(count, indices) &&
+         valid_arrays(outer * count * inner, x, y));
   const int64_t grain = std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(inner, 1));
   parallel_for(outer * count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -32,7 +33,8 @@ void gather(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int
 template <class T>
 void scatter_add(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int64_t* indices,
                  const T* x, T* y) {
-  assert(given(count, indices) && given(outer * count * inner, x) && given(outer * rows * inner, y));
+  assert(valid_arrays(count, indices) && valid_arrays(outer * count * inner, x) &&
+         valid_arrays(outer * rows * inner, y));
   // Counting sort of the positions by row: count, add up, then place the positions from the last to the
   // first. In the end, the positions of row r are position[first[r]] … position[first[r + 1] − 1], in
   // ascending order.

@@ -15,12 +15,12 @@ inline constexpr int64_t map_grain = 1 << 14;  // elements in one chunk: 64 KiB 
 
 // For assert: n is not negative, and no array is null unless n is 0.
 template <class... Arrays>
-bool given(int64_t n, const Arrays*... arrays) {
+bool valid_arrays(int64_t n, const Arrays*... arrays) {
   return n == 0 || (n > 0 && (... && (arrays != nullptr)));
 }
 // Whether y is x itself or shares no element with it; both of n elements.
 template <class X, class Y>
-bool same_or_apart(int64_t n, const X* x, const Y* y) {
+bool identical_or_disjoint(int64_t n, const X* x, const Y* y) {
   const auto a = reinterpret_cast<uintptr_t>(x), b = reinterpret_cast<uintptr_t>(y);
   return a == b || a + n * sizeof(X) <= b || b + n * sizeof(Y) <= a;
 }
@@ -28,7 +28,7 @@ bool same_or_apart(int64_t n, const X* x, const Y* y) {
 // y[i] = f(x[i])
 template <class T, class Y, class F>
 void map_elements(int64_t n, const T* x, Y* y, const F& f) {
-  assert(given(n, x, y) && same_or_apart(n, x, y));
+  assert(valid_arrays(n, x, y) && identical_or_disjoint(n, x, y));
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) y[i] = f(x[i]);
   });
@@ -37,7 +37,7 @@ void map_elements(int64_t n, const T* x, Y* y, const F& f) {
 // y[i] = f(a[i], b[i])
 template <class T, class Y, class F>
 void map_elements(int64_t n, const T* a, const T* b, Y* y, const F& f) {
-  assert(given(n, a, b, y) && same_or_apart(n, a, y) && same_or_apart(n, b, y));
+  assert(valid_arrays(n, a, b, y) && identical_or_disjoint(n, a, y) && identical_or_disjoint(n, b, y));
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) y[i] = f(a[i], b[i]);
   });
@@ -59,11 +59,11 @@ bool all_finite(int64_t n, const T* x) {
 
 // A shape with the strides of two operands. Neighbouring dimensions are merged where both operands allow it:
 // equal shapes become one dimension, a matrix plus a row becomes two.
-struct Pair {
+struct BroadcastLayout {
   int ndim = 0;
   int64_t extent[max_dims], a[max_dims], b[max_dims];
 
-  Pair(const Shape& shape, const Strides& stride_a, const Strides& stride_b) {
+  BroadcastLayout(const Shape& shape, const Strides& stride_a, const Strides& stride_b) {
     for (int d = 0; d < shape.ndim(); ++d) {
       const int64_t e = shape[d];
       if (e == 1) continue;
@@ -88,8 +88,8 @@ void map_broadcast(const Shape& shape, const T* a, const Strides& stride_a, cons
                    const Strides& stride_b, Y* y, const F& f) {
   const int64_t n = shape.numel();
   if (n == 0) return;
-  assert(given(n, a, b, y));
-  const Pair pair(shape, stride_a, stride_b);
+  assert(valid_arrays(n, a, b, y));
+  const BroadcastLayout pair(shape, stride_a, stride_b);
   const int last = pair.ndim - 1;
   const int64_t inner = pair.extent[last], da = pair.a[last], db = pair.b[last];
   // Rows are cut into pieces of at most one chunk, so that threads share a long row too.

@@ -70,7 +70,8 @@ struct NormForward {
   double *mean, *r;
 
   void operator()() const {
-    assert(given(rows * columns, x, y) && given(rows, mean, r) && same_or_apart(rows * columns, x, y));
+    assert(valid_arrays(rows * columns, x, y) && valid_arrays(rows, mean, r) &&
+           identical_or_disjoint(rows * columns, x, y));
     assert(counted >= 0 && counted <= columns && (bias == nullptr || weight != nullptr || columns == 0));
     const Store how = store_for(rows * columns, columns, y, x);
     parallel_for(rows, std::max<int64_t>(1, reduce_grain / std::max<int64_t>(columns, 1)),
@@ -127,8 +128,9 @@ struct NormBackward {
   T *dx, *dweight, *dbias;
 
   void operator()() const {
-    assert(given(rows * columns, x, dy) && given(rows, mean, r) && counted >= 0 && counted <= columns);
-    assert(dx == nullptr || same_or_apart(rows * columns, dy, dx));
+    assert(valid_arrays(rows * columns, x, dy) && valid_arrays(rows, mean, r) && counted >= 0 &&
+           counted <= columns);
+    assert(dx == nullptr || identical_or_disjoint(rows * columns, dy, dx));
     ChunkSums<T> weight_sums(rows, columns, dweight != nullptr), bias_sums(rows, columns, dbias != nullptr);
     const Store how = store_for(rows * columns, columns, dx, dy);
     parallel_for(rows, weight_sums.grain, [&](int64_t begin, int64_t end) {

@@ -72,7 +72,7 @@ void pointwise_rows(int64_t begin, int64_t end, int64_t columns, F f, T* y, Stor
 template <class T, class F, class... Inputs>
 void pointwise(int64_t rows, int64_t columns, const F& f, T* y, const Inputs&... inputs) {
   constexpr bool by_row = (... || is_channel<Inputs>);
-  assert(given(rows * columns, y) && (by_row || columns == 1));
+  assert(valid_arrays(rows * columns, y) && (by_row || columns == 1));
   const Store how = store_for(rows * columns, by_row ? columns : width<T>, y);
   parallel_for(
       rows, std::max<int64_t>(1, map_grain / std::max<int64_t>(columns, 1)),
@@ -184,7 +184,7 @@ void add_gradients(int64_t begin, int64_t end, int64_t columns, F f, const T* dy
 template <class T, class F, class... Inputs>
 void pointwise_backward(int64_t rows, int64_t columns, const F& f, const T* dy, const Inputs&... inputs) {
   constexpr bool by_row = (... || is_channel<Inputs>);
-  assert(given(rows * columns, dy) && (by_row || columns == 1));
+  assert(valid_arrays(rows * columns, dy) && (by_row || columns == 1));
   const int64_t grain = by_row ? column_grain(rows, columns) : map_grain;
   const auto run = [&](auto&&... gradients) {
     const auto chunk = [&](int64_t begin, int64_t end, auto... chunks) {

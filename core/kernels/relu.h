@@ -52,7 +52,7 @@ void for_word(int64_t n, const Body& body) {
 // y = max(0, x) and its gate.
 template <class T>
 void relu(int64_t n, const T* x, T* y, int64_t* gate) {
-  assert(given(n, x, y, gate) && same_or_apart(n, x, y));
+  assert(valid_arrays(n, x, y, gate) && identical_or_disjoint(n, x, y));
   const Store how = store_for(n, width<T>, y, x);
   parallel_for(
       gate_words(n), map_grain / gate_bits, [=](int64_t begin, int64_t end) __attribute__((flatten)) {
@@ -75,7 +75,7 @@ void relu(int64_t n, const T* x, T* y, int64_t* gate) {
 // dx = dy where the gate is open, else 0; dx may be dy.
 template <class T>
 void relu_backward(int64_t n, const int64_t* gate, const T* dy, T* dx) {
-  assert(given(n, gate, dy, dx) && same_or_apart(n, dy, dx));
+  assert(valid_arrays(n, gate, dy, dx) && identical_or_disjoint(n, dy, dx));
   const Store how = store_for(n, width<T>, dx, dy);
   parallel_for(
       gate_words(n), map_grain / gate_bits, [=](int64_t begin, int64_t end) __attribute__((flatten)) {

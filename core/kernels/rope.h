@@ -68,7 +68,7 @@ void rope(int64_t batch, int64_t heads, const RopeTable<T>& table, bool interlea
           T* y) {
   const int64_t time = table.key.time, half = table.half, dim = table.key.dim;
   const int64_t grain = std::max<int64_t>(1, map_grain / std::max<int64_t>(heads * dim, 1));
-  assert(given(batch * time * heads * dim, x, y) && x != y && dim % 2 == 0);
+  assert(valid_arrays(batch * time * heads * dim, x, y) && x != y && dim % 2 == 0);
   const auto turn_head = interleaved ? turn_neighbours<T> : turn_halves<T>;
   parallel_for(batch * time, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin * heads; i < end * heads; ++i) {

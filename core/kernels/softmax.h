@@ -68,7 +68,7 @@ template <class T>
 // p = softmax(x) of each row.
 template <class T>
 void softmax(int64_t rows, int64_t columns, const T* x, T* p) {
-  assert(given(rows * columns, x, p) && same_or_apart(rows * columns, x, p));
+  assert(valid_arrays(rows * columns, x, p) && identical_or_disjoint(rows * columns, x, p));
   const Store how = store_for(rows * columns, columns, p, x);
   parallel_for(
       rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
@@ -87,7 +87,7 @@ void softmax(int64_t rows, int64_t columns, const T* x, T* p) {
 // dx = p · (dy − Σ dy · p); dx may be dy.
 template <class T>
 void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T* dx) {
-  assert(given(rows * columns, p, dy, dx) && same_or_apart(rows * columns, dy, dx));
+  assert(valid_arrays(rows * columns, p, dy, dx) && identical_or_disjoint(rows * columns, dy, dx));
   const Store how = store_for(rows * columns, columns, dx, dy);
   parallel_for(
       rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
@@ -113,7 +113,7 @@ void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T*
 // would round at the size of the maximum, not of y.
 template <class T>
 void log_softmax(int64_t rows, int64_t columns, const T* x, T* y) {
-  assert(given(rows * columns, x, y) && same_or_apart(rows * columns, x, y));
+  assert(valid_arrays(rows * columns, x, y) && identical_or_disjoint(rows * columns, x, y));
   parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const T* row = x + r * columns;
@@ -129,7 +129,7 @@ void log_softmax(int64_t rows, int64_t columns, const T* x, T* y) {
 // dx = dy − exp(y) Σ dy; dx may be dy.
 template <class T>
 void log_softmax_backward(int64_t rows, int64_t columns, const T* y, const T* dy, T* dx) {
-  assert(given(rows * columns, y, dy, dx) && same_or_apart(rows * columns, dy, dx));
+  assert(valid_arrays(rows * columns, y, dy, dx) && identical_or_disjoint(rows * columns, dy, dx));
   parallel_for(
       rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
         for (int64_t r = begin; r < end; ++r) {
@@ -150,8 +150,8 @@ void log_softmax_backward(int64_t rows, int64_t columns, const T* y, const T* dy
 template <class T>
 void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* target, T scale, double* loss,
                    T* dx) {
-  assert(given(rows * columns, x) && given(rows, target, loss));
-  assert(dx == nullptr || same_or_apart(rows * columns, x, dx));
+  assert(valid_arrays(rows * columns, x) && valid_arrays(rows, target, loss));
+  assert(dx == nullptr || identical_or_disjoint(rows * columns, x, dx));
   parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       assert(target[r] < columns);

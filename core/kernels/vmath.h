@@ -182,7 +182,7 @@ void map_registers_streaming(Store how, int64_t n, T* y, const F& f, const Input
 // y[i] = f(x[i])
 template <class T, class F>
 void map_registers(int64_t n, const T* x, T* y, const F& f) {
-  assert(given(n, x, y) && same_or_apart(n, x, y));
+  assert(valid_arrays(n, x, y) && identical_or_disjoint(n, x, y));
   const Store how = store_for(n, width<T>, y, x);
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
     map_registers_streaming(how, end - begin, y + begin, f, x + begin);
@@ -192,7 +192,7 @@ void map_registers(int64_t n, const T* x, T* y, const F& f) {
 // y[i] = f(a[i], b[i])
 template <class T, class F>
 void map_registers(int64_t n, const T* a, const T* b, T* y, const F& f) {
-  assert(given(n, a, b, y) && same_or_apart(n, a, y) && same_or_apart(n, b, y));
+  assert(valid_arrays(n, a, b, y) && identical_or_disjoint(n, a, y) && identical_or_disjoint(n, b, y));
   const Store how = store_for(n, width<T>, y, a, b);
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
     map_registers_streaming(how, end - begin, y + begin, f, a + begin, b + begin);

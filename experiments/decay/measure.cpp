@@ -24,7 +24,7 @@ void SignalProbe::on_output(const Module& module, const Tensor& y) {
   Probe::on_output(module, y);
   const bool layer = layers_.contains(&module);
   if (!layer && !along_one_.contains(&module)) return;
-  along_one_[&module] = share_along_one(y);
+  along_one_[&module] = mean_alignment(y);
   if (layer) across_batch_std_.push_back(mean(sqrt(var(cast(y, Dtype::f64), {0}))).item());
 }
 

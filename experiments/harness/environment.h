@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "../../core/ranks.h"
+#include "../../core/ranks/ranks.h"
 #include "json.h"
 
 namespace isobar {

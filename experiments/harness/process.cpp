@@ -194,7 +194,7 @@ int exit_code_of_ranks(std::string_view who, std::FILE* err, double timeout,
     complain(err, who, failure.message);
     return failure.code;
   }
-  ranks->when_lost([&](const RankLost& error) {
+  ranks->on_lost([&](const RankLost& error) {
     complain(err, who, error.what());
     ranks->abort(4);
   });

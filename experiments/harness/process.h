@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "../../core/error.h"
-#include "../../core/ranks.h"
+#include "../../core/ranks/ranks.h"
 
 namespace isobar {
 

@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "../../core/error.h"
-#include "../../core/ranks.h"
+#include "../../core/ranks/ranks.h"
 #include "../../core/tensor.h"
 #include "../../data/hdf5_file.h"
 #include "../../data/hdf5_live_file.h"

@@ -75,7 +75,7 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
   };
   std::copy_if(now_.model.begin(), now_.model.end(), std::back_inserter(buffers_), std::not_fn(is_trained));
   keep_buffers();
-  ranks_.now_at(fmt::format("step {}", now_.step + 1));
+  ranks_.set_location(fmt::format("step {}", now_.step + 1));
 }
 
 void Session::go_on(LanguageModel& model) {
@@ -154,7 +154,7 @@ void Session::finish_step(double val_loss) {
   keep_buffers();
   save({.step = due, .best = best});
   stop_if_asked();
-  ranks_.now_at(fmt::format("step {}", now_.step + 1));
+  ranks_.set_location(fmt::format("step {}", now_.step + 1));
 }
 
 void Session::save() { save({.step = saved_step_ != now_.step}); }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../../core/fields.h"
-#include "../../core/ranks.h"
+#include "../../core/ranks/ranks.h"
 #include "../../core/rng.h"
 #include "../../data/dataset.h"
 #include "../../nn/model.h"

@@ -104,7 +104,7 @@ Ridges ridges_of(Run& run, Ridges ridges) {
 
 }  // namespace
 
-void record_modules(Run& run, Csv& csv, const Probe& probe, const ShareProbe& all_shares, int64_t step) {
+void record_modules(Run& run, Csv& csv, const Probe& probe, const SaturationProbe& all_shares, int64_t step) {
   if (!run.ranks().first()) return;  // it has the last piece, which is what a probe keeps
   if (!run.file().has("/modules")) name_columns(run, probe);
   std::vector<double> std, mean, rms, gradient, zeros, saturated;
@@ -114,8 +114,8 @@ void record_modules(Run& run, Csv& csv, const Probe& probe, const ShareProbe& al
     mean.push_back(m.output.mean);
     rms.push_back(m.output.rms);
     gradient.push_back(m.gradient_norm);
-    const OutputShares* const found = all_shares.find(m.path);
-    const OutputShares shares = found != nullptr ? *found : OutputShares{std::nan(""), std::nan("")};
+    const SaturatedShares* const found = all_shares.find(m.path);
+    const SaturatedShares shares = found != nullptr ? *found : SaturatedShares{std::nan(""), std::nan("")};
     zeros.push_back(shares.zeros);
     saturated.push_back(shares.saturated);
     csv.row({step, shown(m.path), m.type, m.output.std, m.output.mean, m.output.rms, m.gradient_norm,

@@ -91,7 +91,7 @@ Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, Gradie
 Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, const GradientOptions& options,
                        Shards& shards) {
   const int64_t pieces = options.accumulation_steps;
-  const Share mine = shards.ranks().share(pieces);
+  const IndexRange mine = shards.ranks().share(pieces);
   const int64_t rows = mine.size() > 0 ? batch.x.size(0) / mine.size() : 0;
   check(rows * mine.size() == batch.x.size(0), "gradients_of: wanted {} equal pieces of a batch, got {} rows",
         mine.size(), batch.x.size(0));

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "../../core/ranks.h"
+#include "../../core/ranks/ranks.h"
 #include "../../data/dataset.h"
 #include "../../data/text.h"
 #include "../../nn/language_model.h"
@@ -70,7 +70,7 @@ double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64
 // matrices inside the blocks have Muon, and embeddings, output matrix and vectors AdamW, each with its own
 // rate on one schedule (Jordan et al. 2024, "Muon").
 //
-// Over ranks each moves its shard (core/shards.h), and the state is cut likewise.
+// Over ranks each moves its shard (core/ranks/shards.h), and the state is cut likewise.
 //
 //   LmOptimizer optimizer(model, config, ranks);
 //   optimizer.set_rates(step);

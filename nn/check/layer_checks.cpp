@@ -29,10 +29,10 @@ std::string thrown(const std::function<void()>& body) {
   }
 }
 
-LayerCheck repeated(const LayerTrial& trial) {
-  const auto module = trial.moved(Dtype::f32);
-  const Inputs x = trial.input(Dtype::f32);
-  const Tensor first = trial.output(*module, x), second = trial.output(*module, x);
+LayerCheck repeated(const LayerRunner& runner) {
+  const auto module = runner.moved(Dtype::f32);
+  const Inputs x = runner.input(Dtype::f32);
+  const Tensor first = runner.output(*module, x), second = runner.output(*module, x);
   return same(
       difference({{"y", second}}, {{"y", first}}), "the same bits",
       "a second call with the same input and key gives other bits: does forward keep state, or draw numbers "
@@ -41,21 +41,21 @@ LayerCheck repeated(const LayerTrial& trial) {
 
 // A layer that has seen the example, and whose parameters have moved since, against a fresh one with the same
 // state: only what fields() lists may outlive a call.
-LayerCheck another_call(const LayerTrial& trial) {
+LayerCheck another_call(const LayerRunner& runner) {
   for (const bool training : {true, false}) {
-    if (!training && trial.same_in_evaluation()) break;
-    const auto used = trial.moved(Dtype::f64, training);
-    if (const std::string error = thrown([&] { trial.step(*used, {}); }); !error.empty())
+    if (!training && runner.same_in_evaluation()) break;
+    const auto used = runner.moved(Dtype::f64, training);
+    if (const std::string error = thrown([&] { runner.step(*used, {}); }); !error.empty())
       return skipped(error);  // the checks of the gradients report it
     for (NamedTensor& one : named_parameters(*used))
       assign(one.tensor, affine(one.tensor.detach(), 0.9, 0.05));
-    for (const int64_t rows : {trial.batch(), trial.batch() + trial.options().batch}) {
-      const LayerRun run{.x = trial.other_rows(rows)};
-      const auto fresh = trial.moved(Dtype::f64, training);
+    for (const int64_t rows : {runner.batch(), runner.batch() + runner.options().batch}) {
+      const StepResult run{.x = runner.other_rows(rows)};
+      const auto fresh = runner.moved(Dtype::f64, training);
       copy_state(*used, *fresh);
-      LayerStep wanted, got;
-      if (!thrown([&] { wanted = trial.step(*fresh, run); }).empty()) continue;  // the layer refuses this x
-      std::string differs = thrown([&] { got = trial.step(*used, run); });
+      StepSetup wanted, got;
+      if (!thrown([&] { wanted = runner.step(*fresh, run); }).empty()) continue;  // the layer refuses this x
+      std::string differs = thrown([&] { got = runner.step(*used, run); });
       if (differs.empty()) differs = difference(got.values, wanted.values, 1e-12);
       if (differs.empty()) continue;
       return failed(
@@ -67,11 +67,11 @@ LayerCheck another_call(const LayerTrial& trial) {
   return passed("another x and batch give what they give to a fresh layer");
 }
 
-LayerCheck used_twice(const LayerTrial& trial) {
-  const auto module = trial.moved(Dtype::f64, false);  // in training, two calls draw different masks
-  const Inputs x = trial.other_rows(trial.batch());
-  const LayerStep a = trial.step(*module, {}), b = trial.step(*module, {.x = x}),
-                  both = trial.step(*module, {.second = x});
+LayerCheck used_twice(const LayerRunner& runner) {
+  const auto module = runner.moved(Dtype::f64, false);  // in training, two calls draw different masks
+  const Inputs x = runner.other_rows(runner.batch());
+  const StepSetup a = runner.step(*module, {}), b = runner.step(*module, {.x = x}),
+                  both = runner.step(*module, {.second = x});
   for (const NamedTensor& parameter : named_parameters(*module)) {
     size_t t = 1;
     while (a.values[t].name != "gradient of " + parameter.name) ++t;
@@ -87,44 +87,44 @@ LayerCheck used_twice(const LayerTrial& trial) {
   return passed("the gradients of two uses add up");
 }
 
-LayerCheck save_and_load(const LayerTrial& trial) {
-  const auto original = trial.moved(Dtype::f32), fresh = trial.moved(Dtype::f32);
-  const LayerRun run{.dtype = Dtype::f32};
-  trial.step(*original, run);  // updates running statistics, if there are any
+LayerCheck save_and_load(const LayerRunner& runner) {
+  const auto original = runner.moved(Dtype::f32), fresh = runner.moved(Dtype::f32);
+  const StepResult run{.dtype = Dtype::f32};
+  runner.step(*original, run);  // updates running statistics, if there are any
   for (NamedTensor& one : named_state(*fresh))
     if (is_float(one.tensor.dtype())) assign(one.tensor, full(one.tensor.shape(), 0.5, one.tensor.dtype()));
   load_state(*fresh, named_state(*original));
   eval(*original);
   eval(*fresh);
-  const LayerStep got = trial.step(*fresh, run), wanted = trial.step(*original, run);
+  const StepSetup got = runner.step(*fresh, run), wanted = runner.step(*original, run);
   return same(
       difference(got.values, wanted.values), "loaded by name into a second one, which then computes the same",
       "a second layer that has loaded the state by name computes something else; does forward use something that "
       "fields() does not list?");
 }
 
-LayerCheck recomputed(const LayerTrial& trial) {
-  const LayerStep got = trial.step({.dtype = Dtype::f32, .recompute = true}),
-                  wanted = trial.step({.dtype = Dtype::f32});
+LayerCheck recomputed(const LayerRunner& runner) {
+  const StepSetup got = runner.step({.dtype = Dtype::f32, .recompute = true}),
+                  wanted = runner.step({.dtype = Dtype::f32});
   return same(difference(got.values, wanted.values),
               "the same bits when forward is computed again in backward",
               "forward is computed again in backward; ask recomputing() before you move state");
 }
 
-LayerCheck composed(const LayerTrial& trial) {
-  if (trial.options().expected != nullptr) return skipped("options.expected is given");
+LayerCheck composed(const LayerRunner& runner) {
+  if (runner.options().expected != nullptr) return skipped("options.expected is given");
   std::string differs, none;
   const std::string error = thrown([&] {
-    const LayerStep plain = trial.step({.training = !trial.random()}),
-                    higher = trial.step({.training = !trial.random(), .higher_order = true});
+    const StepSetup plain = runner.step({.training = !runner.random()}),
+                    higher = runner.step({.training = !runner.random(), .higher_order = true});
     if (plain.on_tape && !higher.on_tape)
       none = "forward records nothing";
     else if (differs = difference(higher.values, plain.values,
-                                  trial.in_f32() ? trial.options().f32_tolerance : 1e-9);
-             differs.empty() && !trial.in_f32())
-      none = trial.wrong_second_derivative();
+                                  runner.in_f32() ? runner.options().f32_tolerance : 1e-9);
+             differs.empty() && !runner.in_f32())
+      none = runner.wrong_second_derivative();
   });
-  if (!none.empty() && !trial.smooth(trial.input()))
+  if (!none.empty() && !runner.smooth(runner.input()))
     return skipped("second derivatives: not compared near a kink");
   if (!error.empty() || !none.empty())
     return skipped(
@@ -133,25 +133,25 @@ LayerCheck composed(const LayerTrial& trial) {
                     error, none));
   return same(
       differs,
-      trial.in_f32()
+      runner.in_f32()
           ? "the same values and gradients; second derivatives: not compared, forward rounds to f32"
           : "the same values and gradients; second derivatives agree with differences",
       "this is on a tape for second derivatives; is the form under composed_wanted() the same formula?");
 }
 
 // A prime number of rows beyond 1024: kernels cut them into chunks, and every loop over 2, 4, 8, … rows has a tail.
-LayerCheck large_batch(const LayerTrial& trial) {
-  const int64_t rows = trial.affordable(1031);
-  const LayerRun run{.training = !trial.random()};
-  std::string wrong = trial.wrong_gradient(trial.rows(rows));
+LayerCheck large_batch(const LayerRunner& runner) {
+  const int64_t rows = runner.affordable(1031);
+  const StepResult run{.training = !runner.random()};
+  std::string wrong = runner.wrong_gradient(runner.rows(rows));
   if (wrong.empty()) return passed(fmt::format("gradients of {} rows agree with differences", rows));
   // The rows repeat the example, so that what has a row for each of x says which row is wrong.
-  const std::vector<NamedTensor> small = trial.step(run).values;
+  const std::vector<NamedTensor> small = runner.step(run).values;
   const Shape& shape = small[0].tensor.shape();
-  if (shape.ndim() > 0 && shape[0] == trial.batch()) {
-    LayerRun large = run;
-    large.x = trial.rows(rows), large.dy = with_rows(upstream(small[0].tensor), rows);
-    std::vector<NamedTensor> got = trial.step(large).values, wanted = small;
+  if (shape.ndim() > 0 && shape[0] == runner.batch()) {
+    StepResult large = run;
+    large.x = runner.rows(rows), large.dy = with_rows(upstream(small[0].tensor), rows);
+    std::vector<NamedTensor> got = runner.step(large).values, wanted = small;
     for (size_t t = 0; t < got.size(); ++t)
       if (got[t].tensor.shape() == small[t].tensor.shape())
         got[t] = wanted[t];  // a parameter's
@@ -164,15 +164,15 @@ LayerCheck large_batch(const LayerTrial& trial) {
                   wrong, rows));
 }
 
-LayerCheck strided(const LayerTrial& trial) {
-  const std::vector<NamedTensor> plain = trial.step({}).values;
-  const LayerStep spread = trial.step({.x = trial.spread_input()});
+LayerCheck strided(const LayerRunner& runner) {
+  const std::vector<NamedTensor> plain = runner.step({}).values;
+  const StepSetup spread = runner.step({.x = runner.spread_input()});
   if (const std::string differs = difference(spread.values, plain, 1e-12); !differs.empty())
     return failed(differs +
                   ", for strided x; does forward or backward read data() without strides? Use contiguous(x)");
   for (const bool sum : {true, false}) {
     const Tensor dy = upstream(plain[0].tensor), strided = sum ? broadcast(dy) : transposed(dy);
-    const LayerStep got = trial.step({.dy = strided}), wanted = trial.step({.dy = contiguous(strided)});
+    const StepSetup got = runner.step({.dy = strided}), wanted = runner.step({.dy = contiguous(strided)});
     if (const std::string differs = difference(got.values, wanted.values, 1e-12); !differs.empty())
       return failed(
           fmt::format("{}, for dy {}; does backward read dy.data() without strides? Use contiguous(dy)",
@@ -181,13 +181,14 @@ LayerCheck strided(const LayerTrial& trial) {
   return passed("the same to 1e-12");
 }
 
-LayerCheck thread_counts(const LayerTrial& trial) {
-  const LayerRun run{.x = trial.rows(trial.rows_of(trial.options().large), Dtype::f32), .dtype = Dtype::f32};
+LayerCheck thread_counts(const LayerRunner& runner) {
+  const StepResult run{.x = runner.rows(runner.rows_of(runner.options().large), Dtype::f32),
+                       .dtype = Dtype::f32};
   std::string differs;
   std::vector<NamedTensor> one;
   for (const int count : {1, 2, 8}) {
     const WithThreads guard(count);
-    const std::vector<NamedTensor> values = trial.step(run).values;
+    const std::vector<NamedTensor> values = runner.step(run).values;
     if (count == 1) one = values;
     if (differs.empty()) differs = difference(values, one);
   }
@@ -197,20 +198,20 @@ LayerCheck thread_counts(const LayerTrial& trial) {
                   run.x[0].shape()));
 }
 
-LayerCheck narrow(const LayerTrial& trial) {
-  const Inputs x = trial.input(Dtype::f32);
+LayerCheck narrow(const LayerRunner& runner) {
+  const Inputs x = runner.input(Dtype::f32);
   // In f64: x and the parameters as f32 holds them, and x as one more rounding leaves it.
   const auto wide = [&](double rounding) {
-    const auto module = trial.moved(Dtype::f32);
+    const auto module = runner.moved(Dtype::f32);
     convert(*module, Dtype::f64);
-    LayerRun run{.x = x};
+    StepResult run{.x = x};
     for (Tensor& one : run.x)
       if (is_float(one.dtype()))
         one = cast(one, Dtype::f64) * Rng(6).normal(one.shape(), 1, rounding, Dtype::f64);
-    return trial.step(*module, run).values;
+    return runner.step(*module, run).values;
   };
-  const double tolerance = trial.options().f32_tolerance;
-  const std::vector<NamedTensor> single = trial.step({.x = x, .dtype = Dtype::f32}).values, wanted = wide(0);
+  const double tolerance = runner.options().f32_tolerance;
+  const std::vector<NamedTensor> single = runner.step({.x = x, .dtype = Dtype::f32}).values, wanted = wide(0);
   return same(difference(single, wanted, tolerance, wide(std::numeric_limits<float>::epsilon())),
               fmt::format("within {:.0e}", tolerance),
               "this is in f32; has it a path of its own that is wrong, or a sum without acc_t<T>?");

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "layer_trial.h"
+#include "layer_runner.h"
 
 namespace isobar {
 
@@ -15,15 +15,15 @@ inline LayerCheck skipped(std::string text) { return {"", LayerCheck::skipped, s
 // What body() throws, or "".
 std::string thrown(const std::function<void()>& body);
 
-LayerCheck repeated(const LayerTrial& trial);
-LayerCheck another_call(const LayerTrial& trial);
-LayerCheck used_twice(const LayerTrial& trial);
-LayerCheck save_and_load(const LayerTrial& trial);
-LayerCheck recomputed(const LayerTrial& trial);
-LayerCheck composed(const LayerTrial& trial);
-LayerCheck large_batch(const LayerTrial& trial);
-LayerCheck strided(const LayerTrial& trial);
-LayerCheck thread_counts(const LayerTrial& trial);
-LayerCheck narrow(const LayerTrial& trial);
+LayerCheck repeated(const LayerRunner& runner);
+LayerCheck another_call(const LayerRunner& runner);
+LayerCheck used_twice(const LayerRunner& runner);
+LayerCheck save_and_load(const LayerRunner& runner);
+LayerCheck recomputed(const LayerRunner& runner);
+LayerCheck composed(const LayerRunner& runner);
+LayerCheck large_batch(const LayerRunner& runner);
+LayerCheck strided(const LayerRunner& runner);
+LayerCheck thread_counts(const LayerRunner& runner);
+LayerCheck narrow(const LayerRunner& runner);
 
 }  // namespace isobar

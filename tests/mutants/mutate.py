@@ -39,7 +39,7 @@ SAMPLED = "optim"
 # They run before main() on CPUs of any kind, tell what was built, are a program's main(), stand in for
 # another file, or need MPI.
 LEFT_OUT = {"core/cpu_check.cpp", "core/version.h", "core/version.cpp", "nn/check/check_layer_main.cpp",
-            "core/thread_pool_std.cpp", "core/ranks_mpi.cpp"}
+            "core/thread_pool_std.cpp", "core/ranks/ranks_mpi.cpp"}
 FIELDS = ("id", "file", "line", "kind", "before", "after", "text", "begin", "end")
 
 
@@ -68,7 +68,7 @@ def flags(build):
     commands = json.loads((configured / "compile_commands.json").read_text())
     for entry in commands:
         if entry["file"].endswith("/core/tensor.cpp"):
-            # What a single source is told, as core/ranks.cpp is of its plugins, does no harm to the others.
+            # What a single source is told, as core/ranks/ranks.cpp is of its plugins, does no harm to the others.
             macros = {w for other in commands for w in shlex.split(other["command"]) if w.startswith("-D")}
             words = [w for w in entry["command"].split() if re.match(r"-(std|march|f|I|isystem)", w)]
             words += sorted(macros - {"-DNDEBUG"})

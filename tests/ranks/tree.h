@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../../autograd/ops.h"
-#include "../../core/ranks.h"
+#include "../../core/ranks/shards.h"
 #include "../../nn/model.h"
 #include "../../nn/pieces.h"
 
@@ -42,7 +42,7 @@ inline std::vector<Tensor> masks_of(int64_t pieces) {
   return masks;
 }
 
-// Of the documented tree (core/tree_sum.h): how many pieces the smallest subtree of begin … end has that has both.
+// Of the documented tree (core/ranks/tree_sum.h): how many pieces the smallest subtree of begin … end has that has both.
 inline int64_t smallest_subtree(int64_t begin, int64_t end, int64_t i, int64_t j) {
   int64_t half = 1;
   while (2 * half < end - begin) half *= 2;

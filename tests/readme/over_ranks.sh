@@ -1,5 +1,5 @@
 #!/bin/sh
-# over_ranks.sh PROGRAM: the program of core/ranks.md prints the same on one, two and three ranks.
+# over_ranks.sh PROGRAM: the program of core/ranks/README.md prints the same on one, two and three ranks.
 set -eu
 one=$("$1")
 echo "$one"

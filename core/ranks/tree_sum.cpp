@@ -3,9 +3,9 @@
 #include <cassert>
 #include <utility>
 
-#include "kernels/map.h"
-#include "kernels/sweep.h"
-#include "raw.h"
+#include "../kernels/map.h"
+#include "../kernels/sweep.h"
+#include "../raw.h"
 
 namespace isobar {
 namespace {

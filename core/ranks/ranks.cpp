@@ -70,7 +70,7 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
 }
 
-std::vector<Stretch> whole(std::string& text) { return {{text.data(), text.size()}}; }
+std::vector<ByteSpan> whole(std::string& text) { return {{text.data(), text.size()}}; }
 
 std::string different_ways(const std::string& place) {
   return fmt::format("went different ways{}{}: do they run the same program?", place.empty() ? "" : " in ",
@@ -79,11 +79,11 @@ std::string different_ways(const std::string& place) {
 
 }  // namespace
 
-// Waiting without taking the processor from who computes: pauses grow with the time waited. Once half of the time is over
-// it tells all others that this rank lives, for the roll call at the end. A rank that was stopped itself waits anew.
-class Ranks::Patience {
+// Waits with growing pauses, so that computing ranks keep their cores. After half of the timeout it announces
+// that this rank is alive; after all of it, find_silent() throws. A rank that was stopped itself starts anew.
+class Ranks::Deadline {
  public:
-  explicit Patience(Ranks& ranks) : ranks_(ranks) {}
+  explicit Deadline(Ranks& ranks) : ranks_(ranks) {}
 
   void renew() { since_ = Clock::now(); }
   void pause(std::span<const int> awaited) {
@@ -91,23 +91,23 @@ class Ranks::Patience {
     if (seconds(now - std::exchange(last_, now)) > ranks_.timeout_ / 4) since_ = now;
     const double waited = seconds(now - since_);
     if (waited < 2e-5) return std::this_thread::yield();
-    if (waited > ranks_.timeout_ / 2 && !told_) tell();
-    if (waited > ranks_.timeout_) ranks_.roll_call(awaited);
+    if (waited > ranks_.timeout_ / 2 && !announced_) announce();
+    if (waited > ranks_.timeout_) ranks_.find_silent(awaited);
     std::this_thread::sleep_for(std::chrono::duration<double>(std::min(waited / 32, 1e-3)));
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   static double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
-  void tell() {
-    told_ = true;
+  void announce() {
+    announced_ = true;
     for (int rank = 0; rank < ranks_.size_; ++rank)
       if (rank != ranks_.rank_) ranks_.send(rank, Tag::alive, {{&ranks_.gathered_, sizeof ranks_.gathered_}});
   }
 
   Ranks& ranks_;
   Clock::time_point since_ = Clock::now(), last_ = since_;
-  bool told_ = false;
+  bool announced_ = false;
 };
 
 Ranks::Ranks(double timeout) : Ranks(link_here(), timeout) { joined = this; }
@@ -120,7 +120,7 @@ Ranks::Ranks(std::unique_ptr<RankLink> link, double timeout)
   hosts_ = gather(hosts_[0]);
 }
 
-// The others wait for a rank that an exception takes away: they cannot leave, so all end.
+// If one rank unwinds by an exception, the others would wait for it for ever, so all are aborted.
 Ranks::~Ranks() {
   if (joined == this) joined = nullptr;
   if (std::uncaught_exceptions() > exceptions_) abort(2);
@@ -138,14 +138,15 @@ std::string Ranks::name_of(int rank) const {
                      rank < std::ssize(hosts_) ? hosts_[static_cast<size_t>(rank)] : "?");
 }
 
-Share Ranks::share(int64_t n, int rank) const {
+IndexRange Ranks::share(int64_t n, int rank) const {
   const int64_t length = (n + size_ - 1) / size_;
   if (length == 0) return {};
   const int64_t begin = ((n - 1) / length - rank) * length;
-  return begin < 0 ? Share{} : Share{begin, std::min(begin + length, n)};
+  return begin < 0 ? IndexRange{} : IndexRange{begin, std::min(begin + length, n)};
 }
 
-// Each text goes straight to every other rank, behind the number of this gather() and whether its rank wants to stop.
+// Each rank sends its text to every other one. The number of this gather() and the wish to stop come before
+// it.
 std::vector<std::string> Ranks::gather(const std::string& mine) {
   if (size_ == 1) return {mine};
   const std::string number(reinterpret_cast<const char*>(&gathered_), sizeof gathered_);
@@ -175,7 +176,7 @@ std::vector<double> Ranks::gather(const std::vector<double>& mine, int64_t n) {
       gather(std::string(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(double)));
   std::vector<double> all(static_cast<size_t>(n));
   for (int rank = 0; rank < size_; ++rank) {
-    const Share part = share(n, rank);
+    const IndexRange part = share(n, rank);
     const std::string& numbers = texts[static_cast<size_t>(rank)];
     check(numbers.size() == static_cast<size_t>(part.size()) * sizeof(double), "{} and {} {}", name(),
           name_of(rank), different_ways(place_));
@@ -200,11 +201,12 @@ int Ranks::launched_rank() {
   return launcher == nullptr ? 0 : std::atoi(std::getenv(launcher->rank));
 }
 
-// All tell the first rank; once it has heard them all, it tells them. Who fails alone is not silent meanwhile for others.
+// All report to the first rank, which answers once it has heard from all. A rank that fails alone still
+// answers the others in the meantime.
 bool Ranks::end_together() {
-  const std::chrono::duration<double> patience(first() ? std::min(2.0, timeout_ / 4)
-                                                       : std::min(3.0, timeout_ / 3));
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const std::chrono::duration<double> timeout(first() ? std::min(2.0, timeout_ / 4)
+                                                      : std::min(3.0, timeout_ / 3));
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::vector<Message> messages;
   const auto complete = [&] {
     for (; !messages.empty(); messages.pop_back())
@@ -224,36 +226,37 @@ bool Ranks::end_together() {
   return complete();
 }
 
-// They complete about in their order, and the library moves all of them whichever it is asked for: a few are asked for.
+// Messages complete roughly in order, and the library moves all of them whenever it is asked for one. So only
+// the first few are asked for.
 void Ranks::wait(std::vector<Message> messages) {
-  Patience patience(*this);
+  Deadline deadline(*this);
   std::vector<int> awaited;
   while (!messages.empty()) {
     const auto few = messages.begin() + std::min<std::ptrdiff_t>(std::ssize(messages), 4 * size_);
     const auto left = std::remove_if(messages.begin(), few, [&](const Message& one) { return done(one); });
     if (left != few) {
       messages.erase(left, few);
-      patience.renew();
+      deadline.renew();
       continue;
     }
     awaited.clear();
     for (const Message& message : messages) awaited.push_back(message.peer);
-    patience.pause(awaited);
+    deadline.pause(awaited);
   }
 }
 
 std::string Ranks::receive_text(int from, Tag tag) {
-  Patience patience(*this);
+  Deadline deadline(*this);
   std::optional<size_t> bytes;
-  while (!(bytes = link_->arrived(from, static_cast<int>(tag)))) patience.pause(std::span(&from, 1));
+  while (!(bytes = link_->arrived(from, static_cast<int>(tag)))) deadline.pause(std::span(&from, 1));
   std::string text(*bytes, '\0');
   wait({receive(from, tag, whole(text))});
   return text;
 }
 
-// Names the ranks that did not tell after half of the time that they live. The first rank that lives throws at once, which
-// ends the run; the others wait two seconds for that.
-void Ranks::roll_call(std::span<const int> awaited) {
+// Names the ranks that did not announce themselves. The first rank that is alive throws at once, which ends
+// the run; the others wait two seconds for that.
+void Ranks::find_silent(std::span<const int> awaited) {
   std::vector<std::string> silent;
   int speaker = rank_;
   for (int rank = size_ - 1; rank >= 0; --rank) {

@@ -1,15 +1,15 @@
-// Ranks: the processes that make one run together. One, unless a launcher such as mpirun started more; every verb then
-// does what it does for one, so that programs have no `if`.
+// Ranks: the processes that make one run together. One, unless a launcher such as mpirun started more; every
+// verb then does what it does for one, so that programs have no `if`.
 //
 //   Ranks ranks;                                        // joins the others; first in main
-//   const Share mine = ranks.share(pieces);             // which pieces are this rank's: the same division for all who ask
+//   const IndexRange mine = ranks.share(pieces);             // which pieces are this rank's: the same division for all who ask
 //   Shards(parameters, ranks).sum(…);                   // over all pieces, in the order of one tree (shards.h)
 //   ranks.gather(losses, pieces);                       // one number a piece, in order, on every rank
 //   each(nets, train);                                  // of experiments/harness: a study's nets, on the next free rank
 //
-// Who computes what never shows in a bit: MPI moves bytes, we add numbers. All ranks call the same verbs in the same order,
-// from one thread. The processes of a run are found by the environment that the launcher gives them, and talk through a
-// plugin (rank_link.h), which is opened only then.
+// Who computes what never shows in a bit: MPI moves bytes, we add numbers. All ranks call the same verbs in
+// the same order, from one thread. The processes of a run are found by the environment that the launcher
+// gives them, and talk through a plugin (rank_link.h), which is opened only then.
 #pragma once
 
 #include <algorithm>
@@ -23,18 +23,13 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "../error.h"
+#include "../index_range.h"
 #include "rank_link.h"
 
 namespace isobar {
 
-// The numbers begin … end − 1 of something.
-struct Share {
-  int64_t begin = 0, end = 0;
-  int64_t size() const { return end - begin; }
-};
-
-// A rank that gives no sign of life.
+// A rank does not answer.
 class RankLost : public Error {
  public:
   using Error::Error;
@@ -42,11 +37,11 @@ class RankLost : public Error {
 
 class Ranks {
  public:
-  // The others may be silent for `timeout` seconds. Throws Error where a launcher started several processes and there is no
-  // plugin for it.
+  // `timeout`: seconds after which a silent rank counts as lost. Throws Error where a launcher started
+  // several processes and there is no plugin for it.
   explicit Ranks(double timeout = 300);
   explicit Ranks(std::unique_ptr<RankLink> link, double timeout = 300);
-  // Leaves the others, who leave too. While an exception is in flight, ends the processes of all ranks.
+  // Disconnects; all ranks must do so. While an exception is in flight, aborts the processes of all ranks.
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -58,7 +53,7 @@ class Ranks {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  // Whether this is the rank that talks and writes.
+  // Whether this is the rank that prints and writes files.
   bool first() const { return rank_ == 0; }
   // "rank 3 of 8 (node7)".
   std::string name() const { return name_of(rank_); }
@@ -69,30 +64,33 @@ class Ranks {
     return std::count(hosts_.begin(), hosts_.end(), hosts_[static_cast<size_t>(rank_)]);
   }
 
-  // How long the others may be silent, in seconds; and what this rank does now ("step 12"), for the error.
+  // Seconds after which a silent rank counts as lost; and what this rank does now ("step 12"), for the error.
   void set_timeout(double seconds) { timeout_ = seconds; }
   double timeout() const { return timeout_; }
-  void now_at(const std::string& place) { place_ = place; }
+  void set_location(const std::string& place) { place_ = place; }
 
-  // Which of 0 … n − 1 are this rank's, or another's: runs of one length, but for a shorter one; the last run is the
-  // first rank's, which writes, as what is observed of a step is its last piece. Ranks beyond n have none.
-  Share share(int64_t n) const { return share(n, rank_); }
-  Share share(int64_t n, int rank) const;
+  // The part of 0 … n − 1 that is this rank's, or another's. Parts have one length, but for one that is
+  // shorter. The first rank has the last part: it writes, and what is observed of a step is its last piece.
+  // With more ranks than n, some have no part.
+  IndexRange share(int64_t n) const { return share(n, rank_); }
+  IndexRange share(int64_t n, int rank) const;
 
   // A text of each rank, in the order of ranks, on every rank.
   std::vector<std::string> gather(const std::string& mine);
-  // The numbers 0 … n − 1, of which `mine` are this rank's share, on every rank.
+  // n numbers, of which `mine` are this rank's share, on every rank.
   std::vector<double> gather(const std::vector<double>& mine, int64_t n);
-  // Throws Error that names the first rank whose text is not the first rank's: "rank 3 of 8 (node7) has <what> …".
+  // Throws Error that names the first rank whose text is not the first rank's: "rank 3 of 8 (node7) has
+  // <what> …".
   void check_same(const std::string& what, const std::string& mine, const std::string& repair);
 
-  // Called by a rank that fails: whether all others do so too within seconds, and may leave together.
+  // Called by a rank that fails. True where all others fail within seconds too, so that all may exit
+  // normally.
   bool end_together();
-  // Whether a launcher started this process together with others; and the number that it gave this one, else 0.
+  // Whether a launcher started this process together with others; and this one's number there, else 0.
   static bool launched();
   static int launched_rank();
 
-  // Whether any rank had asked to stop when the last gather() began: the same on all. Alone, whether this one has.
+  // Whether any rank had asked to stop when the last gather() began: the same answer on all ranks.
   void ask_to_stop(bool asks) { asks_ = asks; }
   bool stop_asked() const { return size_ == 1 ? asks_ : asked_; }
 
@@ -102,26 +100,26 @@ class Ranks {
     int peer;
     size_t number;
   };
-  Message send(int to, Tag tag, const std::vector<Stretch>& what) {
+  Message send(int to, Tag tag, const std::vector<ByteSpan>& what) {
     return {to, link_->send(to, static_cast<int>(tag), what)};
   }
-  Message receive(int from, Tag tag, const std::vector<Stretch>& where) {
+  Message receive(int from, Tag tag, const std::vector<ByteSpan>& where) {
     return {from, link_->receive(from, static_cast<int>(tag), where)};
   }
   bool done(const Message& message) { return link_->done(message.number); }
   // Waits until all are complete. Throws RankLost.
   void wait(std::vector<Message> messages);
-  // Whether a text is there, and the text, waiting for it.
+  // Whether a text has arrived; and the text, after waiting for it.
   bool arrived(int from, Tag tag) { return link_->arrived(from, static_cast<int>(tag)).has_value(); }
   std::string receive_text(int from, Tag tag);
 
   // Whether the caller is on the thread that made this, the only one that may send and receive.
   bool on_own_thread() const { return std::this_thread::get_id() == thread_; }
 
-  // What give_up() does: say the error's text and end all processes.
-  void when_lost(std::function<void(const RankLost&)> end) { end_ = std::move(end); }
-  // For a caller whose threads compute on: the error would reach main only after them.
-  [[noreturn]] void give_up(const RankLost& error) {
+  // What fail_lost() calls: it prints the error's text and ends all processes.
+  void on_lost(std::function<void(const RankLost&)> end) { end_ = std::move(end); }
+  // For callers with other threads at work: an exception would reach main only after those.
+  [[noreturn]] void fail_lost(const RankLost& error) {
     if (end_) end_(error);
     throw error;
   }
@@ -131,8 +129,8 @@ class Ranks {
   }
 
  private:
-  class Patience;
-  void roll_call(std::span<const int> awaited);
+  class Deadline;
+  void find_silent(std::span<const int> awaited);
 
   std::unique_ptr<RankLink> link_;  // null: alone
   int rank_ = 0, size_ = 1;

@@ -1,4 +1,4 @@
-#include "layer_trial.h"
+#include "layer_runner.h"
 
 #include <fmt/ranges.h>
 
@@ -65,13 +65,13 @@ Tensor broadcast(const Tensor& dy) {
 
 Tensor transposed(const Tensor& dy) { return dy.ndim() < 2 ? dy : transpose(raw::contiguous(transpose(dy))); }
 
-std::unique_ptr<Module> LayerTrial::made() const {
+std::unique_ptr<Module> LayerRunner::made() const {
   std::unique_ptr<Module> module = make_();
   check(module != nullptr, "the maker returned null; return std::make_unique<YourLayer>(...)");
   return module;
 }
 
-std::unique_ptr<Module> LayerTrial::moved(Dtype dtype, bool training) const {
+std::unique_ptr<Module> LayerRunner::moved(Dtype dtype, bool training) const {
   std::unique_ptr<Module> module = made();
   convert(*module, Dtype::f64);
   for (auto& [name, parameter] : named_parameters(*module)) {
@@ -83,26 +83,26 @@ std::unique_ptr<Module> LayerTrial::moved(Dtype dtype, bool training) const {
   return module;
 }
 
-Inputs LayerTrial::input(Dtype dtype) const {
+Inputs LayerRunner::input(Dtype dtype) const {
   Inputs result;  // clones: a layer that writes to its input must not change the example
   for (const Tensor& x : x_) result.push_back(clone(is_float(x.dtype()) ? cast(x, dtype) : x));
   return result;
 }
 
-Inputs LayerTrial::spread_input() const {
+Inputs LayerRunner::spread_input() const {
   Inputs result;
   for (const Tensor& x : input()) result.push_back(spread(x));
   return result;
 }
 
-Inputs LayerTrial::rows(int64_t count, Dtype dtype) const {
+Inputs LayerRunner::rows(int64_t count, Dtype dtype) const {
   Inputs result = input(dtype);
   for (Tensor& x : result)
     if (count != batch() && x.ndim() > 0 && x.size(0) == batch()) x = with_rows(x, count);
   return result;
 }
 
-Inputs LayerTrial::other_rows(int64_t count) const {
+Inputs LayerRunner::other_rows(int64_t count) const {
   Inputs result = rows(count);
   for (Tensor& x : result) {
     std::vector<double> values = x.to_vector<double>();
@@ -115,7 +115,7 @@ Inputs LayerTrial::other_rows(int64_t count) const {
   return result;
 }
 
-Inputs LayerTrial::normal_input() const {
+Inputs LayerRunner::normal_input() const {
   Inputs result = rows(rows_of(1 << 14));
   for (size_t i = 0; i < result.size(); ++i)
     if (is_float(result[i].dtype()))
@@ -124,31 +124,31 @@ Inputs LayerTrial::normal_input() const {
   return result;
 }
 
-int64_t LayerTrial::rows_of(int64_t elements) const {
+int64_t LayerRunner::rows_of(int64_t elements) const {
   return affordable(elements * batch() / std::max<int64_t>(1, x_[0].numel()));
 }
 
-int64_t LayerTrial::affordable(int64_t count) const {
+int64_t LayerRunner::affordable(int64_t count) const {
   constexpr double limit = 1 << 24;  // bytes
   if (square_bytes_ > 0)
     count = static_cast<int64_t>(std::min<double>(count, std::sqrt(limit / square_bytes_)));
   return options_.batch ? std::max(batch(), count) : batch();
 }
 
-std::string LayerTrial::name_of_input(size_t i) const {
+std::string LayerRunner::name_of_input(size_t i) const {
   return x_.size() == 1 ? "x" : fmt::format("x[{}]", i);
 }
 
-Tensor LayerTrial::call(Module& module, const Inputs& x) const {
+Tensor LayerRunner::call(Module& module, const Inputs& x) const {
   return options_.call != nullptr ? options_.call(module, x) : module(x[0]);
 }
 
-Tensor LayerTrial::output(Module& module, const Inputs& x) const {
+Tensor LayerRunner::output(Module& module, const Inputs& x) const {
   const Tape tape({.rng = Rng(3)});
   return call(module, x).detach();
 }
 
-LayerStep LayerTrial::step(Module& module, const LayerRun& run) const {
+StepSetup LayerRunner::step(Module& module, const StepResult& run) const {
   Inputs x = run.x.empty() ? input(run.dtype) : run.x;
   std::vector<NamedTensor> leaves, buffers;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -163,7 +163,7 @@ LayerStep LayerTrial::step(Module& module, const LayerRun& run) const {
     all[0] = first;
     return call(module, all);
   };
-  LayerStep result;
+  StepSetup result;
   Tape tape({.higher_order = run.higher_order, .rng = Rng(3)});
   Tensor y = run.recompute ? recompute(with_first, x[0]) : call(module, x);
   if (!run.second.empty()) {
@@ -192,7 +192,7 @@ LayerStep LayerTrial::step(Module& module, const LayerRun& run) const {
   return result;
 }
 
-void LayerTrial::compare_modes() {
+void LayerRunner::compare_modes() {
   const std::unique_ptr<Module> module = moved();
   const auto run = [&](uint64_t seed) {
     Tape tape({.rng = Rng(seed)});
@@ -217,7 +217,7 @@ void LayerTrial::compare_modes() {
 }
 
 // A pair of rows that meet, as in (N) − (N, 1), takes memory that two sizes tell from that of rows.
-void LayerTrial::measure_growth() {
+void LayerRunner::measure_growth() {
   if (!options_.batch) return;
   const int64_t rows = batch() * ((63 + batch()) / batch());
   const auto bytes_of = [&](int64_t count) {
@@ -232,7 +232,7 @@ void LayerTrial::measure_growth() {
   square_bytes_ = std::max(0.0, (twice - 2 * once) / (2.0 * static_cast<double>(rows * rows)));
 }
 
-LayerTrial::Function LayerTrial::function(const Inputs& x, bool training, const LayerCall& call) const {
+LayerRunner::Function LayerRunner::function(const Inputs& x, bool training, const LayerCall& call) const {
   const std::shared_ptr<Module> module = moved(Dtype::f64, training);
   std::vector<NamedInput> inputs;
   for (size_t i = 0; i < x.size(); ++i) inputs.push_back({name_of_input(i), x[i]});
@@ -255,7 +255,7 @@ LayerTrial::Function LayerTrial::function(const Inputs& x, bool training, const 
 }
 
 // The layer as a function of one number: how far all its inputs and parameters have moved along a direction.
-TensorFunction LayerTrial::line(const Inputs& x) const {
+TensorFunction LayerRunner::line(const Inputs& x) const {
   const Function layer = function(x, !random_, options_.call);
   std::vector<Tensor> directions;
   for (const NamedInput& one : layer.inputs) {
@@ -276,18 +276,18 @@ TensorFunction LayerTrial::line(const Inputs& x) const {
   };
 }
 
-std::vector<Jacobian> LayerTrial::jacobians(const Inputs& x, bool training) const {
+std::vector<Jacobian> LayerRunner::jacobians(const Inputs& x, bool training) const {
   const Function layer = function(x, training, options_.call);
   JacobianOptions options{.tolerance = options_.tolerance, .in_f32 = in_f32_};
   if (options_.expected != nullptr) options.expected = function(x, training, options_.expected).f;
   return isobar::jacobians(layer.f, layer.inputs, options);
 }
 
-bool LayerTrial::smooth(const Inputs& x) const {
+bool LayerRunner::smooth(const Inputs& x) const {
   return gradcheck(line(x), {zeros({}, Dtype::f64)}).max_relative_error <= options_.tolerance;
 }
 
-std::string LayerTrial::wrong_gradient(const Inputs& x) const {
+std::string LayerRunner::wrong_gradient(const Inputs& x) const {
   if (smooth(x)) return "";
   for (const Jacobian& j : jacobians(x, !random_)) {
     if (j.right(options_.tolerance) || !j.compared) continue;
@@ -300,7 +300,7 @@ std::string LayerTrial::wrong_gradient(const Inputs& x) const {
   return "";
 }
 
-std::string LayerTrial::wrong_second_derivative() const {
+std::string LayerRunner::wrong_second_derivative() const {
   const GradcheckReport found =
       gradcheck(line(input()), {zeros({}, Dtype::f64)}, {.order = 2, .element_limit = 1, .directions = 1});
   if (found.max_relative_error <= 1e-5) return "";

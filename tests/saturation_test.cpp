@@ -1,5 +1,5 @@
 // Shares of zeros and of saturated elements, against slopes by differences.
-#include "../nn/shares.h"
+#include "../nn/saturation.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 
 #include "../nn/nn.h"
 
-namespace isobar::shares_test {
+namespace isobar::saturation_test {
 
 constexpr int64_t width = 8;
 
@@ -68,12 +68,12 @@ TEST_CASE("an element is saturated where its slope is below a tenth of the great
 
 TEST_CASE("a watch tells each module's zeros, and NaN where nothing can be saturated") {
   Sequential model(Linear(4, 6, Rng(1)), ReLU());
-  ShareProbe shares;
+  SaturationProbe shares;
   {
     const Watch watch(model, shares);
     model(Rng(2).normal({100, 4}));
   }
-  const OutputShares* const act = shares.find("1");
+  const SaturatedShares* const act = shares.find("1");
   REQUIRE(act != nullptr);
   double zeros = 0;
   for (const double y : relu((*model.parts[0])(Rng(2).normal({100, 4}))).to_vector<double>()) zeros += y == 0;
@@ -86,4 +86,4 @@ TEST_CASE("a watch tells each module's zeros, and NaN where nothing can be satur
   CHECK(std::isnan(shares_of(model, ones({0})).zeros));
 }
 
-}  // namespace isobar::shares_test
+}  // namespace isobar::saturation_test

@@ -1,5 +1,6 @@
-// TreeSum: adds the gradients of many pieces in the order of one binary tree that depends on the number of pieces alone,
-// so that whoever computes a piece (this thread, another one, another machine) never shows in a bit.
+// TreeSum: adds the gradients of many pieces in the order of one binary tree that depends on the number of
+// pieces alone, so that whoever computes a piece (this thread, another one, another machine) never shows in a
+// bit.
 //
 //   TreeSum sum;
 //   for (int64_t piece = 0; piece < pieces; ++piece) sum.add(gradients_of(piece));
@@ -9,11 +10,12 @@
 //
 //   sum(0 … n) = sum(0 … k) + sum(k … n)      k = the largest power of two below n
 //
-// It keeps at most ⌈log2 n⌉ + 1 partial sums at a time. A TreeSum belongs to one thread; its sums use those of
-// parallel_for.
+// It keeps at most ⌈log2 n⌉ + 1 partial sums at a time. A TreeSum belongs to one thread; its sums use those
+// of parallel_for.
 //
-// Who has a run of pieces from the middle begins with the first one's number and gives what can be added so far to who
-// has the others: blocks, of 2^k pieces whose first is a multiple of 2^k, each a subtree of the whole.
+// A TreeSum of some pieces in the middle starts at the first one's number. Its sums so far are blocks:
+// subtrees of the whole tree, of 2^k pieces whose first is a multiple of 2^k. Another TreeSum adds them with
+// add(sums, pieces).
 //
 //   TreeSum mine(6);                                  // pieces 6 … 11 of 12
 //   …
@@ -24,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor.h"
+#include "../tensor.h"
 
 namespace isobar {
 
@@ -37,8 +39,9 @@ class TreeSum {
 
   explicit TreeSum(int64_t first = 0) : next_(first) {}
 
-  // The next piece's tensors, f32 or f64; an undefined one adds nothing. They are overwritten where nobody else holds
-  // them. Throws Error for another number of tensors than before; here or in take(), for other shapes or dtypes.
+  // The next piece's tensors, f32 or f64; an undefined one adds nothing. They are overwritten where nobody
+  // else holds them. Throws Error for another number of tensors than before; here or in take(), for other
+  // shapes or dtypes.
   void add(std::vector<Tensor> piece) { add(std::move(piece), 1); }
   // The sums of the next `pieces` of them, a block.
   void add(std::vector<Tensor> sums, int64_t pieces);
@@ -46,8 +49,8 @@ class TreeSum {
   std::vector<Block> take_blocks() { return std::exchange(blocks_, {}); }
   // The blocks, without sums, that pieces begin … end − 1 make.
   static std::vector<Block> blocks_of(int64_t begin, int64_t end);
-  // The sum of all pieces, and none are left. A tensor that is undefined in every piece stays undefined; no pieces give
-  // no tensors.
+  // The sum of all pieces, and none are left. A tensor that is undefined in every piece stays undefined; no
+  // pieces give no tensors.
   std::vector<Tensor> take();
 
  private:

@@ -1,4 +1,4 @@
-// LayerTrial: runs a layer on an example input in the ways that check_layer compares.
+// LayerRunner: runs a layer on an example input in the ways that check_layer compares.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace isobar {
 using Inputs = std::vector<Tensor>;
 
 // One training step: how it is run, and its results.
-struct LayerRun {
+struct StepResult {
   Inputs x = {};       // default: the example
   Inputs second = {};  // the input of a second call on the same tape
   Tensor dy = {};      // default: standard normal numbers, the same in every step
@@ -21,7 +21,7 @@ struct LayerRun {
   bool recompute = false;     // the forward under recompute()
   bool higher_order = false;  // on a tape for second derivatives
 };
-struct LayerStep {
+struct StepSetup {
   // "y", "gradient of x" and of every parameter, then the state that is not trained, as the step left it.
   std::vector<NamedTensor> values;
   std::vector<std::string> used;  // names of the inputs and parameters that the forward recorded a use of
@@ -53,9 +53,9 @@ class EachParameter : public Fields {
   std::string prefix_ = "";
 };
 
-class LayerTrial {
+class LayerRunner {
  public:
-  LayerTrial(const LayerMaker& make, const LayerInputs& x, const CheckLayerOptions& options)
+  LayerRunner(const LayerMaker& make, const LayerInputs& x, const CheckLayerOptions& options)
       : make_(make), x_(x), options_(options) {}
 
   const CheckLayerOptions& options() const { return options_; }
@@ -80,8 +80,8 @@ class LayerTrial {
   Tensor call(Module& module, const Inputs& x) const;
   // y of a forward on a tape of its own.
   Tensor output(Module& module, const Inputs& x) const;
-  LayerStep step(Module& module, const LayerRun& run) const;
-  LayerStep step(const LayerRun& run) const { return step(*moved(run.dtype, run.training), run); }
+  StepSetup step(Module& module, const StepResult& run) const;
+  StepSetup step(const StepResult& run) const { return step(*moved(run.dtype, run.training), run); }
 
   // With respect to the inputs and every parameter.
   std::vector<Jacobian> jacobians(const Inputs& x, bool training) const;

@@ -1,6 +1,6 @@
-// ShareProbe: which share of a module's output is zero, and which share of a bounded layer's elements is saturated.
+// SaturationProbe: which share of a module's output is zero, and which share of a bounded layer's elements is saturated.
 //
-//   ShareProbe shares;
+//   SaturationProbe shares;
 //   {
 //     Watch watch(model, shares);
 //     … forward and back …
@@ -25,24 +25,24 @@ namespace isobar {
 
 // Shares of the elements, 0 … 1. NaN: an output of integers or of no elements; saturated is NaN too for a layer that is
 // not in the list above, and counts no element whose weight is 0.
-struct OutputShares {
+struct SaturatedShares {
   double zeros, saturated;
 };
 // `y` is an output of the module.
-OutputShares shares_of(const Module& module, const Tensor& y);
+SaturatedShares shares_of(const Module& module, const Tensor& y);
 
 // Keeps the shares of each module's last output, by path. One pass over an output, and one more for a bounded layer.
-class ShareProbe : public Observer {
+class SaturationProbe : public Observer {
  public:
   void on_output(const Module& module, const Tensor& y) override;
   void on_output_gradient(const Module&, const Tensor&) override {}
 
   // Null where the module was not called.
-  const OutputShares* find(const std::string& path) const;
+  const SaturatedShares* find(const std::string& path) const;
   void clear() { shares_.clear(); }
 
  private:
-  std::map<std::string, OutputShares> shares_;
+  std::map<std::string, SaturatedShares> shares_;
 };
 
 }  // namespace isobar

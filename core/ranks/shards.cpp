@@ -4,9 +4,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "kernels/sweep.h"
-#include "raw.h"
-#include "stretches.h"
+#include "../kernels/sweep.h"
+#include "../raw.h"
+#include "byte_spans.h"
 
 namespace isobar {
 Shards::Shards(std::vector<Tensor> parameters, Ranks& ranks, const std::vector<Tensor>& whole)
@@ -26,7 +26,8 @@ Shards::Shards(std::vector<Tensor> parameters, Ranks& ranks, const std::vector<T
   take_mine();
 }
 
-// Whole parameters first, each to the rank that has least; then the others in order, until a rank has its fair part.
+// Whole parameters first, each to the rank that has least; then the others in order, until a rank has its
+// fair part.
 void Shards::divide(const std::vector<Tensor>& whole) {
   const auto is_whole = [&](const Tensor& x) {
     return std::any_of(whole.begin(), whole.end(), [&](const Tensor& other) { return other.id() == x.id(); });
@@ -54,7 +55,7 @@ void Shards::divide(const std::vector<Tensor>& whole) {
       end = std::min(n, begin + grain - place % grain);
       while (rank + 1 < size && elements[rank] + (end - begin) / 2 > fair) ++rank;
       elements[rank] += end - begin;
-      Runs& runs = shards_[rank];
+      Intervals& runs = shards_[rank];
       if (!runs.empty() && runs.back().parameter == i)
         runs.back().end = end;
       else
@@ -66,15 +67,15 @@ void Shards::divide(const std::vector<Tensor>& whole) {
 void Shards::take_mine() {
   owners_.resize(parameters_.size());
   for (size_t rank = 0; rank < shards_.size(); ++rank)
-    for (const Run& run : shards_[rank])
+    for (const Interval& run : shards_[rank])
       owners_[run.parameter].emplace_back(run.begin, static_cast<int>(rank));
   for (auto& runs : owners_) std::sort(runs.begin(), runs.end());
-  for (const Runs& runs : shards_) buckets_.push_back(buckets(runs));
+  for (const Intervals& runs : shards_) buckets_.push_back(buckets(runs));
   for (const Tensor& parameter : parameters_) {
     const Shape none = parameter.ndim() == 2 ? Shape{0, parameter.size(1)} : Shape(0);
     mine_.push_back(Tensor(none, parameter.dtype()).set_trainable());
   }
-  for (const Run& run : shards_[static_cast<size_t>(ranks_.rank())]) {
+  for (const Interval& run : shards_[static_cast<size_t>(ranks_.rank())]) {
     const Tensor& parameter = parameters_[run.parameter];
     mine_[run.parameter] =
         run.end - run.begin == parameter.numel()
@@ -89,14 +90,14 @@ Shards::Owner Shards::owner(size_t i, int64_t element) const {
   return {after[-1].second, after[-1].first};
 }
 
-// Small enough that those of all ranks fit into 4 MiB and a receiver sees soon that something arrives, large enough that
-// a message's own costs do not show.
-std::vector<Shards::Runs> Shards::buckets(const Runs& runs) const {
+// Small enough that those of all ranks fit into 4 MiB and a receiver sees soon that something arrives, large
+// enough that a message's own costs do not show.
+std::vector<Shards::Intervals> Shards::buckets(const Intervals& runs) const {
   const int64_t most =
       std::max<int64_t>(kernels::Sweep::grain, (int64_t{1} << 20) / std::max(8, ranks_.size()));
-  std::vector<Runs> all;
+  std::vector<Intervals> all;
   int64_t room = 0;
-  for (const Run& run : runs)
+  for (const Interval& run : runs)
     for (int64_t begin = run.begin, end = 0; begin < run.end; begin = end) {
       if (room == 0) {
         all.emplace_back();
@@ -109,8 +110,9 @@ std::vector<Shards::Runs> Shards::buckets(const Runs& runs) const {
   return all;
 }
 
-// f(rank, bucket): the ranks' first ones, then their second ones and so on, so that all ranks have work from the start.
-void Shards::each_bucket(const std::function<void(int, const Runs&)>& f) const {
+// f(rank, bucket): the ranks' first ones, then their second ones and so on, so that all ranks have work from
+// the start.
+void Shards::each_bucket(const std::function<void(int, const Intervals&)>& f) const {
   size_t most = 0;
   for (const auto& buckets : buckets_) most = std::max(most, buckets.size());
   for (size_t b = 0; b < most; ++b)
@@ -124,8 +126,8 @@ void Shards::each_bucket(const std::function<void(int, const Runs&)>& f) const {
 // Every rank's shard of the tensors, which are like the parameters, to all.
 void Shards::move(const std::vector<Tensor>& tensors) const {
   std::vector<Ranks::Message> messages;
-  each_bucket([&](int from, const Runs& bucket) {
-    const std::vector<Stretch> places = stretches(tensors, bucket, from != ranks_.rank());
+  each_bucket([&](int from, const Intervals& bucket) {
+    const std::vector<ByteSpan> places = spans(tensors, bucket, from != ranks_.rank());
     if (places.empty()) return;
     if (from != ranks_.rank()) {
       messages.push_back(ranks_.receive(from, Ranks::Tag::spread, places));
@@ -146,9 +148,9 @@ void Shards::spread_gradients() const {
   std::vector<Tensor> whole(parameters_.size());
   for (size_t i = 0; i < whole.size(); ++i)
     if (mine_[i].grad().defined()) whole[i] = Tensor(parameters_[i].shape(), parameters_[i].dtype());
-  for (const Run& run : shards_[static_cast<size_t>(ranks_.rank())])
+  for (const Interval& run : shards_[static_cast<size_t>(ranks_.rank())])
     if (whole[run.parameter].defined())
-      copy(stretch_to_fill(whole[run.parameter], run.begin, run.end), stretch(mine_[run.parameter].grad()));
+      copy(span_to_fill(whole[run.parameter], run.begin, run.end), span_of(mine_[run.parameter].grad()));
   move(whole);
   for (size_t i = 0; i < whole.size(); ++i)
     if (whole[i].defined()) parameters_[i].set_grad(std::move(whole[i]));
@@ -167,14 +169,13 @@ std::vector<Tensor> Shards::collect(const std::vector<Tensor>& parts, const std:
   std::vector<Ranks::Message> messages;
   for (int rank = 0; rank < ranks_.size(); ++rank) {
     if (!ranks_.first() && rank != ranks_.rank()) continue;
-    std::vector<Stretch> places;  // whole ones on the first rank, on another its parts
+    std::vector<ByteSpan> places;  // whole ones on the first rank, on another its parts
     for (size_t k = 0; k < parts.size(); ++k)
-      for (const Run& run : shards_[static_cast<size_t>(rank)])
+      for (const Interval& run : shards_[static_cast<size_t>(rank)])
         if (run.parameter == of[k] && rank == 0)
-          copy(stretch_to_fill(whole[k], run.begin, run.end), stretch(parts[k]));
+          copy(span_to_fill(whole[k], run.begin, run.end), span_of(parts[k]));
         else if (run.parameter == of[k])
-          places.push_back(ranks_.first() ? stretch_to_fill(whole[k], run.begin, run.end)
-                                          : stretch(parts[k]));
+          places.push_back(ranks_.first() ? span_to_fill(whole[k], run.begin, run.end) : span_of(parts[k]));
     if (places.empty()) continue;
     messages.push_back(ranks_.first() ? ranks_.receive(rank, Ranks::Tag::collect, places)
                                       : ranks_.send(0, Ranks::Tag::collect, places));
@@ -188,8 +189,8 @@ Tensor Shards::part(size_t i, const Tensor& whole) const {
   check(whole.shape() == parameters_[i].shape(), "shards: wanted {}, as parameter {}, got {}",
         parameters_[i].shape(), i, whole.shape());
   Tensor part(mine_[i].shape(), whole.dtype());
-  for (const Run& run : shards_[static_cast<size_t>(ranks_.rank())])
-    if (run.parameter == i) copy(stretch_to_fill(part), stretch(raw::contiguous(whole), run.begin, run.end));
+  for (const Interval& run : shards_[static_cast<size_t>(ranks_.rank())])
+    if (run.parameter == i) copy(span_to_fill(part), span_of(raw::contiguous(whole), run.begin, run.end));
   return part;
 }
 

@@ -1,12 +1,12 @@
-// Shards::sum(): each rank sends its blocks of a shard to the shard's rank, bucket after bucket, and that rank adds them in the
-// order of the tree.
+// Shards::sum(): each rank sends its blocks of a shard to the shard's rank, bucket after bucket, and that
+// rank adds them in the order of the tree.
 #include <algorithm>
 #include <deque>
 #include <utility>
 
-#include "raw.h"
+#include "../raw.h"
+#include "byte_spans.h"
 #include "shards.h"
-#include "stretches.h"
 
 namespace isobar {
 class Shards::Sum {
@@ -28,8 +28,8 @@ class Shards::Sum {
     const std::vector<Ranks::Message> sent = send_mine();
     std::vector<Tensor> gradients = gradients_to_fill();
     std::vector<int64_t> filled(gradients.size(), 0);
-    const std::vector<Runs>& buckets = shards_.buckets_[static_cast<size_t>(ranks_.rank())];
-    // Some 16 MiB are ordered ahead, since an order waits behind data on its way.
+    const std::vector<Intervals>& buckets = shards_.buckets_[static_cast<size_t>(ranks_.rank())];
+    // Receives for about 16 MiB are posted ahead: a request queues behind data in flight.
     const size_t ahead = std::max(4, 32 / ranks_.size());
     std::deque<Incoming> ordered;
     for (size_t b = 0; b < buckets.size(); ++b) {
@@ -40,8 +40,8 @@ class Shards::Sum {
       for (size_t j = 0; j < sums.size(); ++j) {
         if (!sums[j].defined()) continue;
         int64_t& from = filled[buckets[b][j].parameter];
-        copy(stretch_to_fill(gradients[buckets[b][j].parameter], from, from + sums[j].numel()),
-             stretch(sums[j]));
+        copy(span_to_fill(gradients[buckets[b][j].parameter], from, from + sums[j].numel()),
+             span_of(sums[j]));
         from += sums[j].numel();
       }
     }
@@ -61,7 +61,7 @@ class Shards::Sum {
   static std::vector<Held> blocks_of_all(const Ranks& ranks, int64_t pieces) {
     std::vector<Held> all;
     for (int rank = ranks.size() - 1; rank >= 0; --rank) {
-      const Share share = ranks.share(pieces, rank);
+      const IndexRange share = ranks.share(pieces, rank);
       size_t number = 0;
       for (const TreeSum::Block& block : TreeSum::blocks_of(share.begin, share.end))
         all.push_back({rank, number++, block.pieces});
@@ -82,10 +82,10 @@ class Shards::Sum {
 
   std::vector<Ranks::Message> send_mine() {
     std::vector<Ranks::Message> sent;
-    shards_.each_bucket([&](int to, const Runs& bucket) {
+    shards_.each_bucket([&](int to, const Intervals& bucket) {
       if (to == ranks_.rank()) return;
       for (const TreeSum::Block& block : mine_)
-        if (const std::vector<Stretch> what = stretches(block.sums, bucket); !what.empty())
+        if (const std::vector<ByteSpan> what = spans(block.sums, bucket); !what.empty())
           sent.push_back(ranks_.send(to, Ranks::Tag::sum, what));
     });
     return sent;
@@ -99,12 +99,12 @@ class Shards::Sum {
     return gradients;
   }
 
-  Incoming order(const Runs& bucket) {
+  Incoming order(const Intervals& bucket) {
     Incoming in;
     for (const Held& block : blocks_) {
       std::vector<Tensor>& sums = in.sums.emplace_back();
-      std::vector<Stretch> where;
-      for (const Run& run : bucket) {
+      std::vector<ByteSpan> where;
+      for (const Interval& run : bucket) {
         sums.emplace_back();
         if (!has(block, run.parameter)) continue;
         const Shape shape(run.end - run.begin);
@@ -112,7 +112,7 @@ class Shards::Sum {
           sums.back() = raw::as_strided(mine_[block.number].sums[run.parameter], shape, {1}, run.begin);
         } else {
           sums.back() = Tensor(shape, shards_.parameters_[run.parameter].dtype());
-          where.push_back(stretch_to_fill(sums.back()));
+          where.push_back(span_to_fill(sums.back()));
         }
       }
       if (!where.empty()) in.messages.push_back(ranks_.receive(block.rank, Ranks::Tag::sum, where));

@@ -1,4 +1,5 @@
-// Shards: which rank moves and keeps the state of which part of each parameter (ZeRO stage 1, Rajbhandari et al. 2020).
+// Shards: which rank moves and keeps the state of which part of each parameter (ZeRO stage 1, Rajbhandari et
+// al. 2020).
 //
 //   Shards shards(parameters(model), ranks);
 //   AdamW optimizer(shards.mine());                 // its moments are of this rank's parts alone
@@ -7,9 +8,9 @@
 //   optimizer.step(clip_factor(grad_norm(shards), 1.0));
 //   shards.spread();                                // every rank has all weights again
 //
-// A step moves the bytes of one all-reduce: each rank sends its sums of a shard to the shard's rank, which adds them in the
-// order of core/tree_sum.h, and that rank sends the new weights to all. On one rank a parameter is its own shard, and
-// nothing is moved.
+// A step moves the bytes of one all-reduce: each rank sends its sums of a shard to the shard's rank, which
+// adds them in the order of core/ranks/tree_sum.h, and that rank sends the new weights to all. On one rank a
+// parameter is its own shard, and nothing is moved.
 #pragma once
 
 #include <concepts>
@@ -19,8 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "../tensor.h"
 #include "ranks.h"
-#include "tensor.h"
 #include "tree_sum.h"
 
 namespace isobar {
@@ -36,8 +37,8 @@ class Shards {
 
   Ranks& ranks() const { return ranks_; }
   const std::vector<Tensor>& parameters() const { return parameters_; }
-  // This rank's part of each parameter, on the parameter's own numbers: all of it under its shape, or a part (n), of no
-  // elements where another rank has it. For optimizers.
+  // This rank's part of each parameter, on the parameter's own numbers: all of it under its shape, or a part
+  // (n), of no elements where another rank has it. For optimizers.
   const std::vector<Tensor>& mine() const { return mine_; }
   // The parts of the parameters that `wanted` chooses, for an optimizer's groups: it sees whole parameters,
   // whose shapes do not depend on the number of ranks, as those of mine() do.
@@ -59,9 +60,9 @@ class Shards {
   };
   Owner owner(size_t i, int64_t element) const;
 
-  // Adds up the gradients of all ranks' pieces: `mine` has the blocks of this rank's share of them, a tensor or an undefined
-  // one for each parameter, and `present` the presence() of each rank's. Gives mine() their gradients; a parameter that
-  // has none in any piece gets none. Overwrites the blocks' numbers.
+  // Adds up the gradients of all ranks' pieces: `mine` has the blocks of this rank's share of them, a tensor
+  // or an undefined one for each parameter, and `present` the presence() of each rank's. Gives mine() their
+  // gradients; a parameter that has none in any piece gets none. Overwrites the blocks' numbers.
   void sum(std::vector<TreeSum::Block> mine, const std::vector<std::string>& present, int64_t pieces);
   // Which tensors of the blocks are defined, as a text; empty for all.
   static std::string presence(const std::vector<TreeSum::Block>& blocks);
@@ -73,33 +74,33 @@ class Shards {
   // Takes them away again, but for those of mine().
   void clear_gradients() const;
 
-  // Tensors like mine(), of this rank, become whole ones on the first rank; undefined on others. parts[k] is of
-  // parameter of[k].
+  // Tensors like mine(), of this rank, become whole ones on the first rank; undefined on others. parts[k] is
+  // of parameter of[k].
   std::vector<Tensor> collect(const std::vector<Tensor>& parts, const std::vector<size_t>& of);
   // This rank's part of a tensor that is shaped like parameter i, a copy.
   Tensor part(size_t i, const Tensor& whole) const;
 
  private:
   // Elements of one parameter.
-  struct Run {
+  struct Interval {
     size_t parameter;
     int64_t begin, end;
   };
-  using Runs = std::vector<Run>;
+  using Intervals = std::vector<Interval>;
 
   class Sum;
 
   void divide(const std::vector<Tensor>& whole);
   void take_mine();
-  // Runs cut into what one message holds.
-  std::vector<Runs> buckets(const Runs& runs) const;
-  void each_bucket(const std::function<void(int rank, const Runs& bucket)>& f) const;
+  // Intervals cut into what one message holds.
+  std::vector<Intervals> buckets(const Intervals& runs) const;
+  void each_bucket(const std::function<void(int rank, const Intervals& bucket)>& f) const;
   void move(const std::vector<Tensor>& tensors) const;
 
   std::vector<Tensor> parameters_, mine_;
   Ranks& ranks_;
-  std::vector<Runs> shards_;                // by rank; of a parameter a rank has one run at most
-  std::vector<std::vector<Runs>> buckets_;  // by rank
+  std::vector<Intervals> shards_;                // by rank; of a parameter a rank has one run at most
+  std::vector<std::vector<Intervals>> buckets_;  // by rank
   std::vector<std::vector<std::pair<int64_t, int>>> owners_;  // by parameter: first elements and ranks
 };
 

@@ -1,5 +1,5 @@
-// The plugin: RankLink on MPI, with calls of version 3.1 of its standard. MPI moves bytes; who adds numbers, and in which
-// order, is core/shard_sum.cpp.
+// The plugin: RankLink on MPI, with calls of version 3.1 of its standard. MPI moves bytes; who adds numbers,
+// and in which order, is core/ranks/shard_sum.cpp.
 #include <mpi.h>
 
 #include <algorithm>
@@ -36,14 +36,14 @@ class MpiLink final : public RankLink {
     return line.starts_with(mpich) && number != std::string::npos ? "MPICH " + line.substr(number) : line;
   }
 
-  size_t send(int to, int tag, const std::vector<Stretch>& stretches) override {
-    const Content content(stretches);
+  size_t send(int to, int tag, const std::vector<ByteSpan>& spans) override {
+    const Content content(spans);
     const size_t place = free_place();
     MPI_Isend(content.start, content.count, content.type, to, tag, MPI_COMM_WORLD, &requests_[place]);
     return place;
   }
-  size_t receive(int from, int tag, const std::vector<Stretch>& stretches) override {
-    const Content content(stretches);
+  size_t receive(int from, int tag, const std::vector<ByteSpan>& spans) override {
+    const Content content(spans);
     const size_t place = free_place();
     MPI_Irecv(content.start, content.count, content.type, from, tag, MPI_COMM_WORLD, &requests_[place]);
     return place;
@@ -65,23 +65,23 @@ class MpiLink final : public RankLink {
   void abort(int code) override { MPI_Abort(MPI_COMM_WORLD, code); }
 
  private:
-  // Where MPI takes a message from, or puts it: one stretch as it is, which needs no copy on the way; several as a
-  // datatype with their absolute addresses.
+  // Where MPI takes a message from, or puts it: one span_of as it is, which needs no copy on the way; several
+  // as a datatype with their absolute addresses.
   struct Content {
-    explicit Content(const std::vector<Stretch>& stretches) {
-      if (stretches.size() == 1 && stretches[0].bytes <= INT_MAX) {
-        start = stretches[0].data;
-        count = static_cast<int>(stretches[0].bytes);
+    explicit Content(const std::vector<ByteSpan>& spans) {
+      if (spans.size() == 1 && spans[0].bytes <= INT_MAX) {
+        start = spans[0].data;
+        count = static_cast<int>(spans[0].bytes);
         return;
       }
       std::vector<int> lengths;
       std::vector<MPI_Aint> places;
-      for (const Stretch& stretch : stretches)
-        for (size_t done = 0; done < stretch.bytes; done += lengths.back()) {
+      for (const ByteSpan& span_of : spans)
+        for (size_t done = 0; done < span_of.bytes; done += lengths.back()) {
           MPI_Aint place = 0;
-          MPI_Get_address(static_cast<char*>(stretch.data) + done, &place);
+          MPI_Get_address(static_cast<char*>(span_of.data) + done, &place);
           places.push_back(place);
-          lengths.push_back(static_cast<int>(std::min<size_t>(stretch.bytes - done, INT_MAX)));
+          lengths.push_back(static_cast<int>(std::min<size_t>(span_of.bytes - done, INT_MAX)));
         }
       MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(), MPI_BYTE,
                                &type);

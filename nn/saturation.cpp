@@ -1,4 +1,4 @@
-#include "shares.h"
+#include "saturation.h"
 
 #include <cmath>
 #include <limits>
@@ -59,7 +59,7 @@ double saturated_share(int64_t n, const T* y, const Bounded& of) {
 
 }  // namespace
 
-OutputShares shares_of(const Module& module, const Tensor& y) {
+SaturatedShares shares_of(const Module& module, const Tensor& y) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   if (!is_float(y.dtype()) || y.numel() == 0) return {unknown, unknown};
   const Tensor whole = contiguous(y.detach());
@@ -68,15 +68,15 @@ OutputShares shares_of(const Module& module, const Tensor& y) {
     const int64_t n = whole.numel();
     const T* const values = whole.data<T>();
     const double zeros = kernels::parallel_sum(n, [&](int64_t i) { return values[i] == 0 ? 1.0 : 0.0; });
-    return OutputShares{zeros / static_cast<double>(n), of ? saturated_share(n, values, *of) : unknown};
+    return SaturatedShares{zeros / static_cast<double>(n), of ? saturated_share(n, values, *of) : unknown};
   });
 }
 
-void ShareProbe::on_output(const Module& module, const Tensor& y) {
+void SaturationProbe::on_output(const Module& module, const Tensor& y) {
   shares_[module.path()] = shares_of(module, y);
 }
 
-const OutputShares* ShareProbe::find(const std::string& path) const {
+const SaturatedShares* SaturationProbe::find(const std::string& path) const {
   const auto shares = shares_.find(path);
   return shares != shares_.end() ? &shares->second : nullptr;
 }
