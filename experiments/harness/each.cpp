@@ -307,7 +307,7 @@ void ItemLoop::lose(const std::vector<int>& silent) {
   // Of those that miss the first rank, one says so first, and its end is that of all.
   if (!ranks_.first()) std::this_thread::sleep_for(std::min(ranks_.rank() - 1, 4) * 500ms);
   ranks_.fail_lost(RankLost(fmt::format("{} {} not answered for {:g} s{}", fmt::join(names, ", "),
-                                      names.size() > 1 ? "have" : "has", ranks_.timeout(), where)));
+                                        names.size() > 1 ? "have" : "has", ranks_.timeout(), where)));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "../../core/ranks/ranks.h"
+#include "../../core/ranks/shards.h"
 #include "../../data/dataset.h"
 #include "../../data/text.h"
 #include "../../nn/language_model.h"

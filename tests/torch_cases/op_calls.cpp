@@ -9,9 +9,9 @@ namespace isobar {
 using In = const std::vector<Tensor>&;
 using Call = std::function<Tensor(const Json& a, In x)>;
 using Ints = std::vector<int>;
-using Sizes = std::vector<int64_t>;
+using Extents = std::vector<int64_t>;
 
-Shape shape_in(const Json& a) { return Shape(a.at("shape").get<Sizes>()); }
+Shape shape_in(const Json& a) { return Shape(a.at("shape").get<Extents>()); }
 // The tensor in this place, or undefined: an absent weight or bias.
 Tensor optional(In x, size_t i) { return i < x.size() ? x[i] : Tensor(); }
 Reduction reduction_in(const Json& a) {
@@ -90,9 +90,9 @@ const std::map<std::string, Call>& calls() {
       {"permute", [](auto& a, In x) { return permute(x[0], a.at("order").template get<Ints>()); }},
       {"transpose", [](auto& a, In x) { return transpose(x[0], a.at("dim0"), a.at("dim1")); }},
       {"broadcast_to", [](auto& a, In x) { return broadcast_to(x[0], shape_in(a)); }},
-      {"expand", [](auto& a, In x) { return expand(x[0], a.at("sizes").template get<Sizes>()); }},
+      {"expand", [](auto& a, In x) { return expand(x[0], a.at("sizes").template get<Extents>()); }},
       {"slice", [](auto& a, In x) { return slice(x[0], a.at("dim"), a.at("begin"), a.at("end")); }},
-      {"pad", [](auto& a, In x) { return pad(x[0], a.at("amounts").template get<Sizes>(), a.at("value")); }},
+      {"pad", [](auto& a, In x) { return pad(x[0], a.at("amounts").template get<Extents>(), a.at("value")); }},
       {"concat", [](auto& a, In x) { return concat(x, a.at("dim")); }},
       {"stack", [](auto& a, In x) { return stack(x, a.at("dim")); }},
       // The pieces in reverse order: they may differ in size.
@@ -101,7 +101,7 @@ const std::map<std::string, Call>& calls() {
          return concat({y.rbegin(), y.rend()}, a.at("dim"));
        }},
       {"split_sizes", [](auto& a, In x) {
-         std::vector<Tensor> y = split(x[0], a.at("sizes").template get<Sizes>(), a.at("dim"));
+         std::vector<Tensor> y = split(x[0], a.at("sizes").template get<Extents>(), a.at("dim"));
          return concat({y.rbegin(), y.rend()}, a.at("dim"));
        }},
       {"flip", [](auto& a, In x) { return flip(x[0], a.at("dims").template get<Ints>()); }},
