@@ -170,7 +170,7 @@ std::set<std::string> found(const std::string& text, const char* expression) {
 }
 
 std::set<std::string> declared_functions() {
-  return found(ops_header(), "\n(?:std::vector<)?Tensor>? ([a-z0-9_]+)\\(");
+  return found(ops_header(), "\n(?:(?:std::vector<)?Tensor>?|Sorted) ([a-z0-9_]+)\\(");
 }
 
 // The functions that operators are written in.
