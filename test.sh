@@ -14,8 +14,9 @@ Options of ctest choose tests: ./test.sh -- -L quick.
   --asan   build into build-asan/ with address and undefined-behaviour sanitizers, with clang++ where it can
   --help   this text"
 
-# summary LOG: of CTest's log, how many tests passed, failed and were skipped, and why. A test case of doctest is a test, and
-# so is each other entry of CTest. A failed entry without doctest's count, as after a crash, is one failed test.
+# summary LOG: of CTest's log, how many tests passed, failed and were skipped, and why. A test case of doctest
+# is a test, and so is each other entry of CTest. A failed entry without doctest's count, as after a crash, is
+# one failed test.
 summary() {
   awk '
     /^[0-9]+\/[0-9]+ Testing: / { passed = failed = left = counted = 0 }

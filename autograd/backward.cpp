@@ -282,8 +282,8 @@ void Tape::accumulate(int64_t slot, Tensor dx) {
   if (!at(slot).leaf) lowest_ = std::min(lowest_, slot);
 }
 
-// Drops nodes that no backward can use any more: the ops of a step that its loss did not depend on would else stay
-// for the tape's life. Runs before the first op after a walk, once the list has doubled.
+// Drops nodes that no backward can use any more: the ops of a step that its loss did not depend on would else
+// stay for the tape's life. Runs before the first op after a walk, once the list has doubled.
 void Tape::drop_dead_nodes() {
   const auto node_at = [&](int64_t slot) { return at(slot).node.get(); };
   const auto drop = [&](int64_t slot) { at(slot).node.reset(), --held_; };

@@ -76,8 +76,8 @@ struct Producer {
   std::optional<size_t> turned_nan = std::nullopt;
 };
 
-// Back from an op whose result or input is not finite. NaN is followed first; an infinity among the inputs of the op
-// that made the NaN is followed next, but for one that only constants hold.
+// Back from an op whose result or input is not finite. NaN is followed first; an infinity among the inputs of
+// the op that made the NaN is followed next, but for one that only constants hold.
 Producer walk_back(const TapeTrace& trace, size_t number) {
   std::optional<size_t> turned_nan;
   for (;;) {

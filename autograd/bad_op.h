@@ -6,12 +6,12 @@
 //   if (const std::optional<BadOp> bad = first_bad_op(trace)) fmt::print("{}\n", bad->text());
 //   // forward of exp in blocks.1.norm made inf at [3, 0, 17] of its result [16, 64, 128] out of [16, 64, 128] from -4.1 to 93.8
 //
-// Where a loss is not finite, the search goes back from it, from each result that is not finite to the input that
-// brought it, until an op had finite inputs: that op is the producer. Infinities in constants, as an attention mask
-// has them, are not followed: then the producer is the op that made NaN of them. Where the loss is finite, the producer
-// is the first op in backward order whose gradient is not finite though dy is, or what backward kept of an infinity
-// in forward. An op within a recompute() is found if backward ran that again; before, and after a forward alone,
-// the recompute() stands for it.
+// Where a loss is not finite, the search goes back from it, from each result that is not finite to the input
+// that brought it, until an op had finite inputs: that op is the producer. Infinities in constants, as an
+// attention mask has them, are not followed: then the producer is the op that made NaN of them. Where the
+// loss is finite, the producer is the first op in backward order whose gradient is not finite though dy is,
+// or what backward kept of an infinity in forward. An op within a recompute() is found if backward ran that
+// again; before, and after a forward alone, the recompute() stands for it.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@
 namespace isobar {
 
 struct BadOp {
-  // What made it: an op, of finite inputs; no op, for a parameter or a constant came in like that; an op's backward,
-  // of a finite dy; or the sum of the gradients of all uses of an op's result, each of them finite.
+  // What made it: an op, of finite inputs; no op, for a parameter or a constant came in like that; an op's
+  // backward, of a finite dy; or the sum of the gradients of all uses of an op's result, each of them finite.
   enum class Way { forward, input, backward, sum };
 
   Way way;
@@ -48,11 +48,12 @@ struct BadOp {
   std::string text(const std::string& leaf_name = "") const;
 };
 
-// After backward, or after a forward alone, whose last op then stands for the loss. Nothing where all is finite.
+// After backward, or after a forward alone, whose last op then stands for the loss. Nothing where all is
+// finite.
 std::optional<BadOp> first_bad_op(const TapeTrace& trace);
 
-// The shape of the bad op's tensor in a run with another batch: of `bad.values`, if the op of its number is the same
-// one there. For who wants to know which dimension is the batch.
+// The shape of the bad op's tensor in a run with another batch: of `bad.values`, if the op of its number is
+// the same one there. For who wants to know which dimension is the batch.
 std::optional<Shape> shape_in(const TapeTrace& trace, const BadOp& bad);
 
 }  // namespace isobar

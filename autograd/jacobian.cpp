@@ -83,9 +83,10 @@ bool kinked(double left, double right, double least) {
   return apart > 1e-2 * std::max(std::abs(right), std::abs(left)) && apart > least;
 }
 
-// Sets j.rounding and j.rounded. Steps of 3e-7 move a number that is held in f32 by a few of its last digits: second
-// differences are as large as these, whatever the step, where those of a smooth function are of 1e-13 and grow with its
-// square. Of eight, the second largest counts, and none has x inside: a kink spoils at most one.
+// Sets j.rounding and j.rounded. Steps of 3e-7 move a number that is held in f32 by a few of its last digits:
+// second differences are as large as these, whatever the step, where those of a smooth function are of 1e-13
+// and grow with its square. Of eight, the second largest counts, and none has x inside: a kink spoils at most
+// one.
 void find_rounding(Jacobian& j, const Evaluate& f, bool known, const Rng& rng) {
   const Values x = j.value.to_vector<double>(), y = j.y.to_vector<double>();
   const auto at = [&](double step) {

@@ -34,8 +34,8 @@ struct Kink {
   double left, right;
 };
 
-// What f does to the digits of an input on the way to y. `whole`: all that y knows of it was rounded to f32, so that
-// f is a staircase for steps of 1e-8. `partly`: some of it was, and the rest was not.
+// What f does to the digits of an input on the way to y. `whole`: all that y knows of it was rounded to f32,
+// so that f is a staircase for steps of 1e-8. `partly`: some of it was, and the rest was not.
 enum class Rounding { none, partly, whole };
 
 struct JacobianOptions {
@@ -47,8 +47,8 @@ struct JacobianOptions {
   bool in_f32 = false;  // f is known to round to f32; found out if not: see Rounding
   // The seed of dy, the directions, and the tape's rng.
   uint64_t seed = 1;
-  // For a backward that is not meant to give the slopes of f, as a straight-through estimator's: a function with
-  // results of f's shape. A gradient that is not the slope of f is compared with the slope of this one.
+  // For a backward that is not meant to give the slopes of f, as a straight-through estimator's: a function
+  // with results of f's shape. A gradient that is not the slope of f is compared with the slope of this one.
   TensorFunction expected = nullptr;
 };
 
@@ -70,7 +70,8 @@ struct Jacobian {
   bool ignores_dy = false;  // dy = 0 gives the gradient that another dy gives
   std::string error;        // what backward threw, or nothing
 
-  // Where f rounds to f32, differences are taken at steps of 4e-3, and `rounded` is by how much numbers of y jump.
+  // Where f rounds to f32, differences are taken at steps of 4e-3, and `rounded` is by how much numbers of y
+  // jump.
   Rounding rounding = Rounding::none;
   double rounded = 0;
 

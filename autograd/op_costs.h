@@ -17,7 +17,8 @@ namespace isobar {
 // Flops, bytes, rows and product of the op, and its module.
 Activity cost_of(const Node& node, Activity::Part part);
 
-// The interval that ends now was spent on the op, if this thread has a profile: to compute it, and in its backward.
+// The interval that ends now was spent on the op, if this thread has a profile: to compute it, and in its
+// backward.
 inline void mark_recorded(const Node& node) {
   using Part = Activity::Part;
   if (Timeline* const timeline = Timeline::here()) [[unlikely]]

@@ -191,8 +191,9 @@ Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& 
 
 // 1 at [i, …, indices[i, …]] and 0 elsewhere; indices (…) in [0, classes) → (…, classes).
 Tensor one_hot(const Tensor& indices, int64_t classes, Dtype dtype = Dtype::f32);
-// The elements along dim in ascending order, NaN last, or in descending order, NaN first; ties keep theirs. The
-// indices, i64, say where each was. topk has the first k of them. The gradient goes where the elements were.
+// The elements along dim in ascending order, NaN last, or in descending order, NaN first; ties keep theirs.
+// The indices, i64, say where each was. topk has the first k of them. The gradient goes where the elements
+// were.
 struct Sorted {
   Tensor values, indices;
 };
@@ -297,8 +298,8 @@ Tensor softmax(const Tensor& x, int dim);
 Tensor log_softmax(const Tensor& x);  // log of softmax(x), without overflow
 Tensor log_softmax(const Tensor& x, int dim);
 // Mean over the targets that are not ignored of −log_softmax(logits)[target]. logits (…, V), targets (…) of
-// i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch. dim is that of the classes: 1
-// for PyTorch's logits (N, V, T).
+// i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch. dim is that of the classes:
+// 1 for PyTorch's logits (N, V, T).
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100, int dim = -1);
 // cross_entropy(linear(x, weight), targets) that holds at most 512 rows of the logits at a time, for
 // vocabularies whose logits would take most of the memory. x (…, C), weight (V, C).

@@ -1,5 +1,5 @@
-// pointwise: an op from its formula alone. The formula is a lambda over `auto`, in the functions of ops.h that work
-// element by element; its gradients, to any order, are derived from it.
+// pointwise: an op from its formula alone. The formula is a lambda over `auto`, in the functions of ops.h
+// that work element by element; its gradients, to any order, are derived from it.
 //
 //   Tensor mish(const Tensor& x) {
 //     return pointwise("mish", [](auto x) { return x * tanh(softplus(x)); }, x);
@@ -53,8 +53,8 @@ inline ChannelArgument channel(const Tensor& numbers, const char* name = "a chan
 namespace pointwise_op {
 
 // Holds where a formula's numbers are its own: it captures neither a reference nor a pointer nor a Tensor, so
-// backward computes with the numbers of forward. The language reads bytes as an F in a constant expression only
-// where F has no reference and no pointer in it. What this does not see: a global or static variable.
+// backward computes with the numbers of forward. The language reads bytes as an F in a constant expression
+// only where F has no reference and no pointer in it. What this does not see: a global or static variable.
 template <class F>
 constexpr bool made_of_bytes() {
   [[maybe_unused]] const F f = std::bit_cast<F>(std::array<unsigned char, sizeof(F)>{});
@@ -86,9 +86,9 @@ struct Layout {
   // y, which is computed on tensors, in the result's shape.
   Tensor fitted(const Tensor& y) const;
 };
-// Throws Error unless the arguments fit; the first is a full one. `Machine` is xsimd's name for the compiler's options. The
-// library has the function for its own options alone: a program with others does not link, because its inline
-// functions would have the names of the library's, and other registers.
+// Throws Error unless the arguments fit; the first is a full one. `Machine` is xsimd's name for the
+// compiler's options. The library has the function for its own options alone: a program with others does not
+// link, because its inline functions would have the names of the library's, and other registers.
 template <class Machine>
 Layout layout_of(const char* op, std::span<const Argument> arguments);
 
@@ -156,8 +156,8 @@ struct Op {
 
 }  // namespace pointwise_op
 
-// y = f(inputs…), recorded as one op. The first input is a Tensor, which gives y its shape and dtype; each of the
-// others is another Tensor of that shape, a scalar() or a channel(). All have one dtype, f32 or f64. f is
+// y = f(inputs…), recorded as one op. The first input is a Tensor, which gives y its shape and dtype; each of
+// the others is another Tensor of that shape, a scalar() or a channel(). All have one dtype, f32 or f64. f is
 // called with all inputs, in order, in forward and again in backward. It captures numbers by value; a global
 // variable that it reads must not change before backward.
 template <class F, class... Arguments>

@@ -16,7 +16,8 @@ bool same_tensors(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 }
 
 // One step of a hash: a multiplication as in FNV-1a. It carries bits upwards only, so the rotation before it
-// brings the high ones down: else a sign in bit 63 would reach no other bit, and two flipped signs would cancel.
+// brings the high ones down: else a sign in bit 63 would reach no other bit, and two flipped signs would
+// cancel.
 uint64_t mixed(uint64_t hash, uint64_t word) {
   constexpr uint64_t prime = 0x100000001b3;  // FNV's, for 64 bits
   return (std::rotl(hash, 29) ^ word) * prime;

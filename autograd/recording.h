@@ -47,8 +47,8 @@ extern constinit thread_local Recording recording;
 // Lets tapes and listeners of this thread know when it ends: they may end later, on another one.
 void watch_thread_end();
 
-// Restores this thread's recording at the end of a block, except tape and listener: these enter and leave their
-// lists themselves, in any order.
+// Restores this thread's recording at the end of a block, except tape and listener: these enter and leave
+// their lists themselves, in any order.
 class RecordingGuard {
  public:
   RecordingGuard() : before_(recording) {}

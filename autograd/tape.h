@@ -123,8 +123,8 @@ struct TapeOptions {
   bool higher_order = false;
   // Throw NotFinite at the first op, forward or backward, whose result is not finite.
   bool detect_anomaly = false;
-  // Draws dropout's masks; another one for each step: `.rng = rng.split(step)`. backward() refuses the key of the
-  // last step where an optimizer has moved the weights since.
+  // Draws dropout's masks; another one for each step: `.rng = rng.split(step)`. backward() refuses the key of
+  // the last step where an optimizer has moved the weights since.
   std::optional<Rng> rng = std::nullopt;
 };
 
@@ -152,8 +152,8 @@ class Tape {
   void backward(const Tensor& loss);
   // The same for Σ dy · y with any y; dy has y's shape and dtype.
   void backward(const Tensor& y, const Tensor& dy);
-  // What that backward would add to grad() of each trainable leaf that y depends on, in order of first use; grad() stays
-  // untouched.
+  // What that backward would add to grad() of each trainable leaf that y depends on, in order of first use;
+  // grad() stays untouched.
   std::vector<LeafGradient> leaf_gradients(const Tensor& y, const Tensor& dy);
   // d (Σ dy · y) / d x for each x (leaf or not), zeros where y does not depend on it; grad() stays untouched.
   // dy undefined means ones. On a higher-order tape the result is itself recorded here.
@@ -244,10 +244,10 @@ class Tape {
   int64_t lowest_ = 0;  // of the nodes that a walk has reached
 };
 
-// For the end of a step's backward, whose random ops drew with this key; `leaf` is one of its trainable tensors.
-// Throws Error where the last step on this thread with that leaf had the same key on another tape, and an
-// optimizer has moved the leaf since: all steps would draw the same masks. `tape` is the tape's serial number, 0
-// for a step of several tapes.
+// For the end of a step's backward, whose random ops drew with this key; `leaf` is one of its trainable
+// tensors. Throws Error where the last step on this thread with that leaf had the same key on another tape,
+// and an optimizer has moved the leaf since: all steps would draw the same masks. `tape` is the tape's serial
+// number, 0 for a step of several tapes.
 void check_step_key(uint64_t key, const Tensor& leaf, uint64_t tape = 0);
 
 // True when the active tape wants second derivatives: a fused op then returns its composed form.
@@ -266,8 +266,8 @@ bool all_finite(const Tensor& x);
 // tensor. For closures that take dy by value.
 Tensor room_for_gradient(const Tensor& dy);
 
-// The name of an op, which nodes keep by its address: a string literal, or a text that Scope::intern() made; and
-// its kind, as in record({"matmul", Node::Kind::product}, …).
+// The name of an op, which nodes keep by its address: a string literal, or a text that Scope::intern() made;
+// and its kind, as in record({"matmul", Node::Kind::product}, …).
 class OpName {
  public:
   using Kind = Node::Kind;

@@ -1,8 +1,8 @@
-// TapeListener: sees what this thread records and walks back, as it happens. TapeTrace (tape_trace.h) is the one
-// that notes it.
+// TapeListener: sees what this thread records and walks back, as it happens. TapeTrace (tape_trace.h) is the
+// one that notes it.
 //
-// A listener belongs to its thread and sees the tapes of that thread only. Of several listeners, the innermost one
-// sees them. Listeners end in any order, also on another thread that the listener was given to.
+// A listener belongs to its thread and sees the tapes of that thread only. Of several listeners, the
+// innermost one sees them. Listeners end in any order, also on another thread that the listener was given to.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,8 @@
 namespace isobar {
 
 namespace page {
-// Written by page/embed.cmake: the page's files, and for each file of ops/ the ops " exp log " that it records
-// with the comment at its top.
+// Written by page/embed.cmake: the page's files, and for each file of ops/ the ops " exp log " that it
+// records with the comment at its top.
 struct OpComment {
   const char *ops, *text;
 };

@@ -15,16 +15,16 @@
 
 namespace isobar {
 
-// A line for each op, and for each op of backward, in the order in which they happened. %n are slots: of leaves and
-// of results.
+// A line for each op, and for each op of backward, in the order in which they happened. %n are slots: of
+// leaves and of results.
 std::string tape_text(const TapeTrace& trace);
 
 // The ops as a Graphviz digraph, clustered by module: `dot -Tsvg tape.dot > tape.svg`.
 std::string tape_dot(const TapeTrace& trace);
 
-// A line for each of these that has no gradient or one of zeros, with the reason: frozen, never used, used by ops that
-// the loss does not depend on, or lost at an op whose backward returned none. Empty where all have one. Call it after
-// backward and before step(), which clears gradients.
+// A line for each of these that has no gradient or one of zeros, with the reason: frozen, never used, used by
+// ops that the loss does not depend on, or lost at an op whose backward returned none. Empty where all have
+// one. Call it after backward and before step(), which clears gradients.
 std::string missing_gradients(const TapeTrace& trace, const std::vector<NamedTensor>& parameters);
 
 }  // namespace isobar

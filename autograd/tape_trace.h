@@ -5,10 +5,10 @@
 //   tape.backward(cross_entropy(model(x), y));
 //   fmt::print("{}", tape_text(trace));
 //
-// A tape drops each node in backward and keeps no values; a trace notes them as they pass. Functions of a trace show
-// it: tape_text(), tape_dot() and missing_gradients() (tape_text.h), tape_page() (tape_page.h), first_bad_op()
-// (bad_op.h). They may be called at any time, also after an exception has ended a walk. All values are read, so a step
-// under a trace takes several times as long as without.
+// A tape drops each node in backward and keeps no values; a trace notes them as they pass. Functions of a
+// trace show it: tape_text(), tape_dot() and missing_gradients() (tape_text.h), tape_page() (tape_page.h),
+// first_bad_op() (bad_op.h). They may be called at any time, also after an exception has ended a walk. All
+// values are read, so a step under a trace takes several times as long as without.
 #pragma once
 
 #include <cstdint>
@@ -83,7 +83,8 @@ class TapeTrace : public TapeListener {
   const std::vector<Source>& sources() const { return sources_; }
   const std::vector<Op>& ops() const { return ops_; }
   const std::vector<Visit>& visits() const { return visits_; }
-  // Ops, and visits that ended, in the order in which they happened; what a backward records comes before its visit.
+  // Ops, and visits that ended, in the order in which they happened; what a backward records comes before its
+  // visit.
   const std::vector<Step>& steps() const { return steps_; }
   const std::optional<BadGradient>& bad_gradient() const { return bad_gradient_; }
 

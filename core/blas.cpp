@@ -22,13 +22,14 @@ extern "C" __attribute__((weak)) void blas_memory_free(void* buffer);
 namespace isobar {
 namespace {
 
-// A buffer of OpenBLAS 0.3.21 on x86-64 has 128 MiB. Debian's is built for 128 threads: more of them get theirs when
-// they ask, with a warning of OpenBLAS's. Beside the buffers threads need room for their stacks and heaps.
+// A buffer of OpenBLAS 0.3.21 on x86-64 has 128 MiB. Debian's is built for 128 threads: more of them get
+// theirs when they ask, with a warning of OpenBLAS's. Beside the buffers threads need room for their stacks
+// and heaps.
 constexpr size_t buffer_bytes = size_t{128} << 20, spare_bytes = size_t{64} << 20;
 constexpr int64_t most_buffers = 128;
 
-// Whether so many buffers could be mapped: one by one, as OpenBLAS does, for some systems refuse one mapping that is
-// larger than their memory.
+// Whether so many buffers could be mapped: one by one, as OpenBLAS does, for some systems refuse one mapping
+// that is larger than their memory.
 bool room_for(int64_t buffers) {
   std::vector<std::pair<void*, size_t>> room;
   bool fits = true;

@@ -38,8 +38,8 @@ void gemm(const Gemm<T>& product);
 template <class T>
 void gemm_serial(const Gemm<T>& product);
 
-// Makes OpenBLAS map the buffers that products on all threads need, once; gemm() does so too. OpenBLAS itself would try
-// for ever where there is no address space for them (ulimit -v): this throws Error.
+// Makes OpenBLAS map the buffers that products on all threads need, once; gemm() does so too. OpenBLAS itself
+// would try for ever where there is no address space for them (ulimit -v): this throws Error.
 void reserve_blas_buffers();
 
 // The name of the kernels that OpenBLAS chose for this CPU ("SkylakeX", "Haswell", …), and its version.

@@ -1,6 +1,6 @@
-// FreeLists: blocks of several kinds that nobody uses, kept for the thread that gave them back, so that taking one
-// costs a few instructions and no lock. Blocks never go back to the system, and neither the lists nor the blocks are
-// destroyed: objects may outlive every static.
+// FreeLists: blocks of several kinds that nobody uses, kept for the thread that gave them back, so that
+// taking one costs a few instructions and no lock. Blocks never go back to the system, and neither the lists
+// nor the blocks are destroyed: objects may outlive every static.
 //
 //   using Versions = FreeLists<Version, 1>;           // a Version has members next and next_list
 //   Version* version = Versions::take(0, new_slab);   // new_slab() returns fresh ones, linked by next
@@ -31,8 +31,8 @@ class FreeLists {
   }
 
  private:
-  // A thread that frees what others allocate, such as the gradients of pieces, gives away a list of this length: else its
-  // list would grow, and theirs would take slab after slab.
+  // A thread that frees what others allocate, such as the gradients of pieces, gives away a list of this
+  // length: else its list would grow, and theirs would take slab after slab.
   static constexpr int64_t longest = 4096;
 
   struct Lists {
@@ -40,8 +40,8 @@ class FreeLists {
     int64_t surplus[kinds];  // blocks freed less blocks taken since the list was last given away or fetched
     bool end_watched;        // whether a ThreadEnd gives the blocks to the shared lists
   };
-  // Lists that threads had to spare, and of threads that have ended, for the next thread that runs out; linked by
-  // next_list of their first blocks.
+  // Lists that threads had to spare, and of threads that have ended, for the next thread that runs out;
+  // linked by next_list of their first blocks.
   struct Shared {
     std::mutex mutex;
     Block* lists[kinds] = {};

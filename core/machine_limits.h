@@ -1,4 +1,5 @@
-// MachineLimits: what this machine can do at present, measured with the threads in use in a fraction of a second.
+// MachineLimits: what this machine can do at present, measured with the threads in use in a fraction of a
+// second.
 //
 //   const MachineLimits limits = measure_limits();
 //   fmt::print("{:.0f} GFLOP/s, {:.0f} GB/s\n", limits.product / 1e9, limits.bandwidth(1e9) / 1e9);

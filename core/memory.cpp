@@ -41,8 +41,8 @@ int class_of(size_t bytes) {
 
 size_t class_bytes(int c) { return (size_t{1} << (c / 4 - 2)) * (4 + c % 4); }
 
-// Marks memory as unusable or usable for memcheck, which otherwise would not see an access to a kept block. Usable memory
-// holds nothing yet.
+// Marks memory as unusable or usable for memcheck, which otherwise would not see an access to a kept block.
+// Usable memory holds nothing yet.
 void poison([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
 #ifdef ISOBAR_VALGRIND
   VALGRIND_MAKE_MEM_NOACCESS(block, bytes);
@@ -82,9 +82,9 @@ void* large_block(size_t size) {
   return block;
 }
 
-// AddressSanitizer knows the size that was asked for, who asked and who freed, and is slow to hand out a freed block again:
-// where it watches, nothing is rounded up or kept here. It does not see that a number is read before it was written: such
-// a number is NaN.
+// AddressSanitizer knows the size that was asked for, who asked and who freed, and is slow to hand out a
+// freed block again: where it watches, nothing is rounded up or kept here. It does not see that a number is
+// read before it was written: such a number is NaN.
 void* watched_block(size_t bytes) {
   void* block = nullptr;
   return posix_memalign(&block, alignment, bytes) == 0 ? std::memset(block, 0xff, bytes) : nullptr;

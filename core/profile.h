@@ -4,14 +4,14 @@
 //   for (…) { Tape tape; tape.backward(loss_of(model)); optimizer.step(); }
 //   for (const ProfileRow& row : profile.result().rows) fmt::print("{} {} s\n", row.name, row.seconds);
 //
-// Ops run one after the other. So the end of each op is a mark on the thread's timeline, and the time since the mark
-// before belongs to that op: the intervals together are all of the time. (An op that the tape need not record counts
-// with the next one.) Without a tape the modules mark, not the ops. What is neither belongs to the phase that is open
-// ("optimizer", "data", "evaluation"), or to "other".
+// Ops run one after the other. So the end of each op is a mark on the thread's timeline, and the time since
+// the mark before belongs to that op: the intervals together are all of the time. (An op that the tape need
+// not record counts with the next one.) Without a tape the modules mark, not the ops. What is neither belongs
+// to the phase that is open ("optimizer", "data", "evaluation"), or to "other".
 //
-// A profile sees the thread that made it, and other threads through a Timeline of their own. Without one a mark costs
-// the test of one pointer. (That pointer is no part of a tape's recording: optimizers and data sets mark too, and know
-// no tape.)
+// A profile sees the thread that made it, and other threads through a Timeline of their own. Without one a
+// mark costs the test of one pointer. (That pointer is no part of a tape's recording: optimizers and data
+// sets mark too, and know no tape.)
 #pragma once
 
 #include <array>
@@ -141,8 +141,9 @@ class Profile {
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  // The steps that have ended, of this thread and of those whose timelines have ended; without an optimizer's step
-  // all of the time from the first tape on; without a tape all of it. Call it on the thread that made the profile.
+  // The steps that have ended, of this thread and of those whose timelines have ended; without an optimizer's
+  // step all of the time from the first tape on; without a tape all of it. Call it on the thread that made
+  // the profile.
   ProfileResult result();
   // The first intervals in Chrome's trace format, for ui.perfetto.dev or chrome://tracing: one JSON object.
   std::string trace();
@@ -182,8 +183,8 @@ class TimedWalk {
   const bool before_ = timeline_ != nullptr && timeline_->in_backward;  // within a recomputation
 };
 
-// Names what this thread does while it lives, outside of ops: "optimizer", "data", "evaluation". Null: it waits for
-// others, and its time is not counted.
+// Names what this thread does while it lives, outside of ops: "optimizer", "data", "evaluation". Null: it
+// waits for others, and its time is not counted.
 class Phase {
  public:
   enum class End { plain, of_step };

@@ -150,7 +150,8 @@ std::vector<ProfileSum> by_module(const std::vector<ProfileRow>& rows, const Mac
 
 std::vector<std::string> advice(const ProfileResult& result, const MachineLimits& limits) {
   std::vector<std::string> sentences;
-  // Products of the same layer in all blocks have the same shapes; another op is the same code in all modules.
+  // Products of the same layer in all blocks have the same shapes; another op is the same code in all
+  // modules.
   const std::vector<ProfileSum> places = added_up(
       result.rows, limits, [](const ProfileRow& row) { return row.name; },
       [](const ProfileRow& row) { return without_numbers(row.module); });

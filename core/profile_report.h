@@ -9,12 +9,13 @@
 
 namespace isobar {
 
-// The share of the machine's limit that a row reaches: of products for products of f32 matrices, of memory traffic for
-// other ops whose bytes are known (those whose numbers stay in a cache are compared with a triad there). NaN where
-// neither is known.
+// The share of the machine's limit that a row reaches: of products for products of f32 matrices, of memory
+// traffic for other ops whose bytes are known (those whose numbers stay in a cache are compared with a triad
+// there). NaN where neither is known.
 double share_of_limit(const ProfileRow& row, const MachineLimits& limits);
 
-// Rows added up. Their share of the limit is that of the rows that have one, where these take most of the time.
+// Rows added up. Their share of the limit is that of the rows that have one, where these take most of the
+// time.
 struct ProfileSum : ProfileRow {
   double limited = 0, at_limit = 0;  // seconds of rows that have a limit, and what they would take there
   double share() const;
@@ -24,8 +25,8 @@ struct ProfileSum : ProfileRow {
 std::vector<ProfileSum> by_op(const std::vector<ProfileRow>& rows, const MachineLimits& limits);
 std::vector<ProfileSum> by_module(const std::vector<ProfileRow>& rows, const MachineLimits& limits);
 
-// Up to three sentences, each with its numbers: the products, the other ops, and the activity outside of ops that
-// lose the most time.
+// Up to three sentences, each with its numbers: the products, the other ops, and the activity outside of ops
+// that lose the most time.
 std::vector<std::string> advice(const ProfileResult& result, const MachineLimits& limits);
 
 }  // namespace isobar

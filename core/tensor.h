@@ -60,8 +60,8 @@ class Tensor {
   // The element of a tensor of one element, as a double. Throws Error for other tensors, and for an i64 that
   // no double is equal to: to_vector<int64_t>() gives it.
   double item() const;
-  // One element, as a double; negative indices count from the back. Throws Error unless there is one index, in
-  // range, for each dimension; and as item().
+  // One element, as a double; negative indices count from the back. Throws Error unless there is one index,
+  // in range, for each dimension; and as item().
   double at(std::initializer_list<int64_t> index) const;
   // All elements in row-major order, converted to T as cast() of ops.h does.
   template <class T>

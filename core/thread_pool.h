@@ -16,9 +16,9 @@ class ThreadPool {
   ~ThreadPool();
   int count() const { return count_; }
 
-  // Calls body(i, i + 1) for i = 0 … n − 1, on the caller's thread and the others. While it waits, the caller runs
-  // nothing but this body. Rethrows what a call threw; calls that have not begun then never begin. Several threads may
-  // call it at once.
+  // Calls body(i, i + 1) for i = 0 … n − 1, on the caller's thread and the others. While it waits, the caller
+  // runs nothing but this body. Rethrows what a call threw; calls that have not begun then never begin.
+  // Several threads may call it at once.
   void run(int64_t n, const RangeBody& body);
 
  private:

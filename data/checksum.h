@@ -1,4 +1,5 @@
-// Checksums: XXH3 of 64 bits (Collet, xxhash 0.8), as 16 hex digits. They find accidental damage, not forgery.
+// Checksums: XXH3 of 64 bits (Collet, xxhash 0.8), as 16 hex digits. They find accidental damage, not
+// forgery.
 #pragma once
 
 #include <memory>

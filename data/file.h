@@ -25,8 +25,8 @@ struct NamedBytes {
   std::string path;
   std::string_view bytes;
 };
-// The same for files that belong together: no name changes before all bytes are on the disk; then they appear in this
-// order.
+// The same for files that belong together: no name changes before all bytes are on the disk; then they appear
+// in this order.
 void write_files_atomically(const std::vector<NamedBytes>& files);
 
 // Its steps. Writes and syncs a file; on failure removes it and throws Error.
@@ -37,8 +37,8 @@ void rename_file(const std::string& from, const std::string& to);
 // Makes a folder in an existing folder, unless it exists, and syncs the existing folder.
 void make_folder_durably(const std::string& path);
 
-// The names in a folder, in order; none where there is no folder. Throws Error where it cannot be read. (libstdc++'s
-// directory_iterator ends the process where it gets no memory.)
+// The names in a folder, in order; none where there is no folder. Throws Error where it cannot be read.
+// (libstdc++'s directory_iterator ends the process where it gets no memory.)
 std::vector<std::string> names_in(const std::string& folder);
 
 // Removes the temporary files that a killed process left in a folder. No process may be writing there.
@@ -68,7 +68,8 @@ class InputFile {
   std::pair<uint64_t, uint64_t> identity_;  // of the file system, and of the file in it
 };
 
-// A file that is written in pieces, under a temporary name beside `path`; save() renames it. Errors name `path`.
+// A file that is written in pieces, under a temporary name beside `path`; save() renames it. Errors name
+// `path`.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);

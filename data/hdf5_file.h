@@ -60,8 +60,8 @@ class Hdf5File {
     write<T>(path, std::span<const T>(values));
   }
   void write(const std::string& path, const std::vector<std::string>& values);
-  // Appends one row to a dataset, or several of `length` values each. The first call makes it: (rows) for rows of one
-  // value, else (rows, length). Later rows must have the same length.
+  // Appends one row to a dataset, or several of `length` values each. The first call makes it: (rows) for
+  // rows of one value, else (rows, length). Later rows must have the same length.
   template <class T>
   void append(const std::string& path, std::span<const T> row) {
     append(path, row, row.size());

@@ -124,9 +124,9 @@ void set_format(hid_t access, const std::string& name) {
   must(H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110), name, "set access properties");
 }
 
-// H5Fget_file_image() clears the flag "open for writing" in the superblock, and leaves the checksum with the flag. This
-// brings the checksum of a superblock of version 3 (HDF5 File Format Specification, II.A) to its 44 bytes: lookup3,
-// Jenkins 2006.
+// H5Fget_file_image() clears the flag "open for writing" in the superblock, and leaves the checksum with the
+// flag. This brings the checksum of a superblock of version 3 (HDF5 File Format Specification, II.A) to its
+// 44 bytes: lookup3, Jenkins 2006.
 void mend_superblock(std::string& bytes) {
   constexpr size_t words = 11;
   uint32_t word[words + 1] = {};

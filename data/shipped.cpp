@@ -32,8 +32,8 @@ fs::path users_folder() {
   return value != nullptr ? value : "";
 }
 
-// share/isobar of the package that the running program is installed in, wherever that has been moved; empty where there
-// is none.
+// share/isobar of the package that the running program is installed in, wherever that has been moved; empty
+// where there is none.
 fs::path beside_this_program() {
   std::error_code failed;
   const fs::path bin = fs::read_symlink("/proc/self/exe", failed).parent_path();

@@ -6,12 +6,12 @@
 
 namespace isobar {
 
-// $ISOBAR_DATA/tinyshakespeare.txt where there is one, else the file that comes with Isobar. Throws Error where
-// that one is missing or its bytes have changed (XXH3).
+// $ISOBAR_DATA/tinyshakespeare.txt where there is one, else the file that comes with Isobar. Throws Error
+// where that one is missing or its bytes have changed (XXH3).
 std::filesystem::path find_tiny_shakespeare();
 
-// The folder $ISOBAR_DATA/mnist where it holds t10k-images-idx3-ubyte, plain or with .gz, else the folder that
-// comes with Isobar, which has the 10,000 test images alone. Throws Error as above.
+// The folder $ISOBAR_DATA/mnist where it holds t10k-images-idx3-ubyte, plain or with .gz, else the folder
+// that comes with Isobar, which has the 10,000 test images alone. Throws Error as above.
 std::filesystem::path find_mnist();
 
 }  // namespace isobar

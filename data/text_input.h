@@ -32,8 +32,8 @@ void read_documents(const TextInput& input, const std::function<void(std::string
 // The longest text that is read as a whole: as tokens it takes five times as much memory.
 inline constexpr size_t longest_text = size_t{1} << 30;
 
-// The text of a file, as read_documents() gives it. Throws Error where there is none, or more than `limit` bytes: a
-// compressed file may hold a thousand times what it takes, and a device does not end.
+// The text of a file, as read_documents() gives it. Throws Error where there is none, or more than `limit`
+// bytes: a compressed file may hold a thousand times what it takes, and a device does not end.
 std::string read_text(const std::string& path, size_t limit = longest_text);
 
 // Throws Error if the output path is one of the input files.

@@ -155,7 +155,8 @@ bool TokenStore::is_one(const std::string& path) {
   if (looks_checked(path)) return true;
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return false;
-  // A store with a damaged byte here must not become a text. The first eight bytes of a text are no number that small.
+  // A store with a damaged byte here must not become a text. The first eight bytes of a text are no number
+  // that small.
   const InputFile file(path);
   uint64_t length = 0;
   if (file.size() < 8) return false;

@@ -65,8 +65,8 @@ class TokenStore : public TokenSource {
   // Throws Error if the file is not a token store or its header is damaged.
   explicit TokenStore(const std::string& path);
 
-  // Whether this is no text but a checked file, or another one that begins as safetensors do; the constructor then says
-  // whether it is a store.
+  // Whether this is no text but a checked file, or another one that begins as safetensors do; the constructor
+  // then says whether it is a store.
   static bool is_one(const std::string& path);
 
   const Tokenizer& tokenizer() const { return *tokenizer_; }

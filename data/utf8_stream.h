@@ -7,8 +7,9 @@
 namespace isobar {
 
 // Bytes that come in pieces, as tokens do, to text that can be shown as it grows: whole UTF-8 characters
-// (RFC 3629) pass, the beginning of one waits for its rest. Control characters but newline (C0, DEL, C1), the marks
-// that turn the direction of what follows (Unicode 15, table 23-3), and bytes that belong to no character become "�".
+// (RFC 3629) pass, the beginning of one waits for its rest. Control characters but newline (C0, DEL, C1), the
+// marks that turn the direction of what follows (Unicode 15, table 23-3), and bytes that belong to no
+// character become "�".
 //
 //   Utf8Stream stream;
 //   stream.push("\xc3");     // ""
@@ -32,8 +33,8 @@ std::string printable(std::string_view text);
 // Empty: there is none.
 std::string unseen_character(std::string_view text);
 
-// The same as one line for a message: ends of lines become blanks, and of a text of more than `most` bytes the middle
-// is left out, "abc … (5000 bytes) … xyz".
+// The same as one line for a message: ends of lines become blanks, and of a text of more than `most` bytes
+// the middle is left out, "abc … (5000 bytes) … xyz".
 std::string one_line(std::string_view text, size_t most = 80);
 
 }  // namespace isobar

@@ -8,8 +8,9 @@
 // has 1/√d = 0.125 in the root mean square. LayerNorm's net has biases everywhere (β too), as GPT-2,
 // RMSNorm's none.
 //
-// Folding subtracts the mean over the channels from every row of the embedding, and from weight and bias of every
-// o_proj and down_proj. The stream then has mean 0, where LayerNorm is RMSNorm with the same γ, β and eps.
+// Folding subtracts the mean over the channels from every row of the embedding, and from weight and bias of
+// every o_proj and down_proj. The stream then has mean 0, where LayerNorm is RMSNorm with the same γ, β and
+// eps.
 //
 // Written: run.h5 (/series/<net>/<value>: a number per seed), summary.json.
 #include <array>

@@ -3,7 +3,8 @@
 //   isobar verify --quick         every study small, and a verdict on each claim of the texts
 //   isobar decay_study --depth 8  a study: the program of this name beside isobar
 //
-// Each verb is one file in verbs/. Exit codes are those of the verb or the study; 2 for a word that is neither.
+// Each verb is one file in verbs/. Exit codes are those of the verb or the study; 2 for a word that is
+// neither.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,9 +1,10 @@
 // Does a Transformer layer learn faster with centring, where centring is said to help?
 //
-// Claims: LayerNorm may suit tasks better that need strict centring (source 001, section 5.2). The published case is
-// "majority" (Brody, Alon, Yahav 2023, arXiv 2305.02582): each position names the most frequent token of its
-// sequence, which attention learns sooner where norms project onto the plane orthogonal to (1, …, 1). Here
-// source 001's own TransformerLayer is stacked and trained, as printed (dropout 0.1 twice, no final norm).
+// Claims: LayerNorm may suit tasks better that need strict centring (source 001, section 5.2). The published
+// case is "majority" (Brody, Alon, Yahav 2023, arXiv 2305.02582): each position names the most frequent token
+// of its sequence, which attention learns sooner where norms project onto the plane orthogonal to (1, …, 1).
+// Here source 001's own TransformerLayer is stacked and trained, as printed (dropout 0.1 twice, no final
+// norm).
 //
 // Sizes are those of the paper's code: 20 kinds of token, sequences of 50, a lead of at least 6, 8 channels,
 // one head, logits by the embedding's rows, no positions. Norms differ in their formula alone (no bias).

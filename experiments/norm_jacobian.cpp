@@ -5,7 +5,8 @@
 // which is DyT with √d and ρ absorbed, and with rms = x/y by y = √d x/√(x² + C); DyISRU is the best
 // elementwise result.
 //
-// Written: measurements.csv (every measurement over the seeds), run.h5 (/series/ode.…: rows x, y, slope), summary.json.
+// Written: measurements.csv (every measurement over the seeds), run.h5 (/series/ode.…: rows x, y, slope),
+// summary.json.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -82,7 +82,8 @@ NamedValues train_net(const Config& config, const depth::Digits& digits, const J
   return values;
 }
 
-// Trains every norm at every rate; runs[norm] are those of the best rate, with "largest_rate" among their values.
+// Trains every norm at every rate; runs[norm] are those of the best rate, with "largest_rate" among their
+// values.
 void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
   const std::vector<double>& rates = config.learning_rates;
   const auto label = [](const char* norm, double rate) { return fmt::format("{} {}", norm, rate); };
@@ -114,7 +115,8 @@ void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
   pairs.run.plot(plot);
 }
 
-// At the best rates: shifts, statistics of some rows, small batches (whose rates shrink as the root of the batch).
+// At the best rates: shifts, statistics of some rows, small batches (whose rates shrink as the root of the
+// batch).
 std::vector<Job> jobs_at_best(const Pairs<Job>& pairs, const Config& config, int64_t images) {
   const auto best = [&](const std::string& norm) { return pairs.runs.at(norm).front().at("rate"); };
   const double slow = best("none"), fast = best(bn);

@@ -82,7 +82,8 @@ Json measured_by_process(Run& run, const Config& config, int64_t number) {
   return parse_json<Json>(read_file(folder + "/summary.json", size_t{1} << 28))["measured"];
 }
 
-// Gives each quotient of best times one value for each process, and counts the machine as busy where one found it so.
+// Gives each quotient of best times one value for each process, and counts the machine as busy where one
+// found it so.
 void take_processes(Run& run, const std::vector<Json>& others) {
   for (auto& [key, value] : run.summary()["measured"].items()) {
     const bool busy = key == "machine.busy";

@@ -1,4 +1,5 @@
-// Which norms suit a recurrent net? It reads a digit in time steps, row by row, and says at the end which it was.
+// Which norms suit a recurrent net? It reads a digit in time steps, row by row, and says at the end which it
+// was.
 //
 // Claims: LayerNorm suits RNNs (sources 001 B21 and 002), BatchNorm does not (002 C02).
 //

@@ -145,7 +145,8 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
           corpus.source, parameter_count(model), workers(ranks));
   say_shares(run, config.gradient_accumulation_steps);
 
-  // Validation batches depend neither on the seed nor on the model: all runs are evaluated on the same tokens.
+  // Validation batches depend neither on the seed nor on the model: all runs are evaluated on the same
+  // tokens.
   const Rng batch_rng = Rng(0).split("validation");
   Session session(run, config, corpus, rng, model, optimizer);
   const int64_t first = session.steps_done();

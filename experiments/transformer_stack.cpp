@@ -1,4 +1,5 @@
-// How far does the signal grow in a stack of source 001's own Transformer layer, and with norms in other places?
+// How far does the signal grow in a stack of source 001's own Transformer layer, and with norms in other
+// places?
 //
 // Claim (source 001, section 7, an introduction to RMSNorm): its TransformerLayer is the modern one, norms
 // before each branch. Source 003 prints a block without residuals (section 1.1) and says that with norms

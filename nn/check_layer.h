@@ -39,18 +39,19 @@ struct CheckLayerOptions {
   //     return dynamic_cast<CrossAttention&>(m)(in[0], in[1]);
   //   }
   LayerCall call = nullptr;
-  // For a backward that is not meant to give the slopes of y: a function of y's shape. A gradient that is not the
-  // slope of y must be the slope of this one. A straight-through estimator of the identity:
+  // For a backward that is not meant to give the slopes of y: a function of y's shape. A gradient that is not
+  // the slope of y must be the slope of this one. A straight-through estimator of the identity:
   //   .expected = [](Module&, const std::vector<Tensor>& in) { return in[0]; }
   // For a reversed gradient it returns in[0] * -1.0, for one that is stopped in[0] * 0.0.
   LayerCall expected = nullptr;
   std::optional<Shape> output_shape = std::nullopt;  // the shape that y must have; default: any
-  // Whether dimension 0 of the first input is a batch of any size. false: the example is run as it is, with no more
-  // and no fewer rows. For W x without a batch, a Gram matrix (N, N), a graph convolution with an adjacency (N, N),
-  // a layer that is made for one size.
+  // Whether dimension 0 of the first input is a batch of any size. false: the example is run as it is, with
+  // no more and no fewer rows. For W x without a batch, a Gram matrix (N, N), a graph convolution with an
+  // adjacency (N, N), a layer that is made for one size.
   bool batch = true;
   double tolerance = 1e-6;  // of gradients in f64, relative; see GradcheckReport
-  // Of an f32 run against f64, relative to the largest element; what one more rounding of x changes is allowed too.
+  // Of an f32 run against f64, relative to the largest element; what one more rounding of x changes is
+  // allowed too.
   double f32_tolerance = 2e-5;
   // For the check of 1, 2 and 8 threads the batch is repeated to about this many elements, so that kernels
   // split it into several chunks; to fewer where the layer's memory grows with the square of the batch.
@@ -82,12 +83,13 @@ struct LayerReport {
   std::string text() const;
 };
 
-// x is an example whose first dimension is the batch, at least 2 (see options.batch); f32, f64 or indices; 20 to 500 elements are
-// best. Of several inputs, those with the same first dimension are split and repeated with the batch, others
-// (a mask) are not. Gradients are checked at parameters moved a little from their initial values, because
-// ones and zeros hide mistakes. A forward that rounds to f32 is compared at larger steps, to 1e-3. An exception of
-// the maker or the layer becomes a failed check. Every layer also runs under recompute() (autograd/recompute.h). Throws Error for an example that cannot be used, or several
-// inputs without options.call.
+// x is an example whose first dimension is the batch, at least 2 (see options.batch); f32, f64 or indices; 20
+// to 500 elements are best. Of several inputs, those with the same first dimension are split and repeated
+// with the batch, others (a mask) are not. Gradients are checked at parameters moved a little from their
+// initial values, because ones and zeros hide mistakes. A forward that rounds to f32 is compared at larger
+// steps, to 1e-3. An exception of the maker or the layer becomes a failed check. Every layer also runs under
+// recompute() (autograd/recompute.h). Throws Error for an example that cannot be used, or several inputs
+// without options.call.
 LayerReport check_layer(const LayerMaker& make, const LayerInputs& x, const CheckLayerOptions& options = {});
 
 // One layer of check_layer_main().

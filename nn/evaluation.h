@@ -1,5 +1,5 @@
-// Evaluation: a block in which a model is in evaluation and no tape records; afterwards each module is in the mode
-// that it was in before, also after an exception.
+// Evaluation: a block in which a model is in evaluation and no tape records; afterwards each module is in the
+// mode that it was in before, also after an exception.
 //
 //   {
 //     const Evaluation here(model);

@@ -23,12 +23,13 @@ struct Sampling {
                            // al. 2020), of those that top_k left
 };
 
-// Throws Error for a value that makes no sense: "generate: temperature: wanted 0 or more, got -1". A program that
-// takes them from its user gives "--" for `prefix`, and the error names a flag.
+// Throws Error for a value that makes no sense: "generate: temperature: wanted 0 or more, got -1". A program
+// that takes them from its user gives "--" for `prefix`, and the error names a flag.
 void check_sampling(const Sampling& sampling, std::string_view prefix = "generate: ");
 
 // The chance of each token to be drawn, from the logits (V) of the last place. Sums to 1; of equally likely
-// tokens at a bound, those of lower ids stay. Throws Error where a logit is not finite, and as check_sampling().
+// tokens at a bound, those of lower ids stay. Throws Error where a logit is not finite, and as
+// check_sampling().
 std::vector<double> chances(std::span<const float> logits, const Sampling& sampling);
 
 // `prompt` and the `count` tokens after it, draw i a pure function of (rng, i). `on_token` sees each as it

@@ -27,9 +27,9 @@ void check_layout(const LanguageModelConfig& config, HuggingFaceLayout layout);
 // The tensors of a model under the layout's names, f32. Biases that the model lacks and the layout wants are
 // zeros. Throws as check_layout() does.
 std::map<std::string, Tensor> to_hugging_face(LanguageModel& model, HuggingFaceLayout layout);
-// The model of this configuration with these tensors. Throws Error that begins with `who` for a tensor that is
-// missing, superfluous or of another shape than the configuration's; asks for no more memory than the tensors
-// take.
+// The model of this configuration with these tensors. Throws Error that begins with `who` for a tensor that
+// is missing, superfluous or of another shape than the configuration's; asks for no more memory than the
+// tensors take.
 LanguageModel model_from_hugging_face(const LanguageModelConfig& config, HuggingFaceLayout layout,
                                       const std::map<std::string, Tensor>& tensors, const std::string& who);
 // Whether a tensor belongs to the weights: old files hold masks and angles too.

@@ -1,5 +1,5 @@
-// ISRUClip: y = x / √(1 + (x/cap)²), so |y| < cap: the clip that the inverse square root unit (Carlile et al. 2017)
-// gives in place of Softcap's tanh.
+// ISRUClip: y = x / √(1 + (x/cap)²), so |y| < cap: the clip that the inverse square root unit (Carlile et al.
+// 2017) gives in place of Softcap's tanh.
 #pragma once
 
 #include "module.h"

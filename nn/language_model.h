@@ -77,8 +77,8 @@ struct LanguageModel : Module {
   using Module::operator();
   // The logits of `tokens` after the tokens in `cache`, to which they are appended; an empty cache starts a
   // sequence. They equal the logits of the whole sequence up to rounding: matrix products of few rows sum in
-  // another order. Throws Error for more than block_size tokens in all, and for a cache that another model filled, or
-  // this one before its weights changed.
+  // another order. Throws Error for more than block_size tokens in all, and for a cache that another model
+  // filled, or this one before its weights changed.
   Tensor operator()(const Tensor& tokens, KeyValueCache& cache);
   // cross_entropy(model(tokens), targets), targets (B, T). With fuses_loss() the logits are computed in
   // parts: the loss differs by rounding only, and observers see no output of lm_head and of the model.

@@ -19,9 +19,9 @@ struct NamedModule {
   Module* module;
 };
 
-// Trainable tensors in the order of fields(): none that is frozen. A tied tensor appears once, under its first name.
-// Throw Error where two of them, of as many elements, are still the draws of one key, as in two layers made with one
-// Rng: split it for each layer.
+// Trainable tensors in the order of fields(): none that is frozen. A tied tensor appears once, under its
+// first name. Throw Error where two of them, of as many elements, are still the draws of one key, as in two
+// layers made with one Rng: split it for each layer.
 std::vector<NamedTensor> named_parameters(HasFields& model);
 std::vector<Tensor> parameters(HasFields& model);
 // Parameters, frozen ones included, and buffers: what save_safetensors() and copy_state() take.
@@ -30,14 +30,14 @@ std::vector<NamedTensor> named_state(HasFields& model);
 std::vector<NamedModule> named_modules(HasFields& model);
 int64_t parameter_count(HasFields& model);
 
-// Takes all tensors that fields() lists as parameters out of training, and into it. An optimizer that holds them leaves
-// frozen ones alone. A tensor that is never to be trained is a buffer: thaw() cannot know which of the others were
-// frozen before, so freeze the parts again that stay frozen.
+// Takes all tensors that fields() lists as parameters out of training, and into it. An optimizer that holds
+// them leaves frozen ones alone. A tensor that is never to be trained is a buffer: thaw() cannot know which
+// of the others were frozen before, so freeze the parts again that stay frozen.
 void freeze(HasFields& model);
 void thaw(HasFields& model);
 
-// Gives each module its path, for errors, printed tapes and the keys of dropout. A part of a model that has paths keeps
-// its own: what is within it is named after it.
+// Gives each module its path, for errors, printed tapes and the keys of dropout. A part of a model that has
+// paths keeps its own: what is within it is named after it.
 void assign_paths(HasFields& model);
 void train(HasFields& model);
 void eval(HasFields& model);
@@ -49,8 +49,8 @@ void convert(HasFields& model, Dtype dtype);
 // shape or dtype; nothing has been copied then.
 void copy_state(HasFields& from, HasFields& to);
 void load_state(HasFields& to, const std::vector<NamedTensor>& state);
-// What all parameters and buffers are, and how often they were written: two of these are equal only if the same tensors
-// had the same values.
+// What all parameters and buffers are, and how often they were written: two of these are equal only if the
+// same tensors had the same values.
 std::vector<std::pair<const Version*, uint64_t>> stamps_of(HasFields& model);
 // The class's name as the compiler knows it, without namespaces.
 std::string type_name_of(const HasFields& part);

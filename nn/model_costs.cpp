@@ -83,7 +83,8 @@ class KeptBytes : public Observer {
   int64_t last_;
 };
 
-// Inside of attention and the feed-forward part, what an op keeps cannot be distinguished from the next module's.
+// Inside of attention and the feed-forward part, what an op keeps cannot be distinguished from the next
+// module's.
 bool measured(const std::string& path) {
   return !path.starts_with("blocks.") || std::count(path.begin(), path.end(), '.') <= 2;
 }

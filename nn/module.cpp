@@ -11,7 +11,8 @@
 namespace isobar {
 namespace {
 
-// On the thread's timeline: what came before belongs to the module whose scope is open, where no tape records its ops.
+// On the thread's timeline: what came before belongs to the module whose scope is open, where no tape records
+// its ops.
 void mark_untaped() {
   Timeline* const timeline = Timeline::here();
   if (timeline == nullptr || Tape::active() != nullptr || timeline->in_backward) return;

@@ -18,7 +18,8 @@
 //
 // fields() lists parameters, buffers and parts once; the functions of model.h visit them. Modules move but do
 // not copy (a member-wise copy would share weights): build a second one and copy_state() into it. A module
-// belongs to one thread at a time; its forward(), which keeps no state, may run on several at once (pieces.h).
+// belongs to one thread at a time; its forward(), which keeps no state, may run on several at once
+// (pieces.h).
 #pragma once
 
 #include <atomic>
@@ -49,8 +50,9 @@ class Module : public HasFields {
 
   // The class's name, for printing; the default asks the compiler.
   virtual std::string type_name() const;
-  // "blocks.3.self_attn". The first call of a model gives all its modules their paths, as does assign_paths(); ""
-  // before that, and for the model itself. While an observer is told of the module: its name in what is watched.
+  // "blocks.3.self_attn". The first call of a model gives all its modules their paths, as does
+  // assign_paths(); "" before that, and for the model itself. While an observer is told of the module: its
+  // name in what is watched.
   const std::string& path() const;
 
   // Dropout and batch statistics behave differently in training and evaluation; set by train() and eval().

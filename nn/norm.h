@@ -12,8 +12,8 @@ namespace isobar {
 struct NormOptions {
   double eps = 1e-5;  // all but the elementwise ones and centernorm
   bool bias = true;   // layernorm, batchnorm, groupnorm, dyt, dyt_sqrtd, dyisru, derf
-  // Initial value of DyT's alpha (default 0.5), DyTSqrtD's 1/ρ (1), DyISRU's C (the number of elements), Derf's
-  // alpha (0.5), and what a registered norm makes of it.
+  // Initial value of DyT's alpha (default 0.5), DyTSqrtD's 1/ρ (1), DyISRU's C (the number of elements),
+  // Derf's alpha (0.5), and what a registered norm makes of it.
   std::optional<double> alpha = std::nullopt;
   int64_t groups = 0;  // groupnorm; 0: the greatest common divisor of 4 and the number of elements
   // Fraction of the elements that prmsnorm measures; nullopt: the paper's 0.0625, but at least one element.
@@ -27,7 +27,8 @@ const Choices& norm_names();
 // The norm of that name. Throws Error, with the list of names, for any other name.
 std::unique_ptr<Module> make_norm(std::string_view name, const Shape& normalized_shape,
                                   const NormOptions& options = {});
-// Whether the norm of that name may read NormOptions::alpha: dyt, dyt_sqrtd, dyisru, derf and every registered norm.
+// Whether the norm of that name may read NormOptions::alpha: dyt, dyt_sqrtd, dyisru, derf and every
+// registered norm.
 bool takes_alpha(std::string_view name);
 
 // Registers a program's own norm under a name, for the studies (`decay_study --norm scalenorm`). It returns

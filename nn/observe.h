@@ -37,9 +37,9 @@ struct Moments {
 };
 Moments moments_of(const Tensor& x);
 
-// The share of a row x along 1 = (1, …, 1) is its cosine with it, (x · 1) / (√C |x|): 1 where all elements are equal,
-// about 1/√C for a random direction. This is the root mean square over the rows of x (…, C), in f64; NaN where a row is
-// all zeros.
+// The share of a row x along 1 = (1, …, 1) is its cosine with it, (x · 1) / (√C |x|): 1 where all elements
+// are equal, about 1/√C for a random direction. This is the root mean square over the rows of x (…, C), in
+// f64; NaN where a row is all zeros.
 double mean_alignment(const Tensor& x);
 
 // A Probe's measurements of one module. NaN where nothing was seen, and for an output of integers.
@@ -89,10 +89,10 @@ class Probe : public Observer {
   std::vector<Tensor> values_before_;
 };
 
-// How many of the values seen so far lie in each of 64 bins of a signed logarithmic scale, whose bins are octaves:
-// 32 of negative values, from the largest |x| to the smallest, and 32 of positive ones. bins[32 + k] counts
-// 2^(lowest + k) <= x < 2^(lowest + k + 1) and bins[31 − k] the same of −x; smaller |x| count in the two
-// innermost bins, larger ones and infinities in the two outermost. NaN counts in `total` alone.
+// How many of the values seen so far lie in each of 64 bins of a signed logarithmic scale, whose bins are
+// octaves: 32 of negative values, from the largest |x| to the smallest, and 32 of positive ones. bins[32 + k]
+// counts 2^(lowest + k) <= x < 2^(lowest + k + 1) and bins[31 − k] the same of −x; smaller |x| count in the
+// two innermost bins, larger ones and infinities in the two outermost. NaN counts in `total` alone.
 struct Histogram {
   int lowest = 0;
   std::array<int64_t, 64> bins{};
@@ -104,8 +104,8 @@ struct Histogram {
   std::vector<double> edges() const;
 };
 
-// Counts the values of every module's output and of its gradient, by path, over all calls until clear(). Integers
-// are left out.
+// Counts the values of every module's output and of its gradient, by path, over all calls until clear().
+// Integers are left out.
 class HistogramProbe : public Observer {
  public:
   // Outputs from 2^−20, about 1e-6, to 2^12; gradients of a mean loss from 2^−36, about 1e-11, to 2^−4.
@@ -156,9 +156,9 @@ struct Observation {
   }
 };
 
-// Attaches an observer to every module of a model, or of a part of one; detaches it when destroyed. The observer
-// finds each module under its name in what is watched; the modules' own paths, which dropout's keys depend on,
-// stay as they are. Several watches may be on one model; each observer sees every module.
+// Attaches an observer to every module of a model, or of a part of one; detaches it when destroyed. The
+// observer finds each module under its name in what is watched; the modules' own paths, which dropout's keys
+// depend on, stay as they are. Several watches may be on one model; each observer sees every module.
 class Watch {
  public:
   Watch(HasFields& model, Observer& observer);

@@ -34,8 +34,8 @@ class HasBuffer : public Fields {
   const bool whole_;
 };
 
-// Whether pieces may, and should, go through the model at once. Running statistics are a chain over the pieces;
-// observers, a listener, a profile and an outer tape belong to this thread.
+// Whether pieces may, and should, go through the model at once. Running statistics are a chain over the
+// pieces; observers, a listener, a profile and an outer tape belong to this thread.
 bool goes_side_by_side(Module& model, const std::vector<NamedModule>& modules,
                        const std::vector<Tensor>& parameters) {
   int64_t size = 0;
@@ -46,8 +46,8 @@ bool goes_side_by_side(Module& model, const std::vector<NamedModule>& modules,
                       [](const NamedModule& part) { return part.module->observed(); });
 }
 
-// How many of the pieces that are left begin next: one on each thread, or a single one on all threads where half of
-// them would have none.
+// How many of the pieces that are left begin next: one on each thread, or a single one on all threads where
+// half of them would have none.
 int64_t next_round(int64_t left) {
   const int64_t round = std::min<int64_t>(left, threads());
   return 2 * round > threads() ? round : 1;
@@ -142,8 +142,8 @@ struct Step {
   }
 };
 
-// How a rank's share of the pieces went, as a text for the others: the losses and which gradients there are, or the error
-// of the first piece that failed.
+// How a rank's share of the pieces went, as a text for the others: the losses and which gradients there are,
+// or the error of the first piece that failed.
 struct Report {
   enum Kind : char { done = '0', not_finite = '1', error = '2' };
   Kind kind = done;

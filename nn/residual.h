@@ -1,5 +1,5 @@
-// Residual: y = x + f(x) for a branch f (He et al. 2016), without a norm, with one before it or after the sum;
-// see placement.h.
+// Residual: y = x + f(x) for a branch f (He et al. 2016), without a norm, with one before it or after the
+// sum; see placement.h.
 //
 //   Residual block(std::make_unique<Sequential>(Linear(64, 64, rng.split("fc")), ReLU()), Placement::pre,
 //                  std::make_unique<RMSNorm>(64));

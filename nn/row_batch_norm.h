@@ -2,9 +2,10 @@
 // leading dimensions together are the batch.
 //
 // In a causal language model that batch holds all positions of all sequences. In training each position's
-// output therefore depends on later positions, through the batch's statistics: the training loss sees a little
-// of the future. Evaluation uses the running statistics and does not. These start at mean 0 and variance 1: for
-// inputs of much smaller variance, such as embeddings of std 0.02, evaluation needs some hundred steps first.
+// output therefore depends on later positions, through the batch's statistics: the training loss sees a
+// little of the future. Evaluation uses the running statistics and does not. These start at mean 0 and
+// variance 1: for inputs of much smaller variance, such as embeddings of std 0.02, evaluation needs some
+// hundred steps first.
 #pragma once
 
 #include "batch_norm.h"

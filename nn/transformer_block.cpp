@@ -11,8 +11,8 @@ BranchScalars scalars_of(const TransformerBlockOptions& options) {
   return {};
 }
 
-// A residual branch around body() with the norms and numbers that its placement has; `norm` is the identity for
-// placements without norms.
+// A residual branch around body() with the norms and numbers that its placement has; `norm` is the identity
+// for placements without norms.
 template <class Body>
 Tensor branch(const Tensor& x, Placement placement, Module& norm, Module* output_norm,
               const BranchScalars& scalars, Module& dropout, Body&& body) {

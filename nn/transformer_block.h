@@ -23,8 +23,8 @@ struct TransformerBlockOptions {
   double branch_scale = 1;  // initial value of skipinit's scale
 };
 
-// Trainable numbers [1] of one branch: scale for skipinit, rezero and fixup, the biases for fixup only. Absent
-// ones are undefined.
+// Trainable numbers [1] of one branch: scale for skipinit, rezero and fixup, the biases for fixup only.
+// Absent ones are undefined.
 struct BranchScalars {
   Tensor scale, bias_before, bias_after;
 };

@@ -17,8 +17,8 @@
 namespace isobar {
 namespace {
 
-// Each tensor once, in the order of the list: a tied weight may be listed with both of its modules. The list itself
-// where no tensor repeats, else `shorter`.
+// Each tensor once, in the order of the list: a tied weight may be listed with both of its modules. The list
+// itself where no tensor repeats, else `shorter`.
 const std::vector<Tensor>& once_each(const std::vector<Tensor>& listed, std::vector<Tensor>& shorter) {
   if (listed.size() < 2) return listed;
   std::unordered_set<const void*> seen;
@@ -61,8 +61,8 @@ double grad_norm(const std::vector<Tensor>& listed) {
   }));
 }
 
-// The borders of shards are borders of the sweep's runs, where every parameter has a gradient: each rank gives the sums of
-// its runs. Else the runs lie elsewhere, and all gradients come to every rank.
+// The borders of shards are borders of the sweep's runs, where every parameter has a gradient: each rank
+// gives the sums of its runs. Else the runs lie elsewhere, and all gradients come to every rank.
 double grad_norm(const Shards& shards) {
   Ranks& ranks = shards.ranks();
   const std::vector<Tensor>& parameters = shards.parameters();

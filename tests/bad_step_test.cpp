@@ -1,7 +1,8 @@
-// Steps of train_lm that are not finite: the op, the row and the values are found, and a file runs the step again.
+// Steps of train_lm that are not finite: the op, the row and the values are found, and a file runs the step
+// again.
 //
-// Faults are planted by a norm that misbehaves at one element, by weights and by tokens. ISOBAR_FAULTS=200 plants that
-// many in place of a dozen, and prints the table.
+// Faults are planted by a norm that misbehaves at one element, by weights and by tokens. ISOBAR_FAULTS=200
+// plants that many in place of a dozen, and prints the table.
 #include "../experiments/lm/bad_step.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// centering: the built program. What it measures, LayerNorm's centring in the weights: fold_centring_test.cpp.
+// centering: the built program. What it measures, LayerNorm's centring in the weights:
+// fold_centring_test.cpp.
 #include <doctest/doctest.h>
 
 #include <cmath>

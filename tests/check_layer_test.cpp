@@ -1,4 +1,5 @@
-// check_layer on layers that break something, and on all of ours, which do not. tests/jury has wrong gradients.
+// check_layer on layers that break something, and on all of ours, which do not. tests/jury has wrong
+// gradients.
 #include "../nn/check_layer.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// Files of claims that a stranger writes: one without a word of C++ is judged, and each mistake is named with its line.
+// Files of claims that a stranger writes: one without a word of C++ is judged, and each mistake is named with
+// its line.
 #include <doctest/doctest.h>
 
 #include <regex>
@@ -279,7 +280,8 @@ TEST_CASE(
   CHECK(written["claims"][0]["parts"][0]["n"] == 8);
   CHECK(written["sources"][0]["title"] == "A text");
 
-  // What shows in the run alone; then what only the study can refuse, what is no setting of it, and what takes too much.
+  // What shows in the run alone; then what only the study can refuse, what is no setting of it, and what
+  // takes too much.
   folder.write("mine.toml", with("layer2.ratio", "layer2.ration"));
   outcome = run_built("isobar", arguments);
   CHECK(outcome.code == 2);

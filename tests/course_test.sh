@@ -1,6 +1,6 @@
 #!/bin/sh
-# course_test.sh SOURCE PREFIX FOLDER: the commands of experiments/course/README.md, for a1, against an installed isobar.
-# Exit 77 (skipped) where there is no Python, or where no namespaces confine submissions.
+# course_test.sh SOURCE PREFIX FOLDER: the commands of experiments/course/README.md, for a1, against an
+# installed isobar. Exit 77 (skipped) where there is no Python, or where no namespaces confine submissions.
 set -eu
 course=$1/experiments/course prefix=$2 folder=$3
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }

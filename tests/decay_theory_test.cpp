@@ -89,7 +89,8 @@ TEST_CASE("where no closed form is known there is none") {
 }
 
 TEST_CASE("a finite net's median lies below infinite width by exp(-beta k / 4n)") {
-  // Rows of a deep net without bias are equal, but those of its first layers are not: k is a little below 1000.
+  // Rows of a deep net without bias are equal, but those of its first layers are not: k is a little below
+  // 1000.
   const Prediction he = theory_at({.init = "he_normal", .depth = 1000}, 1000).output_std;
   CHECK(he.log_sd == Approx(std::sqrt(5.0 * 1000 / 128) / 2).epsilon(0.01));
   CHECK(he.median == Approx(std::sqrt(1 - 1 / M_PI) * std::exp(-he.log_sd * he.log_sd)));

@@ -1,5 +1,5 @@
-// The defaults of layers, optimizers and attention are those that PyTorch 2.5 documents for the same names, or, for what
-// PyTorch has not or has otherwise, those of the paper or program named.
+// The defaults of layers, optimizers and attention are those that PyTorch 2.5 documents for the same names,
+// or, for what PyTorch has not or has otherwise, those of the paper or program named.
 #include <doctest/doctest.h>
 
 #include "../autograd/ops.h"

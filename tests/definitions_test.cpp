@@ -1,6 +1,7 @@
-// The definitions that the texts print: each holds, or this library has a bug. What PyTorch 1.13.1 made of them in f64 stands
-// in experiments/fixtures/torch_norms.json (by tests/fixtures/torch_norms.py): an identity between two spellings of our own
-// could hold for two equal mistakes. Claims of the kind `definition` name these tests.
+// The definitions that the texts print: each holds, or this library has a bug. What PyTorch 1.13.1 made of
+// them in f64 stands in experiments/fixtures/torch_norms.json (by tests/fixtures/torch_norms.py): an identity
+// between two spellings of our own could hold for two equal mistakes. Claims of the kind `definition` name
+// these tests.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -24,8 +25,8 @@ using properties::largest_difference;
 
 namespace {
 
-// 1e-13: sums of 40 products of numbers up to 5, in f64. Another eps, its other place, a sample variance or another mean
-// change the results by 1e-7 and more (norm_properties_test.cpp).
+// 1e-13: sums of 40 products of numbers up to 5, in f64. Another eps, its other place, a sample variance or
+// another mean change the results by 1e-7 and more (norm_properties_test.cpp).
 constexpr double rounding = 1e-13;
 
 // A tensor of a recorded case.

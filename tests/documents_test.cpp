@@ -38,8 +38,8 @@ std::vector<fs::path> prose() {
   return all;
 }
 
-// Calls `found` with each match, "FILE:LINE" before it. Of these words one is in every match: in lines without, none
-// is looked for, which takes a hundred times as long.
+// Calls `found` with each match, "FILE:LINE" before it. Of these words one is in every match: in lines
+// without, none is looked for, which takes a hundred times as long.
 void each_match(const fs::path& file, const std::string& text, const std::regex& wanted,
                 const std::vector<std::string>& words,
                 const std::function<void(const std::string&, const std::smatch&)>& found) {
@@ -79,7 +79,8 @@ std::map<std::string, size_t> counts() {
           {"claims", claims}};
 }
 
-// "nine assignments" and "123 claims", where the number is not today's. Fewer than three are some of them, not all.
+// "nine assignments" and "123 claims", where the number is not today's. Fewer than three are some of them,
+// not all.
 std::vector<std::string> wrong_counts(const fs::path& file, const std::string& text) {
   static const std::vector<std::string> words = {
       "three",  "four",     "five",     "six",     "seven",   "eight",     "nine",     "ten",      "eleven",
@@ -177,7 +178,8 @@ std::string paragraph(const std::string& text, const std::string& words) {
   return text.substr(begin + 2, text.find("\n\n", begin + 2) - begin - 2);
 }
 
-// Lines of a script that ask whether a program is there, and say of its absence nothing in the two lines after.
+// Lines of a script that ask whether a program is there, and say of its absence nothing in the two lines
+// after.
 std::vector<std::string> silent_skips(const std::string& name, const std::string& text) {
   static const std::regex asks(R"(\bcommand -v [^)]*>\s*/dev/null|^\s*if (not )?shutil\.which\()");
   std::istringstream all(text);

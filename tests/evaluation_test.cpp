@@ -1,5 +1,5 @@
-// Evaluation: whoever evaluates a model leaves each of its modules in the mode that it was in, whatever happens, and
-// nothing on a tape.
+// Evaluation: whoever evaluates a model leaves each of its modules in the mode that it was in, whatever
+// happens, and nothing on a tape.
 #include "../nn/evaluation.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// Makers and layers that throw or crash: check_layer's report, or its program's last line, says which one it was.
+// Makers and layers that throw or crash: check_layer's report, or its program's last line, says which one it
+// was.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>

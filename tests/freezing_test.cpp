@@ -1,4 +1,5 @@
-// Weights that are frozen and thawed: between steps, in the middle of one, in stages, and in turns of two players.
+// Weights that are frozen and thawed: between steps, in the middle of one, in stages, and in turns of two
+// players.
 #include <doctest/doctest.h>
 
 #include "../autograd/tape.h"

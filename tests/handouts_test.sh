@@ -1,7 +1,7 @@
 #!/bin/sh
-# handouts_test.sh SOURCE PREFIX: the numbers of one of the course's handouts are those of its reference, and a constant changed in a
-# reference makes them wrong; written questions are graded as they should be, mistakes listed. Exit 77 (skipped) where there is no
-# Python.
+# handouts_test.sh SOURCE PREFIX: the numbers of one of the course's handouts are those of its reference, and
+# a constant changed in a reference makes them wrong; written questions are graded as they should be, mistakes
+# listed. Exit 77 (skipped) where there is no Python.
 set -eu
 course=$1/experiments/course/course prefix=$2
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }

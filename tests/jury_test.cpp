@@ -27,8 +27,8 @@ All all_of(const std::string& table) {
 }  // namespace
 
 TEST_CASE("check_layer names the mistakes of the jury's wrong layers, and passes the right ones") {
-  // Shares of the wrong layers, in percent. By names alone some counted rows mislead whose sentence a reader finds
-  // right: tests/jury/README.md has what a reader made of each.
+  // Shares of the wrong layers, in percent. By names alone some counted rows mislead whose sentence a reader
+  // finds right: tests/jury/README.md has what a reader made of each.
   struct Half {
     const char* name;
     int least, right, misleading;

@@ -187,7 +187,8 @@ TEST_CASE("text_loss asks each token once, in windows of the block size and a sh
 }
 
 TEST_CASE("a configuration asks for no more numbers and tensors than a file has") {
-  // By hand: the embedding 10 · 48 and in each of two layers attention of 2 · 48² and three matrices of 48 · 128.
+  // By hand: the embedding 10 · 48 and in each of two layers attention of 2 · 48² and three matrices of 48 ·
+  // 128.
   LanguageModelConfig config = {.vocab_size = 10, .n_layer = 2, .n_embd = 48};
   const int64_t least = 10 * 48 + 2 * (2 * 48 * 48 + 3 * 48 * 128);
   check_affordable(config, 12, least, "me");

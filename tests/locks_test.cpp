@@ -1,4 +1,5 @@
-// One folder, one run: while it goes on, every other run there is refused, and after its end, however it ended, not.
+// One folder, one run: while it goes on, every other run there is refused, and after its end, however it
+// ended, not.
 #include <doctest/doctest.h>
 
 #include <thread>

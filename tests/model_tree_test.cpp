@@ -1,4 +1,5 @@
-// A model as a tree of modules: how it is described, the paths of its parts, tied and frozen tensors, its state.
+// A model as a tree of modules: how it is described, the paths of its parts, tied and frozen tensors, its
+// state.
 #include <doctest/doctest.h>
 
 #include <memory>

@@ -86,7 +86,8 @@ TEST_CASE("the populations have the moments of their laws") {
 }
 
 TEST_CASE("for normal inputs E[y|x] errs as an independent computation says") {
-  // Errors at d = 512 as a referee computed them with NumPy: E[y|x] and the best DyISRU 9.7041e-4, the best DyT
+  // Errors at d = 512 as a referee computed them with NumPy: E[y|x] and the best DyISRU 9.7041e-4, the best
+  // DyT
   // 9.7104e-4, y = x 9.763e-4. Five digits, hence half a unit of the last.
   const Population normal = normal_population(512);
   CHECK(std::abs(normal.best_mse() - 9.7041e-4) < 0.5e-8);
@@ -96,8 +97,9 @@ TEST_CASE("for normal inputs E[y|x] errs as an independent computation says") {
 }
 
 TEST_CASE("the population's error is that of a large sample") {
-  // 4096 rows of 64: errors follow the rows' sums of squares, whose spread makes 4096 rows' mean error uncertain by
-  // about √(2/4096) = 2.2 % for normal inputs; with an outlier its rare elements dominate, which is 10 %.
+  // 4096 rows of 64: errors follow the rows' sums of squares, whose spread makes 4096 rows' mean error
+  // uncertain by about √(2/4096) = 2.2 % for normal inputs; with an outlier its rare elements dominate, which
+  // is 10 %.
   const std::vector<Sample> samples = draw_samples(4096, 64, Rng(5));
   const auto sampled_mse = [](const Sample& sample, const Curve& curve, const Fit& fit) {
     double sum = 0;

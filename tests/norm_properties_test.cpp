@@ -56,8 +56,8 @@ TEST_CASE("PyTorch's literals agree with the definitions, and with no similar fo
   // 1e-14: a few roundings of numbers up to 3.
   CHECK(largest_error(all["layernorm"], {true, 1e-5, 0, 8}) < 1e-14);
   CHECK(largest_error(all["rmsnorm"], {false, 1e-5, 0, 8}) < 1e-14);
-  // The bound of definitions_test.cpp is 1e-13: it sees an eps outside the root, another eps, a sample variance,
-  // and a missing or superfluous mean.
+  // The bound of definitions_test.cpp is 1e-13: it sees an eps outside the root, another eps, a sample
+  // variance, and a missing or superfluous mean.
   for (const Loop& wrong :
        {Loop{true, 0, 1e-5, 8}, Loop{true, 1e-6, 0, 8}, Loop{true, 1e-5, 0, 7}, Loop{false, 1e-5, 0, 8}})
     CHECK(largest_error(all["layernorm"], wrong) > 1e-7);

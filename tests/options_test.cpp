@@ -1,4 +1,5 @@
-// What the command lines of all programs have in common: --help, spelling, scales, threads, completion, the list of all.
+// What the command lines of all programs have in common: --help, spelling, scales, threads, completion, the
+// list of all.
 #include <doctest/doctest.h>
 
 #include <algorithm>

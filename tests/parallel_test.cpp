@@ -105,7 +105,8 @@ TEST_CASE("several threads are really used, and no more than asked for") {
     const int now = ++running;
     for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
   };
-  // Each of the two chunks waits for the other, which one thread alone could not do; after a minute it gives up.
+  // Each of the two chunks waits for the other, which one thread alone could not do; after a minute it gives
+  // up.
   parallel_for(2, 1, [&](int64_t, int64_t) {
     enter();
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);

@@ -1,4 +1,5 @@
-// Pieces of a step: the same bits in order and side by side, for any number of threads, and the tree's own order.
+// Pieces of a step: the same bits in order and side by side, for any number of threads, and the tree's own
+// order.
 #include "../nn/pieces.h"
 
 #include <doctest/doctest.h>
@@ -56,7 +57,8 @@ bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   });
 }
 
-// One piece after the other by Tape::backward, and the sums by the recursive definition: no TreeSum, no threads.
+// One piece after the other by Tape::backward, and the sums by the recursive definition: no TreeSum, no
+// threads.
 std::vector<Tensor> recursive_gradients(LanguageModel& model, int64_t begin, int64_t end, int64_t pieces) {
   if (end - begin == 1) {
     Tape tape({.rng = pieces == 1 ? Rng(4) : Rng(4).split(static_cast<uint64_t>(begin))});
@@ -116,7 +118,8 @@ TEST_CASE("small models' pieces really run side by side, with serial loops and t
                      [&](int64_t piece) {
                        ++running;
                        wrong += threads() != 1 || recording.precision != here;
-                       // Each piece waits for the other, which pieces in order could not do; after a minute it gives up.
+                       // Each piece waits for the other, which pieces in order could not do; after a minute
+                       // it gives up.
                        const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
                        while (running < 2 && std::chrono::steady_clock::now() < end)
                          std::this_thread::yield();

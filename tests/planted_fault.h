@@ -1,4 +1,5 @@
-// Faults planted in a step of a small language model: by a norm that misbehaves at one element, by weights, by a token.
+// Faults planted in a step of a small language model: by a norm that misbehaves at one element, by weights,
+// by a token.
 #pragma once
 
 #include <algorithm>

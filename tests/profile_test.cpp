@@ -1,5 +1,5 @@
-// Profile: its intervals are all of the time, its flops those of the shapes, and its trace one that Chrome reads. No
-// test depends on how fast the machine is.
+// Profile: its intervals are all of the time, its flops those of the shapes, and its trace one that Chrome
+// reads. No test depends on how fast the machine is.
 #include "../core/profile.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// What ranks say when one of them fails, or has other weights: here on threads; tests/ranks/deaths kills processes.
+// What ranks say when one of them fails, or has other weights: here on threads; tests/ranks/deaths kills
+// processes.
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
@@ -17,7 +18,8 @@
 
 namespace isobar::rank_failures_test {
 
-// What each rank hears of weights of which those of the ranks in `wrong` have the last bit of one number flipped.
+// What each rank hears of weights of which those of the ranks in `wrong` have the last bit of one number
+// flipped.
 std::vector<std::string> heard(int size, const std::vector<int>& wrong) {
   std::vector<std::string> said(static_cast<size_t>(size));
   run_ranks(size, [&](Ranks& ranks) {

@@ -61,8 +61,8 @@ std::string toml_of(const std::string& readme) {
 std::string small_arguments(const Command& command) {
   const auto row = shrunk().find(command.program);
   REQUIRE_MESSAGE(row != shrunk().end(), command.program, " is run by no test of READMEs");
-  // 87 nets that no flag makes fewer, a study of time that takes seconds whatever its flags (norm_speed_test runs it),
-  // and --print-model, which trains nothing.
+  // 87 nets that no flag makes fewer, a study of time that takes seconds whatever its flags (norm_speed_test
+  // runs it), and --print-model, which trains nothing.
   if (holds(command.arguments, "depth_table") || command.program == "norm_speed")
     return command.arguments + " --print-config";
   if (holds(command.arguments, "--print-model") || holds(command.arguments, "--replay"))

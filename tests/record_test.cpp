@@ -1,4 +1,5 @@
-// record(): ops of one's own, what their closures must return, and values that changed since they were recorded.
+// record(): ops of one's own, what their closures must return, and values that changed since they were
+// recorded.
 #include <doctest/doctest.h>
 
 #include <array>

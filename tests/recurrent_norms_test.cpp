@@ -19,7 +19,8 @@ TEST_CASE("recurrent_norms publishes its keys") {
       CHECK(measured.contains("T28." + norm + "." + name));
       if (norm != "none") CHECK(measured.contains("T28." + norm + ".accuracy_minus_none"));
     }
-  // Without a norm the gradient falls by about √3 a step; a state of 16 has a gain that differs by a tenth from 1/√3.
+  // Without a norm the gradient falls by about √3 a step; a state of 16 has a gain that differs by a tenth
+  // from 1/√3.
   CHECK(measured.at("T7.none.gradient.first_over_last").at("max") < std::pow(1.1 / std::sqrt(3), 6));
   CHECK(measured.at("T28.none.gradient.first_over_last").at("max") < std::pow(1.1 / std::sqrt(3), 27));
   // Statistics of the test images matter to BatchNorm alone.

@@ -1,4 +1,5 @@
-// A random test whose trial fails prints REPLAY=SEED; with that in the environment it repeats this trial alone.
+// A random test whose trial fails prints REPLAY=SEED; with that in the environment it repeats this trial
+// alone.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,8 @@ window.look = (() => {
     return [255, 255, 255, 1];
   };
 
-  // Whether a mark of the chart is drawn: of some size, and of a colour that can be told from what is behind it.
+  // Whether a mark of the chart is drawn: of some size, and of a colour that can be told from what is behind
+  // it.
   const inked = (chart) => [...chart.querySelectorAll("path:not(.grid, .line, .rule, .leader), circle, rect")].some((mark) => {
     const box = mark.getBoundingClientRect(), { fill, stroke } = getComputedStyle(mark);
     const told = (colour) => colour !== "none" && contrast(parse(colour), ground(chart.parentElement)) > 1.5;
@@ -62,7 +63,8 @@ window.look = (() => {
       .slice(0, 3).map((e) => e.outerHTML.slice(0, 120)),
     claims: () => all("details.claim:not([hidden]) > summary").map((summary) => summary.id),
     focus: () => document.activeElement.id || document.activeElement.dataset.lang || document.activeElement.textContent,
-    // Of the claim that has the focus: its id, whether it is open and in the window, its small and large charts, parts.
+    // Of the claim that has the focus: its id, whether it is open and in the window, its small and large
+    // charts, parts.
     claim: () => {
       const e = document.activeElement, row = e.closest("details"), box = e.getBoundingClientRect();
       const count = (selector) => row.querySelectorAll(selector).length;

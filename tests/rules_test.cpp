@@ -21,8 +21,8 @@ constexpr int64_t trials = 10'000;
 constexpr double first_look = error_rate / 2;  // what the first look at a part may spend
 constexpr int64_t seed_counts[] = {3, 5, 10, 20, 180};
 
-// A trial: n seeds, and one value more that a text may have printed. All are normal, or, with `log`, log-normal
-// with a deviation of a decade.
+// A trial: n seeds, and one value more that a text may have printed. All are normal, or, with `log`,
+// log-normal with a deviation of a decade.
 struct Sample {
   Spread seeds;
   double printed;

@@ -31,7 +31,8 @@ Outcome run_command(const std::string& line, const std::string& from = ".");
 Outcome run_built(const std::string& name, const std::string& arguments, const std::string& from = ".");
 // The same, which must end with 0.
 Outcome ran(const std::string& name, const std::string& arguments, const std::string& from = ".");
-// The same, which must print nothing but one line on stderr, its name and a sentence that holds `part`, and end with 2.
+// The same, which must print nothing but one line on stderr, its name and a sentence that holds `part`, and
+// end with 2.
 void check_refused(const std::string& name, const std::string& arguments, const std::string& part,
                    const std::string& from = ".");
 // The summary of a study with these arguments, in a folder of its own.

@@ -15,8 +15,8 @@
 
 namespace isobar {
 
-// The largest difference between two tensors, relative to the largest value of b, or to `least`, for gradients may cancel to
-// nothing. NaN where either holds one.
+// The largest difference between two tensors, relative to the largest value of b, or to `least`, for
+// gradients may cancel to nothing. NaN where either holds one.
 inline double difference(const Tensor& a, const Tensor& b, double least = 1e-3) {
   REQUIRE(a.shape() == b.shape());
   const std::vector<double> p = a.to_vector<double>(), q = b.to_vector<double>();

@@ -1,4 +1,5 @@
-// WITH_ASAN and WITH_TSAN: whether this build has AddressSanitizer or ThreadSanitizer, as g++ and clang say it.
+// WITH_ASAN and WITH_TSAN: whether this build has AddressSanitizer or ThreadSanitizer, as g++ and clang say
+// it.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

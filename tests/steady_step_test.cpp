@@ -12,7 +12,8 @@
 
 namespace isobar::steady_step_test {
 
-// Blocks asked from the system in steps 3 … 12; none where AddressSanitizer watches, under which no block is kept.
+// Blocks asked from the system in steps 3 … 12; none where AddressSanitizer watches, under which no block is
+// kept.
 uint64_t blocks_after_warm_up(const std::function<void(int64_t)>& step) {
   memory::trim();
   for (int64_t i = 0; i < 2; ++i) step(i);
@@ -72,8 +73,9 @@ TEST_CASE("a language model's step needs no new storage from the third on, with 
         }
         optimizer.step();
       });
-      // On a busy machine a thread may come to attention or a product for the first time in any step, and takes what it
-      // needs there: a block in attention's forward, one in its backward, and for products panels and strips, of two sizes.
+      // On a busy machine a thread may come to attention or a product for the first time in any step, and
+      // takes what it needs there: a block in attention's forward, one in its backward, and for products
+      // panels and strips, of two sizes.
       CHECK(blocks <= 6 * static_cast<uint64_t>(threads() - 1));
     }
   });

@@ -1,4 +1,5 @@
-// Standard streams that are closed or full: each program keeps its exit code, and no stream's text lands in a file.
+// Standard streams that are closed or full: each program keeps its exit code, and no stream's text lands in a
+// file.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>

@@ -304,8 +304,8 @@ TEST_CASE("a trainable temporary lives as long as its name") {
 }
 
 TEST_CASE("a thread that only frees tensors passes their versions on") {
-  // Takes of one thread find what the other one, which has ended, gave back: sooner or later a round sees known
-  // addresses alone. Before that it takes what earlier tests left free, some thousand versions.
+  // Takes of one thread find what the other one, which has ended, gave back: sooner or later a round sees
+  // known addresses alone. Before that it takes what earlier tests left free, some thousand versions.
   std::set<const Version*> seen;
   bool repeated = false;
   for (int round = 0; round < 2000 && !repeated; ++round) {

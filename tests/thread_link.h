@@ -1,11 +1,11 @@
-// run_ranks: ranks that are threads of one process, for tests. Their RankLink keeps the promises of a message-passing library
-// and no more: a message larger than `eager` bytes is read from the sender's memory when the receiver takes it, and done
-// for the sender only then.
+// run_ranks: ranks that are threads of one process, for tests. Their RankLink keeps the promises of a
+// message-passing library and no more: a message larger than `eager` bytes is read from the sender's memory
+// when the receiver takes it, and done for the sender only then.
 //
 //   run_ranks(4, [&](Ranks& ranks) { CHECK(ranks.gather("x").size() == 4); });
 //
-// Each rank has serial loops. The first error in the order of ranks is thrown again once all have ended; where one fails
-// alone, the others end with Aborted at their next message.
+// Each rank has serial loops. The first error in the order of ranks is thrown again once all have ended;
+// where one fails alone, the others end with Aborted at their next message.
 #pragma once
 
 #include <chrono>

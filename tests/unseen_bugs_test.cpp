@@ -250,7 +250,8 @@ TEST_CASE("a gradient of which no element could be compared is not called right"
   const LayerReport at_kink = check_layer([] { return std::make_unique<AtKink>(); }, ones({4, 5}));
   CHECK(holds(first_line(at_kink),
               "WRONG gradient of x: not compared: each of its 20 elements is near a kink, as [0, 0]"));
-  // ReLU of each column's sum: every element is near a kink, and the second factor tells its gradient all the same.
+  // ReLU of each column's sum: every element is near a kink, and the second factor tells its gradient all the
+  // same.
   struct Partly : Module {
     bool wrong = false;
     Tensor forward(const Tensor& x) override {

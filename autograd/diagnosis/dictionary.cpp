@@ -59,7 +59,8 @@ const std::vector<Form>& forms() {
   return all;
 }
 
-// A tensor known by name, read at the entries (k, i): each of its dimensions is one of y's, or of the input's.
+// A tensor known by name, read at the entries (k, i): each of its dimensions is one of y's, or of the
+// input's.
 struct Reading {
   std::string name;
   Values values;
@@ -102,7 +103,8 @@ struct Factor {
   std::string over, under;
 };
 
-// Whether `to` is `from` times these curves of v. The entries must tell v from a constant, unless v is one number.
+// Whether `to` is `from` times these curves of v. The entries must tell v from a constant, unless v is one
+// number.
 std::optional<Factor> factor_of(const Reading& v, const Form& over, const Form& under, const Evidence& e,
                                 const Entries& entries, const Term& from, const Term& to) {
   const auto factor = [&](int64_t k, int64_t i) { return over.f(v.at(k, i)) / under.f(v.at(k, i)); };
@@ -129,8 +131,8 @@ std::optional<Factor> factor_of(const Reading& v, const Form& over, const Form& 
   return Factor{sign + name(over), name(under)};
 }
 
-// The factor from one matrix to the other, with over alone or (`ratio`) with both: at the entries, other than zero in
-// J or T, of the columns that are wrong.
+// The factor from one matrix to the other, with over alone or (`ratio`) with both: at the entries, other than
+// zero in J or T, of the columns that are wrong.
 std::optional<Factor> factor_between(const Evidence& e, const Term& from, const Term& to,
                                      bool ratio = false) {
   Entries entries;
@@ -215,8 +217,8 @@ Candidates other_inputs(const Evidence& e) {
   return all;
 }
 
-// The result is multiplied by v where dy should have been, before what backward sums. A zero of v says nothing of its
-// row.
+// The result is multiplied by v where dy should have been, before what backward sums. A zero of v says
+// nothing of its row.
 Candidates late_factors(const Evidence& e) {
   Candidates all;
   if (e.j.y.shape() != e.j.value.shape()) return all;

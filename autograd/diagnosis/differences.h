@@ -63,8 +63,8 @@ class Directions {
   int64_t count() const { return sampled_ ? random_ : static_cast<int64_t>(x_.size()); }
   bool sampled() const { return sampled_; }
   Values operator[](int64_t i) const;
-  // The step of a difference quotient: ∛ε, times the size of what is moved where that is above 1. Where f rounds
-  // to f32: 4e-3, times the root of that size, which leaves a slope of 1 four digits.
+  // The step of a difference quotient: ∛ε, times the size of what is moved where that is above 1. Where f
+  // rounds to f32: 4e-3, times the root of that size, which leaves a slope of 1 four digits.
   double step(int64_t i) const;
   // The slope along direction i according to this gradient with respect to x.
   double along(int64_t i, const Values& gradient) const;

@@ -1,5 +1,5 @@
-// What the dictionary and the rules of a gradient diagnosis work on: the two Jacobians as matrices with one idea of
-// "equal", the solver, and the ways in which the elements of a shape can be grouped and read.
+// What the dictionary and the rules of a gradient diagnosis work on: the two Jacobians as matrices with one
+// idea of "equal", the solver, and the ways in which the elements of a shape can be grouped and read.
 #pragma once
 
 #include <cmath>
@@ -30,8 +30,8 @@ using Entries = std::vector<Entry>;
 // A matrix as large as J; NaN where it says nothing.
 using Term = std::function<double(int64_t k, int64_t i)>;
 
-// T and J of one input, (numbers of y, numbers of the input). Entries of J near a kink are skipped: nothing is
-// held to them.
+// T and J of one input, (numbers of y, numbers of the input). Entries of J near a kink are skipped: nothing
+// is held to them.
 class Evidence {
  public:
   Evidence(const Jacobian& jacobian, const Context& context);
@@ -46,8 +46,8 @@ class Evidence {
     return entries_;
   }  // that are not skipped, from the largest of T to the least
 
-  // Equal to five digits, or both below what differences can tell from zero; where f rounds to f32, to the digits
-  // that are left.
+  // Equal to five digits, or both below what differences can tell from zero; where f rounds to f32, to the
+  // digits that are left.
   bool same(double a, double b) const;
   bool negligible(double v) const { return same(v, 0); }
   bool is(double coefficient, double wanted) const {
@@ -64,8 +64,9 @@ class Evidence {
     return std::all_of(entries_.begin(), entries_.end(), [&](const Entry& at) { return holds(at.k, at.i); });
   }
 
-  // The solver: the coefficients with which the terms, and `base`, add up to `to` at all of these entries, by least
-  // squares; nothing if they do not. The terms must say something of half of the entries: 0/0 agrees with everything.
+  // The solver: the coefficients with which the terms, and `base`, add up to `to` at all of these entries, by
+  // least squares; nothing if they do not. The terms must say something of half of the entries: 0/0 agrees
+  // with everything.
   std::optional<Values> solve(const Entries& over, const Term& to, const std::vector<Term>& terms,
                               const Term& base = nullptr) const;
   // The c with which T = c · term, where that is so at an entry that is wrong.

@@ -204,7 +204,8 @@ namespace {
 
 using Links = std::set<std::pair<int64_t, int64_t>>;
 
-// Which indices of a dimension of y a matrix links with which of one of the input: by its entries that are so.
+// Which indices of a dimension of y a matrix links with which of one of the input: by its entries that are
+// so.
 template <class Linked>
 Links links_of(const Evidence& e, const Axis& a, const Axis& b, const Linked& linked) {
   Links links;
@@ -213,8 +214,8 @@ Links links_of(const Evidence& e, const Axis& a, const Axis& b, const Linked& li
   return links;
 }
 
-// Whether it is the distance of two indices that links them, as in a diagonal, a causal mask or a window, or their
-// group; not the data, as where a slope is zero.
+// Whether it is the distance of two indices that links them, as in a diagonal, a causal mask or a window, or
+// their group; not the data, as where a slope is zero.
 bool of_structure(const Links& links, int64_t extent) {
   std::set<int64_t> distances;
   for (const auto& [k, i] : links) distances.insert(i - k);

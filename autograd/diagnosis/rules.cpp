@@ -96,7 +96,8 @@ Found signs(const Evidence& e) {
                                             wrong, wrong + right)};
 }
 
-// y does not change when all elements along one dimension get the same constant, so dx must sum to 0 along it.
+// y does not change when all elements along one dimension get the same constant, so dx must sum to 0 along
+// it.
 Found sum_lost(const Evidence& e) {
   for (const Axis& axis : axes_of(e.j.value.shape(), false)) {
     const bool last = axis.dim == e.j.value.ndim() - 1;

@@ -1,7 +1,7 @@
-// What may explain a wrong gradient. The dictionary generates matrices from J, the inputs and the shapes, and asks the
-// solver whether T is a sum of them: T = c J, T = J v, T = J + c · 1, …. The rules know what cannot be said so.
-// gradient_diagnosis.cpp holds the table of both. Each is silent unless it explains every entry, or what it says is so
-// for entries that are wrong by far more than the tolerance.
+// What may explain a wrong gradient. The dictionary generates matrices from J, the inputs and the shapes, and
+// asks the solver whether T is a sum of them: T = c J, T = J v, T = J + c · 1, …. The rules know what cannot
+// be said so. gradient_diagnosis.cpp holds the table of both. Each is silent unless it explains every entry,
+// or what it says is so for entries that are wrong by far more than the tolerance.
 #pragma once
 
 #include <optional>

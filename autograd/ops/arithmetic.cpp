@@ -1,5 +1,5 @@
-// Arithmetic with broadcasting. The tape sums gradients over repeated dimensions. Of integers, sums, differences
-// and products.
+// Arithmetic with broadcasting. The tape sums gradients over repeated dimensions. Of integers, sums,
+// differences and products.
 //
 //   add:       y = a + b     da = dy            db = dy
 //   subtract:  y = a − b     da = dy            db = −dy

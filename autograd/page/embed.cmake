@@ -1,5 +1,5 @@
-# Texts that travel inside the library for tape_page(): the page's files, and the comment at the top of each file of
-# ops/, which holds the formulas of the ops that it records.
+# Texts that travel inside the library for tape_page(): the page's files, and the comment at the top of each
+# file of ops/, which holds the formulas of the ops that it records.
 set(page_source "namespace isobar::page {\n")
 foreach(file IN ITEMS page.html page.css page.js)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${file})

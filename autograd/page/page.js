@@ -1,6 +1,7 @@
 "use strict";
-// The page of a tape: a drawing with a row for each op and each tensor that ops read, the first at the bottom, and a panel
-// with the details of the step. Step 0 is before the first op; each further step is one op forward or one op of backward.
+// The page of a tape: a drawing with a row for each op and each tensor that ops read, the first at the
+// bottom, and a panel with the details of the step. Step 0 is before the first op; each further step is one
+// op forward or one op of backward.
 (() => {
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("data").textContent);
@@ -63,7 +64,8 @@ const bowOf = (from, to) => (to === from + 1 ? 0 : Math.min(85, 16 + 7 * (to - f
 const bows = data.ops.flatMap((op, n) => op.inputs.filter(([kind]) => kind !== "absent").map(([kind, of]) => bowOf(rowOf[kind][of], rowOf.op[n])));
 const width = right + Math.max(10 * depth + 8, 0.75 * Math.max(...bows) + 4);
 
-// Heights above the ground, row by row; a module's box opens under its first row and closes, with its name, over its last.
+// Heights above the ground, row by row; a module's box opens under its first row and closes, with its name,
+// over its last.
 function placeRows() {
   const boxes = [], open = [];
   let up = 8;

@@ -1,10 +1,10 @@
-// Attention, forward and backward, a few query rows at a time (as many as a tile of a product has): their scores stay
-// in the first-level cache, scores that a causal mask hides are hardly computed, and of the softmax only two numbers per
-// row are kept, so nothing of size T × S is ever stored.
+// Attention, forward and backward, a few query rows at a time (as many as a tile of a product has): their
+// scores stay in the first-level cache, scores that a causal mask hides are hardly computed, and of the
+// softmax only two numbers per row are kept, so nothing of size T × S is ever stored.
 //
 // Shapes: q and out (B, T, H, D), k and v (B, S, K, D), all contiguous; query head h reads key/value head
-// h / (H/K). softmax is (B, H, T, 2): the maximum of a row's logits z, and 1 / Σ exp(z − maximum). With `causal`,
-// query t sees the keys s ≤ t + (S − T).
+// h / (H/K). softmax is (B, H, T, 2): the maximum of a row's logits z, and 1 / Σ exp(z − maximum). With
+// `causal`, query t sees the keys s ≤ t + (S − T).
 #pragma once
 
 #include <algorithm>
@@ -146,7 +146,8 @@ struct Attention {
   int64_t visible_to(int64_t query) const { return causal ? query + 1 + keys - queries : keys; }
   // n rounded up to whole registers.
   static int64_t whole(int64_t n) { return chunk_count(n, width<T>) * width<T>; }
-  // After the last key that a row sees come this many zeros, so that tiles may read what other rows of its strip see.
+  // After the last key that a row sees come this many zeros, so that tiles may read what other rows of its
+  // strip see.
   static constexpr int64_t zeros = std::max<int64_t>(2 * strip, width<T>);
   // Elements from row to row of the scores: an odd number of registers.
   int64_t step() const { return (chunk_count(keys + zeros, width<T>) | 1) * width<T>; }
@@ -210,8 +211,8 @@ struct Attention {
     return softcap > 0 ? kernels::tanh(s * (scale / softcap)) * softcap : s * scale;
   }
 
-  // body(seen, i) for the registers of the keys that a row sees; seen.keep(v, padding) has padding in the lanes after
-  // the last key. Rows have room for whole registers.
+  // body(seen, i) for the registers of the keys that a row sees; seen.keep(v, padding) has padding in the
+  // lanes after the last key. Rows have room for whole registers.
   struct AllLanes {
     Register<T> keep(const Register<T>& v, T) const { return v; }
   };
@@ -266,7 +267,8 @@ struct Attention {
     add_zeros(visible, row);
   }
 
-  // p: from products to probabilities; dz: from dP to dz, times scale or, with a softcap, the slope of the logit.
+  // p: from products to probabilities; dz: from dP to dz, times scale or, with a softcap, the slope of the
+  // logit.
   void score_gradients(const Rows& rows, int64_t r, const Arrays& a, T* p, T* dz) const {
     const T *d = by_queries(rows, a.dout).at(r, 0), *o = by_queries(rows, a.out).at(r, 0);
     LaneSums<T> sum;

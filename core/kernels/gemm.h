@@ -11,7 +11,8 @@
 //         for each panel of the block:        8 × 3 registers hold a tile of C
 //           for l in 0 … K − 1:               tile += column l of A ⊗ row l of the panel
 //
-// The first 8 rows of A read B itself and copy it on the way, so that memory is busy while the core multiplies.
+// The first 8 rows of A read B itself and copy it on the way, so that memory is busy while the core
+// multiplies.
 //
 // Tiles are 8 × 3 rather than 12 × 2 or 14 × 2: three loads of the panel and eight of A serve 24
 // multiply-adds, so the core's four instructions per cycle are enough, and eight rows whose distance is a
@@ -43,8 +44,8 @@ struct Strided {
   Strided transposed() const { return {data, column, row}; }
 };
 
-// c (m, n) = start (m, n) + a (m, k) · b (k, n). Each matrix has contiguous rows or columns. Without data, start is
-// zero; it may be c itself, or a row or a column that is repeated with a step of 0.
+// c (m, n) = start (m, n) + a (m, k) · b (k, n). Each matrix has contiguous rows or columns. Without data,
+// start is zero; it may be c itself, or a row or a column that is repeated with a step of 0.
 template <class T>
 struct Product {
   int64_t m, n, k;
@@ -81,8 +82,8 @@ void for_blocks(int64_t n, int64_t size, const Body& body) {
   for (int64_t begin = 0; begin < n; begin += size) body(begin, std::min(size, n - begin));
 }
 
-// out (R, V registers) = start + a · panel. The rows of start are contiguous; without data it is zero. Where b, whose
-// rows are contiguous, has data, the panel is first copied from it, row by row.
+// out (R, V registers) = start + a · panel. The rows of start are contiguous; without data it is zero. Where
+// b, whose rows are contiguous, has data, the panel is first copied from it, row by row.
 template <class T, int R, int V, bool copying = false>
 void multiply_tile(int64_t k, const Strided<const T>& a, [[maybe_unused]] const Strided<const T>& b, T* panel,
                    const Strided<const T>& start, T* out, int64_t out_step) {
@@ -216,8 +217,8 @@ void pack_strips(int64_t rows, int64_t k, const Strided<const T>& a, T* strips) 
   }
 }
 
-// p for one piece of K and one block of B, whose panels it copies. Rows of A that are not contiguous are read from
-// strips, which have room for `kept` rows, or copied there first.
+// p for one piece of K and one block of B, whose panels it copies. Rows of A that are not contiguous are read
+// from strips, which have room for `kept` rows, or copied there first.
 template <class T>
 void multiply_block(const Product<T>& p, T* panels, T* strips, int64_t kept, bool copy_a) {
   constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;

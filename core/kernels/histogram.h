@@ -1,5 +1,5 @@
-// How many of n values lie in each bin of a signed logarithmic scale whose bins are octaves. In one pass and in
-// integers: the same counts for any number of threads.
+// How many of n values lie in each bin of a signed logarithmic scale whose bins are octaves. In one pass and
+// in integers: the same counts for any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ inline constexpr int zeros_bin = 2 * octaves;  // after the bins of negative and
 inline constexpr int nan_bin = 2 * octaves + 1;
 using OctaveCounts = std::array<int64_t, 2 * octaves + 2>;
 
-// Bin 32 + k holds 2^(lowest + k) <= x < 2^(lowest + k + 1), bin 31 − k the same of −x. Smaller |x| count in the
-// innermost bins, k = 0, larger ones and infinities in the outermost, k = 31.
+// Bin 32 + k holds 2^(lowest + k) <= x < 2^(lowest + k + 1), bin 31 − k the same of −x. Smaller |x| count in
+// the innermost bins, k = 0, larger ones and infinities in the outermost, k = 31.
 template <class T>
 uint8_t octave_bin(T x, int lowest) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -40,8 +40,8 @@ OctaveCounts count_octaves(int64_t n, const T* x, int lowest) {
   constexpr int64_t grain = 1 << 15, block = 1 << 10, tables = 4;
   std::vector<OctaveCounts> parts(static_cast<size_t>(chunk_count(n, grain)));
   parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-    // First each value's bin, many at a time; then the counts, in tables by turns: neighbours often share a bin,
-    // and would wait for each other.
+    // First each value's bin, many at a time; then the counts, in tables by turns: neighbours often share a
+    // bin, and would wait for each other.
     std::array<uint8_t, block> bins;
     std::array<OctaveCounts, tables> counts{};
     for (int64_t i = begin; i < end; i += block) {

@@ -4,8 +4,8 @@
 //   Lane<float> y = mish(Lane<float>(0.5));
 //
 // A double or an int on either side of an operator counts as a register of that number. Functions of one
-// argument are in elementary.h. The names are those of autograd/ops.h, so a formula works on registers, on Dual
-// (registers with slopes, dual.h) and on tensors. NaN stays NaN.
+// argument are in elementary.h. The names are those of autograd/ops.h, so a formula works on registers, on
+// Dual (registers with slopes, dual.h) and on tensors. NaN stays NaN.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@
 
 namespace isobar::kernels {
 
-// The register of so many bits: the machine's own, and others in tests. (With a type of xsimd in its place, pow()
-// in a formula would find xsimd's.)
+// The register of so many bits: the machine's own, and others in tests. (With a type of xsimd in its place,
+// pow() in a formula would find xsimd's.)
 inline constexpr int machine_bits = 8 * sizeof(Register<float>);
 template <class T, int bits>
 struct RegisterOf;

@@ -26,8 +26,8 @@ class Panels {
                [&](int64_t j, int64_t wide) { pack_panel(k, wide, b.from(0, j), panel(j)); });
   }
 
-  // c (rows, n) = start + a · B' for at most tile_rows rows, where B' (k, n) is B from row `first` on. The last panel
-  // is padded with zeros, so n may be rounded up to whole registers.
+  // c (rows, n) = start + a · B' for at most tile_rows rows, where B' (k, n) is B from row `first` on. The
+  // last panel is padded with zeros, so n may be rounded up to whole registers.
   void multiply(int64_t rows, int64_t n, int64_t first, int64_t k, const Strided<const T>& a,
                 const Strided<const T>& start, const Strided<T>& c) const {
     assert(rows <= tile_rows<T> && first + k <= k_);

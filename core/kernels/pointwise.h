@@ -19,7 +19,8 @@
 
 namespace isobar::kernels {
 
-// An input's numbers, and where its gradient goes: nowhere where dx is null; dx may be dy for one FullInput. `io`, i and c are those of for_span().
+// An input's numbers, and where its gradient goes: nowhere where dx is null; dx may be dy for one FullInput.
+// `io`, i and c are those of for_span().
 template <class T>
 struct FullInput {
   const T* x;
@@ -58,8 +59,8 @@ void for_span(int64_t begin, int64_t end, int64_t columns, const Body& body) {
     for_registers<T>(end - begin, [&](auto io, int64_t i) { body(io, begin + i, i); });
 }
 
-// Rows begin … end of y. The function and the inputs are copies: no store to y can change them, so the compiler
-// computes what depends on numbers alone once, before the loop.
+// Rows begin … end of y. The function and the inputs are copies: no store to y can change them, so the
+// compiler computes what depends on numbers alone once, before the loop.
 template <class T, bool by_row, class F, class... Inputs>
 void pointwise_rows(int64_t begin, int64_t end, int64_t columns, F f, T* y, Store how, Inputs... inputs) {
   for_span<T, by_row>(begin, end, columns, [&](auto io, int64_t i, int64_t c) {

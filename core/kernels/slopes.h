@@ -1,5 +1,5 @@
-// Slopes of one register by each input of a formula. An input that the register does not depend on has None, a
-// slope that is zero by its type.
+// Slopes of one register by each input of a formula. An input that the register does not depend on has None,
+// a slope that is zero by its type.
 #pragma once
 
 #include <tuple>

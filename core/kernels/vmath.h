@@ -115,12 +115,12 @@ void store_part(const Register<T>& v, T* y, int64_t count) {
 }
 
 // How a result is stored. A plain store fetches the line that it overwrites and leaves it in the caches. A
-// streaming store does neither, which saves a third of its bytes: it is for results that would leave the caches
-// before they are read. y must be aligned to a register.
+// streaming store does neither, which saves a third of its bytes: it is for results that would leave the
+// caches before they are read. y must be aligned to a register.
 enum class Store { plain, streaming };
 
-// The store for a result y of n elements whose rows have `columns` elements. It is plain where y is one of the
-// inputs x: their lines have just been read.
+// The store for a result y of n elements whose rows have `columns` elements. It is plain where y is one of
+// the inputs x: their lines have just been read.
 template <class T, class... Inputs>
 Store store_for(int64_t n, int64_t columns, const T* y, const Inputs*... x) {
   constexpr int64_t streamed = int64_t{8} << 20;  // bytes: several second-level caches
@@ -152,8 +152,8 @@ inline void finish_stores([[maybe_unused]] Store how) {
 #endif
 }
 
-// Prefetches the cache line 8 KiB after x. A kernel calls it where it reads x first, so that memory is busy all
-// the time; the caches' own prefetching ends with each page, and pauses while a row is read again.
+// Prefetches the cache line 8 KiB after x. A kernel calls it where it reads x first, so that memory is busy
+// all the time; the caches' own prefetching ends with each page, and pauses while a row is read again.
 template <class T>
 void fetch_ahead(const T* x) {
   __builtin_prefetch(reinterpret_cast<const char*>(x) + 8192);

@@ -12,8 +12,9 @@ namespace {
 
 static_assert(std::is_same_v<hid_t, int64_t> && std::is_same_v<herr_t, int>);
 
-// Stops HDF5 from printing errors, from loading plugins from folders named in the environment, and from closing what is
-// open when the process ends: all is closed then, but for files that could not be written, where it would crash.
+// Stops HDF5 from printing errors, from loading plugins from folders named in the environment, and from
+// closing what is open when the process ends: all is closed then, but for files that could not be written,
+// where it would crash.
 void set_up_library() {
   [[maybe_unused]] static const bool done = [] {
     H5dont_atexit();

@@ -60,7 +60,8 @@ Source source_of(TomlTable& table) {
   return source;
 }
 
-// at_most, at_least, between, equals, within, a word of words.h or, for one_more_seed, printed: exactly one of them.
+// at_most, at_least, between, equals, within, a word of words.h or, for one_more_seed, printed: exactly one
+// of them.
 void read_bounds(TomlTable& table, Part& part) {
   Predicate& predicate = part.predicate;
   std::vector<std::string> given;

@@ -46,7 +46,8 @@ struct Tolerance {
   std::string why, why_zh;
 };
 
-// Of the word `word`, which the part has. Throws Error, with its line, for a value that the word does not take.
+// Of the word `word`, which the part has. Throws Error, with its line, for a value that the word does not
+// take.
 Tolerance read_tolerance(TomlTable& part, const char* word);
 
 }  // namespace isobar::claims

@@ -12,7 +12,8 @@
 
 namespace isobar::claims {
 
-// What judging knows of the runs: the summary of each by name, and of those that could not be made the reason.
+// What judging knows of the runs: the summary of each by name, and of those that could not be made the
+// reason.
 struct Runs {
   std::map<std::string, Json, std::less<>> summaries;
   std::map<std::string, std::string, std::less<>> missing;

@@ -48,7 +48,8 @@ Json without_seeds(const Json& config) {
   return rest;
 }
 
-// The keys that parts of the files read of this run, and whether the machine was busy where a rule asks for it.
+// The keys that parts of the files read of this run, and whether the machine was busy where a rule asks for
+// it.
 std::set<std::string> keys_of(const std::string& run, const std::vector<ClaimFile>& files) {
   std::set<std::string> keys;
   for (const ClaimFile& file : files)
@@ -61,7 +62,8 @@ std::set<std::string> keys_of(const std::string& run, const std::vector<ClaimFil
   return keys;
 }
 
-// How many commits the work tree that this program was built of has after this one; nothing where it cannot be told.
+// How many commits the work tree that this program was built of has after this one; nothing where it cannot
+// be told.
 std::string commits_since(const std::string& commit) {
   static std::map<std::string, std::string> known;
   const auto [place, is_new] = known.emplace(commit, "");

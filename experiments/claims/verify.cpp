@@ -198,7 +198,8 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
   summary["scale"] = options.scale;
   summary["runs"] = Json::array();
 
-  // The texts' claims are judged at their last look, whoever takes it; a text of the user's is not among the kept.
+  // The texts' claims are judged at their last look, whoever takes it; a text of the user's is not among the
+  // kept.
   Runs kept;
   if (options.scale == "full" && std::ranges::all_of(files, &ClaimFile::shipped))
     kept = Kept::shipped().runs(files);

@@ -22,7 +22,8 @@ struct VerifyOptions {
   // Called with each finished run, before its claims are judged.
   std::function<void(const PlannedRun& planned, const Json& summary)> made = [](const PlannedRun&,
                                                                                 const Json&) {};
-  // Called after each run, with what summary.json will have: "claims" so far, "runs" that were made, and "progress".
+  // Called after each run, with what summary.json will have: "claims" so far, "runs" that were made, and
+  // "progress".
   std::function<void(const Json& summary)> renewed = [](const Json&) {};
 };
 

@@ -40,7 +40,8 @@ double std_ratio(const std::vector<LayerTheory>& layers, size_t layer) {
   return layers[layer].output_std.median / layers[layer - 1].output_std.median;
 }
 
-// Of the squared gradient at the outputs, per layer going down: the geometric mean over the middle half of the layers.
+// Of the squared gradient at the outputs, per layer going down: the geometric mean over the middle half of
+// the layers.
 double squared_growth(const std::vector<LayerSignal>& layers) {
   const size_t top = layers.size() - 1, low = top / 4, high = top - top / 4;
   return std::pow(layers[low].output_gradient_norm / layers[high].output_gradient_norm,
@@ -69,7 +70,8 @@ double growth_theory(const Config& config) {
   return batch_norm_growth(config.batch);
 }
 
-// The least and the greatest mean among the layers of each seed's net, with their signs, and how far they lie apart.
+// The least and the greatest mean among the layers of each seed's net, with their signs, and how far they lie
+// apart.
 void measured_range(Run& run, const std::string& key, const Result& result, double LayerSignal::*mean) {
   const auto less = [mean](const LayerSignal& a, const LayerSignal& b) { return a.*mean < b.*mean; };
   const auto lowest = [&](const std::vector<LayerSignal>& layers) {

@@ -33,7 +33,8 @@ struct Digits {
   Part train, validation, test;
   std::string source;  // for the reader
 };
-// An empty name means find_mnist()'s folder. Throws Error where a file is missing, Unavailable where it is one of those.
+// An empty name means find_mnist()'s folder. Throws Error where a file is missing, Unavailable where it is
+// one of those.
 Digits read_digits(const std::string& folder);
 
 // The loss of the best constant classifier, in nats: the entropy of the labels. And the

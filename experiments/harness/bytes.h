@@ -42,7 +42,8 @@ inline constexpr bool has_fields<T, std::index_sequence<I...>> = requires {
   T{(static_cast<void>(I), AnyField{})...};
 };
 
-// How many values an aggregate can be made of: at most its fields, and as many where no field has base classes.
+// How many values an aggregate can be made of: at most its fields, and as many where no field has base
+// classes.
 template <class T, size_t n = 13>
 constexpr size_t field_count() {
   if constexpr (n == 0 || has_fields<T, std::make_index_sequence<n>>)

@@ -1,6 +1,6 @@
-# cmake -D SOURCE=… -D OUTPUT=… -P commit.cmake: writes isobar_commit() into OUTPUT, and touches the file only where
-# the commit is another. "2ca2793a1b2c" is the commit of the sources; "+" follows it where what the programs are
-# compiled of was changed since; "unknown" outside of a work tree of git.
+# cmake -D SOURCE=… -D OUTPUT=… -P commit.cmake: writes isobar_commit() into OUTPUT, and touches the file only
+# where the commit is another. "2ca2793a1b2c" is the commit of the sources; "+" follows it where what the
+# programs are compiled of was changed since; "unknown" outside of a work tree of git.
 cmake_minimum_required(VERSION 3.25)
 find_package(Git QUIET)
 set(commit unknown)

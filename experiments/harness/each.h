@@ -9,11 +9,11 @@
 // tape or precision. Times that it measures, and statistics of memory (core/memory.h), are those of all that
 // run now.
 //
-// Where several ranks make the run together (core/ranks/ranks.h), they share the items: the first rank hands each
-// to a thread that is idle, and every rank gets all results, as bytes (bytes.h). All ranks must call each()
-// in the same order, and an item must change nothing that is read after it but its result: it ran on one rank
-// only. Within an item each() is the rank's own. A rank from which nothing comes for Ranks::timeout() is
-// lost: RankLost names it, and all end.
+// Where several ranks make the run together (core/ranks/ranks.h), they share the items: the first rank hands
+// each to a thread that is idle, and every rank gets all results, as bytes (bytes.h). All ranks must call
+// each() in the same order, and an item must change nothing that is read after it but its result: it ran on
+// one rank only. Within an item each() is the rank's own. A rank from which nothing comes for
+// Ranks::timeout() is lost: RankLost names it, and all end.
 #pragma once
 
 #include <cstdint>

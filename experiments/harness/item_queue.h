@@ -1,4 +1,5 @@
-// ItemQueue: between the threads of a rank that work on items of each() and its main thread, which alone talks to other ranks.
+// ItemQueue: between the threads of a rank that work on items of each() and its main thread, which alone
+// talks to other ranks.
 #pragma once
 
 #include <chrono>
@@ -57,8 +58,9 @@ class ItemQueue {
   void close();
   // Whether nothing runs here, nor waits to be taken.
   bool quiet();
-  // How far items advance a bar: from a thread, which the first rank's bar shows itself; then, of the others, the message
-  // that says so since the last call, and on the first rank the bar, once a thread there has used it.
+  // How far items advance a bar: from a thread, which the first rank's bar shows itself; then, of the others,
+  // the message that says so since the last call, and on the first rank the bar, once a thread there has used
+  // it.
   bool advance(Progress& bar, int64_t steps, std::string_view note);
   std::optional<ItemMessage> take_advance();
   Progress* bar();
@@ -81,7 +83,8 @@ class ItemQueue {
   ItemMessage advance_{ItemMessage::advances};
 };
 
-// What is being thrown as the text of a message: its exit code, which tells its type, and its words. And thrown again.
+// What is being thrown as the text of a message: its exit code, which tells its type, and its words. And
+// thrown again.
 std::string packed_failure_here();
 [[noreturn]] void throw_packed(const std::string& failure);
 

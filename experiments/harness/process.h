@@ -43,7 +43,8 @@ class Unavailable : public Error {
   using Error::Error;
 };
 
-// What is being thrown, as its exit code and a message; and such an error thrown again: of the type that has this code.
+// What is being thrown, as its exit code and a message; and such an error thrown again: of the type that has
+// this code.
 struct Failure {
   int code;
   std::string message;
@@ -51,7 +52,8 @@ struct Failure {
 Failure failure_here();
 [[noreturn]] void throw_again(const Failure& failure);
 
-// The exit code that the body returns. What it throws becomes a complaint and the exit code that belongs to it.
+// The exit code that the body returns. What it throws becomes a complaint and the exit code that belongs to
+// it.
 int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()>& body);
 
 // The same for a body that ranks run together. Where all fail, the first complains. Where one fails alone,

@@ -12,8 +12,8 @@
 // (--full). A flag may be spelled with - or _. Later words win: defaults, then the preset, then the config
 // file, then flags. The variable ISOBAR_LOG means the same as --log_level, which wins.
 //
-// Under mpirun the processes make one run together (core/ranks/ranks.h): the first rank writes and talks, the body
-// shares the work by run.ranks(), by each() and by what takes ranks.
+// Under mpirun the processes make one run together (core/ranks/ranks.h): the first rank writes and talks, the
+// body shares the work by run.ranks(), by each() and by what takes ranks.
 //
 // Exit codes: 0 done; 1 an expectation failed, or the loss diverged; 2 bad usage or input, with one line on
 // stderr that says what and the repair; 4 a rank was silent for --rank_timeout seconds; 130 interrupted in

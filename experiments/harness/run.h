@@ -118,8 +118,8 @@ class Run {
   bool force() const { return options_.force; }
   // As --print-config prints it.
   const Json& config() const { return options_.config; }
-  // For a run of one seed that is a part of this one, in the folder `name` of this one's: the same settings with
-  // "seeds" 1. The console shows its progress and warnings alone.
+  // For a run of one seed that is a part of this one, in the folder `name` of this one's: the same settings
+  // with "seeds" 1. The console shows its progress and warnings alone.
   RunOptions part(const std::string& name, int64_t seed) const;
 
   // --- results

@@ -1,7 +1,8 @@
 // Spread: one quantity measured over several seeds, and what can be concluded from so many.
 //
-// All intervals rest on Student's t and thus on independent normal values; a quantity that is a product over layers
-// (a std, a gradient norm) is taken by its logarithm. Their coverage is simulated in tests/rules_test.cpp.
+// All intervals rest on Student's t and thus on independent normal values; a quantity that is a product over
+// layers (a std, a gradient norm) is taken by its logarithm. Their coverage is simulated in
+// tests/rules_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,8 @@ struct Spread {
 
 // The median of an even number of values is the mean of the middle two.
 Spread spread_of(std::span<const double> values);
-// One value of each run, in their order: values_of(runs, &Outcome::accuracy), or a function of a run; and their spread.
+// One value of each run, in their order: values_of(runs, &Outcome::accuracy), or a function of a run; and
+// their spread.
 template <class Runs, class Value>
 std::vector<double> values_of(const Runs& runs, const Value& value) {
   std::vector<double> values;

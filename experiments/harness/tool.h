@@ -101,7 +101,8 @@ std::string help_row(const std::string& name, const std::string& meaning);
 // The option takes one of these words; they are completed. Whoever reads the value checks it.
 void set_choices(CLI::Option& option, const std::vector<std::string>& choices);
 
-// Parses the words after the program's name. Throws Error for what the app does not take, and CLI::Success where
+// Parses the words after the program's name. Throws Error for what the app does not take, and CLI::Success
+// where
 // --help of CLI11 or --version is among them.
 void parse_words(CLI::App& app, const std::vector<std::string>& words);
 

@@ -33,7 +33,8 @@ std::string this_build();
 
 // In one move: the file is there whole or not at all. Throws Error where it cannot be written.
 void save_bad_step(const std::string& path, const BadStep& step);
-// Throws Error that begins with the path where the file is of another kind or format, damaged, or makes no sense.
+// Throws Error that begins with the path where the file is of another kind or format, damaged, or makes no
+// sense.
 BadStep load_bad_step(const std::string& path);
 
 // --- Which row of a batch, and which position in that row, the values that are not finite belong to.

@@ -48,7 +48,8 @@ std::vector<ModuleHistory> module_histories(const Hdf5File& file);
 
 // 0 for "norm", 2 for "blocks.0.mlp".
 int64_t depth_of(const std::string& path);
-// Whether a module is a block, or a part of the model itself: what writes to the residual stream or reads all of it.
+// Whether a module is a block, or a part of the model itself: what writes to the residual stream or reads all
+// of it.
 bool on_the_stream(const std::string& path, const std::string& type);
 
 // --- How the values of every module and their gradients are spread, into the run's files and its report.

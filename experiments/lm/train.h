@@ -49,7 +49,8 @@ struct Gradients {
   bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 };
 Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, GradientOptions options = {});
-// The same over ranks: `batch` has the rows of this rank's share of the pieces, and shards.mine() get the gradients.
+// The same over ranks: `batch` has the rows of this rank's share of the pieces, and shards.mine() get the
+// gradients.
 Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, const GradientOptions& options,
                        Shards& shards);
 

@@ -1,4 +1,5 @@
-// The trials of the norm comparison: what is measured of each net and of pairs of nets, the table, the series, the charts.
+// The trials of the norm comparison: what is measured of each net and of pairs of nets, the table, the
+// series, the charts.
 #pragma once
 
 #include <string>

@@ -66,7 +66,8 @@ Tensor rmsnorm_of(const Tensor& x) { return rmsnorm(x); }
 
 constexpr double scales[] = {0.5, 10, 1e4};
 
-// How far a norm's output moves at most when its input is scaled: its largest element; its rms, over the output's.
+// How far a norm's output moves at most when its input is scaled: its largest element; its rms, over the
+// output's.
 double change_by_scales(Norm norm, const Tensor& x) {
   double most = 0;
   for (const double a : scales) most = std::max(most, largest_difference(norm(x * a), norm(x)));

@@ -1,5 +1,6 @@
-// D39: what two scripts of source 003's learning material print, rmsnorm_explained.py and normalization_comparison.py
-// of joyehuang/minimind-notes (468fd2d), in f32 as there. Their weights are 1 and their biases 0.
+// D39: what two scripts of source 003's learning material print, rmsnorm_explained.py and
+// normalization_comparison.py of joyehuang/minimind-notes (468fd2d), in f32 as there. Their weights are 1 and
+// their biases 0.
 #include "../../nn/nn.h"
 #include "../harness/table.h"
 #include "properties.h"

@@ -5,8 +5,8 @@
 //   content.add(run.summary(), "runs/verify");           // or one that is still under way: its summary in memory
 //   write_file_atomically("report.html", content.page("en"));
 //
-// Of a run under way the page shows every claim: one whose "verdict" is "still to come" as not measured yet. Its
-// "runs" names those that are done, which are read from their folders; "progress", if it is there,
+// Of a run under way the page shows every claim: one whose "verdict" is "still to come" as not measured yet.
+// Its "runs" names those that are done, which are read from their folders; "progress", if it is there,
 // {"done": 4, "of": 12, "seconds_left": 300}, makes a line at the top.
 #pragma once
 
@@ -44,7 +44,8 @@ class Content {
 // --- What the page shows of a summary, and no more: curves thinned to what a screen can show, values in five
 // digits, of a claim the fields that are shown.
 
-// The run's settings, expectations, charts and, where it has them, its measured values and its sample of text.
+// The run's settings, expectations, charts and, where it has them, its measured values and its sample of
+// text.
 Json shown_run(const Json& summary);
 Json shown_claim(const Json& claim);
 

@@ -14,9 +14,10 @@ class ModelStep {
   void round() { rounds_.round(); }
   // LayerNorm's time / RMSNorm's, of the best round of each group: of a training step, and of inference.
   std::vector<std::vector<double>> best_quotients() const;
-  // Keys "model.{step, inference}.layernorm_over_rmsnorm.best" (a value per group of rounds), "model.parameters.saved_percent",
-  // "model.peak_mib.{layernorm, rmsnorm, saved_percent}": tensors at the peak of a step, alone in the
-  // process. Steps per second go to "timing", the size to "model" of summary.json.
+  // Keys "model.{step, inference}.layernorm_over_rmsnorm.best" (a value per group of rounds),
+  // "model.parameters.saved_percent", "model.peak_mib.{layernorm, rmsnorm, saved_percent}": tensors at the
+  // peak of a step, alone in the process. Steps per second go to "timing", the size to "model" of
+  // summary.json.
   void publish(Run& run) const;
 
  private:

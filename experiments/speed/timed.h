@@ -1,4 +1,5 @@
-// Timed: one shape in one mode, where every variant has its turn in each round; and the quotients of its times.
+// Timed: one shape in one mode, where every variant has its turn in each round; and the quotients of its
+// times.
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
-// isobar completion: the script with which a shell completes verbs, studies, their options and the options' values.
+// isobar completion: the script with which a shell completes verbs, studies, their options and the options'
+// values.
 //
 //   source <(isobar completion bash)
 #include "../../core/error.h"

@@ -19,7 +19,8 @@
 namespace isobar {
 namespace {
 
-// How the line begins that a crash prints, "" while no layer runs: a signal handler may neither format nor allocate.
+// How the line begins that a crash prints, "" while no layer runs: a signal handler may neither format nor
+// allocate.
 std::array<char, 300> crash_line{};
 
 constexpr std::array<std::pair<int, const char*>, 5> signals = {{{SIGSEGV, "crashed with SIGSEGV"},
@@ -49,8 +50,9 @@ void print_exit() {
   end_with("called exit()");
 }
 
-// Lets a crash say which check of which layer was running. It ends the program: locks may be held, and a process for
-// each layer would be forked without the threads of TBB and OpenBLAS. A sanitizer's handlers stay.
+// Lets a crash say which check of which layer was running. It ends the program: locks may be held, and a
+// process for each layer would be forked without the threads of TBB and OpenBLAS. A sanitizer's handlers
+// stay.
 void report_crashes() {
   static std::array<char, 1 << 16> stack;  // for the handler: the program's own may have overflowed
   const stack_t own{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};

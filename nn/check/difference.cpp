@@ -36,7 +36,8 @@ std::string difference(const std::vector<NamedTensor>& got, const std::vector<Na
                          got[t].tensor.shape());
     const Values a = got[t].tensor.to_vector<double>(), b = wanted[t].tensor.to_vector<double>();
     if (a.empty()) continue;
-    // The lower limit is for a gradient that cancels to rounding errors, such as LayerNorm's for a constant dy.
+    // The lower limit is for a gradient that cancels to rounding errors, such as LayerNorm's for a constant
+    // dy.
     double allowed = tolerance * std::max({largest_of(a), largest_of(b), 0.05});
     if (t < moved.size()) {
       const Values c = moved[t].tensor.to_vector<double>();

@@ -139,7 +139,8 @@ LayerCheck composed(const LayerRunner& runner) {
       "this is on a tape for second derivatives; is the form under composed_wanted() the same formula?");
 }
 
-// A prime number of rows beyond 1024: kernels cut them into chunks, and every loop over 2, 4, 8, … rows has a tail.
+// A prime number of rows beyond 1024: kernels cut them into chunks, and every loop over 2, 4, 8, … rows has a
+// tail.
 LayerCheck large_batch(const LayerRunner& runner) {
   const int64_t rows = runner.affordable(1031);
   const StepResult run{.training = !runner.random()};

@@ -1,5 +1,5 @@
-// The checks of check_layer that compare two runs of a layer, or one run with differences. Each returns its result
-// without a name.
+// The checks of check_layer that compare two runs of a layer, or one run with differences. Each returns its
+// result without a name.
 #pragma once
 
 #include <string>

@@ -29,8 +29,8 @@ Tensor spread(const Tensor& x) {
   return raw::as_strided(cast(tensor(Shape{2 * x.numel()}, values), x.dtype()), x.shape(), strides);
 }
 
-// The names of the recorded ops that y does not depend on, "square, mean", as an op's own computations outside of
-// NoTape; "" for a y that is not on this tape.
+// The names of the recorded ops that y does not depend on, "square, mean", as an op's own computations
+// outside of NoTape; "" for a y that is not on this tape.
 std::string idle_ops(const Tape& tape, const Tensor& y) {
   if (!tape.holds(y, 0)) return "";
   std::set<int64_t> needed{raw::slot(y).index};

@@ -31,7 +31,8 @@ struct StepSetup {
   std::string idle;               // recorded ops that y does not depend on
 };
 
-// Calls visit(path, tensor) for what a module and its parts list as parameters, tied and frozen ones included.
+// Calls visit(path, tensor) for what a module and its parts list as parameters, tied and frozen ones
+// included.
 class EachParameter : public Fields {
  public:
   using Visit = std::function<void(const std::string& path, Tensor& tensor)>;
@@ -63,15 +64,16 @@ class LayerRunner {
   std::unique_ptr<Module> made() const;
   // The layer with noise of std 0.2 added to its parameters, drawn by name.
   std::unique_ptr<Module> moved(Dtype dtype = Dtype::f64, bool training = true) const;
-  // The example; the same values as strided tensors; with `count` rows; other values in the example's range, of
-  // `count` rows; normal numbers, of about 2¹⁴ elements.
+  // The example; the same values as strided tensors; with `count` rows; other values in the example's range,
+  // of `count` rows; normal numbers, of about 2¹⁴ elements.
   Inputs input(Dtype dtype = Dtype::f64) const;
   Inputs spread_input() const;
   Inputs rows(int64_t count, Dtype dtype = Dtype::f64) const;
   Inputs other_rows(int64_t count) const;
   Inputs normal_input() const;
   int64_t batch() const { return x_[0].ndim() == 0 ? 1 : x_[0].size(0); }
-  // Rows that have about so many elements, and `count` rows: at least the example's, and no more than affordable.
+  // Rows that have about so many elements, and `count` rows: at least the example's, and no more than
+  // affordable.
   int64_t rows_of(int64_t elements) const;
   int64_t affordable(int64_t count) const;
   // "x", or "x[0]", "x[1]", …
@@ -85,10 +87,11 @@ class LayerRunner {
 
   // With respect to the inputs and every parameter.
   std::vector<Jacobian> jacobians(const Inputs& x, bool training) const;
-  // Compares all gradients with differences where they do not agree along one direction. Returns what is wrong, or
-  // "".
+  // Compares all gradients with differences where they do not agree along one direction. Returns what is
+  // wrong, or "".
   std::string wrong_gradient(const Inputs& x) const;
-  // Whether gradients agree with differences along one direction; where they are right, a kink is near if not.
+  // Whether gradients agree with differences along one direction; where they are right, a kink is near if
+  // not.
   bool smooth(const Inputs& x) const;
   // What is wrong with second derivatives along one direction, or "".
   std::string wrong_second_derivative() const;
@@ -98,7 +101,8 @@ class LayerRunner {
   void measure_growth();
   bool random() const { return random_; }  // training draws from the tape's rng
   bool same_in_evaluation() const { return same_in_evaluation_; }
-  // Where training gives zeros and otherwise evaluation's numbers times a constant above 1, that constant; else 0.
+  // Where training gives zeros and otherwise evaluation's numbers times a constant above 1, that constant;
+  // else 0.
   double dropped() const { return dropped_; }
   bool in_f32() const { return in_f32_; }  // forward rounds to f32, as jacobians() found
   void set_in_f32() { in_f32_ = true; }

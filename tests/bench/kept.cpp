@@ -68,7 +68,8 @@ std::string title(const Json& kept) {
   return fmt::format("{}, {} thread{}", kept["bench"].get<std::string>(), threads, threads == 1 ? "" : "s");
 }
 
-// Threads come to a kernel for the first time, and take memory there, in any step: a count is the smallest of several.
+// Threads come to a kernel for the first time, and take memory there, in any step: a count is the smallest of
+// several.
 Json counts_of(const Case& one, int threads, const Measure& measure,
                const std::function<bool(const Json&)>& enough) {
   Json least = measure(one, threads, Measured::counts);

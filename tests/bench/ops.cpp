@@ -102,7 +102,8 @@ void add_tape(Cases& cases) {
                    }});
 }
 
-// Weight, gradient and both moments are read, all but the gradient written: 7 floats an element, in four arrays.
+// Weight, gradient and both moments are read, all but the gradient written: 7 floats an element, in four
+// arrays.
 void add_optimizers(Cases& cases) {
   for (const auto& [tensors, elements] : {std::pair<size_t, int64_t>{64, 262144}, {128, 512}}) {
     const double bytes = 4.0 * static_cast<double>(tensors) * static_cast<double>(elements);

@@ -1,4 +1,5 @@
-// Makes the n-th call of a function fail, in a program that it is loaded into by LD_PRELOAD; failing_calls.py uses it.
+// Makes the n-th call of a function fail, in a program that it is loaded into by LD_PRELOAD; failing_calls.py
+// uses it.
 //
 //   FAIL_CALL   write, pwrite, fsync, rename, ftruncate, mmap, close or malloc (which stands for calloc, realloc,
 //               aligned_alloc and posix_memalign too)

@@ -2,8 +2,8 @@
 //
 //   jury counted --seeds 6           see --help
 //
-// WRONG: wrong layers that check_layer calls wrong. Of these, the report's cause or first failed check is right, half right,
-// or misleads, or the cause is unknown. False: right layers that are called wrong.
+// WRONG: wrong layers that check_layer calls wrong. Of these, the report's cause or first failed check is
+// right, half right, or misleads, or the cause is unknown. False: right layers that are called wrong.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,8 @@ bool meet(const std::vector<std::string>& a, const std::vector<std::string>& b) 
   return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
 }
 
-// What the first line says: the check that failed, or the cause of a wrong gradient and the check that found it.
+// What the first line says: the check that failed, or the cause of a wrong gradient and the check that found
+// it.
 std::vector<std::string> said_by(const LayerReport& report) {
   if (report.passed()) return {};
   const std::string text = report.text(), line = text.substr(0, text.find('\n')), mark = ": WRONG: ";

@@ -122,8 +122,8 @@ JuryLayer layer(const Verdict& verdict, const std::vector<Draw>& x, const std::v
   return module(verdict, x, make, options);
 }
 
-// y = value(inputs…) as one node with a backward of our own: backward(dy, y, inputs…) returns one gradient for each
-// input, or a Tensor for one.
+// y = value(inputs…) as one node with a backward of our own: backward(dy, y, inputs…) returns one gradient
+// for each input, or a Tensor for one.
 template <class Value, class Backward, class... Inputs>
 Tensor fused(const Value& value, const Backward& backward, const Inputs&... inputs) {
   if (composed_wanted()) return value(inputs...);

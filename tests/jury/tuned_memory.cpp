@@ -1,4 +1,5 @@
-// Wrong and tricky layers where strides and memory matter: loops of one's own, views, values written in place.
+// Wrong and tricky layers where strides and memory matter: loops of one's own, views, values written in
+// place.
 #include "../../core/raw.h"
 #include "layers.h"
 

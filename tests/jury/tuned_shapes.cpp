@@ -1,5 +1,5 @@
-// Right layers that are no (batch, …) → (batch, …), wrong ones whose memory grows with the square of the batch, and kernels
-// in f32.
+// Right layers that are no (batch, …) → (batch, …), wrong ones whose memory grows with the square of the
+// batch, and kernels in f32.
 #include "../../nn/linear.h"
 #include "../../nn/model.h"
 #include "layers.h"

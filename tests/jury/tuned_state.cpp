@@ -77,7 +77,8 @@ struct UnlistedShift : Module {
   void fields(Fields& f) override { f("scale", scale); }
 };
 
-// Wrong: the scale of the first batch is used for all that follow (initialization from data, kept outside of fields).
+// Wrong: the scale of the first batch is used for all that follow (initialization from data, kept outside of
+// fields).
 struct ScaleOfFirstBatch : Module {
   Tensor weight, scale;
 

@@ -3,8 +3,8 @@
 //   ISOBAR_MUTANT=17               mutant 17 takes effect, in this process and in those that it starts
 //   ISOBAR_MUTANT_REACHED=FILE     none does; the id of each mutant whose place is executed is appended to FILE
 //
-// The flags are set before any other constructor runs. mutant.h declares them const, so that the compiler may read one
-// before a loop; here they have another name.
+// The flags are set before any other constructor runs. mutant.h declares them const, so that the compiler may
+// read one before a loop; here they have another name.
 #include <fcntl.h>
 #include <unistd.h>
 

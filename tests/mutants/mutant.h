@@ -1,5 +1,5 @@
-// Whether mutant `id` is the one that ISOBAR_MUTANT names. mutate.py puts this header before every source of the tree
-// that it mutates. What a compiler computes is never mutated.
+// Whether mutant `id` is the one that ISOBAR_MUTANT names. mutate.py puts this header before every source of
+// the tree that it mutates. What a compiler computes is never mutated.
 #pragma once
 
 extern "C" {

@@ -1,5 +1,5 @@
-# cmake -DFILES=a,b -DABI=0.3 -P light.cmake: fails where one of the programs and libraries names a library that
-# isobar::isobar does without, or libisobar.so of another version.
+# cmake -DFILES=a,b -DABI=0.3 -P light.cmake: fails where one of the programs and libraries names a library
+# that isobar::isobar does without, or libisobar.so of another version.
 string(REPLACE "," ";" files ${FILES})
 foreach(file IN LISTS files)
   execute_process(COMMAND readelf --dynamic ${file} OUTPUT_VARIABLE entries COMMAND_ERROR_IS_FATAL ANY)

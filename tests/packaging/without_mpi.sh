@@ -1,7 +1,7 @@
 #!/bin/sh
-# without_mpi.sh PROGRAMS FOLDER PLUGINS: no program and no library of ours loads MPI by itself, and where a launcher started several
-# processes and there is no plugin, each exits with 2 and says why in one line, and there is no run's folder.
-# PLUGINS is where installed ones would be found.
+# without_mpi.sh PROGRAMS FOLDER PLUGINS: no program and no library of ours loads MPI by itself, and where a
+# launcher started several processes and there is no plugin, each exits with 2 and says why in one line, and
+# there is no run's folder. PLUGINS is where installed ones would be found.
 set -eu
 programs=$1 here=$2 plugins=$3
 fail() { echo "$*"; exit 1; }

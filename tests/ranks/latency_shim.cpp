@@ -5,7 +5,8 @@
 //   mpicxx.openmpi -std=c++20 -O2 -shared -fPIC latency_shim.cpp -o shim.so
 //   mpirun.openmpi -n 2 env LD_PRELOAD=$PWD/shim.so ISOBAR_ALPHA=1e-3 ISOBAR_BETA=1e-8 train_lm …
 //
-// It stands before those of MPI's functions that core/ranks/ranks_mpi.cpp calls (the profiling interface, MPI-3.1,
+// It stands before those of MPI's functions that core/ranks/ranks_mpi.cpp calls (the profiling interface,
+// MPI-3.1,
 // 14.2): MPI_Isend prepares the message, and a later call starts it once it is due. ISOBAR_COUNTS names a
 // file that gets the messages and bytes that the first rank sent.
 #include <mpi.h>

@@ -42,7 +42,8 @@ inline std::vector<Tensor> masks_of(int64_t pieces) {
   return masks;
 }
 
-// Of the documented tree (core/ranks/tree_sum.h): how many pieces the smallest subtree of begin … end has that has both.
+// Of the documented tree (core/ranks/tree_sum.h): how many pieces the smallest subtree of begin … end has
+// that has both.
 inline int64_t smallest_subtree(int64_t begin, int64_t end, int64_t i, int64_t j) {
   int64_t half = 1;
   while (2 * half < end - begin) half *= 2;
@@ -57,7 +58,8 @@ struct MaskedWeight : Module {
   void fields(Fields& f) override { f("weight", weight); }
 };
 
-// Elements of a gradient over these ranks that are not what the documented tree leaves. All ranks have the same.
+// Elements of a gradient over these ranks that are not what the documented tree leaves. All ranks have the
+// same.
 inline int64_t other_than_documented(const std::vector<Tensor>& masks, Ranks& ranks) {
   const int64_t pieces = std::ssize(masks);
   MaskedWeight model(masks[0].shape());

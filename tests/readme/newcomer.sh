@@ -1,8 +1,9 @@
 #!/bin/bash
-# newcomer.sh LAYERS PREFIX FOLDER: in FOLDER, where walk.sh has been, starts TanhExp and ScaleNorm with new_layer, sees them
-# fail, writes what LAYERS has for them, at most 80 lines each, and sees them pass. No file is edited but by new_layer.
-# Layers of every kind, in files of sensible names, build as they are made and fail with a sentence; wrong command lines of
-# new_layer and of check_layers get one. Then new_layer starts layers in a copy of the library's own tree, which still compiles.
+# newcomer.sh LAYERS PREFIX FOLDER: in FOLDER, where walk.sh has been, starts TanhExp and ScaleNorm with
+# new_layer, sees them fail, writes what LAYERS has for them, at most 80 lines each, and sees them pass. No
+# file is edited but by new_layer. Layers of every kind, in files of sensible names, build as they are made
+# and fail with a sentence; wrong command lines of new_layer and of check_layers get one. Then new_layer
+# starts layers in a copy of the library's own tree, which still compiles.
 set -euo pipefail
 layers=$(realpath "$1") prefix=$2
 cd "$3"

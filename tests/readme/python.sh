@@ -1,6 +1,6 @@
 #!/bin/sh
-# python.sh README TRAIN_LM FOLDER: trains a tiny model in FOLDER and runs README's Python there. Exit 77 (skipped)
-# where no Python with h5py is found.
+# python.sh README TRAIN_LM FOLDER: trains a tiny model in FOLDER and runs README's Python there. Exit 77
+# (skipped) where no Python with h5py is found.
 set -eu
 readme=$1 train_lm=$2 folder=$3
 python=""

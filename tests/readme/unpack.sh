@@ -1,5 +1,6 @@
 #!/bin/sh
-# unpack.sh SOURCE TREE README…: makes TREE a copy of SOURCE (as links) in which the READMEs' steps have been followed.
+# unpack.sh SOURCE TREE README…: makes TREE a copy of SOURCE (as links) in which the READMEs' steps have been
+# followed.
 #
 #   <!-- file: nn/x.h -->                       the next ```cpp block is this new file
 #   <!-- line: nn/nn.h after: layer_norm.h -->  the next block goes after the first line that holds the text

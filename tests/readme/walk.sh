@@ -1,6 +1,6 @@
 #!/bin/bash
-# walk.sh PAGE PREFIX FOLDER: follows the walk of a page in an empty FOLDER, with the library installed in PREFIX, and
-# compares what its commands print.
+# walk.sh PAGE PREFIX FOLDER: follows the walk of a page in an empty FOLDER, with the library installed in
+# PREFIX, and compares what its commands print.
 #
 #   <!-- file: x.h -->            the next block is this file, old or new
 #   <!-- append: x.txt -->        the next block goes to the file's end
@@ -29,7 +29,8 @@ replace() {
   rm row
 }
 
-# Runs one command and compares its output. It has to exit with 0, or with 1 where the page shows that a layer is WRONG.
+# Runs one command and compares its output. It has to exit with 0, or with 1 where the page shows that a layer
+# is WRONG.
 compare() {
   local command=$1 wanted=$2 got code=0 wanted_code=0
   [[ $wanted != *WRONG* ]] || wanted_code=1

@@ -17,7 +17,8 @@ class MemoryWatch {
 
   // Steps count from 1. Every step's tensors are compared; the resident memory is read every 100 steps.
   void after_step(int64_t step);
-  // "tensors 57.5 KiB at step 1000, 57.5 to 57.5 after it; …". Throws Error unless there were steps after the warm-up.
+  // "tensors 57.5 KiB at step 1000, 57.5 to 57.5 after it; …". Throws Error unless there were steps after the
+  // warm-up.
   std::string text() const;
   bool held() const;
 

@@ -1,5 +1,6 @@
-// Cells of the table of verdict rates: how often a rule refutes what is true, or confirms what is false at the bound, of simulated
-// seeds of known shape. verdict_rates prints the table, verdict_rates_test.cpp tries a few cells.
+// Cells of the table of verdict rates: how often a rule refutes what is true, or confirms what is false at
+// the bound, of simulated seeds of known shape. verdict_rates prints the table, verdict_rates_test.cpp tries
+// a few cells.
 #pragma once
 
 #include <array>
@@ -11,7 +12,8 @@
 
 namespace isobar::claims {
 
-// Seeds of one shape: how one is drawn, and the mean of all (of the logarithms, where the claim takes those: e to that mean).
+// Seeds of one shape: how one is drawn, and the mean of all (of the logarithms, where the claim takes those:
+// e to that mean).
 struct SeedShape {
   std::string name;
   std::function<double(std::mt19937_64&)> draw;
@@ -23,13 +25,15 @@ const std::vector<SeedShape>& shapes();
 
 inline constexpr int64_t most_looks = 4;
 
-// Of all trials, the share that was wrong after so many looks; each look has half as many seeds again as the one before.
+// Of all trials, the share that was wrong after so many looks; each look has half as many seeds again as the
+// one before.
 struct Rates {
   std::array<double, most_looks> refuted{}, confirmed{};
   double not_judged = 0;  // "rule does not hold" at the first look
 };
 
-// `at_least` and `between` are of the rule `mean`: one bound at the true mean, and a narrow interval about it.
+// `at_least` and `between` are of the rule `mean`: one bound at the true mean, and a narrow interval about
+// it.
 enum class Asked { at_least, between, time, printed };
 const char* name_of(Asked asked);
 Rates rates(Asked asked, const SeedShape& values, int64_t seeds, int64_t trials);

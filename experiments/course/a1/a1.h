@@ -40,8 +40,9 @@ struct Tape {
   // Adds d loss / d leaf to the gradient of every leaf that loss depends on. Throws isobar::Error unless loss
   // is on this tape and a single number, and names its shape where it is not.
   void backward(const Var& loss);
-  // A leaf's gradient, undefined where none has arrived. What was handed out keeps its values: backward() makes
-  // a new tensor for a sum. Throws isobar::Error for a constant, and for a value that is not on this tape.
+  // A leaf's gradient, undefined where none has arrived. What was handed out keeps its values: backward()
+  // makes a new tensor for a sum. Throws isobar::Error for a constant, and for a value that is not on this
+  // tape.
   Tensor gradient(const Var& leaf) const;
   // Forgets all gradients.
   void clear_gradients();
@@ -52,5 +53,6 @@ struct Tape {
 std::vector<int64_t> walk(const std::vector<Slot>& slots, int64_t start);
 
 // adjoint += dx. An undefined adjoint counts as zero, an undefined dx changes nothing. The tensor that stood
-// in adjoint, and dx, keep their values: others may hold them. Throws isobar::Error naming both shapes when they differ.
+// in adjoint, and dx, keep their values: others may hold them. Throws isobar::Error naming both shapes when
+// they differ.
 void accumulate(Tensor& adjoint, const Tensor& dx);

@@ -1,4 +1,5 @@
-// The page of the example: x = 3, a = x · x, b = x + a, loss = a · b, on the library's tape. Change it as you like.
+// The page of the example: x = 3, a = x · x, b = x + a, loss = a · b, on the library's tape. Change it as you
+// like.
 //
 //   cmake --build build --target tape && build/tape      # after ./check; writes tape.html, for a browser
 #include <isobar/autograd/ops.h>

@@ -40,14 +40,16 @@ inline Tensor vector_of(const std::vector<float>& values) {
 }
 
 // --- task 1: rank r's part of `count` rows: from `begin` to before `end`. Parts follow each other, differ by
-// at most one row, and the larger ones come first. Throws isobar::Error, naming the rank, unless 0 ≤ rank < size.
+// at most one row, and the larger ones come first. Throws isobar::Error, naming the rank, unless 0 ≤ rank <
+// size.
 struct Part {
   int64_t begin, end;
 };
 Part share(int64_t count, int size, int rank);
 
-// In tasks 2 to 6 no rank dies, and all ranks call the same function. "The tree": in round s = 1, 2, 4, … rank r, a multiple of 2s,
-// adds what rank r + s has, if there is such a rank. Five ranks: ((x0 + x1) + (x2 + x3)) + x4.
+// In tasks 2 to 6 no rank dies, and all ranks call the same function. "The tree": in round s = 1, 2, 4, …
+// rank r, a multiple of 2s, adds what rank r + s has, if there is such a rank. Five ranks: ((x0 + x1) + (x2 +
+// x3)) + x4.
 
 // --- task 2: x (N), every rank's own. On rank 0 the sum by the tree; what others return does not count. At most
 // P − 1 messages; no chain of more than ⌈log2 P⌉ messages, each sent after the one before was received.
@@ -68,17 +70,20 @@ Tensor mean_gradient(const Tensor& w, const Tensor& x, const Tensor& y);
 Tensor step(Link& link, const Tensor& w, const Tensor& x, const Tensor& y, float rate);
 
 // --- task 6: the sum of `count` leaves in the tree's order, leaf by leaf as above rank by rank, so with the same bits for every P. Rank
-// r has the leaves of share(count, P, r): their numbers are leaves (their count, N). A message for each node of the tree whose halves begin in
-// different ranks, and P − 1 to tell the sum; no chain of more than ⌈log2 count⌉ + ⌈log2 P⌉.
+// r has the leaves of share(count, P, r): their numbers are leaves (their count, N). A message for each node
+// of the tree whose halves begin in different ranks, and P − 1 to tell the sum; no chain of more than ⌈log2
+// count⌉ + ⌈log2 P⌉.
 Tensor sum_leaves(Link& link, const Tensor& leaves, int64_t count);
 
 // --- task 7: all_reduce where a rank may die at any time. Whoever cannot have the whole sum throws isobar::Error, which names the dead
-// rank and no other but its own: also ranks that never speak to the dead one. Nobody waits for ever, and none returns a wrong sum.
+// rank and no other but its own: also ranks that never speak to the dead one. Nobody waits for ever, and none
+// returns a wrong sum.
 Tensor all_reduce_safely(Link& link, const Tensor& x);
 
 // --- task 8: seconds to sum `bytes` over `size` ranks, where a message of b bytes takes alpha + b / beta seconds, and
-// ranks work at the same time: by the tree of task 3, and by a ring of 2(P − 1) rounds in which each rank sends bytes / P. `from` is
-// how many bytes the ring needs to be quicker (0: it is quicker at any size > 0; infinity: never).
+// ranks work at the same time: by the tree of task 3, and by a ring of 2(P − 1) rounds in which each rank
+// sends bytes / P. `from` is how many bytes the ring needs to be quicker (0: it is quicker at any size > 0;
+// infinity: never).
 struct Times {
   double tree, ring, from;
 };

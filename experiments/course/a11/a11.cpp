@@ -1,7 +1,8 @@
 #include "a11.h"
 
 // solution 1 {
-// PN-V: y = x / √(q + 1e-5) · weight + bias, q (C) the mean square of the batch, in evaluation a running one. (Shen et al. 2020)
+// PN-V: y = x / √(q + 1e-5) · weight + bias, q (C) the mean square of the batch, in evaluation a running one.
+// (Shen et al. 2020)
 struct PowerNorm : isobar::Module {
   Tensor weight, bias, running;
 

@@ -1,4 +1,5 @@
-// Your layer under the name `mine`, for decay_study and train_lm: --norm mine. And y = x, for comparison: --norm nothing.
+// Your layer under the name `mine`, for decay_study and train_lm: --norm mine. And y = x, for comparison:
+// --norm nothing.
 #include <isobar/nn/identity.h>
 #include <isobar/nn/norm.h>
 

@@ -20,7 +20,8 @@ struct LayerNorm {
 };
 struct Gradients {
   Tensor dx, dweight, dbias;  // dbias stays undefined for RMSNorm
-  // Of each row (N), for yourself: the means of dz and of dz · z. Tests look at them first, where you define them.
+  // Of each row (N), for yourself: the means of dz and of dz · z. Tests look at them first, where you define
+  // them.
   Tensor mean_dz = {}, mean_dz_z = {};
 };
 // Throws isobar::Error naming the shapes of weight and bias unless both are (C).

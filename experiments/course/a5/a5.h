@@ -1,7 +1,8 @@
 // Optimizers: what becomes of a weight and its gradient.
 //
 // This file is given and stays as it is. Tensors hold doubles (Dtype::f64) and are contiguous. Weights change
-// in place, through raw::write<double>(); gradients keep their values. raw::clone() makes a tensor of its own.
+// in place, through raw::write<double>(); gradients keep their values. raw::clone() makes a tensor of its
+// own.
 #pragma once
 
 #include <vector>

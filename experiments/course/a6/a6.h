@@ -21,8 +21,9 @@ struct Variances {
   double weight, bias;
 };
 
-// Given: the number that Student's t with this many degrees of freedom (1 or more) stays below with probability p,
-// 1/2 ≤ p < 1. By bisection; the probability is the closed form of Abramowitz & Stegun 26.7.3 and 26.7.4.
+// Given: the number that Student's t with this many degrees of freedom (1 or more) stays below with
+// probability p, 1/2 ≤ p < 1. By bisection; the probability is the closed form of Abramowitz & Stegun 26.7.3
+// and 26.7.4.
 inline double student_quantile(double p, int64_t degrees) {
   const auto below = [degrees](double t) {
     const double angle = std::atan(t / std::sqrt(degrees)), square = std::pow(std::cos(angle), 2);

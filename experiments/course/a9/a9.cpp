@@ -20,7 +20,8 @@ Prediction predict(const Work& work, const Machine& machine) {
 // solution 2 {
 namespace {
 
-// exp x = 2^n · exp f with n = round(x / ln 2) and |f| ≤ ln 2 / 2. No branch: a loop over it becomes vector code.
+// exp x = 2^n · exp f with n = round(x / ln 2) and |f| ≤ ln 2 / 2. No branch: a loop over it becomes vector
+// code.
 inline float exponential(float x) {
   const float least = -104;               // exp of less is 0
   const float magic = 12582912;           // 1.5 · 2^23: adding it rounds to a whole number

@@ -1,4 +1,5 @@
-// Softmax followed by RMSNorm, in rows of floats: predicted, right, then four times faster than the plain form.
+// Softmax followed by RMSNorm, in rows of floats: predicted, right, then four times faster than the plain
+// form.
 //
 // This file is given and stays as it is. There are no tensors here: x, y, dy and dx are arrays of N rows of C
 // floats, one row after the other, at any address that floats may have (not a multiple of 32); weight and

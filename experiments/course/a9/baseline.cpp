@@ -1,4 +1,5 @@
-// What is to be beaten: the plain form of softmax_rms_norm, five loops a row. This file is given and stays as it is.
+// What is to be beaten: the plain form of softmax_rms_norm, five loops a row. This file is given and stays as
+// it is.
 #include <algorithm>
 #include <cmath>
 

@@ -4,7 +4,8 @@
 
 namespace {
 
-// A tensor's numbers as floats at an address that is `offset` floats off a multiple of 64, with nothing after them.
+// A tensor's numbers as floats at an address that is `offset` floats off a multiple of 64, with nothing after
+// them.
 class Floats {
  public:
   Floats(const isobar::Tensor& t, int64_t offset) : Floats(t.numel(), offset) {

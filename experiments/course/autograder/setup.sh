@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Prepares a machine for grading, once, as root: Gradescope runs it when it builds its image, and the Dockerfile does. For
-# Debian 12 and Ubuntu 22.04 on x86-64. In the end it grades the stubs: what is missing is seen here, before a submission.
+# Prepares a machine for grading, once, as root: Gradescope runs it when it builds its image, and the
+# Dockerfile does. For Debian 12 and Ubuntu 22.04 on x86-64. In the end it grades the stubs: what is missing
+# is seen here, before a submission.
 set -euo pipefail
 cd "$(dirname "$0")"
 export DEBIAN_FRONTEND=noninteractive

@@ -1,5 +1,6 @@
 // with: stubs of a1, names not checked
-// Other processes' command lines, environments and files: the grader's would tell. Process 1 of a room is bubblewrap's own.
+// Other processes' command lines, environments and files: the grader's would tell. Process 1 of a room is
+// bubblewrap's own.
 #include <dirent.h>
 #include <sys/ptrace.h>
 

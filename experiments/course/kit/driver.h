@@ -52,7 +52,8 @@ class Request {
     return other;
   }
 
-  // Throws where an input has changed, or `made` is an input under another name: functions return new tensors.
+  // Throws where an input has changed, or `made` is an input under another name: functions return new
+  // tensors.
   void check_kept(const std::map<std::string, isobar::Tensor>& made) const {
     for (const auto& [name, tensor] : tensors_) {
       const std::vector<double> now = tensor.to_vector<double>(), then = before_.at(name).to_vector<double>();
@@ -78,7 +79,8 @@ class Request {
   double number(const std::string& name) const { return (*this)[name].item(); }
   int64_t integer(const std::string& name) const { return static_cast<int64_t>(number(name)); }
 
-  // What a parameter of type T is given: the request's "x"; for "x=1" 1 where the request has no x, for "x=" no tensor.
+  // What a parameter of type T is given: the request's "x"; for "x=1" 1 where the request has no x, for "x="
+  // no tensor.
   template <class T>
   T as(const std::string& word) const {
     const size_t end = std::min(word.find('='), word.size());
@@ -161,7 +163,8 @@ class Answer {
 using Call = std::function<void(const Request&, Answer&)>;
 using Calls = std::map<std::string, Call>;
 
-// The call of a function: what of the request it takes, and the name of what it returns, or of a struct's fields.
+// The call of a function: what of the request it takes, and the name of what it returns, or of a struct's
+// fields.
 template <class R, class... A, size_t N>
 Call of(R (*f)(A...), const std::array<const char*, sizeof...(A)>& takes, const char* const (&gives)[N]) {
   return [f, takes, names = std::to_array(gives)](const Request& in, Answer& out) {

@@ -1,4 +1,5 @@
-// The tree by recursion: ranks or leaves [first, end) are split at the largest power of two below their number.
+// The tree by recursion: ranks or leaves [first, end) are split at the largest power of two below their
+// number.
 #include "a10.h"
 
 #include <cmath>
@@ -126,7 +127,8 @@ namespace {
 
 [[noreturn]] void mourn(int dead) { isobar::throw_error(fmt::format("the link to rank {} is cut", dead)); }
 
-// As up and down; a message with a tag is no sum, but its tag − 1 is the rank that is dead. `dead` is −1, or that rank.
+// As up and down; a message with a tag is no sum, but its tag − 1 is the rank that is dead. `dead` is −1, or
+// that rank.
 void up_safely(Link& link, int first, int end, Values& sum, int& dead) {
   if (end - first == 1) return;
   const int rank = link.rank(), middle = first + static_cast<int>(split(end - first));

@@ -1,6 +1,7 @@
 #include "a11.h"
 
-// EvoNorm-S0, one group: y = x sigmoid(v x) / √(var x + 1e-5) · weight + bias, the variance of a row. (Liu et al. 2020)
+// EvoNorm-S0, one group: y = x sigmoid(v x) / √(var x + 1e-5) · weight + bias, the variance of a row. (Liu et
+// al. 2020)
 struct EvoNorm : isobar::Module {
   Tensor weight, bias, v;
 

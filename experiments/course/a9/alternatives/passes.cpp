@@ -1,4 +1,5 @@
-// A loop for each step, over a row that stays in the cache: more loops than wanted, each so simple that the compiler makes vectors of it. Cephes' polynomial.
+// A loop for each step, over a row that stays in the cache: more loops than wanted, each so simple that the
+// compiler makes vectors of it. Cephes' polynomial.
 #include "a9.h"
 
 #include <algorithm>
