@@ -42,7 +42,7 @@ Register<T> exp_below_one(const Register<T>& x) {
 #ifdef __AVX512F__
   if constexpr (std::is_same_v<T, float>) {
     using Reduction = xsimd::kernel::detail::exp_reduction<float, typename Register<float>::arch_type,
-                                                     xsimd::kernel::detail::exp_tag>;
+                                                           xsimd::kernel::detail::exp_tag>;
     Register<float> rest;
     const Register<float> power = Reduction::reduce(x, rest);
     const __mmask16 kept = _mm512_cmp_ps_mask(power, _mm512_set1_ps(-127), _CMP_NLE_UQ);
