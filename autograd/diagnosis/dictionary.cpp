@@ -80,7 +80,8 @@ std::vector<Reading> readings(const Evidence& e) {
   for (const NamedInput& known : e.context.known) {
     std::vector<Reading> partial = {
         {known.name, known.value.to_vector<double>(), axes_of(known.value.shape(), false), {}}};
-    for (const Axis& own : partial[0].own) {
+    const std::vector<Axis> each = partial[0].own;
+    for (const Axis& own : each) {
       std::vector<Reading> longer;
       for (const Reading& start : partial)
         for (const Axis& target : targets) {
