@@ -5,13 +5,8 @@
 // with 100 layers the std is 1e-10, and 1000 layers cannot be trained at all.
 //
 // Written: run.h5 (/series/<quantity>: a row per seed, a column per layer), layers.csv, summary.json.
-#include "../autograd/tape.h"
 #include "claims/results.h"
-#include "decay/config.h"
-#include "decay/measure.h"
 #include "decay/output.h"
-#include "decay/reference.h"
-#include "decay/theory.h"
 #include "harness/each.h"
 #include "harness/program.h"
 
@@ -22,8 +17,7 @@ namespace {
 
 constexpr int64_t preset_seeds = 20;  // as PyTorch's
 
-// One run: the net of this seed, a batch of normal numbers that goes up, and the loss's gradient that comes
-// down.
+// One run: the net of this seed, a batch of normal numbers going up, the loss's gradient coming down.
 Signals measure(const Config& config, int64_t seed) {
   const Rng rng(static_cast<uint64_t>(seed));
   const Tensor x = rng.split("x").normal({config.batch, config.width}, 0, 1, config.element_type());

@@ -2,8 +2,7 @@
 //
 // Claims: source 003 says that without normalization deep nets degenerate to shallow ones (D45), in which
 // only the back layers learn (D07), that 1000 layers cannot be trained at all (D09), and that with a norm
-// gradients flow through 96 layers and more (D13); source 004, that SkipInit, ReZero and Fixup do without
-// (F16).
+// gradients flow through 96 layers and more (D13); 004, that SkipInit, ReZero and Fixup need none (F16).
 //
 // A net: 784 pixels → 128, then `depth` layers (plain) or blocks of two layers, as decay_study builds them,
 // → 10 digits; cross-entropy, batch 64, 100 steps. Adam (AdamW without decay), warm-up over a tenth of the
@@ -20,23 +19,10 @@
 // Written: run.h5 (/series/<net>/depth<D>/{loss, gradient, accuracy}: a row per seed; …/sweep: rows of rate
 // and validation loss), depth.csv (a row per run), summary.json. An interrupted run leaves the nets and
 // depths that were done in run.partial.h5.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
-
-#include "../autograd/ops.h"
-#include "../autograd/tape.h"
 #include "../data/loader.h"
-#include "../nn/evaluation.h"
-#include "../nn/observe.h"
 #include "../optim/optim.h"
 #include "decay/net.h"
-#include "depth/config.h"
-#include "depth/digits.h"
-#include "depth/outcome.h"
 #include "depth/publish.h"
-#include "depth/sweep.h"
 #include "harness/each.h"
 #include "harness/program.h"
 
@@ -89,8 +75,7 @@ double moved(const Tensor& before, const Tensor& after) {
   return moments_of(after - before).norm / moments_of(before).norm;
 }
 
-// Sets the mean loss and the share of images that are classified correctly; diverged where a logit is not
-// finite.
+// Sets mean loss and accuracy; diverged where a logit is not finite.
 void evaluate(Classifier& model, const Part& images, Outcome& outcome) {
   const Evaluation here(model);
   double correct = 0, loss = 0;
@@ -104,8 +89,7 @@ void evaluate(Classifier& model, const Part& images, Outcome& outcome) {
   outcome.loss = loss / static_cast<double>(images.size());
 }
 
-// One training, and what it gives on `images`. Nets of one seed see the same batches and share whatever they
-// have in common.
+// One training, and what it gives on `images`. Nets of one seed see the same batches and share what they can.
 Outcome train_net(const Config& config, const Training& job, const Part& train, const Part& images) {
   const Rng rng(static_cast<uint64_t>(job.seed));
   Classifier model(config.hidden(job.kind, job.depth), rng.split("model"));

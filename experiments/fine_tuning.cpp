@@ -7,10 +7,6 @@
 // characters hold the other's 16 letters. All nets of a seed see the same batches.
 //
 // Written: measurements.csv, summary.json.
-#include <array>
-#include <cmath>
-
-#include "harness/each.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
 #include "lm/small_config.h"
@@ -50,8 +46,7 @@ struct Config : TinyConfig {
   }
 };
 
-// What the model gained on the unigram loss, in nats, after that many steps; nothing where its loss is not
-// finite.
+// What the model gained on the unigram loss, in nats, after training; nothing where its loss is not finite.
 double train(LanguageModel& model, const LmConfig& training, const Config& config, const TinyText& text,
              const Rng& rng, Progress& progress) {
   AdamW optimizer(decay_matrices_only(model), adam_w_options(training));

@@ -3,25 +3,20 @@
 //   isobar verify --quick         every study small, and a verdict on each claim of the texts
 //   isobar decay_study --depth 8  a study: the program of this name beside isobar
 //
-// Each verb is one file in verbs/. Exit codes are those of the verb or the study; 2 for a word that is
-// neither.
-#include <fmt/format.h>
+// Each verb is a file in verbs/. Exit codes are those of verb or study; 2 for a word that is neither.
 #include <fmt/ranges.h>
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 
 #include "../data/utf8_stream.h"
 #include "harness/about.h"
 #include "harness/child.h"
 #include "harness/environment.h"
 #include "harness/lists.h"
-#include "harness/process.h"
 #include "harness/tool.h"
 #include "verbs/verbs.h"
 

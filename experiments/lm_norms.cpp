@@ -16,19 +16,11 @@
 //
 // Written: run.h5 (/series/<size>/<net>/lr_<rate>/…: a row per seed, a column per block), runs.csv,
 // blocks.csv, summary.json. Trainings run side by side; their time is not measured (see norm_speed).
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <optional>
-
 #include "../nn/nn.h"
 #include "harness/program.h"
 #include "harness/settings.h"
-#include "lm/small_config.h"
 #include "lm/train.h"
-#include "lm_norms/results.h"
 #include "lm_norms/training.h"
-#include "lm_norms/trials.h"
 
 using namespace isobar;
 
@@ -94,8 +86,7 @@ struct Config : TinyConfig {
   }
 };
 
-// A trial for each net and rate, or at the rate that follows the net's name ("ngpt@1e-2"); the rest of it is
-// as in `like`.
+// A trial for each net and rate, or at the rate that follows the net's name ("ngpt@1e-2"), else like `like`.
 void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::vector<std::string>& nets,
                 const Trial& like, const std::vector<double>& all_rates) {
   for (const std::string& word : nets) {

@@ -6,20 +6,10 @@
 //
 // Written: run.h5 (/series/<model>/logit, capped, bound, val_loss: a row per log step, a column per seed;
 // /series/step), logits.csv (every log step and layer), softcap.csv, summary.json.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <vector>
-
-#include "../autograd/ops.h"
-#include "../autograd/tape.h"
 #include "../nn/attention_logits.h"
 #include "harness/each.h"
 #include "harness/program.h"
-#include "harness/run.h"
 #include "harness/table.h"
-#include "lm/config.h"
 #include "lm/small_config.h"
 #include "lm/train.h"
 
@@ -96,8 +86,7 @@ double worst(const std::vector<Trajectory>& runs, double Trajectory::*value) {
   return most;
 }
 // At 10, 50, 100, 200 and 500 with Gemma 2's cap of 50: the op and its gradient in f64 against t tanh(x/t)
-// and 1/cosh²(x/t), the gradient in f32, and the distance from clipping. Measures, expects, prints;
-// softcap.csv.
+// and 1/cosh²(x/t), the gradient in f32, and the distance from clipping; softcap.csv.
 void softcap_table(Run& run) {
   constexpr double cap = 50;  // Gemma 2's, on attention logits
   Csv& csv = run.csv("softcap.csv", {"x", "softcap", "theory", "slope", "slope_theory", "slope_f32"});

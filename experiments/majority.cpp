@@ -3,22 +3,14 @@
 // Claims: LayerNorm may suit tasks better that need strict centring (source 001, section 5.2). The published
 // case is "majority" (Brody, Alon, Yahav 2023, arXiv 2305.02582): each position names the most frequent token
 // of its sequence, which attention learns sooner where norms project onto the plane orthogonal to (1, …, 1).
-// Here source 001's own TransformerLayer is stacked and trained, as printed (dropout 0.1 twice, no final
-// norm).
+// Here source 001's own TransformerLayer is stacked and trained as printed (dropout twice, no final norm).
 //
 // Sizes are those of the paper's code: 20 kinds of token, sequences of 50, a lead of at least 6, 8 channels,
 // one head, logits by the embedding's rows, no positions. Norms differ in their formula alone (no bias).
 // rmsnorm_short is that code's norm "without projection", x / ‖x‖ / √d: d times shorter than RMSNorm's
 // output, so that attention's logits are d² times smaller. (The paper keeps LayerNorm before the feed-forward
 // part; here both norms change.)
-#include <algorithm>
-#include <limits>
-
-#include "../autograd/ops.h"
-#include "../autograd/tape.h"
-#include "../nn/evaluation.h"
 #include "../optim/adam.h"
-#include "harness/each.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
 #include "harness/table.h"

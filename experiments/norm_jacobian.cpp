@@ -5,22 +5,14 @@
 // which is DyT with √d and ρ absorbed, and with rms = x/y by y = √d x/√(x² + C); DyISRU is the best
 // elementwise result.
 //
-// Written: measurements.csv (every measurement over the seeds), run.h5 (/series/ode.…: rows x, y, slope),
-// summary.json.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
+// Written: measurements.csv, run.h5 (/series/ode.…: rows x, y, slope), summary.json.
 #include <numbers>
 
-#include "../core/rng.h"
 #include "../nn/nn.h"
-#include "harness/measurements.h"
 #include "harness/program.h"
-#include "harness/run.h"
 #include "harness/table.h"
 #include "jacobian/curves.h"
 #include "jacobian/fit.h"
-#include "jacobian/matrix.h"
 
 using namespace isobar;
 using namespace isobar::jacobian;

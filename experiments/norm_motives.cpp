@@ -3,8 +3,7 @@
 // Claims: normalization keeps the inputs of layers from shifting, and this makes training stable (001 B12;
 // against it Santurkar et al. 2018, arXiv 1805.11604); it makes nets robust to changes of the input (001
 // B15); the statistics of a batch regularize (001 B16, 002); BatchNorm accelerates training (002 C11), and is
-// worse in small batches (002 C02; Wu & He 2018, arXiv 1803.08494: an error 10.6 points above GroupNorm's at
-// batch 2, ResNet-50).
+// worse in small batches (002 C02; Wu & He 2018, arXiv 1803.08494: 10.6 points behind GroupNorm at batch 2).
 //
 // A layer is Linear (He's weights), norm, ReLU; SGD with a cosine down to a tenth. Nets of one seed have the
 // same weights and batches. A rate works where 80 % of the test images are classified correctly at the end. A
@@ -16,10 +15,6 @@
 // of which are 0 (001 B07).
 //
 // Written: measurements.csv, summary.json.
-#include <algorithm>
-#include <cmath>
-
-#include "../autograd/tape.h"
 #include "../optim/optim.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
@@ -82,8 +77,7 @@ NamedValues train_net(const Config& config, const depth::Digits& digits, const J
   return values;
 }
 
-// Trains every norm at every rate; runs[norm] are those of the best rate, with "largest_rate" among their
-// values.
+// Trains every norm at every rate; runs[norm] are those of the best rate, "largest_rate" among their values.
 void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
   const std::vector<double>& rates = config.learning_rates;
   const auto label = [](const char* norm, double rate) { return fmt::format("{} {}", norm, rate); };
@@ -115,8 +109,7 @@ void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
   pairs.run.plot(plot);
 }
 
-// At the best rates: shifts, statistics of some rows, small batches (whose rates shrink as the root of the
-// batch).
+// At the best rates: shifts, statistics of some rows, small batches (at rates that shrink as their root).
 std::vector<Job> jobs_at_best(const Pairs<Job>& pairs, const Config& config, int64_t images) {
   const auto best = [&](const std::string& norm) { return pairs.runs.at(norm).front().at("rate"); };
   const double slow = best("none"), fast = best(bn);

@@ -12,9 +12,7 @@
 //
 // Written: speed.csv, run.h5 (/series/<mode>.<shape>.<norm>: seconds by round), summary.json; and the same of
 // the other processes in folders process_2 … process_5.
-#include <algorithm>
 #include <charconv>
-#include <utility>
 
 #include "../core/parallel.h"
 #include "../data/file.h"
@@ -25,7 +23,6 @@
 #include "speed/model_step.h"
 #include "speed/roots.h"
 #include "speed/timed.h"
-#include "speed/variants.h"
 
 using namespace isobar;
 using namespace isobar::speed;
@@ -82,8 +79,7 @@ Json measured_by_process(Run& run, const Config& config, int64_t number) {
   return parse_json<Json>(read_file(folder + "/summary.json", size_t{1} << 28))["measured"];
 }
 
-// Gives each quotient of best times one value for each process, and counts the machine as busy where one
-// found it so.
+// Gives each quotient of best times a value for each process; the machine was busy where one found it so.
 void take_processes(Run& run, const std::vector<Json>& others) {
   for (auto& [key, value] : run.summary()["measured"].items()) {
     const bool busy = key == "machine.busy";

@@ -8,13 +8,7 @@
 // for which the nearest m has no closed form. `order` is the last ratio of the falls of ln r above rounding:
 // 1 for an exponential decay, 3 for the paper's bound.
 //
-// Written: run.h5 (/series/<kind>: r, a row per seed, a column for the input and one per block),
-// summary.json.
-#include <algorithm>
-#include <cmath>
-
-#include "../autograd/ops.h"
-#include "../autograd/tape.h"
+// Written: run.h5 (/series/<kind>: r, a row per seed, columns for input and blocks), summary.json.
 #include "../nn/nn.h"
 #include "harness/each.h"
 #include "harness/program.h"

@@ -1,5 +1,4 @@
-// Which norms suit a recurrent net? It reads a digit in time steps, row by row, and says at the end which it
-// was.
+// Which norms suit a recurrent net? It reads a digit in time steps, row by row, and names it at the end.
 //
 // Claims: LayerNorm suits RNNs (sources 001 B21 and 002), BatchNorm does not (002 C02).
 //
@@ -9,16 +8,10 @@
 // validation loss; what is reported are test images.
 //
 // Written: measurements.csv, summary.json.
-#include <cmath>
-#include <map>
-#include <numbers>
-#include <optional>
-
 #include "../autograd/tape.h"
 #include "../data/loader.h"
 #include "../nn/evaluation.h"
 #include "../nn/linear.h"
-#include "../nn/model.h"
 #include "../nn/observe.h"
 #include "../nn/rnn_cell.h"
 #include "../optim/optim.h"

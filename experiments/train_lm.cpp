@@ -7,30 +7,16 @@
 // Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
 // in /modules), metrics.jsonl, loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the
 // final model. While it trains, `isobar watch DIR` shows how it goes.
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <numbers>
-
-#include "../core/memory.h"
-#include "../core/precision.h"
 #include "../data/utf8_stream.h"
-#include "../nn/generate.h"
 #include "../nn/nn.h"
 #include "harness/environment.h"
-#include "harness/program.h"
-#include "harness/run.h"
 #include "harness/settings.h"
-#include "harness/stats.h"
 #include "lm/bad_step.h"
 #include "lm/checkpointing.h"
-#include "lm/config.h"
-#include "lm/corpus.h"
 #include "lm/init_from.h"
 #include "lm/module_series.h"
 #include "lm/print_model.h"
 #include "lm/seeds.h"
-#include "lm/train.h"
 
 using namespace isobar;
 
@@ -145,8 +131,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
           corpus.source, parameter_count(model), workers(ranks));
   say_shares(run, config.gradient_accumulation_steps);
 
-  // Validation batches depend neither on the seed nor on the model: all runs are evaluated on the same
-  // tokens.
+  // Validation batches depend neither on seed nor on model: all runs are evaluated on the same tokens.
   const Rng batch_rng = Rng(0).split("validation");
   Session session(run, config, corpus, rng, model, optimizer);
   const int64_t first = session.steps_done();

@@ -1,5 +1,4 @@
-// How far does the signal grow in a stack of source 001's own Transformer layer, and with norms in other
-// places?
+// How far does the signal grow in a stack of source 001's Transformer layer, and with norms in other places?
 //
 // Claim (source 001, section 7, an introduction to RMSNorm): its TransformerLayer is the modern one, norms
 // before each branch. Source 003 prints a block without residuals (section 1.1) and says that with norms
@@ -7,13 +6,9 @@
 //
 // Written: run.h5 (/series/<kind>/L<depth>/{std, gradient_norm, along_one, token_cosine}: a row per seed, a
 // column per layer), summary.json. Each thread's stack of 384 layers takes half a gigabyte.
-#include <algorithm>
-#include <cmath>
-
 #include "harness/each.h"
 #include "harness/program.h"
 #include "harness/table.h"
-#include "transformer_stack/config.h"
 #include "transformer_stack/measure.h"
 
 using namespace isobar;
@@ -153,8 +148,7 @@ void print(Run& run, const Config& config, const std::vector<Result>& results) {
 }
 
 // The closed form is an average over nets and leaves out width: at 64 channels its stds lie within 3 % of the
-// medians of 20 seeds (2 % is the standard error of such a median at 24 layers). Other sizes and seeds are
-// not compared.
+// medians of 20 seeds (2 % is the standard error at 24 layers). Other sizes and seeds are not compared.
 void expect_theory(Run& run, const Config& config, const std::vector<Result>& results) {
   if (!run.preset_unchanged() || config.seeds != Config().seeds) {
     run.say("Not compared with the closed form: its bound holds for the default sizes and {} seeds.\n",

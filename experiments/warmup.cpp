@@ -14,14 +14,9 @@
 // to −0.45 from 2 to 32 blocks, −0.5 in the limit. Post-norm: 0.
 //
 // Written: measurements.csv, summary.json.
-#include <algorithm>
-#include <array>
-#include <cmath>
-
 #include "../nn/feed_forward.h"
 #include "../nn/model.h"
 #include "../nn/observe.h"
-#include "harness/each.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
 #include "lm/small_config.h"

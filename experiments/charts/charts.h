@@ -9,7 +9,6 @@
 
 #include <optional>
 
-#include "plot.h"
 #include "shapes.h"
 
 namespace isobar::charts {

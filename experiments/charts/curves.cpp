@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "charts.h"
-#include "shapes.h"
 
 namespace isobar::charts {
 namespace {

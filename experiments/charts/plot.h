@@ -46,18 +46,15 @@ struct Plot {
   Phrase title, x, y;  // the labels of the axes, with units
   bool log = false;    // the y axis
   std::vector<PlotCurve> curves;
-  // One name for the same plot of other runs, which can be laid over this one: "std". Empty: made from the
-  // title.
+  // The name that the same plot has in other runs, to lay them over each other: "std". Empty: from the title.
   std::string key = "";
-  // Pieces of the keys of measured values that it shows, for the claims that they decide: {".std"}. Empty:
-  // all.
+  // Pieces of the keys of the measured values that it shows, for their claims: {".std"}. Empty: all.
   std::vector<std::string> figures = {};
   // Where x counts things, their names: tick[i] is at x = i, and no line joins the points.
   std::vector<std::string> ticks = {};
 };
 
-// A chart of many rows over time, such as the std of every layer at every log step: a row per name, a column
-// per x.
+// Many rows over time, such as the std of every layer at every log step: a row per name, a column per x.
 struct Heatmap {
   Phrase title, x, value;  // what the columns count and the colours mean
   bool log = false;        // the colours

@@ -1,10 +1,7 @@
 // Shapes: the pieces that all charts are made of.
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "plot.h"
 

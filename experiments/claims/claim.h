@@ -3,10 +3,6 @@
 // What the fields mean to a person who writes such a file is in README.md of this folder.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "rules.h"
 
 namespace isobar::claims {
@@ -23,8 +19,7 @@ struct Part {
   int line = 0;             // of the file
 };
 
-// What the words of a passage do to the claim. That the quotation has them, or lacks them, is checked when
-// the file is read.
+// What the words of a passage do to the claim. Reading the file checks that the quotation has or lacks them.
 enum class Bearing {
   bears_out,    // the quotation has them, and the claim holds
   contradicts,  // it has them, and the claim does not hold
@@ -62,8 +57,7 @@ struct Claim {
   bool on_gpu =
       false;         // about GPUs, or of a machine unnamed: what a CPU does not bear out is not thereby false
   bool may = false;  // "may": that something exists, which the tasks tried can bear out but not refute
-  // For a measured claim what its parts leave out, which makes it "partly" at best; for the others the
-  // reason.
+  // Of a measured claim what its parts leave out: it is "partly" at best; of the others the reason.
   std::string note, note_zh;
   std::string remark, remark_zh;  // what a reader may object, answered; it changes no verdict
   std::string test;               // of a definition that a test of ours checks, in place of parts: its name
@@ -81,8 +75,7 @@ struct RunSpec {
 
 struct Source {
   std::string id, title, title_en, author, date, address;
-  // What the text consists of, each with what runs it: "table 2.1 | D01 D41", "trained | `train_lm --preset
-  // minimind`".
+  // What the text consists of, with what runs it: "table 2.1 | D01 D41", "trained | `train_lm --preset x`".
   std::vector<std::string> items;
 };
 

@@ -1,15 +1,9 @@
 #include "cost.h"
 
-#include <fmt/format.h>
-
 #include <sys/resource.h>
 #include <unistd.h>
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <initializer_list>
-#include <limits>
 #include <numeric>
 
 #include "../harness/lists.h"
@@ -18,8 +12,7 @@
 namespace isobar::claims {
 namespace {
 
-// The numbers of these settings, which are numbers or lists of them with commas between; `otherwise` where
-// there is none.
+// The numbers of these settings (numbers, or lists of them with commas between); `otherwise` where none is.
 std::vector<double> numbers(const Json& config, std::initializer_list<const char*> names, double otherwise) {
   std::vector<double> found;
   for (const char* name : names) {
@@ -43,8 +36,7 @@ double choices(const Json& config, std::initializer_list<const char*> names) {
   return product;
 }
 
-// As ulimit wants it: what is wanted, in so many bytes or seconds a unit, or the limit that is in force
-// here and lower.
+// As ulimit wants it, in so many bytes or seconds a unit: what is wanted, or a lower limit in force here.
 std::string limit(double wanted, int resource, uint64_t unit) {
   rlimit now{};
   const bool limited = ::getrlimit(resource, &now) == 0 && now.rlim_cur != RLIM_INFINITY;

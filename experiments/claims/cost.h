@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "../harness/json.h"
@@ -26,8 +25,7 @@ Cost share();
 // "3.9 GiB and about 60 min"
 std::string cost_text(const Cost& cost);
 
-// The command under which a program has that much address space and processor time, or what is left of it
-// here.
+// The command that gives a program so much address space and processor time, or what is left of it here.
 std::vector<std::string> limited(const std::string& program, const std::vector<std::string>& arguments,
                                  const Cost& most, int threads);
 

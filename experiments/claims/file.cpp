@@ -1,14 +1,10 @@
 #include "file.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
-#include <algorithm>
 #include <cctype>
-#include <cmath>
 
-#include "../../core/error.h"
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
 #include "../harness/lists.h"

@@ -1,18 +1,13 @@
-// Claim files: what one text says, as a person writes it down (TOML; the format is in README.md of this
-// folder). A file names studies of this build, their settings and their measured values; it runs no commands
-// and names no paths.
+// Claim files: what one text says, as a person writes it down (TOML; format: README.md here). It names
+// studies of this build, their settings and their measured values; it runs no commands and names no paths.
 //
 //   const ClaimFile file = read_claims("mine.toml");
 //   for (const ClaimFile& builtin : builtin_claims()) …      // those of the texts
 #pragma once
 
 #include <array>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "claim.h"
-#include "rules.h"
 #include "toml_table.h"
 
 namespace isobar::claims {
@@ -46,8 +41,7 @@ struct Tolerance {
   std::string why, why_zh;
 };
 
-// Of the word `word`, which the part has. Throws Error, with its line, for a value that the word does not
-// take.
+// Of a word that the part has. Throws Error, with its line, for a value that the word does not take.
 Tolerance read_tolerance(TomlTable& part, const char* word);
 
 }  // namespace isobar::claims

@@ -1,7 +1,5 @@
 #include "judge.h"
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -213,8 +211,7 @@ const char* word_of(Bearing bearing) {
   return words[static_cast<size_t>(bearing)];
 }
 
-// The value that stands for the seeds: the mean, that of the logarithms where the rule takes them, or the
-// median.
+// The value that stands for the seeds: the mean, of logarithms where the rule takes them, or the median.
 double middle_of(const Finding& f) {
   const Predicate& predicate = f.part->predicate;
   if (f.seeds.n == 0) return nan;

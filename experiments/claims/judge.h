@@ -2,18 +2,14 @@
 #pragma once
 
 #include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "../harness/json.h"
 #include "claim.h"
 #include "trained_on.h"
 
 namespace isobar::claims {
 
-// What judging knows of the runs: the summary of each by name, and of those that could not be made the
-// reason.
+// What judging knows of the runs: the summary of each by name; of those that could not be made the reason.
 struct Runs {
   std::map<std::string, Json, std::less<>> summaries;
   std::map<std::string, std::string, std::less<>> missing;
@@ -62,8 +58,7 @@ std::string value_text(const Finding& finding);
 // What the nets behind its values were and learned from, each once: "4 blocks of width 64, …; an RNN of …".
 TrainedOn trained_on(const Judged& judged);
 
-// The parts as a table: what was measured and over how many seeds, theory, what was asked, and the outcome or
-// why there is no value.
+// The parts as a table: measured values and seeds, theory, what was asked, the outcome or why there is none.
 std::string parts_table(const Judged& judged);
 
 Json to_json(const Judged& judged);

@@ -1,14 +1,10 @@
 #include "kept.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <set>
 
-#include "../../core/error.h"
 #include "../../data/json_text.h"
 #include "../harness/child.h"
 
@@ -48,8 +44,7 @@ Json without_seeds(const Json& config) {
   return rest;
 }
 
-// The keys that parts of the files read of this run, and whether the machine was busy where a rule asks for
-// it.
+// The keys that parts of the files read of this run, and machine.busy where a rule asks for it.
 std::set<std::string> keys_of(const std::string& run, const std::vector<ClaimFile>& files) {
   std::set<std::string> keys;
   for (const ClaimFile& file : files)
@@ -62,8 +57,7 @@ std::set<std::string> keys_of(const std::string& run, const std::vector<ClaimFil
   return keys;
 }
 
-// How many commits the work tree that this program was built of has after this one; nothing where it cannot
-// be told.
+// How many commits the tree that this program was built of has after this one; nothing where that is unknown.
 std::string commits_since(const std::string& commit) {
   static std::map<std::string, std::string> known;
   const auto [place, is_new] = known.emplace(commit, "");

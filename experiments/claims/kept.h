@@ -1,7 +1,6 @@
 // Kept: what the last full runs of the texts' claims measured. In full.json a run has one line, with its
 // settings, the commit that made it, the machine and the seconds, and each value that some part reads
-// another, with all seeds. Nothing else is kept: sentences, bounds and verdicts are those of the claims and
-// rules of today.
+// another, with all seeds. Sentences, bounds and verdicts are those of the claims and rules of today.
 //
 //   Judged judged = judge_kept(claim, Kept::shipped().runs(builtin_claims()));
 //   Kept kept(read_file("full.json", most));
@@ -9,13 +8,6 @@
 //   write_file_atomically("full.json", kept.text());
 #pragma once
 
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "../harness/json.h"
 #include "file.h"
 #include "judge.h"
 #include "plan.h"

@@ -1,15 +1,11 @@
 #include "plan.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
 #include <csignal>
 #include <filesystem>
-#include <map>
 
-#include "../../core/error.h"
 #include "../../core/parallel.h"
 #include "../../data/file.h"
 #include "../../data/json_text.h"
@@ -48,8 +44,7 @@ const std::vector<std::string> users_flags = {
     "resume", "help",    "help_all",  "version",      "mnist", "seed",
     "h",      "profile", "log_level", "rank_timeout", "about"};
 
-// The flags of a field, each checked as far as a text can tell. What the study itself says of them comes
-// later.
+// The flags of a field, each checked as far as a text can tell; the study itself checks them later.
 std::vector<std::string> flags_of(TomlTable& table, const char* field) {
   std::vector<std::string> words = words_between_spaces(table.text_or(field, ""));
   for (size_t i = 0; i < words.size(); ++i) {

@@ -1,12 +1,6 @@
 // The plan: which runs the files of claims need, each once.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "../harness/json.h"
 #include "../harness/run.h"
 #include "claim.h"
 #include "cost.h"
@@ -24,8 +18,7 @@ struct PlannedRun {
   bool shipped = false;   // of a file that came along: it is trusted with all memory and time
 };
 
-// In the order of the files. `scale` is "quick" or "full". Throws Error where two files mean different runs
-// by one name.
+// In the order of the files, at "quick" or "full" scale. Throws Error where two files give two runs one name.
 std::vector<PlannedRun> plan(const std::vector<ClaimFile>& files, std::string_view scale);
 
 // --- RunSpec, read: which study a file of claims asks for, and with which flags. A stranger's file names no
@@ -34,8 +27,7 @@ std::vector<PlannedRun> plan(const std::vector<ClaimFile>& files, std::string_vi
 // The studies that a file may name.
 std::vector<std::string> studies();
 
-// "print_config" of the words --print-config, --print_config and --print-config=1; empty for a word that is
-// no flag.
+// "print_config" of --print-config, --print_config and --print-config=1; empty for a word that is no flag.
 std::string setting_of(const std::string& word);
 
 // The table `[run.NAME]`. Throws Error for what it may not say, with its line.

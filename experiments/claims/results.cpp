@@ -1,9 +1,5 @@
 #include "results.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "../harness/table.h"
 #include "kept.h"
 

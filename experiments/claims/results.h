@@ -1,12 +1,8 @@
-// Judging: claims are judged as soon as the last run that they need was made, and shown then, a table for
-// each run.
+// Judging: claims are judged and shown as soon as the last run that they need was made, a table for each run.
 #pragma once
 
 #include <set>
-#include <string>
-#include <vector>
 
-#include "../harness/run.h"
 #include "file.h"
 #include "judge.h"
 #include "plan.h"
@@ -52,8 +48,7 @@ class Judging {
   std::vector<Row> rows_;  // by id
 };
 
-// --- What the texts claim of one run, judged as soon as it is measured: a study's own last word on the
-// terminal.
+// --- What the texts claim of one run, judged as soon as it is measured, for a study's own output.
 
 // Says, for each claim that the run of this name (in the files of the texts) is enough to judge, what was
 // printed, what this run measured, and the verdict.

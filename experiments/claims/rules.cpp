@@ -1,8 +1,6 @@
 #include "rules.h"
 
-#include <algorithm>
 #include <array>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -21,11 +21,7 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
-#include <limits>
-#include <string>
 
-#include "../harness/stats.h"
 #include "shape.h"
 
 namespace isobar::claims {
@@ -58,9 +54,8 @@ struct Reading {
   bool far_bound = false;       // decided in spite of the doubt, by beyond_all
 };
 
-// `parts` of the claim share its error rate, and this is the look of that number at this part: 1 is the
-// first. A NaN fails every rule. An infinity keeps its sign, for every_seed; a mean that it leaves without a
-// bound is not judged.
+// `parts` of the claim share its error rate; `look` counts the looks at this part from 1. A NaN fails every
+// rule. An infinity keeps its sign, for every_seed; a mean that it leaves without a bound is not judged.
 Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look = 1,
              bool busy = false);
 

@@ -1,6 +1,5 @@
 #include "shape.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -66,8 +65,7 @@ size_t most_equal(const std::vector<double>& sorted) {
   return most;
 }
 
-// Mean and deviation of the logarithms of the values' sizes where all have one sign, which is +1 or −1; else
-// 0.
+// Mean and deviation of the logarithms of the values' sizes where all have one sign, +1 or −1; else 0.
 struct LogSizes {
   double sign, mean, sd;
 };
@@ -137,8 +135,7 @@ Range skewed_mean_interval(const Spread& seeds, double error, bool log) {
   const auto n = static_cast<double>(seeds.n);
   const double skewness = inflation * skewness_of(values), root = std::sqrt(n);
   const double t = student_quantile(1 - error, seeds.n - 1);
-  // Hall's inverse of t + s t²/(3 √n) + s² t³/(27 n) + s/(6 √n), with s the skewness; it is t itself for s =
-  // 0.
+  // Hall's inverse of t + s t²/(3 √n) + s² t³/(27 n) + s/(6 √n), s the skewness; it is t itself for s = 0.
   const auto corrected = [&](double away) {
     if (std::abs(skewness) < 1e-6) return away;
     return 3 * root / skewness * (std::cbrt(1 + skewness * (away / root - skewness / (6 * n))) - 1);

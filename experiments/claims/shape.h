@@ -1,5 +1,4 @@
-// Shape: what the values of seeds show against the assumption of Student's intervals, that they are
-// independent and normal.
+// Shape: what the values of seeds show against Student's assumption that they are independent and normal.
 //
 // Each sign is one that fewer than 4 in 100 normal samples give in all, at any number of seeds, wherever they
 // lie (tests/rules_test.cpp); 10 or more seeds of an exponential, log-normal or two-valued quantity mostly
@@ -34,10 +33,9 @@ Range safe_prediction_interval(const Spread& seeds, double error, bool log);
 // From so many seeds on the mean of skewed or clustered ones has an interval.
 inline constexpr int64_t seeds_for_skewness = 10;
 // That interval: the longer of Student's and of Hall's, which is Student's corrected for skewness (Hall, On
-// the removal of skewness by transformation, 1992), each a quarter longer, with one and a half times the
-// skewness of the sample, which says too little of that of all seeds. Simulated for exponential, log-normal
-// and chi-squared values, two clusters and one seed in three, five and ten that fails:
-// build/bin/verdict_rates.
+// the removal of skewness by transformation, 1992), each a quarter longer, with 1.5 times the skewness of the
+// sample, which is too small. Simulated for exponential, log-normal and chi-squared values, two clusters and
+// one seed in three, five and ten that fails: build/bin/verdict_rates.
 Range skewed_mean_interval(const Spread& seeds, double error, bool log);
 
 // The range of all values with its own length on either side, ten times that for fewer than 10 values: where

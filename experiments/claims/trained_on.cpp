@@ -7,8 +7,7 @@
 namespace isobar::claims {
 namespace {
 
-// {name} is a setting of the run. Of a study the first row whose `key` is part of the value's name; "" is
-// part of all.
+// {name} is a setting of the run. The study's first row whose `key` is part of the value's name counts.
 struct Sentence {
   const char *study, *key, *en, *zh;
 };

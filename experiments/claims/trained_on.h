@@ -6,8 +6,6 @@
 //   // "4 blocks of width 64, 250 steps on Tiny Shakespeare, best rate of 1e-3,3e-3"
 #pragma once
 
-#include <string>
-
 #include "../harness/json.h"
 
 namespace isobar::claims {

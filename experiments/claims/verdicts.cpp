@@ -1,13 +1,9 @@
 #include "verdicts.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
-#include <map>
 
-#include "../../core/error.h"
 #include "../../data/file.h"
 #include "../harness/about.h"
 #include "../harness/table.h"

@@ -2,9 +2,6 @@
 // verify --keep and --renew write experiments/verdicts.md and the README's block, and a test compares both.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "kept.h"
 
 namespace isobar::claims {

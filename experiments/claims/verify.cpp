@@ -1,15 +1,7 @@
 #include "verify.h"
 
-#include <algorithm>
 #include <cctype>
-#include <chrono>
-#include <cmath>
-#include <cstdio>
 #include <filesystem>
-#include <map>
-#include <optional>
-#include <set>
-#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -18,9 +10,7 @@
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
 #include "../harness/lists.h"
-#include "../harness/process.h"
 #include "../harness/table.h"
-#include "cost.h"
 #include "kept.h"
 #include "results.h"
 
@@ -198,8 +188,7 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
   summary["scale"] = options.scale;
   summary["runs"] = Json::array();
 
-  // The texts' claims are judged at their last look, whoever takes it; a text of the user's is not among the
-  // kept.
+  // The texts' claims are judged at their last look, whoever takes it; a user's text is not among the kept.
   Runs kept;
   if (options.scale == "full" && std::ranges::all_of(files, &ClaimFile::shipped))
     kept = Kept::shipped().runs(files);

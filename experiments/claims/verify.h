@@ -1,11 +1,6 @@
 // Verifying: the runs that files of claims need are made, unless they are there, and every claim is judged.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "../harness/run.h"
 #include "file.h"
 #include "plan.h"
 
@@ -22,18 +17,16 @@ struct VerifyOptions {
   // Called with each finished run, before its claims are judged.
   std::function<void(const PlannedRun& planned, const Json& summary)> made = [](const PlannedRun&,
                                                                                 const Json&) {};
-  // Called after each run, with what summary.json will have: "claims" so far, "runs" that were made, and
-  // "progress".
+  // Called after each run, with what summary.json will have: "claims" so far, "runs" made, and "progress".
   std::function<void(const Json& summary)> renewed = [](const Json&) {};
 };
 
 // Makes the runs into folders of their own below run's, judges, prints a table as each run ends, and
-// publishes claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Returns whether
-// every run had what it needs; one that failed is an expectation of `run` that is not met. Throws Error,
-// before anything runs, for an unknown claim or run, two files that disagree about a run, flags that a
-// study does not take, and runs of a stranger's that would take more than share() unless the terminal says
-// yes, and for a folder without any study; afterwards for a key that a run did not measure, with file, line
-// and the nearest key.
+// publishes claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Returns whether every
+// run had what it needs; one that failed is an expectation of `run` that is not met. Throws Error, before
+// anything runs, for an unknown claim or run, two files that disagree about a run, flags that a study does
+// not take, and runs of a stranger's that would take more than share() unless the terminal says yes, and for
+// a folder without studies; afterwards for a key that a run did not measure, with file and line.
 bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);
 
 }  // namespace isobar::claims

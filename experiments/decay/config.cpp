@@ -1,9 +1,7 @@
 #include "config.h"
 
-#include <algorithm>
 #include <cmath>
 
-#include "../../core/error.h"
 #include "../../nn/norm.h"
 
 namespace isobar::decay {

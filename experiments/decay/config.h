@@ -1,11 +1,6 @@
-// Config: every knob of decay_study. The defaults are source 003's net of eight layers, as its code builds
-// it.
+// Config: every knob of decay_study. The defaults are source 003's net of eight layers, as its code has it.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "../../core/dtype.h"
 #include "../../core/fields.h"
 
 namespace isobar::decay {

@@ -1,10 +1,5 @@
 #include "measure.h"
 
-#include <cmath>
-#include <limits>
-
-#include "../../autograd/ops.h"
-
 namespace isobar::decay {
 
 Tensor loss_of(const std::string& name, const Tensor& y, const Rng& rng) {

@@ -2,16 +2,9 @@
 // of the gradients that come back.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <map>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "../../nn/observe.h"
 #include "../harness/stats.h"
-#include "config.h"
 #include "net.h"
 #include "theory.h"
 
@@ -55,8 +48,7 @@ struct Signals {
   std::vector<LayerSignal> layers;  // from the input to the output
 };
 
-// The loss of the net's output y: its sum, its mean, or, by the name "random", its sum weighted with normal
-// numbers.
+// The loss of the net's output y: its sum, its mean, or, as "random", its sum weighted with normal numbers.
 Tensor loss_of(const std::string& name, const Tensor& y, const Rng& rng);
 
 // Watches a net that goes forward and back once. The net must outlive it.

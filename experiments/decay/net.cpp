@@ -1,9 +1,6 @@
 #include "net.h"
 
 #include <numbers>
-#include <utility>
-
-#include "../../nn/model.h"
 
 namespace isobar::decay {
 namespace {

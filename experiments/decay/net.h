@@ -10,10 +10,6 @@
 //   fixup      x + s f(x + c1) + c3, c2 before relu     nn/fixup.h
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "../../core/rng.h"
 #include "../../nn/nn.h"
 #include "config.h"
 

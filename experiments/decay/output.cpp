@@ -1,7 +1,5 @@
 #include "output.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
 #include "../harness/lists.h"
@@ -70,8 +68,7 @@ double growth_theory(const Config& config) {
   return batch_norm_growth(config.batch);
 }
 
-// The least and the greatest mean among the layers of each seed's net, with their signs, and how far they lie
-// apart.
+// The least and the greatest mean among the layers of each seed's net, and how far they lie apart.
 void measured_range(Run& run, const std::string& key, const Result& result, double LayerSignal::*mean) {
   const auto less = [mean](const LayerSignal& a, const LayerSignal& b) { return a.*mean < b.*mean; };
   const auto lowest = [&](const std::vector<LayerSignal>& layers) {

@@ -2,11 +2,6 @@
 // table and charts on the terminal.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "../harness/run.h"
-#include "measure.h"
 #include "reference.h"
 
 namespace isobar::decay {
@@ -21,8 +16,7 @@ void add_row(Csv& csv, const Result& result, size_t layer);
 // /series/<prefix><quantity>: one row per run, one column per layer.
 void record_series(Run& run, const std::string& prefix, const Result& result);
 
-// std and gradient norm of every layer beside theory and what the source printed of them (by layer, NaN where
-// nothing).
+// std and gradient norm of every layer beside theory and what the source printed (NaN where nothing).
 struct PrintedColumns {
   std::vector<double> std, weight_gradient_norm;
 };

@@ -1,15 +1,7 @@
 #include "reference.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 #include <numbers>
-#include <string_view>
 
-#include "../../core/error.h"
-#include "../harness/json.h"
-#include "../harness/stats.h"
 #include "../harness/table.h"
 
 namespace isobar::fixtures {

@@ -1,17 +1,9 @@
-// The reference: 87 nets that PyTorch measured (fixtures/reference_depth.jsonl, which travels inside the
-// program), and how a measurement of ours is held against it. Its arithmetic is f32, its statistics are
-// summed in f64, as ours.
+// The reference: 87 nets that PyTorch measured (fixtures/reference_depth.jsonl, inside the program), and how
+// ours are compared with it. Both compute in f32 and sum statistics in f64.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "../harness/run.h"
-#include "config.h"
 #include "measure.h"
-#include "theory.h"
 
 namespace isobar::decay {
 

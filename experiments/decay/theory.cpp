@@ -3,7 +3,6 @@
 // length of one row, `self`, and the product of two rows, `cross`.
 #include "theory.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -135,8 +134,7 @@ Gradient before_norm(const Config& config, const Gradient& dx, const Gradient& d
   return {dz.self / (z.p + eps), dz.cross / (z.p + eps)};
 }
 
-// Fills in weight_gradient_norm. dx is the gradient without its share along x, which `along` holds where it
-// is known.
+// Fills in weight_gradient_norm. dx is the gradient without its share along x, which `along` has where known.
 void plain_down(const Config& config, const std::vector<PlainStage>& stages,
                 std::vector<LayerTheory>& theory) {
   const size_t depth = theory.size();
@@ -176,8 +174,7 @@ std::vector<LayerTheory> plain_theory(const Config& config) {
   return theory;
 }
 
-// x + a f(x), x + f(N(x)) or N(x + f(x)), f(x) = W2 relu(W1 x + b1) + b2. A block's output has mean 0, so its
-// std is √q.
+// x + a f(x), x + f(N(x)) or N(x + f(x)), f(x) = W2 relu(W1 x + b1) + b2. Outputs have mean 0 and std √q.
 std::vector<LayerTheory> block_theory(const Config& config) {
   const size_t depth = static_cast<size_t>(config.depth);
   const Initial initial = initial_of(config);

@@ -31,9 +31,6 @@
 // everywhere, and default's uniform biases as normal: there σ is up to twice too large.
 #pragma once
 
-#include <limits>
-#include <vector>
-
 #include "config.h"
 
 namespace isobar::decay {

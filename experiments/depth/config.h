@@ -1,11 +1,6 @@
 // What depth_trainability trains: kinds of net, and every knob.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "../../core/fields.h"
 #include "../decay/config.h"
 
 namespace isobar::depth {

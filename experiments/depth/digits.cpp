@@ -1,6 +1,5 @@
 #include "digits.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 

@@ -1,10 +1,6 @@
 // Digits: MNIST's images in three parts: to train on, to tune the learning rate by, and to report.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "../../data/mnist.h"
 
 namespace isobar::depth {
@@ -33,8 +29,7 @@ struct Digits {
   Part train, validation, test;
   std::string source;  // for the reader
 };
-// An empty name means find_mnist()'s folder. Throws Error where a file is missing, Unavailable where it is
-// one of those.
+// An empty name means find_mnist()'s folder. Throws Error where a file is missing, there Unavailable.
 Digits read_digits(const std::string& folder);
 
 // The loss of the best constant classifier, in nats: the entropy of the labels. And the

@@ -1,11 +1,6 @@
 // What becomes of the nets: one training, a net's trainings at one depth, and at all depths.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "../../core/error.h"
 #include "../harness/stats.h"
 #include "config.h"
 

@@ -1,9 +1,6 @@
 #include "publish.h"
 
-#include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <numeric>
 
 #include "../decay/theory.h"

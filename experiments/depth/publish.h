@@ -1,9 +1,6 @@
 // What the study writes: measured keys, depth.csv, and the series of run.h5.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "../harness/run.h"
 #include "digits.h"
 #include "outcome.h"
@@ -21,8 +18,7 @@ void publish_images(Run& run, const Digits& digits);
 // What a sweep gave, rate by rate: under "sweeps" of the summary, and as rows of rate and validation loss in
 // /series/<kind>/depth<D>/sweep.
 void publish_sweep(Run& run, const Kind& kind, int64_t depth, const Sweep& sweep);
-// The runs of one net at one depth: /series/<kind>/depth<D>/{loss, gradient}, a row per seed, and
-// …/accuracy, a number per seed.
+// The runs of one net at one depth: /series/<kind>/depth<D>/{loss, gradient, accuracy}, a row per seed.
 void record(Run& run, const Kind& kind, const Cell& cell);
 
 // A row per run.

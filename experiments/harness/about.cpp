@@ -1,10 +1,7 @@
 #include "about.h"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
-#include <set>
 #include <sstream>
 
 #include "child.h"

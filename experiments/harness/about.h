@@ -10,10 +10,6 @@
 // measures more keys, which follow from its settings; "measured" of its summary.json has them all.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "json.h"
 #include "program.h"
 
 namespace isobar {

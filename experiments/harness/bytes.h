@@ -16,8 +16,6 @@
 #include <exception>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -42,8 +40,7 @@ inline constexpr bool has_fields<T, std::index_sequence<I...>> = requires {
   T{(static_cast<void>(I), AnyField{})...};
 };
 
-// How many values an aggregate can be made of: at most its fields, and as many where no field has base
-// classes.
+// How many values an aggregate can be made of: as many as its fields where none of them has base classes.
 template <class T, size_t n = 13>
 constexpr size_t field_count() {
   if constexpr (n == 0 || has_fields<T, std::make_index_sequence<n>>)

@@ -2,9 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <cstdlib>
-#include <map>
 
 #include "tool.h"
 

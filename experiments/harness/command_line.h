@@ -1,12 +1,5 @@
-// CommandLine: what the user typed, split into words and matched with options. Values of settings stay texts
-// here.
+// CommandLine: what the user typed, split into words and matched with options. Settings stay texts here.
 #pragma once
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "program.h"
 #include "settings.h"
@@ -25,8 +18,7 @@ struct CommandLine {
   std::string text;  // of --help, or the words that the shell may complete
 };
 
-// `settings` are Config's fields with the defaults that --help shows. Throws Error for unknown options and
-// missing values.
+// `settings` are Config's fields with --help's defaults. Throws Error for unknown options and missing values.
 CommandLine parse_command_line(const Program& program, const std::vector<Setting>& settings,
                                const std::vector<std::string>& arguments);
 

@@ -1,18 +1,7 @@
 #include "each.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <exception>
 #include <iterator>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <thread>
 
 #include "../../core/parallel.h"
 #include "../../core/profile.h"

@@ -6,8 +6,7 @@
 // to run are short. An item runs on a thread of its own with serial loops (core/serial_loops.h): its bits do
 // not depend on the number of threads, nor on what runs beside it. It may call ops, open tapes and advance a
 // Progress; it must not touch the Run, nor anything that another item changes. It does not see the caller's
-// tape or precision. Times that it measures, and statistics of memory (core/memory.h), are those of all that
-// run now.
+// tape or precision. Times that it measures, and statistics of memory, are those of all that run now.
 //
 // Where several ranks make the run together (core/ranks/ranks.h), they share the items: the first rank hands
 // each to a thread that is idle, and every rank gets all results, as bytes (bytes.h). All ranks must call
@@ -15,14 +14,6 @@
 // one rank only. Within an item each() is the rank's own. A rank from which nothing comes for
 // Ranks::timeout() is lost: RankLost names it, and all end.
 #pragma once
-
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "../../core/ranks/ranks.h"
 #include "bytes.h"

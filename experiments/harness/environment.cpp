@@ -1,6 +1,5 @@
 #include "environment.h"
 
-#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <fstream>

@@ -1,8 +1,6 @@
 // What a result depends on besides its configuration.
 #pragma once
 
-#include <string>
-
 #include "../../core/ranks/ranks.h"
 #include "json.h"
 

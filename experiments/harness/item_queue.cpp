@@ -1,7 +1,6 @@
 #include "item_queue.h"
 
 #include <cstring>
-#include <utility>
 
 #include "process.h"
 

@@ -2,15 +2,10 @@
 // talks to other ranks.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "progress.h"
@@ -59,8 +54,7 @@ class ItemQueue {
   // Whether nothing runs here, nor waits to be taken.
   bool quiet();
   // How far items advance a bar: from a thread, which the first rank's bar shows itself; then, of the others,
-  // the message that says so since the last call, and on the first rank the bar, once a thread there has used
-  // it.
+  // the message that says so, and on the first rank the bar, once a thread has used it.
   bool advance(Progress& bar, int64_t steps, std::string_view note);
   std::optional<ItemMessage> take_advance();
   Progress* bar();
@@ -83,8 +77,7 @@ class ItemQueue {
   ItemMessage advance_{ItemMessage::advances};
 };
 
-// What is being thrown as the text of a message: its exit code, which tells its type, and its words. And
-// thrown again.
+// What is being thrown as the text of a message: its exit code (its type) and its words. And thrown again.
 std::string packed_failure_here();
 [[noreturn]] void throw_packed(const std::string& failure);
 

@@ -1,7 +1,5 @@
 #include "measurements.h"
 
-#include <algorithm>
-
 #include "table.h"
 
 namespace isobar {

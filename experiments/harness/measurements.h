@@ -5,14 +5,6 @@
 //   measurements.expect_close(run, ".rank", 0);                // all keys that end so
 #pragma once
 
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "../../core/error.h"
 #include "each.h"
 #include "run.h"
 
@@ -44,8 +36,7 @@ class Measurements {
   std::vector<Measurement> measurements_;
 };
 
-// --- Pairs: trainings of several nets, the seeds of each side by side, and what is measured of them, seed by
-// seed.
+// --- Pairs: trainings of several nets, the seeds side by side, and what is measured of them, seed by seed.
 //
 //   Pairs<Job> pairs{run, config.seeds, [&](const Job& job) { return train_net(config, job); }};
 //   pairs.train_all({{.label = "none", .norm = "none"}, {.label = "rmsnorm", .norm = "rmsnorm"}});

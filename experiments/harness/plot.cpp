@@ -1,9 +1,7 @@
 #include "plot.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "../../core/error.h"
 #include "stats.h"

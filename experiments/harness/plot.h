@@ -12,12 +12,10 @@ namespace isobar {
 Json to_json(const Plot& plot);
 // The same fields. Throws Error unless there is a value for each row and column.
 Json to_json(const Heatmap& heatmap);
-// The same fields; shares are rounded to 1e-4. Throws Error unless there is one for each step, module and
-// bin.
+// The same fields; shares are rounded to 1e-4. Throws Error unless each step, module and bin has one.
 Json to_json(const Ridges& ridges);
 
-// And back, of a file that anybody may have written: Throws Error where a field is missing or of another
-// type.
+// And back, of anybody's file: Throws Error where a field is missing or of another type.
 Plot plot_of(const Json& json);
 Heatmap heatmap_of(const Json& json);
 Ridges ridges_of(const Json& json);

@@ -1,7 +1,5 @@
 #include "process.h"
 
-#include <fmt/format.h>
-
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,12 +9,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <iterator>
 #include <mutex>
 #include <new>
-#include <optional>
-#include <thread>
 
 #include "../../data/utf8_stream.h"
 

@@ -2,11 +2,7 @@
 #pragma once
 
 #include <cstdio>
-#include <functional>
-#include <string>
-#include <string_view>
 
-#include "../../core/error.h"
 #include "../../core/ranks/ranks.h"
 
 namespace isobar {
@@ -36,15 +32,13 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
-// Thrown where something that belongs to the machine and not to the command is missing, as the images of
-// digits: exit code 3.
+// Thrown where something is missing that the command cannot name, as the images of digits: exit code 3.
 class Unavailable : public Error {
  public:
   using Error::Error;
 };
 
-// What is being thrown, as its exit code and a message; and such an error thrown again: of the type that has
-// this code.
+// What is being thrown, as its exit code and a message; and thrown again, of the type that has this code.
 struct Failure {
   int code;
   std::string message;
@@ -52,14 +46,12 @@ struct Failure {
 Failure failure_here();
 [[noreturn]] void throw_again(const Failure& failure);
 
-// The exit code that the body returns. What it throws becomes a complaint and the exit code that belongs to
-// it.
+// The exit code that the body returns. What it throws becomes a complaint and its exit code.
 int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()>& body);
 
-// The same for a body that ranks run together. Where all fail, the first complains. Where one fails alone,
-// the others wait for it in vain: it complains with its name, and its end is that of all. A rank that is
-// silent for longer than `timeout` seconds, be it before the others have met it or after they took leave:
-// exit code 4.
+// The same for a body that ranks run together. Where all fail, the first complains. Where one fails alone, it
+// complains with its name and ends all. A rank that is silent for more than `timeout` seconds, also before
+// all have met or after: exit code 4.
 int exit_code_of_ranks(std::string_view who, std::FILE* err, double timeout,
                        const std::function<int(Ranks&)>& body);
 

@@ -1,8 +1,5 @@
 #include "profiled.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "../../core/profile_report.h"
 #include "table.h"
 

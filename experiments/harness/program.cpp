@@ -2,10 +2,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 
 #include "../../core/blas.h"
 #include "../../core/parallel.h"
@@ -16,7 +14,6 @@
 #include "environment.h"
 #include "lists.h"
 #include "profiled.h"
-#include "settings.h"
 
 namespace isobar {
 namespace {

@@ -20,12 +20,7 @@
 // good order, with the command to go on.
 #pragma once
 
-#include <cstdio>
-#include <functional>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "../../core/fields.h"
 #include "run.h"
@@ -63,8 +58,7 @@ struct Program {
   std::string example = {};          // for --help: commands that a user would type first, one a line
   std::string page = {};             // what was found: a document below experiments/
   std::vector<Preset> presets = {};  // the first is used when no --preset is given
-  // The preset "tiny", flags that make the first preset a matter of a second, for tests and a first look:
-  // "--depth 2 --seeds 1".
+  // The preset "tiny", flags that make the first preset a matter of a second: "--depth 2 --seeds 1".
   std::string tiny = {};
   std::vector<Printer> printers = {};
   std::optional<Resume> resume = std::nullopt;
@@ -76,8 +70,7 @@ struct Program {
   bool profiles = true;  // takes --profile; false: it measures times itself, or runs nothing itself
   bool goes_on = false;  // a finished run of it in the folder is replaced without --force
   // Called when Config has the user's values, unless a run is resumed, with the names of the settings that
-  // the config file and the flags gave: may bring others to values that fit. The run begins with its
-  // sentences.
+  // file and flags gave: may make others fit. The run begins with its sentences.
   std::function<std::vector<std::string>(const std::set<std::string>& given)> settle = {};
   // Called then, with every field within its limits: throws Error where two of them do not go together.
   std::function<void()> check = {};

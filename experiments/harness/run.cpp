@@ -1,10 +1,8 @@
 #include "run.h"
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "../../autograd/ops.h"
 #include "../../core/blas.h"

@@ -1,5 +1,4 @@
-// Run: what a study's body is given. It holds the folder of results, and it appears there as a whole or not
-// at all.
+// Run: what a study's body is given. It holds the folder of results, which appear as a whole or not at all.
 //
 //   [&](Run& run) {
 //     Progress progress = run.progress(config.seeds, "seeds");
@@ -15,29 +14,12 @@
 // record_step(): others can follow it then.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
 #include <deque>
-#include <limits>
 #include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <variant>
-#include <vector>
 
-#include "../../core/error.h"
-#include "../../core/ranks/ranks.h"
-#include "../../core/tensor.h"
-#include "../../data/hdf5_file.h"
 #include "../../data/hdf5_live_file.h"
 #include "../../data/metrics_file.h"
-#include "json.h"
 #include "plot.h"
 #include "process.h"
 #include "progress.h"
@@ -146,9 +128,8 @@ class Run {
   Csv& csv(const std::string& name, const std::vector<std::string>& columns);
   // A new DIR/<name> of this text.
   void text_file(const std::string& name, std::string text) { texts_.emplace_back(name, std::move(text)); }
-  // The study's own part of summary.json. The harness adds program, config, environment, timing, expectations
-  // and verdicts. Everything here must be equal from run to run; what is not goes to timing() or
-  // environment().
+  // The study's own part of summary.json. The harness adds the rest. Everything here must be equal from run
+  // to run; what is not goes to timing() or environment().
   Json& summary() { return summary_; }
   Json& timing() { return timing_; }
   Json& environment() { return environment_; }

@@ -1,14 +1,9 @@
 #include "run_log.h"
 
-#include <fmt/format.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-#include <utility>
-
-#include "../../core/error.h"
 #include "../../data/utf8_stream.h"
 #include "lists.h"
 #include "process.h"

@@ -1,10 +1,7 @@
 #include "settings.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <concepts>
-#include <optional>
 #include <sstream>
 
 #include "../../data/utf8_stream.h"

@@ -2,11 +2,7 @@
 // the JSON of --print-config and --config, and the HDF5 attributes.
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <utility>
-#include <variant>
-#include <vector>
 
 #include "../../core/fields.h"
 #include "json.h"

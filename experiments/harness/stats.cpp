@@ -5,7 +5,6 @@
 #include <numbers>
 #include <numeric>
 
-#include "../../core/error.h"
 #include "../../core/rng.h"
 
 namespace isobar {

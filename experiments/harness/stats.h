@@ -1,8 +1,7 @@
 // Spread: one quantity measured over several seeds, and what can be concluded from so many.
 //
-// All intervals rest on Student's t and thus on independent normal values; a quantity that is a product over
-// layers (a std, a gradient norm) is taken by its logarithm. Their coverage is simulated in
-// tests/rules_test.cpp.
+// Intervals rest on Student's t, on independent normal values; a product over layers (a std, a gradient norm)
+// is taken by its logarithm. Their coverage is simulated in tests/rules_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +38,7 @@ struct Spread {
 
 // The median of an even number of values is the mean of the middle two.
 Spread spread_of(std::span<const double> values);
-// One value of each run, in their order: values_of(runs, &Outcome::accuracy), or a function of a run; and
-// their spread.
+// One value of each run, in order: values_of(runs, &Outcome::accuracy), or a function of a run; their spread.
 template <class Runs, class Value>
 std::vector<double> values_of(const Runs& runs, const Value& value) {
   std::vector<double> values;
@@ -82,8 +80,7 @@ int64_t seeds_for_prediction(double error);
 // passed, if mean and deviation stay as they are; 0 where no number does.
 int64_t seeds_for_mean(double sd, double distance, double error);
 
-// {"values": […], "median": …, "min": …, "max": …, "nonfinite": …, "n": …, "mean": …, "sd": …}, without those
-// that are not defined.
+// {"values": […], "median": …, "min": …, "max": …, "nonfinite": …, "n": …, "mean": …, "sd": …} where defined.
 Json to_json(const Spread& spread);
 // A number of a summary, where infinities and NaN are texts; NaN for null.
 double number_from(const Json& json);

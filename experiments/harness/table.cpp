@@ -2,7 +2,6 @@
 
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>

@@ -21,9 +21,8 @@ class Table {
   // Throws Error unless there is one cell per column.
   void row(std::vector<std::string> cells);
   // Heading, a rule, the rows. A column whose cells all begin like numbers (or are empty, "–", inf or nan) is
-  // set flush right, any other flush left. Where the table is wider than so many columns, texts and headings
-  // wrap at blanks and commas within their cells; numbers and single words never do. 0: the width of the
-  // terminal.
+  // set flush right, any other flush left. Where the table is wider than `columns` (0: the terminal), texts
+  // and headings wrap at blanks and commas; numbers and single words never do.
   std::string text(size_t columns = 0) const;
 
  private:
@@ -36,8 +35,7 @@ std::string number_text(double value);
 std::string number_or_dash(double value);
 // "12.5 %" for a share of 0.125, and "–" for NaN.
 std::string percent_text(double share);
-// Median and range, with what was not finite: "0.3373 [0.3323, 0.3465], 2 not finite"; no range where all are
-// equal.
+// Median, range unless all are equal, and what was not finite: "0.3373 [0.3323, 0.3465], 2 not finite".
 std::string spread_text(const Spread& spread);
 
 // --- The terminal: how large it is, and what fits.

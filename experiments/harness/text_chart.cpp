@@ -54,8 +54,7 @@ std::string drawn(const ChartRow& row, const Scale& scale, size_t width) {
   return line;
 }
 
-// From the least to the greatest of the finite values, over `count` places; all in the middle where there is
-// but one.
+// From the least to the greatest of the finite values, over `count` places; in the middle where there is one.
 struct Ends {
   double low = INFINITY, high = -INFINITY;
 

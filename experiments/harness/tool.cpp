@@ -1,15 +1,11 @@
 #include "tool.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <cstdio>
 #include <map>
 #include <sstream>
 
-#include "../../core/error.h"
 #include "../../core/parallel.h"
 #include "environment.h"
 #include "lists.h"

@@ -7,18 +7,10 @@
 //   tool.option("--max_new_tokens", count, "tokens to draw", at_least(1));
 //   return tool.run(argc, argv, [&] { … });
 //
-// All tools take --help, --version and --threads. Exit codes: 0 done; 2 bad usage or input, with one line on
-// stderr.
+// All tools take --help, --version and --threads. Exit codes: 0 done; 2 bad usage or input, with one line.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 #include "../../core/fields.h"
 
@@ -39,8 +31,7 @@ class Tool {
 
   // A word that must be there, in the order of these calls.
   void word(const std::string& name, std::string& value, const std::string& help);
-  // An option; the value that it has now is its default. "-o,--output" has a short form too. A bool is a
-  // flag.
+  // An option, its default the value that it has now. "-o,--output" has a short form too. A bool is a flag.
   template <class T>
   requires std::constructible_from<SettingPointer, T*>
   void option(const std::string& flags, T& value, const std::string& help, const Limits& limits = {}) {
@@ -82,8 +73,7 @@ class Tool {
 void write_out(std::string_view text);
 
 // --- Options: what the command lines of all programs have in common. Long options may be spelled with - or
-// _, an unknown one is refused with the nearest name, --help has one form, and the shell can ask what may
-// come next.
+// _, an unknown one is refused with the nearest name, and the shell can complete them.
 
 // The group of those options that --help leaves to --help-all.
 inline constexpr const char* more_settings = "More settings";
@@ -102,8 +92,7 @@ std::string help_row(const std::string& name, const std::string& meaning);
 void set_choices(CLI::Option& option, const std::vector<std::string>& choices);
 
 // Parses the words after the program's name. Throws Error for what the app does not take, and CLI::Success
-// where
-// --help of CLI11 or --version is among them.
+// for CLI11's own --help and --version.
 void parse_words(CLI::App& app, const std::vector<std::string>& words);
 
 // The words that may stand in place of the last one, one a line; none where it is the user's own value.

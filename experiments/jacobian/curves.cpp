@@ -1,10 +1,5 @@
 #include "curves.h"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-
-#include "../../autograd/tape.h"
 #include "../../nn/nn.h"
 #include "matrix.h"
 

@@ -5,8 +5,6 @@
 //   dy/dx = (y/x)(1 − y²/d)              solved by y = √d x/√(x² + C)      (DyISRU)
 #pragma once
 
-#include <cstdint>
-
 #include "../../core/rng.h"
 #include "../harness/measurements.h"
 

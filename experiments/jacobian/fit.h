@@ -5,14 +5,6 @@
 //   dyisru   √d x / √(x² + p)      p = C
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "../../core/rng.h"
-#include "../harness/measurements.h"
 #include "matrix.h"
 
 namespace isobar::jacobian {

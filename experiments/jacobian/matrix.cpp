@@ -1,9 +1,7 @@
 #include "matrix.h"
 
-#include <algorithm>
 #include <cmath>
 #include <tuple>
-#include <utility>
 
 #include "../../autograd/ops.h"
 #include "../../autograd/tape.h"

@@ -1,12 +1,7 @@
 // Matrix: a small dense square matrix of doubles, and the Jacobians that are kept in it.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <vector>
-
 #include "../../core/rng.h"
-#include "../../core/tensor.h"
 #include "../harness/measurements.h"
 
 namespace isobar::jacobian {

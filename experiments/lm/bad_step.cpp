@@ -1,17 +1,10 @@
 #include "bad_step.h"
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
-#include "../../autograd/ops.h"
 #include "../../core/blas.h"
 #include "../../data/checked_file.h"
 #include "../../data/utf8_stream.h"
 #include "../../nn/model.h"
 #include "../harness/environment.h"
-#include "../harness/json.h"
-#include "../harness/process.h"
 #include "train.h"
 
 namespace isobar {

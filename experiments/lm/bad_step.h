@@ -8,12 +8,6 @@
 // The file is a checked one (data/checked_file.h); README.md of this folder lists its content.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-
 #include "../../autograd/bad_op.h"
 #include "../../data/dataset.h"
 #include "checkpoint.h"
@@ -33,8 +27,7 @@ std::string this_build();
 
 // In one move: the file is there whole or not at all. Throws Error where it cannot be written.
 void save_bad_step(const std::string& path, const BadStep& step);
-// Throws Error that begins with the path where the file is of another kind or format, damaged, or makes no
-// sense.
+// Throws Error that begins with the path where the file is of another kind, damaged, or makes no sense.
 BadStep load_bad_step(const std::string& path);
 
 // --- Which row of a batch, and which position in that row, the values that are not finite belong to.
@@ -58,8 +51,7 @@ struct BadRow {
 BadRow bad_row_of(const BadOp& bad, const Batch& batch,
                   const std::function<std::unique_ptr<TapeTrace>(const Batch&)>& run);
 
-// --- A bad step, run again alone under a trace: which op made the first NaN or infinity, of which values,
-// for which row.
+// --- A bad step, run again alone under a trace: which op made the first NaN or infinity, and for which row.
 
 struct StepFinding {
   double loss = 0, gradient_norm = 0;

@@ -1,17 +1,12 @@
 #include "checkpoint.h"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <utility>
 
-#include "../../autograd/ops.h"
 #include "../../data/checked_file.h"
 #include "../../data/checksum.h"
-#include "../../data/file.h"
 #include "../../nn/affordable.h"
 #include "../../nn/model.h"
-#include "../harness/process.h"
 #include "../harness/settings.h"
 
 namespace isobar {

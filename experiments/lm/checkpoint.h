@@ -10,15 +10,7 @@
 #pragma once
 
 #include <charconv>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include "../../core/error.h"
-#include "../../core/fields.h"
 #include "../../data/safetensors.h"
 #include "../../data/tokenizer.h"
 #include "../harness/run.h"
@@ -54,8 +46,7 @@ Checkpoint load_checkpoint(const std::string& path);
 inline const std::string best_checkpoint = "best.safetensors";
 // The checkpoints of a run, newest first, the best last: DIR/checkpoints/step_000250.safetensors.
 std::vector<std::string> checkpoint_files(const std::string& run_folder);
-// The first of them that can be loaded; `complain` hears the Error of each before it. Throws Error where none
-// can.
+// The first that can be loaded; `complain` hears the Error of each before it. Throws Error where none can.
 Checkpoint newest_checkpoint(const std::string& run_folder,
                              const std::function<void(const std::string&)>& complain = {});
 

@@ -2,12 +2,8 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <functional>
 #include <iterator>
 
-#include "../../autograd/ops.h"
 #include "../../core/profile.h"
 #include "../../data/checksum.h"
 #include "bad_step.h"

@@ -11,15 +11,7 @@
 // Interrupted thrown with the command that goes on.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "../../core/fields.h"
-#include "../../core/ranks/ranks.h"
-#include "../../core/rng.h"
-#include "../../data/dataset.h"
 #include "../../nn/model.h"
-#include "../harness/process.h"
 #include "../harness/program.h"
 #include "checkpoint.h"
 #include "corpus.h"
@@ -45,8 +37,7 @@ class Session {
   // Diverged, or counts the step under --on_nan skip: its forward then changed no buffer.
   void drop_step(const Batch& batch, const Rng& masks);
   // A step is done and recorded; `val_loss` is NaN where it was not evaluated. Saves the best, and a
-  // checkpoint when it is due or the user wants to stop. The first rank writes it, and all must have the same
-  // weights.
+  // checkpoint when it is due or the user wants to stop. The first rank writes it; all must have one state.
   void finish_step(double val_loss);
   // Saves a checkpoint, unless this step has one.
   void save();
@@ -77,12 +68,10 @@ class Session {
   Interrupt interrupt_;
 };
 
-// --- Whether all ranks have the same weights, which they must have to the last bit: what differs is the
-// fault of a machine.
+// --- Whether all ranks have the same weights to the last bit: what differs is the fault of a machine.
 
 // Compares checksums of all tensors. Throws Error, on all ranks, that names the ranks whose weights are those
-// of fewer: "after step 40: rank 2 of 3 (node7) has other weights than the other 2 …". `go_on` is the command
-// that repairs it.
+// of fewer: "after step 40: rank 2 of 3 (node7) has other weights …". `go_on` is the command that repairs it.
 void check_same_weights(Ranks& ranks, const std::vector<NamedTensor>& weights, const std::string& when,
                         const std::string& go_on);
 

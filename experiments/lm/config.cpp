@@ -1,7 +1,5 @@
 #include "config.h"
 
-#include <algorithm>
-
 namespace isobar {
 namespace {
 

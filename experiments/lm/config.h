@@ -1,12 +1,8 @@
-// LmConfig: every knob of the small language model and of its training, with nanoGPT's names where it has
-// them.
+// LmConfig: every knob of the small language model and its training, with nanoGPT's names where it has them.
 #pragma once
 
 #include <set>
-#include <string>
-#include <vector>
 
-#include "../../core/fields.h"
 #include "../../nn/language_model.h"
 
 namespace isobar {

@@ -1,7 +1,5 @@
 #include "corpus.h"
 
-#include <algorithm>
-
 #include "../../data/shipped.h"
 #include "../../data/text_input.h"
 #include "../harness/table.h"

@@ -1,11 +1,7 @@
 // Which text a language model is trained on.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "../../data/synthetic.h"
-#include "../../data/text.h"
 #include "../../data/token_store.h"
 
 namespace isobar {
@@ -27,11 +23,9 @@ struct Corpus {
 };
 
 // `wanted` is the path of a text or of a token store, "synthetic", or empty: Tiny Shakespeare. `tokenizer` is
-// as make_tokenizer takes it; empty, it is char, or what the store brings. Throws Error where a file cannot
-// be read.
+// as make_tokenizer takes it; empty, it is char, or the store's. Throws Error where a file cannot be read.
 Corpus open_corpus(const std::string& wanted, const std::string& tokenizer);
-// The same with this very tokenizer. Throws Error where the text has what it does not know, or the store was
-// made with another.
+// The same with this very tokenizer. Throws Error where the text does not fit it, or the store has another.
 Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer);
 
 // Whether this is the text of 1,115,394 characters, 65 of them distinct, by the character.

@@ -1,9 +1,6 @@
 #include "init_from.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <map>
-#include <optional>
 
 #include "../../data/checked_file.h"
 #include "../../data/json_text.h"

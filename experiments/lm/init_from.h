@@ -2,13 +2,8 @@
 // its tokenizer come with it; optimizer, schedule and random numbers begin anew.
 #pragma once
 
-#include <set>
-#include <string>
-
 #include "../../nn/hugging_face.h"
-#include "../harness/json.h"
 #include "checkpoint.h"
-#include "config.h"
 
 namespace isobar {
 

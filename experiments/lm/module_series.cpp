@@ -1,10 +1,8 @@
 #include "module_series.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "../../core/memory.h"
 #include "../harness/lists.h"
 #include "../harness/table.h"
 #include "../harness/text_chart.h"

@@ -2,11 +2,6 @@
 // resumed reports what one without a break does.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "../../data/hdf5_file.h"
-#include "../../nn/observe.h"
 #include "../../nn/saturation.h"
 #include "../harness/run.h"
 

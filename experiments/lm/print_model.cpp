@@ -1,9 +1,5 @@
 #include "print_model.h"
 
-#include <algorithm>
-#include <map>
-#include <utility>
-
 #include "../../autograd/tape_page.h"
 #include "../../nn/model.h"
 #include "../../nn/model_costs.h"

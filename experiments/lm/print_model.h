@@ -1,8 +1,6 @@
 // What a language model is made of and what its parts cost (nn/model_costs.h), as a table.
 #pragma once
 
-#include <string>
-
 #include "config.h"
 
 namespace isobar {
@@ -14,8 +12,7 @@ std::string print_model(const LmConfig& config);
 // --- The tape of a model's first step, as a page: train_lm --tape-page FILE.
 
 // Writes the page (autograd/tape_page.h) of forward and backward on one sequence of the corpus, the model as
-// it is before training with seed 0. Returns a line for the user. Throws Error as open_corpus and tape_page
-// do.
+// before training with seed 0. Returns a line for the user. Throws as open_corpus and tape_page do.
 std::string write_page_of_step(const LmConfig& config, const std::string& path);
 
 }  // namespace isobar

@@ -1,9 +1,7 @@
 #include "seeds.h"
 
-#include <cmath>
 #include <filesystem>
 
-#include "../../data/file.h"
 #include "../../data/metrics_log.h"
 #include "../harness/table.h"
 #include "checkpoint.h"

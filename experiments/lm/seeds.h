@@ -2,8 +2,6 @@
 // what they have in common.
 #pragma once
 
-#include <functional>
-
 #include "../harness/run.h"
 #include "config.h"
 

@@ -1,8 +1,6 @@
 #include "small_config.h"
 
 #include <cmath>
-#include <filesystem>
-#include <span>
 
 namespace isobar {
 namespace {

@@ -4,10 +4,6 @@
 // they can be compared pair by pair.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "../../data/text.h"
 #include "../harness/stats.h"
 #include "config.h"
 #include "corpus.h"

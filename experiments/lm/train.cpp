@@ -1,12 +1,9 @@
 #include "train.h"
 
-#include <algorithm>
-#include <limits>
 #include <unordered_set>
 
 #include "../../core/profile.h"
 #include "../../nn/evaluation.h"
-#include "../../nn/model.h"
 #include "../../nn/pieces.h"
 
 namespace isobar {

@@ -9,16 +9,8 @@
 //   }
 #pragma once
 
-#include <cmath>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "../../core/ranks/shards.h"
-#include "../../data/dataset.h"
 #include "../../data/text.h"
-#include "../../nn/language_model.h"
 #include "../../optim/optim.h"
 #include "config.h"
 
@@ -33,8 +25,7 @@ Schedule schedule_of(const LmConfig& config, double lr);
 inline Schedule schedule_of(const LmConfig& config) { return schedule_of(config, config.learning_rate); }
 
 struct GradientOptions {
-  // The batch goes forward and back in as many equal pieces, whose gradients add up to those of their mean
-  // loss.
+  // The batch goes forward and back in as many equal pieces, whose gradients are those of their mean loss.
   int64_t accumulation_steps = 1;
   // A result that is not finite ends the step at once; loss and norm are NaN then.
   bool check_every_op = false;
@@ -49,8 +40,7 @@ struct Gradients {
   bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 };
 Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, GradientOptions options = {});
-// The same over ranks: `batch` has the rows of this rank's share of the pieces, and shards.mine() get the
-// gradients.
+// The same over ranks: `batch` has the rows of this rank's pieces, and shards.mine() get the gradients.
 Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, const GradientOptions& options,
                        Shards& shards);
 

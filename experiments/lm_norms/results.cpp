@@ -1,11 +1,7 @@
 #include "results.h"
 
-#include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <numeric>
-#include <span>
 
 #include "../harness/table.h"
 

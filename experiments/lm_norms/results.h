@@ -1,9 +1,5 @@
-// The trials of the norm comparison: what is measured of each net and of pairs of nets, the table, the
-// series, the charts.
+// The trials of the norm comparison: what is measured of nets and of pairs of nets, table, series and charts.
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include "../harness/run.h"
 #include "trials.h"
@@ -52,8 +48,7 @@ void measure_nets(Run& run, const NormResults& results);
 void record_trials(Run& run, const NormResults& results, int64_t first_seed);
 void print_trials(Run& run, const NormResults& results);
 
-// --- Pairs of nets of the norm comparison: the same seeds, hence the same tokens and the same initial
-// weights.
+// --- Pairs of nets of the norm comparison: the same seeds, hence the same tokens and initial weights.
 
 // For every size with both nets, over the seeds that both have, each net at its best learning rate:
 //   <pair>                  val loss of one minus the other's, in nats

@@ -1,7 +1,5 @@
 #include "training.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "../harness/each.h"

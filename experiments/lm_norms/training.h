@@ -2,10 +2,6 @@
 // best one is the least or the greatest of those tried.
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <span>
-
 #include "results.h"
 
 namespace isobar {
@@ -21,8 +17,7 @@ void train_trials(Run& run, NormResults& results,
 // Train the trials, and call it again until it adds none. Returns whether it added one.
 bool add_rates_beyond_edges(NormResults& results);
 
-// --- Learning rates beyond the edge of a grid: a sweep goes on until its best rate has a worse one on each
-// side.
+// --- Learning rates beyond the edge of a grid: a sweep ends when its best rate has a worse one on each side.
 
 // The rate to try next, where the best of `rates` is the least or the greatest of them: the next of 1e-5,
 // 3e-5, 1e-4, …, 0.3, 1 beyond it that is nearest to √10 times as far. Nothing where the best rate lies

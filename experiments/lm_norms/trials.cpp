@@ -1,7 +1,5 @@
 #include "trials.h"
 
-#include <limits>
-
 namespace isobar {
 
 LmConfig training_of(const TinyConfig& config, const Trial& trial) {

@@ -1,12 +1,6 @@
 // Trial: one model of the norm comparison, trained from one seed.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "../../nn/ngpt.h"
 #include "../../nn/observe.h"
 #include "../../nn/unit_lengths.h"
 #include "../lm/small_config.h"

@@ -2,15 +2,6 @@
 // does on changed digits.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <numeric>
-#include <string>
-#include <vector>
-
-#include "../../autograd/tape.h"
-#include "../../core/fields.h"
 #include "../../data/permutation.h"
 #include "../../nn/nn.h"
 #include "../depth/digits.h"
@@ -148,8 +139,7 @@ struct Config : HasFields {
   }
 };
 
-// --- Shift: how far the inputs and the gradients of a net's layers move in a step, for nets as net.h has
-// them.
+// --- Shift: how far the inputs and the gradients of such a net's layers move in a step.
 
 // Mean and std of each unit over the rows, after each part of the net.
 struct Signal {

@@ -1,6 +1,4 @@
 // B03, C02: statistics over a batch depend on who else is in it, and are poor estimates when it is small.
-#include <cmath>
-
 #include "../../nn/nn.h"
 #include "properties.h"
 

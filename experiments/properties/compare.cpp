@@ -1,9 +1,7 @@
 #include "../../autograd/ops.h"
 #include "properties.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace isobar::properties {
 

@@ -1,6 +1,5 @@
 // What follows from the definitions, in f64 unless said. (The definitions themselves:
 // tests/definitions_test.cpp.)
-#include <cmath>
 #include <numbers>
 
 #include "../../nn/nn.h"

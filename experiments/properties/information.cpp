@@ -1,9 +1,6 @@
 // C13, D34, D35: what eps prevents, what a norm's output no longer says, and what subtracting the mean does
 // to the shape of a distribution.
-#include <algorithm>
-#include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "../../autograd/autograd.h"
 #include "../../nn/nn.h"

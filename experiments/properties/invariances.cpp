@@ -1,9 +1,4 @@
 // What a norm's output does not see: a shift or a scale of its input. And what it keeps: the direction.
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
-#include "../../autograd/ops.h"
 #include "../../nn/nn.h"
 #include "properties.h"
 
@@ -66,8 +61,7 @@ Tensor rmsnorm_of(const Tensor& x) { return rmsnorm(x); }
 
 constexpr double scales[] = {0.5, 10, 1e4};
 
-// How far a norm's output moves at most when its input is scaled: its largest element; its rms, over the
-// output's.
+// How far a norm's output moves at most when its input is scaled: by element, and in rms over the output's.
 double change_by_scales(Norm norm, const Tensor& x) {
   double most = 0;
   for (const double a : scales) most = std::max(most, largest_difference(norm(x * a), norm(x)));

@@ -1,16 +1,12 @@
 // RMSNorm in half precision, with its statistics in f32 and without. The machine's arithmetic is double; a
 // number format is the rounding after each operation.
-#include <cmath>
-#include <limits>
-
 #include "../../nn/nn.h"
 #include "properties.h"
 
 namespace isobar::properties {
 namespace {
 
-// A binary format: significant bits, the least exponent of a normal number (as frexp counts) and the largest
-// number.
+// A binary format: significant bits, a normal number's least exponent (as frexp counts), the largest number.
 struct Format {
   const char* name;
   int digits, least_exponent;

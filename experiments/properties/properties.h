@@ -1,8 +1,6 @@
 // The parts of norm_properties, and what they compare tensors with.
 #pragma once
 
-#include <vector>
-
 #include "../../core/rng.h"
 #include "../harness/measurements.h"
 
@@ -22,8 +20,7 @@ double least_cosine(const Tensor& a, const Tensor& b);
 
 // What the study measures, one part a file. Each adds its measurements for one seed, with how close an
 // identity must be. In f64 that is rounding: 1e-13 for sums of 40 products of numbers up to 5, 1e-12 for a
-// block of matrices whose gradients reach 118 and for the two sums of a cosine in f32, 1e-10 where 1e4 was
-// added.
+// block of matrices whose gradients reach 118 and for a cosine in f32, 1e-10 where 1e4 was added.
 void measure_invariances(Measurements& measurements, const Rng& rng);  // shifts, scales, directions
 void measure_formulas(Measurements& measurements, const Rng& rng);     // definitions, shapes, foldings
 void measure_precision(Measurements& measurements, const Rng& rng);  // fp16 and bf16, with and without upcast

@@ -1,6 +1,5 @@
 // D39: what two scripts of source 003's learning material print, rmsnorm_explained.py and
-// normalization_comparison.py of joyehuang/minimind-notes (468fd2d), in f32 as there. Their weights are 1 and
-// their biases 0.
+// normalization_comparison.py of joyehuang/minimind-notes (468fd2d), in f32, weights 1 and biases 0 as there.
 #include "../../nn/nn.h"
 #include "../harness/table.h"
 #include "properties.h"

@@ -1,12 +1,7 @@
 // Source 003's block against PyTorch: what PyTorch 1.13.1 computed in f64 (fixtures/torch_norms.json, by
-// tests/fixtures/torch_norms.py) and what the library makes of the same numbers; and what else PyTorch
-// answered.
-#include <cmath>
-#include <string>
-
+// tests/fixtures/torch_norms.py) and what the library makes of the same numbers; what else it answered.
 #include "../../autograd/autograd.h"
 #include "../../nn/nn.h"
-#include "../harness/json.h"
 #include "properties.h"
 
 namespace isobar::fixtures {

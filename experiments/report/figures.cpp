@@ -1,6 +1,5 @@
 #include "figures.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

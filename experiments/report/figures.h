@@ -1,12 +1,7 @@
 // The charts of runs and claims as the page shows them, in both languages, without a script; and as files.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "../charts/plot.h"
 #include "../charts/shapes.h"
-#include "../harness/json.h"
 #include "../harness/plot.h"
 
 namespace isobar::report {

@@ -1,7 +1,5 @@
 #include "page.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -13,7 +11,6 @@
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
 #include "../harness/lists.h"
-#include "../harness/plot.h"
 #include "figures.h"
 
 namespace isobar::fixtures {
@@ -34,8 +31,7 @@ Json summary_in(const std::string& folder) {
   return summary;
 }
 
-// JSON inside a script element must not end it, and no mark in it may turn the direction of what the page
-// says.
+// JSON inside a script element must not end it, and no mark in it may turn the direction of the page's text.
 std::string embedded(const Json& json) {
   std::string text =
       printable(with_named_infinities(json).dump(-1, ' ', false, Json::error_handler_t::replace));

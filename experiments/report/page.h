@@ -11,7 +11,6 @@
 #pragma once
 
 #include <map>
-#include <string>
 
 #include "../harness/json.h"
 
@@ -44,8 +43,7 @@ class Content {
 // --- What the page shows of a summary, and no more: curves thinned to what a screen can show, values in five
 // digits, of a claim the fields that are shown.
 
-// The run's settings, expectations, charts and, where it has them, its measured values and its sample of
-// text.
+// The run's settings, expectations, charts and, where it has them, measured values and sample of text.
 Json shown_run(const Json& summary);
 Json shown_claim(const Json& claim);
 

@@ -1,5 +1,4 @@
-// Timing by rounds: in each round every step has its turn, so that a slow moment of the machine hits all
-// alike.
+// Timing by rounds: in each round every step has its turn: a slow moment of the machine hits all alike.
 //
 //   Rounds rounds({first_step, second_step}, 2e-3);
 //   for (int i = 0; i < 15; ++i) rounds.round();

@@ -1,7 +1,5 @@
 #include "machine.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <numeric>

@@ -1,6 +1,5 @@
 // Machine: whether other programs disturbed the timing. A reference loop of fixed arithmetic runs on every
-// thread between the timed steps. On an idle machine all its turns last as long, and its threads compute all
-// the while.
+// thread between the timed steps. On an idle machine its turns are equal, and its threads compute throughout.
 //
 //   Machine machine;
 //   for (…) { rounds.round(); machine.turn(); }

@@ -1,9 +1,6 @@
 #include "model_step.h"
 
-#include <memory>
-
 #include "../../autograd/autograd.h"
-#include "../../core/memory.h"
 #include "../../core/parallel.h"
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"

@@ -16,8 +16,7 @@ class ModelStep {
   std::vector<std::vector<double>> best_quotients() const;
   // Keys "model.{step, inference}.layernorm_over_rmsnorm.best" (a value per group of rounds),
   // "model.parameters.saved_percent", "model.peak_mib.{layernorm, rmsnorm, saved_percent}": tensors at the
-  // peak of a step, alone in the process. Steps per second go to "timing", the size to "model" of
-  // summary.json.
+  // peak of a step, alone in the process. Tokens per second go to "timing", the size to "model".
   void publish(Run& run) const;
 
  private:

@@ -1,12 +1,7 @@
 #include "roots.h"
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-
 #include "../../autograd/ops.h"
 #include "../../core/kernels/vmath.h"
-#include "../../core/rng.h"
 #include "timed.h"
 
 namespace isobar::speed {

@@ -1,14 +1,7 @@
-// Timed: one shape in one mode, where every variant has its turn in each round; and the quotients of its
-// times.
+// Timed: one shape in one mode, where every variant has its turn in each round; and quotients of its times.
 #pragma once
 
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "../../core/rng.h"
-#include "../harness/run.h"
 #include "clock.h"
 #include "variants.h"
 

@@ -1,11 +1,8 @@
 #include "variants.h"
 
 #include <cmath>
-#include <map>
-#include <string>
 
 #include "../../autograd/autograd.h"
-#include "../../autograd/ops.h"
 
 namespace isobar::speed {
 namespace {

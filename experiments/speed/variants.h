@@ -4,9 +4,6 @@
 // row in the cache when it comes back to it), every op's operands and result where the norm is spelled out.
 #pragma once
 
-#include <array>
-
-#include "../../core/tensor.h"
 #include "../harness/run.h"
 
 namespace isobar::speed {

@@ -1,9 +1,5 @@
 #include "config.h"
 
-#include <numeric>
-
-#include "../../core/error.h"
-
 namespace isobar::transformer_stack {
 namespace {
 

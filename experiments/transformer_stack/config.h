@@ -1,11 +1,6 @@
 // Config: every knob of transformer_stack. The defaults are a layer that is small enough for 384 of them.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "../../core/fields.h"
 #include "layer.h"
 
 namespace isobar::transformer_stack {

@@ -11,9 +11,6 @@
 // dropped from that part's output. The parameters have PyTorch's names.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "../../nn/nn.h"
 
 namespace isobar::transformer_stack {
@@ -22,8 +19,7 @@ struct LayerOptions {
   int64_t d_model = 64, nhead = 4, dim_feedforward = 256;
   std::string placement = "source001";
   double dropout = 0.1;  // nn.Dropout(0.1), twice
-  // A name for make_norm, with source 001's eps, 1e-6, and without a bias, so that norms differ in their
-  // formula alone.
+  // For make_norm, with source 001's eps, 1e-6, and without a bias: norms differ in their formula alone.
   std::string norm = "rmsnorm";
 };
 

@@ -1,12 +1,6 @@
 #include "measure.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numbers>
-
-#include "../../autograd/ops.h"
-#include "../../autograd/tape.h"
 
 namespace isobar::transformer_stack {
 namespace {

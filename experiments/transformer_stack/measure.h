@@ -1,9 +1,6 @@
 // What the study measures in a stack: the signal after every layer, and every layer's gradient.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "config.h"
 
 namespace isobar::transformer_stack {
@@ -18,15 +15,13 @@ struct LayerSignal {
 };
 
 // One run: builds the stack of this seed, sends B sequences of normal numbers up, and a random cotangent
-// (normal numbers, which the loss multiplies the output with) down. Input and cotangent depend on seed and
-// sizes alone.
+// (normal numbers, which the loss multiplies the output with) down. Both depend on seed and sizes alone.
 std::vector<LayerSignal> measure(const Config& config, const Kind& kind, int64_t depth, int64_t seed);
 
 // --- The closed form of the stream's std, for initial weights and an input of independent normal numbers.
 //
-// Followed are q, the mean square of the stream, and r, the mean product of two positions of a sequence; all
-// elements have mean 0 over nets, so std = √q. A branch reads u = q and v = r, or after a norm u = 1, v =
-// r/q.
+// Followed are q, the mean square of the stream, and r, the mean product of two positions of a sequence; the
+// mean over nets is 0, so std = √q. A branch reads u = q and v = r, or after a norm u = 1, v = r/q.
 //   attention   in_proj is Xavier uniform on (3C, C): variance 1/(2C), so values have mean square u/2, and
 //               logits q·k/√D differ by a variance s² = (u/2)² (1 − v/u). The softmax's weights over T positions
 //               sum to 1, their squares to about e^(s²)/T (normal logits, s² ≤ 1). out_proj, U(±1/√C), takes 1/3

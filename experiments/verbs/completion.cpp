@@ -1,8 +1,6 @@
-// isobar completion: the script with which a shell completes verbs, studies, their options and the options'
-// values.
+// isobar completion: the script with which a shell completes verbs, studies, their options and values.
 //
 //   source <(isobar completion bash)
-#include "../../core/error.h"
 #include "../harness/tool.h"
 #include "verbs.h"
 

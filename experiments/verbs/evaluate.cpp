@@ -8,7 +8,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "../../data/file.h"
 #include "../../data/text_input.h"
 #include "../../data/token_store.h"
 #include "../../nn/text_loss.h"

@@ -6,11 +6,8 @@
 // our tokenizers, transformers knows byte-level BPE only.)
 #include <filesystem>
 
-#include "../../data/file.h"
-#include "../../data/safetensors.h"
 #include "../../nn/model.h"
 #include "../harness/tool.h"
-#include "../lm/checkpoint.h"
 #include "../lm/init_from.h"
 #include "verbs.h"
 

@@ -6,7 +6,6 @@
 //
 // Text files may be many, of any size and compressed (.gz); with --field they are JSON lines.
 #include <CLI/CLI.hpp>
-#include <filesystem>
 
 #include "../../data/text_input.h"
 #include "../../data/token_store.h"

@@ -6,12 +6,9 @@
 //   isobar report runs/a runs/b --svg std -o both.svg      a plot of several runs of one study, over each other
 //
 // The page is one file: it opens without a network and asks for nothing outside itself.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 
 #include "../../data/file.h"
-#include "../harness/json.h"
 #include "../harness/tool.h"
 #include "../report/figures.h"
 #include "../report/page.h"

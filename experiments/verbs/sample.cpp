@@ -4,8 +4,6 @@
 //   isobar sample runs/train_lm/checkpoints/best.safetensors --temperature 0        always the likeliest token
 //
 // The same seed gives the same text. What the text has of bytes that are no UTF-8 is shown as "�".
-#include <cstdio>
-
 #include "../../data/utf8_stream.h"
 #include "../../nn/generate.h"
 #include "../harness/tool.h"

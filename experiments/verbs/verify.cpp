@@ -25,12 +25,9 @@
 // from, and the reason; and the page, report.html, which is renewed as each study ends.
 #include "../claims/verify.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <utility>
 
 #include "../../data/file.h"
-#include "../claims/kept.h"
 #include "../claims/verdicts.h"
 #include "../harness/program.h"
 #include "../report/page.h"

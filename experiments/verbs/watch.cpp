@@ -6,13 +6,8 @@
 //
 // It reads the run's folder and writes nothing there. Exit codes: 0 the run has finished (or --once), 1 it
 // stopped before its end, 2 bad usage or no run, 130 Ctrl-C.
-#include <chrono>
 #include <csignal>
-#include <cstdint>
-#include <thread>
 
-#include "../../core/error.h"
-#include "../harness/process.h"
 #include "../harness/tool.h"
 #include "../watch/view.h"
 #include "verbs.h"

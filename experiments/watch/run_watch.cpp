@@ -6,16 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 
-#include "../../core/error.h"
-#include "../../data/hdf5_file.h"
 #include "../../data/utf8_stream.h"
 #include "../harness/bytes.h"
 

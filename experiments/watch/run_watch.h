@@ -6,10 +6,6 @@
 // It reads metrics.jsonl, and run.partial.h5 or run.h5 in a child process, and writes nothing. One thread.
 #pragma once
 
-#include <deque>
-#include <string>
-#include <vector>
-
 #include "../../data/metrics_log.h"
 #include "../lm/module_series.h"
 

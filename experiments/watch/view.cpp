@@ -1,14 +1,10 @@
 #include "view.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
 #include <sstream>
 
 #include "../../data/utf8_stream.h"
 #include "../harness/lists.h"
-#include "../harness/progress.h"
 #include "../harness/text_chart.h"
 
 namespace isobar {

@@ -1,11 +1,7 @@
 // What watch shows of a run: rows of a table, and a whole screen with charts.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "../harness/table.h"
-#include "../lm/module_series.h"
 #include "run_watch.h"
 
 namespace isobar {
@@ -15,12 +11,10 @@ std::string table_heading(const RunWatch& run);
 // The row of the step at this place of the log. A metric that is not measured in every step is shown as it
 // was last. Speed and time to go are those of now: for the last step alone, "–" elsewhere.
 std::string table_row(const RunWatch& run, size_t index);
-// Up to `count` places of steps, evenly chosen with the last and, if there are more than one, the first among
-// them.
+// Up to `count` places of steps, evenly chosen, with the last and, of several, the first among them.
 std::vector<size_t> chosen_steps(const RunWatch& run, size_t count);
 
-// A chart of each metric, as many beside each other as fit; val_x is in the chart of x. `rows` and
-// `columns` is the room for all.
+// A chart of each metric, as many beside each other as fit; val_x is in that of x. All have rows × columns.
 std::string charts(const RunWatch& run, size_t rows, size_t columns);
 
 // A bar, the last of `rows`, charts and a table of modules, within the terminal.
