@@ -1,51 +1,52 @@
-"""Wrong forms of a0.cpp: (name, a text that occurs once, what it becomes)."""
-HELD = "const Tensor values = raw::cast(x, Dtype::f64);\n  const double* const in = values.data<double>();"
-DIVIDE = "out[i] = largest > 0 ? in[i] / largest : 0;"
-MUTANTS = [
-    ("average: as it was given", "int64_t last = y.numel() - 1;", "int64_t last = x.numel() - width + 1;"),
-    ("average: the last mean is not set", "int64_t last = y.numel() - 1;", "int64_t last = y.numel() - 2;"),
-    ("average: as many means as numbers", "const int64_t last = y.numel()", "const int64_t last = x.numel()"),
-    ("average: a tensor that is longer", "{x.numel() - width + 1}, Dtype", "{x.numel() - width + 2}, Dtype"),
-    ("average: a tensor of x's size", "y({x.numel() - width + 1},", "y = isobar::zeros({x.numel()},"),
-    ("average: a window of one more", "(int64_t j = 0; j < width; ++j)", "(int64_t j = 0; j <= width; ++j)"),
-    ("average: a window of one less", "(int64_t j = 0; j < width; ++j)", "(int64_t j = 1; j < width; ++j)"),
-    ("average: a window of one less at the end", "int64_t j = 0; j < width", "int64_t j = 0; j + 1 < width"),
-    ("average: backwards", "sum += in[i + j];", "sum += in[i - j];"),
-    ("average: the window stands", "sum += in[i + j];", "sum += in[j];"),
-    ("average: one number", "sum += in[i + j];", "sum += in[i];"),
-    ("average: a sum", "out[i] = sum / width;", "out[i] = sum;"),
-    ("average: divided by one less", "out[i] = sum / width;", "out[i] = sum / (width - 1);"),
-    ("average: divided by all", "out[i] = sum / width;", "out[i] = sum / x.numel();"),
-    ("average: a sum of whole numbers", "double sum = 0;", "int64_t sum = 0;"),
-    ("average: a sum of all windows", "double sum = 0;", "static double sum = 0;"),
-    ("average: starts at one", "for (int64_t i = 0; i <= last; ++i)", "for (int64_t i = 1; i <= last; ++i)"),
-    ("scaled: as it was given", HELD, "const double* const in = raw::cast(x, Dtype::f64).data<double>();"),
-    ("scaled: the tensor lives in a block", HELD, "const double* in = nullptr;\n  {\n    const Tensor values = raw::cast(x, Dtype::f64);\n    in = values.data<double>();\n  }"),
-    ("scaled: a copy of a copy that is freed", "values.data<double>()", "raw::clone(values).data<double>()"),
-    ("scaled: f32 is read as f64", HELD, "const double* const in = reinterpret_cast<const double*>(x.data<float>());"),
-    ("scaled: wants f64", HELD, "const double* const in = x.data<double>();"),
-    ("scaled: the largest, not its magnitude", "::max(largest, std::abs(in[i]));", "::max(largest, in[i]);"),
-    ("scaled: the last", "largest = std::max(largest, std::abs(in[i]));", "largest = std::abs(in[i]);"),
-    ("scaled: the sum of magnitudes", "= std::max(largest, std::abs(in[i]));", "+= std::abs(in[i]);"),
-    ("scaled: the smallest", "largest = std::max", "largest = i == 0 ? std::abs(in[i]) : std::min"),
-    ("scaled: one at least", "double largest = 0;", "double largest = 1;"),
-    ("scaled: zeros become NaN", "out[i] = largest > 0 ? in[i] / largest : 0;", "out[i] = in[i] / largest;"),
-    ("scaled: zeros are not set", DIVIDE, "if (largest > 0) out[i] = in[i] / largest;"),
-    ("scaled: magnitudes", "largest > 0 ? in[i] / largest :", "largest > 0 ? std::abs(in[i]) / largest :"),
-    ("scaled: multiplied", "out[i] = largest > 0 ? in[i] / largest : 0;", "out[i] = in[i] * largest;"),
-    ("scaled: reads one past", ", std::abs(in[i])", ", std::max(std::abs(in[i]), 0 * in[i + 1])"),
-    ("histogram: as it was given", "Tensor counts = isobar::zeros", "Tensor counts"),
-    ("histogram: starts at one", "isobar::zeros({count}, Dtype::f64);", "isobar::ones({count}, Dtype::f64);"),
-    ("histogram: one class less", "::zeros({count}, Dtype::f64);", "::zeros({count - 1}, Dtype::f64);"),
-    ("histogram: one class more", "::zeros({count}, Dtype::f64);", "::zeros({count + 1}, Dtype::f64);"),
-    ("histogram: of all calls", "Tensor counts ",
-     "static Tensor counts = isobar::zeros({count}, Dtype::f64);\n  if (counts.numel() != count) counts "),
-    ("histogram: classes count from one", "(classes.data<double>()[i])]", "(classes.data<double>()[i]) + 1]"),
-    ("histogram: yes or no", "+= 1;", "= 1;"),
-    ("histogram: shares", "+= 1;", "+= 1.0 / classes.numel();"),
-    ("histogram: the first is left out", "i = 0; i < classes.numel(); ++", "i = 1; i < classes.numel(); ++"),
-    ("histogram: one too many is read", "i = 0; i < classes.numel(); ++", "i = 0; i <= classes.numel(); ++"),
-]
+"""Wrong forms of a0.cpp: name | a text that occurs once, in it «right→wrong»."""
+MUTANTS = r"""
+average: as it was given | «y.numel() -→x.numel() - width +»
+average: the last mean is not set | - «1→2»
+average: as many means as numbers | «y→x».
+average: a tensor that is longer | «1→2»}
+average: a tensor of x's size | «({x.numel() - width + 1→ = isobar::zeros({x.numel()»
+average: a window of one more | <«→=» width
+average: a window of one less | «0→1»; j
+average: a window of one less at the end | j «→+ 1 »<
+average: backwards | «+→-» j
+average: the window stands | «i + →»j
+average: one number | i« + j→»
+average: a sum | sum« / width→»
+average: divided by one less | / «width→(width - 1)»
+average: divided by all | / «width→x.numel()»
+average: a sum of whole numbers | «double→int64_t» sum
+average: a sum of all windows | «→static »double sum
+average: starts at one | «0→1»; i <=
+scaled: as it was given | «Tensor values→double* const in» = raw::cast(x, Dtype::f64)«; const double* const in
+    = values→»
+scaled: the tensor lives in a block | «→const double* in = nullptr; { »const Tensor values = raw::cast(x,
+    Dtype::f64); «const double* const →»in = values.data<double>();«→ }»
+scaled: a copy of a copy that is freed | «values→raw::clone(values)».
+scaled: f32 is read as f64 | «const Tensor values = raw::cast(x, Dtype::f64); →»const double* const in =
+    «values→reinterpret_cast<const double*>(x».data<«double>();→float>());»
+scaled: wants f64 | «const Tensor values = raw::cast(x, Dtype::f64); →»const double* const in = «values→x»
+scaled: the largest, not its magnitude | «std::abs(in[i])→in[i]»
+scaled: the last | «max(largest, std::abs(in[i])→abs(in[i]»
+scaled: the sum of magnitudes | «= std::max(largest, std::abs(in[i])→+= std::abs(in[i]»
+scaled: the smallest | «std::max→i == 0 ? std::abs(in[i]) : std::min»
+scaled: one at least | largest = «0→1»
+scaled: zeros become NaN | «largest > 0 ? in[i] / largest : 0→in[i] / largest»
+scaled: zeros are not set | «→if (largest > 0) »out[i] =« largest > 0 ?→» in[i] / largest« : 0;→;»
+scaled: magnitudes | «in[i]→std::abs(in[i])» /
+scaled: multiplied | «largest > 0 ? in[i] / largest : 0→in[i] * largest»
+scaled: reads one past | «abs(in[i→max(std::abs(in[i]), 0 * in[i + 1»
+histogram: as it was given | counts« = isobar::zeros→»
+histogram: starts at one | «zeros→ones»
+histogram: one class less | zeros({count«→ - 1»
+histogram: one class more | zeros({count«→ + 1»
+histogram: of all calls | «→static »Tensor counts «→= isobar::zeros({count}, Dtype::f64); if (counts.numel()
+    != count) counts »=
+histogram: classes count from one | )«→ + 1»]
+histogram: yes or no | «+→»= 1
+histogram: shares | = 1«→.0 / classes.numel()»
+histogram: the first is left out | «0→1»; i < classes
+histogram: one too many is read | <«→=» classes
+"""
 EQUIVALENT = [
     ("average: the sum slides along", "one number is added and one taken off: right to rounding, and quicker"),
     ("histogram: set to zero in a loop", "the same zeros"),

@@ -1,57 +1,58 @@
-"""Wrong forms of a1.cpp: (name, a text that occurs once, what it becomes)."""
-MUTANTS = [
-    ("a leaf's slot is off by one", "()) - 1};\n  // }\n}\n\nVar Tape::", "())};\n  // }\n}\n\nVar Tape::"),
-    ("an op's slot is off by one", "size()) - 1};\n  // }\n}\n\n// Task", "size())};\n  // }\n}\n\n// Task"),
-    ("constants are recorded", "if (!needed) return {value, -1};", ""),
-    ("an op with one constant is not recorded", "if (!needed",
-     "for (const Var& v : inputs)\n    if (v.slot < 0) return {value, -1};\n  if (!needed"),
-    ("slot 0 counts as a constant", "needed |= input.slot >= 0;", "needed |= input.slot > 0;"),
-    ("constants are left out of the inputs", "{\n    slot.inputs", "{\n    if (input.slot >= 0) slot.inputs"),
-    ("the closure is forgotten", "{}, .backward = backward, .gradient =", "{}, .backward = {}, .gradient ="),
-    ("the walk visits what the loss does not need", "if (!reached[slot]) continue;", ""),
-    ("the walk leaves out slot 0", "slot = start; slot >= 0; --slot", "slot = start; slot > 0; --slot"),
-    ("the walk goes up", "return order;", "return {order.rbegin(), order.rend()};"),
-    ("the walk reaches only the first input", "input >= 0", "input >= 0 && input == slots[slot].inputs[0]"),
-    ("the walk forgets the start", "order.push_back(slot);", "if (slot != start) order.push_back(slot);"),
-    ("slot 0 is never reached", "(input >= 0) reached[input] = true;", "(input > 0) reached[input] = true;"),
-    ("the walk starts at the tape's end", "for (int64_t slot = start",
-     "reached.assign(slots.size(), true);\n  for (int64_t slot = slots.size() - 1"),
-    ("the walk remembers what it met", "std::vector<bool> reached(start + 1, false",
-     "static std::vector<bool> reached;\n  reached.resize(std::max<size_t>(reached.size(), start + 1)"),
-    ("the walk visits only what no walk has met", "    order.push_back(slot);", "    static std::vector<bool> met;\n    met.resize(std::max<size_t>(met.size(), start + 1));\n    if (!met[slot]) order.push_back(slot);\n    met[slot] = true;"),
-    ("only sizes are compared", 'shape() == dx.shape(), "accumulate:', 'numel() == dx.numel(), "accumulate:'),
-    ("summed in float", "out[i] = a[i] + b[i];", "out[i] = float(a[i]) + float(b[i]);"),
-    ("adjoints in a static that all tapes share", "std::vector<Tensor> adjoints(loss.slot + 1);", "static std::vector<Tensor> adjoints;\n  adjoints.resize(std::max<size_t>(adjoints.size(), loss.slot + 1));"),
-    ("leaf gradients are added in place", "accumulate(slot.gradient, adjoints[at]);", "if (!slot.gradient.defined()) slot.gradient = isobar::zeros(adjoints[at].shape(), Dtype::f64);\n      for (int64_t i = 0; i < adjoints[at].numel(); ++i)\n        raw::write<double>(slot.gradient)[i] += adjoints[at].data<double>()[i];"),
-    ("overwritten instead of accumulated", "out[i] = a[i] + b[i];", "out[i] = b[i];"),
-    ("subtracted", "out[i] = a[i] + b[i];", "out[i] = a[i] - b[i];"),
-    ("only the first is kept", "out[i] = a[i] + b[i];", "out[i] = a[i];"),
-    ("added in place", "Tensor sum(dx.shape(), Dtype::f64);", "Tensor sum = adjoint;"),
-    ("added into dx", "Tensor sum(dx.shape(), Dtype::f64);", "Tensor sum = dx;"),
-    ("shapes are not compared", 'adjoint.shape() == dx.shape(), "accumulate:', 'true, "accumulate:'),
-    ("an undefined gradient is added", "if (!dx.defined()) return;", ""),
-    ("a first gradient is doubled", "dx;",
-     "isobar::zeros(dx.shape(), Dtype::f64);\n    accumulate(adjoint, dx);\n    accumulate(adjoint, dx);"),
-    ("the loss's adjoint is 0", "adjoints[loss.slot] = isobar::ones", "adjoints[loss.slot] = isobar::zeros"),
-    ("the loss's adjoint is its value", "= isobar::ones(loss.value.shape(), Dtype::f64);", "= loss.value;"),
-    ("a loss of any shape is taken", 'loss.value.numel() == 1, "backward: loss', 'true, "backward: loss'),
-    ("a loss in a list is refused", '.value.numel() == 1, "backward:', '.value.ndim() == 0, "backward:'),
-    ("a loss of another tape is taken", ">= 0 && loss.slot < static_cast<int64_t>(slots.size()),", ">= 0,"),
-    ("a constant loss passes silently", "check(loss.slot >= 0 && ", "if (loss.slot < 0) return;\n  check("),
-    ("leaf gradients are overwritten", "accumulate(slot.gradient, adjoints[at])",
-     "slot.gradient = adjoints[at]"),
-    ("every input gets the first gradient", "[slot.inputs[i]], dx[i]);", "[slot.inputs[i]], dx[0]);"),
-    ("the last input gets nothing", "< slot.inputs.size()", "+ 1 < std::max<size_t>(2, slot.inputs.size())"),
-    ("adjoints are overwritten", "accumulate(adjoints[slot.inputs[i]], dx[i])",
-     "adjoints[slot.inputs[i]] = dx[i]"),
-    ("ops without adjoint are called", "continue;  ",
-     "adjoints[at] = isobar::zeros(loss.value.shape(), Dtype::f64);  "),
-    ("only the first slot is cleared", "for (Slot& slot : slots) slot.gradient =", "slots[0].gradient ="),
-    ("nothing is cleared", "for (Slot& slot : slots) slot.gradient = Tensor();", ""),
-    ("clearing clears the tape", "for (Slot& slot : slots) slot.gradient = Tensor();", "slots.clear();"),
-    ("a constant's gradient is undefined, not an error", "check(leaf.slot >= 0 && ",
-     "if (leaf.slot < 0) return {};\n  check("),
-]
+"""Wrong forms of a1.cpp: name | a text that occurs once, in it «right→wrong»."""
+MUTANTS = r"""
+a leaf's slot is off by one | )« - 1}; // } }→}; \n // } \n } \n» Var
+an op's slot is off by one | )« - 1}; // } }→}; \n // } \n } \n» /
+constants are recorded | «if (!needed) return {value, -1};→»
+an op with one constant is not recorded | «→for (const Var& v : inputs) if (v.slot < 0) return {value, -1};
+    »if (!needed
+slot 0 counts as a constant | .slot >«=→» 0;
+constants are left out of the inputs | { «→if (input.slot >= 0) »slot.
+the closure is forgotten | = «backward→{}»
+the walk visits what the loss does not need | «if (!reached[slot]) continue;→»
+the walk leaves out slot 0 | «=→» 0; -
+the walk goes up | return «order→{order.rbegin(), order.rend()}»
+the walk reaches only the first input | input >= 0«→ && input == slots[slot].inputs[0]»
+the walk forgets the start | «→if (slot != start) »order.
+slot 0 is never reached | «=→» 0) reached
+the walk starts at the tape's end | «→reached.assign(slots.size(), true); »for (int64_t slot =
+    «start→slots.size() - 1»
+the walk remembers what it met | «→static »std::vector<bool> reached«(→;
+    reached.resize(std::max<size_t>(reached.size(), »start + 1«, false→)»
+the walk visits only what no walk has met | ; «→ static std::vector<bool> met;
+    met.resize(std::max<size_t>(met.size(), start + 1)); if (!met[slot])» order.push_back(slot);«→ met[slot] =
+    true;»
+only sizes are compared | «shape() == dx.shape→numel() == dx.numel»
+summed in float | «a[i] + b[i]→float(a[i]) + float(b[i])»
+adjoints in a static that all tapes share | «→static »std::vector<Tensor> adjoints«(→;
+    adjoints.resize(std::max<size_t>(adjoints.size(), »loss.slot + 1)«;→);»
+leaf gradients are added in place | «accumulate(→if (!»slot.gradient«,→.defined()) slot.gradient =
+    isobar::zeros(adjoints[at].shape(), Dtype::f64); for (int64_t i = 0; i <» adjoints[at]«);→.numel(); ++i)
+    raw::write<double>(slot.gradient)[i] += adjoints[at].data<double>()[i];»
+overwritten instead of accumulated | «a[i] + →»b
+subtracted | «+→-» b
+only the first is kept | ]« + b[i]→»
+added in place | «(dx.shape(), Dtype::f64)→ = adjoint»
+added into dx | «(dx.shape(), Dtype::f64)→ = dx»
+shapes are not compared | «adjoint.shape() == dx.shape()→true»
+an undefined gradient is added | «if (!dx.defined()) return;→»
+a first gradient is doubled | «dx→isobar::zeros(dx.shape(), Dtype::f64); accumulate(adjoint, dx);
+    accumulate(adjoint, dx)»;
+the loss's adjoint is 0 | «ones→zeros»
+the loss's adjoint is its value | «isobar::ones(loss.value.shape(), Dtype::f64)→loss.value»
+a loss of any shape is taken | «loss.value.numel() == 1→true»
+a loss in a list is refused | «numel() == 1→ndim() == 0»
+a loss of another tape is taken | 0« && loss.slot < static_cast<int64_t>(slots.size())→»
+a constant loss passes silently | «check(loss.slot >= 0 && →if (loss.slot < 0) return; check(»loss
+leaf gradients are overwritten | «accumulate(slot.gradient, adjoints[at])→slot.gradient = adjoints[at]»
+every input gets the first gradient | «i→0»])
+the last input gets nothing | «< slot.inputs.size(→+ 1 < std::max<size_t>(2, slot.inputs.size()»
+adjoints are overwritten | «accumulate(adjoints[slot.inputs[i]], dx[i])→adjoints[slot.inputs[i]] = dx[i]»
+ops without adjoint are called | «continue→adjoints[at] = isobar::zeros(loss.value.shape(), Dtype::f64)»; /
+only the first slot is cleared | «for (Slot& slot : slots) slot→slots[0]»
+nothing is cleared | «for (Slot& slot : slots) slot.gradient = Tensor();→»
+clearing clears the tape | «for (Slot& slot : slots) slot.gradient = Tensor→slots.clear»
+a constant's gradient is undefined, not an error | «check→if »(leaf.slot «>= 0 && →< 0) return {}; check(»leaf
+"""
 
 # Wrong to the eye only: (name, why no test can tell).
 EQUIVALENT = [

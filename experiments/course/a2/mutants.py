@@ -1,76 +1,72 @@
-"""Wrong forms of a2.cpp: (name, a text that occurs once, what it becomes)."""
-MUL_A = "{sum_to(elementwise(dy.shape(), [&](int64_t i) { return d[i] * q[i]; }), a.shape())"
-MUL_B = "sum_to(elementwise(dy.shape(), [&](int64_t i) { return d[i] * p[i]; }), b.shape())"
-MUTANTS = [
-    ("sum_to keeps only the last", "out[place] += in[i];", "out[place] = in[i];"),
-    ("sum_to takes the mean", "];\n  }\n  ",
-     "];\n  }\n  for (int64_t i = 0; i < y.numel(); ++i) out[i] *= double(y.numel()) / x.numel();\n  "),
-    ("sum_to aligns at the first dimension", ";\n      rest /= x.size(-d)",
-     " % shape[-d];\n      rest /= shape[-d]"),
-    ("sum_to's steps forget ones", "step *= shape[-d];", "step *= x.size(-d);"),
-    ("sum_to does not check", 'fits, "sum_to: {} does not broadcast', 'true, "sum_to: {} does not broadcast'),
-    ("sum_to lets more dimensions pass", "shape.ndim() <= x.ndim(",
-     "true;\n  if (shape.ndim() > x.ndim()) return isobar::zeros(shape, Dtype::f64"),
-    ("sum_to checks all but the last dimension", "1; fits && d <= shape.ndim", "2; fits && d <= shape.ndim"),
-    ("sum_to returns x where nothing is summed", "));\n  Tensor",
-     "));\n  if (shape == x.shape()) return x;\n  Tensor"),
-    ("matmul adds to what was there", "(1);\n  Tensor",
-     "(1);\n  static Tensor y;\n  if (!y.defined() || !(y.shape() == Shape{rows, columns}))"),
-    ("matmul in float", "p[m * depth + k] * q[k * columns + n]",
-     "float(p[m * depth + k] * q[k * columns + n])"),
-    ("softmax in place", "Tensor y(x.shape(), Dtype::f64);", "Tensor y = x;"),
-    ("softmax divides by a width of 0", "width ? x.numel() / width : 0;\n  Tensor y",
-     "x.numel() / width;\n  Tensor y"),
-    ("multiply: da of a", "[&](int64_t i) { return d[i] * q[i]; }", "[&](int64_t i) { return d[i] * p[i]; }"),
-    ("multiply: db of b", "[&](int64_t i) { return d[i] * p[i]; }", "[&](int64_t i) { return d[i] * q[i]; }"),
-    ("multiply: sign of db", "(int64_t i) { return d[i] * p[i]; }", "(int64_t i) { return -d[i] * p[i]; }"),
-    ("multiply: da is not summed", MUL_A, MUL_A.replace("sum_to(", "(").replace(", a.shape())", ")")),
-    ("multiply: db is not summed", MUL_B, MUL_B.replace("sum_to(", "(").replace(", b.shape())", ")")),
-    ("multiply: the loss gradient is forgotten", "{ return d[i] * q[i]; }", "{ return q[i]; }"),
-    ("divide: sign of db", "return -d[i] * p[i] / (q[i] * q[i]);", "return d[i] * p[i] / (q[i] * q[i]);"),
-    ("divide: b not squared", "{ return -d[i] * p[i] / (q[i] * q[i]); }", "{ return -d[i] * p[i] / q[i]; }"),
-    ("divide: da multiplied", "(int64_t i) { return d[i] / q[i]; }", "(int64_t i) { return d[i] * q[i]; }"),
-    ("divide: a is missing in db", "return -d[i] * p[i] / (q[i] * q[i]);", "return -d[i] / (q[i] * q[i]);"),
-    ("divide: db is not summed", "sum_to(elementwise(dy.shape(), [&](int64_t i) { return -d[i] * p[i] / (q[i] * q[i]); }), b.shape())", "elementwise(dy.shape(), [&](int64_t i) { return -d[i] * p[i] / (q[i] * q[i]); })"),
-    ("matmul overwrites", "[m * columns + n] += p[m * depth + k]", "[m * columns + n] = p[m * depth + k]"),
-    ("matmul leaves out the first k", "(int64_t k = 0; k < depth; ++k)", "(int64_t k = 1; k < depth; ++k)"),
-    ("matmul reads b transposed", "* q[k * columns + n];", "* q[n * depth + k];"),
-    ("matmul does not check", "2 && b.ndim() == 2 && a.size(1) == b.size(0),", "2 && b.ndim() == 2 && true,"),
-    ("matmul takes vectors", "a.ndim() == 2 && b.ndim() == 2 && a.size(1) == b.size", "a.size(-1) == b.size"),
-    ("matmul: b not transposed in da", "transposed(b",
-     "raw::clone(raw::as_strided(b, transposed(b).shape(), transposed(b).strides())"),
-    ("matmul: a not transposed in db", "transposed(a",
-     "raw::clone(raw::as_strided(a, transposed(a).shape(), transposed(a).strides())"),
-    ("matmul: gradients exchanged", "dy, transposed(b)), matmul(transposed(a), dy",
-     "transposed(a), dy), matmul(dy, transposed(b)"),
-    ("softmax without the maximum", "+= out[c] = std::exp(in[c] - max);", "+= out[c] = std::exp(in[c]);"),
-    ("softmax with the maximum of all rows", "(in, in + width);\n    double",
-     "(x.data<double>(), x.data<double>() + x.numel());\n    double"),
-    ("softmax sums over all rows", "(in, in + width);\n    double", "(in, in + width);\n    static double"),
-    ("softmax's gradient without the dot", "out[c] = p[c] * (d[c] - dot);", "out[c] = p[c] * d[c];"),
-    ("softmax's gradient with the sum of dy", "dot += d[c] * p[c];", "dot += d[c];"),
-    ("softmax's gradient's sign", "out[c] = p[c] * (d[c] - dot);", "out[c] = p[c] * (dot - d[c]);"),
-    ("softmax's gradient as a sigmoid's", "[c] = p[c] * (d[c] - dot);", "[c] = d[c] * p[c] * (1 - p[c]);"),
-    ("softmax's gradient's dot over rows", "double dot = 0;", "static double dot = 0;"),
-    ("max: ties get all", "if (in[c] == max) out[c] = d[r] / ties;", "if (in[c] == max) out[c] = d[r];"),
-    ("max: the first of ties gets all", "(in[c] == max) out[c] = d[r] / ties",
-     "(c == std::max_element(in, in + width) - in) out[c] = d[r]"),
-    ("max: shared by all", "(in[c] == max) out[c] = d[r] / ties;", "(in[c] == max) out[c] = d[r] / width;"),
-    ("max: dy of the first row", "if (in[c] == max) out[c] = d[r] /", "if (in[c] == max) out[c] = d[0] /"),
-    ("differences forward only", "(value(i, h) - value(i, -h)) / (2 * h)", "(value(i, h) - value(i, 0)) / h"),
-    ("differences without 1/2", "(value(i, h) - value(i, -h)) / (2 * h)", "(value(i, h) - value(i, -h)) / h"),
-    ("differences without dy", "+= dy.data<double>()[i] * y.data<double>()[i];", "+= y.data<double>()[i];"),
-    ("differences write into x", "Tensor moved = raw::clone(x);", "Tensor moved = x;"),
-    ("differences with an h of their own", "h) - value(i, -h)) / (2 * h)", "1e-6) - value(i, -1e-6)) / 2e-6"),
-    ("differences' sign", "(value(i, h) - value(i, -h)) / (2 * h)", "(value(i, -h) - value(i, h)) / (2 * h)"),
-    ("the error is absolute", "n[i]) / std::max({std::abs(a[i]), std::abs(n[i]), 1e-3 * size}));", "n[i]));"),
-    ("the error is the last", "worst, std::abs(a[i] - n[i]) / std::", "0.0, std::abs(a[i] - n[i]) / std::"),
-    ("the error has no floor", "::abs(a[i]), std::abs(n[i]), 1e-3 * size", "::abs(a[i]), std::abs(n[i])"),
-    ("the error's floor is the largest gradient", ", std::abs(n[i]), 1e-3 * size", ", std::abs(n[i]), size"),
-    ("the error of magnitudes", ", std::abs(a[i] - n[i]) /", ", std::abs(std::abs(a[i]) - std::abs(n[i])) /"),
-    ("a NaN passes", "if (!std::isfinite(a[i]) || !std::isfinite(n[i])) return std", "if (false) return std"),
-    ("infinity in the differences passes", "::isfinite(a[i]) || !std::isfinite(n[i])", "::isfinite(a[i]) "),
-]
+"""Wrong forms of a2.cpp: name | a text that occurs once, in it «right→wrong»."""
+MUTANTS = r"""
+sum_to keeps only the last | «+→»= in
+sum_to takes the mean | ]; } «→for (int64_t i = 0; i < y.numel(); ++i) out[i] *= double(y.numel()) /
+    x.numel(); »return
+sum_to aligns at the first dimension | «; rest /= x.size(-d)→ % shape[-d]; rest /= shape[-d]»
+sum_to's steps forget ones | «shape[-d]→x.size(-d)»;
+sum_to does not check | «fits→true»,
+sum_to lets more dimensions pass | «→true; if (»shape.ndim() «<=→>» x.ndim(«→)) return isobar::zeros(shape,
+    Dtype::f64»
+sum_to checks all but the last dimension | «1→2»; fits
+sum_to returns x where nothing is summed | )); «→if (shape == x.shape()) return x; »Tensor
+matmul adds to what was there | 1); «→static »Tensor«→ y; if (!y.defined() || !(y.shape() == Shape{rows,
+    columns}))»
+matmul in float | «p[m * depth + k] * q[k * columns + n]→float(p[m * depth + k] * q[k * columns + n])»
+softmax in place | y«(x.shape(), Dtype::f64)→ = x»
+softmax divides by a width of 0 | «width ? x.numel() / width : 0→x.numel() / width»; Tensor y
+multiply: da of a | * «q→p»[i];
+multiply: db of b | «p→q»[i];
+multiply: sign of db | «→-»d[i] * p[i];
+multiply: da is not summed | «sum_to→»(elementwise(dy.shape(), [&](int64_t i) { return d[i] * q[i]; })«,
+    a.shape())→)»
+multiply: db is not summed | «sum_to→»(elementwise(dy.shape(), [&](int64_t i) { return d[i] * p[i]; })«,
+    b.shape())→)»
+multiply: the loss gradient is forgotten | «d[i] * →»q
+divide: sign of db | «-→»d[
+divide: b not squared | «(q[i] * q[i])→q[i]»
+divide: da multiplied | «/→*» q
+divide: a is missing in db | «* p[i] →»/
+divide: db is not summed | «sum_to(→»elementwise(dy.shape(), [&](int64_t i) { return -d[i] * p[i] / (q[i] *
+    q[i]); })«, b.shape())→»
+matmul overwrites | «+→»= p
+matmul leaves out the first k | «0→1»; k
+matmul reads b transposed | «k * columns + n→n * depth + k»
+matmul does not check | «a.size(1) == b.size(0)→true»
+matmul takes vectors | «ndim() == 2 && b.ndim() == 2 && a.size(→size(-»
+matmul: b not transposed in da | «→raw::clone(raw::as_strided(b, »transposed(b«→).shape(),
+    transposed(b).strides())»
+matmul: a not transposed in db | «→raw::clone(raw::as_strided(a, »transposed(a«→).shape(),
+    transposed(a).strides())»
+matmul: gradients exchanged | «→transposed(a), dy), matmul(»dy, transposed(b)«), matmul(transposed(a), dy→»
+softmax without the maximum | ]« - max→»
+softmax with the maximum of all rows | «in, in + width→x.data<double>(), x.data<double>() + x.numel()»);
+    double
+softmax sums over all rows | width); «→static »double
+softmax's gradient without the dot | «(d[c] - dot)→d[c]»
+softmax's gradient with the sum of dy | ]« * p[c]→»
+softmax's gradient's sign | «d[c] - dot→dot - d[c]»
+softmax's gradient as a sigmoid's | «p[c] * (d[c] - dot→d[c] * p[c] * (1 - p[c]»
+softmax's gradient's dot over rows | «→static »double dot
+max: ties get all | ]« / ties→»
+max: the first of ties gets all | «in[c]→c» == «max→std::max_element(in, in + width) - in») out[c] = d[r]« /
+    ties→»
+max: shared by all | «ties→width»;
+max: dy of the first row | «r→0»]
+differences forward only | «-h)) / (2 * h)→0)) / h»
+differences without 1/2 | «(2 * h)→h»
+differences without dy | «dy.data<double>()[i] * →»y
+differences write into x | «raw::clone(x)→x»
+differences with an h of their own | «h) - value(i, -h)) / (2 * h)→1e-6) - value(i, -1e-6)) / 2e-6»
+differences' sign | «h) - value(i, -→-h) - value(i, »
+the error is absolute | )« / std::max({std::abs(a[i]), std::abs(n[i]), 1e-3 * size})→»
+the error is the last | «worst→0.0»,
+the error has no floor | «, 1e-3 * size→»
+the error's floor is the largest gradient | «1e-3 * →»size
+the error of magnitudes | «a[i] - n[i]→std::abs(a[i]) - std::abs(n[i])»
+a NaN passes | «!std::isfinite(a[i]) || !std::isfinite(n[i])→false»
+infinity in the differences passes | «|| !std::isfinite(n[i])→»
+"""
 
 EQUIVALENT = [
     ("equal entries are not skipped", "0 / 0 is a NaN, which std::max(worst, NaN) drops, and 0 is right"),

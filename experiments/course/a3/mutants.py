@@ -1,81 +1,76 @@
-"""Wrong forms of a3.cpp: (name, a text that occurs once, what it becomes)."""
-MUTANTS = [
-    ("linear: the weight is not transposed", "+ k] * w[m * inputs + k];", "+ k] * w[k * outputs + m];"),
-    ("linear: no bias", "double sum = bias.defined() ? bias.data<double>()[m] : 0;", "double sum = 0;"),
-    ("linear: the bias of the row", "? bias.data<double>()[m] : 0", "? bias.data<double>()[n % outputs] : 0"),
-    ("linear: the bias subtracted", "() ? bias.data<double>()[m] : 0;", "() ? -bias.data<double>()[m] : 0;"),
-    ("linear: the last input left out", "; ++k) sum += in[n * inputs +", " - 1; ++k) sum += in[n * inputs +"),
-    ("linear: shapes not checked", "x.ndim() == 2 && weight.ndim() == 2 && x.size(1) == weight.size(1)",
-     "true"),
-    ("linear: vectors pass", "ndim() == 2 && weight.ndim() == 2 && x.size(1) == weight.size(",
-     "size(-1) == weight.size(-"),
-    ("linear: the bias not checked", '!bias.defined() || bias.shape() == Shape{outputs}, "', 'true, "'),
-    ("linear: a larger bias passes", '.shape() == Shape{outputs}, "linear:', '.numel() <= outputs, "linear:'),
-    ("linear: a bias in a row or a column passes", '.shape() == Shape{outputs}, "', '.numel() == outputs, "'),
-    ("linear: a bias in a row passes", "bias.shape() == Shape{outputs}",
-     "(bias.ndim() > 0 && bias.size(-1) == outputs && bias.numel() == outputs)"),
-    ("linear: a bias in a column passes", "bias.shape() == Shape{outputs}",
-     "(bias.ndim() > 0 && bias.size(0) == outputs && bias.numel() == outputs)"),
-    ("linear: a bias of a single number passes", "bias.shape() == Shape{outputs}",
-     "(bias.shape() == Shape{outputs} || bias.ndim() == 0)"),
-    ("linear: a bias for each row", "bias.shape() == Shape{outputs}",
-     "(bias.shape() == Shape{outputs} || bias.shape() == Shape{rows})"),
-    ("linear in float", "in[n * inputs + k] * w[m * inputs + k]",
-     "float(in[n * inputs + k] * w[m * inputs + k])"),
-    ("linear: no inputs are refused", ".size(1) == weight.size", ".size(1) > 0 && x.size(1) == weight.size"),
-    ("weights are drawn once", ") {\n  Tensor w",
-     ") {\n  static Tensor w;\n  if (w.defined() && w.shape() == Shape{out, in}) return w;\n  w = Tensor"),
-    ("log_softmax writes into x", "Tensor y = raw::clone(x);\n  double* row", "Tensor y = x;\n  double* row"),
-    ("log_softmax's gradient writes into dy", "= raw::clone(dy);\n  double* row =", "= dy;\n  double* row ="),
-    ("linear: db not summed", "db[m] += d;", "db[m] = d;"),
-    ("linear: db a mean", "db[m] += d;", "db[m] += d / rows;"),
-    ("linear: dx overwritten", "dx[n * inputs + k] += d * w", "dx[n * inputs + k] = d * w"),
-    ("linear: dx by the transposed", "+= d * w[m * inputs + k];", "+= d * w[k * outputs + m];"),
-    ("linear: dw overwritten", "dw[m * inputs + k] += d * in", "dw[m * inputs + k] = d * in"),
-    ("linear: dw's sign", "dw[m * inputs + k] += d * in", "dw[m * inputs + k] -= d * in"),
-    ("linear: dw transposed", "dw[m * inputs + k] += d * in", "dw[k * outputs + m] += d * in"),
-    ("relu is an absolute value", "0 ? 0 : out[i];  // false for a", "0 ? -out[i] : out[i];  // false for a"),
-    ("relu leaks", "0 ? 0 : out[i];  // false for a NaN", "0 ? 0.01 * out[i] : out[i];  // false for a NaN"),
-    ("relu hides a NaN", "out[i] <= 0 ? 0 : out[i];  // false for", "out[i] > 0 ? out[i] : 0;  // false for"),
-    ("relu writes into x", "raw::clone(x);\n  double* const out = raw::", "x;\n  double* const out = raw::"),
-    ("relu's slope at 0 is 1", "if (x.data<double>()[i] <= 0) out[i]", "if (x.data<double>()[i] < 0) out[i]"),
-    ("relu's gradient asks dy", "if (x.data<double>()[i] <= 0) out", "if (dy.data<double>()[i] <= 0) out"),
-    ("relu's gradient the wrong side", "(x.data<double>()[i] <= 0) out", "(x.data<double>()[i] > 0) out"),
-    ("relu's gradient writes into dy", "dx = raw::clone(dy);\n  double* const", "dx = dy;\n  double* const"),
-    ("uniform in (0, a)", "[i] = bound * (2 * rng.uniform_at(i) - 1);", "[i] = bound * rng.uniform_at(i);"),
-    ("weights of shape (in, out)", "Rng& rng) {\n  Tensor w({out, in}", "Rng& rng) {\n  Tensor w({in, out}"),
-    ("xavier's bound is its std", ", std::sqrt(6.0 / (in + out)), rng", ", std::sqrt(2.0 / (in + out)), rng"),
-    ("xavier of the fan-in alone", "out, in, std::sqrt(6.0 / (in + out)),", "out, in, std::sqrt(3.0 / in),"),
-    ("he of the fan-out", "= std::sqrt(2.0 / in) * rng.normal_at", "= std::sqrt(2.0 / out) * rng.normal_at"),
-    ("he without the 2", "std::sqrt(2.0 / in) * rng.normal_at(i)", "std::sqrt(1.0 / in) * rng.normal_at(i)"),
-    ("he without the root", "= std::sqrt(2.0 / in) * rng.normal_at(i);", "= 2.0 / in * rng.normal_at(i);"),
-    ("he in both directions", "::sqrt(2.0 / in) * rng.normal_at", "::sqrt(4.0 / (in + out)) * rng.normal_at"),
-    ("he by uniform draws", "* rng.normal_at(i);", "* (2 * rng.uniform_at(i) - 1) * std::sqrt(3.0);"),
-    ("torch's default as a std", "(out, in, 1 / std::sqrt(in), rng)", "(out, in, std::sqrt(3.0 / in), rng)"),
-    ("torch's default without the root", "(out, in, 1 / std::sqrt(in), rng);", "(out, in, 1.0 / in, rng);"),
-    ("log_softmax without the maximum", "sum += std::exp(row[v] - max);", "sum += std::exp(row[v]);"),
-    ("log_softmax: the maximum is not taken back", "[v] -= max + std::log(sum);", "[v] -= std::log(sum);"),
-    ("log_softmax: log of the quotient", "-= max + std::log(sum", "= std::log(std::exp(row[v] - max) / sum"),
-    ("log_softmax: the first row's maximum", "row, row +", "x.data<double>(), x.data<double>() +"),
-    ("log_softmax in base 2", "row[v] -= max + std::log(sum);", "row[v] -= max + std::log2(sum);"),
-    ("log_softmax's gradient without the sum", "-= std::exp(log_p[v]) * sum;", "-= std::exp(log_p[v]);"),
-    ("log_softmax's gradient's sign", "[v] -= std::exp(log_p[v]) * sum;", "[v] += std::exp(log_p[v]) * sum;"),
-    ("log_softmax's gradient by y", "row[v] -= std::exp(log_p[v]) * sum;", "row[v] -= log_p[v] * sum;"),
-    ("log_softmax's gradient over all rows", ") {\n    double sum = 0;", ") {\n    static double sum = 0;"),
-    ("the loss is a sum", "return sum / counted;  // 0 / 0 is NaN", "return sum;  // 0 / 0 is NaN"),
-    ("the loss counts ignored rows", "return sum / counted;  // 0 /", "return sum / logits.size(0);  // 0 /"),
-    ("the loss's sign", "sum -= log_p.data<double>()", "sum += log_p.data<double>()"),
-    ("all ignored: a loss of 0", "sum / counted;  // 0 / 0 is", "counted ? sum / counted : 0;  // 0 / 0 is"),
-    ("ignore is always -100", "if (target == ignore) return classes;", "if (target == -100) return classes;"),
-    ("targets count from 1", "return target;", "return target > 0 ? target - 1 : target;"),
-    ("a target of V passes", '&& target < classes, "cross_entropy:', '&& target <= classes, "cross_entropy:'),
-    ("negative targets pass", '>= 0 && target < classes, "cross_entropy:', '< classes, "cross_entropy:'),
-    ("negative targets are ignored", "(target == ignore) return", "(target == ignore || target < 0) return"),
-    ("the gradient is a sum's", "(std::exp(d) - (v == target)) / counted;", "(std::exp(d) - (v == target));"),
-    ("the gradient counts ignored rows", "- (v == target)) / counted;", "- (v == target)) / logits.size(0);"),
-    ("ignored rows get a gradient", "d = target == classes ? 0 :", "d = target == -1 ? 0 :"),
-    ("the gradient's sign", "? 0 : (std::exp(d) - (v == target)) /", "? 0 : ((v == target) - std::exp(d)) /"),
-    ("the gradient forgets the target", "(std::exp(d) - (v == target)) / counted", "(std::exp(d)) / counted"),
-]
+"""Wrong forms of a3.cpp: name | a text that occurs once, in it «right→wrong»."""
+MUTANTS = r"""
+linear: the weight is not transposed | ] * w[«m * inputs + k→k * outputs + m»
+linear: no bias | «bias.defined() ? bias.data<double>()[m] : →»0
+linear: the bias of the row | )[«m→n % outputs»
+linear: the bias subtracted | «→-»bias.data
+linear: the last input left out | «→ - 1»; ++k) sum
+linear: shapes not checked | «x.ndim() == 2 && weight.ndim() == 2 && x.size(1) == weight.size(1)→true»
+linear: vectors pass | «ndim() == 2 && weight.ndim() == 2 && x.→»size(«→-»1) == weight.size(«→-»
+linear: the bias not checked | «!bias.defined() || bias.shape() == Shape{outputs}→true»
+linear: a larger bias passes | «shape() == Shape{outputs}→numel() <= outputs»
+linear: a bias in a row or a column passes | «shape() == Shape{outputs}→numel() == outputs»
+linear: a bias in a row passes | «→(»bias.«shape→ndim() > 0 && bias.size(-1) == outputs && bias.numel»() ==
+    «Shape{→»outputs«}→)»
+linear: a bias in a column passes | «→(»bias.«shape→ndim() > 0 && bias.size(0) == outputs && bias.numel»() ==
+    «Shape{→»outputs«}→)»
+linear: a bias of a single number passes | «→(»bias.shape() == Shape{outputs}«→ || bias.ndim() == 0)»
+linear: a bias for each row | «→(»bias.shape() == Shape{outputs}«→ || bias.shape() == Shape{rows})»
+linear in float | «in[n * inputs + k] * w[m * inputs + k]→float(in[n * inputs + k] * w[m * inputs + k])»
+linear: no inputs are refused | «→> 0 && x.size(1) »== weight
+weights are drawn once | ) { «→static »Tensor w«→; if (w.defined() && w.shape() == Shape{out, in}) return w; w
+    = Tensor»
+log_softmax writes into x | «raw::clone(x)→x»; double* row
+log_softmax's gradient writes into dy | «raw::clone(dy)→dy»; double* row
+linear: db not summed | «+→»= d;
+linear: db a mean | = d«→ / rows»;
+linear: dx overwritten | n * inputs + k] «+→»
+linear: dx by the transposed | d * w[«m * inputs + k→k * outputs + m»
+linear: dw overwritten | m * inputs + k] «+→»
+linear: dw's sign | m * inputs + k] «+→-»
+linear: dw transposed | «m * inputs + k→k * outputs + m»] +
+relu is an absolute value | «0 : out[i]; →-out[i] : out[i];  »/
+relu leaks | 0« : out[i]; →.01 * out[i] : out[i];  »/
+relu hides a NaN | «<= 0 ? 0 : out[i]; →> 0 ? out[i] : 0;  »/
+relu writes into x | «raw::clone(x)→x»; double* const
+relu's slope at 0 is 1 | «=→» 0)
+relu's gradient asks dy | «x→dy».data<double>()[
+relu's gradient the wrong side | «<=→>» 0)
+relu's gradient writes into dy | «raw::clone(dy)→dy»; double* const
+uniform in (0, a) | «(2 * rng.uniform_at(i) - 1→rng.uniform_at(i»
+weights of shape (in, out) | ) { Tensor w({«out, in→in, out»
+xavier's bound is its std | «6→2».
+xavier of the fan-in alone | «6.0 / (in + out)→3.0 / in»
+he of the fan-out | «in→out») *
+he without the 2 | «2→1».0
+he without the root | «std::sqrt(2.0 / in)→2.0 / in»
+he in both directions | «2.0 / in→4.0 / (in + out)»
+he by uniform draws | «rng.normal_at(i→(2 * rng.uniform_at(i) - 1) * std::sqrt(3.0»
+torch's default as a std | «1 / std::sqrt(→std::sqrt(3.0 / »
+torch's default without the root | 1« / std::sqrt(in)→.0 / in»
+log_softmax without the maximum | ]« - max→»
+log_softmax: the maximum is not taken back | =« max +→»
+log_softmax: log of the quotient | «-= max + std::log(→= std::log(std::exp(row[v] - max) / »
+log_softmax: the first row's maximum | «row, row→x.data<double>(), x.data<double>()»
+log_softmax in base 2 | «log→log2»(
+log_softmax's gradient without the sum | )« * sum→»
+log_softmax's gradient's sign | «-→+»= std
+log_softmax's gradient by y | «std::exp(log_p[v])→log_p[v]»
+log_softmax's gradient over all rows | { «→static »double sum = 0
+the loss is a sum | sum« / counted; →;  »/
+the loss counts ignored rows | «counted; →logits.size(0);  »/
+the loss's sign | «-→+»= log_p
+all ignored: a loss of 0 | «sum / counted; →counted ? sum / counted : 0;  »/
+ignore is always -100 | «ignore→-100») return
+targets count from 1 | target«→ > 0 ? target - 1 : target»;
+a target of V passes | <«→=» classes,
+negative targets pass | «>= 0 && target →»<
+negative targets are ignored | = ignore«→ || target < 0»
+the gradient is a sum's | )« / counted→»
+the gradient counts ignored rows | ) / «counted→logits.size(0)»
+ignored rows get a gradient | «classes→-1» ?
+the gradient's sign | «std::exp(d) - (v == target→(v == target) - std::exp(d»
+the gradient forgets the target | )« - (v == target)→»
+"""
 
 EQUIVALENT = [("relu's y > 0 instead of x > 0 in its gradient", "y > 0 exactly where x > 0")]

@@ -1,83 +1,79 @@
-"""Wrong forms of a4.cpp: (name, a text that occurs once, what it becomes)."""
-RMS = "return x / isobar::sqrt(isobar::mean(isobar::square(x), {-1}, true) + eps) * weight;"
-MUTANTS = [
-    ("composed LN: mean of the batch", "x - isobar::mean(x, {-1}, true);", "x - isobar::mean(x, {0}, true);"),
-    ("composed LN: variance of the batch", "isobar::square(centred), {-1},", "isobar::square(centred), {0},"),
-    ("composed LN: the sample's variance", "mean(isobar::square(centred), {-1}, true)", "var(x, {-1}, true)"),
-    ("composed LN: eps outside the root", "isobar::sqrt(variance + eps)", "(isobar::sqrt(variance) + eps)"),
-    ("composed LN: divided by the variance", "return centred / isobar::sqrt", "return centred / "),
-    ("composed LN: not centred", "return centred / isobar::sqrt", "return x / isobar::sqrt"),
-    ("composed LN: bias before the weight", "centred / isobar::sqrt(variance + eps) * weight + bias",
-     "(centred / isobar::sqrt(variance + eps) + bias) * weight"),
-    ("composed LN: the mean is detached", "::mean(x, {-1}, true);", "::mean(x, {-1}, true).detach();"),
-    ("composed LN: the std is detached", "variance + eps) * weight +", "variance + eps).detach() * weight +"),
-    ("composed RMS: centred", "return x / isobar::", "return (x - isobar::mean(x, {-1}, true)) / isobar::"),
-    ("composed RMS: a sum instead of a mean", "(isobar::mean(isobar::square", "(isobar::sum(isobar::square"),
-    ("composed RMS: eps outside the root", "isobar::sqrt(isobar::mean(isobar::square(x), {-1}, true",
-     "(isobar::sqrt(isobar::mean(isobar::square(x), {-1}, true)"),
-    ("composed RMS: over everything", "(isobar::square(x), {-1}, true) +", "(isobar::square(x), {}, true) +"),
-    ("composed RMS: no weight", "square(x), {-1}, true) + eps) * weight;", "square(x), {-1}, true) + eps);"),
-    ("LN: the sample's variance", "rstd = 1 / std::sqrt(squares / width",
-     "rstd = 1 / std::sqrt(squares / std::max<int64_t>(1, width - 1)"),
-    ("LN: eps outside the root", "rstd = 1 / std::sqrt(squares / width",
-     "rstd = 1 / (std::sqrt(squares / width)"),
-    ("LN: no eps", "rstd = 1 / std::sqrt(squares / width + eps);", "rstd = 1 / std::sqrt(squares / width);"),
-    ("LN: one pass", "squares += (in[c] - mean) * (in[c] - mean)", "squares += in[c] * in[c] - mean * mean"),
-    ("LN: no 1/C in the variance", "rstd = 1 / std::sqrt(squares / width ", "rstd = 1 / std::sqrt(squares "),
-    ("LN: the bias weighted too", "* rstd * w[c] + b[c];", "* (rstd * w[c]) + b[c] * w[c];"),
-    ("LN: no bias", "y[c] = (in[c] - mean) * rstd * w[c] + b[c];", "y[c] = (in[c] - mean) * rstd * w[c];"),
-    ("LN: saves the std", "rstds[n] = rstd;", "rstds[n] = 1 / rstd;"),
-    ("LN: saves the sum", "means[n] = mean;", "means[n] = sum;"),
-    ("LN: shapes not checked", "weight.shape() == Shape{width} && bias.shape() == Shape{width},", "true,"),
-    ("LN: only the weight is checked", "== Shape{width} && bias.shape() == Shape{width}", "== Shape{width}"),
-    ("LN: weights in a row or a column pass", "shape() == Shape{width} && bias.shape() == Shape{width}",
-     "numel() == width && bias.numel() == width"),
-    ("LN: weights of each element pass", "shape() == Shape{width} && bias.shape() == Shape{width}",
-     "ndim() > 0 && bias.ndim() > 0 && weight.size(-1) == width && bias.size(-1) == width"),
-    ("LN: dw of all calls", "g{Tensor(x.shape(), Dtype::f64), isobar::zeros({width}, Dtype::f64),\n              isobar::zeros({width}, Dtype::f64)};\n  double *dx = raw::write<double>(g.dx), *dw = raw::write<double>(g.dweight),\n         *db = raw::write<double>(g.dbias);\n  const double *in", "g{Tensor(x.shape(), Dtype::f64), isobar::zeros({width}, Dtype::f64),\n              isobar::zeros({width}, Dtype::f64)};\n  static Tensor all = isobar::zeros({width}, Dtype::f64);\n  if (all.size(0) == width) g.dweight = all;\n  double *dx = raw::write<double>(g.dx), *dw = raw::write<double>(g.dweight),\n         *db = raw::write<double>(g.dbias);\n  const double *in"),
-    ("LN: sums in float", "double sum = 0, squares = 0;", "float sum = 0, squares = 0;"),
-    ("RMS: weights in a row or a column pass", '.shape() == Shape{width}, "', '.numel() == width, "'),
-    ("DyT writes into x", "Tensor y = raw::clone(x);", "Tensor y = x;"),
-    ("LN: the mean of dz told wrong", ">(g.mean_dz)[n] = mean_dz;", ">(g.mean_dz)[n] = mean_dz_z;"),
-    ("LN: dx without the mean's term", "- mean_dz - (in[c] - mean) * rstd *", "- (in[c] - mean) * rstd *"),
-    ("LN: dx without the variance's term", "- mean_dz - (in[c] - mean) * rstd * mean_dz_z", "- mean_dz"),
-    ("LN: the variance's sign", "- (in[c] - mean) * rstd * mean_dz_z", "+ (in[c] - mean) * rstd * mean_dz_z"),
-    ("LN: dx without rstd", "rstd * (d[c] * w[c] - mean_dz - (in[c] -", "(d[c] * w[c] - mean_dz - (in[c] -"),
-    ("LN: missing 1/C of the mean", "mean_dz += d[c] * w[c] / width;", "mean_dz += d[c] * w[c];"),
-    ("LN: missing 1/C of the variance", "+= d[c] * w[c] * z / width;", "+= d[c] * w[c] * z;"),
-    ("LN: z not normalized in dx", "- (in[c] - mean) * rstd * mean_dz_z", "- (in[c] - mean) * mean_dz_z"),
-    ("LN: no weight in dz", "* w[c] - mean_dz - (in[c] - mean) * rstd", "- mean_dz - (in[c] - mean) * rstd"),
-    ("LN: dw overwritten", "dw[c] += d[c] * z;", "dw[c] = d[c] * z;"),
-    ("LN: dw by x", "dw[c] += d[c] * z;", "dw[c] += d[c] * in[c];"),
-    ("LN: db overwritten", "db[c] += d[c];", "db[c] = d[c];"),
-    ("LN: db a mean", "db[c] += d[c];", "db[c] += d[c] / rows;"),
-    ("RMS: a sum of squares", "] = 1 / std::sqrt(squares / width + eps)", "] = 1 / std::sqrt(squares + eps)"),
-    ("RMS: eps outside the root", "] = 1 / std::sqrt(squares / width", "] = 1 / (std::sqrt(squares / width)"),
-    ("RMS: the first row's", "y[c] = in[c] * rrms[n] * w[c];", "y[c] = in[c] * rrms[0] * w[c];"),
-    ("RMS: shapes not checked", 'weight.shape() == Shape{width}, "rms_norm:', 'true, "rms_norm:'),
-    ("RMS: saves the rms", "* rrms[n] * w[c];\n  }", "* rrms[n] * w[c];\n    rrms[n] = 1 / rrms[n];\n  }"),
-    ("RMS: dx as if r were constant", "[c] = r * (d[c] * w[c] - in[c] * r * dot);", "[c] = r * d[c] * w[c];"),
-    ("RMS: dx's sign", "= r * (d[c] * w[c] - in[c] * r * dot);", "= r * (d[c] * w[c] + in[c] * r * dot);"),
-    ("RMS: missing 1/C", "dot += d[c] * w[c] * in[c] * r / width;", "dot += d[c] * w[c] * in[c] * r;"),
-    ("RMS: r once too few", "= r * (d[c] * w[c] - in[c] * r * dot);", "= r * (d[c] * w[c] - in[c] * dot);"),
-    ("RMS: dw without r", "dw[c] += d[c] * in[c] * r;", "dw[c] += d[c] * in[c];"),
-    ("DyT: alpha outside", "= std::tanh(alpha * out[i]) * weight.", "= alpha * std::tanh(out[i]) * weight."),
-    ("DyT: weight of the row", "<double>()[i % width] + bias.", "<double>()[i / width % width] + bias."),
-    ("DyT: no bias", "<double>()[i % width] + bias.data<double>()[i % width];", "<double>()[i % width] ;"),
-    ("DyT: dx without alpha", "dx[i] = slope * alpha;", "dx[i] = slope;"),
-    ("DyT: slope of tanh", "data<double>()[i % width] * (1 - t * t)", "data<double>()[i % width] * (1 - t)"),
-    ("DyT: slope grows", "<double>()[i % width] * (1 - t * t);", "<double>()[i % width] * (1 + t * t);"),
-    ("DyT: dalpha overwritten", "g.dalpha += slope * in;", "g.dalpha = slope * in;"),
-    ("DyT: dalpha without x", "g.dalpha += slope * in;", "g.dalpha += slope;"),
-    ("DyT: dalpha a mean", "g.dalpha += slope * in;", "g.dalpha += slope * in / x.numel();"),
-    ("DyT: dw of x", "dw[i % width] += d * t;", "dw[i % width] += d * in;"),
-    ("DyT: db weighted", "db[i % width] += d;", "db[i % width] += d * weight.data<double>()[i % width];"),
-    ("compare: squares", "return std::sqrt(squares);", "return squares;"),
-    ("compare: another eps", "RmsNorm rms = rms_norm(x, one, 1e-5)", "RmsNorm rms = rms_norm(x, one, 1e-2)"),
-    ("compare: another alpha forwards", "(dyt(x, 0.5, one, zero)) / size,", "(dyt(x, 1, one, zero)) / size,"),
-    ("compare: gradient over the signal", "dy, x, one, layer).dx) / slope", "dy, x, one, layer).dx) / size"),
-    ("compare: rows exchanged", "length(rms.y) / size, length", "length(layer.y) / size, length"),
-]
+"""Wrong forms of a4.cpp: name | a text that occurs once, in it «right→wrong»."""
+MUTANTS = r"""
+composed LN: mean of the batch | x, {«-1→0»
+composed LN: variance of the batch | centred), {«-1→0»
+composed LN: the sample's variance | «mean(isobar::square(centred)→var(x»
+composed LN: eps outside the root | «isobar::sqrt(variance→(isobar::sqrt(variance)»
+composed LN: divided by the variance | centred / «isobar::sqrt→»
+composed LN: not centred | «centred→x» /
+composed LN: bias before the weight | «→(»centred / isobar::sqrt(variance + eps) «→+ bias) »* weight« + bias→»
+composed LN: the mean is detached | x, {-1}, true)«→.detach()»
+composed LN: the std is detached | )«→.detach()» * weight +
+composed RMS: centred | «x→(x - isobar::mean(x, {-1}, true))» /
+composed RMS: a sum instead of a mean | (isobar::«mean→sum»
+composed RMS: eps outside the root | «→(»isobar::sqrt(isobar::mean(isobar::square(x), {-1}, true«→)»
+composed RMS: over everything | x), {«-1→»
+composed RMS: no weight | )« * weight→»;
+LN: the sample's variance | rstd = 1 / std::sqrt(squares / «width→std::max<int64_t>(1, width - 1)»
+LN: eps outside the root | rstd = 1 / «std::sqrt(squares / width→(std::sqrt(squares / width)»
+LN: no eps | rstd = 1 / std::sqrt(squares / width« + eps→»
+LN: one pass | «(in[c] - mean) * (in[c] - mean)→in[c] * in[c] - mean * mean»
+LN: no 1/C in the variance | rstd = 1 / std::sqrt(squares «/ width →»+
+LN: the bias weighted too | «rstd * w[c] + b→(rstd * w[c]) + b[c] * w»
+LN: no bias | ]« + b[c]→»
+LN: saves the std | = «→1 / »rstd;
+LN: saves the sum | «mean→sum»;
+LN: shapes not checked | «weight.shape() == Shape{width} && bias.shape() == Shape{width}→true»
+LN: only the weight is checked | }« && bias.shape() == Shape{width}→»
+LN: weights in a row or a column pass | «shape→numel»() == «Shape{→»width«}→» && bias.«shape→numel»() ==
+    «Shape{→»width«}→»
+LN: weights of each element pass | «shape() == Shape{width}→ndim() > 0» && bias.«shape(→ndim() > 0 &&
+    weight.size(-1») == «Shape{→»width«}→ && bias.size(-1) == width»
+LN: dw of all calls | ), isobar::zeros({width}, Dtype::f64), isobar::zeros({width}, Dtype::f64)}«→; static
+    Tensor all = isobar::zeros({width}, Dtype::f64); if (all.size(0) == width) g.dweight = all»
+LN: sums in float | «double→float» sum
+RMS: weights in a row or a column pass | «shape() == Shape{width}→numel() == width», "rms_norm
+DyT writes into x | «raw::clone(x)→x»
+LN: the mean of dz told wrong | «mean_dz→mean_dz_z»;
+LN: dx without the mean's term | «mean_dz - →»(
+LN: dx without the variance's term | mean_dz« - (in[c] - mean) * rstd * mean_dz_z→»
+LN: the variance's sign | «-→+» (
+LN: dx without rstd | «rstd * →»(
+LN: missing 1/C of the mean | ]« / width→»
+LN: missing 1/C of the variance | z« / width→»
+LN: z not normalized in dx | «rstd * →»mean_dz_z
+LN: no weight in dz | «* w[c] →»- mean_dz
+LN: dw overwritten | «+→»= d[c] * z
+LN: dw by x | * «z→in[c]»;
+LN: db overwritten | «+→»= d[c];
+LN: db a mean | d[c]«→ / rows»;
+RMS: a sum of squares | ] = 1 / std::sqrt(squares «/ width →»+
+RMS: eps outside the root | ] = 1 / «std::sqrt(squares / width→(std::sqrt(squares / width)»
+RMS: the first row's | «n→0»] *
+RMS: shapes not checked | «weight.shape() == Shape{width}→true»,
+RMS: saves the rms | w[c]; «→rrms[n] = 1 / rrms[n]; »}
+RMS: dx as if r were constant | «(d[c] * w[c] - in[c] * r * dot)→d[c] * w[c]»
+RMS: dx's sign | «-→+» in
+RMS: missing 1/C | r« / width→»
+RMS: r once too few | «r * →»dot
+RMS: dw without r | ]« * r→»;
+DyT: alpha outside | «std::tanh(alpha * →alpha * std::tanh(»out
+DyT: weight of the row | «→/ width »% width] + bias
+DyT: no bias | «+ bias.data<double>()[i % width]→»
+DyT: dx without alpha | slope« * alpha→»
+DyT: slope of tanh | t« * t→»
+DyT: slope grows | «-→+» t
+DyT: dalpha overwritten | «+→»= slope
+DyT: dalpha without x | slope« * in→»
+DyT: dalpha a mean | in«→ / x.numel()»;
+DyT: dw of x | * «t→in»;
+DyT: db weighted | = d«→ * weight.data<double>()[i % width]»;
+compare: squares | «std::sqrt(squares)→squares»
+compare: another eps | one, 1e-«5→2»
+compare: another alpha forwards | «0.5→1», one,
+compare: gradient over the signal | layer).dx) / «slope→size»
+compare: rows exchanged | «rms→layer».y
+"""
 
 EQUIVALENT = [
     ("composed LN with var(x, {-1}, true, 0)", "the library's population variance"),

@@ -1,82 +1,89 @@
-"""Wrong forms of a5.cpp: (name, a text that occurs once, what it becomes)."""
-SGD = "to[i] -= lr * (dw.data<double>()[i] + decay * to[i]);"
-NESTEROV = "to[i] -= lr * (nesterov ? g + momentum * speed[i] : speed[i]);"
-SPEED = "speed[i] = momentum * speed[i] + g;"
-ADAM = "to[i] -= lr * (mean[i] / correction1) / (std::sqrt(square[i] / correction2) + eps);"
-DECAY = "    to[i] *= 1 - lr * decay;\n"
-RMS = "square[i] = rho * square[i] + (1 - rho) * d * d;\n      to[i] -= lr * d / (std::sqrt(square[i]) + eps);"
-MUTANTS = [
-    ("SGD climbs", "; ++i) to[i] -= lr * (dw.data<double>()[i", "; ++i) to[i] += lr * (dw.data<double>()[i"),
-    ("SGD: the decay grows", ".data<double>()[i] + decay * to[i]);", ".data<double>()[i] - decay * to[i]);"),
-    ("SGD: the decay without lr", SGD, "to[i] = to[i] * (1 - decay) - lr * dw.data<double>()[i];"),
-    ("SGD: no decay", "-= lr * (dw.data<double>()[i] + decay * to[i]);", "-= lr * (dw.data<double>()[i]);"),
-    ("SGD: decay after the update", SGD, "to[i] = (to[i] - lr * dw.data<double>()[i]) * (1 - lr * decay);"),
-    ("SGD writes a copy", "double* const to = raw::write<double>(w",
-     "Tensor other = raw::clone(w);\n  double* const to = raw::write<double>(other"),
-    ("SGD: shapes not checked", 'w.shape() == dw.shape(), "sgd: wanted a', 'true, "sgd: wanted a'),
-    ("SGD: only sizes are compared", 'w.shape() == dw.shape(), "sgd:', 'w.numel() == dw.numel(), "sgd:'),
-    ("SGD: writes before it checks", "  check(w.shape() == dw.shape()", "  for (int64_t i = 0; i < std::min(w.numel(), dw.numel()); ++i) raw::write<double>(w)[i] -= lr * dw.data<double>()[i];\n  check(w.shape() == dw.shape()"),
-    ("SGD: a shorter gradient passes", "w.shape() == dw.shape",
-     "dw.numel() <= w.numel() && w.numel() % dw.numel() == 0 && w.ndim() == dw.ndim"),
-    ("momentum: a velocity that all share", "const bool first = !velocity.defined();\n  if (first) velocity = isobar::zeros(w.shape(), Dtype::f64);", "static Tensor shared;\n  if (!shared.defined() || !(shared.shape() == w.shape())) shared = isobar::zeros(w.shape(), Dtype::f64);\n  velocity = shared;"),
-    ("momentum: a velocity that only the first optimizer makes", "const bool first = !velocity.defined();\n  if (first) velocity = isobar::zeros(w.shape(), Dtype::f64);", "static std::vector<double> all(64, 0.0);\n  velocity = isobar::tensor(w.shape(), std::vector<double>(all.begin(), all.begin() + w.numel()));\n  for (int64_t i = 0; i < w.numel(); ++i) all[i] = momentum * all[i] + dw.data<double>()[i] + decay * w.data<double>()[i];"),
-    ("momentum: in float", "speed[i] = momentum * speed[i] + g", "speed[i] = float(momentum * speed[i] + g)"),
-    ("momentum: dampened", "= momentum * speed[i] + g;", "= momentum * speed[i] + (1 - momentum) * g;"),
-    ("momentum: forgotten", "speed[i] = momentum * speed[i] + g;", "speed[i] = g;"),
-    ("momentum: never fades", "speed[i] = momentum * speed[i] + g;", "speed[i] = speed[i] + g;"),
-    ("momentum: starts at every step", "const bool first = !velocity.defined();", "const bool first = true;"),
-    ("momentum: the velocity is subtracted", "= momentum * speed[i] + g;", "= g - momentum * speed[i];"),
-    ("momentum: without decay", "g = dw.data<double>()[i] + decay * to[i];", "g = dw.data<double>()[i];"),
-    ("momentum: lr within the velocity", "* (nesterov ? g + momentum *", "* lr * (nesterov ? g + momentum *"),
-    ("momentum: Nesterov always", "nesterov ? g + momentum * speed[i] : speed[i]", "g + momentum * speed[i]"),
-    ("momentum: Nesterov never", "lr * (nesterov ? g + momentum * speed[i] : speed[i]);", "lr * speed[i];"),
-    ("momentum: Nesterov from the old velocity", SPEED + "\n    " + NESTEROV,
-     "const double old = speed[i];\n    " + SPEED + "\n    to[i] -= lr * (nesterov ? g + momentum * old : speed[i]);"),
-    ("momentum: Nesterov without g", "g + momentum * speed[i] : speed[i]", "momentum * speed[i] : speed[i]"),
-    ("momentum: the gradient is the velocity", "if (first) velocity = isobar::zeros(w.shape(), Dtype::f64);", "if (first) {\n    velocity = dw;\n    for (int64_t i = 0; i < w.numel(); ++i) raw::write<double>(velocity)[i] = 0;\n  }"),
-    ("AdamW: steps that all optimizers share", "  ++steps;\n  const double correction1 = 1 - std::pow(beta1, steps), correction2 = 1 - std::pow(beta2, steps);", "  ++steps;\n  static int64_t all = 0;\n  ++all;\n  const double correction1 = 1 - std::pow(beta1, all), correction2 = 1 - std::pow(beta2, all);"),
-    ("AdamW: m of the first optimizer for all", "m = isobar::zeros(w.shape(), Dtype::f64)",
-     "static Tensor shared = isobar::zeros({64}, Dtype::f64);\n    m = shared"),
-    ("AdamW: no correction of m", "to[i] -= lr * (mean[i] / correction1) /", "to[i] -= lr * mean[i] /"),
-    ("AdamW: no correction of v", "std::sqrt(square[i] / correction2) + eps", "std::sqrt(square[i]) + eps"),
-    ("AdamW: corrections exchanged", "correction1 = 1 - std::pow(beta1, steps), correction2",
-     "correction2 = 1 - std::pow(beta1, steps), correction1"),
-    ("AdamW: counts from 0", "std::pow(beta1, steps),", "std::pow(beta1, std::max<int64_t>(1, steps - 1)),"),
-    ("AdamW: eps under the root", "[i] / correction2) + eps);\n  }", "[i] / correction2 + eps));\n  }"),
-    ("AdamW: eps before the correction", "std::sqrt(square[i] / correction2) + eps",
-     "(std::sqrt(square[i]) + eps) / std::sqrt(correction2)"),
-    ("AdamW: no eps", "sqrt(square[i] / correction2) + eps);\n  }", "sqrt(square[i] / correction2));\n  }"),
-    ("AdamW: no root", "mean[i] / correction1) / (std::sqrt(square[i", "mean[i] / correction1) / ((square[i"),
-    ("AdamW: decay after the update", DECAY + "    " + ADAM, "    " + ADAM + "\n" + DECAY.rstrip("\n")),
-    ("AdamW: the decay grows", "to[i] *= 1 - lr * decay;", "to[i] *= 1 + lr * decay;"),
-    ("AdamW: the decay without lr", "to[i] *= 1 - lr * decay;", "to[i] *= 1 - decay;"),
-    ("AdamW: no decay", "to[i] *= 1 - lr * decay;\n    to[i] -= lr *", "to[i] -= lr *"),
-    ("AdamW: Adam with L2", ";\n    mean[i] = beta1 * mean", " + decay * to[i];\n    mean[i] = beta1 * mean"),
-    ("AdamW: m without (1 - beta1)", "[i] = beta1 * mean[i] + (1 - beta1) * d", "[i] = beta1 * mean[i] + d"),
-    ("AdamW: v without (1 - beta2)", "beta2 * square[i] + (1 - beta2) * d * d", "beta2 * square[i] + d * d"),
-    ("AdamW: betas exchanged in m", "beta1 * mean[i] + (1 - beta1) * d", "beta2 * mean[i] + (1 - beta2) * d"),
-    ("AdamW: v of |d|", "* square[i] + (1 - beta2) * d * d;", "* square[i] + (1 - beta2) * std::abs(d);"),
-    ("AdamW: m and v are one tensor", "v = isobar::zeros(w.shape(), Dtype::f64);", "v = m;"),
-    ("AdamW: starts anew", "if (steps == 0) {", "{"),
-    ("AdamW: climbs", "to[i] -= lr * (mean[i] / correction1) /", "to[i] += lr * (mean[i] / correction1) /"),
-    ("clip: each by itself", "for (Tensor& dw : gradients) {\n    double* const to = raw::write<double>(dw);", "for (Tensor& dw : gradients) {\n    double* const to = raw::write<double>(dw);\n    double own = 0;\n    for (int64_t i = 0; i < dw.numel(); ++i) own += to[i] * to[i];\n    const double norm = std::max(most, std::sqrt(own));"),
-    ("clip: the last norm", "dw : gradients)\n    for", "dw : gradients)\n    if (squares = 0; true) for"),
-    ("clip: by the square", "const double norm = std::sqrt(squares);", "const double norm = squares;"),
-    ("clip: always", "(!(norm > most) || !std::isfinite(norm)) return", "(!std::isfinite(norm)) return"),
-    ("clip: returns the norm after", "return norm;\n  //", "return most;\n  //"),
-    ("clip: a NaN goes through", "!(norm > most) || !std::isfinite", "norm <= most || std::isinf"),
-    ("clip: infinity goes through", "if (!(norm > most) || !std::isfinite(norm))", "if (!(norm > most))"),
-    ("clip: only the first", "i) to[i] *= most / norm;\n  }", "i) to[i] *= most / norm;\n    break;\n  }"),
-    ("RMSprop: the planted bug", ")\n    for (const Tensor& w : weights) squares.push_back(isobar::zeros(w",
-     ") squares.assign(weights.size(), isobar::zeros(weights[0]"),
-    ("RMSprop: squares that all optimizers share", "  for (size_t k = 0; k < weights.size(); ++k) {\n    double *const to", "  static std::vector<Tensor> shared;\n  if (shared.size() != squares.size() || !(shared[0].shape() == squares[0].shape())) shared = squares;\n  squares = shared;\n  for (size_t k = 0; k < weights.size(); ++k) {\n    double *const to"),
-    ("RMSprop: one for all", "= raw::write<double>(squares[k]);", "= raw::write<double>(squares[0]);"),
-    ("RMSprop: starts at the weights", ".push_back(isobar::zeros(w.shape(), Dtype::f64));", ".push_back(w);"),
-    ("RMSprop: starts at one", "(isobar::zeros(w.shape(), Dtype::f64", "(isobar::ones(w.shape(), Dtype::f64"),
-    ("RMSprop: the gradient is the state", "for (const Tensor& w : weights) squares.push_back(isobar::zeros(w.shape(), Dtype::f64))", "for (const Tensor& d : gradients) squares.push_back(d)"),
-    ("RMSprop: the step before", RMS, "to[i] -= lr * d / (std::sqrt(square[i]) + eps);\n      square[i] = rho * square[i] + (1 - rho) * d * d;"),
-    ("RMSprop: eps under the root", "d / (std::sqrt(square[i]) + eps);", "d / (std::sqrt(square[i] + eps));"),
-]
+"""Wrong forms of a5.cpp: name | a text that occurs once, in it «right→wrong»."""
+MUTANTS = r"""
+SGD climbs | «-→+»= lr * (dw
+SGD: the decay grows | «+→-» decay * to[i])
+SGD: the decay without lr | «-=→= to[i] * (1 - decay) -» lr * «(→»dw.data<double>()[i]« + decay * to[i]);→;»
+SGD: no decay | ]« + decay * to[i]→»)
+SGD: decay after the update | «→to[i] = (»to[i] -«=→» lr * «(→»dw.data<double>()[i]« + decay * to[i]);→) * (1
+    - lr * decay);»
+SGD writes a copy | «→Tensor other = raw::clone(w); »double* const to = raw::write<double>(«w→other»
+SGD: shapes not checked | «w.shape() == dw.shape()→true»
+SGD: only sizes are compared | «shape() == dw.shape→numel() == dw.numel»
+SGD: writes before it checks | «→for (int64_t i = 0; i < std::min(w.numel(), dw.numel()); ++i)
+    raw::write<double>(w)[i] -= lr * dw.data<double>()[i]; »check
+SGD: a shorter gradient passes | «w.shape→dw.numel() <= w.numel() && w.numel() % dw.numel() == 0 && w.ndim»()
+    == dw.«shape→ndim»
+momentum: a velocity that all share | «const bool first = !velocity.defined()→static Tensor shared»; if
+    («first) velocity→!shared.defined() || !(shared.shape() == w.shape())) shared» = isobar::zeros(w.shape(),
+    Dtype::f64);«→ velocity = shared;»
+momentum: a velocity that only the first optimizer makes | «const bool first = !velocity.defined(); if
+    (first)→static std::vector<double> all(64, 0.0);» velocity = isobar::«zeros→tensor»(w.shape(),
+    «Dtype::f64);→std::vector<double>(all.begin(), all.begin() + w.numel())); for (int64_t i = 0; i <
+    w.numel(); ++i) all[i] = momentum * all[i] + dw.data<double>()[i] + decay * w.data<double>()[i];»
+momentum: in float | «momentum * speed[i] + g→float(momentum * speed[i] + g)»
+momentum: dampened | «→(1 - momentum) * »g;
+momentum: forgotten | «momentum * speed[i] + →»g
+momentum: never fades | =« momentum *→»
+momentum: starts at every step | «!velocity.defined()→true»
+momentum: the velocity is subtracted | «momentum * speed[i] + g→g - momentum * speed[i]»
+momentum: without decay | ]« + decay * to[i]→»;
+momentum: lr within the velocity | «→lr * »(nesterov
+momentum: Nesterov always | «nesterov ? g + momentum * speed[i] :→g + momentum *»
+momentum: Nesterov never | «(nesterov ? g + momentum * speed[i] : speed[i])→speed[i]»
+momentum: Nesterov from the old velocity | «→const double old = speed[i]; »speed[i] = momentum * speed[i] + g;
+    to[i] -= lr * (nesterov ? g + momentum * «speed[i]→old»
+momentum: Nesterov without g | «g + →»momentum
+momentum: the gradient is the velocity | «→{ »velocity = «isobar::zeros(w.shape(), Dtype::f64);→dw; for
+    (int64_t i = 0; i < w.numel(); ++i) raw::write<double>(velocity)[i] = 0; }»
+AdamW: steps that all optimizers share | «→; static int64_t all = 0; ++all»; const double correction1 = 1 -
+    std::pow(beta1, «steps→all»), correction2 = 1 - std::pow(beta2, «steps);→all);»
+AdamW: m of the first optimizer for all | «m→static Tensor shared» = isobar::zeros(«w.shape()→{64}»,
+    Dtype::f64)«→; m = shared»
+AdamW: no correction of m | «(mean[i] / correction1)→mean[i]»
+AdamW: no correction of v | ]« / correction2→»
+AdamW: corrections exchanged | «correction1→correction2» = 1 - std::pow(beta1, steps),
+    «correction2→correction1»
+AdamW: counts from 0 | «steps→std::max<int64_t>(1, steps - 1)»),
+AdamW: eps under the root | correction2«) + eps→ + eps)»
+AdamW: eps before the correction | «→(»std::sqrt(square[i]« / correction2→») + eps«→) /
+    std::sqrt(correction2)»
+AdamW: no eps | correction2)« + eps→»
+AdamW: no root | ) / («std::sqrt→»
+AdamW: decay after the update | ; « to[i] *= 1 - lr * decay;→» to[i] -= lr * (mean[i] / correction1) /
+    (std::sqrt(square[i] / correction2) + eps);«→ to[i] *= 1 - lr * decay;»
+AdamW: the decay grows | «-→+» lr
+AdamW: the decay without lr | «lr * →»decay
+AdamW: no decay | «*= 1 - lr * decay; to[i] →»-
+AdamW: Adam with L2 | «→ + decay * to[i]»; mean
+AdamW: m without (1 - beta1) | «(1 - beta1) * →»d
+AdamW: v without (1 - beta2) | «(1 - beta2) * →»d
+AdamW: betas exchanged in m | «beta1 * mean[i] + (1 - beta1→beta2 * mean[i] + (1 - beta2»
+AdamW: v of |d| | beta2) * «d * d→std::abs(d)»
+AdamW: m and v are one tensor | v = «isobar::zeros(w.shape(), Dtype::f64)→m»
+AdamW: starts anew | «if (steps == 0) →»{
+AdamW: climbs | «-→+»= lr * (mean
+clip: each by itself | dw);«→ double own = 0; for (int64_t i = 0; i < dw.numel(); ++i) own += to[i] * to[i];
+    const double norm = std::max(most, std::sqrt(own));»
+clip: the last norm | gradients) «→if (squares = 0; true) »for
+clip: by the square | «std::sqrt(squares)→squares»
+clip: always | «(norm > most) || !→»
+clip: returns the norm after | «norm;→most; \n» /
+clip: a NaN goes through | «!(norm > most) || !std::isfinite→norm <= most || std::isinf»
+clip: infinity goes through | )« || !std::isfinite(norm)→»
+clip: only the first | norm; «→break; »}
+RMSprop: the planted bug | «) for (const Tensor& w : weights→») squares.«push_back(→assign(weights.size(),
+    »isobar::zeros(«w→weights[0]»
+RMSprop: squares that all optimizers share | } «→ static std::vector<Tensor> shared; if (shared.size() !=
+    squares.size() || !(shared[0].shape() == squares[0].shape())) shared = squares; squares = shared;» for
+RMSprop: one for all | «k→0»]);
+RMSprop: starts at the weights | «isobar::zeros(w.shape(), Dtype::f64)→w»)
+RMSprop: starts at one | (isobar::«zeros→ones»
+RMSprop: the gradient is the state | «w : weights→d : gradients») squares.push_back(«isobar::zeros(w.shape(),
+    Dtype::f64))→d)»
+RMSprop: the step before | «→to[i] -= lr * d / (std::sqrt(square[i]) + eps); »square[i] = rho * square[i] + (1
+    - rho) * d * d;« to[i] -= lr * d / (std::sqrt(square[i]) + eps);→»
+RMSprop: eps under the root | ]«) + eps→ + eps)»
+"""
 
 EQUIVALENT = [
     ("momentum: the first velocity set to g instead of 0 · momentum + g", "the same number"),

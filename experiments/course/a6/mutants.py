@@ -1,96 +1,97 @@
-"""Wrong forms of a6.cpp: (name, a text that occurs once, what it becomes)."""
-SQUARES = "(width * variances.weight * of_layer.back() + variances.bias) / 2"
-VAR = "isobar::var(h.detach(), std::nullopt, false, 0)"
-MUTANTS = [
-    ("the default's bound is its std", "1.0 / (3 * width), 1.0 / (3 * width)", "1.0 / width, 1.0 / width"),
-    ("the default without biases", "{1.0 / (3 * width), 1.0 / (3 * width)};", "{1.0 / (3 * width), 0};"),
-    ("the default's variance is a std", ".0 / (3 * width), 1.0 / (3",
-     " / std::sqrt(3.0 * width), 1 / std::sqrt(3.0"),
-    ("He without the 2", "return {2.0 / width, 0};", "return {1.0 / width, 0};"),
-    ("He with biases", "return {2.0 / width, 0};", "return {2.0 / width, 2.0 / width};"),
-    ("Xavier of one direction", "return {1.0 / width, 0};  // Xavier", "return {2.0 / width, 0};  // Xavier"),
-    ("LeCun's third", "{1.0 / width, 0};", "{init == Init::lecun ? 1.0 / (3 * width) : 1.0 / width, 0};"),
-    ("no biases", ".weight * of_layer.back() + variances.bias", ".weight * of_layer.back()"),
-    ("ReLU does not halve", "of_layer.back() + variances.bias) / 2);", "of_layer.back() + variances.bias));"),
-    ("only the signal is halved", SQUARES, "width * variances.weight * of_layer.back() / 2 + variances.bias"),
-    ("no width", "((width * variances.weight * of_layer.back() +", "((variances.weight * of_layer.back() +"),
-    ("a std for a variance", "* variances.weight * of_layer.", "* std::sqrt(variances.weight) * of_layer."),
-    ("the input's mean square is 1/2", "::vector<double> of_layer{1};", "::vector<double> of_layer{0.5};"),
-    ("the root mean square", "return std::sqrt(m - 2 * m / (2 * std::numbers::pi));", "return std::sqrt(m);"),
-    ("the std before the ReLU", "std::sqrt(m - 2 * m / (2 * std::numbers::pi));", "std::sqrt(2 * m);"),
-    ("pi twice", "::sqrt(m - 2 * m / (2 * std::numbers::pi));", "::sqrt(m - m / (2 * std::numbers::pi));"),
-    ("the variance", "std::sqrt(m - 2 * m / (2 * std::numbers::pi))", "(m - 2 * m / (2 * std::numbers::pi))"),
-    ("a layer early", "out[l] = std_of(squares[l + 1]);", "out[l] = std_of(squares[l]);"),
-    ("the plateau without 1/2", "(variances.bias / 2 / (1 - factor));", "(variances.bias / (1 - factor));"),
-    ("the plateau is the bias's", "std_of(variances.bias / 2 / (1 - factor))", "std_of(variances.bias / 2)"),
-    ("the plateau beyond", "(variances.bias / 2 / (1 - factor));", "(variances.bias / 2 / (1 + factor));"),
-    ("no plateau passes", 'factor < 1, "plateau_std: wanted C · Var', 'true, "plateau_std: wanted C · Var'),
-    ("a plateau at 1 passes", '< 1, "plateau_std: wanted C · Var w', '<= 1, "plateau_std: wanted C · Var w'),
-    ("the plateau's factor is not halved", "variances.weight / 2;\n  check", "variances.weight;\n  check"),
-    ("dz starts at 1", "= 0.5;  // E (dL/dz)² of the last layer:", "= 1;  // E (dL/dz)² of the last layer:"),
-    ("dz does not halve", "dz *= width * variances.weight / 2;\n  }", "dz *= width * variances.weight;\n  }"),
-    ("dz divided", "dz *= width * variances.weight / 2;", "dz /= width * variances.weight / 2;"),
-    ("dz with biases", "dz *= width * variances.weight", "dz *= (width * variances.weight + variances.bias)"),
-    ("no batch", "= width * std::sqrt(batch * dz * squares[l]);", "= width * std::sqrt(dz * squares[l]);"),
-    ("the batch outside", "* std::sqrt(batch * dz * squares[l]);", "* batch * std::sqrt(dz * squares[l]);"),
-    ("the batch's mean", "* std::sqrt(batch * dz * squares[l]);", "* std::sqrt(dz * squares[l] / batch);"),
-    ("one width only", "width * std::sqrt(batch * dz * squares[", "std::sqrt(width * batch * dz * squares["),
-    ("the output instead of the input", "sqrt(batch * dz * squares[l])", "sqrt(batch * dz * squares[l + 1])"),
-    ("the norm squared", "* std::sqrt(batch * dz * squares[l]);", "* width * batch * dz * squares[l];"),
-    ("a gradient's std", "width * std::sqrt(batch * dz * squares[l])", "std::sqrt(batch * dz * squares[l])"),
-    ("layers from the bottom", "(int64_t l = depth - 1; l >= 0; --l)", "(int64_t l = 0; l < depth; ++l)"),
-    ("measured with S − 1", "::var(h.detach(), std::nullopt, false, 0).item()", "::var(h.detach()).item()"),
-    ("the root mean square is measured", VAR, "isobar::mean(isobar::square(h.detach()))"),
-    ("the std over the batch", VAR, "isobar::mean(isobar::var(h.detach(), {0}, false, 0))"),
-    ("the variance is measured", "std::sqrt(" + VAR + ".item())", VAR + ".item()"),
-    ("before the ReLU", "    h = isobar::relu(isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width)));\n    raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), std::nullopt, false, 0).item());", "    h = isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l * width));\n    raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), std::nullopt, false, 0).item());\n    h = isobar::relu(h);"),
-    ("no biases in the net", "used.back(), raw::as_strided(biases, {width}, {1}, l * width)", "used.back()"),
-    ("the first bias for all", "(biases, {width}, {1}, l * width)", "(biases, {width}, {1}, 0)"),
-    ("the first weights for all", ", {width, 1}, l * width * width", ", {width, 1}, 0"),
-    ("weights transposed", "{width, width}, {width, 1}, l * width", "{width, width}, {1, width}, l * width"),
-    ("the loss is a sum", "tape.backward(h, dy);", "tape.backward(isobar::sum(h));"),
-    ("the gradient's mean square", "isobar::sum", "isobar::mean"),
-    ("the gradient's norm squared", "std::sqrt(isobar::sum(isobar::square(used[l].grad().detach())).item()",
-     "isobar::sum(isobar::square(used[l].grad().detach())).item("),
-    ("the weights' norm", "(isobar::square(used[l].grad().detach()))", "(isobar::square(used[l].detach()))"),
-    ("three standard deviations", "student_quantile(p, seeds - 1) * std::sqrt(1 + 1.0 / seeds);  /", "3;  /"),
-    ("a normal quantile for Student's", "student_quantile(p, seeds - 1) * std", "normal_quantile(p) * std"),
-    ("as many degrees as seeds", "student_quantile(p, seeds - 1) * std", "student_quantile(p, seeds) * std"),
-    ("one degree less", "(p, seeds - 1) * std::sqrt", "(p, std::max<int64_t>(1, seeds - 2)) * std::sqrt"),
-    ("an interval of the mean", "* std::sqrt(1 + 1.0 / seeds);  // in", "* std::sqrt(1.0 / seeds);  // in"),
-    ("the next seed's own spread alone", "(p, seeds - 1) * std::sqrt(1 + 1.0 / seeds);", "(p, seeds - 1);"),
-    ("each layer has an error rate of its own", "double p = 1 - 0.01 / depth / 2", "double p = 1 - 0.01 / 2"),
-    ("one-sided quantile", "const double p = 1 - 0.01 / depth / 2;", "const double p = 1 - 0.01 / depth;"),
-    ("five percent", "const double p = 1 - 0.01 / depth / 2;", "const double p = 1 - 0.05 / depth / 2;"),
-    ("shared by the seeds", "const double p = 1 - 0.01 / depth / 2", "const double p = 1 - 0.01 / seeds / 2"),
-    ("never too few seeds", "out[2 * l] = !inside ? 0 : enough ? 1 : 0.5;", "out[2 * l] = inside ? 1 : 0;"),
-    ("too few seeds refute nothing", "= !inside ? 0 : enough ? 1 : 0.5", "= !enough ? 0.5 : inside ? 1 : 0"),
-    ("five seeds are enough", "bool enough = reach <= 2 * normal_quantile(p);", "bool enough = seeds >= 5;"),
-    ("enough without the widening", "enough = reach <= 2", "enough = student_quantile(p, seeds - 1) <= 2"),
-    ("enough at three times as long", "reach <= 2 * normal_quantile(p);", "reach <= 3 * normal_quantile(p);"),
-    ("one-sided, above", "value >= low && value <= high;  // false for a", "value <= high;  // false for a"),
-    ("one-sided, below", "bool inside = value >= low && value <= high;  /", "bool inside = value >= low;  /"),
-    ("without rounding below", "(mean - half) - rounding, high = std::exp", "(mean - half), high = std::exp"),
-    ("without rounding above", ", high = std::exp(mean + half) + rounding", ", high = std::exp(mean + half)"),
-    ("rounding narrows", "(mean - half) - rounding, high = std::", "(mean - half) + rounding, high = std::"),
-    ("rounding of the logarithm", "= std::exp(mean - half) - rounding", "= std::exp(mean - half - rounding)"),
-    ("verdicts exchanged", "[2 * l] = !inside ? 0 : enough ? 1 : 0", "[2 * l] = inside ? 0 : enough ? 1 : 0"),
-    ("a NaN is confirmed", "= value >= low && value <= high;  //", "= !(value < low || value > high);  //"),
-    ("of the numbers, not the logarithms", "for (const double v : values) mean += std::log(v) / seeds;\n    for (const double v : values) squares += std::pow(std::log(v) - mean, 2);\n    const double half = reach * std::sqrt(squares / (seeds - 1)), value = printed.at({l});", "for (const double v : values) mean += v / seeds;\n    for (const double v : values) squares += (v - mean) * (v - mean);\n    const double sigma = reach * std::sqrt(squares / (seeds - 1)), half = std::log1p(sigma / mean), value = printed.at({l});\n    mean = std::log(mean);"),
-    ("logarithms in base 10", "mean += std::log(v) / seeds;", "mean += std::log10(v) / seeds;"),
-    ("divided by S", "(squares / (seeds - 1)), value = printed.at", "(squares / seeds), value = printed.at"),
-    ("around the median", "std::pow(std::log(v) - mean, 2)", "std::pow(std::log(v / values[seeds / 2]), 2)"),
-    ("the upper median", "= (values[(seeds - 1) / 2] + values[seeds / 2]) / 2;", "= values[seeds / 2];"),
-    ("the mean for a median", "= value / median;", "= value / std::exp(mean) + 0 * median;"),
-    ("unsorted", "std::sort(values.begin(), values.end());\n    double mean = 0,", "double mean = 0,"),
-    ("the ratio turned over", "out[2 * l + 1] = value / median;", "out[2 * l + 1] = median / value;"),
-    ("the squares of the first net for all", "std::vector<double> of_layer{1}",
-     "static std::vector<double> of_layer{1};\n  if (of_layer.size() > 1) return of_layer"),
-    ("layers of the net before are measured too", "tape;\n  std::vector<", "tape;\n  static std::vector<"),
-    ("predicted in float", SQUARES, "float(" + SQUARES + ")"),
-    ("one seed passes", "&& measured.ndim() == 2 && measured.size(0) >= 2 &&", "&& measured.ndim() == 2 && "),
-    ("layers not compared", "measured.size(1) == printed.size(0),", "true,"),
-]
+"""Wrong forms of a6.cpp: name | a text that occurs once, in it «right→wrong»."""
+MUTANTS = r"""
+the default's bound is its std | «(3 * width), 1.0 / (3 * width)→width, 1.0 / width»
+the default without biases | «1.0 / (3 * width)→0»}
+the default's variance is a std | «.0 / (3 * width), 1.0 / (3→ / std::sqrt(3.0 * width), 1 / std::sqrt(3.0»
+He without the 2 | «2→1».0
+He with biases | 2.0 / width, «0→2.0 / width»
+Xavier of one direction | «1.0 / width, 0}; →2.0 / width, 0};  »/
+LeCun's third | «→init == Init::lecun ? 1.0 / (3 * width) : »1.0 / width
+no biases | )« + variances.bias→»
+ReLU does not halve | )« / 2→»)
+only the signal is halved | «(→»width * variances.weight * of_layer.back() «→/ 2 »+ variances.bias«) / 2→»
+no width | «width * →»variances.weight *
+a std for a variance | «variances.weight→std::sqrt(variances.weight)» *
+the input's mean square is 1/2 | «1→0.5»};
+the root mean square | m« - 2 * m / (2 * std::numbers::pi)→»
+the std before the ReLU | «m - 2 * m / (2 * std::numbers::pi)→2 * m»
+pi twice | «2 * →»m
+the variance | «std::sqrt→»(m
+a layer early | l« + 1→»])
+the plateau without 1/2 | «2 / →»(1
+the plateau is the bias's | 2« / (1 - factor)→»
+the plateau beyond | «-→+» factor
+no plateau passes | «factor < 1→true»
+a plateau at 1 passes | <«→=» 1
+the plateau's factor is not halved | weight« / 2→»; check
+dz starts at 1 | «0.5; →1;  »/
+dz does not halve | weight« / 2; }→; }»
+dz divided | «*→/»=
+dz with biases | *= «width * variances.weight→(width * variances.weight + variances.bias)»
+no batch | «batch * →»dz
+the batch outside | «std::sqrt(batch * →batch * std::sqrt(»dz
+the batch's mean | «batch * dz * squares[l]→dz * squares[l] / batch»
+one width only | «width * std::sqrt(→std::sqrt(width * »
+the output instead of the input | l«→ + 1»])
+the norm squared | «std::sqrt(batch * dz * squares[l])→width * batch * dz * squares[l]»
+a gradient's std | «width * →»std
+layers from the bottom | «depth - 1; l >= 0; --→0; l < depth; ++»
+measured with S − 1 | «, std::nullopt, false, 0→»
+the root mean square is measured | «var(h.detach(), std::nullopt, false, 0→mean(isobar::square(h.detach())»
+the std over the batch | «var(h.detach(), std::nullopt, false, 0→mean(isobar::var(h.detach(), {0}, false, 0)»
+the variance is measured | «std::sqrt(→»isobar::var(h.detach(), std::nullopt, false, 0).item()«)→»
+before the ReLU | «isobar::relu(→»isobar::linear(h, used.back(), raw::as_strided(biases, {width}, {1}, l *
+    width«)→»)); raw::write<double>(out.std)[l] = std::sqrt(isobar::var(h.detach(), std::nullopt, false,
+    0).item());«→ h = isobar::relu(h);»
+no biases in the net | «, raw::as_strided(biases, {width}, {1}, l * width)→»
+the first bias for all | «l * width→0»)
+the first weights for all | «l * width * width→0»
+weights transposed | «width, 1→1, width»
+the loss is a sum | «h, dy→isobar::sum(h)»
+the gradient's mean square | «sum→mean»
+the gradient's norm squared | «std::sqrt(→»isobar::sum(isobar::square(used[l].grad().detach())).item(«)→»
+the weights' norm | «grad().→»
+three standard deviations | «student_quantile(p, seeds - 1) * std::sqrt(1 + 1.0 / seeds)→3»
+a normal quantile for Student's | «student_quantile(p, seeds - 1→normal_quantile(p»
+as many degrees as seeds | , seeds« - 1→»
+one degree less | «seeds - 1→std::max<int64_t>(1, seeds - 2)») *
+an interval of the mean | 1« + 1.0 / seeds); →.0 / seeds);  »/
+the next seed's own spread alone | )« * std::sqrt(1 + 1.0 / seeds)→»
+each layer has an error rate of its own | «depth / →»2
+one-sided quantile | depth« / 2→»
+five percent | «01→05»
+shared by the seeds | / «depth→seeds»
+never too few seeds | «!inside ? 0 : enough ? 1 : 0.5→inside ? 1 : 0»
+too few seeds refute nothing | «inside ? 0 : enough ? 1 : 0.5→enough ? 0.5 : inside ? 1 : 0»
+five seeds are enough | «reach <= 2 * normal_quantile(p)→seeds >= 5»
+enough without the widening | «reach→student_quantile(p, seeds - 1)» <
+enough at three times as long | «2→3» * normal_quantile
+one-sided, above | «>= low && value <= high; →<= high;  »/
+one-sided, below | low« && value <= high→»
+without rounding below | )« - rounding→»
+without rounding above | )« + rounding→»
+rounding narrows | «-→+» rounding
+rounding of the logarithm | «) - rounding→ - rounding)»
+verdicts exchanged | «!→»
+a NaN is confirmed | «value >= low && value <= high; →!(value < low || value > high);  »/
+of the numbers, not the logarithms | «std::log(v)→v» / seeds; for (const double v : values) squares +=
+    «std::pow(std::log(v)→(v» - mean«, 2→) * (v - mean»); const double «half→sigma» = reach *
+    std::sqrt(squares / (seeds - 1)), «→half = std::log1p(sigma / mean), »value = printed.at({l});«→ mean =
+    std::log(mean);»
+logarithms in base 10 | «log→log10»(v) /
+divided by S | «(seeds - 1)→seeds»)
+around the median | «) - mean→ / values[seeds / 2])»
+the upper median | «(values[(seeds - 1) / 2] + values[seeds / 2]) / 2→values[seeds / 2]»
+the mean for a median | «→std::exp(mean) + 0 * »median;
+unsorted | «std::sort(values.begin(), values.end()); →»double
+the ratio turned over | «value / median→median / value»
+the squares of the first net for all | «→static »std::vector<double> of_layer{1}«→; if (of_layer.size() > 1)
+    return of_layer»
+layers of the net before are measured too | ; «→static »std::vector
+predicted in float | «→float(»(width * variances.weight * of_layer.back() + variances.bias) / 2«→)»
+one seed passes | «measured.size(0) >= 2 &&→»
+layers not compared | «measured.size(1) == printed.size(0)→true»
+"""
 
 EQUIVALENT = [
     ("measured with a bias's own gradient recorded too", "no number that is asked for depends on it"),

@@ -1,78 +1,73 @@
-"""Wrong forms of a7.cpp: (name, a text that occurs once, what it becomes)."""
-ANGLE = "direction * (start + row / heads) * std::pow(base, -2.0 * j / dim)"
-MUTANTS = [
-    ("RoPE: start forgotten", "direction * (start + row / heads) * std", "direction * (row / heads) * std"),
-    ("RoPE: counts from 1", "direction * (start + row / heads) *", "direction * (start + 1 + row / heads) *"),
-    ("RoPE: the row is the position", "direction * (start + row / heads) *", "direction * (start + row) *"),
-    ("RoPE: the head is the position", "* (start + row / heads) * std::", "* (start + row % heads) * std::"),
-    ("RoPE: half the exponent", "* std::pow(base, -2.0 * j / dim);", "* std::pow(base, -1.0 * j / dim);"),
-    ("RoPE: the exponent's sign", "* std::pow(base, -2.0 * j / dim);", "* std::pow(base, 2.0 * j / dim);"),
-    ("RoPE: one angle for all", "+ row / heads) * std::pow(base, -2.0 * j / dim);", "+ row / heads);"),
-    ("RoPE: turns the other way", "return turned(x, base, start, 1);", "return turned(x, base, start, -1);"),
-    ("RoPE: the gradient turns on", "turned(dy, base, start, -1);", "turned(dy, base, start, 1);"),
-    ("RoPE: the gradient without start", "turned(dy, base, start, -1);", "turned(dy, base, 0, -1);"),
-    ("RoPE: reflected", "[j + half] = in[j] * sin + in[j + half]", "[j + half] = in[j] * sin - in[j + half]"),
-    ("RoPE: writes into x", "  Tensor y(x.shape(), Dtype::f64);\n  double* out = raw::write<double>(y);\n  const double* in = x.data<double>();\n  for (int64_t row", "  Tensor y = x;\n  const Tensor copy = raw::clone(x);\n  double* out = raw::write<double>(y);\n  const double* in = copy.data<double>();\n  for (int64_t row"),
-    ("RoPE: angles in float", ANGLE, "float(" + ANGLE + ")"),
-    ("RoPE: odd channels pass", 'dim % 2 == 0, "rope: wanted an even', 'true, "rope: wanted an even'),
-    ("attention: no scale", "kv_heads + group) * dim + d] / std::sqrt(dim)", "kv_heads + group) * dim + d]"),
-    ("attention: scaled by 1/D", "+ group) * dim + d] / std::sqrt(dim);", "+ group) * dim + d] / dim;"),
-    ("attention: scaled by 1/√H", "group) * dim + d] / std::sqrt(dim", "group) * dim + d] / std::sqrt(heads"),
-    ("attention: a query does not see itself", "t + (keys - queries) + 1",
-     "std::max<int64_t>(1, t + (keys - queries))"),
-    ("attention: sees one too many", "t + (keys - queries) + 1", "std::min(keys, t + (keys - queries) + 2)"),
-    ("attention: earlier keys unseen", "causal ? t + (keys - queries) + 1 : keys;", "causal ? t + 1 : keys;"),
-    ("attention: never causal", ", seen = causal ? t + (keys - queries) + 1 : keys;", ", seen = keys;"),
-    ("attention: always causal", "causal ? t + (keys - queries) + 1 : keys",
-     "std::clamp<int64_t>(t + (keys - queries) + 1, 1, keys)"),
-    ("attention: the mask is a logit of 0",
-     "seen; ++s) sum += p[s] = std::exp(p[s] - max);\n      for (int64_t s = 0; s < seen",
-     "keys; ++s) sum += p[s] = std::exp(p[s] - max);\n      for (int64_t s = 0; s < keys"),
-    ("attention: heads in turn", "/ (heads / kv_heads), seen = causal ? t", "% kv_heads, seen = causal ? t"),
-    ("attention: the first key head", "h / (heads / kv_heads), seen = causal ? t", "0, seen = causal ? t"),
-    ("attention: no maximum", "sum += p[s] = std::exp(p[s] - max);", "sum += p[s] = std::exp(p[s]);"),
-    ("attention: the maximum is at least 0", "-std::numeric_limits<double>::infinity(), sum =", "0, sum ="),
-    ("attention: not normalized", "p[s] /= sum;", ""),
-    ("attention: y of the keys", "+= p[s] * vs", "+= p[s] * ks"),
-    ("attention: y overwritten", "+= p[s] * vs", "= p[s] * vs"),
-    ("attention: heads need not divide", "% kv_heads == 0 && k.size(2) ==", ">= kv_heads && k.size(2) =="),
-    ("attention: channels not compared", "k.size(2) == dim && v.shape() == k.shape", " v.shape() == k.shape"),
-    ("attention: too few keys pass", "() == k.shape() && (!causal || keys >= queries),", "() == k.shape(),"),
-    ("attention's gradient: no dot", "dz = p[s] * (dp[s] - dot) * scale;", "dz = p[s] * dp[s] * scale;"),
-    ("attention's gradient: no scale", "dz = p[s] * (dp[s] - dot) * scale;", "dz = p[s] * (dp[s] - dot);"),
-    ("attention's gradient: scaled twice", "* (dp[s] - dot) * scale;", "* (dp[s] - dot) * scale * scale;"),
-    ("attention's gradient: no p", "dz = p[s] * (dp[s] - dot) * scale;", "dz = (dp[s] - dot) * scale;"),
-    ("attention's gradient: sign", "dz = p[s] * (dp[s] - dot) * scale", "dz = p[s] * (dot - dp[s]) * scale"),
-    ("attention's gradient: dk overwritten", "dk[key + d] += dz * q.data<", "dk[key + d] = dz * q.data<"),
-    ("attention's gradient: dv overwritten", "dv[key + d] += p[s] * dy.data", "dv[key + d] = p[s] * dy.data"),
-    ("attention's gradient: dq overwritten", "dq[row + d] += dz * k.data<", "dq[row + d] = dz * k.data<"),
-    ("attention's gradient: dk of k", "dz * q.data<double>()[row + d];", "dz * k.data<double>()[key + d];"),
-    ("attention's gradient: dv without p", "p[s] * dy.data<double>()[row + d]", "dy.data<double>()[row + d]"),
-    ("attention's gradient: dp of k", "data<double>()[row + d] * v.data", "data<double>()[row + d] * k.data"),
-    ("attention's gradient: the first key head",
-     "(s * kv_heads + h / (heads / kv_heads)) * dim;\n        const", "s * kv_heads * dim;\n        const"),
-    ("SwiGLU: gate and up exchanged", "gate.data<double>()[i];\n    out[i] = x / (1 + std::exp(-x)) * up",
-     "up.data<double>()[i];\n    out[i] = x / (1 + std::exp(-x)) * gate"),
-    ("SwiGLU: GLU", "= x / (1 + std::exp(-x)) * up.data<double", "= 1 / (1 + std::exp(-x)) * up.data<double"),
-    ("SwiGLU: silu's sign", "/ (1 + std::exp(-x)) * up.data<double", "/ (1 + std::exp(x)) * up.data<double"),
-    ("SwiGLU: overflows", "out[i] = x / (1 + std::exp(-x))", "out[i] = x * std::exp(x) / (1 + std::exp(x))"),
-    ("SwiGLU: no σ'", "<double>()[i] * (sigmoid + x * sigmoid * (1 - sigmoid));", "<double>()[i] * sigmoid;"),
-    ("SwiGLU: no x in σ'", "(sigmoid + x * sigmoid * (1 - sigmoid))", "(sigmoid + sigmoid * (1 - sigmoid))"),
-    ("SwiGLU: σ' alone", "* (sigmoid + x * sigmoid * (1 - sigmoid));", "* (x * sigmoid * (1 - sigmoid));"),
-    ("SwiGLU: dgate without up", "i] = d * up.data<double>()[i] * (sigmoid + x *", "i] = d * (sigmoid + x *"),
-    ("SwiGLU: dup without x", "dup[i] = d * x * sigmoid;", "dup[i] = d * sigmoid;"),
-    ("decoding: one cache for all", "cache.k = joined(cache.k, k);\n  cache.v = joined(cache.v, v);", "static Cache all;\n  if (!cache.k.defined()) all.k = all.v = Tensor();\n  cache.k = all.k = joined(all.k, k);\n  cache.v = all.v = joined(all.v, v);"),
-    ("decoding: the cache holds the caller's memory", "return raw::clone(b);", "return b;"),
-    ("SwiGLU in place", "Tensor y(gate.shape(), Dtype::f64);", "Tensor y = up;"),
-    ("attention's gradient: dk of all calls", "                       isobar::zeros(v.shape(), Dtype::f64)};\n  double *dq", "                       isobar::zeros(v.shape(), Dtype::f64)};\n  static Tensor all;\n  if (!all.defined() || !(all.shape() == k.shape())) all = g.dk;\n  g.dk = all;\n  double *dq"),
-    ("decoding: forgets keys", "joined(cache.k, k);\n  cache.v = joined(cache.v, ",
-     "raw::clone(k);\n  cache.v = raw::clone("),
-    ("decoding: values of the last", "cache.v = joined(cache.v, v);", "cache.v = joined(cache.v, k);"),
-    ("decoding: new keys in front", "joined(cache.k, ",
-     "cache.k.defined() ? joined(k, cache.k) : raw::clone("),
-    ("decoding: not causal", "attention(q, cache.k, cache.v, true)", "attention(q, cache.k, cache.v, false)"),
-    ("decoding: sees only what is new", "attention(q, cache.k, cache.v, true).", "attention(q, k, v, true)."),
-]
+"""Wrong forms of a7.cpp: name | a text that occurs once, in it «right→wrong»."""
+MUTANTS = r"""
+RoPE: start forgotten | «start + →»row
+RoPE: counts from 1 | «→1 + »row /
+RoPE: the row is the position | row« / heads→»
+RoPE: the head is the position | «/→%» heads
+RoPE: half the exponent | «2→1».0
+RoPE: the exponent's sign | «-→»2
+RoPE: one angle for all | )« * std::pow(base, -2.0 * j / dim)→»
+RoPE: turns the other way | , «→-»1
+RoPE: the gradient turns on | «-→»1
+RoPE: the gradient without start | «start→0», -
+RoPE: reflected | «+→-» in
+RoPE: writes into x | «(x.shape(), Dtype::f64→ = x; const Tensor copy = raw::clone(x»); double* out =
+    raw::write<double>(y); const double* in = «x→copy»
+RoPE: angles in float | «→float(»direction * (start + row / heads) * std::pow(base, -2.0 * j / dim)«→)»
+RoPE: odd channels pass | «dim % 2 == 0→true»
+attention: no scale | ]« / std::sqrt(dim)→»
+attention: scaled by 1/D | ] / «std::sqrt(dim)→dim»
+attention: scaled by 1/√H | ] / std::sqrt(«dim→heads»
+attention: a query does not see itself | «t + (keys - queries) + 1→std::max<int64_t>(1, t + (keys - queries))»
+attention: sees one too many | «t + (keys - queries) + 1→std::min(keys, t + (keys - queries) + 2)»
+attention: earlier keys unseen | «(keys - queries) + →»1
+attention: never causal | «causal ? t + (keys - queries) + 1 : →»keys
+attention: always causal | «causal ? →std::clamp<int64_t>(»t + (keys - queries) + 1« :→, 1,» keys«→)»
+attention: the mask is a logit of 0 | «seen→keys»; ++s) sum += p[s] = std::exp(p[s] - max); for (int64_t s =
+    0; s < «seen→keys»
+attention: heads in turn | «/ (heads / kv_heads)→% kv_heads»,
+attention: the first key head | «h / (heads / kv_heads)→0»,
+attention: no maximum | ]« - max→»
+attention: the maximum is at least 0 | «-std::numeric_limits<double>::infinity()→0»
+attention: not normalized | «p[s] /= sum;→»
+attention: y of the keys | * «vs→ks»
+attention: y overwritten | «+→»= p[s] * vs
+attention: heads need not divide | «% kv_heads == 0→>= kv_heads»
+attention: channels not compared | «k.size(2) == dim &&→»
+attention: too few keys pass | )« && (!causal || keys >= queries)→»
+attention's gradient: no dot | «(dp[s] - dot)→dp[s]»
+attention's gradient: no scale | )« * scale→»
+attention's gradient: scaled twice | scale«→ * scale»;
+attention's gradient: no p | «p[s] * →»(
+attention's gradient: sign | «dp[s] - dot→dot - dp[s]»
+attention's gradient: dk overwritten | «+→»= dz * q
+attention's gradient: dv overwritten | «+→»= p[s] * dy
+attention's gradient: dq overwritten | «+→»= dz * k
+attention's gradient: dk of k | «q.data<double>()[row→k.data<double>()[key»
+attention's gradient: dv without p | «p[s] * →»dy
+attention's gradient: dp of k | * «v→k».
+attention's gradient: the first key head | «(s * kv_heads + h / (heads / kv_heads))→s * kv_heads» * dim; const
+SwiGLU: gate and up exchanged | «gate→up».data<double>()[i]; out[i] = x / (1 + std::exp(-x)) * «up→gate»
+SwiGLU: GLU | «x→1» /
+SwiGLU: silu's sign | «-→»x)) *
+SwiGLU: overflows | x «/ (1 + std::exp(-→* std::exp(x) / (1 + std::exp(»
+SwiGLU: no σ' | «(sigmoid + x * sigmoid * (1 - sigmoid))→sigmoid»
+SwiGLU: no x in σ' | +« x *→»
+SwiGLU: σ' alone | «sigmoid + →»x
+SwiGLU: dgate without up | «up.data<double>()[i] * →»(
+SwiGLU: dup without x | «x * →»sigmoid;
+decoding: one cache for all | «→static Cache all; if (!»cache«→.k.defined()) all.k = all.v = Tensor(); cache.k
+    = all».k = joined(«cache→all».k, k); cache.v = «→all.v = »joined(«cache→all»
+decoding: the cache holds the caller's memory | «raw::clone(b)→b»
+SwiGLU in place | «(gate.shape(), Dtype::f64)→ = up»;
+attention's gradient: dk of all calls | v.shape(), Dtype::f64)}; «→static Tensor all; if (!all.defined() ||
+    !(all.shape() == k.shape())) all = g.dk; g.dk = all; »double
+decoding: forgets keys | «joined(cache.k, →raw::clone(»k); cache.v = «joined(cache.v, →raw::clone(»v
+decoding: values of the last | , «v→k»)
+decoding: new keys in front | «joined(cache.k, →cache.k.defined() ? joined(k, cache.k) : raw::clone(»k
+decoding: not causal | «true→false»
+decoding: sees only what is new | «cache.k, cache.→k, »
+"""
 
 EQUIVALENT = [
     ("attention: q scaled instead of the logits", "the same up to rounding"),

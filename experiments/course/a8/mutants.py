@@ -1,81 +1,76 @@
-"""Wrong forms of a8.cpp: (name, a text that occurs once, what it becomes)."""
-COS = "lr / 10 + (lr - lr / 10) * (1 + std::cos(std::numbers::pi * way)) / 2"
-MUTANTS = [
-    ("targets are the inputs", "tokens.data<int64_t>()[start + t + 1]", "tokens.data<int64_t>()[start + t]"),
-    ("targets two ahead", ">()[start + t + 1]", ">()[std::min(start + t + 2, tokens.numel() - 1)]"),
-    ("inputs from the start", "(tokens.data<int64_t>()[start + t]);", "(tokens.data<int64_t>()[t]);"),
-    ("the last target may be missing", "+ length < tokens.numel(),", "+ length <= tokens.numel(),"),
-    ("negative starts pass", "start >= 0 && start + length < tokens.numel", "start + length < tokens.numel"),
-    ("the last text is refused", "start + length < tokens.numel(),", "start + length + 1 < tokens.numel(),"),
-    ("ends of branches as the rest", "= 0.02 / std::sqrt(2 * config.layers);", "= 0.02;"),
-    ("ends of branches by √L", "= 0.02 / std::sqrt(2 * config.layers)", "= 0.02 / std::sqrt(config.layers)"),
-    ("ends of branches by 2L", "double end_of_branch = 0.02 / std::sqrt", "double end_of_branch = 0.02 / "),
-    ("the embedding of variance 1", "}, 0.02);\n  for (int64_t l = 0; l", "}, 1);\n  for (int64_t l = 0; l"),
-    ("down is not scaled", '"down", {width, 2 * width}, end_of_branch', '"down", {width, 2 * width}, 0.02'),
-    ("norms start at 0", "[block + name] = isobar::ones({width})", "[block + name] = isobar::zeros({width})"),
-    ("norms do not learn", "ones({width}).set_trainable();\n  return all;", "ones({width});\n  return all;"),
-    ("weights do not learn", "(name).normal(shape, 0, std).set_trainable()", "(name).normal(shape, 0, std)"),
-    ("one stream for all", "= rng.split(name).normal(shape, 0, std).", "= rng.normal(shape, 0, std)."),
-    ("uniform weights of another std", "(name).normal(shape, 0, std).", "(name).uniform(shape, -std, std)."),
-    ("the seed is ignored", "all[name] = rng.split(name).normal", "all[name] = Rng(0).split(name).normal"),
-    ("weights are drawn once", "Parameters all",
-     'static Parameters all;\n  if (all.count("norm")) return all'),
-    ("the rate starts at 0", "(step < warmup) return lr * (step + 1)", "(step < warmup) return lr * step"),
-    ("the warm-up is longer by one", "if (step < warmup) return lr *", "if (step <= warmup) return lr *"),
-    ("the rate ends at 0", "return lr / 10 + (lr - lr / 10) *", "return lr *"),
-    ("a line for a cosine", COS, "lr - (lr - lr / 10) * way"),
-    ("a whole cosine", "1 + std::cos(std::numbers::pi * way)", "1 + std::cos(std::numbers::pi * 2 * way)"),
-    ("the way counts from 0", "<double>(step - warmup) / (steps - warmup);", "<double>(step) / steps;"),
-    ("the rate rises again", "if (step >= steps) return lr / 10;\n  const double way", "const double way"),
-    ("behind the end: lr", "if (step >= steps) return lr / 10;", "if (step >= steps) return lr;"),
-    ("no first norm", 'const Tensor n = isobar::rms_norm(x, width, p("norm1"), 1e-5)', "const Tensor n = x"),
-    ("the second norm's weight is the first's", 'x, width, p("norm2"), 1e-5', 'x, width, p("norm1"), 1e-5'),
-    ("a larger eps", '::rms_norm(x, width, p("norm1"), 1e-5);', '::rms_norm(x, width, p("norm1"), 1e-2);'),
-    ("LayerNorm", '::rms_norm(x, width, p("norm2"), 1e-5);', '::layer_norm(x, width, p("norm2"), {}, 1e-5);'),
-    ("no final norm", 'isobar::rms_norm(x, width, parameters.at("norm"), 1e-5), parameters', "x, parameters"),
-    ("q is not turned", 'rope(isobar::reshape(isobar::linear(n, p("q")), heads), 1e4',
-     'reshape(isobar::linear(n, p("q")), heads'),
-    ("k is turned from 1", '::linear(n, p("k")), heads), 1e4);', '::linear(n, p("k")), heads), 1e4, 1);'),
-    ("interleaved pairs", '"k")), heads), 1e4);', '"k")), heads), 1e4, 0, isobar::RopeStyle::interleaved);'),
-    ("v is turned too", 'reshape(isobar::linear(n, p("v")), heads',
-     'rope(isobar::reshape(isobar::linear(n, p("v")), heads), 1e4'),
-    ("another base", '(isobar::linear(n, p("k")), heads), 1e4', '(isobar::linear(n, p("k")), heads), 1e3'),
-    ("not causal", "::attention(q, k, v, {.causal = true});", "::attention(q, k, v, {.causal = false});"),
-    ("another scale", "(q, k, v, {.causal = true});", "(q, k, v, {.causal = true, .scale = 1});"),
-    ("k and v exchanged", "::attention(q, k, v, {.causal = true})", "::attention(q, v, k, {.causal = true})"),
-    ("no residual around attention", "x = x + isobar::linear", "x = isobar::linear"),
-    ("no residual around the feed-forward part", "x = x +\n        isobar::", "x =\n        isobar::"),
-    ("the feed-forward part reads x", 'm, p("gate")), isobar::linear(m,', 'x, p("gate")), isobar::linear(x,'),
-    ("gate and up exchanged", 'gate")), isobar::linear(m, p("up")))', 'up")), isobar::linear(m, p("gate")))'),
-    ("the first block for all", '.at(std::to_string(l) + "." + name);', '.at("0." + std::string(name));'),
-    ("evaluated at every symbol", "< tokens.numel(); start += length", "< tokens.numel(); ++start"),
-    ("the last text left out", "; start + length < tokens.numel()", "; start + 2 * length < tokens.numel()"),
-    ("the sum of the losses", "return sum / texts;", "return sum;"),
-    ("the mean by symbols of the text", "return sum / texts;", "return sum * length / (tokens.numel() - 1);"),
-    ("bits for nats", "sum += isobar::cross_entropy", "sum += std::numbers::log2e * isobar::cross_entropy"),
-    ("the perplexity", "return sum / texts;", "return std::exp(sum / texts);"),
-    ("never steps", ".warmup, training.lr));\n    optimizer.step();\n  }", ".warmup, training.lr));\n  }"),
-    ("no gradient", "tape.backward(loss);\n    isobar::clip_grad_norm", "isobar::clip_grad_norm"),
-    ("one batch for ever", 'key = rng.split("starts").split(step);', 'key = rng.split("starts").split(0);'),
-    ("from one place only", "({training.batch}, tokens.numel() - training.length)", "({training.batch}, 3)"),
-    ("a rate of 0 at the end of each step", ".warmup, training.lr));", ".warmup, training.lr) * 1e-3);"),
-    ("returns the start", "return parameters;", 'return initial(config, rng.split("model"));'),
-    ("trains on the inputs", ", config, batch.x), batch.y);", ", config, batch.x), batch.x);"),
-    ("climbs", "tape.backward(loss);", "tape.backward(-loss);"),
-    ("sampled without temperature", "order[i]] - z[order[0]]) / temperature);", "order[i]] - z[order[0]]));"),
-    ("logits times temperature", "(z[order[i]] - z[order[0]]) /", "(z[order[i]] - z[order[0]]) *"),
-    ("sampled without the maximum", "(z[order[i]] - z[order[0]]) / temperature", "z[order[i]] / temperature"),
-    ("top_k is ignored", "z.size() && (top_k == 0 || static_cast<int64_t>(i) < top_k);", "z.size() && true;"),
-    ("top_k and one more", "0 || static_cast<int64_t>(i) < top_k", "0 || static_cast<int64_t>(i) <= top_k"),
-    ("not normalized", "running += p[symbol] / sum;", "running += p[symbol];"),
-    ("normalized over all", "sum += p[order[i]] = std::exp", "sum = 1, p[order[i]] = std::exp"),
-    ("the running sum by size", "[symbol] / sum;\n    if (running > u) return symbol",
-     "[order[symbol]] / sum;\n    if (running > u) return order[symbol]"),
-    ("the upper of equals", "{ return z[a] > z[b]; }", "{ return z[a] > z[b] || (z[a] == z[b] && a > b); }"),
-    ("temperature 0 samples", "(temperature == 0) return order[0];", "(temperature == 0) temperature = 1;"),
-    ("temperature 0 takes the least", "return order[0];", "return order.back();"),
-    ("one symbol early", "(running > u) return symbol;", "(running > u) return symbol > 0 ? symbol - 1 : 0;"),
-]
+"""Wrong forms of a8.cpp: name | a text that occurs once, in it «right→wrong»."""
+MUTANTS = r"""
+targets are the inputs | t« + 1→»
+targets two ahead | «start + t + 1→std::min(start + t + 2, tokens.numel() - 1)»
+inputs from the start | «start + →»t]
+the last target may be missing | <«→=» tokens.numel(),
+negative starts pass | «>= 0 && start →»+
+the last text is refused | «→+ 1 »< tokens.numel(),
+ends of branches as the rest | 02« / std::sqrt(2 * config.layers)→»
+ends of branches by √L | «2 * →»config
+ends of branches by 2L | «std::sqrt→»
+the embedding of variance 1 | «0.02→1»); for (int64_t
+down is not scaled | * width}, «end_of_branch→0.02»
+norms start at 0 | name] = isobar::«ones→zeros»
+norms do not learn | «.set_trainable()→»; return
+weights do not learn | std)«.set_trainable()→»
+one stream for all | «split(name).→»
+uniform weights of another std | «normal(shape, 0→uniform(shape, -std»
+the seed is ignored | «rng→Rng(0)».split(name
+weights are drawn once | «Parameters→static Parameters all; if (all.count("norm")) return» all
+the rate starts at 0 | «(step + 1)→step»
+the warm-up is longer by one | <«→=» warmup
+the rate ends at 0 | «/ 10 + (lr - lr / 10) →»*
+a line for a cosine | «/ 10 +→-» (lr - lr / 10) * «(1 + std::cos(std::numbers::pi * way)) / 2→way»
+a whole cosine | «→2 * »way)
+the way counts from 0 | step« - warmup) / (steps - warmup)→) / steps»
+the rate rises again | «if (step >= steps) return lr / 10; →»const
+behind the end: lr | lr« / 10→»;
+no first norm | «isobar::rms_norm(x, width, p("norm1"), 1e-5)→x»
+the second norm's weight is the first's | «norm2→norm1»")
+a larger eps | norm1"), 1e-«5→2»
+LayerNorm | «rms_norm(x, width, p("norm2")→layer_norm(x, width, p("norm2"), {}»
+no final norm | «isobar::rms_norm(x, width, parameters.at("norm"), 1e-5)→x»
+q is not turned | «rope(isobar::→»reshape(isobar::linear(n, p("q")), heads«), 1e4→»
+k is turned from 1 | k")), heads), 1e4«→, 1»
+interleaved pairs | k")), heads), 1e4«→, 0, isobar::RopeStyle::interleaved»
+v is turned too | «→rope(isobar::»reshape(isobar::linear(n, p("v")), heads«→), 1e4»
+another base | k")), heads), «1e4→1e3»
+not causal | «true→false»
+another scale | true«→, .scale = 1»
+k and v exchanged | «k, v→v, k»
+no residual around attention | }); x =« x +→»
+no residual around the feed-forward part | 5); x = «x + →»isobar
+the feed-forward part reads x | «m, p("gate")), isobar::linear(m→x, p("gate")), isobar::linear(x»
+gate and up exchanged | «gate")), isobar::linear(m, p("up→up")), isobar::linear(m, p("gate»
+the first block for all | «std::to_string(l) + "." + name→"0." + std::string(name)»
+evaluated at every symbol | «start += length→++start»
+the last text left out | ; start + «→2 * »length
+the sum of the losses | sum« / texts→»
+the mean by symbols of the text | «/ texts→* length / (tokens.numel() - 1)»
+bits for nats | += «→std::numbers::log2e * »isobar
+the perplexity | «sum / texts→std::exp(sum / texts)»
+never steps | «optimizer.step(); →»}
+no gradient | «tape.backward(loss); →»isobar
+one batch for ever | «step→0»);
+from one place only | «tokens.numel() - training.length→3»
+a rate of 0 at the end of each step | lr)«→ * 1e-3»)
+returns the start | «parameters→initial(config, rng.split("model"))»;
+trains on the inputs | «y→x»);
+climbs | «→-»loss)
+sampled without temperature | )« / temperature→»
+logits times temperature | ]) «/→*»
+sampled without the maximum | «(z[order[i]] - z[order[0]])→z[order[i]]»
+top_k is ignored | «(top_k == 0 || static_cast<int64_t>(i) < top_k)→true»
+top_k and one more | ) <«→=»
+not normalized | ]« / sum→»
+normalized over all | «+=→= 1,» p[order
+the running sum by size | «→[order»[symbol«→]»] / sum; if (running > u) return «→order[»symbol«→]»
+the upper of equals | b]«→ || (z[a] == z[b] && a > b)»
+temperature 0 samples | «return order[0]→temperature = 1»
+temperature 0 takes the least | «[0]→.back()»;
+one symbol early | return symbol«→ > 0 ? symbol - 1 : 0»
+"""
 
 EQUIVALENT = [
     ("not clipped", "whether it is needed depends on the data; the target is reached without, too"),

@@ -1,90 +1,88 @@
-"""Wrong forms of a9.cpp: (name, a text that occurs once, what it becomes). SLOW ones are right, or seem to be, and must not pass the clock."""
-POLYNOMIAL = "  float p = 1 / 5040.0f;  // Taylor's polynomial, degree 7\n  p = std::fma(p, f, 1 / 720.0f);\n"
-SCALED = "return p * std::bit_cast<float>((half + 127) << 23) * std::bit_cast<float>((power - half + 127) << 23);"
-REST = "const float f = std::fma(n, 2.12194440e-4f, std::fma(n, -0.693359375f, z));  // ln 2 in two parts"
-FUSED = "const float scale = 1 / std::sqrt(sums.squares / width + eps * sums.first * sums.first);"
+"""Wrong forms of a9.cpp: name | a text that occurs once, in it «right→wrong». SLOW ones are right, or seem to be, and must not pass the clock."""
 NORM = "for (int64_t c = 0; c < width; ++c) y[c] *= scale * weight[c];"
-DX = "dx[c] = p * (r * dy[c] * weight[c] - r * r * a * p - constant);"
-MUTANTS = [
-    ("predict: f64", "bytes = sizeof(float) * elements * moved", "bytes = sizeof(double) * elements * moved"),
-    ("predict: every read reaches memory", "= stays ? 2 : work.reads + work.", "= work.reads + work."),
-    ("predict: a row always stays", "moved = stays ? 2 : work.reads + work.writes;", "moved = 2;"),
-    ("predict: no writes", "moved = stays ? 2 : work.reads + work.writes", "moved = stays ? 1 : work.reads"),
-    ("predict: the result needs no room in the cache", "2 * sizeof(float) * work.", "sizeof(float) * work."),
-    ("predict: a row that just fits does not", "work.width <= machine.cache;", "work.width < machine.cache;"),
-    ("predict: both times one after the other", "std::max(bytes / machine.gigabytes_a_second,",
-     "(bytes / machine.gigabytes_a_second +"),
-    ("predict: only memory", "std::max(bytes / machine.gigabytes_a_second, flops / machine.gigaflops",
-     "(bytes / machine.gigabytes_a_second"),
-    ("predict: only arithmetic", ", std::max(bytes / machine.gigabytes_a_second, flops /", ", (flops /"),
-    ("predict: seconds", "/ 1e6", "/ 1e9"),
-    ("predict: flops of one row", "* moved, flops = elements * work.", "* moved, flops = work.width * work."),
-    ("exp: Schraudolph's, the exponent by one product", SCALED, "return f != f ? f : std::bit_cast<float>(static_cast<uint32_t>(std::max(0.0f, 12102203.0f * z + 1064866805.0f)));"),
-    ("exp: fast-math folds the rounding away", "float n = shifted - magic;", "float n = z * 1.44269504f;"),
-    ("exp: degree 6", POLYNOMIAL, "  float p = 1 / 720.0f;\n"),
-    ("exp: a coefficient of 1/5040 for 1/720", "std::fma(p, f, 1 / 720.0f);", "std::fma(p, f, 1 / 5040.0f);"),
-    ("exp: ln 2 in one part", REST, "const float f = std::fma(n, -0.693147181f, z);"),
-    ("exp: ln 2's second part forgotten", REST, "const float f = std::fma(n, -0.693359375f, z);"),
-    ("exp: ln 2's second part with the wrong sign", "n, 2.12194440e-4f, std::", "n, -2.12194440e-4f, std::"),
-    ("exp: cut off instead of rounded", "float n = shifted - magic", "float n = std::trunc(z * 1.44269504f)"),
-    ("exp: denormals flushed", "p * std::", "power + 126 > 0x80000000u && power != 0 ? 0 : p * std::"),
-    ("exp: one factor 2^n", "half + 127) << 23) * std::bit_cast<float>((power - half + 127)", "power + 127)"),
-    ("exp: not clamped", "const float z = x < least ? least : x;  // NaN stays", "const float z = x;"),
-    ("exp: clamped at −87", "-104;               // exp of less is", "-87;               // exp of less is"),
-    ("exp: the clamp takes NaN for small", "x < least ? least : x;  // NaN stays", "x > least ? x : least;"),
-    ("exp: in bfloat16", "p * std", "std::bit_cast<float>(std::bit_cast<uint32_t>(p) & 0xffff0000u) * std"),
-    ("exp: the exponent's bias is 126", ">((half + 127) << 23) * std::", ">((half + 126) << 23) * std::"),
-    ("exp: of whole blocks of 8", "(int64_t i = 0; i < n; ++i) y", "(int64_t i = 0; i < n / 8 * 8; ++i) y"),
-    ("exp: one number too many", "(int64_t i = 0; i < n; ++i) y[i] =", "(int64_t i = 0; i <= n; ++i) y[i] ="),
-    ("exp: the results of the last call", "for (int64_t i = 0; i < n; ++i) y[i] = exponential(x[i]);", "static float first = x[0];\n  for (int64_t i = 0; i < n; ++i) y[i] = exponential(first == x[0] ? x[i] : first);"),
-    ("softmax: no maximum", "= exponential(x[c] - row.largest) * scale;", "= exponential(x[c]) * scale;"),
-    ("softmax: not divided", "(x[c] - row.largest) * scale;\n  }", "(x[c] - row.largest);\n  }"),
-    ("softmax: the sum is not made smaller",
-     "= std::fma(sum[l], exponential(largest[l] - now), exponential(v - now)", "+= exponential(v - now"),
-    ("softmax: made smaller the wrong way", "(largest[l] - now),", "(now - largest[l]),"),
-    ("softmax: the rest's sum is not made smaller", "= sum[l] * exponential(largest[l] - now) +", "+="),
-    ("softmax: without the rest", "const int64_t l = c -", "continue;\n    const int64_t l = c -"),
-    ("softmax: the maximum starts at −∞", "std::numeric_limits<float>::lowest",
-     "-std::numeric_limits<float>::infinity"),
-    ("softmax: the maximum starts at 0", ", lanes, std::numeric_limits<float>::lowest()", ", lanes, 0.0f"),
-    ("softmax: lanes are added as they are", "sum[l] * exponential(largest[l] - all.largest);", "sum[l];"),
-    ("softmax: one lane is forgotten", "= 0; l < lanes; ++l) all.sum +=", "= 1; l < lanes; ++l) all.sum +="),
-    ("softmax: every second row", "const Online row =", "if (n % 2) continue;\n    const Online row ="),
-    ("norm: every second row", "const float largest =", "if (n % 2) continue;\n    const float largest ="),
-    ("norm: the last call's result", "const float e = exponential(x[c + l]",
-     "static float kept = x[0];\n      const float e = exponential((kept == x[0] ? x[c + l] : kept)"),
-    ("norm: the last call's maximum", "const float largest = maximum(x, width);", "static const float first = maximum(x, width);\n    const float largest = n ? maximum(x, width) : first;"),
-    ("norm: the rest is not looked at for the maximum", "largest[0] = x[c] > largest[0] ? x[c] : largest[0]",
-     ""),
-    ("norm: the rest is not summed", "sum[c - whole] += y[c];", ";"),
-    ("norm: the rest's squares are not summed", "squares[c - whole] += y[c] * y[c];", ";"),
-    ("norm: the maximum starts at 0", ", lanes, -std::numeric_limits<float>::infinity()", ", lanes, 0.0f"),
-    ("norm: eps without the sum", "squares / width + eps * sums.first * sums.first", "squares / width + eps"),
-    ("norm: no eps", "(sums.squares / width + eps * sums.first * sums.first);", "(sums.squares / width);"),
-    ("norm: eps outside the root", "std::sqrt(sums.squares / width + eps * sums.first",
-     "(std::sqrt(sums.squares / width) + eps"),
-    ("norm: a sum instead of a mean", "squares / width + eps * sums.first *", "squares + eps * sums.first *"),
-    ("norm: only the softmax", FUSED, "const float scale = 1 / sums.first;"),
-    ("norm: the squares of sums", "squares[l] = std::fma(e, e, squares[l]);", "squares[l] += e;"),
-    ("norm: no weight", "y[c] *= scale * weight[c];", "y[c] *= scale;"),
-    ("norm: the first weight", "y[c] *= scale * weight[c];", "y[c] *= scale * weight[0];"),
-    ("norm: 1/√ by bits, one step of Newton", FUSED, "const float q = sums.squares / width + eps * sums.first * sums.first;\n    float scale = std::bit_cast<float>(0x5f3759dfu - (std::bit_cast<uint32_t>(q) >> 1));\n    scale *= 1.5f - 0.5f * q * scale * scale;"),
-    ("norm: saves r of the exponentials", ", sums.first, scale * sums.first", ", sums.first, scale"),
-    ("norm: saves the inverse sum", "largest, sums.first, scale *", "largest, 1 / sums.first, scale *"),
-    ("norm: writes before its result", "saved[n] =", "if (n == 0) y[-1] = 0;\n    saved[n] ="),
-    ("dx: without the norm's term", "* weight[c] - r * r * a * p - constant", "* weight[c] - constant"),
-    ("dx: without eps's term", "* weight[c] - r * r * a * p - constant", "* weight[c] - r * r * a * p"),
-    ("dx: eps's sign", "r * dy[c] * weight[c] - r * r * a * p -", "r * dy[c] * weight[c] - r * r * a * p +"),
-    ("dx: r once too few", "r * dy[c] * weight[c] - r * r * a * p -", "r * dy[c] * weight[c] - r * a * p -"),
-    ("dx: no weight", "* dy[c] * weight[c] - r * r * a * p - constant", "* dy[c] - r * r * a * p - constant"),
-    ("dx: not by p", DX, "dx[c] = r * dy[c] * weight[c] - r * r * a * p - constant;"),
-    ("dx: a sum instead of a mean", "total / width, constant = width * a *", "total, constant = width * a *"),
-    ("dx: no weight in the sum", "dy[start + l] * weight[start + l], p, dot[l]", "dy[start + l], p, dot[l]"),
-    ("dweight: the last row's", "dweight[c] += dy[c] * p * r;", "dweight[c] = dy[c] * p * r;"),
-    ("dweight: of p, not of the norm", "dweight[c] += dy[c] * p * r;", "dweight[c] += dy[c] * p;"),
-    ("dweight: adds to what was there", "std::fill_n(dweight, width, 0.0f);", ";"),
-    ("dx: the sum is not divided out", "scale = 1 / saved[n].sum, r = saved[n].", "scale = 1, r = saved[n]."),
-]
+MUTANTS = r"""
+predict: f64 | «float→double») * elements
+predict: every read reaches memory | =« stays ? 2 :→»
+predict: a row always stays | «stays ? 2 : work.reads + work.writes→2»
+predict: no writes | «2 : work.reads + work.writes→1 : work.reads»
+predict: the result needs no room in the cache | «2 * →»sizeof
+predict: a row that just fits does not | «=→» machine
+predict: both times one after the other | «std::max→»(bytes / machine.gigabytes_a_second«,→ +»
+predict: only memory | «std::max→»(bytes / machine.gigabytes_a_second«, flops / machine.gigaflops→»
+predict: only arithmetic | «std::max(bytes / machine.gigabytes_a_second, →(»flops
+predict: seconds | «1e6→1e9»
+predict: flops of one row | «elements→work.width» * work
+exp: Schraudolph's, the exponent by one product | «p *→f != f ? f :» std::bit_cast<float>(«(half + 127) << 23)
+    * std::bit_cast<float>((power - half + 127) << 23);→static_cast<uint32_t>(std::max(0.0f, 12102203.0f * z +
+    1064866805.0f)));»
+exp: fast-math folds the rounding away | «shifted - magic→z * 1.44269504f»
+exp: degree 6 | «5040.0f; // Taylor's polynomial, degree 7 p = std::fma(p, f, 1 / 720.0f)→720.0f»
+exp: a coefficient of 1/5040 for 1/720 | «720→5040»
+exp: ln 2 in one part | «2.12194440e-4f, std::fma(n, -0.693359375f→-0.693147181f», z)«); // ln 2 in two
+    parts→;»
+exp: ln 2's second part forgotten | «2.12194440e-4f, std::fma(n, -0.693359375f, z)); // ln 2 in two
+    parts→-0.693359375f, z);»
+exp: ln 2's second part with the wrong sign | «→-»2.12194440e
+exp: cut off instead of rounded | «shifted - magic→std::trunc(z * 1.44269504f)»
+exp: denormals flushed | «→power + 126 > 0x80000000u && power != 0 ? 0 : »p * std
+exp: one factor 2^n | «half + 127) << 23) * std::bit_cast<float>((power - half→power»
+exp: not clamped | x« < least ? least : x; // NaN stays→;»
+exp: clamped at −87 | «104; →87;               »/
+exp: the clamp takes NaN for small | «< least ? least : x; // NaN stays→> least ? x : least;»
+exp: in bfloat16 | «p→std::bit_cast<float>(std::bit_cast<uint32_t>(p) & 0xffff0000u)» * std
+exp: the exponent's bias is 126 | «127→126») << 23) *
+exp: of whole blocks of 8 | «→ / 8 * 8»; ++i
+exp: one number too many | <«→=» n
+exp: the results of the last call | «→static float first = x[0]; »for (int64_t i = 0; i < n; ++i) y[i] =
+    exponential(«→first == x[0] ? »x[i]«);→ : first);»
+softmax: no maximum | ]« - row.largest→»
+softmax: not divided | )« * scale; }→; }»
+softmax: the sum is not made smaller | «= std::fma(sum[l], exponential(largest[l] - now),→+=» exponential(v -
+    now«)→»
+softmax: made smaller the wrong way | «largest[l] - now→now - largest[l]»),
+softmax: the rest's sum is not made smaller | «= sum[l] * exponential(largest[l] - now) +→+=»
+softmax: without the rest | «→continue; »const int64_t l
+softmax: the maximum starts at −∞ | «std::numeric_limits<float>::lowest→-std::numeric_limits<float>::infinity»
+softmax: the maximum starts at 0 | «std::numeric_limits<float>::lowest()→0.0f»
+softmax: lanes are added as they are | ]« * exponential(largest[l] - all.largest)→»
+softmax: one lane is forgotten | «0→1»; l < lanes; ++l) all.sum
+softmax: every second row | «→if (n % 2) continue; »const Online
+norm: every second row | «→if (n % 2) continue; »const float largest
+norm: the last call's result | «→static float kept = x[0]; »const float e = exponential(«→(kept == x[0] ? »x[c
+    + l]«→ : kept)»
+norm: the last call's maximum | «→static »const float «largest→first» = maximum(x, width);«→ const float
+    largest = n ? maximum(x, width) : first;»
+norm: the rest is not looked at for the maximum | «largest[0] = x[c] > largest[0] ? x[c] : largest[0]→»
+norm: the rest is not summed | «sum[c - whole] += y[c]→»
+norm: the rest's squares are not summed | «squares[c - whole] += y[c] * y[c]→»
+norm: the maximum starts at 0 | «-std::numeric_limits<float>::infinity()→0.0f»
+norm: eps without the sum | eps« * sums.first * sums.first→»
+norm: no eps | width« + eps * sums.first * sums.first→»
+norm: eps outside the root | «→(»std::sqrt(sums.squares / width«→)» + eps« * sums.first→»
+norm: a sum instead of a mean | «/ width →»+
+norm: only the softmax | «std::sqrt(sums.squares / width + eps * sums.first * sums.first)→sums.first»
+norm: the squares of sums | «= std::fma(e, e, squares[l])→+= e»
+norm: no weight | scale« * weight[c]→»
+norm: the first weight | weight[«c→0»];
+norm: 1/√ by bits, one step of Newton | «scale = 1 / std::sqrt(→q = »sums.squares / width + eps * sums.first *
+    sums.first«);→; float scale = std::bit_cast<float>(0x5f3759dfu - (std::bit_cast<uint32_t>(q) >> 1)); scale
+    *= 1.5f - 0.5f * q * scale * scale;»
+norm: saves r of the exponentials | scale« * sums.first→»
+norm: saves the inverse sum | ,«→ 1 /» sums
+norm: writes before its result | «→if (n == 0) y[-1] = 0; »saved[n] =
+dx: without the norm's term | «r * r * a * p - →»constant
+dx: without eps's term | p« - constant→»
+dx: eps's sign | p «-→+»
+dx: r once too few | «r * →»a
+dx: no weight | «[c] * weight→»
+dx: not by p | «p * (→»r * dy[c] * weight[c] - r * r * a * p - constant«);→;»
+dx: a sum instead of a mean | total« / width→»
+dx: no weight in the sum | «[start + l] * weight→»
+dweight: the last row's | «+→»= dy
+dweight: of p, not of the norm | p« * r→»
+dweight: adds to what was there | «std::fill_n(dweight, width, 0.0f)→»
+dx: the sum is not divided out | 1« / saved[n].sum→»
+"""
 EQUIVALENT = [
     ("softmax with three reads", "the grader cannot count reads; the clock does, for the fused form"),
     ("lanes = 8 or 16", "as right, slower by a fifth"),

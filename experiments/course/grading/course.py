@@ -67,11 +67,12 @@ def replaced_once(text, old, new):
 
 
 def changed(assignment, name, old, new):
-    """The reference with a text that occurs once replaced."""
-    try:
-        return replaced_once(assignment.source.read_text(), old, new)
-    except SyntaxError as e:
-        raise SyntaxError(f"{assignment.name}, mutant '{name}': {e}") from None
+    """The reference with a text that occurs once replaced; any white space stands for any other."""
+    text = assignment.source.read_text()
+    found = list(re.finditer(r"\s+".join(map(re.escape, re.split(r"\s+", old))), text))
+    if len(found) != 1:
+        raise SyntaxError(f"{assignment.name}, mutant '{name}': its text occurs {len(found)} times: {old}")
+    return text[:found[0].start()] + new + text[found[0].end():]
 
 
 def cases_of(module, key):

@@ -102,9 +102,13 @@ class Bench:
 
 def mutants_of(assignment):
     """(name, text) of each mutant, the equivalents' (name, reason), and the part of them that public cases
-    must see. A mutant is an exact text of the reference that occurs once, and what it becomes."""
+    must see. MUTANTS has a row for each, which goes on in indented lines: its name, and a text of the
+    reference that occurs once, in which «right→wrong» changes; \\n stands where a line must end."""
     module = course.module_of(assignment.name, "mutants.py")
-    mutants = [(name, course.changed(assignment, name, old, new)) for name, old, new in module.MUTANTS]
+    form = lambda text, kind: re.sub("«(.*?)→(.*?)»", kind, text)
+    rows = [row.split(" | ", 1) for row in re.sub(r"\n +", " ", module.MUTANTS).strip().split("\n")]
+    mutants = [(name, course.changed(assignment, name, form(text, r"\1"), form(text, r"\2").replace(r"\n", "\n")))
+               for name, text in rows]
     return mutants, getattr(module, "EQUIVALENT", []), getattr(module, "SEEN", 0.75)
 
 
