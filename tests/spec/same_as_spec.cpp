@@ -1,0 +1,241 @@
+// Compares every op of the engine with its definition (spec.h), forward and back, byte by byte, in f32 and f64.
+//
+//   same_as_spec [NAME]     a line for each op, or for those whose names have NAME in them; exits with 1
+//                           where a byte differs
+//
+// Products that the engine gives to OpenBLAS are computed here in the definition's order: this program defines
+// the functions of OpenBLAS that the engine calls, and its own come first. All else is the engine's. Of two
+// NaN the bits do not count.
+#include "spec.h"
+
+#include <cblas.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include <isobar/isobar.h>
+
+namespace {
+
+template <class T>
+void chains(bool across_a, bool across_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb,
+            bool add, T* c, int ldc) {
+  const spec::Matrix<T> x{a, across_a ? 1 : lda, across_a ? lda : 1};
+  const spec::Matrix<T> y{b, across_b ? 1 : ldb, across_b ? ldb : 1};
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      T sum = add ? c[i * ldc + j] : T(0);
+      for (int l = 0; l < k; ++l) sum = std::fma(x.at(i, l), y.at(l, j), sum);
+      c[i * ldc + j] = sum;
+    }
+}
+
+}  // namespace
+
+#ifndef WITH_OPENBLAS
+void cblas_sgemm(CBLAS_ORDER, CBLAS_TRANSPOSE a, CBLAS_TRANSPOSE b, blasint m, blasint n, blasint k, float,
+                 const float* x, blasint lda, const float* y, blasint ldb, float beta, float* c,
+                 blasint ldc) {
+  chains(a == CblasTrans, b == CblasTrans, m, n, k, x, lda, y, ldb, beta == 1, c, ldc);
+}
+void cblas_dgemm(CBLAS_ORDER, CBLAS_TRANSPOSE a, CBLAS_TRANSPOSE b, blasint m, blasint n, blasint k, double,
+                 const double* x, blasint lda, const double* y, blasint ldb, double beta, double* c,
+                 blasint ldc) {
+  chains(a == CblasTrans, b == CblasTrans, m, n, k, x, lda, y, ldb, beta == 1, c, ldc);
+}
+#endif
+
+namespace {
+
+using spec::Int, spec::Shape;
+
+// What was compared, for one op or for all.
+struct Count {
+  Int runs = 0, bytes = 0, differing = 0;
+  std::string first = {};
+};
+Count all;
+std::string_view wanted;
+
+template <class T>
+void compare(Count& count, const std::string& where, const T* spec, const T* engine, Int n) {
+  for (Int i = 0; i < n; ++i) {
+    if (std::isnan(spec[i]) && std::isnan(engine[i])) continue;
+    const auto *p = reinterpret_cast<const char*>(spec + i), *q = reinterpret_cast<const char*>(engine + i);
+    for (size_t byte = 0; byte < sizeof(T); ++byte) count.differing += p[byte] != q[byte];
+    if (std::memcmp(p, q, sizeof(T)) != 0 && count.first.empty())
+      count.first =
+          fmt::format("{} [{}]: {} in the definition, {} in the engine", where, i, spec[i], engine[i]);
+  }
+  count.bytes += n * static_cast<Int>(sizeof(T));
+}
+
+isobar::Shape shape_of(const Shape& shape) { return isobar::Shape(std::span<const Int>(shape)); }
+template <class T>
+isobar::Tensor tensor_of(const spec::Array<T>& a) {
+  return isobar::tensor<T>(shape_of(a.shape), a.x);
+}
+template <class T>
+void compare(Count& count, const std::string& where, const spec::Array<T>& spec,
+             const isobar::Tensor& engine) {
+  const std::vector<T> numbers = engine.defined() ? engine.to_vector<T>() : std::vector<T>(spec.x.size());
+  if (numbers.size() == spec.x.size() && (!engine.defined() || engine.shape() == shape_of(spec.shape)))
+    return compare(count, where, spec.x.data(), numbers.data(), spec.size());
+  ++count.differing;
+  count.first = fmt::format("{}: [{}] in the definition, {} in the engine", where,
+                            fmt::join(spec.shape, ", "), engine.shape());
+}
+
+// Numbers that depend on the seed: most of them small, some far from zero, some 0 or −0.
+template <class T>
+spec::Array<T> numbers(const Shape& shape, uint64_t seed) {
+  return spec::made<T>(shape, [&](Int i) {
+    const uint64_t bits = (static_cast<uint64_t>(i) + 1 + seed * 7919) * 0x9E3779B97F4A7C15;
+    const double unit = static_cast<double>((bits ^ bits >> 29) >> 11) * 0x1p-53 - 0.5;
+    const uint64_t kind = bits >> 7 & 31;
+    return static_cast<T>(kind == 0 ? 0.0 : kind == 1 ? -0.0 : unit * (kind == 2 ? 60 : 4));
+  });
+}
+
+// Runs f(inputs) in both and back, and compares the result and all gradients. With `strided` the inputs are
+// views of tensors that are stored by columns.
+template <class T, class F>
+void compare(Count& count, const std::string& name, const std::vector<Shape>& shapes, bool strided,
+             const F& f) {
+  std::string where = fmt::format("{} {}{}", name, sizeof(T) == 4 ? "f32" : "f64", strided ? " strided" : "");
+  std::vector<spec::Tensor<T>> x, ours;
+  std::vector<isobar::Tensor> y, theirs;
+  for (const Shape& shape : shapes) {
+    where += fmt::format(" [{}]", fmt::join(shape, ", "));
+    const spec::Array<T> values = numbers<T>(shape, x.size());
+    const bool turned = strided && shape.size() >= 2;
+    x.push_back(spec::trainable(turned ? spec::transposed(values) : values));
+    y.push_back(tensor_of(x.back().value()).set_trainable());
+  }
+  const isobar::Tape tape;
+  const auto viewed = [&](const auto& all_of) {
+    auto result = all_of;
+    for (size_t i = 0; i < shapes.size(); ++i)
+      if (strided && shapes[i].size() >= 2) result[i] = transpose(result[i]);
+    return result;
+  };
+  const auto a = f(viewed(x));
+  const isobar::Tensor b = f(viewed(y));
+  compare(count, where, a.value(), b);
+  const spec::Array<T> dy = numbers<T>(a.shape(), 99);
+  spec::backward(a, dy);
+  const_cast<isobar::Tape&>(tape).backward(b, tensor_of(dy));
+  for (size_t i = 0; i < x.size(); ++i)
+    compare(count, fmt::format("{}, gradient {}", where, i),
+            x[i].grad().x.empty() ? spec::filled(x[i].shape(), T(0)) : x[i].grad(), y[i].grad());
+  count.runs += 1;
+}
+
+void report(const std::string& name, const Count& count) {
+  std::printf("%-24s %5lld runs %11lld bytes %9lld differ\n", name.c_str(),
+              static_cast<long long>(count.runs), static_cast<long long>(count.bytes),
+              static_cast<long long>(count.differing));
+  if (!count.first.empty()) std::printf("    %s\n", count.first.c_str());
+  all.runs += count.runs, all.bytes += count.bytes, all.differing += count.differing;
+}
+
+// One op over many lists of shapes.
+template <class F>
+void op(const std::string& name, const std::vector<std::vector<Shape>>& cases, const F& f) {
+  if (name.find(wanted) == name.npos) return;
+  Count count;
+  for (const std::vector<Shape>& shapes : cases)
+    for (const bool strided : {false, true}) {
+      if (strided && std::none_of(shapes.begin(), shapes.end(), [](const Shape& s) { return s.size() >= 2; }))
+        continue;
+      compare<float>(count, name, shapes, strided, f);
+      compare<double>(count, name, shapes, strided, f);
+    }
+  report(name, count);
+}
+
+// Empty, one, odd, whole registers and tails, several dimensions, more than one chunk.
+const std::vector<Shape> shapes{{0},       {1},       {2},      {3},      {7},       {8},         {15},
+                                {16},      {17},      {31},     {33},     {100},     {0, 4},      {4, 0},
+                                {1, 1},    {3, 5},    {16, 16}, {5, 17},  {33, 129}, {2, 3, 4},   {3, 1, 7},
+                                {2, 0, 3}, {4, 5, 6}, {17000},  {60, 90}, {129, 7},  {2, 3, 4, 5}};
+
+std::vector<std::vector<Shape>> alone() {
+  std::vector<std::vector<Shape>> cases;
+  for (const Shape& shape : shapes) cases.push_back({shape});
+  return cases;
+}
+// Pairs of one shape, and pairs that broadcast.
+std::vector<std::vector<Shape>> pairs() {
+  std::vector<std::vector<Shape>> cases{
+      {{3, 5}, {5}},      {{5}, {3, 5}}, {{3, 1}, {1, 5}},    {{40, 7}, {40, 1}}, {{2, 3, 4}, {3, 1}},
+      {{70, 300}, {300}}, {{1}, {7}},    {{4, 1, 6}, {5, 1}}, {{0, 4}, {4}},      {{2, 2, 2}, {1, 1, 1}}};
+  for (const Shape& shape : shapes) cases.push_back({shape, shape});
+  return cases;
+}
+
+void arithmetic() {
+  op("add", pairs(), [](const auto& x) { return x[0] + x[1]; });
+  op("subtract", pairs(), [](const auto& x) { return x[0] - x[1]; });
+  op("multiply", pairs(), [](const auto& x) { return x[0] * x[1]; });
+  op("divide", pairs(), [](const auto& x) { return x[0] / (square(x[1]) + 0.5); });
+  op("times a number", alone(), [](const auto& x) { return x[0] * 0.3; });
+  op("divide by a number", alone(), [](const auto& x) { return x[0] / 0.3; });
+  op("affine", alone(), [](const auto& x) { return affine(x[0], 1.7, -0.3); });
+  op("a + a", alone(), [](const auto& x) { return x[0] + x[0] * x[0]; });
+  op("exp", alone(), [](const auto& x) { return exp(x[0] * 4.0); });
+  op("log", alone(), [](const auto& x) { return log(x[0]); });
+  op("tanh", alone(), [](const auto& x) { return tanh(x[0]); });
+  op("sigmoid", alone(), [](const auto& x) { return sigmoid(x[0]); });
+  op("erf", alone(), [](const auto& x) { return erf(x[0]); });
+  op("abs", alone(), [](const auto& x) { return abs(x[0]); });
+  op("reciprocal", alone(), [](const auto& x) { return reciprocal(x[0]); });
+  op("square", alone(), [](const auto& x) { return square(x[0]); });
+  op("sqrt", alone(), [](const auto& x) { return sqrt(x[0]); });
+  op("rsqrt", alone(), [](const auto& x) { return rsqrt(x[0]); });
+}
+
+void sums() {
+  op("sum", alone(), [](const auto& x) { return sum(x[0]); });
+  op("mean", alone(), [](const auto& x) { return mean(x[0]); });
+  std::vector<std::vector<Shape>> matrices{{{20000, 3}}, {{3, 20000}}, {{2000, 70}}, {{1, 9}}, {{9, 1}}};
+  for (const Shape& shape : shapes)
+    if (shape.size() >= 2) matrices.push_back({shape});
+  for (const Int rows : {2, 15, 64, 100, 1100})
+    matrices.push_back({{rows, 33}}), matrices.push_back({{7, rows}});
+  op("sum over rows", matrices, [](const auto& x) { return sum(x[0], {0}); });
+  op("sum over columns", matrices, [](const auto& x) { return sum(x[0], {-1}, true); });
+  op("mean over rows", matrices, [](const auto& x) { return mean(x[0], {0}, true); });
+  op("transpose", matrices, [](const auto& x) { return transpose(x[0]); });
+}
+
+void products() {
+  std::vector<std::vector<Shape>> cases{{{2, 3, 4}, {4, 5}},
+                                        {{2, 3, 4}, {2, 4, 5}},
+                                        {{4, 5}, {2, 5, 3}},
+                                        {{3, 1, 8, 6}, {2, 6, 40}},
+                                        {{2, 9, 33}, {1, 33, 7}}};
+  std::vector<std::vector<Shape>> layers;
+  for (const Int m : {0, 1, 3, 8, 33})
+    for (const Int n : {1, 5, 32, 50})
+      for (const Int k : {1, 7, 70}) {
+        cases.push_back({{m, k}, {k, n}});
+        layers.push_back({{m, k}, {n, k}, {n}});
+      }
+  cases.push_back({{130, 140}, {140, 150}}), cases.push_back({{40, 1100}, {1100, 50}});
+  layers.push_back({{130, 140}, {150, 140}, {150}}), layers.push_back({{2, 5, 9}, {6, 9}, {6}});
+  op("matmul", cases, [](const auto& x) { return matmul(x[0], x[1]); });
+  op("linear", layers, [](const auto& x) { return linear(x[0], x[1], x[2]); });
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count > 1) wanted = words[1];
+  arithmetic();
+  sums();
+  products();
+  report("all", all);
+  return all.differing > 0;
+}

@@ -1,0 +1,707 @@
+// The definition of what Isobar computes, in plain C++: scalar loops, no threads, no library but the standard
+// one. It is slow, and every op of the engine gives its bits (same_as_spec compares them). T is float or double;
+// compile with -std=c++20 -O2 -ffp-contract=off, so that a product and a sum round apart unless std::fma joins
+// them.
+//
+//    1  sums             in which order numbers are added
+//    2  functions        exp, log, tanh, erf of one number
+//    3  arrays           shapes, broadcasting, sums over axes
+//    4  the tape         how gradients flow back
+//    5  arithmetic       + − · /, and the elementary functions
+//    6  layout and sums  reshape, permute, slice, sum, mean, var
+//    7  products         matmul, linear
+//    8  activations      relu, gelu, silu, swiglu, softcap
+//    9  norms            LayerNorm, RMSNorm, BatchNorm, GroupNorm
+//   10  without a norm   DyT, DyISRU
+//   11  rows of logits   softmax, log-softmax, cross-entropy
+//   12  attention        softmax(q kᵀ) v, rotary positions
+//   13  random numbers   Philox, uniform, normal, dropout, initial weights
+//   14  layers           Linear, Embedding, …, a language model
+//   15  training         SGD, AdamW, clipping, the tree that adds pieces
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spec {
+
+using Int = std::int64_t;
+
+// --- 1  sums ----------------------------------------------------------------------------------------------
+//
+// Numbers are added as doubles in sixteen lanes: number i goes to lane i mod 16. Then lane l and l + 8 are
+// added, then l and l + 4, then (0 + 2) + (1 + 3).
+
+struct Lanes {
+  double lane[16] = {};
+
+  void add(Int i, double number) { lane[i % 16] += number; }
+  double total() const {
+    double sum[8];
+    for (int l = 0; l < 8; ++l) sum[l] = lane[l] + lane[l + 8];
+    for (int l = 0; l < 4; ++l) sum[l] += sum[l + 4];
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+  }
+};
+
+// Σ term(i) over 0 ≤ i < n.
+template <class Term>
+double lane_sum(Int n, const Term& term) {
+  Lanes sum;
+  for (Int i = 0; i < n; ++i) sum.add(i, static_cast<double>(term(i)));
+  return sum.total();
+}
+
+// A long sum is one of pieces of 2¹⁴ terms, whose sums are added in the same way.
+constexpr Int piece = 1 << 14;
+inline Int pieces_of(Int n, Int size) { return (n + size - 1) / size; }
+
+template <class Term>
+double long_sum(Int n, const Term& term) {
+  if (n <= piece) return lane_sum(n, term);
+  return lane_sum(pieces_of(n, piece), [&](Int p) {
+    return lane_sum(std::min(piece, n - p * piece), [&](Int i) { return term(p * piece + i); });
+  });
+}
+
+// A sum over rows, a number for each column, is one of chunks of so many rows, from the first to the last row.
+inline Int rows_in_chunk(Int rows, Int columns) {
+  return std::max({Int{16}, piece / std::max<Int>(columns, 1), pieces_of(rows, 64)});
+}
+
+// Each chunk is added in Partial (double for sums, T for gradients of gains and biases), the chunks in double.
+template <class T, class Partial, class Term>
+std::vector<T> sum_over_rows(Int rows, Int columns, const Term& term) {
+  const Int chunk = rows_in_chunk(rows, columns);
+  std::vector<double> total(columns, 0.0);
+  for (Int begin = 0; begin < rows; begin += chunk)
+    for (Int c = 0; c < columns; ++c) {
+      Partial sum = 0;
+      for (Int r = begin; r < std::min(begin + chunk, rows); ++r) sum += static_cast<Partial>(term(r, c));
+      total[c] = begin == 0 ? static_cast<double>(sum) : total[c] + static_cast<double>(sum);
+    }
+  return {total.begin(), total.end()};
+}
+
+// --- 2  functions -----------------------------------------------------------------------------------------
+//
+// No function of a C library is called for elements: each is a polynomial that is written here. Coefficients
+// are given as the bits of the number, lowest power first; +, −, ·, /, √ and fma(a, b, c) = ab + c round once.
+
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+template <class T>
+T of_bits(Bits<T> bits) {
+  return std::bit_cast<T>(bits);
+}
+
+// c₀ + x (c₁ + x (c₂ + …)), one fma a step.
+template <class T>
+T horner(T x, std::initializer_list<Bits<T>> c) {
+  T y = of_bits<T>(c.end()[-1]);
+  for (size_t i = c.size() - 1; i-- > 0;) y = std::fma(x, y, of_bits<T>(c.begin()[i]));
+  return y;
+}
+
+// ln 2 in two parts, the first with zeros at its end, so that k · ln2_high is exact.
+template <class T>
+constexpr T ln2_high = sizeof(T) == 4 ? T(0x1.63p-1) : T(0x1.62e42feep-1);
+template <class T>
+constexpr T ln2_low = sizeof(T) == 4 ? T(-0x1.bd0106p-13) : T(0x1.a39ef35793c76p-33);
+
+// x · 2ᵏ, by making 2ᵏ from its bits; 0 for the k below the smallest exponent.
+template <class T>
+T times_power(T x, int k) {
+  constexpr int bias = sizeof(T) == 4 ? 127 : 1023, digits = sizeof(T) == 4 ? 23 : 52;
+  return x * of_bits<T>(static_cast<Bits<T>>(k + bias) << digits);
+}
+
+// eˣ = 2ᵏ eʳ, where r = x − k ln 2 is at most ln 2 / 2 from zero.
+inline float exp(float x) {
+  if (std::isnan(x)) return x;
+  if (x <= -88.3762626647949f) return 0;
+  if (x >= 88.3762626647949f) return std::numeric_limits<float>::infinity();
+  const float k = std::nearbyint(1.44269504f * x);
+  const float r = std::fma(-k, ln2_low<float>, std::fma(-k, ln2_high<float>, x));
+  const float p = horner(r, {0x3f000000, 0x3e2aa9a5, 0x3d2aa957, 0x3c098d8b, 0x3ab778cf});
+  return times_power(std::fma(p, r * r, r) + 1, static_cast<int>(k));
+}
+inline double exp(double x) {
+  if (std::isnan(x)) return x;
+  if (x <= -708.3964185322641) return 0;
+  if (x >= 709.78271289338400) return std::numeric_limits<double>::infinity();
+  const double k = std::nearbyint(std::numbers::log2e * x);
+  const double high = std::fma(-k, ln2_high<double>, x), low = k * ln2_low<double>, r = high - low, t = r * r;
+  const double c = std::fma(-t,
+                            horner(t, {0x3fc555555555553e, 0xbf66c16c16bebd93, 0x3f11566aaf25de2c,
+                                       0xbebbbd41c5d26bf1, 0x3e66376972bea4d0}),
+                            r);
+  return times_power(1 - ((low - r * c / (2 - c)) - high), static_cast<int>(k));
+}
+
+// ln(u + c) for a small c: u = 2ᵏ (1 + f) with √½ ≤ 1 + f < √2, s = f / (2 + f).
+inline float log_of(float u, float c, int k) {
+  const auto bits = std::bit_cast<std::int32_t>(u) + (0x3f800000 - 0x3f3504f3);
+  k += (bits >> 23) - 127;
+  const float f = std::bit_cast<float>((bits & 0x007fffff) + 0x3f3504f3) - 1;
+  const float s = f / (2 + f), z = s * s, w = z * z, half = 0.5f * f * f, power = static_cast<float>(k);
+  const float odd = w * horner(w, {0x3eccce13, 0x3e789e26});
+  const float even = z * horner(w, {0x3f2aaaaa, 0x3e91e9ee});
+  const float rest = std::fma(s, half + (even + odd), power * ln2_low<float> + c) - half + f;
+  return std::fma(power, ln2_high<float>, rest);
+}
+inline double log_of(double u, double c, int k) {
+  const auto bits = std::bit_cast<std::int64_t>(u);
+  const Int high = (bits >> 32) + (0x3ff00000 - 0x3fe6a09e);
+  k += static_cast<int>(high >> 20) - 1023;
+  const Int fraction = ((high & 0x000fffff) + 0x3fe6a09e) << 32 | (bits & 0xffffffff);
+  const double f = std::bit_cast<double>(fraction) - 1;
+  const double s = f / (2 + f), z = s * s, w = z * z, half = 0.5 * f * f, power = k;
+  const double odd = w * horner(w, {0x3fd999999997fa04, 0x3fcc71c51d8e78af, 0x3fc39a09d078c69f});
+  const double even =
+      z * horner(w, {0x3fe5555555555593, 0x3fd2492494229359, 0x3fc7466496cb03de, 0x3fc2f112df3e5244});
+  const double rest = std::fma(s, half + (even + odd), power * ln2_low<double> + c) - half + f;
+  return std::fma(power, ln2_high<double>, rest);
+}
+template <class T>
+T log(T x) {
+  if (!(x >= 0)) return std::numeric_limits<T>::quiet_NaN();
+  if (x == 0) return -std::numeric_limits<T>::infinity();
+  if (std::isinf(x)) return x;
+  if (x >= std::numeric_limits<T>::min()) return log_of(x, T(0), 0);
+  return sizeof(T) == 4 ? log_of(x * T(0x1p23), T(0), -23) : log_of(x * T(0x1p54), T(0), -54);
+}
+
+// An odd function of floats that tends to ±1, as x P(x²) / Q(x²) up to |x| = end.
+template <size_t n>
+float odd_rational(float x, float end, const float (&p)[n], const float (&q)[n]) {
+  if (std::isnan(x)) return x;
+  const float z = x * x;
+  float above = p[n - 1], below = q[n - 1];
+  for (size_t i = n - 1; i-- > 0;) above = std::fma(above, z, p[i]), below = std::fma(below, z, q[i]);
+  return std::clamp(std::abs(x) < end ? x * above / below : x, -1.0f, 1.0f);
+}
+
+inline float tanh(float x) {
+  return odd_rational(x, 9, {0.9999999796f, 0.1338097142f, 0.003495522884f, 2.060799111e-5f, 1.335314337e-8f},
+                      {1, 0.4671428708f, 0.02587673597f, 0.0003285527167f, 7.775936949e-7f});
+}
+// Near 0 x + x³ P(x²) / Q(x²), else 1 − 2 / (1 + e²ˣ).
+inline double tanh(double x) {
+  const double size = std::abs(x), z = x * x;
+  const double p = horner(z, {0xc0993ac030580563, 0xc058d26a0e26682d, 0xbfeedc5baafd6f4b});
+  const double q =
+      horner(z, {0x40b2ec102442040c, 0x40a176fa0e5535fa, 0x405c33f28a581b86, 0x3ff0000000000000});
+  const double y =
+      size < 0.625 ? std::fma(z * p / q, size, size) : std::fma(-2.0, 1 / (1 + exp(size + size)), 1.0);
+  return std::signbit(x) ? -y : y;
+}
+
+inline float erf(float x) {
+  return odd_rational(
+      x, 4, {1.12837914f, 0.193530952f, 0.05309951295f, 0.003882628223f, 0.0002845320983f, 1.986669161e-6f},
+      {1, 0.5048449013f, 0.1153438344f, 0.01520584387f, 0.001185363647f, 3.741720757e-5f});
+}
+// Near 0 x P(x²) / Q(x²), else 1 − e^(−x²) P(|x|) / Q(|x|), with one ratio up to 2.2 and another beyond.
+inline double erf(double x) {
+  const double size = std::abs(x), z = x * x;
+  if (std::isinf(x)) return x > 0 ? 1 : -1;
+  if (size < 0.65)
+    return x * (horner(z, {0x3ff20dd750429b61, 0x3fc16500f106c0a5, 0x3fa4a59a4f02579c, 0x3f53b7664358865a,
+                           0x3f110512d5b20332}) /
+                horner(z, {0x3ff0000000000000, 0x3fdd0a84eb1ca867, 0x3fb64536ca92ea2f, 0x3f8166f75999dbd1,
+                           0x3f37ea4332348252}));
+  const double share =
+      size < 2.2
+          ? horner(size, {0x3feffffffbbb552b, 0x3ff54dfe9b258a60, 0x3fec1986509e687b, 0x3fd53dd7a67c7e9f,
+                          0x3fb2488a6b5cb5e5, 0x3f7cf4cfe0aacbb4, 0}) /
+                horner(size, {0x3ff0000000000000, 0x4003adeae79b9708, 0x40053b1052dca8bd, 0x3ff9e677c2777c3c,
+                              0x3fe307622fcff772, 0x3fc033c113a7deee, 0x3f89a996639b0d00})
+          : horner(size, {0x3fefff5a9e697ae2, 0x3ff9fa202deb88e5, 0x3ff44744306832ae, 0x3fe29be1cff90d94,
+                          0x3fc42210f88b9d43, 0x3f971d0907ea7a92, 0}) /
+                horner(size, {0x3ff0000000000000, 0x400602f24bf3fdb6, 0x400afd487397568f, 0x400315ffdfd5ce91,
+                              0x3ff0cfd4cb6cde9f, 0x3fd1d7ab774bb837, 0x3fa47bd61bbb3843});
+  const double y = 1 - exp(-z) * share;
+  return x < 0 ? -y : y;
+}
+
+template <class T>
+T sigmoid(T x) {
+  return 1 / (1 + exp(-x));
+}
+
+// --- 3  arrays --------------------------------------------------------------------------------------------
+//
+// An array is its extents and its numbers, row by row: the last index runs fastest.
+
+using Shape = std::vector<Int>;
+inline Int size_of(const Shape& shape) {
+  Int n = 1;
+  for (Int extent : shape) n *= extent;
+  return n;
+}
+
+template <class T>
+struct Array {
+  Shape shape;
+  std::vector<T> x;
+
+  Int size() const { return static_cast<Int>(x.size()); }
+  Int extent(int d) const { return shape[d < 0 ? d + shape.size() : d]; }
+};
+template <class T>
+Array<T> filled(const Shape& shape, T number) {
+  return {shape, std::vector<T>(size_of(shape), number)};
+}
+// The array of f(i).
+template <class T, class F>
+Array<T> made(const Shape& shape, const F& f) {
+  Array<T> y = filled(shape, T(0));
+  for (Int i = 0; i < y.size(); ++i) y.x[i] = f(i);
+  return y;
+}
+
+// How far it is from one index to the next, in each dimension.
+inline Shape steps_of(const Shape& shape) {
+  Shape steps(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;) steps[d - 1] = steps[d] * shape[d];
+  return steps;
+}
+// The place of element i of a shape when these steps lead through the numbers.
+inline Int place(Int i, const Shape& shape, const Shape& steps) {
+  Int at = 0;
+  for (size_t d = shape.size(); d-- > 0; i /= shape[d]) at += i % shape[d] * steps[d];
+  return at;
+}
+template <class T>
+Array<T> walked(const Array<T>& a, const Shape& shape, const Shape& steps, Int start = 0) {
+  return made<T>(shape, [&](Int i) { return a.x[start + place(i, shape, steps)]; });
+}
+
+// Two shapes broadcast: aligned at their ends, an extent of one is repeated. Repeating is a step of zero.
+inline Shape broadcast(const Shape& a, const Shape& b) {
+  Shape shape = a.size() < b.size() ? b : a;
+  const Shape& other = a.size() < b.size() ? a : b;
+  for (size_t d = 1; d <= other.size(); ++d)
+    if (shape.end()[-d] == 1) shape.end()[-d] = other.end()[-d];
+  return shape;
+}
+inline Shape broadcast_steps(const Shape& from, const Shape& to) {
+  Shape steps(to.size(), 0), own = steps_of(from);
+  for (size_t d = 1; d <= from.size(); ++d)
+    if (from.end()[-d] != 1) steps.end()[-d] = own.end()[-d];
+  return steps;
+}
+template <class T>
+Array<T> repeated(const Array<T>& a, const Shape& shape) {
+  return walked(a, shape, broadcast_steps(a.shape, shape));
+}
+template <class T, class F>
+Array<T> combined(const Array<T>& a, const Array<T>& b, const F& f) {
+  const Shape shape = broadcast(a.shape, b.shape);
+  const Shape to_a = broadcast_steps(a.shape, shape), to_b = broadcast_steps(b.shape, shape);
+  return made<T>(shape, [&](Int i) { return f(a.x[place(i, shape, to_a)], b.x[place(i, shape, to_b)]); });
+}
+template <class T, class F>
+Array<T> mapped(const Array<T>& a, const F& f) {
+  return made<T>(a.shape, [&](Int i) { return f(a.x[i]); });
+}
+
+// Dimension d of the result is dimension order[d] of a.
+template <class T>
+Array<T> permuted(const Array<T>& a, const std::vector<int>& order) {
+  const Shape steps = steps_of(a.shape);
+  Shape shape, walk;
+  for (int d : order) shape.push_back(a.shape[d]), walk.push_back(steps[d]);
+  return walked(a, shape, walk);
+}
+// The last two dimensions swapped.
+template <class T>
+Array<T> transposed(const Array<T>& a) {
+  std::vector<int> order(a.shape.size());
+  for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
+  std::swap(order.end()[-1], order.end()[-2]);
+  return permuted(a, order);
+}
+
+// The sum over some dimensions, which stay as extents of one. Over the first dimensions alone it is a sum over
+// rows; else each result is one long sum over the elements in their order.
+template <class T>
+Array<T> summed(const Array<T>& a, const std::vector<bool>& over) {
+  Shape kept;
+  std::vector<int> order;
+  Int rows = 1, count = 1;
+  bool some_kept = false, first_only = true;
+  for (size_t d = 0; d < over.size(); ++d) {
+    kept.push_back(over[d] ? 1 : a.shape[d]);
+    (over[d] ? count : rows) *= a.shape[d];
+    first_only = first_only && !(over[d] && some_kept);
+    some_kept = some_kept || !over[d];
+  }
+  if (some_kept && first_only)
+    return {kept, sum_over_rows<T, double>(count, rows, [&](Int r, Int c) { return a.x[r * rows + c]; })};
+  for (bool reduced : {false, true})
+    for (size_t d = 0; d < over.size(); ++d)
+      if (over[d] == reduced) order.push_back(static_cast<int>(d));
+  const Array<T> b = permuted(a, order);
+  return made<T>(kept, [&](Int r) {
+    return static_cast<T>(long_sum(count, [&](Int i) { return b.x[r * count + i]; }));
+  });
+}
+
+// The inverse of broadcasting, for gradients.
+template <class T>
+Array<T> summed_to(const Array<T>& a, const Shape& shape) {
+  if (a.shape == shape) return a;
+  std::vector<bool> over(a.shape.size());
+  const size_t more = a.shape.size() - shape.size();
+  bool any = false;
+  for (size_t d = 0; d < over.size(); ++d) {
+    over[d] = d < more || (shape[d - more] == 1 && a.shape[d] != 1);
+    any = any || over[d];
+  }
+  return {shape, any ? summed(a, over).x : a.x};
+}
+
+// --- 4  the tape ------------------------------------------------------------------------------------------
+//
+// A tensor is a number on the tape: its array, how its gradient goes back to what it was computed from, and
+// the sum of the gradients that came back to it. Copies of a tensor are the same tensor.
+
+template <class T>
+struct Node {
+  Array<T> value;
+  std::function<void(const Array<T>& dy)> backward;  // calls give() for each input, from first to last
+  Int number = 0;                                    // nodes are numbered as they are made
+  bool trainable = false;
+  Array<T> adjoint, grad;  // while gradients flow; and afterwards, of a trainable tensor
+};
+
+template <class T>
+struct Tensor {
+  std::shared_ptr<Node<T>> node;
+
+  Tensor() = default;
+  Tensor(Array<T> value) : node(std::make_shared<Node<T>>()) {
+    static Int made = 0;
+    node->value = std::move(value);
+    node->number = ++made;
+  }
+  bool defined() const { return node != nullptr; }
+  Array<T>& value() const { return node->value; }
+  const Shape& shape() const { return value().shape; }
+  Int size(int d) const { return value().extent(d); }
+  Int numel() const { return value().size(); }
+  Array<T>& grad() const { return node->grad; }
+};
+
+template <class T>
+Tensor<T> trainable(Array<T> value) {
+  Tensor<T> x(std::move(value));
+  x.node->trainable = true;
+  return x;
+}
+template <class T, class Backward>
+Tensor<T> recorded(Array<T> value, Backward backward) {
+  Tensor<T> y(std::move(value));
+  y.node->backward = std::move(backward);
+  return y;
+}
+
+// Tensors that have a gradient and have not passed it on yet.
+template <class T>
+inline std::map<Int, Tensor<T>> waiting;
+
+// Adds dx to the gradient of x: the sum so far + dx. Where x was repeated, dx is summed first.
+template <class T>
+void give(const Tensor<T>& x, const Array<T>& dx) {
+  if (!x.defined() || !(x.node->backward || x.node->trainable)) return;
+  Array<T>& sum = x.node->adjoint;
+  const bool first = waiting<T>.emplace(x.node->number, x).second;
+  const Array<T> own = summed_to(dx, x.shape());
+  sum = first ? own : combined(sum, own, [](T a, T b) { return a + b; });
+}
+
+// The gradients of y, given dy: nodes pass theirs on from the last that was made to the first, so each knows
+// its whole gradient. Those of trainable tensors are added to the ones that they have.
+template <class T>
+void backward(const Tensor<T>& y, const Array<T>& dy) {
+  give(y, dy);
+  while (!waiting<T>.empty()) {
+    const Tensor<T> x = std::prev(waiting<T>.end())->second;
+    waiting<T>.erase(x.node->number);
+    const Array<T> dx = std::exchange(x.node->adjoint, {});
+    if (x.node->backward) x.node->backward(dx);
+    if (x.node->trainable)
+      x.grad() = x.grad().x.empty() ? dx : combined(x.grad(), dx, [](T a, T b) { return a + b; });
+  }
+}
+template <class T>
+void backward(const Tensor<T>& loss) {
+  backward(loss, filled(loss.shape(), T(1)));
+}
+
+// --- 5  arithmetic ----------------------------------------------------------------------------------------
+//
+// Two tensors broadcast. A double beside a tensor is rounded to T first.
+
+template <class T>
+Tensor<T> operator+(const Tensor<T>& a, const Tensor<T>& b) {
+  return recorded(combined(a.value(), b.value(), [](T p, T q) { return p + q; }),
+                  [=](const Array<T>& dy) { give(a, dy), give(b, dy); });
+}
+template <class T>
+Array<T> times(const Array<T>& a, const Array<T>& b) {
+  return combined(a, b, [](T p, T q) { return p * q; });
+}
+template <class T>
+Array<T> times(const Array<T>& a, double s) {
+  return mapped(a, [=](T v) { return static_cast<T>(s) * v; });
+}
+template <class T>
+Tensor<T> operator-(const Tensor<T>& a, const Tensor<T>& b) {
+  return recorded(combined(a.value(), b.value(), [](T p, T q) { return p - q; }),
+                  [=](const Array<T>& dy) { give(a, dy), give(b, times(dy, -1)); });
+}
+template <class T>
+Tensor<T> operator*(const Tensor<T>& a, const Tensor<T>& b) {
+  return recorded(times(a.value(), b.value()),
+                  [=](const Array<T>& dy) { give(a, times(dy, b.value())), give(b, times(dy, a.value())); });
+}
+// da = dy / b,  db = −(da · y)
+template <class T>
+Tensor<T> operator/(const Tensor<T>& a, const Tensor<T>& b) {
+  const Array<T> y = combined(a.value(), b.value(), [](T p, T q) { return p / q; });
+  return recorded(y, [=](const Array<T>& dy) {
+    const Array<T> da = combined(dy, b.value(), [](T p, T q) { return p / q; });
+    give(a, da), give(b, times(times(da, y), -1));
+  });
+}
+
+// y = value(x),  dx = gradient(dy, x, y), element by element.
+template <class T, class Value, class Gradient>
+Tensor<T> each(const Tensor<T>& x, const Value& value, const Gradient& gradient) {
+  const Array<T> y = mapped(x.value(), value);
+  return recorded(y, [=](const Array<T>& dy) {
+    give(x, made<T>(y.shape, [&](Int i) { return gradient(dy.x[i], x.value().x[i], y.x[i]); }));
+  });
+}
+
+// scale · x + shift
+template <class T>
+Tensor<T> affine(const Tensor<T>& x, double scale, double shift) {
+  return each(
+      x, [=](T v) { return T(scale) * v + T(shift); }, [=](T dy, T, T) { return T(scale) * dy; });
+}
+template <class T>
+Tensor<T> operator+(const Tensor<T>& x, double s) {
+  return affine(x, 1, s);
+}
+template <class T>
+Tensor<T> operator-(double s, const Tensor<T>& x) {
+  return affine(x, -1, s);
+}
+template <class T>
+Tensor<T> operator*(const Tensor<T>& x, double s) {
+  return each(
+      x, [=](T v) { return T(s) * v; }, [=](T dy, T, T) { return T(s) * dy; });
+}
+template <class T>
+Tensor<T> operator/(const Tensor<T>& x, double s) {
+  return each(
+      x, [=](T v) { return v / T(s); }, [=](T dy, T, T) { return dy / T(s); });
+}
+
+template <class T>
+Tensor<T> exp(const Tensor<T>& x) {
+  return each(
+      x, [](T v) { return exp(v); }, [](T dy, T, T y) { return dy * y; });
+}
+template <class T>
+Tensor<T> log(const Tensor<T>& x) {
+  return each(
+      x, [](T v) { return log(v); }, [](T dy, T v, T) { return dy / v; });
+}
+template <class T>
+Tensor<T> tanh(const Tensor<T>& x) {
+  return each(
+      x, [](T v) { return tanh(v); }, [](T dy, T, T y) { return dy * (1 - y * y); });
+}
+template <class T>
+Tensor<T> sigmoid(const Tensor<T>& x) {
+  return each(
+      x, [](T v) { return sigmoid(v); }, [](T dy, T, T y) { return dy * y * (1 - y); });
+}
+template <class T>
+Tensor<T> erf(const Tensor<T>& x) {
+  constexpr T slope_at_0 = T(2 * std::numbers::inv_sqrtpi);
+  return each(
+      x, [](T v) { return erf(v); }, [](T dy, T v, T) { return dy * exp(-(v * v)) * slope_at_0; });
+}
+template <class T>
+Tensor<T> abs(const Tensor<T>& x) {
+  return each(
+      x, [](T v) { return std::abs(v); }, [](T dy, T v, T) { return dy * T((v > 0) - (v < 0)); });
+}
+template <class T>
+Tensor<T> reciprocal(const Tensor<T>& x) {
+  return each(
+      x, [](T v) { return 1 / v; }, [](T dy, T, T y) { return -(dy * (y * y)); });
+}
+template <class T>
+Tensor<T> square(const Tensor<T>& x) {
+  return each(
+      x, [](T v) { return v * v; }, [](T dy, T v, T) { return dy * v * 2; });
+}
+template <class T>
+Tensor<T> sqrt(const Tensor<T>& x) {
+  return each(
+      x, [](T v) { return std::sqrt(v); }, [](T dy, T, T y) { return dy / (y * 2); });
+}
+template <class T>
+Tensor<T> rsqrt(const Tensor<T>& x) {
+  return each(
+      x, [](T v) { return 1 / std::sqrt(v); }, [](T dy, T, T y) { return dy * (y * (y * y)) * T(-0.5); });
+}
+
+// --- 6  layout and sums -----------------------------------------------------------------------------------
+
+template <class T>
+Tensor<T> reshape(const Tensor<T>& x, const Shape& shape) {
+  return recorded(Array<T>{shape, x.value().x}, [=](const Array<T>& dy) {
+    give(x, Array<T>{x.shape(), dy.x});
+  });
+}
+template <class T>
+Tensor<T> permute(const Tensor<T>& x, const std::vector<int>& order) {
+  std::vector<int> back(order.size());
+  for (size_t d = 0; d < order.size(); ++d) back[order[d]] = static_cast<int>(d);
+  return recorded(permuted(x.value(), order), [=](const Array<T>& dy) { give(x, permuted(dy, back)); });
+}
+template <class T>
+Tensor<T> transpose(const Tensor<T>& x) {
+  return recorded(transposed(x.value()), [=](const Array<T>& dy) { give(x, transposed(dy)); });
+}
+template <class T>
+Tensor<T> broadcast_to(const Tensor<T>& x, const Shape& shape) {
+  return recorded(repeated(x.value(), shape), [=](const Array<T>& dy) { give(x, dy); });
+}
+// begin ≤ i < end along dimension d; its gradient has zeros elsewhere.
+template <class T>
+Tensor<T> slice(const Tensor<T>& x, int d, Int begin, Int end) {
+  const Shape steps = steps_of(x.shape());
+  Shape shape = x.shape();
+  shape[d] = end - begin;
+  return recorded(walked(x.value(), shape, steps, begin * steps[d]), [=](const Array<T>& dy) {
+    Array<T> dx = filled(x.shape(), T(0));
+    for (Int i = 0; i < dy.size(); ++i) dx.x[begin * steps[d] + place(i, shape, steps)] = dy.x[i];
+    give(x, dx);
+  });
+}
+
+// The order of addition is that of summed(): over the first dimensions by rows, else in lanes.
+template <class T>
+Tensor<T> sum(const Tensor<T>& x, const std::vector<int>& axes, bool keepdim = false) {
+  std::vector<bool> over(x.shape().size(), axes.empty());
+  for (int axis : axes) over[axis < 0 ? axis + over.size() : axis] = true;
+  const Array<T> y = summed(x.value(), over);
+  Shape shape;
+  for (size_t d = 0; d < over.size(); ++d)
+    if (keepdim || !over[d]) shape.push_back(y.shape[d]);
+  return recorded(Array<T>{shape, y.x}, [=, kept = y.shape](const Array<T>& dy) {
+    give(x, repeated(Array<T>{kept, dy.x}, x.shape()));
+  });
+}
+template <class T>
+Tensor<T> sum(const Tensor<T>& x) {
+  return sum(x, {});
+}
+template <class T>
+Tensor<T> mean(const Tensor<T>& x, const std::vector<int>& axes, bool keepdim = false) {
+  const Tensor<T> y = sum(x, axes, keepdim);
+  double count = 1;
+  for (int axis : axes) count *= static_cast<double>(x.size(axis));
+  return y / (axes.empty() ? static_cast<double>(x.numel()) : count);
+}
+template <class T>
+Tensor<T> mean(const Tensor<T>& x) {
+  return mean(x, {});
+}
+
+// --- 7  products ------------------------------------------------------------------------------------------
+//
+// Every element of a product is one chain of fused multiply-adds, in the order of the index that is summed; it
+// starts at the bias, or at 0.
+
+// c (M, N) = start + a (M, K) · b (K, N); elements stand at data[i · row + j · column].
+template <class T>
+struct Matrix {
+  const T* data;
+  Int row, column;
+  T at(Int i, Int j) const { return data[i * row + j * column]; }
+  Matrix transposed() const { return {data, column, row}; }
+};
+template <class T>
+std::vector<T> product(Int m, Int n, Int k, const Matrix<T>& a, const Matrix<T>& b, const T* bias = nullptr) {
+  std::vector<T> c;
+  for (Int i = 0; i < m; ++i)
+    for (Int j = 0; j < n; ++j) {
+      T sum = bias != nullptr ? bias[j] : T(0);
+      for (Int l = 0; l < k; ++l) sum = std::fma(a.at(i, l), b.at(l, j), sum);
+      c.push_back(sum);
+    }
+  return c;
+}
+
+// The product of each pair of matrices of two batches, which broadcast.
+template <class T>
+Array<T> product(const Array<T>& a, const Array<T>& b) {
+  const Int m = a.extent(-2), k = a.extent(-1), n = b.extent(-1);
+  const Shape of_a(a.shape.begin(), a.shape.end() - 2), of_b(b.shape.begin(), b.shape.end() - 2);
+  Array<T> y{broadcast(of_a, of_b), {}};
+  const Shape batch = y.shape, to_a = broadcast_steps(of_a, batch), to_b = broadcast_steps(of_b, batch);
+  for (Int i = 0; i < size_of(batch); ++i) {
+    const std::vector<T> c = product<T>(m, n, k, {a.x.data() + place(i, batch, to_a) * m * k, k, 1},
+                                        {b.x.data() + place(i, batch, to_b) * k * n, n, 1});
+    y.x.insert(y.x.end(), c.begin(), c.end());
+  }
+  y.shape.push_back(m), y.shape.push_back(n);
+  return y;
+}
+// da = dy bᵀ,  db = aᵀ dy
+template <class T>
+Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
+  return recorded(product(a.value(), b.value()), [=](const Array<T>& dy) {
+    give(a, product(dy, transposed(b.value()))), give(b, product(transposed(a.value()), dy));
+  });
+}
+
+// y = x Wᵀ + bias, x (…, K) as N rows, W (M, K):  dx = dy W,  dW = dyᵀ x,  dbias = Σ dy over rows.
+template <class T>
+Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias) {
+  const Int m = weight.size(0), k = weight.size(1), n = size_of(x.shape()) / std::max<Int>(k, 1);
+  const Matrix<T> rows{x.value().x.data(), k, 1}, w{weight.value().x.data(), k, 1};
+  Shape shape = x.shape();
+  shape.back() = m;
+  const T* start = bias.defined() ? bias.value().x.data() : nullptr;
+  return recorded(Array<T>{shape, product(n, m, k, rows, w.transposed(), start)}, [=](const Array<T>& dy) {
+    const Matrix<T> d{dy.x.data(), m, 1};
+    give(x, {x.shape(), product(n, k, m, d, w)});
+    give(weight, {weight.shape(), product(m, k, n, d.transposed(), rows)});
+    if (bias.defined())
+      give(bias, {bias.shape(), sum_over_rows<T, double>(n, m, [&](Int r, Int c) { return d.at(r, c); })});
+  });
+}
+
+}  // namespace spec
