@@ -86,9 +86,12 @@ TEST_CASE("LayerNorm, RMSNorm, BatchNorm and DyT are what PyTorch makes of their
 }
 
 TEST_CASE("the two ways to write RMSNorm agree in f32, and keep the shape") {
-  // |y| below 5, four roundings of 6e-8 each.
-  const Tensor x = Rng(0).normal({64, 512}), root = sqrt(mean(square(x), {-1}, true) + 1e-6);
-  CHECK(largest_difference(x / root, x * reciprocal(root)) <= 2e-6);
+  const Tensor x = Rng(0).normal({64, 512}), weight = Rng(2).normal({512}, 1, 0.3);
+  const Tensor power = mean(square(x), {-1}, true) + 1e-6, ours = rms_norm(x, {512}, weight, 1e-6);
+  CHECK(power.shape() == Shape{64, 1});
+  // |y| below 8, five roundings of 6e-8 each.
+  CHECK(largest_difference(x / sqrt(power) * weight, ours) <= 3e-6);
+  CHECK(largest_difference(x * rsqrt(power) * weight, ours) <= 3e-6);
   RMSNorm with_weight(512), without_weight(512, {.elementwise_affine = false});
   CHECK(largest_difference(with_weight(x), without_weight(x)) == 0);
   CHECK(with_weight(Rng(1).normal({1, 10, 512})).shape() == Shape{1, 10, 512});
