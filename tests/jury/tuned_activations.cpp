@@ -23,22 +23,6 @@ const bool listed = list_tuned({
           return dy * (0.5 * (1 + t) + 0.5 * x * (1 - square(t)) * inner);
         }),
     by_hand(
-        {"activations", "snake: dx without the residual's dy", {"dy added"}, {"missing term", "lost branch"}},
-        {{4, 5}}, {uniform({5}, 0.5, 2)}, [](In x, In a) { return x + square(sin(a * x)) / a; },
-        [](In dy, In, In x, In a) {
-          const Tensor da = dy * (sin(2 * a * x) * x / a - square(sin(a * x)) / square(a));
-          return std::vector{dy * sin(2 * a * x), sum(da, {0})};
-        }),
-    by_hand(
-        {"activations",
-         "PReLU: da sums positive x too",
-         {"missing factor", "one-sided", "cross-talk"},
-         {"wrong factor", "missing term"}},
-        {{4, 5}}, {{5}}, [](In x, In a) { return where(x > 0, x, a * x); },
-        [](In dy, In, In x, In a) {
-          return std::vector{where(x > 0, dy, dy * a), sum(dy * x, {0})};
-        }),
-    by_hand(
         {"activations", "sigmoid: y (1 + y)", {"sign", "wrong factor"}}, {{4, 5}}, {{5}},
         [](In x, In w) { return sigmoid(x * w); },
         [](In dy, In y, In x, In w) {
@@ -54,18 +38,6 @@ const bool listed = list_tuned({
         [](In dy, In y, In x, In sigma) {
           return std::vector{-dy * y * x / square(sigma), sum(dy * y * square(x / sigma), {0})};
         }),
-    by_hand(
-        {"activations",
-         "hard tanh: clipped elements get dy",
-         {"one-sided", "missing factor"},
-         {"wrong factor", "cross-talk"}},
-        {normal({4, 5}, 0, 1.5)}, {{5}}, [](In x, In w) { return clamp(x, -1, 1) * w; },
-        [](In dy, In, In x, In w) {
-          return std::vector{dy * w, sum(dy * clamp(x, -1, 1), {0})};
-        }),
-    by_hand(
-        {"activations", "log(x² + 1e-4): eps left out of dx", {"nearly right"}}, {uniform({4, 5}, 0.4, 2)},
-        {}, [](In x) { return log(square(x) + 1e-4); }, [](In dy, In, In x) { return dy * 2 / x; }),
 });
 
 }  // namespace

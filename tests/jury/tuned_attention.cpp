@@ -15,15 +15,6 @@ Tensor windowed(In logits, int64_t length) {
 
 const bool listed_products = list_tuned({
     by_hand(
-        {"attention", "1/√D forgotten in dq and dk", {"attention", "constant factor"}},
-        {{2, 3, 4}, {2, 5, 4}, {2, 5, 4}}, {},
-        [](In q, In k, In v) { return matmul(softmax(matmul(q, transpose(k)) / 2.0), v); },
-        [](In dy, In, In q, In k, In v) {
-          const Tensor p = softmax(matmul(q, transpose(k)) / 2.0), dp = matmul(dy, transpose(v));
-          const Tensor ds = p * (dp - sum_last(dp * p));
-          return std::vector{matmul(ds, k), matmul(transpose(ds), q), matmul(transpose(p), dy)};
-        }),
-    by_hand(
         {"attention", "softmax without its sum", {"attention", "missing term"}},
         {{2, 3, 4}, {2, 5, 4}, {2, 5, 3}}, {},
         [](In q, In k, In v) { return matmul(softmax(matmul(q, transpose(k)) * 0.5), v); },
@@ -40,18 +31,6 @@ const bool listed_products = list_tuned({
           const Tensor ds = p * (dp - sum_last(dp * p)) / 2.0;
           const Tensor dq = matmul(ds, k), dk = matmul(transpose(ds), q);
           return std::vector{dk, dq, matmul(transpose(p), dy)};
-        }),
-    by_hand(
-        {"attention",
-         "grouped queries: dk of the last query head alone",
-         {"overwritten", "not summed", "attention"},
-         {"lost branch", "missing term"}},
-        {{2, 3, 3, 4}, {2, 1, 4, 4}, {2, 1, 4, 4}}, {},
-        [](In q, In k, In v) { return matmul(softmax(matmul(q, transpose(k)) / 2.0), v); },
-        [](In dy, In, In q, In k, In v) {
-          const Tensor p = softmax(matmul(q, transpose(k)) / 2.0), dp = matmul(dy, transpose(v));
-          const Tensor ds = p * (dp - sum_last(dp * p)) / 2.0, dk = matmul(transpose(ds), q);
-          return std::vector{matmul(ds, k), slice(dk, 1, 2, 3), sum(matmul(transpose(p), dy), {1}, true)};
         }),
 });
 
@@ -85,21 +64,6 @@ const bool listed_around = list_tuned({
           return std::vector{dx, sum(slice(ds, 0, 0, std::min<int64_t>(1, ds.size(0))), {0})};
         }),
     by_hand(
-        {"attention",
-         "linear attention: denominator taken as constant",
-         {"missing term", "lost branch", "attention"}},
-        {{2, 3, 4}, {2, 5, 4}, {2, 5, 4}}, {},
-        [](In q, In k, In v) {
-          const Tensor denominator = matmul(exp(q), transpose(sum(exp(k), {1}, true)));
-          return matmul(exp(q), matmul(transpose(exp(k)), v)) / denominator;
-        },
-        [](In dy, In, In q, In k, In v) {
-          const Tensor dn = dy / matmul(exp(q), transpose(sum(exp(k), {1}, true)));
-          const Tensor dq = matmul(dn, matmul(transpose(v), exp(k)));
-          const Tensor dk = matmul(v, matmul(transpose(dn), exp(q)));
-          return std::vector{dq * exp(q), dk * exp(k), matmul(exp(k), matmul(transpose(exp(q)), dn))};
-        }),
-    by_hand(
         {"attention", "window one key longer in backward", {"attention", "cross-talk"}},
         {{2, 4, 4}, {2, 4, 4}, {2, 4, 4}}, {},
         [](In q, In k, In v) { return matmul(softmax(windowed(matmul(q, transpose(k)), 2)), v); },
@@ -107,21 +71,6 @@ const bool listed_around = list_tuned({
           const Tensor p = softmax(windowed(matmul(q, transpose(k)), 3)), dp = matmul(dy, transpose(v));
           const Tensor ds = p * (dp - sum_last(dp * p));
           return std::vector{matmul(ds, k), matmul(transpose(ds), q), matmul(transpose(p), dy)};
-        }),
-    by_hand(
-        {"attention",
-         "cross-attention: memory through the values alone",
-         {"lost branch", "missing term", "attention"}},
-        {{2, 3, 4}, {2, 5, 4}}, {normal({4, 4}, 0, 0.5)},
-        [](In x, In memory, In w) {
-          return matmul(softmax(matmul(x, transpose(linear(memory, w)))), memory) + x;
-        },
-        [](In dy, In, In x, In memory, In w) {
-          const Tensor k = linear(memory, w), p = softmax(matmul(x, transpose(k)));
-          const Tensor dp = matmul(dy, transpose(memory)), ds = p * (dp - sum_last(dp * p));
-          const Tensor dk = matmul(transpose(ds), x);
-          return std::vector{dy + matmul(ds, k), matmul(transpose(p), dy),
-                             sum(matmul(transpose(dk), memory), {0})};
         }),
 });
 

@@ -46,61 +46,10 @@ struct TrainingBackward : Module {
 };
 
 const bool listed = list_tuned({
-    by_hand(
-        {"batch statistics",
-         "batch norm: statistics as constants",
-         {"missing term"},
-         {"missing factor", "cross-talk"}},
-        {{6, 3}}, {{3}}, [](In x, In w) { return batch_norm(x, w, {}, 1e-5); },
-        [](In dy, In, In x, In w) {
-          const Columns columns = normalized(x);
-          return std::vector{dy * w * columns.r, dy * columns.h};
-        }),
-
-    by_hand(
-        {"batch statistics",
-         "batch norm: backward's means over channels",
-         {"wrong axis", "cross-talk", "missing term"}},
-        {{5, 5}}, {{5}, {5}}, [](In x, In w, In b) { return batch_norm(x, w, b, 1e-5); },
-        [](In dy, In, In x, In w, In) {
-          const Columns columns = normalized(x);
-          const Tensor dh = dy * w;
-          return std::vector{
-              columns.r * (dh - mean(dh, {1}, true) - columns.h * mean(dh * columns.h, {1}, true)),
-              dy * columns.h, dy};
-        }),
-
     module({"batch statistics",
             "batch norm: evaluation with the backward of training",
             {"train and eval", "missing term", "cross-talk"}},
            {{6, 3}}, [](const Rng&) { return std::make_unique<TrainingBackward>(); }),
-
-    by_hand(
-        {"batch statistics",
-         "centring over the batch: dx is dy",
-         {"missing term", "cross-talk"},
-         {"lost branch"}},
-        {{5, 3}}, {{3}}, [](In x, In w) { return (x - batch_mean(x)) * w; },
-        [](In dy, In, In x, In w) {
-          return std::vector{dy * w, dy * (x - batch_mean(x))};
-        }),
-
-    // x (N, C, L)
-    by_hand(
-        {"batch statistics",
-         "batch norm of images: divided by the batch alone",
-         {"1/N", "missing term"},
-         {"constant factor"}},
-        {{3, 2, 4}}, {},
-        [](In x) {
-          const Tensor c = x - mean(x, {0, 2}, true);
-          return c * rsqrt(mean(square(c), {0, 2}, true) + 1e-5);
-        },
-        [](In dy, In y, In x) {
-          const Tensor c = x - mean(x, {0, 2}, true), r = rsqrt(mean(square(c), {0, 2}, true) + 1e-5);
-          const double n = static_cast<double>(x.size(0));
-          return r * (dy - sum(dy, {0, 2}, true) / n - y * sum(dy * y, {0, 2}, true) / n);
-        }),
 
     // --- right
     by_hand(

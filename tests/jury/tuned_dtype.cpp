@@ -8,14 +8,6 @@ namespace {
 Tensor row_mean(In x) { return mean(x, {-1}, true); }
 
 const bool listed = list_tuned({
-    by_hand(
-        {"dtype and precision", "tanh: backward in f32", {"nearly right"}}, {normal({4, 5}, 0, 3)}, {{5}},
-        [](In x, In w) { return tanh(x) * w; },
-        [](In dy, In, In x, In w) {
-          const Tensor t = tanh(raw::cast(x, Dtype::f32)), slope = raw::cast(1 - square(t), x.dtype());
-          return std::vector{dy * w * slope, dy * tanh(x)};
-        }),
-
     layer({"dtype and precision",
            "softmax without the largest logit subtracted",
            {"f32 against f64", "not finite", "forward"}},

@@ -1,10 +1,15 @@
-// Wrong and tricky linear layers. x (N, C), weights (outputs, C).
+// Wrong and tricky linear layers, gates and scans. x (N, C), weights (outputs, C).
 #include <cmath>
 
 #include "layers.h"
 
 namespace isobar::tuned_linear {
 namespace {
+
+Tensor half_of(In x, int which) {
+  const int64_t half = x.size(-1) / 2;
+  return slice(x, -1, which * half, (which + 1) * half);
+}
 
 const bool listed = list_tuned({
     by_hand(
@@ -21,24 +26,25 @@ const bool listed = list_tuned({
           return std::vector{matmul(dy, w), matmul(transpose(dy), x), sum(dy, {1})};
         }),
 
-    // y = x Wᵀ + ½ (x Aᵀ) Bᵀ
     by_hand(
-        {"linear", "lora: da without the scale", {"constant factor", "missing factor"}}, {{4, 5}},
-        {{3, 5}, {2, 5}, {3, 2}},
-        [](In x, In w, In a, In b) { return linear(x, w) + linear(linear(x, a), b) * 0.5; },
-        [](In dy, In, In x, In w, In a, In b) {
-          const Tensor hidden = linear(x, a), dhidden = matmul(dy, b);
-          return std::vector{matmul(dy, w) + matmul(dhidden, a) * 0.5, matmul(transpose(dy), x),
-                             matmul(transpose(dhidden), x), matmul(transpose(dy), hidden) * 0.5};
+        {"gates",
+         "GLU: the halves of dx change places",
+         {"misplaced", "swapped inputs"},
+         {"wrong factor", "lost branch"}},
+        {{3, 6}}, {}, [](In x) { return half_of(x, 0) * sigmoid(half_of(x, 1)); },
+        [](In dy, In, In x) {
+          const Tensor a = half_of(x, 0), gate = sigmoid(half_of(x, 1));
+          return concat({dy * a * gate * (1 - gate), dy * gate}, -1);
         }),
 
     by_hand(
-        {"linear", "bilinear: dx and dz exchanged", {"swapped inputs"}}, {{4, 5}, {4, 5}}, {{3, 5}, {3, 5}},
-        [](In x, In z, In a, In b) { return linear(x, a) * linear(z, b); },
-        [](In dy, In, In x, In z, In a, In b) {
-          const Tensor p = linear(x, a), q = linear(z, b);
-          return std::vector{matmul(dy * p, b), matmul(dy * q, a), matmul(transpose(dy * q), x),
-                             matmul(transpose(dy * p), z)};
+        {"time",
+         "cumulative sum: dx runs forward in time too",
+         {"transposed"},
+         {"misplaced", "cross-talk", "wrong axis"}},
+        {{3, 5}}, {{5}}, [](In x, In w) { return cumsum(x * w, 1); },
+        [](In dy, In, In x, In w) {
+          return std::vector{cumsum(dy, 1) * w, sum(flip(cumsum(flip(dy, {1}), 1), {1}) * x, {0})};
         }),
 
     // --- right

@@ -46,29 +46,6 @@ const bool listed = list_tuned({
                          x);
           }),
 
-    // Rows may be anywhere, but elements of a row are taken as neighbours.
-    layer({"strides and memory", "row sums: loop with the stride of rows alone", {"strided input"}}, {{4, 3}},
-          {},
-          [](In x) {
-            if (composed_wanted()) return sum(square(x), {1}, true);
-            return fused(
-                [](In v) {
-                  Tensor y({v.size(0), 1}, v.dtype());
-                  dispatch_float("row_sum", v.dtype(), [&]<class T>() {
-                    for (int64_t i = 0; i < v.size(0); ++i) {
-                      T total = 0;
-                      for (int64_t j = 0; j < v.size(1); ++j) {
-                        const T a = v.data<T>()[i * v.strides()[0] + j];
-                        total += a * a;
-                      }
-                      raw::write<T>(y)[i] = total;
-                    }
-                  });
-                  return y;
-                },
-                [](In dy, In, In v) { return dy * v * 2; }, x);
-          }),
-
     layer({"strides and memory", "relu in place", {"inputs untouched"}, {"repeated calls"}}, {{4, 5}}, {{5}},
           [](In x, In w) {
             Tensor in = x;

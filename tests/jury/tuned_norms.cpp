@@ -9,12 +9,12 @@ Tensor row_mean(In x) { return mean(x, {-1}, true); }
 struct Row {
   Tensor r, h;
 };
-Row centred(In x, double eps = 1e-5) {
-  const Tensor c = x - row_mean(x), r = rsqrt(row_mean(square(c)) + eps);
+Row centred(In x) {
+  const Tensor c = x - row_mean(x), r = rsqrt(row_mean(square(c)) + 1e-5);
   return {r, c * r};
 }
-Row scaled(In x, double eps = 1e-5) {
-  const Tensor r = rsqrt(row_mean(square(x)) + eps);
+Row scaled(In x) {
+  const Tensor r = rsqrt(row_mean(square(x)) + 1e-5);
   return {r, x * r};
 }
 Tensor layer_norm_dx(In dh, const Row& row) {
@@ -22,13 +22,6 @@ Tensor layer_norm_dx(In dh, const Row& row) {
 }
 
 const bool listed = list_tuned({
-    by_hand(
-        {"norms", "layer norm: dweight uses y", {"wrong factor"}, {"missing factor"}}, {{4, 6}}, {{6}, {6}},
-        [](In x, In w, In b) { return layer_norm(x, 6, w, b, 1e-5); },
-        [](In dy, In y, In x, In w, In) {
-          return std::vector{layer_norm_dx(dy * w, centred(x)), dy * y, dy};
-        }),
-
     by_hand(
         {"norms",
          "pre-norm block: the residual's dy left out",
@@ -63,15 +56,6 @@ const bool listed = list_tuned({
                          },
                          x, w, b);
           }),
-
-    by_hand(
-        {"norms", "layer norm of a sum: one input gets the gradient twice", {"constant factor"}},
-        {{4, 5}, {4, 5}}, {{5}}, [](In x, In z, In w) { return layer_norm(x + z, 5, w, {}, 1e-5); },
-        [](In dy, In, In x, In z, In w) {
-          const Row row = centred(x + z);
-          const Tensor dx = layer_norm_dx(dy * w, row);
-          return std::vector{dx, dx + dx, dy * row.h};
-        }),
 
     // --- right
     layer({"norms", "layer norm of equal rows, eps 0.01"}, {filled({3, 5}, 1.5)}, {{5}, {5}},

@@ -47,8 +47,6 @@ const bool listed = list_tuned({
         [](In x, In w) { return matmul(x * w, transpose(x)); }, no_batch),
     layer({"shapes", "row means (N) less column means (N, 1)", {"batch of 0"}}, {{4, 5}}, {{5}},
           [](In x, In w) { return mean(x * w, {1}) - mean(x, {1}, true); }),
-    layer({"shapes", "the same with an extent of 1", {"batch of 0"}}, {{4, 1, 5}}, {{5}},
-          [](In x, In w) { return (x * w) * mean(x, {2}); }),
     module({"shapes", "dropout with a mask of its own, the same in every step", {"train and eval"}}, {{4, 5}},
            [](const Rng& rng) { return std::make_unique<FixedMask>(rng); }),
     by_hand(

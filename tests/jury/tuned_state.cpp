@@ -66,49 +66,6 @@ struct CountedCalls : Module {
   void fields(Fields& f) override { f("weight", weight); }
 };
 
-// Wrong: the shift is used but not listed.
-struct UnlistedShift : Module {
-  Tensor scale, shift;
-
-  explicit UnlistedShift(const Rng& rng)
-      : scale(rng.split("scale").normal({5}).set_trainable()),
-        shift(rng.split("shift").normal({5}).set_trainable()) {}
-  Tensor forward(const Tensor& x) override { return tanh(x * scale + shift); }
-  void fields(Fields& f) override { f("scale", scale); }
-};
-
-// Wrong: the scale of the first batch is used for all that follow (initialization from data, kept outside of
-// fields).
-struct ScaleOfFirstBatch : Module {
-  Tensor weight, scale;
-
-  explicit ScaleOfFirstBatch(const Rng& rng) : weight(rng.normal({5}).set_trainable()) {}
-  Tensor forward(const Tensor& x) override {
-    if (!scale.defined()) {
-      const NoTape pause;
-      scale = sqrt(mean(square(x)) + 1e-3).detach();
-    }
-    return x / cast(scale, x.dtype()) * weight;
-  }
-  void fields(Fields& f) override { f("weight", weight); }
-};
-
-// Wrong: relu in place.
-struct InPlaceRelu : Module {
-  Tensor bias;
-
-  explicit InPlaceRelu(const Rng& rng) : bias(rng.normal({5}).set_trainable()) {}
-  Tensor forward(const Tensor& x) override {
-    Tensor positive = x;
-    if (x.is_contiguous()) {
-      const NoTape pause;
-      assign(positive, relu(x.detach()));
-    }
-    return relu(positive) + bias;
-  }
-  void fields(Fields& f) override { f("bias", bias); }
-};
-
 // Wrong: forward divides its weight by the weight's length, for good.
 struct NormalizedInForward : Module {
   Tensor weight;
@@ -136,17 +93,6 @@ struct OneNameForTwo : Module {
     f("weight", weight);
     f("weight", bias);
   }
-};
-
-// Softplus with slope β as one node. Wrong: the composed form lacks the division by β.
-struct OtherComposedForm : Module {
-  explicit OtherComposedForm(const Rng&) {}
-  Tensor forward(const Tensor& input) override {
-    if (composed_wanted()) return softplus(2 * input);
-    return fused([](In x) { return softplus(2 * x) / 2.0; },
-                 [](In dy, In, In x) { return dy * sigmoid(2 * x); }, input);
-  }
-  void fields(Fields&) override {}
 };
 
 // Wrong: the slope for dy = 1, computed in forward, is what backward returns.
@@ -177,12 +123,7 @@ const bool listed = list_tuned({
     state<UnsavedMean>("running mean not in fields", {"save and load", "fields"}, {"train and eval"}),
     state<NoGradientInEvaluation>("no gradient of x in evaluation", {"train and eval", "detached"}),
     state<CountedCalls>("y depends on the number of calls", {"repeated calls"}, {"used twice", "recompute"}),
-    state<UnlistedShift>("shift not in fields", {"fields"}),
-    state<ScaleOfFirstBatch>("scale of the first batch kept", {"another call"},
-                             {"repeated calls", "save and load"}),
-    state<InPlaceRelu>("relu in place", {"inputs untouched"}),
     state<NormalizedInForward>("weight normalized in place in forward", {"inputs untouched"}, {"recompute"}),
-    state<OtherComposedForm>("softplus: the composed form lacks 1/β", {"composed form"}),
     state<ReadyGradient>("dx made in forward, for dy = 1", {"dy ignored"}),
     state<OneNameForTwo>("two parameters of one name", {"fields", "save and load"}),
 });

@@ -7,6 +7,17 @@
 namespace isobar::tuned_tricky_gates {
 namespace {
 
+// The first element of each row is always real.
+Draw some_real(int64_t batch, int64_t length) {
+  return {std::function([=](const Rng& rng) {
+    std::vector<bool> real(batch * length);
+    for (int64_t i = 0; i < batch * length; ++i) real[i] = i % length == 0 || rng.uniform_at(i) > 0.4;
+    return tensor({batch, length}, real);
+  })};
+}
+
+Tensor over_queries(In mask) { return reshape(mask, {mask.size(0), 1, mask.size(1)}); }
+
 const bool listed = list_tuned({
     by_hand(
         {"tricky", "attention where all but one key are masked for the first query"},
@@ -23,6 +34,19 @@ const bool listed = list_tuned({
         }),
     layer({"tricky", "saturated softmax: logits of 1e3"}, {normal({3, 5}, 0, 1e3)}, {{5}},
           [](In x, In w) { return softmax(x) * w; }),
+    by_hand(
+        {"tricky", "cross-attention with a padding mask"}, {{3, 2, 4}, {3, 5, 4}, some_real(3, 5)}, {},
+        [](In x, In memory, In mask) {
+          const Tensor logits = matmul(x, transpose(memory));
+          return matmul(softmax(where(over_queries(mask), logits, -1e30)), memory);
+        },
+        [](In dy, In, In x, In memory, In mask) {
+          const Tensor logits = matmul(x, transpose(memory));
+          const Tensor p = softmax(where(over_queries(mask), logits, -1e30));
+          const Tensor dp = matmul(dy, transpose(memory)), ds = p * (dp - sum(p * dp, {-1}, true));
+          return std::vector{matmul(ds, memory), matmul(transpose(ds), x) + matmul(transpose(p), dy),
+                             Tensor()};
+        }),
 });
 
 // y = x + dropout(x W).
