@@ -1,11 +1,5 @@
 #include "examples.h"
 
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "../../autograd/tape.h"
@@ -112,60 +106,9 @@ class StateInF32 {
   std::vector<Tensor> before_;
 };
 
-// Whether body() neither throws nor crashes, as a layer may do that counts on the shape of its own example.
-template <class Body>
-bool survives(const Body& body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(20);
-    const rlimit bytes{rlim_t{1} << 32, rlim_t{1} << 32};
-    setrlimit(RLIMIT_AS, &bytes);
-    try {
-      body();
-      _exit(0);
-    } catch (const std::exception&) {
-      _exit(1);
-    }
-  }
-  int status = 1;
-  waitpid(child, &status, 0);
-  return child > 0 && status == 0;
-}
-
-// A module in f64 with noise on its parameters, and an example.
-struct Point {
-  std::unique_ptr<Module> module;
-  Inputs x;
-  std::vector<Tensor> leaves;  // float inputs, then parameters
-
-  Point(const JuryLayer& layer, const Rng& rng) : module(layer.make(rng)()) {
-    convert(*module, Dtype::f64);
-    for (const Tensor& one : layer.x(rng)) {
-      x.push_back(clone(is_float(one.dtype()) ? cast(one, Dtype::f64) : one));
-      if (is_float(one.dtype())) leaves.push_back(x.back().set_trainable());
-    }
-    for (Tensor& p : parameters(*module)) {
-      const Tensor noise = rng.split("noise").split(leaves.size()).normal(p.shape(), 0, 0.2, Dtype::f64);
-      assign(p, p.detach() + noise);
-      leaves.push_back(p);
-    }
-  }
-};
-
-// Σ dy · y with one element of one leaf moved; dy is drawn by the shape of y.
-double value_of(const JuryLayer& layer, const Rng& rng, size_t leaf, int64_t element, double step) {
-  Point point(layer, rng);
-  std::vector<double> values = point.leaves[leaf].to_vector<double>();
-  values[element] += step;
-  assign(point.leaves[leaf], tensor(point.leaves[leaf].shape(), values));
-  const Tape tape({.rng = Rng(3)});
-  const Tensor y = called(layer.options.call, *point.module, point.x).detach();
-  return sum(y * rng.split("dy").normal(y.shape(), 0, 1, Dtype::f64)).item();
-}
-
 }  // namespace
 
-std::vector<JuryLayer> with_extent_one(const JuryLayer& layer, const Rng& rng) {
+JuryLayer with_extent_one(const JuryLayer& layer, const Rng& rng) {
   const std::vector<bool> wide = batched(layer.x(rng));
   JuryLayer shaped = around(layer, [&](const Around::Body& body) -> Around::Body {
     return [=](Module& inner, const Inputs& x) {
@@ -183,17 +126,7 @@ std::vector<JuryLayer> with_extent_one(const JuryLayer& layer, const Rng& rng) {
     return x;
   };
   shaped.x = [x = layer.x, widen](const Rng& of) { return widen(x(of)); };
-  std::vector<JuryLayer> result{shaped};
-  JuryLayer itself = layer;
-  itself.x = shaped.x;
-  itself.options.output_shape = std::nullopt;
-  if (!layer.right.empty() && survives([&] {
-        const Point point(itself, rng);
-        const Tape tape({.rng = Rng(3)});
-        check(called(itself.options.call, *point.module, point.x).dtype() == Dtype::f64, "y is rounded");
-      }))
-    result.push_back(itself);
-  return result;
+  return shaped;
 }
 
 JuryLayer in_f32(const JuryLayer& layer) {
@@ -212,45 +145,6 @@ JuryLayer in_f32(const JuryLayer& layer) {
       return cast(body(inner, narrow), dtype);
     };
   });
-}
-
-bool has_wrong_gradient(const JuryLayer& layer, const JuryLayer& smooth, const Rng& rng, double tolerance) {
-  Point point(layer, rng);
-  const double h = 1e-5;
-  int64_t smooth_ones = 0, rough = 0;
-  bool wrong = false;
-  try {
-    value_of(smooth, rng, 0, 0, 0);
-  } catch (const std::exception&) {
-    return false;  // no gradient, but forward is wrong
-  }
-  try {
-    Tape tape({.rng = Rng(3)});
-    const Tensor y = called(layer.options.call, *point.module, point.x);
-    if (tape.needs_gradient(y)) tape.backward(y, rng.split("dy").normal(y.shape(), 0, 1, Dtype::f64));
-  } catch (const std::exception&) {
-    return true;
-  }
-  for (size_t l = 0; l < point.leaves.size(); ++l) {
-    const Tensor& leaf = point.leaves[l];
-    const std::vector<double> tape =
-        leaf.grad().defined() ? leaf.grad().to_vector<double>() : std::vector<double>(leaf.numel(), 0.0);
-    double largest = 0, apart = 0;
-    for (int64_t i = 0; i < leaf.numel(); ++i) {
-      const auto at = [&](double step) { return value_of(smooth, rng, l, i, step); };
-      const double here = at(0), right = (at(h) - here) / h, left = (here - at(-h)) / h,
-                   slope = (left + right) / 2, wide = (at(4 * h) - at(-4 * h)) / (8 * h);
-      // Near a kink, and where what should be smooth rounds.
-      if (std::abs(right - left) > 1e-2 * std::max(std::abs(left), std::abs(right)) + 1e-3) continue;
-      const bool rounds = std::abs(slope - wide) > 0.1 * tolerance * std::max(1.0, std::abs(slope));
-      ++(rounds ? rough : smooth_ones);
-      if (rounds) continue;
-      largest = std::max({largest, std::abs(slope), std::abs(tape[i])});
-      apart = std::max(apart, std::isfinite(tape[i]) ? std::abs(tape[i] - slope) : INFINITY);
-    }
-    wrong = wrong || apart > std::max(tolerance * largest, 1e-7);
-  }
-  return wrong && rough <= smooth_ones;  // else differences say nothing
 }
 
 }  // namespace isobar
