@@ -229,6 +229,107 @@ void products() {
   op("linear", layers, [](const auto& x) { return linear(x[0], x[1], x[2]); });
 }
 
+void activations() {
+  op("relu", alone(), [](const auto& x) { return relu(x[0]); });
+  op("relu of a long one", {{{300000}}}, [](const auto& x) { return relu(x[0]); });
+  op("gelu", alone(), [](const auto& x) { return gelu(x[0]); });
+  op("gelu_tanh", alone(), [](const auto& x) { return gelu_tanh(x[0]); });
+  op("silu", alone(), [](const auto& x) { return silu(x[0]); });
+  op("softcap", alone(), [](const auto& x) { return softcap(x[0], 3.0); });
+  std::vector<std::vector<Shape>> alike;
+  for (const Shape& shape : shapes) alike.push_back({shape, shape});
+  op("swiglu", alike, [](const auto& x) { return swiglu(x[0], x[1]); });
+}
+
+// Inputs and numbers for each channel: x, then two or three more.
+std::vector<std::vector<Shape>> channels(bool with_number) {
+  std::vector<std::vector<Shape>> cases;
+  for (const Int columns : {1, 2, 7, 16, 33, 512})
+    for (const Int rows : {0, 1, 5, 17, 40}) cases.push_back({{rows, columns}, {columns}, {columns}});
+  cases.push_back({{70, 300}, {300}, {300}}), cases.push_back({{2000, 9}, {9}, {9}});
+  cases.push_back({{3, 4, 5}, {4, 5}, {4, 5}}), cases.push_back({{2, 17000}, {17000}, {17000}});
+  if (with_number)
+    for (std::vector<Shape>& shapes_of : cases) shapes_of.insert(shapes_of.begin() + 1, {1});
+  return cases;
+}
+
+void norms() {
+  op("layer_norm", channels(false),
+     [](const auto& x) { return layer_norm(x[0], x[1].shape(), x[1], x[2], 1e-5); });
+  op("layer_norm of x alone", channels(false),
+     [](const auto& x) { return layer_norm(x[0], x[1].shape(), {}, {}, 1e-5); });
+  op("rms_norm", channels(false), [](const auto& x) { return rms_norm(x[0], x[1].shape(), x[1], 1e-6); });
+  op("rms_norm of a part", channels(false),
+     [](const auto& x) { return rms_norm(x[0], x[1].shape(), x[1], 1e-6, 1); });
+  op("dyt", channels(true), [](const auto& x) { return dyt(x[0], x[1], x[2], x[3]); });
+  op("dyt without bias", channels(true), [](const auto& x) { return dyt(x[0], x[1], x[2], {}); });
+  op("dyisru", channels(true), [](const auto& x) { return dyisru(x[0], x[1], x[2], x[3]); });
+  std::vector<std::vector<Shape>> images;
+  for (const Int n : {2, 3, 17, 40})
+    for (const Int c : {2, 4, 34})
+      images.push_back({{n, c}, {c}, {c}}), images.push_back({{n, c, 5}, {c}, {c}});
+  op("batch_norm", images, [](const auto& x) { return batch_norm(x[0], x[1], x[2], 1e-5); });
+  op("group_norm", images, [](const auto& x) { return group_norm(x[0], 2, x[1], x[2], 1e-5); });
+}
+
+// Indices below a bound, some of them twice; and the same as a tensor of the engine.
+std::vector<Int> indices(Int n, Int bound, bool some_ignored) {
+  std::vector<Int> result;
+  for (Int i = 0; i < n; ++i) result.push_back(some_ignored && i % 5 == 3 ? -100 : i * 7 % bound);
+  return result;
+}
+template <class T>
+auto chosen_loss(const spec::Tensor<T>& x, const std::vector<Int>& targets) {
+  return spec::cross_entropy(x, targets);
+}
+isobar::Tensor chosen_loss(const isobar::Tensor& x, const std::vector<Int>& targets) {
+  return isobar::cross_entropy(x, isobar::tensor<Int>({static_cast<Int>(targets.size())}, targets));
+}
+template <class T>
+auto chosen_rows(const spec::Tensor<T>& w, const std::vector<Int>& rows) {
+  return spec::embedding(rows, {static_cast<Int>(rows.size())}, w);
+}
+isobar::Tensor chosen_rows(const isobar::Tensor& w, const std::vector<Int>& rows) {
+  return isobar::embedding(isobar::tensor<Int>({static_cast<Int>(rows.size())}, rows), w);
+}
+
+void logits() {
+  std::vector<std::vector<Shape>> cases;
+  for (const Int columns : {1, 2, 7, 16, 33, 512})
+    for (const Int rows : {1, 5, 17, 40}) cases.push_back({{rows, columns}});
+  cases.push_back({{3, 20000}}), cases.push_back({{20000, 2}}), cases.push_back({{2, 3, 4}});
+  op("softmax", cases, [](const auto& x) { return softmax(x[0]); });
+  op("log_softmax", cases, [](const auto& x) { return log_softmax(x[0]); });
+  cases.pop_back();
+  op("cross_entropy", cases,
+     [](const auto& x) { return chosen_loss(x[0], indices(x[0].size(0), x[0].size(1), false)); });
+  op("cross_entropy, ignored", cases,
+     [](const auto& x) { return chosen_loss(x[0], indices(x[0].size(0), x[0].size(1), true)); });
+  op("embedding", cases, [](const auto& x) { return chosen_rows(x[0], indices(101, x[0].size(0), false)); });
+}
+
+template <class T>
+auto attend(const std::vector<spec::Tensor<T>>& x, bool causal, double softcap) {
+  return spec::attention(x[0], x[1], x[2], causal, softcap);
+}
+isobar::Tensor attend(const std::vector<isobar::Tensor>& x, bool causal, double softcap) {
+  return isobar::attention(x[0], x[1], x[2], {.causal = causal, .softcap = softcap});
+}
+
+void attentions() {
+  std::vector<std::vector<Shape>> cases;
+  for (const Int time : {1, 2, 7, 8, 9, 17, 70, 130})
+    for (const Int dim : {2, 6, 16})
+      cases.push_back({{2, time, 4, dim}, {2, time, 2, dim}, {2, time, 2, dim}}),
+          cases.push_back({{1, time, 1, dim}, {1, time + 5, 1, dim}, {1, time + 5, 1, dim}});
+  op("attention", cases, [](const auto& x) { return attend(x, false, 0); });
+  op("attention, causal", cases, [](const auto& x) { return attend(x, true, 0); });
+  op("attention, softcap", cases, [](const auto& x) { return attend(x, true, 5); });
+  std::vector<std::vector<Shape>> heads;
+  for (const std::vector<Shape>& shapes_of : cases) heads.push_back({shapes_of[1]});
+  op("rope", heads, [](const auto& x) { return rope(x[0], 1e4); });
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -236,6 +337,10 @@ int main(int count, char** words) {
   arithmetic();
   sums();
   products();
+  activations();
+  norms();
+  logits();
+  attentions();
   report("all", all);
   return all.differing > 0;
 }

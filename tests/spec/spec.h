@@ -89,7 +89,7 @@ std::vector<T> sum_over_rows(Int rows, Int columns, const Term& term) {
     for (Int c = 0; c < columns; ++c) {
       Partial sum = 0;
       for (Int r = begin; r < std::min(begin + chunk, rows); ++r) sum += static_cast<Partial>(term(r, c));
-      total[c] = begin == 0 ? static_cast<double>(sum) : total[c] + static_cast<double>(sum);
+      total[c] += static_cast<double>(sum);
     }
   return {total.begin(), total.end()};
 }
@@ -702,6 +702,387 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     if (bias.defined())
       give(bias, {bias.shape(), sum_over_rows<T, double>(n, m, [&](Int r, Int c) { return d.at(r, c); })});
   });
+}
+
+// --- 8  activations ---------------------------------------------------------------------------------------
+
+// NaN stays NaN in both directions.
+template <class T>
+Tensor<T> relu(const Tensor<T>& x) {
+  return each(
+      x, [](T v) { return v <= 0 ? T(0) : v; }, [](T dy, T, T y) { return y <= 0 ? T(0) : dy; });
+}
+// x Φ(x) = x (1 + erf(x / √2)) / 2
+template <class T>
+Tensor<T> gelu(const Tensor<T>& x) {
+  constexpr T k = T(1 / std::numbers::sqrt2), slope_at_0 = T(2 * std::numbers::inv_sqrtpi);
+  const auto slope = [=](T v, T u) { return T(0.5) * ((1 + erf(u)) + v * (exp(-(u * u)) * slope_at_0 * k)); };
+  return each(
+      x, [=](T v) { return v * (1 + erf(k * v)) * T(0.5); },
+      [=](T dy, T v, T) { return dy * slope(v, k * v); });
+}
+// x (1 + tanh(u)) / 2 with u = x (a + b x²), a = √(2/π), b = 0.044715 a
+template <class T>
+Tensor<T> gelu_tanh(const Tensor<T>& x) {
+  constexpr double root = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  constexpr T a = T(root), b = T(0.044715 * root);
+  return each(
+      x, [=](T v) { return v * (1 + tanh(v * (a + b * (v * v)))) * T(0.5); },
+      [=](T dy, T v, T) {
+        const T within = a + b * (v * v), t = tanh(v * within);
+        return dy * (T(0.5) * ((1 + t) + v * ((1 - t * t) * (within + v * (b * (v * 2))))));
+      });
+}
+template <class T>
+Tensor<T> silu(const Tensor<T>& x) {
+  return each(
+      x, [](T v) { return v * sigmoid(v); },
+      [](T dy, T v, T) {
+        const T s = sigmoid(v);
+        return dy * (s + v * (s * (1 - s)));
+      });
+}
+// silu(gate) · up
+template <class T>
+Tensor<T> swiglu(const Tensor<T>& gate, const Tensor<T>& up) {
+  const auto of = [](T g, T u) { return g * sigmoid(g) * u; };
+  return recorded(combined(gate.value(), up.value(), of), [=](const Array<T>& dy) {
+    const Array<T> slope = combined(gate.value(), up.value(), [](T g, T u) {
+      const T s = sigmoid(g);
+      return u * (s + g * s * (1 - s));
+    });
+    give(gate, times(dy, slope)),
+        give(up, times(dy, mapped(gate.value(), [](T g) { return g * sigmoid(g); })));
+  });
+}
+// cap · tanh(x / cap)
+template <class T>
+Tensor<T> softcap(const Tensor<T>& x, double cap) {
+  const T c = T(cap);
+  return each(
+      x, [=](T v) { return c * tanh(v / c); },
+      [=](T dy, T v, T) {
+        const T t = tanh(v / c);
+        return dy * (c * ((1 - t * t) * (1 / c)));
+      });
+}
+
+// --- 9  norms ---------------------------------------------------------------------------------------------
+//
+// x is seen as rows of C numbers, h = (x − mean) r, y = h · weight + bias. Statistics are doubles; r is
+// 1/√(variance + eps). The variance is summed around the mean as it rounds to T, and corrected for that
+// rounding. Without the mean, and with the squares of the first `counted` columns only, it is RMSNorm.
+//
+//   u = dy · weight,  dx = r (u − mean(u) − h mean(u h)),  dweight = Σ dy h,  dbias = Σ dy  over rows
+
+template <class T>
+Tensor<T> normalize(const Tensor<T>& x, Int columns, const Tensor<T>& weight, const Tensor<T>& bias,
+                    double eps, bool centred, Int counted) {
+  const Int rows = columns > 0 ? x.numel() / columns : 0;
+  const Array<T>& v = x.value();
+  std::vector<T> mean(rows), r(rows);
+  for (Int n = 0; n < rows; ++n) {
+    const T* row = v.x.data() + n * columns;
+    double centre = 0;
+    if (centred) centre = lane_sum(columns, [&](Int c) { return row[c]; }) / static_cast<double>(columns);
+    mean[n] = static_cast<T>(centre);
+    const double rounding = centre - static_cast<double>(mean[n]);
+    const double squares = lane_sum(counted, [&](Int c) {
+      const T off = row[c] - mean[n];
+      return static_cast<double>(off) * static_cast<double>(off);
+    });
+    r[n] = static_cast<T>(1 / std::sqrt(squares / static_cast<double>(counted) - rounding * rounding + eps));
+  }
+  const auto h = [=](Int i) { return (x.value().x[i] - mean[i / columns]) * r[i / columns]; };
+  const auto value = [=](Int i) {
+    const T scaled = weight.defined() ? h(i) * weight.value().x[i % columns] : h(i);
+    return bias.defined() ? scaled + bias.value().x[i % columns] : scaled;
+  };
+  return recorded(made<T>(v.shape, value), [=](const Array<T>& dy) {
+    const auto at = [=](Int n, Int c) { return n * columns + c; };
+    const auto u = [&](Int i) {
+      return weight.defined() ? dy.x[i] * weight.value().x[i % columns] : dy.x[i];
+    };
+    Array<T> dx = dy;
+    for (Int n = 0; n < rows; ++n) {
+      const double sum = centred ? lane_sum(columns, [&](Int c) { return u(at(n, c)); }) : 0;
+      const double with_h = lane_sum(columns, [&](Int c) { return u(at(n, c)) * h(at(n, c)); });
+      const T mean_u = static_cast<T>(sum / static_cast<double>(columns));
+      const T mean_uh = static_cast<T>(with_h / static_cast<double>(counted));
+      for (Int i = at(n, 0); i < at(n + 1, 0); ++i)
+        dx.x[i] = r[n] * (i % columns < counted ? u(i) - mean_u - h(i) * mean_uh : u(i) - mean_u);
+    }
+    give(x, dx);
+    const auto over_rows = [&](const auto& term) {
+      return sum_over_rows<T, T>(rows, columns, [&](Int n, Int c) { return term(at(n, c)); });
+    };
+    if (weight.defined()) give(weight, {weight.shape(), over_rows([&](Int i) { return dy.x[i] * h(i); })});
+    if (bias.defined()) give(bias, {bias.shape(), over_rows([&](Int i) { return dy.x[i]; })});
+  });
+}
+template <class T>
+Tensor<T> layer_norm(const Tensor<T>& x, const Shape& last, const Tensor<T>& weight, const Tensor<T>& bias,
+                     double eps) {
+  return normalize(x, size_of(last), weight, bias, eps, true, size_of(last));
+}
+template <class T>
+Tensor<T> rms_norm(const Tensor<T>& x, const Shape& last, const Tensor<T>& weight, double eps,
+                   Int partial = 0) {
+  return normalize(x, size_of(last), weight, {}, eps, false, partial > 0 ? partial : size_of(last));
+}
+
+// BatchNorm and GroupNorm bring what is normalized together into one row, normalize the rows and go back; then
+// they multiply by a weight for each channel, and add a bias, as section 5 does.
+template <class T>
+Tensor<T> per_channel(const Tensor<T>& h, const Tensor<T>& weight, const Tensor<T>& bias) {
+  Shape shape(h.shape().size() - 1, 1);
+  shape[0] = h.size(1);
+  return h * reshape(weight, shape) + reshape(bias, shape);
+}
+template <class T>
+Tensor<T> batch_norm(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias, double eps) {
+  const std::vector<int> order = x.shape().size() == 2 ? std::vector<int>{1, 0} : std::vector<int>{1, 0, 2};
+  const Tensor<T> channels = permute(x, order);
+  const Int per_row = x.numel() / std::max<Int>(x.size(1), 1);
+  const Tensor<T> h = layer_norm(reshape(channels, {x.size(1), per_row}), {per_row}, {}, {}, eps);
+  return per_channel(permute(reshape(h, channels.shape()), order), weight, bias);
+}
+template <class T>
+Tensor<T> group_norm(const Tensor<T>& x, Int groups, const Tensor<T>& weight, const Tensor<T>& bias,
+                     double eps) {
+  const Int rows = x.size(0) * groups, per_row = rows > 0 ? x.numel() / rows : 0;
+  return per_channel(reshape(layer_norm(reshape(x, {rows, per_row}), {per_row}, {}, {}, eps), x.shape()),
+                     weight, bias);
+}
+
+// --- 10  without a norm -----------------------------------------------------------------------------------
+//
+//   DyT      y = weight · tanh(alpha x) + bias                                           (Zhu et al. 2025)
+//   DyISRU   y = (√d weight) · x / √(x² + C) + bias, C = e^log_c, d columns              (Stollenwerk 2025)
+//
+// Both are weight · t(x, s) + bias with one number s. A formula gives t, and of its slopes what they share:
+// the slope by x is shared · by_x, by s shared · by_s. The sum of ds goes over chunks of rows; within a chunk
+// column c goes to lane c mod 16, whatever the row.
+
+template <class T>
+struct Slopes {
+  T value, shared, by_x, by_s;
+};
+template <class T, class F>
+Tensor<T> squashed(const Tensor<T>& x, const Tensor<T>& s, const Tensor<T>& weight, const Tensor<T>& bias,
+                   double factor, const F& t) {
+  const Int columns = weight.numel(), rows = columns > 0 ? x.numel() / columns : 0;
+  const T scale = static_cast<T>(factor);
+  const auto at = [=](Int i) { return t(x.value().x[i], s.value().x[0]); };
+  const auto w = [=](Int i) { return scale * weight.value().x[i % columns]; };
+  const auto b = [=](Int i) { return bias.defined() ? bias.value().x[i % columns] : T(0); };
+  return recorded(
+      made<T>(x.shape(), [&](Int i) { return w(i) * at(i).value + b(i); }), [=](const Array<T>& dy) {
+        give(x, made<T>(x.shape(), [&](Int i) { return dy.x[i] * (w(i) * at(i).shared) * at(i).by_x; }));
+        std::vector<double> sums;
+        for (Int n = 0; n < rows; n += rows_in_chunk(rows, columns)) {
+          Lanes sum;
+          for (Int i = n * columns; i < std::min(rows, n + rows_in_chunk(rows, columns)) * columns; ++i)
+            sum.add(i % columns, dy.x[i] * (w(i) * at(i).shared) * at(i).by_s);
+          sums.push_back(sum.total());
+        }
+        const double ds = lane_sum(static_cast<Int>(sums.size()), [&](Int i) { return sums[i]; });
+        give(s, {s.shape(), {static_cast<T>(ds)}});
+        const auto over_rows = [&](const auto& term) {
+          return sum_over_rows<T, T>(rows, columns, [&](Int n, Int c) { return term(n * columns + c); });
+        };
+        give(weight, {weight.shape(), over_rows([&](Int i) { return dy.x[i] * (at(i).value * scale); })});
+        if (bias.defined()) give(bias, {bias.shape(), over_rows([&](Int i) { return dy.x[i]; })});
+      });
+}
+template <class T>
+Tensor<T> dyt(const Tensor<T>& x, const Tensor<T>& alpha, const Tensor<T>& weight, const Tensor<T>& bias) {
+  return squashed(x, alpha, weight, bias, 1, [](T v, T a) {
+    const T y = tanh(a * v);
+    return Slopes<T>{y, 1 - y * y, a, v};
+  });
+}
+template <class T>
+Tensor<T> dyisru(const Tensor<T>& x, const Tensor<T>& log_c, const Tensor<T>& weight, const Tensor<T>& bias) {
+  return squashed(x, log_c, weight, bias, std::sqrt(static_cast<double>(weight.numel())), [](T v, T p) {
+    const T c = exp(p), q = 1 / std::sqrt(v * v + c);
+    return Slopes<T>{v * q, q * q * q, c, v * T(-0.5) * c};
+  });
+}
+
+// --- 11  rows of logits -----------------------------------------------------------------------------------
+
+// The largest number of a row, Σ e^(x − largest) in lanes, and these exponentials.
+template <class T>
+struct Exponentials {
+  T largest = -std::numeric_limits<T>::infinity();
+  std::vector<T> e;
+  double sum;
+
+  Exponentials(const T* x, Int n) {
+    for (Int i = 0; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+    for (Int i = 0; i < n; ++i) e.push_back(exp(x[i] - largest));
+    sum = lane_sum(n, [&](Int i) { return e[i]; });
+  }
+};
+
+// p = e · (1 / Σ e),  dx = p (dy − Σ dy p)
+template <class T>
+Tensor<T> softmax(const Tensor<T>& x) {
+  const Int n = x.size(-1);
+  Array<T> p = x.value();
+  for (Int i = 0; i < p.size(); i += n) {
+    const Exponentials<T> row(&x.value().x[i], n);
+    for (Int c = 0; c < n; ++c) p.x[i + c] = row.e[c] * static_cast<T>(1 / row.sum);
+  }
+  return recorded(p, [=](const Array<T>& dy) {
+    Array<T> dx = dy;
+    for (Int i = 0; i < p.size(); i += n) {
+      const T dot = static_cast<T>(lane_sum(n, [&](Int c) { return dy.x[i + c] * p.x[i + c]; }));
+      for (Int c = i; c < i + n; ++c) dx.x[c] = p.x[c] * (dy.x[c] - dot);
+    }
+    give(x, dx);
+  });
+}
+// y = (x − largest) − ln Σ e,  dx = dy − eʸ Σ dy
+template <class T>
+Tensor<T> log_softmax(const Tensor<T>& x) {
+  const Int n = x.size(-1);
+  Array<T> y = x.value();
+  for (Int i = 0; i < y.size(); i += n) {
+    const Exponentials<T> row(&x.value().x[i], n);
+    for (Int c = i; c < i + n; ++c) y.x[c] = (y.x[c] - row.largest) - static_cast<T>(std::log(row.sum));
+  }
+  return recorded(y, [=](const Array<T>& dy) {
+    Array<T> dx = dy;
+    for (Int i = 0; i < y.size(); i += n) {
+      const T total = static_cast<T>(lane_sum(n, [&](Int c) { return dy.x[i + c]; }));
+      for (Int c = i; c < i + n; ++c) dx.x[c] = dy.x[c] - exp(y.x[c]) * total;
+    }
+    give(x, dx);
+  });
+}
+// The mean over rows with a target ≥ 0 of ln Σ eˣ − x[target];  dx = (e · share, less `scale` at the target),
+// where scale = 1 / rows and share = scale / Σ e; times dloss unless that is 1.
+template <class T>
+Tensor<T> cross_entropy(const Tensor<T>& x, const std::vector<Int>& targets) {
+  const Int n = x.size(-1), rows = static_cast<Int>(targets.size());
+  const auto counted =
+      static_cast<double>(std::count_if(targets.begin(), targets.end(), [](Int t) { return t >= 0; }));
+  const T scale = static_cast<T>(1 / counted);
+  Array<T> dx = filled(x.shape(), T(0));
+  std::vector<double> losses(rows, 0.0);
+  for (Int r = 0; r < rows; ++r) {
+    if (targets[r] < 0) continue;
+    const Exponentials<T> row(&x.value().x[r * n], n);
+    const double chosen = static_cast<double>(x.value().x[r * n + targets[r]]);
+    losses[r] = (static_cast<double>(row.largest) - chosen) + std::log(row.sum);
+    for (Int c = 0; c < n; ++c)
+      dx.x[r * n + c] = row.e[c] * static_cast<T>(static_cast<double>(scale) / row.sum);
+    dx.x[r * n + targets[r]] -= scale;
+  }
+  const double total = long_sum(rows, [&](Int r) { return losses[r]; });
+  return recorded(Array<T>{{}, {static_cast<T>(total / counted)}}, [=](const Array<T>& dy) {
+    give(x, dy.x[0] == 1 ? dx : mapped(dx, [=](T d) { return d * dy.x[0]; }));
+  });
+}
+
+// Rows of the weight (V, C) by index. The gradient of a row is summed in T, over positions in ascending order.
+template <class T>
+Tensor<T> embedding(const std::vector<Int>& indices, const Shape& shape, const Tensor<T>& weight) {
+  const Int n = weight.size(1);
+  Array<T> y{shape, {}};
+  y.shape.push_back(n);
+  for (Int row : indices)
+    for (Int c = 0; c < n; ++c) y.x.push_back(weight.value().x[row * n + c]);
+  return recorded(y, [=](const Array<T>& dy) {
+    Array<T> dx = filled(weight.shape(), T(0));
+    for (Int i = 0; i < dy.size(); ++i) dx.x[indices[i / n] * n + i % n] += dy.x[i];
+    give(weight, dx);
+  });
+}
+
+// --- 12  attention ----------------------------------------------------------------------------------------
+//
+// q (B, T, H, D), k and v (B, S, K, D): query head h reads key head h / (H / K). Query t sees all keys or, where
+// causal, those up to t + S − T.
+//
+//   z = scale · q kᵀ, or softcap · tanh(q kᵀ · (scale / softcap))
+//   P = e^(z − largest) · (1 / Σ)           out = P v            each a chain, over channels or over keys
+//   dz = P (dout vᵀ − Σ dout out) scale, with a softcap times 1 − (z / softcap)²
+//   dq = dz k,   dk = dzᵀ q,  dv = Pᵀ dout     dk and dv are chains over the query heads, then their queries
+template <class T>
+Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, bool causal, double cap = 0) {
+  const Int queries = q.size(1), heads = q.size(2), dim = q.size(3), keys = k.size(1), kv_heads = k.size(2);
+  const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(dim))), c = static_cast<T>(cap);
+  const auto dot = [=](const T* a, const T* b) {
+    T sum = 0;
+    for (Int d = 0; d < dim; ++d) sum = std::fma(a[d], b[d], sum);
+    return sum;
+  };
+  // body(place of a query, of the first key that its head reads, logits of the keys that it sees)
+  const auto for_queries = [=](const auto& body) {
+    for (Int b = 0; b < q.size(0); ++b)
+      for (Int h = 0; h < heads; ++h)
+        for (Int t = 0; t < queries; ++t) {
+          const Int at = ((b * queries + t) * heads + h) * dim;
+          const Int key = (b * keys * kv_heads + h / (heads / kv_heads)) * dim;
+          std::vector<T> z(causal ? t + 1 + keys - queries : keys);
+          for (size_t s = 0; s < z.size(); ++s) {
+            const T qk = dot(&q.value().x[at], &k.value().x[key + s * kv_heads * dim]);
+            z[s] = cap > 0 ? tanh(qk * (scale / c)) * c : qk * scale;
+          }
+          body(at, key, z);
+        }
+  };
+  Array<T> out = filled(q.shape(), T(0));
+  for_queries([&](Int at, Int key, const std::vector<T>& z) {
+    const Exponentials<T> row(z.data(), static_cast<Int>(z.size()));
+    for (size_t s = 0; s < z.size(); ++s)
+      for (Int d = 0; d < dim; ++d) {
+        const T p = row.e[s] * static_cast<T>(1 / row.sum);
+        out.x[at + d] = std::fma(p, v.value().x[key + s * kv_heads * dim + d], out.x[at + d]);
+      }
+  });
+  return recorded(out, [=](const Array<T>& dout) {
+    Array<T> dq = filled(q.shape(), T(0)), dk = filled(k.shape(), T(0)), dv = dk;
+    for_queries([&](Int at, Int key, const std::vector<T>& z) {
+      const Exponentials<T> row(z.data(), static_cast<Int>(z.size()));
+      const double sum = lane_sum(dim, [&](Int d) { return dout.x[at + d] * out.x[at + d]; });
+      for (size_t s = 0; s < z.size(); ++s) {
+        const Int place = key + s * kv_heads * dim;
+        const T p = row.e[s] * static_cast<T>(1 / row.sum);
+        T dz = p * (dot(&dout.x[at], &v.value().x[place]) - static_cast<T>(sum)) * scale;
+        if (cap > 0) dz = dz * (1 - z[s] / c * (z[s] / c));
+        for (Int d = 0; d < dim; ++d) {
+          dq.x[at + d] = std::fma(dz, k.value().x[place + d], dq.x[at + d]);
+          dk.x[place + d] = std::fma(dz, q.value().x[at + d], dk.x[place + d]);
+          dv.x[place + d] = std::fma(p, dout.x[at + d], dv.x[place + d]);
+        }
+      }
+    });
+    give(q, dq), give(k, dk), give(v, dv);
+  });
+}
+
+// Channels j and j + D/2 of x (B, T, H, D) turned by the angle t · base^(−2j/D); its gradient turns back.
+template <class T>
+Tensor<T> rope(const Tensor<T>& x, double base) {
+  const Int time = x.size(1), heads = x.size(2), dim = x.size(3), half = dim / 2;
+  const auto turned = [=](const Array<T>& a, T turn) {
+    Array<T> y = a;
+    for (Int i = 0; i < a.size(); ++i) {
+      const Int j = i % dim;
+      if (j >= half) continue;
+      const double frequency = std::pow(base, -2 * static_cast<double>(j) / static_cast<double>(dim));
+      const double angle = static_cast<double>(i / dim / heads % time) * frequency;
+      const T cos = static_cast<T>(std::cos(angle)), sin = turn * static_cast<T>(std::sin(angle));
+      y.x[i] = a.x[i] * cos - a.x[i + half] * sin;
+      y.x[i + half] = a.x[i] * sin + a.x[i + half] * cos;
+    }
+    return y;
+  };
+  return recorded(turned(x.value(), T(1)), [=](const Array<T>& dy) { give(x, turned(dy, T(-1))); });
 }
 
 }  // namespace spec
