@@ -27,8 +27,6 @@ def charts(ask):
 
 
 # --- the handout's numbers and pictures; a student's tree ends above this line
-import chart
-from drawings import arrow, box
 from tensors import Array
 
 ask = None  # the reference's answers, given by grading/handouts.py
@@ -60,15 +58,3 @@ def overwritten():
     of_b = value(1)
     of_a = of_b
     return of_a * 3
-
-
-def pictures():
-    at = {"x": (320, 205), "a": (220, 120), "b": (420, 120), "loss": (320, 36)}
-    join = lambda low, high, side=0: arrow(at[low][0] + side, at[low][1] - 18, at[high][0] + side / 2, at[high][1] + 19)
-    out = [chart.HEAD.format(640, 240), join("x", "a", -18), join("x", "a", 6), join("x", "b", 16),
-           join("a", "loss", -10), join("b", "loss", 10), arrow(280, 120, 358, 120)]
-    out += [box(*at["x"], "x = 3", 80), box(*at["a"], f"a = x · x = {value(1):g}", 120), box(*at["b"], f"b = x + a = {value(2):g}", 120),
-            box(*at["loss"], f"loss = a · b = {value(3):g}", 150)]
-    out += [chart.word(x, y, f"{name}̄ = ____") for name, x, y in (("x", 372, 210), ("a", 100, 125), ("b", 492, 125))]
-    out.append(chart.word(405, 41, "1"))
-    return {"diamond.svg": "\n".join([*out, "</svg>\n"])}

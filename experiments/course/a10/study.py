@@ -24,7 +24,6 @@ def charts(ask):
 
 # --- the handout's numbers and pictures; a student's tree ends above this line
 import chart, course
-from drawings import arrow, box
 from tensors import Array
 
 ask = None  # the reference's answers, given by grading/handouts.py
@@ -106,44 +105,5 @@ def step():
                 **{"x.0": f(x0, 3, 1), "x.1": f(x1, 1, 1), "y.0": f(y0, 3), "y.1": f(y1, 1)})["y.0"].values[0]
 
 
-def tree_picture():
-    """Five ranks: up, in rounds."""
-    out, rows = [chart.HEAD.format(640, 250)], [210, 150, 90, 30]
-    values, left = [int(v) for v in DIGITS], {rank: rank for rank in range(5)}
-    x = lambda rank: 110 + 110 * rank
-    for level, y in enumerate(rows):
-        out.append(chart.word(14, y + 5, f"round {2 ** (level - 1)}" if level else "at first", "s"))
-        stride = 2 ** level
-        if level:
-            half = stride // 2
-            out += [arrow(x(r), rows[level - 1] - 17, x(r), y + 20, "#b6bdc6") for r in range(0, 5, stride)]
-            for r in range(0, 5 - half, stride):
-                out.append(arrow(x(r + half) - 8, rows[level - 1] - 17, x(r) + 31, y + 12, "#b45309"))
-                values[r] += values[r + half]
-        out += [box(x(r), y, str(values[r])) for r in range(0, 5, stride)]
-    out += [chart.word(x(r), 244, f"rank {r}", "s", "middle") for r in left]
-    return "\n".join([*out, "</svg>\n"])
-
-
-def leaves_picture(size=3, count=8):
-    """The tree of eight leaves, in the colours of the ranks that own each node's first leaf."""
-    out, rows, begin = [chart.HEAD.format(640, 262)], [206, 150, 90, 30], cases.begins(count, size)
-    owner = [rank for rank in range(size) for _ in range(begin[rank + 1] - begin[rank])]
-    x = lambda level, first: 46 + 72 * (first + (2 ** level - 1) / 2)
-    for level in range(3, -1, -1):
-        for first in range(0, count, 2 ** level):
-            if level:
-                for child in (first, first + 2 ** (level - 1)):
-                    out.append(arrow(x(level - 1, child), rows[level - 1] - 17, x(level, first) + (child - first) * 4 / 2 ** level, rows[level] + 18, "#b6bdc6"))
-            color = chart.COLORS[owner[first]]
-            name = str(first) if level == 0 else f"{first}…{first + 2 ** level - 1}"
-            out.append(box(x(level, first), rows[level], name).replace("#0b5fc0", color))
-    for rank in range(size):
-        out += [f'<rect x="{x(0, begin[rank]) - 29}" y="230" width="{72 * (begin[rank + 1] - begin[rank]) - 14}" height="5" fill="{chart.COLORS[rank]}"/>',
-                chart.word((x(0, begin[rank]) + x(0, begin[rank + 1] - 1)) / 2, 253, f"rank {rank}", "s", "middle")]
-    return "\n".join([*out, "</svg>\n"])
-
-
 def pictures():
-    times = chart.svg("Summing over 8 ranks", ("bytes", "milliseconds"), over_bytes(ask), log=(True, True))
-    return {"tree.svg": tree_picture(), "leaves.svg": leaves_picture(), "times.svg": times}
+    return {"times.svg": chart.svg("Summing over 8 ranks", ("bytes", "milliseconds"), over_bytes(ask), log=(True, True))}

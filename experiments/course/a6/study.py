@@ -128,18 +128,6 @@ def refuted_of_two():
     return 1 - 2 * math.atan(limit) / math.pi
 
 
-def half():
-    """A normal density, its right half filled."""
-    area = chart.Scale([-3.2, 3.2], 120, 520, False), chart.Scale([0, 0.42], 150, 14, False)
-    at = lambda z: f"{area[0](z):.1f} {area[1](math.exp(-z * z / 2) / math.sqrt(2 * math.pi)):.1f}"
-    left, right = [" L".join(at(0.1 * i) for i in range(*ends)) for ends in ((-32, 1), (0, 33))]
-    ground = area[1](0)
-    return "\n".join([chart.HEAD.format(640, 180), f'<path d="M{area[0](0)} {ground} L{right} L{area[0](3.2)} {ground}Z" fill="#c3d8f3"/>',
-                      f'<path d="M{left}" fill="none" stroke="#9aa3ad" stroke-width="2"/><path d="M{right}" fill="none" stroke="#0b5fc0" stroke-width="2"/>',
-                      f'<path d="M110 {ground}H530M{area[0](0)} {ground}V10" stroke="#5b636d"/>', chart.word(536, ground + 5, "z"),
-                      chart.word(200, 172, "becomes 0", "s", "middle"), chart.word(400, 172, "stays: h = z", "s", "middle"), "</svg>\n"])
-
-
 def pictures():
     line = [(m, m_after(m, 4, 0.25, 8)) for m in (0.001, 26)]
     web, m = [(24, 0)], 24
@@ -151,4 +139,4 @@ def pictures():
                                   ends=(None, (0.01, 1)), dots=("the study",)),
             "steps.svg": chart.svg("From layer to layer", ("m of one layer", "m of the next"),
                                    [("the step", line), ("no change", [(0, 0), (26, 26)]), ("from 24", web)],
-                                   ends=((0, 26), (0, 26))), "half.svg": half()}
+                                   ends=((0, 26), (0, 26)))}

@@ -30,8 +30,7 @@ def charts(ask, file):
 
 # --- the handout's numbers and pictures; a student's tree ends above this line
 import math
-import chart, course, oracle
-from drawings import arrow, box
+import course, oracle
 
 ask = None  # the reference's answers, given by grading/handouts.py
 cases = course.module_of("a8", "cases.py")
@@ -84,17 +83,3 @@ def shares(power, count):
     """Of 1, 2, 5 to this power, the largest `count` kept."""
     kept = [v ** power if i >= 3 - count else 0 for i, v in enumerate((1, 2, 5))]
     return [v / sum(kept) for v in kept]
-
-
-def pictures():
-    line, high = 60, 150
-    out = [chart.HEAD.format(640, 210), arrow(10, line, 630, line, "#0b5fc0", 2.5), chart.word(12, line - 12, "x", "t")]
-    for left, steps, words in ((60, ("norm1", "q k v", "attention", "o"), "looks at earlier positions"),
-                               (360, ("norm2", "gate, up", "swiglu", "down"), "thinks about what it found")):
-        out.append(arrow(left, line, left, high - 19))
-        for i, step in enumerate(steps):
-            out.append(box(left + 8 + 66 * i, high, step, 62))
-        end = left + 8 + 66 * 3
-        out += [arrow(end, high - 17, end, line + 11), f'<circle cx="{end}" cy="{line}" r="10" fill="#fff" stroke="#0b5fc0"/>',
-                chart.word(end, line + 5, "+", "t", "middle"), chart.word(left + 107, high + 44, words, "s", "middle")]
-    return {"block.svg": "\n".join([*out, "</svg>\n"])}
