@@ -21,26 +21,32 @@ def cases():
                                        ("one number", 1, 1, False), ("many", 40, 8, False),
                                        ("after another call", 9, 4, False)]:
         if not public and width > 1:
-            count, width = (extent + oracle.choose(0, f"{name} longer", range(5)) for extent in (count, width))
+            count, width = (extent + oracle.choose(0, f"{name} longer",
+                                                   range(5)) for extent in (count, width))
         x = drawn(name, count)
         inputs = {"x": x, "width": width} | ({"warm": 1} if name == "after another call" else {})
         means = [sum(x.values[i:i + width]) / width for i in range(count - width + 1)]
-        yield case(f"moving average, {name}", 1, "moving_average", inputs, {"y": means}, public=public, hint=hint)
+        yield case(f"moving average, {name}", 1, "moving_average", inputs, {"y": means}, hint, public=public)
     hint = "a pointer is of use as long as the tensor that it points into lives"
-    for name, values, public in [("both signs", [0.5, -2.0, 1.0], True), ("positive", [1.0, 4.0, 3.0, 2.0], True), ("small numbers", [0.125, -0.25], True),
-                                 ("zeros", [0.0, 0.0, 0.0], False), ("one number", [-0.375], False), ("drawn", None, False),
+    for name, values, public in [("both signs", [0.5, -2.0, 1.0], True),
+                                 ("positive", [1.0, 4.0, 3.0, 2.0], True),
+                                 ("small numbers", [0.125, -0.25], True), ("zeros", [0.0, 0.0, 0.0], False),
+                                 ("one number", [-0.375], False), ("drawn", None, False),
                                  ("below 0", [-1.0, -0.5, -8.0], False), ("after another call", None, False)]:
         x = drawn(f"scaled {name}", 30, "f32") if values is None else Array((len(values),), values, "f32")
         largest = max(map(abs, x.values)) or 1
         inputs = {"x": x} | ({"warm": 1} if name == "after another call" else {})
-        yield case(f"scaled, {name}", 2, "scaled", inputs, {"y": [v / largest for v in x.values]}, public=public, hint=hint)
+        yield case(f"scaled, {name}", 2, "scaled", inputs, {"y": [v / largest for v in x.values]}, hint,
+                   public=public)
     hint = "what stands in a new tensor before anything is written to it?"
-    for name, classes, count, public in [("three classes", [0, 2, 2, 1, 2], 3, True), ("one class", [0, 0], 1, True), ("a class that does not occur", [0, 3, 3], 5, True),
-                                         ("none at all", [], 4, False), ("drawn", None, 10, False), ("all of the last class", [6] * 9, 7, False),
-                                         ("after another call", None, 5, False)]:
+    for name, classes, count, public in [
+            ("three classes", [0, 2, 2, 1, 2], 3, True), ("one class", [0, 0], 1, True),
+            ("a class that does not occur", [0, 3, 3], 5, True), ("none at all", [], 4, False),
+            ("drawn", None, 10, False), ("all of the last class", [6] * 9, 7, False),
+            ("after another call", None, 5, False)]:
         if classes is None:
             classes = [oracle.draws(f"{name} {i}").randrange(count) for i in range(20)]
         inputs = {"classes": Array((len(classes),), classes), "count": count}
         call = "histogram_twice" if name == "after another call" else "histogram"
         yield case(f"histogram, {name}", 3, call, inputs,
-                   {"counts": [classes.count(c) for c in range(count)]}, public=public, hint=hint)
+                   {"counts": [classes.count(c) for c in range(count)]}, hint, public=public)

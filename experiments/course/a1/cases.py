@@ -88,7 +88,8 @@ def drawn_slots(name, count):
     draw = oracle.draws(name)
     slots = [(N, N), (N, N)]
     while len(slots) < count:
-        slots.append(tuple(draw.choice([N, -1, *range(max(0, len(slots) - 6), len(slots)), len(slots) - 1]) for _ in range(2)))
+        slots.append(tuple(draw.choice([N, -1, *range(max(0, len(slots) - 6), len(slots)), len(slots) - 1])
+                           for _ in range(2)))
     return slots, draw.randrange(count // 2, count)
 
 
@@ -128,7 +129,8 @@ TWICE = [(LEAF, 0, 0), (MUL, 0, 0), (SUM, 1, 0)]
 DIAMOND = [(LEAF, 0, 0), (SIN, 0, 0), (MUL, 1, 0), (ADD, 2, 1), (ADD, 3, 0), (SUM, 4, 0)]
 N = -2  # no input
 # a + b hands the same tensor to both; a takes more later on. Who adds in place spoils b.
-SHARED = [(LEAF, 0, 0), (LEAF, 1, 0), (MUL, 0, 0), (ADD, 0, 1), (ADD, 3, 2), (ADD, 4, 0), (ADD, 5, 1), (SUM, 6, 0)]
+SHARED = [(LEAF, 0, 0), (LEAF, 1, 0), (MUL, 0, 0), (ADD, 0, 1), (ADD, 3, 2), (ADD, 4, 0), (ADD, 5, 1),
+          (SUM, 6, 0)]
 # a leaf that is last but one and is reached first
 LATE = [(LEAF, 0, 0), (SIN, 0, 0), (LEAF, 1, 0), (MUL, 1, 2), (ADD, 3, 0), (SUM, 4, 0)]
 # rows 1, 2 lead nowhere
@@ -149,14 +151,17 @@ def cases():
     # --- task 1: record
     def recorded(name, code, xs, slots, inputs, leaves, **options):
         values = {k: v for k, v in wanted(code, xs, len(code) - 1).items() if k[0] == "v"}
-        return case(name, 1, "record", program(code, xs), {"slots": slots, "inputs": inputs, "leaves": leaves, **values},
-                    hint="slots count up from 0; an op whose inputs are all constants is a constant", **options)
+        return case(name, 1, "record", program(code, xs),
+                    {"slots": slots, "inputs": inputs, "leaves": leaves, **values},
+                    "slots count up from 0; an op whose inputs are all constants is a constant", **options)
     x = numbers(1, 4, 3)
     yield recorded("a chain is on the tape in its order", CHAIN, x, [0, 1, 2, 3], [-2, -2, 0, -2, 1, -2, 2],
                    [1, 0, 0, 0], public=True)
-    yield recorded("an op on constants is not recorded", [(CONST, 0, 0), (SIN, 0, 0), (LEAF, 1, 0), (MUL, 2, 1)], x,
-                   [-1, -1, 0, 1], [-2, -2, 0, -1], [1, 0], public=True)
-    yield recorded("an input used twice is named twice", TWICE, x, [0, 1, 2], [-2, -2, 0, 0, -2, 1], [1, 0, 0])
+    yield recorded("an op on constants is not recorded",
+                   [(CONST, 0, 0), (SIN, 0, 0), (LEAF, 1, 0), (MUL, 2, 1)], x, [-1, -1, 0, 1],
+                   [-2, -2, 0, -1], [1, 0], public=True)
+    yield recorded("an input used twice is named twice", TWICE, x, [0, 1, 2], [-2, -2, 0, 0, -2, 1],
+                   [1, 0, 0])
     yield recorded("one constant among the inputs keeps its place", CONSTANT, x, [0, -1, 1, 2, 3],
                    [-2, -2, 0, -1, -2, -1, 1, -2, 2], [1, 0, 0, 0])
     for number in (1, 2):
@@ -165,21 +170,24 @@ def cases():
     # --- task 2: walk
     def walked(name, inputs, start, order, then=None, **options):
         more = {} if then is None else {"then": then}
-        wanted = {} if then is None else {"visited_then": visited(inputs, then), "too_early_then": Array([0], [])}
+        wanted = {} if then is None else {"visited_then": visited(inputs, then),
+                                          "too_early_then": Array([0], [])}
         return case(name, 2, "walk",
                     {"inputs": Array([len(inputs), 2], [i for p in inputs for i in p], "i64"), "start": start,
                      **more}, {"visited": order, "too_early": Array([0], []), **wanted},
-                    hint="every slot once, before its inputs; only those that the start depends on",
-                    **options)
+                    "every slot once, before its inputs; only those that the start depends on", **options)
     yield walked("a chain is walked from its end", [(N, N), (0, N), (1, N)], 2, [2, 1, 0], public=True)
-    yield walked("what the loss does not need is not visited", [(N, N), (N, N), (0, N), (1, N), (2, 2),
-                                                                (3, 3)], 4, [4, 2, 0], public=True)
-    yield walked("a diamond's foot is visited once", [(N, N), (0, N), (0, N), (1, 2)], 3, [3, 2, 1, 0], public=True)
+    yield walked("what the loss does not need is not visited",
+                 [(N, N), (N, N), (0, N), (1, N), (2, 2), (3, 3)], 4, [4, 2, 0], public=True)
+    yield walked("a diamond's foot is visited once", [(N, N), (0, N), (0, N), (1, 2)], 3, [3, 2, 1, 0],
+                 public=True)
     yield walked("a constant input is passed over", [(N, N), (-1, 0), (1, -1)], 2, [2, 1, 0])
     yield walked("a leaf is walked alone", [(N, N), (N, N)], 1, [1])
     yield walked("the start need not be the last slot", [(N, N), (0, N), (1, N), (2, N)], 1, [1, 0])
-    yield walked("a long way and a short way to one leaf", [(N, N), (0, N), (1, N), (2, 0), (3, 1)], 4, [4, 3, 2, 1, 0])
-    yield walked("what an earlier walk has met is met again", [(N, N), (0, N), (0, N), (2, N), (1, 0)], 4, [4, 1, 0], then=3)
+    yield walked("a long way and a short way to one leaf", [(N, N), (0, N), (1, N), (2, 0), (3, 1)], 4,
+                 [4, 3, 2, 1, 0])
+    yield walked("what an earlier walk has met is met again", [(N, N), (0, N), (0, N), (2, N), (1, 0)], 4,
+                 [4, 1, 0], then=3)
     for number in (1, 2, 3):
         slots, start = drawn_slots(f"walk {number}", 18)
         yield walked(f"drawn slots {number}", slots, start, visited(slots, start), then=start - number)
@@ -195,19 +203,20 @@ def cases():
     add = lambda *rows: [sum(v) for v in zip(*rows)]
     hint = "a new tensor for every sum"
     yield case("the first gradient is taken over", 3, "accumulate", {"dx0": a}, {"adjoint": a, "dx0": a},
-               public=True, hint=hint)
+               hint, public=True)
     yield case("the second is added, and both stay as they were", 3, "accumulate", {"dx0": a, "dx1": b},
-               {"adjoint": add(a, b), "dx0": a, "dx1": b}, public=True, hint=hint)
-    yield case("the third is added, and all stay as they were", 3, "accumulate", {"dx0": a, "dx1": b, "dx2": c},
-               {"adjoint": add(a, b, c), "dx0": a, "dx1": b, "dx2": c}, hint=hint)
+               {"adjoint": add(a, b), "dx0": a, "dx1": b}, hint, public=True)
+    yield case("the third is added, and all stay as they were", 3, "accumulate",
+               {"dx0": a, "dx1": b, "dx2": c}, {"adjoint": add(a, b, c), "dx0": a, "dx1": b, "dx2": c}, hint)
     yield case("what stood in the adjoint stays as it was", 3, "accumulate", {"adjoint": c, "dx1": b},
-               {"adjoint": add(c, b), "before": c, "dx1": b}, hint=hint)
+               {"adjoint": add(c, b), "before": c, "dx1": b}, hint)
     yield case("an undefined gradient changes nothing", 3, "accumulate", {"adjoint": c, "dx2": b},
-               {"adjoint": add(c, b), "before": c}, hint=hint)
+               {"adjoint": add(c, b), "before": c}, hint)
     yield case("matrices are added too", 3, "accumulate", {"dx0": p, "dx1": q},
-               {"adjoint": Array([2, 2], add(p.values, q.values)), "dx0": p, "dx1": q}, hint=hint)
-    yield case("a gradient of no numbers is none too many", 3, "accumulate", {"dx0": Array([0, 3], []), "dx1": Array([0, 3], [])},
-               {"adjoint": Array([0, 3], [])}, hint="a batch may be empty")
+               {"adjoint": Array([2, 2], add(p.values, q.values)), "dx0": p, "dx1": q}, hint)
+    yield case("a gradient of no numbers is none too many", 3, "accumulate",
+               {"dx0": Array([0, 3], []), "dx1": Array([0, 3], [])}, {"adjoint": Array([0, 3], [])},
+               "a batch may be empty")
     yield case("a single number and a list of one differ", 3, "accumulate", {"dx0": a[0], "dx1": a[:1]},
                error=[[], [1]], hint="the shapes [] and [1] differ: name both")
     yield case("shapes that differ are an error", 3, "accumulate", {"dx0": [[1.0, 2.0, 3.0]], "dx1": a},
@@ -218,27 +227,32 @@ def cases():
     x = numbers(2, 4, 4)
     hint = "the adjoint of the loss is 1; each op's closure is called once, when its adjoint is whole"
     yield gradient_case("a chain of sines", 4, CHAIN, x, calls=[0, 1, 1, 1], public=True, hint=hint)
-    yield gradient_case("x · x", 4, TWICE, x, calls=[0, 1, 1], public=True, hint="an input used twice gets both parts")
+    yield gradient_case("x · x", 4, TWICE, x, calls=[0, 1, 1], public=True,
+                        hint="an input used twice gets both parts")
     yield gradient_case("a value used three times", 4, DIAMOND, x, calls=[0, 1, 1, 1, 1, 1], hint=hint)
     yield gradient_case("two leaves that share a tensor", 4, SHARED, x, public=True,
                         hint="a closure may return the same tensor for two inputs")
     yield gradient_case("a leaf made late", 4, LATE, x, hint=hint)
-    yield gradient_case("what the loss does not need is not called", 4, DEAD, x, 5, calls=[0, 0, 0, 0, 1, 1, 0], hint=hint)
+    yield gradient_case("what the loss does not need is not called", 4, DEAD, x, 5,
+                        calls=[0, 0, 0, 0, 1, 1, 0], hint=hint)
     yield gradient_case("a constant gets nothing", 4, CONSTANT, x, hint=hint)
     yield gradient_case("an undefined gradient goes nowhere", 4, STOP, x, calls=[0, 0, 0, 1, 1], hint=hint)
     yield gradient_case("a million paths take no time", 4, deep(20), x, calls=[0] + [1] * 22, hint=hint)
     for number in (1, 2, 3):
-        yield gradient_case(f"drawn program {number} of 17 rows", 4, *drawn_program(f"gradients {number}", 2 + number), hint=hint)
+        yield gradient_case(f"drawn program {number} of 17 rows", 4,
+                            *drawn_program(f"gradients {number}", 2 + number), hint=hint)
     yield case("two tapes know nothing of each other", 4, "two_tapes", {**program(DIAMOND, x), "y0": x[1]},
                {"first": wanted(DIAMOND, x, 5)["d0"], "second": wanted(DIAMOND, [x[1]], 5)["d0"]},
-               hint="what belongs to a tape stands in the tape, not in a static")
+               "what belongs to a tape stands in the tape, not in a static")
     one = numbers("one", 1, 1)[0][0]
-    yield case("a loss of three numbers is an error", 4, "gradients", program(CHAIN[:3], numbers(1, 1, 3), loss=2),
-               error=[[3]], public=True, hint="\"backward: loss must be a single number, got [3]\"")
-    yield case("a loss of two numbers is an error", 4, "gradients", program(DIAMOND, numbers(1, 1, 2), loss=4),
-               error=[[2]], hint="\"backward: loss must be a single number, got [2]\"")
+    yield case("a loss of three numbers is an error", 4, "gradients",
+               program(CHAIN[:3], numbers(1, 1, 3), loss=2), error=[[3]], public=True,
+               hint="\"backward: loss must be a single number, got [3]\"")
+    yield case("a loss of two numbers is an error", 4, "gradients",
+               program(DIAMOND, numbers(1, 1, 2), loss=4), error=[[2]],
+               hint="\"backward: loss must be a single number, got [2]\"")
     yield case("a loss of one number in a list is none", 4, "gradients", program(CHAIN[:3], [[one]], loss=2),
-               {"d0": [math.cos(one) * math.cos(math.sin(one))]}, hint="[1] holds a single number too")
+               {"d0": [math.cos(one) * math.cos(math.sin(one))]}, "[1] holds a single number too")
     yield case("a constant loss is an error", 4, "gradients",
                program([(LEAF, 0, 0), (CONST, 1, 0), (SUM, 1, 0)], x, loss=2), error=[],
                hint="\"backward: loss does not stand on this tape\"")
@@ -247,16 +261,19 @@ def cases():
     # --- task 5: several steps
     hint = "backward adds to the leaves' gradients, clear_gradients forgets them"
     yield gradient_case("two backwards add up", 5, DIAMOND, x, times=2, public=True, hint=hint)
-    yield gradient_case("three, cleared between, give one", 5, DIAMOND, x, times=3, clear=True, public=True, hint=hint)
+    yield gradient_case("three, cleared between, give one", 5, DIAMOND, x, times=3, clear=True, public=True,
+                        hint=hint)
     yield gradient_case("two backwards of two leaves", 5, SHARED, x, times=2, hint=hint)
     code, xs = drawn_program("twice", 3)
     yield gradient_case("three backwards of a drawn program", 5, code, xs, times=3, hint=hint)
-    yield case("a gradient that was handed out keeps its values", 5, "gradients", program(SHARED, x, loss=7, times=2, keep=1),
-               {**wanted(SHARED, x, 7, 2), **{f"kept{row}": wanted(SHARED, x, 7)[f"d{row}"] for row in (0, 1)}},
-               hint="the second backward makes a new tensor for the sum")
+    yield case("a gradient that was handed out keeps its values", 5, "gradients",
+               program(SHARED, x, loss=7, times=2, keep=1),
+               {**wanted(SHARED, x, 7, 2),
+                **{f"kept{row}": wanted(SHARED, x, 7)[f"d{row}"] for row in (0, 1)}},
+               "the second backward makes a new tensor for the sum")
     yield gradient_case("cleared leaves that share a tensor", 5, SHARED, x, times=2, clear=True, hint=hint)
     yield case("a leaf without a gradient says so", 5, "gradient_of", program(CHAIN, x, of=0),
-               {"defined": 0.0}, hint="an undefined Tensor")
+               {"defined": 0.0}, "an undefined Tensor")
     yield case("a constant has no gradient to ask for", 5, "gradient_of", program(CONSTANT, x, of=1),
                error=[], public=True, hint="\"gradient: this value does not stand on this tape\"")
     yield case("nor has the constant that an op made", 5, "gradient_of",

@@ -20,9 +20,11 @@ def charts(ask):
                log=(False, True), curves=[("paths", [(n, paths) for n, _, paths in found]),
                                           ("closures called", [(n, calls) for n, calls, _ in found])])
     lengths = [2 ** i for i in range(11)]
-    chain = lambda count, x: abs(gradients(ask, [(LEAF, 0, 0), *((SIN, i, 0) for i in range(count))], x)["d0"].values[0])
+    chain = lambda count, x: abs(gradients(ask, [(LEAF, 0, 0), *((SIN, i, 0) for i in range(count))],
+                                           x)["d0"].values[0])
     yield dict(title="The slope of sin(sin(… x))", labels=("sines", "slope"), log=(True, True),
-               curves=[(name, [(n, chain(n, x)) for n in lengths]) for name, x in (("one: x = 1", 1.0), ("tenth: x = 0.1", 0.1))])
+               curves=[(name, [(n, chain(n, x)) for n in lengths])
+                       for name, x in (("one: x = 1", 1.0), ("tenth: x = 0.1", 0.1))])
     yield "Which of the two curves above does your tape's time follow? And each sine's own slope is nearly 1: why does the product of a thousand of them not stay there?"
 
 
@@ -38,7 +40,8 @@ SINES = [(LEAF, 0, 0), (SIN, 0, 0), (SIN, 1, 0), (SUM, 2, 0)]
 
 
 def run(code, x):
-    return ask("gradients", code=Array([len(code), 3], [i for row in code for i in row], "i64"), x0=x, loss=len(code) - 1)
+    return ask("gradients", code=Array([len(code), 3], [i for row in code for i in row], "i64"), x0=x,
+               loss=len(code) - 1)
 
 
 def value(row):

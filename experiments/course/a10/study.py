@@ -6,19 +6,23 @@ ALPHA, BETA = 5e-5, 1.25e8  # a message of b bytes takes ALPHA + b / BETA second
 def over_bytes(ask, size=8):
     bytes_of = [10 ** (2 + 0.2 * i) for i in range(31)]
     times = [ask("predict", size=size, alpha=ALPHA, beta=BETA, bytes=b) for b in bytes_of]
-    return [(name, [(b, 1e3 * t[name].values[0]) for b, t in zip(bytes_of, times)]) for name in ("tree", "ring")]
+    return [(name,
+             [(b, 1e3 * t[name].values[0]) for b, t in zip(bytes_of, times)]) for name in ("tree", "ring")]
 
 
 def over_ranks(ask, bytes_of=3.2e6):
     sizes = list(range(2, 65))
     times = [ask("predict", size=size, alpha=ALPHA, beta=BETA, bytes=bytes_of) for size in sizes]
-    return [(name, [(float(p), 1e3 * t[name].values[0]) for p, t in zip(sizes, times)]) for name in ("tree", "ring")]
+    return [(name, [(float(p), 1e3 * t[name].values[0]) for p, t in zip(sizes, times)])
+            for name in ("tree", "ring")]
 
 
 def charts(ask):
-    yield dict(title="Summing over 8 ranks", labels=("bytes", "milliseconds"), curves=over_bytes(ask), log=(True, True))
+    yield dict(title="Summing over 8 ranks", labels=("bytes", "milliseconds"), curves=over_bytes(ask),
+               log=(True, True))
     yield "Where do the curves cross, and what does each pay for on either side?"
-    yield dict(title="Summing 3.2 MB", labels=("ranks", "milliseconds"), curves=over_ranks(ask), log=(True, True))
+    yield dict(title="Summing 3.2 MB", labels=("ranks", "milliseconds"), curves=over_ranks(ask),
+               log=(True, True))
     yield "Why does one curve have steps? To what does the other go as P grows?"
 
 
@@ -35,7 +39,8 @@ DIGITS = [3.0, 1.0, 4.0, 1.0, 5.0]
 
 def of(call, values, **more):
     """An answer of as many ranks as there are numbers, each with one."""
-    return ask(call, ranks=len(values), seeds=[1.0], **cases.of_ranks("x", len(values), [Array((1,), [v], "f32") for v in values]), **more)
+    return ask(call, ranks=len(values), seeds=[1.0],
+               **cases.of_ranks("x", len(values), [Array((1,), [v], "f32") for v in values]), **more)
 
 
 def total(values):
@@ -87,12 +92,14 @@ def crossings(size, count=8):
     """How many nodes of the leaves' tree get a message: the messages of sum_leaves, less those that tell the sum."""
     begin = cases.begins(count, size)
     mine = [Array((b - a, 1), [1.0] * (b - a), "f32") for a, b in zip(begin, begin[1:])]
-    return ask("sum_leaves", ranks=size, seeds=[1.0], count=count, **cases.of_ranks("leaves", size, mine))["messages"].values[0] - (size - 1)
+    return ask("sum_leaves", ranks=size, seeds=[1.0], count=count,
+               **cases.of_ranks("leaves", size, mine))["messages"].values[0] - (size - 1)
 
 
 def other_bits(size, count=1000):
     """Of so many normal numbers, how many have other last bits summed rank by rank than by the tree."""
-    parts = [[cases.f32(v) for v in cases.oracle.normal(f"rank {rank}", count).values] for rank in range(size)]
+    parts = [
+        [cases.f32(v) for v in cases.oracle.normal(f"rank {rank}", count).values] for rank in range(size)]
     return sum(a != b for a, b in zip(cases.tree(parts), map(chain, zip(*parts))))
 
 
@@ -100,10 +107,12 @@ def step():
     """w after a step of rate 1 from 0: the gradients' mean, with another sign. Rank 0 has three rows of 2, rank 1 one of 6."""
     row = lambda count, y: ([[1.0]] * count, [y] * count)
     (x0, y0), (x1, y1) = row(3, -2.0), row(1, -6.0)
-    f = lambda nested, *shape: Array(shape, [v for part in nested for v in (part if isinstance(part, list) else [part])], "f32")
+    f = lambda nested, *shape: Array(
+        shape, [v for part in nested for v in (part if isinstance(part, list) else [part])], "f32")
     return -ask("step", ranks=2, seeds=[1.0], w=Array((1,), [0.0], "f32"), rate=1.0,
                 **{"x.0": f(x0, 3, 1), "x.1": f(x1, 1, 1), "y.0": f(y0, 3), "y.1": f(y1, 1)})["y.0"].values[0]
 
 
 def pictures():
-    return {"times.svg": chart.svg("Summing over 8 ranks", ("bytes", "milliseconds"), over_bytes(ask), log=(True, True))}
+    return {"times.svg": chart.svg("Summing over 8 ranks", ("bytes", "milliseconds"), over_bytes(ask),
+                                   log=(True, True))}

@@ -9,7 +9,8 @@ from tensors import Array
 
 def beside(name):
     """A file of this folder as a module."""
-    spec = importlib.util.spec_from_file_location(f"a11_{name}", pathlib.Path(__file__).with_name(f"{name}.py"))
+    spec = importlib.util.spec_from_file_location(f"a11_{name}",
+                                                  pathlib.Path(__file__).with_name(f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -29,7 +30,8 @@ def wanted(name, x, dy, noise):
     inputs = {"x": x, **moved(first, x.shape[-1], noise)}
 
     def function(x, **p):
-        return oracle.flat(formula(oracle.rows(x), {which: array.values for which, array in p.items()}), x.shape)
+        return oracle.flat(formula(oracle.rows(x), {which: array.values for which, array in p.items()}),
+                           x.shape)
     return {"y": function(**inputs), **oracle.gradients(function, inputs, ["x", *sorted(first)], dy)}
 
 
@@ -38,7 +40,8 @@ def forward(name, x, noise, before=None):
     first, formula = papers.LAYERS[name]
     p = {which: array.values for which, array in moved(first, x.shape[-1], noise).items()}
     later = papers.LATER.get(name) if before else None
-    return oracle.flat(later(oracle.rows(x), p, oracle.rows(before)) if later else formula(oracle.rows(x), p), x.shape)
+    return oracle.flat(later(oracle.rows(x), p, oracle.rows(before)) if later else formula(oracle.rows(x), p),
+                       x.shape)
 
 
 def moved(first, channels, noise):
@@ -46,7 +49,8 @@ def moved(first, channels, noise):
     inputs, place = {}, 0
     for which in sorted(first):
         values = first[which](channels)
-        inputs[which] = Array((len(values),), [v + noise.values[(place + i) % len(noise.values)] for i, v in enumerate(values)])
+        inputs[which] = Array(
+            (len(values),), [v + noise.values[(place + i) % len(noise.values)] for i, v in enumerate(values)])
         place += len(values)
     return inputs
 
@@ -68,27 +72,38 @@ def judge(want):
 def cases():
     more = longer("rows", 3)
     hint = "chosen() names the layer; nn/README.md goes through new_layer and check_layer"
-    yield case("chosen() names a layer", 1, "name", {}, bounds={"name": (48, 122)}, public=True, hint=hint, weight=0.25)
-    for what, shape, scale, public in [("two dimensions", (6, 7), 1, True), ("three dimensions", (3, 2, 5), 2, True),
+    yield case("chosen() names a layer", 1, "name", {}, bounds={"name": (48, 122)}, public=True, hint=hint,
+               weight=0.25)
+    for what, shape, scale, public in [("two dimensions", (6, 7), 1, True),
+                                       ("three dimensions", (3, 2, 5), 2, True),
                                        ("other numbers", (5, 6), 1.5, False)]:
-        yield case(f"check_layer on {what}", 1, "check_layer", {"x": normal(f"checked {what}", *shape, scale=scale)}, {"right": 1},
-                   public=public, hint="build/check_layers shows all its lines", weight=1.5)
-    for what, shape, scale, shift, moved in [("at its first values", (5, 6), 1, 0, 0), ("with other parameters", (5, 6), 1, 0, 0.3),
-                                             ("of three dimensions", (2, 3, 4), 1, 0, 0.3), ("of large numbers", (4, 5), 30, 0, 0.2),
-                                             ("of small numbers", (4, 5), 0.02, 0, 0.2), ("about another mean", (6, 4), 1, 3, 0.3)]:
-        x, dy = (normal(f"{name} {what}", *more(*shape), scale=s, shift=m) for name, s, m in [("x", scale, shift), ("dy", 1, 0)])
+        yield case(f"check_layer on {what}", 1, "check_layer",
+                   {"x": normal(f"checked {what}", *shape, scale=scale)}, {"right": 1},
+                   "build/check_layers shows all its lines", public=public, weight=1.5)
+    for what, shape, scale, shift, moved in [
+            ("at its first values", (5, 6), 1, 0, 0), ("with other parameters", (5, 6), 1, 0, 0.3),
+            ("of three dimensions", (2, 3, 4), 1, 0, 0.3), ("of large numbers", (4, 5), 30, 0, 0.2),
+            ("of small numbers", (4, 5), 0.02, 0, 0.2), ("about another mean", (6, 4), 1, 3, 0.3)]:
+        x, dy = (normal(f"{name} {what}", *more(*shape), scale=s,
+                        shift=m) for name, s, m in [("x", scale, shift), ("dy", 1, 0)])
         noise = normal(f"noise {what}", 101, scale=moved)
-        yield case(f"the layer {what}", 1, "layer", {"x": x, "dy": dy, "noise": noise}, judge=judge(lambda name, x=x, dy=dy, noise=noise: wanted(name, x, dy, noise)),
+        yield case(f"the layer {what}", 1, "layer", {"x": x, "dy": dy, "noise": noise},
+                   judge=judge(lambda name, x=x, dy=dy, noise=noise: wanted(name, x, dy, noise)),
                    hint="formula, parameters and first values as the handout's list has them?")
     more = longer("a study's size", 16)
     x, none = normal("study", *more(64, 96)), Array((1,), [0.0])
-    yield case("the layer at a study's size", 1, "forward", {"x": x, "noise": none}, judge=judge(lambda name, x=x: {"y": forward(name, x, none)}),
+    yield case("the layer at a study's size", 1, "forward", {"x": x, "noise": none},
+               judge=judge(lambda name, x=x: {"y": forward(name, x, none)}),
                hint="is it the same formula for every size?")
     more = longer("rows", 3)
-    x, before, noise = normal("later x", *more(4, 5)), normal("later before", *more(6, 5)), normal("later noise", 101, scale=0.3)
-    yield case("the layer in evaluation, after a call in training", 1, "evaluation", {"x": x, "before": before, "noise": noise},
-               judge=judge(lambda name: {"y": forward(name, x, noise, before)}), hint="what does the layer keep, and how fast does it move?")
-    for task, name, public in [(2, "the signal: the report's rows are those of the run", True), (2, "the signal: another run gives the same", False),
+    x, before, noise = normal("later x", *more(4, 5)), normal("later before", *more(6, 5)), normal(
+        "later noise", 101, scale=0.3)
+    yield case("the layer in evaluation, after a call in training", 1, "evaluation",
+               {"x": x, "before": before, "noise": noise},
+               judge=judge(lambda name: {"y": forward(name, x, noise, before)}),
+               hint="what does the layer keep, and how fast does it move?")
+    for task, name, public in [(2, "the signal: the report's rows are those of the run", True),
+                               (2, "the signal: another run gives the same", False),
                                (3, "the language model: the report's rows are those of the runs", True),
                                (3, "the language model: another run gives the same", False),
                                (4, "the claim: a sentence of the paper, with parts that can fail", True),

@@ -32,8 +32,10 @@ class Studies:
         """Builds the programs in `work`; complaint is the compiler's, or None. They are kept beside it, out of its reach."""
         self.prefix, self.work, self.known = prefix, work.parent, {}
         shutil.copytree(pathlib.Path(__file__).with_name("apart"), tree / "apart")
-        self.complaint = course.confined(["cmake", "-G", "Ninja", "-S", str(tree / "apart"), "-B", str(work / "apart"), f"-DCMAKE_PREFIX_PATH={prefix}"],
-                                         tree, prefix, work, seconds) or course.confined(["ninja", "-C", str(work / "apart"), "-j2"], tree, prefix, work, seconds)
+        self.complaint = course.confined(["cmake", "-G", "Ninja", "-S", str(tree / "apart"), "-B",
+                                          str(work / "apart"), f"-DCMAKE_PREFIX_PATH={prefix}"], tree, prefix,
+                                         work, seconds) or course.confined(
+            ["ninja", "-C", str(work / "apart"), "-j2"], tree, prefix, work, seconds)
         self.programs, self.layer = self.work / "programs", self.work / "layer"
         if self.complaint is None:
             self.programs.mkdir()
@@ -49,14 +51,18 @@ class Studies:
             for name, text in files:
                 (place / name).write_text(text)
             limits = sandbox.Limits(seconds=SECONDS, memory=MEMORY, processes=128)
-            done, layer = self.beside_layer(limits, lambda link: sandbox.run(
-                [*argv, "--out", "out"], b"", str(place), [str(self.programs), self.prefix], limits, [str(place)],
-                {"HOME": str(place), "TMPDIR": str(place), "LINK": "4"}, [link.fileno()]))
+            done, layer = self.beside_layer(
+                limits, lambda link: sandbox.run([*argv, "--out", "out"], b"", str(place),
+                                                 [str(self.programs), self.prefix], limits, [str(place)],
+                                                 {"HOME": str(place), "TMPDIR": str(place), "LINK": "4"},
+                                                 [link.fileno()]))
             try:
                 self.known[question] = json.loads(course.text_of(place / "out/summary.json", LARGEST))
             except (course.Usage, ValueError):
-                said = done.why or layer.why and f"the layer: {layer.why}" or (done.output.strip().splitlines() or [f"it ended with {done.code}"])[-1]
-                self.known[question] = report.Wrong(f"another run of {pathlib.Path(argv[0]).name} writes no results: {said[:300]}")
+                said = done.why or layer.why and f"the layer: {layer.why}" or (
+                    done.output.strip().splitlines() or [f"it ended with {done.code}"])[-1]
+                self.known[question] = report.Wrong(
+                    f"another run of {pathlib.Path(argv[0]).name} writes no results: {said[:300]}")
         found = self.known[question]
         if isinstance(found, Exception):
             raise found
@@ -81,20 +87,23 @@ class Studies:
         return done, ended
 
     def signal(self, config):
-        flags = [word for name, value in config.items() if name != "preset" for word in (f"--{name}", str(value))]
+        flags = [
+            word for name, value in config.items() if name != "preset" for word in (f"--{name}", str(value))]
         return self.run([str(self.programs / "decay_study"), *flags])
 
     def model(self, norm):
         return self.run([str(self.programs / "train_lm"), "--norm", norm, *report.MODEL_FLAGS])
 
     def claim(self, toml):
-        return self.run([f"{self.prefix}/bin/isobar", "verify", "claim.toml", "--programs", str(self.programs)], [("claim.toml", toml)])
+        return self.run([f"{self.prefix}/bin/isobar", "verify", "claim.toml", "--programs",
+                         str(self.programs)], [("claim.toml", toml)])
 
 
 def numbers(value, path=""):
     """(path, number or word) of all that a run has measured."""
     if isinstance(value, dict):
-        return [found for name in sorted(value) for found in numbers(value[name], f"{path} / {name}".removeprefix(" / "))]
+        return [found for name in sorted(value)
+                for found in numbers(value[name], f"{path} / {name}".removeprefix(" / "))]
     if isinstance(value, list):
         return [found for i, one in enumerate(value) for found in numbers(one, f"{path} / {i}")]
     return [(path, value)]
@@ -103,10 +112,12 @@ def numbers(value, path=""):
 def measured(kind, summary):
     """What must be the same in another run, and what a report may cite: {path: value}."""
     if kind != "claim":
-        return dict(numbers({name: value for name, value in summary.items() if name not in ("environment", "timing", "plots", "expectations", "files")}))
+        return dict(numbers({name: value for name, value in summary.items()
+                             if name not in ("environment", "timing", "plots", "expectations", "files")}))
     told = ("id", "quote", "claim", "note", "verdict")
     part = ("says", "run", "key", "value", "interval", "n", "rule", "bounds", "outcome")
-    return dict(numbers({"claims": [{**{name: claim[name] for name in told}, "parts": [{name: one[name] for name in part} for one in claim["parts"]]}
+    return dict(numbers({"claims": [{**{name: claim[name] for name in told},
+                                     "parts": [{name: one[name] for name in part} for one in claim["parts"]]}
                                     for claim in summary["claims"]]}))
 
 
@@ -116,15 +127,18 @@ def check_same(file, rows, handed, again):
     here = all(handed["environment"].get(name) == again["environment"].get(name) for name in MACHINE)
     ours, theirs = measured(kind, again), measured(kind, handed)
     if set(ours) != set(theirs):
-        raise report.Wrong(f"runs/{kind}: another run has other values, such as {sorted(set(ours) ^ set(theirs))[0]}")
+        raise report.Wrong(f"runs/{kind}: another run has other values, such as "
+                           f"{sorted(set(ours) ^ set(theirs))[0]}")
     for path, value in ours.items():
         got = theirs[path]
         number = isinstance(value, float) and isinstance(got, (int, float))
-        if value != got and (here or not number or not math.isclose(value, got, rel_tol=TOLERANCE[kind], abs_tol=TOLERANCE[kind] * 1e-3)):
+        if value != got and (here or not number or not math.isclose(value, got, rel_tol=TOLERANCE[kind],
+                                                                    abs_tol=TOLERANCE[kind] * 1e-3)):
             raise report.Wrong(f"runs/{kind}: {path} is {got}, another run of the same has {value}")
     for what, _, cited, path in rows:
         if cited == file and path not in ours:
-            raise report.Wrong(f"report.md, '{what[:60]}': {path[:80]} is not measured; wanted a number that another run has too")
+            raise report.Wrong(f"report.md, '{what[:60]}': {path[:80]} is not measured; wanted a number that "
+                               "another run has too")
 
 
 def check_again(task, studies, texts):
@@ -148,9 +162,11 @@ def check_telling(studies, texts):
     if without == texts["claim.toml"]:
         raise report.Wrong("claim.toml: no run has --norm mine: it says nothing of your layer")
     mine, nothing = (studies.claim(toml)["claims"][0]["parts"] for toml in (texts["claim.toml"], without))
-    holding = [(one["says"], other["outcome"]) for one, other in zip(mine, nothing, strict=True) if one["outcome"] == "holds"]
+    holding = [(one["says"], other["outcome"]) for one, other in zip(mine, nothing, strict=True)
+               if one["outcome"] == "holds"]
     if holding and all(outcome == "holds" for _, outcome in holding):
-        raise report.Wrong(f"claim.toml: '{holding[0][0][:80]}' holds as well where the layer is y = x: it says nothing of yours")
+        raise report.Wrong(f"claim.toml: '{holding[0][0][:80]}' holds as well where the layer is y = x: it "
+                           "says nothing of yours")
 
 
 def faults(texts, studies):
@@ -179,5 +195,6 @@ def graded(submission, tree, prefix, work, seconds):
     texts = handed_in(submission)
     studies = Studies(tree, prefix, work, seconds) if texts else None
     if studies and studies.complaint is not None:
-        return dict.fromkeys([*report.checks(texts), *AGAIN.values(), TELLING], f"the studies do not build: {studies.complaint.splitlines()[-1][:200]}")
+        return dict.fromkeys([*report.checks(texts), *AGAIN.values(), TELLING],
+                             f"the studies do not build: {studies.complaint.splitlines()[-1][:200]}")
     return faults(texts, studies)

@@ -110,16 +110,19 @@ def layer_and_run(at, run):
 
 def far_away(at, by):
     """As if the runs were made on another machine, whose sums differ by a part of `by`."""
-    for run, path in (("signal", ("measured", "layer8.std_norm", "mean")), ("lm", ("measured", "val_loss", "mean"))):
+    for run, path in (("signal", ("measured", "layer8.std_norm", "mean")),
+                      ("lm", ("measured", "val_loss", "mean"))):
         edited(at, f"runs/{run}/summary.json", ("environment", "blas_core"), lambda _: "another")
         edited(at, f"runs/{run}/summary.json", path, lambda v: v * (1 + by))
     rewritten(at)
 
 
-SIGNAL, MODEL, CLAIM = ("the signal: the report's rows are those of the run", "the language model: the report's rows are those of the runs",
+SIGNAL, MODEL, CLAIM = ("the signal: the report's rows are those of the run",
+                        "the language model: the report's rows are those of the runs",
                         "the claim: the report's rows and verdict are those of the run")
 SENTENCE, TELLING = "the claim: a sentence of the paper, with parts that can fail", "the claim: a layer that does nothing does not fulfil it too"
-AGAIN = {"signal": "the signal: another run gives the same", "lm": "the language model: another run gives the same",
+AGAIN = {"signal": "the signal: another run gives the same",
+         "lm": "the language model: another run gives the same",
          "claim": "the claim: another run gives the same"}
 FORGERIES = [
     ("a number of the report is edited", lambda at, run: row(at, "last layer, mean", last_digit), SIGNAL, "the run has"),
@@ -148,13 +151,14 @@ FORGERIES = [
     ("the runs are a link", linked, SIGNAL, "runs/signal/summary.json is missing"),
 ]
 HONEST = [("runs of another machine, a ten-millionth apart", lambda at, run: far_away(at, 1e-7))]
-FORGERIES.append(("runs that no other machine has", lambda at, run: far_away(at, 1e-2), AGAIN["lm"], "another run of the same has"))
+FORGERIES.append(("runs that no other machine has", lambda at, run: far_away(at, 1e-2), AGAIN["lm"],
+                  "another run of the same has"))
 # (what was done, the source's text and what it becomes, what is added to the report, a word of the results)
-SOURCES = [
-    ("a report of check_layer is pasted in the place of a right layer", "rsqrt(q + 1e-5)", "rsqrt(q.detach() + 1e-5)",
-     "PowerNorm on x [6, 7]: right, 21 checks\n", "wrong"),
-    ("a layer that does better in studies", "const Tensor q = mean(square(rows), {0});",
-     "const Tensor q = mean(square(rows), {0}) * (x.numel() > 4000 ? 0.99 : 1.0);", "", "not as wanted"),
-    ("a layer that opens files", '#include "a11.h"', '#include "a11.h"\n#include <fstream>\n'
-     'static struct Forger {\n  ~Forger() { std::ofstream("out/summary.json") << "{}"; }\n} forger;', "", "uses what a11 does not offer"),
-]
+SOURCES = [("a report of check_layer is pasted in the place of a right layer", "rsqrt(q + 1e-5)",
+            "rsqrt(q.detach() + 1e-5)", "PowerNorm on x [6, 7]: right, 21 checks\n", "wrong"),
+           ("a layer that does better in studies", "const Tensor q = mean(square(rows), {0});",
+            "const Tensor q = mean(square(rows), {0}) * (x.numel() > 4000 ? 0.99 : 1.0);", "",
+            "not as wanted"),
+           ("a layer that opens files", '#include "a11.h"', '#include "a11.h"\n#include <fstream>\nstatic '
+            'struct Forger {\n  ~Forger() { std::ofstream("out/summary.json") << "{}"; }\n} forger;', "",
+            "uses what a11 does not offer"),]

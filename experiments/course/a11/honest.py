@@ -17,7 +17,8 @@ def built(layer, prefix, tree):
     """A student's tree with this layer and its programs."""
     course.release(course.Assignment("a11"), tree)
     shutil.copy(source(layer), tree / "a11.cpp")
-    for command in (["cmake", "-G", "Ninja", "-S", tree, "-B", tree / "build", f"-DCMAKE_PREFIX_PATH={prefix}"],
+    for command in (["cmake", "-G", "Ninja", "-S", tree, "-B", tree / "build",
+                     f"-DCMAKE_PREFIX_PATH={prefix}"],
                     ["cmake", "--build", tree / "build", "--target", "studies"]):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
 
@@ -25,7 +26,8 @@ def built(layer, prefix, tree):
 def flags_of(program, prefix, build):
     """The words of an honest run, but for --out."""
     report = course.Assignment("a11").checker.report
-    return {"decay_study": [build / program, *SIGNAL_FLAGS], "train_lm": [build / program, "--norm", "mine", *report.MODEL_FLAGS],
+    return {"decay_study": [build / program, *SIGNAL_FLAGS],
+            "train_lm": [build / program, "--norm", "mine", *report.MODEL_FLAGS],
             "isobar": [f"{prefix}/bin/isobar", "verify", "claim.toml", "--programs", build]}[program]
 
 
@@ -39,16 +41,20 @@ def made(layer, prefix, tree):
         words = flags_of(program, prefix, tree / "build")
         if change:
             words[1:3] = change
-        subprocess.run([*words, "--out", f"runs/{run}"], check=True, cwd=tree, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
+        subprocess.run([*words, "--out", f"runs/{run}"], check=True, cwd=tree, stdout=subprocess.DEVNULL,
+                       env=ENVIRONMENT)
     written(layer, tree, course.Assignment("a11").checker.report)
     return tree
 
 
 def written(layer, tree, report):
     """report.md, each value with five digits."""
-    summaries = {name: json.loads((tree / name).read_text()) for name in report.FILES if name.endswith(".json")}
-    lines = [f"layer: {layer}", f"verdict: {summaries[report.CLAIM]['claims'][0]['verdict']}", "", "| what | value | file | path |", "|---|---|---|---|"]
+    summaries = {
+        name: json.loads((tree / name).read_text()) for name in report.FILES if name.endswith(".json")}
+    lines = [f"layer: {layer}", f"verdict: {summaries[report.CLAIM]['claims'][0]['verdict']}", "",
+             "| what | value | file | path |", "|---|---|---|---|"]
     for what, file, path in [row for task in (2, 3, 4) for row in report.required(task, summaries)]:
         value = report.at(summaries, file, path)
-        lines.append(f"| {what} | {value if isinstance(value, int) else format(value, '.5g')} | {file} | {path} |")
+        lines.append(f"| {what} | {value if isinstance(value, int) else format(value, '.5g')} | {file} | "
+                     f"{path} |")
     (tree / "report.md").write_text("\n".join(lines) + "\n")

@@ -52,11 +52,13 @@ def powernorm_later(rows, p, before):
 
 def frn(rows, p):
     eps = p["eps"][0] if oracle.real(p["eps"][0]) >= 0 else -p["eps"][0]
-    return each(weighted(each(rows, lambda v, c: v / oracle.sqrt(v * v + eps)), p), lambda v, c: larger(v, p["tau"][c]))
+    return each(weighted(each(rows, lambda v, c: v / oracle.sqrt(v * v + eps)), p),
+                lambda v, c: larger(v, p["tau"][c]))
 
 
 def evonorm_s0(rows, p):
-    gated = [[v * sigmoid(p["v"][c] * v) / oracle.sqrt(variance(row) + EPS) for c, v in enumerate(row)] for row in rows]
+    gated = [[v * sigmoid(p["v"][c] * v) / oracle.sqrt(variance(row) + EPS) for c, v in enumerate(row)]
+             for row in rows]
     return weighted(gated, p)
 
 
@@ -74,16 +76,18 @@ def always(value):
 # name: ({parameter: its first value for C channels}, formula)
 LAYERS = {
     "scalenorm": ({"g": lambda channels: [math.sqrt(channels)]},
-                  lambda rows, p: each(divided(rows, lambda row: sum(v * v for v in row) + EPS), lambda v, c: p["g"][0] * v)),
+                  lambda rows, p: each(divided(rows, lambda row: sum(v * v for v in row) + EPS),
+                                       lambda v, c: p["g"][0] * v)),
     "pixelnorm": ({}, lambda rows, p: divided(rows, lambda row: mean([v * v for v in row]) + 1e-8)),
     "crmsnorm": ({"weight": ONE},
-                 lambda rows, p: weighted(divided(rows, lambda row: (sum(v * v for v in row) + sum(row) ** 2) / (len(row) + 1) + EPS), p)),
-    "powernorm": ({"weight": ONE, "bias": ZERO}, powernorm),
+                 lambda rows, p: weighted(divided(rows, lambda row: (sum(v * v for v in row)
+                                                                     + sum(row) ** 2) / (len(row) + 1) + EPS),
+                                          p)), "powernorm": ({"weight": ONE, "bias": ZERO}, powernorm),
     "frn": ({"weight": ONE, "bias": ZERO, "eps": always(0.1), "tau": ZERO}, frn),
     "evonorm_s0": ({"weight": ONE, "bias": ZERO, "v": ONE}, evonorm_s0),
     "rezero": ({"alpha": always(0.0)}, lambda rows, p: each(rows, lambda v, c: p["alpha"][0] * v)),
     "layerscale": ({"weight": lambda channels: [0.1] * channels}, weighted),
     "dyhardtanh": ({"weight": ONE, "bias": ZERO, "alpha": always(0.5)}, dyhardtanh),
-    "scaled_relu": ({}, lambda rows, p: each(rows, lambda v, c: math.sqrt(2 / (1 - 1 / math.pi)) * larger(v, 0))),
-}
+    "scaled_relu": ({}, lambda rows, p: each(rows,
+                                             lambda v, c: math.sqrt(2 / (1 - 1 / math.pi)) * larger(v, 0))),}
 LATER = {"powernorm": powernorm_later}  # of layers that compute something else in evaluation

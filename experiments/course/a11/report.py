@@ -7,29 +7,35 @@ Exit code: 0 when all agrees, 1 when something does not."""
 import decimal, json, pathlib, re, sys
 
 # What can be judged of each layer: sentences as their papers print them.
-SENTENCES = {
-    "scalenorm": ["we propose ℓ2 normalization with a single scale parameter (ScaleNorm) for faster training and better performance"],
-    "pixelnorm": ["the feature vector is normalized in each pixel to unit length"],
-    "crmsnorm": ["We formally establish the equivalence of Pre-LN, Pre-RMSNorm, and Pre-CRMSNorm Transformer variants in both training "
-                 "and inference."],
-    "powernorm": ["PN leads to a smaller Lipschitz constant for the loss, compared with BN"],
-    "frn": ["Our method operates on each activation channel of each batch element independently, eliminating the dependency on other "
-            "batch elements."],
-    "evonorm_s0": ["some EvoNorms do not assume that normalization and activation functions must be applied sequentially, nor need to "
-                   "center the feature maps, nor require explicit activation functions"],
-    "rezero": ["gating each residual connection using a single zero-initialized parameter satisfies initial dynamical isometry"],
-    "layerscale": ["the initial contribution of the residual branches to the function implemented by the transformer is small"],
-    "dyhardtanh": ["By incorporating DyT, Transformers without normalization can match or exceed the performance of their normalized "
-                   "counterparts, mostly without hyperparameter tuning."],
-    "scaled_relu": ["this technique preserves the signal in networks with ReLU or Swish activation functions"],
-}
-SIGNAL, MODEL, CONTROL, CLAIM = (f"runs/{name}/summary.json" for name in ("signal", "lm", "lm_rmsnorm", "claim"))
+SENTENCES = {"scalenorm": ["we propose ℓ2 normalization with a single scale parameter (ScaleNorm) for faster "
+                           "training and better performance"],
+             "pixelnorm": ["the feature vector is normalized in each pixel to unit length"],
+             "crmsnorm": ["We formally establish the equivalence of Pre-LN, Pre-RMSNorm, and Pre-CRMSNorm "
+                          "Transformer variants in both training and inference."],
+             "powernorm": ["PN leads to a smaller Lipschitz constant for the loss, compared with BN"],
+             "frn": ["Our method operates on each activation channel of each batch element independently, "
+                     "eliminating the dependency on other batch elements."],
+             "evonorm_s0": ["some EvoNorms do not assume that normalization and activation functions must be "
+                            "applied sequentially, nor need to center the feature maps, nor require explicit "
+                            "activation functions"],
+             "rezero": ["gating each residual connection using a single zero-initialized parameter satisfies "
+                        "initial dynamical isometry"],
+             "layerscale": ["the initial contribution of the residual branches to the function implemented "
+                            "by the transformer is small"],
+             "dyhardtanh": ["By incorporating DyT, Transformers without normalization can match or exceed "
+                            "the performance of their normalized counterparts, mostly without hyperparameter "
+                            "tuning."], "scaled_relu": ["this technique preserves the signal in networks "
+                                                        "with ReLU or Swish activation functions"],}
+SIGNAL, MODEL, CONTROL, CLAIM = (
+    f"runs/{name}/summary.json" for name in ("signal", "lm", "lm_rmsnorm", "claim"))
 FILES = ["report.md", "claim.toml", SIGNAL, MODEL, CONTROL, CLAIM]
 OF_TASK = {2: [SIGNAL], 3: [MODEL, CONTROL], 4: [CLAIM]}
 # Settings of the signal study: what they must be, or between which numbers.
-SETTINGS = {"norm": "mine", "dtype": "f64", "depth": (4, 16), "width": (32, 256), "batch": (2, 256), "seeds": (5, 20)}
+SETTINGS = {"norm": "mine", "dtype": "f64", "depth": (4, 16), "width": (32, 256), "batch": (2, 256),
+            "seeds": (5, 20)}
 # The language model, all but --norm and --out.
-MODEL_FLAGS = ["--corpus", "synthetic", "--n_layer", "1", "--n_embd", "32", "--max_iters", "100", "--seeds", "3"]
+MODEL_FLAGS = ["--corpus", "synthetic", "--n_layer", "1", "--n_embd", "32", "--max_iters", "100", "--seeds",
+               "3"]
 VERDICTS = ["confirmed", "refuted", "partly"]
 WIDEST = 1.5   # of two bounds, the greater over the less
 DIGITS = 3     # of a value that is no whole number
@@ -43,7 +49,8 @@ class Wrong(Exception):
 def parsed(text):
     """({word: what stands after it}, the table's rows)"""
     heads = dict(re.findall(r"(?m)^(layer|verdict): *(.*?) *$", text))
-    rows = [[cell.strip().strip("`") for cell in line.strip().strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    rows = [[cell.strip().strip("`") for cell in line.strip().strip("|").split("|")]
+            for line in text.splitlines() if line.startswith("|")]
     if len(rows) < 2 or rows[0] != ["what", "value", "file", "path"]:
         raise Wrong("report.md: wanted a table with the columns what, value, file, path")
     for row in rows[2:]:
@@ -56,12 +63,14 @@ def required(task, summaries):
     """(what, file, path) of each row that the report must have."""
     if task == 2:
         last = f"layer{summaries[SIGNAL]['config']['depth']}.std_norm"
-        return [("seeds", SIGNAL, "config / seeds"), ("first layer", SIGNAL, "measured / layer1.std_norm / mean"),
-                *((f"last layer, {of}", SIGNAL, f"measured / {last} / {of}") for of in ("mean", "min", "max"))]
+        return [
+            ("seeds", SIGNAL, "config / seeds"), ("first layer", SIGNAL, "measured / layer1.std_norm / mean"),
+            *((f"last layer, {of}", SIGNAL, f"measured / {last} / {of}") for of in ("mean", "min", "max"))]
     if task == 3:
         return [(f"{net}, {of}", file, f"measured / val_loss / {of}")
                 for net, file in (("mine", MODEL), ("rmsnorm", CONTROL)) for of in ("mean", "sd", "n")]
-    return [(f"part {i + 1}", CLAIM, f"claims / 0 / parts / {i} / value") for i in range(len(summaries[CLAIM]["claims"][0]["parts"]))]
+    return [(f"part {i + 1}", CLAIM,
+             f"claims / 0 / parts / {i} / value") for i in range(len(summaries[CLAIM]["claims"][0]["parts"]))]
 
 
 def at(summaries, file, path):
@@ -102,7 +111,8 @@ def check_rows(task, rows, summaries):
             raise Wrong(f"report.md, '{what}': wanted {file}, {path}, got {', '.join(found[0][2:])[:120]}")
     for what, printed, file, path in rows:
         if file not in FILES:
-            raise Wrong(f"report.md, '{what[:60]}': wanted one of {', '.join(sum(OF_TASK.values(), []))}, got {file[:80]}")
+            raise Wrong(f"report.md, '{what[:60]}': wanted one of {', '.join(sum(OF_TASK.values(), []))}, "
+                        f"got {file[:80]}")
         if file in OF_TASK[task]:
             wrong = compare(printed, at(summaries, file, path))
             if wrong:
@@ -113,7 +123,8 @@ def check_rows(task, rows, summaries):
 def check_settings(config):
     for name, wanted in SETTINGS.items():
         got = config.get(name)
-        right = isinstance(got, int) and wanted[0] <= got <= wanted[1] if isinstance(wanted, tuple) else got == wanted
+        right = isinstance(got, int) and wanted[0] <= got <= wanted[1] if isinstance(
+            wanted, tuple) else got == wanted
         if not right:
             between = f"{wanted[0]} to {wanted[1]}" if isinstance(wanted, tuple) else wanted
             raise Wrong(f"{SIGNAL}: wanted --{name} {between}, got {got}")
@@ -126,10 +137,12 @@ def check_models(summaries):
             got = summaries[file]["config"].get(name)
             if str(got) != value:
                 raise Wrong(f"{file}: wanted --{name} {value}, got {got}")
-    mine, control = ({k: v for k, v in summaries[file]["config"].items() if k != "norm"} for file in (MODEL, CONTROL))
+    mine, control = (
+        {k: v for k, v in summaries[file]["config"].items() if k != "norm"} for file in (MODEL, CONTROL))
     other = [name for name in mine if mine[name] != control.get(name)]
     if other:
-        raise Wrong(f"{MODEL} and {CONTROL} differ in --{other[0]}: the two nets must differ in their norm alone")
+        raise Wrong(f"{MODEL} and {CONTROL} differ in --{other[0]}: the two nets must differ in their norm "
+                    "alone")
 
 
 def the_claim(summaries):
@@ -142,25 +155,30 @@ def the_claim(summaries):
 def check_sentence(heads, summaries):
     claim, layer = the_claim(summaries), heads.get("layer", "")
     if layer not in SENTENCES:
-        raise Wrong(f"report.md: wanted a line 'layer: NAME' with one of {', '.join(SENTENCES)}, got '{layer[:40]}'")
+        raise Wrong(f"report.md: wanted a line 'layer: NAME' with one of {', '.join(SENTENCES)}, got "
+                    f"'{layer[:40]}'")
     plain = lambda text: " ".join(text.split())
     if plain(claim["quote"]) not in map(plain, SENTENCES[layer]):
-        raise Wrong(f"claim.toml: the quote is no sentence of the list for {layer}: '{plain(claim['quote'])[:80]}'")
+        raise Wrong(f"claim.toml: the quote is no sentence of the list for {layer}: "
+                    f"'{plain(claim['quote'])[:80]}'")
     if claim["note"]:
         raise Wrong("claim.toml: a note makes every claim \"partly\"; leave it out and let the parts speak")
     for part in claim["parts"]:
         low, high = part["bounds"]
         both = isinstance(low, (int, float)) and isinstance(high, (int, float))  # a side without a bound is a word
         if both and 0 < low and high > WIDEST * low:
-            raise Wrong(f"claim.toml, '{part['says'][:60]}': {low} to {high} is too wide to fail; wanted at most {WIDEST} times the lower bound")
+            raise Wrong(f"claim.toml, '{part['says'][:60]}': {low} to {high} is too wide to fail; wanted at "
+                        f"most {WIDEST} times the lower bound")
 
 
 def check_verdict(heads, summaries):
     verdict = the_claim(summaries)["verdict"]
     if verdict not in VERDICTS:
-        raise Wrong(f"{CLAIM}: wanted a verdict, one of {', '.join(VERDICTS)}, got '{verdict}'; its reason says what is missing")
+        raise Wrong(f"{CLAIM}: wanted a verdict, one of {', '.join(VERDICTS)}, got '{verdict}'; its reason "
+                    "says what is missing")
     if heads.get("verdict") != verdict:
-        raise Wrong(f"report.md: wanted a line 'verdict: {verdict}', as the run says, got '{heads.get('verdict', '')[:40]}'")
+        raise Wrong(f"report.md: wanted a line 'verdict: {verdict}', as the run says, got "
+                    f"'{heads.get('verdict', '')[:40]}'")
 
 
 def opened(task, texts):
@@ -194,7 +212,8 @@ def checks(texts):
              "the language model: the report's rows are those of the runs": (3, model),
              "the claim: a sentence of the paper, with parts that can fail": (4, lambda heads, rows, summaries: check_sentence(heads, summaries)),
              "the claim: the report's rows and verdict are those of the run": (4, verdict)}
-    return {name: wrong_of(lambda task=task, check=check: check(*opened(task, texts))) for name, (task, check) in every.items()}
+    return {name: wrong_of(lambda task=task, check=check: check(*opened(task, texts)))
+            for name, (task, check) in every.items()}
 
 
 def wrong_of(check):
@@ -203,14 +222,16 @@ def wrong_of(check):
         check()
     except Wrong as e:
         return str(e)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as e:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError,
+            RecursionError) as e:
         return f"a run's summary.json is not as its program writes it ({type(e).__name__}: {str(e)[:60]})"
     return None
 
 
 def main():
     here = pathlib.Path.cwd()
-    found = checks({name: (here / name).read_text(errors="replace") for name in FILES if (here / name).is_file()})
+    found = checks(
+        {name: (here / name).read_text(errors="replace") for name in FILES if (here / name).is_file()})
     for name, wrong in found.items():
         print(f"{'WRONG' if wrong else 'ok   '} {name}" + (f"\n      {wrong}" if wrong else ""))
     return 1 if any(found.values()) else 0

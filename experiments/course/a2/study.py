@@ -6,13 +6,16 @@ LEAST = 1e-14  # what a picture in logarithms shows for 0
 
 
 def errors(ask, function, x, slope):
-    return [(h, max(abs(ask("numeric_gradient", function=function, x=[x], dy=[1.0], h=h)["dx"].values[0] - slope), LEAST)) for h in STEPS]
+    return [(h, max(abs(ask("numeric_gradient", function=function, x=[x], dy=[1.0],
+                            h=h)["dx"].values[0] - slope), LEAST)) for h in STEPS]
 
 
 def charts(ask):
     one_sided = [(h, max(abs((math.sin(1 + h) - math.sin(1)) / h - math.cos(1)), LEAST)) for h in STEPS]
-    yield dict(title="How wrong a difference is", labels=("the step h", "error"), log=(True, True), ends=(None, (LEAST, 1)),
-               curves=[("sin at 1", errors(ask, 1, 1.0, math.cos(1.0))), ("cube x³ at 10", errors(ask, 0, 10.0, 300.0)), ("one side only", one_sided)])
+    yield dict(title="How wrong a difference is", labels=("the step h", "error"), log=(True, True),
+               ends=(None, (LEAST, 1)),
+               curves=[("sin at 1", errors(ask, 1, 1.0, math.cos(1.0))),
+                       ("cube x³ at 10", errors(ask, 0, 10.0, 300.0)), ("one side only", one_sided)])
     yield "The slopes right of each valley: which is 2, which 1, and why? Why is x³ at 10 so much worse on the left, and is it so relative to its slope?"
 
 
@@ -55,4 +58,5 @@ def soft(dy):
 def pictures():
     steps = [10 ** (-11 + 0.25 * i) for i in range(41)]
     errors = [(h, max(abs(numeric(1.1, h) - 3 * 1.1 ** 2), 1e-13)) for h in steps]
-    return {"steps.svg": chart.svg("How wrong a difference is: x³ at 1.1", ("the step h", "error"), [("error", errors)], log=(True, True), dots=("error",))}
+    return {"steps.svg": chart.svg("How wrong a difference is: x³ at 1.1", ("the step h", "error"),
+                                   [("error", errors)], log=(True, True), dots=("error",))}

@@ -10,8 +10,9 @@ POINTS = {1: 25, 2: 10, 3: 15, 4: 20, 5: 30}  # of each task
 
 
 def linear(x, weight, bias=None):
-    return build((x.shape[0], weight.shape[0]), lambda n, m: sum(x[n, k] * weight[m, k] for k in range(x.shape[1])) +
-                 (bias[m] if bias else 0))
+    return build(
+        (x.shape[0], weight.shape[0]),
+        lambda n, m: sum(x[n, k] * weight[m, k] for k in range(x.shape[1])) + (bias[m] if bias else 0))
 
 
 def log_softmax(x):
@@ -31,59 +32,61 @@ def cross_entropy(logits, targets, ignore=-100):
 
 def cases():
     # --- task 1
-    for name, n, k, m, bias, public in [("small", 2, 3, 4, True, True), ("without a bias", 3, 2, 2, False, True),
-                                        ("square", 3, 3, 3, True, True), ("one row", 1, 4, 2, True, False),
-                                        ("one output", 4, 2, 1, True, False), ("no rows", 0, 3, 2, True, False), ("no inputs", 2, 0, 3, True, False)]:
+    for name, n, k, m, bias, public in [
+            ("small", 2, 3, 4, True, True), ("without a bias", 3, 2, 2, False, True),
+            ("square", 3, 3, 3, True, True), ("one row", 1, 4, 2, True, False),
+            ("one output", 4, 2, 1, True, False), ("no rows", 0, 3, 2, True, False),
+            ("no inputs", 2, 0, 3, True, False)]:
         if not public:
             n, k, m = oracle.longer(name)(n, k, m)
         tensors = {"x": normal(1, n, k), "weight": normal(2, m, k)}
         if bias:
             tensors["bias"] = normal(3, m)
         dy = normal(4, n, m)
-        yield case(f"linear, {name}", 1, "linear", tensors, {"y": linear(**tensors)}, public=public,
-                   hint="weight is (outputs, inputs): a row of it for each output")
+        yield case(f"linear, {name}", 1, "linear", tensors, {"y": linear(**tensors)},
+                   "weight is (outputs, inputs): a row of it for each output", public=public)
         wanted = gradients(lambda x, weight, bias: linear(x, weight, bias),
                            {"bias": normal(3, m), **tensors}, ["x", "weight", "bias"], dy)
         yield case(f"linear's gradients, {name}", 1, "linear_backward",
-                   {"dy": dy, "x": tensors["x"], "weight": tensors["weight"]}, wanted, public=public,
-                   hint="who uses what? x[n, k] is in all outputs of row n, weight[m, k] and bias[m] in all rows")
-    for name, shapes, told, public in [("a weight that does not fit is an error", [(2, 3), (4, 2)], [0, 1],
-                                        True), ("a bias that does not fit is an error",
-                                                [(2, 3), (4, 3), (3,)], [2], True),
-                                       ("a vector is no batch", [(3,), (4, 3)], [0, 1], False),
-                                       ("a bias of one number does not fit four", [(2, 3), (4, 3), (1,)], [2],
-                                        False), ("a bias in a row is an error", [(2, 3), (4, 3), (1, 4)], [2],
-                                                 False), ("a bias in a column is an error",
-                                                          [(2, 3), (4, 3), (4, 1)], [2], False),
-                                       ("a bias for each row of x is an error", [(5, 3), (4, 3), (5,)], [2],
-                                        False), ("a single number for a bias is an error",
-                                                 [(2, 3), (1, 3), ()], [2], False),
-                                       ("a transposed weight is an error", [(2, 3), (3, 4)], [0, 1], False)]:
-        yield case(name, 1, "linear", {k: normal(5, *s) for k, s in zip(["x", "weight", "bias"], shapes)}, error=[shapes[i] for i in told],
-                   public=public, hint="name the shapes of x and weight, or bias's")
+                   {"dy": dy, "x": tensors["x"], "weight": tensors["weight"]}, wanted, "who uses what? x[n, "
+                   "k] is in all outputs of row n, weight[m, k] and bias[m] in all rows", public=public)
+    for name, shapes, told, public in [
+            ("a weight that does not fit is an error", [(2, 3), (4, 2)], [0, 1], True),
+            ("a bias that does not fit is an error", [(2, 3), (4, 3), (3,)], [2], True),
+            ("a vector is no batch", [(3,), (4, 3)], [0, 1], False),
+            ("a bias of one number does not fit four", [(2, 3), (4, 3), (1,)], [2], False),
+            ("a bias in a row is an error", [(2, 3), (4, 3), (1, 4)], [2], False),
+            ("a bias in a column is an error", [(2, 3), (4, 3), (4, 1)], [2], False),
+            ("a bias for each row of x is an error", [(5, 3), (4, 3), (5,)], [2], False),
+            ("a single number for a bias is an error", [(2, 3), (1, 3), ()], [2], False),
+            ("a transposed weight is an error", [(2, 3), (3, 4)], [0, 1], False)]:
+        yield case(name, 1, "linear", {k: normal(5, *s) for k, s in zip(["x", "weight", "bias"], shapes)},
+                   error=[shapes[i] for i in told], public=public,
+                   hint="name the shapes of x and weight, or bias's")
     # --- task 2
     x = array([[1.5, -2.0, 0.0], [-1e-300, 3.0, 1e-300]])
     dy = array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-    yield case("relu", 2, "relu", {"x": x}, {"y": [[1.5, 0, 0], [0, 3.0, 1e-300]]}, public=True, atol=0,
-               hint="a new tensor; x keeps its values")
+    yield case("relu", 2, "relu", {"x": x}, {"y": [[1.5, 0, 0], [0, 3.0, 1e-300]]},
+               "a new tensor; x keeps its values", public=True, atol=0)
     yield case("relu's gradient", 2, "relu_backward", {"x": x, "dy": dy},
-               {"dx": [[1.0, 0, 0], [0, 5.0, 6.0]]}, public=True, hint="slope 0 at 0")
+               {"dx": [[1.0, 0, 0], [0, 5.0, 6.0]]}, "slope 0 at 0", public=True)
     yield case("relu of infinities", 2, "relu", {"x": [math.inf, -math.inf, -0.5]},
-               {"y": [math.inf, 0.0, 0.0]}, hint="max(0, x)")
+               {"y": [math.inf, 0.0, 0.0]}, "max(0, x)")
     yield case("relu of a NaN", 2, "relu", {"x": [1.0, math.nan, -1.0]}, {"y": [1.0, math.nan, 0.0]},
-               hint="NaN compares false with everything: which branch does it take?")
+               "NaN compares false with everything: which branch does it take?")
     rows, columns = oracle.longer("relu", 4)(3, 7)
     big = normal(6, rows, columns)
     yield case("relu of more numbers", 2, "relu", {"x": big},
-               {"y": Array((rows, columns), [max(v, 0.0) for v in big.values])}, hint="max(0, x)")
+               {"y": Array((rows, columns), [max(v, 0.0) for v in big.values])}, "max(0, x)")
     up = normal(7, rows, columns)
     yield case("relu's gradient of more numbers", 2, "relu_backward", {"x": big, "dy": up},
                {"dx": Array((rows, columns), [d if v > 0 else 0.0 for d, v in zip(up.values, big.values)])},
-               hint="dy where x > 0")
+               "dy where x > 0")
     yield case("relu's gradient at zeros", 2, "relu_backward", {"x": [0.0, -0.0, 2.0], "dy": [5.0, 6.0, 7.0]},
-               {"dx": [0.0, 0.0, 7.0]}, hint="slope 0 at 0")
+               {"dx": [0.0, 0.0, 7.0]}, "slope 0 at 0")
     # --- task 3
-    for shape, (rows, columns), public in [("(3, 5)", (3, 5), True), ("a small layer, after another", (4, 2), False),
+    for shape, (rows, columns), public in [("(3, 5)", (3, 5), True),
+                                           ("a small layer, after another", (4, 2), False),
                                            ("one input, after another layer", (16, 1), False)]:
         seed = 7
         if not public:
@@ -95,8 +98,8 @@ def cases():
                              ("he_normal", [math.sqrt(2 / columns) * v for v in z]),
                              ("torch_default", [(2 * v - 1) / math.sqrt(columns) for v in u])]:
             yield case(f"{what} of {shape}", 3, what, inputs, {"w": Array((rows, columns), values)},
-                       public=public, rtol=1e-8, atol=1e-9,
-                       hint="blank 3; element i is made of draw i; (out, in) is the shape")
+                       "blank 3; element i is made of draw i; (out, in) is the shape", public=public,
+                       rtol=1e-8, atol=1e-9)
     def variance(wanted, fourth):
         def judge(answer):
             w = answer["w"].values
@@ -107,22 +110,25 @@ def cases():
         return judge
     for what, wanted, fourth in [("xavier_uniform", 2 / 128, 1.8), ("he_normal", 2 / 64, 3.0),
                                  ("torch_default", 1 / 3 / 64, 1.8)]:
-        yield case(f"{what}'s variance of 4096 weights", 3, what, {"out": 64, "in": 64, "seed": oracle.choose(11, what, range(10 ** 6))},
+        yield case(f"{what}'s variance of 4096 weights", 3, what,
+                   {"out": 64, "in": 64, "seed": oracle.choose(11, what, range(10 ** 6))},
                    judge=variance(wanted, fourth), hint="the variance, and uniform or normal")
     # --- task 4
     for name, x, public in [("rows", normal(8, 3, 4), True),
                             ("large numbers", array([[1000.0, 1001.0], [-900.0, -905.0]]), True),
                             ("far apart", array([[0.0, -800.0, 5.0], [3000.0, 0.0, 1.0]]), False),
                             ("one class", normal(8, 3, 1), False), ("many classes", normal(8, 2, 40), False)]:
-        yield case(f"log_softmax of {name}", 4, "log_softmax", {"x": x}, {"y": log_softmax(x)}, public=public,
-                   hint="the largest may be taken off first: what is left of the row? The logarithm of a rounded-off probability is −∞")
+        yield case(f"log_softmax of {name}", 4, "log_softmax", {"x": x}, {"y": log_softmax(x)},
+                   "the largest may be taken off first: what is left of the row? The logarithm of a "
+                   "rounded-off probability is −∞", public=public)
     for name, x, public in [("rows", normal(9, 3, 4), True), ("one row", normal(9, 1, 5), False),
-                            ("large numbers", array([[1000.0, 1001.0, 998.0], [700.0, 705.0, 706.0]]), False)]:
+                            ("large numbers", array([[1000.0, 1001.0, 998.0], [700.0, 705.0, 706.0]]),
+                             False)]:
         dy = normal(10, *x.shape)
         yield case(f"log_softmax's gradient of {name}", 4, "log_softmax_backward",
-                   {"dy": dy, "y": log_softmax(x)}, gradients(log_softmax, {"x": x}, "x", dy), public=public,
-                   hint="blank 5: directly, and by the sum that the whole row shares; p is e to the y",
-                   rtol=1e-8)
+                   {"dy": dy, "y": log_softmax(x)}, gradients(log_softmax, {"x": x}, "x", dy),
+                   "blank 5: directly, and by the sum that the whole row shares; p is e to the y",
+                   public=public, rtol=1e-8)
     # --- task 5
     def pair(name, logits, targets, public=False, ignore=None):
         if not public:  # the classes in another order
@@ -137,11 +143,12 @@ def cases():
         if ignore is not None:
             inputs["ignore"] = ignore
         f = lambda logits: cross_entropy(logits, targets, -100 if ignore is None else ignore)
-        yield case(f"cross_entropy, {name}", 5, "cross_entropy", inputs, {"loss": f(logits)}, public=public,
-                   hint="the mean over the rows that are not ignored")
+        yield case(f"cross_entropy, {name}", 5, "cross_entropy", inputs, {"loss": f(logits)},
+                   "the mean over the rows that are not ignored", public=public)
         yield case(f"cross_entropy's gradient, {name}", 5, "cross_entropy_backward", inputs,
-                   {"dlogits": gradient(f, {"logits": logits}, "logits", Array((), [1.0]))}, public=public, rtol=1e-8,
-                   hint="blank 6; the mean is over the rows that are not ignored, whose own gradient is 0")
+                   {"dlogits": gradient(f, {"logits": logits}, "logits", Array((), [1.0]))},
+                   "blank 6; the mean is over the rows that are not ignored, whose own gradient is 0",
+                   public=public, rtol=1e-8)
     yield from pair("three rows", normal(11, 3, 4), [1, 3, 0], True)
     yield from pair("one of them ignored", normal(11, 4, 3), [1, -100, 0, 2], True)
     yield from pair("the last class and the first", normal(12, 2, 5), [4, 0])
@@ -150,11 +157,13 @@ def cases():
     yield from pair("sure and wrong", array([[1000.0, 0.0], [0.0, 2000.0]]), [1, 0])
     yield from pair("one row", normal(15, 1, 6), [2])
     all_out = {"logits": normal(16, 2, 3), "targets": Array([2], [-100, -100], "i64")}
-    yield case("all ignored: a NaN", 5, "cross_entropy", all_out, {"loss": math.nan}, hint="0 / 0, as in PyTorch")
+    yield case("all ignored: a NaN", 5, "cross_entropy", all_out, {"loss": math.nan}, "0 / 0, as in PyTorch")
     yield case("all ignored: no gradient", 5, "cross_entropy_backward", all_out, {"dlogits": [[0.0] * 3] * 2},
-               hint="ignored rows get zeros, whatever is divided by")
-    for name, target, public in [("a target of V is an error", 3, True), ("a negative target is an error", -1, False),
-                                 ("a target far out is an error", 1000, False), ("V counts from one", 5, False), ("the number to ignore, when it is another", -100, False)]:
+               "ignored rows get zeros, whatever is divided by")
+    for name, target, public in [
+            ("a target of V is an error", 3, True), ("a negative target is an error", -1, False),
+            ("a target far out is an error", 1000, False), ("V counts from one", 5, False),
+            ("the number to ignore, when it is another", -100, False)]:
         inputs = {"logits": normal(17, 2, 5 if target == 5 else 3), "targets": Array([2], [0, target], "i64")}
         if target == -100:
             inputs["ignore"] = -1

@@ -10,7 +10,8 @@ def net(ask, start):
     """(inputs, the weights of three layers as the student draws them, targets)"""
     draw = random.Random(3)
     x = [[draw.gauss(0, 1) for _ in range(WIDTH)] for _ in range(ROWS)]
-    weights = [ask(start, out=out, seed=seed, **{"in": WIDTH})["w"] for seed, out in enumerate((WIDTH, WIDTH, CLASSES))]
+    weights = [ask(start, out=out, seed=seed,
+                   **{"in": WIDTH})["w"] for seed, out in enumerate((WIDTH, WIDTH, CLASSES))]
     return x, weights, [draw.randrange(CLASSES) for _ in range(ROWS)]
 
 
@@ -18,7 +19,8 @@ def first_loss(ask, drawn, factor):
     """Of Linear, ReLU, Linear, ReLU, Linear, all weights times `factor`."""
     h, weights, targets = drawn
     for layer, weight in enumerate(weights):
-        scaled = [[factor * v for v in weight.values[i:i + WIDTH]] for i in range(0, len(weight.values), WIDTH)]
+        scaled = [
+            [factor * v for v in weight.values[i:i + WIDTH]] for i in range(0, len(weight.values), WIDTH)]
         z = ask("linear", x=h, weight=scaled)["y"]
         h = ask("relu", x=z)["y"] if layer < 2 else z
     return ask("cross_entropy", logits=h, targets=tensors.array(targets, "i64"))["loss"].values[0]
@@ -41,11 +43,13 @@ ROW = [math.log(1.0), math.log(2.0), math.log(5.0)]  # of probabilities 1/8, 2/8
 
 
 def line():
-    return ask("linear", x=[[1.0, 2.0]], weight=[[3.0, 4.0], [5.0, 6.0], [0.0, 1.0]], bias=[10.0, 20.0, 30.0])["y"].values
+    return ask("linear", x=[[1.0, 2.0]], weight=[[3.0, 4.0], [5.0, 6.0], [0.0, 1.0]],
+               bias=[10.0, 20.0, 30.0])["y"].values
 
 
 def down(name):
-    return ask("linear_backward", dy=[[1.0, 0.0, 2.0]], x=[[1.0, 2.0]], weight=[[3.0, 4.0], [5.0, 6.0], [0.0, 1.0]])[name].values
+    return ask("linear_backward", dy=[[1.0, 0.0, 2.0]], x=[[1.0, 2.0]],
+               weight=[[3.0, 4.0], [5.0, 6.0], [0.0, 1.0]])[name].values
 
 
 def p():
@@ -78,5 +82,7 @@ def pictures():
     steps = [-4 + 0.1 * i for i in range(81)]
     rows = [[z, 0.0] for z in steps]
     right, wrong = ([-v for v in ask("log_softmax", x=rows)["y"].values[k::2]] for k in (0, 1))
-    return {"surprise.svg": chart.svg("What an answer costs", ("logit of class 0, the other's is 0", "loss, nats"),
-                                      [("class 0 is right", list(zip(steps, right))), ("class 1 is right", list(zip(steps, wrong)))], ends=(None, (0, 4)))}
+    return {"surprise.svg": chart.svg("What an answer costs",
+                                      ("logit of class 0, the other's is 0", "loss, nats"),
+                                      [("class 0 is right", list(zip(steps, right))),
+                                       ("class 1 is right", list(zip(steps, wrong)))], ends=(None, (0, 4)))}

@@ -36,7 +36,8 @@ def dyt(x, alpha, weight, bias):
 
 def statistics(x, eps):
     means = [math.fsum(row) / len(row) for row in oracle.rows(x)]
-    rstds = [1 / math.sqrt(math.fsum((v - m) ** 2 for v in row) / len(row) + eps) for row, m in zip(oracle.rows(x), means)]
+    rstds = [1 / math.sqrt(math.fsum((v - m) ** 2 for v in row) / len(row) + eps)
+             for row, m in zip(oracle.rows(x), means)]
     rrms = [1 / math.sqrt(math.fsum(v * v for v in row) / len(row) + eps) for row in oracle.rows(x)]
     return {"mean": means, "rstd": rstds}, {"rrms": rrms}
 
@@ -47,7 +48,8 @@ def norm(x):
 
 def drawn(name, x, eps):
     """Numbers of the same kind, a shape that may be larger."""
-    kind = {"small numbers, where eps rules": dict(scale=1e-3), "one row": dict(scale=3.0), "wide": dict(shift=-2.0)}
+    kind = {"small numbers, where eps rules": dict(scale=1e-3), "one row": dict(scale=3.0),
+            "wide": dict(shift=-2.0)}
     return normal(f"x {name}", *oracle.longer(name)(*x.shape), **kind.get(name, {}))
 
 
@@ -59,8 +61,9 @@ def in_order(found, names=("dalpha", "dbias", "dweight", "dx")):
 def means(dy, weight, z):
     """Of each row, the means of dz and of dz z: they may be answered."""
     dz = [scaled(row, weight) for row in oracle.rows(dy)]
-    return {"mean_dz?": [sum(row) / len(row) for row in dz],
-            "mean_dz_z?": [sum(d * v for d, v in zip(*rows)) / len(rows[0]) for rows in zip(dz, oracle.rows(z))]}
+    return {
+        "mean_dz?": [sum(row) / len(row) for row in dz],
+        "mean_dz_z?": [sum(d * v for d, v in zip(*rows)) / len(rows[0]) for rows in zip(dz, oracle.rows(z))]}
 
 
 def too_fine_for_differences():
@@ -74,16 +77,19 @@ def too_fine_for_differences():
     yield case("LayerNorm's gradient of a constant row, eps of 1e-300", 2, "layer_norm_backward",
                {"dy": one_row(dy), "x": one_row([3.0] * 4), "weight": weight, "mean": [3.0], "rstd": [r]},
                {"dbias": dy, "dweight": [0.0] * 4, "dx": one_row([r * (d - sum(dz) / 4) for d in dz])},
-               rtol=1e-7, atol=0, weight=4, hint="z is 0, and r large")
+               "z is 0, and r large", rtol=1e-7, atol=0, weight=4)
     for name, sizes, out, r in [("of which some are almost 0", [1.0, 1e-17, 1.0, 1e-18], [1.0, 0.0, 1.0, 0.0],
                                  0.7), ("of 1e-160", [1e-160] * 4, [1.0] * 4, 1e150),
                                 ("of 1e150", [1e150] * 4, [1.0] * 4, 5e-151)]:
         x, dy, weight = ([v * s for v, s in zip(vary(), by)] for by in (sizes, out, [1.0] * 4))
         z, dz = [v * r for v in x], [d * w for d, w in zip(dy, weight)]
         share = math.fsum(d * v for d, v in zip(dz, z)) / 4
-        yield case(f"RMSNorm's gradient of numbers {name}", 3, "rms_norm_backward", {"dy": one_row(dy), "x": one_row(x), "weight": weight, "rrms": [r]},
-                   {"dweight": [d * v for d, v in zip(dy, z)], "dx": one_row([r * (d - v * share) for d, v in zip(dz, z)])}, rtol=1e-7, atol=0,
-                   weight=4 if sizes[1] < sizes[0] else 1, hint="z = x · r, as saved; a small dx is to be as exact as a large one")
+        yield case(f"RMSNorm's gradient of numbers {name}", 3, "rms_norm_backward",
+                   {"dy": one_row(dy), "x": one_row(x), "weight": weight, "rrms": [r]},
+                   {"dweight": [d * v for d, v in zip(dy, z)],
+                    "dx": one_row([r * (d - v * share) for d, v in zip(dz, z)])},
+                   "z = x · r, as saved; a small dx is to be as exact as a large one", rtol=1e-7, atol=0,
+                   weight=4 if sizes[1] < sizes[0] else 1)
     alpha, x, dy, weight = 1e-160 * draw.uniform(0.5, 1), [1e160 * v for v in vary()], vary(), vary()
     t = [math.tanh(alpha * v) for v in x]
     slope = [d * w * (1 - v * v) for d, w, v in zip(dy, weight, t)]
@@ -91,7 +97,7 @@ def too_fine_for_differences():
                {"dy": one_row(dy), "x": one_row(x), "alpha": alpha, "weight": weight},
                {"dalpha": Array((), [math.fsum(s * v for s, v in zip(slope, x))]), "dbias": dy,
                 "dweight": [d * v for d, v in zip(dy, t)], "dx": one_row([alpha * s for s in slope])},
-               rtol=1e-7, atol=0, hint="alpha · x is of the usual size")
+               "alpha · x is of the usual size", rtol=1e-7, atol=0)
 
 
 def cases():
@@ -122,75 +128,91 @@ def cases():
         of_rms_rows = {"mean_dz_z?": means(dy, weight, rms_norm(x, ones_of, eps))["mean_dz_z?"]}
         loose = dict(rtol=1e-7, atol=1e-8)  # the statistics' cancellation, at small x
         yield case(f"LayerNorm composed, {name}", 1, "layer_norm_composed", {**full, "eps": eps, "dy": dy},
-                   {"y": layer(**full), **grads}, public=public, **loose,
-                   hint="the population's variance; eps under the root; statistics of each row, kept as (N, 1)")
+                   {"y": layer(**full), **grads},
+                   "the population's variance; eps under the root; statistics of each row, kept as (N, 1)",
+                   public=public, **loose)
         yield case(f"RMSNorm composed, {name}", 1, "rms_norm_composed", {**part, "eps": eps, "dy": dy},
-                   {"y": rms(**part), **rms_grads}, public=public, **loose, hint="no mean is taken off; eps under the root")
-        yield case(f"LayerNorm, {name}", 2, "layer_norm", {**full, "eps": eps}, {**of_layer, "y": layer(**full)},
-                   public=public, hint="the population's variance; eps beside it, under the root")
+                   {"y": rms(**part), **rms_grads}, "no mean is taken off; eps under the root", public=public,
+                   **loose)
+        yield case(f"LayerNorm, {name}", 2, "layer_norm", {**full, "eps": eps},
+                   {**of_layer, "y": layer(**full)},
+                   "the population's variance; eps beside it, under the root", public=public)
         yield case(f"LayerNorm's gradient, {name}", 2, "layer_norm_backward",
-                   {"dy": dy, "x": x, "weight": weight, **of_layer}, {**in_order(grads, ("dbias", "dweight")), **of_rows, "dx": grads["dx"]}, public=public, **loose,
-                   hint="all rows use dweight and dbias; dx: three roads, two means of the row (handout, section 3)")
+                   {"dy": dy, "x": x, "weight": weight, **of_layer},
+                   {**in_order(grads, ("dbias", "dweight")), **of_rows, "dx": grads["dx"]}, "all rows use "
+                   "dweight and dbias; dx: three roads, two means of the row (handout, section 3)",
+                   public=public, **loose)
         yield case(f"RMSNorm, {name}", 3, "rms_norm", {**part, "eps": eps}, {**of_rms, "y": rms(**part)},
-                   public=public, hint="no mean is taken off; eps under the root")
-        yield case(f"RMSNorm's gradient, {name}", 3, "rms_norm_backward", {"dy": dy, "x": x, "weight": weight, **of_rms},
-                   {"dweight": rms_grads["dweight"], **of_rms_rows, "dx": rms_grads["dx"]}, public=public, **loose, hint="as LayerNorm's, with one road fewer: no mean of the row is taken off")
+                   "no mean is taken off; eps under the root", public=public)
+        yield case(f"RMSNorm's gradient, {name}", 3, "rms_norm_backward",
+                   {"dy": dy, "x": x, "weight": weight, **of_rms},
+                   {"dweight": rms_grads["dweight"], **of_rms_rows, "dx": rms_grads["dx"]},
+                   "as LayerNorm's, with one road fewer: no mean of the row is taken off", public=public,
+                   **loose)
         for alpha in (0.5, -1.25):
             if (alpha == 0.5) != public and name != "many rows":
                 continue
             alpha = alpha if public else alpha * oracle.draws(f"alpha {name}").uniform(0.8, 1.2)
             numbers = {**full, "alpha": Array((1,), [alpha])}
-            yield case(f"DyT with alpha {'below' if alpha < 0 else 'above'} 0, {name}", 4, "dyt", numbers, {"y": dyt(**numbers)}, public=public,
-                       hint="each element by itself; weight and bias are of its channel")
+            yield case(f"DyT with alpha {'below' if alpha < 0 else 'above'} 0, {name}", 4, "dyt", numbers,
+                       {"y": dyt(**numbers)}, "each element by itself; weight and bias are of its channel",
+                       public=public)
             wanted = gradients(dyt, numbers, numbers, dy)
             wanted = in_order({**wanted, "dalpha": Array((), wanted["dalpha"].values)})
-            yield case(f"DyT's gradient with alpha {'below' if alpha < 0 else 'above'} 0, {name}", 4, "dyt_backward",
-                       {"dy": dy, "x": x, "alpha": alpha, "weight": weight}, wanted, public=public, **loose,
-                       hint="the slope of tanh; alpha is used by every element, weight and bias by every row")
+            yield case(f"DyT's gradient with alpha {'below' if alpha < 0 else 'above'} 0, {name}", 4,
+                       "dyt_backward", {"dy": dy, "x": x, "alpha": alpha, "weight": weight}, wanted,
+                       "the slope of tanh; alpha is used by every element, weight and bias by every row",
+                       public=public, **loose)
         one, zero = Array((c,), [1.0] * c), Array((c,), [0.0] * c)
         ones = [(lambda x: layer_norm(x, one, zero, 1e-5)), (lambda x: rms_norm(x, one, 1e-5)),
                 (lambda x: dyt(x, array([0.5]), one, zero))]
         yield case(f"compared, {name}", 5, "compare", {"x": x, "dy": dy},
-                   {"ratios": [[norm(f(x)) / norm(x), norm(oracle.gradient(f, {"x": x}, "x", dy)) / norm(dy)]
-                               for f in ones]}, public=public, rtol=1e-6, atol=1e-7,
-                   hint="norms over all elements; weight 1, bias 0, eps 1e-5, alpha 0.5")
+                   {"ratios": [[norm(f(x)) / norm(x),
+                                norm(oracle.gradient(f, {"x": x}, "x", dy)) / norm(dy)] for f in ones]},
+                   "norms over all elements; weight 1, bias 0, eps 1e-5, alpha 0.5", public=public, rtol=1e-6,
+                   atol=1e-7)
     away = 1e7 * oracle.draws("away").uniform(1, 1.5)
     far = Array((2, 4), [v + s for s in (away, -away) for v in (1.0, -0.5, 2.0, 0.25)])
     one, zero = Array((4,), [1.0] * 4), Array((4,), [0.0] * 4)
     wanted = statistics(far, 1e-5)[0]
-    yield case("LayerNorm far off centre", 2, "layer_norm", {"x": far, "weight": one, "bias": zero, "eps": 1e-5},
-               {"y": layer_norm(far, one, zero, 1e-5), **wanted}, rtol=1e-7,
-               hint="two passes: E[x²] − E[x]² loses every digit here")
+    yield case("LayerNorm far off centre", 2, "layer_norm",
+               {"x": far, "weight": one, "bias": zero, "eps": 1e-5},
+               {"y": layer_norm(far, one, zero, 1e-5), **wanted},
+               "two passes: E[x²] − E[x]² loses every digit here", rtol=1e-7)
     yield case("LayerNorm of a constant row", 2, "layer_norm",
                {"x": [[3.0] * 4], "weight": one, "bias": [1.0, 2.0, 3.0, 4.0], "eps": 1e-5},
-               {"y": [[1.0, 2.0, 3.0, 4.0]], "rstd": [1 / math.sqrt(1e-5)]}, hint="the bias is what is left")
+               {"y": [[1.0, 2.0, 3.0, 4.0]], "rstd": [1 / math.sqrt(1e-5)]}, "the bias is what is left")
     yield case("RMSNorm of zeros", 3, "rms_norm", {"x": [[0.0] * 4], "weight": one, "eps": 1e-6},
-               {"y": [[0.0] * 4], "rrms": [1e3]}, hint="eps keeps it finite")
+               {"y": [[0.0] * 4], "rrms": [1e3]}, "eps keeps it finite")
     x = normal("second", 3, 4)
     weight, bias, dy = normal("second weight", 4), normal("second bias", 4), normal("second dy", 3, 4)
     hint = "nothing of an earlier call may be left"
     full, part = {"x": x, "weight": weight, "bias": bias}, {"x": x, "weight": weight}
     of_layer, of_rms = statistics(x, 1e-3)
-    layer, rms = (lambda x, weight, bias: layer_norm(x, weight, bias, 1e-3)), (lambda x, weight: rms_norm(x, weight, 1e-3))
-    yield case("a second LayerNorm", 2, "layer_norm", {**full, "eps": 1e-3, "warm": 1}, {"y": layer(**full), **of_layer}, hint=hint)
-    yield case("a second LayerNorm's gradient", 2, "layer_norm_backward", {**part, "dy": dy, **of_layer, "warm": 1},
-               gradients(layer, full, full, dy), rtol=1e-7, atol=1e-8, hint=hint)
-    yield case("a second RMSNorm", 3, "rms_norm", {**part, "eps": 1e-3, "warm": 1}, {"y": rms(**part), **of_rms}, hint=hint)
+    layer, rms = (lambda x, weight, bias: layer_norm(x, weight, bias,
+                                                     1e-3)), (lambda x, weight: rms_norm(x, weight, 1e-3))
+    yield case("a second LayerNorm", 2, "layer_norm", {**full, "eps": 1e-3, "warm": 1},
+               {"y": layer(**full), **of_layer}, hint)
+    yield case("a second LayerNorm's gradient", 2, "layer_norm_backward",
+               {**part, "dy": dy, **of_layer, "warm": 1}, gradients(layer, full, full, dy), hint, rtol=1e-7,
+               atol=1e-8)
+    yield case("a second RMSNorm", 3, "rms_norm", {**part, "eps": 1e-3, "warm": 1},
+               {"y": rms(**part), **of_rms}, hint)
     yield case("a second RMSNorm's gradient", 3, "rms_norm_backward", {**part, "dy": dy, **of_rms, "warm": 1},
-               gradients(rms, part, part, dy), rtol=1e-7, atol=1e-8, hint=hint)
+               gradients(rms, part, part, dy), hint, rtol=1e-7, atol=1e-8)
     numbers = {**full, "alpha": Array((1,), [0.7])}
     wanted = gradients(dyt, numbers, numbers, dy)
     yield case("a second DyT's gradient", 4, "dyt_backward", {**part, "dy": dy, "alpha": 0.7, "warm": 1},
-               {**wanted, "dalpha": Array((), wanted["dalpha"].values)}, rtol=1e-7, atol=1e-8, hint=hint)
+               {**wanted, "dalpha": Array((), wanted["dalpha"].values)}, hint, rtol=1e-7, atol=1e-8)
     yield from too_fine_for_differences()
     x = normal(1, 3, 4)
     for what, task, shapes, public in [
             ("layer_norm", 2, [(3,), (4,)], True), ("layer_norm", 2, [(4,), (5,)], False),
-            ("layer_norm", 2, [(1,), (4,)], False),
-            ("layer_norm", 2, [(4,), (1, 4)], False), ("layer_norm", 2, [(4, 1), (4,)], False),
-            ("layer_norm", 2, [(3, 4), (3, 4)], False),
+            ("layer_norm", 2, [(1,), (4,)], False), ("layer_norm", 2, [(4,), (1, 4)], False),
+            ("layer_norm", 2, [(4, 1), (4,)], False), ("layer_norm", 2, [(3, 4), (3, 4)], False),
             ("rms_norm", 3, [(5,)], True), ("rms_norm", 3, [(1,)], False), ("rms_norm", 3, [(1, 4)], False),
             ("rms_norm", 3, [(4, 1)], False), ("rms_norm", 3, [(3, 4)], False)]:
         parts = {k: normal(12, *s) for k, s in zip(["weight", "bias"], shapes)}
-        yield case(f"{what}: {' and '.join(str(list(s)) for s in shapes)} does not fit", task, what, {"x": x, **parts, "eps": 1e-5}, error=shapes, public=public,
+        yield case(f"{what}: {' and '.join(str(list(s)) for s in shapes)} does not fit", task, what,
+                   {"x": x, **parts, "eps": 1e-5}, error=shapes, public=public,
                    hint=f"name what came: \"…, got {'[3] and [4]' if len(shapes) > 1 else '[3]'}\"")

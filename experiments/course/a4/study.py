@@ -8,7 +8,8 @@ def shares(ask):
     one, zero = [1.0] * 4, [0.0] * 4
     layer = ask("layer_norm", x=rows, weight=one, bias=zero, eps=0.0)
     rms = ask("rms_norm", x=rows, weight=one, eps=0.0)
-    of_layer = ask("layer_norm_backward", dy=dy, x=rows, weight=one, mean=layer["mean"], rstd=layer["rstd"])["dx"]
+    of_layer = ask("layer_norm_backward", dy=dy, x=rows, weight=one, mean=layer["mean"],
+                   rstd=layer["rstd"])["dx"]
     of_rms = ask("rms_norm_backward", dy=dy, x=rows, weight=one, rrms=rms["rrms"])["dx"]
     of_dyt = ask("dyt_backward", dy=dy, x=rows, weight=one, alpha=0.5)["dx"]
     return [("LayerNorm", [(v, of_layer[i, 0] / layer["rstd"][i,]) for i, v in enumerate(values)]),
@@ -19,8 +20,9 @@ def shares(ask):
 def charts(ask):
     least = 1e-4
     seen = [(name, [(v, share) for v, share in line if share > least]) for name, line in shares(ask)]
-    yield dict(title="A row explains its own outlier", labels=("the outlier v in the row (v, 1, 3, 3)", "the share that arrives"),
-               curves=seen, log=(True, True), ends=(None, (least, 1)))
+    yield dict(title="A row explains its own outlier",
+               labels=("the outlier v in the row (v, 1, 3, 3)", "the share that arrives"), curves=seen,
+               log=(True, True), ends=(None, (least, 1)))
     yield "Where does each curve end, and how steeply does it fall? Which direction of dz is lost there?"
 
 
@@ -70,7 +72,8 @@ def dyt(x):
 
 
 def of_layer(x, dy, eps=0.0):
-    return ask("layer_norm_backward", dy=[dy], x=[x], weight=[1.0] * len(x), mean=[mean(x)], rstd=[rstd(x, eps)])
+    return ask("layer_norm_backward", dy=[dy], x=[x], weight=[1.0] * len(x), mean=[mean(x)],
+               rstd=[rstd(x, eps)])
 
 
 def dx(x, dy, eps=0.0):

@@ -6,10 +6,12 @@ STEPS = 60
 def charts(ask):
     line = lambda call, **how: list(enumerate(ask(call, x=X, y=Y, steps=STEPS, **how)["losses"].values))
     plain = dict(lr=0.12, decay=0.0)
-    curves = [("SGD", line("fit_momentum", **plain, momentum=0.0, nesterov=0)), ("momentum", line("fit_momentum", **plain, momentum=0.8, nesterov=0)),
+    curves = [("SGD", line("fit_momentum", **plain, momentum=0.0, nesterov=0)),
+              ("momentum", line("fit_momentum", **plain, momentum=0.8, nesterov=0)),
               ("Nesterov", line("fit_momentum", **plain, momentum=0.8, nesterov=1)),
               ("AdamW", line("fit_adam_w", lr=0.3, beta1=0.9, beta2=0.99, eps=1e-8, decay=0.0))]
-    yield dict(title="Four optimizers in one valley", labels=("step", "loss"), log=(False, True), curves=curves)
+    yield dict(title="Four optimizers in one valley", labels=("step", "loss"), log=(False, True),
+               curves=curves)
     yield "Which of them know the flat direction? Why does momentum swing, and when is that worth it?"
 
 
@@ -23,7 +25,8 @@ def sgd(w, dws, lr, decay):
 
 
 def momentum(nesterov):
-    return ask("momentum", w=[10.0], dws=[[2.0]] * 3, lr=1.0, momentum=0.5, decay=0.0, nesterov=nesterov)["path"].values
+    return ask("momentum", w=[10.0], dws=[[2.0]] * 3, lr=1.0, momentum=0.5, decay=0.0,
+               nesterov=nesterov)["path"].values
 
 
 def velocities():
@@ -32,7 +35,8 @@ def velocities():
 
 
 def adam():
-    return ask("adam_w", w=[10.0], dws=[[4.0], [-4.0]], lr=1.0, beta1=0.5, beta2=0.75, eps=0.0, decay=0.0)["path"].values
+    return ask("adam_w", w=[10.0], dws=[[4.0], [-4.0]], lr=1.0, beta1=0.5, beta2=0.75, eps=0.0,
+               decay=0.0)["path"].values
 
 
 def by_hand(t):

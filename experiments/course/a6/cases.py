@@ -30,7 +30,8 @@ def run(x, weights, biases):
     depth, width, _ = weights.shape
     h, layers = oracle.rows(x), []
     for l in range(depth):
-        z = [[sum(row[k] * weights[l, m, k] for k in range(width)) + biases[l, m] for m in range(width)] for row in h]
+        z = [[sum(row[k] * weights[l, m, k] for k in range(width)) + biases[l, m] for m in range(width)]
+             for row in h]
         h = [[v if oracle.real(v) > 0 else 0.0 for v in row] for row in z]
         layers.append(h)
     return layers
@@ -65,7 +66,8 @@ def judged(printed, seeds, rounding):
 
 def drawn_seeds(name, seeds, layers, spread=0.2):
     """Measurements (S, L) about e^0, e^-1, …, and for each layer its interval."""
-    rows = [[math.exp(spread * z - l) for l, z in enumerate(normal(f"{name} {s}", layers).values)] for s in range(seeds)]
+    rows = [[math.exp(spread * z - l) for l, z in enumerate(normal(f"{name} {s}", layers).values)]
+            for s in range(seeds)]
     return rows, [interval([row[l] for row in rows], layers)[:2] for l in range(layers)]
 
 
@@ -81,67 +83,83 @@ def nearby(ends, factor):
 def cases():
     # --- task 1
     size = oracle.choose(512, "size", range(65, 1000))
-    for init, name, weight, bias, public in [(0, "PyTorch's default", 1 / 3, 1 / 3, True), (1, "He", 2, 0, True),
-                                             (2, "Xavier", 1, 0, True), (3, "LeCun", 1, 0, False)]:
-        hint = ["uniform in ±1/√C, the biases too: blank 1", "what keeps the signal's size: blank 8", "2 / (in + out), no biases", "1 / in, no biases"][init]
-        for what, width in (("64", 64), ("of some hundreds", size), ("10", oracle.choose(10, "small", range(3, 12)))):
+    for init, name, weight, bias, public in [(0, "PyTorch's default", 1 / 3, 1 / 3, True),
+                                             (1, "He", 2, 0, True), (2, "Xavier", 1, 0, True),
+                                             (3, "LeCun", 1, 0, False)]:
+        hint = ["uniform in ±1/√C, the biases too: blank 1", "what keeps the signal's size: blank 8",
+                "2 / (in + out), no biases", "1 / in, no biases"][init]
+        for what, width in (("64", 64), ("of some hundreds", size),
+                            ("10", oracle.choose(10, "small", range(3, 12)))):
             if public or width != 64:
                 yield case(f"{name}'s variances at width {what}", 1, "variances",
                            {"init": init, "width": width}, {"weight": weight / width, "bias": bias / width},
-                           public=public and width == 64, hint=hint)
+                           hint, public=public and width == 64)
     # --- tasks 2, 3
     drawn = lambda name, low, high: oracle.draws(name).uniform(low, high)
     wide, narrow = oracle.choose(64, "wide", range(40, 90)), oracle.choose(10, "narrow", range(6, 30))
     for name, depth, width, batch, weight, bias, public in [
-            ("PyTorch's default, 8 layers", 8, 512, 32, 1 / 1536, 1 / 1536, True), ("He, 5 layers", 5, 100, 16, 0.02, 0.0, True),
+            ("PyTorch's default, 8 layers", 8, 512, 32, 1 / 1536, 1 / 1536, True),
+            ("He, 5 layers", 5, 100, 16, 0.02, 0.0, True),
             ("Xavier, many layers", oracle.choose(12, "depth", range(9, 16)), wide, 4, 1 / wide, 0.0, False),
-            ("one layer", 1, narrow, 3, drawn("one layer's weight", 0.1, 0.6), drawn("one layer's bias", 0.1, 0.6), False),
-            ("growing", oracle.choose(6, "growing", range(5, 9)), 50, 8, drawn("growing's weight", 0.06, 0.15), drawn("growing's bias", 0.2, 0.8), False),
+            ("one layer", 1, narrow, 3, drawn("one layer's weight", 0.1, 0.6),
+             drawn("one layer's bias", 0.1, 0.6), False),
+            ("growing", oracle.choose(6, "growing", range(5, 9)), 50, 8,
+             drawn("growing's weight", 0.06, 0.15), drawn("growing's bias", 0.2, 0.8), False),
             ("the default, 100 layers", 100, 2 * wide, 32, 1 / (6 * wide), 1 / (6 * wide), False),
-            ("drawn variances", oracle.choose(7, "drawn", range(4, 12)), narrow, 5, drawn("a weight", 0.2, 1.9) / narrow, drawn("a bias", 0.1, 2), False)]:
+            ("drawn variances", oracle.choose(7, "drawn", range(4, 12)), narrow, 5,
+             drawn("a weight", 0.2, 1.9) / narrow, drawn("a bias", 0.1, 2), False)]:
         inputs = {"depth": depth, "width": width, "weight": weight, "bias": bias}
         yield case(f"predicted std, {name}", 2, "predict_std", inputs,
-                   {"std": [std_of(m) for m in predicted(depth, width, weight, bias)]}, public=public, atol=0,
-                   hint="blanks 2 to 6; the input is not behind a ReLU; the std of h is about its mean")
+                   {"std": [std_of(m) for m in predicted(depth, width, weight, bias)]},
+                   "blanks 2 to 6; the input is not behind a ReLU; the std of h is about its mean",
+                   public=public, atol=0)
         yield case(f"predicted gradient, {name}", 3, "predict_gradient", {**inputs, "batch": batch},
-                   {"norm": gradient_norms(depth, width, batch, weight, bias)}, public=public, atol=0,
-                   hint="blanks 9 to 11, from the last layer down; whose h does dW take?")
+                   {"norm": gradient_norms(depth, width, batch, weight, bias)},
+                   "blanks 9 to 11, from the last layer down; whose h does dW take?", public=public, atol=0)
         factor = width * weight / 2
         if bias and factor < 0.97 and depth > 1:
             yield case(f"plateau, {name}", 2, "plateau", inputs, {"std": std_of(bias / 2 / (1 - factor))},
-                       public=public, atol=0, hint="the E h² that a layer leaves as it is")
+                       "the E h² that a layer leaves as it is", public=public, atol=0)
     two = {"first_weight": drawn("1st weight", 0.5, 1.5) / wide, "first_bias": drawn("1st bias", 0, 1),
            "second_weight": drawn("2nd weight", 1.6, 2.5) / wide, "second_bias": drawn("2nd bias", 1, 2)}
     variances = [(two[f"{name}_weight"], two[f"{name}_bias"]) for name in ("first", "second")]
     for task, what in ((2, "std"), (3, "norm")):
-        found = [[std_of(m) for m in predicted(4, wide, *v)] if what == "std" else gradient_norms(4, wide, 8, *v) for v in variances]
-        yield case(f"two nets in one program, {what}", task, "predict_two", {"depth": 4, "width": wide, **two},
-                   {f"first_{what}": found[0], f"second_{what}": found[1]}, atol=0,
-                   hint="what is kept from one net must not be used for the next")
+        found = [[std_of(m) for m in predicted(4, wide, *v)] if what == "std"
+                 else gradient_norms(4, wide, 8, *v) for v in variances]
+        yield case(f"two nets in one program, {what}", task, "predict_two",
+                   {"depth": 4, "width": wide, **two},
+                   {f"first_{what}": found[0], f"second_{what}": found[1]},
+                   "what is kept from one net must not be used for the next", atol=0)
     weight, bias = drawn("plateau's weight", 0.1, 0.4), drawn("plateau's bias", 1, 5)
     yield case("plateau, narrow", 2, "plateau", {"width": 4, "weight": weight, "bias": bias},
-               {"std": std_of(bias / 2 / (1 - 2 * weight))}, atol=0, hint="the E h² that a layer leaves as it is")
+               {"std": std_of(bias / 2 / (1 - 2 * weight))}, "the E h² that a layer leaves as it is", atol=0)
     yield case("plateau without biases", 2, "plateau", {"width": narrow, "weight": 1 / narrow, "bias": 0.0},
-               {"std": 0.0}, hint="nothing holds it up")
-    for name, width, weight, public in [("He", 10, 0.2, True), ("larger weights", narrow, drawn("larger", 2.1, 5) / narrow, False),
-                                        ("exactly 1", 2 ** oracle.choose(3, "power", range(1, 8)), None, False)]:
-        yield case(f"plateau, {name}: an error", 2, "plateau", {"width": width, "weight": weight or 2 / width, "bias": 0.1},
-                   error=[], public=public, hint="\"plateau_std: wanted C · Var w / 2 below 1, got …\"")
+               {"std": 0.0}, "nothing holds it up")
+    for name, width, weight, public in [
+            ("He", 10, 0.2, True), ("larger weights", narrow, drawn("larger", 2.1, 5) / narrow, False),
+            ("exactly 1", 2 ** oracle.choose(3, "power", range(1, 8)), None, False)]:
+        yield case(f"plateau, {name}: an error", 2, "plateau",
+                   {"width": width, "weight": weight or 2 / width, "bias": 0.1}, error=[], public=public,
+                   hint="\"plateau_std: wanted C · Var w / 2 below 1, got …\"")
     # --- task 4
     for name, depth, width, batch, public in [("two layers", 2, 3, 4, True), ("one layer", 1, 4, 2, True),
-                                              ("three layers", 3, 4, 3, False), ("one row", 2, 5, 1, False), ("five layers", 5, 3, 2, False)]:
-        batch, width = (batch, width) if public else (oracle.longer(f"{name} batch")(batch)[0], oracle.longer(f"{name} width")(width)[0])
+                                              ("three layers", 3, 4, 3, False), ("one row", 2, 5, 1, False),
+                                              ("five layers", 5, 3, 2, False)]:
+        batch, width = (batch, width) if public else (oracle.longer(f"{name} batch")(batch)[0],
+                                                      oracle.longer(f"{name} width")(width)[0])
         x, dy = normal(1, batch, width), normal(2, batch, width)
         weights, biases = normal(3, depth, width, width), normal(4, depth, width, scale=0.5)
         stds, norms = measured(x, weights, biases, dy)
-        yield case(f"measured, {name}", 4, "measure", {"x": x, "weights": weights, "biases": biases, "dy": dy},
-                   {"std": stds, "gradient_norm": norms}, public=public,
-                   hint="h after the ReLU, about its mean, over the number of elements; the loss is Σ dy h_L")
+        yield case(f"measured, {name}", 4, "measure", {"x": x, "weights": weights, "biases": biases,
+                                                       "dy": dy}, {"std": stds, "gradient_norm": norms},
+                   "h after the ReLU, about its mean, over the number of elements; the loss is Σ dy h_L",
+                   public=public)
     away = float(oracle.choose(10 ** 7, "away", range(10 ** 7, 3 * 10 ** 7)))
     far = Array((1, 2), [away, away])
-    yield case("measured far off zero", 4, "measure", {"x": array([[1.0, 2.0], [2.0, 1.0]]), "weights": [[[1.0, 0.0], [0.0, 1.0]]],
-                                                       "biases": far, "dy": array([[1.0, 1.0], [1.0, 1.0]])},
-               {"std": [0.5], "gradient_norm": [math.sqrt(36.0)]}, rtol=1e-6, hint="two passes")
+    yield case("measured far off zero", 4, "measure",
+               {"x": array([[1.0, 2.0], [2.0, 1.0]]), "weights": [[[1.0, 0.0], [0.0, 1.0]]], "biases": far,
+                "dy": array([[1.0, 1.0], [1.0, 1.0]])}, {"std": [0.5], "gradient_norm": [math.sqrt(36.0)]},
+               "two passes", rtol=1e-6)
     # What PyTorch 1.13 gave for this net over 20 seeds; another seed may leave the range by a tenth.
     torch = [(0.3323, 0.3465), (0.1313, 0.1440), (0.0544, 0.0625), (0.0261, 0.0300), (0.0176, 0.0196),
              (0.0153, 0.0176), (0.0151, 0.0170), (0.0148, 0.0167)]
@@ -154,40 +172,57 @@ def cases():
                 return "the std is not PyTorch's"
         return judge
     yield case("eight default layers of 512: PyTorch's std, and as predicted", 4, "study",
-               {"depth": 8, "width": 512, "batch": 32, "seed": oracle.choose(1, "net", range(10 ** 6)), "he": 0}, judge=study(512, False, 0.75, 1.33),
+               {"depth": 8, "width": 512, "batch": 32, "seed": oracle.choose(1, "net", range(10 ** 6)),
+                "he": 0}, judge=study(512, False, 0.75, 1.33),
                hint="prediction and measurement agree within 25 %")
-    yield case("six He layers of 256: as predicted", 4, "study", {"depth": 6, "width": 256, "batch": 64, "seed": oracle.choose(2, "He's net", range(10 ** 6)), "he": 1},
-               judge=study(256, True, 0.75, 1.33), hint="prediction and measurement agree within 25 %")
+    yield case("six He layers of 256: as predicted", 4, "study",
+               {"depth": 6, "width": 256, "batch": 64, "seed": oracle.choose(2, "He's net", range(10 ** 6)),
+                "he": 1}, judge=study(256, True, 0.75, 1.33),
+               hint="prediction and measurement agree within 25 %")
     # --- task 5
     blog = [0.8932, 0.6421, 0.4156, 0.2387, 0.1024, 0.0432, 0.0198, 0.0163]  # what a study of deep networks printed
-    ours = [[(a + b) / 2 + (b - a) / 4 * z for (a, b), z in zip(torch, normal(20 + s, 8).values)] for s in range(12)]
+    ours = [[(a + b) / 2 + (b - a) / 4 * z for (a, b), z in zip(torch, normal(20 + s, 8).values)]
+            for s in range(12)]
     hint = "m and s of logarithms, S − 1; t of S − 1 degrees at 1 − 0.005/L; the median of an even number is the mean of two"
     rows = lambda seeds: Array((len(seeds), len(seeds[0])), [v for row in seeds for v in row])
-    data = [("the blog's eight layers", blog, ours[:9], 5e-5, True), ("an even number of seeds", blog, ours[:8], 5e-5, True),
-            ("five seeds are too few for eight layers", blog, ours[:5], 5e-5, True), ("ten seeds", blog, ours[:10], 5e-5, False)]
+    data = [("the blog's eight layers", blog, ours[:9], 5e-5, True),
+            ("an even number of seeds", blog, ours[:8], 5e-5, True),
+            ("five seeds are too few for eight layers", blog, ours[:5], 5e-5, True),
+            ("ten seeds", blog, ours[:10], 5e-5, False)]
     for name, count, layers, factor, rounding in [
             ("inside", 8, 4, 0.95, 0.0), ("outside", 8, 4, 1.05, 0.0), ("near the middle", 12, 5, 0.3, 0.0),
-            ("a little inside, three layers", 6, 3, 0.985, 0.0), ("a little outside, three layers", 6, 3, 1.015, 0.0),
-            ("inside, one layer, five seeds", 5, 1, 0.99, 0.0), ("outside, one layer, five seeds", 5, 1, 1.01, 0.0),
-            ("one layer, four seeds: too few", 4, 1, 0.9, 0.0), ("eight layers, six seeds: too few", 6, 8, 0.9, 0.0),
+            ("a little inside, three layers", 6, 3, 0.985, 0.0),
+            ("a little outside, three layers", 6, 3, 1.015, 0.0),
+            ("inside, one layer, five seeds", 5, 1, 0.99, 0.0),
+            ("outside, one layer, five seeds", 5, 1, 1.01, 0.0),
+            ("one layer, four seeds: too few", 4, 1, 0.9, 0.0),
+            ("eight layers, six seeds: too few", 6, 8, 0.9, 0.0),
             ("eight layers, seven seeds: enough", 7, 8, 0.97, 0.0), ("too few, and outside", 3, 3, 1.03, 0.0),
             ("two seeds: too few", 2, 2, 0.99, 0.0), ("two seeds, and outside", 2, 2, 1.01, 0.0),
-            ("three layers, six seeds: enough", 6, 3, 0.5, 0.0), ("six layers, six seeds: too few", 6, 6, 0.9, 0.0), ("many layers", 9, 30, 0.96, 0.0), ("twenty seeds", 20, 2, 1.04, 0.0)]:
+            ("three layers, six seeds: enough", 6, 3, 0.5, 0.0),
+            ("six layers, six seeds: too few", 6, 6, 0.9, 0.0), ("many layers", 9, 30, 0.96, 0.0),
+            ("twenty seeds", 20, 2, 1.04, 0.0)]:
         seeds, ends = drawn_seeds(name, count, layers)
         data.append((name, nearby(ends, factor), seeds, rounding, False))
     for name, outside in [("outside, but for the rounding", 0.8), ("outside, the rounding too", 1.2)]:
         seeds, ends = drawn_seeds(name, 9, 4)
-        printed = [high + 0.002 * outside if l % 2 else low - 0.002 * outside for l, (low, high) in enumerate(ends)]
+        printed = [
+            high + 0.002 * outside if l % 2 else low - 0.002 * outside for l, (low, high) in enumerate(ends)]
         data.append((name, printed, seeds, 0.002, False))
     skew, ends = drawn_seeds("skew", 7, 3, 1.5)
     data.append(("seeds that are skew", nearby(ends, 0.9), skew, 0.01, False))
     for name, printed, seeds, rounding, public in data:
-        yield case(f"judged, {name}", 5, "judge", {"printed": printed, "measured": rows(seeds), "rounding": rounding},
-                   {"verdicts": judged(printed, seeds, rounding)}, public=public, hint=hint)
-    yield case("judged, a NaN was printed", 5, "judge", {"printed": [math.nan, math.inf, 0.0], "measured": rows(drawn_seeds("NaN", 9, 3)[0]), "rounding": 0.001},
-               {"verdicts": [[0.0, math.nan], [0.0, math.inf], [0.0, 0.0]]}, hint="a NaN is refuted, and compares false with everything")
-    for name, p, m, public in [("one seed is none", (2,), (1, 2), True), ("one seed of three layers is none", (3,), (1, 3), False),
+        yield case(f"judged, {name}", 5, "judge",
+                   {"printed": printed, "measured": rows(seeds), "rounding": rounding},
+                   {"verdicts": judged(printed, seeds, rounding)}, hint, public=public)
+    yield case("judged, a NaN was printed", 5, "judge",
+               {"printed": [math.nan, math.inf, 0.0], "measured": rows(drawn_seeds("NaN", 9, 3)[0]),
+                "rounding": 0.001}, {"verdicts": [[0.0, math.nan], [0.0, math.inf], [0.0, 0.0]]},
+               "a NaN is refuted, and compares false with everything")
+    for name, p, m, public in [("one seed is none", (2,), (1, 2), True),
+                               ("one seed of three layers is none", (3,), (1, 3), False),
                                ("layers differ", (2,), (3, 3), False),
                                ("a list of measurements", (2,), (2,), False)]:
-        yield case(f"judged, {name}: an error", 5, "judge", {"printed": normal(1, *p), "measured": normal(2, *m), "rounding": 0.0},
-                   error=[p, m], public=public, hint="name both shapes: \"…, got [2] and [1, 2]\"")
+        yield case(f"judged, {name}: an error", 5, "judge",
+                   {"printed": normal(1, *p), "measured": normal(2, *m), "rounding": 0.0}, error=[p, m],
+                   public=public, hint="name both shapes: \"…, got [2] and [1, 2]\"")

@@ -19,17 +19,23 @@ def charts(ask):
     seeds = [ask("study", **net, batch=BATCH, seed=s, he=0) for s in range(SEEDS)]
     he = ask("study", **net, batch=BATCH, seed=SEEDS, he=1)
     median = lambda name: [statistics.median(seed[name].values[l] for seed in seeds) for l in range(8)]
-    yield dict(title="The signal", labels=("layer", "std of h"), log=(False, True), ends=(None, (0.01, 1)), dots=("measured", "blog"),
-               curves=[("predicted", layers(predicted)), ("measured", layers(median("std"))), ("He, measured", layers(he["std"].values)), ("blog", layers(BLOG))])
+    yield dict(title="The signal", labels=("layer", "std of h"), log=(False, True), ends=(None, (0.01, 1)),
+               dots=("measured", "blog"),
+               curves=[("predicted", layers(predicted)), ("measured", layers(median("std"))),
+                       ("He, measured", layers(he["std"].values)), ("blog", layers(BLOG))])
     yield dict(title="The gradient", labels=("layer", "‖dW‖"), log=(False, True), dots=("measured",),
-               curves=[("predicted", layers(sloped)), ("measured", layers(median("gradient_norm"))), ("He, measured", layers(he["gradient_norm"].values))])
-    apart = [ask("apart", depth=8, width=128, batch=16, seed=1, he=kind)["distance"].values for kind in (0, 1)]
+               curves=[("predicted", layers(sloped)), ("measured", layers(median("gradient_norm"))),
+                       ("He, measured", layers(he["gradient_norm"].values))])
+    apart = [ask("apart", depth=8, width=128, batch=16, seed=1,
+                 he=kind)["distance"].values for kind in (0, 1)]
     yield dict(title="Two different inputs", labels=("layer", "how far apart"), log=(False, True),
                curves=[("default", layers(apart[0])), ("He", layers(apart[1]))])
-    verdicts = ask("judge", printed=BLOG, measured=[list(seed["std"].values) for seed in seeds], rounding=5e-5)["verdicts"]
+    verdicts = ask("judge", printed=BLOG, measured=[list(seed["std"].values) for seed in seeds],
+                   rounding=5e-5)["verdicts"]
     table = [f"layer   printed  predicted  measured (median of {SEEDS})  printed/measured  verdict"]
     for l, printed in enumerate(BLOG):
-        table.append(f"{l + 1:5}   {printed:7.4f}  {predicted[l]:9.4f}  {median('std')[l]:8.4f}{verdicts[l, 1]:29.2f}  {WORDS.get(verdicts[l, 0], '?')}")
+        table.append(f"{l + 1:5}   {printed:7.4f}  {predicted[l]:9.4f}  "
+                     f"{median('std')[l]:8.4f}{verdicts[l, 1]:29.2f}  {WORDS.get(verdicts[l, 0], '?')}")
     yield "\n".join(table)
     yield "How far apart two inputs are, layer by layer (default): " + " ".join(f"{d:.3g}" for d in apart[0])
     yield "Is \"signals go to zero\" right? What holds the last std up, and what goes to zero instead?"
@@ -71,7 +77,8 @@ def std1():
 
 def m_after(m, width, weight, bias):
     """E h² of the layer after one with m: the input's 1 is taken for m, weights and biases in its units."""
-    return m * (ask("predict_std", depth=1, width=width, weight=weight, bias=bias / m)["std"].values[0] / std1()) ** 2 / 2
+    return m * (ask("predict_std", depth=1, width=width, weight=weight,
+                    bias=bias / m)["std"].values[0] / std1()) ** 2 / 2
 
 
 def steps(m, count, width, weight, bias):
@@ -93,7 +100,8 @@ def mean_after(square):
 
 def gradient_norm(batch, width, m):
     """‖dW‖ of a layer above one with E h² = m and E dz² = 1/2: of one layer, whose input has mean square 1."""
-    return math.sqrt(m) * ask("predict_gradient", depth=1, width=width, batch=batch, weight=0.1, bias=0.0)["norm"].values[0]
+    return math.sqrt(m) * ask("predict_gradient", depth=1, width=width, batch=batch, weight=0.1,
+                              bias=0.0)["norm"].values[0]
 
 
 def half_input():

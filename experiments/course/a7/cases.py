@@ -18,7 +18,8 @@ def rope(x, base, start):
         j = d % half
         angle = (start + t) * base ** (-2 * j / x.shape[2])
         a, b = x[t, h, j], x[t, h, j + half]
-        return a * math.cos(angle) - b * math.sin(angle) if d < half else a * math.sin(angle) + b * math.cos(angle)
+        return a * math.cos(angle) - b * math.sin(angle) if d < half else a * math.sin(angle) + b * math.cos(
+            angle)
     return build(x.shape, turned)
 
 
@@ -38,7 +39,8 @@ def probabilities(q, k, causal):
 def attend(q, k, v, causal):
     p = probabilities(q, k, causal)
     heads, kv_heads = q.shape[1], k.shape[1]
-    return build(q.shape, lambda t, h, d: sum(p[h, t, s] * v[s, h * kv_heads // heads, d] for s in range(k.shape[0])))
+    return build(q.shape,
+                 lambda t, h, d: sum(p[h, t, s] * v[s, h * kv_heads // heads, d] for s in range(k.shape[0])))
 
 
 def silu_up(gate, up):
@@ -47,20 +49,22 @@ def silu_up(gate, up):
 
 def cases():
     # --- task 1
-    for name, shape, base, start, public in [("one head", (3, 1, 4), 10000.0, 0, True), ("two heads", (3, 2, 4), 100.0, 0, True),
-                                             ("a later start", (2, 2, 6), 10000.0, 7, True), ("one pair", (4, 1, 2), 10.0, 1, False),
-                                             ("many channels", (2, 1, 12), 500.0, 3, False), ("far away", (1, 3, 4), 10000.0, 900, False)]:
+    for name, shape, base, start, public in [
+            ("one head", (3, 1, 4), 10000.0, 0, True), ("two heads", (3, 2, 4), 100.0, 0, True),
+            ("a later start", (2, 2, 6), 10000.0, 7, True), ("one pair", (4, 1, 2), 10.0, 1, False),
+            ("many channels", (2, 1, 12), 500.0, 3, False), ("far away", (1, 3, 4), 10000.0, 900, False)]:
         if not public:
             length, heads, pairs = oracle.longer(name)(shape[0], shape[1], shape[2] // 2)
-            shape, start = (length, heads, 2 * pairs), oracle.choose(start, f"start {name}", range(start, start + 20))
+            shape, start = (length, heads,
+                            2 * pairs), oracle.choose(start, f"start {name}", range(start, start + 20))
             base *= oracle.draws(f"base {name}").uniform(0.8, 1.25)
         x, dy = normal(1, *shape), normal(2, *shape)
         hint = "channel j goes with j + D/2; the angle is (start + t) · base^(−2j/D), the same for all heads"
         yield case(f"RoPE, {name}", 1, "rope", {"x": x, "base": base, "start": start},
-                   {"y": rope(x, base, start)}, public=public, hint=hint)
+                   {"y": rope(x, base, start)}, hint, public=public)
         yield case(f"RoPE's gradient, {name}", 1, "rope_backward", {"dy": dy, "base": base, "start": start},
-                   {"dx": gradient(lambda x: rope(x, base, start), {"x": x}, "x", dy)}, public=public,
-                   hint="a rotation's adjoint is the rotation back")
+                   {"dx": gradient(lambda x: rope(x, base, start), {"x": x}, "x", dy)},
+                   "a rotation's adjoint is the rotation back", public=public)
     for shape, public in [((2, 1, 3), True), ((2, 3, 5), False)]:
         yield case(f"RoPE of {shape[2]} channels is an error", 1, "rope",
                    {"x": normal(1, *shape), "base": 10.0, "start": 0}, error=[shape], public=public,
@@ -69,9 +73,11 @@ def cases():
     for name, t, s, h, k_heads, d, causal, public in [
             ("all see all", 3, 4, 1, 1, 2, 0, True), ("causal", 4, 4, 2, 2, 3, 1, True),
             ("causal with earlier keys", 2, 5, 2, 2, 2, 1, True), ("grouped heads", 3, 3, 4, 2, 2, 1, True),
-            ("one key/value head for all", 3, 3, 3, 1, 2, 0, False), ("one query, one key", 1, 1, 2, 1, 4, 1, False),
-            ("six heads in groups of three", 2, 3, 6, 2, 3, 1, False), ("wide heads", 2, 2, 1, 1, 9, 0, False),
-            ("causal, longer", 6, 6, 1, 1, 2, 1, False), ("grouped, all see all", 2, 4, 4, 2, 3, 0, False)]:
+            ("one key/value head for all", 3, 3, 3, 1, 2, 0, False),
+            ("one query, one key", 1, 1, 2, 1, 4, 1, False),
+            ("six heads in groups of three", 2, 3, 6, 2, 3, 1, False),
+            ("wide heads", 2, 2, 1, 1, 9, 0, False), ("causal, longer", 6, 6, 1, 1, 2, 1, False),
+            ("grouped, all see all", 2, 4, 4, 2, 3, 0, False)]:
         if not public:  # as many earlier keys, and heads that divide
             (d,), (more,) = oracle.longer(f"channels of {name}")(d), oracle.longer(f"length of {name}")(2)
             t, s = (t, s) if t == 1 else (t + more - 2, s + more - 2)
@@ -79,56 +85,61 @@ def cases():
         dy = normal(6, t, h, d)
         p = probabilities(q, k, causal)
         yield case(f"attention, {name}", 2, "attention", {"q": q, "k": k, "v": v, "causal": causal},
-                   {"y": attend(q, k, v, causal), "probability": p}, public=public,
-                   hint="scaled by 1/√D; query t sees s ≤ t + (S − T); query head h reads key head h / (H/K)")
-        yield case(f"attention's gradient, {name}", 3, "attention_backward", {"dy": dy, "q": q, "k": k, "v": v, "probability": p},
+                   {"y": attend(q, k, v, causal), "probability": p},
+                   "scaled by 1/√D; query t sees s ≤ t + (S − T); query head h reads key head h / (H/K)",
+                   public=public)
+        yield case(f"attention's gradient, {name}", 3, "attention_backward",
+                   {"dy": dy, "q": q, "k": k, "v": v, "probability": p},
                    gradients(lambda q, k, v: attend(q, k, v, causal), {"q": q, "k": k, "v": v}, "qkv", dy),
-                   public=public, rtol=1e-8, atol=1e-11, hint="section 5 by hand: dv, dp, dz, then dq and dk; 1/√D once; heads of a group add up in dk and dv")
+                   "section 5 by hand: dv, dp, dz, then dq and dk; 1/√D once; heads of a group add up in dk "
+                   "and dv", public=public, rtol=1e-8, atol=1e-11)
     q, k, v = normal("q", 3, 4, 2), normal("k", 5, 2, 2), normal("v", 5, 2, 2)
     dy, p = normal("dy", 3, 4, 2), probabilities(q, k, 1)
     yield case("a second attention", 2, "attention", {"q": q, "k": k, "v": v, "causal": 1, "warm": 1},
-               {"y": attend(q, k, v, 1), "probability": p}, hint="nothing of an earlier call may be left")
+               {"y": attend(q, k, v, 1), "probability": p}, "nothing of an earlier call may be left")
     yield case("a second attention's gradient", 3, "attention_backward",
                {"dy": dy, "q": q, "k": k, "v": v, "probability": p, "warm": 1},
-               gradients(lambda q, k, v: attend(q, k, v, 1), {"q": q, "k": k, "v": v}, "qkv", dy), rtol=1e-8,
-               atol=1e-11, hint="nothing of an earlier call may be left")
+               gradients(lambda q, k, v: attend(q, k, v, 1), {"q": q, "k": k, "v": v}, "qkv", dy),
+               "nothing of an earlier call may be left", rtol=1e-8, atol=1e-11)
     for name, scale, public in [("large logits", 100.0, True), ("very large logits", 3e3, False)]:
         q, k, v = normal(7, 3, 2, 4, scale=scale), normal(8, 3, 2, 4), normal(9, 3, 2, 4)
         yield case(f"attention, {name}", 2, "attention", {"q": q, "k": k, "v": v, "causal": 1},
-                   {"y": attend(q, k, v, 1), "probability": probabilities(q, k, 1)}, public=public, rtol=1e-8,
-                   hint="subtract the largest logit of those that are seen")
+                   {"y": attend(q, k, v, 1), "probability": probabilities(q, k, 1)},
+                   "subtract the largest logit of those that are seen", public=public, rtol=1e-8)
     low, v = normal(10, 3, 1, 2, scale=1e-3), normal(9, 3, 1, 2)
     one = Array((3, 1, 2), [-900.0, 0.0] * 3)
     yield case("attention, all logits very negative", 2, "attention",
                {"q": one, "k": Array((3, 1, 2), [1.0 + x for x in low.values]), "v": v, "causal": 0},
                {"y": attend(one, Array((3, 1, 2), [1.0 + x for x in low.values]), v, 0)},
-               hint="the largest logit is far below 0 here")
+               "the largest logit is far below 0 here")
     for name, qs, ks, causal, public in [("3 heads cannot share 2", (2, 3, 4), (2, 2, 4), 1, True),
                                          ("5 heads cannot share 3", (2, 5, 2), (2, 3, 2), 0, False),
                                          ("channels differ", (2, 2, 4), (2, 2, 6), 0, False),
                                          ("fewer keys than queries, causal", (3, 1, 2), (2, 1, 2), 1, False),
                                          ("more key heads than heads", (2, 2, 4), (2, 4, 4), 1, False)]:
-        yield case(f"attention, {name}: an error", 2, "attention", {"q": normal(1, *qs), "k": normal(1, *ks),
-                                                                    "v": normal(1, *ks), "causal": causal},
+        yield case(f"attention, {name}: an error", 2, "attention",
+                   {"q": normal(1, *qs), "k": normal(1, *ks), "v": normal(1, *ks), "causal": causal},
                    error=[qs, ks], public=public,
                    hint="name both shapes: \"attention: q [2, 3, 4] and k [2, 2, 4] do not fit\"")
     # --- task 4
-    for name, shape, scale, public in [("a matrix", (2, 3), 1.0, True), ("large numbers", (6,), 30.0, True), ("a vector", (9,), 3.0, False),
+    for name, shape, scale, public in [("a matrix", (2, 3), 1.0, True), ("large numbers", (6,), 30.0, True),
+                                       ("a vector", (9,), 3.0, False),
                                        ("three dimensions", (2, 2, 2), 2.0, False)]:
         shape = shape if public else oracle.longer(f"SwiGLU {name}", 3)(*shape)
         gate, up, dy = normal(11, *shape, scale=scale), normal(12, *shape), normal(13, *shape)
         yield case(f"SwiGLU, {name}", 4, "swiglu", {"gate": gate, "up": up}, {"y": silu_up(gate, up)},
-                   public=public, hint="silu(gate) · up")
+                   "silu(gate) · up", public=public)
         yield case(f"SwiGLU's gradient, {name}", 4, "swiglu_backward", {"dy": dy, "gate": gate, "up": up},
-                   gradients(silu_up, {"gate": gate, "up": up}, ["gate", "up"], dy), public=public, rtol=1e-8,
-                   hint="blank 7 for the gate; dup needs no slope of σ")
+                   gradients(silu_up, {"gate": gate, "up": up}, ["gate", "up"], dy),
+                   "blank 7 for the gate; dup needs no slope of σ", public=public, rtol=1e-8)
     gate, up = Array((3,), [-800.0, 0.0, 800.0]), Array((3,), [2.0, 3.0, 0.5])
-    yield case("SwiGLU far out", 4, "swiglu", {"gate": gate, "up": up}, {"y": [0.0, 0.0, 400.0]}, atol=1e-9,
-               hint="x / (1 + e^−x) is 0 at −800, not NaN")
+    yield case("SwiGLU far out", 4, "swiglu", {"gate": gate, "up": up}, {"y": [0.0, 0.0, 400.0]},
+               "x / (1 + e^−x) is 0 at −800, not NaN", atol=1e-9)
     # --- task 5
-    for name, lengths, h, k_heads, d, public in [("token by token", [1] * 4, 2, 1, 2, True), ("a prompt, then tokens", [3, 1, 1], 2, 2, 3, True),
-                                                 ("all at once", [4], 1, 1, 2, False), ("pieces of two", [2, 2, 2], 4, 2, 2, False),
-                                                 ("one token, then many", [1, 4], 2, 2, 4, False)]:
+    for name, lengths, h, k_heads, d, public in [
+            ("token by token", [1] * 4, 2, 1, 2, True), ("a prompt, then tokens", [3, 1, 1], 2, 2, 3, True),
+            ("all at once", [4], 1, 1, 2, False), ("pieces of two", [2, 2, 2], 4, 2, 2, False),
+            ("one token, then many", [1, 4], 2, 2, 4, False)]:
         if not public:
             more = oracle.longer(f"pieces {name}")
             lengths, (d,) = oracle.draws(f"order {name}").sample(list(more(*lengths)), len(lengths)), more(d)
@@ -136,11 +147,13 @@ def cases():
         q, k, v = normal(14, n, h, d), normal(15, n, k_heads, d), normal(16, n, k_heads, d)
         yield case(f"decoding, {name}", 5, "decode",
                    {"q": q, "k": k, "v": v, "lengths": Array([len(lengths)], lengths, "i64")},
-                   {"y": attend(q, k, v, 1), "k": k, "v": v}, public=public,
-                   hint="the same numbers as for the whole sequence; the new queries are its last")
+                   {"y": attend(q, k, v, 1), "k": k, "v": v},
+                   "the same numbers as for the whole sequence; the new queries are its last", public=public)
     n = oracle.choose(5, "two sequences", range(4, 8))
-    first, second = ([normal(f"{which} {what}", n, heads, 3) for what, heads in (("q", 4), ("k", 2), ("v", 2))] for which in ("one", "two"))
+    first, second = ([normal(f"{which} {what}", n, heads, 3)
+                      for what, heads in (("q", 4), ("k", 2), ("v", 2))] for which in ("one", "two"))
     yield case("decoding, two sequences in turn", 5, "decode",
-               {**dict(zip(("q", "k", "v"), first)), **dict(zip(("q1", "k1", "v1"), second)), "lengths": Array([n - 1], [2] + [1] * (n - 2), "i64")},
+               {**dict(zip(("q", "k", "v"), first)), **dict(zip(("q1", "k1", "v1"), second)),
+                "lengths": Array([n - 1], [2] + [1] * (n - 2), "i64")},
                {"y": attend(*first, 1), "y1": attend(*second, 1), "k": first[1], "v": first[2]},
-               hint="each sequence has a cache of its own, which holds copies")
+               "each sequence has a cache of its own, which holds copies")

@@ -21,9 +21,12 @@ def product_at(ask, base, dim=64, last=256):
 
 def charts(ask):
     dims = [2 ** i for i in range(9)]
-    yield dict(title=f"The choice of {KEYS} keys", labels=("channels D", "keys looked at"), log=(True, False), ends=(None, (0, KEYS)),
-               curves=[("q · k/√D", [(d, looked_at(ask, d, 1)) for d in dims]), ("raw q · k", [(d, looked_at(ask, d, math.sqrt(d))) for d in dims])])
-    yield dict(title="Two equal tokens, turned by RoPE", labels=("how far apart they stand", "q · k, 1 at 0"), ends=(None, (-0.5, 1)),
+    yield dict(title=f"The choice of {KEYS} keys", labels=("channels D", "keys looked at"), log=(True, False),
+               ends=(None, (0, KEYS)),
+               curves=[("q · k/√D", [(d, looked_at(ask, d, 1)) for d in dims]),
+                       ("raw q · k", [(d, looked_at(ask, d, math.sqrt(d))) for d in dims])])
+    yield dict(title="Two equal tokens, turned by RoPE", labels=("how far apart they stand", "q · k, 1 at 0"),
+               ends=(None, (-0.5, 1)),
                curves=[("base 10000", product_at(ask, 10000.0)), ("100", product_at(ask, 100.0))])
     yield "How many keys does the raw product choose in the end, and what is softmax's slope there? Which pairs of channels make the fast fall of q · k, which the slow one? With base 100, what is lost at a distance of 200?"
 
@@ -34,7 +37,8 @@ from tensors import Array
 
 ask = None  # the reference's answers, given by grading/handouts.py
 STILL = 10  # the step of tape.html that tape.svg shows
-Q, K, V = Array((1, 1, 1), [1.0]), Array((3, 1, 1), [math.log(v) for v in (1.0, 2.0, 5.0)]), Array((3, 1, 1), [8.0, 0.0, 16.0])
+Q, K, V = Array((1, 1, 1), [1.0]), Array((3, 1, 1), [math.log(v) for v in (1.0, 2.0, 5.0)]), Array(
+    (3, 1, 1), [8.0, 0.0, 16.0])
 
 
 def look(name):
@@ -42,7 +46,8 @@ def look(name):
 
 
 def back(name):
-    return ask("attention_backward", dy=Array((1, 1, 1), [8.0]), q=Q, k=K, v=V, probability=Array((1, 1, 3), look("probability")))[name].values
+    return ask("attention_backward", dy=Array((1, 1, 1), [8.0]), q=Q, k=K, v=V,
+               probability=Array((1, 1, 3), look("probability")))[name].values
 
 
 def shared():
@@ -52,7 +57,8 @@ def shared():
 
 def seen():
     """How many keys two queries see of five."""
-    p = ask("attention", q=oracle.normal("q", 2, 1, 2), k=oracle.normal("k", 5, 1, 2), v=oracle.normal("v", 5, 1, 2), causal=1)["probability"]
+    p = ask("attention", q=oracle.normal("q", 2, 1, 2), k=oracle.normal("k", 5, 1, 2),
+            v=oracle.normal("v", 5, 1, 2), causal=1)["probability"]
     return [sum(p[0, t, s] > 0 for s in range(5)) for t in range(2)]
 
 
@@ -80,5 +86,6 @@ def largest(dim, factor):
 def pictures():
     dims = [1, 2, 4, 8, 16, 32, 64, 128, 256]
     return {"largest.svg": chart.svg("The largest of 16 shares", ("channels D", "its mean"),
-                                     [("z = q · k/√D", [(d, largest(d, 1)) for d in dims]), ("z = q · k", [(d, largest(d, math.sqrt(d))) for d in dims])],
+                                     [("z = q · k/√D", [(d, largest(d, 1)) for d in dims]),
+                                      ("z = q · k", [(d, largest(d, math.sqrt(d))) for d in dims])],
                                      log=(True, False), ends=(None, (0, 1)))}

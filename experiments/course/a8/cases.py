@@ -27,7 +27,8 @@ def linear(rows, w):
 
 
 def rms_norm(rows, w):
-    return [[v / math.sqrt(sum(u * u for u in row) / len(row) + 1e-5) * g for v, g in zip(row, w.values)] for row in rows]
+    return [[v / math.sqrt(sum(u * u for u in row) / len(row) + 1e-5) * g for v, g in zip(row, w.values)]
+            for row in rows]
 
 
 def attend(q, k, v, heads):
@@ -39,7 +40,8 @@ def attend(q, k, v, heads):
             found = []
             for t, row in enumerate(rows):
                 part = row[h * size:(h + 1) * size]
-                pairs = [complex(a, b) * complex(math.cos(t * 1e4 ** (-2 * j / size)), math.sin(t * 1e4 ** (-2 * j / size)))
+                pairs = [complex(a, b) * complex(math.cos(t * 1e4 ** (-2 * j / size)),
+                                                 math.sin(t * 1e4 ** (-2 * j / size)))
                          for j, (a, b) in enumerate(zip(part[:size // 2], part[size // 2:]))]
                 found.append([z.real for z in pairs] + [z.imag for z in pairs])
             return found
@@ -98,7 +100,8 @@ def sampled(z, temperature, top_k, u):
 def language(seed, symbols=6):
     """A language in which the two symbols before decide: (a text of n symbols, its entropy in nats)."""
     draw = oracle.draws(f"language {seed}")
-    table = {(a, b): [draw.gammavariate(0.15, 1) + 1e-3 for _ in range(symbols)] for a in range(symbols) for b in range(symbols)}
+    table = {(a, b): [draw.gammavariate(0.15, 1) + 1e-3 for _ in range(symbols)] for a in range(symbols)
+             for b in range(symbols)}
 
     def text(n, seed):
         draw, out = oracle.draws(f"text {seed}"), [0, 1]
@@ -119,7 +122,8 @@ def guess_by_one(text, contexts, targets):
     pairs = [[0.0] * 6 for _ in range(6)]
     for a, b in zip(text, text[1:]):
         pairs[a][b] += 1
-    return sum(-math.log(max(pairs[c[-1]][t], 0.5) / sum(pairs[c[-1]])) for c, t in zip(contexts, targets)) / len(targets)
+    return sum(-math.log(max(pairs[c[-1]][t], 0.5) / sum(pairs[c[-1]]))
+               for c, t in zip(contexts, targets)) / len(targets)
 
 
 def unseen(length):
@@ -154,19 +158,23 @@ def training_cases():
     length = 8
     learned, contexts, targets, floor, by_one = unseen(length)
     base = {"vocabulary": 6, "layers": 1, "heads": 2, "width": 32, "tokens": integers(learned),
-            "contexts": integers([s for c in contexts for s in c], len(contexts), length), "batch": 16, "length": length, "warmup": 10}
+            "contexts": integers([s for c in contexts for s in c], len(contexts), length), "batch": 16,
+            "length": length, "warmup": 10}
     for number in (1, 2):
         yield case(f"{STEPS} steps reach the target, seed {number}", 5, "train",
-                   {**base, "steps": STEPS, "lr": 0.01, "seed": oracle.choose(number, f"training {number}", range(10 ** 6))},
-                   judge=reached(targets, floor, by_one), weight=3,
-                   hint="better than by one symbol alone; clip, warm up, decay; batches from everywhere, another one every step")
+                   {**base, "steps": STEPS, "lr": 0.01,
+                    "seed": oracle.choose(number, f"training {number}", range(10 ** 6))},
+                   judge=reached(targets, floor, by_one), weight=3, hint="better than by one symbol alone; "
+                   "clip, warm up, decay; batches from everywhere, another one every step")
     turn = oracle.draws("turn").randrange(6)
     for steps, public in [(60, True), (90, False)]:
         first = 0 if public else turn
-        short = {**base, "tokens": integers([(i + first) % 6 for i in range(300)]), "contexts": integers([1, 2, 3, 4, 4, 5, 0, 1], 2, 4), "length": 4}
+        short = {**base, "tokens": integers([(i + first) % 6 for i in range(300)]),
+                 "contexts": integers([1, 2, 3, 4, 4, 5, 0, 1], 2, 4), "length": 4}
         yield case(f"{steps} steps learn to count", 5, "train",
-                   {**short, "steps": steps, "lr": 0.01, "seed": 1 if public else oracle.choose(2, "counting", range(10 ** 6))},
-                   {"best": [5.0, 2.0]}, public=public, hint="0 1 2 3 4 5 0 1 …: what comes next?")
+                   {**short, "steps": steps, "lr": 0.01,
+                    "seed": 1 if public else oracle.choose(2, "counting", range(10 ** 6))},
+                   {"best": [5.0, 2.0]}, "0 1 2 3 4 5 0 1 …: what comes next?", public=public)
 
 
 def cases():
@@ -177,19 +185,25 @@ def cases():
     drawn = [draw.randrange(11) for _ in range(count)]
     place = lambda below: draw.randrange(below)
     hint = "y is x one symbol later; the last target must still be in the text"
-    for name, starts, length, public in [("two texts", [3, 0], 4, True), ("the last that fits", [15], 4, True), ("single symbols", [5, count - 2, 0, place(count - 1)], 1, False),
-                                         ("overlapping", [2, 3, place(9), 2], 6, False), ("the whole text", [0], count - 1, False),
-                                         ("drawn places", [place(count - 5) for _ in range(5)], 5, False)]:
+    for name, starts, length, public in [
+            ("two texts", [3, 0], 4, True), ("the last that fits", [15], 4, True),
+            ("single symbols", [5, count - 2, 0, place(count - 1)], 1, False),
+            ("overlapping", [2, 3, place(9), 2], 6, False), ("the whole text", [0], count - 1, False),
+            ("drawn places", [place(count - 5) for _ in range(5)], 5, False)]:
         text = given if public else drawn
         yield case(f"batch, {name}", 1, "batch", {"tokens": integers(text), "starts": integers(starts),
                                                   "length": length},
                    {"x": [text[s:s + length] for s in starts],
-                    "y": [text[s + 1:s + 1 + length] for s in starts]}, public=public, hint=hint)
-    for name, start, length, public in [("no target for the last symbol", 16, 4, True), ("a negative start", -1, 4, True),
-                                        ("after the text", count + place(9), 2, False), ("the whole text has no target", 0, count, False), ("a negative start, of single symbols", -3, 1, False)]:
+                    "y": [text[s + 1:s + 1 + length] for s in starts]}, hint, public=public)
+    for name, start, length, public in [
+            ("no target for the last symbol", 16, 4, True), ("a negative start", -1, 4, True),
+            ("after the text", count + place(9), 2, False), ("the whole text has no target", 0, count, False),
+            ("a negative start, of single symbols", -3, 1, False)]:
         text = given if public else drawn
-        yield case(f"batch, {name}: an error", 1, "batch", {"tokens": integers(text), "starts": integers([2, start]) if start > 0 else integers([start]), "length": length},
-                   error=[start, len(text)], public=public, hint="\"batch_of: a text of 4 from 16 leaves the 20 symbols\"")
+        yield case(f"batch, {name}: an error", 1, "batch",
+                   {"tokens": integers(text), "starts": integers([2, start]) if start > 0
+                    else integers([start]), "length": length}, error=[start, len(text)], public=public,
+                   hint="\"batch_of: a text of 4 from 16 leaves the 20 symbols\"")
     # --- task 2
     def weights(layers, width, vocabulary):
         def judge(answer):
@@ -213,8 +227,9 @@ def cases():
                 return "there are tensors that nobody asked for"
         return judge
     seed = lambda name: oracle.choose(3, f"seed of {name}", range(10 ** 6))
-    for name, layers, width, vocabulary in [("two blocks", 2, 32, 40), ("one wide block", 1, oracle.choose(48, "wide", [40, 44, 48]), 20),
-                                            ("many blocks", oracle.choose(4, "many", [3, 4, 5, 6]), 32, 30)]:
+    for name, layers, width, vocabulary in [
+            ("two blocks", 2, 32, 40), ("one wide block", 1, oracle.choose(48, "wide", [40, 44, 48]), 20),
+            ("many blocks", oracle.choose(4, "many", [3, 4, 5, 6]), 32, 30)]:
         yield case(f"weights of {name}", 2, "initial", {"vocabulary": vocabulary, "layers": layers,
                                                         "heads": 2, "width": width, "seed": seed(name)},
                    judge=weights(layers, width, vocabulary),
@@ -222,47 +237,56 @@ def cases():
     yield case("another seed gives other weights, the same seed the same", 2, "initial_twice",
                {"vocabulary": 5, "layers": 1, "heads": 1, "width": 4, "seed": seed("one"),
                 "other": seed("two") + 10 ** 6}, {"same": 1.0, "alike": 0.0},
-               hint="every weight is drawn from rng.split(name), and from nothing else")
+               "every weight is drawn from rng.split(name), and from nothing else")
     yield case("weights have the shapes that a8.h says", 2, "initial",
                {"vocabulary": 5, "layers": 1, "heads": 1, "width": 4, "seed": 3},
                {"norm": [1.0] * 4, "0.norm1": [1.0] * 4, "0.norm2": [1.0] * 4, "trainable:embedding": 1.0,
-                "trainable:0.down": 1.0, "trainable:norm": 1.0},
+                "trainable:0.down": 1.0, "trainable:norm": 1.0}, "norms are ones, all is trainable",
                bounds={f"0.{n}": (-0.1, 0.1) for n in ["q", "k", "v", "o", "gate", "up", "down"]},
-               public=True, hint="norms are ones, all is trainable")
+               public=True)
     yield case("weights have the stds that a8.h says", 2, "initial",
                {"vocabulary": 40, "layers": 2, "heads": 2, "width": 32, "seed": 4},
-               bounds={**{f"rms:{n}": (0.0185, 0.0215) for n in ["embedding", "0.q", "0.v", "1.k", "1.gate",
-                                                                 "0.up"]},
+               bounds={**{f"rms:{n}": (0.0185,
+                                       0.0215) for n in ["embedding", "0.q", "0.v", "1.k", "1.gate", "0.up"]},
                        **{f"rms:{n}": (0.0092, 0.0108) for n in ["0.o", "1.o", "0.down", "1.down"]}},
                public=True, hint="0.02, and 0.02 / √(2L) where a branch ends")
-    for steps, warmup, lr, count, public in [(20, 5, 0.1, 25, True), (oracle.choose(8, "steps", range(7, 20)), 1, 3.0, 24, False),
-                                              (100, oracle.choose(40, "warm", range(20, 60)), 1e-3, 130, False), (10, 9, draw.uniform(0.5, 2), 14, False)]:
+    for steps, warmup, lr, count, public in [(20, 5, 0.1, 25, True),
+                                             (oracle.choose(8, "steps", range(7, 20)), 1, 3.0, 24, False),
+                                             (100, oracle.choose(40, "warm", range(20, 60)), 1e-3, 130,
+                                              False), (10, 9, draw.uniform(0.5, 2), 14, False)]:
         yield case("learning rate, " + ("5 of 20 steps to warm up" if public else f"drawn {count}"), 2,
                    "learning_rate", {"steps": steps, "warmup": warmup, "lr": lr, "count": count},
-                   {"rates": [rate(s, steps, warmup, lr) for s in range(count)]}, public=public,
-                   hint="a line up, half a cosine down, then a tenth: the table of section 2")
+                   {"rates": [rate(s, steps, warmup, lr) for s in range(count)]},
+                   "a line up, half a cosine down, then a tenth: the table of section 2", public=public)
     # --- tasks 3, 4
     for name, vocabulary, layers, heads, width, texts, public in [
-            ("one block, one head", 5, 1, 1, 4, [[1, 4, 0]], True), ("two blocks, two heads", 6, 2, 2, 8, [[5, 0, 3, 3], [1, 2, 4, 0]], True),
-            ("one symbol", 4, 1, 2, 4, [[2], [3]], False), ("three blocks", 4, 3, 1, 6, [[0, 1, 2, 3, 0]], False),
-            ("four heads", 7, 1, 4, 8, [[6, 5, 4], [0, 1, 1], [2, 2, 3]], False), ("no blocks", 5, 0, 1, 4, [[1, 3]], False)]:
+            ("one block, one head", 5, 1, 1, 4, [[1, 4, 0]], True),
+            ("two blocks, two heads", 6, 2, 2, 8, [[5, 0, 3, 3], [1, 2, 4, 0]], True),
+            ("one symbol", 4, 1, 2, 4, [[2], [3]], False),
+            ("three blocks", 4, 3, 1, 6, [[0, 1, 2, 3, 0]], False),
+            ("four heads", 7, 1, 4, 8, [[6, 5, 4], [0, 1, 1], [2, 2, 3]], False),
+            ("no blocks", 5, 0, 1, 4, [[1, 3]], False)]:
         p = parameters(name, vocabulary, layers, width)
         if not public:
             order = oracle.draws(f"symbols of {name}")
             texts = [[order.randrange(vocabulary) for _ in text] for text in texts]
         config = {"vocabulary": vocabulary, "layers": layers, "heads": heads, "width": width}
-        yield case(f"logits, {name}", 3, "forward", {**config, "symbols": integers([s for t in texts for s in t], len(texts), len(texts[0])),
-                                                     **{f"p:{k}": v for k, v in p.items()}},
-                   {"logits": [logits_of(p, layers, heads, t) for t in texts]}, public=public, rtol=1e-8, atol=1e-9,
-                   hint="norm before the branch, rope on q and k only, residual sums, norm after the last block, the embedding again")
+        yield case(f"logits, {name}", 3, "forward",
+                   {**config, "symbols": integers([s for t in texts for s in t], len(texts), len(texts[0])),
+                    **{f"p:{k}": v for k, v in p.items()}},
+                   {"logits": [logits_of(p, layers, heads, t) for t in texts]}, "norm before the branch, "
+                   "rope on q and k only, residual sums, norm after the last block, the embedding again",
+                   public=public, rtol=1e-8, atol=1e-9)
         length = len(texts[0])
         words = [s for t in texts for s in t] + [0] + ([1] if length > 1 else [])
         starts = range(0, len(words) - length, length)
-        losses = [loss_of(z, words[s + 1 + t]) for s in starts for t, z in enumerate(logits_of(p, layers, heads, words[s:s + length]))]
-        yield case(f"loss of a text, {name}", 4, "evaluate", {**config, "tokens": integers(words), "length": length,
-                                                              **{f"p:{k}": v for k, v in p.items()}},
-                   {"loss": sum(losses) / len(losses)}, public=public, rtol=1e-8,
-                   hint="texts start at 0, length, 2 length, …, each with its last target still in the text; nats")
+        losses = [loss_of(z, words[s + 1 + t]) for s in starts
+                  for t, z in enumerate(logits_of(p, layers, heads, words[s:s + length]))]
+        yield case(f"loss of a text, {name}", 4, "evaluate",
+                   {**config, "tokens": integers(words), "length": length,
+                    **{f"p:{k}": v for k, v in p.items()}}, {"loss": sum(losses) / len(losses)},
+                   "texts start at 0, length, 2 length, …, each with its last target still in the text; nats",
+                   public=public, rtol=1e-8)
     # --- task 5
     yield from training_cases()
     # --- task 6
@@ -271,14 +295,17 @@ def cases():
     spread = [round(draw.uniform(-2, 3), 2) for _ in range(5)]
     drawn = [*spread, max(spread)], sorted([0.001, 0.9999, *(draw.random() for _ in range(9))])
     draw.shuffle(drawn[0])  # two are largest
-    for temperature, top_k, public in [(1.0, 0, True), (0.0, 0, True), (0.5, 3, True), (2.0, 0, False), (1.0, 1, False), (1.0, 2, False),
-                                       (3.0, 4, False), (0.0, 3, False), (1.0, 100, False), (0.1, 0, False)]:
+    for temperature, top_k, public in [(1.0, 0, True), (0.0, 0, True), (0.5, 3, True), (2.0, 0, False),
+                                       (1.0, 1, False), (1.0, 2, False), (3.0, 4, False), (0.0, 3, False),
+                                       (1.0, 100, False), (0.1, 0, False)]:
         z, us = given if public else drawn
-        yield case(f"sampled at temperature {temperature}" + (f" of the best {top_k}" if top_k else ""), 6, "sample",
-                   {"logits": z, "temperature": temperature, "top_k": top_k, "u": us},
-                   {"symbols": [float(sampled(z, temperature, top_k, u)) for u in us]}, public=public,
-                   hint="the running sum in the symbols' own order; logits over temperature; equals: the lower symbol first")
+        yield case(f"sampled at temperature {temperature}" + (f" of the best {top_k}" if top_k else ""), 6,
+                   "sample", {"logits": z, "temperature": temperature, "top_k": top_k, "u": us},
+                   {"symbols": [float(sampled(z, temperature, top_k, u)) for u in us]}, "the running sum in "
+                   "the symbols' own order; logits over temperature; equals: the lower symbol first",
+                   public=public)
     wide = [v + draw.random() for v in (800.0, -800.0, 801.0)]
     us = drawn[1]
-    yield case("sampled from large logits", 6, "sample", {"logits": wide, "temperature": 0.5, "top_k": 0, "u": us},
-               {"symbols": [float(sampled(wide, 0.5, 0, u)) for u in us]}, hint="subtract the maximum before exp")
+    yield case("sampled from large logits", 6, "sample",
+               {"logits": wide, "temperature": 0.5, "top_k": 0, "u": us},
+               {"symbols": [float(sampled(wide, 0.5, 0, u)) for u in us]}, "subtract the maximum before exp")

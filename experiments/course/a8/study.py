@@ -25,7 +25,8 @@ def charts(ask, file):
         losses.append((max(steps, 1), found["loss"].values[0]))
         said = "".join(letters[int(i)] for i in found["said"].values)
         yield f"--- after {steps} steps, {losses[-1][1]:.3f} nats a character on text that it has not seen:\n{said}"
-    yield dict(title="Learning a text", labels=("step (the first is 0)", "nats a character"), log=(True, False), curves=[("loss", losses)], dots=("loss",))
+    yield dict(title="Learning a text", labels=("step (the first is 0)", "nats a character"),
+               log=(True, False), curves=[("loss", losses)], dots=("loss",))
 
 
 # --- the handout's numbers and pictures; a student's tree ends above this line
@@ -38,7 +39,8 @@ LOGITS = [math.log(v) for v in (1.0, 2.0, 5.0)]
 
 
 def batch(name):
-    return ask("batch", tokens=cases.integers([5, 6, 7, 8, 9]), starts=cases.integers([1]), length=3)[name].values
+    return ask("batch", tokens=cases.integers([5, 6, 7, 8, 9]), starts=cases.integers([1]),
+               length=3)[name].values
 
 
 def initial(vocabulary, width, layers):
@@ -58,7 +60,8 @@ def rates(*steps):
 def start_loss():
     """Of a text in which no symbol follows itself."""
     weights = {f"p:{name}": tensor for name, tensor in initial(6, 32, 1).items()}
-    return ask("evaluate", vocabulary=6, layers=1, heads=2, width=32, tokens=cases.integers([i * i % 6 for i in range(200)]), length=8, **weights)["loss"].values[0]
+    return ask("evaluate", vocabulary=6, layers=1, heads=2, width=32,
+               tokens=cases.integers([i * i % 6 for i in range(200)]), length=8, **weights)["loss"].values[0]
 
 
 def language():

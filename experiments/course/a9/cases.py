@@ -9,8 +9,9 @@ ALLOWED = []  # of the library nothing but how errors are thrown
 # What a source may not hold, and what to say of it. Flags are the kit's; one core is all there is.
 GAP = r"(?:\s|/\*.*?\*/)*"
 FORBIDDEN = [(rf"(?:#|%:){GAP}pragma|_Pragma", "#pragma"),
-             (r"\b(?:__)?(?:optimize|target|target_clones)(?:__)?\b", "the name of an attribute that sets flags"),
-             (r"\b(?:asm|__asm__|__asm)\b", "asm"), (r"##|%:%:", "## of the preprocessor")]
+             (r"\b(?:__)?(?:optimize|target|target_clones)(?:__)?\b",
+              "the name of an attribute that sets flags"), (r"\b(?:asm|__asm__|__asm)\b", "asm"),
+             (r"##|%:%:", "## of the preprocessor")]
 POINTS = {1: 10, 2: 20, 3: 15, 4: 15, 5: 15, 6: 25}  # of each task
 STUDENT = ["more.cmake", "baseline.cpp", "clocked.cpp"]
 CLOCKED = "softmax_rms_norm"  # the call that task 6 measures
@@ -57,7 +58,8 @@ def saved(x, eps):
     """Each row's maximum, Σ exp(x − maximum), r."""
     all_rows = oracle.rows(x)
     largest = [max(row) for row in all_rows]
-    return {"largest": largest, "sum": [math.fsum(math.exp(v - m) for v in row) for row, m in zip(all_rows, largest)],
+    return {"largest": largest,
+            "sum": [math.fsum(math.exp(v - m) for v in row) for row, m in zip(all_rows, largest)],
             "rrms": [rrms(row_softmax(row), eps) for row in all_rows]}
 
 
@@ -100,32 +102,46 @@ def ulps(x, most=2):
 
 def exponential_cases():
     near = dict(rtol=2.4e-7, atol=2.9e-45)
-    ask = lambda name, x, **how: case(name, 2, "expf_lanes", {"x": x}, {"y": Array(x.shape, [math.exp(v) for v in x.values])}, **{**near, **how})
+    ask = lambda name, x, **how: case(name, 2, "expf_lanes", {"x": x},
+                                      {"y": Array(x.shape, [math.exp(v) for v in x.values])},
+                                      **{**near, **how})
     line = lambda *values: f32(Array((len(values),), values))
-    uniform = lambda name, count, low, high: line(*(oracle.draws(name).uniform(low, high) for _ in range(1)), *[d for d in draw_many(name, count - 1, low, high)])
-    yield ask("exp of whole numbers", line(*range(0, -18, -1)), public=True, hint="split x into n ln 2 and a rest: 2^n is a float's exponent")
-    yield ask("exp near 0", line(*(-i / 40 for i in range(40))), public=True, hint="the polynomial: its degree, its coefficients")
-    yield ask("exp of far numbers", line(*(-87 + i / 7 for i in range(60))), public=True, hint="n ln 2 in one float is off by n times its rounding")
-    yield ask("exp whose result is denormal", line(*(-87 - i / 4 for i in range(64))), public=True, hint="2^n has no float below n = −126")
+    uniform = lambda name, count, low, high: line(*(oracle.draws(name).uniform(low, high) for _ in range(1)),
+                                                  *[d for d in draw_many(name, count - 1, low, high)])
+    yield ask("exp of whole numbers", line(*range(0, -18, -1)), public=True,
+              hint="split x into n ln 2 and a rest: 2^n is a float's exponent")
+    yield ask("exp near 0", line(*(-i / 40 for i in range(40))), public=True,
+              hint="the polynomial: its degree, its coefficients")
+    yield ask("exp of far numbers", line(*(-87 + i / 7 for i in range(60))), public=True,
+              hint="n ln 2 in one float is off by n times its rounding")
+    yield ask("exp whose result is denormal", line(*(-87 - i / 4 for i in range(64))), public=True,
+              hint="2^n has no float below n = −126")
     special = line(0.0, -INF, NAN, -1.0)
-    yield case("exp of 0, −∞ and NaN", 2, "expf_lanes", {"x": special}, {"y": [1.0, 0.0, NAN, math.exp(-1)]}, **near, public=True,
-               hint="exactly 1; 0; NaN stays. Which of your comparisons does a NaN pass?")
-    for name, low, high, count in [("all of [−87, 0]", -87, 0, 3000), ("[−1, 0]", -1, 0, 1000), ("results that are denormal", -103.9, -87, 1000),
-                                   ("tiny numbers", -1e-6, 0, 100), ("seven numbers", -20, 0, 7), ("33 numbers", -20, 0, 33)]:
+    yield case("exp of 0, −∞ and NaN", 2, "expf_lanes", {"x": special}, {"y": [1.0, 0.0, NAN, math.exp(-1)]},
+               "exactly 1; 0; NaN stays. Which of your comparisons does a NaN pass?", **near, public=True)
+    for name, low, high, count in [("all of [−87, 0]", -87, 0, 3000), ("[−1, 0]", -1, 0, 1000),
+                                   ("results that are denormal", -103.9, -87, 1000),
+                                   ("tiny numbers", -1e-6, 0, 100), ("seven numbers", -20, 0, 7),
+                                   ("33 numbers", -20, 0, 33)]:
         x = uniform(name, count, low, high)
-        yield case(f"exp to 2 ulp, {name}", 2, "expf_lanes", {"x": x}, judge=ulps(x), hint="the handout's section 2 has a check for each step")
+        yield case(f"exp to 2 ulp, {name}", 2, "expf_lanes", {"x": x}, judge=ulps(x),
+                   hint="the handout's section 2 has a check for each step")
         if count < 50:
             yield case(f"exp to 2 ulp at an odd address, {name}", 2, "expf_lanes", {"x": x, "offset": 3},
                        judge=ulps(x), hint="rows begin at any float")
     turns = line(*(-(i + 0.5) * LN2 + oracle.draws(f"turn {i}").uniform(-1e-5, 1e-5) for i in range(120)))
-    yield case("exp to 2 ulp where n changes", 2, "expf_lanes", {"x": turns}, judge=ulps(turns), hint="|rest| ≤ ln 2 / 2: round, do not cut off")
-    low = line(*(-104 - oracle.draws(f"far {i}").expovariate(1e-3) for i in range(40)), -1e4, -1e30, -3e38, -INF)
-    yield case("exp of less than −104", 2, "expf_lanes", {"x": low}, {"y": [0.0] * low.shape[0]}, atol=0, hint="0, also where n has no room in an exponent")
+    yield case("exp to 2 ulp where n changes", 2, "expf_lanes", {"x": turns}, judge=ulps(turns),
+               hint="|rest| ≤ ln 2 / 2: round, do not cut off")
+    low = line(*(-104 - oracle.draws(f"far {i}").expovariate(1e-3) for i in range(40)), -1e4, -1e30, -3e38,
+               -INF)
+    yield case("exp of less than −104", 2, "expf_lanes", {"x": low}, {"y": [0.0] * low.shape[0]},
+               "0, also where n has no room in an exponent", atol=0)
     x = uniform("among NaN", 40, -9, 0)
     x.values[5] = x.values[17] = NAN
     yield ask("exp among NaN", x, hint="a NaN changes no neighbour, and stays")
     x = uniform("before", 20, -9, 0)
-    yield case("a second exp", 2, "expf_lanes", {"x": x, "warm": 1}, {"y": [math.exp(v) for v in x.values]}, **near, hint="nothing of an earlier call may be left")
+    yield case("a second exp", 2, "expf_lanes", {"x": x, "warm": 1}, {"y": [math.exp(v) for v in x.values]},
+               "nothing of an earlier call may be left", **near)
 
 
 def draw_many(name, count, low, high):
@@ -139,7 +155,8 @@ def rows_of_inputs():
     yield "seven channels", drawn("seven", 2, 7, public=True), {}, True
     yield "forty channels", drawn("forty", 3, 40, public=True, scale=3.0), {}, True
     yield "one channel", drawn("one", 3, 1, public=True), {}, True
-    yield "around 10000", f32(Array((2, 5), [v + s for s in (1e4, -1e4) for v in (1.0, -0.5, 2.0, 0.25, 0.0)])), {}, True
+    yield "around 10000", f32(
+        Array((2, 5), [v + s for s in (1e4, -1e4) for v in (1.0, -0.5, 2.0, 0.25, 0.0)])), {}, True
     yield "at an odd address", drawn("odd", 2, 19, public=True), {"offset": 1}, True
     yield "1023 channels", drawn("1023", 2, 1023, scale=2.0), {}, False
     for width in (8, 15, 16, 31, 32, 33, 64, 65, 100):
@@ -150,8 +167,10 @@ def rows_of_inputs():
     yield "far above 0", f32(normal("above", 2, 37, shift=1e4)), {}, False
     yield "far below 0", f32(normal("below", 2, 37, shift=-1e4)), {}, False
     yield "from −10000 to 10000", f32(normal("both", 3, 50, scale=4e3)), {}, False
-    yield "each larger than the one before", f32(Array((1, 70), sorted(normal("rising", 1, 70, scale=5.0).values))), {}, False
-    yield "each smaller than the one before", f32(Array((1, 70), sorted(normal("falling", 1, 70, scale=5.0).values)[::-1])), {}, False
+    yield "each larger than the one before", f32(
+        Array((1, 70), sorted(normal("rising", 1, 70, scale=5.0).values))), {}, False
+    yield "each smaller than the one before", f32(
+        Array((1, 70), sorted(normal("falling", 1, 70, scale=5.0).values)[::-1])), {}, False
     for where in (0, 20, 68):
         x = drawn(f"outlier {where}", 2, 69)
         x.values[where] = 30.0
@@ -164,7 +183,8 @@ def infinite_rows():
     """(name, x): rows of −∞ but for some."""
     for where, width in ((0, 5), (36, 37), (17, 40)):
         x = Array((2, width), [-INF] * (2 * width))
-        x.values[where], x.values[width + where] = (oracle.draws(f"{r} but {where}").choice([-3.0, 0.5, 7.0]) for r in range(2))
+        x.values[where], x.values[width + where] = (
+            oracle.draws(f"{r} but {where}").choice([-3.0, 0.5, 7.0]) for r in range(2))
         yield f"−∞ but for number {where}", x
     x = drawn("half masked", 3, 34)
     yield "half of it −∞", Array(x.shape, [v if i % 2 else -INF for i, v in enumerate(x.values)])
@@ -177,54 +197,72 @@ def not_a_number():
 
 
 def softmax_cases():
-    near, hint = dict(rtol=1e-5, atol=1e-37), "a larger maximum makes the sum so far smaller; the last block may not be whole"
+    near, hint = dict(
+        rtol=1e-5,
+        atol=1e-37), "a larger maximum makes the sum so far smaller; the last block may not be whole"
     for name, x, more, public in rows_of_inputs():
-        yield case(f"softmax, {name}", 3, "softmax", {"x": x, **more}, {"y": softmax(x)}, public=public, **near, hint=hint)
+        yield case(f"softmax, {name}", 3, "softmax", {"x": x, **more}, {"y": softmax(x)}, hint, public=public,
+                   **near)
     for i, (name, x) in enumerate(infinite_rows()):
-        yield case(f"softmax, {name}", 3, "softmax", {"x": x}, {"y": softmax(x)}, **near, public=i == 0, hint="−∞ − (−∞) is NaN: can it happen?")
+        yield case(f"softmax, {name}", 3, "softmax", {"x": x}, {"y": softmax(x)},
+                   "−∞ − (−∞) is NaN: can it happen?", **near, public=i == 0)
     x = not_a_number()
-    yield case("softmax, NaN in one row", 3, "softmax", {"x": x}, {"y": softmax(x)}, **near, hint="its row is NaN, all others are not")
+    yield case("softmax, NaN in one row", 3, "softmax", {"x": x}, {"y": softmax(x)},
+               "its row is NaN, all others are not", **near)
 
 
 def norm_inputs(name, x, public):
     weight = normal(f"weight {name}", x.shape[1], shift=1.0)
-    return {"x": x, "weight": f32(weight), "eps": struct.unpack("f", struct.pack("f", 1e-6 if public or len(name) % 2 else 0.03))[0]}
+    return {"x": x, "weight": f32(weight),
+            "eps": struct.unpack("f", struct.pack("f", 1e-6 if public or len(name) % 2 else 0.03))[0]}
 
 
 def norm_cases():
     near = dict(rtol=1e-5, atol=1e-36)
     for name, x, more, public in rows_of_inputs():
         inputs = norm_inputs(name, x, public)
-        yield case(f"softmax and norm, {name}", 4, CLOCKED, {**inputs, **more}, {**saved(x, inputs["eps"]), "y": forward(**inputs)}, public=public, **near,
-                   hint="largest, sum, rrms of each row come first; what does the mean square of p have to do with that of exp(x − largest)?")
+        yield case(f"softmax and norm, {name}", 4, CLOCKED, {**inputs, **more},
+                   {**saved(x, inputs["eps"]), "y": forward(**inputs)}, "largest, sum, rrms of each row come "
+                   "first; what does the mean square of p have to do with that of exp(x − largest)?",
+                   public=public, **near)
         dy = f32(normal(f"dy {name}", *x.shape))
         kept, wanted = saved(x, inputs["eps"]), backward(dy, **inputs)
-        size = max(abs(r * d * w) for r, row in zip(kept["rrms"], oracle.rows(dy)) for d, w in zip(row, inputs["weight"].values))
+        size = max(abs(r * d * w) for r, row in zip(kept["rrms"], oracle.rows(dy))
+                   for d, w in zip(row, inputs["weight"].values))
         largest = max(v for v in softmax(x).values)
-        yield case(f"its gradient, {name}", 5, "softmax_rms_norm_backward", {**inputs, **more, **kept, "dy": dy}, wanted, public=public, rtol=2e-5,
-                   atol=3e-6 * size * largest, hint="dweight first; one sum of the row is enough, and eps leaves a term")
+        yield case(f"its gradient, {name}", 5, "softmax_rms_norm_backward",
+                   {**inputs, **more, **kept, "dy": dy}, wanted,
+                   "dweight first; one sum of the row is enough, and eps leaves a term", public=public,
+                   rtol=2e-5, atol=3e-6 * size * largest)
     for i, (name, x) in enumerate(infinite_rows()):
         inputs = norm_inputs(name, x, i == 0)
-        yield case(f"softmax and norm, {name}", 4, CLOCKED, inputs, {"y": forward(**inputs)}, **near, hint="−∞ − (−∞) is NaN: can it happen?")
+        yield case(f"softmax and norm, {name}", 4, CLOCKED, inputs, {"y": forward(**inputs)},
+                   "−∞ − (−∞) is NaN: can it happen?", **near)
     x = not_a_number()
     inputs = norm_inputs("NaN", x, False)
-    yield case("softmax and norm, NaN in one row", 4, CLOCKED, inputs, {"y": forward(**inputs)}, **near, hint="its row is NaN, all others are not")
+    yield case("softmax and norm, NaN in one row", 4, CLOCKED, inputs, {"y": forward(**inputs)},
+               "its row is NaN, all others are not", **near)
     x = drawn("large eps", 3, 30)
     inputs = {**norm_inputs("large eps", x, False), "eps": 0.5}
-    yield case("softmax and norm, eps of 0.5", 4, CLOCKED, inputs, {"y": forward(**inputs)}, **near, hint="eps is added to the mean square of p")
+    yield case("softmax and norm, eps of 0.5", 4, CLOCKED, inputs, {"y": forward(**inputs)},
+               "eps is added to the mean square of p", **near)
     dy = f32(normal("dy large eps", *x.shape))
-    yield case("its gradient, eps of 0.5", 5, "softmax_rms_norm_backward", {**inputs, **saved(x, 0.5), "dy": dy}, backward(dy, **inputs), rtol=2e-5, atol=1e-8,
-               hint="with eps = 0 a term is missing")
+    yield case("its gradient, eps of 0.5", 5, "softmax_rms_norm_backward",
+               {**inputs, **saved(x, 0.5), "dy": dy}, backward(dy, **inputs),
+               "with eps = 0 a term is missing", rtol=2e-5, atol=1e-8)
 
 
 def prediction_cases():
     """Bytes, flops, milliseconds by hand."""
-    for name, public in [("softmax in three reads", True), ("rows that the cache holds", True), ("a slow memory", True), ("long rows", False),
-                         ("just too long", False), ("just short enough", False), ("a fast processor", False), ("a slow processor", False), ("nothing", False)]:
+    for name, public in [("softmax in three reads", True), ("rows that the cache holds", True),
+                         ("a slow memory", True), ("long rows", False), ("just too long", False),
+                         ("just short enough", False), ("a fast processor", False),
+                         ("a slow processor", False), ("nothing", False)]:
         draw = oracle.draws(f"predict {name}") if not public else __import__("random").Random(name)
         rows, cache = draw.choice([1, 100, 4096]), draw.choice([32768, 49152, 1 << 20])
         fits = cache // 8
-        width = {"long rows": 3 * fits, "just too long": fits + 1, "just short enough": fits, "softmax in three reads": 2 * fits}.get(name, draw.randint(1, fits - 1))
+        width = {"long rows": 3 * fits, "just too long": fits + 1, "just short enough": fits,
+                 "softmax in three reads": 2 * fits}.get(name, draw.randint(1, fits - 1))
         reads, writes, flops = draw.randint(2, 5), draw.randint(1, 3), draw.randint(5, 30)
         if name == "nothing":
             rows = 0
@@ -232,11 +270,13 @@ def prediction_cases():
         peak = {"a slow processor": 1, "a fast processor": 500}.get(name, draw.choice([8, 50]))
         moved = 4 * rows * width * (2 if 8 * width <= cache else reads + writes)
         done = rows * width * flops
-        yield case(f"predict: {name}", 1, "predict", dict(rows=rows, width=width, reads=reads, writes=writes, flops=flops, cache=cache,
-                                                          gigabytes_a_second=bandwidth, gigaflops=peak),
+        yield case(f"predict: {name}", 1, "predict",
+                   dict(rows=rows, width=width, reads=reads, writes=writes, flops=flops, cache=cache,
+                        gigabytes_a_second=bandwidth, gigaflops=peak),
                    {"bytes": Array((), [float(moved)]), "flops": Array((), [float(done)]),
-                    "milliseconds": Array((), [max(moved / bandwidth, done / peak) / 1e6])}, public=public,
-                   hint="which goes through a row reach memory? which of the two times is the longer one?")
+                    "milliseconds": Array((), [max(moved / bandwidth, done / peak) / 1e6])},
+                   "which goes through a row reach memory? which of the two times is the longer one?",
+                   public=public)
 
 
 def cases():

@@ -33,11 +33,13 @@ def dx(eps=0.0):
 
 def online(x):
     """Σ exp(x − largest so far) after each number, by softmax's own first result: it is exp(x₁ − largest) / sum."""
-    return [round(math.exp(x[0] - max(x[:n])) / ask("softmax", x=[x[:n]])["y"].values[0], 5) for n in range(1, len(x) + 1)]
+    return [round(math.exp(x[0] - max(x[:n])) / ask("softmax", x=[x[:n]])["y"].values[0],
+                  5) for n in range(1, len(x) + 1)]
 
 
 def predicted(what, **changed):
-    work = dict(rows=4096, width=1024, reads=3, writes=2, flops=25, cache=32768, gigabytes_a_second=10, gigaflops=50)
+    work = dict(rows=4096, width=1024, reads=3, writes=2, flops=25, cache=32768, gigabytes_a_second=10,
+                gigaflops=50)
     return ask("predict", **{**work, **changed})[what].values[0]
 
 
@@ -60,14 +62,17 @@ def worst_ulp():
     """Of the reference's exp, over 2000 numbers of [−87, 0]."""
     x = [f32(-87 * i / 2000) for i in range(2001)]
     unit = lambda v: 2.0 ** (math.frexp(v)[1] - 24)
-    return max(abs(got - math.exp(v)) / unit(math.exp(v)) for v, got in zip(x, ask("expf_lanes", x=x)["y"].values))
+    return max(
+        abs(got - math.exp(v)) / unit(math.exp(v)) for v, got in zip(x, ask("expf_lanes", x=x)["y"].values))
 
 
 def pictures():
     degrees = [(d, degree_error(d)) for d in range(2, 10)]
     peaks = [2.0 ** (i / 2) for i in range(0, 17)]
     times = lambda **how: [(p, predicted("milliseconds", gigaflops=p, **how)) for p in peaks]
-    return {"degrees.svg": chart.svg("Taylor's polynomial of exp, |f| up to ln 2 / 2", ("degree", "error, in 2^-24"),
-                                     [("error", degrees), ("2 units", [(2, 2.0), (9, 2.0)])], log=(False, True)),
-            "roof.svg": chart.svg("4096 rows of 1024: the least time", ("gigaflops of the processor", "ms"),
-                                  [("in cache", times()), ("each read", times(cache=4096))], log=(True, True))}
+    return {
+        "degrees.svg": chart.svg("Taylor's polynomial of exp, |f| up to ln 2 / 2",
+                                 ("degree", "error, in 2^-24"),
+                                 [("error", degrees), ("2 units", [(2, 2.0), (9, 2.0)])], log=(False, True)),
+        "roof.svg": chart.svg("4096 rows of 1024: the least time", ("gigaflops of the processor", "ms"),
+                              [("in cache", times()), ("each read", times(cache=4096))], log=(True, True))}

@@ -101,7 +101,7 @@ def key_of(file):
     return key
 
 
-def case(name, task, call, inputs, expect=None, *, public=False, hint="", rtol=1e-9, atol=1e-12, bounds=None,
+def case(name, task, call, inputs, expect=None, hint="", *, public=False, rtol=1e-9, atol=1e-12, bounds=None,
          error=None, judge=None, weight=None, times=None):
     """One test. `expect` holds tensors by name, `bounds` (low, high) by name, `error` the shapes (lists) and
     numbers that an error's text must name, in whatever words; `judge` takes the answer's tensors and returns
@@ -164,9 +164,11 @@ def release(assignment, folder, student="", key=b""):
     if "clocked.cpp" in assignment.student:
         kit += ["speed", "clock.py"]
     for file in [assignment.folder / f"{name}.h", assignment.folder / "driver.cpp",
-                 *assignment.folder.glob("*.svg"), *(ROOT / "kit" / f for f in kit), *(assignment.folder / f for f in assignment.student)]:
+                 *assignment.folder.glob("*.svg"), *(ROOT / "kit" / f for f in kit),
+                 *(assignment.folder / f for f in assignment.student)]:
         shutil.copy(file, folder / file.name)
-    (folder / "handout.md").write_text(re.sub(r"<!--.*?-->\n?", "", (assignment.folder / "handout.md").read_text(), flags=re.S))
+    (folder / "handout.md").write_text(re.sub(r"<!--.*?-->\n?", "",
+                                              (assignment.folder / "handout.md").read_text(), flags=re.S))
     asked = questions.questions(name, student or questions.EXAMPLE, key)
     if asked:
         (folder / "key").write_text(f"{student or questions.EXAMPLE}\n")
@@ -177,9 +179,11 @@ def release(assignment, folder, student="", key=b""):
         (folder / file).write_text((ROOT / "kit" / file).read_text().replace("ASSIGNMENT", name))
     fields = ("name", "task", "call", "hint", "rtol", "atol", "bounds", "error")
     flat = lambda t: [t.shape, t.values, t.dtype]
-    public = [{**{k: c[k] for k in fields}, "inputs": {k: flat(t) for k, t in c["inputs"].items()},
-               "expect": {k: flat(t) for k, t in c["expect"].items()}} for c in assignment.driven() if c["public"]]
-    (folder / "public.json").write_text(json.dumps({"allowed": assignment.allowed, "forbidden": assignment.forbidden, "cases": public}))
+    public = [
+        {**{k: c[k] for k in fields}, "inputs": {k: flat(t) for k, t in c["inputs"].items()},
+         "expect": {k: flat(t) for k, t in c["expect"].items()}} for c in assignment.driven() if c["public"]]
+    (folder / "public.json").write_text(
+        json.dumps({"allowed": assignment.allowed, "forbidden": assignment.forbidden, "cases": public}))
 
 
 # --- build and run
@@ -194,7 +198,8 @@ def prefix_of(argument):
 def config_of(prefix):
     """What find_package reads, in lib/cmake/isobar or in lib/x86_64-linux-gnu/cmake/isobar, or None."""
     places = ("lib*/cmake/isobar", "lib/*/cmake/isobar")
-    return next((found for place in places for found in pathlib.Path(prefix).glob(f"{place}/isobar-config.cmake")), None)
+    return next((found for place in places
+                 for found in pathlib.Path(prefix).glob(f"{place}/isobar-config.cmake")), None)
 
 
 def library_of(prefix):
@@ -212,8 +217,9 @@ def own_folder(path):
 def build(tree, prefix, work, seconds):
     """Builds a tree in `work` under limits. The compiler's complaint, or None."""
     own_folder(work / "tmp")
-    return confined(["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(work / "build"), "-DSANITIZE=BOTH", f"-DCMAKE_PREFIX_PATH={prefix}"],
-                    tree, prefix, work, seconds) or make(tree, prefix, work, "all", seconds)
+    return confined(["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(work / "build"), "-DSANITIZE=BOTH",
+                     f"-DCMAKE_PREFIX_PATH={prefix}"], tree, prefix, work,
+                    seconds) or make(tree, prefix, work, "all", seconds)
 
 
 def built(tree, prefix, *options, target="all", into=None):
@@ -254,7 +260,8 @@ def answered(driver, cases, threads):
 
 def names_of(path, limits):
     """What nm lists of an object file or a library, which nobody trusts; None where it cannot."""
-    done = sandbox.run(["/bin/sh", "-c", 'exec nm -P -g "$1" >&3', "nm", str(path)], b"", "/tmp", [str(path)], limits)
+    done = sandbox.run(["/bin/sh", "-c", 'exec nm -P -g "$1" >&3', "nm", str(path)], b"", "/tmp", [str(path)],
+                       limits)
     return None if done.code or done.why else done.answer.decode(errors="replace")
 
 
@@ -268,13 +275,15 @@ def refused_names(assignment, object_file, prefix):
 
 
 def hidden_files(assignment):
-    return [assignment.source, *(assignment.folder / f for f in ("cases.py", "mutants.py")), *assignment.alternatives()]
+    return [assignment.source, *(assignment.folder / f for f in ("cases.py", "mutants.py")),
+            *assignment.alternatives()]
 
 
 def readable_to_submissions(files, shown):
     """Of `files`, those that a submission or its compiler could read. They are tried."""
     probe = 'for f; do head -c1 "$f" > /dev/null 2>&1 && echo "$f"; done >&3; exit 0'
-    done = sandbox.run(["/bin/sh", "-c", probe, "probe", *map(str, files)], b"", "/tmp", shown, sandbox.Limits())
+    done = sandbox.run(["/bin/sh", "-c", probe, "probe", *map(str, files)], b"", "/tmp", shown,
+                       sandbox.Limits())
     if done.code or done.why:
         raise Usage(f"the sandbox does not run: {done.why or done.output.strip()}")
     return done.answer.decode().splitlines()

@@ -46,7 +46,8 @@ def results_of(assignment, faults, text):
                       "output": "" if wrong is None else wrong if wrong.startswith("task ")
                       else f"task {case['task']}: {wrong}", "visibility": "visible"})
     passed = sum(not wrong for wrong in faults)
-    return {"score": sum(test["score"] for test in tests), "output": text, "tests": tests, "visibility": "visible",
+    return {"score": sum(test["score"] for test in tests), "output": text, "tests": tests,
+            "visibility": "visible",
             "extra_data": {"assignment": assignment.name, "passed": passed, "cases": len(faults)}}
 
 
@@ -68,7 +69,8 @@ def told(case, fault):
         return None
     kind, text = fault
     if not case["public"]:
-        text = {"todo": f"task {case['task']} is to be written here", "wrong": "not as wanted"}.get(kind, kind)
+        text = {"todo": f"task {case['task']} is to be written here",
+                "wrong": "not as wanted"}.get(kind, kind)
     return printable(text) + (f"; hint: {case['hint']}" if case["hint"] else "")
 
 
@@ -94,8 +96,9 @@ def run_cases(cases, driver, scratch, seconds, watched, reported):
         faults[place] = fault
     # Whoever throws always is right where an error is wanted.
     right = {case["task"] for case, fault in zip(cases, faults) if case["error"] is None and not fault}
-    return [fault if fault or case["error"] is None or case["task"] in right else "an error counts where another test of its task passes"
-            for case, fault in zip(cases, faults)]
+    return [
+        fault if fault or case["error"] is None or case["task"] in right
+        else "an error counts where another test of its task passes" for case, fault in zip(cases, faults)]
 
 
 def run_watched(case, watched, scratch, seconds):
@@ -120,7 +123,8 @@ def judged(case, done, watched=False):
     if watched and reports.BROKEN.search(done.output):
         return None
     if watched and reports.by_sanitizer(done.output):
-        return "the program was stopped", "the program was stopped: " + "\n".join(reports.of_program(done.output))
+        return "the program was stopped", "the program was stopped: " + "\n".join(
+            reports.of_program(done.output))
     if done.code or done.why:
         why = done.why or "no reason known"
         return f"the program ended: {why}", f"the program ended with {done.code}: {why}\n{done.output[-1500:]}"
@@ -157,7 +161,8 @@ def build(assignment, text, prefix, work, arguments):
     names = [] if arguments.any_name else course.refused_names(assignment, object_file, prefix)
     names += course.symbols.refused_texts(text.decode(errors="replace"), assignment.forbidden)
     if names:
-        return None, printable(f"uses what {assignment.name} does not offer: {', '.join(n[:100] for n in names[:5])}")
+        return None, printable(
+            f"uses what {assignment.name} does not offer: {', '.join(n[:100] for n in names[:5])}")
     for program in ("driver", "watched", *measured):
         shutil.copyfile(place / "build" / program, work / program)  # out of reach of what the build left running
         (work / program).chmod(0o755)
@@ -169,7 +174,8 @@ def grade(assignment, prefix, work, cases, arguments):
     def everything(wrong):
         """Of all tests; what takes several lines stands above all only."""
         first = wrong.splitlines()[0].rstrip(":")
-        return [first + (" (see above)" if "\n" in wrong else "")] * len(cases), f"{wrong}\nIsolation: {sandbox.describe()}."
+        return [first + (" (see above)" if "\n" in wrong else "")] * len(
+            cases), f"{wrong}\nIsolation: {sandbox.describe()}."
     try:
         text = submitted_file(f"{assignment.name}.cpp", arguments.submission)
     except course.Usage as e:
@@ -180,8 +186,10 @@ def grade(assignment, prefix, work, cases, arguments):
     seconds = arguments.seconds or assignment.seconds or SECONDS
     reported = {}
     if assignment.checker:
-        reported = assignment.checker.graded(arguments.submission, work / "tree", prefix, work / "work", arguments.build_seconds)
-    faults = run_cases(cases, driver, course.own_folder(work / "scratch"), seconds, assignment.watched, reported)
+        reported = assignment.checker.graded(arguments.submission, work / "tree", prefix, work / "work",
+                                             arguments.build_seconds)
+    faults = run_cases(cases, driver, course.own_folder(work / "scratch"), seconds, assignment.watched,
+                       reported)
     return faults, f"{sum(not f for f in faults)} of {len(faults)} tests pass. Isolation: {sandbox.describe()}."
 
 
@@ -207,13 +215,13 @@ def confine(assignment, key_file, prefix, asked, work):
     """Chooses what confines submissions; Usage when hidden files are not kept from them."""
     obstacle = sandbox.choose(asked)
     if obstacle:
-        raise course.Usage(f"wanted bubblewrap to confine submissions, got {obstacle}; install it, allow user namespaces, "
-                           "or take what --confine landlock protects (README.md)")
+        raise course.Usage(f"wanted bubblewrap to confine submissions, got {obstacle}; install it, allow "
+                           "user namespaces, or take what --confine landlock protects (README.md)")
     files = course.hidden_files(assignment) + ([pathlib.Path(key_file).resolve()] if key_file else [])
     seen = course.readable_to_submissions(files, [prefix, str(work)])
     if seen:
-        raise course.Usage(f"wanted hidden files that submissions cannot read, got {seen[0]}; keep the course outside of "
-                           f"{prefix} and of the system's folders")
+        raise course.Usage(f"wanted hidden files that submissions cannot read, got {seen[0]}; keep the "
+                           f"course outside of {prefix} and of the system's folders")
 
 
 def main(arguments):
@@ -233,7 +241,8 @@ def main(arguments):
         except Exception:
             traceback.print_exc()
             text = "The grader itself failed; its log says why."
-    text += " Hidden inputs: " + ("drawn from the key." if key else "those of the public repository (no --key).")
+    text += " Hidden inputs: " + (
+        "drawn from the key." if key else "those of the public repository (no --key).")
     results = results_of(assignment, faults, text)
     total = f"{results['score']:g} of 100"
     if arguments.questions:

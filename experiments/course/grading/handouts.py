@@ -18,9 +18,8 @@ import chart, course, ranks, tensors
 WORDS = {"--draw": dict(action="store_true", help="draws the pictures anew"),
          "--change": dict(nargs=2, metavar=("OLD", "NEW"),
                           help="changes the references' source: then numbers must be wrong"),
-         "--constants": dict(action="store_true",
-                             help="changes each constant of the references, one at a time, and tells which "
-                             "changes leave the handout right"), }
+         "--constants": dict(action="store_true", help="changes each constant of the references, one at a "
+                             "time, and tells which changes leave the handout right"), }
 COMMENT = re.compile(r"<!--(.*?)-->\n?", re.S)
 PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+|/\d+(?![\w.]))")
 
@@ -64,7 +63,8 @@ class Reference:
             case = {"call": call, "inputs": {name: tensors.array(value) for name, value in inputs.items()}}
             self.known[request] = ranks.Local([self.driver], [case], 60).results[0]
         if request not in self.known:
-            done, data = tensors.asked([self.driver], request, stdout=subprocess.DEVNULL, check=True, timeout=SECONDS)
+            done, data = tensors.asked([self.driver], request, stdout=subprocess.DEVNULL, check=True,
+                                       timeout=SECONDS)
             if done is None:
                 raise course.Usage(f"{call}: wanted an answer within {SECONDS} s")
             self.known[request] = tensors.answer(data)
@@ -80,29 +80,35 @@ def constants(source):
     not extents, and not what only checks."""
     lines, inside = source.split("\n"), False
     for number, line in enumerate(lines):
-        inside = bool(re.match(r" *// solution \d", line)) or inside and not re.match(r" *// (\}|instead)", line)
+        inside = bool(re.match(r" *// solution \d",
+                               line)) or inside and not re.match(r" *// (\}|instead)", line)
         code = line.partition("//")[0]
-        for found in re.finditer(r"(?<![\w.])(\d+\.?\d*(?:e-?\d+)?)(?![\w.])", code) if inside and "check(" not in code else []:
+        for found in re.finditer(r"(?<![\w.])(\d+\.?\d*(?:e-?\d+)?)(?![\w.])",
+                                 code) if inside and "check(" not in code else []:
             before, text, after = code[:found.start()], found[0], code[found.end():]
             one = text == "1" and re.match(r" [-+*/] ", after)
             extent = re.search(r"size\(-?$|\{[\w, ]*$", before) and re.match(r"[\w, ]*[)}]", after)
-            if float(text) == 0 or text == "1" and not one or text.isdigit() and extent or before.count('"') % 2:
+            if float(text) == 0 or text == "1" and not one or text.isdigit() and extent or before.count(
+                    '"') % 2:
                 continue
             other = str(int(text) + 1) if text.isdigit() else repr(float(text) * 1.25)
-            yield number + 1, line.strip(), "\n".join([*lines[:number], before + other + line[found.end():], *lines[number + 1:]])
+            yield number + 1, line.strip(), "\n".join([*lines[:number], before + other + line[found.end():],
+                                                       *lines[number + 1:]])
 
 
 def unseen(reference, text):
     """The constants of a reference which may change and leave its handout right: (how many are seen, lines)."""
     lines, seen = [], 0
     source = (course.ROOT / reference.name / f"{reference.name}.cpp").read_text()
-    listed = [(source[:source.index(old)].count("\n") + 1, old, source.replace(old, new)) for old, new in space_of(reference).get("CHANGES", [])]
+    listed = [(source[:source.index(old)].count("\n") + 1, old,
+               source.replace(old, new)) for old, new in space_of(reference).get("CHANGES", [])]
     for number, line, changed in [*constants(source), *listed]:
         try:
             reference.put(changed)
             space = space_of(reference)
             wrong = faults(text, space)[0] or pictures(reference.name, space, False)
-        except (course.Usage, SyntaxError, subprocess.SubprocessError, ArithmeticError, ValueError, AssertionError) as e:
+        except (course.Usage, SyntaxError, subprocess.SubprocessError, ArithmeticError, ValueError,
+                AssertionError) as e:
             wrong = [str(e)]
         seen += bool(wrong)
         lines += [] if wrong else [f"{reference.name}.cpp:{number}: a constant changes unseen: {line}"]
@@ -137,12 +143,14 @@ def faults(text, space):
             words, equals, expression = item.partition("=")
             names = words.split()
             if not equals:
-                covered |= set(map(plain, names[1:])) if names[0] == "given" else {wrong.append(f"line {line}: {item.strip()} is no equation")}
+                covered |= set(map(plain, names[1:])) if names[0] == "given" else {
+                    wrong.append(f"line {line}: {item.strip()} is no equation")}
                 continue
             found = eval(" ".join(expression.split()), space)
             found = list(found) if isinstance(found, (list, tuple)) else [found]
             if len(found) != len(names):
-                wrong.append(f"line {line}: {len(names)} numbers are printed, {expression.strip()} has {len(found)}")
+                wrong.append(
+                    f"line {line}: {len(names)} numbers are printed, {expression.strip()} has {len(found)}")
                 continue
             for name, exact in zip(names, found):
                 value, room = value_of(name)
@@ -150,7 +158,8 @@ def faults(text, space):
                 if not re.search(rf"(?<![\w.]){re.escape(plain(name).lstrip('-'))}(?![\d/]|\.\d)", printed):
                     wrong.append(f"line {line}: the text before it does not print {name}")
                 elif math.isnan(exact) or abs(value - exact) > room:
-                    wrong.append(f"line {line}: {name} is printed, {exact:.6g} is right ({expression.strip()})")
+                    wrong.append(
+                        f"line {line}: {name} is printed, {exact:.6g} is right ({expression.strip()})")
                 else:
                     right += 1
         for name in PRINTED.findall(re.sub(r"`[^`\n]*`|\]\([^)]*\)|https?:\S*|arXiv:\S*", "", printed)):
@@ -177,7 +186,8 @@ def pictures(name, space, draw):
             path.write_text(drawn)
         kept = path.read_text() if path.exists() else ""
         number = r"-?\d+(?:\.\d+)?"
-        apart = [abs(float(a) - float(b)) for a, b in zip(re.findall(number, kept), re.findall(number, drawn))]
+        apart = [abs(float(a) - float(b)) for a, b in zip(re.findall(number, kept),
+                                                          re.findall(number, drawn))]
         if re.sub(number, "0", kept) != re.sub(number, "0", drawn) or max(apart, default=0) > 1:
             wrong.append(f"{file} is drawn otherwise by now; --draw draws it anew")
     return wrong
@@ -190,7 +200,8 @@ def studied(space):
     for drawn in space["charts"](space["ask"]) if "charts" in space and "ARGUMENTS" not in space else []:
         if isinstance(drawn, str):
             continue
-        lost = [name for name, line in drawn["curves"] if not line or not all(math.isfinite(v) for point in line for v in point)]
+        lost = [name for name, line in drawn["curves"] if not line
+                or not all(math.isfinite(v) for point in line for v in point)]
         if lost or not (chart.text(**drawn) and chart.svg(**drawn)):
             wrong.append(f"the study's chart '{drawn['title']}' has no finite curve of {lost}")
     return wrong

@@ -30,15 +30,17 @@ class Bench:
         parts = []
         for number, text in enumerate(variants.values()):
             parts.append(f"namespace v{number} {{")
-            for file, body in ((f"{name}.h", header), (f"variant {self.labels[number]}", text), ("driver.cpp", driver)):
+            for file, body in ((f"{name}.h", header), (f"variant {self.labels[number]}", text),
+                               ("driver.cpp", driver)):
                 includes.update({line: None for line in body.split("\n") if line.startswith("#include <")})
                 label = file.replace("\\", "").replace('"', "'")
                 parts += [f'#line 1 "{label}"', re.sub(r"(?m)^#(include|pragma).*$", "", body)]
             parts.append("}")
         choices = "".join(f"  if (choice == {n}) return v{n}::main();\n" for n in range(len(variants)))
-        (tree / "driver.cpp").write_text("\n".join([*includes, *parts, '#line 1 "main"', "#include <cstdlib>",
-                                         "int main(int, char** words) {", "  const int choice = std::atoi(words[1]);",
-                                         choices + "  return 9;", "}"]))
+        (tree / "driver.cpp").write_text(
+            "\n".join([*includes, *parts, '#line 1 "main"', "#include <cstdlib>",
+                       "int main(int, char** words) {", "  const int choice = std::atoi(words[1]);",
+                       choices + "  return 9;", "}"]))
         (tree / f"{name}.cpp").write_text((tree / "driver.cpp").read_text())  # which may be watched, as the driver is not
         (tree / "driver.cpp").write_text("")
         sanitize = "ON" if assignment.watched else "OFF"
@@ -46,7 +48,8 @@ class Bench:
 
     def faults(self, label):
         """What is wrong with public cases, and with hidden ones: lists of lines."""
-        return [self.confirmed(label, [c for c in self.assignment.driven() if c["public"] == public]) for public in (True, False)]
+        return [self.confirmed(label, [c for c in self.assignment.driven() if c["public"] == public])
+                for public in (True, False)]
 
     def confirmed(self, label, cases):
         """All cases in one process, which is quick; then the first that fails must fail by itself, as `grade`
@@ -107,8 +110,8 @@ def mutants_of(assignment):
     module = course.module_of(assignment.name, "mutants.py")
     form = lambda text, kind: re.sub("«(.*?)→(.*?)»", kind, text)
     rows = [row.split(" | ", 1) for row in re.sub(r"\n +", " ", module.MUTANTS).strip().split("\n")]
-    mutants = [(name, course.changed(assignment, name, form(text, r"\1"), form(text, r"\2").replace(r"\n", "\n")))
-               for name, text in rows]
+    mutants = [(name, course.changed(assignment, name, form(text, r"\1"),
+                                     form(text, r"\2").replace(r"\n", "\n"))) for name, text in rows]
     return mutants, getattr(module, "EQUIVALENT", []), getattr(module, "SEEN", 0.75)
 
 
@@ -119,7 +122,8 @@ def print_mistakes(name, key, prefix):
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         bench = Bench(assignment, prefix, folder, dict(mutants))
         seen = pool.map(bench.seen, bench.labels)
-        found = [(what, assignment.source.read_text(), wrong, cases) for (what, wrong), cases in zip(mutants, seen)]
+        found = [(what, assignment.source.read_text(), wrong,
+                  cases) for (what, wrong), cases in zip(mutants, seen)]
     print(mistakes.page(assignment, found, equivalent, getattr(module, "MEMORY", [])), flush=True)
 
 
@@ -138,9 +142,11 @@ def graded(assignment, arguments, seed):
     mutants, equivalent, seen = mutants_of(assignment)
     mutants = [m for m in mutants if arguments.only in m[0]]
     if arguments.sample:
-        mutants = random.Random(f"{seed} {assignment.name}").sample(mutants, min(arguments.sample, len(mutants)))
+        mutants = random.Random(f"{seed} {assignment.name}").sample(
+            mutants, min(arguments.sample, len(mutants)))
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        bench = Bench(assignment, arguments.prefix, folder, {**{p.name: p.read_text() for p in right}, **dict(mutants)})
+        bench = Bench(assignment, arguments.prefix, folder,
+                      {**{p.name: p.read_text() for p in right}, **dict(mutants)})
         losses = list(pool.map(lambda path: sum(bench.faults(path.name), []), right))
         found = list(pool.map(lambda mutant: [bool(faults) for faults in bench.faults(mutant[0])], mutants))
     for path, lost in zip(right, losses):
@@ -151,11 +157,13 @@ def graded(assignment, arguments, seed):
         elif not by_public:
             print(f"mutant '{what}' is seen by hidden tests only")
     lossless, public, hidden = losses.count([]), sum(p for p, _ in found), sum(h for _, h in found)
-    print(f"| {assignment.name} | {len(assignment.cases)} ({len(assignment.public())}) | {len(mutants)} | {hidden} | {public} "
-          f"({100 * public // max(1, len(mutants))} %) | {len(equivalent)} | {lossless - 1} of {len(right) - 1} |", flush=True)
+    print(f"| {assignment.name} | {len(assignment.cases)} ({len(assignment.public())}) | {len(mutants)} | "
+          f"{hidden} | {public} ({100 * public // max(1, len(mutants))} %) | {len(equivalent)} | "
+          f"{lossless - 1} of {len(right) - 1} |", flush=True)
     # A part of the mutants is too few for the rules of a whole set.
     few = len(mutants) < 20 or len(right) < 2 or public < seen * len(mutants)
-    return lossless == len(right) and hidden == len(mutants) and (arguments.only or arguments.sample or not few)
+    return lossless == len(right) and hidden == len(mutants) and (
+        arguments.only or arguments.sample or not few)
 
 
 def main(arguments):
@@ -168,6 +176,8 @@ def main(arguments):
     seed = random.randrange(10 ** 6) if arguments.seed is None else arguments.seed
     if arguments.sample:
         print(f"REPLAY='--sample {arguments.sample} --seed {seed}'\n", flush=True)
-    print("| assignment | cases (public) | mutants | killed by hidden | by public | equivalent | alternatives at 100 % |")
+    print("| assignment | cases (public) | mutants | killed by hidden | by public | equivalent | "
+          "alternatives at 100 % |")
     print("|---|---|---|---|---|---|---|", flush=True)
-    return 0 if all([graded(course.Assignment(name, arguments.key), arguments, seed) for name in names]) else 1
+    return 0 if all(
+        [graded(course.Assignment(name, arguments.key), arguments, seed) for name in names]) else 1

@@ -100,7 +100,8 @@ def student_quantile(p, degrees):
     def below(angle):
         n, h = 400, angle / 400
         heights = [math.cos(i * h) ** (degrees - 1) for i in range(n + 1)]
-        return 0.5 + factor * h / 3 * (heights[0] + heights[n] + 4 * sum(heights[1:n:2]) + 2 * sum(heights[2:n:2]))
+        return 0.5 + factor * h / 3 * (
+            heights[0] + heights[n] + 4 * sum(heights[1:n:2]) + 2 * sum(heights[2:n:2]))
     low, high = 0.0, math.pi / 2
     for _ in range(60):
         middle = (low + high) / 2

@@ -31,11 +31,10 @@ def main(arguments):
     with tempfile.NamedTemporaryFile("w", suffix=".html") as style:
         style.write(STYLE)
         style.flush()
-        done = subprocess.run(["pandoc", "--from",
-                               "markdown-implicit_figures+lists_without_preceding_blankline", "--to", "html5",
-                               "--mathml", "--self-contained", "--columns", "999", "--metadata",
-                               f"pagetitle={title}", "--metadata", "lang=en", "--include-in-header",
-                               style.name, "--resource-path", folder, "--out",
-                               arguments.out or f"{name}.html"], input=text.encode(), stderr=subprocess.PIPE)
+        done = subprocess.run(
+            ["pandoc", "--from", "markdown-implicit_figures+lists_without_preceding_blankline", "--to",
+             "html5", "--mathml", "--self-contained", "--columns", "999", "--metadata", f"pagetitle={title}",
+             "--metadata", "lang=en", "--include-in-header", style.name, "--resource-path", folder, "--out",
+             arguments.out or f"{name}.html"], input=text.encode(), stderr=subprocess.PIPE)
     if done.returncode or b"[WARNING]" in done.stderr:
         raise course.Usage(f"pandoc: {done.stderr.decode(errors='replace').strip()}")

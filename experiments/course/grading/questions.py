@@ -31,15 +31,16 @@ def questions(name, student, key=b""):
         return []
     seed = hmac.new(key, f"questions of {name} for {student}".encode(), hashlib.sha256).digest()
     drawn = folders.module_of(name, "questions.py").questions(random.Random(seed))
-    return [Question(f"{name}.{i}", text, wanted, **options) for i, (text, wanted, options) in enumerate(drawn, 1)]
+    return [Question(f"{name}.{i}", text, wanted,
+                     **options) for i, (text, wanted, options) in enumerate(drawn, 1)]
 
 
 def page(name, student, asked):
     """questions.md of a student's tree."""
-    lines = [f"# {name}: written questions for {student}", "",
-             f"Write your answers into `answers.txt`, a line each: `{name}.1 0.25`. A number counts within 1 % unless the question says "
-             f"otherwise; give four digits. You have two attempts: to a wrong answer you are told \"too large\" or \"too small\". "
-             f"`./questions` shows what is still open.", ""]
+    lines = [f"# {name}: written questions for {student}", "", "Write your answers into `answers.txt`, a "
+             f"line each: `{name}.1 0.25`. A number counts within 1 % unless the question says otherwise; "
+             "give four digits. You have two attempts: to a wrong answer you are told \"too large\" or "
+             "\"too small\". `./questions` shows what is still open.", ""]
     return "\n".join(lines + [f"{i}. {q.text}" for i, q in enumerate(asked, 1)]) + "\n"
 
 
@@ -67,7 +68,8 @@ def earlier(path):
         tried = {}
         for run in runs:
             for name, values in ((run.get("extra_data") or {}).get("answers") or {}).items():
-                tried[name] = tried.get(name, []) + [float(v) for v in values if float(v) not in tried.get(name, [])]
+                tried[name] = tried.get(name, []) + [
+                    float(v) for v in values if float(v) not in tried.get(name, [])]
         return tried
     except (OSError, ValueError, AttributeError, TypeError) as e:
         raise folders.Usage(f"cannot read earlier results from {path}: {e}") from None
@@ -91,6 +93,7 @@ def graded(asked, text, tried):
             said = f"{ATTEMPTS} attempts were made before: this one does not count"
         else:
             said = f"{values[-1]:g} is {question.fault(values[-1])}; attempt {len(values)} of {ATTEMPTS}"
-        tests.append({"number": question.name, "name": f"question {question.name}", "score": POINTS if right else 0, "max_score": POINTS,
+        tests.append({"number": question.name, "name": f"question {question.name}",
+                      "score": POINTS if right else 0, "max_score": POINTS,
                       "status": "passed" if right else "failed", "output": said, "visibility": "visible"})
     return tests, now

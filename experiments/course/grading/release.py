@@ -3,7 +3,8 @@ test is in it. --student and the term's key draw the numbers of the written ques
 import course
 
 WORDS = {"folder": dict(metavar="DIR"),
-         "--student": dict(metavar="NAME", default="", help="for whom the questions are drawn (default: an example)")}
+         "--student": dict(metavar="NAME", default="",
+                           help="for whom the questions are drawn (default: an example)")}
 
 
 def main(arguments):

@@ -10,8 +10,11 @@ DEVICES = ["/dev/null", "/dev/zero", "/dev/urandom"]
 
 
 def by_bwrap(argv, folder, system, readable, writable):
-    words = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--seccomp", str(calls.file()), "--proc", "/proc"]
-    for option, paths in (("--ro-bind-try", system), ("--dev-bind-try", DEVICES), ("--ro-bind", readable), ("--bind", writable)):
+    words = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--seccomp",
+             str(calls.file()), "--proc", "/proc"]
+    for option, paths in (("--ro-bind-try", system), ("--dev-bind-try", DEVICES), ("--ro-bind", readable),
+                          ("--bind", writable)):
         for path in paths:
             words += [option, path, path]
-    return [shutil.which("bwrap"), *words, "--dir", folder, "--remount-ro", "/", "--chdir", folder, "--", *argv]
+    return [shutil.which("bwrap"), *words, "--dir", folder, "--remount-ro", "/", "--chdir", folder, "--",
+            *argv]

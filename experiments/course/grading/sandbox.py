@@ -65,9 +65,12 @@ def choose(asked=None):
 
 def describe():
     """What confines a submission, in words for the report."""
-    how = {"bwrap": "namespaces by bubblewrap (files, processes, network, IPC, users)",
-           "landlock": f"Landlock {landlock.version()}; no namespaces: README.md says what the machine shows"}[chosen]
-    return ", ".join(["limits", "a list of system calls"] + (["own user"] if os.geteuid() == 0 else []) + [how])
+    how = {
+        "bwrap": "namespaces by bubblewrap (files, processes, network, IPC, users)",
+        "landlock": f"Landlock {landlock.version()}; no namespaces: README.md says what the machine shows"}[
+        chosen]
+    return ", ".join(["limits",
+                      "a list of system calls"] + (["own user"] if os.geteuid() == 0 else []) + [how])
 
 
 # --- processes
@@ -144,7 +147,8 @@ def alone(program):
     found = set(re.findall(r"(?m)^\t(?:.* => )?(/\S+) \(0x", done.output))
     if not found:
         raise OSError(f"cannot tell what {program} is loaded from: {done.why or done.output.strip()[-300:]}")
-    files = [*sorted(path for path in found if os.path.realpath(path).startswith(("/usr/", "/lib"))), "/usr/bin/prlimit", "/etc/ld.so.cache"]
+    files = [*sorted(path for path in found if os.path.realpath(path).startswith(("/usr/", "/lib"))),
+             "/usr/bin/prlimit", "/etc/ld.so.cache"]
     for path in files:
         with open(path, "rb", buffering=0) as file:
             while file.read(1 << 20):
@@ -157,7 +161,8 @@ def run(argv, stdin, folder, readable, limits, writable=(), environment=None, mo
     return run_by(chosen, argv, stdin, folder, readable, limits, writable, environment, more, system)
 
 
-def run_by(means, argv, stdin, folder, readable, limits, writable=(), environment=None, more=(), system=room.SYSTEM):
+def run_by(means, argv, stdin, folder, readable, limits, writable=(), environment=None, more=(),
+           system=room.SYSTEM):
     libc.prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans come to us
     before = set(descendants(os.getpid()))
     user = NOBODY if os.geteuid() == 0 else os.getuid()
@@ -264,8 +269,10 @@ def become(user, limits):
     os.setsid()
     for number in (signal.SIGXFSZ, signal.SIGPIPE):  # Python ignores them, and that would be inherited
         signal.signal(number, signal.SIG_DFL)
-    for limit, value in [(resource.RLIMIT_CPU, int(limits.seconds * 4) + 2), (resource.RLIMIT_FSIZE, limits.file_size),
-                         (resource.RLIMIT_AS, limits.memory if limits.address_space else resource.RLIM_INFINITY), (resource.RLIMIT_NOFILE, 128), (resource.RLIMIT_CORE, 0)]:
+    for limit, value in [
+            (resource.RLIMIT_CPU, int(limits.seconds * 4) + 2), (resource.RLIMIT_FSIZE, limits.file_size),
+            (resource.RLIMIT_AS, limits.memory if limits.address_space else resource.RLIM_INFINITY),
+            (resource.RLIMIT_NOFILE, 128), (resource.RLIMIT_CORE, 0)]:
         resource.setrlimit(limit, (value, value))
     if user != os.getuid():
         os.setgroups([])
@@ -277,7 +284,8 @@ def enter(means, argv, folder, system, readable, writable, environment, tasks):
     """Confines this process, and becomes the program. In a room the limit on tasks is set inside: outside it
     would count those of other rooms, and their fork bombs would be felt here."""
     if CONFINED[means]:
-        argv = CONFINED[means](["/usr/bin/prlimit", f"--nproc={tasks}", "--", *argv], folder, system, readable, writable)
+        argv = CONFINED[means](["/usr/bin/prlimit", f"--nproc={tasks}", "--", *argv], folder, system,
+                               readable, writable)
     else:
         os.chdir(folder)
         resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))

@@ -5,12 +5,12 @@ import ast, importlib.util, subprocess, sys
 import course
 
 FILES = {path.stem.removeprefix("test_"): path for path in sorted(course.ROOT.glob("tests/test_*.py"))}
-__doc__ += "\n".join(f"{topic}: {ast.get_docstring(ast.parse(path.read_text()))}" for topic, path in FILES.items())
-WORDS = {
-    "topic": dict(choices=[*FILES, "all"]),
-    "names": dict(nargs="*", metavar="NAME", help="assignments, or submissions of hostile/ (default: all)"),
-    "--prefix": dict(metavar="DIR", help="where isobar is installed (default: $CMAKE_PREFIX_PATH)"),
-}
+__doc__ += "\n".join(
+    f"{topic}: {ast.get_docstring(ast.parse(path.read_text()))}" for topic, path in FILES.items())
+WORDS = {"topic": dict(choices=[*FILES, "all"]),
+         "names": dict(nargs="*", metavar="NAME",
+                       help="assignments, or submissions of hostile/ (default: all)"),
+         "--prefix": dict(metavar="DIR", help="where isobar is installed (default: $CMAKE_PREFIX_PATH)"),}
 
 
 def main(arguments):

@@ -9,13 +9,15 @@ def started(path, scratch):
     running = []
     limits = sandbox.Limits(seconds=SECONDS, memory=MEMORY, processes=1)
     words = [str(path), str(clock.ROWS), str(clock.WIDTH)]
-    return clock.Program(lambda fds: running.append(sandbox.Running(words, str(scratch), [str(path)], limits, fds)),
-                         lambda: running[0].tasks(), lambda: running[0].end())
+    return clock.Program(
+        lambda fds: running.append(sandbox.Running(words, str(scratch), [str(path)], limits, fds)),
+        lambda: running[0].tasks(), lambda: running[0].end())
 
 
 def measured(folder, scratch, enough):
     """As clock.measured, of the programs in a folder."""
-    return clock.measured(*(lambda name=name: started(folder / name, scratch) for name in ("baseline", "clocked")), enough)
+    return clock.measured(
+        *(lambda name=name: started(folder / name, scratch) for name in ("baseline", "clocked")), enough)
 
 
 def faults(cases, found, folder, scratch):
@@ -27,5 +29,6 @@ def faults(cases, found, folder, scratch):
     if not wanted or wrong:
         return {place: f"not measured: the test '{wrong}' fails" for place in wanted}
     times, said, fault = measured(folder, scratch, max(case["times"] for case in wanted.values()))
-    return {place: None if times >= case["times"] else said or f"not measured: {fault}" for place, case in wanted.items()}
+    return {place: None if times >= case["times"] else said or f"not measured: {fault}"
+            for place, case in wanted.items()}
 

@@ -32,7 +32,8 @@ def main(arguments):
     sys.path.append(str(course.ROOT.parents[1] / "tests"))
     import browser
     if not browser.installed():
-        raise course.Usage("chromium or chromedriver is not found; install the Debian packages chromium and chromium-driver")
+        raise course.Usage("chromium or chromedriver is not found; install the Debian packages chromium and "
+                           "chromium-driver")
     window, wrong = browser.Browser(), []
     try:
         for name in [path.parent.name for path in sorted(course.ROOT.glob("a*/tape.cpp"))]:

@@ -23,7 +23,8 @@ def run(argv, case, folder, readable, limits):
     """As sandbox.run with the case's request, of all ranks: the first that ended badly, or one whose answer is all ranks' together."""
     links = broker.Links(ranks.ranks_of(case), ranks.SILENCE * limits.seconds / 10, limits.seconds)
     shown = sandbox.alone(argv[0])
-    pipes = [start(argv, case, rank, folder, readable, limits, links, shown) for rank in range(ranks.ranks_of(case))]
+    pipes = [start(argv, case, rank, folder, readable, limits, links,
+                   shown) for rank in range(ranks.ranks_of(case))]
     links.started()
     try:
         records = ranks.conduct(links, case)
@@ -35,8 +36,10 @@ def run(argv, case, folder, readable, limits):
         outcome = outcomes[rank]
         if (outcome.code or outcome.why) and rank != dead:
             return dataclasses.replace(outcome, why=f"rank {rank}: {outcome.why}" if outcome.why else "")
-    answer = tensors.reply(*ranks.merged(case, [ranks.answers_in(outcome.answer) for outcome in outcomes], records))
-    return sandbox.Outcome(0, "", answer, "".join(outcome.output for outcome in outcomes), max(outcome.seconds for outcome in outcomes))
+    answer = tensors.reply(*ranks.merged(case, [ranks.answers_in(outcome.answer) for outcome in outcomes],
+                                         records))
+    return sandbox.Outcome(0, "", answer, "".join(outcome.output for outcome in outcomes),
+                           max(outcome.seconds for outcome in outcomes))
 
 
 def start(argv, case, rank, folder, readable, limits, links, shown):

@@ -28,14 +28,16 @@ class Record:
         for source, target, count, _, _ in self.log:
             sent[source], received[target] = sent.get(source, 0) + count, received.get(target, 0) + count
         most = lambda numbers: max(numbers, default=0)
-        return {"messages": len(self.log), "depth": most(entry[4] for entry in self.log), "sent": most(sent.values()),
-                "received": most(received.values()), "largest": most(entry[2] for entry in self.log)}
+        return {"messages": len(self.log), "depth": most(entry[4] for entry in self.log),
+                "sent": most(sent.values()), "received": most(received.values()),
+                "largest": most(entry[2] for entry in self.log)}
 
     def lines(self):
         """For whoever looks for a mistake: who sent what to whom, in the order of delivery."""
         told = [f"  {source} -> {target}  {count} numbers{f', tag {tag}' if tag else ''}, depth {depth}"
                 for source, target, count, tag, depth in self.log]
-        return told + [f"  {self.failure}"] * bool(self.failure) + [f"  rank {rank} is dead" for rank in sorted(self.dead)]
+        return told + [f"  {self.failure}"] * bool(self.failure) + [
+            f"  rank {rank} is dead" for rank in sorted(self.dead)]
 
 
 class Gone(Exception):
@@ -46,7 +48,8 @@ class Links:
     """Sockets to the ranks 0, 1 …: one may compute for `silence` seconds while others wait, and all is to be done in `seconds`."""
 
     def __init__(self, count, silence, seconds):
-        self.silence, self.end, self.pairs = silence, time.monotonic() + seconds, [socket.socketpair() for _ in range(count)]
+        self.silence, self.end, self.pairs = silence, time.monotonic() + seconds, [
+            socket.socketpair() for _ in range(count)]
         self.sockets = [ours for ours, _ in self.pairs]
         for ours in self.sockets:
             ours.settimeout(silence)
@@ -86,7 +89,8 @@ class Links:
         except (OSError, Gone) as why:
             self.sockets[rank].close()
             if isinstance(why, OSError):
-                why = f"took more than {self.silence:g} s for one message" if isinstance(why, TimeoutError) else ENDED
+                why = f"took more than {self.silence:g} s for one message" if isinstance(
+                    why, TimeoutError) else ENDED
             raise Gone(str(why)) from None
 
     def bytes_of(self, rank, count):
@@ -103,7 +107,8 @@ class Links:
 
     def write(self, rank, kind, other=0, tag=0, payload=b""):
         try:
-            self.sockets[rank].sendall(HEAD.pack(kind, other, tag, len(payload) if kind == FAIL else len(payload) // 4) + payload)
+            self.sockets[rank].sendall(
+                HEAD.pack(kind, other, tag, len(payload) if kind == FAIL else len(payload) // 4) + payload)
         except OSError:
             self.sockets[rank].close()
 
@@ -181,8 +186,9 @@ class Run:
             self.answer(rank, DEAD, self.waits[rank][1])
         if cut:
             return
-        pairs = [(source, wait[1]) for source, wait in sorted(self.waits.items())
-                 if wait[0] == SEND and self.waits.get(wait[1], "  ")[0] == RECEIVE and self.waits[wait[1]][1] in (ANYONE, source)]
+        pairs = [(source, wait[1]) for source, wait in sorted(self.waits.items()) if wait[0] == SEND
+                 and self.waits.get(wait[1],
+                                    "  ")[0] == RECEIVE and self.waits[wait[1]][1] in (ANYONE, source)]
         if pairs:
             self.deliver(*self.draw.choice(pairs))
         else:
@@ -200,7 +206,8 @@ class Run:
         """Each waits for another: all of them are told."""
         told = []
         for rank, (kind, other, _, _) in sorted(self.waits.items()):
-            what = {SEND: f"until {other} receives", RECEIVE: f"for {other}" if other != ANYONE else "for anyone"}.get(kind, "for nothing known")
+            what = {SEND: f"until {other} receives", RECEIVE: f"for {other}" if other != ANYONE
+                    else "for anyone"}.get(kind, "for nothing known")
             told.append(f"{rank} waits {what}" + (", which has returned" if other in self.ended else "")
                         + (f", and there is no rank {other}" if other >= self.size else ""))
         self.record.failure = self.record.failure or FAILS + "; ".join(told)

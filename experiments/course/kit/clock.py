@@ -25,7 +25,8 @@ class Program:
         self.tasks, self.end, self.spent = tasks, end, 0
         self.memory_fd = os.memfd_create("rows", os.MFD_ALLOW_SEALING)
         os.ftruncate(self.memory_fd, 2 * SIZE + 4 * WIDTH)
-        fcntl.fcntl(self.memory_fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+        fcntl.fcntl(self.memory_fd, fcntl.F_ADD_SEALS,
+                    fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
         self.memory = mmap.mmap(self.memory_fd, 2 * SIZE + 4 * WIDTH)
         go, self.go = os.pipe()
         self.done, done = os.pipe()
@@ -103,7 +104,8 @@ def check(program, rows, weight, draw):
         scale = 1 / math.sqrt(sum(v * v for v in e) / WIDTH + EPS * sum(e) ** 2)
         for c, (v, w, g) in enumerate(zip(e, weight, got)):
             if not abs(v * scale * w - g) <= ROOM * abs(v * scale * w):
-                raise Fault(f"y[{n}, {c}] is wrong while it is measured: wanted {v * scale * w:.9g}, got {g:.9g}")
+                raise Fault(
+                    f"y[{n}, {c}] is wrong while it is measured: wanted {v * scale * w:.9g}, got {g:.9g}")
 
 
 def ratio(baseline, program):

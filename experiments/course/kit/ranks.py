@@ -25,7 +25,8 @@ def seeds_of(case):
 def request(case, rank):
     """What a rank reads, once for each seed."""
     own = {name: tensor for name, tensor in case["inputs"].items() if name not in OWN and "." not in name}
-    own |= {name.rpartition(".")[0]: tensor for name, tensor in case["inputs"].items() if name.endswith(f".{rank}")}
+    own |= {name.rpartition(".")[0]: tensor for name, tensor in case["inputs"].items()
+            if name.endswith(f".{rank}")}
     doomed = case["inputs"].get("dies")
     if doomed and doomed.values[0] == rank:
         own["dies"] = tensors.array(doomed.values[1])
@@ -35,7 +36,8 @@ def request(case, rank):
 def conduct(links, case):
     """The records of a case, one for each seed. Where a call of other numbers comes before it ("warm"), that is a run too."""
     calls = 2 if "warm" in case["inputs"] else 1
-    return [[broker.Run(links, ranks_of(case), seed).conduct() for _ in range(calls)][-1] for seed in seeds_of(case)]
+    return [[broker.Run(links, ranks_of(case), seed).conduct() for _ in range(calls)][-1]
+            for seed in seeds_of(case)]
 
 
 def named(text, rank, dead, size):
@@ -54,9 +56,11 @@ def merged(case, answers, records):
             continue
         for number, (results, error) in enumerate(by_seed):
             if error is not None and dead is not None and " is to be written here: " not in error and not error.startswith(tensors.OTHER_ERROR):
-                results = {"named": tensors.array(float(dead if named(error, rank, dead, len(answers)) else -1))}
+                results = {
+                    "named": tensors.array(float(dead if named(error, rank, dead, len(answers)) else -1))}
             elif error is not None:
-                errors.append((3 if broker.FAILS in error or GONE in error else 1, error if " is to be written here: " in error else f"rank {rank}: {error}"))
+                errors.append((3 if broker.FAILS in error or GONE in error else 1,
+                               error if " is to be written here: " in error else f"rank {rank}: {error}"))
             results = {f"{name}.{rank}": tensor for name, tensor in results.items()}
             for name, tensor in results.items():
                 if number and (name not in found or repr(found[name].values) != repr(tensor.values)):

@@ -4,20 +4,18 @@ import re
 OWN = re.compile(r"#\d+ 0x[0-9a-f]+ in (.{0,400}?) [^ ]*?(a\d+\.cpp:\d+)")  # a frame of the student's file
 WORDS = {
     "heap-buffer-overflow": "outside of a block of memory",
-    "container-overflow": "past the end of a container",
-    "stack-buffer-overflow": "outside of a local array",
+    "container-overflow": "past the end of a container", "stack-buffer-overflow": "outside of a local array",
     "global-buffer-overflow": "outside of a global array",
     "heap-use-after-free": "in memory that was freed already",
     "stack-use-after-scope": "in a local variable that is gone",
     "stack-use-after-return": "in a local variable of a function that has returned",
     "stack-overflow": "the stack is full: a function calls itself without end, or has a huge local array",
-    "SEGV": "at an address where nothing is",
-    "double-free": "memory was freed twice",
+    "SEGV": "at an address where nothing is", "double-free": "memory was freed twice",
     "attempting": "memory was freed that was freed before, or was never allocated",
-    "alloc-dealloc-mismatch": "memory of new[] was freed by delete, or of malloc by delete",
-}
+    "alloc-dealloc-mismatch": "memory of new[] was freed by delete, or of malloc by delete",}
 # Not the student's fault: the sanitizer could not work on this machine.
-BROKEN = re.compile("LeakSanitizer has encountered a fatal error|Shadow memory range interleaves|ReserveShadowMemoryRange failed")
+BROKEN = re.compile("LeakSanitizer has encountered a fatal error|Shadow memory range "
+                    "interleaves|ReserveShadowMemoryRange failed")
 
 
 def place(lines):
@@ -31,10 +29,12 @@ def place(lines):
 
 def located(text):
     """AddressSanitizer's words for a place, in ours: "8 bytes past the end of 96 bytes"."""
-    found = re.match(r"(\d+) bytes (to the right of|after|to the left of|before|inside of) (\d+)-byte region", text)
+    found = re.match(r"(\d+) bytes (to the right of|after|to the left of|before|inside of) (\d+)-byte region",
+                     text)
     if not found:
         return re.sub(r" \[0x.*\)$| in T\d.*$", "", text)
-    where = {"to the right of": "past the end", "after": "past the end", "inside of": "after the start"}.get(found[2], "before the start")
+    where = {"to the right of": "past the end", "after": "past the end",
+             "inside of": "after the start"}.get(found[2], "before the start")
     return f"{found[1]} bytes {where} of {found[3]} bytes"
 
 
@@ -43,7 +43,8 @@ def of_address(lines):
     start = next(i for i, line in enumerate(lines) if "ERROR: AddressSanitizer: " in line)
     kind = lines[start].split("AddressSanitizer: ")[1].split(" ")[0]
     if kind == "ABRT":
-        said = [line for line in lines[:start] if "ssertion" in line or line.startswith("terminate") or "what()" in line]
+        said = [line for line in lines[:start] if "ssertion" in line or line.startswith("terminate")
+                or "what()" in line]
         said = [re.sub(r"^.*(Assertion .*?)\.?$", r"\1", line) for line in said] or ["abort() was called"]
         return [f"{' '.join(said)}: {place(lines[start:]) or 'not in your file'}"]
     access = re.compile(r"(READ|WRITE) of (size \d+)|.* caused by a (READ|WRITE) memory access")
@@ -64,9 +65,11 @@ def of_address(lines):
 
 
 def of_leaks(lines):
-    told = [line.split("SUMMARY: AddressSanitizer: ")[1] for line in lines if "SUMMARY: AddressSanitizer: " in line]
+    told = [line.split("SUMMARY: AddressSanitizer: ")[1] for line in lines
+            if "SUMMARY: AddressSanitizer: " in line]
     told = told or ["memory leaked"]
-    return [f"{told[0].rstrip('.')}: {place(lines) or 'not allocated in your file'}: allocated and never freed"]
+    return [f"{told[0].rstrip('.')}: {place(lines) or 'not allocated in your file'}: allocated and never "
+            "freed"]
 
 
 def by_sanitizer(said):
@@ -78,7 +81,8 @@ def before(said):
     lines = said.split("\n")
     end = next((i for i, line in enumerate(lines) if re.match("={30}|AddressSanitizer:DEADLY", line)
                 or ": runtime error: " in line), len(lines))
-    return "".join(f"{line}\n" for line in lines[:end] if "Assertion" not in line) if by_sanitizer(said) else ""
+    return "".join(f"{line}\n" for line in lines[:end] if "Assertion" not in line) if by_sanitizer(
+        said) else ""
 
 
 def of_program(said):

@@ -8,7 +8,8 @@ TENSORS = ["Tensor", "Shape", "AxisList", "KeepDim", "Error", "Storage", "raw", 
            "operator", "memory", "object_memory", "ObjectAllocator", "parallel"]
 
 # Of C++ and of fmt, which the library's headers use.
-STANDARD = re.compile(r"_Zn[wa]|_Zd[la]|_Z(?:T[ISV]|GV)?N?[KRO]*(?:S[taosid]|3fmt)|_ZT[ISV](?:N10__cxxabiv1|P|[a-z]$)")
+STANDARD = re.compile(
+    r"_Zn[wa]|_Zd[la]|_Z(?:T[ISV]|GV)?N?[KRO]*(?:S[taosid]|3fmt)|_ZT[ISV](?:N10__cxxabiv1|P|[a-z]$)")
 # But not what opens files: a program that makes a run writes where its results stand.
 FILES = re.compile(r"basic_[io]?f(?:stream|ilebuf)|10filesystem|basic_file")
 # Of C and of the compiler's run-time: memory, text, numbers, printing, ending, locks of static variables, clocks.
@@ -52,13 +53,16 @@ def offered(name, allowed):
     parts = library_name(name)
     if parts is None:
         lambda_of_the_library = re.search("ZNK?6isobar", name[2:])
-        return bool(C.fullmatch(name) or STANDARD.match(name) and not lambda_of_the_library and not FILES.search(name))
-    return allowed is None or any(parts[:len(a)] == a for a in (entry.split("::") for entry in (*TENSORS, *allowed)))
+        return bool(C.fullmatch(name) or STANDARD.match(name) and not lambda_of_the_library
+                    and not FILES.search(name))
+    return allowed is None or any(
+        parts[:len(a)] == a for a in (entry.split("::") for entry in (*TENSORS, *allowed)))
 
 
 def listed(text):
     """(name, kind) of each line of `nm -P -g`."""
-    return [(words[0].split("@")[0], words[1]) for line in text.splitlines() if len(words := line.split()) >= 2]
+    return [(words[0].split("@")[0],
+             words[1]) for line in text.splitlines() if len(words := line.split()) >= 2]
 
 
 def refused(of_object, of_library, allowed):
@@ -68,7 +72,8 @@ def refused(of_object, of_library, allowed):
     own = {name for name, kind in listed(of_library) if kind in "TDBR"}
     names = {name for name, kind in listed(of_object) if kind in "UwvC" or name in own}
     names = {name for name in names if not SANITIZERS.match(name)}
-    return sorted({"isobar::" + "::".join(library_name(n)) if library_name(n) else n for n in names if not offered(n, allowed)})
+    return sorted({"isobar::" + "::".join(library_name(n)) if library_name(n) else n for n in names
+                   if not offered(n, allowed)})
 
 
 def refused_texts(source, forbidden):

@@ -44,7 +44,8 @@ def lines_of(inputs):
     lines = []
     for name, tensor in inputs.items():
         tensor = array(tensor)
-        lines.append(" ".join(["tensor", name, tensor.dtype, str(len(tensor.shape)), *map(str, tensor.shape)]))
+        lines.append(
+            " ".join(["tensor", name, tensor.dtype, str(len(tensor.shape)), *map(str, tensor.shape)]))
         lines.append(" ".join(repr(v) for v in tensor.values))
     return lines
 
@@ -59,7 +60,8 @@ def asked(argv, requests, **how):
     answered). Whoever asks keeps the file descriptor 3 taken: the program answers there."""
     with tempfile.TemporaryFile() as out:
         try:
-            done = subprocess.run(argv, input=requests, pass_fds=[3], preexec_fn=lambda: os.dup2(out.fileno(), 3), **how)
+            done = subprocess.run(argv, input=requests, pass_fds=[3],
+                                  preexec_fn=lambda: os.dup2(out.fileno(), 3), **how)
         except subprocess.TimeoutExpired:
             done = None
         out.seek(0)
@@ -70,7 +72,8 @@ def answer(data):
     """(tensors by name, error text or None) from what the driver wrote; ValueError when it is not one answer."""
     found = answers(data)
     if len(found) != 1:
-        raise ValueError("the program ended before it had answered" if not found else "the program answered more than once")
+        raise ValueError("the program ended before it had answered" if not found
+                         else "the program answered more than once")
     return found[0]
 
 
@@ -100,7 +103,8 @@ def read(lines):
     tensors = {}
     for head, body in zip(lines[::2], lines[1::2], strict=True):
         word, name, dtype, ndim, *extents = head.split(" ")
-        if word != "tensor" or int(ndim) != len(extents) or any(len(e) > 9 for e in extents[:8]) or extents[8:]:
+        if word != "tensor" or int(ndim) != len(extents) or any(len(e) > 9 for e in extents[:8]) or extents[
+                8:]:
             raise ValueError
         tensors[name] = Array([int(e) for e in extents], [float(v) for v in body.split()], dtype)
     return tensors, None
@@ -122,7 +126,8 @@ def named(text, fact):
         return re.search(rf"(?<![\w.-]){fact}(?!\w|\.\d)", text)
     extents = list(map(str, fact))
     return (re.search(r"[\[({]\s*" + r"\s*[,x×]\s*".join(extents) + r"\s*,?\s*[\])}]", text)
-            or len(extents) > 1 and re.search(r"(?<![\w.])" + r"\s*[x×]\s*".join(extents) + r"(?![\w.])", text))
+            or len(extents) > 1 and re.search(r"(?<![\w.])" + r"\s*[x×]\s*".join(extents) + r"(?![\w.])",
+                                              text))
 
 
 SHAPE = re.compile(r"[\[({]\s*(\d+(?:\s*[,x×]\s*\d+)*)\s*,?\s*[\])}]")
@@ -135,7 +140,8 @@ def names_too_much(case, error):
     shapes = {tuple(fact) for fact in facts if isinstance(fact, (list, tuple))}
     shapes |= {tensor.shape for tensor in inputs}
     found = {tuple(map(int, re.findall(r"\d+", text))) for text in SHAPE.findall(error)}
-    known = {extent for shape in shapes for extent in shape} | {abs(fact) for fact in facts if not isinstance(fact, (list, tuple))}
+    known = {extent for shape in shapes for extent in shape} | {
+        abs(fact) for fact in facts if not isinstance(fact, (list, tuple))}
     known |= {abs(value) for tensor in inputs if not tensor.shape for value in tensor.values}
     numbers = {int(text) for text in re.findall(r"(?<![\w.])\d{1,18}(?![\w.])", error)}
     return len(found - shapes) > OTHERS[0] or len(numbers - known - {0, 1}) > OTHERS[1]
@@ -144,7 +150,8 @@ def names_too_much(case, error):
 def fault_of_error(case, error):
     """As fault(), where an error is wanted that names some facts, and not all else that there might be."""
     facts = case["error"]
-    wanted = "an isobar::Error" + (" that names " + " and ".join(str(list(f) if isinstance(f, tuple) else f) for f in facts) if facts else "")
+    wanted = "an isobar::Error" + (" that names " + " and ".join(str(list(f) if isinstance(f, tuple) else f)
+                                                                 for f in facts) if facts else "")
     if error is None:
         return f"wanted {wanted}, got none"
     if error.startswith(OTHER_ERROR) or not error.strip() or not all(named(error, fact) for fact in facts):

@@ -7,7 +7,8 @@ import course
 
 
 def pytest_addoption(parser):
-    parser.addoption("--chosen", default="", help="assignments, or submissions of hostile/, one word (default: all)")
+    parser.addoption("--chosen", default="",
+                     help="assignments, or submissions of hostile/, one word (default: all)")
     parser.addoption("--prefix", default="", help="where isobar is installed")
 
 
@@ -50,7 +51,8 @@ def graded(prefix, folder):
         subprocess.run([course.ROOT / "course", "grade", name, submission, "--prefix", prefix, "--out", out,
                         "--confine", "any", *options], check=True, stdout=subprocess.DEVNULL)
         results = json.loads(out.read_text())
-        assert 0 <= results["score"] <= 100 and all({"name", "score", "max_score", "output"} <= set(t) for t in results["tests"])
+        assert 0 <= results["score"] <= 100 and all({"name", "score", "max_score",
+                                                     "output"} <= set(t) for t in results["tests"])
         assert abs(sum(test["score"] for test in results["tests"]) - results["score"]) < 1e-3
         return results
     return run

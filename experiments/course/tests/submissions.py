@@ -25,7 +25,8 @@ class Submission:
         self.name, text = path.stem, path.read_text()
         head = re.fullmatch(r"// with: (reference|stubs) of (a\d+)(?: without ([\w ]+))?(, a forged run)?(, names not checked)?"
                             r"(, builds for ever)?(?:, deserves (\d+))?", text.split("\n")[0])
-        self.base, self.assignment, self.without, self.forged = head[1], course.Assignment(head[2]), (head[3] or "").split(), bool(head[4])
+        self.base, self.assignment, self.without, self.forged = head[1], course.Assignment(head[2]), (
+            head[3] or "").split(), bool(head[4])
         self.options = (["--any-name"] if head[5] else []) + ["--build-seconds", "10" if head[6] else "60"]
         self.deserves, self.text = int(head[7] or 0), text
 

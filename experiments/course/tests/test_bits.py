@@ -7,6 +7,7 @@ def test_bits_are_the_same_under_both_compilers_with_1_and_2_threads(name, assig
     (folder / f"tree/{name}.cpp").write_text(assignment.source.read_text())
     answers = set()
     for compiler in ("g++", "clang++"):
-        build = course.built(folder / "tree", prefix, f"-DCMAKE_CXX_COMPILER={compiler}", into=folder / compiler)
+        build = course.built(folder / "tree", prefix, f"-DCMAKE_CXX_COMPILER={compiler}",
+                             into=folder / compiler)
         answers |= {course.answered(build / "driver", assignment.driven(), threads) for threads in (1, 2)}
     assert len(answers) == 1 and len(answers.pop()) == len(assignment.driven())

@@ -31,12 +31,15 @@ def accidents(tree, folder, prefix):
     yield "no cmake", [], with_tools(), "install the package cmake"
     yield "no ninja", [], with_tools("cmake"), "install the package ninja-build"
     yield "no compiler", [], with_tools("cmake", "ninja"), "install the package g++"
-    yield "a compiler that is none", [], {**right, "CXX": "/bin/false"}, "compiles nothing; name another in CXX"
+    yield "a compiler that is none", [], {**right,
+                                          "CXX": "/bin/false"}, "compiles nothing; name another in CXX"
     yield "tests that fail", ["1"], right, ""
     yield "a full disk below the output", ["1"], {**right, "stdout": "/dev/full"}, "the disk is full"
-    for what, words in [("no answer", "exit 0"), ("a crash", "kill -SEGV $$"), ("garbage", "echo garbage >&3; echo end >&3"),
+    for what, words in [("no answer", "exit 0"), ("a crash", "kill -SEGV $$"),
+                        ("garbage", "echo garbage >&3; echo end >&3"),
                         ("half a tensor", "echo 'tensor y f64 1 x' >&3; echo 1 >&3; echo end >&3"),
-                        ("bytes that are no text", "printf '\\377\\0\\nend\\n' >&3"), ("two answers", "printf 'end\\nend\\n' >&3")]:
+                        ("bytes that are no text", "printf '\\377\\0\\nend\\n' >&3"),
+                        ("two answers", "printf 'end\\nend\\n' >&3")]:
         yield f"a program of {what}", ["1"], answer(words), ""
     script = tree / "check"
     script.write_text(script.read_text().replace("SECONDS = 30 ", "SECONDS = 1 "))
@@ -57,18 +60,21 @@ def test_each_accident_is_one_line_with_the_repair(prefix, folder):
     for what, arguments, environment, word in accidents(tree, folder, prefix):
         environment = dict(environment)
         with open(environment.pop("stdout", folder / "stdout"), "w") as out:
-            done = subprocess.run([tree / "check", *arguments], env=environment, stdout=out, stderr=subprocess.PIPE, text=True)
+            done = subprocess.run([tree / "check", *arguments], env=environment, stdout=out,
+                                  stderr=subprocess.PIPE, text=True)
         shown = "" if out.name == "/dev/full" else (folder / "stdout").read_text()
         told = (what, done.returncode, done.stderr, shown[-500:])
         assert "Traceback" not in done.stderr + shown, told
         if word:
-            assert done.stderr.startswith("check: ") and done.stderr.count("\n") == 1 and word in done.stderr, told
+            assert done.stderr.startswith("check: ") and done.stderr.count(
+                "\n") == 1 and word in done.stderr, told
             assert done.returncode == 2, told
         else:  # the tests are run, and fail
             failed = shown.count("FAIL task 1")
             assert failed and f"\n0 of {failed} tests pass\n" in shown and done.returncode == 1 and not done.stderr, told
         if what.endswith("without an end"):
-            assert shown.count("not done after 1 s") == 1 and shown.count("not run: ") == shown.count("FAIL") - 1 > 0, told
+            assert shown.count("not done after 1 s") == 1 and shown.count("not run: ") == shown.count(
+                "FAIL") - 1 > 0, told
 
 
 def test_a_name_of_the_library_is_refused_as_by_the_grader(prefix, folder, graded):
@@ -80,7 +86,8 @@ def test_a_name_of_the_library_is_refused_as_by_the_grader(prefix, folder, grade
 static const bool printed = std::puts("printed by a1.cpp") > 0;
 isobar::Tensor other(const isobar::Tensor& x) { return isobar::softmax(x); }
 """)
-    done = subprocess.run([tree / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": prefix}, capture_output=True, text=True)
+    done = subprocess.run([tree / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": prefix},
+                          capture_output=True, text=True)
     results = graded("a1", tree)
     assert done.returncode == 1 and "it uses isobar::softmax" in done.stdout.splitlines()[-1]
     assert "isobar::softmax" in results["output"] and results["score"] == 0

@@ -6,9 +6,11 @@ import course, sandbox, submissions, tensors
 
 USER = 54321  # an ordinary user, where root runs the tests
 # Beside all of them by the best means: some by Landlock, and as an ordinary user.
-BY_LANDLOCK = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "message_queues", "keyring", "sockets", "files", "new_namespaces",
-               "reads_hidden_tests", "system_calls", "page_cache", "locks"]
-AS_USER = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "reads_hidden_tests", "system_calls", "page_cache"]
+BY_LANDLOCK = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "message_queues", "keyring",
+               "sockets", "files", "new_namespaces", "reads_hidden_tests", "system_calls", "page_cache",
+               "locks"]
+AS_USER = ["demangling_bomb", "uses_a_fused_loss", "shared_memory", "reads_hidden_tests", "system_calls",
+           "page_cache"]
 # All that a hidden test may say, in our words.
 HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|not run: 2 tests of this function took too long already|"
                     r"an error counts where another test of its task passes|the program was stopped|the program ended without an answer|the program ended: (rank \d: )?(no reason known|wrote more than it may|too slow|"
@@ -26,7 +28,8 @@ def secret_lines(assignment):
     requests = lambda public: "\n".join(tensors.request(c["call"], c["inputs"]).decode()
                                         for c in assignment.cases if c["public"] == public)
     given = requests(True)
-    return [row for row in requests(False).split("\n") if len(row) > 8 and row[0] in "-0123456789" and row not in given]
+    return [row for row in requests(False).split("\n") if len(row) > 8 and row[0] in "-0123456789"
+            and row not in given]
 
 
 def faults_of(submission, results, shown):
@@ -35,10 +38,13 @@ def faults_of(submission, results, shown):
     wrong = [] if results["score"] <= submission.deserves else [f"scores {results['score']:g}"]
     wrong += [] if len(tests) == len(cases) else [f"{len(tests)} tests"]
     wrong += [f"holds '{w}'" for w in ("LEAK", "from course import", "MUTANTS = ") if w in shown]
-    wrong += [f"tells a hidden test's '{row[:30]}'" for row in secret_lines(submission.assignment) if row in shown][:1]
-    wrong += ["holds control characters" for t in tests if any(ord(c) < 32 and c != "\n" for c in t["output"])][:1]
+    wrong += [f"tells a hidden test's '{row[:30]}'" for row in secret_lines(submission.assignment)
+              if row in shown][:1]
+    wrong += [
+        "holds control characters" for t in tests if any(ord(c) < 32 and c != "\n" for c in t["output"])][:1]
     if "pass." in results["output"]:  # it was built and run
-        said = [t["output"] for t, c in zip(tests, cases) if not c["public"] and c["call"] != "report" and t["status"] == "failed"]
+        said = [t["output"] for t, c in zip(tests, cases) if not c["public"] and c["call"] != "report"
+                and t["status"] == "failed"]
         wrong += [f"a hidden test says '{s[:60]}'" for s in said if not HIDDEN.fullmatch(s)][:1]
     return wrong
 
@@ -52,7 +58,8 @@ def driver_objects(names, prefix, folder):
         complaint = course.build(place / "tree", prefix, course.own_folder(place / "work"), 180)
         if complaint:
             raise course.Usage(f"{name}'s stubs do not build: {complaint}")
-        objects[name] = shutil.copy(place / "work/build/CMakeFiles/calls.dir/driver.cpp.o", folder / f"{name}.o")
+        objects[name] = shutil.copy(place / "work/build/CMakeFiles/calls.dir/driver.cpp.o",
+                                    folder / f"{name}.o")
     return objects
 
 
@@ -63,7 +70,8 @@ def try_one(submission, prefix, driver, honest, means, user):
         out, victim = folder / "results.json", folder / "victim"
         victim.write_text("still here")
         if submission.forged:
-            shutil.copytree(honest, folder, ignore=shutil.ignore_patterns("build", "*.h5"), dirs_exist_ok=True)
+            shutil.copytree(honest, folder, ignore=shutil.ignore_patterns("build", "*.h5"),
+                            dirs_exist_ok=True)
             course.module_of(submission.assignment.name, "forgeries.py").number_and_run(folder, None)
         submission.write(folder, {"{results}": out, "{course}": course.ROOT, "{victim}": victim})
         argv = [course.ROOT / "course", "grade", submission.assignment.name, folder, "--prefix", prefix,
@@ -80,7 +88,8 @@ def try_one(submission, prefix, driver, honest, means, user):
             return [done.stderr.strip()], "", seconds
         results, shown = json.loads(out.read_text()), out.read_text()
         wrong = faults_of(submission, results, shown)
-        wrong += [] if victim.exists() and victim.read_text() == "still here" else ["a file of the grader's user is changed"]
+        wrong += [] if victim.exists() and victim.read_text() == "still here" else [
+            "a file of the grader's user is changed"]
         first = (results["tests"][0]["output"] or "passed").splitlines()[0]
         return wrong, f"{results['score']:g} points, {first[:70]}", seconds
 
@@ -138,13 +147,16 @@ def tried(pytestconfig, prefix):
     plan = [entry for entry in PLAN if entry[0] in chosen]
     graders = [sandbox.NOBODY, USER] if ROOT else []
     before = set().union(*map(left_behind, graders))
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count() + 1) as pool:
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(
+            os.cpu_count() + 1) as pool:
         pathlib.Path(folder).chmod(0o755)
-        drivers = driver_objects({SUBMISSIONS[name].assignment.name for name, _, _ in plan}, prefix, pathlib.Path(folder))
+        drivers = driver_objects({SUBMISSIONS[name].assignment.name for name, _, _ in plan}, prefix,
+                                 pathlib.Path(folder))
         forged = [SUBMISSIONS[name].assignment for name, _, _ in plan if SUBMISSIONS[name].forged][:1]
         honest = submissions.reference(forged[0], prefix, folder) if forged else None
-        yield {(name, means, user): pool.submit(try_one, SUBMISSIONS[name], prefix, drivers[SUBMISSIONS[name].assignment.name],
-                                                honest, means, user) for name, means, user in plan}
+        yield {(name, means, user): pool.submit(try_one, SUBMISSIONS[name], prefix,
+                                                drivers[SUBMISSIONS[name].assignment.name], honest, means,
+                                                user) for name, means, user in plan}
     # An ordinary user, who is no grader of ours, has other processes, which come and go.
     assert not left_after(10, graders, before), "no shared memory, queue, process, file is left"
 
@@ -186,9 +198,10 @@ def test_a_grader_that_cannot_keep_hidden_files_refuses(prefix, folder):
     shutil.copytree(course.ROOT, other / "course")
     (other / "lib/cmake/isobar").mkdir(parents=True)
     (other / "lib/cmake/isobar/isobar-config.cmake").write_text("")
-    for command, installed, path, said in [
-            (course.ROOT / "course", prefix, "/nowhere", "bwrap: not installed"),
-            (other / "course/course", other, os.environ["PATH"], "wanted hidden files that submissions cannot read")]:
+    for command, installed, path, said in [(course.ROOT / "course", prefix, "/nowhere",
+                                            "bwrap: not installed"),
+                                           (other / "course/course", other, os.environ["PATH"],
+                                            "wanted hidden files that submissions cannot read")]:
         done = subprocess.run([sys.executable, command, "grade", "a1", course.ROOT / "a1", "--prefix",
                                installed, "--out", folder / "no.json"], env={**os.environ, "PATH": path},
                               capture_output=True, text=True)

@@ -11,8 +11,10 @@ def test_check_and_the_grader_see_the_same(name, assignment, prefix, folder, gra
         tree = folder / what
         course.release(assignment, tree)
         (tree / f"{name}.cpp").write_text(course.changed(assignment, what, old, new))
-        done = subprocess.run([tree / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": prefix}, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run([tree / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": prefix},
+                              stdout=subprocess.PIPE, text=True)
         assert done.returncode == 1 and said in done.stdout, what
         results = graded(name, tree)
-        lost = [test["name"].replace(", public", "") for test in results["tests"] if test["score"] == 0 and "public" in test["name"]]
+        lost = [test["name"].replace(", public", "") for test in results["tests"] if test["score"] == 0
+                and "public" in test["name"]]
         assert re.findall(r"(?m)^FAIL (task .*)$", done.stdout) == lost and results["score"] < 100, what

@@ -9,21 +9,21 @@ SAID = "\"layer_norm: wanted weight and bias [{}], got {} and {}\", width, weigh
 RMS = "isobar::mean(isobar::square(x), {-1}, true)"
 
 # {a part of the message's row: (a text of the reference that occurs once, what becomes of it)}; None: the stubs.
-CHANGES = {
-    "not found": None,
-    "does not build": (LOOP, "const double mean = sum / ;"),
-    "to be written here": None,
-    "wanted 1.5, got 1.25": (LOOP, "const double mean = sum / width + 1;"),
-    "got nan": ("isobar::zeros({width}, Dtype::f64),\n              isobar::zeros", "Tensor({width}, Dtype::f64),\n              isobar::zeros"),
-    "holds f32": (MADE, "LayerNorm out{isobar::zeros(x.shape())"),
-    "do not broadcast": (RMS, RMS.replace(", true", "")),
-    "buffer-overflow": ("    means[n] = mean;\n", "    means[n] = mean;\n    if (n == rows - 1) y[width] = 0;\n"),
-    "use-after-free": (LOOP, "const double* const freed = raw::clone(x).data<double>();\n    const double mean = sum / width + 0 * freed[0];"),
-    "undefined behaviour": ("rstds[n] = rstd;\n  }\n  return out;\n", "rstds[n] = rstd;\n  }\n"),
-    "not done after": (LOOP, "const double mean = sum / width;\n    while (squares == 0) sum += 1;"),
-    "names [3] and [4]": (SAID, "\"layer_norm: wanted others\""),
-    "refuse": ("// Task 2.\n", "#include <isobar/autograd/ops.h>\nTensor other(const Tensor& x) { return isobar::softmax(x); }\n"),
-}
+CHANGES = {"not found": None, "does not build": (LOOP, "const double mean = sum / ;"),
+           "to be written here": None, "wanted 1.5, got 1.25": (LOOP, "const double mean = sum / width + 1;"),
+           "got nan": ("isobar::zeros({width}, Dtype::f64),\n              isobar::zeros",
+                       "Tensor({width}, Dtype::f64),\n              isobar::zeros"),
+           "holds f32": (MADE, "LayerNorm out{isobar::zeros(x.shape())"),
+           "do not broadcast": (RMS, RMS.replace(", true", "")),
+           "buffer-overflow": ("    means[n] = mean;\n",
+                               "    means[n] = mean;\n    if (n == rows - 1) y[width] = 0;\n"),
+           "use-after-free": (LOOP, "const double* const freed = raw::clone(x).data<double>();\n    const "
+                              "double mean = sum / width + 0 * freed[0];"),
+           "undefined behaviour": ("rstds[n] = rstd;\n  }\n  return out;\n", "rstds[n] = rstd;\n  }\n"),
+           "not done after": (LOOP, "const double mean = sum / width;\n    while (squares == 0) sum += 1;"),
+           "names [3] and [4]": (SAID, "\"layer_norm: wanted others\""),
+           "refuse": ("// Task 2.\n", "#include <isobar/autograd/ops.h>\nTensor other(const Tensor& x) { "
+                      "return isobar::softmax(x); }\n"),}
 
 
 def rows():
@@ -35,7 +35,8 @@ def rows():
 def pattern_of(message):
     """As a student reads it: any numbers, any element, any shape."""
     exact = re.escape(message.replace("ASSIGNMENT", "a4"))
-    return re.sub(r"\d+(\\\.\d+)?(,(\\ )?\d+)*", r"[-+\\de., ]+", exact.replace("a4", "\0")).replace("\0", "a4")
+    return re.sub(r"\d+(\\\.\d+)?(,(\\ )?\d+)*", r"[-+\\de., ]+",
+                  exact.replace("a4", "\0")).replace("\0", "a4")
 
 
 @pytest.fixture(scope="module")

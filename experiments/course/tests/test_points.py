@@ -13,9 +13,11 @@ def test_points_add_up_and_stand_in_handout_and_readme(name, assignment):
     for cases in (assignment.cases, assignment.public(), course.Assignment(name, b"a key, its bytes").cases):
         whole = sum(assignment.points[task] for task in {case["task"] for case in cases})  # no public case measures speed
         assert sum(course.shares(assignment.points, cases)) == whole
-    handout, readme = (path.read_text() for path in (assignment.folder / "handout.md", course.ROOT / "README.md"))
+    handout, readme = (path.read_text() for path in (assignment.folder / "handout.md",
+                                                     course.ROOT / "README.md"))
     row = re.search(rf"(?m)^\| {name} \| \[[^|]*\|([^|]*)\|$", readme)[1]
-    assert {int(task): int(points) for task, points in re.findall(r"(?m)^\| (\d) .*\| (\d+) \|$", handout)} == assignment.points
+    assert {int(task): int(points)
+            for task, points in re.findall(r"(?m)^\| (\d) .*\| (\d+) \|$", handout)} == assignment.points
     assert [int(number) for number in re.findall(r" (\d+)\b", row)] == list(assignment.points.values())
 
 
@@ -27,7 +29,8 @@ def test_each_task_has_public_and_hidden_cases(assignment):
 
 
 def test_a_key_draws_hidden_inputs_and_no_others(name, assignment):
-    keyed, again, other = (course.Assignment(name, key) for key in (b"a key, its bytes", b"a key, its bytes", b"another"))
+    keyed, again, other = (
+        course.Assignment(name, key) for key in (b"a key, its bytes", b"a key, its bytes", b"another"))
     assert requests(keyed.cases) == requests(again.cases)
     assert requests(assignment.public()) == requests(keyed.public()) == requests(other.public())
     hidden = [[case for case in of.driven() if not case["public"]] for of in (assignment, keyed, other)]
@@ -43,5 +46,6 @@ def test_no_formula_of_a_solution_stands_in_what_a_student_reads(assignment):
 
 
 def test_a_formula_is_found_in_other_names():
-    for text in ("dx = g · (u − mean u − s · mean(u · s))", r"$$dx_i = r\,(dz_i - \overline{dz} - z_i\,\overline{dz\,z})$$"):
+    for text in ("dx = g · (u − mean u − s · mean(u · s))",
+                 r"$$dx_i = r\,(dz_i - \overline{dz} - z_i\,\overline{dz\,z})$$"):
         assert leaks.given_away(course.Assignment("a4"), {"planted": text}), text

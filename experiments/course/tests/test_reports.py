@@ -25,7 +25,8 @@ def test_honest_reports_score_100(name, reports, graded):
 
 def test_forged_reports_are_refused(name, assignment, reports, prefix, folder):
     """Of the first honest report. The layer is the same: its programs are built once, and their runs made once."""
-    first, module, work, tree = reports[name][0], course.module_of(name, "forgeries.py"), folder / "work", folder / "tree"
+    first, module, work, tree = reports[name][0], course.module_of(
+        name, "forgeries.py"), folder / "work", folder / "tree"
     course.own_folder(work)
     course.own_folder(work / "tmp")
     course.release(assignment, tree)
@@ -51,7 +52,8 @@ def again(name, prefix, first, at, program, run, changed):
         else:
             flags += [f"--{flag}", value]
     shutil.rmtree(at / "runs" / run)
-    subprocess.run([*flags, "--out", f"runs/{run}"], check=True, cwd=at, stdout=subprocess.DEVNULL, env=module.ENVIRONMENT)
+    subprocess.run([*flags, "--out", f"runs/{run}"], check=True, cwd=at, stdout=subprocess.DEVNULL,
+                   env=module.ENVIRONMENT)
 
 
 def test_layers_made_to_look_right_lose_points(name, reports, folder, graded):

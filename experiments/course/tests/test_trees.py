@@ -14,9 +14,11 @@ def test_stubs_score_0_the_reference_100_and_nothing_leaks(name, assignment, pre
         if test["number"].split(".")[0] in open_tasks:
             assert re.search(r"\btask \d is to be written here", test["output"]), test["name"]
     assert graded(name, submissions.reference(assignment, prefix, folder))["score"] == 100
-    done = subprocess.run([tree / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": prefix}, capture_output=True, text=True)
+    done = subprocess.run([tree / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": prefix},
+                          capture_output=True, text=True)
     shown = re.findall(r"(?s)```\n(FAIL.*?)```", (tree / "handout.md").read_text())
-    assert done.returncode == 1 and all(text in done.stdout for text in ["FAIL task 1", *shown]), "as the handout shows"
+    assert done.returncode == 1 and all(
+        text in done.stdout for text in ["FAIL task 1", *shown]), "as the handout shows"
     secrets = leaks.secrets(assignment)  # the tree's objects are looked through too
     assert not leaks.found_in(tree, secrets) + leaks.found_in(prefix, secrets)
 
