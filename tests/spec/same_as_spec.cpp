@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string_view>
 
+#include <isobar/core/ranks/tree_sum.h>
 #include <isobar/isobar.h>
 
 namespace {
@@ -330,6 +331,142 @@ void attentions() {
   op("rope", heads, [](const auto& x) { return rope(x[0], 1e4); });
 }
 
+template <class T>
+void random_numbers() {
+  Count count;
+  const isobar::Dtype dtype = isobar::dtype_of<T>();
+  for (uint64_t seed = 0; seed < 24; ++seed) {
+    const spec::Rng a = spec::Rng{seed * 77}.split("layer").split(seed % 2 == 0 ? seed : ~seed);
+    const isobar::Rng b = isobar::Rng(seed * 77).split("layer").split(seed % 2 == 0 ? seed : ~seed);
+    const Shape shape{static_cast<Int>(seed) + 1, 300};
+    const isobar::Shape theirs = shape_of(shape);
+    namespace init = isobar::init;
+    compare(count, "key", &a.key, std::array{b.key()}.data(), 1);
+    compare(count, "uniform", a.uniform<T>(shape, -2, 3), b.uniform(theirs, -2, 3, dtype));
+    compare(count, "normal", a.normal<T>(shape, 0.5, 2), b.normal(theirs, 0.5, 2, dtype));
+    compare(count, "linear_default", spec::linear_default<T>(shape, 300, a),
+            init::linear_default(theirs, 300, b, dtype));
+    compare(count, "xavier", spec::uniform_of_std<T>(shape, spec::xavier_std(300, shape[0]), a),
+            init::xavier_uniform(theirs, b, 1, dtype));
+    compare(count, "he", a.normal<T>(shape, 0, spec::he_std(300)),
+            init::he_normal(theirs, b, init::he_gain, dtype));
+    count.runs += 6;
+  }
+  report(fmt::format("random numbers {}", sizeof(T) == 4 ? "f32" : "f64"), count);
+}
+
+template <class T>
+auto masked(const spec::Tensor<T>& x, double p) {
+  return spec::dropout(x, p, spec::Rng{5});
+}
+isobar::Tensor masked(const isobar::Tensor& x, double p) { return isobar::dropout(x, p, isobar::Rng(5)); }
+
+// Ten steps of each optimizer on three tensors, the gradients clipped.
+template <class T, class Ours, class Theirs>
+void steps(const std::string& name, Ours ours, const Theirs& made) {
+  Count count;
+  std::vector<spec::Tensor<T>> a;
+  std::vector<isobar::Tensor> b;
+  for (const Int n : {5000, 1, 9000, 37}) {
+    a.push_back(spec::trainable(numbers<T>({n}, n)));
+    b.push_back(tensor_of(a.back().value()).set_trainable());
+  }
+  const auto theirs = made(b);
+  for (uint64_t step = 0; step < 10; ++step) {
+    for (size_t i = 0; i < a.size(); ++i) {
+      a[i].grad() = numbers<T>(a[i].shape(), step * 10 + i);
+      b[i].set_grad(tensor_of(a[i].grad()));
+    }
+    const double norm = spec::grad_norm(a), factor = spec::clip_factor(norm, step % 2 == 0 ? 1 : 1e9);
+    compare(count, name + " norm", &norm, std::array{isobar::grad_norm(b)}.data(), 1);
+    ours.step(a, factor);
+    theirs->step(factor);
+    for (size_t i = 0; i < a.size(); ++i) compare(count, name, a[i].value(), b[i]);
+    count.runs += 1;
+  }
+  report(fmt::format("{} {}", name, sizeof(T) == 4 ? "f32" : "f64"), count);
+}
+
+template <class T>
+void optimizers() {
+  using isobar::SGD, isobar::AdamW;
+  steps<T>("SGD", spec::SGD<T>{.lr = 0.1, .decay = 0.01}, [](const auto& w) {
+    return std::make_unique<SGD>(w, isobar::SGDOptions{.lr = 0.1, .weight_decay = 0.01});
+  });
+  steps<T>("SGD, momentum", spec::SGD<T>{.lr = 0.1, .momentum = 0.9}, [](const auto& w) {
+    return std::make_unique<SGD>(w, isobar::SGDOptions{.lr = 0.1, .momentum = 0.9});
+  });
+  steps<T>("SGD, Nesterov", spec::SGD<T>{.lr = 0.1, .momentum = 0.9, .nesterov = true}, [](const auto& w) {
+    return std::make_unique<SGD>(w, isobar::SGDOptions{.lr = 0.1, .momentum = 0.9, .nesterov = true});
+  });
+  steps<T>("AdamW", spec::AdamW<T>{}, [](const auto& w) { return std::make_unique<AdamW>(w); });
+}
+
+template <class T>
+void pieces() {
+  Count count;
+  for (Int n = 1; n < 24; ++n) {
+    std::vector<spec::Array<T>> parts;
+    isobar::TreeSum tree;
+    for (Int i = 0; i < n; ++i) parts.push_back(numbers<T>({50, n}, i)), tree.add({tensor_of(parts.back())});
+    compare(count, fmt::format("{} pieces", n), spec::tree_sum(parts), tree.take()[0]);
+    count.runs += 1;
+  }
+  report(fmt::format("tree of pieces {}", sizeof(T) == 4 ? "f32" : "f64"), count);
+}
+
+// 100 steps of a language model of two blocks: dropout, clipping, AdamW. The loss of each step is compared,
+// and all parameters at the end.
+void language_model() {
+  Count count;
+  const Int batch = 3, time = 17, vocabulary = 31;
+  spec::LanguageModel<float> ours({vocabulary, 20, 2, 2, 16, 0.1}, spec::Rng{1});
+  isobar::LanguageModel theirs({.vocab_size = vocabulary,
+                                .block_size = 20,
+                                .n_layer = 2,
+                                .n_head = 2,
+                                .n_embd = 16,
+                                .positions = isobar::Positions::learned,
+                                .norm = "layernorm",
+                                .ffn = "gelu",
+                                .dropout = 0.1},
+                               isobar::Rng(1));
+  const std::vector<isobar::Tensor> weights = isobar::parameters(theirs);
+  spec::AdamW<float> adam{.lr = 1e-2};
+  isobar::AdamW optimizer(weights, {.lr = 1e-2});
+  for (uint64_t step = 0; step < 100; ++step) {
+    std::vector<Int> tokens, targets;
+    for (Int i = 0; i < batch * time; ++i) {
+      const auto at = static_cast<Int>(step) * 5 + i;
+      tokens.push_back(at * at % vocabulary), targets.push_back((at + 1) * (at + 1) % vocabulary);
+    }
+    spec::Masks masks{spec::Rng{2}.split(step)};
+    const spec::Tensor<float> loss = ours.loss(tokens, targets, batch, &masks);
+    isobar::Tape tape({.rng = isobar::Rng(2).split(step)});
+    const isobar::Tensor same =
+        theirs.loss(isobar::tensor<Int>({batch, time}, tokens), isobar::tensor<Int>({batch, time}, targets));
+    compare(count, fmt::format("loss of step {}", step), loss.value(), same);
+    spec::backward(loss), tape.backward(same);
+    adam.step(ours.parameters, spec::clip_factor(spec::grad_norm(ours.parameters), 1));
+    optimizer.step(isobar::clip_factor(isobar::grad_norm(weights), 1));
+    count.runs += 1;
+  }
+  for (size_t i = 0; i < weights.size(); ++i)
+    compare(count, fmt::format("parameter {}", i), ours.parameters[i].value(), weights[i]);
+  report("language model", count);
+}
+
+void training() {
+  random_numbers<float>();
+  random_numbers<double>();
+  op("dropout", alone(), [](const auto& x) { return masked(x[0], 0.3); });
+  optimizers<float>();
+  optimizers<double>();
+  pieces<float>();
+  pieces<double>();
+  language_model();
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -341,6 +478,7 @@ int main(int count, char** words) {
   norms();
   logits();
   attentions();
+  training();
   report("all", all);
   return all.differing > 0;
 }

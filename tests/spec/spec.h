@@ -1085,4 +1085,277 @@ Tensor<T> rope(const Tensor<T>& x, double base) {
   return recorded(turned(x.value(), T(1)), [=](const Array<T>& dy) { give(x, turned(dy, T(-1))); });
 }
 
+// --- 13  random numbers -----------------------------------------------------------------------------------
+//
+// A stream is a key; its draw number i is a function of key and i alone. Philox4x32-10 (Salmon et al. 2011)
+// makes two draws of 64 bits from a counter: draws 2c and 2c + 1.
+
+inline std::uint64_t philox(std::uint64_t counter, std::uint64_t key, int word) {
+  std::uint32_t x[4] = {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0};
+  std::uint32_t k[2] = {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p = std::uint64_t{0xD2511F53} * x[0], q = std::uint64_t{0xCD9E8D57} * x[2];
+    x[0] = static_cast<std::uint32_t>(q >> 32) ^ x[1] ^ k[0], x[1] = static_cast<std::uint32_t>(q);
+    x[2] = static_cast<std::uint32_t>(p >> 32) ^ x[3] ^ k[1], x[3] = static_cast<std::uint32_t>(p);
+    k[0] += 0x9E3779B9, k[1] += 0xBB67AE85;
+  }
+  return x[2 * word] | std::uint64_t{x[2 * word + 1]} << 32;
+}
+
+// The standard normal quantile (Wichura 1988, AS 241): a ratio of polynomials of degree 7 in the middle, one in
+// the tails, one far out. Its steps are a product and a sum, not fused.
+inline double ratio(double x, const double (&c)[16]) {
+  double above = c[7], below = c[15];
+  for (int i = 6; i >= 0; --i) above = above * x + c[i], below = below * x + c[i + 8];
+  return above / below;
+}
+inline double normal_quantile(double p) {
+  constexpr double middle[16] = {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
+                                 1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
+                                 3.3430575583588128105e4, 2.5090809287301226727e3, 1,
+                                 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3,
+                                 2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4,
+                                 5.2264952788528545610e3};
+  constexpr double tail[16] = {
+      1.42343711074968357734e0,  4.63033784615654529590e0,  5.76949722146069140550e0,
+      3.64784832476320460504e0,  1.27045825245236838258e0,  2.41780725177450611770e-1,
+      2.27238449892691845833e-2, 7.74545014278341407640e-4, 1,
+      2.05319162663775882187e0,  1.67638483018380384940e0,  6.89767334985100004550e-1,
+      1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
+      1.05075007164441684324e-9};
+  constexpr double far[16] = {6.65790464350110377720e0,  5.46378491116411436990e0,  1.78482653991729133580e0,
+                              2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
+                              2.71155556874348757815e-5, 2.01033439929228813265e-7, 1,
+                              5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
+                              7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+                              2.04426310338993978564e-15};
+  const double q = p - 0.5;
+  if (std::abs(q) <= 0.425) {
+    const double r = 0.180625 - q * q;
+    double above = middle[7], below = middle[15];
+    for (int i = 6; i >= 0; --i) above = above * r + middle[i], below = below * r + middle[i + 8];
+    return q * above / below;
+  }
+  const double r = std::sqrt(-std::log(std::min(p, 1 - p)));
+  return std::copysign(r <= 5 ? ratio(r - 1.6, tail) : ratio(r - 5, far), q);
+}
+
+struct Rng {
+  std::uint64_t key;
+
+  // A stream by number, whose key is the first draw of a counter with the highest bit set; and by name, by the
+  // hash FNV-1a of its bytes.
+  Rng split(std::uint64_t number) const {
+    return {philox(number | std::uint64_t{1} << 63, key, 0) ^ (number >> 63) * 0x9E3779B97F4A7C15};
+  }
+  Rng split(const std::string& name) const {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (unsigned char c : name) hash = (hash ^ c) * 0x100000001b3;
+    return split(hash);
+  }
+  // The middle of one of 2⁵³ cells of (0, 1).
+  double uniform_at(Int i) const {
+    return (static_cast<double>(philox(i / 2, key, i % 2) >> 11) + 0.5) * 0x1p-53;
+  }
+  template <class T>
+  Array<T> uniform(const Shape& shape, double low, double high) const {
+    return made<T>(shape, [&](Int i) { return static_cast<T>(low + (high - low) * uniform_at(i)); });
+  }
+  template <class T>
+  Array<T> normal(const Shape& shape, double mean, double std) const {
+    return made<T>(shape, [&](Int i) { return static_cast<T>(mean + std * normal_quantile(uniform_at(i))); });
+  }
+};
+
+// Element i is 0 where draw i is below p, else x / (1 − p). Backward draws the same numbers.
+template <class T>
+Tensor<T> dropout(const Tensor<T>& x, double p, const Rng& rng) {
+  const auto masked = [=](const Array<T>& a) {
+    return made<T>(a.shape, [&](Int i) { return rng.uniform_at(i) < p ? T(0) : a.x[i] * T(1 / (1 - p)); });
+  };
+  return recorded(masked(x.value()), [=](const Array<T>& dy) { give(x, masked(dy)); });
+}
+
+// The default of a Linear, U(±1/√fan_in); and the others by their variance.
+template <class T>
+Array<T> linear_default(const Shape& shape, Int fan_in, const Rng& rng) {
+  const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
+  return rng.uniform<T>(shape, -bound, bound);
+}
+inline double xavier_std(Int in, Int out) { return std::sqrt(2.0 / static_cast<double>(in + out)); }
+inline double he_std(Int in) { return 1.4142135623730951 / std::sqrt(static_cast<double>(in)); }
+template <class T>
+Array<T> uniform_of_std(const Shape& shape, double std, const Rng& rng) {
+  return rng.uniform<T>(shape, -(std * std::sqrt(3.0)), std * std::sqrt(3.0));
+}
+
+// --- 14  layers -------------------------------------------------------------------------------------------
+
+template <class T>
+struct Linear {
+  Tensor<T> weight, bias;
+
+  Linear(Int in, Int out, const Rng& rng)
+      : weight(trainable(linear_default<T>({out, in}, in, rng.split("weight")))),
+        bias(trainable(linear_default<T>({out}, in, rng.split("bias")))) {}
+  Tensor<T> operator()(const Tensor<T>& x) const { return linear(x, weight, bias); }
+};
+
+// The masks of one step: a module's draws are numbered from 0, in the stream of its path.
+struct Masks {
+  Rng rng;
+  std::map<std::string, std::uint64_t> taken = {};
+  Rng next(const std::string& path) { return rng.split(path).split(taken[path]++); }
+};
+
+// A decoder in nanoGPT's form: learned positions, LayerNorm before attention and before a GELU layer of four
+// times the width, one matrix for embedding and logits. Matrices start as N(0, 0.02), each drawn from the
+// stream of its module's path; the last one of a branch is √(2 layers) times smaller.
+template <class T>
+struct LanguageModel {
+  struct Config {
+    Int vocabulary, length, layers, heads, width;
+    double dropout;
+  } config;
+  std::vector<Tensor<T>> parameters;
+
+  LanguageModel(const Config& chosen, const Rng& rng) : config(chosen) {
+    const Int c = config.width;
+    const auto matrix = [&](const std::string& path, Int out, Int in, double std = 0.02) {
+      parameters.push_back(trainable(rng.split(path).normal<T>({out, in}, 0, std)));
+    };
+    const auto norm = [&] {
+      parameters.push_back(trainable(filled({c}, T(1)))), parameters.push_back(trainable(filled({c}, T(0))));
+    };
+    const double end = 0.02 / std::sqrt(2.0 * static_cast<double>(config.layers));
+    matrix("embed_tokens", config.vocabulary, c), matrix("embed_positions", config.length, c);
+    for (Int i = 0; i < config.layers; ++i) {
+      const std::string block = "blocks." + std::to_string(i) + ".";
+      norm();
+      for (const char* part : {"q_proj", "k_proj", "v_proj"}) matrix(block + "self_attn." + part, c, c);
+      matrix(block + "self_attn.o_proj", c, c, end);
+      norm();
+      matrix(block + "mlp.linear1", 4 * c, c), matrix(block + "mlp.linear2", c, 4 * c, end);
+    }
+    norm();
+  }
+
+  // The mean loss of `batch` sequences, row after row; without masks there is no dropout.
+  Tensor<T> loss(const std::vector<Int>& tokens, const std::vector<Int>& targets, Int batch,
+                 Masks* masks) const {
+    const Int time = static_cast<Int>(tokens.size()) / batch, c = config.width;
+    size_t next = 0;
+    const auto parameter = [&] { return parameters[next++]; };
+    const auto norm = [&](const Tensor<T>& x) {
+      const Tensor<T> weight = parameter(), bias = parameter();
+      return layer_norm(x, {c}, weight, bias, 1e-5);
+    };
+    const auto dropped = [&](const Tensor<T>& x, const std::string& path) {
+      return masks != nullptr && config.dropout > 0
+                 ? dropout(x, config.dropout, masks->next(path + "dropout"))
+                 : x;
+    };
+    const auto heads = [&](const Tensor<T>& x) {
+      return reshape(linear(x, parameter(), {}), {batch, time, config.heads, c / config.heads});
+    };
+    std::vector<Int> positions(time);
+    for (Int t = 0; t < time; ++t) positions[t] = t;
+    const Tensor<T> embedded = parameter(), at = parameter();
+    Tensor<T> x = dropped(embedding(tokens, {batch, time}, embedded) + embedding(positions, {time}, at), "");
+    for (Int i = 0; i < config.layers; ++i) {
+      const std::string block = "blocks." + std::to_string(i) + ".";
+      const Tensor<T> h = norm(x), q = heads(h), k = heads(h), v = heads(h);
+      const Tensor<T> mixed = reshape(attention(q, k, v, true), x.shape());
+      x = x + dropped(linear(mixed, parameter(), {}), block);
+      const Tensor<T> normed = norm(x), hidden = gelu(linear(normed, parameter(), {}));
+      x = x + dropped(linear(hidden, parameter(), {}), block);
+    }
+    return cross_entropy(linear(norm(x), embedded, {}), targets);
+  }
+};
+
+// --- 15  training -----------------------------------------------------------------------------------------
+//
+// A step moves each parameter w along its gradient, and clears the gradient. Settings are doubles, rounded to
+// T once; `factor` clips: it multiplies dw.
+
+// d = factor · dw + decay · w,  m ← momentum · m + d,  w ← w − lr · m,  or · (d + momentum · m) by Nesterov
+template <class T>
+struct SGD {
+  double lr, momentum = 0, decay = 0;
+  bool nesterov = false;
+  std::map<Int, std::vector<T>> m = {};  // by the parameter's number
+
+  void step(const std::vector<Tensor<T>>& parameters, double factor = 1) {
+    for (const Tensor<T>& w : parameters) {
+      std::vector<T>& sums = m.try_emplace(w.node->number, w.numel(), T(0)).first->second;
+      for (Int i = 0; i < w.numel(); ++i) {
+        T& x = w.value().x[i];
+        const T d = T(factor) * w.grad().x[i] + T(decay) * x;
+        sums[i] = momentum != 0 ? T(momentum) * sums[i] + d : d;
+        x -= T(lr) * (nesterov ? d + T(momentum) * sums[i] : sums[i]);
+      }
+      w.grad() = {};
+    }
+  }
+};
+
+// m ← β₁ m + (1 − β₁) d,  v ← β₂ v + (1 − β₂) d²,  d = factor · dw, t the number of the step
+// w ← (1 − lr · decay) w − lr / (1 − β₁ᵗ) · m / (√v · (1 / √(1 − β₂ᵗ)) + eps)
+template <class T>
+struct AdamW {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = 0.01;
+  double t = 0;
+  std::map<Int, std::pair<std::vector<T>, std::vector<T>>> moments = {};
+
+  void step(const std::vector<Tensor<T>>& parameters, double factor = 1) {
+    ++t;
+    const T rate = T(lr / (1 - std::pow(beta1, t))), unroot = T(1 / std::sqrt(1 - std::pow(beta2, t)));
+    for (const Tensor<T>& w : parameters) {
+      auto& [m, v] = moments[w.node->number];
+      m.resize(w.numel()), v.resize(w.numel());
+      for (Int i = 0; i < w.numel(); ++i) {
+        T& x = w.value().x[i];
+        const T d = T(factor) * w.grad().x[i];
+        m[i] = T(beta1) * m[i] + T(1 - beta1) * d;
+        v[i] = T(beta2) * v[i] + T(1 - beta2) * d * d;
+        x = T(1 - lr * decay) * x - rate * m[i] / (unroot * std::sqrt(v[i]) + T(eps));
+      }
+      w.grad() = {};
+    }
+  }
+};
+
+// √Σ dw² over all parameters, as one concatenation in chunks of 2¹³: in a chunk the lane sums of the runs of
+// its parameters are added in order; the chunks are added in lanes.
+template <class T>
+double grad_norm(const std::vector<Tensor<T>>& parameters) {
+  constexpr Int chunk = 1 << 13;
+  std::vector<double> sums;
+  Int at = 0;
+  for (const Tensor<T>& w : parameters)
+    for (Int begin = 0, count; begin < w.numel(); begin += count, at += count) {
+      count = std::min(w.numel() - begin, chunk - at % chunk);
+      if (at % chunk == 0) sums.push_back(0);
+      sums.back() += lane_sum(count, [&](Int i) {
+        const auto dw = static_cast<double>(w.grad().x[begin + i]);
+        return dw * dw;
+      });
+    }
+  return std::sqrt(lane_sum(static_cast<Int>(sums.size()), [&](Int i) { return sums[i]; }));
+}
+inline double clip_factor(double norm, double most) {
+  return most / (norm + 1e-6) >= 1 ? 1 : most / (norm + 1e-6);
+}
+
+// Gradients of the pieces of a batch, each of loss / pieces, are added in one tree, whoever computed them:
+// sum(0 … n) = sum(0 … k) + sum(k … n), k the largest power of two below n (RFC 6962).
+template <class T>
+Array<T> tree_sum(const std::vector<Array<T>>& parts) {
+  if (parts.size() == 1) return parts[0];
+  const auto half = parts.begin() + static_cast<Int>(std::bit_floor(parts.size() - 1));
+  return combined(tree_sum<T>({parts.begin(), half}), tree_sum<T>({half, parts.end()}),
+                  [](T a, T b) { return a + b; });
+}
+
 }  // namespace spec
