@@ -8,8 +8,6 @@
 
 namespace isobar::autograd_readme_test {
 
-namespace {
-
 // The file's text without indentation: a block inside a list is indented.
 std::string lines_of(const std::string& text) {
   return std::regex_replace(text, std::regex("(^|\n)[ ]+"), "$1");
@@ -20,8 +18,6 @@ std::string read(const std::string& path) {
   text << std::ifstream(ISOBAR_SOURCE_DIR "/" + path).rdbuf();
   return text.str();
 }
-
-}  // namespace
 
 TEST_CASE("the code in autograd/README.md is in the files that it names") {
   const std::string readme = lines_of(read("autograd/README.md"));

@@ -11,7 +11,6 @@
 #include "same_tensors.h"
 
 namespace isobar::bad_op_test {
-namespace {
 
 constexpr float inf = INFINITY, nan = NAN;
 
@@ -96,8 +95,6 @@ std::vector<Row> rows() {
        "forward of log made -inf at [0, 0] of its result [2, 2] out of input 0 [2, 2] from 0 to 99"},
   };
 }
-
-}  // namespace
 
 TEST_CASE("the search tells the op that made a NaN or infinity from those that passed it on") {
   for (const Row& row : rows()) {

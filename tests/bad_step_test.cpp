@@ -24,13 +24,9 @@
 
 namespace isobar::bad_step_test {
 
-namespace {
-
 struct Score {
   int64_t faults = 0, producers = 0, rows = 0, replays = 0;
 };
-
-}  // namespace
 
 TEST_CASE(
     "of faults planted in a training step, the producer and the row are found, and replay finds them again") {

@@ -14,8 +14,6 @@
 
 namespace isobar::check_layer_test {
 
-namespace {
-
 std::string first_line(const LayerReport& report) {
   const std::string text = report.text();
   return text.substr(0, text.find('\n'));
@@ -35,8 +33,6 @@ LayerReport report_of(const CheckLayerOptions& options = {}) {
   return check_layer([] { return std::make_unique<M>(); }, Rng(1).normal({4, 5}), options);
 }
 
-}  // namespace
-
 TEST_CASE("check_layer finds nothing wrong with any row of the module table") {
   for (const ModuleRow& row : module_rows()) SUBCASE(row.name.c_str()) {
       const LayerReport report = check_layer(row.make, input_of(row), {.large = 0});
@@ -44,8 +40,6 @@ TEST_CASE("check_layer finds nothing wrong with any row of the module table") {
       CHECK_MESSAGE(report.passed(), said);
     }
 }
-
-namespace {
 
 // y = w · x + v · c, with the gradient of c forgotten where `forgets` is set.
 struct TwoInputs : Module {
@@ -71,8 +65,6 @@ LayerReport report_of_two_inputs(bool forgets) {
   };
   return check_layer(make, std::vector{Rng(1).normal({4, 5}), Rng(2).normal({4, 1})}, {.call = call});
 }
-
-}  // namespace
 
 TEST_CASE("check_layer checks a layer of two inputs by both") {
   const LayerReport right = report_of_two_inputs(false);
@@ -126,8 +118,6 @@ TEST_CASE("check_layer measures what a layer does to the signal") {
   CHECK(holds(report.text(), "along 8 random directions, within 1e-06"));
 }
 
-namespace {
-
 // y = 3x with twice the gradient.
 struct DoublesGradient : Module {
   Tensor forward(const Tensor& x) override {
@@ -141,7 +131,6 @@ struct CountsInTraining : Scale {
 struct DividesByZero : Scale {
   Tensor forward(const Tensor& x) override { return x * weight / 0.0; }
 };
-}  // namespace
 
 TEST_CASE("a report shows the five worst entries of a wrong gradient") {
   const LayerReport report = report_of<DoublesGradient>();

@@ -16,14 +16,13 @@
 #include "run.h"
 
 namespace isobar::fixtures {
+
 extern const char torch_norms[];
 }
 
 namespace isobar::definitions_test {
 
 using properties::largest_difference;
-
-namespace {
 
 // 1e-13: sums of 40 products of numbers up to 5, in f64. Another eps, its other place, a sample variance or
 // another mean change the results by 1e-7 and more (norm_properties_test.cpp).
@@ -59,8 +58,6 @@ void check_formula(const std::string& name, const std::vector<std::string>& inpu
 }
 
 Tensor rms(const Tensor& x, const Tensor& weight) { return rms_norm(x, {8}, weight, 1e-5); }
-
-}  // namespace
 
 TEST_CASE("LayerNorm, RMSNorm, BatchNorm and DyT are what PyTorch makes of their formulas") {
   check_formula("layernorm", {"x", "weight", "bias"},

@@ -15,8 +15,6 @@
 
 namespace isobar::evaluation_test {
 
-namespace {
-
 struct Row {
   const char* name;
   std::function<std::unique_ptr<Module>()> make;
@@ -81,8 +79,6 @@ struct Thrower : Observer {
   }
   void on_output_gradient(const Module&, const Tensor&) override {}
 };
-
-}  // namespace
 
 TEST_CASE("an evaluation runs in evaluation, records nothing and brings each module's mode back") {
   for (const Row& row : rows()) {

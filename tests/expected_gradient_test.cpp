@@ -7,8 +7,6 @@
 
 namespace isobar::expected_gradient_test {
 
-namespace {
-
 // What is said of one check.
 std::string said(const LayerReport& report, const std::string& name) {
   for (const LayerCheck& check : report.checks)
@@ -43,8 +41,6 @@ struct ReversesInTraining : Reverses {
 struct Doubles : Module {
   Tensor forward(const Tensor& x) override { return x * 2; }
 };
-
-}  // namespace
 
 TEST_CASE("a layer may say which derivative it intends") {
   const LayerCall reversed = [](Module&, const std::vector<Tensor>& in) { return in[0] * -1.0; };

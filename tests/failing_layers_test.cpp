@@ -16,8 +16,6 @@
 
 namespace isobar::failing_layers_test {
 
-namespace {
-
 std::string first_line(const LayerReport& report) {
   const std::string text = report.text();
   return text.substr(0, text.find('\n'));
@@ -48,8 +46,6 @@ struct ThrowsNumber : Module {
   Tensor forward(const Tensor&) override { throw 3; }
 };
 
-}  // namespace
-
 TEST_CASE("a maker or a layer that fails in any way ends its own report") {
   CHECK(holds(first_line(report_of<TooFew>()), "too_few"));
   CHECK(holds(first_line(check_layer([]() -> std::unique_ptr<Module> { return nullptr; }, ones({2, 3}))),
@@ -63,8 +59,6 @@ TEST_CASE("a maker or a layer that fails in any way ends its own report") {
   CHECK(holds(first_line(report_of<ThrowsNumber>()),
               "WRONG: forward: threw something that is no std::exception"));
 }
-
-namespace {
 
 // What check_layer_main prints in a process of its own, with its exit code.
 std::string said_of(const LayerMaker& ends, int wanted_code) {
@@ -93,8 +87,6 @@ struct Ends : Module {
     return x * 2;
   }
 };
-
-}  // namespace
 
 TEST_CASE(
     "a layer that crashes, ends the program or cannot be checked is named, after the reports before it") {

@@ -14,7 +14,6 @@
 #include "holds.h"
 
 namespace isobar::gradient_diagnosis_test {
-namespace {
 
 using Numbers = std::vector<double>;
 
@@ -47,8 +46,6 @@ std::string said_of_factor(double factor) {
   const Tensor five = numbers({5}, {0.3, -0.7, 1.1, 0.9, -1.3});
   return diagnose(evidence(five, five, some_slopes, times(factor, some_slopes))).text;
 }
-
-}  // namespace
 
 TEST_CASE("a constant factor is named, with the root or the N − 1 that it may come from") {
   const std::string root = " everywhere (the root of the extent of dimension 0 of y [5])";
@@ -200,8 +197,6 @@ TEST_CASE("a gradient that agrees to some digits is nearly right, whatever else 
   CHECK(diagnose(j).text.starts_with("x: nearly right: it agrees to 2 digits"));
 }
 
-namespace {
-
 // The diagnoses of y = value(inputs) with the gradients of another function.
 std::vector<Diagnosis> said_of(const TensorFunction& value, const TensorFunction& wrong,
                                const std::vector<NamedInput>& inputs) {
@@ -215,8 +210,6 @@ std::vector<Diagnosis> said_of(const TensorFunction& value, const TensorFunction
 }
 
 Tensor random(uint64_t seed, const Shape& shape) { return Rng(seed).normal(shape, 0, 1, Dtype::f64); }
-
-}  // namespace
 
 TEST_CASE("two inputs that get each other's gradient are swapped") {
   const std::vector<Diagnosis> found =

@@ -4,7 +4,6 @@
 #include "run.h"
 
 namespace isobar::jury_test {
-namespace {
 
 // The last row of the table that `jury` prints.
 struct All {
@@ -23,8 +22,6 @@ All all_of(const std::string& table) {
   REQUIRE(numbers);
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("check_layer names the mistakes of the jury's wrong layers, and passes the right ones") {
   // Shares of the wrong layers, in percent. By names alone some counted rows mislead whose sentence a reader

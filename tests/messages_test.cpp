@@ -6,8 +6,6 @@
 
 namespace isobar::messages_test {
 
-namespace {
-
 const std::string escape = "\x1b]0;title\x07\x1b[31m", long_text(5000, 'x');
 
 // JSON of a text with control characters.
@@ -31,8 +29,6 @@ std::string safetensors(const std::string& header) {
   for (size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>(header.size() >> 8 * i);
   return bytes + header;
 }
-
-}  // namespace
 
 TEST_CASE("what is wrong with a file is said in one line without control characters, of bounded length") {
   for (const std::string& json : {escape_json, long_json, deep_json}) {

@@ -29,8 +29,6 @@ namespace isobar::profile_test {
 using Part = Activity::Part;
 using Kind = Node::Kind;
 
-namespace {
-
 // A node of this kind, whose inputs want no gradient.
 struct Op : Node {
   Op(Kind of, const Shape& y, const std::vector<Shape>& shapes, Dtype numbers = Dtype::f32) {
@@ -66,8 +64,6 @@ const ProfileRow* find(const ProfileResult& result, const std::string& name, con
 double seconds_since(Timeline::Clock::time_point start) {
   return std::chrono::duration<double>(Timeline::Clock::now() - start).count();
 }
-
-}  // namespace
 
 TEST_CASE("the rows of a profile add up to the time of its steps") {
   Training training;

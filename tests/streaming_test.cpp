@@ -13,7 +13,6 @@
 #include "thread_counts.h"
 
 namespace isobar::streaming_test {
-namespace {
 
 using Op = std::function<Tensor(const Tensor& x)>;
 
@@ -72,5 +71,4 @@ TEST_CASE("a result that is streamed past the caches has the bits of its halves,
   }
 }
 
-}  // namespace
 }  // namespace isobar::streaming_test

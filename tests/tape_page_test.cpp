@@ -15,7 +15,6 @@
 #include "run.h"
 
 namespace isobar::tape_page_test {
-namespace {
 
 // The data that a page holds.
 nlohmann::json data_in(const std::string& page) {
@@ -202,5 +201,4 @@ TEST_CASE("pages are walked through in a browser; that of four layers takes at m
   browse("tape_page.py", {diamond, model, values});
 }
 
-}  // namespace
 }  // namespace isobar::tape_page_test

@@ -8,7 +8,6 @@
 #include "holds.h"
 
 namespace isobar::tape_text_test {
-namespace {
 
 // Σ relu(x wᵀ), the product made in the module "fc1".
 Tensor small_loss(const Tensor& x, const Tensor& w) {
@@ -19,8 +18,6 @@ Tensor small_loss(const Tensor& x, const Tensor& w) {
   }
   return sum(relu(h));
 }
-
-}  // namespace
 
 TEST_CASE("a text has a line per op forward and a line per op backward, with shapes and norms") {
   const Tensor w = ones({2, 3}).set_trainable();

@@ -9,16 +9,12 @@ namespace isobar::unit_lengths_test {
 
 using doctest::Approx;
 
-namespace {
-
 NGPT small_model() {
   return NGPT({.vocab_size = 7, .block_size = 6, .n_layer = 2, .n_head = 2, .n_embd = 8, .hidden = 12},
               Rng(1));
 }
 Tensor some_tokens() { return Rng(2).integers({3, 6}, 7); }
 void scale(Tensor weight, double factor) { assign(weight, weight.detach() * factor); }
-
-}  // namespace
 
 TEST_CASE("a new nGPT has vectors and weights of length 1, to rounding") {
   NGPT model = small_model();

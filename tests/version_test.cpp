@@ -7,8 +7,6 @@
 
 namespace isobar::version_test {
 
-namespace {
-
 // The first part in parentheses of the first place in a file of the repository where the pattern matches.
 std::string first_match(const std::string& file, const std::string& pattern) {
   const std::string text = file_text(ISOBAR_SOURCE_DIR "/" + file);
@@ -16,8 +14,6 @@ std::string first_match(const std::string& file, const std::string& pattern) {
   REQUIRE_MESSAGE(std::regex_search(text, found, std::regex(pattern)), file, " has nothing like ", pattern);
   return found[1];
 }
-
-}  // namespace
 
 TEST_CASE("CMake, the changelog, the citation and the programs agree on the version") {
   const std::string version = first_match("CMakeLists.txt", "project\\(isobar VERSION ([0-9.]+) ");

@@ -11,7 +11,6 @@
 #include "holds.h"
 
 namespace isobar::wrong_layers_test {
-namespace {
 
 using In = const Tensor&;
 
@@ -189,8 +188,6 @@ struct FourRows : Module {
   Tensor forward(const Tensor& x) override { return matmul(weight, x); }
   void fields(Fields& f) override { f("weight", weight); }
 };
-
-}  // namespace
 
 TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks") {
   const std::string other = ", for another x [4, 5] after a first call, against a fresh layer";

@@ -4,12 +4,8 @@
 #include <cstdlib>
 #include <new>
 
-namespace {
-
 std::atomic<bool> counting = false;
 std::atomic<int64_t> allocations = 0;
-
-}  // namespace
 
 // The forms for arrays and those that do not throw call this one.
 void* operator new(size_t bytes) {

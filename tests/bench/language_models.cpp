@@ -8,7 +8,6 @@
 #include "case.h"
 
 namespace isobar::bench {
-namespace {
 
 struct Training {
   LanguageModel model;
@@ -74,8 +73,6 @@ LanguageModelConfig nanogpt(int64_t layers, int64_t heads, int64_t width, int64_
           .norm_options = {.bias = false},
           .ffn = "gelu"};
 }
-
-}  // namespace
 
 void add_language_models(Cases& cases) {
   add_model(cases, "lm_nanogpt_cpu", nanogpt(4, 4, 128, 64), 12);

@@ -11,7 +11,6 @@
 #include "case.h"
 
 namespace isobar::bench {
-namespace {
 
 constexpr int64_t width = 512, classes = 10;
 
@@ -96,8 +95,6 @@ void add_mlp(Cases& cases, int64_t depth, int64_t batch) {
                      return Step([training] { training->step(); });
                    }});
 }
-
-}  // namespace
 
 void add_training(Cases& cases) {
   const Work study_work = product_flops(net_flops(8, 32));

@@ -4,7 +4,6 @@
 #include "layers.h"
 
 namespace isobar::counted_activations {
-namespace {
 
 // The constant of SELU, rounded by the author.
 constexpr double selu_scale = 1.0507009873554805, selu_alpha = 1.6732632423543772;
@@ -69,5 +68,4 @@ const bool listed = list_counted({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_activations

@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::counted_attention {
-namespace {
 
 Tensor sum_last(In x) { return sum(x, {-1}, true); }
 
@@ -132,5 +131,4 @@ const bool listed_around = list_counted({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_attention

@@ -4,7 +4,6 @@
 #include "layers.h"
 
 namespace isobar::counted_batch {
-namespace {
 
 Tensor batch_mean(In x) { return mean(x, {0}, true); }
 
@@ -103,5 +102,4 @@ const bool listed = list_counted({
           [](In x, In w) { return sum(x - batch_mean(x), {0}, true) + x * 0.0 + w; }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_batch

@@ -3,7 +3,6 @@
 #include "layers.h"
 
 namespace isobar::counted_dtype {
-namespace {
 
 const bool listed = list_counted({
 
@@ -38,5 +37,4 @@ const bool listed = list_counted({
           {{5}}, [](In x, In w) { return sqrt(x) * w + log(x); }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_dtype

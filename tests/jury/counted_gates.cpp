@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::counted_gates {
-namespace {
 
 const bool listed_units = list_counted({
     by_hand(
@@ -41,5 +40,4 @@ const bool listed_cells = list_counted({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_gates

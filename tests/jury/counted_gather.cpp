@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::counted_gather {
-namespace {
 
 Tensor windows(In x, int64_t k) { return reshape(x, {x.size(0), x.size(1) / k, k}); }
 
@@ -96,5 +95,4 @@ const bool listed_pools = list_counted({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_gather

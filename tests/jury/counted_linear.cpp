@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::counted_linear {
-namespace {
 
 const bool listed = list_counted({
     by_hand(
@@ -38,5 +37,4 @@ const bool listed = list_counted({
           [](In x, In w, In a, In b) { return linear(x, w) + linear(linear(x, a), b) * 2; }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_linear

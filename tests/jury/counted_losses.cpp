@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::counted_losses {
-namespace {
 
 const bool listed = list_counted({
 
@@ -18,5 +17,4 @@ const bool listed = list_counted({
           {{6}}, [](In x, In targets, In b) { return cross_entropy(x + b * 0.001, targets); }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_losses

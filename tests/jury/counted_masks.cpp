@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::counted_masks {
-namespace {
 
 // The last element of each row is always real.
 Draw some_real(int64_t batch, int64_t length) {
@@ -29,5 +28,4 @@ const bool listed = list_counted({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_masks

@@ -4,7 +4,6 @@
 #include "layers.h"
 
 namespace isobar::counted_memory {
-namespace {
 
 // Writes its result into one buffer, which the next call overwrites.
 struct ReusesBuffer : Module {
@@ -108,5 +107,4 @@ const bool listed = list_counted({
           }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_memory

@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::counted_norms {
-namespace {
 
 Tensor row_mean(In x) { return mean(x, {-1}, true); }
 
@@ -49,5 +48,4 @@ const bool listed = list_counted({
           [](In x, In w) { return rms_norm(x, 5, w, 1e-5); }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_norms

@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::counted_size {
-namespace {
 
 // Divides by the number of rows of its first call.
 struct FirstBatch : Module {
@@ -66,5 +65,4 @@ const bool listed = list_counted({
           [](In x, In w) { return sum(tanh(x * w)) / static_cast<double>(std::max<int64_t>(1, x.size(0))); }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_size

@@ -5,7 +5,6 @@
 #include "layers.h"
 
 namespace isobar::counted_state {
-namespace {
 
 // y = x / running root mean square · weight; x (N, C).
 struct RunningScale : Module {
@@ -162,5 +161,4 @@ const bool listed = list_counted({
                        {"used twice", "recompute"}),
 });
 
-}  // namespace
 }  // namespace isobar::counted_state

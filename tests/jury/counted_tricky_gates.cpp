@@ -5,7 +5,6 @@
 #include "layers.h"
 
 namespace isobar::counted_tricky_gates {
-namespace {
 
 // A rotation of three axes: orthogonal.
 Draw orthogonal() {
@@ -44,5 +43,4 @@ const bool listed = list_counted({
           }),
 });
 
-}  // namespace
 }  // namespace isobar::counted_tricky_gates

@@ -5,7 +5,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_activations {
-namespace {
 
 const double gelu_scale = std::sqrt(2 / std::numbers::pi);
 
@@ -40,5 +39,4 @@ const bool listed = list_tuned({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_activations

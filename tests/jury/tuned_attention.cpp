@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_attention {
-namespace {
 
 Tensor sum_last(In x) { return sum(x, {-1}, true); }
 
@@ -74,5 +73,4 @@ const bool listed_around = list_tuned({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_attention

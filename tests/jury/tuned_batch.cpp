@@ -4,7 +4,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_batch {
-namespace {
 
 Tensor batch_mean(In x) { return mean(x, {0}, true); }
 
@@ -61,5 +60,4 @@ const bool listed = list_tuned({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_batch

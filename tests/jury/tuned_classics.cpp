@@ -4,7 +4,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_classics {
-namespace {
 
 // A row of one input: y = value(x), dx = backward(dy, y, x).
 template <class Value, class Backward>
@@ -152,5 +151,4 @@ const bool listed = list_tuned({
         [](In dy, In, In x) { return dy * exp(x) / (exp(x) + 1); }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_classics

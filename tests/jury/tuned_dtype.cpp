@@ -3,7 +3,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_dtype {
-namespace {
 
 Tensor row_mean(In x) { return mean(x, {-1}, true); }
 
@@ -42,5 +41,4 @@ const bool listed = list_tuned({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_dtype

@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_gather {
-namespace {
 
 // (V, C) with row dy[n] added at row rows[n].
 Tensor scattered(In dy, const std::vector<int64_t>& rows, In like) {
@@ -25,5 +24,4 @@ const bool listed = list_tuned({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_gather

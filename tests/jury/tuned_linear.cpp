@@ -4,7 +4,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_linear {
-namespace {
 
 Tensor half_of(In x, int which) {
   const int64_t half = x.size(-1) / 2;
@@ -61,5 +60,4 @@ const bool listed = list_tuned({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_linear

@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_losses {
-namespace {
 
 Tensor row_sum(In x) { return sum(x, {-1}, true); }
 
@@ -35,5 +34,4 @@ const bool listed = list_tuned({
           [](In x, In targets) { return cross_entropy(x, targets); }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_losses

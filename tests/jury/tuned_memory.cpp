@@ -4,7 +4,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_memory {
-namespace {
 
 // y[i] = f(a[i], b[i]) for tensors that are stored in row-major order, and for no others.
 template <class F>
@@ -95,5 +94,4 @@ const bool listed = list_tuned({
           }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_memory

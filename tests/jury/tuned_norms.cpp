@@ -2,7 +2,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_norms {
-namespace {
 
 Tensor row_mean(In x) { return mean(x, {-1}, true); }
 
@@ -62,5 +61,4 @@ const bool listed = list_tuned({
           [](In x, In w, In b) { return layer_norm(x, 5, w, b, 1e-2); }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_norms

@@ -5,7 +5,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_shapes {
-namespace {
 
 const CheckLayerOptions no_batch{.batch = false};
 
@@ -59,5 +58,4 @@ const bool listed = list_tuned({
         }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_shapes

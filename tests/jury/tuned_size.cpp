@@ -4,7 +4,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_size {
-namespace {
 
 // The sum of dy · x over the batch in one part for each thread.
 Tensor sum_by_threads(In dy, In x) {
@@ -90,5 +89,4 @@ const bool listed = list_tuned({
           }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_size

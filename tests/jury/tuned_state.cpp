@@ -3,7 +3,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_state {
-namespace {
 
 // y = (x − mean of the batch) · weight, and a running mean for evaluation. x (N, C).
 struct Centered : Module {
@@ -128,5 +127,4 @@ const bool listed = list_tuned({
     state<OneNameForTwo>("two parameters of one name", {"fields", "save and load"}),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_state

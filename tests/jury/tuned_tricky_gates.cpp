@@ -5,7 +5,6 @@
 #include "layers.h"
 
 namespace isobar::tuned_tricky_gates {
-namespace {
 
 // The first element of each row is always real.
 Draw some_real(int64_t batch, int64_t length) {
@@ -88,5 +87,4 @@ const bool listed_modules = list_tuned({
            [](const Rng& rng) { return std::make_unique<RunningMean>(rng); }),
 });
 
-}  // namespace
 }  // namespace isobar::tuned_tricky_gates

@@ -6,7 +6,6 @@
 #include "../../experiments/claims/rules.h"
 
 namespace isobar::claims {
-namespace {
 
 using Random = std::mt19937_64;
 
@@ -44,8 +43,6 @@ PartOutcome outcome(Asked asked, const SeedShape& values, const std::vector<doub
   if (asked == Asked::printed) predicate = {Rule::one_more_seed, printed, printed, values.log};
   return read(predicate, spread_of(seeds), 1, look).outcome;
 }
-
-}  // namespace
 
 const std::vector<SeedShape>& shapes() {
   static const std::vector<SeedShape> all = {
