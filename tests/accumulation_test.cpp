@@ -1,14 +1,9 @@
 // Steps larger than memory: gradient accumulation against one large batch, and train_lm's flags for it.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "../autograd/bad_op.h"
-#include "../core/memory.h"
-#include "../core/raw.h"
 #include "../experiments/lm/train.h"
 #include "../nn/nn.h"
 #include "message_of.h"

@@ -1,13 +1,7 @@
 #include "../autograd/bad_op.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <functional>
-
 #include "../autograd/ops.h"
 #include "../autograd/recompute.h"
-#include "../autograd/recording.h"
 #include "same_tensors.h"
 
 namespace isobar::bad_op_test {

@@ -7,16 +7,9 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <filesystem>
-#include <map>
 
-#include "../core/raw.h"
 #include "../data/checked_file.h"
-#include "../experiments/harness/process.h"
-#include "../experiments/lm/checkpoint.h"
 #include "file_size_limit.h"
 #include "message_of.h"
 #include "planted_fault.h"
@@ -28,8 +21,7 @@ struct Score {
   int64_t faults = 0, producers = 0, rows = 0, replays = 0;
 };
 
-TEST_CASE(
-    "of faults planted in a training step, the producer and the row are found, and replay finds them again") {
+TEST_CASE("of faults planted in a training step the producer and the row are found, and replay finds them") {
   const char* const wanted = std::getenv("ISOBAR_FAULTS");
   const uint64_t count = wanted != nullptr ? std::stoull(wanted) : fault_kinds.size();
   const TemporaryFolder folder;
@@ -82,8 +74,7 @@ TEST_CASE("a healthy step is not blamed on any op") {
   CHECK(found.line.find("run alone the step is finite") == 0);
 }
 
-TEST_CASE(
-    "a bad_step.safetensors that is damaged, of another format or of no sense is refused in one sentence") {
+TEST_CASE("a bad_step.safetensors that is damaged, of another format or senseless is refused in a sentence") {
   fault = {};
   const TemporaryFolder folder;
   Planting planting(Rng(4));

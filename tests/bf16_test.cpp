@@ -1,18 +1,10 @@
 // bf16: rounding against values worked out by hand, products against double, gradients against f32.
 #include "../core/bf16.h"
 
-#include <doctest/doctest.h>
-
 #include <bit>
-#include <cmath>
 #include <cstdlib>
-#include <limits>
 
 #include "../autograd/autograd.h"
-#include "../core/memory.h"
-#include "../core/precision.h"
-#include "../core/raw.h"
-#include "../core/rng.h"
 #include "gemm_product.h"
 #include "run.h"
 #include "same_tensors.h"

@@ -1,16 +1,12 @@
 // gemm against three loops, at the edges, and bit for bit between thread counts.
 #include "../core/blas.h"
 
-#include <doctest/doctest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <limits>
 
 #include "../core/kernels/gemm.h"
 #include "gemm_product.h"

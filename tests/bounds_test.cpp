@@ -1,14 +1,9 @@
 // What --help says that a setting may be, it must be: every field of every program is given other values.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <future>
 #include <regex>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "../experiments/harness/about.h"
 #include "run.h"

@@ -3,15 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "message_of.h"
 

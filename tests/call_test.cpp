@@ -2,15 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <memory>
-#include <optional>
 
 #include "../autograd/recompute.h"
-#include "../autograd/tape.h"
 #include "../nn/feed_forward.h"
 #include "../nn/grouped_query_attention.h"
 #include "../nn/language_model.h"
-#include "../nn/model.h"
 #include "../nn/observe.h"
 #include "../nn/residual.h"
 #include "../nn/sequential.h"

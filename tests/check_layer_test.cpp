@@ -1,10 +1,7 @@
 // check_layer on all of our layers, and the form of its report. wrong_layers_test.cpp has its sentences.
 #include "../nn/check_layer.h"
 
-#include <doctest/doctest.h>
-
 #include "../autograd/tape.h"
-#include "../core/raw.h"
 #include "../nn/activation.h"
 #include "../nn/linear.h"
 #include "message_of.h"

@@ -2,11 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <cstring>
-#include <filesystem>
 
-#include "../core/raw.h"
 #include "../data/checked_file.h"
 #include "../experiments/harness/settings.h"
 #include "../experiments/lm/train.h"

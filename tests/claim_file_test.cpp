@@ -4,12 +4,7 @@
 
 #include <regex>
 
-#include <filesystem>
-#include <string>
-
-#include "../core/error.h"
 #include "../experiments/claims/file.h"
-#include "../experiments/harness/json.h"
 #include "message_of.h"
 #include "run.h"
 #include "scoped_variable.h"
@@ -265,8 +260,7 @@ TEST_CASE("any cut of a file, and any byte of it changed, is read or refused wit
   }
 }
 
-TEST_CASE(
-    "isobar verify gives verdicts on a file of one's own, and names flags and keys that a study does not have") {
+TEST_CASE("isobar verify judges a file of one's own, and names flags and keys that a study does not have") {
   const TemporaryFolder folder;
   const std::string path = folder / "mine.toml",
                     arguments = "verify " + path + " --force --out " + (folder / "run");

@@ -1,13 +1,8 @@
 // Seeds of one value, as a run's summary has them.
 #pragma once
 
-#include <cmath>
-#include <vector>
-
 #include "../core/rng.h"
 #include "../experiments/claims/claim.h"
-#include "../experiments/harness/json.h"
-#include "../experiments/harness/stats.h"
 
 namespace isobar::claims {
 

@@ -3,17 +3,12 @@
 // rules_test.cpp, files with mistakes in claim_file_test.cpp, the verdicts of the last full run in
 // kept_verdicts_test.cpp.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <fstream>
 #include <numeric>
 
 #include "../experiments/claims/file.h"
 #include "../experiments/claims/judge.h"
 #include "../experiments/claims/plan.h"
-#include "../experiments/claims/trained_on.h"
 #include "claim_seeds.h"
 #include "run.h"
 #include "scoped_variable.h"

@@ -1,11 +1,5 @@
 // Clipping. Literals come from PyTorch 1.13.1 through tests/fixtures/optimizer_literals.py.
-#include <doctest/doctest.h>
 
-#include <cmath>
-#include <limits>
-
-#include "../core/rng.h"
-#include "../optim/clip.h"
 #include "message_of.h"
 #include "optimizer_values.h"
 

@@ -1,8 +1,6 @@
-#include <doctest/doctest.h>
 
 #include "../experiments/harness/environment.h"
 #include "study.h"
-#include "temporary_folder.h"
 
 namespace isobar::command_line_test {
 

@@ -9,8 +9,7 @@
 
 namespace isobar::coverage_test {
 
-TEST_CASE(
-    "each item of the texts names claims, a command that its program understands, or why there is none") {
+TEST_CASE("each item of the texts names claims, a command that its program takes, or why there is none") {
   std::set<std::string> named, known;
   for (const claims::ClaimFile& file : claims::builtin_claims())
     for (const std::string& item : file.source.items) {

@@ -1,11 +1,7 @@
 // A decay net for tests, by the choices that matter, and its closed forms.
 #pragma once
 
-#include <cmath>
-
-#include "../autograd/tape.h"
 #include "../experiments/decay/measure.h"
-#include "../experiments/decay/theory.h"
 
 namespace isobar::decay {
 

@@ -1,11 +1,6 @@
 // decay_study as its users run it.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <string>
-
 #include "decay_nets.h"
 #include "run.h"
 
@@ -83,8 +78,7 @@ TEST_CASE("decay_study publishes what claims need of every layer and of the net"
   }
 }
 
-TEST_CASE(
-    "BatchNorm makes the gradients of a plain chain grow by pi / (pi - 1) and more, other norms do not") {
+TEST_CASE("BatchNorm makes a plain chain's gradients grow by pi / (pi - 1) and more, other norms do not") {
   const auto growth = [](const std::string& flags) {
     return measured_of("decay_study", "--init he_normal --loss random " + flags)
         .at("grad_norm.squared_growth");

@@ -1,13 +1,6 @@
 // The nets of decay_study, and what is measured in them.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "../core/raw.h"
-#include "../experiments/decay/net.h"
 #include "../experiments/decay/output.h"
 #include "decay_nets.h"
 

@@ -1,11 +1,6 @@
 // The closed forms of decay_study, and when a measurement agrees with them or with PyTorch's.
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "../experiments/decay/reference.h"
 #include "decay_nets.h"
 

@@ -2,8 +2,6 @@
 // or, for what PyTorch has not or has otherwise, those of the paper or program named.
 #include <doctest/doctest.h>
 
-#include "../autograd/ops.h"
-#include "../autograd/tape.h"
 #include "../nn/nn.h"
 #include "../optim/optim.h"
 

@@ -4,13 +4,8 @@
 // these tests.
 #include <doctest/doctest.h>
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "../autograd/autograd.h"
 #include "../experiments/claims/file.h"
-#include "../experiments/harness/json.h"
 #include "../experiments/properties/properties.h"
 #include "../nn/nn.h"
 #include "run.h"

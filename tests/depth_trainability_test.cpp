@@ -2,8 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 

@@ -3,9 +3,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <functional>
 #include <map>
 #include <regex>
 #include <set>
@@ -195,8 +192,7 @@ std::vector<std::string> silent_skips(const std::string& name, const std::string
   return silent;
 }
 
-TEST_CASE(
-    "where a document, a help text or a comment counts texts, assignments, studies or claims, so many there are") {
+TEST_CASE("a document, help text or comment that counts texts, assignments, studies or claims counts right") {
   std::vector<fs::path> all = prose();
   for (const fs::path& file : files_in(root / "experiments", {".h", ".cpp", ".js"})) all.push_back(file);
   for (const fs::path& file : all)

@@ -4,10 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <chrono>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "../experiments/harness/process.h"
 #include "holds.h"

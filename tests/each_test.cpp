@@ -1,16 +1,9 @@
 // each: trainings side by side. Order, exceptions, nesting, and the same bits as one after the other.
 #include "../experiments/harness/each.h"
 
-#include <doctest/doctest.h>
-
-#include <atomic>
 #include <chrono>
 #include <numeric>
-#include <string>
-#include <thread>
 
-#include "../autograd/ops.h"
-#include "../autograd/tape.h"
 #include "../core/serial_loops.h"
 #include "../nn/dropout.h"
 #include "../nn/linear.h"

@@ -4,12 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <functional>
-#include <memory>
-#include <stdexcept>
-#include <vector>
-
-#include "../autograd/tape.h"
 #include "../experiments/lm/train.h"
 #include "../nn/nn.h"
 
@@ -99,8 +93,7 @@ TEST_CASE("an evaluation runs in evaluation, records nothing and brings each mod
   }
 }
 
-TEST_CASE(
-    "an evaluation that ends by an exception brings each module's mode back, and the tape records again") {
+TEST_CASE("an evaluation that throws brings each module's mode back, and the tape records again") {
   for (const Row& row : rows()) {
     CAPTURE(row.name);
     for (const int64_t n : {0, 3, 7}) {

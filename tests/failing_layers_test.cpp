@@ -4,8 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -88,8 +86,7 @@ struct Ends : Module {
   }
 };
 
-TEST_CASE(
-    "a layer that crashes, ends the program or cannot be checked is named, after the reports before it") {
+TEST_CASE("a layer that crashes, exits or cannot be checked is named, after the reports before it") {
   const auto crash = [] { std::raise(SIGSEGV); };
   const auto end = [] { std::exit(0); };
   const auto quick = [] { std::quick_exit(0); };

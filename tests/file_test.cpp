@@ -3,9 +3,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "../core/error.h"
 #include "../data/file.h"
 #include "file_size_limit.h"

@@ -20,8 +20,7 @@ struct Net {
   std::vector<Tensor> all() { return {in.weight, in.bias, out.weight, out.bias}; }
 };
 
-TEST_CASE(
-    "a parameter may be frozen between steps and after its forward, and thawed; the others get theirs") {
+TEST_CASE("a parameter may be frozen between steps and after forward, and thawed; the others get theirs") {
   Tensor w = leaf(number(2));
   const Tensor x = leaf(number(3));
   for (const bool late : {false, true})

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "../core/bf16.h"
-#include "../core/blas.h"
 #include "../core/rng.h"
 
 namespace isobar {

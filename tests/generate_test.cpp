@@ -4,9 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "../nn/model.h"
 #include "message_of.h"
@@ -36,8 +34,7 @@ LanguageModel small_model(int64_t block_size) {
       Rng(1));
 }
 
-TEST_CASE(
-    "temperature raises chances to the power of its inverse; 0 takes the likeliest, the first of equals") {
+TEST_CASE("temperature raises chances to the power of its inverse; 0 takes the first of the likeliest") {
   check_chances({0.1, 0.2, 0.7}, {}, {0.1, 0.2, 0.7});
   check_chances({0.1, 0.2, 0.7}, {.temperature = 0.5}, {0.01 / 0.54, 0.04 / 0.54, 0.49 / 0.54});
   check_chances({0.2, 0.4, 0.4}, {.temperature = 0}, {0, 1, 0});

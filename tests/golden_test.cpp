@@ -1,12 +1,6 @@
 // Whole trainings against literals: every layer, loss, clip, schedule and optimizer on the way must be right.
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <functional>
-#include <memory>
-
-#include "../autograd/tape.h"
-#include "../core/raw.h"
 #include "../data/synthetic.h"
 #include "../data/text.h"
 #include "../nn/nn.h"

@@ -4,13 +4,9 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "../autograd/diagnosis/evidence.h"
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
-#include "../core/rng.h"
 #include "holds.h"
 
 namespace isobar::gradient_diagnosis_test {
@@ -116,8 +112,7 @@ TEST_CASE("a missing factor is found among functions of the inputs, broadcast ov
   CHECK(said(without_exp) == "x: missing factor: multiply dy by exp(weight)");
 }
 
-TEST_CASE(
-    "what is left of an element's contributions tells overwriting from a broadcast that is not summed") {
+TEST_CASE("what is left of an element's contributions tells overwriting from a broadcast not summed") {
   const Tensor x = numbers({2}, {0.2, 0.5}), y = numbers({3}, {1.5, 2.5, 0.5});
   const Numbers numeric = {2, 0, 3, 5, 4, 7};  // the first element acts three times, the second twice
   CHECK(diagnose(evidence(x, y, numeric, {0, 0, 0, 0, 4, 7})).text ==

@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include "../data/safetensors.h"
 #include "message_of.h"
 #include "run.h"
 #include "tiny_hugging_face.h"

@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "../data/safetensors.h"
 #include "../nn/model.h"

@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "../autograd/tape.h"
-#include "../core/raw.h"
 #include "message_of.h"
 #include "small_tensors.h"
 

@@ -4,8 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <string>
-#include <vector>
 
 #include "../nn/linear.h"
 #include "../nn/observe.h"

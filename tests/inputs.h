@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <utility>
-#include <vector>
 
 #include "../core/raw.h"
 #include "../core/rng.h"

@@ -3,10 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-#include <vector>
-
-#include "../experiments/claims/trained_on.h"
 #include "claim_seeds.h"
 #include "holds.h"
 

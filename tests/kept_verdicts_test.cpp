@@ -2,11 +2,8 @@
 // shown by the documents, and renewed by isobar verify --keep.
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <map>
 #include <regex>
 
-#include "../experiments/claims/kept.h"
 #include "../experiments/claims/verdicts.h"
 #include "../experiments/harness/environment.h"
 #include "message_of.h"
@@ -72,8 +69,7 @@ Json summary_of(const std::string& key, const std::vector<double>& values) {
 
 const char* const nothing = R"({"runs": [], "values": []})";
 
-TEST_CASE(
-    "every part of every claim has a kept value, of a run of today's settings and of unchanged sources") {
+TEST_CASE("every part of every claim has a kept value, of a run of today's settings and sources") {
   const Kept& kept = Kept::shipped();
   const Runs runs = kept.runs(builtin_claims());
   for (const Claim* claim : builtin_table())
@@ -157,8 +153,7 @@ TEST_CASE("more seeds of the same settings are a further look, other settings a 
   CHECK(kept.runs(two_parts()).missing.at("short") == "it is kept with other settings");
 }
 
-TEST_CASE(
-    "what failed, what tells no commit and what lacks a value is not kept, and a quick run keeps its seconds") {
+TEST_CASE("what failed, tells no commit or lacks a value is not kept, and a quick run keeps its seconds") {
   Kept kept(nothing);
   const PlannedRun run = planned("short", {"--seeds", "4"});
   const auto refusal = [&](const Json& summary) {

@@ -1,24 +1,15 @@
 // The fused ops at the edges of their kernels: rows shorter and longer than a vector register, one row, more
 // rows than a chunk, and NaN and infinity anywhere. The oracle is the composed form, which a higher-order
 // tape runs.
-#include <doctest/doctest.h>
 
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <functional>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "../core/kernels/elementary.h"
-#include "../core/kernels/reduce.h"
 #include "../core/kernels/relu.h"
 #include "../core/kernels/softmax.h"
-#include "../core/kernels/vmath.h"
-#include "../core/raw.h"
 #include "skip.h"
 #include "thread_counts.h"
 

@@ -3,10 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <stdexcept>
-
 #include "../nn/nn.h"
 #include "../optim/sgd.h"
 #include "message_of.h"

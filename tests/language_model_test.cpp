@@ -3,13 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "../autograd/tape.h"
-#include "../nn/affordable.h"
 #include "../nn/nn.h"
-#include "../nn/text_loss.h"
 #include "message_of.h"
 
 namespace isobar::language_model_test {

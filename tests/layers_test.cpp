@@ -1,17 +1,7 @@
 // Single layers at their edges: what each refuses, and what it computes where a formula is easily wrong.
-#include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <memory>
-#include <utility>
-#include <vector>
-
-#include "../autograd/tape.h"
-#include "../core/rng.h"
 #include "../nn/nn.h"
 #include "message_of.h"
 #include "same_tensors.h"

@@ -1,11 +1,9 @@
 // Layout and einsum: values that PyTorch 1.13.1 prints, edges, and what is refused.
-#include <doctest/doctest.h>
 
 #include <functional>
 #include <limits>
 
 #include "../autograd/tape.h"
-#include "../core/raw.h"
 #include "small_tensors.h"
 #include "thread_counts.h"
 

@@ -1,8 +1,6 @@
 // Programs under the limits that a shell sets: address space, size of files.
 #include <doctest/doctest.h>
 
-#include <filesystem>
-
 #include "run.h"
 #include "tiny_training.h"
 

@@ -1,14 +1,7 @@
 // linear_cross_entropy beyond its rows in the op table: over several chunks, and what it takes of memory.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
 
 #include "../autograd/autograd.h"
-#include "../core/memory.h"
 #include "../core/parallel.h"
-#include "../core/precision.h"
-#include "../core/raw.h"
 #include "../nn/nn.h"
 #include "same_tensors.h"
 #include "scoped_variable.h"

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cctype>
-#include <filesystem>
 #include <map>
 #include <regex>
 #include <set>

@@ -4,10 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <csignal>
-#include <filesystem>
-
 #include "../data/hdf5_live_file.h"
 #include "file_size_limit.h"
 #include "run.h"

@@ -1,22 +1,11 @@
 // A run that takes steps, seen while it grows: metrics.jsonl, run.partial.h5 and the program watch.
-#include <doctest/doctest.h>
 
-#include <chrono>
 #include <cmath>
-#include <filesystem>
-#include <functional>
 #include <regex>
-#include <thread>
 
-#include "../data/file.h"
-#include "../data/hdf5_file.h"
-#include "../data/metrics_file.h"
-#include "../data/metrics_log.h"
-#include "../experiments/harness/table.h"
 #include "../experiments/watch/view.h"
 #include "file_size_limit.h"
 #include "message_of.h"
-#include "run.h"
 #include "scoped_variable.h"
 #include "study.h"
 

@@ -1,14 +1,8 @@
 // lm_norms, the built program run small.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <set>
 
-#include "../data/hdf5_file.h"
 #include "../experiments/lm_norms/results.h"
 #include "run.h"
 

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace isobar::loader_test {
 

@@ -2,8 +2,6 @@
 // ended, not.
 #include <doctest/doctest.h>
 
-#include <thread>
-
 #include "../experiments/lm/checkpoint.h"
 #include "run.h"
 #include "tiny_training.h"

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "../data/hdf5_file.h"
 #include "../nn/attention_logits.h"

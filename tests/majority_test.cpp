@@ -1,7 +1,6 @@
 // majority as its users meet it: it learns, its pairs are pairs, and what it refuses.
 #include <doctest/doctest.h>
 
-#include "../core/tensor.h"
 #include "../data/hdf5_file.h"
 #include "run.h"
 
@@ -22,8 +21,7 @@ TEST_CASE("one layer learns which token is the most frequent, and longer vectors
   CHECK_FALSE(measured.contains("rmsnorm_minus_rmsnorm.L1.accuracy"));
 }
 
-TEST_CASE(
-    "at a learning rate near 0 a layer stays where its seed began, whatever other norms are asked for") {
+TEST_CASE("at a learning rate near 0 a layer stays where its seed began, whatever other norms are run") {
   const TemporaryFolder folder;
   const std::string small = "--depths 1,2 --learning_rate 1e-30 --steps 20 --batch 2 --seeds 2 --norms ";
   const Outcome run = ran("majority", small + "rmsnorm,none,layernorm --json --out " + folder / "run");

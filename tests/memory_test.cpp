@@ -1,19 +1,13 @@
 // The caching allocator.
 #include "../core/memory.h"
 
-#include <doctest/doctest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <set>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "../core/error.h"
 #include "control_groups.h"
@@ -147,8 +141,7 @@ TEST_CASE("shapes that grow step by step do not keep the peak of every size clas
   memory::trim();
 }
 
-TEST_CASE(
-    "the limit is three quarters of the machine's memory, of its control groups and of the address space") {
+TEST_CASE("the limit is three quarters of the machine's memory, its control groups and address space") {
   const TemporaryFolder none;
   const auto megabytes = [] { return memory::default_limit() >> 20; };
   const size_t machine = megabytes();

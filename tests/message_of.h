@@ -2,8 +2,6 @@
 // promise.
 #pragma once
 
-#include <string>
-
 #include "../core/error.h"
 
 namespace isobar {

@@ -1,5 +1,4 @@
 #include <fmt/ranges.h>
-#include <cmath>
 #include "../data/data.h"
 #include "../nn/nn.h"
 #include "../optim/optim.h"

@@ -6,13 +6,9 @@
 
 #include <limits>
 
-#include "../autograd/gradcheck.h"
 #include "../autograd/jacobian.h"
-#include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "../core/parallel.h"
-#include "../core/precision.h"
-#include "../core/raw.h"
 #include "message_of.h"
 
 namespace isobar::misuse_test {

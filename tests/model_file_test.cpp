@@ -1,12 +1,6 @@
 // Models and optimizers in a file: what save_safetensors() writes of named_state(), load_state() takes back.
 #include <doctest/doctest.h>
 
-#include <functional>
-#include <limits>
-#include <memory>
-
-#include "../core/raw.h"
-#include "../core/rng.h"
 #include "../data/safetensors.h"
 #include "../nn/nn.h"
 #include "../optim/optim.h"

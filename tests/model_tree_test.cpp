@@ -2,11 +2,6 @@
 // state.
 #include <doctest/doctest.h>
 
-#include <memory>
-#include <vector>
-
-#include "../autograd/tape.h"
-#include "../core/rng.h"
 #include "../nn/nn.h"
 #include "message_of.h"
 
@@ -64,8 +59,7 @@ TEST_CASE("the first call of a model gives its modules their paths") {
   CHECK(dynamic_cast<Sequential&>(*outer.body).parts[0]->path() == "body.0");
 }
 
-TEST_CASE(
-    "a part that comes after the first call has a path at once, and a part keeps the path that the whole gave it") {
+TEST_CASE("a part added after the first call has a path at once, and keeps the path that the whole gave it") {
   Sequential model{Sequential{ReLU()}, ReLU()};
   model(zeros({1, 2}));
   auto& inner = dynamic_cast<Sequential&>(*model.parts[0]);
@@ -170,8 +164,7 @@ TEST_CASE("frozen tensors are state but not parameters") {
   CHECK(parameter_count(layer) == 2);
 }
 
-TEST_CASE(
-    "freeze takes all parameters of a part out of training, thaw into it; buffers and integers stay constants") {
+TEST_CASE("freeze takes a part's parameters out of training, thaw into it; buffers and integers stay as is") {
   struct Table : Module {
     Tensor order = arange(3), gain = ones(3);
     void fields(Fields& f) override {

@@ -1,6 +1,5 @@
 #include "module_table.h"
 
-#include "../core/raw.h"
 #include "../nn/nn.h"
 
 namespace isobar {

@@ -4,10 +4,6 @@
 //   {"RMSNorm", [] { return std::make_unique<RMSNorm>(5); }, normal(3, 5)},
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "../nn/module.h"
 #include "inputs.h"
 

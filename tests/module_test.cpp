@@ -1,19 +1,13 @@
 // What every module promises, tried on every row of the module table.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
 
-#include "../autograd/gradcheck.h"
-#include "../autograd/tape.h"
 #include "../core/parallel.h"
-#include "../core/raw.h"
 #include "../nn/nn.h"
 #include "module_table.h"
 #include "values_of.h"
@@ -148,8 +142,7 @@ TEST_CASE("a tape's leaves are the module's parameters and its input: fields() f
   });
 }
 
-TEST_CASE(
-    "a tensor of the module that is overwritten after forward changes no gradient, or backward says so") {
+TEST_CASE("a module's tensor that is overwritten after forward changes no gradient, or backward says so") {
   for_each_row([](const ModuleRow& row) {
     const std::vector<std::vector<double>> expected = step(*module_of(row), input_of(row));
     const size_t tensors = named_state(*module_of(row)).size();

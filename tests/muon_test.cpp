@@ -1,16 +1,9 @@
 // Muon. Literals come from PyTorch 1.13.1 through tests/fixtures/muon_literals.py.
-#include <doctest/doctest.h>
 
-#include <cmath>
-
+#include "../optim/muon.h"
 #include "../core/address_sanitizer.h"
-#include "../core/memory.h"
-#include "../core/raw.h"
-#include "../core/rng.h"
 #include "../nn/init.h"
 #include "../nn/model.h"
-#include "../nn/module.h"
-#include "../optim/muon.h"
 #include "same_tensors.h"
 #include "small_tensors.h"
 #include "thread_counts.h"

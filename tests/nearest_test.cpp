@@ -1,8 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <string>
-#include <vector>
-
 #include "../experiments/harness/lists.h"
 
 namespace isobar::nearest_test {

@@ -1,13 +1,9 @@
 // Several tapes at once: within one another, paused, ended in any order, and on several threads.
 #include <doctest/doctest.h>
 
-#include <memory>
-#include <optional>
 #include <thread>
 
-#include "../autograd/tape.h"
 #include "../autograd/tape_trace.h"
-#include "../core/raw.h"
 #include "message_of.h"
 #include "small_tensors.h"
 

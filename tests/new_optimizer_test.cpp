@@ -1,8 +1,5 @@
 // A new optimizer, as optim/optimizer.h says that one is added: this is all of it.
-#include <doctest/doctest.h>
 
-#include "../core/fields.h"
-#include "../optim/optimizer.h"
 #include "optimizer_values.h"
 #include "thread_counts.h"
 

@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-
 #include "../autograd/tape.h"
 #include "../nn/model.h"
 #include "../optim/optim.h"

@@ -5,9 +5,7 @@
 #include <tuple>
 
 #include "../autograd/ops.h"
-#include "../experiments/harness/json.h"
 #include "../experiments/jacobian/fit.h"
-#include "../experiments/jacobian/matrix.h"
 #include "run.h"
 
 namespace isobar::norm_jacobian_test {

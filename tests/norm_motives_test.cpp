@@ -1,8 +1,6 @@
 // norm_motives: the parts of its nets, what it measures of shifts, and the built program.
 #include <doctest/doctest.h>
 
-#include <cmath>
-
 #include "../experiments/harness/measurements.h"
 #include "../experiments/norm_motives/net.h"
 #include "../optim/sgd.h"

@@ -2,10 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <functional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "../experiments/harness/json.h"
 #include "run.h"

@@ -1,14 +1,10 @@
 // norm_speed as its users meet it. It checks of times only that they are there, positive, and consistent.
 // What is counted is held against sums by hand.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "../core/rng.h"
-#include "../data/hdf5_file.h"
-#include "../experiments/harness/json.h"
 #include "../experiments/speed/clock.h"
 #include "../experiments/speed/machine.h"
 #include "../experiments/speed/variants.h"

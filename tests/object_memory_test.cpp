@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <barrier>
-#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -77,8 +76,7 @@ TEST_CASE("blocks that a thread does nothing but give back serve the next one") 
   CHECK(again == std::set<void*>(blocks.begin(), blocks.end()));
 }
 
-TEST_CASE(
-    "a thread that frees what another allocates, step after step, gives blocks and versions back to it") {
+TEST_CASE("a thread that frees what another allocates, step by step, gives blocks and versions back to it") {
   constexpr int steps = 1000, a_step = 100;
   std::vector<void*> blocks(a_step);
   std::vector<Version*> versions(a_step);

@@ -1,15 +1,6 @@
 // Observation: what a Probe says against the same numbers computed by hand.
 #include "../nn/observe.h"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <vector>
-
-#include "../autograd/tape.h"
 #include "../nn/nn.h"
 #include "thread_counts.h"
 
@@ -210,8 +201,7 @@ TEST_CASE("a parameter without a gradient has the gradient norm NaN") {
   CHECK(std::isnan(probe.weights()[0].gradient_norm));
 }
 
-TEST_CASE(
-    "a histogram counts each value in the octave of its size, with the same counts on any number of threads") {
+TEST_CASE("a histogram counts each value in the octave of its size, alike on any number of threads") {
   for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
     const double inf = std::numeric_limits<double>::infinity();
     const std::vector<double> values = {1,   1.99, 2,    -1,   -1.5, 0,    -0.0, 1e-30, -1e-30,

@@ -1,7 +1,5 @@
 #include "op_table.h"
 
-#include <utility>
-
 #include "../autograd/ops.h"
 
 namespace isobar {

@@ -6,9 +6,6 @@
 // A row's name begins with the function's name; what follows says what is special about the row.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "../autograd/gradcheck.h"
 #include "inputs.h"
 

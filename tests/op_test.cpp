@@ -1,11 +1,6 @@
 // Every row of the op table through the same tests.
-#include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <fstream>
-#include <limits>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -13,7 +8,6 @@
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "../core/parallel.h"
-#include "../core/raw.h"
 #include "holds.h"
 #include "op_table.h"
 #include "same_tensors.h"

@@ -1,18 +1,13 @@
 // Values and gradients of ops against literals that PyTorch printed (fixtures/op_literals.py), and against
 // what IEEE arithmetic or the definition says at the edges.
-#include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "../autograd/tape.h"
-#include "../core/raw.h"
 #include "op_table.h"
 #include "same_tensors.h"
 #include "small_tensors.h"

@@ -1,19 +1,10 @@
 // What a step takes: many parameters or few, of both float types, strided gradients, empty tensors; and what
 // it refuses: none, shared numbers, replaced parts of a model, no gradient.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <memory>
 
 #include "../autograd/tape.h"
-#include "../core/parallel.h"
-#include "../core/raw.h"
-#include "../core/rng.h"
 #include "../nn/activation.h"
 #include "../nn/linear.h"
-#include "../nn/model.h"
 #include "../nn/sequential.h"
-#include "../optim/optim.h"
 #include "message_of.h"
 #include "optimizer_values.h"
 #include "thread_counts.h"

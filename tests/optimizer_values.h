@@ -1,11 +1,7 @@
 // Parameters of given values, and what an optimizer lists as its state.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <map>
-#include <string>
-#include <string_view>
 
 #include "../optim/optim.h"
 #include "same_tensors.h"

@@ -2,8 +2,6 @@
 // list of all.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "../experiments/harness/json.h"

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <string>
-#include <vector>
 
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"

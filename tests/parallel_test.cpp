@@ -1,24 +1,17 @@
 // parallel_for: chunk borders, exceptions, nesting, and the same bits for any number of threads.
 #include "../core/parallel.h"
 
-#include <doctest/doctest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <set>
 #include <thread>
-#include <vector>
 
 #include "../core/parallel_tasks.h"
 #include "../core/rng.h"
-#include "../core/tensor.h"
 #include "control_groups.h"
 #include "message_of.h"
 #include "sanitizers.h"
@@ -190,8 +183,7 @@ TEST_CASE("the number of threads is checked and cannot change under a running lo
   CHECK(available_threads() <= static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-TEST_CASE(
-    "a CPU quota of a control group bounds the threads, rounded up, in both versions of control groups") {
+TEST_CASE("a control group's CPU quota bounds the threads, rounded up, in both versions of control groups") {
   const TemporaryFolder none;
   const int all = threads_under(none);
   if (all == 255) return skip("this system lets no test replace /sys/fs/cgroup");

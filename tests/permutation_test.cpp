@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <vector>
 
 namespace isobar::permutation_test {
 

@@ -2,17 +2,10 @@
 // order.
 #include "../nn/pieces.h"
 
-#include <doctest/doctest.h>
-
-#include <atomic>
-#include <cmath>
-#include <mutex>
 #include <thread>
 
 #include "../autograd/tape_trace.h"
-#include "../core/parallel.h"
 #include "../core/profile.h"
-#include "../core/raw.h"
 #include "../nn/nn.h"
 #include "message_of.h"
 #include "same_tensors.h"
@@ -132,8 +125,7 @@ TEST_CASE("small models' pieces really run side by side, with serial loops and t
   CHECK(threads() == 2);
 }
 
-TEST_CASE(
-    "a model with running statistics, or one that is watched, takes its pieces in order on all threads") {
+TEST_CASE("a model that has running statistics or is watched takes its pieces in order on all threads") {
   const WithThreads two(2);
   const auto loss_in = [](LanguageModel& model) { return [&](int64_t i) { return loss_of(model, i); }; };
   LanguageModel model = small_model(), tracked = small_model("batchnorm");

@@ -2,14 +2,6 @@
 // by a token.
 #pragma once
 
-#include <algorithm>
-#include <limits>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "../core/raw.h"
 #include "../experiments/harness/settings.h"
 #include "../experiments/lm/bad_step.h"
 #include "../nn/nn.h"

@@ -4,12 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
-#include "../autograd/tape.h"
-#include "../core/memory.h"
-#include "../core/raw.h"
-#include "../nn/model.h"
 #include "../nn/observe.h"
 #include "message_of.h"
 #include "run.h"
@@ -17,8 +11,7 @@
 
 namespace isobar::print_model_test {
 
-TEST_CASE(
-    "train_lm --preset minimind --print-model: 25,829,888 parameters and 17 RMSNorms, no corpus needed") {
+TEST_CASE("--preset minimind --print-model: 25,829,888 parameters and 17 RMSNorms, no corpus needed") {
   const Outcome run = run_built("train_lm", "--preset minimind --print-model --corpus missing.txt");
   INFO(run.out, run.err);
   CHECK(run.code == 0);

@@ -2,27 +2,15 @@
 // reads. No test depends on how fast the machine is.
 #include "../core/profile.h"
 
-#include <doctest/doctest.h>
-
-#include <chrono>
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <thread>
-
 #include "../autograd/op_costs.h"
-#include "../autograd/ops.h"
 #include "../autograd/recompute.h"
-#include "../autograd/tape.h"
 #include "../core/parallel.h"
 #include "../core/profile_report.h"
 #include "../core/serial_loops.h"
 #include "../data/file.h"
 #include "../nn/nn.h"
-#include "../nn/pieces.h"
 #include "../optim/optim.h"
-#include "holds.h"
 #include "study.h"
-#include "temporary_folder.h"
 
 namespace isobar::profile_test {
 

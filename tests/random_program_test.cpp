@@ -4,7 +4,6 @@
 //   ISOBAR_RANDOM_PROGRAMS=20000 isobar_tests -tc='*random program*'  more of them
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <set>
 
 #include "random_programs/program.h"

@@ -1,14 +1,9 @@
 // What ranks say when one of them fails, or has other weights: here on threads; tests/ranks/deaths kills
 // processes.
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
-#include <vector>
-
-#include "../core/raw.h"
 #include "../experiments/harness/child.h"
 #include "../experiments/harness/command_line.h"
-#include "../experiments/harness/process.h"
 #include "../experiments/lm/checkpointing.h"
 #include "../nn/nn.h"
 #include "message_of.h"

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <vector>
-
 namespace isobar::rate_grid_test {
 
 TEST_CASE("a best rate at an edge asks for the next one beyond it, on a grid of 1 and 3") {

@@ -1,13 +1,9 @@
 // recompute: the same bits as without it, for less memory.
 #include "../autograd/recompute.h"
 
-#include <doctest/doctest.h>
-
 #include <cstring>
 
 #include "../autograd/autograd.h"
-#include "../core/memory.h"
-#include "../core/raw.h"
 #include "../nn/nn.h"
 #include "message_of.h"
 #include "small_tensors.h"
@@ -318,8 +314,7 @@ TEST_CASE("a value that recompute's function reads and somebody overwrites is re
   }
 }
 
-TEST_CASE(
-    "a constant that recompute's function reads through unrecorded ops alone is checked by its result") {
+TEST_CASE("a constant that recompute's function reads by unrecorded ops alone is checked by its result") {
   const Tensor x = leaf(row({1, 2, 3}));
   Tensor buffer = number(5);
   const auto f = [&](const Tensor& h) { return h * (buffer * 2); };  // buffer * 2 needs no gradient

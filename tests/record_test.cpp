@@ -2,10 +2,7 @@
 // recorded.
 #include <doctest/doctest.h>
 
-#include <array>
-
 #include "../autograd/tape.h"
-#include "../core/raw.h"
 #include "message_of.h"
 #include "small_tensors.h"
 

@@ -2,12 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
 #include "../experiments/charts/charts.h"
-#include "../experiments/charts/shapes.h"
-#include "../experiments/harness/plot.h"
 #include "../experiments/report/figures.h"
 #include "../experiments/report/page.h"
 #include "documents.h"

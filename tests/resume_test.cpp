@@ -1,15 +1,8 @@
 // train_lm killed, interrupted and resumed, as its users meet it.
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <cstring>
-#include <filesystem>
-#include <functional>
-#include <nlohmann/json.hpp>
-#include <thread>
 
-#include "../core/rng.h"
-#include "../data/hdf5_file.h"
 #include "../experiments/lm/checkpoint.h"
 #include "message_of.h"
 #include "run.h"

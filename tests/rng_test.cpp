@@ -2,8 +2,6 @@
 // come from tests/fixtures/rng_literals.py, which checks its own Philox against Random123's known answers.
 #include "../core/rng.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -3,14 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <functional>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "../core/rng.h"
-#include "../experiments/harness/stats.h"
 
 namespace isobar::rules_test {
 
@@ -103,8 +99,7 @@ TEST_CASE("a table of eight true printed values is refuted at most once in a hun
   }
 }
 
-TEST_CASE(
-    "mean holds for a value just outside of its bound once in two hundred first looks, and fails just inside as often") {
+TEST_CASE("just outside of its bound mean holds once in two hundred first looks, and fails inside as often") {
   for (const bool log : {false, true})
     for (const int64_t n : seed_counts) {
       CAPTURE(n);
@@ -116,8 +111,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "two nets whose difference is the margin are called equal once in four hundred first looks at most") {
+TEST_CASE("two nets that differ by the margin are called equal once in four hundred first looks at most") {
   for (const int64_t n : seed_counts) {
     CAPTURE(n);
     // Bounds of −2 … 0: the true mean of 0 lies at the margin.

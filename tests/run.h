@@ -10,8 +10,6 @@
 #include <csignal>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "holds.h"
 #include "temporary_folder.h"

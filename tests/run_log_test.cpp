@@ -1,16 +1,12 @@
 // run.log: what a run said, each line with its time and level, in the folder of its results.
-#include <doctest/doctest.h>
 
-#include <filesystem>
 #include <regex>
 #include <sstream>
 
 #include "../data/file.h"
-#include "../experiments/harness/run_log.h"
 #include "message_of.h"
 #include "scoped_variable.h"
 #include "study.h"
-#include "temporary_folder.h"
 
 namespace isobar::run_log_test {
 

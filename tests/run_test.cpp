@@ -1,8 +1,5 @@
-#include <doctest/doctest.h>
 
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "../data/file.h"
@@ -10,7 +7,6 @@
 #include "file_size_limit.h"
 #include "sanitizers.h"
 #include "study.h"
-#include "temporary_folder.h"
 
 namespace isobar::run_test {
 

@@ -5,10 +5,8 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "../autograd/ops.h"
-#include "../core/rng.h"
 #include "message_of.h"
 #include "run.h"
 

@@ -7,11 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <vector>
 
-#include "../core/dtype.h"
 #include "../core/raw.h"
-#include "../core/tensor.h"
 
 namespace isobar {
 

@@ -3,10 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <functional>
-#include <memory>
-
 #include "../nn/nn.h"
 
 namespace isobar::saturation_test {

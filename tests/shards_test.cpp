@@ -1,14 +1,7 @@
 // Shards: every element has one owner, and what ranks add up together has the bits of one process.
 #include "../core/ranks/shards.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-
 #include "../core/kernels/sweep.h"
-#include "../core/raw.h"
 #include "../core/rng.h"
 #include "../optim/clip.h"
 #include "message_of.h"

@@ -3,9 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <optional>
-#include <string>
-
 #include "../data/checksum.h"
 #include "../data/file.h"
 #include "scoped_variable.h"

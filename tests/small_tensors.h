@@ -1,8 +1,6 @@
 // Small tensors that tests are made of.
 #pragma once
 
-#include <vector>
-
 #include "../autograd/ops.h"
 
 namespace isobar {

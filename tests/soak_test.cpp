@@ -1,8 +1,6 @@
 // A short soak: the memory of a training stays where it is, and a training that keeps a tensor is found.
 #include <doctest/doctest.h>
 
-#include <string>
-
 #include "run.h"
 #include "sanitizers.h"
 

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
@@ -61,8 +60,7 @@ TEST_CASE("log_softmax of two equal logits is −log 2 at any offset, with the g
     }
 }
 
-TEST_CASE(
-    "log_softmax does not see an offset that its logits can carry, and its gradient's rows sum to zero") {
+TEST_CASE("log_softmax sees no offset that its logits can carry, and its gradient's rows sum to zero") {
   const Tensor base = eighths({5, 33}, "logits"), dy = Rng(2).normal({5, 33});
   const auto run = [&](double offset) {
     const Tensor x = (base + offset).detach().set_trainable();

@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <vector>
 
 #include "../experiments/harness/stats.h"
 
@@ -20,6 +19,11 @@ TEST_CASE("a spread is over the finite values and counts the others") {
   CHECK(spread_of(std::vector<double>{1e308, 1.5e308}).median == doctest::Approx(1.25e308));
   CHECK(with_named_infinities(to_json(none)).dump() ==
         R"({"values":["inf","nan"],"median":"nan","min":"nan","max":"nan","nonfinite":2,"n":0})");
+}
+
+TEST_CASE("infinities and NaN are strings at any depth of a summary") {
+  const Json json = {{"a", {1.5, NAN, {{"b", -INFINITY}}}}};
+  CHECK(with_named_infinities(json).dump() == R"({"a":[1.5,"nan",{"b":"-inf"}]})");
 }
 
 }  // namespace isobar::stats_test

@@ -1,11 +1,7 @@
 // A training step asks the system for memory twice at most: from the third step on all blocks are old ones.
-#include <doctest/doctest.h>
-
-#include <functional>
 
 #include "../autograd/autograd.h"
 #include "../core/address_sanitizer.h"
-#include "../core/memory.h"
 #include "../nn/nn.h"
 #include "../optim/optim.h"
 #include "thread_counts.h"

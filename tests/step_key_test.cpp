@@ -1,11 +1,9 @@
 // The key of a step's random masks: a second step of the same key would repeat them, and is refused.
 #include <doctest/doctest.h>
 
-#include "../autograd/tape.h"
 #include "../core/parallel.h"
 #include "../nn/dropout.h"
 #include "../nn/linear.h"
-#include "../nn/model.h"
 #include "../nn/pieces.h"
 #include "../nn/sequential.h"
 #include "../optim/optim.h"

@@ -1,15 +1,11 @@
 // Results of 8 MiB and more are stored past the caches: their bits are those of smaller pieces, which are
 // not.
-#include <doctest/doctest.h>
 
 #include <cstring>
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
-#include "../core/raw.h"
 #include "thread_counts.h"
 
 namespace isobar::streaming_test {

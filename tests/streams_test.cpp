@@ -2,8 +2,6 @@
 // file.
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "run.h"
 #include "tiny_training.h"
 

@@ -1,15 +1,12 @@
 // What holds of every study, tried with its preset tiny.
 #include <doctest/doctest.h>
 
-#include <filesystem>
-
 #include "../experiments/harness/json.h"
 #include "run.h"
 
 namespace isobar::studies_test {
 
-TEST_CASE(
-    "every study leaves the same results on one thread and on two, and expects nothing of its tiny preset") {
+TEST_CASE("every study leaves the same results on one thread and on two, with its preset tiny") {
   for (const Json& study : Json::parse(run_built("isobar", "--about").out)) {
     if (!study["ranks"]) continue;  // it measures times
     const std::string name = study["name"];

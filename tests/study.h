@@ -3,10 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdio>
-#include <string>
-#include <vector>
-
 #include "../experiments/harness/program.h"
 #include "run.h"
 

@@ -2,11 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-
-#include "../autograd/ops.h"
 #include "../autograd/recompute.h"
 #include "../nn/nn.h"
 #include "file_size_limit.h"

@@ -1,16 +1,8 @@
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <optional>
 #include <thread>
-#include <type_traits>
 
-#include "../autograd/recording.h"
 #include "../autograd/tape.h"
-#include "../core/memory.h"
-#include "../core/raw.h"
 #include "../optim/optim.h"
 #include "message_of.h"
 #include "small_tensors.h"
@@ -100,8 +92,7 @@ TEST_CASE("leaves are listed in the order of their first use") {
   CHECK(leaves[2].id() == b.id());
 }
 
-TEST_CASE(
-    "leaf_gradients are what backward would add to the leaves that y depends on, in order of first use") {
+TEST_CASE("leaf_gradients are what backward would add to the leaves of y, in order of first use") {
   const Tensor a = leaf(number(2)), b = leaf(number(3)), unused = leaf(number(5));
   a.set_grad(number(7));
   Tape tape;

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "../autograd/ops.h"
-#include "../autograd/recording.h"
 #include "holds.h"
 
 namespace isobar::tape_text_test {

@@ -1,18 +1,12 @@
 // Tensors: handles, views, copies, the write door, gradients, and what is refused.
 #include "../core/tensor.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <set>
-#include <string>
 #include <thread>
 
 #include "../autograd/tape.h"
-#include "../core/raw.h"
-#include "../core/rng.h"
 #include "message_of.h"
 #include "small_tensors.h"
 #include "thread_counts.h"

@@ -103,8 +103,7 @@ TEST_CASE("a file that cannot be read is named, with the line") {
   CHECK(message_of([&] { documents_of({{folder.path()}}); }).find("is a folder") != std::string::npos);
 }
 
-TEST_CASE(
-    "a text that memory is not asked to hold is refused while it is read, compressed or without an end") {
+TEST_CASE("a text beyond memory's limit is refused while it is read, compressed or without an end") {
   const TemporaryFolder folder;
   const std::string bomb = folder.write("bomb.gz", zipped(std::string(1 << 22, 'x')));
   CHECK(std::filesystem::file_size(bomb) < 10'000);

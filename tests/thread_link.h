@@ -11,18 +11,10 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
-#include <exception>
-#include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <thread>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "../core/ranks/ranks.h"
 #include "../core/serial_loops.h"

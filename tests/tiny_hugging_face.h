@@ -1,8 +1,6 @@
 // The small models of the kept files tiny_llama and tiny_gpt2 (tests/fixtures/hugging_face.py).
 #pragma once
 
-#include <string>
-
 #include "../nn/hugging_face.h"
 
 namespace isobar {

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "../experiments/lm/small_config.h"
 #include "temporary_folder.h"
@@ -11,8 +10,7 @@ namespace isobar::tiny_text_test {
 
 using doctest::Approx;
 
-TEST_CASE(
-    "tuning and validation are the halves of the validation part, and the unigram loss is of the second") {
+TEST_CASE("tuning and validation are halves of the validation part, the unigram loss is of the second") {
   const TemporaryFolder folder;
   const std::string path = folder / "text.txt";
   // 900 letters to train on, a third of them "b"; then 50 "a" and 50 "b".

@@ -1,8 +1,6 @@
 // A training of some tenths of a second, for tests of the program around it.
 #pragma once
 
-#include <string>
-
 #include "../core/rng.h"
 #include "temporary_folder.h"
 

@@ -3,9 +3,6 @@
 #include <doctest/doctest.h>
 #include <xxhash.h>
 
-#include <functional>
-
-#include "../core/rng.h"
 #include "../data/bpe_train.h"
 #include "../data/checksum.h"
 #include "file_size_limit.h"

@@ -2,10 +2,6 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "../core/rng.h"
 #include "../data/token_store.h"
 #include "run.h"
 #include "sanitizers.h"

@@ -1,14 +1,10 @@
 // Layers against literals that PyTorch 1.13.1 printed in float64 (tests/fixtures/torch_layers.py): outputs,
 // input and parameter gradients, and running statistics.
-#include <doctest/doctest.h>
 
 #include <fstream>
-#include <memory>
-#include <string>
 
 #include <nlohmann/json.hpp>
 
-#include "../autograd/tape.h"
 #include "../nn/nn.h"
 #include "same_tensors.h"
 

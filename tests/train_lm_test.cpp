@@ -1,11 +1,7 @@
 // train_lm as its users meet it: the built program, run on real text.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <functional>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "../data/hdf5_file.h"
@@ -174,8 +170,7 @@ TEST_CASE("a default that a given flag makes impossible gives way, and one sente
   CHECK(run.out.starts_with("decay_iters is 1 instead of 400, because max_iters is 4\n"));
 }
 
-TEST_CASE(
-    "fine-tuning begins with the weights of a checkpoint, a run or a safetensors file, and their sizes") {
+TEST_CASE("fine-tuning begins with the weights and sizes of a checkpoint, a run or a safetensors file") {
   const TemporaryFolder folder;
   const auto train = [&](const std::string& arguments, const std::string& name) {
     ran("train_lm", arguments + " --out " + name, folder.path());

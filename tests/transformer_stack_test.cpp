@@ -1,12 +1,6 @@
 // transformer_stack: source 001's layer beside PyTorch's, its closed form, and the built program.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
-
-#include "../autograd/ops.h"
-#include "../autograd/tape.h"
 #include "../experiments/transformer_stack/measure.h"
 #include "run.h"
 

@@ -1,12 +1,6 @@
 // TreeSum against the recursive definition of its tree.
 #include "../core/ranks/tree_sum.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
-#include "../core/memory.h"
-#include "../core/raw.h"
 #include "../core/rng.h"
 #include "message_of.h"
 #include "same_tensors.h"

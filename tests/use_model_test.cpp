@@ -1,10 +1,7 @@
 // The programs that use a trained model, as their users meet them.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <regex>
 
 #include "../experiments/lm/checkpoint.h"

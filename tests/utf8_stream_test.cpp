@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-
 namespace isobar::utf8_stream_test {
 
 TEST_CASE("printable text keeps UTF-8 and newlines and replaces the rest") {

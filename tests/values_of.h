@@ -1,8 +1,6 @@
 // What a model or an optimizer holds: its named state, tensor by tensor.
 #pragma once
 
-#include <vector>
-
 #include "../nn/model.h"
 
 namespace isobar {

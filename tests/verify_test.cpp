@@ -1,13 +1,8 @@
 // isobar verify as its users meet it: one claim alone, what is still to come, and how long it takes.
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <filesystem>
 #include <regex>
-#include <set>
 
-#include "../experiments/claims/cost.h"
-#include "../experiments/claims/plan.h"
 #include "../experiments/claims/verify.h"
 #include "../experiments/harness/child.h"
 #include "../experiments/harness/program.h"

@@ -1,12 +1,7 @@
 // Elementwise functions, masks and reductions at their edges, against what PyTorch 1.13.1 printed and what
 // IEEE arithmetic or the definition says.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
 
 #include "../autograd/tape.h"
-#include "../core/raw.h"
 #include "op_table.h"
 #include "same_tensors.h"
 #include "small_tensors.h"

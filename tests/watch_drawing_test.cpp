@@ -4,10 +4,7 @@
 #include <cmath>
 #include <regex>
 #include <sstream>
-#include <string>
-#include <vector>
 
-#include "../experiments/harness/table.h"
 #include "../experiments/harness/text_chart.h"
 #include "../experiments/watch/view.h"
 
@@ -24,8 +21,7 @@ TEST_CASE("a line chart joins its values, marks single points and tells both ran
   CHECK(line_chart("one", {{5}, {2}}, {}, 1, 3) == "one\n2 ┤ ⠐ \n   5 5\n");
 }
 
-TEST_CASE(
-    "the table of modules says how std and gradient norm moved, in as many lines and columns as there are") {
+TEST_CASE("the table of modules says how std and gradient norm moved, in the lines and columns there are") {
   CHECK(sparkline({1, 10, 100}, 8) == "▁▅█");
   CHECK(sparkline({2, 2, 0, NAN}, 8) == "▅▅  ");
   CHECK(sparkline({1, 2, 3, 4, 5, 6, 7, 8, 100}, 2) == "▁█");

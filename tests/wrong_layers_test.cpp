@@ -4,8 +4,6 @@
 
 #include "../autograd/recompute.h"
 #include "../autograd/tape.h"
-#include "../core/memory.h"
-#include "../core/raw.h"
 #include "../nn/check_layer.h"
 #include "../nn/layer_norm.h"
 #include "holds.h"

@@ -1,9 +1,6 @@
 // Which versions of xsimd the build accepts.
 #include <doctest/doctest.h>
 
-#include <fstream>
-#include <string>
-
 #include "run.h"
 
 namespace isobar::xsimd_version_test {

@@ -1,14 +1,10 @@
 #include "kept.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <sstream>
 
-#include "../../core/error.h"
 #include "../../data/file.h"
 #include "../../experiments/harness/environment.h"
 

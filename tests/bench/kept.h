@@ -17,10 +17,6 @@
 // by more than a twentieth.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "../../experiments/harness/json.h"
 #include "case.h"
 

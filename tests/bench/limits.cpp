@@ -3,14 +3,10 @@
 // not, is faster where the arrays do not fit the caches.
 #include "limits.h"
 
-#include <algorithm>
-#include <utility>
-
 #include <benchmark/benchmark.h>
 
 #include "../../core/kernels/vmath.h"
 #include "../../core/machine_limits.h"
-#include "../../core/parallel.h"
 #include "../../core/raw.h"
 
 namespace isobar::bench {

@@ -13,23 +13,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <regex>
 
 #include "../../autograd/recording.h"
-#include "../../core/error.h"
 #include "../../core/parallel.h"
 #include "../../experiments/harness/child.h"
 #include "../../experiments/harness/environment.h"
 #include "../../experiments/harness/lists.h"
 #include "../../experiments/harness/table.h"
 #include "../../experiments/harness/tool.h"
-#include "case.h"
 #include "kept.h"
 #include "limits.h"
-#include "timing.h"
 
 using namespace isobar;
 using namespace isobar::bench;

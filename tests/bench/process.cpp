@@ -1,6 +1,4 @@
 // A whole program, from its start to its end: the small study that a student runs first.
-#include <filesystem>
-#include <memory>
 
 #include "../../core/error.h"
 #include "../../core/parallel.h"

@@ -4,9 +4,7 @@
 //
 // WRONG: wrong layers that check_layer calls wrong. Of these, the report's cause or first failed check is
 // right, half right, or misleads, or the cause is unknown. False: right layers that are called wrong.
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "../../experiments/harness/tool.h"

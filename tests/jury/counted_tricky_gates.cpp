@@ -1,7 +1,6 @@
 // Right layers that are hard to check: gates, attention, pools, time, state.
 #include <cmath>
 
-#include "../../core/raw.h"
 #include "layers.h"
 
 namespace isobar::counted_tricky_gates {

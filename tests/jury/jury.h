@@ -6,10 +6,6 @@
 // A file of rows lists them in one of the halves while the program starts.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "../../nn/check_layer.h"
 
 namespace isobar {

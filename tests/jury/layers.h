@@ -8,11 +8,6 @@
 // The functions take first the inputs, then the parameters, which fields() calls w0, w1, ….
 #pragma once
 
-#include <initializer_list>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "../../autograd/tape.h"
 #include "jury.h"
 

@@ -1,6 +1,5 @@
 // Wrong and tricky layers where extents matter: tails, batches of one, large batches. x (N, C).
 #include "../../core/parallel.h"
-#include "../../core/raw.h"
 #include "layers.h"
 
 namespace isobar::tuned_size {

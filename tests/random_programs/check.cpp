@@ -1,7 +1,6 @@
 // A program's gradients against central differences of four points.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "../../autograd/ops.h"
 #include "../../autograd/tape.h"

@@ -1,5 +1,4 @@
 // A random program as C++ that compiles against the library.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "program.h"
@@ -10,8 +9,6 @@ constexpr const char* head = R"(#include <fmt/format.h>
 #include <isobar/isobar.h>
 
 #include <cmath>
-#include <functional>
-#include <map>
 
 using namespace isobar;
 

@@ -8,15 +8,10 @@
 // body. Everything is f64.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "../../core/rng.h"
-#include "../../core/tensor.h"
 
 namespace isobar::random_programs {
 

@@ -1,6 +1,5 @@
 // A failing program made smaller while it fails.
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "program.h"

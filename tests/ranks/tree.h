@@ -6,11 +6,7 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
-#include <utility>
-#include <vector>
 
-#include "../../autograd/ops.h"
 #include "../../core/ranks/shards.h"
 #include "../../nn/model.h"
 #include "../../nn/pieces.h"

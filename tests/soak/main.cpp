@@ -8,12 +8,8 @@
 // Now and then a training does what trainings do beside their steps: it watches its modules, evaluates, saves
 // and loads its weights. Exit code 0 if memory stayed, 1 if not, 2 for a wrong command line.
 #include <chrono>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "../../autograd/autograd.h"
-#include "../../core/error.h"
 #include "../../data/loader.h"
 #include "../../data/safetensors.h"
 #include "../../data/synthetic.h"

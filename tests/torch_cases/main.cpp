@@ -12,7 +12,6 @@
 #include <iostream>
 
 #include "../../autograd/tape.h"
-#include "../../core/raw.h"
 #include "op_calls.h"
 
 namespace isobar {

@@ -1,8 +1,5 @@
 #include "cells.h"
 
-#include <cmath>
-#include <limits>
-
 #include "../../experiments/claims/rules.h"
 
 namespace isobar::claims {

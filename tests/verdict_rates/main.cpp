@@ -7,12 +7,9 @@
 // one to four looks, in percent, each look with half as many seeds again; and how often the rule is said not
 // to hold at the first look. Rates above 1 % of fewer seeds than the README of claims promises it for are
 // marked "above". Exit code 1 where a promise does not hold.
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 
-#include "../../core/error.h"
 #include "../../experiments/claims/rules.h"
 #include "../../experiments/harness/tool.h"
 #include "cells.h"

@@ -1,5 +1,4 @@
 // Prints a program that has each op, as C++; the build compiles it, and random_program_test.cpp runs it.
-#include <fmt/format.h>
 
 #include "../program.h"
 
