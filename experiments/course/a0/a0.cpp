@@ -8,7 +8,7 @@ Tensor moving_average(const Tensor& x, int64_t width) {
   Tensor y({x.numel() - width + 1}, Dtype::f64);
   const double* const in = x.data<double>();
   double* const out = raw::write<double>(y);
-  // solution 1 {
+  // solution {
   const int64_t last = y.numel() - 1;
   // instead {
   // const int64_t last = x.numel() - width + 1;
@@ -23,7 +23,7 @@ Tensor moving_average(const Tensor& x, int64_t width) {
 
 // Task 2.
 Tensor scaled(const Tensor& x) {
-  // solution 2 {
+  // solution {
   const Tensor values = raw::cast(x, Dtype::f64);
   const double* const in = values.data<double>();
   // instead {
@@ -39,7 +39,7 @@ Tensor scaled(const Tensor& x) {
 
 // Task 3.
 Tensor histogram(const Tensor& classes, int64_t count) {
-  // solution 3 {
+  // solution {
   Tensor counts = isobar::zeros({count}, Dtype::f64);
   // instead {
   // Tensor counts({count}, Dtype::f64);

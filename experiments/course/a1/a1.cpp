@@ -2,14 +2,11 @@
 
 // Task 1: record.
 Var Tape::leaf(const Tensor& value) {
-  // solution 1 {
   slots.push_back({});
   return {value, static_cast<int64_t>(slots.size()) - 1};
-  // }
 }
 
 Var Tape::record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward) {
-  // solution 1 {
   Slot slot{.inputs = {}, .backward = backward, .gradient = {}};
   bool needed = false;
   for (const Var& input : inputs) {
@@ -19,12 +16,10 @@ Var Tape::record(const Tensor& value, const std::vector<Var>& inputs, const Back
   if (!needed) return {value, -1};
   slots.push_back(std::move(slot));
   return {value, static_cast<int64_t>(slots.size()) - 1};
-  // }
 }
 
 // Task 2: walk.
 std::vector<int64_t> walk(const std::vector<Slot>& slots, int64_t start) {
-  // solution 2 {
   // An op is recorded after its inputs, so going down is the order; it only remains to see who is reached.
   std::vector<bool> reached(start + 1, false);
   reached[start] = true;
@@ -36,12 +31,10 @@ std::vector<int64_t> walk(const std::vector<Slot>& slots, int64_t start) {
       if (input >= 0) reached[input] = true;
   }
   return order;
-  // }
 }
 
 // Task 3: accumulate.
 void accumulate(Tensor& adjoint, const Tensor& dx) {
-  // solution 3 {
   if (!dx.defined()) return;
   if (!adjoint.defined()) {
     adjoint = dx;
@@ -54,12 +47,10 @@ void accumulate(Tensor& adjoint, const Tensor& dx) {
   double* const out = raw::write<double>(sum);
   for (size_t i = 0; i < a.size(); ++i) out[i] = a[i] + b[i];
   adjoint = sum;
-  // }
 }
 
 // Task 4: backward, of walk and accumulate.
 void Tape::backward(const Var& loss) {
-  // solution 4 {
   check(loss.slot >= 0 && loss.slot < static_cast<int64_t>(slots.size()),
         "backward: loss does not stand on this tape; it depends on no leaf");
   check(loss.value.numel() == 1, "backward: loss must be a single number, got {}", loss.value.shape());
@@ -76,20 +67,15 @@ void Tape::backward(const Var& loss) {
     for (size_t i = 0; i < slot.inputs.size(); ++i)
       if (slot.inputs[i] >= 0) accumulate(adjoints[slot.inputs[i]], dx[i]);
   }
-  // }
 }
 
 // Task 5: several steps.
 Tensor Tape::gradient(const Var& leaf) const {
-  // solution 5 {
   check(leaf.slot >= 0 && leaf.slot < static_cast<int64_t>(slots.size()),
         "gradient: this value does not stand on this tape");
   return slots[leaf.slot].gradient;
-  // }
 }
 
 void Tape::clear_gradients() {
-  // solution 5 {
   for (Slot& slot : slots) slot.gradient = Tensor();
-  // }
 }

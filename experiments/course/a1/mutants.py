@@ -1,7 +1,7 @@
 """Wrong forms of a1.cpp: name | a text that occurs once, in it «right→wrong»."""
 MUTANTS = r"""
-a leaf's slot is off by one | )« - 1}; // } }→}; \n // } \n } \n» Var
-an op's slot is off by one | )« - 1}; // } }→}; \n // } \n } \n» /
+a leaf's slot is off by one | «- 1}→}»; } Var Tape::record
+an op's slot is off by one | «- 1}→}»; } /
 constants are recorded | «if (!needed) return {value, -1};→»
 an op with one constant is not recorded | «→for (const Var& v : inputs) if (v.slot < 0) return {value, -1};
     »if (!needed

@@ -7,15 +7,12 @@
 
 // Task 1.
 Part share(int64_t count, int size, int rank) {
-  // solution 1 {
   check(rank >= 0 && rank < size, "share: wanted a rank of 0 to {}, got {}", size - 1, rank);
   const int64_t each = count / size, more = count % size;
   const int64_t begin = rank * each + std::min<int64_t>(rank, more);
   return {begin, begin + each + (rank < more ? 1 : 0)};
-  // }
 }
 
-// solution 2 {
 namespace {
 
 void add(std::vector<float>& sum, const std::vector<float>& other) {
@@ -36,17 +33,13 @@ std::vector<float> reduce(Link& link, std::vector<float> sum) {
 }
 
 }  // namespace
-// }
 
 // Task 2.
 Tensor reduce_tree(Link& link, const Tensor& x) {
-  // solution 2 {
   const std::vector<float> sum = reduce(link, numbers(x));
   return link.rank() == 0 ? vector_of(sum) : Tensor();
-  // }
 }
 
-// solution 3 {
 namespace {
 
 // Rank 0's numbers, on every rank, down the same tree.
@@ -61,20 +54,16 @@ void broadcast(Link& link, std::vector<float>& values) {
 }
 
 }  // namespace
-// }
 
 // Task 3.
 Tensor all_reduce(Link& link, const Tensor& x) {
-  // solution 3 {
   std::vector<float> sum = reduce(link, numbers(x));
   broadcast(link, sum);
   return vector_of(sum);
-  // }
 }
 
 // Task 4.
 Tensor all_reduce_chunks(Link& link, const Tensor& x, int64_t most) {
-  // solution 4 {
   const std::vector<float> all = numbers(x);
   const int64_t count = all.size();
   std::vector<std::vector<float>> chunks;
@@ -85,7 +74,6 @@ Tensor all_reduce_chunks(Link& link, const Tensor& x, int64_t most) {
   std::vector<float> sum;
   for (const auto& chunk : chunks) sum.insert(sum.end(), chunk.begin(), chunk.end());
   return vector_of(sum);
-  // }
 }
 
 // Given: the gradient of the mean of (x·w − y)²/2 over these rows; of no rows it is 0/0.
@@ -103,7 +91,6 @@ Tensor mean_gradient(const Tensor& w, const Tensor& x, const Tensor& y) {
 
 // Task 5.
 Tensor step(Link& link, const Tensor& w, const Tensor& x, const Tensor& y, float rate) {
-  // solution 5 {
   const float rows = x.size(0);
   std::vector<float> mine = numbers(mean_gradient(w, x, y));
   for (float& value : mine) value = rows > 0 ? value * rows : 0;
@@ -113,10 +100,8 @@ Tensor step(Link& link, const Tensor& w, const Tensor& x, const Tensor& y, float
   std::vector<float> next = numbers(w);
   for (size_t c = 0; c < next.size(); ++c) next[c] -= rate * total[c] / all_rows;
   return vector_of(next);
-  // }
 }
 
-// solution 6 {
 namespace {
 
 int owner(int64_t leaf, int64_t count, int size) {
@@ -126,11 +111,9 @@ int owner(int64_t leaf, int64_t count, int size) {
 }
 
 }  // namespace
-// }
 
 // Task 6.
 Tensor sum_leaves(Link& link, const Tensor& leaves, int64_t count) {
-  // solution 6 {
   const std::vector<float> all = numbers(leaves);
   const int64_t width = leaves.size(1), mine = share(count, link.size(), link.rank()).begin;
   std::map<int64_t, std::vector<float>> sums;  // of the node that begins at a leaf
@@ -145,10 +128,8 @@ Tensor sum_leaves(Link& link, const Tensor& leaves, int64_t count) {
     }
   broadcast(link, sums[0]);
   return vector_of(sums[0]);
-  // }
 }
 
-// solution 7 {
 namespace {
 
 constexpr int nobody = -1;
@@ -157,11 +138,9 @@ constexpr int nobody = -1;
 int heard_of(const Message& message) { return message.dead ? message.from : message.tag - 1; }
 
 }  // namespace
-// }
 
 // Task 7.
 Tensor all_reduce_safely(Link& link, const Tensor& x) {
-  // solution 7 {
   const int rank = link.rank(), size = link.size();
   std::vector<float> sum = numbers(x);
   int dead = nobody, stride = 1;
@@ -183,17 +162,14 @@ Tensor all_reduce_safely(Link& link, const Tensor& x) {
     if (rank + stride < size) link.send(rank + stride, sum, dead + 1);
   check(dead == nobody, "all_reduce: rank {} is dead, rank {} has no sum", dead, rank);
   return vector_of(sum);
-  // }
 }
 
 // Task 8.
 Times predict(int size, double alpha, double beta, double bytes) {
-  // solution 8 {
   const double rounds = std::ceil(std::log2(size)), others = size - 1;
   const double tree = 2 * rounds * (alpha + bytes / beta), ring = 2 * others * (alpha + bytes / size / beta);
   const double saved = rounds - others / size;  // of a byte's time
   const double from =
       size == 1 ? std::numeric_limits<double>::infinity() : alpha * beta * (others - rounds) / saved;
   return {tree, ring, from};
-  // }
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-// solution 1 {
 namespace {
 
 // f of each index, in a's shape.
@@ -16,11 +15,9 @@ Tensor elementwise(const Shape& shape, const std::function<double(int64_t)>& f) 
 }
 
 }  // namespace
-// }
 
 // Task 1.
 Tensor sum_to(const Tensor& x, const Shape& shape) {
-  // solution 1 {
   bool fits = shape.ndim() <= x.ndim();
   for (int d = 1; fits && d <= shape.ndim(); ++d) fits = shape[-d] == 1 || shape[-d] == x.size(-d);
   check(fits, "sum_to: {} does not broadcast to {}", shape, x.shape());
@@ -39,32 +36,26 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
     out[place] += in[i];
   }
   return y;
-  // }
 }
 
 // Task 2.
 Two multiply_backward(const Tensor& dy, const Tensor& a, const Tensor& b) {
-  // solution 2 {
   const Tensor wide_a = broadcast_to(a, dy.shape()), wide_b = broadcast_to(b, dy.shape());
   const double *d = dy.data<double>(), *p = wide_a.data<double>(), *q = wide_b.data<double>();
   return {sum_to(elementwise(dy.shape(), [&](int64_t i) { return d[i] * q[i]; }), a.shape()),
           sum_to(elementwise(dy.shape(), [&](int64_t i) { return d[i] * p[i]; }), b.shape())};
-  // }
 }
 
 Two divide_backward(const Tensor& dy, const Tensor& a, const Tensor& b) {
-  // solution 2 {
   const Tensor wide_a = broadcast_to(a, dy.shape()), wide_b = broadcast_to(b, dy.shape());
   const double *d = dy.data<double>(), *p = wide_a.data<double>(), *q = wide_b.data<double>();
   return {
       sum_to(elementwise(dy.shape(), [&](int64_t i) { return d[i] / q[i]; }), a.shape()),
       sum_to(elementwise(dy.shape(), [&](int64_t i) { return -d[i] * p[i] / (q[i] * q[i]); }), b.shape())};
-  // }
 }
 
 // Task 3.
 Tensor matmul(const Tensor& a, const Tensor& b) {
-  // solution 3 {
   check(a.ndim() == 2 && b.ndim() == 2 && a.size(1) == b.size(0),
         "matmul: wanted (M, K) and (K, N), got {} and {}", a.shape(), b.shape());
   const int64_t rows = a.size(0), depth = a.size(1), columns = b.size(1);
@@ -75,10 +66,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     for (int64_t k = 0; k < depth; ++k)
       for (int64_t n = 0; n < columns; ++n) out[m * columns + n] += p[m * depth + k] * q[k * columns + n];
   return y;
-  // }
 }
 
-// solution 3 {
 namespace {
 
 Tensor transposed(const Tensor& x) {
@@ -87,17 +76,13 @@ Tensor transposed(const Tensor& x) {
 }
 
 }  // namespace
-// }
 
 Two matmul_backward(const Tensor& dy, const Tensor& a, const Tensor& b) {
-  // solution 3 {
   return {matmul(dy, transposed(b)), matmul(transposed(a), dy)};
-  // }
 }
 
 // Task 4.
 Tensor softmax(const Tensor& x) {
-  // solution 4 {
   const int64_t width = x.size(-1), rows = width ? x.numel() / width : 0;
   Tensor y(x.shape(), Dtype::f64);
   double* out = raw::write<double>(y);
@@ -109,11 +94,9 @@ Tensor softmax(const Tensor& x) {
     for (int64_t c = 0; c < width; ++c) out[c] /= sum;
   }
   return y;
-  // }
 }
 
 Tensor softmax_backward(const Tensor& dy, const Tensor& y) {
-  // solution 4 {
   const int64_t width = y.size(-1), rows = width ? y.numel() / width : 0;
   Tensor dx(y.shape(), Dtype::f64);
   double* out = raw::write<double>(dx);
@@ -124,11 +107,9 @@ Tensor softmax_backward(const Tensor& dy, const Tensor& y) {
     for (int64_t c = 0; c < width; ++c) out[c] = p[c] * (d[c] - dot);
   }
   return dx;
-  // }
 }
 
 Tensor max_backward(const Tensor& dy, const Tensor& x) {
-  // solution 4 {
   const int64_t width = x.size(-1), rows = width ? x.numel() / width : 0;
   Tensor dx = isobar::zeros(x.shape(), Dtype::f64);
   double* out = raw::write<double>(dx);
@@ -140,12 +121,10 @@ Tensor max_backward(const Tensor& dy, const Tensor& x) {
       if (in[c] == max) out[c] = d[r] / ties;
   }
   return dx;
-  // }
 }
 
 // Task 5.
 Tensor numeric_gradient(const Function& f, const Tensor& x, const Tensor& dy, double h) {
-  // solution 5 {
   const auto value = [&](int64_t at, double shift) {
     Tensor moved = raw::clone(x);
     raw::write<double>(moved)[at] += shift;
@@ -158,11 +137,9 @@ Tensor numeric_gradient(const Function& f, const Tensor& x, const Tensor& dy, do
   double* const out = raw::write<double>(dx);
   for (int64_t i = 0; i < x.numel(); ++i) out[i] = (value(i, h) - value(i, -h)) / (2 * h);
   return dx;
-  // }
 }
 
 double gradient_error(const Tensor& analytic, const Tensor& numeric) {
-  // solution 5 {
   const std::vector<double> a = analytic.to_vector<double>(), n = numeric.to_vector<double>();
   double size = 0, worst = 0;
   for (size_t i = 0; i < n.size(); ++i) {
@@ -174,5 +151,4 @@ double gradient_error(const Tensor& analytic, const Tensor& numeric) {
       worst =
           std::max(worst, std::abs(a[i] - n[i]) / std::max({std::abs(a[i]), std::abs(n[i]), 1e-3 * size}));
   return worst;
-  // }
 }

@@ -6,7 +6,6 @@
 
 // Task 1.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  // solution 1 {
   check(x.ndim() == 2 && weight.ndim() == 2 && x.size(1) == weight.size(1),
         "linear: wanted x (N, K) and weight (M, K), got {} and {}", x.shape(), weight.shape());
   const int64_t rows = x.size(0), inputs = x.size(1), outputs = weight.size(0);
@@ -22,11 +21,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
       out[n * outputs + m] = sum;
     }
   return y;
-  // }
 }
 
 LinearGradients linear_backward(const Tensor& dy, const Tensor& x, const Tensor& weight) {
-  // solution 1 {
   const int64_t rows = x.size(0), inputs = x.size(1), outputs = weight.size(0);
   LinearGradients g{isobar::zeros(x.shape(), Dtype::f64), isobar::zeros(weight.shape(), Dtype::f64),
                     isobar::zeros({outputs}, Dtype::f64)};
@@ -43,31 +40,25 @@ LinearGradients linear_backward(const Tensor& dy, const Tensor& x, const Tensor&
       }
     }
   return g;
-  // }
 }
 
 // Task 2.
 Tensor relu(const Tensor& x) {
-  // solution 2 {
   Tensor y = raw::clone(x);
   double* const out = raw::write<double>(y);
   for (int64_t i = 0; i < y.numel(); ++i) out[i] = out[i] <= 0 ? 0 : out[i];  // false for a NaN
   return y;
-  // }
 }
 
 Tensor relu_backward(const Tensor& dy, const Tensor& x) {
-  // solution 2 {
   Tensor dx = raw::clone(dy);
   double* const out = raw::write<double>(dx);
   for (int64_t i = 0; i < dx.numel(); ++i)
     if (x.data<double>()[i] <= 0) out[i] = 0;
   return dx;
-  // }
 }
 
 // Task 3.
-// solution 3 {
 namespace {
 
 Tensor uniform(int64_t out, int64_t in, double bound, const Rng& rng) {
@@ -78,32 +69,24 @@ Tensor uniform(int64_t out, int64_t in, double bound, const Rng& rng) {
 }
 
 }  // namespace
-// }
 
 Tensor xavier_uniform(int64_t out, int64_t in, const Rng& rng) {
-  // solution 3 {
   return uniform(out, in, std::sqrt(6.0 / (in + out)), rng);
-  // }
 }
 
 Tensor he_normal(int64_t out, int64_t in, const Rng& rng) {
-  // solution 3 {
   Tensor w({out, in}, Dtype::f64);
   double* const values = raw::write<double>(w);
   for (int64_t i = 0; i < w.numel(); ++i) values[i] = std::sqrt(2.0 / in) * rng.normal_at(i);
   return w;
-  // }
 }
 
 Tensor torch_default(int64_t out, int64_t in, const Rng& rng) {
-  // solution 3 {
   return uniform(out, in, 1 / std::sqrt(in), rng);
-  // }
 }
 
 // Task 4.
 Tensor log_softmax(const Tensor& x) {
-  // solution 4 {
   const int64_t width = x.size(-1);
   Tensor y = raw::clone(x);
   double* row = raw::write<double>(y);
@@ -114,11 +97,9 @@ Tensor log_softmax(const Tensor& x) {
     for (int64_t v = 0; v < width; ++v) row[v] -= max + std::log(sum);
   }
   return y;
-  // }
 }
 
 Tensor log_softmax_backward(const Tensor& dy, const Tensor& y) {
-  // solution 4 {
   const int64_t width = y.size(-1);
   Tensor dx = raw::clone(dy);
   double* row = raw::write<double>(dx);
@@ -129,11 +110,9 @@ Tensor log_softmax_backward(const Tensor& dy, const Tensor& y) {
     for (int64_t v = 0; v < width; ++v) row[v] -= std::exp(log_p[v]) * sum;
   }
   return dx;
-  // }
 }
 
 // Task 5.
-// solution 5 {
 namespace {
 
 // The target of row n, checked; V, which is none, where it is ignored.
@@ -145,10 +124,8 @@ int64_t target_of(const Tensor& targets, int64_t n, int64_t classes, int64_t ign
 }
 
 }  // namespace
-// }
 
 double cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore) {
-  // solution 5 {
   const int64_t classes = logits.size(1);
   const Tensor log_p = log_softmax(logits);
   double sum = 0, counted = 0;
@@ -159,11 +136,9 @@ double cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore
     ++counted;
   }
   return sum / counted;  // 0 / 0 is NaN
-  // }
 }
 
 Tensor cross_entropy_backward(const Tensor& logits, const Tensor& targets, int64_t ignore) {
-  // solution 5 {
   const int64_t classes = logits.size(1);
   Tensor dx = log_softmax(logits);
   double* const out = raw::write<double>(dx);
@@ -177,5 +152,4 @@ Tensor cross_entropy_backward(const Tensor& logits, const Tensor& targets, int64
     }
   }
   return dx;
-  // }
 }

@@ -18,8 +18,8 @@ linear: a bias of a single number passes | «→(»bias.shape() == Shape{outputs
 linear: a bias for each row | «→(»bias.shape() == Shape{outputs}«→ || bias.shape() == Shape{rows})»
 linear in float | «in[n * inputs + k] * w[m * inputs + k]→float(in[n * inputs + k] * w[m * inputs + k])»
 linear: no inputs are refused | «→> 0 && x.size(1) »== weight
-weights are drawn once | ) { «→static »Tensor w«→; if (w.defined() && w.shape() == Shape{out, in}) return w; w
-    = Tensor»
+weights are drawn once | bound, const Rng& rng) { «→static »Tensor w«→; if (w.defined() && w.shape() == Shape{out, in}) return
+    w; w = Tensor»
 log_softmax writes into x | «raw::clone(x)→x»; double* row
 log_softmax's gradient writes into dy | «raw::clone(dy)→dy»; double* row
 linear: db not summed | «+→»= d;
@@ -29,16 +29,16 @@ linear: dx by the transposed | d * w[«m * inputs + k→k * outputs + m»
 linear: dw overwritten | m * inputs + k] «+→»
 linear: dw's sign | m * inputs + k] «+→-»
 linear: dw transposed | «m * inputs + k→k * outputs + m»] +
-relu is an absolute value | «0 : out[i]; →-out[i] : out[i];  »/
-relu leaks | 0« : out[i]; →.01 * out[i] : out[i];  »/
-relu hides a NaN | «<= 0 ? 0 : out[i]; →> 0 ? out[i] : 0;  »/
+relu is an absolute value | ? «0→-out[i]» : out[i];
+relu leaks | ? 0« →.01 * out[i] »: out[i]
+relu hides a NaN | out[i] «<= 0 ? 0 : out[i]→> 0 ? out[i] : 0»;
 relu writes into x | «raw::clone(x)→x»; double* const
 relu's slope at 0 is 1 | «=→» 0)
 relu's gradient asks dy | «x→dy».data<double>()[
 relu's gradient the wrong side | «<=→>» 0)
 relu's gradient writes into dy | «raw::clone(dy)→dy»; double* const
 uniform in (0, a) | «(2 * rng.uniform_at(i) - 1→rng.uniform_at(i»
-weights of shape (in, out) | ) { Tensor w({«out, in→in, out»
+weights of shape (in, out) | bound, const Rng& rng) { Tensor w({«out, in→in, out»
 xavier's bound is its std | «6→2».
 xavier of the fan-in alone | «6.0 / (in + out)→3.0 / in»
 he of the fan-out | «in→out») *

@@ -5,22 +5,17 @@
 
 // Task 1.
 Tensor layer_norm_composed(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  // solution 1 {
   const Tensor centred = x - isobar::mean(x, {-1}, true);
   const Tensor variance = isobar::mean(isobar::square(centred), {-1}, true);
   return centred / isobar::sqrt(variance + eps) * weight + bias;
-  // }
 }
 
 Tensor rms_norm_composed(const Tensor& x, const Tensor& weight, double eps) {
-  // solution 1 {
   return x / isobar::sqrt(isobar::mean(isobar::square(x), {-1}, true) + eps) * weight;
-  // }
 }
 
 // Task 2.
 LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  // solution 2 {
   const int64_t rows = x.size(0), width = x.size(1);
   check(weight.shape() == Shape{width} && bias.shape() == Shape{width},
         "layer_norm: wanted weight and bias [{}], got {} and {}", width, weight.shape(), bias.shape());
@@ -39,12 +34,10 @@ LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
     rstds[n] = rstd;
   }
   return out;
-  // }
 }
 
 Gradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight,
                               const LayerNorm& saved) {
-  // solution 2 {
   // With z = (x − mean) · rstd and dz = dy · w:  dx = rstd (dz − mean dz − z · mean(dz · z))
   const int64_t rows = x.size(0), width = x.size(1);
   Gradients g{Tensor(x.shape(), Dtype::f64), isobar::zeros({width}, Dtype::f64),
@@ -70,12 +63,10 @@ Gradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& w
       dx[c] = rstd * (d[c] * w[c] - mean_dz - (in[c] - mean) * rstd * mean_dz_z);
   }
   return g;
-  // }
 }
 
 // Task 3.
 RmsNorm rms_norm(const Tensor& x, const Tensor& weight, double eps) {
-  // solution 3 {
   const int64_t rows = x.size(0), width = x.size(1);
   check(weight.shape() == Shape{width}, "rms_norm: wanted weight [{}] for x {}, got {}", width, x.shape(),
         weight.shape());
@@ -89,11 +80,9 @@ RmsNorm rms_norm(const Tensor& x, const Tensor& weight, double eps) {
     for (int64_t c = 0; c < width; ++c) y[c] = in[c] * rrms[n] * w[c];
   }
   return out;
-  // }
 }
 
 Gradients rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight, const RmsNorm& saved) {
-  // solution 3 {
   // With r = rrms, z = x r and dz = dy · w:  dx = r (dz − z · mean(dz · z))
   const int64_t rows = x.size(0), width = x.size(1);
   Gradients g{Tensor(x.shape(), Dtype::f64), isobar::zeros({width}, Dtype::f64), {}};
@@ -111,23 +100,19 @@ Gradients rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& wei
     for (int64_t c = 0; c < width; ++c) dx[c] = r * (d[c] * w[c] - in[c] * r * dot);
   }
   return g;
-  // }
 }
 
 // Task 4.
 Tensor dyt(const Tensor& x, double alpha, const Tensor& weight, const Tensor& bias) {
-  // solution 4 {
   const int64_t width = x.size(1);
   Tensor y = raw::clone(x);
   double* const out = raw::write<double>(y);
   for (int64_t i = 0; i < y.numel(); ++i)
     out[i] = std::tanh(alpha * out[i]) * weight.data<double>()[i % width] + bias.data<double>()[i % width];
   return y;
-  // }
 }
 
 DytGradients dyt_backward(const Tensor& dy, const Tensor& x, double alpha, const Tensor& weight) {
-  // solution 4 {
   const int64_t width = x.size(1);
   DytGradients g{Tensor(x.shape(), Dtype::f64), 0, isobar::zeros({width}, Dtype::f64),
                  isobar::zeros({width}, Dtype::f64)};
@@ -142,11 +127,9 @@ DytGradients dyt_backward(const Tensor& dy, const Tensor& x, double alpha, const
     db[i % width] += d;
   }
   return g;
-  // }
 }
 
 // Task 5.
-// solution 5 {
 namespace {
 
 double length(const Tensor& x) {
@@ -156,10 +139,8 @@ double length(const Tensor& x) {
 }
 
 }  // namespace
-// }
 
 Tensor compare(const Tensor& x, const Tensor& dy) {
-  // solution 5 {
   const Tensor one = isobar::ones({x.size(1)}, Dtype::f64), zero = isobar::zeros({x.size(1)}, Dtype::f64);
   const LayerNorm layer = layer_norm(x, one, zero, 1e-5);
   const RmsNorm rms = rms_norm(x, one, 1e-5);
@@ -169,5 +150,4 @@ Tensor compare(const Tensor& x, const Tensor& dy) {
                   length(layer.y) / size, length(layer_norm_backward(dy, x, one, layer).dx) / slope,
                   length(rms.y) / size, length(rms_norm_backward(dy, x, one, rms).dx) / slope,
                   length(dyt(x, 0.5, one, zero)) / size, length(dyt_backward(dy, x, 0.5, one).dx) / slope});
-  // }
 }

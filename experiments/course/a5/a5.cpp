@@ -5,17 +5,14 @@
 
 // Task 1.
 void sgd(Tensor& w, const Tensor& dw, double lr, double decay) {
-  // solution 1 {
   check(w.shape() == dw.shape(), "sgd: wanted a gradient of the weight's shape {}, got {}", w.shape(),
         dw.shape());
   double* const to = raw::write<double>(w);
   for (int64_t i = 0; i < w.numel(); ++i) to[i] -= lr * (dw.data<double>()[i] + decay * to[i]);
-  // }
 }
 
 // Task 2.
 void Momentum::step(Tensor& w, const Tensor& dw) {
-  // solution 2 {
   const bool first = !velocity.defined();
   if (first) velocity = isobar::zeros(w.shape(), Dtype::f64);
   double *const to = raw::write<double>(w), *const speed = raw::write<double>(velocity);
@@ -24,12 +21,10 @@ void Momentum::step(Tensor& w, const Tensor& dw) {
     speed[i] = momentum * speed[i] + g;
     to[i] -= lr * (nesterov ? g + momentum * speed[i] : speed[i]);
   }
-  // }
 }
 
 // Task 3.
 void AdamW::step(Tensor& w, const Tensor& dw) {
-  // solution 3 {
   if (steps == 0) {
     m = isobar::zeros(w.shape(), Dtype::f64);
     v = isobar::zeros(w.shape(), Dtype::f64);
@@ -45,12 +40,10 @@ void AdamW::step(Tensor& w, const Tensor& dw) {
     to[i] *= 1 - lr * decay;
     to[i] -= lr * (mean[i] / correction1) / (std::sqrt(square[i] / correction2) + eps);
   }
-  // }
 }
 
 // Task 4.
 double clip(std::vector<Tensor>& gradients, double most) {
-  // solution 4 {
   double squares = 0;
   for (const Tensor& dw : gradients)
     for (int64_t i = 0; i < dw.numel(); ++i) squares += dw.data<double>()[i] * dw.data<double>()[i];
@@ -61,12 +54,11 @@ double clip(std::vector<Tensor>& gradients, double most) {
     for (int64_t i = 0; i < dw.numel(); ++i) to[i] *= most / norm;
   }
   return norm;
-  // }
 }
 
 // Task 5: with one weight it learns, with two it goes astray. The bug is one line.
 void RmsProp::step(std::vector<Tensor>& weights, const std::vector<Tensor>& gradients) {
-  // solution 5 {
+  // solution {
   if (squares.empty())
     for (const Tensor& w : weights) squares.push_back(isobar::zeros(w.shape(), Dtype::f64));
   // instead {

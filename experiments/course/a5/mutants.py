@@ -67,14 +67,14 @@ clip: each by itself | dw);«→ double own = 0; for (int64_t i = 0; i < dw.nume
 clip: the last norm | gradients) «→if (squares = 0; true) »for
 clip: by the square | «std::sqrt(squares)→squares»
 clip: always | «(norm > most) || !→»
-clip: returns the norm after | «norm;→most; \n» /
+clip: returns the norm after | } return «norm→most»; } /
 clip: a NaN goes through | «!(norm > most) || !std::isfinite→norm <= most || std::isinf»
 clip: infinity goes through | )« || !std::isfinite(norm)→»
-clip: only the first | norm; «→break; »}
+clip: only the first | to[i] *= most / norm; «→break; »}
 RMSprop: the planted bug | «) for (const Tensor& w : weights→») squares.«push_back(→assign(weights.size(),
     »isobar::zeros(«w→weights[0]»
-RMSprop: squares that all optimizers share | } «→ static std::vector<Tensor> shared; if (shared.size() !=
-    squares.size() || !(shared[0].shape() == squares[0].shape())) shared = squares; squares = shared;» for
+RMSprop: squares that all optimizers share | «→static std::vector<Tensor> shared; if (shared.size() !=
+    squares.size() || !(shared[0].shape() == squares[0].shape())) shared = squares; squares = shared; »for (size_t
 RMSprop: one for all | «k→0»]);
 RMSprop: starts at the weights | «isobar::zeros(w.shape(), Dtype::f64)→w»)
 RMSprop: starts at one | (isobar::«zeros→ones»

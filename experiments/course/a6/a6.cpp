@@ -6,15 +6,12 @@
 
 // Task 1.
 Variances variances_of(Init init, int64_t width) {
-  // solution 1 {
   if (init == Init::torch_default) return {1.0 / (3 * width), 1.0 / (3 * width)};
   if (init == Init::he) return {2.0 / width, 0};
   return {1.0 / width, 0};  // Xavier's 2 / (in + out) and LeCun's 1 / in are one for square layers
-  // }
 }
 
 // Task 2.
-// solution 2 {
 namespace {
 
 // Mean squares of h_0 … h_L: E z² = C Var w E h² + Var b, and relu halves it.
@@ -29,29 +26,23 @@ std::vector<double> mean_squares(int64_t depth, int64_t width, const Variances& 
 double std_of(double m) { return std::sqrt(m - 2 * m / (2 * std::numbers::pi)); }
 
 }  // namespace
-// }
 
 Tensor predict_std(int64_t depth, int64_t width, const Variances& variances) {
-  // solution 2 {
   const std::vector<double> squares = mean_squares(depth, width, variances);
   Tensor result({depth}, Dtype::f64);
   double* const out = raw::write<double>(result);
   for (int64_t l = 0; l < depth; ++l) out[l] = std_of(squares[l + 1]);
   return result;
-  // }
 }
 
 double plateau_std(int64_t width, const Variances& variances) {
-  // solution 2 {
   const double factor = width * variances.weight / 2;
   check(factor < 1, "plateau_std: wanted C · Var w / 2 below 1, got {}", factor);
   return std_of(variances.bias / 2 / (1 - factor));
-  // }
 }
 
 // Task 3.
 Tensor predict_gradient_norm(int64_t depth, int64_t width, int64_t batch, const Variances& variances) {
-  // solution 3 {
   const std::vector<double> squares = mean_squares(depth, width, variances);
   Tensor result({depth}, Dtype::f64);
   double* const out = raw::write<double>(result);
@@ -61,12 +52,10 @@ Tensor predict_gradient_norm(int64_t depth, int64_t width, int64_t batch, const 
     dz *= width * variances.weight / 2;
   }
   return result;
-  // }
 }
 
 // Task 4.
 Signals measure(const Tensor& x, const Tensor& weights, const Tensor& biases, const Tensor& dy) {
-  // solution 4 {
   const int64_t depth = weights.size(0), width = weights.size(1);
   Signals out{Tensor({depth}, Dtype::f64), Tensor({depth}, Dtype::f64)};
   isobar::Tape tape;
@@ -83,12 +72,10 @@ Signals measure(const Tensor& x, const Tensor& weights, const Tensor& biases, co
     raw::write<double>(out.gradient_norm)[l] =
         std::sqrt(isobar::sum(isobar::square(used[l].grad().detach())).item());
   return out;
-  // }
 }
 
 // Task 5.
 Tensor judge(const Tensor& printed, const Tensor& measured, double rounding) {
-  // solution 5 {
   check(printed.ndim() == 1 && measured.ndim() == 2 && measured.size(0) >= 2 &&
             measured.size(1) == printed.size(0),
         "judge: wanted printed (L) and measured (S, L) with S ≥ 2, got {} and {}", printed.shape(),
@@ -114,5 +101,4 @@ Tensor judge(const Tensor& printed, const Tensor& measured, double rounding) {
     out[2 * l + 1] = value / median;
   }
   return result;
-  // }
 }

@@ -5,7 +5,6 @@
 #include <limits>
 
 // Task 1.
-// solution 1 {
 namespace {
 
 // Pairs (j, j + D/2) turned by direction · (start + t) · base^(−2j/D).
@@ -26,23 +25,17 @@ Tensor turned(const Tensor& x, double base, int64_t start, double direction) {
 }
 
 }  // namespace
-// }
 
 Tensor rope(const Tensor& x, double base, int64_t start) {
-  // solution 1 {
   return turned(x, base, start, 1);
-  // }
 }
 
 Tensor rope_backward(const Tensor& dy, double base, int64_t start) {
-  // solution 1 {
   return turned(dy, base, start, -1);
-  // }
 }
 
 // Task 2.
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal) {
-  // solution 2 {
   const int64_t queries = q.size(0), heads = q.size(1), dim = q.size(2), keys = k.size(0),
                 kv_heads = k.size(1);
   check(heads % kv_heads == 0 && k.size(2) == dim && v.shape() == k.shape() && (!causal || keys >= queries),
@@ -67,13 +60,11 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, bool caus
       }
     }
   return out;
-  // }
 }
 
 // Task 3.
 AttentionGradients attention_backward(const Tensor& dy, const Tensor& q, const Tensor& k, const Tensor& v,
                                       const Tensor& probability) {
-  // solution 3 {
   // With logits z = q kᵀ / √D: dv = pᵀ dy, dp = dy vᵀ, dz = p (dp − Σ dp p), dq = dz k / √D, dk = dzᵀ q / √D
   const int64_t queries = q.size(0), heads = q.size(1), dim = q.size(2), keys = k.size(0),
                 kv_heads = k.size(1);
@@ -104,12 +95,10 @@ AttentionGradients attention_backward(const Tensor& dy, const Tensor& q, const T
       }
     }
   return g;
-  // }
 }
 
 // Task 4.
 Tensor swiglu(const Tensor& gate, const Tensor& up) {
-  // solution 4 {
   Tensor y(gate.shape(), Dtype::f64);
   double* const out = raw::write<double>(y);
   for (int64_t i = 0; i < y.numel(); ++i) {
@@ -117,11 +106,9 @@ Tensor swiglu(const Tensor& gate, const Tensor& up) {
     out[i] = x / (1 + std::exp(-x)) * up.data<double>()[i];
   }
   return y;
-  // }
 }
 
 SwigluGradients swiglu_backward(const Tensor& dy, const Tensor& gate, const Tensor& up) {
-  // solution 4 {
   // silu' = σ + x σ (1 − σ)
   SwigluGradients g{Tensor(gate.shape(), Dtype::f64), Tensor(up.shape(), Dtype::f64)};
   double *dgate = raw::write<double>(g.dgate), *dup = raw::write<double>(g.dup);
@@ -131,11 +118,9 @@ SwigluGradients swiglu_backward(const Tensor& dy, const Tensor& gate, const Tens
     dup[i] = d * x * sigmoid;
   }
   return g;
-  // }
 }
 
 // Task 5.
-// solution 5 {
 namespace {
 
 // b's rows behind a's.
@@ -147,12 +132,9 @@ Tensor joined(const Tensor& a, const Tensor& b) {
 }
 
 }  // namespace
-// }
 
 Tensor decode(Cache& cache, const Tensor& q, const Tensor& k, const Tensor& v) {
-  // solution 5 {
   cache.k = joined(cache.k, k);
   cache.v = joined(cache.v, v);
   return attention(q, cache.k, cache.v, true).y;
-  // }
 }

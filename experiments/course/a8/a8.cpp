@@ -7,7 +7,6 @@
 
 // Task 1.
 Batch batch_of(const Tensor& tokens, const Tensor& starts, int64_t length) {
-  // solution 1 {
   std::vector<int64_t> x, y;
   for (const int64_t start : starts.to_vector<int64_t>()) {
     check(start >= 0 && start + length < tokens.numel(),
@@ -19,12 +18,10 @@ Batch batch_of(const Tensor& tokens, const Tensor& starts, int64_t length) {
   }
   const Shape shape{starts.numel(), length};
   return {isobar::tensor(shape, x), isobar::tensor(shape, y)};
-  // }
 }
 
 // Task 2.
 Parameters initial(const Config& config, const Rng& rng) {
-  // solution 2 {
   const int64_t width = config.width;
   Parameters all;
   const auto normal = [&](const std::string& name, const Shape& shape, double std) {
@@ -42,21 +39,17 @@ Parameters initial(const Config& config, const Rng& rng) {
   }
   all["norm"] = isobar::ones({width}).set_trainable();
   return all;
-  // }
 }
 
 double learning_rate(int64_t step, int64_t steps, int64_t warmup, double lr) {
-  // solution 2 {
   if (step < warmup) return lr * (step + 1) / warmup;
   if (step >= steps) return lr / 10;
   const double way = static_cast<double>(step - warmup) / (steps - warmup);
   return lr / 10 + (lr - lr / 10) * (1 + std::cos(std::numbers::pi * way)) / 2;
-  // }
 }
 
 // Task 3.
 Tensor forward(const Parameters& parameters, const Config& config, const Tensor& symbols) {
-  // solution 3 {
   const int64_t width = config.width;
   const Shape heads{symbols.size(0), symbols.size(1), config.heads, width / config.heads};
   const Shape flat{symbols.size(0), symbols.size(1), width};
@@ -74,12 +67,10 @@ Tensor forward(const Parameters& parameters, const Config& config, const Tensor&
         isobar::linear(isobar::swiglu(isobar::linear(m, p("gate")), isobar::linear(m, p("up"))), p("down"));
   }
   return isobar::linear(isobar::rms_norm(x, width, parameters.at("norm"), 1e-5), parameters.at("embedding"));
-  // }
 }
 
 // Task 4.
 double evaluate(const Parameters& parameters, const Config& config, const Tensor& tokens, int64_t length) {
-  // solution 4 {
   double sum = 0, texts = 0;
   for (int64_t start = 0; start + length < tokens.numel(); start += length) {
     const Batch batch = batch_of(tokens, isobar::tensor({1}, std::vector<int64_t>{start}), length);
@@ -87,12 +78,10 @@ double evaluate(const Parameters& parameters, const Config& config, const Tensor
     ++texts;
   }
   return sum / texts;
-  // }
 }
 
 // Task 5.
 Parameters train(const Tensor& tokens, const Config& config, const Training& training, const Rng& rng) {
-  // solution 5 {
   Parameters parameters = initial(config, rng.split("model"));
   std::vector<Tensor> all;
   for (const auto& [name, tensor] : parameters) all.push_back(tensor);
@@ -109,12 +98,10 @@ Parameters train(const Tensor& tokens, const Config& config, const Training& tra
     optimizer.step();
   }
   return parameters;
-  // }
 }
 
 // Task 6.
 int64_t sample(const Tensor& logits, double temperature, int64_t top_k, double u) {
-  // solution 6 {
   const std::vector<double> z = logits.to_vector<double>();
   std::vector<int64_t> order(z.size());
   std::iota(order.begin(), order.end(), 0);
@@ -131,5 +118,4 @@ int64_t sample(const Tensor& logits, double temperature, int64_t top_k, double u
     if (running > u) return symbol;
   }
   return last;  // rounding: the probabilities may sum to a little less than one
-  // }
 }

@@ -7,17 +7,14 @@
 
 // Task 1.
 Prediction predict(const Work& work, const Machine& machine) {
-  // solution 1 {
   const double elements = static_cast<double>(work.rows) * work.width;
   const bool stays = 2 * sizeof(float) * work.width <= machine.cache;
   const double moved = stays ? 2 : work.reads + work.writes;
   const double bytes = sizeof(float) * elements * moved, flops = elements * work.flops;
   return {bytes, flops, std::max(bytes / machine.gigabytes_a_second, flops / machine.gigaflops) / 1e6};
-  // }
 }
 
 // Task 2.
-// solution 2 {
 namespace {
 
 // exp x = 2^n · exp f with n = round(x / ln 2) and |f| ≤ ln 2 / 2. No branch: a loop over it becomes vector
@@ -44,16 +41,12 @@ inline float exponential(float x) {
 }
 
 }  // namespace
-// }
 
 void expf_lanes(const float* x, float* y, int64_t n) {
-  // solution 2 {
   for (int64_t i = 0; i < n; ++i) y[i] = exponential(x[i]);
-  // }
 }
 
 // Task 3.
-// solution 3 {
 namespace {
 
 constexpr int64_t lanes = 32;
@@ -85,20 +78,16 @@ Online online(const float* x, int64_t width) {
 }
 
 }  // namespace
-// }
 
 void softmax(const float* x, float* y, int64_t rows, int64_t width) {
-  // solution 3 {
   for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
     const Online row = online(x, width);
     const float scale = 1 / row.sum;
     for (int64_t c = 0; c < width; ++c) y[c] = exponential(x[c] - row.largest) * scale;
   }
-  // }
 }
 
 // Task 4.
-// solution 4 {
 namespace {
 
 float maximum(const float* x, int64_t width) {
@@ -137,11 +126,9 @@ Sums exponentials(const float* x, float* y, int64_t width, float largest) {
 }
 
 }  // namespace
-// }
 
 void softmax_rms_norm(const float* x, const float* weight, float* y, Row* saved, int64_t rows, int64_t width,
                       float eps) {
-  // solution 4 {
   for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
     const float largest = maximum(x, width);
     const Sums sums = exponentials(x, y, width, largest);
@@ -150,13 +137,11 @@ void softmax_rms_norm(const float* x, const float* weight, float* y, Row* saved,
     for (int64_t c = 0; c < width; ++c) y[c] *= scale * weight[c];
     saved[n] = {largest, sums.first, scale * sums.first};
   }
-  // }
 }
 
 // Task 5.
 void softmax_rms_norm_backward(const float* dy, const float* x, const float* weight, const Row* saved,
                                float* dx, float* dweight, int64_t rows, int64_t width, float eps) {
-  // solution 5 {
   // With dz = dy · weight and a = r mean(dz · p):  dx = p (r dz − r² a p − C a eps r²)
   std::fill_n(dweight, width, 0.0f);
   for (int64_t n = 0; n < rows; ++n, dy += width, x += width, dx += width) {
@@ -179,5 +164,4 @@ void softmax_rms_norm_backward(const float* dy, const float* x, const float* wei
       dx[c] = p * (r * dy[c] * weight[c] - r * r * a * p - constant);
     }
   }
-  // }
 }

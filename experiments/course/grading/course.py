@@ -3,6 +3,7 @@ import fractions, json, os, pathlib, re, shutil, stat, subprocess
 from folders import NAMES, ROOT, Usage, module_of
 import marked, oracle, questions, ranks, sandbox, symbols, tensors
 
+DEFINED = r"^[A-Za-z][\w:<>&* ]* ([\w:]+)\("  # a function of a source, by its name
 CLOCKED = ["clocked", "baseline"]  # programs that are measured (clock.py)
 
 
@@ -37,8 +38,17 @@ class Assignment:
         return [c for c in self.cases if c["public"]]
 
     def alternatives(self):
-        """Right solutions, built otherwise than the reference."""
+        """Right solutions, built otherwise than the reference: what they do not define is the reference's."""
         return sorted((self.folder / "alternatives").glob("*.cpp"))
+
+    def source_of(self, right):
+        """The whole text of the reference or of an alternative."""
+        if right == self.source:
+            return right.read_text()
+        own = re.findall(DEFINED, right.read_text(), re.M)
+        rest = re.sub(DEFINED + r"(?:.*\}\n|(?s:.*?)^\}\n)", lambda found: "" if found[1] in own else found[0],
+                      self.source.read_text(), flags=re.M)
+        return right.read_text() + rest
 
     def driven(self):
         """The cases that the driver answers."""

@@ -13,7 +13,7 @@ otherwise.
 
 Exit code: 0 when all is right, 1 when something is not, 2 for wrong usage."""
 import fractions, math, pathlib, re, subprocess, tempfile
-import chart, course, ranks, tensors
+import chart, course, marked, ranks, tensors
 
 WORDS = {"--draw": dict(action="store_true", help="draws the pictures anew"),
          "--change": dict(nargs=2, metavar=("OLD", "NEW"),
@@ -78,13 +78,13 @@ def constants(source):
     """(line, text of the line, the whole source with this one constant changed) of each constant in a
     solution: decimals, whole numbers from 2 on, and a 1 that something is divided by, added to or taken from;
     not extents, and not what only checks."""
-    lines, inside = source.split("\n"), False
+    lines = source.split("\n")
+    inside = {number for begin, end, _ in marked.solutions(source)
+              for number in range(source.count("\n", 0, begin), source.count("\n", 0, end))}
     for number, line in enumerate(lines):
-        inside = bool(re.match(r" *// solution \d",
-                               line)) or inside and not re.match(r" *// (\}|instead)", line)
         code = line.partition("//")[0]
         for found in re.finditer(r"(?<![\w.])(\d+\.?\d*(?:e-?\d+)?)(?![\w.])",
-                                 code) if inside and "check(" not in code else []:
+                                 code) if number in inside and "check(" not in code else []:
             before, text, after = code[:found.start()], found[0], code[found.end():]
             one = text == "1" and re.match(r" [-+*/] ", after)
             extent = re.search(r"size\(-?$|\{[\w, ]*$", before) and re.match(r"[\w, ]*[)}]", after)

@@ -1,50 +1,60 @@
-"""The one marked source: what a student gets, and what stays here.
+"""The one source of an assignment: what a student gets of it, and what stays here.
 
+    // Task 2.
     Tensor relu(const Tensor& x) {
-      // solution 2 {
-      …                              an indented block becomes  todo(2);
-      // }
+      …                              a body becomes  todo(2);
     }
 
-    // solution 2 {
-    …                                a block in column 0 (helpers) goes without a trace
-    // }
+    // What is to be known of them.
+    namespace {
+    …                                helpers go without a trace, and so does a struct
+    }  // namespace
 
-    // solution 5 {
-    …
-    // instead {
-    // …                             a block with `instead` becomes the lines after it, less their "// "
-    // }
+    // Given: …                      a function under such a comment stays
+    Tensor given(…) {
+
+    void step(…) {                   this one stays but for what is marked:
+      // solution {
+      …
+      // instead {
+      // …                           it becomes the lines after `instead`, less their "// "
+      // }
 """
 import re
 
+PIECE = re.compile(r"""(?mx)
+    ^//\ Task\ (?P<task>\d+)
+    | (?P<helpers>(?:^//\ (?!Task).*\n)*^(?:namespace\ \{\n(?s:.*?)^\}\ \ //\ namespace\n | struct\ (?s:.*?)^\};\n))
+    | (?P<given>^//\ Given(?s:.*?)\n)?^[A-Za-z\[][^;{}]*\{\n(?P<body>(?s:.*?))^\}\n""")
+MARKED = re.compile(r"(?m)^ *// solution \{\n(?s:.*?)^ *// instead \{\n(?P<instead>(?: *// (?!\}).*\n)*) *// \}\n")
+
+
+def solutions(text):
+    """(begin, end, what stands there in a student's tree) of all that is to be written."""
+    task = 0
+    for piece in PIECE.finditer(text):
+        marked = list(MARKED.finditer(piece["body"] or ""))
+        if piece["task"]:
+            task = int(piece["task"])
+        elif piece["helpers"]:
+            yield *piece.span(), ""
+        elif marked:
+            for found in marked:
+                begin, end = (piece.start("body") + place for place in found.span())
+                yield begin, end, re.sub("(?m)^( *)// ", r"\1", found["instead"])
+        elif not piece["given"]:
+            yield *piece.span("body"), f"  todo({task});\n"
+
 
 def stubs(text, name):
-    """The student's form of a marked source; SyntaxError with the line where a mark is wrong."""
-    out, kept, task, indent, start = [], None, 0, "", 0
-    for number, line in enumerate(text.split("\n"), 1):
-        opened = re.fullmatch(r"( *)// solution (\d+) \{", line)
-        if opened:
-            if task:
-                raise SyntaxError(f"{name}:{number}: a solution inside the one of line {start}")
-            indent, task, start, kept = opened[1], int(opened[2]), number, None
-        elif task and line == f"{indent}// instead {{":
-            kept = []
-        elif task and line == f"{indent}// }}":
-            if kept is not None:
-                out += kept
-            elif indent:
-                out.append(f"{indent}todo({task});")
-            task = 0
-        elif task and kept is not None:
-            if not line.startswith(f"{indent}// "):
-                raise SyntaxError(f"{name}:{number}: wanted a line '{indent}// …' of what stands instead")
-            kept.append(indent + line[len(indent) + 3:])
-        elif not task:
-            out.append(line)
-    if task:
-        raise SyntaxError(f"{name}:{start}: this solution has no end '{indent}// }}'")
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(out))
+    """The student's form of a source; SyntaxError with the line where a mark is wrong."""
+    for begin, end, instead in reversed(list(solutions(text))):
+        text = text[:begin] + instead + text[end:]
+    wrong = re.search(r"// (solution|instead) \{|// \}", text)
+    if wrong:
+        line = text[:wrong.start()].count("\n") + 1
+        raise SyntaxError(f"{name}:{line} of the stubs: '{wrong[0]}' is no part of '// solution {{ … // instead {{ … // }}'")
+    return re.sub(r"\n{3,}", "\n\n", text)
 
 
 def solution_lines(text):

@@ -146,7 +146,7 @@ def graded(assignment, arguments, seed):
             mutants, min(arguments.sample, len(mutants)))
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         bench = Bench(assignment, arguments.prefix, folder,
-                      {**{p.name: p.read_text() for p in right}, **dict(mutants)})
+                      {**{p.name: assignment.source_of(p) for p in right}, **dict(mutants)})
         losses = list(pool.map(lambda path: sum(bench.faults(path.name), []), right))
         found = list(pool.map(lambda mutant: [bool(faults) for faults in bench.faults(mutant[0])], mutants))
     for path, lost in zip(right, losses):

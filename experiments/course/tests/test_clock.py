@@ -23,8 +23,9 @@ def changed(text, changes):
 def test_the_clock(name, assignment, prefix, folder):
     """Right programs are four times as fast, and SLOW forms of the reference reach no more than is said of them."""
     module, source = course.module_of(name, "mutants.py"), assignment.source.read_text()
-    right = [assignment.source, *assignment.alternatives()]
-    variants = [(path.name, path.read_text(), 4, 99) for path in right]
+    paths = [assignment.source, *assignment.alternatives()]
+    right = {path.name: assignment.source_of(path) for path in paths}
+    variants = [(label, text, 4, 99) for label, text in right.items()]
     variants += [(what, changed(source, changes), 0, most) for what, changes, most in module.SLOW]
     first = None  # the reference's
     for number, (what, text, least, most) in enumerate(variants):
@@ -35,4 +36,4 @@ def test_the_clock(name, assignment, prefix, folder):
         assert least <= times <= (1.2 * first if most is None else most), (what, said)
     for what, text in module.REFUSED:
         assert symbols.refused_texts(text, assignment.forbidden), what
-    assert not any(symbols.refused_texts(path.read_text(), assignment.forbidden) for path in right)
+    assert not any(symbols.refused_texts(text, assignment.forbidden) for text in right.values())

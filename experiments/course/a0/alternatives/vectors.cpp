@@ -23,9 +23,3 @@ Tensor scaled(const Tensor& x) {
     for (double& value : values) value /= largest;
   return isobar::tensor(x.shape(), values);
 }
-
-Tensor histogram(const Tensor& classes, int64_t count) {
-  std::vector<double> counts(count);
-  for (const double c : classes.to_vector<double>()) ++counts.at(static_cast<size_t>(c));
-  return isobar::tensor({count}, counts);
-}

@@ -5,12 +5,6 @@
 
 #include "a1.h"
 
-Var Tape::leaf(const Tensor& value) {
-  const int64_t slot = std::ssize(slots);
-  slots.emplace_back();
-  return Var{value, slot};
-}
-
 Var Tape::record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward) {
   if (std::all_of(inputs.begin(), inputs.end(), [](const Var& v) { return v.slot == -1; }))
     return Var{value, -1};
@@ -68,13 +62,4 @@ void Tape::backward(const Var& loss) {
       if (--owed[input] == 0) ready.push_back(input);
     }
   }
-}
-
-Tensor Tape::gradient(const Var& leaf) const {
-  check(leaf.slot != -1 && leaf.slot < std::ssize(slots), "gradient: not on this tape");
-  return slots.at(leaf.slot).gradient;
-}
-
-void Tape::clear_gradients() {
-  for (Slot& slot : slots) slot.gradient = {};
 }

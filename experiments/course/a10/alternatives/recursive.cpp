@@ -74,18 +74,6 @@ Tensor all_reduce_chunks(Link& link, const Tensor& x, int64_t most) {
   return vector_of(all);
 }
 
-Tensor mean_gradient(const Tensor& w, const Tensor& x, const Tensor& y) {
-  const int64_t rows = x.size(0), columns = w.numel();
-  Values sum(columns);
-  for (int64_t row = 0; row < rows; ++row) {
-    float error = -y.data<float>()[row];
-    for (int64_t c = 0; c < columns; ++c) error += x.data<float>()[row * columns + c] * w.data<float>()[c];
-    for (int64_t c = 0; c < columns; ++c) sum[c] += error * x.data<float>()[row * columns + c];
-  }
-  for (float& value : sum) value /= rows;
-  return vector_of(sum);
-}
-
 // The rows first, then gradients that are weighted by their share of them.
 Tensor step(Link& link, const Tensor& w, const Tensor& x, const Tensor& y, float rate) {
   const float rows = all_reduce(link, vector_of({static_cast<float>(x.size(0))})).data<float>()[0];
@@ -163,18 +151,4 @@ Tensor all_reduce_safely(Link& link, const Tensor& x) {
   down_safely(link, 0, link.size(), sum, dead);
   if (dead >= 0) mourn(dead);
   return vector_of(sum);
-}
-
-Times predict(int size, double alpha, double beta, double bytes) {
-  int rounds = 0;
-  while ((1 << rounds) < size) ++rounds;
-  auto seconds = [&](double messages, double sent) { return messages * alpha + sent / beta; };
-  const double tree_bytes = 2.0 * rounds, ring_bytes = 2.0 * (size - 1) / size;
-  const double more_messages = 2.0 * (size - 1) - 2.0 * rounds;
-  Times times{seconds(2 * rounds, tree_bytes * bytes), seconds(2 * (size - 1), ring_bytes * bytes), 0};
-  if (size == 1)
-    times.from = std::numeric_limits<double>::infinity();
-  else if (more_messages > 0)
-    times.from = more_messages * alpha * beta / (tree_bytes - ring_bytes);
-  return times;
 }

@@ -54,33 +54,6 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return tensor_of(y, {x.size(0), weight.size(0)});
 }
 
-LinearGradients linear_backward(const Tensor& dy, const Tensor& x, const Tensor& weight) {
-  const std::vector<Row> d = rows_of(dy), in = rows_of(x), w = rows_of(weight);
-  std::vector<Row> dx(in.size(), Row(x.size(1))), dw(w.size(), Row(x.size(1)));
-  Row db(w.size());
-  for (size_t m = 0; m < w.size(); ++m)
-    for (size_t n = 0; n < d.size(); ++n) db[m] += d[n][m];
-  for (size_t n = 0; n < d.size(); ++n)
-    for (size_t k = 0; k < dx[n].size(); ++k)
-      for (size_t m = 0; m < w.size(); ++m) dx[n][k] += d[n][m] * w[m][k];
-  for (size_t m = 0; m < w.size(); ++m)
-    for (size_t k = 0; k < dw[m].size(); ++k)
-      for (size_t n = 0; n < d.size(); ++n) dw[m][k] += d[n][m] * in[n][k];
-  return {tensor_of(dx, x.shape()), tensor_of(dw, weight.shape()), isobar::tensor({weight.size(0)}, db)};
-}
-
-Tensor relu(const Tensor& x) {
-  Row y = x.to_vector<double>();
-  for (double& v : y) v = (v + std::fabs(v)) / 2 == v || std::isnan(v) ? v : 0;
-  return isobar::tensor(x.shape(), y);
-}
-
-Tensor relu_backward(const Tensor& dy, const Tensor& x) {
-  Row d = dy.to_vector<double>(), v = x.to_vector<double>();
-  for (size_t i = 0; i < d.size(); ++i) d[i] = v[i] > 0 ? d[i] : 0;
-  return isobar::tensor(x.shape(), d);
-}
-
 Tensor xavier_uniform(int64_t out, int64_t in, const Rng& rng) {
   const double a = std::sqrt(3.0) * std::sqrt(2.0 / double(in + out));
   return rng.uniform({out, in}, -a, a, Dtype::f64);

@@ -47,11 +47,6 @@ Tensor layer_norm_composed(const Tensor& x, const Tensor& weight, const Tensor& 
   return (x - isobar::mean(x, {1}, true)) * rstd * weight + bias;
 }
 
-Tensor rms_norm_composed(const Tensor& x, const Tensor& weight, double eps) {
-  const Tensor squares = isobar::sum(x * x, {-1}, true) / double(x.size(-1));
-  return weight * x * isobar::reciprocal(isobar::sqrt(squares + eps));
-}
-
 LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   for (const Tensor* t : {&weight, &bias})
     check(t->ndim() == 1 && t->numel() == x.size(-1), "layer_norm: x is {}, got weight and bias {} and {}",
@@ -116,18 +111,4 @@ DytGradients dyt_backward(const Tensor& dy, const Tensor& x, double alpha, const
     }
   return {isobar::tensor(x.shape(), dx), dalpha, isobar::tensor(weight.shape(), dw),
           isobar::tensor(weight.shape(), db)};
-}
-
-Tensor compare(const Tensor& x, const Tensor& dy) {
-  const Tensor one = isobar::full({x.size(1)}, 1, Dtype::f64),
-               zero = isobar::full({x.size(1)}, 0, Dtype::f64);
-  const auto ratio = [](const Tensor& a, const Tensor& b) {
-    return std::sqrt(mean_product(all_of(a), all_of(a)) / mean_product(all_of(b), all_of(b)));
-  };
-  const LayerNorm l = layer_norm(x, one, zero, 1e-5);
-  const RmsNorm r = rms_norm(x, one, 1e-5);
-  return isobar::tensor({3, 2},
-                        Row{ratio(l.y, x), ratio(layer_norm_backward(dy, x, one, l).dx, dy), ratio(r.y, x),
-                            ratio(rms_norm_backward(dy, x, one, r).dx, dy), ratio(dyt(x, 0.5, one, zero), x),
-                            ratio(dyt_backward(dy, x, 0.5, one).dx, dy)});
 }

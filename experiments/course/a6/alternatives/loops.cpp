@@ -14,31 +14,6 @@ double relu_std(double z2) { return std::sqrt(z2 * (0.5 - 1 / (2 * pi))); }
 
 }  // namespace
 
-Variances variances_of(Init init, int64_t width) {
-  const double c = static_cast<double>(width);
-  switch (init) {
-    case Init::torch_default:
-      return {std::pow(1 / std::sqrt(c), 2) / 3, 1 / c / 3};
-    case Init::he:
-      return {std::pow(std::sqrt(2.0), 2) / c, 0};
-    case Init::xavier:
-      return {2 / (c + c), 0};
-    case Init::lecun:
-      return {1 / c, 0};
-  }
-  isobar::throw_error("no such init");
-}
-
-Tensor predict_std(int64_t depth, int64_t width, const Variances& variances) {
-  std::vector<double> all;
-  for (double h2 = 1; std::ssize(all) < depth;) {
-    const double z2 = up(h2, width, variances);
-    all.push_back(relu_std(z2));
-    h2 = z2 / 2;
-  }
-  return isobar::tensor({depth}, all);
-}
-
 double plateau_std(int64_t width, const Variances& variances) {
   if (width * variances.weight >= 2)
     isobar::throw_error("plateau_std: the signal grows, or stays as it came");

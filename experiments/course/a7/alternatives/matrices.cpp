@@ -124,14 +124,3 @@ SwigluGradients swiglu_backward(const Tensor& dy, const Tensor& gate, const Tens
   }
   return {isobar::tensor(dy.shape(), dgate), isobar::tensor(dy.shape(), dup)};
 }
-
-Tensor decode(Cache& cache, const Tensor& q, const Tensor& k, const Tensor& v) {
-  for (auto [kept, more] : {std::pair{&cache.k, &k}, std::pair{&cache.v, &v}}) {
-    std::vector<double> values;
-    if (kept->defined()) values = kept->to_vector<double>();
-    for (const double x : more->to_vector<double>()) values.push_back(x);
-    const int64_t rows = values.size() / (more->size(1) * more->size(2));
-    *kept = isobar::tensor({rows, more->size(1), more->size(2)}, values);
-  }
-  return attention(q, cache.k, cache.v, true).y;
-}

@@ -55,32 +55,6 @@ Batch batch_of(const Tensor& tokens, const Tensor& starts, int64_t length) {
   return {isobar::tensor({rows, length}, x), isobar::tensor({rows, length}, y)};
 }
 
-Parameters initial(const Config& config, const Rng& rng) {
-  const int64_t c = config.width;
-  std::map<std::string, Shape> shapes{{"embedding", {config.vocabulary, c}}, {"norm", {c}}};
-  for (int64_t l = 0; l < config.layers; ++l)
-    for (const auto& [name, shape] : std::map<std::string, Shape>{{"q", {c, c}},
-                                                                  {"k", {c, c}},
-                                                                  {"v", {c, c}},
-                                                                  {"o", {c, c}},
-                                                                  {"gate", {2 * c, c}},
-                                                                  {"up", {2 * c, c}},
-                                                                  {"down", {c, 2 * c}},
-                                                                  {"norm1", {c}},
-                                                                  {"norm2", {c}}})
-      shapes[std::to_string(l) + "." + name] = shape;
-  Parameters all;
-  for (const auto& [name, shape] : shapes) {
-    const bool ends = name.ends_with(".o") || name.ends_with(".down");
-    Tensor start =
-        shape.ndim() == 1
-            ? isobar::full(shape, 1)
-            : rng.split(name).normal(shape, 0, ends ? 0.02 * std::pow(2.0 * config.layers, -0.5) : 0.02);
-    all.emplace(name, start.set_trainable());
-  }
-  return all;
-}
-
 double learning_rate(int64_t step, int64_t steps, int64_t warmup, double lr) {
   const double rise = (step + 1.0) / warmup, way = std::min(1.0, double(step - warmup) / (steps - warmup));
   return step < warmup ? lr * rise : 0.1 * lr + 0.9 * lr * std::pow(std::cos(way * std::acos(-1.0) / 2), 2);

@@ -8,14 +8,6 @@
 #include <functional>
 #include <limits>
 
-Prediction predict(const Work& w, const Machine& m) {
-  const double passes = 8.0 * w.width > m.cache ? w.reads + w.writes : 2;
-  Prediction p{4.0 * w.rows * w.width * passes, w.flops * w.rows * w.width, 0};
-  const double memory = p.bytes / (m.gigabytes_a_second * 1e9), arithmetic = p.flops / (m.gigaflops * 1e9);
-  p.milliseconds = 1000 * (memory > arithmetic ? memory : arithmetic);
-  return p;
-}
-
 namespace {
 
 int32_t bits_of(float x) {
