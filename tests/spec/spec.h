@@ -1,23 +1,9 @@
-// The definition of what Isobar computes, in plain C++: scalar loops, no threads, no library but the standard
-// one. It is slow, and every op of the engine gives its bits (same_as_spec compares them). T is float or double;
-// compile with -std=c++20 -O2 -ffp-contract=off, so that a product and a sum round apart unless std::fma joins
-// them.
+// The definition of what Isobar computes, in plain C++: scalar loops, no threads, the standard library alone.
+// It is slow, and every op of the engine gives its bits (same_as_spec compares them). T is float or double.
+// Compile with -std=c++20 -O2 -ffp-contract=off: a product and a sum round apart unless std::fma joins them.
 //
-//    1  sums             in which order numbers are added
-//    2  functions        exp, log, tanh, erf of one number
-//    3  arrays           shapes, broadcasting, sums over axes
-//    4  the tape         how gradients flow back
-//    5  arithmetic       + − · /, and the elementary functions
-//    6  layout and sums  reshape, permute, slice, sum, mean, var
-//    7  products         matmul, linear
-//    8  activations      relu, gelu, silu, swiglu, softcap
-//    9  norms            LayerNorm, RMSNorm, BatchNorm, GroupNorm
-//   10  without a norm   DyT, DyISRU
-//   11  rows of logits   softmax, log-softmax, cross-entropy
-//   12  attention        softmax(q kᵀ) v, rotary positions
-//   13  random numbers   Philox, uniform, normal, dropout, initial weights
-//   14  layers           Linear, Embedding, …, a language model
-//   15  training         SGD, AdamW, clipping, the tree that adds pieces
+// Sections: 1 sums, 2 functions, 3 arrays, 4 the tape, 5 arithmetic, 6 layout and sums, 7 products,
+// 8 activations, 9 norms, 10 without a norm, 11 rows of logits, 12 attention, 13 random numbers, 14 training.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +25,6 @@ namespace spec {
 using Int = std::int64_t;
 
 // --- 1  sums ----------------------------------------------------------------------------------------------
-//
 // Numbers are added as doubles in sixteen lanes: number i goes to lane i mod 16. Then lane l and l + 8 are
 // added, then l and l + 4, then (0 + 2) + (1 + 3).
 
@@ -54,33 +39,29 @@ struct Lanes {
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
   }
 };
-
 // Σ term(i) over 0 ≤ i < n.
-template <class Term>
-double lane_sum(Int n, const Term& term) {
+template <class Term> double lane_sum(Int n, const Term& term) {
   Lanes sum;
   for (Int i = 0; i < n; ++i) sum.add(i, static_cast<double>(term(i)));
   return sum.total();
 }
+inline double squared(double x) { return x * x; }
 
 // A long sum is one of pieces of 2¹⁴ terms, whose sums are added in the same way.
 constexpr Int piece = 1 << 14;
 inline Int pieces_of(Int n, Int size) { return (n + size - 1) / size; }
 
-template <class Term>
-double long_sum(Int n, const Term& term) {
+template <class Term> double long_sum(Int n, const Term& term) {
   if (n <= piece) return lane_sum(n, term);
   return lane_sum(pieces_of(n, piece), [&](Int p) {
     return lane_sum(std::min(piece, n - p * piece), [&](Int i) { return term(p * piece + i); });
   });
 }
-
-// A sum over rows, a number for each column, is one of chunks of so many rows, from the first to the last row.
+// A sum over rows, a number for each column, is one of chunks of so many rows, from first to last.
 inline Int rows_in_chunk(Int rows, Int columns) {
   return std::max({Int{16}, piece / std::max<Int>(columns, 1), pieces_of(rows, 64)});
 }
-
-// Each chunk is added in Partial (double for sums, T for gradients of gains and biases), the chunks in double.
+// A chunk is added in Partial (double for sums, T for gradients of gains and biases), chunks in double.
 template <class T, class Partial, class Term>
 std::vector<T> sum_over_rows(Int rows, Int columns, const Term& term) {
   const Int chunk = rows_in_chunk(rows, columns);
@@ -88,45 +69,34 @@ std::vector<T> sum_over_rows(Int rows, Int columns, const Term& term) {
   for (Int begin = 0; begin < rows; begin += chunk)
     for (Int c = 0; c < columns; ++c) {
       Partial sum = 0;
-      for (Int r = begin; r < std::min(begin + chunk, rows); ++r) sum += static_cast<Partial>(term(r, c));
+      for (Int r = begin; r < std::min(begin + chunk, rows); ++r)
+        sum += static_cast<Partial>(term(r * columns + c));
       total[c] += static_cast<double>(sum);
     }
   return {total.begin(), total.end()};
 }
 
 // --- 2  functions -----------------------------------------------------------------------------------------
-//
 // No function of a C library is called for elements: each is a polynomial that is written here. Coefficients
-// are given as the bits of the number, lowest power first; +, −, ·, /, √ and fma(a, b, c) = ab + c round once.
-
-template <class T>
-using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-template <class T>
-T of_bits(Bits<T> bits) {
-  return std::bit_cast<T>(bits);
-}
+// are given as their bits, lowest power first; +, −, ·, /, √ and fma(a, b, c) = ab + c round once.
+template <class T> using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+template <class T> T of_bits(Bits<T> bits) { return std::bit_cast<T>(bits); }
 
 // c₀ + x (c₁ + x (c₂ + …)), one fma a step.
-template <class T>
-T horner(T x, std::initializer_list<Bits<T>> c) {
+template <class T> T horner(T x, std::initializer_list<Bits<T>> c) {
   T y = of_bits<T>(c.end()[-1]);
   for (size_t i = c.size() - 1; i-- > 0;) y = std::fma(x, y, of_bits<T>(c.begin()[i]));
   return y;
 }
-
 // ln 2 in two parts, the first with zeros at its end, so that k · ln2_high is exact.
-template <class T>
-constexpr T ln2_high = sizeof(T) == 4 ? T(0x1.63p-1) : T(0x1.62e42feep-1);
-template <class T>
-constexpr T ln2_low = sizeof(T) == 4 ? T(-0x1.bd0106p-13) : T(0x1.a39ef35793c76p-33);
+template <class T> constexpr T ln2_high = sizeof(T) == 4 ? T(0x1.63p-1) : T(0x1.62e42feep-1);
+template <class T> constexpr T ln2_low = sizeof(T) == 4 ? T(-0x1.bd0106p-13) : T(0x1.a39ef35793c76p-33);
 
 // x · 2ᵏ, by making 2ᵏ from its bits; 0 for the k below the smallest exponent.
-template <class T>
-T times_power(T x, int k) {
+template <class T> T times_power(T x, int k) {
   constexpr int bias = sizeof(T) == 4 ? 127 : 1023, digits = sizeof(T) == 4 ? 23 : 52;
   return x * of_bits<T>(static_cast<Bits<T>>(k + bias) << digits);
 }
-
 // eˣ = 2ᵏ eʳ, where r = x − k ln 2 is at most ln 2 / 2 from zero.
 inline float exp(float x) {
   if (std::isnan(x)) return x;
@@ -149,7 +119,6 @@ inline double exp(double x) {
                             r);
   return times_power(1 - ((low - r * c / (2 - c)) - high), static_cast<int>(k));
 }
-
 // ln(u + c) for a small c: u = 2ᵏ (1 + f) with √½ ≤ 1 + f < √2, s = f / (2 + f).
 inline float log_of(float u, float c, int k) {
   const auto bits = std::bit_cast<std::int32_t>(u) + (0x3f800000 - 0x3f3504f3);
@@ -174,18 +143,15 @@ inline double log_of(double u, double c, int k) {
   const double rest = std::fma(s, half + (even + odd), power * ln2_low<double> + c) - half + f;
   return std::fma(power, ln2_high<double>, rest);
 }
-template <class T>
-T log(T x) {
+template <class T> T log(T x) {
   if (!(x >= 0)) return std::numeric_limits<T>::quiet_NaN();
   if (x == 0) return -std::numeric_limits<T>::infinity();
   if (std::isinf(x)) return x;
   if (x >= std::numeric_limits<T>::min()) return log_of(x, T(0), 0);
   return sizeof(T) == 4 ? log_of(x * T(0x1p23), T(0), -23) : log_of(x * T(0x1p54), T(0), -54);
 }
-
 // An odd function of floats that tends to ±1, as x P(x²) / Q(x²) up to |x| = end.
-template <size_t n>
-float odd_rational(float x, float end, const float (&p)[n], const float (&q)[n]) {
+template <size_t n> float odd_rational(float x, float end, const float (&p)[n], const float (&q)[n]) {
   if (std::isnan(x)) return x;
   const float z = x * x;
   float above = p[n - 1], below = q[n - 1];
@@ -236,15 +202,10 @@ inline double erf(double x) {
   return x < 0 ? -y : y;
 }
 
-template <class T>
-T sigmoid(T x) {
-  return 1 / (1 + exp(-x));
-}
+template <class T> T sigmoid(T x) { return 1 / (1 + exp(-x)); }
 
 // --- 3  arrays --------------------------------------------------------------------------------------------
-//
 // An array is its extents and its numbers, row by row: the last index runs fastest.
-
 using Shape = std::vector<Int>;
 inline Int size_of(const Shape& shape) {
   Int n = 1;
@@ -252,26 +213,22 @@ inline Int size_of(const Shape& shape) {
   return n;
 }
 
-template <class T>
-struct Array {
+template <class T> struct Array {
   Shape shape;
   std::vector<T> x;
 
   Int size() const { return static_cast<Int>(x.size()); }
   Int extent(int d) const { return shape[d < 0 ? d + shape.size() : d]; }
 };
-template <class T>
-Array<T> filled(const Shape& shape, T number) {
+template <class T> Array<T> filled(const Shape& shape, T number) {
   return {shape, std::vector<T>(size_of(shape), number)};
 }
 // The array of f(i).
-template <class T, class F>
-Array<T> made(const Shape& shape, const F& f) {
+template <class T, class F> Array<T> made(const Shape& shape, const F& f) {
   Array<T> y = filled(shape, T(0));
   for (Int i = 0; i < y.size(); ++i) y.x[i] = f(i);
   return y;
 }
-
 // How far it is from one index to the next, in each dimension.
 inline Shape steps_of(const Shape& shape) {
   Shape steps(shape.size(), 1);
@@ -284,11 +241,9 @@ inline Int place(Int i, const Shape& shape, const Shape& steps) {
   for (size_t d = shape.size(); d-- > 0; i /= shape[d]) at += i % shape[d] * steps[d];
   return at;
 }
-template <class T>
-Array<T> walked(const Array<T>& a, const Shape& shape, const Shape& steps, Int start = 0) {
+template <class T> Array<T> walked(const Array<T>& a, const Shape& shape, const Shape& steps, Int start = 0) {
   return made<T>(shape, [&](Int i) { return a.x[start + place(i, shape, steps)]; });
 }
-
 // Two shapes broadcast: aligned at their ends, an extent of one is repeated. Repeating is a step of zero.
 inline Shape broadcast(const Shape& a, const Shape& b) {
   Shape shape = a.size() < b.size() ? b : a;
@@ -303,42 +258,33 @@ inline Shape broadcast_steps(const Shape& from, const Shape& to) {
     if (from.end()[-d] != 1) steps.end()[-d] = own.end()[-d];
   return steps;
 }
-template <class T>
-Array<T> repeated(const Array<T>& a, const Shape& shape) {
+template <class T> Array<T> repeated(const Array<T>& a, const Shape& shape) {
   return walked(a, shape, broadcast_steps(a.shape, shape));
 }
-template <class T, class F>
-Array<T> combined(const Array<T>& a, const Array<T>& b, const F& f) {
+template <class T, class F> Array<T> combined(const Array<T>& a, const Array<T>& b, const F& f) {
   const Shape shape = broadcast(a.shape, b.shape);
   const Shape to_a = broadcast_steps(a.shape, shape), to_b = broadcast_steps(b.shape, shape);
   return made<T>(shape, [&](Int i) { return f(a.x[place(i, shape, to_a)], b.x[place(i, shape, to_b)]); });
 }
-template <class T, class F>
-Array<T> mapped(const Array<T>& a, const F& f) {
+template <class T, class F> Array<T> mapped(const Array<T>& a, const F& f) {
   return made<T>(a.shape, [&](Int i) { return f(a.x[i]); });
 }
-
 // Dimension d of the result is dimension order[d] of a.
-template <class T>
-Array<T> permuted(const Array<T>& a, const std::vector<int>& order) {
+template <class T> Array<T> permuted(const Array<T>& a, const std::vector<int>& order) {
   const Shape steps = steps_of(a.shape);
   Shape shape, walk;
   for (int d : order) shape.push_back(a.shape[d]), walk.push_back(steps[d]);
   return walked(a, shape, walk);
 }
 // The last two dimensions swapped.
-template <class T>
-Array<T> transposed(const Array<T>& a) {
-  std::vector<int> order(a.shape.size());
-  for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
-  std::swap(order.end()[-1], order.end()[-2]);
-  return permuted(a, order);
+template <class T> Array<T> transposed(const Array<T>& a) {
+  Shape shape = a.shape, steps = steps_of(a.shape);
+  std::swap(shape.end()[-1], shape.end()[-2]), std::swap(steps.end()[-1], steps.end()[-2]);
+  return walked(a, shape, steps);
 }
-
-// The sum over some dimensions, which stay as extents of one. Over the first dimensions alone it is a sum over
-// rows; else each result is one long sum over the elements in their order.
-template <class T>
-Array<T> summed(const Array<T>& a, const std::vector<bool>& over) {
+// The sum over some dimensions, which stay as extents of one. Over the first dimensions alone it is a sum
+// over rows; else each result is one long sum over the elements in their order.
+template <class T> Array<T> summed(const Array<T>& a, const std::vector<bool>& over) {
   Shape kept;
   std::vector<int> order;
   Int rows = 1, count = 1;
@@ -350,7 +296,7 @@ Array<T> summed(const Array<T>& a, const std::vector<bool>& over) {
     some_kept = some_kept || !over[d];
   }
   if (some_kept && first_only)
-    return {kept, sum_over_rows<T, double>(count, rows, [&](Int r, Int c) { return a.x[r * rows + c]; })};
+    return {kept, sum_over_rows<T, double>(count, rows, [&](Int i) { return a.x[i]; })};
   for (bool reduced : {false, true})
     for (size_t d = 0; d < over.size(); ++d)
       if (over[d] == reduced) order.push_back(static_cast<int>(d));
@@ -359,10 +305,8 @@ Array<T> summed(const Array<T>& a, const std::vector<bool>& over) {
     return static_cast<T>(long_sum(count, [&](Int i) { return b.x[r * count + i]; }));
   });
 }
-
 // The inverse of broadcasting, for gradients.
-template <class T>
-Array<T> summed_to(const Array<T>& a, const Shape& shape) {
+template <class T> Array<T> summed_to(const Array<T>& a, const Shape& shape) {
   if (a.shape == shape) return a;
   std::vector<bool> over(a.shape.size());
   const size_t more = a.shape.size() - shape.size();
@@ -375,12 +319,9 @@ Array<T> summed_to(const Array<T>& a, const Shape& shape) {
 }
 
 // --- 4  the tape ------------------------------------------------------------------------------------------
-//
 // A tensor is a number on the tape: its array, how its gradient goes back to what it was computed from, and
 // the sum of the gradients that came back to it. Copies of a tensor are the same tensor.
-
-template <class T>
-struct Node {
+template <class T> struct Node {
   Array<T> value;
   std::function<void(const Array<T>& dy)> backward;  // calls give() for each input, from first to last
   Int number = 0;                                    // nodes are numbered as they are made
@@ -388,8 +329,7 @@ struct Node {
   Array<T> adjoint, grad;  // while gradients flow; and afterwards, of a trainable tensor
 };
 
-template <class T>
-struct Tensor {
+template <class T> struct Tensor {
   std::shared_ptr<Node<T>> node;
 
   Tensor() = default;
@@ -406,37 +346,30 @@ struct Tensor {
   Array<T>& grad() const { return node->grad; }
 };
 
-template <class T>
-Tensor<T> trainable(Array<T> value) {
+template <class T> Tensor<T> trainable(Array<T> value) {
   Tensor<T> x(std::move(value));
   x.node->trainable = true;
   return x;
 }
-template <class T, class Backward>
-Tensor<T> recorded(Array<T> value, Backward backward) {
+template <class T, class Backward> Tensor<T> recorded(Array<T> value, Backward backward) {
   Tensor<T> y(std::move(value));
   y.node->backward = std::move(backward);
   return y;
 }
-
 // Tensors that have a gradient and have not passed it on yet.
-template <class T>
-inline std::map<Int, Tensor<T>> waiting;
+template <class T> inline std::map<Int, Tensor<T>> waiting;
 
 // Adds dx to the gradient of x: the sum so far + dx. Where x was repeated, dx is summed first.
-template <class T>
-void give(const Tensor<T>& x, const Array<T>& dx) {
+template <class T> void give(const Tensor<T>& x, const Array<T>& dx) {
   if (!x.defined() || !(x.node->backward || x.node->trainable)) return;
   Array<T>& sum = x.node->adjoint;
   const bool first = waiting<T>.emplace(x.node->number, x).second;
   const Array<T> own = summed_to(dx, x.shape());
   sum = first ? own : combined(sum, own, [](T a, T b) { return a + b; });
 }
-
 // The gradients of y, given dy: nodes pass theirs on from the last that was made to the first, so each knows
 // its whole gradient. Those of trainable tensors are added to the ones that they have.
-template <class T>
-void backward(const Tensor<T>& y, const Array<T>& dy) {
+template <class T> void backward(const Tensor<T>& y, const Array<T>& dy) {
   give(y, dy);
   while (!waiting<T>.empty()) {
     const Tensor<T> x = std::prev(waiting<T>.end())->second;
@@ -447,172 +380,94 @@ void backward(const Tensor<T>& y, const Array<T>& dy) {
       x.grad() = x.grad().x.empty() ? dx : combined(x.grad(), dx, [](T a, T b) { return a + b; });
   }
 }
-template <class T>
-void backward(const Tensor<T>& loss) {
-  backward(loss, filled(loss.shape(), T(1)));
-}
+template <class T> void backward(const Tensor<T>& loss) { backward(loss, filled(loss.shape(), T(1))); }
 
 // --- 5  arithmetic ----------------------------------------------------------------------------------------
-//
 // Two tensors broadcast. A double beside a tensor is rounded to T first.
-
-template <class T>
-Tensor<T> operator+(const Tensor<T>& a, const Tensor<T>& b) {
+template <class T> Tensor<T> operator+(const Tensor<T>& a, const Tensor<T>& b) {
   return recorded(combined(a.value(), b.value(), [](T p, T q) { return p + q; }),
                   [=](const Array<T>& dy) { give(a, dy), give(b, dy); });
 }
-template <class T>
-Array<T> times(const Array<T>& a, const Array<T>& b) {
+template <class T> Array<T> times(const Array<T>& a, const Array<T>& b) {
   return combined(a, b, [](T p, T q) { return p * q; });
 }
-template <class T>
-Array<T> times(const Array<T>& a, double s) {
+template <class T> Array<T> times(const Array<T>& a, double s) {
   return mapped(a, [=](T v) { return static_cast<T>(s) * v; });
 }
-template <class T>
-Tensor<T> operator-(const Tensor<T>& a, const Tensor<T>& b) {
-  return recorded(combined(a.value(), b.value(), [](T p, T q) { return p - q; }),
-                  [=](const Array<T>& dy) { give(a, dy), give(b, times(dy, -1)); });
-}
-template <class T>
-Tensor<T> operator*(const Tensor<T>& a, const Tensor<T>& b) {
+template <class T> Tensor<T> operator*(const Tensor<T>& a, const Tensor<T>& b) {
   return recorded(times(a.value(), b.value()),
                   [=](const Array<T>& dy) { give(a, times(dy, b.value())), give(b, times(dy, a.value())); });
 }
+template <class T> Tensor<T> operator-(const Tensor<T>& a, const Tensor<T>& b) {
+  return recorded(combined(a.value(), b.value(), [](T p, T q) { return p - q; }),
+                  [=](const Array<T>& dy) { give(a, dy), give(b, times(dy, -1)); });
+}
 // da = dy / b,  db = −(da · y)
-template <class T>
-Tensor<T> operator/(const Tensor<T>& a, const Tensor<T>& b) {
+template <class T> Tensor<T> operator/(const Tensor<T>& a, const Tensor<T>& b) {
   const Array<T> y = combined(a.value(), b.value(), [](T p, T q) { return p / q; });
   return recorded(y, [=](const Array<T>& dy) {
     const Array<T> da = combined(dy, b.value(), [](T p, T q) { return p / q; });
     give(a, da), give(b, times(times(da, y), -1));
   });
 }
-
-// y = value(x),  dx = gradient(dy, x, y), element by element.
-template <class T, class Value, class Gradient>
-Tensor<T> each(const Tensor<T>& x, const Value& value, const Gradient& gradient) {
-  const Array<T> y = mapped(x.value(), value);
-  return recorded(y, [=](const Array<T>& dy) {
-    give(x, made<T>(y.shape, [&](Int i) { return gradient(dy.x[i], x.value().x[i], y.x[i]); }));
+// y and dx of an element, from x and dy.
+template <class T> struct Both { T y, dx; };
+template <class T, class F> Tensor<T> each(const Tensor<T>& x, const F& f) {
+  return recorded(mapped(x.value(), [=](T v) { return f(v, T(0)).y; }), [=](const Array<T>& dy) {
+    give(x, made<T>(dy.shape, [&](Int i) { return f(x.value().x[i], dy.x[i]).dx; }));
   });
 }
-
 // scale · x + shift
-template <class T>
-Tensor<T> affine(const Tensor<T>& x, double scale, double shift) {
-  return each(
-      x, [=](T v) { return T(scale) * v + T(shift); }, [=](T dy, T, T) { return T(scale) * dy; });
+template <class T> Tensor<T> affine(const Tensor<T>& x, double scale, double shift) {
+  return each(x, [=](T v, T dy) { return Both<T>{T(scale) * v + T(shift), T(scale) * dy}; });
 }
-template <class T>
-Tensor<T> operator+(const Tensor<T>& x, double s) {
-  return affine(x, 1, s);
+template <class T> Tensor<T> operator+(const Tensor<T>& x, double s) { return affine(x, 1, s); }
+template <class T> Tensor<T> operator*(const Tensor<T>& x, double s) {
+  return each(x, [=](T v, T dy) { return Both<T>{T(s) * v, T(s) * dy}; });
 }
-template <class T>
-Tensor<T> operator-(double s, const Tensor<T>& x) {
-  return affine(x, -1, s);
+template <class T> Tensor<T> operator/(const Tensor<T>& x, double s) {
+  return each(x, [=](T v, T dy) { return Both<T>{v / T(s), dy / T(s)}; });
 }
-template <class T>
-Tensor<T> operator*(const Tensor<T>& x, double s) {
-  return each(
-      x, [=](T v) { return T(s) * v; }, [=](T dy, T, T) { return T(s) * dy; });
+template <class T> Tensor<T> exp(const Tensor<T>& x) {
+  return each(x, [](T v, T dy) { return Both<T>{exp(v), dy * exp(v)}; });
 }
-template <class T>
-Tensor<T> operator/(const Tensor<T>& x, double s) {
-  return each(
-      x, [=](T v) { return v / T(s); }, [=](T dy, T, T) { return dy / T(s); });
+template <class T> Tensor<T> log(const Tensor<T>& x) {
+  return each(x, [](T v, T dy) { return Both<T>{log(v), dy / v}; });
 }
-
-template <class T>
-Tensor<T> exp(const Tensor<T>& x) {
-  return each(
-      x, [](T v) { return exp(v); }, [](T dy, T, T y) { return dy * y; });
+template <class T> Tensor<T> tanh(const Tensor<T>& x) {
+  return each(x, [](T v, T dy) { return Both<T>{tanh(v), dy * (1 - tanh(v) * tanh(v))}; });
 }
-template <class T>
-Tensor<T> log(const Tensor<T>& x) {
-  return each(
-      x, [](T v) { return log(v); }, [](T dy, T v, T) { return dy / v; });
+template <class T> Tensor<T> sigmoid(const Tensor<T>& x) {
+  return each(x, [](T v, T dy) { return Both<T>{sigmoid(v), dy * sigmoid(v) * (1 - sigmoid(v))}; });
 }
-template <class T>
-Tensor<T> tanh(const Tensor<T>& x) {
-  return each(
-      x, [](T v) { return tanh(v); }, [](T dy, T, T y) { return dy * (1 - y * y); });
+template <class T> constexpr T erf_slope = T(2 * std::numbers::inv_sqrtpi);  // at 0
+template <class T> Tensor<T> erf(const Tensor<T>& x) {
+  return each(x, [](T v, T dy) { return Both<T>{erf(v), dy * exp(-(v * v)) * erf_slope<T>}; });
 }
-template <class T>
-Tensor<T> sigmoid(const Tensor<T>& x) {
-  return each(
-      x, [](T v) { return sigmoid(v); }, [](T dy, T, T y) { return dy * y * (1 - y); });
+template <class T> Tensor<T> square(const Tensor<T>& x) {
+  return each(x, [](T v, T dy) { return Both<T>{v * v, dy * v * 2}; });
 }
-template <class T>
-Tensor<T> erf(const Tensor<T>& x) {
-  constexpr T slope_at_0 = T(2 * std::numbers::inv_sqrtpi);
-  return each(
-      x, [](T v) { return erf(v); }, [](T dy, T v, T) { return dy * exp(-(v * v)) * slope_at_0; });
-}
-template <class T>
-Tensor<T> abs(const Tensor<T>& x) {
-  return each(
-      x, [](T v) { return std::abs(v); }, [](T dy, T v, T) { return dy * T((v > 0) - (v < 0)); });
-}
-template <class T>
-Tensor<T> reciprocal(const Tensor<T>& x) {
-  return each(
-      x, [](T v) { return 1 / v; }, [](T dy, T, T y) { return -(dy * (y * y)); });
-}
-template <class T>
-Tensor<T> square(const Tensor<T>& x) {
-  return each(
-      x, [](T v) { return v * v; }, [](T dy, T v, T) { return dy * v * 2; });
-}
-template <class T>
-Tensor<T> sqrt(const Tensor<T>& x) {
-  return each(
-      x, [](T v) { return std::sqrt(v); }, [](T dy, T, T y) { return dy / (y * 2); });
-}
-template <class T>
-Tensor<T> rsqrt(const Tensor<T>& x) {
-  return each(
-      x, [](T v) { return 1 / std::sqrt(v); }, [](T dy, T, T y) { return dy * (y * (y * y)) * T(-0.5); });
+template <class T> Tensor<T> sqrt(const Tensor<T>& x) {
+  return each(x, [](T v, T dy) { return Both<T>{std::sqrt(v), dy / (std::sqrt(v) * 2)}; });
 }
 
 // --- 6  layout and sums -----------------------------------------------------------------------------------
-
-template <class T>
-Tensor<T> reshape(const Tensor<T>& x, const Shape& shape) {
+template <class T> Tensor<T> reshape(const Tensor<T>& x, const Shape& shape) {
   return recorded(Array<T>{shape, x.value().x}, [=](const Array<T>& dy) {
     give(x, Array<T>{x.shape(), dy.x});
   });
 }
-template <class T>
-Tensor<T> permute(const Tensor<T>& x, const std::vector<int>& order) {
+template <class T> Tensor<T> permute(const Tensor<T>& x, const std::vector<int>& order) {
   std::vector<int> back(order.size());
   for (size_t d = 0; d < order.size(); ++d) back[order[d]] = static_cast<int>(d);
   return recorded(permuted(x.value(), order), [=](const Array<T>& dy) { give(x, permuted(dy, back)); });
 }
-template <class T>
-Tensor<T> transpose(const Tensor<T>& x) {
+template <class T> Tensor<T> transpose(const Tensor<T>& x) {
   return recorded(transposed(x.value()), [=](const Array<T>& dy) { give(x, transposed(dy)); });
 }
-template <class T>
-Tensor<T> broadcast_to(const Tensor<T>& x, const Shape& shape) {
-  return recorded(repeated(x.value(), shape), [=](const Array<T>& dy) { give(x, dy); });
-}
-// begin ≤ i < end along dimension d; its gradient has zeros elsewhere.
-template <class T>
-Tensor<T> slice(const Tensor<T>& x, int d, Int begin, Int end) {
-  const Shape steps = steps_of(x.shape());
-  Shape shape = x.shape();
-  shape[d] = end - begin;
-  return recorded(walked(x.value(), shape, steps, begin * steps[d]), [=](const Array<T>& dy) {
-    Array<T> dx = filled(x.shape(), T(0));
-    for (Int i = 0; i < dy.size(); ++i) dx.x[begin * steps[d] + place(i, shape, steps)] = dy.x[i];
-    give(x, dx);
-  });
-}
-
 // The order of addition is that of summed(): over the first dimensions by rows, else in lanes.
 template <class T>
-Tensor<T> sum(const Tensor<T>& x, const std::vector<int>& axes, bool keepdim = false) {
+Tensor<T> sum(const Tensor<T>& x, const std::vector<int>& axes = {}, bool keepdim = false) {
   std::vector<bool> over(x.shape().size(), axes.empty());
   for (int axis : axes) over[axis < 0 ? axis + over.size() : axis] = true;
   const Array<T> y = summed(x.value(), over);
@@ -624,127 +479,81 @@ Tensor<T> sum(const Tensor<T>& x, const std::vector<int>& axes, bool keepdim = f
   });
 }
 template <class T>
-Tensor<T> sum(const Tensor<T>& x) {
-  return sum(x, {});
-}
-template <class T>
-Tensor<T> mean(const Tensor<T>& x, const std::vector<int>& axes, bool keepdim = false) {
+Tensor<T> mean(const Tensor<T>& x, const std::vector<int>& axes = {}, bool keepdim = false) {
   const Tensor<T> y = sum(x, axes, keepdim);
-  double count = 1;
-  for (int axis : axes) count *= static_cast<double>(x.size(axis));
-  return y / (axes.empty() ? static_cast<double>(x.numel()) : count);
-}
-template <class T>
-Tensor<T> mean(const Tensor<T>& x) {
-  return mean(x, {});
+  return y / static_cast<double>(x.numel() / std::max<Int>(y.numel(), 1));
 }
 
 // --- 7  products ------------------------------------------------------------------------------------------
-//
-// Every element of a product is one chain of fused multiply-adds, in the order of the index that is summed; it
-// starts at the bias, or at 0.
+// Every element of a product is one chain of fused multiply-adds, in the order of the index that is summed.
+// It starts at the bias, or at 0.
 
-// c (M, N) = start + a (M, K) · b (K, N); elements stand at data[i · row + j · column].
-template <class T>
-struct Matrix {
-  const T* data;
-  Int row, column;
-  T at(Int i, Int j) const { return data[i * row + j * column]; }
-  Matrix transposed() const { return {data, column, row}; }
-};
-template <class T>
-std::vector<T> product(Int m, Int n, Int k, const Matrix<T>& a, const Matrix<T>& b, const T* bias = nullptr) {
-  std::vector<T> c;
-  for (Int i = 0; i < m; ++i)
-    for (Int j = 0; j < n; ++j) {
-      T sum = bias != nullptr ? bias[j] : T(0);
-      for (Int l = 0; l < k; ++l) sum = std::fma(a.at(i, l), b.at(l, j), sum);
-      c.push_back(sum);
-    }
-  return c;
-}
-
-// The product of each pair of matrices of two batches, which broadcast.
-template <class T>
-Array<T> product(const Array<T>& a, const Array<T>& b) {
+// The product of each pair of matrices, (M, K) and (K, N), of two batches, which broadcast.
+template <class T> Array<T> product(const Array<T>& a, const Array<T>& b, const T* bias = nullptr) {
   const Int m = a.extent(-2), k = a.extent(-1), n = b.extent(-1);
   const Shape of_a(a.shape.begin(), a.shape.end() - 2), of_b(b.shape.begin(), b.shape.end() - 2);
-  Array<T> y{broadcast(of_a, of_b), {}};
-  const Shape batch = y.shape, to_a = broadcast_steps(of_a, batch), to_b = broadcast_steps(of_b, batch);
-  for (Int i = 0; i < size_of(batch); ++i) {
-    const std::vector<T> c = product<T>(m, n, k, {a.x.data() + place(i, batch, to_a) * m * k, k, 1},
-                                        {b.x.data() + place(i, batch, to_b) * k * n, n, 1});
-    y.x.insert(y.x.end(), c.begin(), c.end());
-  }
-  y.shape.push_back(m), y.shape.push_back(n);
-  return y;
+  const Shape batch = broadcast(of_a, of_b);
+  const Shape to_a = broadcast_steps(of_a, batch), to_b = broadcast_steps(of_b, batch);
+  Shape shape = batch;
+  shape.push_back(m), shape.push_back(n);
+  return made<T>(shape, [&](Int i) {
+    const Int row = place(i / n / m, batch, to_a) * m + i / n % m,
+              from = place(i / n / m, batch, to_b) * k * n;
+    T sum = bias != nullptr ? bias[i % n] : T(0);
+    for (Int l = 0; l < k; ++l) sum = std::fma(a.x[row * k + l], b.x[from + l * n + i % n], sum);
+    return sum;
+  });
 }
 // da = dy bᵀ,  db = aᵀ dy
-template <class T>
-Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
+template <class T> Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
   return recorded(product(a.value(), b.value()), [=](const Array<T>& dy) {
     give(a, product(dy, transposed(b.value()))), give(b, product(transposed(a.value()), dy));
   });
 }
-
 // y = x Wᵀ + bias, x (…, K) as N rows, W (M, K):  dx = dy W,  dW = dyᵀ x,  dbias = Σ dy over rows.
-template <class T>
-Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias) {
-  const Int m = weight.size(0), k = weight.size(1), n = size_of(x.shape()) / std::max<Int>(k, 1);
-  const Matrix<T> rows{x.value().x.data(), k, 1}, w{weight.value().x.data(), k, 1};
+template <class T> Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias) {
+  const Int m = weight.size(0), k = weight.size(1), n = x.numel() / std::max<Int>(k, 1);
+  const Array<T> rows{{n, k}, x.value().x}, w = weight.value();
   Shape shape = x.shape();
   shape.back() = m;
   const T* start = bias.defined() ? bias.value().x.data() : nullptr;
-  return recorded(Array<T>{shape, product(n, m, k, rows, w.transposed(), start)}, [=](const Array<T>& dy) {
-    const Matrix<T> d{dy.x.data(), m, 1};
-    give(x, {x.shape(), product(n, k, m, d, w)});
-    give(weight, {weight.shape(), product(m, k, n, d.transposed(), rows)});
-    if (bias.defined())
-      give(bias, {bias.shape(), sum_over_rows<T, double>(n, m, [&](Int r, Int c) { return d.at(r, c); })});
+  return recorded(Array<T>{shape, product(rows, transposed(w), start).x}, [=](const Array<T>& dy) {
+    const Array<T> d{{n, m}, dy.x};
+    give(x, {x.shape(), product(d, w).x}), give(weight, product(transposed(d), rows));
+    if (bias.defined()) give(bias, summed_to(d, bias.shape()));
   });
 }
 
 // --- 8  activations ---------------------------------------------------------------------------------------
 
 // NaN stays NaN in both directions.
-template <class T>
-Tensor<T> relu(const Tensor<T>& x) {
-  return each(
-      x, [](T v) { return v <= 0 ? T(0) : v; }, [](T dy, T, T y) { return y <= 0 ? T(0) : dy; });
+template <class T> Tensor<T> relu(const Tensor<T>& x) {
+  return each(x, [](T v, T dy) { return Both<T>{v <= 0 ? T(0) : v, v <= 0 ? T(0) : dy}; });
 }
 // x Φ(x) = x (1 + erf(x / √2)) / 2
-template <class T>
-Tensor<T> gelu(const Tensor<T>& x) {
-  constexpr T k = T(1 / std::numbers::sqrt2), slope_at_0 = T(2 * std::numbers::inv_sqrtpi);
-  const auto slope = [=](T v, T u) { return T(0.5) * ((1 + erf(u)) + v * (exp(-(u * u)) * slope_at_0 * k)); };
-  return each(
-      x, [=](T v) { return v * (1 + erf(k * v)) * T(0.5); },
-      [=](T dy, T v, T) { return dy * slope(v, k * v); });
+template <class T> Tensor<T> gelu(const Tensor<T>& x) {
+  return each(x, [k = T(1 / std::numbers::sqrt2)](T v, T dy) {
+    const T u = k * v, twice = 1 + erf(u), slope = exp(-(u * u)) * erf_slope<T> * k;
+    return Both<T>{v * twice * T(0.5), dy * (T(0.5) * (twice + v * slope))};
+  });
 }
 // x (1 + tanh(u)) / 2 with u = x (a + b x²), a = √(2/π), b = 0.044715 a
-template <class T>
-Tensor<T> gelu_tanh(const Tensor<T>& x) {
+template <class T> Tensor<T> gelu_tanh(const Tensor<T>& x) {
   constexpr double root = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-  constexpr T a = T(root), b = T(0.044715 * root);
-  return each(
-      x, [=](T v) { return v * (1 + tanh(v * (a + b * (v * v)))) * T(0.5); },
-      [=](T dy, T v, T) {
-        const T within = a + b * (v * v), t = tanh(v * within);
-        return dy * (T(0.5) * ((1 + t) + v * ((1 - t * t) * (within + v * (b * (v * 2))))));
-      });
+  return each(x, [a = T(root), b = T(0.044715 * root)](T v, T dy) {
+    const T within = a + b * (v * v), t = tanh(v * within),
+            slope = (1 - t * t) * (within + v * (b * (v * 2)));
+    return Both<T>{v * (1 + t) * T(0.5), dy * (T(0.5) * ((1 + t) + v * slope))};
+  });
 }
-template <class T>
-Tensor<T> silu(const Tensor<T>& x) {
-  return each(
-      x, [](T v) { return v * sigmoid(v); },
-      [](T dy, T v, T) {
-        const T s = sigmoid(v);
-        return dy * (s + v * (s * (1 - s)));
-      });
+template <class T> Tensor<T> silu(const Tensor<T>& x) {
+  return each(x, [](T v, T dy) {
+    const T s = sigmoid(v);
+    return Both<T>{v * s, dy * (s + v * (s * (1 - s)))};
+  });
 }
 // silu(gate) · up
-template <class T>
-Tensor<T> swiglu(const Tensor<T>& gate, const Tensor<T>& up) {
+template <class T> Tensor<T> swiglu(const Tensor<T>& gate, const Tensor<T>& up) {
   const auto of = [](T g, T u) { return g * sigmoid(g) * u; };
   return recorded(combined(gate.value(), up.value(), of), [=](const Array<T>& dy) {
     const Array<T> slope = combined(gate.value(), up.value(), [](T g, T u) {
@@ -756,28 +565,21 @@ Tensor<T> swiglu(const Tensor<T>& gate, const Tensor<T>& up) {
   });
 }
 // cap · tanh(x / cap)
-template <class T>
-Tensor<T> softcap(const Tensor<T>& x, double cap) {
-  const T c = T(cap);
-  return each(
-      x, [=](T v) { return c * tanh(v / c); },
-      [=](T dy, T v, T) {
-        const T t = tanh(v / c);
-        return dy * (c * ((1 - t * t) * (1 / c)));
-      });
+template <class T> Tensor<T> softcap(const Tensor<T>& x, double cap) {
+  return each(x, [c = T(cap)](T v, T dy) {
+    const T t = tanh(v / c);
+    return Both<T>{c * t, dy * (c * ((1 - t * t) * (1 / c)))};
+  });
 }
 
 // --- 9  norms ---------------------------------------------------------------------------------------------
-//
 // x is seen as rows of C numbers, h = (x − mean) r, y = h · weight + bias. Statistics are doubles; r is
 // 1/√(variance + eps). The variance is summed around the mean as it rounds to T, and corrected for that
 // rounding. Without the mean, and with the squares of the first `counted` columns only, it is RMSNorm.
 //
 //   u = dy · weight,  dx = r (u − mean(u) − h mean(u h)),  dweight = Σ dy h,  dbias = Σ dy  over rows
-
-template <class T>
-Tensor<T> normalize(const Tensor<T>& x, Int columns, const Tensor<T>& weight, const Tensor<T>& bias,
-                    double eps, bool centred, Int counted) {
+template <class T> Tensor<T> normalize(const Tensor<T>& x, Int columns, const Tensor<T>& weight,
+                                       const Tensor<T>& bias, double eps, bool centred, Int counted) {
   const Int rows = columns > 0 ? x.numel() / columns : 0;
   const Array<T>& v = x.value();
   std::vector<T> mean(rows), r(rows);
@@ -787,10 +589,7 @@ Tensor<T> normalize(const Tensor<T>& x, Int columns, const Tensor<T>& weight, co
     if (centred) centre = lane_sum(columns, [&](Int c) { return row[c]; }) / static_cast<double>(columns);
     mean[n] = static_cast<T>(centre);
     const double rounding = centre - static_cast<double>(mean[n]);
-    const double squares = lane_sum(counted, [&](Int c) {
-      const T off = row[c] - mean[n];
-      return static_cast<double>(off) * static_cast<double>(off);
-    });
+    const double squares = lane_sum(counted, [&](Int c) { return squared(row[c] - mean[n]); });
     r[n] = static_cast<T>(1 / std::sqrt(squares / static_cast<double>(counted) - rounding * rounding + eps));
   }
   const auto h = [=](Int i) { return (x.value().x[i] - mean[i / columns]) * r[i / columns]; };
@@ -813,28 +612,24 @@ Tensor<T> normalize(const Tensor<T>& x, Int columns, const Tensor<T>& weight, co
         dx.x[i] = r[n] * (i % columns < counted ? u(i) - mean_u - h(i) * mean_uh : u(i) - mean_u);
     }
     give(x, dx);
-    const auto over_rows = [&](const auto& term) {
-      return sum_over_rows<T, T>(rows, columns, [&](Int n, Int c) { return term(at(n, c)); });
-    };
-    if (weight.defined()) give(weight, {weight.shape(), over_rows([&](Int i) { return dy.x[i] * h(i); })});
-    if (bias.defined()) give(bias, {bias.shape(), over_rows([&](Int i) { return dy.x[i]; })});
+    if (weight.defined())
+      give(weight,
+           {weight.shape(), sum_over_rows<T, T>(rows, columns, [&](Int i) { return dy.x[i] * h(i); })});
+    if (bias.defined())
+      give(bias, {bias.shape(), sum_over_rows<T, T>(rows, columns, [&](Int i) { return dy.x[i]; })});
   });
 }
-template <class T>
-Tensor<T> layer_norm(const Tensor<T>& x, const Shape& last, const Tensor<T>& weight, const Tensor<T>& bias,
-                     double eps) {
+template <class T> Tensor<T> layer_norm(const Tensor<T>& x, const Shape& last, const Tensor<T>& weight,
+                                        const Tensor<T>& bias, double eps) {
   return normalize(x, size_of(last), weight, bias, eps, true, size_of(last));
 }
-template <class T>
-Tensor<T> rms_norm(const Tensor<T>& x, const Shape& last, const Tensor<T>& weight, double eps,
-                   Int partial = 0) {
+template <class T> Tensor<T> rms_norm(const Tensor<T>& x, const Shape& last, const Tensor<T>& weight,
+                                      double eps, Int partial = 0) {
   return normalize(x, size_of(last), weight, {}, eps, false, partial > 0 ? partial : size_of(last));
 }
-
-// BatchNorm and GroupNorm bring what is normalized together into one row, normalize the rows and go back; then
-// they multiply by a weight for each channel, and add a bias, as section 5 does.
-template <class T>
-Tensor<T> per_channel(const Tensor<T>& h, const Tensor<T>& weight, const Tensor<T>& bias) {
+// BatchNorm and GroupNorm bring what is normalized together into one row, normalize the rows and go back.
+// Then they multiply by a weight for each channel, and add a bias, as section 5 does.
+template <class T> Tensor<T> per_channel(const Tensor<T>& h, const Tensor<T>& weight, const Tensor<T>& bias) {
   Shape shape(h.shape().size() - 1, 1);
   shape[0] = h.size(1);
   return h * reshape(weight, shape) + reshape(bias, shape);
@@ -847,30 +642,24 @@ Tensor<T> batch_norm(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T
   const Tensor<T> h = layer_norm(reshape(channels, {x.size(1), per_row}), {per_row}, {}, {}, eps);
   return per_channel(permute(reshape(h, channels.shape()), order), weight, bias);
 }
-template <class T>
-Tensor<T> group_norm(const Tensor<T>& x, Int groups, const Tensor<T>& weight, const Tensor<T>& bias,
-                     double eps) {
+template <class T> Tensor<T> group_norm(const Tensor<T>& x, Int groups, const Tensor<T>& weight,
+                                        const Tensor<T>& bias, double eps) {
   const Int rows = x.size(0) * groups, per_row = rows > 0 ? x.numel() / rows : 0;
   return per_channel(reshape(layer_norm(reshape(x, {rows, per_row}), {per_row}, {}, {}, eps), x.shape()),
                      weight, bias);
 }
 
 // --- 10  without a norm -----------------------------------------------------------------------------------
-//
 //   DyT      y = weight · tanh(alpha x) + bias                                           (Zhu et al. 2025)
 //   DyISRU   y = (√d weight) · x / √(x² + C) + bias, C = e^log_c, d columns              (Stollenwerk 2025)
 //
 // Both are weight · t(x, s) + bias with one number s. A formula gives t, and of its slopes what they share:
 // the slope by x is shared · by_x, by s shared · by_s. The sum of ds goes over chunks of rows; within a chunk
 // column c goes to lane c mod 16, whatever the row.
-
-template <class T>
-struct Slopes {
-  T value, shared, by_x, by_s;
-};
-template <class T, class F>
-Tensor<T> squashed(const Tensor<T>& x, const Tensor<T>& s, const Tensor<T>& weight, const Tensor<T>& bias,
-                   double factor, const F& t) {
+template <class T> struct Slopes { T value, shared, by_x, by_s; };
+template <class T, class F> Tensor<T> squashed(const Tensor<T>& x, const Tensor<T>& s,
+                                               const Tensor<T>& weight, const Tensor<T>& bias, double factor,
+                                               const F& t) {
   const Int columns = weight.numel(), rows = columns > 0 ? x.numel() / columns : 0;
   const T scale = static_cast<T>(factor);
   const auto at = [=](Int i) { return t(x.value().x[i], s.value().x[0]); };
@@ -888,11 +677,11 @@ Tensor<T> squashed(const Tensor<T>& x, const Tensor<T>& s, const Tensor<T>& weig
         }
         const double ds = lane_sum(static_cast<Int>(sums.size()), [&](Int i) { return sums[i]; });
         give(s, {s.shape(), {static_cast<T>(ds)}});
-        const auto over_rows = [&](const auto& term) {
-          return sum_over_rows<T, T>(rows, columns, [&](Int n, Int c) { return term(n * columns + c); });
-        };
-        give(weight, {weight.shape(), over_rows([&](Int i) { return dy.x[i] * (at(i).value * scale); })});
-        if (bias.defined()) give(bias, {bias.shape(), over_rows([&](Int i) { return dy.x[i]; })});
+        give(weight, {weight.shape(), sum_over_rows<T, T>(rows, columns, [&](Int i) {
+                        return dy.x[i] * (at(i).value * scale);
+                      })});
+        if (bias.defined())
+          give(bias, {bias.shape(), sum_over_rows<T, T>(rows, columns, [&](Int i) { return dy.x[i]; })});
       });
 }
 template <class T>
@@ -913,8 +702,7 @@ Tensor<T> dyisru(const Tensor<T>& x, const Tensor<T>& log_c, const Tensor<T>& we
 // --- 11  rows of logits -----------------------------------------------------------------------------------
 
 // The largest number of a row, Σ e^(x − largest) in lanes, and these exponentials.
-template <class T>
-struct Exponentials {
+template <class T> struct Exponentials {
   T largest = -std::numeric_limits<T>::infinity();
   std::vector<T> e;
   double sum;
@@ -925,10 +713,8 @@ struct Exponentials {
     sum = lane_sum(n, [&](Int i) { return e[i]; });
   }
 };
-
 // p = e · (1 / Σ e),  dx = p (dy − Σ dy p)
-template <class T>
-Tensor<T> softmax(const Tensor<T>& x) {
+template <class T> Tensor<T> softmax(const Tensor<T>& x) {
   const Int n = x.size(-1);
   Array<T> p = x.value();
   for (Int i = 0; i < p.size(); i += n) {
@@ -944,28 +730,9 @@ Tensor<T> softmax(const Tensor<T>& x) {
     give(x, dx);
   });
 }
-// y = (x − largest) − ln Σ e,  dx = dy − eʸ Σ dy
-template <class T>
-Tensor<T> log_softmax(const Tensor<T>& x) {
-  const Int n = x.size(-1);
-  Array<T> y = x.value();
-  for (Int i = 0; i < y.size(); i += n) {
-    const Exponentials<T> row(&x.value().x[i], n);
-    for (Int c = i; c < i + n; ++c) y.x[c] = (y.x[c] - row.largest) - static_cast<T>(std::log(row.sum));
-  }
-  return recorded(y, [=](const Array<T>& dy) {
-    Array<T> dx = dy;
-    for (Int i = 0; i < y.size(); i += n) {
-      const T total = static_cast<T>(lane_sum(n, [&](Int c) { return dy.x[i + c]; }));
-      for (Int c = i; c < i + n; ++c) dx.x[c] = dy.x[c] - exp(y.x[c]) * total;
-    }
-    give(x, dx);
-  });
-}
 // The mean over rows with a target ≥ 0 of ln Σ eˣ − x[target];  dx = (e · share, less `scale` at the target),
 // where scale = 1 / rows and share = scale / Σ e; times dloss unless that is 1.
-template <class T>
-Tensor<T> cross_entropy(const Tensor<T>& x, const std::vector<Int>& targets) {
+template <class T> Tensor<T> cross_entropy(const Tensor<T>& x, const std::vector<Int>& targets) {
   const Int n = x.size(-1), rows = static_cast<Int>(targets.size());
   const auto counted =
       static_cast<double>(std::count_if(targets.begin(), targets.end(), [](Int t) { return t >= 0; }));
@@ -986,8 +753,7 @@ Tensor<T> cross_entropy(const Tensor<T>& x, const std::vector<Int>& targets) {
     give(x, dy.x[0] == 1 ? dx : mapped(dx, [=](T d) { return d * dy.x[0]; }));
   });
 }
-
-// Rows of the weight (V, C) by index. The gradient of a row is summed in T, over positions in ascending order.
+// Rows of the weight (V, C) by index. A row's gradient is summed in T, over positions in ascending order.
 template <class T>
 Tensor<T> embedding(const std::vector<Int>& indices, const Shape& shape, const Tensor<T>& weight) {
   const Int n = weight.size(1);
@@ -1003,9 +769,8 @@ Tensor<T> embedding(const std::vector<Int>& indices, const Shape& shape, const T
 }
 
 // --- 12  attention ----------------------------------------------------------------------------------------
-//
-// q (B, T, H, D), k and v (B, S, K, D): query head h reads key head h / (H / K). Query t sees all keys or, where
-// causal, those up to t + S − T.
+// q (B, T, H, D), k and v (B, S, K, D): query head h reads key head h / (H / K). Query t sees all keys or,
+// where causal, those up to t + S − T.
 //
 //   z = scale · q kᵀ, or softcap · tanh(q kᵀ · (scale / softcap))
 //   P = e^(z − largest) · (1 / Σ)           out = P v            each a chain, over channels or over keys
@@ -1020,7 +785,7 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
     for (Int d = 0; d < dim; ++d) sum = std::fma(a[d], b[d], sum);
     return sum;
   };
-  // body(place of a query, of the first key that its head reads, logits of the keys that it sees)
+  // body(place of a query, of the first key that its head reads, z and P of the keys that it sees)
   const auto for_queries = [=](const auto& body) {
     for (Int b = 0; b < q.size(0); ++b)
       for (Int h = 0; h < heads; ++h)
@@ -1032,42 +797,37 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
             const T qk = dot(&q.value().x[at], &k.value().x[key + s * kv_heads * dim]);
             z[s] = cap > 0 ? tanh(qk * (scale / c)) * c : qk * scale;
           }
-          body(at, key, z);
+          Exponentials<T> row(z.data(), static_cast<Int>(z.size()));
+          for (T& p : row.e) p *= static_cast<T>(1 / row.sum);
+          body(at, key, z, row.e);
         }
   };
   Array<T> out = filled(q.shape(), T(0));
-  for_queries([&](Int at, Int key, const std::vector<T>& z) {
-    const Exponentials<T> row(z.data(), static_cast<Int>(z.size()));
-    for (size_t s = 0; s < z.size(); ++s)
-      for (Int d = 0; d < dim; ++d) {
-        const T p = row.e[s] * static_cast<T>(1 / row.sum);
-        out.x[at + d] = std::fma(p, v.value().x[key + s * kv_heads * dim + d], out.x[at + d]);
-      }
+  for_queries([&](Int at, Int key, const auto&, const std::vector<T>& p) {
+    for (size_t j = 0; j < p.size(); ++j)
+      for (Int d = 0; d < dim; ++d)
+        out.x[at + d] = std::fma(p[j], v.value().x[key + j * kv_heads * dim + d], out.x[at + d]);
   });
   return recorded(out, [=](const Array<T>& dout) {
     Array<T> dq = filled(q.shape(), T(0)), dk = filled(k.shape(), T(0)), dv = dk;
-    for_queries([&](Int at, Int key, const std::vector<T>& z) {
-      const Exponentials<T> row(z.data(), static_cast<Int>(z.size()));
+    for_queries([&](Int at, Int key, const std::vector<T>& z, const std::vector<T>& p) {
       const double sum = lane_sum(dim, [&](Int d) { return dout.x[at + d] * out.x[at + d]; });
-      for (size_t s = 0; s < z.size(); ++s) {
-        const Int place = key + s * kv_heads * dim;
-        const T p = row.e[s] * static_cast<T>(1 / row.sum);
-        T dz = p * (dot(&dout.x[at], &v.value().x[place]) - static_cast<T>(sum)) * scale;
-        if (cap > 0) dz = dz * (1 - z[s] / c * (z[s] / c));
+      for (size_t j = 0; j < p.size(); ++j) {
+        const Int place = key + j * kv_heads * dim;
+        T dz = p[j] * (dot(&dout.x[at], &v.value().x[place]) - static_cast<T>(sum)) * scale;
+        if (cap > 0) dz = dz * (1 - z[j] / c * (z[j] / c));
         for (Int d = 0; d < dim; ++d) {
           dq.x[at + d] = std::fma(dz, k.value().x[place + d], dq.x[at + d]);
           dk.x[place + d] = std::fma(dz, q.value().x[at + d], dk.x[place + d]);
-          dv.x[place + d] = std::fma(p, dout.x[at + d], dv.x[place + d]);
+          dv.x[place + d] = std::fma(p[j], dout.x[at + d], dv.x[place + d]);
         }
       }
     });
     give(q, dq), give(k, dk), give(v, dv);
   });
 }
-
 // Channels j and j + D/2 of x (B, T, H, D) turned by the angle t · base^(−2j/D); its gradient turns back.
-template <class T>
-Tensor<T> rope(const Tensor<T>& x, double base) {
+template <class T> Tensor<T> rope(const Tensor<T>& x, double base) {
   const Int time = x.size(1), heads = x.size(2), dim = x.size(3), half = dim / 2;
   const auto turned = [=](const Array<T>& a, T turn) {
     Array<T> y = a;
@@ -1086,10 +846,8 @@ Tensor<T> rope(const Tensor<T>& x, double base) {
 }
 
 // --- 13  random numbers -----------------------------------------------------------------------------------
-//
 // A stream is a key; its draw number i is a function of key and i alone. Philox4x32-10 (Salmon et al. 2011)
 // makes two draws of 64 bits from a counter: draws 2c and 2c + 1.
-
 inline std::uint64_t philox(std::uint64_t counter, std::uint64_t key, int word) {
   std::uint32_t x[4] = {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0};
   std::uint32_t k[2] = {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
@@ -1101,13 +859,12 @@ inline std::uint64_t philox(std::uint64_t counter, std::uint64_t key, int word) 
   }
   return x[2 * word] | std::uint64_t{x[2 * word + 1]} << 32;
 }
-
-// The standard normal quantile (Wichura 1988, AS 241): a ratio of polynomials of degree 7 in the middle, one in
-// the tails, one far out. Its steps are a product and a sum, not fused.
-inline double ratio(double x, const double (&c)[16]) {
+// The standard normal quantile (Wichura 1988, AS 241): a ratio of polynomials of degree 7 in the middle, one
+// in the tails, one far out. Its steps are a product and a sum, not fused.
+inline double ratio(double factor, double x, const double (&c)[16]) {
   double above = c[7], below = c[15];
   for (int i = 6; i >= 0; --i) above = above * x + c[i], below = below * x + c[i + 8];
-  return above / below;
+  return factor * above / below;
 }
 inline double normal_quantile(double p) {
   constexpr double middle[16] = {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
@@ -1130,21 +887,16 @@ inline double normal_quantile(double p) {
                               7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
                               2.04426310338993978564e-15};
   const double q = p - 0.5;
-  if (std::abs(q) <= 0.425) {
-    const double r = 0.180625 - q * q;
-    double above = middle[7], below = middle[15];
-    for (int i = 6; i >= 0; --i) above = above * r + middle[i], below = below * r + middle[i + 8];
-    return q * above / below;
-  }
+  if (std::abs(q) <= 0.425) return ratio(q, 0.180625 - q * q, middle);
   const double r = std::sqrt(-std::log(std::min(p, 1 - p)));
-  return std::copysign(r <= 5 ? ratio(r - 1.6, tail) : ratio(r - 5, far), q);
+  return std::copysign(r <= 5 ? ratio(1, r - 1.6, tail) : ratio(1, r - 5, far), q);
 }
 
 struct Rng {
   std::uint64_t key;
 
-  // A stream by number, whose key is the first draw of a counter with the highest bit set; and by name, by the
-  // hash FNV-1a of its bytes.
+  // A stream by number, whose key is the first draw of a counter with the highest bit set; and by name, by
+  // the hash FNV-1a of its bytes.
   Rng split(std::uint64_t number) const {
     return {philox(number | std::uint64_t{1} << 63, key, 0) ^ (number >> 63) * 0x9E3779B97F4A7C15};
   }
@@ -1157,131 +909,27 @@ struct Rng {
   double uniform_at(Int i) const {
     return (static_cast<double>(philox(i / 2, key, i % 2) >> 11) + 0.5) * 0x1p-53;
   }
-  template <class T>
-  Array<T> uniform(const Shape& shape, double low, double high) const {
+  template <class T> Array<T> uniform(const Shape& shape, double low, double high) const {
     return made<T>(shape, [&](Int i) { return static_cast<T>(low + (high - low) * uniform_at(i)); });
   }
-  template <class T>
-  Array<T> normal(const Shape& shape, double mean, double std) const {
+  template <class T> Array<T> normal(const Shape& shape, double mean, double std) const {
     return made<T>(shape, [&](Int i) { return static_cast<T>(mean + std * normal_quantile(uniform_at(i))); });
   }
 };
-
 // Element i is 0 where draw i is below p, else x / (1 − p). Backward draws the same numbers.
-template <class T>
-Tensor<T> dropout(const Tensor<T>& x, double p, const Rng& rng) {
+template <class T> Tensor<T> dropout(const Tensor<T>& x, double p, const Rng& rng) {
   const auto masked = [=](const Array<T>& a) {
     return made<T>(a.shape, [&](Int i) { return rng.uniform_at(i) < p ? T(0) : a.x[i] * T(1 / (1 - p)); });
   };
   return recorded(masked(x.value()), [=](const Array<T>& dy) { give(x, masked(dy)); });
 }
 
-// The default of a Linear, U(±1/√fan_in); and the others by their variance.
-template <class T>
-Array<T> linear_default(const Shape& shape, Int fan_in, const Rng& rng) {
-  const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
-  return rng.uniform<T>(shape, -bound, bound);
-}
-inline double xavier_std(Int in, Int out) { return std::sqrt(2.0 / static_cast<double>(in + out)); }
-inline double he_std(Int in) { return 1.4142135623730951 / std::sqrt(static_cast<double>(in)); }
-template <class T>
-Array<T> uniform_of_std(const Shape& shape, double std, const Rng& rng) {
-  return rng.uniform<T>(shape, -(std * std::sqrt(3.0)), std * std::sqrt(3.0));
-}
-
-// --- 14  layers -------------------------------------------------------------------------------------------
-
-template <class T>
-struct Linear {
-  Tensor<T> weight, bias;
-
-  Linear(Int in, Int out, const Rng& rng)
-      : weight(trainable(linear_default<T>({out, in}, in, rng.split("weight")))),
-        bias(trainable(linear_default<T>({out}, in, rng.split("bias")))) {}
-  Tensor<T> operator()(const Tensor<T>& x) const { return linear(x, weight, bias); }
-};
-
-// The masks of one step: a module's draws are numbered from 0, in the stream of its path.
-struct Masks {
-  Rng rng;
-  std::map<std::string, std::uint64_t> taken = {};
-  Rng next(const std::string& path) { return rng.split(path).split(taken[path]++); }
-};
-
-// A decoder in nanoGPT's form: learned positions, LayerNorm before attention and before a GELU layer of four
-// times the width, one matrix for embedding and logits. Matrices start as N(0, 0.02), each drawn from the
-// stream of its module's path; the last one of a branch is √(2 layers) times smaller.
-template <class T>
-struct LanguageModel {
-  struct Config {
-    Int vocabulary, length, layers, heads, width;
-    double dropout;
-  } config;
-  std::vector<Tensor<T>> parameters;
-
-  LanguageModel(const Config& chosen, const Rng& rng) : config(chosen) {
-    const Int c = config.width;
-    const auto matrix = [&](const std::string& path, Int out, Int in, double std = 0.02) {
-      parameters.push_back(trainable(rng.split(path).normal<T>({out, in}, 0, std)));
-    };
-    const auto norm = [&] {
-      parameters.push_back(trainable(filled({c}, T(1)))), parameters.push_back(trainable(filled({c}, T(0))));
-    };
-    const double end = 0.02 / std::sqrt(2.0 * static_cast<double>(config.layers));
-    matrix("embed_tokens", config.vocabulary, c), matrix("embed_positions", config.length, c);
-    for (Int i = 0; i < config.layers; ++i) {
-      const std::string block = "blocks." + std::to_string(i) + ".";
-      norm();
-      for (const char* part : {"q_proj", "k_proj", "v_proj"}) matrix(block + "self_attn." + part, c, c);
-      matrix(block + "self_attn.o_proj", c, c, end);
-      norm();
-      matrix(block + "mlp.linear1", 4 * c, c), matrix(block + "mlp.linear2", c, 4 * c, end);
-    }
-    norm();
-  }
-
-  // The mean loss of `batch` sequences, row after row; without masks there is no dropout.
-  Tensor<T> loss(const std::vector<Int>& tokens, const std::vector<Int>& targets, Int batch,
-                 Masks* masks) const {
-    const Int time = static_cast<Int>(tokens.size()) / batch, c = config.width;
-    size_t next = 0;
-    const auto parameter = [&] { return parameters[next++]; };
-    const auto norm = [&](const Tensor<T>& x) {
-      const Tensor<T> weight = parameter(), bias = parameter();
-      return layer_norm(x, {c}, weight, bias, 1e-5);
-    };
-    const auto dropped = [&](const Tensor<T>& x, const std::string& path) {
-      return masks != nullptr && config.dropout > 0
-                 ? dropout(x, config.dropout, masks->next(path + "dropout"))
-                 : x;
-    };
-    const auto heads = [&](const Tensor<T>& x) {
-      return reshape(linear(x, parameter(), {}), {batch, time, config.heads, c / config.heads});
-    };
-    std::vector<Int> positions(time);
-    for (Int t = 0; t < time; ++t) positions[t] = t;
-    const Tensor<T> embedded = parameter(), at = parameter();
-    Tensor<T> x = dropped(embedding(tokens, {batch, time}, embedded) + embedding(positions, {time}, at), "");
-    for (Int i = 0; i < config.layers; ++i) {
-      const std::string block = "blocks." + std::to_string(i) + ".";
-      const Tensor<T> h = norm(x), q = heads(h), k = heads(h), v = heads(h);
-      const Tensor<T> mixed = reshape(attention(q, k, v, true), x.shape());
-      x = x + dropped(linear(mixed, parameter(), {}), block);
-      const Tensor<T> normed = norm(x), hidden = gelu(linear(normed, parameter(), {}));
-      x = x + dropped(linear(hidden, parameter(), {}), block);
-    }
-    return cross_entropy(linear(norm(x), embedded, {}), targets);
-  }
-};
-
-// --- 15  training -----------------------------------------------------------------------------------------
-//
+// --- 14  training -----------------------------------------------------------------------------------------
 // A step moves each parameter w along its gradient, and clears the gradient. Settings are doubles, rounded to
 // T once; `factor` clips: it multiplies dw.
 
 // d = factor · dw + decay · w,  m ← momentum · m + d,  w ← w − lr · m,  or · (d + momentum · m) by Nesterov
-template <class T>
-struct SGD {
+template <class T> struct SGD {
   double lr, momentum = 0, decay = 0;
   bool nesterov = false;
   std::map<Int, std::vector<T>> m = {};  // by the parameter's number
@@ -1299,11 +947,9 @@ struct SGD {
     }
   }
 };
-
 // m ← β₁ m + (1 − β₁) d,  v ← β₂ v + (1 − β₂) d²,  d = factor · dw, t the number of the step
 // w ← (1 − lr · decay) w − lr / (1 − β₁ᵗ) · m / (√v · (1 / √(1 − β₂ᵗ)) + eps)
-template <class T>
-struct AdamW {
+template <class T> struct AdamW {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = 0.01;
   double t = 0;
   std::map<Int, std::pair<std::vector<T>, std::vector<T>>> moments = {};
@@ -1325,11 +971,9 @@ struct AdamW {
     }
   }
 };
-
 // √Σ dw² over all parameters, as one concatenation in chunks of 2¹³: in a chunk the lane sums of the runs of
 // its parameters are added in order; the chunks are added in lanes.
-template <class T>
-double grad_norm(const std::vector<Tensor<T>>& parameters) {
+template <class T> double grad_norm(const std::vector<Tensor<T>>& parameters) {
   constexpr Int chunk = 1 << 13;
   std::vector<double> sums;
   Int at = 0;
@@ -1337,21 +981,16 @@ double grad_norm(const std::vector<Tensor<T>>& parameters) {
     for (Int begin = 0, count; begin < w.numel(); begin += count, at += count) {
       count = std::min(w.numel() - begin, chunk - at % chunk);
       if (at % chunk == 0) sums.push_back(0);
-      sums.back() += lane_sum(count, [&](Int i) {
-        const auto dw = static_cast<double>(w.grad().x[begin + i]);
-        return dw * dw;
-      });
+      sums.back() += lane_sum(count, [&](Int i) { return squared(w.grad().x[begin + i]); });
     }
   return std::sqrt(lane_sum(static_cast<Int>(sums.size()), [&](Int i) { return sums[i]; }));
 }
 inline double clip_factor(double norm, double most) {
   return most / (norm + 1e-6) >= 1 ? 1 : most / (norm + 1e-6);
 }
-
 // Gradients of the pieces of a batch, each of loss / pieces, are added in one tree, whoever computed them:
 // sum(0 … n) = sum(0 … k) + sum(k … n), k the largest power of two below n (RFC 6962).
-template <class T>
-Array<T> tree_sum(const std::vector<Array<T>>& parts) {
+template <class T> Array<T> tree_sum(const std::vector<Array<T>>& parts) {
   if (parts.size() == 1) return parts[0];
   const auto half = parts.begin() + static_cast<Int>(std::bit_floor(parts.size() - 1));
   return combined(tree_sum<T>({parts.begin(), half}), tree_sum<T>({half, parts.end()}),
