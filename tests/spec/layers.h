@@ -25,6 +25,24 @@ template <class T> struct Linear {
   Tensor<T> operator()(const Tensor<T>& x) const { return linear(x, weight, bias); }
 };
 
+// The net of decay_study: eight layers of Linear and ReLU, with RMSNorm between the two or without a norm.
+template <class T> struct EightLayers {
+  std::vector<Linear<T>> layers;
+
+  explicit EightLayers(const Rng& rng) {
+    for (int i = 1; i <= 8; ++i)
+      layers.emplace_back(512, 512, rng.split("layer " + std::to_string(i)).split("linear1"));
+  }
+  // The output of each layer.
+  std::vector<Tensor<T>> operator()(Tensor<T> x, bool normed) const {
+    const Tensor<T> gain = trainable(filled({512}, T(1)));
+    std::vector<Tensor<T>> outputs;
+    for (const Linear<T>& layer : layers)
+      outputs.push_back(x = relu(normed ? rms_norm(layer(x), {512}, gain, 1e-5) : layer(x)));
+    return outputs;
+  }
+};
+
 // The masks of one step: a module's draws are numbered from 0, in the stream of its path.
 struct Masks {
   Rng rng;
