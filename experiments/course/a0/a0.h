@@ -5,7 +5,7 @@
 
 #include "tensors.h"
 
-// --- task 1: y[i] is the mean of x[i] … x[i + width − 1]. x (N), Dtype::f64; y (N − width + 1); 1 ≤ width ≤ N.
+// --- task 1: y[i], the mean of x[i] … x[i + width − 1]. x (N), Dtype::f64; y (N − width + 1); 1 ≤ width ≤ N.
 Tensor moving_average(const Tensor& x, int64_t width);
 
 // --- task 2: x divided by its largest magnitude; zeros stay zeros. x (N), Dtype::f32 or Dtype::f64, N ≥ 1.

@@ -78,7 +78,7 @@ def drawn_program(name, size):
     code[leaf] = (LEAF, leaf, 0)
     while len(code) < 15:  # the latest values are used most, so that few lead nowhere
         a, b = (len(code) - 1 - min(draw.randrange(len(code)), draw.randrange(len(code))) for _ in range(2))
-        small = all(code[row][0] in (LEAF, CONST, SIN) for row in (a, b))  # a product of products would overflow
+        small = all(code[row][0] in (LEAF, CONST, SIN) for row in (a, b))  # products of products overflow
         code.append((draw.choice([ADD, SIN, MUL, MUL_STOP] if small else [ADD, ADD, SIN]), a, b))
     return code + [(ADD, leaf, 14), (SUM, 15, 0)], numbers(f"{name} numbers", 4, size)
 

@@ -1,4 +1,4 @@
-"""a1's written questions. Slopes are found by complex steps through a small program, counts and paths by doing what is told."""
+"""a1's written questions. Slopes by complex steps through a small program, counts and paths by doing."""
 import math
 import oracle
 
@@ -6,7 +6,7 @@ NAMES = ["x", "a", "b", "c", "loss"]
 
 
 def program(draw):
-    """x, and ops [(+ or ·, place, place)], four of them: some middle value is used more than once, and it matters."""
+    """x, and ops [(+ or ·, place, place)], four of them: a middle value is used more than once, and it matters."""
     while True:
         x, ops = draw.choice([2, 3, 4, 5]), []
         for i in range(4):

@@ -1,4 +1,4 @@
-"""a1's study: what one backward costs, by the number of paths and by the number of ops; and what a slope becomes on a long way."""
+"""a1's study: what a backward costs, by paths and by ops; and what a slope becomes on a long way."""
 LEAF, ADD, SIN = 0, 2, 5
 
 
@@ -8,7 +8,7 @@ def gradients(ask, code, x):
 
 
 def doubled(ask, count):
-    """How often closures are called where x is doubled `count` times, and x's gradient: the number of paths from the loss to x."""
+    """How often closures are called where x is doubled `count` times, and x's gradient, the paths."""
     found = gradients(ask, [(LEAF, 0, 0), *((ADD, i, i) for i in range(count))], 1.0)
     return sum(found["calls"].values), found["d0"].values[0]
 
@@ -57,7 +57,7 @@ def sines():
 
 
 def overwritten():
-    """x̄ where each part replaces what was there: b's part for a takes the loss's place, and x · x's second that of all."""
+    """x̄ where each part replaces what was there: b's part for a the loss's, x · x's second all."""
     of_b = value(1)
     of_a = of_b
     return of_a * 3

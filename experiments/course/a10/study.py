@@ -1,4 +1,4 @@
-"""a10's study: how long does a sum over 8 machines take, by the tree and by the ring, and who is quicker where?"""
+"""a10's study: how long does a sum over 8 machines take by tree and by ring, and which is quicker where?"""
 
 ALPHA, BETA = 5e-5, 1.25e8  # a message of b bytes takes ALPHA + b / BETA seconds: 1 Gbit/s Ethernet
 
@@ -89,7 +89,7 @@ def share(count, size):
 
 
 def crossings(size, count=8):
-    """How many nodes of the leaves' tree get a message: the messages of sum_leaves, less those that tell the sum."""
+    """How many nodes of the leaves' tree get a message: all of sum_leaves, less those that tell the sum."""
     begin = cases.begins(count, size)
     mine = [Array((b - a, 1), [1.0] * (b - a), "f32") for a, b in zip(begin, begin[1:])]
     return ask("sum_leaves", ranks=size, seeds=[1.0], count=count,
@@ -104,7 +104,7 @@ def other_bits(size, count=1000):
 
 
 def step():
-    """w after a step of rate 1 from 0: the gradients' mean, with another sign. Rank 0 has three rows of 2, rank 1 one of 6."""
+    """w after a step of rate 1 from 0: the mean gradient, negated. Rank 0 has three rows of 2, rank 1 one of 6."""
     row = lambda count, y: ([[1.0]] * count, [y] * count)
     (x0, y0), (x1, y1) = row(3, -2.0), row(1, -6.0)
     f = lambda nested, *shape: Array(

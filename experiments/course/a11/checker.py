@@ -7,7 +7,7 @@ import importlib.util, json, math, pathlib, re, shutil, socket
 import course, sandbox, together
 
 SECONDS, MEMORY = 60, 2 << 30  # of one run
-TOLERANCE = {"signal": 1e-6, "lm": 1e-3, "lm_rmsnorm": 1e-3, "claim": 1e-3}  # f64; f32 after a training, and where a claim may ask for it
+TOLERANCE = {"signal": 1e-6, "lm": 1e-3, "lm_rmsnorm": 1e-3, "claim": 1e-3}  # f64, or f32
 MACHINE = ["version", "compiler", "cpu", "blas", "blas_core"]  # of a summary's environment
 AGAIN = {2: "the signal: another run gives the same", 3: "the language model: another run gives the same",
          4: "the claim: another run gives the same"}
@@ -29,7 +29,7 @@ class Studies:
     """Makes runs with a student's layer, confined as tests are; the same run is made once."""
 
     def __init__(self, tree, prefix, work, seconds):
-        """Builds the programs in `work`; complaint is the compiler's, or None. They are kept beside it, out of its reach."""
+        """Builds the programs in `work`; complaint is the compiler's, or None. They are kept beside it."""
         self.prefix, self.work, self.known = prefix, work.parent, {}
         shutil.copytree(pathlib.Path(__file__).with_name("apart"), tree / "apart")
         self.complaint = course.confined(["cmake", "-G", "Ninja", "-S", str(tree / "apart"), "-B",
@@ -122,7 +122,7 @@ def measured(kind, summary):
 
 
 def check_same(file, rows, handed, again):
-    """Wrong names the first value that another run does not have, or a row of the report that cites no such value."""
+    """Wrong names the first value that another run does not have, or a row that cites no such value."""
     kind = pathlib.Path(file).parent.name
     here = all(handed["environment"].get(name) == again["environment"].get(name) for name in MACHINE)
     ours, theirs = measured(kind, again), measured(kind, handed)

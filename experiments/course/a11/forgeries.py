@@ -38,7 +38,7 @@ def number_and_run(at, run):
 
 
 def as_if(at, folder, config):
-    """A run made otherwise, whose settings are said to be those that were wanted; the report has its numbers."""
+    """A run made otherwise, said to have the wanted settings; the report has its numbers."""
     for name, value in config.items():
         edited(at, f"runs/{folder}/summary.json", ("config", name), lambda _: value)
     rewritten(at)

@@ -4,7 +4,7 @@ import course
 
 HERE = pathlib.Path(__file__).parent
 LAYERS = ["powernorm", "pixelnorm", "rezero"]  # the first is the reference
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}  # the grader's runs have none either
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
 SIGNAL_FLAGS = ["--norm", "mine", "--depth", "8", "--width", "128", "--batch", "64", "--init", "he_normal",
                 "--loss", "random", "--seeds", "5", "--dtype", "f64"]
 

@@ -1,4 +1,4 @@
-"""Wrong forms of a11.cpp: name | a text that occurs once, in it «right→wrong». What is wrong in a report is in forgeries.py."""
+"""Wrong forms of a11.cpp: name | a text that occurs once, in it «right→wrong». Reports: forgeries.py."""
 MUTANTS = r"""
 no root | «rsqrt(q + 1e-5→(1 / (q + 1e-5)»
 a root too many | «q + 1e-5→sqrt(q + 1e-5)») *

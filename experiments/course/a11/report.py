@@ -165,7 +165,7 @@ def check_sentence(heads, summaries):
         raise Wrong("claim.toml: a note makes every claim \"partly\"; leave it out and let the parts speak")
     for part in claim["parts"]:
         low, high = part["bounds"]
-        both = isinstance(low, (int, float)) and isinstance(high, (int, float))  # a side without a bound is a word
+        both = isinstance(low, (int, float)) and isinstance(high, (int, float))  # else it is a word
         if both and 0 < low and high > WIDEST * low:
             raise Wrong(f"claim.toml, '{part['says'][:60]}': {low} to {high} is too wide to fail; wanted at "
                         f"most {WIDEST} times the lower bound")

@@ -1,4 +1,4 @@
-"""What the numbers of a11's handout are computed with: the formulas of papers.py, the reference, and the example's few numbers."""
+"""What the numbers of a11's handout are computed with: papers.py, the reference, the example."""
 import math
 import course
 

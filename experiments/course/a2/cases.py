@@ -115,10 +115,9 @@ def cases():
     yield case("a matrix that wants to be transposed is an error", 3, "matmul",
                {"a": normal(1, 2, 3), "b": normal(1, 2, 3)}, error=[[2, 3]], hint="name both shapes")
     a, b, dy = normal(5, 3, 2), normal(6, 2, 4), normal(7, 3, 4)
-    yield case("a second product", 3, "matmul", {"a": a, "b": b, "warm": 1}, {"y": matmul(a, b)},
-               "nothing of an earlier call may be left")
+    yield case("a second product", 3, "matmul", {"a": a, "b": b, "warm": 1}, {"y": matmul(a, b)})
     yield case("a second product's gradients", 3, "matmul_backward", {"a": a, "b": b, "dy": dy, "warm": 1},
-               gradients(matmul, {"a": a, "b": b}, "ab", dy), "nothing of an earlier call may be left")
+               gradients(matmul, {"a": a, "b": b}, "ab", dy))
     yield case("a vector is no matrix", 3, "matmul", {"a": normal(1, 3), "b": normal(1, 3, 5)},
                error=[[3], [3, 5]], hint="both have two dimensions")
     # --- task 4

@@ -1,4 +1,4 @@
-"""a3's study: the loss of the very first step, by how large the initial weights are; and what it asks of the logits."""
+"""a3's study: the loss of the first step by the size of the initial weights; what it asks of the logits."""
 import math, random
 import tensors
 

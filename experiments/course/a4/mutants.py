@@ -79,7 +79,7 @@ EQUIVALENT = [
     ("composed LN with var(x, {-1}, true, 0)", "the library's population variance"),
     ("LN: db added up row by row or column by column", "each sum keeps its order of rows"),
 ]
-# Misuse of tensors, which gives the right numbers by luck: (name, text, what it becomes, what ./check says of it).
+# Misuse of tensors, right numbers by luck: (name, text, what it becomes, what ./check says).
 MEMORY = [
     ("LN writes one past y", "rstds[", "if (n == rows - 1) y[width] = 0;\n    rstds[",
      "heap-buffer-overflow: a4.cpp:"),

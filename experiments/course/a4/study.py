@@ -1,8 +1,8 @@
-"""a4's study: of what is asked of one number in a row, how much arrives at it, as the number moves away from the others?"""
+"""a4's study: how much of what is asked of one number arrives as it moves away from its row?"""
 
 
 def shares(ask):
-    """For rows (v, 1, 3, 3) and dz = (1, 0, 0, 0): dx at v over what it would be without the statistics' own terms."""
+    """For rows (v, 1, 3, 3) and dz = (1, 0, 0, 0): dx at v over that without the statistics' own terms."""
     values = [10 ** (0.4 + 0.05 * i) for i in range(33)]
     rows, dy = [[v, 1.0, 3.0, 3.0] for v in values], [[1.0, 0.0, 0.0, 0.0]] * len(values)
     one, zero = [1.0] * 4, [0.0] * 4

@@ -1,4 +1,4 @@
-"""a5's cases. Running means are wanted as the sums that they stand for, not as the recurrences that are to be written."""
+"""a5's cases. Running means are wanted as the sums that they stand for, not as recurrences."""
 import math
 import oracle
 from course import case
@@ -156,7 +156,7 @@ def cases():
                     "one factor for all, from the norm of all; returns the norm before", public=public)
     yield clipped("two gradients", [normal(8, 3), normal(9, 2, 2)], 1.0, True)
     yield clipped("small ones stay", [normal(8, 3), normal(9, 2, 2)], 100.0, True)
-    long, short = oracle.draws("triple").choice([(3.0, 4.0), (5.0, 12.0), (8.0, 15.0), (20.0, 21.0)])  # of a Pythagorean triple
+    long, short = oracle.draws("triple").choice([(3.0, 4.0), (5.0, 12.0), (8.0, 15.0), (20.0, 21.0)])
     yield clipped("one gradient", [array([long, short])], 2.5)
     yield clipped("exactly at the bound", [array([long, short])], math.sqrt(long ** 2 + short ** 2))
     yield clipped("a little above the bound", [normal("above", 4)],

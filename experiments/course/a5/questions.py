@@ -1,4 +1,4 @@
-"""a5's written questions. Values come from walking the steps, one by one; limits of learning rates by halving."""
+"""a5's written questions. Values come from walking the steps; limits of learning rates by halving."""
 import math
 import course
 
@@ -33,7 +33,7 @@ def limit(curvature, mu):
 
 
 def valley_limit(scale):
-    """Of SGD in the study's valley with all of X times `scale`: 2 over the largest curvature, which repeated products find."""
+    """Of SGD in the study's valley with all of X times `scale`: 2 over the largest curvature, by repeated products."""
     x, v = [[scale * c for c in row] for row in study.X], [1.0, 1.0]
     for _ in range(200):
         along = [sum(c * d for c, d in zip(row, v)) for row in x]
@@ -48,7 +48,7 @@ def clipped_apart(norms, most):
 
 
 def turned(norms, most):
-    """The angle between two orthogonal gradients' sum and what clipping each by itself makes of it, in degrees."""
+    """The angle by which clipping each of two orthogonal gradients turns their sum, in degrees."""
     a, b = (math.atan2(*reversed(pair)) for pair in (norms, clipped_apart(norms, most)))
     return math.degrees(abs(a - b))
 

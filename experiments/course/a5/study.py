@@ -1,4 +1,4 @@
-"""a5's study: four optimizers in one valley, a least-squares fit of two weights, one direction 51 times flatter than the other."""
+"""a5's study: four optimizers in one valley: a fit of two weights, one direction 51 times flatter."""
 X, Y = [[3.0, 0.1], [-3.0, 0.5], [0.5, -0.3], [1.0, 0.3]], [3.5, -1.0, -0.7, 2.2]
 STEPS = 60
 

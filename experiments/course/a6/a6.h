@@ -59,16 +59,16 @@ struct Signals {
 };
 Signals measure(const Tensor& x, const Tensor& weights, const Tensor& biases, const Tensor& dy);
 
-// --- task 5: a blog printed one number a layer (L), we measured S ≥ 2 seeds (S, L), all above 0. (L, 2): the verdict
-// of each layer, and printed / our median (of an even S the mean of the middle two).
+// --- task 5: a blog printed one number a layer (L), we measured S ≥ 2 seeds (S, L), all above 0. (L, 2): the
+// verdict of each layer, and printed / our median (of an even S the mean of the middle two).
 //
 // Could the printed number be one more of our seeds? With m and s the mean and the sample standard deviation
 // (divisor S − 1) of the logarithms, one more seed lies in e^(m ± h), h = t s √(1 + 1/S), t =
 // student_quantile(1 − α/2, S − 1), with probability 1 − α: Student's prediction interval. The L layers share
 // an error rate of 1 %: α = 0.01 / L. The interval is then widened by `rounding` at both ends.
 //   0    refuted: the number lies outside, or is not finite
-//   1    confirmed: it lies inside, and the seeds are enough: t √(1 + 1/S) is at most twice what it is for infinitely
-//        many, normal_quantile(1 − α/2)
+//   1    confirmed: it lies inside, and the seeds are enough: t √(1 + 1/S) is at most twice what it is for
+//        infinitely many, normal_quantile(1 − α/2)
 //   0.5  too few seeds: it lies inside, but with so few seeds nearly everything would
 // Throws isobar::Error naming both shapes when they do not fit or S < 2.
 Tensor judge(const Tensor& printed, const Tensor& measured, double rounding);

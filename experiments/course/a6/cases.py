@@ -1,4 +1,4 @@
-"""a6's cases. Wanted predictions come from closed sums instead of recurrences, wanted measurements from plain loops."""
+"""a6's cases. Predictions are wanted by closed sums instead of recurrences, measurements by plain loops."""
 import math, statistics
 import oracle
 from course import case
@@ -72,7 +72,7 @@ def drawn_seeds(name, seeds, layers, spread=0.2):
 
 
 def nearby(ends, factor):
-    """The middle of the interval, its ends moved in (factor < 1) or out: numbers on either side of it, by turns."""
+    """The interval's ends moved in (factor < 1) or out, the lower and the upper by turns."""
     found = []
     for l, (low, high) in enumerate(ends):
         middle, half = math.sqrt(low * high), math.log(high / low) / 2
@@ -180,7 +180,7 @@ def cases():
                 "he": 1}, judge=study(256, True, 0.75, 1.33),
                hint="prediction and measurement agree within 25 %")
     # --- task 5
-    blog = [0.8932, 0.6421, 0.4156, 0.2387, 0.1024, 0.0432, 0.0198, 0.0163]  # what a study of deep networks printed
+    blog = [0.8932, 0.6421, 0.4156, 0.2387, 0.1024, 0.0432, 0.0198, 0.0163]  # as printed
     ours = [[(a + b) / 2 + (b - a) / 4 * z for (a, b), z in zip(torch, normal(20 + s, 8).values)]
             for s in range(12)]
     hint = "m and s of logarithms, S − 1; t of S − 1 degrees at 1 − 0.005/L; the median of an even number is the mean of two"

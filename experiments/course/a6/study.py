@@ -1,4 +1,4 @@
-"""a6's study: the signal, the gradient and the distance of two inputs, predicted and measured; a blog's numbers judged."""
+"""a6's study: signal, gradient and distance of two inputs, predicted and measured; a blog judged."""
 import statistics
 
 BLOG = [0.8932, 0.6421, 0.4156, 0.2387, 0.1024, 0.0432, 0.0198, 0.0163]
@@ -99,7 +99,7 @@ def mean_after(square):
 
 
 def gradient_norm(batch, width, m):
-    """‖dW‖ of a layer above one with E h² = m and E dz² = 1/2: of one layer, whose input has mean square 1."""
+    """‖dW‖ of a layer above one with E h² = m and E dz² = 1/2: of one whose input has E h² = 1."""
     return math.sqrt(m) * ask("predict_gradient", depth=1, width=width, batch=batch, weight=0.1,
                               bias=0.0)["norm"].values[0]
 

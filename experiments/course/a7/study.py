@@ -1,4 +1,4 @@
-"""a7's study: how many keys a query looks at, with and without 1/√D; and what two tokens see of each other by RoPE."""
+"""a7's study: how many keys a query looks at, with and without 1/√D; two tokens turned by RoPE."""
 import math, random
 
 QUERIES, KEYS = 32, 16

@@ -74,7 +74,7 @@ int main() {
            out("rms:" + name, std::sqrt(squares));
          }
        }},
-      {"initial_twice",  // "same": all weights of one seed, drawn twice; "alike": a weight of two seeds (norms are ones)
+      {"initial_twice",  // "same": one seed, drawn twice; "alike": a weight of two seeds (norms are ones)
        [](const Request& in, Answer& out) {
          const auto values = [&](const char* seed) {
            std::map<std::string, std::vector<double>> all;

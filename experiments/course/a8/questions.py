@@ -12,7 +12,7 @@ def shapes(vocabulary, width, layers):
 
 
 def guessed(word, before):
-    """The loss of who knows all shares, and looks at `before` symbols, of a word said again and again: by counting."""
+    """The loss of who looks at `before` symbols of a word said again and again: by counting."""
     text, counts = word * 200, {}
     for i in range(before, len(text)):
         counts.setdefault(text[i - before:i], []).append(text[i])

@@ -1,4 +1,4 @@
-"""a8's study: the model learns a text of yours, character by character, and talks after 0, 60, 250 and 1000 steps."""
+"""a8's study: the model learns a text of yours by characters, and talks after 0, 60, 250, 1000 steps."""
 import pathlib
 from tensors import Array
 

@@ -1,4 +1,4 @@
-"""Wrong forms of a9.cpp: name | a text that occurs once, in it «right→wrong». SLOW ones are right, or seem to be, and must not pass the clock."""
+"""Wrong forms of a9.cpp: name | a text that occurs once, in it «right→wrong»."""
 NORM = "for (int64_t c = 0; c < width; ++c) y[c] *= scale * weight[c];"
 MUTANTS = r"""
 predict: f64 | «float→double») * elements

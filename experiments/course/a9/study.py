@@ -1,4 +1,4 @@
-"""What the numbers of a9's handout are computed with: the reference, asked about the row whose exponentials are 4, 2, 2, 1."""
+"""What the numbers of a9's handout are computed with: the reference; exp of the row is 4, 2, 2, 1."""
 import math, struct
 import chart
 
@@ -32,7 +32,7 @@ def dx(eps=0.0):
 
 
 def online(x):
-    """Σ exp(x − largest so far) after each number, by softmax's own first result: it is exp(x₁ − largest) / sum."""
+    """Σ exp(x − largest so far) after each number, by softmax's first result, exp(x₁ − largest) / sum."""
     return [round(math.exp(x[0] - max(x[:n])) / ask("softmax", x=[x[:n]])["y"].values[0],
                   5) for n in range(1, len(x) + 1)]
 

@@ -10,7 +10,7 @@ CLOCKED = ["clocked", "baseline"]  # programs that are measured (clock.py)
 class Assignment:
     """aN: the folder, its one marked source aN.cpp, the rest of what a student gets, the cases.
 
-    `key` is a term's secret, from which the inputs of hidden cases are drawn; b"" is the seed of the public repository."""
+    `key` is a term's secret, from which hidden inputs are drawn; b"" is the public repository's."""
 
     def __init__(self, name, key=b""):
         if name not in NAMES:
@@ -24,9 +24,9 @@ class Assignment:
         self.allowed = getattr(module, "ALLOWED", [])
         self.forbidden = getattr(module, "FORBIDDEN", [])  # (what a source may not hold, its name)
         self.seconds = getattr(module, "SECONDS", None)  # for one test
-        self.watched = getattr(module, "WATCHED", False)  # whether hidden cases are run under sanitizers too, as public ones are
+        self.watched = getattr(module, "WATCHED", False)  # whether sanitizers watch hidden cases too
         self.student = getattr(module, "STUDENT", [])  # more files that a student gets
-        # checker.py, where an assignment has one, answers the cases of the call "report" in place of the driver.
+        # checker.py, where there is one, answers the cases of the call "report" in place of the driver.
         self.checker = module_of(name, "checker.py") if (self.folder / "checker.py").exists() else None
         names = [case["name"] for case in self.cases]
         if len(set(names)) < len(names):
@@ -123,7 +123,8 @@ def case(name, task, call, inputs, expect=None, hint="", *, public=False, rtol=1
     if public and judge:
         raise SyntaxError(f"{name}: a public case cannot have a judge")
     return dict(name=name, task=task, call=call, inputs={k: tensors.array(v) for k, v in inputs.items()},
-                expect={k: tensors.array(v) for k, v in (expect or {}).items()}, public=public, hint=hint,
+                expect={k: tensors.array(v) for k, v in (expect or {}).items()}, public=public,
+                hint=hint or ("nothing of an earlier call may be left" if "warm" in inputs else ""),
                 rtol=rtol, atol=atol, bounds=bounds or {}, error=error, judge=judge, times=times,
                 weight=weight or (1 if error is None else 0.5))
 
@@ -132,7 +133,7 @@ STEPS = 16  # a case's points are sixteenths: such numbers add up to 100 exactly
 
 
 def shares(points, cases):
-    """What each case is worth: its weight's part of its task's points. What rounding leaves goes to the parts that lost most."""
+    """What each case is worth of its task's points, by weight; what rounding leaves goes to who lost most."""
     worth = [0] * len(cases)
     for task in {case["task"] for case in cases}:
         mine = [i for i, case in enumerate(cases) if case["task"] == task]

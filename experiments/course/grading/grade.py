@@ -11,8 +11,8 @@ WORDS = {
     "--seconds": dict(type=float, help="for each test"),
     "--build-seconds": dict(type=float, default=180, help="for building it (180)"),
     "--driver-object": dict(help="the driver, compiled before: half the time (selftest)"),
-    "--any-name": dict(action="store_true", help="do not check what it uses of C and of the library (selftest)"),
-    "--confine": dict(choices=[*sandbox.CONFINED, "any"], help="by what (default: bwrap; any: else landlock)"),
+    "--any-name": dict(action="store_true", help="do not check the names that it uses (selftest)"),
+    "--confine": dict(choices=[*sandbox.CONFINED, "any"], help="by what (bwrap; any: else landlock)"),
     "--public": dict(action="store_true", help="run only the public tests"),
     "--questions": dict(action="store_true", help="grade the written questions too, a point each"),
     "--student": dict(help="whose questions they are (default: as the submission's file key says)"),
@@ -164,7 +164,7 @@ def build(assignment, text, prefix, work, arguments):
         return None, printable(
             f"uses what {assignment.name} does not offer: {', '.join(n[:100] for n in names[:5])}")
     for program in ("driver", "watched", *measured):
-        shutil.copyfile(place / "build" / program, work / program)  # out of reach of what the build left running
+        shutil.copyfile(place / "build" / program, work / program)  # out of the build's reach
         (work / program).chmod(0o755)
     return work / "driver", None
 

@@ -21,7 +21,7 @@ def files_of_course(assignment):
 
 
 def files_of_library(prefix):
-    """The installed library without its programs and its data, and the libraries beside it, without links: ldconfig makes those."""
+    """The installed library without programs and data, and the libraries beside it; links are ldconfig's."""
     config = course.config_of(prefix)
     chosen = [*sorted((prefix / "include/isobar").rglob("*")), *sorted(config.parent.iterdir()),
               *sorted(course.library_of(prefix).parent.glob("libisobar*.a"))]

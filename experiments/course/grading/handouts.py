@@ -97,7 +97,7 @@ def constants(source):
 
 
 def unseen(reference, text):
-    """The constants of a reference which may change and leave its handout right: (how many are seen, lines)."""
+    """The constants of a reference that may change unseen by its handout: (how many are seen, lines)."""
     lines, seen = [], 0
     source = (course.ROOT / reference.name / f"{reference.name}.cpp").read_text()
     listed = [(source[:source.index(old)].count("\n") + 1, old,
@@ -178,7 +178,7 @@ def space_of(reference):
 
 
 def pictures(name, space, draw):
-    """Draws an assignment's pictures, or tells which of them are drawn otherwise by now: by more than a pixel."""
+    """Draws an assignment's charts, or tells which are drawn otherwise by now, by more than a pixel."""
     wrong = []
     for file, drawn in (space["pictures"]() if "pictures" in space else {}).items():
         path = course.ROOT / name / file

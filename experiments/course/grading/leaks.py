@@ -1,4 +1,4 @@
-"""What must not reach a student: solutions in a tree's files, and the line to be written in what a student reads.
+"""What must not reach a student: solutions in a tree's files, the line to be written in what one reads.
 
 A text gives a line away in other names and signs too: `dx = r · (dz − m − z · n)` tells `g * (d[c] - a - z * b)`. So formulas are
 compared as the order in which their names come again, without indices, signs and layout."""
@@ -10,7 +10,7 @@ ARITHMETIC = re.compile(r"[\w)\]] *[-+*/·−] *[\w(]|\b(?:exp|log|sqrt|tanh|pow
 
 
 def secrets(assignment):
-    """Lines of the solutions that are known again (not the head of a loop or of a layer's function), and the hidden tests' names."""
+    """Lines of the solutions (no heads of loops and functions), and the hidden tests' names."""
     lines = [line for line in marked.solution_lines(assignment.source.read_text())
              if len(line) >= 30 and not line.startswith("for (") and not line.endswith("override {")]
     return [s.encode() for s in lines + [c["name"] for c in assignment.cases if not c["public"]]]
@@ -63,7 +63,7 @@ def read_by_students(assignment):
 
 
 def given_away(assignment, texts):
-    """Formulas of solutions that stand in a text: in the same names, or in others where three names or more come again."""
+    """Formulas of solutions in a text, in the same names, or in others where three or more come again."""
     found = []
     for file, text in texts.items():
         words = names_in(text)

@@ -1,4 +1,4 @@
-"""A page for the staff of what students get wrong: each mutant in words, its text, and which tests see it. It holds solutions."""
+"""A page for the staff: each mutant in words, its text, and which tests see it. It holds solutions."""
 import collections, os
 
 

@@ -41,7 +41,7 @@ class Bench:
             "\n".join([*includes, *parts, '#line 1 "main"', "#include <cstdlib>",
                        "int main(int, char** words) {", "  const int choice = std::atoi(words[1]);",
                        choices + "  return 9;", "}"]))
-        (tree / f"{name}.cpp").write_text((tree / "driver.cpp").read_text())  # which may be watched, as the driver is not
+        (tree / f"{name}.cpp").write_text((tree / "driver.cpp").read_text())  # which may be watched
         (tree / "driver.cpp").write_text("")
         sanitize = "ON" if assignment.watched else "OFF"
         self.program = course.built(tree, prefix, f"-DSANITIZE={sanitize}", "-DCMAKE_CXX_FLAGS=-w") / "driver"
@@ -61,7 +61,7 @@ class Bench:
                 return [f"{case['name']}: {fault}" for case, fault in alone]
         if reached < len(cases):
             return self.confirmed(label, cases[reached:])
-        # A call before the case's own may have been shadowed by other cases' calls: these are run by themselves, too.
+        # Other cases' calls may shadow the call before a case's own: these are run by themselves, too.
         alone = [fault for case in cases if "warm" in case["inputs"] for fault in self.run(label, [case])[0]]
         return [f"{case['name']}: {fault}" for case, fault in alone]
 

@@ -94,7 +94,7 @@ def flat(rows_of_values, shape):
 
 
 def student_quantile(p, degrees):
-    """Of Student's t, by the integral of its density: with t = √n tan θ that is cos^(n−1) θ, taken by Simpson's rule."""
+    """Of Student's t, by its density's integral: with t = √n tan θ that of cos^(n−1) θ, by Simpson's rule."""
     factor = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(math.pi)
 
     def below(angle):

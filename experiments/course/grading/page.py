@@ -1,4 +1,4 @@
-"""Makes a printable page of a handout: one HTML file with formulas and pictures inside, A4 when printed. Needs pandoc."""
+"""Makes a printable page of a handout: one HTML file, formulas and pictures inside. Needs pandoc."""
 import re, shutil, subprocess, tempfile
 import course, handouts
 

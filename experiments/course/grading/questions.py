@@ -59,7 +59,7 @@ def read(text):
 
 
 def earlier(path):
-    """{question: [answers tried before]} from an earlier results.json, or from Gradescope's submission_metadata.json."""
+    """{question: [answers tried before]} from an earlier results.json or submission_metadata.json."""
     if path is None:
         return {}
     try:

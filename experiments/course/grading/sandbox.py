@@ -157,7 +157,7 @@ def alone(program):
 
 
 def run(argv, stdin, folder, readable, limits, writable=(), environment=None, more=(), system=room.SYSTEM):
-    """Runs argv in `folder`; see the top. Returns an Outcome, whatever the program does. `more` become its files 4, 5 …"""
+    """Runs argv in `folder`: an Outcome, whatever the program does. `more` become its files 4, 5 …"""
     return run_by(chosen, argv, stdin, folder, readable, limits, writable, environment, more, system)
 
 

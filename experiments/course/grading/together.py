@@ -1,4 +1,4 @@
-"""Runs one case's ranks: each in a sandbox of its own, all at once, with no way to another but the broker's socket."""
+"""Runs one case's ranks: each in a sandbox of its own, with no way to another but the broker's socket."""
 import dataclasses, os, pickle
 import broker, ranks, sandbox, tensors
 
@@ -20,7 +20,7 @@ def apart(run):
 
 
 def run(argv, case, folder, readable, limits):
-    """As sandbox.run with the case's request, of all ranks: the first that ended badly, or one whose answer is all ranks' together."""
+    """As sandbox.run, of all ranks: the first that ended badly, or one that answers for all together."""
     links = broker.Links(ranks.ranks_of(case), ranks.SILENCE * limits.seconds / 10, limits.seconds)
     shown = sandbox.alone(argv[0])
     pipes = [start(argv, case, rank, folder, readable, limits, links,

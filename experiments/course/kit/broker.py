@@ -20,7 +20,7 @@ class Record:
 
     def __init__(self):
         self.log, self.failure, self.dead = [], "", set()  # log: (from, to, numbers, tag, depth)
-        self.lost = []  # ranks whose program ended, or did what none may: the first is the cause of what others then do
+        self.lost = []  # ranks whose program ended, or did what none may: the first is the cause
 
     def counted(self):
         """The broker's results, by name."""
@@ -45,7 +45,7 @@ class Gone(Exception):
 
 
 class Links:
-    """Sockets to the ranks 0, 1 …: one may compute for `silence` seconds while others wait, and all is to be done in `seconds`."""
+    """Sockets to the ranks 0, 1 …: one may be silent for `silence` seconds, and all is done in `seconds`."""
 
     def __init__(self, count, silence, seconds):
         self.silence, self.end, self.pairs = silence, time.monotonic() + seconds, [

@@ -10,7 +10,7 @@ machine make rounds slower, the fast program's most, so the best of a few tries 
 import fcntl, math, mmap, os, random, select, signal, struct, time
 
 ROWS, WIDTH, ROUNDS, CHECKED, EPS = 512, 1024, 41, 8, 1e-6
-ROOM, TRIES, SECONDS = 1e-5, 5, 10  # how far off a value may be, of itself, as in the tests; the most tries; for one round
+ROOM, TRIES, SECONDS = 1e-5, 5, 10  # how far off a value may be; the most tries; for a round
 SIZE = ROWS * WIDTH * 4
 
 
@@ -19,7 +19,7 @@ class Fault(Exception):
 
 
 class Program:
-    """One that computes. start(fds) starts it with these file descriptors as 0, 1 …; tasks() lists its processes; end() ends it."""
+    """One that computes. start(fds) starts it with these files as 0, 1 …; tasks() lists processes; end() ends it."""
 
     def __init__(self, start, tasks, end):
         self.tasks, self.end, self.spent = tasks, end, 0

@@ -8,7 +8,7 @@ that the error names."""
 import os, re, subprocess, tempfile
 import broker, tensors
 
-OWN = ("ranks", "seeds", "dies")  # inputs that are the broker's; dies: which rank, and before which of its calls
+OWN = ("ranks", "seeds", "dies")  # the broker's inputs; dies: which rank, before which of its calls
 GONE = "link: the broker has gone"  # the driver's words
 SILENCE = 5  # seconds that a rank may compute while others wait for it; then it counts as dead
 
@@ -34,7 +34,7 @@ def request(case, rank):
 
 
 def conduct(links, case):
-    """The records of a case, one for each seed. Where a call of other numbers comes before it ("warm"), that is a run too."""
+    """The records of a case, one for each seed; a call before it ("warm") is a run too."""
     calls = 2 if "warm" in case["inputs"] else 1
     return [[broker.Run(links, ranks_of(case), seed).conduct() for _ in range(calls)][-1]
             for seed in seeds_of(case)]
@@ -47,7 +47,7 @@ def named(text, rank, dead, size):
 
 
 def merged(case, answers, records):
-    """(tensors, error) of a case, as of one process. answers: for each rank its (tensors, error), one for each seed."""
+    """(tensors, error) of a case, as of one process. answers: each rank's, one for each seed."""
     doomed = case["inputs"].get("dies")
     dead, found = int(doomed.values[0]) if doomed else None, {}
     errors = []  # (the less, the nearer to the cause; what is wrong)
@@ -92,7 +92,7 @@ def answers_in(text):
 class Local:
     """Processes on this machine that answer several cases, one after the other, without a sandbox.
 
-    results: (tensors, error) of each case as far as they came; records: each case's; codes, said: of each rank."""
+    results: (tensors, error) of each case as far as they came; records: of each; codes, said: of each rank."""
 
     def __init__(self, argv, cases, seconds, silence=SILENCE):
         count = max(map(ranks_of, cases))

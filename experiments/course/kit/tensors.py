@@ -69,7 +69,7 @@ def asked(argv, requests, **how):
 
 
 def answer(data):
-    """(tensors by name, error text or None) from what the driver wrote; ValueError when it is not one answer."""
+    """(tensors by name, error text or None) that the driver wrote; ValueError when it is not one answer."""
     found = answers(data)
     if len(found) != 1:
         raise ValueError("the program ended before it had answered" if not found
@@ -135,7 +135,7 @@ OTHERS = 2, 4  # so many shapes, and so many numbers, may an error name beside t
 
 
 def names_too_much(case, error):
-    """Whether a text names shapes, or whole numbers, by the dozen, in the hope that the right ones are among them."""
+    """Whether a text names shapes, or whole numbers, by the dozen, hoping that the right ones are there."""
     facts, inputs = case["error"], [array(tensor) for tensor in case["inputs"].values()]
     shapes = {tuple(fact) for fact in facts if isinstance(fact, (list, tuple))}
     shapes |= {tensor.shape for tensor in inputs}

@@ -45,7 +45,7 @@ def folder():
 
 @pytest.fixture
 def graded(prefix, folder):
-    """Grades a submission, and returns its results.json. Ours are confined by the best means that works here."""
+    """Grades a submission: its results.json. Ours are confined by the best means that works here."""
     def run(name, submission, *options):
         out = folder / "results.json"
         subprocess.run([course.ROOT / "course", "grade", name, submission, "--prefix", prefix, "--out", out,

@@ -1,12 +1,15 @@
-"""What is handed in to try the graders: references, and the texts of hostile/, whose first line says what
-each is appended to and what it deserves:
+"""What is handed in to try the graders: references, and the texts of hostile/. None of these may gain a point,
+tell what a hidden test is given, or leave anything, and each must leave a valid results.json; what begins
+with a4_ must score less than the derivation that it does without. The first line says what a text, after
+first.h, is appended to, and what it deserves:
 
     // with: reference of a1 [without f g] [, a forged run] [, names not checked] [, builds for ever] [, deserves 100]
 
 With `names not checked` the check of names is off, as for a submission that does without them by inline
 assembly; what holds it then is the sandbox. `without` calls functions of the reference own_f and own_g: the
 file has its own. `a forged run`: a report of a training whose loss is said to be less than it was is handed
-in too. `builds for ever`: ended after 10 s, for once."""
+in too. `builds for ever`: ended after 10 s, for once. {results}, {course} and {victim} become the paths of
+results.json, of the course's folder and of a file that belongs to the grader's user."""
 import pathlib, re
 import course, marked
 
@@ -14,7 +17,7 @@ FIRST = (course.ROOT / "hostile/first.h").read_text()
 
 
 def reference(assignment, prefix, folder):
-    """What is graded as the reference: its folder, or one with a report and its runs where an assignment wants one."""
+    """What is graded as the reference: its folder, or one with a report and its runs."""
     if not assignment.checker:
         return assignment.folder
     return course.module_of(assignment.name, "honest.py").made(None, prefix, pathlib.Path(folder) / "honest")

@@ -1,10 +1,10 @@
-"""./check meets accidents (no library, no compiler, garbage, a damaged file, …) with one line that says the repair."""
+"""./check meets accidents (no library, garbage, a damaged file, …) with a line that says the repair."""
 import os, shutil, subprocess
 import course
 
 
 def accidents(tree, folder, prefix):
-    """(what happens, ./check's arguments, environment, a word of its line); each is set up when it is asked for."""
+    """(what happens, ./check's arguments, environment, a word of its line); each is set up when asked for."""
     right = {"PATH": os.environ["PATH"], "CMAKE_PREFIX_PATH": prefix}
     tools = folder / "tools"  # a PATH of chosen tools
     tools.mkdir()

@@ -21,7 +21,7 @@ def changed(text, changes):
 
 
 def test_the_clock(name, assignment, prefix, folder):
-    """Right programs are four times as fast, and SLOW forms of the reference reach no more than is said of them."""
+    """Right programs are four times as fast; SLOW forms of the reference reach no more than they say."""
     module, source = course.module_of(name, "mutants.py"), assignment.source.read_text()
     paths = [assignment.source, *assignment.alternatives()]
     right = {path.name: assignment.source_of(path) for path in paths}

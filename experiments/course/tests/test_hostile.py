@@ -105,7 +105,7 @@ def ipc_objects(user):
 
 
 def left_behind(user):
-    """What belongs to the user that runs submissions: System V objects, orphans, files where all may write."""
+    """What belongs to the submissions' user: System V objects, orphans, files where all may write."""
     found = [f"ipcrm {' '.join(o)}" for o in ipc_objects(user)]
     orphans = [*sandbox.children(1), *sandbox.descendants(os.getpid())]
     found += [f"process {p}" for p in orphans if owner(f"/proc/{p}") == user]

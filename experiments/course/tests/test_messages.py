@@ -1,4 +1,4 @@
-"""./check says what stands in the table of the student's README, each message after its mistake, in a tree of a4."""
+"""./check says what the table of the student's README does, each message after its mistake, in a4."""
 import os, pathlib, re, subprocess, tempfile
 import pytest
 import course, marked
@@ -8,7 +8,7 @@ MADE = "LayerNorm out{Tensor(x.shape(), Dtype::f64)"
 SAID = "\"layer_norm: wanted weight and bias [{}], got {} and {}\", width, weight.shape(), bias.shape()"
 RMS = "isobar::mean(isobar::square(x), {-1}, true)"
 
-# {a part of the message's row: (a text of the reference that occurs once, what becomes of it)}; None: the stubs.
+# {a part of the message's row: (a text of the reference, what becomes of it)}; None: the stubs.
 CHANGES = {"not found": None, "does not build": (LOOP, "const double mean = sum / ;"),
            "to be written here": None, "wanted 1.5, got 1.25": (LOOP, "const double mean = sum / width + 1;"),
            "got nan": ("isobar::zeros({width}, Dtype::f64),\n              isobar::zeros",
@@ -54,7 +54,7 @@ def test_check_says(message, tree, prefix):
     (tree / "a4.cpp").write_text(course.changed(assignment, message, *change) if change
                                  else marked.stubs(assignment.source.read_text(), "a4.cpp"))
     script = (tree / "check").read_text()
-    (tree / "check").write_text(script.replace("SECONDS = 30 ", "SECONDS = 1 "))  # which are not to be waited for
+    (tree / "check").write_text(script.replace("SECONDS = 30 ", "SECONDS = 1 "))
     place = "/nowhere" if "not found" in message else prefix
     done = subprocess.run([tree / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": place},
                           capture_output=True, text=True, errors="replace")

@@ -24,7 +24,7 @@ def test_honest_reports_score_100(name, reports, graded):
 
 
 def test_forged_reports_are_refused(name, assignment, reports, prefix, folder):
-    """Of the first honest report. The layer is the same: its programs are built once, and their runs made once."""
+    """Of the first honest report: the layer is the same, so programs are built and run once."""
     first, module, work, tree = reports[name][0], course.module_of(
         name, "forgeries.py"), folder / "work", folder / "tree"
     course.own_folder(work)

@@ -1,6 +1,6 @@
 #include "a11.h"
 
-// ReZero: y = alpha x, one number alpha that begins at 0.                             (Bachlechner et al. 2020)
+// ReZero: y = alpha x, one number alpha that begins at 0. (Bachlechner et al. 2020)
 struct ReZero : isobar::Module {
   Tensor alpha = isobar::zeros({1}).set_trainable();
 
