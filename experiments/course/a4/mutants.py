@@ -88,6 +88,6 @@ MEMORY = [
     ("LN reads far past x", "sum = 0", "sum = std::min(0.0, std::abs(in[rows * width + 40]))",
      "heap-buffer-overflow: a4.cpp:"),
     ("DyT uses what was freed", "  Tensor y = raw::clone(x);\n", "  const double* const freed = raw::clone(x).data<double>();\n  Tensor y = raw::clone(x);\n  raw::write<double>(y)[0] = freed[0];\n", "heap-use-after-free: a4.cpp:"),
-    ("LN: dw is not set", "isobar::zeros({width}, Dtype::f64),\n              isobar",
-     "Tensor({width}, Dtype::f64),\n              isobar", "got nan"),
+    ("LN: dw is not set", "f64), isobar::zeros({width}, Dtype::f64), isobar",
+     "f64), Tensor({width}, Dtype::f64), isobar", "got nan"),
 ]

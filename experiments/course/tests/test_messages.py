@@ -11,8 +11,8 @@ RMS = "isobar::mean(isobar::square(x), {-1}, true)"
 # {a part of the message's row: (a text of the reference, what becomes of it)}; None: the stubs.
 CHANGES = {"not found": None, "does not build": (LOOP, "const double mean = sum / ;"),
            "to be written here": None, "wanted 1.5, got 1.25": (LOOP, "const double mean = sum / width + 1;"),
-           "got nan": ("isobar::zeros({width}, Dtype::f64),\n              isobar::zeros",
-                       "Tensor({width}, Dtype::f64),\n              isobar::zeros"),
+           "got nan": ("f64), isobar::zeros({width}, Dtype::f64), isobar",
+                       "f64), Tensor({width}, Dtype::f64), isobar"),
            "holds f32": (MADE, "LayerNorm out{isobar::zeros(x.shape())"),
            "do not broadcast": (RMS, RMS.replace(", true", "")),
            "buffer-overflow": ("    means[n] = mean;\n",
