@@ -14,9 +14,7 @@
 #include "../nn/fold_centring.h"
 #include "../nn/model.h"
 #include "../nn/observe.h"
-#include "harness/each.h"
 #include "harness/program.h"
-#include "harness/table.h"
 #include "lm/small_config.h"
 #include "lm/train.h"
 
@@ -112,8 +110,7 @@ Outcome train(const Config& config, const TinyText& text, const char* net, int64
   return outcome;
 }
 
-// The square of a random direction's cosine with 1 has the mean 1/d. A text has few letters, hence few
-// directions: one net has 1/√d to 15 % only.
+// A random direction's squared cosine with 1 has the mean 1/d; with few letters one net has 1/√d to 15 %.
 void measure_start(Run& run, const Config& config, const TinyText& text) {
   constexpr int64_t n = 200;
   const LanguageModelConfig shape = config.model(config.training_of("layernorm"), text.vocab_size());

@@ -7,7 +7,6 @@
 // Written: run.h5 (/series/<quantity>: a row per seed, a column per layer), layers.csv, summary.json.
 #include "claims/results.h"
 #include "decay/output.h"
-#include "harness/each.h"
 #include "harness/program.h"
 
 using namespace isobar;
@@ -115,8 +114,7 @@ void expect_theory(Run& run, const std::vector<std::pair<Config, std::vector<Com
 void study_reference(Run& run, const Config& asked) {
   check(run.preset_unchanged(),
         "--preset depth_table takes its nets from the reference: only --seeds and --seed can be given; drop "
-        "the "
-        "others or take --preset blog8");
+        "the others or take --preset blog8");
   const std::vector<Reference> references = depth_reference();
 
   std::vector<std::pair<Config, std::vector<ComparedCell>>> nets;

@@ -3,18 +3,16 @@
 //   isobar verify --quick         every study small, and a verdict on each claim of the texts
 //   isobar decay_study --depth 8  a study: the program of this name beside isobar
 //
-// Each verb is a file in verbs/. Exit codes are those of verb or study; 2 for a word that is neither.
+// Verbs are in verbs/. Exit codes are those of verb or study; 2 for a word that is neither.
 #include <fmt/ranges.h>
 
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "../data/utf8_stream.h"
 #include "harness/about.h"
-#include "harness/child.h"
 #include "harness/environment.h"
 #include "harness/lists.h"
 #include "harness/tool.h"
@@ -22,7 +20,24 @@
 
 using namespace isobar;
 
+namespace isobar::fixtures {
+extern const char completion[];  // verbs/completion.bash
+}
+
 namespace {
+
+// isobar completion: the script with which bash completes all words.
+int completion(const verbs::Words& words) {
+  std::string shell;
+  Tool tool("isobar completion",
+            "Prints a script with which a shell completes words for isobar and the studies.",
+            "source <(isobar completion bash)");
+  tool.word("SHELL", shell, "bash");
+  return tool.run(words, [&] {
+    check(shell == "bash", "SHELL: wanted bash, got {}", shell);
+    write_out(fixtures::completion);
+  });
+}
 
 struct Verb {
   std::string name, about;
@@ -40,7 +55,7 @@ const std::vector<Verb>& all_verbs() {
       {"import", "model.safetensors as a checkpoint", verbs::import_model},
       {"tokenize", "learn a tokenizer; turn text into tokens and back", verbs::tokenize},
       {"prepare", "texts of any size as a token store for train_lm", verbs::prepare},
-      {"completion", "a script with which bash completes all of these", verbs::completion},
+      {"completion", "a script with which bash completes all of these", completion},
   };
   return all;
 }

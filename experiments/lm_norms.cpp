@@ -192,8 +192,7 @@ void expect_start(Run& run, const Config& config, int64_t vocabulary, const Norm
   }
 }
 
-// dyt_equal and dyt_sqrtd are one function before training; tanh in f32 and sums of other sizes differ by
-// rounding, some 1e-7 of a loss near 3.
+// dyt_equal and dyt_sqrtd are one function before training, but for rounding, some 1e-7 of a loss near 3.
 void expect_equal_starts(Run& run, const NormResults& results) {
   for (const std::string& size : results.sizes()) {
     const std::vector<const TrialRuns*> a = results.rates(size, "pre.dyt_equal");
@@ -226,10 +225,7 @@ TrialOutcome train(const Config& config, const TinyText& text, const Trial& tria
                        .start_loss = loss_on(text.validation, "validation"),
                        .tuning_loss = infinity,
                        .val_loss = infinity,
-                       .losses = {},
-                       .start = {},
-                       .end = unknown_stream(trial.layers),
-                       .lengths = {}};
+                       .end = unknown_stream(trial.layers)};
   for (int64_t step = 0; step < trial.steps; ++step) {
     Probe probe;
     std::optional<Watch> watching;

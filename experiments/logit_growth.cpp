@@ -7,9 +7,7 @@
 // Written: run.h5 (/series/<model>/logit, capped, bound, val_loss: a row per log step, a column per seed;
 // /series/step), logits.csv (every log step and layer), softcap.csv, summary.json.
 #include "../nn/attention_logits.h"
-#include "harness/each.h"
 #include "harness/program.h"
-#include "harness/table.h"
 #include "lm/small_config.h"
 #include "lm/train.h"
 
@@ -72,7 +70,8 @@ struct Trajectory {
 };
 
 // Over the seeds, in their order.
-using Series = std::vector<double> Trajectory::*;
+using T = Trajectory;
+using Series = std::vector<double> T::*;
 
 std::vector<double> at_look(const std::vector<Trajectory>& runs, Series series, size_t number) {
   return values_of(runs, [&](const Trajectory& run) { return (run.*series)[number]; });
@@ -80,10 +79,12 @@ std::vector<double> at_look(const std::vector<Trajectory>& runs, Series series, 
 std::vector<double> at_end(const std::vector<Trajectory>& runs, Series series) {
   return at_look(runs, series, (runs.front().*series).size() - 1);
 }
+// The quotient of two series at the end, seed by seed.
+Spread quotient(const std::vector<T>& over, Series a, const std::vector<T>& under, Series b) {
+  return spread_of(pairwise(at_end(over, a), at_end(under, b), std::divides()));
+}
 double worst(const std::vector<Trajectory>& runs, double Trajectory::*value) {
-  double most = 0;
-  for (const Trajectory& run : runs) most = std::max(most, run.*value);
-  return most;
+  return std::ranges::max(values_of(runs, value));
 }
 // At 10, 50, 100, 200 and 500 with Gemma 2's cap of 50: the op and its gradient in f64 against t tanh(x/t)
 // and 1/cosh²(x/t), the gradient in f32, and the distance from clipping; softcap.csv.
@@ -152,8 +153,7 @@ Trajectory train(const Config& config, const TinyText& text, const Attention& at
     const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
     if (!gradients.finite())
       throw Diverged(
-          fmt::format("{}, seed {}, step {}: the loss or a gradient is not finite; lower "
-                      "--learning_rate",
+          fmt::format("{}, seed {}, step {}: the loss or a gradient is not finite; lower --learning_rate",
                       attention.name, seed, step));
     optimizer.set_lr(schedule(step));
     optimizer.step(clipping(gradients.norm, training));
@@ -182,58 +182,49 @@ Runs train_all(Run& run, const Config& config, const TinyText& text) {
   return runs;
 }
 
-void measure_one(Run& run, const std::string& name, const std::vector<Trajectory>& runs) {
-  const std::vector<double> start = at_look(runs, &Trajectory::logit, 0);
-  const std::vector<double> end = at_end(runs, &Trajectory::logit);
+void measure_one(Run& run, const std::string& name, const std::vector<T>& runs) {
+  const std::vector<double> start = at_look(runs, &T::logit, 0), end = at_end(runs, &T::logit);
   run.measured(name + ".logit.start", spread_of(start));
   run.measured(name + ".logit.end", spread_of(end));
   run.measured(name + ".logit.growth", spread_of(pairwise(end, start, std::divides())));
-  run.measured(name + ".val_loss", spread_of(at_end(runs, &Trajectory::val_loss)));
-  run.expect(name + ": the logits are those of the module", worst(runs, &Trajectory::rebuild_error) < 1e-4,
+  run.measured(name + ".val_loss", spread_of(at_end(runs, &T::val_loss)));
+  const double error = worst(runs, &T::rebuild_error);
+  run.expect(name + ": the logits are those of the module", error < 1e-4,
              fmt::format("the attention's output, built anew, differs by {} of its largest number",
-                         number_text(worst(runs, &Trajectory::rebuild_error))));
+                         number_text(error)));
 }
 
 // The same seeds' runs of the three models, in the order of `attentions`.
 void measure_all(Run& run, const Config& config, double unigram_loss, const Runs& runs) {
   for (size_t i = 0; i < attentions.size(); ++i) measure_one(run, attentions[i].name, runs[i]);
   const auto& [none, capped, normed] = runs;
-
-  run.measured("softcap.precap.start", spread_of(at_look(capped, &Trajectory::logit, 0)));
-  run.measured("softcap.precap.end", spread_of(at_end(capped, &Trajectory::logit)));
-  run.measured("softcap.capped.end", spread_of(at_end(capped, &Trajectory::capped)), config.softcap);
-  const Spread highest =
-      spread_over(capped, [](const Trajectory& seen) { return std::ranges::max(seen.capped); });
+  run.measured("softcap.precap.start", spread_of(at_look(capped, &T::logit, 0)));
+  run.measured("softcap.precap.end", spread_of(at_end(capped, &T::logit)));
+  run.measured("softcap.capped.end", spread_of(at_end(capped, &T::capped)), config.softcap);
+  const Spread highest = spread_over(capped, [](const T& seen) { return std::ranges::max(seen.capped); });
   run.measured("softcap.capped.highest", highest, config.softcap);
   // The cap itself is rounded to f32.
   run.expect("no logit passes the cap", highest.max <= config.softcap * (1 + 1e-6),
              fmt::format("highest {}, cap {}", highest.max, config.softcap));
-  run.measured(
-      "softcap.precap_over_cap.end",
-      spread_over(at_end(capped, &Trajectory::logit), [&](double logit) { return logit / config.softcap; }));
-  run.measured("softcap.precap_over_none.end",
-               spread_of(pairwise(at_end(capped, &Trajectory::logit), at_end(none, &Trajectory::logit),
-                                  std::divides())));
+  const auto over_cap = [&](double logit) { return logit / config.softcap; };
+  run.measured("softcap.precap_over_cap.end", spread_over(at_end(capped, &T::logit), over_cap));
+  run.measured("softcap.precap_over_none.end", quotient(capped, &T::logit, none, &T::logit));
 
-  const double past = worst(normed, &Trajectory::past_bound);
-  run.measured("qk_norm.logit.bound.end", spread_of(at_end(normed, &Trajectory::bound)));
-  run.measured("qk_norm.logit.share_of_bound.end",
-               spread_of(pairwise(at_end(normed, &Trajectory::logit), at_end(normed, &Trajectory::bound),
-                                  std::divides())));
-  run.measured("qk_norm.logit.bound.start", spread_of(at_look(normed, &Trajectory::bound, 0)),
+  const double past = worst(normed, &T::past_bound);
+  run.measured("qk_norm.logit.bound.end", spread_of(at_end(normed, &T::bound)));
+  run.measured("qk_norm.logit.share_of_bound.end", quotient(normed, &T::logit, normed, &T::bound));
+  run.measured("qk_norm.logit.bound.start", spread_of(at_look(normed, &T::bound, 0)),
                std::sqrt(static_cast<double>(config.n_embd) / static_cast<double>(config.n_head)));
   run.measured("qk_norm.logit.bound_violation", past, 0);
   run.expect("no logit passes the bound of QK-norm", past < 1e-5,
              fmt::format("by {} of it at worst, in f32", number_text(past)));
-  run.measured("qk_norm.logit_over_none.end",
-               spread_of(pairwise(at_end(normed, &Trajectory::logit), at_end(none, &Trajectory::logit),
-                                  std::divides())));
-  const std::vector<double> none_loss = at_end(none, &Trajectory::val_loss);
+  run.measured("qk_norm.logit_over_none.end", quotient(normed, &T::logit, none, &T::logit));
+  const std::vector<double> none_loss = at_end(none, &T::val_loss);
   const std::vector<double> gains = values_of(none_loss, [&](double loss) { return unigram_loss - loss; });
   run.measured("unigram_loss", unigram_loss);
   for (const auto& [name, other] : {std::pair{"softcap", &capped}, {"qk_norm", &normed}}) {
     const std::string key = fmt::format("{}_minus_none.val_loss", name);
-    const std::vector<double> nats = pairwise(at_end(*other, &Trajectory::val_loss), none_loss, std::minus());
+    const std::vector<double> nats = pairwise(at_end(*other, &T::val_loss), none_loss, std::minus());
     run.measured(key, spread_of(nats));
     run.measured(key + ".share_of_gain", spread_of(pairwise(nats, gains, std::divides())));
   }
@@ -246,29 +237,27 @@ void record_all(Run& run, const Config& config, const Runs& runs) {
     const int64_t step = std::min(static_cast<int64_t>(number) * config.log_interval, config.steps);
     run.record("step", static_cast<double>(step));
     for (size_t i = 0; i < attentions.size(); ++i)
-      for (const auto& [name, series] : {std::pair{"logit", &Trajectory::logit},
-                                         {"capped", &Trajectory::capped},
-                                         {"bound", &Trajectory::bound},
-                                         {"val_loss", &Trajectory::val_loss}})
+      for (const auto& [name, series] : {std::pair{"logit", &T::logit},
+                                         {"capped", &T::capped},
+                                         {"bound", &T::bound},
+                                         {"val_loss", &T::val_loss}})
         run.record(fmt::format("{}/{}", attentions[i].name, name), at_look(runs[i], series, number));
     const auto cell = [&](size_t i, Series series) {
       return spread_text(spread_of(at_look(runs[i], series, number)));
     };
-    table.row({fmt::format("{}", step), cell(0, &Trajectory::logit), cell(1, &Trajectory::logit),
-               cell(1, &Trajectory::capped), cell(2, &Trajectory::logit)});
+    table.row({fmt::format("{}", step), cell(0, &T::logit), cell(1, &T::logit), cell(1, &T::capped),
+               cell(2, &T::logit)});
   }
   run.say("\nLargest |attention logit| of all layers, median and range of {} seeds\n\n", config.seeds);
   run.say_text(table.text());
-  run.say("\nval loss: none {}, softcap {}, qk_norm {}\n",
-          spread_text(spread_of(at_end(runs[0], &Trajectory::val_loss))),
-          spread_text(spread_of(at_end(runs[1], &Trajectory::val_loss))),
-          spread_text(spread_of(at_end(runs[2], &Trajectory::val_loss))));
+  const auto loss = [&](size_t i) { return spread_text(spread_of(at_end(runs[i], &T::val_loss))); };
+  run.say("\nval loss: none {}, softcap {}, qk_norm {}\n", loss(0), loss(1), loss(2));
 }
 
 void plot_all(Run& run, const Config& config, const Runs& runs) {
   const auto& [none, capped, normed] = runs;
-  const auto curve = [&](const Phrase& label, const std::vector<Trajectory>& seeds, Series series,
-                         Role role) {
+  const auto curve = [&](const Phrase& label, const std::vector<T>& seeds, Series series,
+                         Role role = Role::measured) {
     PlotCurve made{label, role};
     for (size_t number = 0; number < seeds.front().logit.size(); ++number) {
       const int64_t step = std::min(static_cast<int64_t>(number) * config.log_interval, config.steps);
@@ -281,22 +270,19 @@ void plot_all(Run& run, const Config& config, const Runs& runs) {
             .x = {"step", "步"},
             .y = "|q·k|/√D",
             .log = true,
-            .curves = {curve("none", none, &Trajectory::logit, Role::measured),
-                       curve({"softcap, before the cap", "softcap，上限之前"}, capped, &Trajectory::logit,
-                             Role::measured),
-                       curve({"softcap, after the cap", "softcap，上限之后"}, capped, &Trajectory::capped,
-                             Role::measured),
-                       curve("QK-norm", normed, &Trajectory::logit, Role::measured),
+            .curves = {curve("none", none, &T::logit),
+                       curve({"softcap, before the cap", "softcap，上限之前"}, capped, &T::logit),
+                       curve({"softcap, after the cap", "softcap，上限之后"}, capped, &T::capped),
+                       curve("QK-norm", normed, &T::logit),
                        {{"the cap", "上限"}, Role::theory, {0, steps}, {config.softcap, config.softcap}},
-                       curve({"QK-norm's bound", "QK-norm 的界"}, normed, &Trajectory::bound, Role::theory)},
+                       curve({"QK-norm's bound", "QK-norm 的界"}, normed, &T::bound, Role::theory)},
             .key = "logit",
             .figures = {"softcap.", "qk_norm.", "none."}});
   run.plot({.title = {"validation loss", "验证损失"},
             .x = {"step", "步"},
             .y = {"nats a token", "纳特/词元"},
-            .curves = {curve("none", none, &Trajectory::val_loss, Role::measured),
-                       curve("softcap", capped, &Trajectory::val_loss, Role::measured),
-                       curve("QK-norm", normed, &Trajectory::val_loss, Role::measured)},
+            .curves = {curve("none", none, &T::val_loss), curve("softcap", capped, &T::val_loss),
+                       curve("QK-norm", normed, &T::val_loss)},
             .key = "val_loss",
             .figures = {"val_loss"}});
 }

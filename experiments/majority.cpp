@@ -8,20 +8,17 @@
 // Sizes are those of the paper's code: 20 kinds of token, sequences of 50, a lead of at least 6, 8 channels,
 // one head, logits by the embedding's rows, no positions. Norms differ in their formula alone (no bias).
 // rmsnorm_short is that code's norm "without projection", x / ‖x‖ / √d: d times shorter than RMSNorm's
-// output, so that attention's logits are d² times smaller. (The paper keeps LayerNorm before the feed-forward
-// part; here both norms change.)
+// output, so that attention's logits are d² times smaller.
 #include "../optim/adam.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
-#include "harness/table.h"
 #include "transformer_stack/layer.h"
 
 using namespace isobar;
 
 namespace {
 
-constexpr int64_t classes = 20, length = 50, margin = 6,
-                  interval = 10;  // interval: steps between evaluations
+constexpr int64_t classes = 20, length = 50, margin = 6, interval = 10;  // steps between evaluations
 
 const bool registered = register_norm("rmsnorm_short", [](const Shape& shape, const NormOptions&) {
   auto norm = std::make_unique<RMSNorm>(shape, RMSNormOptions{.eps = 0});

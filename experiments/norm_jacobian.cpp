@@ -10,7 +10,6 @@
 
 #include "../nn/nn.h"
 #include "harness/program.h"
-#include "harness/table.h"
 #include "jacobian/curves.h"
 #include "jacobian/fit.h"
 

@@ -89,7 +89,6 @@ void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
   Plot plot{.title = {"steps to the target", "达到目标所需的步数"},
             .x = {"learning rate", "学习率"},
             .y = {"steps", "步数"},
-            .curves = {},
             .key = "rates"};
   for (const double rate : rates) plot.ticks.push_back(fmt::format("{}", rate));
   for (const char* norm : norms) {

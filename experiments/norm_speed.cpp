@@ -5,10 +5,9 @@
 // 7 % to 64 % faster (001), 12 % and with 2 % less memory (003); DyT is meant to be faster still (004).
 // LayerNorm costs slightly more than BatchNorm, and rsqrt is more efficient than 1/sqrt (002).
 //
-// Each norm is timed fused, as one op, and spelled out in several ops, as the sources' scripts do, forward
-// alone and forward + backward. A spelled-out norm pays for every pass over memory, so where arrays do not
-// fit the caches the ratio of passes (speed/variants.h) predicts that of times: 15 to 7 for LayerNorm
-// whose variance takes the mean again against RMSNorm, 12 to 7 by the mean of squares, 1 for fused norms.
+// Each norm is timed fused, as one op, and spelled out in several ops, forward alone and forward + backward.
+// A spelled-out norm pays for every pass over memory, so where arrays do not fit the caches the ratio of
+// passes (speed/variants.h) predicts that of times.
 //
 // Written: speed.csv, run.h5 (/series/<mode>.<shape>.<norm>: seconds by round), summary.json; and the same of
 // the other processes in folders process_2 … process_5.
@@ -17,9 +16,7 @@
 #include "../core/parallel.h"
 #include "../data/file.h"
 #include "../data/json_text.h"
-#include "harness/child.h"
 #include "harness/program.h"
-#include "speed/machine.h"
 #include "speed/model_step.h"
 #include "speed/roots.h"
 #include "speed/timed.h"

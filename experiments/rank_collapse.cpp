@@ -10,9 +10,7 @@
 //
 // Written: run.h5 (/series/<kind>: r, a row per seed, columns for input and blocks), summary.json.
 #include "../nn/nn.h"
-#include "harness/each.h"
 #include "harness/program.h"
-#include "harness/table.h"
 
 using namespace isobar;
 

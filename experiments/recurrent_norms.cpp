@@ -3,9 +3,8 @@
 // Claims: LayerNorm suits RNNs (sources 001 B21 and 002), BatchNorm does not (002 C02).
 //
 // h' = tanh(N(W_ih x + b_ih + W_hh h + b_hh)) with PyTorch's default weights, the last state → 10 digits;
-// Adam, gradients clipped at norm 1. BatchNorm has the statistics of each time step's call in training, and
-// one set of running statistics for all time steps in evaluation. The rate is each net's best by its
-// validation loss; what is reported are test images.
+// Adam, gradients clipped at norm 1. BatchNorm has each time step's statistics in training, and one set of
+// running ones in evaluation. The rate is each net's best by its validation loss; reported are test images.
 //
 // Written: measurements.csv, summary.json.
 #include "../autograd/tape.h"
@@ -18,7 +17,6 @@
 #include "depth/digits.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
-#include "harness/table.h"
 
 using namespace isobar;
 
@@ -141,7 +139,6 @@ void study(Run& run, const Config& config) {
             .x = {"time steps before the last", "距最后一步的时间步数"},
             .y = {"norm over that of the last", "范数与最后一步之比"},
             .log = true,
-            .curves = {},
             .key = "state_gradient"};
   for (const int64_t length : lengths)
     for (const std::string& norm : norms) {

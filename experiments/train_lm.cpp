@@ -138,9 +138,6 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   if (start && first == 0)
     run.say("begins with the weights of {}: val loss {:.4f}\n", config.init_from,
             mean_loss(model, validation, config.eval_iters, config.batch_size, batch_rng, ranks));
-  Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
-  Csv& layers = run.csv("layers.csv",
-                        {"step", "module", "type", "std", "mean", "rms", "grad_norm", "zeros", "saturated"});
   Progress progress = run.progress(config.max_iters, "steps", first);
   const int64_t rows = config.batch_size * config.gradient_accumulation_steps;
   const IndexRange pieces = ranks.share(config.gradient_accumulation_steps);
@@ -189,7 +186,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
       if (log) probe.before_step(model);
       optimizer.step(clipping(gradients.norm, config));
       if (log) probe.after_step(model);
-      if (log) record_modules(run, layers, probe, shares, step);
+      if (log) record_modules(run, probe, shares, step);
       if (log) record_histograms(run, probe, histograms);
     } else {
       progress.clear();
@@ -203,7 +200,6 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
                      {"learning_rate", optimizer.lr()},
                      {"grad_norm", gradients.norm},
                      {"val_loss", val}});
-    losses.row({step, gradients.loss, optimizer.lr(), gradients.norm, val});
     session.finish_step(val);
     progress.advance(1, fmt::format("loss {:.3f}, {:.0f} tokens/s", gradients.loss, tokens_per_second()));
     if (evaluated) {
@@ -219,6 +215,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   run.timing()["train_s"] = seconds_since(began);
   say_memory(run);
 
+  write_tables(run);
   report_modules(run);
   plot_ridges(run);
   plot_losses(run);

@@ -6,9 +6,7 @@
 //
 // Written: run.h5 (/series/<kind>/L<depth>/{std, gradient_norm, along_one, token_cosine}: a row per seed, a
 // column per layer), summary.json. Each thread's stack of 384 layers takes half a gigabyte.
-#include "harness/each.h"
 #include "harness/program.h"
-#include "harness/table.h"
 #include "transformer_stack/measure.h"
 
 using namespace isobar;
@@ -105,7 +103,6 @@ void plot(Run& run, const std::vector<Result>& results) {
             .x = {"layer", "层"},
             .y = {"std", "标准差"},
             .log = true,
-            .curves = {},
             .key = "stack_std",
             .figures = {".std"}};
   for (const Result& result : results) {

@@ -111,7 +111,6 @@ void measure_gradients(Run& run, const Config& config, const TinyText& text, Mea
       .x = {"blocks", "块数"},
       .y = {"Frobenius norm", "Frobenius 范数"},
       .log = true,
-      .curves = {},
       .figures = {"gradient."}};
   for (const std::string placement : {"pre", "post"}) {
     const auto norms = each(std::max<int64_t>(10, config.seeds), [&](int64_t i) {

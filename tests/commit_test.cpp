@@ -1,7 +1,7 @@
 // The commit that programs write into their results: harness/commit.cmake, run on a work tree of its own.
 #include <doctest/doctest.h>
 
-#include "../experiments/harness/child.h"
+#include "../experiments/harness/process.h"
 #include "run.h"
 
 namespace isobar::commit_test {

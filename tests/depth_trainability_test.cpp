@@ -8,7 +8,7 @@
 #include "../data/hdf5_file.h"
 #include "../experiments/depth/config.h"
 #include "../experiments/depth/digits.h"
-#include "../experiments/depth/sweep.h"
+#include "../experiments/depth/outcome.h"
 #include "fake_mnist.h"
 #include "run.h"
 

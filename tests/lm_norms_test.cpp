@@ -22,10 +22,8 @@ TrialOutcome outcome_of(double val_loss, std::vector<double> losses = {}) {
           .start_loss = 4,
           .tuning_loss = val_loss,
           .val_loss = val_loss,
-          .losses = std::move(losses),
-          .start = {},
           .end = {},
-          .lengths = {}};
+          .losses = std::move(losses)};
 }
 
 TrialRuns runs_of(const char* norm, double rate, std::vector<TrialOutcome> outcomes) {

@@ -6,7 +6,6 @@
 
 #include "../core/rng.h"
 #include "../experiments/speed/clock.h"
-#include "../experiments/speed/machine.h"
 #include "../experiments/speed/variants.h"
 #include "run.h"
 

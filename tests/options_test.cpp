@@ -194,13 +194,18 @@ TEST_CASE("a default that a given flag makes impossible gives way, a given value
 TEST_CASE("isobar lists every verb and every study, which are few, and takes their words") {
   CHECK(run_built("isobar", "").out == run_built("isobar", "--help").out);
   CHECK(run_built("isobar", "--version").out.starts_with("isobar "));
-  std::set<std::string> files = {"isobar"};
-  for (const auto& [folder, prefix] : {std::pair{"experiments", ""}, {"experiments/verbs", "isobar "}})
-    for (const auto& entry : fs::directory_iterator(std::string(ISOBAR_SOURCE_DIR "/") + folder))
-      if (entry.path().extension() == ".cpp") files.insert(prefix + entry.path().stem().string());
-  CHECK(std::set<std::string>(programs().begin(), programs().end()) == files);
+  std::set<std::string> files, beside;
+  for (const auto& entry : fs::directory_iterator(ISOBAR_SOURCE_DIR "/experiments"))
+    if (entry.path().extension() == ".cpp") files.insert(entry.path().stem().string());
+  std::ranges::copy_if(programs(), std::inserter(beside, beside.end()),
+                       [](const std::string& program) { return !program.starts_with("isobar "); });
+  CHECK(beside == files);
+  const Strings declared = lines_of(file_text(ISOBAR_SOURCE_DIR "/experiments/verbs/verbs.h"));
+  const auto is_verb = [](const std::string& line) { return holds(line, "(const Words& words);"); };
+  CHECK(std::ranges::count_if(declared, is_verb) + 1 == std::ssize(programs()) - std::ssize(beside));  // completion
   CHECK(std::count_if(files.begin(), files.end(), is_study) < 20);
-  for (const std::string& program : files) CHECK(ran(program, "--version").out.starts_with(program + " "));
+  for (const std::string& program : programs())
+    CHECK(ran(program, "--version").out.starts_with(program + " "));
 }
 
 TEST_CASE("each study asks a question, has a page, and a preset that takes a second") {

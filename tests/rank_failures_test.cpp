@@ -2,8 +2,8 @@
 // processes.
 #include <doctest/doctest.h>
 
-#include "../experiments/harness/child.h"
 #include "../experiments/harness/command_line.h"
+#include "../experiments/harness/process.h"
 #include "../experiments/lm/checkpointing.h"
 #include "../nn/nn.h"
 #include "message_of.h"

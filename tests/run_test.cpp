@@ -207,13 +207,4 @@ TEST_CASE("a preset counts as unchanged whatever the seeds, and as changed by an
   CHECK_FALSE(run_with({"--depth", "99"}));
 }
 
-TEST_CASE("a CSV file of a run that goes on has nan in the columns that were added since") {
-  Csv csv("layers.csv", {"step", "std", "zeros"});
-  csv.restore("step,std\n0,1.5\n1,2\n");
-  csv.row({int64_t{2}, 3.0, 0.5});
-  CHECK(csv.text() == "step,std,zeros\n0,1.5,nan\n1,2,nan\n2,3,0.5\n");
-  CHECK_THROWS_WITH(Csv("layers.csv", {"step", "std", "zeros"}).restore("step,rms\n0,1\n"),
-                    "layers.csv: the run to go on with has other columns");
-}
-
 }  // namespace isobar::run_test

@@ -1,7 +1,7 @@
 // What a chart shows, as data: curves, maps and ridges. A study says what belongs together; how it is drawn
 // is the charts' business. The standard library is enough, so that a study in a browser can make one too.
 //
-//   run.plot({.title = {"std of each layer's output", "各层输出的标准差"}, .x = …, .y = "std", .log = true, .curves = {…}});
+//   run.plot({.title = {"std of each layer", "各层的标准差"}, .x = …, .y = "std", .log = true, .curves = {…}});
 #pragma once
 
 #include <string>
@@ -45,7 +45,7 @@ struct PlotCurve {
 struct Plot {
   Phrase title, x, y;  // the labels of the axes, with units
   bool log = false;    // the y axis
-  std::vector<PlotCurve> curves;
+  std::vector<PlotCurve> curves = {};
   // The name that the same plot has in other runs, to lay them over each other: "std". Empty: from the title.
   std::string key = "";
   // Pieces of the keys of the measured values that it shows, for their claims: {".std"}. Empty: all.

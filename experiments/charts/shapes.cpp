@@ -225,8 +225,7 @@ std::string tick_text(double value) {
 
 double text_width(std::string_view text) {
   double width = 0;
-  for (const char c :
-       text)  // of a character of UTF-8 the first byte counts; from E2 BA on it is Chinese, about
+  for (const char c : text)  // of a character of UTF-8 the first byte counts; from E3 on it is Chinese, about
     if ((c & 0xC0) != 0x80) width += static_cast<unsigned char>(c) >= 0xE3 ? 12.5 : 6.9;
   return width;
 }

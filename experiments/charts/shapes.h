@@ -42,8 +42,7 @@ Markup element(const char* tag, const Attributes& attributes, const Markup& cont
 
 class Scale {
  public:
-  // From `low` to `high`, which are drawn at `begin` and `end`; logarithmic ones hold positive numbers alone.
-  // One number alone is in the middle.
+  // From `low` to `high`, drawn at `begin` and `end`; logarithmic ones positive. One number is in the middle.
   Scale(double low, double high, double begin, double end, bool logarithmic = false);
 
   double operator()(double value) const;

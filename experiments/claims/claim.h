@@ -45,18 +45,16 @@ enum class Kind {
 };
 
 struct Claim {
-  std::string id, source;           // of a claim that two texts make: "002, 003"
-  std::string quote, quote_en;      // as printed, and its translation
-  std::string says, says_zh;        // what is tested
-  std::string implied, implied_zh;  // how it follows from the quotation, where it is nowhere printed
-  std::string no_source,
-      no_source_zh;  // where the text ascribes it to a source that does not contain it: which
+  std::string id, source;               // of a claim that two texts make: "002, 003"
+  std::string quote, quote_en;          // as printed, and its translation
+  std::string says, says_zh;            // what is tested
+  std::string implied, implied_zh;      // how it follows from the quotation, where it is nowhere printed
+  std::string no_source, no_source_zh;  // the source that the text names and that does not contain it
   Kind kind = Kind::measured;
   // Of a claim that is one statement, e.g. a table, all parts must hold; else it may be true in part.
   bool one_statement = false;
-  bool on_gpu =
-      false;         // about GPUs, or of a machine unnamed: what a CPU does not bear out is not thereby false
-  bool may = false;  // "may": that something exists, which the tasks tried can bear out but not refute
+  bool on_gpu = false;  // about GPUs, or of a machine unnamed: a CPU cannot refute it
+  bool may = false;     // "may": that something exists, which the tasks tried can bear out but not refute
   // Of a measured claim what its parts leave out: it is "partly" at best; of the others the reason.
   std::string note, note_zh;
   std::string remark, remark_zh;  // what a reader may object, answered; it changes no verdict

@@ -13,9 +13,8 @@ struct Cost {
   double bytes = 0, seconds = 0;
 };
 
-// Told from the settings alone: layers, widths, rows, steps, seeds and how many nets there are to train. Of
-// the runs of the texts within twenty times of what they took, but for three whose sizes no setting
-// tells. That is enough to tell a slip or a bad joke from a study.
+// Told from the settings alone: layers, widths, rows, steps, seeds and how many nets there are to train.
+// Mostly within twenty times of what runs of the texts took: that tells a slip or a bad joke from a study.
 Cost cost_of(const Json& config, int threads);
 
 // Half of this machine's memory, but at least 2 GiB (address space is counted, of which a program of many
@@ -31,12 +30,7 @@ std::vector<std::string> limited(const std::string& program, const std::vector<s
 
 // --- Pace: how long the runs that are still to be made will take.
 //
-//   Pace pace("quick", {"blog8", "depth_table"});
-//   pace.made("blog8", 0.3);
-//   say("{}", pace.text({"depth_table"}));   // ", about 30 s to go"; empty where nothing is known
-//
-// What each run took when it was last kept is in full.json; this machine's speed beside that one's is learned
-// from the runs that were made here.
+// full.json has what each run took when it was kept; this machine's speed is learned from runs made here.
 
 class Pace {
  public:

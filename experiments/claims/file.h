@@ -1,8 +1,5 @@
-// Claim files: what one text says, as a person writes it down (TOML; format: README.md here). It names
-// studies of this build, their settings and their measured values; it runs no commands and names no paths.
-//
-//   const ClaimFile file = read_claims("mine.toml");
-//   for (const ClaimFile& builtin : builtin_claims()) …      // those of the texts
+// Claim files: what one text says, as a person writes it down (TOML; format: README.md). It names studies of
+// this build, their settings and measured values, but no commands and no paths.
 #pragma once
 
 #include <array>
@@ -23,14 +20,7 @@ const std::vector<ClaimFile>& builtin_claims();
 std::vector<const Claim*> builtin_table();
 
 // --- Words of tolerance: "about", "better" and "as good" have one bound each, for every claim of every file.
-// A part that uses one says where its bound comes from by the word, so that no bound is chosen for a claim.
-//
-//   about = 0.441             [0.9 · 0.441, 1.1 · 0.441]
-//   better = "below 1"        anything below 1, of a quotient; "above 1", and of a difference "below 0", "above 0"
-//   as_good = "share"         within 0.01 of 0: of what a norm gains, or of all images; "percent", within 1 of 0;
-//                             "quotient", 0.99 to 1.01
-//
-// The reasons are in README.md of this folder, under Words.
+// A part that uses one says where its bound comes from by the word (README.md, Words).
 
 // The fields of a part that are words.
 inline constexpr std::array<const char*, 3> tolerance_words = {"about", "better", "as_good"};

@@ -21,14 +21,7 @@ std::vector<int64_t> looks_at(const Part& part, const Spread& seeds, const Runs&
 }
 
 Finding find(const Part& part, const Runs& runs, int64_t parts) {
-  Finding finding{.part = &part,
-                  .seeds = {},
-                  .reading = {},
-                  .needed = 0,
-                  .corpus = "",
-                  .trained = {},
-                  .theory = nan,
-                  .not_run = ""};
+  Finding finding{&part};
   const auto run = runs.summaries.find(part.run);
   const Json measured = run == runs.summaries.end() ? Json() : run->second.value("measured", Json::object());
   if (!measured.contains(part.key)) {
@@ -332,7 +325,7 @@ const std::vector<std::string>& verdict_words() {
 }
 
 Judged judge(const Claim& claim, const Runs& runs) {
-  Judged judged{.claim = &claim, .verdict = "", .reason = "", .reason_zh = "", .findings = {}};
+  Judged judged{&claim};
   for (const Part& part : claim.parts) judged.findings.push_back(find(part, runs, std::ssize(claim.parts)));
   if (claim.kind == Kind::cited) judged.verdict = "cited, not checked";
   if (claim.kind == Kind::not_run) judged.verdict = "not run here";

@@ -21,13 +21,13 @@ struct Runs {
 // A part read.
 struct Finding {
   const Part* part;
-  Spread seeds;
-  Reading reading;
-  int64_t needed;                   // seeds that would settle what too few left open; 0: unknown, or settled
-  std::string corpus;               // of the run; empty where it has none
-  TrainedOn trained;                // the nets behind the value
-  double theory;                    // NaN: none
-  std::string not_run;              // why there is no value; empty: there is one
+  Spread seeds = {};
+  Reading reading = {};
+  int64_t needed = 0;       // seeds that would settle what too few left open; 0: unknown, or settled
+  std::string corpus = "";  // of the run; empty where it has none
+  TrainedOn trained = {};   // the nets behind the value
+  double theory = std::numeric_limits<double>::quiet_NaN();  // NaN: none
+  std::string not_run = "";                                  // why there is no value; empty: there is one
   std::vector<int64_t> looks = {};  // at how many seeds this value was looked at, now and before, increasing
   bool at_full_scale = false;  // its value is measured at the full scale alone, and this run was a quick one
 };
@@ -36,17 +36,14 @@ struct Finding {
 const std::vector<std::string>& verdict_words();
 
 struct Judged {
-  const Claim* claim;
-  std::string verdict;            // one of verdict_words()
-  std::string reason, reason_zh;  // computed, with numbers
-  std::vector<Finding> findings;  // by part
+  const Claim* claim = nullptr;
+  std::string verdict = "";                 // one of verdict_words()
+  std::string reason = "", reason_zh = "";  // computed, with numbers
+  std::vector<Finding> findings = {};       // by part
 };
 
-// Of a measured claim: refuted where a part of one statement does not hold. Else a part that is open leaves
-// the claim open: where a value is missing it was not run here or, of a part that is measured at the full
-// scale alone, needs the full run; the machine was busy; the rule does not hold for the seeds; there are too
-// few of them. Else it is confirmed when all parts hold and nothing is left out, refuted when none does, and
-// partly when some do.
+// Of a measured claim: refuted where a part of one statement does not hold, else open where a part is, else
+// confirmed when all parts hold and nothing is left out, refuted when none does, and partly when some do.
 Judged judge(const Claim& claim, const Runs& runs);
 
 // "holds", "does not hold"; of a part that is open, the verdict that it makes.

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "../../data/json_text.h"
-#include "../harness/child.h"
 
 namespace isobar::fixtures {
 extern const char claims_full[];  // claims/full.json

@@ -1,11 +1,6 @@
 // Kept: what the last full runs of the texts' claims measured. In full.json a run has one line, with its
-// settings, the commit that made it, the machine and the seconds, and each value that some part reads
-// another, with all seeds. Sentences, bounds and verdicts are those of the claims and rules of today.
-//
-//   Judged judged = judge_kept(claim, Kept::shipped().runs(builtin_claims()));
-//   Kept kept(read_file("full.json", most));
-//   kept.take(planned, summary, files, "full");    // isobar verify --keep
-//   write_file_atomically("full.json", kept.text());
+// settings, commit, machine and seconds, and each value that some part reads another, with all seeds.
+// Sentences, bounds and verdicts are those of the claims and rules of today.
 #pragma once
 
 #include "file.h"
@@ -24,10 +19,9 @@ class Kept {
   // A run and a value, a line each.
   std::string text() const;
 
-  // Takes what parts of the files read of this finished run, in the place of what was kept of it: values at
-  // the full scale, at any scale its seconds. Another number of seeds of the same settings is a further look.
-  // Throws Error for a run that failed a check of its own, tells no commit or date, or lacks a value that a
-  // part reads.
+  // Takes what parts of the files read of this finished run in place of what was kept: values at the full
+  // scale, at any scale its seconds. Other numbers of seeds are further looks. Throws Error for a run that
+  // failed a check of its own, tells no commit or date, or lacks a value.
   void take(const PlannedRun& run, const Json& summary, const std::vector<ClaimFile>& files,
             std::string_view scale);
   // Drops runs and values that the files read no more.

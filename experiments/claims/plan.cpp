@@ -11,7 +11,6 @@
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
 #include "../harness/about.h"
-#include "../harness/child.h"
 #include "../harness/environment.h"
 #include "../harness/lists.h"
 

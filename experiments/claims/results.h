@@ -21,8 +21,7 @@ class Judging {
   // `detail`: each part is shown, not the deciding one alone.
   Judging(Run& run, const std::vector<ClaimFile>& files, std::string scale, bool detail);
 
-  // Judges the claims that need none of the runs `ahead`, and prints a table of those that were not judged
-  // before, if it is asked for.
+  // Judges the claims that need none of the runs `ahead`, and prints, if asked, those not judged before.
   void settle(const Runs& runs, const std::set<std::string>& ahead, bool print_table);
 
   // All claims in the order of their ids, for summary.json: those that wait have the verdict "still to come".

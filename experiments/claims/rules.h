@@ -1,26 +1,9 @@
-// Rules: how a part of a claim reads the values that were measured over seeds. There are four, with one
-// stated level: of a hundred claims whose parts are all true as printed, at most one is judged otherwise,
-// whatever the number of seeds and however often they were added to after a look. Each claim shares
-// `error_rate` among its parts (Bonferroni), and the j-th look at a part spends 1/(j (j + 1)) of its share: a
-// half, a sixth, a twelfth, 1 in all. Two finite bounds have half of that each.
+// Rules: how a part of a claim reads values measured over seeds. README.md here has the rules and their error
+// rate. Each claim shares `error_rate` among its parts (Bonferroni), and the j-th look at a part spends 1/(j
+// (j + 1)) of its share; two finite bounds have half of that each.
 //
-//   every_seed     the value of every seed lies in the bounds: for identities, counts and limits. n seeds that all do
-//                  say that at least error^(1/n) of all seeds do.
-//   mean           the mean over all seeds lies in the bounds: holds where its whole interval of confidence does, fails
-//                  where none of it does, and else there are too few seeds. With bounds of −m and m about a paired
-//                  difference this is the equivalence test by two one-sided tests; with one bound, a one-sided test.
-//   one_more_seed  a printed value could be one more of our seeds: it lies in the prediction interval. What lies
-//                  outside is refuted with any number of seeds; what lies inside is confirmed where there are enough
-//                  of them to make the interval short (harness/stats.h, seeds_for_prediction).
-//   time           `mean` of quotients of times, refused where the machine was busy.
-//
-// The intervals of the last three, and the signs that they do not hold for these seeds, are those of shape.h.
-// Where 10 or more seeds are skewed or clustered, their mean has an interval of its own
-// (skewed_mean_interval). With fewer, and for one more seed, a bound that lies far beyond all seeds still
-// decides (beyond_all); a nearer one is not judged.
+// The intervals, and the signs that they do not hold for these seeds, are those of shape.h.
 #pragma once
-
-#include <cmath>
 
 #include "shape.h"
 

@@ -1,7 +1,6 @@
 #include "shape.h"
 
 #include <array>
-#include <cmath>
 #include <numeric>
 
 namespace isobar::claims {

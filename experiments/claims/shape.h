@@ -1,8 +1,6 @@
 // Shape: what the values of seeds show against Student's assumption that they are independent and normal.
 //
-// Each sign is one that fewer than 4 in 100 normal samples give in all, at any number of seeds, wherever they
-// lie (tests/rules_test.cpp); 10 or more seeds of an exponential, log-normal or two-valued quantity mostly
-// give one. None is proof of the contrary: nobody sees a failing seed that is not among those there.
+// Fewer than 4 in 100 normal samples give any of these signs, at any number of seeds (tests/rules_test.cpp).
 #pragma once
 
 #include "../harness/stats.h"
@@ -32,15 +30,12 @@ Range safe_prediction_interval(const Spread& seeds, double error, bool log);
 
 // From so many seeds on the mean of skewed or clustered ones has an interval.
 inline constexpr int64_t seeds_for_skewness = 10;
-// That interval: the longer of Student's and of Hall's, which is Student's corrected for skewness (Hall, On
-// the removal of skewness by transformation, 1992), each a quarter longer, with 1.5 times the skewness of the
-// sample, which is too small. Simulated for exponential, log-normal and chi-squared values, two clusters and
-// one seed in three, five and ten that fails: build/bin/verdict_rates.
+// That interval: the longer of Student's and of Hall's, which is corrected for skewness (Hall 1992), each a
+// quarter longer, with 1.5 times the skewness of the sample, which is too small (build/bin/verdict_rates).
 Range skewed_mean_interval(const Spread& seeds, double error, bool log);
 
 // The range of all values with its own length on either side, ten times that for fewer than 10 values: where
-// the mean, and one more seed, lie however skewed or clustered the values are. For fewer than 5, and for
-// equal ones, both sides are infinite.
+// mean and one more seed lie, however skewed the values are. Infinite for fewer than 5, and for equal ones.
 Range beyond_all(const Spread& seeds);
 
 }  // namespace isobar::claims

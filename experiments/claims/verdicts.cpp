@@ -6,7 +6,6 @@
 
 #include "../../data/file.h"
 #include "../harness/about.h"
-#include "../harness/table.h"
 #include "results.h"
 
 namespace isobar::claims {
@@ -157,8 +156,8 @@ std::string readme_verdicts(const Kept& kept) {
     if (judged.verdict == "refuted" && judged.claim->source.find("003") != std::string::npos)
       refuted.push_back(judged.claim->id);
   const std::string prose = fmt::format(
-      "The part that decides each claim stands here; [experiments/verdicts.md]"
-      "(experiments/verdicts.md) has them all. The verdicts of all {} claims: {}. Refuted of text 003 are {}.",
+      "The part that decides each claim stands here; [experiments/verdicts.md](experiments/verdicts.md) "
+      "has them all. The verdicts of all {} claims: {}. Refuted of text 003 are {}.",
       all.size(), counts_text(all), fmt::join(refuted, ", "));
   return fmt::format("{}\n{}\n", text, fmt::join(wrapped(prose, 110), "\n"));
 }

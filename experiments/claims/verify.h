@@ -23,10 +23,9 @@ struct VerifyOptions {
 
 // Makes the runs into folders of their own below run's, judges, prints a table as each run ends, and
 // publishes claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Returns whether every
-// run had what it needs; one that failed is an expectation of `run` that is not met. Throws Error, before
-// anything runs, for an unknown claim or run, two files that disagree about a run, flags that a study does
-// not take, and runs of a stranger's that would take more than share() unless the terminal says yes, and for
-// a folder without studies; afterwards for a key that a run did not measure, with file and line.
+// run had what it needs; one that failed is an expectation that is not met. Throws Error before anything runs
+// for what the words or files get wrong, and for a stranger's runs that would take more than share() unless
+// the terminal says yes; afterwards for a key that a run did not measure.
 bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);
 
 }  // namespace isobar::claims

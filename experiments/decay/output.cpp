@@ -52,7 +52,7 @@ double squared_growth(const std::vector<LayerSignal>& layers) {
 // through a BatchNorm. With κ as in theory.h, E relu(y_a) relu(y_b) = κ(c)/2, E relu'(y_a) relu'(y_b) =
 // κ'(c)/2:
 //   up    W relu(y) has B − 1 free values of variance s = v (1 − κ)/2, and 1/σ² of them the mean B/(B − 3)/s;
-//   down  the ReLU leaves 1/2 of the squared gradient; of that BatchNorm's two projections take (1 − κ')/B along
+//   down  the ReLU leaves 1/2 of the squared gradient; of that BatchNorm's projections take (1 − κ')/B along
 //         (1, …, 1) and (1 − κ)/B along y; it divides by σ², and Wᵀ multiplies by v.
 double batch_norm_growth(int64_t batch) {
   const auto rows = static_cast<double>(batch);

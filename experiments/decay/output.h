@@ -1,5 +1,4 @@
-// How the study's results leave it: the `layers` of summary.json, layers.csv, the series of run.h5, and the
-// table and charts on the terminal.
+// How results leave the study: `layers` of summary.json, layers.csv, series of run.h5, tables and charts.
 #pragma once
 
 #include "reference.h"
@@ -53,8 +52,8 @@ void measured_layer(Run& run, const std::string& prefix, const Result& result, s
 
 // Of the whole net; "<prefix>" and
 //   grad_norm.last_over_first  grad_norm.first_over_last  std.last_over_first
-//   grad_norm.squared_growth         of the squared gradient norm at the layers' outputs, per layer going down: the
-//                                    geometric mean over the middle half of the layers
+//   grad_norm.squared_growth         of the squared gradient norm, per layer going down: the geometric mean over the
+//                                    middle half of the layers
 //   ratio.last_over_second           .ratio of the last layer over that of layer 2: 1 where it is constant
 //   output_mean.lowest  .highest  linear_mean.lowest  .highest    signed, over all layers of a seed's net
 void measured_net(Run& run, const std::string& prefix, const Result& result);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../harness/run.h"
-#include "measure.h"
+#include "net.h"
 
 namespace isobar::decay {
 
@@ -31,10 +31,9 @@ struct Comparison {
   bool agrees;
 };
 
-// Agreement means: |log10(our median / its median)| is at most 4 standard errors of the difference of two
-// medians, 4 · 1.253 · log10_sd · √(1/its seeds + 1/our seeds), which is 1.6 log10_sd for 20 seeds each, or
-// at most 0.03 (7 %) where the spread is less; and the shares of zeros and of overflows differ by at most 3
-// in 20.
+// Agreement: |log10(our median / its median)| is at most 0.03 (7 %) or 4 standard errors of the difference of
+// two medians, 4 · 1.253 · log10_sd · √(1/its seeds + 1/our seeds); and the shares of zeros and of overflows
+// differ by at most 3 in 20.
 Comparison compare(const ReferenceCell& reference, int64_t reference_seeds, std::span<const double> ours);
 
 // --- How far the median over the seeds lies from the median that theory predicts, in standard errors.

@@ -158,8 +158,7 @@ void plain_down(const Config& config, const std::vector<PlainStage>& stages,
     theory[l].weight_gradient_norm =
         normed ? Prediction{.median = norm} : at_finite_width(config, norm, layers);
     dx = {initial.v * dz.self, initial.v * dz.cross};
-    if (euler && is_orthogonal(config) &&
-        l > 0) {  // |Wᵀ dz|² is v |dz|² with the share along x, not beside it
+    if (euler && is_orthogonal(config) && l > 0) {  // |Wᵀ dz|² is v |dz|² with the share along x in it
       dx.self -= share_along_x(l - 1);
       dx.cross -= share_along_x(l - 1) * stage.c;
     }

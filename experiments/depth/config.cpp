@@ -26,7 +26,7 @@ std::vector<Kind> kinds_with(const Choices& norms) {
 void Config::fields(Fields& f) {
   f("nets", nets,
     "list of topology.init.norm, or all; topologies: plain, pre, post, skipinit, rezero, fixup; weights: "
-    "default, he_normal, orthogonal_sqrt2; norms (all: none, layernorm, rmsnorm, dyt, dyisru): see decay_study",
+    "default, he_normal, orthogonal_sqrt2; norms (all: none, layernorm, rmsnorm, dyt, dyisru)",
     one_of(kind_names()));
   f("depths", depths, "depths: hidden layers (plain), or blocks of two layers", between(1, 10'000));
   f("width", width, "features of every layer", between(1, 16'384));

@@ -7,8 +7,7 @@ namespace isobar::depth {
 
 // Nets: the kinds of net that depth_trainability knows, and their names.
 
-// One kind of net, of any depth: how its layers are put together, their initial weights and their norm,
-// each by the name that decay_study gives it.
+// One kind of net, of any depth: its topology, initial weights and norm, by decay_study's names.
 struct Kind {
   std::string topology, init, norm;
 
@@ -17,9 +16,8 @@ struct Kind {
   bool operator==(const Kind&) const = default;
 };
 
-// "all", and the names of all kinds with any norm of norm_names(). Kinds that do not make sense have no name:
-// post without a norm is pre without one; skipinit, rezero and fixup are meant to do without; fixup brings
-// its own weights, He's scaled.
+// "all", and the names of all kinds with any norm of norm_names(). Without a name are post without a norm,
+// skipinit, rezero and fixup with one, and fixup with other weights than its own.
 Choices kind_names();
 // The kinds of these names; of "all" those that have none, layernorm, rmsnorm, dyt or dyisru.
 std::vector<Kind> kinds_of(const std::vector<std::string>& names);
@@ -27,8 +25,7 @@ std::vector<Kind> kinds_of(const std::vector<std::string>& names);
 // --- Config: every knob of depth_trainability.
 
 struct Config : HasFields {
-  // topology.init.norm, those of the hidden layers; input layer and head: see Classifier. These are the nets
-  // that the claims speak of.
+  // topology.init.norm of the hidden layers (input and head: see Classifier): the nets that claims speak of.
   std::vector<std::string> nets = {
       "plain.default.none",    "plain.he_normal.none",    "plain.orthogonal_sqrt2.none",
       "plain.default.rmsnorm", "pre.default.none",        "pre.he_normal.none",

@@ -32,8 +32,7 @@ struct Digits {
 // An empty name means find_mnist()'s folder. Throws Error where a file is missing, there Unavailable.
 Digits read_digits(const std::string& folder);
 
-// The loss of the best constant classifier, in nats: the entropy of the labels. And the
-// share of right answers of the best such guess.
+// Loss (in nats: the labels' entropy) and accuracy of the best constant classifiers.
 double blind_loss(const Part& images);
 double blind_accuracy(const Part& images);
 

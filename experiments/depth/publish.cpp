@@ -1,6 +1,6 @@
 #include "publish.h"
 
-#include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "../decay/theory.h"
@@ -89,8 +89,7 @@ std::string shallow_and_deep(const Result& result) {
   const auto median = [&](double Outcome::*quantity) { return deep.spread(quantity).median; };
   return fmt::format(
       "{} has {} at depth {} and {} at depth {}, where the gradient starts with a norm of {} in the first "
-      "layer "
-      "and {} in the last, and training moves their weights by {} and {}",
+      "layer and {} in the last, and training moves their weights by {} and {}",
       result.kind.key(), accuracy_text(shallow), shallow.depth, accuracy_text(deep), deep.depth,
       first_gradient(deep), last_gradient(deep), percent(median(&Outcome::first_moved)),
       percent(median(&Outcome::last_moved)));
@@ -175,7 +174,6 @@ void plot_accuracies(Run& run, const std::vector<Result>& results) {
   Plot plot{.title = {"accuracy on unseen digits", "未见过的手写数字上的准确率"},
             .x = {"depth", "深度"},
             .y = {"accuracy", "准确率"},
-            .curves = {},
             .key = "accuracy",
             .figures = {".accuracy"}};
   for (const Result& result : results) {
@@ -188,8 +186,8 @@ void plot_accuracies(Run& run, const std::vector<Result>& results) {
 
 void print_question(Run& run, const Config& config, const Digits& digits, const std::vector<Kind>& kinds) {
   run.say(
-      "{} images to train on, {} to tune by, {} to report ({}). {} kinds of net, {} layers or blocks of width "
-      "{}, {} seeds; {} steps of {} images.\n"
+      "{} images to train on, {} to tune by, {} to report ({}). {} kinds of net, {} layers or blocks of "
+      "width {}, {} seeds; {} steps of {} images.\n"
       "A constant classifier reaches an accuracy of {:.3f} and a loss of {:.3f}. {}.\n\n",
       digits.train.size(), digits.validation.size(), digits.test.size(), digits.source, kinds.size(),
       fmt::join(config.depths, ","), config.width, config.seeds, config.steps, config.batch,
@@ -262,11 +260,10 @@ void expect_identities(Run& run, const Config& config, const std::vector<Result>
           for (const double norm : cell.runs[i].gradients) gradients += norm != 0;
           losses += cell.runs[i].losses[0] != result.cells.front().runs[i].losses[0];
         }
-      run.expect(
-          kind + " starts as the identity", gradients == 0 && losses == 0,
-          fmt::format("at step 0 {} W1 with a gradient, {} losses unlike that of the least depth; wanted "
-                      "none",
-                      gradients, losses));
+      run.expect(kind + " starts as the identity", gradients == 0 && losses == 0,
+                 fmt::format(
+                     "at step 0 {} W1 with a gradient, {} losses unlike that of the least depth; wanted none",
+                     gradients, losses));
     }
     if (kind != "plain.default.none") continue;
     for (const Cell& cell : result.cells) {
@@ -286,5 +283,33 @@ void expect_identities(Run& run, const Config& config, const std::vector<Result>
     }
   }
 }
+
+std::vector<double> first_rates(int64_t depth) {
+  const double wanted = 3e-3 * std::min(1.0, std::sqrt(8 / static_cast<double>(depth)));
+  const auto nearer = [&](double a, double b) {
+    return std::abs(std::log(a / wanted)) < std::abs(std::log(b / wanted));
+  };
+  const double* const middle = std::min_element(std::begin(ladder) + 1, std::end(ladder) - 1, nearer);
+  return {*(middle - 1), *middle, *(middle + 1)};
+}
+
+double Sweep::best() const {
+  check(!losses.empty(), "sweep: no rate was tried");
+  const auto lower = [](const auto& a, const auto& b) { return a.second < b.second; };
+  return std::min_element(losses.begin(), losses.end(), lower)->first;
+}
+
+std::vector<double> Sweep::next(double constant_loss) const {
+  const double rate = best(), lowest = losses.begin()->first, highest = losses.rbegin()->first;
+  const bool nothing_learned = losses.at(rate) > constant_loss - learned;
+  std::vector<double> rates;
+  if ((rate == lowest || nothing_learned) && lowest != *std::begin(ladder))
+    rates.push_back(*(std::find(std::begin(ladder), std::end(ladder), lowest) - 1));
+  if ((rate == highest || nothing_learned) && highest != *(std::end(ladder) - 1))
+    rates.push_back(*(std::find(std::begin(ladder), std::end(ladder), highest) + 1));
+  return rates;
+}
+
+bool Sweep::at_edge() const { return best() == *std::begin(ladder) || best() == *(std::end(ladder) - 1); }
 
 }  // namespace isobar::depth

@@ -4,7 +4,6 @@
 #include "../harness/run.h"
 #include "digits.h"
 #include "outcome.h"
-#include "sweep.h"
 
 namespace isobar::depth {
 
@@ -15,8 +14,7 @@ double late_loss(const std::vector<double>& losses);
 
 // images.train, images.validation, images.test, blind.loss, blind.accuracy.
 void publish_images(Run& run, const Digits& digits);
-// What a sweep gave, rate by rate: under "sweeps" of the summary, and as rows of rate and validation loss in
-// /series/<kind>/depth<D>/sweep.
+// Under "sweeps" of the summary, and as rows of rate and validation loss in /series/<kind>/depth<D>/sweep.
 void publish_sweep(Run& run, const Kind& kind, int64_t depth, const Sweep& sweep);
 // The runs of one net at one depth: /series/<kind>/depth<D>/{loss, gradient, accuracy}, a row per seed.
 void record(Run& run, const Kind& kind, const Cell& cell);
@@ -24,8 +22,7 @@ void record(Run& run, const Kind& kind, const Cell& cell);
 // A row per run.
 Csv& open_csv(Run& run);
 // One kind of net, at all depths; a value per seed where nothing else is said:
-//   <kind>.fails_at                       first depth of median accuracy below 0.5, not finite where none; one
-//                                         value
+//   <kind>.fails_at                       first depth of median accuracy below 0.5, or not finite; one value
 //   <kind>.trains_to                      greatest depth before that; 0 where the first fails; one value
 //   <kind>.depth<D>.accuracy, .train_loss
 //   <kind>.depth<D>.learning_rate         one value
@@ -54,9 +51,8 @@ void print_results(Run& run, const Config& config, const std::vector<Result>& re
 // "source and claim: what was seen", for each claim that these results bear on.
 std::vector<std::string> findings(const std::vector<Result>& results);
 
-// Our own measurement against what must hold: Fixup and ReZero start as the identity, so at step 0 their loss
-// is the same at every depth and W1 has no gradient; and without a norm the gradient of a plain chain falls
-// as decay_study's closed form says.
+// What must hold: Fixup and ReZero start as the identity, so at step 0 their loss is the same at every depth
+// and W1 has no gradient; without a norm the gradient of a plain chain falls as its closed form says.
 void expect_identities(Run& run, const Config& config, const std::vector<Result>& results);
 
 }  // namespace isobar::depth

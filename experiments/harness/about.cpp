@@ -1,10 +1,8 @@
 #include "about.h"
 
-#include <cmath>
 #include <filesystem>
 #include <sstream>
 
-#include "child.h"
 #include "settings.h"
 
 namespace isobar {

@@ -5,9 +5,7 @@
 //    "presets": {"tiny": "--depths 1 --steps 2"}, "seconds": {"quick": 7.9, "full": 40.1},
 //    "keys": ["layernorm_over_rmsnorm.L1.steps", …]}
 //
-// A preset stands for these flags. `seconds` and `keys` are those of the kept runs of this
-// study (claims/full.json): the sum of the runs that claims need, and the values that claims read. A run
-// measures more keys, which follow from its settings; "measured" of its summary.json has them all.
+// A preset stands for these flags; `seconds` and `keys` are of the runs kept for claims (claims/full.json).
 #pragma once
 
 #include "program.h"

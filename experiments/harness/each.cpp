@@ -80,9 +80,8 @@ class Items {
 };
 
 // --- Over several ranks. The first rank hands out numbers, collects what became of them, and tells all
-// others the results in order; the others ask it for as many items as they have idle threads. Main threads
-// alone send and receive: they look for messages now and then, with pauses that grow to a few milliseconds,
-// and speak every quarter of the time-out, however long items take.
+// others the results in order; the others ask it for items for idle threads. Main threads alone send and
+// receive, with pauses that grow to a few milliseconds, and speak every quarter of the time-out.
 
 using EachClock = std::chrono::steady_clock;
 using std::chrono_literals::operator""us;

@@ -8,11 +8,10 @@
 // Progress; it must not touch the Run, nor anything that another item changes. It does not see the caller's
 // tape or precision. Times that it measures, and statistics of memory, are those of all that run now.
 //
-// Where several ranks make the run together (core/ranks/ranks.h), they share the items: the first rank hands
-// each to a thread that is idle, and every rank gets all results, as bytes (bytes.h). All ranks must call
-// each() in the same order, and an item must change nothing that is read after it but its result: it ran on
-// one rank only. Within an item each() is the rank's own. A rank from which nothing comes for
-// Ranks::timeout() is lost: RankLost names it, and all end.
+// Ranks (core/ranks/ranks.h) share the items: the first rank hands each to an idle thread, and every rank
+// gets all results, as bytes (bytes.h). All ranks must call each() in the same order, and an item must change
+// nothing but its result: it ran on one rank only. Within an item each() is the rank's own. A rank from which
+// nothing comes for Ranks::timeout() is lost: RankLost names it, and all end.
 #pragma once
 
 #include "../../core/ranks/ranks.h"
@@ -21,9 +20,8 @@
 namespace isobar {
 
 // Calls item(0) … item(n − 1) on up to threads() threads, and done(0) … done(n − 1) on this thread, each as
-// soon as its item and those before it are complete. Where an item throws, no more begin, and once those that
-// run are complete the exception of the lowest number reaches the caller, the same for any number of threads.
-// An exception of done() does the same.
+// soon as its item and those before it are complete. Where an item or done() throws, no more begin, and once
+// those that run are complete the exception of the lowest number reaches the caller.
 void run_each(int64_t n, const std::function<void(int64_t)>& item, const std::function<void(int64_t)>& done);
 
 // The same over several ranks, where an item's result is bytes. done() is called on every rank, in order. The

@@ -6,9 +6,8 @@
 
 namespace isobar {
 
-// As of now: "version" of Isobar, "commit" as below, "compiler" ("g++ 12.2.0"), "cpu" (the model as
-// /proc/cpuinfo names it), "threads" that parallel_for uses, "blas" ("OpenBLAS 0.3.21"), and "blas_core", the
-// kernels that it chose ("SkylakeX").
+// "version" of Isobar, "commit" as below, "compiler" ("g++ 12.2.0"), "cpu" (by /proc/cpuinfo), "threads" of
+// parallel_for, "blas" ("OpenBLAS 0.3.21"), and "blas_core", the kernels that it chose ("SkylakeX").
 Json current_environment();
 
 // Who computes: "2 threads", "4 ranks × 1 thread (Open MPI v4.1.4)".

@@ -1,7 +1,6 @@
 #include "plot.h"
 
 #include <array>
-#include <cmath>
 
 #include "../../core/error.h"
 #include "stats.h"
@@ -101,7 +100,6 @@ Plot plot_of(const Json& json) {
             .x = phrase_of(json, "x"),
             .y = phrase_of(json, "y"),
             .log = json.value("log", false),
-            .curves = {},
             .key = json.value("key", json.value("title", "")),
             .figures = texts_of(json, "figures"),
             .ticks = texts_of(json, "ticks")};

@@ -7,17 +7,15 @@
 
 namespace isobar {
 
-// Standard streams that are closed are opened such that reading and writing fail: no file of the program
-// becomes its stdout. A file that grows beyond the limit (ulimit -f) makes a write fail in place of ending
-// the process. Where address space is limited the program starts anew, with the words argv, without threads
-// of OpenBLAS's own.
+// Closed standard streams are opened such that using them fails: no file becomes stdout. Beyond ulimit -f a
+// write fails in place of ending the process. Where address space is limited the program starts anew, with
+// the words argv, without OpenBLAS's threads.
 void begin_process(char** argv);
 
 // Messages are no longer than this: a list of all that may be chosen is shorter.
 inline constexpr size_t longest_message = 1200;
 
-// "who: message" as one line of printable text. A stream that cannot be written, or is null, changes nothing:
-// the exit code still tells.
+// "who: message" as one line of printable text. A stream that cannot be written, or is null, changes nothing.
 void complain(std::FILE* err, std::string_view who, std::string_view message);
 
 // Thrown where a loss became NaN: exit code 1. (Every other Error counts as bad input: 2.)
@@ -50,8 +48,7 @@ Failure failure_here();
 int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()>& body);
 
 // The same for a body that ranks run together. Where all fail, the first complains. Where one fails alone, it
-// complains with its name and ends all. A rank that is silent for more than `timeout` seconds, also before
-// all have met or after: exit code 4.
+// complains with its name and ends all. A rank that is silent for more than `timeout` seconds: exit code 4.
 int exit_code_of_ranks(std::string_view who, std::FILE* err, double timeout,
                        const std::function<int(Ranks&)>& body);
 
@@ -82,5 +79,23 @@ class Interrupt {
 
   bool requested() const;
 };
+
+// --- Child processes: programs that run others, and measure them.
+
+struct Finished {
+  int code;         // exit code; 128 + number of the signal that ended it
+  std::string out;  // what it wrote to stdout
+  std::string err;  // and to stderr
+};
+
+// Whether a child's stderr goes on to ours as it comes, or is kept alone.
+enum class Complaints { shown, kept };
+
+// Runs a program with these arguments and waits for its end. Throws Error when it cannot be started.
+Finished run_child(const std::string& program, const std::vector<std::string>& arguments,
+                   Complaints complaints = Complaints::shown);
+
+// The path of this very program.
+std::string own_path();
 
 }  // namespace isobar

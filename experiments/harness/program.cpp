@@ -49,8 +49,7 @@ void check_same(const Json& there, const Json& here, const std::vector<std::stri
         folder, fmt::join(differences, ", "));
 }
 
-// Brings Config to its final state: preset, then the resumed run, then config file, then options. Returns
-// what Run needs to know of it.
+// Brings Config to its final state: preset, resumed run, config file, options. Returns what Run needs of it.
 RunOptions configure(const Program& program, HasFields& config, const CommandLine& line) {
   RunOptions options;
   options.program = program.name;

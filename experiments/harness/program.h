@@ -6,24 +6,16 @@
 //                        argc, argv, [&](Run& run) { … });
 //   }
 //
-// Every field of Config is a flag (`--depth 8`; a bool is `--flag`, `--no-flag` or `--flag=false`). All
-// programs take --help --help-all --version --out --seed --threads --config --print-config --json --profile
-// --force --log_level, --about (about.h), and --preset where there are presets; each preset is a flag too
-// (--full). A flag may be spelled with - or _. Later words win: defaults, then the preset, then the config
-// file, then flags. The variable ISOBAR_LOG means the same as --log_level, which wins.
-//
-// Under mpirun the processes make one run together (core/ranks/ranks.h): the first rank writes and talks, the
-// body shares the work by run.ranks(), by each() and by what takes ranks.
-//
-// Exit codes: 0 done; 1 an expectation failed, or the loss diverged; 2 bad usage or input, with one line on
-// stderr that says what and the repair; 4 a rank was silent for --rank_timeout seconds; 130 interrupted in
-// good order, with the command to go on.
+// Every field of Config is a flag (`--depth 8`; a bool is `--flag`, `--no-flag` or `--flag=false`), and so is
+// each preset (--full). README.md of this folder has the flags of all programs, their files and exit codes.
 #pragma once
 
 #include <set>
 
 #include "../../core/fields.h"
+#include "each.h"
 #include "run.h"
+#include "table.h"
 
 namespace isobar {
 

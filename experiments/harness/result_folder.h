@@ -1,13 +1,13 @@
 // ResultFolder: the place of one run's results, where they appear as a whole or not at all.
 //
-// Files grow under partial names ("run.partial.h5"). publish() first takes away an old summary.json and the
-// files it lists, then gives the new files their names, summary.json last: a folder with a summary.json holds
-// one whole run. Without publish() the partial files go in the end, and what was there before stays.
-// A file may also grow under its own name, for others to follow (metrics.jsonl): then an earlier run's files
-// go at once, and what shows how far this one came stays.
+// Files grow under partial names ("run.partial.h5"). publish() removes an old summary.json and the files it
+// lists, then gives the new files their names, summary.json last. Without it the partial files go in the end.
+// Where one grows under its own name (metrics.jsonl), an earlier run's files go at once.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace isobar {
@@ -45,6 +45,55 @@ class ResultFolder {
   std::vector<std::string> names_, growing_;
   size_t staying_ = 0;  // how many of the first names stay when the run is not published
   bool published_ = false;
+};
+
+// --- Spool: bytes that only grow: the newest 8 KiB in memory, the rest in a temporary file. For one thread.
+//
+//   const auto file = std::make_shared<SpoolFile>("runs/x");
+//   Spool losses(file);
+//   losses.append("1,2.5\n");
+//   losses.bytes();   // all of them
+
+// The file of several spools. It has no name, so that nothing is left of it where the process is killed, and
+// is made when it is needed. Throws Error on a full disk.
+class SpoolFile {
+ public:
+  // In this folder. With an empty name there is none, and all bytes stay in memory.
+  explicit SpoolFile(std::string folder) : folder_(std::move(folder)) {}
+  SpoolFile(const SpoolFile&) = delete;
+  SpoolFile& operator=(const SpoolFile&) = delete;
+  ~SpoolFile();
+
+  bool none() const { return folder_.empty(); }
+  // Returns where the bytes begin.
+  int64_t put(std::string_view bytes);
+  void get(int64_t begin, char* bytes, size_t count) const;
+
+ private:
+  std::string folder_;
+  int descriptor_ = -1;
+  int64_t size_ = 0;
+};
+
+class Spool {
+ public:
+  explicit Spool(std::shared_ptr<SpoolFile> file) : file_(std::move(file)) {}
+
+  void append(std::string_view bytes);
+  size_t size() const { return in_file_ + newest_.size(); }
+  // From `begin` to the end.
+  std::string bytes(size_t begin = 0) const;
+
+ private:
+  struct Block {
+    size_t first;   // its bytes' number
+    int64_t place;  // in the file
+  };
+
+  std::shared_ptr<SpoolFile> file_;
+  std::vector<Block> blocks_;
+  size_t in_file_ = 0;
+  std::string newest_;
 };
 
 }  // namespace isobar

@@ -1,7 +1,6 @@
 #include "run.h"
 
 #include <cctype>
-#include <cmath>
 #include <cstring>
 
 #include "../../autograd/ops.h"
@@ -68,43 +67,6 @@ RunOptions of_rank(RunOptions options) {
 }
 
 }  // namespace
-
-Csv::Csv(std::string name, const std::vector<std::string>& columns, std::shared_ptr<SpoolFile> spool)
-    : name_(std::move(name)),
-      columns_(columns.size()),
-      heading_(fmt::format("{}\n", fmt::join(columns, ","))),
-      rows_(std::move(spool)) {}
-
-void Csv::row(const std::vector<Cell>& cells) {
-  check(cells.size() == columns_, "{}: wanted {} cells, got {}", name_, columns_, cells.size());
-  std::string line;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    if (i > 0) line += ',';
-    const auto* text = std::get_if<std::string>(&cells[i]);
-    if (text == nullptr) {
-      line += std::visit([](const auto& value) { return fmt::format("{}", value); }, cells[i]);
-    } else if (text->find_first_of(",\"\n\r") == std::string::npos) {
-      line += *text;
-    } else {  // quoted, with inner quotes doubled (RFC 4180)
-      line += '"';
-      for (const char c : *text) line += c == '"' ? std::string("\"\"") : std::string(1, c);
-      line += '"';
-    }
-  }
-  rows_.append(line + "\n");
-}
-
-void Csv::restore(const std::string& text) {
-  const auto heading_of = [](const std::string& csv) { return csv.substr(0, csv.find('\n')); };
-  const std::string mine = heading_of(heading_), old = heading_of(text);
-  check(mine == old || mine.starts_with(old + ","), "{}: the run to go on with has other columns", name_);
-  const auto commas = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
-  std::string missing;
-  for (int64_t i = commas(old); i < commas(mine); ++i) missing += ",nan";
-  std::string rows;
-  for (const char c : text.substr(old.size() + 1)) rows += c == '\n' ? missing + "\n" : std::string(1, c);
-  rows_.append(rows);
-}
 
 Run::Run(RunOptions options)
     : options_(of_rank(std::move(options))),
@@ -236,9 +198,7 @@ void Run::show_to_readers() {
 }
 
 Csv& Run::csv(const std::string& name, const std::vector<std::string>& columns) {
-  Csv& csv = csvs_.emplace_back(name, columns, spool_);
-  if (const auto old = restored_csvs_.find(name); old != restored_csvs_.end()) csv.restore(old->second);
-  return csv;
+  return csvs_.emplace_back(name, columns, spool_);
 }
 
 RunState Run::state() const {
@@ -252,7 +212,6 @@ RunState Run::state() const {
     const auto length = static_cast<int64_t>(series.length), n = static_cast<int64_t>(rows.size()) / length;
     state.series.emplace(name, tensor(length == 1 ? Shape{n} : Shape{n, length}, rows));
   }
-  for (const Csv& csv : csvs_) state.csvs.emplace(csv.name(), csv.text());
   return state;
 }
 
@@ -264,7 +223,6 @@ void Run::restore(const RunState& state) {
     for (size_t i = 0; i < numbers.size(); i += length) record(name, numbers.subspan(i, length));
   }
   for (const auto& [name, texts] : state.lists) file_.write("/" + name, texts);
-  restored_csvs_ = state.csvs;
   if (const auto steps = state.lists.find("metrics"); steps != state.lists.end()) begin_steps(steps->second);
 }
 

@@ -8,24 +8,20 @@
 //     run.expect("loss falls", last < first, fmt::format("{} → {}", first, last));
 //   }
 //
-// While the body runs, DIR/run.partial.h5 is written by each flush(), DIR/run.partial.log holds what was
-// said, and nothing else is touched (see result_folder.h). When the body returns, run.h5, run.log, the CSV
-// files and summary.json appear; when it throws, nothing does. A body that takes steps tells them by
-// record_step(): others can follow it then.
+// While the body runs, only partial files are written. When it returns, run.h5, run.log, the CSV files and
+// summary.json appear; when it throws, nothing does. record_step() lets others follow the run.
 #pragma once
 
 #include <deque>
 #include <map>
-#include <variant>
 
 #include "../../data/hdf5_live_file.h"
 #include "../../data/metrics_file.h"
+#include "csv.h"
 #include "plot.h"
 #include "process.h"
 #include "progress.h"
-#include "result_folder.h"
 #include "run_log.h"
-#include "spool.h"
 #include "stats.h"
 
 namespace isobar {
@@ -36,30 +32,6 @@ namespace isobar {
 struct RunState {
   std::map<std::string, Tensor> series;                   // (rows) or (rows, length), f64; without "/series/"
   std::map<std::string, std::vector<std::string>> lists;  // texts at the root of run.h5, as "modules"
-  std::map<std::string, std::string> csvs;                // whole texts by file name
-};
-
-// Comma-separated values, kept until the run is complete; without a spool's file, in memory.
-class Csv {
- public:
-  using Cell = std::variant<int64_t, double, std::string>;
-
-  Csv(std::string name, const std::vector<std::string>& columns,
-      std::shared_ptr<SpoolFile> spool = std::make_shared<SpoolFile>(""));
-  // Numbers are written so that they read back exactly. Throws Error unless there is one cell per column.
-  void row(const std::vector<Cell>& cells);
-
-  const std::string& name() const { return name_; }
-  std::string text() const { return heading_ + rows_.bytes(); }
-  // Goes on where an earlier run's text ended. Throws Error unless it has the same columns, or the first of
-  // these: then its lines have nan in the columns that were added since (no text of it holds a line break).
-  void restore(const std::string& text);
-
- private:
-  std::string name_;
-  size_t columns_;
-  std::string heading_;
-  Spool rows_;
 };
 
 // How a run was started; made by run_program.
@@ -110,11 +82,9 @@ class Run {
   void record(const std::string& name, double value);
   void record(const std::string& name, std::span<const double> row);
   // A step is done: each metric is recorded in the series of its name (/metrics lists them), and all make a
-  // line of metrics.jsonl (see data/metrics_file.h). From the first step on run.partial.h5 is one that grows
-  // (see LiveHdf5File), at most a second late; both stay if the run ends early, and an earlier run's files
-  // go. Where run.partial.h5 cannot be written, a warning says so and the run goes on without it: it is only
-  // for readers. Steps count from 0, or from those restored, whose lines are written anew. Throws Error
-  // unless the names are always the same.
+  // line of metrics.jsonl. From the first step on run.partial.h5 grows (LiveHdf5File), at most a second late;
+  // both stay if the run ends early, and an earlier run's files go. Steps count from 0, or from those
+  // restored, whose lines are written anew. Throws Error unless the names are always the same.
   void record_step(const std::vector<Metric>& metrics);
   // Writes run.partial.h5, so that what was recorded so far survives a kill. Without steps it is written
   // whole, in some ten milliseconds: call it now and then.
@@ -124,7 +94,8 @@ class Run {
   Hdf5File& whole_file();
   // Rows of a series so far; 0 where there is none.
   size_t rows_of(const std::string& series) const;
-  // A new DIR/<name>; the reference stays valid.
+  // A new DIR/<name>; the reference stays valid. What is in a series too is written from it, once all steps are
+  // done: series are restored where a run goes on, tables are not.
   Csv& csv(const std::string& name, const std::vector<std::string>& columns);
   // A new DIR/<name> of this text.
   void text_file(const std::string& name, std::string text) { texts_.emplace_back(name, std::move(text)); }
@@ -153,8 +124,7 @@ class Run {
   std::string resume_command() const { return command("--resume", options_.folder); }
   // The program as it was called, with this option.
   std::string command(const std::string& flag, const std::string& value) const;
-  // Series, lists of texts at the root of run.h5 and CSV files as they are now; and the same of a run that
-  // stopped, before anything else is recorded.
+  // What was recorded so far; and the same of a run that stopped, before anything else is recorded.
   RunState state() const;
   void restore(const RunState& state);
 
@@ -217,7 +187,6 @@ class Run {
   std::chrono::steady_clock::time_point flushed_;
   std::deque<Csv> csvs_;
   std::vector<std::pair<std::string, std::string>> texts_;  // other files
-  std::map<std::string, std::string> restored_csvs_;        // by name; until csv() is called for them
   Json environment_, summary_ = Json::object(), timing_ = Json::object();
   Json expectations_ = Json::array();
   bool failed_ = false, warned_ = false;

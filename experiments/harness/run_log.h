@@ -1,13 +1,12 @@
 // RunLog: what a run says: on the console as it is, and in a file with time and level.
 //
 //   RunLog log("runs/x/run.log", RunLog::Begin::anew, {});
-//   log.say("loss 2.5\n");            // the text as it is; in the file: 2024-05-01 12:00:00.123 info    loss 2.5
+//   log.say("loss 2.5\n");            // in the file: 2024-05-01 12:00:00.123 info    loss 2.5
 //   log.warn("no bf16 here");         // on stderr: warning: no bf16 here
 //   log.note("norm: std 0.98");       // level debug: in the file, and not on the console
 //
-// The file holds level debug and above, whatever the console shows; trace too where the console shows that.
-// Each call's lines reach the file at once: readers see them, and a kill does not lose them. A file that
-// cannot be written ends with a warning; the run goes on. One thread at a time.
+// The file holds level debug and above; trace too where the console shows that. Each call's lines reach it at
+// once. A file that cannot be written ends with a warning; the run goes on. One thread at a time.
 #pragma once
 
 #include <cstdio>

@@ -92,6 +92,18 @@ bool allowed(const T& value, const Limits& limits) {
   }
 }
 
+// "1 to 4096", "> 0", ">= 0 and < 1"; "" where there is no bound.
+std::string bounds_text(const Limits& limits) {
+  const bool least = std::isfinite(limits.least), most = std::isfinite(limits.most);
+  if (least && most && !limits.least_is_out && !limits.most_is_out)
+    return fmt::format("{} to {}", limits.least, limits.most);
+  std::string text;
+  if (least) text = fmt::format("{} {}", limits.least_is_out ? ">" : ">=", limits.least);
+  if (most)
+    text += fmt::format("{}{} {}", least ? " and " : "", limits.most_is_out ? "<" : "<=", limits.most);
+  return text;
+}
+
 // The choices where they are few enough to read.
 std::string choices_text(const Limits& limits) {
   return limits.choices.size() > 20 ? "" : fmt::format("{}", fmt::join(limits.choices, ", "));
@@ -187,17 +199,6 @@ std::string help_of(const Setting& setting) {
 std::string type_of(const Value& value) {
   constexpr const char* texts[] = {"", "N", "X", "TEXT", "N,...", "X,...", "TEXT,..."};
   return texts[value.index()];
-}
-
-std::string bounds_text(const Limits& limits) {
-  const bool least = std::isfinite(limits.least), most = std::isfinite(limits.most);
-  if (least && most && !limits.least_is_out && !limits.most_is_out)
-    return fmt::format("{} to {}", limits.least, limits.most);
-  std::string text;
-  if (least) text = fmt::format("{} {}", limits.least_is_out ? ">" : ">=", limits.least);
-  if (most)
-    text += fmt::format("{}{} {}", least ? " and " : "", limits.most_is_out ? "<" : "<=", limits.most);
-  return text;
 }
 
 void set_setting(HasFields& config, const std::string& name, const Value& value, const std::string& who) {

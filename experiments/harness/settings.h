@@ -28,13 +28,10 @@ std::string text_of(const Value& value);
 // it takes: "N", "X", "TEXT", "N,...", or "" for a bool.
 std::string help_of(const Setting& setting);
 std::string type_of(const Value& value);
-// "1 to 4096", "> 0", ">= 0 and < 1"; "" where there is no bound.
-std::string bounds_text(const Limits& limits);
 
-// Sets one field: to a value of a config file, where a list is a text with commas and an integer is taken for
-// a double; or to what the user typed. Throws Error that begins with `who` ("--depth", "a.json: depth") when
-// there is none of that name, or the value is of another type or beyond the field's limits. All numbers are
-// finite, all elements of a list different.
+// Sets one field: to a value of a config file (a list is a text with commas, an integer may be a double); or
+// to what the user typed. Throws Error that begins with `who` ("--depth", "a.json: depth") for an unknown
+// name, another type, a value beyond the limits or not finite, or elements that are equal.
 void set_setting(HasFields& config, const std::string& name, const Value& value, const std::string& who);
 void set_setting_text(HasFields& config, const std::string& name, const std::string& text,
                       const std::string& who);

@@ -1,6 +1,5 @@
 #include "stats.h"
 
-#include <cmath>
 #include <iterator>
 #include <numbers>
 #include <numeric>
@@ -151,8 +150,7 @@ double student_probability(double t, int64_t degrees) {
 }
 
 double student_quantile(double p, int64_t degrees) {
-  if (degrees >
-      300) {  // the expansion about the normal quantile, Abramowitz and Stegun 26.7.5: error below 1e-11
+  if (degrees > 300) {  // expanded about the normal quantile, Abramowitz and Stegun 26.7.5: error below 1e-11
     const double z = normal_quantile(p), z2 = z * z, n = static_cast<double>(degrees);
     return z + z *
                    ((z2 + 1) / 4 + ((5 * z2 + 16) * z2 + 3) / (96 * n) +

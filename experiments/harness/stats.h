@@ -5,9 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,17 +17,17 @@ namespace isobar {
 
 // The sample mean and standard deviation (n − 1) of n values; the deviation is NaN for one value.
 struct SampleMoments {
-  double mean = std::numeric_limits<double>::quiet_NaN();
-  double sd = std::numeric_limits<double>::quiet_NaN();
+  double mean = NAN;
+  double sd = NAN;
 };
 
 // Median, least and greatest of the finite values (NaN where there are none), and how many values were
 // infinite or NaN: an overflow must not hide in a median, nor a single one spoil it.
 struct Spread {
   std::vector<double> values;  // all of them, in the order of their seeds
-  double median = std::numeric_limits<double>::quiet_NaN();
-  double min = std::numeric_limits<double>::quiet_NaN();
-  double max = std::numeric_limits<double>::quiet_NaN();
+  double median = NAN;
+  double min = NAN;
+  double max = NAN;
   int64_t nonfinite = 0;
   int64_t n = 0;            // of the finite values, as all below
   SampleMoments linear;     // of the values
@@ -64,9 +64,8 @@ struct Range {
   bool contains(double value) const { return value >= low && value <= high; }
 };
 
-// The interval of confidence of the mean (with `log` of the geometric mean): the mean lies below `low` with a
-// probability of `error`, and above `high` with the same. Infinite on both sides for one value, a point where
-// all are equal.
+// The interval of confidence of the mean (with `log` of the geometric mean): it lies below `low` with a
+// probability of `error`, and above `high` likewise. Infinite for one value, a point where all are equal.
 Range mean_interval(const Spread& seeds, double error, bool log);
 
 // The interval in which one more seed lies with a probability of 1 − error: mean ± t(n − 1, 1 − error/2) s

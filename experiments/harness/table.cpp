@@ -3,7 +3,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 

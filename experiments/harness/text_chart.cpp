@@ -75,8 +75,7 @@ class Canvas {
 
   // Counted from the left and from the top.
   void dot(size_t x, size_t y) {
-    constexpr unsigned bits[4][2] = {
-        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};  // Unicode 10.0, 21.1
+    constexpr unsigned bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};  // Unicode 21.1
     dots_[y / 4 * columns_ + x / 2] |= bits[y % 4][x % 2];
   }
   void mark(size_t column, size_t row, const std::string& text) { marks_[row * columns_ + column] = text; }

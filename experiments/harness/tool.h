@@ -45,8 +45,7 @@ class Tool {
   // Whether the user gave this option, "--threads".
   bool given(const std::string& flag) const;
 
-  // Parses the words after the name, sets the number of threads, and runs the body. Returns the exit code:
-  // the body's, if it returns one, else 0.
+  // Parses the words after the name, sets the threads, runs the body. Returns the body's exit code, or 0.
   template <class Body>
   int run(const std::vector<std::string>& words, const Body& body) {
     if constexpr (std::is_void_v<decltype(body())>)

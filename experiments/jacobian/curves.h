@@ -24,9 +24,8 @@ void measure_odes(Measurements& measurements, int64_t d, Run& run);
 //   weight_and_bias_get_gradients (1: yes), trainable_numbers, trainable_numbers_without_bias, first_alpha
 void measure_dyt(Measurements& measurements, int64_t d, const Rng& rng);
 
-// DyT with α = 1/(ρ√d) and weight √d against DyTSqrtD, ρ = 1: "dyt_as_dyt_sqrtd.d<d>.max_abs_diff",
-// "….alpha", "….weight"; and where each starts: "slope_at_0.d<d>.dyt_default", "….dyt_sqrtd_default",
-// "….dyt_as_dyt_sqrtd".
+// DyT with α = 1/(ρ√d) and weight √d against DyTSqrtD, ρ = 1: "dyt_as_dyt_sqrtd.d<d>.{max_abs_diff, alpha,
+// weight}"; and where each starts: "slope_at_0.d<d>.{dyt_default, dyt_sqrtd_default, dyt_as_dyt_sqrtd}".
 void measure_dyt_as_dyt_sqrtd(Measurements& measurements, int64_t d, const Rng& rng);
 
 // "exact_per_element.d<d>.max_abs_diff": DyISRU with C_i = Σ_{j≠i} x_j² for element i, against RMSNorm.

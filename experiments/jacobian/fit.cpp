@@ -1,6 +1,5 @@
 #include "fit.h"
 
-#include <cmath>
 #include <numbers>
 
 #include "../../autograd/ops.h"

@@ -46,9 +46,8 @@ Fit best_fit(const Sample& sample, const Curve& curve, bool free_gain);
 // with "fit_gain" for a free gain, and its ".gain".
 void measure_fits(Measurements& measurements, int64_t rows, int64_t d, const Rng& rng);
 
-// --- Population: all elements of rows of d of a given law, and what RMSNorm makes of them, by quadrature.
-// Among all functions of one element alone, E[y|x] has the least mean squared error against RMSNorm's y; no
-// choice of a curve can do better.
+// --- Population: all elements of rows of d of a given law, and what RMSNorm makes of them, by quadrature. Of
+// all functions of one element E[y|x] has the least mean squared error against RMSNorm's y.
 //
 //   y = √d x / √(x² + S), S the sum of the row's other squares
 //   error of f:  E[(f(x) − y)²] = E[Var(y|x)] + E[(f(x) − E[y|x])²],  and the first term is the best one's

@@ -1,6 +1,5 @@
 #include "matrix.h"
 
-#include <cmath>
 #include <tuple>
 
 #include "../../autograd/ops.h"

@@ -174,8 +174,8 @@ std::string line_of(const StepFinding& found, int64_t pieces) {
   if (!found.parameter.empty())
     return fmt::format("the gradient of {} is not finite, though each of its terms is", found.parameter);
   if (std::isfinite(found.loss) && std::isfinite(found.gradient_norm))
-    return "run alone the step is finite: something decides it besides weights, buffers, batch and masks; does a "
-           "module keep numbers that fields() does not list?";
+    return "run alone the step is finite: something decides it besides weights, buffers, batch and masks; "
+           "does a module keep numbers that fields() does not list?";
   return "the norm of all gradients is not finite, though each of them is";
 }
 

@@ -1,11 +1,10 @@
 // BadStep: a step of train_lm whose loss or a gradient was not finite, as one file with all that decides it:
-// settings, weights and buffers before the step, the batch, and the key of dropout's masks. The optimizer is
-// not needed: it acts after the gradients.
+// settings, weights and buffers before the step, the batch, and dropout's key. The optimizer acts later.
 //
 //   const BadStep step = load_bad_step("runs/train_lm/bad_step.safetensors");
 //   fmt::print("{}", examine(step).report);      // runs it again, see below
 //
-// The file is a checked one (data/checked_file.h); README.md of this folder lists its content.
+// README.md of this folder has the file's content.
 #pragma once
 
 #include "../../autograd/bad_op.h"
@@ -60,8 +59,7 @@ struct StepFinding {
   BadRow row;               // of op, in its piece of the batch
   int64_t first_row = 0;    // of that piece
   std::string line;         // what made it and where, one line
-  std::string
-      report;  // the same with the numbers and a checksum of the values: the same bits give the same text
+  std::string report;       // the same with numbers and a checksum of the values
 };
 
 // On a model of its own, with the settings of the step but --activation_checkpointing, which changes no bit

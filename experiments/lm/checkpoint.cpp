@@ -1,6 +1,5 @@
 #include "checkpoint.h"
 
-#include <cmath>
 #include <filesystem>
 
 #include "../../data/checked_file.h"
@@ -45,7 +44,6 @@ std::vector<std::string> split_texts(std::string_view all, const std::string& na
 void store_run(Safetensors& file, const RunState& run) {
   for (const auto& [name, values] : run.series) file.tensors.emplace("run/series/" + name, values);
   for (const auto& [name, texts] : run.lists) file.texts.emplace("run/lists/" + name, joined_texts(texts));
-  for (const auto& [name, text] : run.csvs) file.texts.emplace("run/csv/" + name, text);
 }
 
 RunState stored_run(const Safetensors& file) {
@@ -56,10 +54,7 @@ RunState stored_run(const Safetensors& file) {
     run.series.emplace(name, values);
   }
   for (const auto& [name, text] : file.texts)
-    if (name.starts_with("run/lists/"))
-      run.lists.emplace(name.substr(10), split_texts(text, name));
-    else if (name.starts_with("run/csv/"))
-      run.csvs.emplace(name.substr(8), text);
+    if (name.starts_with("run/lists/")) run.lists.emplace(name.substr(10), split_texts(text, name));
   return run;
 }
 

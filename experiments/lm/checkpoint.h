@@ -5,8 +5,7 @@
 //   LanguageModel model = model_of(checkpoint);
 //   const std::vector<int32_t> prompt = checkpoint.tokenizer->encode("ROMEO:");
 //
-// The file is a checked one (data/checked_file.h); README.md of this folder lists its content. The run's
-// random numbers and batches have no state but (key, step), nor has its schedule.
+// README.md has the file's content. Random numbers, batches and schedule have no state but (key, step).
 #pragma once
 
 #include <charconv>
@@ -56,7 +55,7 @@ LmConfig config_of(const Checkpoint& checkpoint);
 // no more memory than the tensors of the file do, whatever the configuration says.
 LanguageModel model_of(const Checkpoint& checkpoint);
 
-// --- What checkpoint files and bad steps share: named tensors, and numbers, in a safetensors file.
+// --- What checkpoint files and bad steps share.
 
 // Each tensor as <group>/<name>; and those of a group, in the order of their names.
 void store_tensors(Safetensors& file, const std::string& group, const std::vector<NamedTensor>& tensors);
@@ -80,17 +79,11 @@ std::string checksum_of(const Tensor& values);
 
 // --- CheckpointFolder: DIR/checkpoints of one run, with its last few checkpoints and the best.
 //
-//   CheckpointFolder folder(run.folder(), {.keep = 2, .fresh = true});
-//   folder.save(checkpoint, {.step = true});                 // step_000250.safetensors
-//   folder.save(checkpoint, {.step = true, .best = true});   // and best.safetensors
-//
-// A new checkpoint is complete on the disk before an old one goes. The run holds the lock of DIR (see
-// harness/result_folder.h): nobody else writes here.
+// A new checkpoint is complete on the disk before an old one goes. The run holds the lock of DIR.
 
 struct CheckpointFolderOptions {
-  int64_t keep = 2;  // at least 1
-  bool fresh =
-      true;  // the run begins: what an earlier one left here goes when the first checkpoint is written
+  int64_t keep = 2;   // at least 1
+  bool fresh = true;  // the run begins: an earlier one's go when the first checkpoint is written
 };
 
 // Under which names a checkpoint is saved.

@@ -25,10 +25,9 @@ Resume resume_of_train_lm();
 
 class Session {
  public:
-  // All must outlive the session; `rng` is the generator that the run's others are split from. With --resume
-  // it brings run, model and optimizer to where the newest checkpoint was: nothing may have been recorded
-  // yet. Throws Error where there is none, where it learned from another text, and where the run's folder
-  // holds checkpoints of a run that did not finish, unless forced.
+  // All must outlive the session; the run's generators are split from `rng`. With --resume it brings run,
+  // model and optimizer to the newest checkpoint. Throws Error where there is none, for another text, and
+  // where the folder holds checkpoints of a run that did not finish, unless forced.
   Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,
           LmOptimizer& optimizer);
 

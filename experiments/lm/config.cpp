@@ -73,8 +73,8 @@ void LmConfig::fields(Fields& f) {
   f("norm", norm, "normalization", norm_names());
   f("norm_eps", norm_eps, "eps of the norms that have one", at_least(0));
   f("alpha", alpha,
-    "first alpha of dyt and derf, 1/rho of dyt_sqrtd, C of dyisru, for registered norms to use; below zero: 0.5, 1, "
-    "n_embd, the norm's own");
+    "first alpha of dyt and derf, 1/rho of dyt_sqrtd, C of dyisru, for registered norms to use; below zero: "
+    "0.5, 1, n_embd, the norm's own");
   f("placement", placement, "of the norm in each branch, or what replaces it", placement_names());
   f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "gelu_tanh", "relu", "relu2"});
   f("hidden", hidden, "width of the feed-forward part (0: 8/3 n_embd in whole 64s for swiglu, else 4 n_embd)",

@@ -93,8 +93,8 @@ inline const std::string babygpt =
 inline const std::string minimind =
     "--vocab_size 6400 --n_layer 8 --n_head 8 --n_kv_head 2 --n_embd 512 --block_size 512 --norm rmsnorm "
     "--norm_eps 1e-5 --placement pre --ffn swiglu --hidden 1408 --positions rope --rope_base 1e6 "
-    "--qk_norm=false --bias=false --softcap 0 --dropout 0 --tie_embeddings=true --batch_size 8 --max_iters 1000 "
-    "--learning_rate 5e-4 --min_lr 5e-5 --warmup_iters 50 --beta2 0.95 --grad_clip 1";
+    "--qk_norm=false --bias=false --softcap 0 --dropout 0 --tie_embeddings=true --batch_size 8 "
+    "--max_iters 1000 --learning_rate 5e-4 --min_lr 5e-5 --warmup_iters 50 --beta2 0.95 --grad_clip 1";
 
 // --- Defaults that give way: a default or a preset's value that the user's own settings make impossible
 // becomes one that fits, so that `train_lm --max_iters 40` works although the warm-up has 100 steps. What the

@@ -7,9 +7,8 @@
 
 namespace isobar {
 
-// A model in one of Hugging Face's layouts as a checkpoint. Empty paths are those of config.json and
-// tokenizer.json beside `path`; "byte" is a tokenizer too. Throws Error where a file cannot be read, or they
-// do not belong together.
+// A model in one of Hugging Face's layouts as a checkpoint. Empty paths are config.json and tokenizer.json
+// beside `path`; "byte" is a tokenizer too. Throws Error for files that are unreadable or do not fit.
 Checkpoint import_hugging_face(const std::string& path, std::string config_path = "",
                                std::string tokenizer = "");
 

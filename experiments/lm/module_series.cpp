@@ -1,7 +1,6 @@
 #include "module_series.h"
 
 #include <bit>
-#include <cmath>
 
 #include "../harness/lists.h"
 #include "../harness/table.h"
@@ -102,7 +101,7 @@ Ridges ridges_of(Run& run, Ridges ridges) {
 
 }  // namespace
 
-void record_modules(Run& run, Csv& csv, const Probe& probe, const SaturationProbe& all_shares, int64_t step) {
+void record_modules(Run& run, const Probe& probe, const SaturationProbe& all_shares, int64_t step) {
   if (!run.ranks().first()) return;  // it has the last piece, which is what a probe keeps
   if (!run.file().has("/modules")) name_columns(run, probe);
   std::vector<double> std, mean, rms, gradient, zeros, saturated;
@@ -116,8 +115,6 @@ void record_modules(Run& run, Csv& csv, const Probe& probe, const SaturationProb
     const SaturatedShares shares = found != nullptr ? *found : SaturatedShares{std::nan(""), std::nan("")};
     zeros.push_back(shares.zeros);
     saturated.push_back(shares.saturated);
-    csv.row({step, shown(m.path), m.type, m.output.std, m.output.mean, m.output.rms, m.gradient_norm,
-             shares.zeros, shares.saturated});
     lines += fmt::format("{}step {} {}: std {}, gradient norm {}", lines.empty() ? "" : "\n", step,
                          shown(m.path), number_text(m.output.std), number_text(m.gradient_norm));
   }
@@ -163,6 +160,25 @@ void report_modules(Run& run) {
   run.say_text(table.text());
   run.say("\n{}", log_chart("std of the residual stream", stds));
   run.say("\n{}", log_chart("gradient norm of the residual stream", gradients));
+}
+
+void write_tables(Run& run) {
+  const std::vector<double> loss = series(run, "loss"), rate = series(run, "learning_rate"),
+                            norm = series(run, "grad_norm"), val_loss = series(run, "val_loss");
+  Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
+  for (size_t step = 0; step < loss.size(); ++step)
+    losses.row({static_cast<int64_t>(step), loss[step], rate[step], norm[step], val_loss[step]});
+  Csv& layers = run.csv("layers.csv",
+                        {"step", "module", "type", "std", "mean", "rms", "grad_norm", "zeros", "saturated"});
+  if (!run.file().has("/modules")) return;  // every step was dropped
+  const std::vector<ModuleHistory> modules = module_histories(run.whole_file());
+  const std::vector<double> steps = series(run, "module_step"), rms = series(run, "module_rms");
+  for (size_t row = 0; row < steps.size(); ++row)
+    for (size_t i = 0; i < modules.size(); ++i) {
+      const ModuleHistory& m = modules[i];
+      layers.row({static_cast<int64_t>(steps[row]), m.path, m.type, m.std[row], m.mean[row],
+                  rms[row * modules.size() + i], m.gradient[row], m.zeros[row], m.saturated[row]});
+    }
 }
 
 void plot_losses(Run& run) {

@@ -1,5 +1,4 @@
-// What a Probe saw of a language model, into the run's files and, from there, into its report: a run that was
-// resumed reports what one without a break does.
+// What a Probe saw of a language model, into the run's files and, from these, into its report.
 #pragma once
 
 #include "../../nn/saturation.h"
@@ -7,15 +6,17 @@
 
 namespace isobar {
 
-// One log step that was not dropped: a row of each /series/module_* and /series/weight_* in run.h5
-// (their columns are named once in /modules, with /module_types, and in /weights), and a line of layers.csv
-// for each module.
-void record_modules(Run& run, Csv& csv, const Probe& probe, const SaturationProbe& all_shares, int64_t step);
+// One log step that was not dropped: a row of each /series/module_* and /series/weight_* in run.h5, whose
+// columns /modules, /module_types and /weights name.
+void record_modules(Run& run, const Probe& probe, const SaturationProbe& all_shares, int64_t step);
 
 // Of all log steps: a heatmap of stds and one of gradient norms, module by log step. Of the last step: the
 // "modules" of summary.json, [{path, std, grad_norm}, …], and on the terminal a table of blocks, their
 // branches and norms, and charts of the residual stream.
 void report_modules(Run& run);
+
+// loss.csv, a line per step, and layers.csv, a line per log step and module, both out of the series.
+void write_tables(Run& run);
 
 // The curves of /series/loss and /series/val_loss.
 void plot_losses(Run& run);
@@ -23,9 +24,8 @@ void plot_losses(Run& run);
 // How ranks share the pieces of a step, where another number of pieces would serve them better.
 void say_shares(Run& run, int64_t pieces);
 
-// What tensors took since the peak was last reset, and what of it stays between two steps: weights and
-// moments; on several ranks the most that one took, and of each. Under `timing`, for threads bring scratch of
-// their own.
+// What tensors took since the peak was last reset, and what of it stays between two steps, as `timing`; on
+// several ranks the most that one took, and of each.
 void say_memory(Run& run);
 
 // --- What was seen of each module of a language model so far, out of a run.h5 that may still grow.
@@ -49,14 +49,12 @@ bool on_the_stream(const std::string& path, const std::string& type);
 
 // --- How the values of every module and their gradients are spread, into the run's files and its report.
 
-// One log step: a row of /series/activation_histogram and /series/gradient_histogram in run.h5. A row holds
-// 65 shares for each module of /modules, in its order: those of the 64 bins, and that of zeros. The bins'
-// edges are the one row of /series/activation_edges and /series/gradient_edges. `probe` names the modules.
-// Ranks add up what each saw.
+// One log step: a row of /series/{activation, gradient}_histogram in run.h5, of 65 shares for each module of
+// /modules: those of 64 bins (/series/{activation, gradient}_edges), and of zeros. Ranks add up what each
+// saw.
 void record_histograms(Run& run, const Probe& probe, HistogramProbe& histograms);
 
-// The ridges of summary.json: up to 12 of the log steps, evenly chosen, and of the modules the embedding, the
-// blocks and what comes after them.
+// The ridges of summary.json: up to 12 log steps, evenly chosen, and the modules on the residual stream.
 void plot_ridges(Run& run);
 
 }  // namespace isobar

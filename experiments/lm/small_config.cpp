@@ -1,7 +1,5 @@
 #include "small_config.h"
 
-#include <cmath>
-
 namespace isobar {
 namespace {
 

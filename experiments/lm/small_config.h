@@ -1,7 +1,5 @@
-// TinyConfig: the setting of studies that train many small language models, each in seconds: the tiny model
-// of claims F14 and D23 (64 wide, 4 blocks, 250 steps of 8 × 64 tokens, AdamW without warm-up at a constant
-// rate). Weights are drawn, batches chosen and losses evaluated alike for all models of one seed, so that
-// they can be compared pair by pair.
+// TinyConfig: the setting of studies that train many small language models, each in seconds. Weights are
+// drawn, batches chosen and losses evaluated alike for all models of one seed, which are compared in pairs.
 #pragma once
 
 #include "../harness/stats.h"
@@ -30,9 +28,8 @@ struct TinyConfig : HasFields {
   LanguageModelConfig model(const LmConfig& training, int64_t vocabulary) const;
 };
 
-// The text and its windows. Must not move: the windows refer to the text. The validation part of the
-// corpus is cut in two: learning rates are chosen by losses on its first half, `tuning`, and what is reported
-// is measured on its second half, `validation`.
+// The text and its windows. Must not move: the windows refer to the text. The validation part is cut in two:
+// learning rates are chosen by losses on `tuning`, the first half, and `validation` is reported.
 struct TinyText {
   Corpus corpus;
   TokenDataset train, tuning, validation;

@@ -18,9 +18,8 @@ std::vector<Tensor> hidden_matrices(LanguageModel& model) {
   return matrices;
 }
 
-// The parameters' numbers that AdamW has: those whose weight decays first. Decay is for matrices, and for
-// embeddings where
-// --decay_embeddings says so (an untied output matrix counts as one); norms and biases would only be pulled to zero.
+// The parameters' numbers that AdamW has: those whose weight decays first: matrices and, with
+// --decay_embeddings, embeddings and an untied output matrix; norms and biases would only be pulled to zero.
 struct OfAdamW {
   std::vector<size_t> decayed, rest;
 };

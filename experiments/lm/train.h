@@ -63,10 +63,6 @@ double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64
 //
 // Over ranks each moves its shard (core/ranks/shards.h), and the state is cut likewise.
 //
-//   LmOptimizer optimizer(model, config, ranks);
-//   optimizer.set_rates(step);
-//   optimizer.step(clipping(gradients.norm, config));
-
 class LmOptimizer : public HasFields {
  public:
   // `model` must outlive it.

@@ -1,6 +1,5 @@
 #include "results.h"
 
-#include <cmath>
 #include <numeric>
 
 #include "../harness/table.h"
@@ -117,7 +116,6 @@ void plot_losses(Run& run, const NormResults& results, const std::string& size) 
   Plot plot{.title = Phrase{"val loss of each net, ", "各网络的验证损失，"} + size,
             .x = {"net", "网络"},
             .y = {"nats a token", "纳特/词元"},
-            .curves = {},
             .key = "val_loss." + size,
             .figures = {"val_loss", "minus"},  // of the first size, whose keys have no size
             .ticks = results.nets(size)};
@@ -147,7 +145,6 @@ void plot_streams(Run& run, const NormResults& results, const std::string& size)
             .x = {"block", "块"},
             .y = {"std", "标准差"},
             .log = true,
-            .curves = {},
             .key = "block_std." + size,
             .figures = {"block_std", "first_block"}};
   for (const std::string& net : results.nets(size)) {
@@ -176,7 +173,6 @@ void plot_training(Run& run, const NormResults& results, const std::string& size
           Phrase{"training loss of each net, mean of ten steps, ", "各网络的训练损失（十步平均），"} + size,
       .x = {"step", "步"},
       .y = {"nats a token", "纳特/词元"},
-      .curves = {},
       .key = "loss." + size,
       .figures = {"start_loss"}};
   for (const std::string& net : results.nets(size)) {

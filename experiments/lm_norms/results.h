@@ -1,10 +1,48 @@
-// The trials of the norm comparison: what is measured of nets and of pairs of nets, table, series and charts.
+// Trial: one model of the norm comparison, trained from one seed.
 #pragma once
 
+#include "../../nn/observe.h"
+#include "../../nn/unit_lengths.h"
 #include "../harness/run.h"
-#include "trials.h"
+#include "../lm/small_config.h"
 
 namespace isobar {
+
+struct Trial {
+  std::string size;             // "64x4": width × blocks; "64x16.warmup_30" with its own warm-up
+  std::string placement, norm;  // as LmConfig has them; or placement "ngpt" and no norm
+  int64_t width, layers, steps, warmup;
+  double learning_rate;
+
+  // "pre.rmsnorm", "ngpt".
+  std::string net() const { return norm.empty() ? placement : placement + "." + norm; }
+};
+
+// Of the output of each block: the residual stream, and the gradient that comes back to it.
+struct Stream {
+  std::vector<double> std, rms, gradient_norm;
+};
+
+struct TrialOutcome {
+  int64_t parameters;
+  double start_loss;                         // over the validation batches, as val_loss
+  double tuning_loss;                        // over the tuning batches, by which rates are chosen
+  double val_loss;                           // both are infinite where a loss or gradient was
+  Stream end;                                // at the last step; NaN where the run broke off
+  Stream start = {};                         // at the first
+  std::vector<double> losses = {};           // of each step's batch, up to where the run broke off
+  std::optional<LengthErrors> lengths = {};  // of an nGPT that was trained to the end
+};
+
+// The settings of its training. Throws Error for those that make no sense.
+LmConfig training_of(const TinyConfig& config, const Trial& trial);
+// Its net, a LanguageModel or an NGPT.
+std::unique_ptr<Module> model_of(const LanguageModelConfig& config, const Trial& trial, const Rng& rng);
+// What the probe saw of the blocks; and NaN for all of them.
+Stream stream_of(const Probe& probe);
+Stream unknown_stream(int64_t layers);
+
+// --- The trials of the norm comparison: what is measured of nets and pairs, table, series and charts.
 
 // Whether a net ends at 0.95 of the loss of the letters' frequencies or less: one whose blocks died still
 // learns those, which is far below the loss that it began with.
@@ -25,8 +63,7 @@ struct TrialRuns {
   bool stable(double unigram_loss) const;
 };
 
-// All trials. At the best rate a net may have more seeds than at others. Keys begin with the size and a dot,
-// for all sizes but the first.
+// All trials, with more seeds at a net's best rate. Keys of all sizes but the first begin with it and a dot.
 struct NormResults {
   std::vector<TrialRuns> trials;
   double unigram_loss;
@@ -55,8 +92,8 @@ void print_trials(Run& run, const NormResults& results);
 //   <pair>.share_of_gain    the same over what pre.rmsnorm gained on the unigram loss, with the same seed
 //   <pair>.perplexity_percent   100 (exp(difference) − 1), of LayerNorm and RMSNorm
 // with another norm than RMSNorm, both pre or both post, the speed of learning too:
-//   pre.dyt_over_rmsnorm.largest_stable_rate   where both have several rates, over the seeds that each rate has
-//   pre.dyt_over_rmsnorm.steps                 until half of what RMSNorm gains in the end, each at its best rate
+//   pre.dyt_over_rmsnorm.largest_stable_rate   where both have several rates, over the seeds of each rate
+//   pre.dyt_over_rmsnorm.steps                 until half of what RMSNorm gains, each at its best rate
 // and of post.rmsnorm and pre.rmsnorm at each rate that both have:
 //   rmsnorm.lr_<rate>.post_minus_pre, rmsnorm.lr_<rate>.post_share_of_pre = gain(post) / gain(pre)
 // Prints LayerNorm minus RMSNorm.
@@ -64,9 +101,8 @@ void measure_pairs(Run& run, const NormResults& results);
 
 // --- The charts of the norm comparison: losses by net, and the stream through the blocks.
 
-// For each size, over the seeds: val loss of each net at each learning rate, with the loss of the letters'
-// frequencies where one comes near it; and of each net at its best rate the loss over training, and the std
-// of each block's output after the last step.
+// For each size, over the seeds: val loss of each net at each learning rate, beside the letters' frequencies;
+// of each net at its best rate the loss over training, and the std of each block's output at the end.
 void plot_trials(Run& run, const NormResults& results);
 
 }  // namespace isobar

@@ -1,5 +1,4 @@
-// What follows from the definitions, in f64 unless said. (The definitions themselves:
-// tests/definitions_test.cpp.)
+// What follows from the definitions (tests/definitions_test.cpp has these), in f64 unless said.
 #include <numbers>
 
 #include "../../nn/nn.h"
@@ -82,7 +81,33 @@ void single_steps(Measurements& measurements, const Rng& rng) {
     measurements.add(fmt::format("expansion.u{:g}.relative_error", u), (1 + u) / std::sqrt(1 + 2 * u) - 1);
 }
 
+// Of N(0, 1) data, batches of B rows: the rms of BatchNorm's output y less x, which is the output with the
+// true mean 0 and std 1. E y² = E x² = 1, and the mean of x y over a batch is its population std s:
+//
+//   E (y − x)² = 2 − 2 E s,   E s = √(2/B) Γ(B/2) / Γ((B − 1)/2)   (s² B is χ² with B − 1 degrees of freedom)
+//
+// to first order √(1.5/B).
+double batch_norm_error(int64_t batch) {
+  const auto b = static_cast<double>(batch);
+  const double mean_std = std::sqrt(2 / b) * std::exp(std::lgamma(b / 2) - std::lgamma((b - 1) / 2));
+  return std::sqrt(2 - 2 * mean_std);
+}
+
+double count(HasFields& model) { return static_cast<double>(parameter_count(model)); }
+
+// B10: source 001's TransformerLayer(512, 8, 2048): attention and a ReLU part, with biases.
+double source_001_layer(const std::string& norm, const Rng& rng) {
+  TransformerBlock block(512, std::make_unique<MultiheadAttention>(512, 8, rng.split("attention")),
+                         std::make_unique<FeedForward>(512, 2048, std::make_unique<ReLU>(), rng.split("ffn")),
+                         {.norm = norm});
+  return count(block);
+}
+
 }  // namespace
+
+// Parameters: what leaving out beta saves, counted in real models.
+
+// B03, C02: statistics over a batch depend on who else is in it, and are poor estimates when it is small.
 
 void measure_formulas(Measurements& measurements, const Rng& rng) {
   special_case(measurements, rng.split("spelled out"));
@@ -92,6 +117,42 @@ void measure_formulas(Measurements& measurements, const Rng& rng) {
   partial(measurements, rng.split("partial"));
   products(measurements, rng.split("products"));
   single_steps(measurements, rng.split("steps"));
+}
+
+void measure_batches(Measurements& measurements, const Rng& rng) {
+  for (const int64_t batch : {2, 8, 32, 256}) {
+    const Tensor x = rng.split(static_cast<uint64_t>(batch)).normal({batch, 4096}, 0, 1, Dtype::f64);
+    const double error = std::sqrt(mean(square(batch_norm(x, {}, {}, 1e-5) - x)).item());
+    measurements.add(fmt::format("batch.batchnorm.error.b{}", batch), error, batch_norm_error(batch));
+  }
+  const Tensor x = rng.split("row").normal({256, 512}, 0, 1, Dtype::f64);
+  const Tensor all = layer_norm(x, {512}, {}, {}, 1e-5);
+  const Tensor alone = layer_norm(slice(x, 0, 0, 1), {512}, {}, {}, 1e-5);
+  measurements.add("batch.layernorm.change", largest_difference(slice(all, 0, 0, 1), alone), 0);
+}
+
+void measure_counts(Measurements& measurements, const Rng& rng) {
+  RMSNorm rms(Shape{512}), without_weight(512, {.elementwise_affine = false});
+  LayerNorm layer(Shape{512});
+  measurements.add("count.rmsnorm512", count(rms), 512, 0);
+  measurements.add("count.rmsnorm512_without_weight", count(without_weight), 0, 0);
+  measurements.add("count.layernorm512", count(layer), 1024, 0);
+  measurements.add("count.source001_layer.rmsnorm", source_001_layer("rmsnorm", rng), 3151360, 0);
+  measurements.add("count.source001_layer.layernorm", source_001_layer("layernorm", rng), 3152384, 0);
+
+  // MiniMind as source 003 describes it (B05, D25): 2L + 1 norms of 512.
+  LanguageModel model({.n_kv_head = 2, .rope_base = 1e6}, rng.split("minimind"));
+  int64_t norms = 0, norm_parameters = 0;
+  for (const NamedModule& part : named_modules(model))
+    if (part.module->type_name() == "RMSNorm") {
+      ++norms;
+      norm_parameters += parameter_count(*part.module);
+    }
+  measurements.add("count.minimind.parameters", count(model), 25829888, 0);
+  measurements.add("count.minimind.rmsnorms", static_cast<double>(norms), 2 * 8 + 1, 0);
+  // A LayerNorm would have as many parameters again: what the missing beta saves of the whole.
+  measurements.add("count.minimind.saved_share", static_cast<double>(norm_parameters) / count(model),
+                   17 * 512 / 25829888.0);
 }
 
 }  // namespace isobar::properties

@@ -1,5 +1,4 @@
-// C13, D34, D35: what eps prevents, what a norm's output no longer says, and what subtracting the mean does
-// to the shape of a distribution.
+// C13, D34, D35: what eps prevents, what outputs no longer say, what subtracting the mean does to skewness.
 #include <numbers>
 
 #include "../../autograd/autograd.h"
@@ -55,8 +54,7 @@ double imbalance(const Tensor& x) {
   return std::abs(sum) / static_cast<double>(x.numel());
 }
 
-// Of what a ReLU makes of normal numbers: m = 1/√(2π), σ² = 1/2 − m², E x³ = 2m, and after the mean is
-// subtracted a share Φ(−m) is positive.
+// After a ReLU of normal numbers: m = 1/√(2π), σ² = 1/2 − m², E x³ = 2m; centred, a share Φ(−m) is positive.
 void symmetry(Measurements& measurements, const Rng& rng) {
   const Tensor x = relu(rng.normal({64, 512}, 0, 1, Dtype::f64));
   const Tensor centred = x - mean(x, {-1}, true);
@@ -66,8 +64,7 @@ void symmetry(Measurements& measurements, const Rng& rng) {
   measurements.add("symmetry.skewness.after_over_before", skewness(centred) / skewness(x), 1, 1e-11);
   measurements.add("symmetry.skewness.layernorm_over_input",
                    skewness(layer_norm(x, {512}, {}, {}, 0)) / skewness(x), 1, 1e-11);
-  const volatile double edge =
-      m / std::numbers::sqrt2;  // else g++ computes erf, and clang leaves it to the C library
+  const volatile double edge = m / std::numbers::sqrt2;  // else g++ computes erf, and clang leaves it to libc
   measurements.add("symmetry.imbalance.after_over_before", imbalance(centred) / imbalance(x),
                    2 * std::erf(edge));
 }

@@ -1,9 +1,9 @@
 "use strict";
 // Claims: their rows, and what stands behind a click.
-const verdictOrder = ["confirmed", "partly", "refuted", "not borne out on this CPU", "not borne out on the task tried",
-  "too few seeds", "rule does not hold", "machine too busy", "needs the full run", "not run here", "still to come",
-  "by definition", "true by its source", "partly by its source",
-  "false by its source", "cited, not checked"];
+const verdictOrder = ["confirmed", "partly", "refuted", "not borne out on this CPU",
+  "not borne out on the task tried", "too few seeds", "rule does not hold", "machine too busy",
+  "needs the full run", "not run here", "still to come", "by definition", "true by its source",
+  "partly by its source", "false by its source", "cited, not checked"];
 const kinds = {  // what a verdict's colour says
   confirmed: "good", partly: "half", refuted: "bad", "not borne out on this CPU": "bad",
   "not borne out on the task tried": "bad", "by definition": "plain",
@@ -18,8 +18,9 @@ const textOf = (claim) => claim.source.split(",")[0];  // of a claim that two te
 
 // The part that stands for the claim in its row: the first that bears its verdict.
 function leadOf(claim) {
-  const failed = ["refuted", "partly", "not borne out on this CPU", "not borne out on the task tried"].includes(claim.verdict);
-  return claim.parts.find((part) => part.outcome === (failed ? "does not hold" : claim.verdict)) ?? claim.parts[0];
+  const failed = claim.verdict === "partly" || kindOf(claim.verdict) === "bad";
+  const wanted = failed ? "does not hold" : claim.verdict;
+  return claim.parts.find((part) => part.outcome === wanted) ?? claim.parts[0];
 }
 
 // --- words of a part
@@ -27,12 +28,13 @@ function leadOf(claim) {
 function askedText(part) {
   const [low, high] = part.bounds ?? [];
   if (finite(low) && low === high) return `= ${number(low)}`;
-  if (finite(low) && finite(high)) return low === -high ? `±${number(high)}` : `${number(low)} … ${number(high)}`;
+  const [from, to] = [low, high].map((bound) => number(bound));
+  if (finite(low) && finite(high)) return low === -high ? `±${to}` : `${from} … ${to}`;
   const beyond = part.word === "better";  // the bound itself is outside
-  return finite(high) ? `${beyond ? "<" : "≤"} ${number(high)}` : finite(low) ? `${beyond ? ">" : "≥"} ${number(low)}` : "";
+  return finite(high) ? `${beyond ? "<" : "≤"} ${to}` : finite(low) ? `${beyond ? ">" : "≥"} ${from}` : "";
 }
 const printedText = (part) => minus(plain(part.printed));
-const intervalText = ({ interval: range }) => (range?.every(finite) && range[0] !== range[1] ? interval(range) : "");
+const intervalText = ({ interval: i }) => (i?.every(finite) && i[0] !== i[1] ? interval(i) : "");
 const hasTheory = (part) => part.theory !== null && part.theory !== undefined;
 // The measured value; where there is none, why.
 function valueText(part) {
@@ -42,7 +44,8 @@ function valueText(part) {
 }
 
 function partText(part) {
-  const said = [hasPrinted(part) ? `${word("printed")} ${printedText(part)}` : `${word("asked")} ${askedText(part)}`];
+  const [key, text] = hasPrinted(part) ? ["printed", printedText] : ["asked", askedText];
+  const said = [`${word(key)} ${text(part)}`];
   if (isMeasured(part)) said.push(`${word("measured")} ${valueText(part)} ${intervalText(part)}`.trim());
   else said.push(part.not_run && !part.pending ? phrase(part.not_run) : word("pending"));
   if (hasTheory(part)) said.push(`${word("theory")} ${number(part.theory)}`);
@@ -51,12 +54,12 @@ function partText(part) {
 
 // The cells that rows and parts have in common: printed or asked, measured, theory.
 function valueCells(part) {
-  const cell = (name, ...children) => make("span", { className: `cell ${name}` }, textIn("span", word(name) + " ", "label"), ...children);
+  const cell = (name, ...of) => box("span", `cell ${name}`, textIn("span", `${word(name)} `, "label"), ...of);
   if (!part) return ["asked", "measured", "theory"].map((name) => cell(name, "–"));
   const range = intervalText(part);
   return [
     hasPrinted(part) ? cell("printed", textIn("b", printedText(part))) : cell("asked", askedText(part)),
-    cell("measured", textIn(finite(part.value) ? "b" : "i", valueText(part)), range ? textIn("small", range) : null),
+    cell("measured", textIn(finite(part.value) ? "b" : "i", valueText(part)), range && small(range)),
     cell("theory", hasTheory(part) ? number(part.theory) : "–"),
   ];
 }
@@ -71,8 +74,8 @@ const keptText = (claim) => word("kept")(claim.kept.at, word(claim.kept.verdict)
 function partsLine(claim) {
   if (claim.parts.length < 2) return null;
   const holding = claim.parts.filter((part) => part.outcome === "holds").length, lead = leadOf(claim);
-  const line = make("small", { className: "partsline" });
-  const squares = make("span", { className: "squares" }, ...claim.parts.map((part) => textIn("i", "", outcomeKind(part))));
+  const line = box("small", "partsline");
+  const squares = box("span", "squares", ...claim.parts.map((part) => textIn("i", "", outcomeKind(part))));
   squares.setAttribute("role", "img");
   squares.setAttribute("aria-label", `${word("parts")(claim.parts.length)}: ${holding} ${word("holds")}`);
   line.append(squares, " " + inLanguage(lead, "says"));
@@ -82,7 +85,7 @@ function partsLine(claim) {
 // --- what stands behind a click
 function quotation(claim) {
   const lines = [make("p", { lang: claim.quote_en ? "zh" : "en", textContent: claim.quote })];
-  if (claim.quote_en) lines.push(make("p", { lang: "en", className: "translation", textContent: claim.quote_en }));
+  if (claim.quote_en) lines.push(make("p", { lang: "en", className: "translation" }, claim.quote_en));
   return make("blockquote", {}, ...lines);
 }
 
@@ -91,16 +94,16 @@ const qualified = (part) => ["holds", "does not hold", "rule does not hold"].inc
   (part.outcome_text ?? part.outcome) !== part.outcome && inLanguage(part, "outcome_text");
 
 function partRow(claim, part) {
-  const says = make("span", { className: "cell says" }, inLanguage(part, "says"));
+  const says = box("span", "cell says", inLanguage(part, "says"));
   const why = inLanguage(part, "why");
   const trained = inLanguage(part, "trained_on");
-  const more = [why, trained ? `${word("trained")}: ${trained}` : part.corpus, part.n > 1 && word("seeds")(part.n),
-    part.nonfinite > 0 && word("nonfinite")(part.nonfinite),
+  const more = [why, trained ? `${word("trained")}: ${trained}` : part.corpus,
+    part.n > 1 && word("seeds")(part.n), part.nonfinite > 0 && word("nonfinite")(part.nonfinite),
     part.seeds_needed > 0 && word("needed")(part.seeds_needed), qualified(part)].filter(Boolean);
   if (more.length) says.append(textIn("small", more.join(" · ")));
-  const outcome = part.outcome ? word(part.outcome) : part.pending ? word("pending") : phrase(part.not_run ?? "");
-  const chart = make("span", { className: "cell mini" }, strip(claim, claim.parts.indexOf(part), partText(part)));
-  return make("li", { className: "part" }, says, chart, ...valueCells(part),
+  const outcome = part.outcome || part.pending ? word(part.outcome || "pending") : phrase(part.not_run ?? "");
+  const chart = box("span", "cell mini", strip(claim, claim.parts.indexOf(part), partText(part)));
+  return box("li", "part", says, chart, ...valueCells(part),
     textIn("span", outcome, `cell outcome ${outcomeKind(part)}`));
 }
 
@@ -114,19 +117,19 @@ function passageItem(passage) {
 function commandOf(claim) {
   if (!claim.parts.length) return null;
   const madeFull = (part) => data.runs.some((run) => run.name === part.run && run.full);
-  const full = claim.verdict === "needs the full run" || (claim.scale === "full" && claim.parts.some(madeFull));
+  const full = claim.verdict === "needs the full run" || claim.scale === "full" && claim.parts.some(madeFull);
   const file = data.sources[textOf(claim)]?.file;
-  const typed = (path) => path && (/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);  // in a shell
+  const typed = (path) => path && (/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
   const seed = claim.seed && `--seed ${claim.seed}`;
-  const line = [typed(data.command), "verify", typed(file), "--claim", typed(claim.id), full && "--full", seed];
-  return line.filter(Boolean).join(" ");
+  return [typed(data.command), "verify", typed(file), "--claim", typed(claim.id), full && "--full", seed]
+    .filter(Boolean).join(" ");
 }
 
 function commandLine(claim) {
   const command = commandOf(claim);
   if (!command && claim.test) return textIn("p", word("tested")(claim.test), "note");
   if (!command) return textIn("p", word(claim.passages.length ? "nothingRuns" : "nothingCited"), "note");
-  const code = textIn("code", command), button = make("button", { type: "button", textContent: word("copy") });
+  const code = textIn("code", command), button = make("button", { type: "button" }, word("copy"));
   button.onclick = async () => {
     try {
       await navigator.clipboard.writeText(command);
@@ -136,11 +139,11 @@ function commandLine(claim) {
     }
     button.textContent = word("copied");
   };
-  return make("p", { className: "command" }, textIn("span", word("rerun")), code, button);
+  return box("p", "command", textIn("span", word("rerun")), code, button);
 }
 
 // The charts of the values that a claim is judged by; of a run without such a chart, all its charts.
-const bears = ({ bears: pieces }, part) => !pieces || pieces.split(" ").some((piece) => part.key.includes(piece));
+const bears = ({ bears: all }, part) => !all || all.split(" ").some((piece) => part.key.includes(piece));
 function chartsOf(claim) {
   return data.runs.flatMap((run) => {
     const parts = claim.parts.filter((part) => part.run === run.name);
@@ -157,24 +160,24 @@ function claimFigure(source) {
 }
 
 function claimBody(claim) {
-  const body = make("div", { className: "body" });
-  const say = (key, text) => text && body.append(make("p", { className: "note" }, textIn("b", word(key) + ": "), text));
+  const body = box("div", "body");
+  const say = (key, text) => text && body.append(box("p", "note", textIn("b", word(key) + ": "), text));
   if (claim.quote) body.append(quotation(claim));
   say("implied", inLanguage(claim, "implied"));
   say("no_source", inLanguage(claim, "no_source"));
   say("remark", inLanguage(claim, "remark"));
   if (claim.kept) body.append(textIn("p", keptText(claim), "note"));
-  if (claim.parts.length) body.append(make("ul", { className: "parts" }, ...claim.parts.map((part) => partRow(claim, part))));
-  if (claim.passages.length) body.append(make("ul", { className: "passages" }, ...claim.passages.map(passageItem)));
+  if (claim.parts.length) body.append(box("ul", "parts", ...claim.parts.map((part) => partRow(claim, part))));
+  if (claim.passages.length) body.append(box("ul", "passages", ...claim.passages.map(passageItem)));
   say(claim.parts.length ? "left out" : "note", inLanguage(claim, "note"));
   body.append(commandLine(claim));
   const runs = data.runs.filter((run) => claim.parts.some((part) => part.run === run.name));
   if (runs.length) {
-    const line = make("p", { className: "note" }, word("runOf") + " ");
-    runs.forEach((run, i) => line.append(i ? ", " : "", make("a", { href: "#" + runId(run), textContent: run.name })));
+    const line = box("p", "note", word("runOf") + " ");
+    runs.forEach((run, i) => line.append(i ? ", " : "", make("a", { href: "#" + runId(run) }, run.name)));
     body.append(line);
   }
-  body.append(make("div", { className: "figures" }));
+  body.append(box("div", "figures"));
   return body;
 }
 
@@ -198,15 +201,15 @@ function unfolding(details, id, body, charts = () => []) {
 function claimRow(claim) {
   for (const part of claim.parts) part.pending = isPending(claim);
   const lead = leadOf(claim);
-  const says = make("span", { className: "cell says" }, inLanguage(claim, "claim"), partsLine(claim));
+  const says = box("span", "cell says", inLanguage(claim, "claim"), partsLine(claim));
   const trained = inLanguage(claim, "trained_on");
   if (trained) says.append(textIn("small", `${word("trained")}: ${trained}`));
-  const chart = lead ? strip(claim, "series") ?? strip(claim, claim.parts.indexOf(lead), partText(lead)) : null;
-  const verdict = make("span", { className: "cell verdict" }, badge(claim.verdict));
+  const chart = lead && (strip(claim, "series") ?? strip(claim, claim.parts.indexOf(lead), partText(lead)));
+  const verdict = box("span", "cell verdict", badge(claim.verdict));
   if (claim.kept) verdict.append(textIn("small", keptText(claim)));
   const summary = make("summary", { id: "claim-" + claim.id }, textIn("span", claim.id, "cell id"), says,
-    make("span", { className: "cell mini" }, chart), ...valueCells(lead), verdict);
-  const row = unfolding(make("details", { className: "claim" }, summary), claim.id, () => claimBody(claim),
+    box("span", "cell mini", chart), ...valueCells(lead), verdict);
+  const row = unfolding(box("details", "claim", summary), claim.id, () => claimBody(claim),
     () => chartsOf(claim).slice(0, 6).map(claimFigure));
   row.claim = claim;
   return row;

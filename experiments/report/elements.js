@@ -4,10 +4,12 @@
 const leads = (href) => /^(#|https?:\/\/)/i.test(href);
 const make = (tag, { href = "", ...properties } = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties, leads(href) && { href });
-  element.append(...children.filter((child) => child !== null));
+  element.append(...children.filter((child) => (child ?? "") !== ""));
   return element;
 };
+const box = (tag, className, ...children) => make(tag, { className }, ...children);
 const textIn = (tag, textContent, className = "") => make(tag, { className, textContent });
+const small = (text) => textIn("small", text);
 
 // --- numbers. JSON has no infinities: they come as the strings "inf" and "-inf".
 const finite = (v) => typeof v === "number" && Number.isFinite(v);
@@ -35,7 +37,7 @@ const interval = ([low, high]) => `[${number(low)}, ${number(high)}]`;
 const drawn = document.getElementById("drawn");
 drawn.remove();
 const strips = new Map();
-for (const span of drawn.querySelectorAll("[data-strip]")) strips.set(span.dataset.strip, span.firstElementChild);
+for (const s of drawn.querySelectorAll("[data-strip]")) strips.set(s.dataset.strip, s.firstElementChild);
 const figures = [...drawn.querySelectorAll("figure")];
 function inPlace(chart) {
   const copy = chart.cloneNode(true);
@@ -57,7 +59,7 @@ function strip(claim, which, label) {
 const spoken = (element) => (element.querySelector(`.${lang}`) ?? element).textContent;
 // A figure whose values are read below it: under the pointer, or by arrow keys. They stand in its table.
 function readable(source) {
-  const figure = inPlace(source), [drawing, table] = [".drawing", "table"].map((one) => figure.querySelector(one));
+  const figure = inPlace(source), [drawing, table] = figure.querySelectorAll(".drawing, table");
   if (!drawing.querySelector("[data-x]")) return figure;
   const [first, ...heads] = table.tHead.rows[0].cells, rows = [...table.tBodies[0].rows];
   const text = textIn("p", " ", "reading");

@@ -6,8 +6,7 @@
 
 namespace isobar::report {
 
-// One SVG file, light or dark as its reader's machine is, in "en" or "zh". Text stays text. Throws Error
-// when there is nothing to draw.
+// One SVG file, light or dark as its reader's machine is, in "en" or "zh". Throws Error without content.
 std::string figure_svg(Plot plot, const std::string& lang = "en");
 
 // A figure for each chart of a run (Content::runs()): drawn at two widths, of which the style sheet shows
@@ -27,8 +26,7 @@ struct Named {
   const Json* plot;
 };
 
-// One plot of them all. A run with one measured curve lends it its name; printed values are left out. Each
-// curve has its run and a colour.
+// One plot of them all, each curve with its run and a colour. A single measured curve has its run's name.
 Plot overlaid(const std::vector<Named>& plots);
 
 // The plot "run.key" of these runs (Content::runs()), or "key" where it is not ambiguous: of several runs of

@@ -2,7 +2,7 @@
 //
 //   Content content;
 //   content.add("runs/verify");                          // a finished run, with those in its folder
-//   content.add(run.summary(), "runs/verify");           // or one that is still under way: its summary in memory
+//   content.add(run.summary(), "runs/verify");           // or one under way: its summary in memory
 //   write_file_atomically("report.html", content.page("en"));
 //
 // Of a run under way the page shows every claim: one whose "verdict" is "still to come" as not measured yet.
@@ -18,8 +18,7 @@ namespace isobar::report {
 
 class Content {
  public:
-  // A folder with a summary.json; of a run of isobar verify, the runs in its folder too. Throws Error where
-  // there is none, naming the repair.
+  // A folder with a summary.json; of isobar verify with the runs in it. Throws Error where there is none.
   void add(const std::string& folder);
   // The same of a summary in memory; `folder` is where its runs are.
   void add(const Json& summary, const std::string& folder);
@@ -40,8 +39,7 @@ class Content {
   Json environment_ = Json::object(), progress_;
 };
 
-// --- What the page shows of a summary, and no more: curves thinned to what a screen can show, values in five
-// digits, of a claim the fields that are shown.
+// --- What the page shows of a summary: thinned curves, values in five digits, of a claim what is shown.
 
 // The run's settings, expectations, charts and, where it has them, measured values and sample of text.
 Json shown_run(const Json& summary);

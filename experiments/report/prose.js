@@ -22,8 +22,8 @@ function several(claims, most) {
 }
 
 // How far the printed value lies from the measured one, in powers of e.
-const distance = (part) => (part?.outcome === "does not hold" && hasPrinted(part) && part.printed > 0 && part.value > 0
-  ? Math.abs(Math.log(part.printed / part.value)) : 0);
+const distance = (part) => (part?.outcome === "does not hold" && hasPrinted(part)
+  && part.printed > 0 && part.value > 0 ? Math.abs(Math.log(part.printed / part.value)) : 0);
 
 // Two sentences: the verdicts from measured values, and what became of the others.
 function countSentences(claims) {
@@ -39,10 +39,10 @@ function countSentences(claims) {
       "are not borne out on this CPU"],
     [count("not borne out on the task tried"), "在所试任务上未得到证实", "is not borne out on the task tried",
       "are not borne out on the task tried"]]);
-  const read = [[count("true by its source"), "属实", "true"], [count("partly by its source"), "部分属实", "partly true"],
-    [count("false by its source"), "不符", "false"]].filter(([n]) => n);
+  const read = [[count("true by its source"), "属实", "true"],
+    [count("partly by its source"), "部分属实", "partly true"], [count("false by its source"), "不符", "false"]].filter(([n]) => n);
   const readCount = read.reduce((sum, [n]) => sum + n, 0);
-  const result = ([n, chinese, english]) => (readCount === 1 ? "" : zh ? `${n} 条` : `${n} `) + (zh ? chinese : english);
+  const result = ([n, chinese, english]) => (readCount === 1 ? "" : n + (zh ? " 条" : " ")) + (zh ? chinese : english);
   const results = read.map(result).join(zh ? "，" : ", ");
   const others = listed([
     [count("by definition"), "按定义成立", "holds by definition", "hold by definition"],
@@ -64,7 +64,7 @@ function countSentences(claims) {
 function times(part) {
   const ratio = Math.exp(distance(part));
   if (ratio < 1.2) return "";
-  const text = ratio < 1e6 ? (+ratio.toPrecision(2)).toLocaleString("en") : `10${power(Math.round(Math.log10(ratio)))}`;
+  const text = ratio < 1e6 ? (+ratio.toPrecision(2)).toLocaleString("en") : `10${power(Math.log10(ratio).toFixed())}`;
   if (part.value > part.printed) return lang === "zh" ? `，是其 ${text} 倍` : `, ${text} times as much`;
   return lang === "zh" ? `，仅为其 1/${text}` : `, smaller by a factor of ${text}`;
 }
@@ -72,17 +72,17 @@ function times(part) {
 // What the text prints beside what the seeds give.
 function besideEachOther(claim) {
   const part = leadOf(claim), says = inLanguage(part, "says"), seeds = word("seeds")(part.n);
-  const printed = textIn("b", printedText(part), "printed"), measured = textIn("b", number(part.value, 3), "measured");
-  if (lang === "zh") return [...said(claim), "，文中印出 ", printed, `（${says}），${seeds}实测 `, measured, times(part)];
+  const printed = textIn("b", printedText(part), "printed"), got = textIn("b", number(part.value, 3), "measured");
+  if (lang === "zh") return [...said(claim), "，文中印出 ", printed, `（${says}），${seeds}实测 `, got, times(part)];
   const give = seeds ? `${seeds} give` : "the measurement is";
-  return ["for ", ...said(claim), " the text prints ", printed, ` (${says}), and ${give} `, measured, times(part)];
+  return ["for ", ...said(claim), " the text prints ", printed, ` (${says}), and ${give} `, got, times(part)];
 }
 
 function refutedSentences(claims) {
   const refuted = claims.filter((claim) => claim.verdict === "refuted"), zh = lang === "zh", sentences = [];
   const far = refuted.filter((claim) => distance(leadOf(claim)) > 0.3).slice(0, 2);
   if (far.length) sentences.push([zh ? "印出的数值与实测相去甚远：" : "Some printed values are far off: ",
-    ...far.flatMap((claim, i) => [...(i ? [zh ? "；" : "; "] : []), ...besideEachOther(claim)]), zh ? "。" : "."]);
+    ...far.flatMap((claim, i) => [i ? (zh ? "；" : "; ") : "", ...besideEachOther(claim)]), zh ? "。" : "."]);
   const others = refuted.filter((claim) => !far.includes(claim));
   if (others.length) sentences.push(zh ? [far.length ? "同样不成立：" : "不成立：", ...several(others, 3), "。"]
     : [far.length ? "Refuted as well: " : "Refuted: ", ...several(others, 3), "."]);
@@ -96,8 +96,8 @@ function partlySentence(claims) {
   const split = half.filter((claim) => some(claim, "holds") && some(claim, "does not hold"))
     .sort((a, b) => a.parts.length - b.parts.length)[0];
   const others = half.filter((claim) => claim !== split), zh = lang === "zh";
-  if (!split) return [zh ? ["部分成立：", ...several(half, 2), "。"] : ["True in part: ", ...several(half, 2), "."]];
-  const [holds, fails] = ["holds", "does not hold"].map((outcome) => inLanguage(some(split, outcome), "says"));
+  if (!split) return [[zh ? "部分成立：" : "True in part: ", ...several(half, 2), zh ? "。" : "."]];
+  const [holds, fails] = ["holds", "does not hold"].map((one) => inLanguage(some(split, one), "says"));
   const tail = others.length ? [zh ? "；还有" : "; also ", ...several(others, 1)] : [];
   return [zh ? ["部分成立：", ...said(split), `，其中${quoted(holds)}成立，${quoted(fails)}不成立`, ...tail, "。"]
     : ["True in part: ", ...said(split), `, where ${quoted(holds)} holds and ${quoted(fails)} does not`, ...tail, "."]];
@@ -120,8 +120,8 @@ function openSentence(claims) {
 
 // Two to six sentences: the counts, then the others, each with the colour of its verdict.
 function prose(claims) {
-  const items = (kind, sentences) => sentences.map((sentence) => make("li", { className: kind }, ...sentence));
+  const items = (kind, sentences) => sentences.map((sentence) => box("li", kind, ...sentence));
   const list = make("ul", {}, ...items("bad", refutedSentences(claims)), ...items("half", partlySentence(claims)),
     ...items("good", confirmedSentence(claims)), ...items("open", openSentence(claims)));
-  return make("div", { className: "prose" }, make("p", {}, ...countSentences(claims)), list);
+  return box("div", "prose", make("p", {}, ...countSentences(claims)), list);
 }

@@ -3,9 +3,9 @@
 // A table of rows, the first cell of each its name.
 function tableOf(rows, columns, className = "") {
   const body = rows.map(([name, ...cells]) =>
-    make("tr", {}, make("th", { textContent: name, scope: "row" }), ...cells.map((cell) => textIn("td", cell))));
-  const head = columns ? [make("thead", {}, make("tr", {}, ...columns.map((column) => textIn("th", column))))] : [];
-  return make("table", { className }, ...head, make("tbody", {}, ...body));
+    make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((cell) => textIn("td", cell))));
+  const head = columns && make("thead", {}, make("tr", {}, ...columns.map((column) => textIn("th", column))));
+  return box("table", className, head, make("tbody", {}, ...body));
 }
 
 const settingsTable = (object) => tableOf(Object.entries(object).map(([name, value]) =>
@@ -13,8 +13,8 @@ const settingsTable = (object) => tableOf(Object.entries(object).map(([name, val
 
 function valuesTable(values) {
   const rows = Object.entries(values).map(([key, v]) => [key, number(v.median),
-    v.min === v.max ? "" : interval([v.min, v.max]), String(v.n ?? ""), hasTheory(v) ? number(v.theory) : ""]);
-  return make("div", { className: "wide" },
+    v.min === v.max ? "" : interval([v.min, v.max]), v.n ?? "", hasTheory(v) ? number(v.theory) : ""]);
+  return box("div", "wide",
     tableOf(rows, [word("quantity"), word("value"), "[min, max]", word("n"), word("theory")]));
 }
 
@@ -27,17 +27,17 @@ const metText = ({ expectations }) =>
 function headline(run) {
   const range = (name) => (run[`${name}_interval_99`] ? ` ${interval(run[`${name}_interval_99`])}` : "");
   const names = Object.keys(words.en.headline).filter((name) => finite(run[name]));
-  return names.length ? make("dl", { className: "headline" }, ...names.flatMap((name) =>
+  return names.length ? box("dl", "headline", ...names.flatMap((name) =>
     [textIn("dt", word("headline")[name]), textIn("dd", number(run[name]) + range(name))])) : null;
 }
 
 function expectationsList(run) {
-  return make("ul", { className: "expectations" }, ...run.expectations.map(({ name, ok, detail }) =>
-    make("li", { className: ok ? "good" : "bad" }, textIn("b", name), ` ${word(ok ? "yes" : "no")}: ${detail}`)));
+  return box("ul", "expectations", ...run.expectations.map(({ name, ok, detail }) =>
+    box("li", ok ? "good" : "bad", textIn("b", name), ` ${word(ok ? "yes" : "no")}: ${detail}`)));
 }
 
 function runBody(run) {
-  const body = make("div", { className: "body" }), add = (...children) => body.append(...children.filter(Boolean));
+  const body = box("div", "body"), add = (...children) => body.append(...children.filter(Boolean));
   const claims = data.claims.filter((claim) => claim.parts.some((part) => part.run === run.name));
   if (claims.length) {
     const line = textIn("p", word("bears") + " ", "note");
@@ -46,25 +46,25 @@ function runBody(run) {
   }
   add(headline(run));
   const charts = figures.filter(({ dataset }) => dataset.run === run.name).map(readable);
-  if (charts.length) add(make("div", { className: "figures" }, ...charts));
+  if (charts.length) add(box("div", "figures", ...charts));
   if (run.sample) add(textIn("h3", word("sample")), textIn("pre", run.sample, "sample"));
   if (run.expectations.length) add(folded(metText(run), expectationsList(run)));
-  if (run.values && Object.keys(run.values).length) add(folded(word("values"), valuesTable(run.values), run.named));
+  if (Object.keys(run.values ?? {}).length) add(folded(word("values"), valuesTable(run.values), run.named));
   add(folded(word("settings"), settingsTable(run.configuration)));
   if (run.environment) add(folded(word("environment"), settingsTable(run.environment)));
   return body;
 }
 
-const runLine = (run) => [run.program, run.expectations.length && metText(run), run.seconds && word("took")(run.seconds)]
-  .filter(Boolean).join(" · ");
+const runLine = (run) => [run.program, run.expectations.length && metText(run),
+  run.seconds && word("took")(run.seconds)].filter(Boolean).join(" · ");
 
 // Runs that belong to claims, each behind a click.
 function runsSection(runs) {
   const section = make("section", { id: "runs", className: "appendix" }, textIn("h2", word("runs")),
     textIn("p", word("runsIntro"), "note"));
   for (const run of runs) {
-    const summary = make("summary", { id: runId(run) }, textIn("b", run.name), textIn("small", " " + runLine(run)));
-    section.append(unfolding(make("details", { className: "run" }, summary), runId(run), () => runBody(run)));
+    const summary = make("summary", { id: runId(run) }, textIn("b", run.name), small(` ${runLine(run)}`));
+    section.append(unfolding(box("details", "run", summary), runId(run), () => runBody(run)));
   }
   for (const { name, reason } of data.missing)
     section.append(textIn("p", `${name}: ${word("not run here")}: ${reason}`, "note"));
@@ -77,13 +77,13 @@ function runsSection(runs) {
 function studySection(run, alone) {
   const body = runBody(run);
   if (alone) body.append(folded(word("environment"), settingsTable(data.environment)));
-  return make("section", { id: runId(run), className: "study" }, alone ? textIn("h1", run.program) : textIn("h2", run.name),
-    textIn("p", (alone ? run.name + " · " : "") + runLine(run), "byline"), body);
+  return make("section", { id: runId(run), className: "study" },
+    alone ? textIn("h1", run.program) : textIn("h2", run.name), textIn("p", (alone ? run.name + " · " : "") + runLine(run), "byline"), body);
 }
 
 // The charts of one study that several runs have, where the reader named one of these.
 function comparisons() {
   const shown = figures.filter((figure) => figure.className === "comparison").map(comparisonFigure);
   return shown.length ? make("section", { id: "comparison" }, textIn("h2", word("comparison")),
-    make("div", { className: "figures" }, ...shown)) : null;
+    box("div", "figures", ...shown)) : null;
 }

@@ -5,7 +5,7 @@ let lang = document.documentElement.lang, query = "";
 const word = (key) => words[lang][key] ?? key;
 const inLanguage = (object, field) => (lang === "zh" && object[field + "_zh"]) || object[field] || "";
 // What messages say in English, in the page's language.
-const phrase = (text) => words[lang].phrases.reduce((said, [english, other]) => said.replace(english, other), text);
+const phrase = (text) => words[lang].phrases.reduce((said, [from, to]) => said.replace(from, to), text);
 const runId = (run) => `run-${run.name}`.replace(/[^\w.-]+/g, "-");
 const seen = verdictOrder.filter((verdict) => data.claims.some((claim) => claim.verdict === verdict));
 const chosen = new Set(seen);
@@ -14,10 +14,10 @@ for (const claim of data.claims) claim.text = searchText(claim);
 // --- the counts of verdicts: one bar whose parts are named by the buttons below it, which filter
 const countOf = (claims, verdict) => claims.filter((claim) => claim.verdict === verdict).length;
 // The colour of a verdict, paler where it does not come from measured values.
-const toneOf = (verdict) => kindOf(verdict) + (["confirmed", "partly", "refuted"].includes(verdict) ? "" : " pale");
+const toneOf = (verdict) => kindOf(verdict) + (/^(confirmed|partly|refuted)$/.test(verdict) ? "" : " pale");
 function verdictBar(claims, className) {
   if (claims.length < 2) return null;
-  const bar = make("div", { className: `stack ${className}` });
+  const bar = box("div", `stack ${className}`);
   const counted = verdictOrder.map((verdict) => [verdict, countOf(claims, verdict)]).filter(([, n]) => n);
   for (const [verdict, n] of counted) {
     const piece = textIn("span", className === "large" && n > 0.03 * claims.length ? n : "", toneOf(verdict));
@@ -51,7 +51,7 @@ function verdictButtons() {
 
 // --- the first screen
 function hero() {
-  const source = figures.find((figure) => figure.className === "hero"), claim = data.claims[source?.dataset.claim];
+  const source = figures.find((one) => one.className === "hero"), claim = data.claims[source?.dataset.claim];
   if (!claim) return null;
   const author = data.sources[textOf(claim)]?.author, measured = claim.parts.some(isMeasured);
   const figure = readable(source);
@@ -63,14 +63,14 @@ function hero() {
 
 // What the marks of the small charts mean.
 function rowKey() {
-  const line = make("p", { className: "note key" }, word("key") + " ");
+  const line = box("p", "note key", word("key") + " ");
   const sample = document.getElementById("marks").content;
-  for (const mark of sample.children) line.append(make("span", {}, mark.cloneNode(true), word(mark.dataset.word)));
+  for (const s of sample.children) line.append(make("span", {}, s.cloneNode(true), word(s.dataset.word)));
   return line;
 }
 
 function meanings() {
-  const list = make("dl", { className: "meanings" }, ...seen.flatMap((verdict) =>
+  const list = box("dl", "meanings", ...seen.flatMap((verdict) =>
     [make("dt", {}, badge(verdict)), textIn("dd", words[lang].meaning[verdict])]));
   return folded(word("meanings"), list);
 }
@@ -78,8 +78,10 @@ function meanings() {
 function firstScreen() {
   const most = Math.max(0, ...data.claims.flatMap((claim) => claim.parts.map((part) => part.n ?? 0)));
   const sources = Object.values(data.sources), own = sources.some((source) => source.file);
-  const lead = word("lead")(data.claims.length, word("texts")(chapters().length), word("seedsUpTo")(most), own);
-  const first = make("section", { id: "top", className: "first" }, textIn("h1", word("title")), textIn("p", lead, "lead"));
+  const texts = word("texts")(chapters().length);
+  const lead = word("lead")(data.claims.length, texts, word("seedsUpTo")(most), own);
+  const first = make("section", { id: "top", className: "first" }, textIn("h1", word("title")),
+    textIn("p", lead, "lead"));
   if (data.progress) {
     const { done, of, seconds_left: left } = data.progress;
     const line = word("progress")(done, of) + (finite(left) ? word("left")(left) : "") + word("reload");
@@ -87,7 +89,7 @@ function firstScreen() {
       make("progress", { max: of, value: done, ariaLabel: word("progress")(done, of) }));
   }
   const chart = hero();
-  const counts = make("div", { className: "counts" }, verdictBar(data.claims, "large"), verdictButtons());
+  const counts = box("div", "counts", verdictBar(data.claims, "large"), verdictButtons());
   if (chart) first.append(chart);
   first.append(counts, rowKey(), meanings(), make("p", { id: "shown", className: "note" }));
   first.lastChild.setAttribute("role", "status");
@@ -97,19 +99,19 @@ function firstScreen() {
 // --- a chapter for each text
 function chapter(source, claims) {
   const translated = lang === "en" && source.title_en, original = source.title_en ? "zh" : "";
-  const title = translated ? make("h2", {}, source.title_en, make("small", { lang: original, textContent: source.title }))
+  const title = translated ? make("h2", {}, source.title_en, make("small", { lang: original }, source.title))
     : make("h2", { lang: original, textContent: source.title });
   const byline = textIn("p", `${source.id} · ${word("by")(source.author)} · ${word("date")(source.date)} · `, "byline");
   const link = leads(source.address);
-  byline.append(link ? make("a", { href: source.address, textContent: word("read") }) : word("address")(source.address));
+  byline.append(link ? make("a", { href: source.address }, word("read")) : word("address")(source.address));
   const columns = ["id", "says", "", "printedOrAsked", "measured", "theory", "verdict"];
   const head = make("div", { className: "row head", ariaHidden: true },
     ...columns.map((name) => textIn("span", name && word(name), `cell ${name || "mini"}`)));
-  return make("section", { className: "chapter", id: "text-" + source.id }, title, byline, verdictBar(claims, "thin"),
-    prose(claims), head, ...claims.map(claimRow));
+  return make("section", { className: "chapter", id: "text-" + source.id }, title, byline,
+    verdictBar(claims, "thin"), prose(claims), head, ...claims.map(claimRow));
 }
 
-const shortAuthor = ({ author }) => (author === "unknown" ? "" : author.replace(/ \(.*/, "").replace(/,.*/, " …"));
+const shortAuthor = ({ author: a }) => (a === "unknown" ? "" : a.replace(/ \(.*/, "").replace(/,.*/, " …"));
 const sourceOf = (id) => data.sources[id] ?? { id, title: id, author: "unknown", date: "unknown", address: "unknown" };
 // [source, its claims] of each text that has claims.
 function chapters() {
@@ -141,7 +143,7 @@ function showContents() {
   const link = (href, textContent, title = "") => make("a", { href, textContent, title });
   nav.ariaLabel = word("contents");
   nav.replaceChildren(...chapters().map(([source]) =>
-    link("#text-" + source.id, [source.id, shortAuthor(source)].join(" ").trim(), inLanguage(source, "title"))));
+    link("#text-" + source.id, `${source.id} ${shortAuthor(source)}`.trim(), inLanguage(source, "title"))));
   if (document.getElementById("runs")) nav.append(link("#runs", word("runs")));
 }
 
@@ -149,7 +151,7 @@ let filling = 0;
 function build() {
   document.documentElement.lang = lang;
   const named = data.runs.filter((run) => run.named), others = data.runs.filter((run) => !run.named);
-  const parts = data.claims.length ? [firstScreen(), ...chapters().map(([source, claims]) => chapter(source, claims))] : [];
+  const parts = data.claims.length ? [firstScreen(), ...chapters().map((one) => chapter(...one))] : [];
   const compared = comparisons();
   if (compared) parts.push(compared);
   parts.push(...named.map((run) => studySection(run, !data.claims.length && named.length === 1)));
@@ -161,7 +163,7 @@ function build() {
   search.hidden = !data.claims.length;
   search.placeholder = word("search");
   search.setAttribute("aria-label", word("search"));
-  document.querySelectorAll("[data-lang]").forEach((b) => b.setAttribute("aria-pressed", b.dataset.lang === lang));
+  for (const b of document.querySelectorAll("[data-lang]")) b.ariaPressed = b.dataset.lang === lang;
   document.title = data.claims.length ? `Isobar: ${word("title")}` : `Isobar: ${named.map((run) => run.program).join(", ")}`;
   showTheme();
   filter();
@@ -177,9 +179,9 @@ function speak(other) {
   lang = other;
   build();
   const again = top && document.getElementById(top.id);
-  if (again && top.id !== "top") scrollBy({ top: again.getBoundingClientRect().top - at, behavior: "instant" });
+  if (again && top.id !== "top") scrollBy({ top: again.getBoundingClientRect().y - at, behavior: "instant" });
 }
-document.querySelectorAll("[data-lang]").forEach((button) => { button.onclick = () => speak(button.dataset.lang); });
+for (const one of document.querySelectorAll("[data-lang]")) one.onclick = () => speak(one.dataset.lang);
 
 const themes = ["auto", "light", "dark"];
 function showTheme() {

@@ -4,8 +4,8 @@ const words = {
   en: {
     title: "Which printed values are true?",
     lead: (claims, texts, seeds, own) => `${claims === 1 ? "One claim" : `${claims} claims`} from ${texts}${own ? "" : " on normalization in deep networks"}, `
-      + `with verdicts by measurement wherever a program here can measure, over ${seeds} where chance plays a part.`,
-    texts: (n) => (n === 1 ? "one text" : `${["", "", "two", "three", "four", "five", "six", "seven"][n] ?? n} texts`),
+      + `with verdicts by measurement where a program can measure, over ${seeds} where chance plays a part.`,
+    texts: (n) => (n === 1 ? "one text" : `${["", "", "two", "three", "four", "five", "six"][n] ?? n} texts`),
     seedsUpTo: (n) => `up to ${n} seeds`,
     hero: (source) => `${source}, `,
     heroKey: (n) => ` The text prints the points. The band is what ${n} seeds of the same net give, the dashed line the closed form.`,
@@ -19,7 +19,7 @@ const words = {
       "not borne out on this CPU": "said of a GPU or of an unnamed machine; this CPU does not show it",
       "not borne out on the task tried": "said of what may be somewhere; it is not so where it was tried",
       "too few seeds": "the interval reaches across the bound; more seeds would decide",
-      "rule does not hold": "the values of the seeds are not as the rule assumes: equal, in clusters, skewed or not finite",
+      "rule does not hold": "the seeds' values are not as the rule assumes: equal, in clusters, skewed or not finite",
       "machine too busy": "times were not measured, since other programs ran",
       "needs the full run": "a part of it is measured by isobar verify --full alone",
       "not run here": "a run that it needs could not be made", "still to come": "its run is not finished",

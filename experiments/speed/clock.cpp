@@ -1,12 +1,10 @@
 #include "clock.h"
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <limits>
+#include <cstdlib>
+#include <ctime>
+#include <numeric>
 
 #include "../../core/parallel.h"
-#include "../../core/tensor.h"
 
 namespace isobar::speed {
 namespace {
@@ -15,6 +13,26 @@ constexpr double batch_seconds = 50e-6;  // a thousand times the clock's own cos
 
 int64_t how_many(double wanted, double each) {
   return std::max<int64_t>(1, std::llround(wanted / std::max(each, 1e-9)));
+}
+
+// CPU time of the calling thread, in seconds.
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Each step waits for the last one, and none reads memory. Volatile keeps the loop between its clocks.
+void arithmetic(volatile double& x) {
+  double sum = x;
+  for (int i = 0; i < 200'000; ++i) sum = sum * 0.999999 + 1e-6;
+  x = sum;
+}
+
+// The value below which this share of the values lies.
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
 }  // namespace
@@ -68,6 +86,56 @@ Step triad_step(int64_t count) {
       for (int64_t i = begin; i < end; ++i) out[i] = x[i] + 0.5f * y[i];
     });
   };
+}
+
+void Machine::turn() {
+  using Clock = std::chrono::steady_clock;
+  // Many pieces for each thread: one that starts late leaves its pieces to the others.
+  const int pieces = 16 * threads();
+  std::vector<double> computed(static_cast<size_t>(pieces));
+  const Clock::time_point start = Clock::now();
+  parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+      volatile double x = 2;
+      const double before = thread_seconds();
+      arithmetic(x);
+      computed[i] = thread_seconds() - before;
+    }
+  });
+  seconds_.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  const double used = std::accumulate(computed.begin(), computed.end(), 0.0);
+  lost_.push_back(std::max(0.0, 1 - used / (threads() * seconds_.back())));
+}
+
+Disturbance Machine::disturbance(const std::vector<std::vector<double>>& groups) const {
+  check(!seconds_.empty() && !groups.empty(), "machine: wanted turns and quotients, got {} and {}",
+        seconds_.size(), groups.size());
+  std::vector<double> spreads;
+  for (const std::vector<double>& values : groups) {
+    const Spread spread = spread_of(values);
+    spreads.push_back((spread.max - spread.min) / spread.median);
+  }
+  const double least = *std::min_element(seconds_.begin(), seconds_.end());
+  return {.lost_share = spread_of(lost_).median,
+          .spread = (quantile(seconds_, 0.75) - least) / quantile(seconds_, 0.5),
+          .disagreement = spread_of(spreads).median};
+}
+
+void publish_machine(Run& run, const Disturbance& seen) {
+  run.measured("machine.busy", seen.busy() ? 1 : 0);
+  run.measured("machine.lost_share", seen.lost_share);
+  run.measured("machine.disturbance", seen.spread);
+  run.measured("machine.disagreement", seen.disagreement);
+  run.measured("machine.threads", threads());
+  double load = Run::no_theory;
+  getloadavg(&load, 1);
+  run.measured("machine.load", load);
+  run.say(
+      "The machine was {}: the reference loop lost {:.1f} % of its threads' time (allowed {:.0f}), its\n"
+      "turns spread by {:.1f} % ({:.0f}), quotients of times by {:.1f} % ({:.0f}); 1-minute load {:.2f}.\n",
+      seen.busy() ? "busy, so these times decide no claim" : "idle", 100 * seen.lost_share,
+      100 * Disturbance::most_lost, 100 * seen.spread, 100 * Disturbance::most_spread,
+      100 * seen.disagreement, 100 * Disturbance::most_disagreement, load);
 }
 
 }  // namespace isobar::speed

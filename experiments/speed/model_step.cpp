@@ -107,8 +107,8 @@ void ModelStep::publish(Run& run) const {
     run.record(fmt::format("model.{}.{}", what, norm), seconds);
   }
   run.say(
-      "\nA whole model ({}):\nLayerNorm takes {:.3f} [{:.3f}, {:.3f}] times RMSNorm's time for a training step, {:.3f} "
-      "[{:.3f}, {:.3f}]\ntimes to read {} tokens and generate {}; its tensors {:.3f} MiB, RMSNorm's {:.3f}.\n\n",
+      "\nA whole model ({}):\nLayerNorm takes {:.3f} [{:.3f}, {:.3f}] times RMSNorm's time for a training step, "
+      "{:.3f} [{:.3f}, {:.3f}]\ntimes to read {} tokens and generate {}; its tensors {:.3f} MiB, RMSNorm's {:.3f}.\n\n",
       size, quotient.median, quotient.min, quotient.max, inference.median, inference.min, inference.max,
       prompt, length - prompt, layernorm_.peak_mib, rmsnorm_.peak_mib);
 }

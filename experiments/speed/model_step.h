@@ -2,7 +2,6 @@
 // and bias) and the same with RMSNorm take training steps, and generate, by turns.
 #pragma once
 
-#include "../harness/run.h"
 #include "clock.h"
 
 namespace isobar::speed {

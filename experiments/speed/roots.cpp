@@ -77,8 +77,8 @@ void Roots::publish(Run& run) const {
   run.measured(key + ".exact_over_estimate.best", exact);
   run.measured(key + ".estimate.relative_error", error_);
   run.say(
-      "1/√x of {} numbers: two loops take {:.2f} [{:.2f}, {:.2f}] times the time of one, which is\n{:.2f} [{:.2f}, {:.2f}] "
-      "times that of the CPU's estimate and a Newton step (off by {:.1e}).\n",
+      "1/√x of {} numbers: two loops take {:.2f} [{:.2f}, {:.2f}] times the time of one, which is\n"
+      "{:.2f} [{:.2f}, {:.2f}] times that of the CPU's estimate and a Newton step (off by {:.1e}).\n",
       count_, two_loops.median, two_loops.min, two_loops.max, exact.median, exact.min, exact.max, error_);
 }
 

@@ -1,7 +1,6 @@
 // Roots: what 1/√x costs, in the ways that source 003's "rsqrt(x) = 1/sqrt(x), more efficient" may mean.
 #pragma once
 
-#include "../harness/run.h"
 #include "clock.h"
 
 namespace isobar::speed {

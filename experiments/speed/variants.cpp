@@ -1,45 +1,11 @@
 #include "variants.h"
 
-#include <cmath>
-
 #include "../../autograd/autograd.h"
 
 namespace isobar::speed {
 namespace {
 
 constexpr int64_t counted_rows = 1000, counted_columns = 512;
-
-void expect_equal(Run& run, const char* a_name, const Tensor& a, const char* b_name, const Tensor& b) {
-  const double most = std::sqrt(max(square(a - b)).item());
-  // f32, of outputs up to 5: each op rounds by 6e-8 relative.
-  run.expect(fmt::format("{} equals {}", a_name, b_name), most < 5e-6,
-             fmt::format("largest |a − b| {}", most));
-}
-
-void expect_equal_results(Run& run, const Tensor& x, const Weights& weights) {
-  for (const auto& [spelled, fused] : {std::pair{"layernorm_var", "layernorm_fused"},
-                                       {"layernorm_squares", "layernorm_fused"},
-                                       {"layernorm_script", "layernorm_fused"},
-                                       {"rmsnorm_spelled", "rmsnorm"},
-                                       {"rmsnorm_script", "rmsnorm"},
-                                       {"dyt_spelled", "dyt"}}) {
-    expect_equal(run, spelled, variant_named(spelled).norm(x, weights), fused,
-                 variant_named(fused).norm(x, weights));
-  }
-  expect_equal(run, "batchnorm", batch_norm_squares(x, weights), "batch_norm()",
-               batch_norm(x, weights.weight, weights.bias, eps));
-  expect_equal(run, "batchnorm_inference", batch_norm_kept(x, weights), "batch_norm() with kept statistics",
-               batch_norm(x, weights.weight, weights.bias, eps, weights.kept_mean, weights.kept_variance));
-}
-
-void publish_reductions(Run& run, const Variant& variant, const Work& work) {
-  run.measured(fmt::format("reductions.{}", variant.name), work.reductions, variant.reductions);
-  run.measured(fmt::format("ops.{}", variant.name), work.ops);
-  run.expect(fmt::format("{} reductions", variant.name), work.reductions == variant.reductions,
-             fmt::format("{} sums, {} wanted", work.reductions, variant.reductions));
-}
-
-}  // namespace
 
 // --- the norms, spelled out
 
@@ -52,8 +18,7 @@ Tensor layer_norm_var(const Tensor& x, const Weights& w) {
   return h * w.weight + w.bias;
 }
 
-// The variance as the mean of the centred squares. Forward 12 passes: mean 1, subtract 2, square 2, mean 1,
-// divide 2, multiply 2, add 2.
+// The variance as the mean of centred squares. Forward 12 passes: mean 1, 2 each for five ops, mean 1.
 Tensor layer_norm_squares(const Tensor& x, const Weights& w) {
   const Tensor centred = x - mean(x, {-1}, true);
   const Tensor h = centred / sqrt(mean(square(centred), {-1}, true) + eps);
@@ -88,6 +53,38 @@ Tensor batch_norm_kept(const Tensor& x, const Weights& w) {
 
 // Forward 8 passes: multiply 2, tanh 2, multiply 2, add 2.
 Tensor dyt_spelled(const Tensor& x, const Weights& w) { return tanh(x * w.alpha) * w.weight + w.bias; }
+
+void expect_equal(Run& run, const char* a_name, const Tensor& a, const char* b_name, const Tensor& b) {
+  const double most = std::sqrt(max(square(a - b)).item());
+  // f32, of outputs up to 5: each op rounds by 6e-8 relative.
+  run.expect(fmt::format("{} equals {}", a_name, b_name), most < 5e-6,
+             fmt::format("largest |a − b| {}", most));
+}
+
+void expect_equal_results(Run& run, const Tensor& x, const Weights& weights) {
+  for (const auto& [spelled, fused] : {std::pair{"layernorm_var", "layernorm_fused"},
+                                       {"layernorm_squares", "layernorm_fused"},
+                                       {"layernorm_script", "layernorm_fused"},
+                                       {"rmsnorm_spelled", "rmsnorm"},
+                                       {"rmsnorm_script", "rmsnorm"},
+                                       {"dyt_spelled", "dyt"}}) {
+    expect_equal(run, spelled, variant_named(spelled).norm(x, weights), fused,
+                 variant_named(fused).norm(x, weights));
+  }
+  expect_equal(run, "batchnorm", batch_norm_squares(x, weights), "batch_norm()",
+               batch_norm(x, weights.weight, weights.bias, eps));
+  expect_equal(run, "batchnorm_inference", batch_norm_kept(x, weights), "batch_norm() with kept statistics",
+               batch_norm(x, weights.weight, weights.bias, eps, weights.kept_mean, weights.kept_variance));
+}
+
+void publish_reductions(Run& run, const Variant& variant, const Work& work) {
+  run.measured(fmt::format("reductions.{}", variant.name), work.reductions, variant.reductions);
+  run.measured(fmt::format("ops.{}", variant.name), work.ops);
+  run.expect(fmt::format("{} reductions", variant.name), work.reductions == variant.reductions,
+             fmt::format("{} sums, {} wanted", work.reductions, variant.reductions));
+}
+
+}  // namespace
 
 // --- all variants
 

@@ -1,8 +1,8 @@
 // TransformerLayer: the layer that source 001 prints in section 7, with its ways of placing the norms.
 //
-//   source001       h = x + dropout1(self_attn(norm1(x)))    y = h + linear2(dropout2(relu(linear1(norm2(h)))))
+//   source001       h = x + dropout1(self_attn(norm1(x)))  y = h + linear2(dropout2(relu(linear1(norm2(h)))))
 //   none            the same without norms
-//   post            h = norm1(x + dropout1(self_attn(x)))    y = norm2(h + linear2(dropout2(relu(linear1(h)))))
+//   post            h = norm1(x + dropout1(self_attn(x)))  y = norm2(h + linear2(dropout2(relu(linear1(h)))))
 //   residual_free   h = dropout1(self_attn(norm1(x)))        y = linear2(dropout2(relu(linear1(norm2(h)))))
 //                                                                                 (source 003, section 1.1)
 //   peri            source001 with a norm at the end of each branch (Kim et al. 2025)

@@ -1,4 +1,4 @@
-# Completion of Isobar's programs for bash: source this file, or install it. Each program says itself what may come next.
+# Completion for bash: source this file, or install it. Each program says itself what may come next.
 _isobar_complete() {
   mapfile -t COMPREPLY < <("${COMP_WORDS[0]/#\~/$HOME}" --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }

@@ -1,11 +1,4 @@
-// isobar report: one page of what was run, for the projector and for citing.
-//
-//   isobar report runs/verify -o report.html            claims, plots and settings of all its runs
-//   isobar report runs/a runs/b -o compare.html --lang zh  single runs side by side, in Chinese
-//   isobar report runs/verify --svg blog8.std -o std.svg     one plot of it as a picture
-//   isobar report runs/a runs/b --svg std -o both.svg      a plot of several runs of one study, over each other
-//
-// The page is one file: it opens without a network and asks for nothing outside itself.
+// isobar report: one page of what was run, a file that needs no other; or a plot as a picture.
 #include <CLI/CLI.hpp>
 
 #include "../../data/file.h"

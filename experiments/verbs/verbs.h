@@ -17,6 +17,5 @@ int export_model(const Words& words);
 int import_model(const Words& words);
 int tokenize(const Words& words);
 int prepare(const Words& words);
-int completion(const Words& words);
 
 }  // namespace isobar::verbs

@@ -1,25 +1,4 @@
-// Which claims hold? Makes every run that they need, judges every claim, and says why.
-//
-//   isobar verify                   the texts, small sizes, as with --quick: minutes
-//   isobar verify --full            the sizes that the texts speak of, more seeds: most of an hour
-//   isobar verify --claim D06       one claim of them, each part shown
-//   isobar verify mine.toml         the claims of a file of your own (claims/README.md says how to write one)
-//   isobar verify mine.toml --programs build      with build/decay_study, which knows a norm of your own
-//   isobar verify --kept            the texts by the values of the last full runs, at once
-//   isobar verify --keep --claim D06              makes its runs at the full scale, and keeps what they measured
-//
-// Without a file the claims are those of claims/000.toml … claims/004.toml, which hold every quotation,
-// printed value, rule and bound. Each run's results stay in a folder of their own below --out. One that is
-// there with the same configuration is not made again, so an interrupted run goes on where it was, and claims
-// are judged anew. Where few seeds leave a claim open, the verdict of the last full run is shown beside it:
-// claims/full.json keeps its values.
-//
-// Runs of a file that did not come along are estimated first: where they would take more than half of the
-// memory or an hour, it asks, on a terminal, or refuses. What an estimate misses ends at these limits.
-// --allow_large lifts both.
-//
-// Exit codes: 0 done; 1 a study failed; 2 bad usage, or a mistake in a file, with its line; 3 done, but for
-// studies that cannot run here.
+// Which claims hold? Makes the runs that they need, judges every claim, and says why (claims/README.md).
 //
 // Written: claims.csv; summary.json, whose "claims" give for each the verdict, the values it was computed
 // from, and the reason; and the page, report.html, which is renewed as each study ends.

@@ -1,11 +1,5 @@
-// isobar watch: how a run of train_lm goes, while it goes, or how it went.
-//
-//   isobar watch runs/train_lm                    on a terminal a table and charts that redraw themselves
-//   isobar watch runs/train_lm --once             its state now
-//   isobar watch runs/train_lm > log.txt          a line every ten seconds
-//
-// It reads the run's folder and writes nothing there. Exit codes: 0 the run has finished (or --once), 1 it
-// stopped before its end, 2 bad usage or no run, 130 Ctrl-C.
+// isobar watch: how a run of train_lm goes, while it goes, or how it went. It writes nothing there. Exit
+// codes: 0 the run has finished (or --once), 1 it stopped before its end, 2 bad usage, 130 Ctrl-C.
 #include <csignal>
 
 #include "../harness/tool.h"
@@ -74,7 +68,7 @@ int follow(const WatchOptions& options) {
     }
     if (options.once) {
       const size_t columns = terminal_size(stdout).columns;
-      if (!rows.empty()) write_out(fmt::format("\n{}\n", charts(run, 24, columns)));
+      if (!rows.empty()) write_out(fmt::format("\n{}\n", metric_charts(run, 24, columns)));
       if (!run.modules().empty()) write_out(module_table(run.modules(), SIZE_MAX, columns) + "\n");
       write_out(title(run, options.folder) + "\n");
       return 0;

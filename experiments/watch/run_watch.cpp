@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -115,8 +114,7 @@ bool RunWatch::refresh(double now) {
   const bool grown = log_.read();
   check(phase_ == RunPhase::running || steps_done() > 0,
         "'{}' holds no run that takes steps: it has no metrics.jsonl; name the folder that a run of train_lm "
-        "has "
-        "for --out",
+        "has for --out",
         folder_);
   if (!grown) return false;
   if (steps_done() < before) moments_.clear();  // another run's

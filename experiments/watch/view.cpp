@@ -1,6 +1,5 @@
 #include "view.h"
 
-#include <cmath>
 #include <sstream>
 
 #include "../../data/utf8_stream.h"
@@ -151,7 +150,7 @@ std::vector<size_t> chosen_steps(const RunWatch& run, size_t count) {
   return evenly_chosen(run.log().steps().size(), count);
 }
 
-std::string charts(const RunWatch& run, size_t rows, size_t columns) {
+std::string metric_charts(const RunWatch& run, size_t rows, size_t columns) {
   constexpr size_t frame = 2, label = 12, least = 20;  // title and steps; the numbers at the axis
   std::vector<const MetricsLog::Column*> curves;
   for (const MetricsLog::Column& column : run.log().columns())
@@ -188,7 +187,7 @@ std::string screen(const RunWatch& run, const std::string& title, const std::vec
   const size_t room = size.rows > taken ? size.rows - taken : 0;
   const std::string modules = module_table(run.modules(), room / 2, size.columns);
   const size_t of_modules = modules.empty() ? 0 : lines_of(modules).size() + 1;  // with an empty line
-  text += fmt::format("\n{}", charts(run, room - of_modules, size.columns));
+  text += fmt::format("\n{}", metric_charts(run, room - of_modules, size.columns));
   if (!modules.empty()) text += "\n" + modules;
 
   std::vector<std::string> lines = lines_of(text);

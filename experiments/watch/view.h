@@ -15,7 +15,7 @@ std::string table_row(const RunWatch& run, size_t index);
 std::vector<size_t> chosen_steps(const RunWatch& run, size_t count);
 
 // A chart of each metric, as many beside each other as fit; val_x is in that of x. All have rows × columns.
-std::string charts(const RunWatch& run, size_t rows, size_t columns);
+std::string metric_charts(const RunWatch& run, size_t rows, size_t columns);
 
 // A bar, the last of `rows`, charts and a table of modules, within the terminal.
 std::string screen(const RunWatch& run, const std::string& title, const std::vector<std::string>& rows,
@@ -24,15 +24,13 @@ std::string screen(const RunWatch& run, const std::string& title, const std::vec
 // --- Each module's std and gradient norm at the first log step and now, and how they moved between; and,
 // where there is room, the shares of its output that are zero and saturated now.
 
-// The values as blocks of rising height on a logarithmic scale from their least to their greatest: "▁▃▅█";
-// where there are more of them than columns, evenly chosen ones with the first and the last. What is not
-// positive and finite is a blank.
+// The values as blocks of rising height on a logarithmic scale from least to greatest: "▁▃▅█"; of more than
+// columns evenly chosen ones. What is not positive and finite is a blank.
 std::string sparkline(const std::vector<double>& values, size_t columns);
 
-// A heading of two lines and a line for each module, at most `rows` lines and so many columns: all modules
-// where they fit, else those of the first levels, else blocks and what is before and after them, else some of
-// these. Where the columns do not suffice, first the sparklines go, then the first values. "" for fewer than
-// three rows, or where there is no log step yet.
+// A heading of two lines and a line for each module, within rows × columns: all modules where they fit, else
+// those of the first levels, else blocks and what is around them, else some of these. Where columns do not
+// suffice, first the sparklines go, then the first values. "" where nothing fits.
 std::string module_table(const std::vector<ModuleHistory>& modules, size_t rows, size_t columns);
 
 }  // namespace isobar

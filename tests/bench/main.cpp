@@ -18,7 +18,7 @@
 
 #include "../../autograd/recording.h"
 #include "../../core/parallel.h"
-#include "../../experiments/harness/child.h"
+#include "../../experiments/harness/process.h"
 #include "../../experiments/harness/environment.h"
 #include "../../experiments/harness/lists.h"
 #include "../../experiments/harness/table.h"

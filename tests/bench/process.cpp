@@ -2,7 +2,7 @@
 
 #include "../../core/error.h"
 #include "../../core/parallel.h"
-#include "../../experiments/harness/child.h"
+#include "../../experiments/harness/process.h"
 #include "../temporary_folder.h"
 #include "case.h"
 
