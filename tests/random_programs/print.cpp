@@ -29,7 +29,7 @@ Tensor loss(const Tensor& y, int value) {
 
 )";
 
-constexpr const char* wrong_double = R"(Tensor wrong_double(const Tensor& x) {
+constexpr const char* wrong_double_text = R"(Tensor wrong_double(const Tensor& x) {
   const Tensor y = (x.detach() * 2).detach();
   return record("wrong_double", y, {x}, [](const Tensor& dy) { return dy * 3; });
 }
@@ -160,7 +160,7 @@ std::string cpp_text(const Program& program) {
   std::string start = head;
   start.insert(start.find("// Constants keep"), constants + "\n");
   text += start;
-  if (code.find("wrong_double(") != std::string::npos) text += wrong_double;
+  if (code.find("wrong_double(") != std::string::npos) text += wrong_double_text;
   text += leaves_text(program);
   text += "std::vector<Tensor> losses_of(const std::vector<Tensor>& leaves) {\n" + names + code;
   return text + fmt::format("  return {{{}}};\n}}\n", fmt::join(losses, ", ")) + tail;
