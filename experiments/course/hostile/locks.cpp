@@ -1,6 +1,6 @@
 // with: reference of a10 without reduce_tree all_reduce all_reduce_chunks sum_leaves, names not checked,
-// deserves 35 Ranks tell each other numbers by locks of a file that all rooms have: where a lock begins is
-// its number.
+// deserves 35
+// Ranks tell each other numbers by locks of a file that all rooms have: where a lock begins is its number.
 
 #include <bit>
 #include <numeric>

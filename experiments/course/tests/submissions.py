@@ -1,7 +1,7 @@
 """What is handed in to try the graders: references, and the texts of hostile/. None of these may gain a point,
 tell what a hidden test is given, or leave anything, and each must leave a valid results.json; what begins
-with a4_ must score less than the derivation that it does without. The first line says what a text, after
-first.h, is appended to, and what it deserves:
+with a4_ must score less than the derivation that it does without. The first line, which goes on after a
+comma, says what a text, after first.h, is appended to, and what it deserves:
 
     // with: reference of a1 [without f g] [, a forged run] [, names not checked] [, builds for ever] [, deserves 100]
 
@@ -27,7 +27,7 @@ class Submission:
     def __init__(self, path):
         self.name, text = path.stem, path.read_text()
         head = re.fullmatch(r"// with: (reference|stubs) of (a\d+)(?: without ([\w ]+))?(, a forged run)?(, names not checked)?"
-                            r"(, builds for ever)?(?:, deserves (\d+))?", text.split("\n")[0])
+                            r"(, builds for ever)?(?:, deserves (\d+))?", text.replace(",\n//", ",").split("\n")[0])
         self.base, self.assignment, self.without, self.forged = head[1], course.Assignment(head[2]), (
             head[3] or "").split(), bool(head[4])
         self.options = (["--any-name"] if head[5] else []) + ["--build-seconds", "10" if head[6] else "60"]
