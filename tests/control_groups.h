@@ -8,9 +8,8 @@
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "child_process.h"
 #include "temporary_folder.h"
 
 namespace isobar {
@@ -18,16 +17,13 @@ namespace isobar {
 // f() of a child process that sees this folder, at most 254; 255 where the system does not allow that.
 template <class F>
 int answer_under(const TemporaryFolder& control_groups, const F& f) {
-  const pid_t child = fork();
-  if (child == 0) {
+  const int answer = in_child([&] {
     const bool seen = unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
                       mount(control_groups.path().c_str(), "/sys/fs/cgroup", nullptr, MS_BIND, nullptr) == 0;
-    _exit(seen ? std::min(static_cast<int>(f()), 254) : 255);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  REQUIRE(WIFEXITED(status));
-  return WEXITSTATUS(status);
+    return seen ? std::min(static_cast<int>(f()), 254) : 255;
+  });
+  REQUIRE(answer >= 0);
+  return answer;
 }
 
 }  // namespace isobar

@@ -1,8 +1,7 @@
 // Single layers at their edges: what each refuses, and what it computes where a formula is easily wrong.
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "../nn/nn.h"
+#include "child_process.h"
 #include "message_of.h"
 #include "same_tensors.h"
 
@@ -165,21 +164,17 @@ TEST_CASE("norms over channels take a single channel") {
 }
 
 TEST_CASE("a registered norm is made by its name, which is then taken") {
-  const pid_t child = fork();  // names are registered for the whole process
-  if (child == 0) {
-    const size_t before = norm_names().size();
-    const bool registered =
-        register_norm("own", [](const Shape&, const NormOptions&) { return std::make_unique<Softcap>(3); });
-    const std::string again = message_of([] { register_norm("own", {}); });
-    const bool right = registered && norm_names().back() == "own" && norm_names().size() == before + 1 &&
-                       make_norm("own", 4)->type_name() == "Softcap" &&
-                       again.starts_with("register_norm: the name 'own' is taken; there are none, ");
-    _exit(right ? 0 : 1);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(in_child([] {  // names are registered for the whole process
+          const size_t before = norm_names().size();
+          const bool registered = register_norm(
+              "own", [](const Shape&, const NormOptions&) { return std::make_unique<Softcap>(3); });
+          const std::string again = message_of([] { register_norm("own", {}); });
+          const bool right = registered && norm_names().back() == "own" &&
+                             norm_names().size() == before + 1 &&
+                             make_norm("own", 4)->type_name() == "Softcap" &&
+                             again.starts_with("register_norm: the name 'own' is taken; there are none, ");
+          return right ? 0 : 1;
+        }) == 0);
 }
 
 TEST_CASE("GELU is exact unless its tanh form is asked for") {

@@ -1,10 +1,7 @@
 // The caching allocator.
 #include "../core/memory.h"
 
-#include <sys/resource.h>
-
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <thread>
@@ -147,13 +144,6 @@ TEST_CASE("the limit is three quarters of the machine's memory, its control grou
   const size_t machine = megabytes();
   CHECK(machine * 4 <=
         static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * 3 * static_cast<size_t>(sysconf(_SC_PAGESIZE)) >> 20);
-  const auto in_child = [](const auto& f) {
-    const pid_t child = fork();
-    if (child == 0) _exit(f());
-    int status = -1;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  };
   CHECK(in_child([&] {
           const rlimit space{200 << 20, 200 << 20};
           ::setrlimit(RLIMIT_AS, &space);
@@ -171,25 +161,13 @@ TEST_CASE("the limit is three quarters of the machine's memory, its control grou
 }
 
 TEST_CASE("giving blocks back takes no memory, so it cannot fail where there is none") {
-  const pid_t child = fork();
-  if (child == 0) {
-    std::vector<void*> blocks(5000);
-    for (void*& block : blocks) block = memory::allocate(7000);
-    const rlimit nothing_more{0, 0};
-    ::setrlimit(RLIMIT_AS, &nothing_more);
-    void* volatile taken = nullptr;  // clang takes a malloc whose result nobody keeps for one that succeeds
-    for (size_t bytes = 1 << 20; bytes >= 16; bytes /= 2) {
-      do {
-        taken = std::malloc(bytes);
-      } while (taken != nullptr);
-    }
-    for (void* block : blocks) memory::release(block, 7000);
-    _exit(0);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(in_child([] {
+          std::vector<void*> blocks(5000);
+          for (void*& block : blocks) block = memory::allocate(7000);
+          take_all_memory();
+          for (void* block : blocks) memory::release(block, 7000);
+          return 0;
+        }) == 0);
 }
 #endif
 

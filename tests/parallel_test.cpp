@@ -1,10 +1,7 @@
 // parallel_for: chunk borders, exceptions, nesting, and the same bits for any number of threads.
 #include "../core/parallel.h"
 
-#include <sys/resource.h>
-
 #include <chrono>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <set>
@@ -213,28 +210,16 @@ TEST_CASE("a control group's CPU quota bounds the threads, rounded up, in both v
 #if !defined(WITH_ASAN) && !defined(WITH_TSAN)
 TEST_CASE("where there is no memory for other threads, the number of threads stays what it was") {
   set_threads(2);
-  const pid_t child = fork();
-  if (child == 0) {
-    const rlimit nothing_more{0, 0};
-    ::setrlimit(RLIMIT_AS, &nothing_more);
-    void* volatile taken = nullptr;
-    for (size_t bytes = 1 << 20; bytes >= 16; bytes /= 2) {
-      do {
-        taken = std::malloc(bytes);
-      } while (taken != nullptr);
-    }
-    bool thrown = false;
-    try {
-      set_threads(3);
-    } catch (const std::bad_alloc&) {
-      thrown = true;
-    }
-    _exit(thrown && threads() == 2 ? 0 : 1);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(in_child([] {
+          take_all_memory();
+          bool thrown = false;
+          try {
+            set_threads(3);
+          } catch (const std::bad_alloc&) {
+            thrown = true;
+          }
+          return thrown && threads() == 2 ? 0 : 1;
+        }) == 0);
   set_threads(available_threads());
 }
 #endif

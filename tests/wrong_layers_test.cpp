@@ -181,6 +181,11 @@ struct FrozenPart : Scale {
     f("scale", scale);
   }
 };
+struct NullPart : Module {
+  std::unique_ptr<Module> part;
+  Tensor forward(const Tensor& x) override { return x * 2; }
+  void fields(Fields& f) override { f("part", part); }
+};
 struct FourRows : Module {
   Tensor weight = Rng(3).normal({4, 4}).set_trainable();
   Tensor forward(const Tensor& x) override { return matmul(weight, x); }
@@ -394,6 +399,30 @@ TEST_CASE("a layer whose rows meet each other is checked with fewer of them, and
   CHECK(memory::stats().peak_bytes < before + (size_t{1} << 28));
   CHECK(holds(text, "the same bits for x ["));
   CHECK_FALSE(holds(text, "the same bits for x [13107, 5]"));
+}
+
+TEST_CASE("a maker or a layer that fails in any way ends its own report") {
+  check_rows({
+      {"too few gradients",
+       of([](In x, In w) {
+         return record("too_few", x.detach() * w.detach(), {x, w},
+                       [w = w.detach()](In dy) { return std::vector{dy * w}; });
+       }),
+       {"too_few"}},
+      {"a null layer",
+       [] { return std::unique_ptr<Module>(); },
+       {"layer on x [4, 5]: WRONG: fields: threw: the maker returned null"}},
+      {"no memory for a layer",
+       []() -> std::unique_ptr<Module> { throw std::bad_alloc(); },
+       {"WRONG: fields: threw: there is not enough memory (std::bad_alloc); does a broadcast of (N) with"}},
+      {"a null part", a<NullPart>(), {"fields: the part part is null"}},
+      {"no memory in forward",
+       of([](In) -> Tensor { throw std::bad_alloc(); }),
+       {"WRONG: forward: threw: there is not enough memory (std::bad_alloc)"}},
+      {"throws a number",
+       of([](In) -> Tensor { throw 3; }),
+       {"WRONG: forward: threw something that is no std::exception"}},
+  });
 }
 
 }  // namespace isobar::wrong_layers_test
