@@ -1,5 +1,4 @@
 // Clipping. Literals come from PyTorch 1.13.1 through tests/fixtures/optimizer_literals.py.
-
 #include "message_of.h"
 #include "optimizer_values.h"
 

@@ -1,7 +1,6 @@
 // The fused ops at the edges of their kernels: rows shorter and longer than a vector register, one row, more
 // rows than a chunk, and NaN and infinity anywhere. The oracle is the composed form, which a higher-order
 // tape runs.
-
 #include <cstring>
 #include <functional>
 

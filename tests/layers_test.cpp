@@ -1,5 +1,4 @@
 // Single layers at their edges: what each refuses, and what it computes where a formula is easily wrong.
-
 #include "../nn/nn.h"
 #include "child_process.h"
 #include "message_of.h"

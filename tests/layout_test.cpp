@@ -1,5 +1,4 @@
 // Layout and einsum: values that PyTorch 1.13.1 prints, edges, and what is refused.
-
 #include <functional>
 #include <limits>
 

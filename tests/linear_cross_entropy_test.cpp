@@ -1,5 +1,4 @@
 // linear_cross_entropy beyond its rows in the op table: over several chunks, and what it takes of memory.
-
 #include "../autograd/autograd.h"
 #include "../core/parallel.h"
 #include "../nn/nn.h"

@@ -1,5 +1,4 @@
 // Muon. Literals come from PyTorch 1.13.1 through tests/fixtures/muon_literals.py.
-
 #include "../optim/muon.h"
 #include "../core/address_sanitizer.h"
 #include "../nn/init.h"

@@ -1,5 +1,4 @@
 // A new optimizer, as optim/optimizer.h says that one is added: this is all of it.
-
 #include "optimizer_values.h"
 #include "thread_counts.h"
 

@@ -1,5 +1,4 @@
 // Every row of the op table through the same tests.
-
 #include <fstream>
 #include <regex>
 #include <set>

@@ -1,6 +1,5 @@
 // Values and gradients of ops against literals that PyTorch printed (fixtures/op_literals.py), and against
 // what IEEE arithmetic or the definition says at the edges.
-
 #include <fstream>
 #include <map>
 #include <set>

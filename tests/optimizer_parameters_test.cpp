@@ -1,6 +1,5 @@
 // What a step takes: many parameters or few, of both float types, strided gradients, empty tensors; and what
 // it refuses: none, shared numbers, replaced parts of a model, no gradient.
-
 #include "../autograd/tape.h"
 #include "../nn/activation.h"
 #include "../nn/linear.h"

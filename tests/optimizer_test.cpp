@@ -1,6 +1,5 @@
 // Optimizers. Literals come from PyTorch 1.13.1 through tests/fixtures/optimizer_literals.py; values are of
 // order 1 and are met to 1e-14 in f64 and 1e-6 in f32: the roundings of five steps done in another order.
-
 #include "optimizer_values.h"
 #include "thread_counts.h"
 

@@ -1,6 +1,5 @@
 // Formulas of lambdas: each function against the op of the same name on tensors, kinks, and what pointwise()
 // refuses. The op table has the rows of the library's own pointwise ops.
-
 #include "../autograd/pointwise.h"
 #include "message_of.h"
 #include "same_tensors.h"

@@ -1,5 +1,4 @@
 // run.log: what a run said, each line with its time and level, in the folder of its results.
-
 #include <regex>
 #include <sstream>
 

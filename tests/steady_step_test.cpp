@@ -1,5 +1,4 @@
 // A training step asks the system for memory twice at most: from the third step on all blocks are old ones.
-
 #include "../autograd/autograd.h"
 #include "../core/address_sanitizer.h"
 #include "../nn/nn.h"

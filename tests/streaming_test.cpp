@@ -1,6 +1,5 @@
 // Results of 8 MiB and more are stored past the caches: their bits are those of smaller pieces, which are
 // not.
-
 #include <cstring>
 #include <functional>
 

@@ -1,6 +1,5 @@
 // Layers against literals that PyTorch 1.13.1 printed in float64 (tests/fixtures/torch_layers.py): outputs,
 // input and parameter gradients, and running statistics.
-
 #include <fstream>
 
 #include <nlohmann/json.hpp>

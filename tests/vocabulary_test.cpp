@@ -1,6 +1,5 @@
 // Elementwise functions, masks and reductions at their edges, against what PyTorch 1.13.1 printed and what
 // IEEE arithmetic or the definition says.
-
 #include "../autograd/tape.h"
 #include "op_table.h"
 #include "same_tensors.h"

@@ -1,6 +1,5 @@
 // Training steps of small language models: forward, backward, AdamW. B batch, T time, C channels, V
 // vocabulary.
-
 #include "../../autograd/autograd.h"
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"

@@ -1,6 +1,5 @@
 // Single ops, forward and backward, and AdamW alone: what bounds them is memory, or, of tiny ones, the tape.
 // N rows of C channels or V symbols.
-
 #include "../../autograd/autograd.h"
 #include "../../optim/optim.h"
 #include "case.h"

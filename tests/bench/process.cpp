@@ -1,5 +1,4 @@
 // A whole program, from its start to its end: the small study that a student runs first.
-
 #include "../../core/error.h"
 #include "../../core/parallel.h"
 #include "../../experiments/harness/process.h"

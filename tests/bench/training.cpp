@@ -1,7 +1,6 @@
 // Training steps of a plain deep net, and what it costs to watch one.
 //
 // The net is `depth` times Linear(512, 512) and ReLU with He's initial weights; B is the batch.
-
 #include "../../autograd/autograd.h"
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"

@@ -4,7 +4,6 @@
 //
 // WRONG: wrong layers that check_layer calls wrong. Of these, the report's cause or first failed check is
 // right, half right, or misleads, or the cause is unknown. False: right layers that are called wrong.
-
 #include <map>
 
 #include "../../experiments/harness/tool.h"

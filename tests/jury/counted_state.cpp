@@ -1,5 +1,4 @@
 // Layers with wrong state, fields or modes.
-
 #include "../../autograd/recompute.h"
 #include "layers.h"
 

@@ -1,6 +1,5 @@
 // Under a launcher: whether sums over its ranks have the documented tree (tree.h). Exit code 1 where one has
 // another.
-
 #include "tree.h"
 
 using namespace isobar;

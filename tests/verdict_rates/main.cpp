@@ -7,7 +7,6 @@
 // one to four looks, in percent, each look with half as many seeds again; and how often the rule is said not
 // to hold at the first look. Rates above 1 % of fewer seeds than the README of claims promises it for are
 // marked "above". Exit code 1 where a promise does not hold.
-
 #include <cstdio>
 
 #include "../../experiments/claims/rules.h"
