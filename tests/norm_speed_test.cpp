@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "../core/rng.h"
 #include "../experiments/speed/clock.h"

@@ -1,5 +1,7 @@
 #include "cells.h"
 
+#include <limits>
+
 #include "../../experiments/claims/rules.h"
 
 namespace isobar::claims {
