@@ -90,8 +90,8 @@ EQUIVALENT = [
 FOR = "  for (int64_t n = 0; n < rows; ++n, x += width, y += width) {\n    const float largest = maximum"
 LOOP = "      const float e = exponential(x[c + l] - largest);"
 LIMITS = "#include <limits>\n"
-# Right, or seeming so, and too slow: (name, changes, the most that they may reach). 0: not measured at all; None: no more than the
-# reference.
+# Right, or seeming so, and too slow: (name, changes, the most that they may reach). 0: not measured at all;
+# None: no more than the reference.
 SLOW = [
     ("the plain loops", [(FOR, """  for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
     float most = x[0], total = 0, both = 0;
