@@ -16,7 +16,6 @@
 #include "../nn/observe.h"
 #include "harness/program.h"
 #include "lm/small_config.h"
-#include "lm/train.h"
 
 using namespace isobar;
 

@@ -41,8 +41,7 @@ Result measure_seeds(const Config& config, const Run& run, Progress& progress) {
   return result;
 }
 
-// The ranges of torch_ranges.cpp are those of 20 seeds: the median of 20 others lies within them, one seed
-// need not.
+// PyTorch's ranges are those of 20 seeds: the median of 20 others lies within them, one seed need not.
 bool has_seeds_of_reference(Run& run, const Config& config) {
   if (config.seeds == preset_seeds) return true;
   run.say("Not compared with PyTorch's ranges: they hold for the median of {} seeds, and this run has {}.\n",

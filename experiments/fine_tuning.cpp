@@ -10,7 +10,6 @@
 #include "harness/measurements.h"
 #include "harness/program.h"
 #include "lm/small_config.h"
-#include "lm/train.h"
 
 using namespace isobar;
 
@@ -46,24 +45,6 @@ struct Config : TinyConfig {
   }
 };
 
-// What the model gained on the unigram loss, in nats, after training; nothing where its loss is not finite.
-double train(LanguageModel& model, const LmConfig& training, const Config& config, const TinyText& text,
-             const Rng& rng, Progress& progress) {
-  AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
-  const Schedule schedule = schedule_of(training);
-  for (int64_t step = 0; step < training.max_iters; ++step) {
-    const Batch batch = text.train.random_batch(config.batch_size, rng.split("batch").split(step));
-    const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
-    progress.advance(1, fmt::format("{}, loss {:.3f}", training.placement, gradients.loss));
-    if (!gradients.finite()) return 0;
-    optimizer.set_lr(schedule(step));
-    optimizer.step(clipping(gradients.norm, training));
-  }
-  const double loss =
-      mean_loss(model, text.validation, config.eval_iters, config.batch_size, Rng(0).split("validation"));
-  return std::isfinite(loss) ? text.unigram_loss() - loss : 0;
-}
-
 using Gains = std::array<double, 2>;  // pretrained, fine-tuned
 
 Gains train_twice(const Config& config, const std::string& net, const TinyText& first, const TinyText& second,
@@ -71,8 +52,8 @@ Gains train_twice(const Config& config, const std::string& net, const TinyText& 
   const Rng rng(static_cast<uint64_t>(seed));
   const LmConfig pretraining = config.training_of(net, false), finetuning = config.training_of(net, true);
   LanguageModel model(config.model(pretraining, first.vocab_size()), rng.split("model"));
-  const double pretrained = train(model, pretraining, config, first, rng.split("first"), progress);
-  return {pretrained, train(model, finetuning, config, second, rng.split("second"), progress)};
+  const double pretrained = gain_of(model, pretraining, first, rng.split("first"), progress);
+  return {pretrained, gain_of(model, finetuning, second, rng.split("second"), progress)};
 }
 
 void study(Run& run, const Config& config) {

@@ -19,7 +19,6 @@
 #include "../nn/nn.h"
 #include "harness/program.h"
 #include "harness/settings.h"
-#include "lm/train.h"
 #include "lm_norms/training.h"
 
 using namespace isobar;

@@ -9,7 +9,6 @@
 #include "../nn/attention_logits.h"
 #include "harness/program.h"
 #include "lm/small_config.h"
-#include "lm/train.h"
 
 using namespace isobar;
 

@@ -20,7 +20,6 @@
 #include "harness/measurements.h"
 #include "harness/program.h"
 #include "lm/small_config.h"
-#include "lm/train.h"
 
 using namespace isobar;
 
@@ -82,24 +81,11 @@ std::vector<double> last_gradients(const Config& config, const TinyText& text, c
   return norms;
 }
 
-// What a trained net gained on the unigram loss, in nats; a net whose loss is not finite gained nothing.
 double gain(const Config& config, const TinyText& text, const LmConfig& training, int64_t seed,
             Progress& progress) {
   const Rng rng(static_cast<uint64_t>(seed));
   LanguageModel model = model_of(config, training, text.vocab_size(), rng.split("model"));
-  AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
-  const Schedule schedule = schedule_of(training);
-  for (int64_t step = 0; step < config.steps; ++step) {
-    const Batch batch = text.train.random_batch(config.batch_size, rng.split("batch").split(step));
-    const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
-    progress.advance(1, fmt::format("{}, loss {:.3f}", training.placement, gradients.loss));
-    if (!gradients.finite()) return 0;
-    optimizer.set_lr(schedule(step));
-    optimizer.step(clipping(gradients.norm, training));
-  }
-  const double loss =
-      mean_loss(model, text.validation, config.eval_iters, config.batch_size, Rng(0).split("validation"));
-  return std::isfinite(loss) ? text.unigram_loss() - loss : 0;
+  return gain_of(model, training, text, rng, progress);
 }
 
 void measure_gradients(Run& run, const Config& config, const TinyText& text, Measurements& measured) {

@@ -46,8 +46,7 @@ class Scale {
   Scale(double low, double high, double begin, double end, bool logarithmic = false);
 
   double operator()(double value) const;
-  // About `count` multiples of 1, 2 or 5 times a power of ten; on a logarithmic scale powers of ten, or,
-  // where there are few of them, 2 and 5 times them too.
+  // About `count` multiples of 1, 2 or 5 powers of ten; logarithmic ones: powers of ten, and 2 and 5 if few.
   std::vector<double> ticks(size_t count) const;
 
   double low, high, begin, end;

@@ -33,8 +33,7 @@ std::string setting_of(const std::string& word);
 // The table `[run.NAME]`. Throws Error for what it may not say, with its line.
 RunSpec read_run(const std::string& name, TomlTable& table);
 
-// --- StudyRuns: makes runs of studies as child processes, each in a folder of its own, and finds those that
-// are there.
+// --- Runs are made as child processes, each in a folder of its own, unless they are there already.
 
 // What a study's --print-config says of these flags. Throws Error, beginning with `where`, for flags that
 // it refuses, and for those that are none of its settings.

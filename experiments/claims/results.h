@@ -49,8 +49,7 @@ class Judging {
 
 // --- What the texts claim of one run, judged as soon as it is measured, for a study's own output.
 
-// Says, for each claim that the run of this name (in the files of the texts) is enough to judge, what was
-// printed, what this run measured, and the verdict.
+// Says of each claim that this run is enough to judge what was printed and measured, and the verdict.
 void say_verdicts(Run& run, const std::string& name);
 
 // The values that the texts print of `key` of this run, by the number that replaces the {}:

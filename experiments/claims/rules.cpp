@@ -9,8 +9,7 @@
 namespace isobar::claims {
 namespace {
 
-// What the look may spend on each bound of the part. The shares of all looks sum to 1: 1/(j (j + 1)) = 1/j −
-// 1/(j + 1).
+// What the look may spend on each bound. All looks' shares sum to 1: 1/(j (j + 1)) = 1/j − 1/(j + 1).
 double error_of(const Predicate& predicate, int64_t parts, int64_t look) {
   const auto j = static_cast<double>(look);
   const bool two_bounds = std::isfinite(predicate.low) && std::isfinite(predicate.high);

@@ -42,8 +42,7 @@ struct Reading {
 Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look = 1,
              bool busy = false);
 
-// How many seeds would settle at the next look what too few left open after `look` of them, if mean and
-// deviation stay as they are; 0 where it is not known.
+// How many seeds would settle at the next look what `look` left open, if mean and deviation stay; 0: unknown.
 int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look = 1);
 
 // The bounds of "above x" and "below x": x itself, where a count may lie, is outside.

@@ -1,5 +1,4 @@
-// Trained on: in a few words what the nets behind a measured value were, and what they learned from. The
-// words are made from the settings in the run's summary.
+// Trained on: what the nets behind a measured value were and learned from, made from the run's settings.
 //
 //   trained_on(summary, "pre.layernorm_minus_rmsnorm.share_of_gain").en
 //   // "4 blocks of width 64, 250 steps on Tiny Shakespeare, best rate of 1e-3,3e-3"

@@ -15,12 +15,10 @@ std::string coverage_page();
 // The README's block: some claims with the part that decides each, and how many claims have which verdict.
 std::string readme_verdicts(const Kept& kept);
 
-// The block of experiments/README.md: what the programs beside this one say of themselves, with the seconds
-// of all runs that `isobar verify` makes of each.
+// The block of experiments/README.md: what studies say of themselves, and the seconds of verify's runs.
 std::string studies_table(const Kept& kept);
 
-// The text with this block between its lines <!-- NAME --> and <!-- end of NAME -->. Throws Error where it
-// has no such lines.
+// The text with this block between <!-- NAME --> and <!-- end of NAME -->. Throws Error without such lines.
 std::string with_block(std::string_view document, const std::string& name, const std::string& block);
 
 // Writes the page and the blocks into the source tree of this folder.

@@ -28,8 +28,7 @@ struct Layer {
 
 Layer make_layer(const Config& config, const Rng& rng);
 
-// `depth` layers, named "1", "2", … Each part of each layer draws from a stream of its own name, so nets that
-// differ in one setting share all other random numbers.
+// `depth` layers, named "1", "2", … Parts draw from streams of their names: nets share them.
 struct Net : Module {
   std::vector<Layer> layers;
 
@@ -40,8 +39,7 @@ struct Net : Module {
 
 // --- What the study measures: for every layer std and mean of the signal, and norms of gradients.
 
-// Of one layer in one run. All statistics are taken over batch × width and summed in double; stds are sample
-// stds (n − 1).
+// Of one layer in one run. Statistics are over batch × width, summed in double; stds have n − 1.
 struct LayerSignal {
   double linear_std, norm_std, relu_std;  // after W1, the norm (NaN without one), the ReLU
   double output_std;                      // of the layer, or the whole block

@@ -38,8 +38,7 @@ double std_ratio(const std::vector<LayerTheory>& layers, size_t layer) {
   return layers[layer].output_std.median / layers[layer - 1].output_std.median;
 }
 
-// Of the squared gradient at the outputs, per layer going down: the geometric mean over the middle half of
-// the layers.
+// Of the squared gradient at the outputs, per layer going down: the geometric mean of the middle half.
 double squared_growth(const std::vector<LayerSignal>& layers) {
   const size_t top = layers.size() - 1, low = top / 4, high = top - top / 4;
   return std::pow(layers[low].output_gradient_norm / layers[high].output_gradient_norm,

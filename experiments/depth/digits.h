@@ -5,8 +5,7 @@
 
 namespace isobar::depth {
 
-// Some images of a Mnist, their pixels standardised: (x − 0.1307) / 0.3081, mean and std of MNIST's training
-// images.
+// Some images of a Mnist, standardised: (x − 0.1307) / 0.3081, mean and std of the training images.
 class Part : public Dataset {
  public:
   Part(std::shared_ptr<const Mnist> images, std::vector<int64_t> numbers);

@@ -1,5 +1,4 @@
-// ItemQueue: between the threads of a rank that work on items of each() and its main thread, which alone
-// talks to other ranks.
+// ItemQueue: between a rank's threads, which work on items of each(), and its main thread, which talks.
 #pragma once
 
 #include <condition_variable>

@@ -38,15 +38,9 @@ Phrase phrase_of(const Json& json, const std::string& name) {
   return {json.value(name, ""), json.value(name + "_zh", "")};
 }
 
-// A number, or what our files have in place of what is none.
-double value_of(const Json& json) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (json.is_number()) return json.get<double>();
-  return json == "inf" ? infinity : json == "-inf" ? -infinity : std::nan("");
-}
 std::vector<double> values_of(const Json& list) {
   std::vector<double> values;
-  for (const Json& value : list) values.push_back(value_of(value));
+  for (const Json& value : list) values.push_back(number_from(value));
   return values;
 }
 std::vector<std::vector<double>> rows_of(const Json& lists) {

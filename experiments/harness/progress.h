@@ -64,8 +64,7 @@ std::string clock_text(double seconds);
 // Time left if the rest goes as fast as what was done; "?" before the first step.
 std::string time_left(const ProgressState& state);
 
-// --- ProgressRelay: while it lives, what this thread advances goes to a function first. The bar may be
-// another process's.
+// --- ProgressRelay: while it lives, what this thread advances goes to a function: the bar may be elsewhere.
 
 class ProgressRelay {
  public:

@@ -52,8 +52,7 @@ std::vector<std::string> missing_folders(const std::string& folder) {
   return missing;
 }
 
-// Locks an open folder, or leaves why not in errno. Whoever looks at the folder, as `isobar watch` does,
-// holds the lock for an instant; a run holds it to its end.
+// Locks an open folder, or leaves why not in errno. `isobar watch` holds the lock for an instant.
 bool lock_alone(int folder) {
   for (int left = 20; ::flock(folder, LOCK_EX | LOCK_NB) != 0; --left) {
     if (errno != EWOULDBLOCK || left == 0) return false;

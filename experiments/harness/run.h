@@ -26,8 +26,7 @@
 
 namespace isobar {
 
-// RunState: what a Run was given so far, as plain values: a checkpoint holds it, and a resumed run receives
-// it again.
+// RunState: what a Run was given so far, as plain values: a checkpoint holds it for the resumed run.
 
 struct RunState {
   std::map<std::string, Tensor> series;                   // (rows) or (rows, length), f64; without "/series/"
@@ -115,8 +114,7 @@ class Run {
   void plot(const Heatmap& heatmap) { summary_["heatmaps"].push_back(to_json(heatmap)); }
   void plot(const Ridges& ridges) { summary_["ridges"].push_back(to_json(ridges)); }
 
-  // Our own measurement against a closed form or a reference range. One that fails makes the program exit 1.
-  // `detail` holds the numbers.
+  // Our measurement against a closed form or reference; a failed one makes the program exit with 1.
   void expect(const std::string& name, bool ok, const std::string& detail);
 
   // The run that this one goes on with, or "", and how a user goes on with this one.

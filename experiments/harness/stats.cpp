@@ -29,8 +29,14 @@ SampleMoments moments_of_values(const std::vector<double>& values) {
   return moments;
 }
 
-Range around(const SampleMoments& moments, double half, bool log) {
-  const double low = moments.mean - half, high = moments.mean + half;
+// The mean and to either side what half() makes of t times the deviation, and of the number of seeds.
+Range around(const Spread& seeds, double error, bool log, double (*half)(double t_sd, double n)) {
+  const SampleMoments& moments = seeds.moments(log);
+  if (moments.sd == 0) return {seeds.min, seeds.max};
+  if (std::isnan(moments.sd)) return {log ? 0 : -infinity, infinity};  // one value says nothing about others
+  const double away =
+      half(student_quantile(1 - error, seeds.n - 1) * moments.sd, static_cast<double>(seeds.n));
+  const double low = moments.mean - away, high = moments.mean + away;
   return log ? Range{std::exp(low), std::exp(high)} : Range{low, high};
 }
 
@@ -73,19 +79,10 @@ Spread spread_of(std::span<const double> values) {
 }
 
 Range mean_interval(const Spread& seeds, double error, bool log) {
-  const SampleMoments& moments = seeds.moments(log);
-  if (moments.sd == 0) return {seeds.min, seeds.max};
-  if (std::isnan(moments.sd)) return {log ? 0 : -infinity, infinity};  // one value says nothing about others
-  const double t = student_quantile(1 - error, seeds.n - 1);
-  return around(moments, t * moments.sd / std::sqrt(static_cast<double>(seeds.n)), log);
+  return around(seeds, error, log, [](double t_sd, double n) { return t_sd / std::sqrt(n); });
 }
-
 Range prediction_interval(const Spread& seeds, double error, bool log) {
-  const SampleMoments& moments = seeds.moments(log);
-  if (moments.sd == 0) return {seeds.min, seeds.max};
-  if (std::isnan(moments.sd)) return {log ? 0 : -infinity, infinity};  // one value says nothing about others
-  const double t = student_quantile(1 - error / 2, seeds.n - 1);
-  return around(moments, t * moments.sd * std::sqrt(1 + 1 / static_cast<double>(seeds.n)), log);
+  return around(seeds, error / 2, log, [](double t_sd, double n) { return t_sd * std::sqrt(1 + 1 / n); });
 }
 
 int64_t seeds_for_prediction(double error) {

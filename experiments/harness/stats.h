@@ -68,8 +68,7 @@ struct Range {
 // probability of `error`, and above `high` likewise. Infinite for one value, a point where all are equal.
 Range mean_interval(const Spread& seeds, double error, bool log);
 
-// The interval in which one more seed lies with a probability of 1 − error: mean ± t(n − 1, 1 − error/2) s
-// √(1 + 1/n), Student's prediction interval.
+// Where one more seed lies with a probability of 1 − error: mean ± t(n − 1, 1 − error/2) s √(1 + 1/n).
 Range prediction_interval(const Spread& seeds, double error, bool log);
 
 // How many seeds a prediction interval takes to be at most twice as long as it would be for infinitely many.

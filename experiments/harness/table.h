@@ -45,8 +45,7 @@ struct TerminalSize {
 };
 
 bool is_terminal(std::FILE* stream);
-// The size of the terminal that the stream writes to; the usual one where it is none, or does not say. Where
-// the variable COLUMNS holds a number of columns, that many.
+// The size of the stream's terminal, or the usual one; the variable COLUMNS wins.
 TerminalSize terminal_size(std::FILE* stream);
 // The text (UTF-8), or as much of its beginning as fits into so many columns.
 std::string cut(const std::string& text, size_t columns);

@@ -37,8 +37,7 @@ struct ChartCurve {
 //   1.8 ┤   ⠈⠒⠤⠤○
 //        0     99
 //
-// `rows` × `columns` characters for the curve and its points, without title, labels and axes. Where several
-// values of the curve fall onto one dot it shows their mean.
+// `rows` × `columns` characters without title, labels and axes. A dot shows the mean of its values.
 std::string line_chart(const std::string& title, const ChartCurve& curve, const ChartCurve& points,
                        size_t rows, size_t columns);
 

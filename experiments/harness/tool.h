@@ -80,8 +80,7 @@ inline constexpr const char* more_settings = "More settings";
 // The first word of a command line that asks for completions.
 inline constexpr const char* complete_flag = "--complete";
 
-// Gives the app, and the subcommands that are added to it later, this form of help: no line beyond 80
-// columns, and `example` on top, one command a line.
+// Gives the app and its later subcommands this form of help: 80 columns, and `example` on top.
 void set_help_form(CLI::App& app, const std::string& example);
 
 // A row of the help: a name and what it means, wrapped below each other.
@@ -90,8 +89,7 @@ std::string help_row(const std::string& name, const std::string& meaning);
 // The option takes one of these words; they are completed. Whoever reads the value checks it.
 void set_choices(CLI::Option& option, const std::vector<std::string>& choices);
 
-// Parses the words after the program's name. Throws Error for what the app does not take, and CLI::Success
-// for CLI11's own --help and --version.
+// Parses the words. Throws Error for what the app does not take, and CLI::Success for --help and --version.
 void parse_words(CLI::App& app, const std::vector<std::string>& words);
 
 // The words that may stand in place of the last one, one a line; none where it is the user's own value.

@@ -36,8 +36,7 @@ std::vector<Node> chi_square(double n) {
   return nodes;
 }
 
-// The law of a² + s, for a of N(0, outlier²) and s of `others`. As a function of a, 1/√(a² + s) is smooth
-// over √s, 22 for d = 512.
+// The law of a² + s, for a of N(0, outlier²) and s of `others`. In a, 1/√(a² + s) is smooth over √s.
 std::vector<Node> with_squared_outlier(const std::vector<Node>& others) {
   constexpr double step = 4;
   std::vector<Node> nodes;

@@ -20,8 +20,7 @@ struct Matrix {
 // The matrix whose entry (i, j) is element(i, j).
 Matrix matrix_of(int64_t size, const std::function<double(size_t i, size_t j)>& element);
 
-// J(i, j) = ∂f_i/∂x_j of f: (d) → (d), as our backward gives it: row i is the gradient of f_i, by the i-th
-// unit vector as dy. x is f64.
+// J(i, j) = ∂f_i/∂x_j of f: (d) → (d) by our backward: row i is the gradient of f_i. x is f64.
 Matrix backward_jacobian(const std::function<Tensor(const Tensor&)>& f, const Tensor& x);
 
 double max_abs(const Vector& v);

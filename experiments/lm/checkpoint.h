@@ -1,5 +1,4 @@
-// Checkpoint: a moment of train_lm's training as one file: the model, for whoever wants to use it, and all
-// else that the run needs to go on to the bit.
+// Checkpoint: a moment of train_lm's training as one file: the model, and what the run needs to go on.
 //
 //   const Checkpoint checkpoint = load_checkpoint("runs/train_lm/checkpoints/best.safetensors");
 //   LanguageModel model = model_of(checkpoint);
@@ -38,8 +37,7 @@ std::string not_finite(const Checkpoint& checkpoint);
 std::string checkpoint_bytes(const Checkpoint& checkpoint);
 // Writes it by write_file_atomically().
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
-// Throws Error that begins with the path and says what is wrong: no checkpoint, cut short, damaged, of a
-// newer version, or not what a run could have written.
+// Throws Error that begins with the path: no checkpoint, cut short, damaged, newer, or not what a run writes.
 Checkpoint load_checkpoint(const std::string& path);
 
 inline const std::string best_checkpoint = "best.safetensors";

@@ -7,8 +7,7 @@
 //   }
 //   session.save();
 //
-// While it lives, the first Ctrl-C ends the run in good order: the step is finished and saved, and
-// Interrupted thrown with the command that goes on.
+// While it lives, the first Ctrl-C finishes and saves the step; Interrupted names the command that goes on.
 #pragma once
 
 #include "../../nn/model.h"

@@ -24,8 +24,7 @@ void plot_losses(Run& run);
 // How ranks share the pieces of a step, where another number of pieces would serve them better.
 void say_shares(Run& run, int64_t pieces);
 
-// What tensors took since the peak was last reset, and what of it stays between two steps, as `timing`; on
-// several ranks the most that one took, and of each.
+// What tensors took at the peak, and what of it stays between two steps, as `timing`; of ranks the most.
 void say_memory(Run& run);
 
 // --- What was seen of each module of a language model so far, out of a run.h5 that may still grow.
@@ -43,8 +42,7 @@ std::vector<ModuleHistory> module_histories(const Hdf5File& file);
 
 // 0 for "norm", 2 for "blocks.0.mlp".
 int64_t depth_of(const std::string& path);
-// Whether a module is a block, or a part of the model itself: what writes to the residual stream or reads all
-// of it.
+// Whether a module is a block or a part of the model itself: what writes to or reads the residual stream.
 bool on_the_stream(const std::string& path, const std::string& type);
 
 // --- How the values of every module and their gradients are spread, into the run's files and its report.

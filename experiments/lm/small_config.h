@@ -2,9 +2,10 @@
 // drawn, batches chosen and losses evaluated alike for all models of one seed, which are compared in pairs.
 #pragma once
 
+#include "../harness/progress.h"
 #include "../harness/stats.h"
-#include "config.h"
 #include "corpus.h"
+#include "train.h"
 
 namespace isobar {
 
@@ -42,10 +43,14 @@ struct TinyText {
   int64_t vocab_size() const { return corpus.text.tokenizer->vocab_size(); }
   // The name of the text without its folder: "tinyshakespeare.txt", "synthetic".
   std::string name() const;
-  // Loss on `validation`, in nats, of guessing every token by its share of the training part: what a model
-  // reaches that takes nothing from its context.
+  // Loss on `validation`, in nats, of guessing every token by its share of the training part.
   double unigram_loss() const;
 };
+
+// Trains the model by the settings, from `rng`'s batches and masks. What it gained on the unigram loss, in nats;
+// nothing where its loss is not finite.
+double gain_of(LanguageModel& model, const LmConfig& training, const TinyText& text, const Rng& rng,
+               Progress& progress);
 
 // "pre.rmsnorm", "rezero.none", …: all of placement.norm that make sense.
 Choices net_names();

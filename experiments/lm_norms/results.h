@@ -56,8 +56,7 @@ struct TrialRuns {
   std::vector<double> val_losses() const;
   // The loss of the letters' frequencies minus the validation loss, in nats.
   std::vector<double> gains(double unigram_loss) const;
-  // Of each seed: after how many steps the mean loss of the last twenty batches was at most its target;
-  // infinite where it never was.
+  // Of each seed: the steps until the mean loss of twenty batches reached its target; infinite where never.
   std::vector<double> steps_to(const std::vector<double>& targets) const;
   // Whether every seed is stable.
   bool stable(double unigram_loss) const;

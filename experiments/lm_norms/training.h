@@ -1,5 +1,4 @@
-// How the trials of the norm comparison are trained: side by side, and over more learning rates where the
-// best one is the least or the greatest of those tried.
+// How trials are trained: side by side, and over more learning rates where the best is at an edge.
 #pragma once
 
 #include "results.h"

@@ -1,5 +1,4 @@
-// Net: Linear, norm and ReLU, again and again, and a Linear to ten digits; what a training of it is; how it
-// does on changed digits.
+// Net: Linear, norm, ReLU, again and again, and a Linear to ten digits; its training, and changed digits.
 #pragma once
 
 #include "../../data/permutation.h"

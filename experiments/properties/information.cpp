@@ -8,8 +8,7 @@
 namespace isobar::properties {
 namespace {
 
-// A row of zeros has an rms of 0: eps alone keeps the quotient 0/0 away. The gradient is dy/√eps, with the
-// eps of source 002 a thousand times dy.
+// A row of zeros has an rms of 0: eps alone prevents 0/0. The gradient is dy/√eps, with 002's eps 1000 dy.
 void zero_rows(Measurements& measurements) {
   const auto at_zero = [](double eps) {
     const Tensor x = zeros({1, 512}, Dtype::f64).set_trainable();

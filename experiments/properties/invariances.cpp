@@ -104,8 +104,7 @@ void skewed_features(Measurements& measurements, const Rng& rng) {
   const Tensor shifted = x + 1;
   const std::vector<double> cosines = row_cosines(shifted, layernorm(shifted));
   measurements.add("skew.none.layernorm_cosine", least_cosine(x, layernorm(x)));
-  // Of the worst of 64 rows, and the rows' mean. The theory is that of long rows; at 512 a cosine has a std
-  // of 0.019.
+  // Of the worst of 64 rows, and their mean. The theory is of long rows; at 512 a cosine has a std of 0.019.
   measurements.add("skew.one.layernorm_cosine", *std::ranges::min_element(cosines), std::sqrt(0.5));
   measurements.add("skew.layernorm_cosine.mean",
                    std::accumulate(cosines.begin(), cosines.end(), 0.0) / static_cast<double>(cosines.size()),

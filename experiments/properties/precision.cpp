@@ -1,5 +1,4 @@
-// RMSNorm in half precision, with its statistics in f32 and without. The machine's arithmetic is double; a
-// number format is the rounding after each operation.
+// RMSNorm in half precision, with its statistics in f32 and without, in double, rounded after each operation.
 #include "../../nn/nn.h"
 #include "properties.h"
 
@@ -95,13 +94,8 @@ void result_type(Measurements& measurements, const Rng& rng) {
 void rounded_direction(Measurements& measurements, const Rng& rng) {
   for (const Format& format : {fp16, bf16}) {
     const std::vector<double> x = row_in(format, 1, rng), y = normalise(x, format, f32);
-    double xy = 0, xx = 0, yy = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-      xy += x[i] * y[i];
-      xx += x[i] * x[i];
-      yy += y[i] * y[i];
-    }
-    measurements.add(fmt::format("direction.{}.deviation", format.name), 1 - xy / std::sqrt(xx * yy));
+    const double cosine = row_cosines(tensor({1, 512}, x), tensor({1, 512}, y))[0];
+    measurements.add(fmt::format("direction.{}.deviation", format.name), 1 - cosine);
   }
 }
 

@@ -24,8 +24,7 @@ struct TorchCase {
   Tensor operator()(const std::string& name) const { return torch_tensor(recorded.at(name)); }
 };
 
-// D24: source 003's MiniMindBlock, its listing run in PyTorch, with the same weights; and how far it is from
-// a block with the norms after the sums.
+// D24: source 003's MiniMindBlock in PyTorch, with the same weights; and how far it is from post-norm.
 void compare_minimind(Measurements& measurements, const Json& all) {
   const TorchCase theirs{all.at("minimind_block")};
   std::vector<NamedTensor> state;

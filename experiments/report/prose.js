@@ -42,7 +42,7 @@ function countSentences(claims) {
   const read = [[count("true by its source"), "属实", "true"],
     [count("partly by its source"), "部分属实", "partly true"], [count("false by its source"), "不符", "false"]].filter(([n]) => n);
   const readCount = read.reduce((sum, [n]) => sum + n, 0);
-  const result = ([n, chinese, english]) => (readCount === 1 ? "" : n + (zh ? " 条" : " ")) + (zh ? chinese : english);
+  const result = ([n, chinese, english]) => (readCount > 1 ? n + (zh ? " 条" : " ") : "") + (zh ? chinese : english);
   const results = read.map(result).join(zh ? "，" : ", ");
   const others = listed([
     [count("by definition"), "按定义成立", "holds by definition", "hold by definition"],
@@ -72,7 +72,7 @@ function times(part) {
 // What the text prints beside what the seeds give.
 function besideEachOther(claim) {
   const part = leadOf(claim), says = inLanguage(part, "says"), seeds = word("seeds")(part.n);
-  const printed = textIn("b", printedText(part), "printed"), got = textIn("b", number(part.value, 3), "measured");
+  const printed = box("b", "printed", printedText(part)), got = box("b", "measured", number(part.value, 3));
   if (lang === "zh") return [...said(claim), "，文中印出 ", printed, `（${says}），${seeds}实测 `, got, times(part)];
   const give = seeds ? `${seeds} give` : "the measurement is";
   return ["for ", ...said(claim), " the text prints ", printed, ` (${says}), and ${give} `, got, times(part)];

@@ -101,7 +101,7 @@ function chapter(source, claims) {
   const translated = lang === "en" && source.title_en, original = source.title_en ? "zh" : "";
   const title = translated ? make("h2", {}, source.title_en, make("small", { lang: original }, source.title))
     : make("h2", { lang: original, textContent: source.title });
-  const byline = textIn("p", `${source.id} · ${word("by")(source.author)} · ${word("date")(source.date)} · `, "byline");
+  const byline = box("p", "byline", `${source.id} · ${word("by")(source.author)} · ${word("date")(source.date)} · `);
   const link = leads(source.address);
   byline.append(link ? make("a", { href: source.address }, word("read")) : word("address")(source.address));
   const columns = ["id", "says", "", "printedOrAsked", "measured", "theory", "verdict"];

@@ -68,8 +68,7 @@ struct Disturbance {
 
 class Machine {
  public:
-  // One turn of the reference loop, five to ten milliseconds: longer than a time slice of the scheduler, so
-  // that a program that wants the same core gets it meanwhile.
+  // One turn of the reference loop, five to ten milliseconds: longer than a time slice of the scheduler.
   void turn();
   // `groups`: quotients of times, each with a value per group of rounds. At least one turn, and one quotient.
   Disturbance disturbance(const std::vector<std::vector<double>>& groups) const;

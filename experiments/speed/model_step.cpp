@@ -61,8 +61,7 @@ double saved_percent(double with, double without) { return 100 * (1 - without / 
 
 }  // namespace
 
-// Of the second step, where AdamW's moments are there; beyond what the process holds already. On one thread:
-// each further one keeps scratch memory of its own.
+// Of the second step, where AdamW's moments are there. On one thread: each further one keeps scratch memory.
 ModelStep::Cost ModelStep::cost_of(const char* norm, uint64_t seed) {
   const WithThreads one(1);
   const size_t before = memory::stats().bytes_in_use;

@@ -40,8 +40,7 @@ Tensor rms_norm_script(const Tensor& x, const Weights& w) {
   return w.weight * (x * reciprocal(sqrt(mean(square(x), {-1}, true) + eps)));
 }
 
-// layer_norm_squares over the rows of a batch in place of the columns; after training with kept statistics, 8
-// passes: subtract 2, divide 2, multiply 2, add 2.
+// layer_norm_squares over rows in place of columns; with kept statistics 8 passes: 2 each for four ops.
 Tensor batch_norm_squares(const Tensor& x, const Weights& w) {
   const Tensor centred = x - mean(x, {0}, true);
   const Tensor h = centred / sqrt(mean(square(centred), {0}, true) + eps);

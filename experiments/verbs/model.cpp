@@ -1,5 +1,4 @@
-// isobar export: a checkpoint of train_lm as Hugging Face's transformers reads it. Of our tokenizers,
-// transformers knows byte-level BPE only.
+// isobar export: a checkpoint as transformers reads it, which knows byte-level BPE of our tokenizers only.
 #include <numbers>
 
 #include "../../data/text_input.h"
