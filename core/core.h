@@ -4,7 +4,6 @@
 #include "error.h"
 #include "memory.h"
 #include "parallel.h"
-#include "parallel_tasks.h"
 #include "precision.h"
 #include "rng.h"
 #include "tensor.h"

@@ -1,5 +1,5 @@
 // All headers of isobar::data, and those of data/ that belong to isobar::isobar (dataset.h, loader.h,
-// permutation.h, synthetic.h).
+// permutation.h).
 #pragma once
 
 #include "bpe.h"

@@ -11,10 +11,10 @@
 // o_proj and down_proj. The stream then has mean 0, where LayerNorm is RMSNorm with the same γ, β and eps.
 //
 // Written: run.h5 (/series/<net>/<value>: a number per seed), summary.json.
-#include "../nn/fold_centring.h"
 #include "../nn/model.h"
 #include "../nn/observe.h"
 #include "harness/program.h"
+#include "lm/fold_centring.h"
 #include "lm/small_config.h"
 
 using namespace isobar;

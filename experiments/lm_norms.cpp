@@ -16,6 +16,7 @@
 //
 // Written: run.h5 (/series/<size>/<net>/lr_<rate>/…: a row per seed, a column per block), runs.csv,
 // blocks.csv, summary.json. Trainings run side by side; their time is not measured (see norm_speed).
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "harness/program.h"
 #include "harness/settings.h"

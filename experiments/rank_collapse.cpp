@@ -9,6 +9,7 @@
 // 1 for an exponential decay, 3 for the paper's bound.
 //
 // Written: run.h5 (/series/<kind>: r, a row per seed, columns for input and blocks), summary.json.
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "harness/program.h"
 

@@ -8,6 +8,7 @@
 // in /modules), metrics.jsonl, loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the
 // final model. While it trains, `isobar watch DIR` shows how it goes.
 #include "../data/utf8_stream.h"
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "harness/environment.h"
 #include "harness/settings.h"

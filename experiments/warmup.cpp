@@ -14,7 +14,7 @@
 // to −0.45 from 2 to 32 blocks, −0.5 in the limit. Post-norm: 0.
 //
 // Written: measurements.csv, summary.json.
-#include "../nn/feed_forward.h"
+#include "../nn/lm/feed_forward.h"
 #include "../nn/model.h"
 #include "../nn/observe.h"
 #include "harness/measurements.h"

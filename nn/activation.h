@@ -35,4 +35,19 @@ struct Mish : Module {
   Tensor forward(const Tensor& x) override { return mish(x); }
 };
 
+// Identity: y = x. It replaces a layer that is left out, so that the code around it needs no condition.
+struct Identity : Module {
+  Tensor forward(const Tensor& x) override { return x; }
+};
+
+// Softcap: y = cap · tanh(x / cap), so |y| < cap (Gemma 2).
+struct Softcap : Module {
+  double cap;  // above 0
+
+  explicit Softcap(double bound) : cap(bound) {
+    check(cap > 0, "softcap: wanted a cap above 0, got {}", cap);
+  }
+  Tensor forward(const Tensor& x) override { return softcap(x, cap); }
+};
+
 }  // namespace isobar

@@ -1,7 +1,10 @@
 // GroupNorm: LayerNorm over groups of channels (Wu & He 2018).
 #pragma once
 
+#include <numeric>
+
 #include "module.h"
+#include "normalized_axes.h"
 
 namespace isobar {
 
@@ -31,6 +34,35 @@ struct GroupNorm : Module {
   void fields(Fields& f) override {
     f("weight", weight);
     f("bias", bias);
+  }
+};
+
+// RowGroupNorm: GroupNorm for x (…, C) with channels last, as the other norms of make_norm take it. Each row
+// is a sample of its own, so that mean and variance are those of C / groups neighbouring channels of one row.
+struct RowGroupNormOptions {
+  double eps = 1e-5;
+  // 0: the greatest common divisor of 4 and C. The 32 groups of Wu & He 2018 are for hundreds of channels; at
+  // the studies' width of 64 they would leave two channels each, which every input maps to ±1.
+  int64_t groups = 0;
+  bool bias = true;
+};
+
+// C = channels.numel(), for x (…, channels). Tensors and errors are GroupNorm's.
+struct RowGroupNorm : GroupNorm {
+  Shape channels;
+
+  explicit RowGroupNorm(const Shape& shape, RowGroupNormOptions options = {})
+      : GroupNorm(options.groups > 0 ? options.groups : std::gcd(int64_t{4}, shape.numel()), shape.numel(),
+                  {.eps = options.eps}),
+        channels(shape) {
+    check(shape.numel() >= 1, "group_norm: wanted at least one channel, got {}", shape);
+    if (!options.bias) bias = Tensor();
+  }
+
+  Tensor forward(const Tensor& x) override {
+    normalized_axes("group_norm", x, channels);  // checks the shape
+    const int64_t width = channels.numel();
+    return reshape(GroupNorm::forward(reshape(x, {x.numel() / width, width})), x.shape());
   }
 };
 

@@ -5,17 +5,15 @@
 #include <algorithm>
 #include <map>
 
+#include "activation.h"
+#include "batch_norm.h"
 #include "center_norm.h"
 #include "derf.h"
 #include "dyisru.h"
 #include "dyt.h"
-#include "dyt_sqrtd.h"
-#include "identity.h"
+#include "group_norm.h"
 #include "layer_norm.h"
-#include "p_rms_norm.h"
 #include "rms_norm.h"
-#include "row_batch_norm.h"
-#include "row_group_norm.h"
 #include "std_norm.h"
 
 namespace isobar {

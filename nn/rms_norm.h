@@ -26,4 +26,32 @@ struct RMSNorm : Module {
   void fields(Fields& f) override { f("weight", weight); }
 };
 
+// PRMSNorm: RMSNorm whose root mean square is estimated from the first p of the elements (Zhang & Sennrich
+// 2019, section 4.2).
+struct PRMSNormOptions {
+  double p = 0.0625;  // fraction of the elements that are measured, in (0, 1]
+  double eps = 1e-5;
+};
+
+// y = x / √(mean of x² over the first ⌊d p⌋ elements + eps) · weight. weight starts at 1, of
+// normalized_shape. Throws Error if p selects no element.
+struct PRMSNorm : Module {
+  double eps;
+  int64_t measured;  // ⌊d p⌋
+  Tensor weight;
+
+  explicit PRMSNorm(const Shape& normalized_shape, PRMSNormOptions options = {})
+      : eps(options.eps),
+        measured(static_cast<int64_t>(static_cast<double>(normalized_shape.numel()) * options.p)),
+        weight(ones(normalized_shape).set_trainable()) {
+    check(measured >= 1 && measured <= normalized_shape.numel(),
+          "p_rms_norm: p = {} of {} elements leaves {} to measure; choose p so that it is at least 1 "
+          "and at most all",
+          options.p, normalized_shape.numel(), measured);
+  }
+
+  Tensor forward(const Tensor& x) override { return rms_norm(x, weight.shape(), weight, eps, measured); }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
 }  // namespace isobar

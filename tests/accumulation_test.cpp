@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "../autograd/bad_op.h"
+#include "../autograd/check/bad_op.h"
 #include "../experiments/lm/train.h"
 #include "../nn/nn.h"
 #include "message_of.h"

@@ -1,4 +1,4 @@
-#include "../autograd/bad_op.h"
+#include "../autograd/check/bad_op.h"
 
 #include "../autograd/ops.h"
 #include "../autograd/recompute.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "../autograd/recompute.h"
-#include "../nn/feed_forward.h"
-#include "../nn/grouped_query_attention.h"
-#include "../nn/language_model.h"
+#include "../nn/lm/feed_forward.h"
+#include "../nn/lm/grouped_query_attention.h"
+#include "../nn/lm/language_model.h"
 #include "../nn/observe.h"
 #include "../nn/residual.h"
 #include "../nn/sequential.h"

@@ -1,5 +1,5 @@
 // check_layer on all of our layers, and the form of its report. wrong_layers_test.cpp has its sentences.
-#include "../nn/check_layer.h"
+#include "../nn/check/check_layer.h"
 
 #include "../autograd/tape.h"
 #include "../nn/activation.h"

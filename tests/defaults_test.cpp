@@ -2,6 +2,7 @@
 // or, for what PyTorch has not or has otherwise, those of the paper or program named.
 #include <doctest/doctest.h>
 
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "../optim/optim.h"
 

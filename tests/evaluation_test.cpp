@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include "../experiments/lm/attention_logits.h"
 #include "../experiments/lm/train.h"
+#include "../experiments/lm_norms/unit_lengths.h"
 #include "../nn/nn.h"
 
 namespace isobar::evaluation_test {

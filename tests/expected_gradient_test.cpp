@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../autograd/tape.h"
-#include "../nn/check_layer.h"
+#include "../nn/check/check_layer.h"
 #include "holds.h"
 
 namespace isobar::expected_gradient_test {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "../autograd/tape.h"
-#include "../nn/check_layer.h"
+#include "../nn/check/check_layer.h"
 #include "child_process.h"
 #include "run.h"
 

@@ -60,9 +60,21 @@ std::vector<Include> includes_of(const std::string& text) {
 std::string room_of(const std::string& path) { return path.substr(0, path.find('/')); }
 bool is_header(const std::string& path) { return path.ends_with(".h"); }
 bool is_kernel(const std::string& path) { return path.starts_with("core/kernels/"); }
-// What is in a library room's folders (kernels/, ops/) is not for users, with one exception: what
+// The folders of a room that are doors of their own.
+bool is_door(const std::string& path) {
+  for (const char* folder : {"core/ranks/", "autograd/check/", "nn/check/", "nn/lm/"})
+    if (path.starts_with(folder) && path.find('/', std::string(folder).size()) == std::string::npos)
+      return true;
+  return false;
+}
+// What is in a library room's other folders (kernels/, ops/) is not for users, with one exception: what
 // autograd/pointwise.h includes, for programs that link isobar::pointwise. It is in no other header.
-bool is_inner(const std::string& path) { return path.find('/') != path.rfind('/'); }
+bool is_inner(const std::string& path) { return path.find('/') != path.rfind('/') && !is_door(path); }
+// The library that a file of a room is in: "check", "lm", or "" for isobar::isobar and isobar::data.
+std::string door_of(const std::string& path) {
+  if (path.starts_with("autograd/check/") || path.starts_with("nn/check/")) return "check";
+  return path.starts_with("nn/lm/") ? "lm" : "";
+}
 bool is_public(const std::string& path) {
   return is_header(path) && !is_inner(path) && room_of(path) != "experiments";
 }
@@ -111,6 +123,9 @@ std::string judge_own(const Tree& tree, const std::string& path, const std::stri
   if (!tree.contains(target)) return "there is no " + target + "; own includes are relative to the file";
   if (!rooms().at(room_of(path)).below.contains(room_of(target)))
     return room_of(path) + " may not include " + room_of(target);
+  if (const std::string door = door_of(target);
+      !door.empty() && door != door_of(path) && room_of(path) != "experiments")
+    return "isobar::" + door + " stands above this library";
   if (is_public(path) && is_inner(target) && path != "autograd/pointwise.h")
     return "a header for users includes an inner one";
   if (is_kernel(path) && leads_to(tree, target, "core/tensor.h"))
@@ -138,10 +153,10 @@ std::string judge_course(const Tree& tree, const std::string& path, bool own, co
   return tree.contains(target) && is_public(target) ? "" : "the package has no such header";
 }
 
-// The words of a list of CMakeLists.txt.
+// The words of a list of core/isobar.cmake.
 std::set<std::string> words_of(const std::string& list) {
   std::ostringstream text;
-  text << std::ifstream(fs::path(ISOBAR_SOURCE_DIR) / "CMakeLists.txt").rdbuf();
+  text << std::ifstream(fs::path(ISOBAR_SOURCE_DIR) / "core/isobar.cmake").rdbuf();
   std::smatch match;
   const std::string cmake = text.str();
   std::set<std::string> words;
@@ -158,7 +173,7 @@ std::set<std::string> light_data() {
   return stems;
 }
 
-// The kernels of CMakeLists.txt's list `pointwise_kernels`, and those that autograd/pointwise.h leads to.
+// The kernels of core/isobar.cmake's list `pointwise_kernels`, and those that autograd/pointwise.h leads to.
 std::set<std::string> listed_kernels() {
   std::set<std::string> paths;
   for (const std::string& stem : words_of("pointwise_kernels")) paths.insert("core/kernels/" + stem + ".h");
@@ -205,11 +220,13 @@ std::vector<std::string> heavy_includes(const Tree& tree) {
 
 // What goes through raw.h has no gradient: layers and studies have no business there, with these exceptions.
 const std::set<std::string>& raw_exceptions() {
-  static const std::set<std::string> all = {"nn/batch_norm.cpp",          // writes running statistics
-                                            "nn/check/layer_runner.cpp",  // makes strided inputs
-                                            "nn/init.cpp",                // says which key drew a weight
-                                            "nn/model.cpp",               // asks for keys and versions
-                                            "nn/model_costs.cpp"};  // tells which storages a model keeps
+  static const std::set<std::string> all = {
+      "nn/batch_norm.cpp",                       // writes running statistics
+      "nn/check/layer_runner.cpp",               // makes strided inputs
+      "nn/init.cpp",                             // says which key drew a weight
+      "nn/model.cpp",                            // asks for keys and versions
+      "experiments/harness/machine_limits.cpp",  // times memory
+      "experiments/lm/model_costs.cpp"};         // tells which storages a model keeps
   return all;
 }
 

@@ -1,5 +1,5 @@
 // LayerNorm's centring folded into the weights of a model.
-#include "../nn/fold_centring.h"
+#include "../experiments/lm/fold_centring.h"
 
 #include <doctest/doctest.h>
 

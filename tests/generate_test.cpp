@@ -1,6 +1,6 @@
 // Drawing text: the distributions that temperature, top_k and top_p leave, held against closed forms, and
 // generation with the cache against reading everything anew.
-#include "../nn/generate.h"
+#include "../nn/lm/generate.h"
 
 #include <doctest/doctest.h>
 

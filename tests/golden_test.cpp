@@ -3,6 +3,7 @@
 
 #include "../data/synthetic.h"
 #include "../data/text.h"
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "../optim/optim.h"
 

@@ -1,11 +1,11 @@
 // Gradcheck must find mistakes: ops with a wrong gradient are built here and shown to it.
-#include "../autograd/gradcheck.h"
+#include "../autograd/check/gradcheck.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "../autograd/diagnosis/differences.h"
+#include "../autograd/check/diagnosis/differences.h"
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 

@@ -1,10 +1,10 @@
 // What diagnose says of Jacobians that are written down here: the numbers of each sentence, and which of
 // several explanations it takes. (check_layer_test.cpp finds the causes in layers.)
-#include "../autograd/gradient_diagnosis.h"
+#include "../autograd/check/gradient_diagnosis.h"
 
 #include <doctest/doctest.h>
 
-#include "../autograd/diagnosis/evidence.h"
+#include "../autograd/check/diagnosis/evidence.h"
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
 #include "holds.h"

@@ -1,7 +1,7 @@
 // Hugging Face's layouts: what an independent implementation computes from files that we exported
 // (tests/fixtures/hugging_face.py, PyTorch 1.13.1), names, and files that do not fit. Their config.json:
 // hugging_face_config_test.cpp.
-#include "../nn/hugging_face.h"
+#include "../nn/lm/hugging_face.h"
 
 #include <doctest/doctest.h>
 

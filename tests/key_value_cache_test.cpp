@@ -1,5 +1,5 @@
 // KeyValueCache: a text read piece by piece has the logits of the text read at once.
-#include "../nn/key_value_cache.h"
+#include "../nn/lm/lm.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,7 @@
 // linear_cross_entropy beyond its rows in the op table: over several chunks, and what it takes of memory.
 #include "../autograd/autograd.h"
 #include "../core/parallel.h"
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "same_tensors.h"
 #include "scoped_variable.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "../data/hdf5_file.h"
-#include "../nn/attention_logits.h"
-#include "../nn/grouped_query_attention.h"
+#include "../experiments/lm/attention_logits.h"
+#include "../nn/lm/grouped_query_attention.h"
 #include "run.h"
 
 namespace isobar::logit_growth_test {

@@ -1,5 +1,7 @@
 #include <fmt/ranges.h>
 #include "../data/data.h"
+#include "../nn/check/check.h"
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "../optim/optim.h"
 #include "misuse.h"

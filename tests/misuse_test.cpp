@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "../autograd/jacobian.h"
+#include "../autograd/check/jacobian.h"
 #include "../autograd/tape.h"
 #include "../core/parallel.h"
 #include "message_of.h"

@@ -2,7 +2,9 @@
 // state.
 #include <doctest/doctest.h>
 
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
+#include "../nn/pieces.h"
 #include "message_of.h"
 
 namespace isobar::model_tree_test {

@@ -1,5 +1,6 @@
 #include "module_table.h"
 
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 
 namespace isobar {

@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "../autograd/tape_trace.h"
+#include "../autograd/check/tape_trace.h"
 #include "message_of.h"
 #include "small_tensors.h"
 

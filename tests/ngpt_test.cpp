@@ -1,6 +1,6 @@
 // NGPT: its vectors and weights lie on the unit sphere, before and after a step, and it learns. Its block
 // against PyTorch: torch_layers_test.cpp.
-#include "../nn/ngpt.h"
+#include "../nn/lm/ngpt.h"
 
 #include <doctest/doctest.h>
 

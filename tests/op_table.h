@@ -6,7 +6,7 @@
 // A row's name begins with the function's name; what follows says what is special about the row.
 #pragma once
 
-#include "../autograd/gradcheck.h"
+#include "../autograd/check/gradcheck.h"
 #include "inputs.h"
 
 namespace isobar {

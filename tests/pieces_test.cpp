@@ -4,8 +4,9 @@
 
 #include <thread>
 
-#include "../autograd/tape_trace.h"
+#include "../autograd/check/tape_trace.h"
 #include "../core/profile.h"
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "message_of.h"
 #include "same_tensors.h"

@@ -1,5 +1,6 @@
 // Placements of a Transformer block: each is the formula of nn/placement.h, written out with the block's own
 // parts. And the norms that are composed of ops, written out with loops.
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "same_tensors.h"
 #include "small_tensors.h"

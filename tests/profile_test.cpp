@@ -5,10 +5,11 @@
 #include "../autograd/op_costs.h"
 #include "../autograd/recompute.h"
 #include "../core/parallel.h"
-#include "../core/profile_report.h"
 #include "../core/serial_loops.h"
 #include "../data/file.h"
+#include "../experiments/harness/profile_report.h"
 #include "../nn/nn.h"
+#include "../nn/pieces.h"
 #include "../optim/optim.h"
 #include "study.h"
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../autograd/autograd.h"
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "message_of.h"
 #include "small_tensors.h"

@@ -1,5 +1,5 @@
 // Shares of zeros and of saturated elements, against slopes by differences.
-#include "../nn/saturation.h"
+#include "../experiments/lm/saturation.h"
 
 #include <doctest/doctest.h>
 

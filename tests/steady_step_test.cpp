@@ -1,6 +1,7 @@
 // A training step asks the system for memory twice at most: from the third step on all blocks are old ones.
 #include "../autograd/autograd.h"
 #include "../core/address_sanitizer.h"
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "../optim/optim.h"
 #include "thread_counts.h"

@@ -1,8 +1,9 @@
-#include "../autograd/tape_page.h"
+#include "../autograd/check/tape_page.h"
 
 #include <doctest/doctest.h>
 
 #include "../autograd/recompute.h"
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "file_size_limit.h"
 #include "message_of.h"

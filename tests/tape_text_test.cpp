@@ -1,5 +1,5 @@
 // A trace as text and as a drawing, and what it says of parameters without a gradient.
-#include "../autograd/tape_text.h"
+#include "../autograd/check/tape_text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // The small models of the kept files tiny_llama and tiny_gpt2 (tests/fixtures/hugging_face.py).
 #pragma once
 
-#include "../nn/hugging_face.h"
+#include "../nn/lm/hugging_face.h"
 
 namespace isobar {
 

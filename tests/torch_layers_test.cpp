@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../nn/check/check.h"
+#include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "same_tensors.h"
 

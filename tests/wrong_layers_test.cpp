@@ -4,7 +4,7 @@
 
 #include "../autograd/recompute.h"
 #include "../autograd/tape.h"
-#include "../nn/check_layer.h"
+#include "../nn/check/check_layer.h"
 #include "../nn/layer_norm.h"
 #include "holds.h"
 

@@ -1,6 +1,6 @@
 #include "profiled.h"
 
-#include "../../core/profile_report.h"
+#include "profile_report.h"
 #include "table.h"
 
 namespace isobar {

@@ -7,7 +7,7 @@
 // README.md of this folder has the file's content.
 #pragma once
 
-#include "../../autograd/bad_op.h"
+#include "../../autograd/check/bad_op.h"
 #include "../../data/dataset.h"
 #include "checkpoint.h"
 

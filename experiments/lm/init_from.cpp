@@ -5,8 +5,8 @@
 #include "../../data/checked_file.h"
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
+#include "../../nn/lm/swiglu.h"
 #include "../../nn/model.h"
-#include "../../nn/swiglu.h"
 #include "../harness/settings.h"
 
 namespace isobar {

@@ -1,8 +1,8 @@
 // What a Probe saw of a language model, into the run's files and, from these, into its report.
 #pragma once
 
-#include "../../nn/saturation.h"
 #include "../harness/run.h"
+#include "saturation.h"
 
 namespace isobar {
 

@@ -1,10 +1,10 @@
 #include "print_model.h"
 
-#include "../../autograd/tape_page.h"
+#include "../../autograd/check/tape_page.h"
 #include "../../nn/model.h"
-#include "../../nn/model_costs.h"
 #include "../harness/table.h"
 #include "corpus.h"
+#include "model_costs.h"
 #include "train.h"
 
 namespace isobar {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "../../nn/observe.h"
-#include "../../nn/unit_lengths.h"
 #include "../harness/run.h"
 #include "../lm/small_config.h"
+#include "unit_lengths.h"
 
 namespace isobar {
 

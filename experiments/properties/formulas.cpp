@@ -1,6 +1,7 @@
 // What follows from the definitions (tests/definitions_test.cpp has these), in f64 unless said.
 #include <numbers>
 
+#include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "properties.h"
 

@@ -1,6 +1,7 @@
 // Source 003's block against PyTorch: what PyTorch 1.13.1 computed in f64 (fixtures/torch_norms.json, by
 // tests/fixtures/torch_norms.py) and what the library makes of the same numbers; what else it answered.
 #include "../../autograd/autograd.h"
+#include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../harness/table.h"
 #include "properties.h"

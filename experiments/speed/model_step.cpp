@@ -2,6 +2,7 @@
 
 #include "../../autograd/autograd.h"
 #include "../../core/parallel.h"
+#include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"
 #include "timed.h"

@@ -11,6 +11,7 @@
 // dropped from that part's output. The parameters have PyTorch's names.
 #pragma once
 
+#include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 
 namespace isobar::transformer_stack {

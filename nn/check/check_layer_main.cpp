@@ -10,10 +10,10 @@
 #include <cstring>
 #include <utility>
 
-#include "../../autograd/tape_text.h"
+#include "../../autograd/check/tape_text.h"
 #include "../../core/rng.h"
-#include "../check_layer.h"
 #include "../model.h"
+#include "check_layer.h"
 #include "layer_checks.h"
 
 namespace isobar {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../../autograd/diagnosis/differences.h"
+#include "../../autograd/check/diagnosis/differences.h"
 
 namespace isobar {
 namespace {

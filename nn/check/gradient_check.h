@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../check_layer.h"
+#include "check_layer.h"
 
 namespace isobar {
 

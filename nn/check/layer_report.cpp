@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "../check_layer.h"
+#include "check_layer.h"
 
 namespace isobar {
 namespace {

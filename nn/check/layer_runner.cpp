@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "../../autograd/diagnosis/differences.h"
-#include "../../autograd/gradcheck.h"
+#include "../../autograd/check/diagnosis/differences.h"
+#include "../../autograd/check/gradcheck.h"
 #include "../../autograd/recompute.h"
 #include "../../autograd/tape.h"
 #include "../../core/memory.h"

@@ -1,7 +1,9 @@
 // Training steps of small language models: forward, backward, AdamW. B batch, T time, C channels, V
 // vocabulary.
 #include "../../autograd/autograd.h"
+#include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
+#include "../../nn/pieces.h"
 #include "../../optim/optim.h"
 #include "case.h"
 

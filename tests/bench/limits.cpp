@@ -6,8 +6,8 @@
 #include <benchmark/benchmark.h>
 
 #include "../../core/kernels/vmath.h"
-#include "../../core/machine_limits.h"
 #include "../../core/raw.h"
+#include "../../experiments/harness/machine_limits.h"
 
 namespace isobar::bench {
 

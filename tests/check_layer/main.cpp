@@ -3,7 +3,7 @@
 //   check_layer RMSNorm "Linear without bias"     their reports; exit code 1 when one of them fails
 //   check_layer                                   all
 //   check_layer --list                            the names
-#include "../../nn/check_layer.h"
+#include "../../nn/check/check_layer.h"
 
 #include "../module_table.h"
 

@@ -6,7 +6,7 @@
 // A file of rows lists them in one of the halves while the program starts.
 #pragma once
 
-#include "../../nn/check_layer.h"
+#include "../../nn/check/check_layer.h"
 
 namespace isobar {
 

@@ -15,6 +15,7 @@
 #include "../../data/synthetic.h"
 #include "../../data/text.h"
 #include "../../experiments/harness/tool.h"
+#include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"
 #include "../temporary_folder.h"

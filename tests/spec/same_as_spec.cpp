@@ -16,6 +16,7 @@
 
 #include <isobar/core/ranks/tree_sum.h>
 #include <isobar/isobar.h>
+#include <isobar/lm.h>
 
 namespace {
 

@@ -2,8 +2,8 @@
 // like.
 //
 //   cmake --build build --target tape && build/tape      # after ./check; writes tape.html, for a browser
+#include <isobar/autograd/check/tape_page.h>
 #include <isobar/autograd/ops.h>
-#include <isobar/autograd/tape_page.h>
 
 #include <cstdio>
 

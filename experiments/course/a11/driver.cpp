@@ -2,7 +2,7 @@
 
 #include <isobar/autograd/tape.h>
 #include <isobar/core/rng.h>
-#include <isobar/nn/check_layer.h>
+#include <isobar/nn/check/check_layer.h>
 #include <isobar/nn/model.h>
 
 #include "a11.h"

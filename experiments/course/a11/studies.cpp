@@ -1,6 +1,6 @@
 // Your layer under the name `mine`, for decay_study and train_lm: --norm mine. And y = x, for comparison:
 // --norm nothing.
-#include <isobar/nn/identity.h>
+#include <isobar/nn/activation.h>
 #include <isobar/nn/norm.h>
 
 #include "a11.h"

@@ -9,7 +9,7 @@
 #include <isobar/autograd/ops.h>
 #include <isobar/autograd/pointwise.h>
 #include <isobar/core/rng.h>
-#include <isobar/nn/check_layer.h>
+#include <isobar/nn/check/check_layer.h>
 #include <isobar/nn/module.h>
 
 using isobar::Shape;

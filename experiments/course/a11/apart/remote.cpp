@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include <isobar/autograd/tape.h>
-#include <isobar/nn/identity.h>
+#include <isobar/nn/activation.h>
 #include <isobar/nn/norm.h>
 
 #include "wire.h"

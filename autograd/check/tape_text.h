@@ -1,0 +1,30 @@
+// A trace of a tape as text and as a drawing; and which parameters got no gradient, and why.
+//
+//   fmt::print("{}", tape_text(trace));
+//   //   forward
+//   //     %2  linear  (constant [32, 784], %0 [256, 784], %1 [256]) -> [32, 256] f32, 32.0 KiB, norm 91.3, in fc1
+//   //   backward
+//   //     %2  linear  dy [32, 256], norm 0.0318 -> %0 norm 0.744, %1 norm 0.0521, in fc1
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../../core/fields.h"
+#include "tape_trace.h"
+
+namespace isobar {
+
+// A line for each op, and for each op of backward, in the order in which they happened. %n are slots: of
+// leaves and of results.
+std::string tape_text(const TapeTrace& trace);
+
+// The ops as a Graphviz digraph, clustered by module: `dot -Tsvg tape.dot > tape.svg`.
+std::string tape_dot(const TapeTrace& trace);
+
+// A line for each of these that has no gradient or one of zeros, with the reason: frozen, never used, used by
+// ops that the loss does not depend on, or lost at an op whose backward returned none. Empty where all have
+// one. Call it after backward and before step(), which clears gradients.
+std::string missing_gradients(const TapeTrace& trace, const std::vector<NamedTensor>& parameters);
+
+}  // namespace isobar

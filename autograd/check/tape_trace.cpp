@@ -1,0 +1,108 @@
+#include "tape_trace.h"
+
+#include <utility>
+
+#include "../../core/norm_of.h"
+#include "../../core/raw.h"
+#include "../ops.h"
+
+namespace isobar {
+namespace {
+
+// The gradient of an input that was broadcast, summed as the tape will. One of a wrong shape stays as it is:
+// the tape refuses it.
+Tensor summed(const Tensor& dx, const Shape& shape) {
+  bool sums = dx.ndim() >= shape.ndim() && dx.shape() != shape;
+  for (int d = 1; sums && d <= shape.ndim(); ++d) sums = shape[-d] == dx.size(-d) || shape[-d] == 1;
+  const NoTape pause;
+  return sums ? sum_to_size(dx, shape) : dx;
+}
+
+std::string module_of(const Node& node) { return node.scope != nullptr ? *node.scope : ""; }
+
+}  // namespace
+
+std::string TapeTrace::Op::place() const {
+  return module.empty() ? name : fmt::format("{} in {}", name, module);
+}
+
+TapeTrace::Value TapeTrace::value_of(const Tensor& x) {
+  Value value{.range = range_of(x), .norm = norm_of(x), .numbers = {}};
+  if (x.numel() > most_numbers) return value;
+  const Tensor whole = raw::contiguous(x);
+  dispatch_any(x.dtype(), [&]<class T>() {
+    for (const T number : std::span(whole.data<T>(), static_cast<size_t>(whole.numel())))
+      value.numbers.push_back(static_cast<double>(number));
+  });
+  return value;
+}
+
+const TapeTrace::Value& TapeTrace::value_of(const Input& input) const {
+  static const Value absent{};
+  if (input.kind == Input::Kind::absent) return absent;
+  return input.kind == Input::Kind::op ? ops_[input.number].value : sources_[input.number].value;
+}
+
+TapeTrace::Input TapeTrace::input_of(const Tensor& x, const Node& reader, const Node::Input& input) {
+  if (!x.defined()) return {Input::Kind::absent, 0, input.slot};
+  const TapeSlot slot = raw::slot(x);
+  if (const auto op = op_at_.find({slot.tape, slot.index}); op != op_at_.end())
+    return {Input::Kind::op, op->second, input.slot};
+  const auto [place, fresh] = source_of_.try_emplace({x.id(), input.stamp}, sources_.size());
+  if (fresh)
+    sources_.push_back({.tensor = x,
+                        .constant = input.slot == Node::Input::constant,
+                        .module = module_of(reader),
+                        .value = value_of(x)});
+  return {Input::Kind::source, place->second, input.slot};
+}
+
+void TapeTrace::recorded(uint64_t tape, const Node& node, const Tensor& y,
+                         std::span<const Tensor* const> inputs) {
+  Op op{.name = node.name,
+        .module = module_of(node),
+        .tape = tape,
+        .slot = node.slot,
+        .inputs = {},
+        .value = value_of(y),
+        .bad = {},
+        .recompute = node.continues_sums};
+  for (size_t i = 0; i < inputs.size(); ++i) op.inputs.push_back(input_of(*inputs[i], node, node.inputs[i]));
+  if (recomputing() && !open_.empty()) op.within = static_cast<int64_t>(visits_[open_.back()].op);
+  // After the first bad gradient, results are kept only for the ops of a recompute(), which come late.
+  if (!op.value.range.finite() && (!bad_gradient_ || op.within >= 0)) op.bad = y.detach();
+  op_at_.emplace(std::pair(tape, node.slot), ops_.size());
+  steps_.push_back({.backward = false, .number = ops_.size()});
+  ops_.push_back(std::move(op));
+}
+
+void TapeTrace::note_gradient(size_t visit, int64_t input, const Tensor& x) {
+  if (!bad_gradient_ && !all_finite(x)) bad_gradient_ = {visit, input, x.detach()};
+}
+
+void TapeTrace::walking(uint64_t tape, const Node& node, const Tensor& dy) {
+  const auto op = op_at_.find({tape, node.slot});
+  if (op == op_at_.end()) return;
+  open_.push_back(visits_.size());
+  note_gradient(visits_.size(), -1, dy);
+  visits_.push_back({.op = op->second, .dy = value_of(dy), .dx = {}});
+}
+
+void TapeTrace::walked(uint64_t tape, const Node& node, std::span<const Tensor> dx) {
+  const auto op = op_at_.find({tape, node.slot});
+  if (op == op_at_.end()) return;
+  // Visits that do not end were left by an exception.
+  while (!open_.empty() && visits_[open_.back()].op != op->second) open_.pop_back();
+  if (open_.empty()) return;
+  const size_t number = open_.back();
+  open_.pop_back();
+  for (size_t i = 0; i < dx.size(); ++i) {
+    std::optional<Value>& value = visits_[number].dx.emplace_back();
+    if (node.inputs[i].slot < 0 || !dx[i].defined()) continue;
+    note_gradient(number, static_cast<int64_t>(i), dx[i]);
+    value = value_of(summed(dx[i], node.inputs[i].shape));
+  }
+  steps_.push_back({.backward = true, .number = number});
+}
+
+}  // namespace isobar

@@ -1,0 +1,113 @@
+// TapeTrace: what this thread records and walks back, step by step, with values and gradients.
+//
+//   TapeTrace trace;
+//   Tape tape;
+//   tape.backward(cross_entropy(model(x), y));
+//   fmt::print("{}", tape_text(trace));
+//
+// A tape drops each node in backward and keeps no values; a trace notes them as they pass. Functions of a
+// trace show it: tape_text(), tape_dot() and missing_gradients() (tape_text.h), tape_page() (tape_page.h),
+// first_bad_op() (bad_op.h). They may be called at any time, also after an exception has ended a walk. All
+// values are read, so a step under a trace takes several times as long as without.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../tape_listener.h"
+#include "value_range.h"
+
+namespace isobar {
+
+class TapeTrace : public TapeListener {
+ public:
+  static constexpr int64_t most_numbers = 64;  // of a tensor that is noted with its numbers
+
+  struct Value {
+    ValueRange range;             // shape and dtype too
+    double norm = 0;              // Frobenius, summed in double
+    std::vector<double> numbers;  // row-major; empty for a tensor of more than most_numbers
+  };
+  static Value value_of(const Tensor& x);
+
+  // What ops read and no op of the trace made: a parameter (trainable, or of an outer tape) or a constant. A
+  // tensor that is overwritten between two ops is two of them.
+  struct Source {
+    Tensor tensor;
+    bool constant;
+    std::string module;  // of the op that read it first
+    Value value;
+  };
+  struct Input {
+    enum class Kind { op, source, absent };
+    Kind kind;
+    size_t number;  // of the op or the source
+    int64_t slot;   // on the tape of the op that reads it, as in Node::Input
+  };
+  struct Op {
+    std::string name, module;  // "linear", "blocks.3.fc1"
+    uint64_t tape;             // by its serial number
+    int64_t slot;
+    std::vector<Input> inputs;
+    Value value;
+    Tensor bad;           // the result, where it is not finite
+    bool recompute;       // a recompute()
+    int64_t within = -1;  // the recompute() whose backward recorded the op, or -1
+
+    // "linear in fc1".
+    std::string place() const;
+  };
+  // Backward at an op: the gradient of its result, and those that it gave its inputs, summed to their shapes;
+  // none for a constant. No dx where backward threw.
+  struct Visit {
+    size_t op;
+    Value dy;
+    std::vector<std::optional<Value>> dx;
+  };
+  struct Step {
+    bool backward;
+    size_t number;  // of the op or the visit
+  };
+  // The first gradient that was not finite, of the visit's dy (input −1) or as backward gave it.
+  struct BadGradient {
+    size_t visit;
+    int64_t input;
+    Tensor values;
+  };
+
+  const std::vector<Source>& sources() const { return sources_; }
+  const std::vector<Op>& ops() const { return ops_; }
+  const std::vector<Visit>& visits() const { return visits_; }
+  // Ops, and visits that ended, in the order in which they happened; what a backward records comes before its
+  // visit.
+  const std::vector<Step>& steps() const { return steps_; }
+  const std::optional<BadGradient>& bad_gradient() const { return bad_gradient_; }
+
+  // Of what ops read: where it is noted. An absent input has a value of no shape and no numbers.
+  const Value& value_of(const Input& input) const;
+
+  void recorded(uint64_t tape, const Node& node, const Tensor& y,
+                std::span<const Tensor* const> inputs) override;
+  void walking(uint64_t tape, const Node& node, const Tensor& dy) override;
+  void walked(uint64_t tape, const Node& node, std::span<const Tensor> dx) override;
+
+ private:
+  Input input_of(const Tensor& x, const Node& reader, const Node::Input& input);
+  void note_gradient(size_t visit, int64_t input, const Tensor& x);
+
+  std::vector<Source> sources_;
+  std::vector<Op> ops_;
+  std::vector<Visit> visits_;
+  std::vector<Step> steps_;
+  std::optional<BadGradient> bad_gradient_;
+  std::vector<size_t> open_;                                      // visits under way, the innermost last
+  std::map<std::pair<uint64_t, int64_t>, size_t> op_at_;          // by tape and slot
+  std::map<std::pair<const void*, uint64_t>, size_t> source_of_;  // by the tensor's id() and its stamp
+};
+
+}  // namespace isobar

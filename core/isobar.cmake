@@ -1,0 +1,94 @@
+# isobar::isobar: arrays, tape, ops, layers, optimizers, and the loader of data/.
+# core/kernels/vmath.h names types and functions of xsimd that newer versions have no more.
+find_package(xsimd REQUIRED)
+if(xsimd_VERSION VERSION_LESS 8 OR xsimd_VERSION VERSION_GREATER_EQUAL 12)
+  message(FATAL_ERROR "isobar: wanted xsimd 8 to 11, got ${xsimd_VERSION} in ${xsimd_DIR}; "
+    "set xsimd_DIR to the CMake folder of another one")
+endif()
+find_package(TBB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+
+# oneDNN (Debian: libdnnl-dev) multiplies bf16 matrices. Optional: without it --precision bf16 means f32. Ours
+# is the interface of version 2, with threads of the GNU OpenMP library.
+find_path(ONEDNN_INCLUDE oneapi/dnnl/dnnl.hpp)
+find_library(ONEDNN_LIBRARY dnnl)
+mark_as_advanced(ONEDNN_INCLUDE ONEDNN_LIBRARY)
+set(onednn "")
+if(ISOBAR_ONEDNN AND ONEDNN_INCLUDE AND ONEDNN_LIBRARY)
+  set(dnnl ${ONEDNN_INCLUDE}/oneapi/dnnl)
+  file(STRINGS ${dnnl}/dnnl_version.h version_2 REGEX "DNNL_VERSION_MAJOR 2$")
+  file(STRINGS ${dnnl}/dnnl_config.h openmp REGEX "CPU_THREADING_RUNTIME DNNL_RUNTIME_OMP$")
+  if(version_2 AND openmp)
+    set(onednn ${ONEDNN_LIBRARY} gomp)
+  endif()
+endif()
+
+# ThreadSanitizer sees all of the threads of thread_pool_std.cpp, and little of TBB's and oneDNN's.
+if(ISOBAR_SANITIZE MATCHES thread)
+  set(other_thread_pool thread_pool_tbb)
+  set(thread_library "")
+else()
+  set(other_thread_pool thread_pool_std)
+  set(thread_library TBB::tbb)
+endif()
+# Of data/; all other files there are isobar::data's.
+set(light_data dataset loader permutation)
+list(TRANSFORM light_data REPLACE "(.+)" "data/\\1.h" OUTPUT_VARIABLE light_headers)
+file(GLOB sources CONFIGURE_DEPENDS
+  core/*.cpp core/ranks/*.cpp autograd/*.cpp autograd/ops/*.cpp nn/*.cpp optim/*.cpp)
+list(FILTER sources EXCLUDE REGEX "/(${other_thread_pool}|ranks_mpi)\\.cpp$")
+# Where this is included, g++ warns of types that hold those of an unnamed namespace.
+set_source_files_properties(core/blas.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
+isobar_door(isobar core/isobar.h.in ${sources} data/loader.cpp data/permutation.cpp)
+isobar_headers(core core/ranks autograd nn optim)
+install(FILES ${light_headers} DESTINATION ${include_dir}/data)
+target_include_directories(isobar INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(isobar PUBLIC fmt::fmt PRIVATE ${thread_library} PkgConfig::OPENBLAS ${onednn})
+target_compile_definitions(isobar PRIVATE ISOBAR_ARCH="${ISOBAR_ARCH}")
+# xsimd's headers only: its target asks for a library xtl, which nobody needs and Debian does not have.
+target_include_directories(isobar_flags SYSTEM INTERFACE ${xsimd_INCLUDE_DIRS})
+if(ISOBAR_VALGRIND)
+  set_source_files_properties(core/memory.cpp PROPERTIES COMPILE_DEFINITIONS ISOBAR_VALGRIND
+    SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
+if(onednn)
+  set_source_files_properties(core/bf16_gemm.cpp PROPERTIES COMPILE_DEFINITIONS ISOBAR_ONEDNN)
+  target_include_directories(isobar SYSTEM PRIVATE ${ONEDNN_INCLUDE})
+endif()
+
+# What the compiler may use under ISOBAR_ARCH, for core/cpu_check.cpp, which itself runs on every CPU.
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=${ISOBAR_ARCH} -dM -E -x c++ /dev/null
+  OUTPUT_VARIABLE compiler_macros COMMAND_ERROR_IS_FATAL ANY)
+set(cpu_features "")
+foreach(feature sse3 ssse3 sse4.1 sse4.2 popcnt avx avx2 fma bmi bmi2 avx512f avx512vl avx512bw avx512dq avx512cd
+    avx512ifma avx512vbmi avx512vbmi2 avx512vnni avx512bitalg avx512vpopcntdq avx512bf16)
+  string(TOUPPER __${feature}__ macro)
+  string(REPLACE "." "_" macro ${macro})
+  if(compiler_macros MATCHES " ${macro} ")
+    string(JOIN " " cpu_features ${cpu_features} ${feature})
+  endif()
+endforeach()
+if(cpu_features)
+  set_source_files_properties(core/cpu_check.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON
+    COMPILE_OPTIONS -march=x86-64 COMPILE_DEFINITIONS "ISOBAR_CPU_FEATURES=\"${cpu_features}\"")
+endif()
+target_link_options(isobar INTERFACE LINKER:-u,isobar_check_cpu)
+
+# isobar::pointwise, for files that include autograd/pointwise.h: its kernels are compiled in the user's own
+# program, with xsimd's headers and the options of the library's own kernels.
+add_library(isobar_pointwise INTERFACE)
+add_library(isobar::pointwise ALIAS isobar_pointwise)
+set_target_properties(isobar_pointwise PROPERTIES EXPORT_NAME pointwise)
+target_link_libraries(isobar_pointwise INTERFACE isobar)
+target_include_directories(isobar_pointwise SYSTEM INTERFACE "$<BUILD_INTERFACE:${xsimd_INCLUDE_DIRS}>")
+target_compile_options(isobar_pointwise INTERFACE -march=${ISOBAR_ARCH} -ffp-contract=off -fno-math-errno
+  $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:-Og>)
+set(pointwise_kernels dual elementary lane map norm pointwise reduce row scratch slopes vmath)
+list(TRANSFORM pointwise_kernels REPLACE "(.+)" "core/kernels/\\1.h")
+install(FILES ${pointwise_kernels} DESTINATION ${include_dir}/core/kernels)
+install(TARGETS isobar_pointwise EXPORT isobar-pointwise)
+install(EXPORT isobar-pointwise NAMESPACE isobar:: FILE isobar-pointwise.cmake DESTINATION ${package_dir})

@@ -1,0 +1,22 @@
+# isobar::data: texts, images and tokenizers, HDF5, safetensors and metrics files.
+find_package(ZLIB REQUIRED)
+find_package(nlohmann_json REQUIRED)
+pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5)
+pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+file(GLOB sources CONFIGURE_DEPENDS data/*.cpp data/hdf5/*.cpp)
+list(FILTER sources EXCLUDE REGEX "/(loader|permutation)\\.cpp$")
+set_source_files_properties(data/hdf5_live_file.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# The data that come along: read where they stand, or where they were installed.
+set(installed_data ${CMAKE_INSTALL_FULL_DATADIR}/isobar)
+set_source_files_properties(data/shipped.cpp PROPERTIES COMPILE_DEFINITIONS
+  "ISOBAR_SOURCE_DATA=\"${PROJECT_SOURCE_DIR}/data\";ISOBAR_INSTALLED_DATA=\"${installed_data}\"")
+isobar_door(data data/data.h ${sources})
+isobar_headers(data)
+target_link_libraries(isobar_data PUBLIC isobar
+  PRIVATE ZLIB::ZLIB PkgConfig::HDF5 PkgConfig::UTF8PROC PkgConfig::XXHASH
+    $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+install(FILES data/tinyshakespeare.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/isobar)
+install(DIRECTORY data/mnist DESTINATION ${CMAKE_INSTALL_DATADIR}/isobar)
+install(TARGETS isobar_data EXPORT isobar-data OPTIONAL)
+install(EXPORT isobar-data NAMESPACE isobar:: FILE isobar-data.cmake DESTINATION ${package_dir})

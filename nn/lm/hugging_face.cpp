@@ -1,0 +1,178 @@
+#include "hugging_face.h"
+
+#include <algorithm>
+
+#include "../../autograd/ops.h"
+#include "../model.h"
+#include "affordable.h"
+
+namespace isobar {
+namespace {
+
+// One tensor of a file: ours of these names, one below the other, and perhaps transposed.
+struct Row {
+  std::string theirs;
+  std::vector<std::string> ours;
+  bool transposed = false;
+  bool optional = false;  // where ours are missing, theirs is left out
+};
+
+// In Llama's layout names are ours but for their beginnings.
+std::vector<Row> llama_rows(const LanguageModelConfig& config) {
+  std::vector<Row> rows = {{"model.embed_tokens.weight", {"embed_tokens.weight"}},
+                           {"model.norm.weight", {"norm.weight"}}};
+  if (!config.tie_embeddings) rows.push_back({"lm_head.weight", {"lm_head.weight"}});
+  for (int64_t i = 0; i < config.n_layer; ++i) {
+    const std::string theirs = fmt::format("model.layers.{}.", i), ours = fmt::format("blocks.{}.", i);
+    for (const char* norm : {"input_layernorm.weight", "post_attention_layernorm.weight"})
+      rows.push_back({theirs + norm, {ours + norm}});
+    for (const char* part : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
+                             "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"}) {
+      rows.push_back({theirs + part + ".weight", {ours + part + ".weight"}});
+      rows.push_back({theirs + part + ".bias", {ours + part + ".bias"}, false, true});
+    }
+  }
+  return rows;
+}
+
+std::vector<Row> gpt2_rows(const LanguageModelConfig& config) {
+  std::vector<Row> rows = {{"transformer.wte.weight", {"embed_tokens.weight"}},
+                           {"transformer.wpe.weight", {"embed_positions.weight"}}};
+  if (!config.tie_embeddings) rows.push_back({"lm_head.weight", {"lm_head.weight"}});
+  const auto add = [&](const std::string& theirs, const std::vector<std::string>& ours, bool linear_part) {
+    std::vector<std::string> weights, biases;
+    for (const std::string& part : ours) {
+      weights.push_back(part + ".weight");
+      biases.push_back(part + ".bias");
+    }
+    rows.push_back({"transformer." + theirs + ".weight", weights, linear_part});
+    rows.push_back({"transformer." + theirs + ".bias", biases});
+  };
+  for (int64_t i = 0; i < config.n_layer; ++i) {
+    const std::string theirs = fmt::format("h.{}.", i), ours = fmt::format("blocks.{}.", i);
+    add(theirs + "ln_1", {ours + "input_layernorm"}, false);
+    add(theirs + "attn.c_attn",
+        {ours + "self_attn.q_proj", ours + "self_attn.k_proj", ours + "self_attn.v_proj"}, true);
+    add(theirs + "attn.c_proj", {ours + "self_attn.o_proj"}, true);
+    add(theirs + "ln_2", {ours + "post_attention_layernorm"}, false);
+    add(theirs + "mlp.c_fc", {ours + "mlp.linear1"}, true);
+    add(theirs + "mlp.c_proj", {ours + "mlp.linear2"}, true);
+  }
+  add("ln_f", {"norm"}, false);
+  return rows;
+}
+
+std::vector<Row> rows_of(const LanguageModelConfig& config, HuggingFaceLayout layout) {
+  return layout == HuggingFaceLayout::llama ? llama_rows(config) : gpt2_rows(config);
+}
+
+std::map<std::string, Tensor> state_by_name(LanguageModel& model) {
+  std::map<std::string, Tensor> state;
+  for (const NamedTensor& entry : named_state(model)) state.emplace(entry.name, entry.tensor.detach());
+  return state;
+}
+
+// Zeros in the place of a bias that the model has not: as long as its weight has rows, or a norm elements.
+Tensor missing_bias(const std::map<std::string, Tensor>& state, std::string name) {
+  name.replace(name.rfind("bias"), 4, "weight");
+  return zeros(state.at(name).size(0));
+}
+
+}  // namespace
+
+HuggingFaceLayout layout_from_name(const std::string& name) {
+  check(name == "llama" || name == "gpt2", "layout: wanted llama or gpt2, got '{}'", name);
+  return name == "llama" ? HuggingFaceLayout::llama : HuggingFaceLayout::gpt2;
+}
+
+std::string name_of(HuggingFaceLayout layout) {
+  return layout == HuggingFaceLayout::llama ? "llama" : "gpt2";
+}
+
+void check_layout(const LanguageModelConfig& config, HuggingFaceLayout layout) {
+  const auto want = [&](bool fits, const char* setting, const char* wanted, const std::string& got) {
+    check(fits, "layout {}: wanted {} {}, the model has {}", name_of(layout), setting, wanted, got);
+  };
+  want(config.placement == Placement::pre, "placement", "pre", placement_name(config.placement));
+  want(!config.qk_norm, "qk_norm", "false", "true");
+  want(config.softcap == 0, "softcap", "0", fmt::format("{}", config.softcap));
+  const char* positions = config.positions == Positions::rope ? "rope" : "learned";
+  if (layout == HuggingFaceLayout::llama) {
+    want(config.norm == "rmsnorm", "norm", "rmsnorm", config.norm);
+    want(config.positions == Positions::rope, "positions", "rope", positions);
+    want(config.ffn == "swiglu", "ffn", "swiglu", config.ffn);
+  } else {
+    want(config.norm == "layernorm", "norm", "layernorm", config.norm);
+    want(config.positions == Positions::learned, "positions", "learned", positions);
+    want(config.ffn != "swiglu", "ffn", "gelu, gelu_tanh, relu or relu2", config.ffn);
+    want(config.n_kv_head == 0 || config.n_kv_head == config.n_head, "n_kv_head", "0",
+         fmt::format("{}", config.n_kv_head));
+  }
+}
+
+bool is_weight(const std::string& name) {
+  return !name.ends_with(".attn.bias") && !name.ends_with(".attn.masked_bias") &&
+         !name.ends_with(".rotary_emb.inv_freq");
+}
+
+std::map<std::string, Tensor> to_hugging_face(LanguageModel& model, HuggingFaceLayout layout) {
+  check_layout(model.config, layout);
+  const std::map<std::string, Tensor> state = state_by_name(model);
+  std::map<std::string, Tensor> tensors;
+  for (const Row& row : rows_of(model.config, layout)) {
+    std::vector<Tensor> parts;
+    for (const std::string& name : row.ours)
+      if (const auto found = state.find(name); found != state.end())
+        parts.push_back(found->second);
+      else if (!row.optional)
+        parts.push_back(missing_bias(state, name));
+    if (parts.empty()) continue;
+    const Tensor joined = parts.size() == 1 ? parts[0] : concat(parts, 0);
+    tensors.emplace(row.theirs, row.transposed ? contiguous(transpose(joined)) : joined);
+  }
+  return tensors;
+}
+
+LanguageModel model_from_hugging_face(const LanguageModelConfig& config, HuggingFaceLayout layout,
+                                      const std::map<std::string, Tensor>& tensors, const std::string& who) {
+  int64_t numbers = 0;
+  for (const auto& [name, tensor] : tensors) numbers += tensor.numel();
+  check_affordable(config, static_cast<int64_t>(tensors.size()), numbers, who);
+  LanguageModel model(config, Rng(0));
+  const std::map<std::string, Tensor> wanted = state_by_name(model);
+  std::map<std::string, Tensor> given = tensors;
+  // GPT-2's own file leaves "transformer." out; a tied head may stand there a second time.
+  if (layout == HuggingFaceLayout::gpt2 && given.contains("wte.weight")) {
+    given.clear();
+    for (const auto& [name, tensor] : tensors)
+      given.emplace(name == "lm_head.weight" ? name : "transformer." + name, tensor);
+  }
+  if (config.tie_embeddings) given.erase("lm_head.weight");
+
+  std::vector<NamedTensor> state;
+  for (const Row& row : rows_of(model.config, layout)) {
+    if (row.optional && !wanted.contains(row.ours[0])) continue;
+    const auto found = given.find(row.theirs);
+    check(found != given.end(), "{}: has no tensor '{}'", who, row.theirs);
+    Shape shape = wanted.at(row.ours[0]).shape();
+    int64_t extent = 0;
+    for (const std::string& name : row.ours) extent += wanted.at(name).size(0);
+    shape = row.transposed ? Shape{shape[1], extent} : shape.with(0, extent);
+    check(found->second.shape() == shape, "{}: tensor '{}': wanted {} by config.json, got {}", who,
+          row.theirs, shape, found->second.shape());
+    const Tensor joined = row.transposed ? transpose(found->second) : found->second;
+    int64_t begin = 0;
+    for (const std::string& name : row.ours) {
+      const int64_t end = begin + wanted.at(name).size(0);
+      state.push_back({name, contiguous(slice(joined, 0, begin, end))});
+      begin = end;
+    }
+    given.erase(found);
+  }
+  check(given.empty(), "{}: nothing in the model answers to tensor '{}'", who,
+        given.empty() ? "" : given.begin()->first);
+  load_state(model, state);
+  return model;
+}
+
+}  // namespace isobar
