@@ -18,8 +18,8 @@
 
 namespace isobar {
 
-// --- arithmetic; the operands broadcast. Of integers: sums, differences and products, exact and constants;
-//     what does not fit throws
+// --- arithmetic; the operands broadcast. Integers can be added, subtracted and multiplied; results are exact,
+//     what does not fit throws, and they are constants
 Tensor add(const Tensor& a, const Tensor& b);                // a + b
 Tensor subtract(const Tensor& a, const Tensor& b);           // a − b
 Tensor multiply(const Tensor& a, const Tensor& b);           // a · b
@@ -191,14 +191,19 @@ Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& 
 
 // 1 at [i, …, indices[i, …]] and 0 elsewhere; indices (…) in [0, classes) → (…, classes).
 Tensor one_hot(const Tensor& indices, int64_t classes, Dtype dtype = Dtype::f32);
-// The elements along dim in ascending order, NaN last, or in descending order, NaN first; ties keep theirs.
-// The indices, i64, say where each was. topk has the first k of them. The gradient goes where the elements
-// were.
+// The elements along dim in ascending order, NaN last, or in descending order, NaN first; equal elements keep
+// their order. The indices, i64, say where each was. topk has the first k of them. The gradient goes where the
+// elements were.
 struct Sorted {
   Tensor values, indices;
 };
 Sorted sort(const Tensor& x, int dim = -1, bool descending = false);
 Sorted topk(const Tensor& x, int64_t k, int dim = -1, bool largest = true);
+// A bool is no dimension: sort(x, -1, true), topk(x, k, -1, false).
+template <std::same_as<bool> Bool>
+Sorted sort(const Tensor& x, Bool) = delete;
+template <std::same_as<bool> Bool>
+Sorted topk(const Tensor& x, int64_t k, Bool) = delete;
 
 // The axes of a reduction: {0, -1}, or a vector. A bool among them does not compile: mean(x, {-1, true}).
 class AxisList {
@@ -298,9 +303,12 @@ Tensor softmax(const Tensor& x, int dim);
 Tensor log_softmax(const Tensor& x);  // log of softmax(x), without overflow
 Tensor log_softmax(const Tensor& x, int dim);
 // Mean over the targets that are not ignored of −log_softmax(logits)[target]. logits (…, V), targets (…) of
-// i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch. dim is that of the classes:
-// 1 for PyTorch's logits (N, V, T).
-Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index = -100, int dim = -1);
+// i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch.
+struct CrossEntropyOptions {
+  int64_t ignore_index = -100;
+  int dim = -1;  // of the classes: 1 for PyTorch's logits (N, V, T)
+};
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options = {});
 // cross_entropy(linear(x, weight), targets) that holds at most 512 rows of the logits at a time, for
 // vocabularies whose logits would take most of the memory. x (…, C), weight (V, C).
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,

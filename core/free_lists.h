@@ -40,7 +40,7 @@ class FreeLists {
     int64_t surplus[kinds];  // blocks freed less blocks taken since the list was last given away or fetched
     bool end_watched;        // whether a ThreadEnd gives the blocks to the shared lists
   };
-  // Lists that threads had to spare, and of threads that have ended, for the next thread that runs out;
+  // Lists that threads gave away, and lists of threads that have ended, for the next thread that runs out;
   // linked by next_list of their first blocks.
   struct Shared {
     std::mutex mutex;

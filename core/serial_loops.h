@@ -1,5 +1,5 @@
-// SerialLoops: while it lives, every parallel_for of this thread runs on this thread alone, and threads() is
-// 1.
+// SerialLoops: while it lives, every parallel_for of this thread runs on this thread alone, and
+// threads() is 1.
 //
 //   std::thread worker([&] {
 //     const SerialLoops serial;

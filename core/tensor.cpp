@@ -189,8 +189,7 @@ T element(const char* op, double value) {
     check(value == 0 || value == 1, "{}: an element of a mask is 0 or 1, not {}", op, value);
   else if constexpr (std::is_integral_v<T>)
     check(fits<T>(value) && std::trunc(value) == value,
-          "{}: no {} is {}; cast() the other tensors to f32 or f64, or give an integer", op, dtype_of<T>(),
-          value);
+          "{}: no {} is {}; give an integer, or cast() to f32 or f64", op, dtype_of<T>(), value);
   return static_cast<T>(value);
 }
 

@@ -49,7 +49,7 @@ constexpr std::array<const char*, 2> nets = {"layernorm", "rmsnorm"};
 struct Shares : Observer {
   std::vector<double> squares;  // of each block
   void on_output(const Module& module, const Tensor& y) override {
-    if (module.type_name() == "TransformerBlock") squares.push_back(std::pow(mean_alignment(y), 2));
+    if (module.type_name() == "TransformerBlock") squares.push_back(std::pow(rms_alignment(y), 2));
   }
   void on_output_gradient(const Module&, const Tensor&) override {}
 };

@@ -38,7 +38,7 @@ Moments moments_of(const Tensor& x) {
   });
 }
 
-double mean_alignment(const Tensor& x) {
+double rms_alignment(const Tensor& x) {
   const Tensor rows = cast(x.detach(), Dtype::f64);
   const auto width = static_cast<double>(rows.size(-1));
   return std::sqrt(mean(square(sum(rows, {-1})) / (sum(square(rows), {-1}) * width)).item());

@@ -40,7 +40,7 @@ Moments moments_of(const Tensor& x);
 // The share of a row x along 1 = (1, …, 1) is its cosine with it, (x · 1) / (√C |x|): 1 where all elements
 // are equal, about 1/√C for a random direction. This is the root mean square over the rows of x (…, C), in
 // f64; NaN where a row is all zeros.
-double mean_alignment(const Tensor& x);
+double rms_alignment(const Tensor& x);
 
 // A Probe's measurements of one module. NaN where nothing was seen, and for an output of integers.
 struct ModuleSignal {

@@ -10,9 +10,9 @@
 // kernels. In order: one piece after the other, each on all threads. Side by side is faster, and needs memory
 // for as many pieces as there are threads. It is chosen where all of these hold:
 //
-//   - the model has fewer than `large_model` parameters, no buffer (such as BatchNorm's running statistics; any buffer
-//     counts as one that a piece changes) and no observer
-//   - the calling thread has no tape, no TapeTrace and no Profile
+//   - the model has fewer than `large_model` parameters, no observer, and no buffer: any counts as one that a
+//     piece changes, as BatchNorm's running statistics
+//   - the calling thread has no tape, no TapeListener (such as a TapeTrace) and no Profile
 //   - there are more pieces than half of the threads
 #pragma once
 

@@ -112,6 +112,15 @@ TEST_CASE("what is not finite is kept whole, with the numbers that the op read")
   CHECK(bad->passed_on == 5);  // multiply, sum, reshape; the gradients of exp and square
 }
 
+TEST_CASE("a gradient that the caller gave is told from a sum") {
+  const TapeTrace trace;
+  Tape tape;
+  tape.backward(square(trainable({2}, {1, 2})), tensor({2}, {1, INFINITY}));
+  const std::optional<BadOp> bad = first_bad_op(trace);
+  REQUIRE(bad.has_value());
+  CHECK(bad->text().starts_with("backward of square was given inf at [1] of dy [2]"));
+}
+
 TEST_CASE("a step that an exception ends leaves the trace as it was") {
   const Tensor x = trainable({2, 2}, {1, 2, 100, 3});
   const TapeTrace trace;

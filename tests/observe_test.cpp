@@ -58,13 +58,13 @@ TEST_CASE("one value has no sample std, and no values have no moments") {
 }
 
 TEST_CASE("the share along 1 is 1 for equal elements, 0 for a mean of 0, else the cosine") {
-  CHECK(mean_alignment(tensor({2, 3}, std::vector<double>{2, 2, 2, -7, -7, -7})) ==
+  CHECK(rms_alignment(tensor({2, 3}, std::vector<double>{2, 2, 2, -7, -7, -7})) ==
         doctest::Approx(1).epsilon(1e-15));
-  CHECK(mean_alignment(tensor({3}, std::vector<double>{1, -3, 2})) == 0);
+  CHECK(rms_alignment(tensor({3}, std::vector<double>{1, -3, 2})) == 0);
   // Cosines 7 / (√2 5) and 0 in two rows.
-  CHECK(mean_alignment(tensor({2, 1, 2}, std::vector<double>{3, 4, 1, -1})) ==
+  CHECK(rms_alignment(tensor({2, 1, 2}, std::vector<double>{3, 4, 1, -1})) ==
         doctest::Approx(0.7).epsilon(1e-15));
-  CHECK(std::isnan(mean_alignment(tensor({2, 2}, std::vector<double>{3, 4, 0, 0}))));
+  CHECK(std::isnan(rms_alignment(tensor({2, 2}, std::vector<double>{3, 4, 0, 0}))));
 }
 
 TEST_CASE("moments have the same bits on any number of threads") {

@@ -215,7 +215,7 @@ std::vector<OpRow> softmax_rows() {
       {"cross_entropy of a batch", entropy, {normal(2, 3, 17), indices(17, 2, 3)}, fused},
       {"cross_entropy of one row", entropy, {normal(5), indices(5)}, fused},
       {"cross_entropy some ignored", entropy, {normal(7, 5), targets(5, -100, 7)}, fused},
-      {"cross_entropy padding ignored", [](In x) { return cross_entropy(x[0], x[1], 0); },
+      {"cross_entropy padding ignored", [](In x) { return cross_entropy(x[0], x[1], {.ignore_index = 0}); },
        {normal(7, 5), targets(5, 0, 7)}, fused},
       {"cross_entropy sharp", entropy, {scaled(20, 4, 33), indices(33, 4)}, fused},
       {"cross_entropy of many", entropy, {normal(300, 129), targets(129, -100, 300)}, fused},

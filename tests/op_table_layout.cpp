@@ -93,7 +93,7 @@ std::vector<OpRow> sorted_rows() {
       {"one_hot", [](In x) { return x[0] * one_hot(x[1], 5, x[0].dtype()); }, {normal(3, 5), indices(5, 3)}},
       {"softmax of columns", [](In x) { return softmax(x[0], 0); }, {normal(5, 3)}, {.fused = true}},
       {"log_softmax in the middle", [](In x) { return log_softmax(x[0], 1); }, {normal(2, 4, 3)}, {.fused = true}},
-      {"cross_entropy over channels", [](In x) { return cross_entropy(x[0], x[1], -100, 1); },
+      {"cross_entropy over channels", [](In x) { return cross_entropy(x[0], x[1], {.dim = 1}); },
        {normal(3, 5, 4), indices(5, 3, 4)}, {.fused = true}},
   };
 }

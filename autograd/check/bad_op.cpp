@@ -153,7 +153,7 @@ BadOp maker_of(const TapeTrace& trace, const TapeTrace::BadGradient& gradient) {
 }  // namespace
 
 std::string BadOp::place() const {
-  const bool backwards = way == Way::backward || way == Way::sum;
+  const bool backwards = way != Way::forward && way != Way::input;
   return fmt::format("{} of {}", backwards ? "backward" : "forward",
                      module.empty() ? op : fmt::format("{} in {}", op, module));
 }
@@ -175,6 +175,7 @@ std::string BadOp::text(const std::string& leaf_name) const {
   if (way == Way::sum)
     text += fmt::format(": the gradients of all uses of its result are finite, their sum holds {}",
                         result.bad_text("dy"));
+  if (way == Way::given) text += fmt::format(" was given {}", result.bad_text("dy"));
   if (!turned_nan.empty()) text += fmt::format("; {} made NaN of it", turned_nan);
   if (passed_on > 0)
     text += fmt::format("; passed on to {} result{} or gradient{}", passed_on, passed_on == 1 ? "" : "s",
@@ -195,7 +196,12 @@ std::optional<BadOp> first_bad_op(const TapeTrace& trace) {
     for (const Input& input : op.inputs)
       if (input.kind == Input::Kind::op) reached.insert(input.number);
   }
-  if (gradient) return maker_of(trace, *gradient);
+  if (gradient) {
+    BadOp bad = maker_of(trace, *gradient);
+    if (bad.way == BadOp::Way::sum && !reached.contains(trace.visits()[gradient->visit].op))
+      bad.way = BadOp::Way::given;
+    return bad;
+  }
   const bool forward_alone = !trace.steps().empty() && !trace.steps().back().backward;
   if (forward_alone && !ops.back().value.range.finite()) return producer_of(trace, ops.size() - 1);
   return std::nullopt;

@@ -24,14 +24,16 @@ namespace isobar {
 
 struct BadOp {
   // What made it: an op, of finite inputs; no op, for a parameter or a constant came in like that; an op's
-  // backward, of a finite dy; or the sum of the gradients of all uses of an op's result, each of them finite.
-  enum class Way { forward, input, backward, sum };
+  // backward, of a finite dy; the sum of the gradients of all uses of an op's result, each of them finite; or
+  // the caller, who gave it to backward().
+  enum class Way { forward, input, backward, sum, given };
 
   Way way;
   std::string op, module;  // "exp"; "blocks.1.norm", or "" outside of all modules
-  size_t number;  // in the order of recording within its piece, from 0: the same in each run. An op within
-                  // a recompute() has the number of that
-  int64_t tape;   // which of the trace's tapes, from 0: the piece of a batch in pieces
+  // In the order of recording within its piece, from 0: the same in each run. An op within a recompute() has
+  // the number of that.
+  size_t number;
+  int64_t tape;                    // which of the trace's tapes, from 0: the piece of a batch in pieces
   std::vector<ValueRange> inputs;  // of the forward; shape [] and no values where one is absent
   std::optional<ValueRange> dy;    // of a backward
   int64_t input = -1;              // which input came in, or whose gradient it is
@@ -53,7 +55,7 @@ struct BadOp {
 std::optional<BadOp> first_bad_op(const TapeTrace& trace);
 
 // The shape of the bad op's tensor in a run with another batch: of `bad.values`, if the op of its number is
-// the same one there. For who wants to know which dimension is the batch.
+// the same one there. It tells a caller which dimension is the batch.
 std::optional<Shape> shape_in(const TapeTrace& trace, const BadOp& bad);
 
 }  // namespace isobar

@@ -8,7 +8,8 @@
 // A tape drops each node in backward and keeps no values; a trace notes them as they pass. Functions of a
 // trace show it: tape_text(), tape_dot() and missing_gradients() (tape_text.h), tape_page() (tape_page.h),
 // first_bad_op() (bad_op.h). They may be called at any time, also after an exception has ended a walk. All
-// values are read, so a step under a trace takes several times as long as without.
+// values are read, so a step under a trace takes several times as long as without. A trace is for one step:
+// it notes every tape of its thread, and keeps each batch and each tensor that is not finite.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +64,7 @@ class TapeTrace : public TapeListener {
     std::string place() const;
   };
   // Backward at an op: the gradient of its result, and those that it gave its inputs, summed to their shapes;
-  // none for a constant. No dx where backward threw.
+  // none for a constant. A recompute() gives running sums, with what other uses gave before. No dx where backward threw.
   struct Visit {
     size_t op;
     Value dy;

@@ -8,6 +8,8 @@
 //   multiply:  y = s x       dx = s · dy
 //   divide:    y = x / s     dx = dy / s
 //   affine:    y = s x + t   dx = s · dy
+#include <cmath>
+
 #include "../ops.h"
 #include "../tape.h"
 #include "combine.h"
@@ -15,7 +17,7 @@
 namespace isobar {
 namespace {
 
-// f of two numbers; `overflows` computes it of integers, and says whether the result did not fit.
+// f of two numbers. For integers `overflows` computes it, and says whether the result did not fit.
 template <class F, class Overflows>
 Tensor combine_numbers(const char* op, const Tensor& a, const Tensor& b, const F& f,
                        const Overflows& overflows) {
@@ -28,6 +30,13 @@ Tensor combine_numbers(const char* op, const Tensor& a, const Tensor& b, const F
       return result;
     });
   });
+}
+
+// s as a tensor of x's integers.
+Tensor integer(const char* op, double s, const Tensor& x) {
+  check(std::trunc(s) == s && s >= -0x1p63 && s < 0x1p63,
+        "{}: no {} is {}; give an integer, or cast() the tensor to f32 or f64", op, x.dtype(), s);
+  return full({}, s, x.dtype());
 }
 
 constexpr auto plus = [](auto p, auto q, auto* y) { return __builtin_add_overflow(p, q, y); };
@@ -67,7 +76,7 @@ Tensor divide(const Tensor& a, const Tensor& b) {
 }
 
 Tensor multiply(const Tensor& x, double s) {
-  if (is_integer(x.dtype())) return multiply(x, full({}, s, x.dtype()));
+  if (is_integer(x.dtype())) return multiply(x, integer("multiply", s, x));
   Tensor y = map_elements("multiply", x, [s](auto v) { return static_cast<decltype(v)>(s) * v; });
   return record("multiply", std::move(y), {x}, [s](const Tensor& dy) { return dy * s; });
 }
@@ -79,7 +88,15 @@ Tensor divide(const Tensor& x, double s) {
 }
 
 Tensor affine(const Tensor& x, double scale, double shift) {
-  if (is_integer(x.dtype())) return multiply(x, scale) + full({}, shift, x.dtype());
+  if (is_integer(x.dtype())) {
+    // x + s, x − s and s − x take one step each, so that nothing but the result must fit.
+    if (scale == -1) return subtract(integer("subtract", shift, x), x);
+    const Tensor scaled = scale == 1 ? x : multiply(x, scale);
+    // x − s where s is the least integer: +s is none.
+    const double least = x.dtype() == Dtype::i32 ? -0x1p31 : -0x1p63;
+    return shift == -least ? subtract(scaled, integer("subtract", least, x))
+                           : add(scaled, integer("add", shift, x));
+  }
   Tensor y = map_elements("affine", x, [scale, shift](auto v) {
     using T = decltype(v);
     return static_cast<T>(scale) * v + static_cast<T>(shift);

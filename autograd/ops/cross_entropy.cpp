@@ -26,22 +26,24 @@ Tensor cross_entropy_composed(const Tensor& logits, const ClassTargets& targets)
 
 }  // namespace
 
-Tensor cross_entropy(const Tensor& logits, const Tensor& targets, int64_t ignore_index, int dim) {
-  if (logits.ndim() > 1 && logits.shape().index(dim) != logits.ndim() - 1) {
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options) {
+  const Shape& shape = logits.shape();
+  const int dim = logits.ndim() >= 1 ? shape.index(options.dim) : 0;
+  check(logits.ndim() >= 1 && shape.without(dim) == targets.shape(),
+        "cross_entropy: targets must be {} for logits {}, got {}{}",
+        logits.ndim() >= 1 ? shape.without(dim) : Shape(), shape, targets.shape(),
+        targets.shape() == shape ? "; give the index of the class, not a row of zeros and a one"
+        : logits.ndim() > 1 && shape.without(1) == targets.shape()                   ? "; give .dim = 1"
+        : logits.ndim() >= 1 && targets.numel() * logits.size(dim) == logits.numel() ? "; reshape() them"
+                                                                                     : "");
+  if (dim != std::max(logits.ndim() - 1, 0)) {
     std::vector<int> order(logits.ndim());
     std::iota(order.begin(), order.end(), 0);
-    std::rotate(order.begin() + logits.shape().index(dim), order.begin() + logits.shape().index(dim) + 1,
-                order.end());
-    return cross_entropy(permute(logits, order), targets, ignore_index);
+    std::rotate(order.begin() + dim, order.begin() + dim + 1, order.end());
+    return cross_entropy(permute(logits, order), targets, {.ignore_index = options.ignore_index});
   }
-  check(logits.ndim() >= 1 && logits.shape().without(-1) == targets.shape(),
-        "cross_entropy: targets must be {} for logits {}, got {}{}",
-        logits.ndim() >= 1 ? logits.shape().without(-1) : Shape(), logits.shape(), targets.shape(),
-        targets.shape() == logits.shape() ? "; give the index of the class, not a row of zeros and a one"
-        : logits.ndim() >= 1 && targets.numel() * logits.size(-1) == logits.numel() ? "; reshape() them"
-                                                                                    : "");
   const int64_t classes = logits.size(-1), rows = targets.numel();
-  const ClassTargets wanted("cross_entropy", targets, classes, ignore_index);
+  const ClassTargets wanted("cross_entropy", targets, classes, options.ignore_index);
   if (composed_wanted()) return cross_entropy_composed(logits, wanted);
 
   // The gradient is computed in forward, while each row is in cache: with a large vocabulary the op is bound

@@ -15,6 +15,8 @@ namespace isobar {
 
 Shape Sizes::of(const Shape& x) const {
   std::vector<int64_t> sizes = sizes_;
+  check(std::count(sizes.begin(), sizes.end(), -1) <= 1, "reshape: wanted at most one −1, got [{}]",
+        fmt::join(sizes_, ", "));
   const auto open = std::find(sizes.begin(), sizes.end(), -1);
   if (open != sizes.end()) {
     *open = 1;
@@ -37,6 +39,8 @@ Tensor reshape(const Tensor& x, const Sizes& sizes) {
 }
 
 Tensor unsqueeze(const Tensor& x, int dim) {
+  check(-x.ndim() - 1 <= dim && dim <= x.ndim(), "unsqueeze: wanted {} to {} for {}, got {}", -x.ndim() - 1,
+        x.ndim(), x.shape(), dim);
   return reshape(x, x.shape().inserted(dim < 0 ? dim + x.ndim() + 1 : dim, 1));
 }
 

@@ -75,7 +75,7 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
   check(x.shape().without(-1) == targets.shape(), "linear_cross_entropy: targets must be {} for x {}, got {}",
         x.shape().without(-1), x.shape(), targets.shape());
   const ClassTargets wanted("linear_cross_entropy", targets, weight.size(0), ignore_index);
-  if (composed_wanted()) return cross_entropy(linear(x, weight), targets, ignore_index);
+  if (composed_wanted()) return cross_entropy(linear(x, weight), targets, {.ignore_index = ignore_index});
 
   const auto room = [](const Tensor& input, bool zeroed) {
     if (Tape::active() == nullptr || !Tape::active()->needs_gradient(input)) return Tensor();

@@ -1,6 +1,7 @@
 // The elementary functions of one argument, each once: its value on registers, and dy times its slope,
 // written for registers and tensors alike. From an entry come the function of a Lane, that of a Dual (dual.h)
-// and the op (autograd/ops/elementary.cpp). A new one is an entry here and a line there.
+// and the op (autograd/ops/elementary.cpp; silu, softplus and relu have ops of their own). A new one is an
+// entry here and a line there.
 //
 // gradient() takes y where that is enough, else x; an op keeps only what it takes.
 #pragma once

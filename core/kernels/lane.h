@@ -4,7 +4,7 @@
 //   Lane<float> y = mish(Lane<float>(0.5));
 //
 // A double or an int on either side of an operator counts as a register of that number. Functions of one
-// argument are in elementary.h. The names are those of autograd/ops.h, so a formula works on registers, on
+// argument but sign are in elementary.h. The names are those of autograd/ops.h, so a formula works on registers, on
 // Dual (registers with slopes, dual.h) and on tensors. NaN stays NaN.
 #pragma once
 

@@ -2,10 +2,10 @@
 // verb then does what it does for one, so that programs have no `if`.
 //
 //   Ranks ranks;                                        // joins the others; first in main
-//   const IndexRange mine = ranks.share(pieces);             // which pieces are this rank's: the same division for all who ask
-//   Shards(parameters, ranks).sum(…);                   // over all pieces, in the order of one tree (shards.h)
+//   const IndexRange mine = ranks.share(pieces);        // this rank's pieces: the same division for all
+//   Shards(parameters, ranks).sum(…);                   // over all pieces, in one tree's order (shards.h)
 //   ranks.gather(losses, pieces);                       // one number a piece, in order, on every rank
-//   each(nets, train);                                  // of experiments/harness: a study's nets, on the next free rank
+//   each(nets, train);                                  // of experiments/harness: nets on the next free rank
 //
 // Who computes what never shows in a bit: MPI moves bytes, we add numbers. All ranks call the same verbs in
 // the same order, from one thread. The processes of a run are found by the environment that the launcher
@@ -29,7 +29,7 @@
 
 namespace isobar {
 
-// A rank does not answer.
+// Thrown where a rank does not answer.
 class RankLost : public Error {
  public:
   using Error::Error;

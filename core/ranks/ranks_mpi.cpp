@@ -65,7 +65,7 @@ class MpiLink final : public RankLink {
   void abort(int code) override { MPI_Abort(MPI_COMM_WORLD, code); }
 
  private:
-  // Where MPI takes a message from, or puts it: one span_of as it is, which needs no copy on the way; several
+  // Where MPI takes a message from, or puts it: one span as it is, which needs no copy on the way; several
   // as a datatype with their absolute addresses.
   struct Content {
     explicit Content(const std::vector<ByteSpan>& spans) {
@@ -76,12 +76,12 @@ class MpiLink final : public RankLink {
       }
       std::vector<int> lengths;
       std::vector<MPI_Aint> places;
-      for (const ByteSpan& span_of : spans)
-        for (size_t done = 0; done < span_of.bytes; done += lengths.back()) {
+      for (const ByteSpan& span : spans)
+        for (size_t done = 0; done < span.bytes; done += lengths.back()) {
           MPI_Aint place = 0;
-          MPI_Get_address(static_cast<char*>(span_of.data) + done, &place);
+          MPI_Get_address(static_cast<char*>(span.data) + done, &place);
           places.push_back(place);
-          lengths.push_back(static_cast<int>(std::min<size_t>(span_of.bytes - done, INT_MAX)));
+          lengths.push_back(static_cast<int>(std::min<size_t>(span.bytes - done, INT_MAX)));
         }
       MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(), MPI_BYTE,
                                &type);

@@ -4,7 +4,7 @@
 //   Shards shards(parameters(model), ranks);
 //   AdamW optimizer(shards.mine());                 // its moments are of this rank's parts alone
 //   …
-//   shards.sum(…);                                  // backward_in_pieces does it: gradients of mine(), over all pieces
+//   shards.sum(…);                                  // by backward_in_pieces: gradients of mine()
 //   optimizer.step(clip_factor(grad_norm(shards), 1.0));
 //   shards.spread();                                // every rank has all weights again
 //

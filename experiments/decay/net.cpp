@@ -128,7 +128,7 @@ void SignalProbe::on_output(const Module& module, const Tensor& y) {
   Probe::on_output(module, y);
   const bool layer = layers_.contains(&module);
   if (!layer && !along_one_.contains(&module)) return;
-  along_one_[&module] = mean_alignment(y);
+  along_one_[&module] = rms_alignment(y);
   if (layer) across_batch_std_.push_back(mean(sqrt(var(cast(y, Dtype::f64), {0}))).item());
 }
 

@@ -79,7 +79,7 @@ std::vector<LayerSignal> measure(const Config& config, const Kind& kind, int64_t
     const Tensor seen = cast(x.detach(), Dtype::f64);
     signals.push_back({.std = moments.std,
                        .mean = moments.mean,
-                       .along_one = mean_alignment(seen),
+                       .along_one = rms_alignment(seen),
                        .token_cosine = token_cosine(seen),
                        .gradient_norm = 0});
   }

@@ -145,7 +145,7 @@ class LayerChecker {
     std::vector<NamedTensor> watched = named_parameters(*module), before;
     for (size_t i = 0; i < x.size(); ++i) watched.push_back({runner_.name_of_input(i), x[i]});
     for (const NamedTensor& one : watched) before.push_back({one.name, clone(one.tensor.detach())});
-    StepSetup step;
+    StepResult step;
     const std::string error = thrown([&] { step = runner_.step(*module, {.x = x}); });
     if (!error.empty()) return skipped(error);  // gradients() reports it
     const std::string differs = difference(watched, before);
@@ -172,7 +172,7 @@ class LayerChecker {
     for (const NamedTensor& entry : named_state(*module))
       if (!names.insert(entry.name).second)
         return failed(fmt::format("the name {} is listed twice", entry.name));
-    StepSetup step;
+    StepResult step;
     // Later checks report what it throws.
     thrown([&] { step = runner_.step(*module, {.dtype = Dtype::f32}); });
     if (!step.unlisted.empty())

@@ -50,10 +50,10 @@ LayerCheck another_call(const LayerRunner& runner) {
     for (NamedTensor& one : named_parameters(*used))
       assign(one.tensor, affine(one.tensor.detach(), 0.9, 0.05));
     for (const int64_t rows : {runner.batch(), runner.batch() + runner.options().batch}) {
-      const StepResult run{.x = runner.other_rows(rows)};
+      const StepSetup run{.x = runner.other_rows(rows)};
       const auto fresh = runner.moved(Dtype::f64, training);
       copy_state(*used, *fresh);
-      StepSetup wanted, got;
+      StepResult wanted, got;
       if (!thrown([&] { wanted = runner.step(*fresh, run); }).empty()) continue;  // the layer refuses this x
       std::string differs = thrown([&] { got = runner.step(*used, run); });
       if (differs.empty()) differs = difference(got.values, wanted.values, 1e-12);
@@ -70,8 +70,8 @@ LayerCheck another_call(const LayerRunner& runner) {
 LayerCheck used_twice(const LayerRunner& runner) {
   const auto module = runner.moved(Dtype::f64, false);  // in training, two calls draw different masks
   const Inputs x = runner.other_rows(runner.batch());
-  const StepSetup a = runner.step(*module, {}), b = runner.step(*module, {.x = x}),
-                  both = runner.step(*module, {.second = x});
+  const StepResult a = runner.step(*module, {}), b = runner.step(*module, {.x = x}),
+                   both = runner.step(*module, {.second = x});
   for (const NamedTensor& parameter : named_parameters(*module)) {
     size_t t = 1;
     while (a.values[t].name != "gradient of " + parameter.name) ++t;
@@ -89,14 +89,14 @@ LayerCheck used_twice(const LayerRunner& runner) {
 
 LayerCheck save_and_load(const LayerRunner& runner) {
   const auto original = runner.moved(Dtype::f32), fresh = runner.moved(Dtype::f32);
-  const StepResult run{.dtype = Dtype::f32};
+  const StepSetup run{.dtype = Dtype::f32};
   runner.step(*original, run);  // updates running statistics, if there are any
   for (NamedTensor& one : named_state(*fresh))
     if (is_float(one.tensor.dtype())) assign(one.tensor, full(one.tensor.shape(), 0.5, one.tensor.dtype()));
   load_state(*fresh, named_state(*original));
   eval(*original);
   eval(*fresh);
-  const StepSetup got = runner.step(*fresh, run), wanted = runner.step(*original, run);
+  const StepResult got = runner.step(*fresh, run), wanted = runner.step(*original, run);
   return same(
       difference(got.values, wanted.values), "loaded by name into a second one, which then computes the same",
       "a second layer that has loaded the state by name computes something else; does forward use something that "
@@ -104,8 +104,8 @@ LayerCheck save_and_load(const LayerRunner& runner) {
 }
 
 LayerCheck recomputed(const LayerRunner& runner) {
-  const StepSetup got = runner.step({.dtype = Dtype::f32, .recompute = true}),
-                  wanted = runner.step({.dtype = Dtype::f32});
+  const StepResult got = runner.step({.dtype = Dtype::f32, .recompute = true}),
+                   wanted = runner.step({.dtype = Dtype::f32});
   return same(difference(got.values, wanted.values),
               "the same bits when forward is computed again in backward",
               "forward is computed again in backward; ask recomputing() before you move state");
@@ -115,8 +115,8 @@ LayerCheck composed(const LayerRunner& runner) {
   if (runner.options().expected != nullptr) return skipped("options.expected is given");
   std::string differs, none;
   const std::string error = thrown([&] {
-    const StepSetup plain = runner.step({.training = !runner.random()}),
-                    higher = runner.step({.training = !runner.random(), .higher_order = true});
+    const StepResult plain = runner.step({.training = !runner.random()}),
+                     higher = runner.step({.training = !runner.random(), .higher_order = true});
     if (plain.on_tape && !higher.on_tape)
       none = "forward records nothing";
     else if (differs = difference(higher.values, plain.values,
@@ -143,14 +143,14 @@ LayerCheck composed(const LayerRunner& runner) {
 // tail.
 LayerCheck large_batch(const LayerRunner& runner) {
   const int64_t rows = runner.affordable(1031);
-  const StepResult run{.training = !runner.random()};
+  const StepSetup run{.training = !runner.random()};
   std::string wrong = runner.wrong_gradient(runner.rows(rows));
   if (wrong.empty()) return passed(fmt::format("gradients of {} rows agree with differences", rows));
   // The rows repeat the example, so that what has a row for each of x says which row is wrong.
   const std::vector<NamedTensor> small = runner.step(run).values;
   const Shape& shape = small[0].tensor.shape();
   if (shape.ndim() > 0 && shape[0] == runner.batch()) {
-    StepResult large = run;
+    StepSetup large = run;
     large.x = runner.rows(rows), large.dy = with_rows(upstream(small[0].tensor), rows);
     std::vector<NamedTensor> got = runner.step(large).values, wanted = small;
     for (size_t t = 0; t < got.size(); ++t)
@@ -167,13 +167,13 @@ LayerCheck large_batch(const LayerRunner& runner) {
 
 LayerCheck strided(const LayerRunner& runner) {
   const std::vector<NamedTensor> plain = runner.step({}).values;
-  const StepSetup spread = runner.step({.x = runner.spread_input()});
+  const StepResult spread = runner.step({.x = runner.spread_input()});
   if (const std::string differs = difference(spread.values, plain, 1e-12); !differs.empty())
     return failed(differs +
                   ", for strided x; does forward or backward read data() without strides? Use contiguous(x)");
   for (const bool sum : {true, false}) {
     const Tensor dy = upstream(plain[0].tensor), strided = sum ? broadcast(dy) : transposed(dy);
-    const StepSetup got = runner.step({.dy = strided}), wanted = runner.step({.dy = contiguous(strided)});
+    const StepResult got = runner.step({.dy = strided}), wanted = runner.step({.dy = contiguous(strided)});
     if (const std::string differs = difference(got.values, wanted.values, 1e-12); !differs.empty())
       return failed(
           fmt::format("{}, for dy {}; does backward read dy.data() without strides? Use contiguous(dy)",
@@ -183,8 +183,8 @@ LayerCheck strided(const LayerRunner& runner) {
 }
 
 LayerCheck thread_counts(const LayerRunner& runner) {
-  const StepResult run{.x = runner.rows(runner.rows_of(runner.options().large), Dtype::f32),
-                       .dtype = Dtype::f32};
+  const StepSetup run{.x = runner.rows(runner.rows_of(runner.options().large), Dtype::f32),
+                      .dtype = Dtype::f32};
   std::string differs;
   std::vector<NamedTensor> one;
   for (const int count : {1, 2, 8}) {
@@ -205,7 +205,7 @@ LayerCheck narrow(const LayerRunner& runner) {
   const auto wide = [&](double rounding) {
     const auto module = runner.moved(Dtype::f32);
     convert(*module, Dtype::f64);
-    StepResult run{.x = x};
+    StepSetup run{.x = x};
     for (Tensor& one : run.x)
       if (is_float(one.dtype()))
         one = cast(one, Dtype::f64) * Rng(6).normal(one.shape(), 1, rounding, Dtype::f64);

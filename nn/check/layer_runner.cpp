@@ -148,7 +148,7 @@ Tensor LayerRunner::output(Module& module, const Inputs& x) const {
   return call(module, x).detach();
 }
 
-StepSetup LayerRunner::step(Module& module, const StepResult& run) const {
+StepResult LayerRunner::step(Module& module, const StepSetup& run) const {
   Inputs x = run.x.empty() ? input(run.dtype) : run.x;
   std::vector<NamedTensor> leaves, buffers;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -163,7 +163,7 @@ StepSetup LayerRunner::step(Module& module, const StepResult& run) const {
     all[0] = first;
     return call(module, all);
   };
-  StepSetup result;
+  StepResult result;
   Tape tape({.higher_order = run.higher_order, .rng = Rng(3)});
   Tensor y = run.recompute ? recompute(with_first, x[0]) : call(module, x);
   if (!run.second.empty()) {

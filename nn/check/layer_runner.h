@@ -11,8 +11,8 @@ namespace isobar {
 
 using Inputs = std::vector<Tensor>;
 
-// One training step: how it is run, and its results.
-struct StepResult {
+// How a training step is run, and what it gives.
+struct StepSetup {
   Inputs x = {};       // default: the example
   Inputs second = {};  // the input of a second call on the same tape
   Tensor dy = {};      // default: standard normal numbers, the same in every step
@@ -21,7 +21,7 @@ struct StepResult {
   bool recompute = false;     // the forward under recompute()
   bool higher_order = false;  // on a tape for second derivatives
 };
-struct StepSetup {
+struct StepResult {
   // "y", "gradient of x" and of every parameter, then the state that is not trained, as the step left it.
   std::vector<NamedTensor> values;
   std::vector<std::string> used;  // names of the inputs and parameters that the forward recorded a use of
@@ -82,8 +82,8 @@ class LayerRunner {
   Tensor call(Module& module, const Inputs& x) const;
   // y of a forward on a tape of its own.
   Tensor output(Module& module, const Inputs& x) const;
-  StepSetup step(Module& module, const StepResult& run) const;
-  StepSetup step(const StepResult& run) const { return step(*moved(run.dtype, run.training), run); }
+  StepResult step(Module& module, const StepSetup& run) const;
+  StepResult step(const StepSetup& run) const { return step(*moved(run.dtype, run.training), run); }
 
   // With respect to the inputs and every parameter.
   std::vector<Jacobian> jacobians(const Inputs& x, bool training) const;

@@ -134,7 +134,7 @@ const std::map<std::string, Call>& calls() {
       {"einsum", [](auto& a, In x) { return einsum(a.at("equation").template get<std::string>(), x); }},
 
       {"softmax", unary(softmax)}, {"log_softmax", unary(log_softmax)},
-      {"cross_entropy", [](auto& a, In x) { return cross_entropy(x[0], x[1], a.at("ignore_index")); }},
+      {"cross_entropy", [](auto& a, In x) { return cross_entropy(x[0], x[1], {.ignore_index = a.at("ignore_index")}); }},
       {"linear_cross_entropy", [](auto& a, In x) {
          return linear_cross_entropy(x[0], x[1], x[2], a.at("ignore_index"));
        }},
