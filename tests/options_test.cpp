@@ -202,7 +202,8 @@ TEST_CASE("isobar lists every verb and every study, which are few, and takes the
   CHECK(beside == files);
   const Strings declared = lines_of(file_text(ISOBAR_SOURCE_DIR "/experiments/verbs/verbs.h"));
   const auto is_verb = [](const std::string& line) { return holds(line, "(const Words& words);"); };
-  CHECK(std::ranges::count_if(declared, is_verb) + 1 == std::ssize(programs()) - std::ssize(beside));  // completion
+  CHECK(std::ranges::count_if(declared, is_verb) + 1 ==
+        std::ssize(programs()) - std::ssize(beside));  // completion
   CHECK(std::count_if(files.begin(), files.end(), is_study) < 20);
   for (const std::string& program : programs())
     CHECK(ran(program, "--version").out.starts_with(program + " "));

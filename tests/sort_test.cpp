@@ -46,8 +46,7 @@ TEST_CASE("integers are added, subtracted and multiplied exactly") {
         std::vector<int32_t>{0, 1, 4});
   CHECK((most + 1).to_vector<int64_t>()[0] == std::numeric_limits<int64_t>::min() + 1);
   CHECK((-1 - most).to_vector<int64_t>()[0] == std::numeric_limits<int64_t>::max());
-  CHECK((full({1}, -1, Dtype::i64) - -0x1p63).to_vector<int64_t>()[0] ==
-        std::numeric_limits<int64_t>::max());
+  CHECK((full({1}, -1, Dtype::i64) - -0x1p63).to_vector<int64_t>()[0] == std::numeric_limits<int64_t>::max());
 }
 
 TEST_CASE("sizes and places may be counted from the back") {

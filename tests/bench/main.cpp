@@ -18,9 +18,9 @@
 
 #include "../../autograd/recording.h"
 #include "../../core/parallel.h"
-#include "../../experiments/harness/process.h"
 #include "../../experiments/harness/environment.h"
 #include "../../experiments/harness/lists.h"
+#include "../../experiments/harness/process.h"
 #include "../../experiments/harness/table.h"
 #include "../../experiments/harness/tool.h"
 #include "kept.h"

@@ -26,9 +26,7 @@ struct PowerNorm : isobar::Module {
 };
 
 // Task 1.
-std::string chosen() {
-  return "powernorm";
-}
+std::string chosen() { return "powernorm"; }
 
 // Task 1.
 std::unique_ptr<isobar::Module> make_layer([[maybe_unused]] const Shape& width) {

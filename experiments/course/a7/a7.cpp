@@ -26,13 +26,9 @@ Tensor turned(const Tensor& x, double base, int64_t start, double direction) {
 
 }  // namespace
 
-Tensor rope(const Tensor& x, double base, int64_t start) {
-  return turned(x, base, start, 1);
-}
+Tensor rope(const Tensor& x, double base, int64_t start) { return turned(x, base, start, 1); }
 
-Tensor rope_backward(const Tensor& dy, double base, int64_t start) {
-  return turned(dy, base, start, -1);
-}
+Tensor rope_backward(const Tensor& dy, double base, int64_t start) { return turned(dy, base, start, -1); }
 
 // Task 2.
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal) {
