@@ -38,7 +38,7 @@ class FreeLists {
   struct Lists {
     Block* free[kinds];
     int64_t surplus[kinds];  // blocks freed less blocks taken since the list was last given away or fetched
-    bool end_watched;        // whether a ThreadEnd gives the blocks to the shared lists
+    bool end_watched;        // whether a AtThreadEnd gives the blocks to the shared lists
   };
   // Lists that threads gave away, and lists of threads that have ended, for the next thread that runs out;
   // linked by next_list of their first blocks.
@@ -59,14 +59,14 @@ class FreeLists {
     first->next_list = std::exchange(shared().lists[kind], first);
   }
 
-  // Called once, before the thread's first free block, so that no code reaches a destroyed ThreadEnd.
+  // Called once, before the thread's first free block, so that no code reaches a destroyed AtThreadEnd.
   static void watch_thread_end() {
-    struct ThreadEnd {
-      ~ThreadEnd() {
+    struct AtThreadEnd {
+      ~AtThreadEnd() {
         for (size_t kind = 0; kind < kinds; ++kind) give_away(kind);
       }
     };
-    static thread_local const ThreadEnd end;
+    static thread_local const AtThreadEnd end;
     lists_.end_watched = true;
   }
 

@@ -237,7 +237,7 @@ def link_with(objects, tree, build, jobs):
     """Compiles the sampled room of the tree and links isobar_tests of another build with it."""
     (build / "bin").mkdir(parents=True, exist_ok=True)
     entries = json.loads((objects / "compile_commands.json").read_text())
-    words = next(shlex.split(e["command"]) for e in entries if f"/unity_{SAMPLED}_0" in e["file"])
+    words = next(shlex.split(e["command"]) for e in entries if "/isobar.dir/Unity/" in e["file"])
     compiler = words.index(next(w for w in words if w.endswith("++")))
     kept = [w for w in words[compiler:words.index("-o")] if not w.startswith("-O")]
     mutated = build / "mutated.o"
