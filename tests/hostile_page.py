@@ -4,8 +4,9 @@ and the pictures that isobar makes of them in headless Chromium: hostile_page.py
 
 No script of the attack may run, no element of it may appear, no link may lead but to a place in the page or
 to the web, and no command that the page offers may have it but in quotes. What the tool refuses is as good.
-Exit codes: browser.py."""
+Every third text is tried; with ISOBAR_THOROUGH set, each. Exit codes: browser.py."""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -17,6 +18,7 @@ from browser import browsing
 
 ATTACK = ("javascript:attacked=1//\"><x-attack></x-attack><script>attacked=1</script>' onload='attacked=1' x=\" "
           'onload="attacked=1')
+STEP = 1 if os.environ.get("ISOBAR_THOROUGH") else 3
 LOOK = pathlib.Path(__file__).with_name("report_look.js").read_text(encoding="utf-8")
 # What is wrong with the page: a script that ran, elements and attributes of the attack, links elsewhere.
 FOUND = """const all = [...document.querySelectorAll("*")], wrong = [];
@@ -83,7 +85,7 @@ class Attacks:
         for file in sorted(run.rglob("summary.json")):
             summary, paths = json.loads(file.read_text()), []
             walk(summary, lambda path, text: paths.append(path) or text)
-            for path in sorted(set(paths) - seen):
+            for path in sorted(set(paths) - seen)[::STEP]:
                 left = [paths.count(path)]  # the last of the kind alone: a plot's only curve of its role, say
 
                 def change(at, text):
@@ -98,15 +100,15 @@ class Attacks:
 
     def fields_of(self, claims):
         lines = claims.read_text().splitlines()
-        for i, line in enumerate(lines):
-            if field := re.match(r'(\w+) = "', line):
-                changed = [*lines[:i], f"{field[1]} = {json.dumps(ATTACK)}", *lines[i + 1:]]
-                file = self.work / "claims.toml"
-                file.write_text("\n".join(changed) + "\n")
-                if self.tool("verify", str(file), "--out", str(self.work / "verified")):
-                    self.open(f"{field[1]} of a file of claims", self.work / "verified/report.html")
-                else:
-                    self.refused += 1
+        for i in [i for i, line in enumerate(lines) if re.match(r'\w+ = "', line)][::STEP]:
+            field = lines[i].split(" ")[0]
+            changed = [*lines[:i], f"{field} = {json.dumps(ATTACK)}", *lines[i + 1:]]
+            file = self.work / "claims.toml"
+            file.write_text("\n".join(changed) + "\n")
+            if self.tool("verify", str(file), "--out", str(self.work / "verified")):
+                self.open(f"{field} of a file of claims", self.work / "verified/report.html")
+            else:
+                self.refused += 1
 
 
 def main():
@@ -118,7 +120,7 @@ def main():
             attacks.texts_of(pathlib.Path(shutil.copytree(run, attacks.work / f"run{i}")), seen)
         attacks.fields_of(pathlib.Path(claims))
     print(f"{attacks.opened} opened, {attacks.refused} refused", *attacks.wrong, sep="\n")
-    sys.exit(bool(attacks.wrong) or attacks.opened < 40)
+    sys.exit(bool(attacks.wrong) or attacks.opened < 40 / STEP)
 
 
 if __name__ == "__main__":
