@@ -25,7 +25,7 @@ import re
 PIECE = re.compile(r"""(?mx)
     ^//\ Task\ (?P<task>\d+)
     | (?P<helpers>(?:^//\ (?!Task).*\n)*^(?:namespace\ \{\n(?s:.*?)^\}\ \ //\ namespace\n | struct\ (?s:.*?)^\};\n))
-    | (?P<given>^//\ Given(?s:.*?)\n)?^[A-Za-z\[][^;{}]*\{\n(?P<body>(?s:.*?))^\}\n""")
+    | (?P<given>^//\ Given(?s:.*?)\n)?^[A-Za-z\[][^;{}]*\{(?P<body>\ .*\ |\n(?s:.*?)^)\}\n""")
 MARKED = re.compile(r"(?m)^ *// solution \{\n(?s:.*?)^ *// instead \{\n(?P<instead>(?: *// (?!\}).*\n)*) *// \}\n")
 
 
@@ -43,7 +43,7 @@ def solutions(text):
                 begin, end = (piece.start("body") + place for place in found.span())
                 yield begin, end, re.sub("(?m)^( *)// ", r"\1", found["instead"])
         elif not piece["given"]:
-            yield *piece.span("body"), f"  todo({task});\n"
+            yield *piece.span("body"), f"\n  todo({task});\n"
 
 
 def stubs(text, name):

@@ -4,7 +4,7 @@ aN/tape.cpp, in the student's tree too, writes a page of a tape. Here it is buil
 through in headless Chromium up to the step that aN/study.py names (STILL; forward steps come first), and the
 page's own drawing kept as aN/tape.svg. Without --draw, tells which pictures are drawn otherwise by now. Exit
 code: 0; 1 where one is; 2 where chromium or chromedriver is missing."""
-import subprocess, sys, tempfile
+import shutil, subprocess, sys, tempfile
 import course, handouts
 
 WORDS = {"--draw": dict(action="store_true", help="draws the pictures anew")}
@@ -31,11 +31,11 @@ def still(window, page, step):
 def main(arguments):
     sys.path.append(str(course.ROOT.parents[1] / "tests"))
     import browser
-    if not browser.installed():
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
         raise course.Usage("chromium or chromedriver is not found; install the Debian packages chromium and "
                            "chromium-driver")
-    window, wrong = browser.Browser(), []
-    try:
+    wrong = []
+    with browser.browsing() as window:
         for name in [path.parent.name for path in sorted(course.ROOT.glob("a*/tape.cpp"))]:
             step = course.module_of(name, "study.py").STILL
             with tempfile.TemporaryDirectory() as folder:
@@ -43,7 +43,5 @@ def main(arguments):
             faults = handouts.pictures(name, {"pictures": lambda: {"tape.svg": drawn}}, arguments.draw)
             wrong += [f"{name}/{fault}" for fault in faults]
             print(f"{name}/tape.svg: step {step}", flush=True)
-    finally:
-        window.close()
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0
