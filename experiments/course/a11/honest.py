@@ -9,14 +9,12 @@ SIGNAL_FLAGS = ["--norm", "mine", "--depth", "8", "--width", "128", "--batch", "
                 "--loss", "random", "--seeds", "5", "--dtype", "f64"]
 
 
-def source(layer):
-    return HERE / ("a11.cpp" if layer == LAYERS[0] else f"alternatives/{layer}.cpp")
-
-
 def built(layer, prefix, tree):
     """A student's tree with this layer and its programs."""
-    course.release(course.Assignment("a11"), tree)
-    shutil.copy(source(layer), tree / "a11.cpp")
+    assignment = course.Assignment("a11")
+    course.release(assignment, tree)
+    path = assignment.source if layer == LAYERS[0] else HERE / f"alternatives/{layer}.cpp"
+    (tree / "a11.cpp").write_text(assignment.source_of(path))
     for command in (["cmake", "-G", "Ninja", "-S", tree, "-B", tree / "build",
                      f"-DCMAKE_PREFIX_PATH={prefix}"],
                     ["cmake", "--build", tree / "build", "--target", "studies"]):

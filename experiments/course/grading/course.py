@@ -45,10 +45,12 @@ class Assignment:
         """The whole text of the reference or of an alternative."""
         if right == self.source:
             return right.read_text()
-        own = re.findall(DEFINED, right.read_text(), re.M)
+        shared = right.with_name("shared.h")  # of all alternatives
+        text = (shared.read_text() if shared.exists() else "") + right.read_text()
+        own = re.findall(DEFINED, text, re.M)
         rest = re.sub(DEFINED + r"(?:.*\}\n|(?s:.*?)^\}\n)", lambda found: "" if found[1] in own else found[0],
                       self.source.read_text(), flags=re.M)
-        return right.read_text() + rest
+        return text + rest
 
     def driven(self):
         """The cases that the driver answers."""

@@ -1,31 +1,7 @@
-// The walk as a depth-first search with a stack of its own; backward counts who still owes a part.
-#include <algorithm>
+// backward counts who still owes a part, and calls closures in another order; gradients are added to zeros.
 #include <map>
-#include <set>
 
 #include "a1.h"
-
-Var Tape::record(const Tensor& value, const std::vector<Var>& inputs, const Backward& backward) {
-  if (std::all_of(inputs.begin(), inputs.end(), [](const Var& v) { return v.slot == -1; }))
-    return Var{value, -1};
-  slots.emplace_back();
-  for (const Var& v : inputs) slots.back().inputs.push_back(v.slot);
-  slots.back().backward = backward;
-  return Var{value, std::ssize(slots) - 1};
-}
-
-std::vector<int64_t> walk(const std::vector<Slot>& slots, int64_t start) {
-  // Everything reachable, then sorted: inputs have smaller numbers than what they go into.
-  std::set<int64_t> seen{start};
-  std::vector<int64_t> waiting{start};
-  while (!waiting.empty()) {
-    const int64_t at = waiting.back();
-    waiting.pop_back();
-    for (const int64_t input : slots[at].inputs)
-      if (input != -1 && seen.insert(input).second) waiting.push_back(input);
-  }
-  return {seen.rbegin(), seen.rend()};
-}
 
 void accumulate(Tensor& adjoint, const Tensor& dx) {
   if (!dx.defined()) return;

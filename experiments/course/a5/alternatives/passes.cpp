@@ -20,11 +20,6 @@ Tensor none_of(const Tensor& like) { return isobar::full(like.shape(), 0, Dtype:
 
 }  // namespace
 
-void sgd(Tensor& w, const Tensor& dw, double lr, double decay) {
-  check(w.ndim() == dw.ndim() && w.shape() == dw.shape(), "sgd: {} cannot step by {}", w.shape(), dw.shape());
-  mix(w, 1 - lr * decay, -lr, dw, same);
-}
-
 void Momentum::step(Tensor& w, const Tensor& dw) {
   Tensor g = raw::clone(dw);
   mix(g, 1, decay, w, same);
@@ -59,14 +54,4 @@ double clip(std::vector<Tensor>& gradients, double most) {
   if (factor != 1)
     for (Tensor& g : gradients) mix(g, factor, 0, raw::clone(g), same);
   return norm;
-}
-
-void RmsProp::step(std::vector<Tensor>& weights, const std::vector<Tensor>& gradients) {
-  if (squares.empty()) std::transform(weights.begin(), weights.end(), std::back_inserter(squares), none_of);
-  for (size_t k = 0; k < weights.size(); ++k) {
-    mix(squares[k], rho, 1 - rho, gradients[k], squared);
-    double* const to = raw::write<double>(weights[k]);
-    for (int64_t i = 0; i < weights[k].numel(); ++i)
-      to[i] -= lr * gradients[k].data<double>()[i] / (eps + std::sqrt(squares[k].data<double>()[i]));
-  }
 }

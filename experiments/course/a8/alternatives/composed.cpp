@@ -1,8 +1,6 @@
-// Attention composed of products, a mask and a softmax; norms and SwiGLU of plain ops; sampling by sorted
-// pairs.
-#include <algorithm>
+// Attention composed of products, a mask and a softmax; norms and SwiGLU of plain ops; training without
+// clipping, by other groups and other batches.
 #include <cmath>
-#include <numeric>
 
 #include "a8.h"
 
@@ -42,24 +40,6 @@ Tensor mask_of(int64_t length, Dtype dtype) {
 
 }  // namespace
 
-Batch batch_of(const Tensor& tokens, const Tensor& starts, int64_t length) {
-  const std::vector<int64_t> text = tokens.to_vector<int64_t>();
-  const int64_t rows = starts.numel(), last = std::ssize(text) - length - 1;
-  std::vector<int64_t> x, y;
-  for (const int64_t s : starts.to_vector<int64_t>()) {
-    if (s < 0 || s > last)
-      isobar::throw_error(fmt::format("batch_of: start {} of {} symbols", s, text.size()));
-    x.insert(x.end(), text.begin() + s, text.begin() + s + length);
-    y.insert(y.end(), text.begin() + s + 1, text.begin() + s + 1 + length);
-  }
-  return {isobar::tensor({rows, length}, x), isobar::tensor({rows, length}, y)};
-}
-
-double learning_rate(int64_t step, int64_t steps, int64_t warmup, double lr) {
-  const double rise = (step + 1.0) / warmup, way = std::min(1.0, double(step - warmup) / (steps - warmup));
-  return step < warmup ? lr * rise : 0.1 * lr + 0.9 * lr * std::pow(std::cos(way * std::acos(-1.0) / 2), 2);
-}
-
 Tensor forward(const Parameters& parameters, const Config& config, const Tensor& symbols) {
   const Tensor table = parameters.at("embedding");
   const Tensor mask = mask_of(symbols.size(1), table.dtype());
@@ -83,19 +63,6 @@ Tensor forward(const Parameters& parameters, const Config& config, const Tensor&
   return isobar::matmul(norm_of(x, parameters.at("norm")), isobar::transpose(table));
 }
 
-double evaluate(const Parameters& parameters, const Config& config, const Tensor& tokens, int64_t length) {
-  // all texts in one batch
-  std::vector<int64_t> starts;
-  for (int64_t start = 0; start + length + 1 <= tokens.numel(); start += length) starts.push_back(start);
-  const Batch all = batch_of(tokens, isobar::tensor({std::ssize(starts)}, starts), length);
-  const std::vector<double> log_p =
-      isobar::log_softmax(forward(parameters, config, all.x)).to_vector<double>();
-  const std::vector<int64_t> next = all.y.to_vector<int64_t>();
-  double sum = 0;
-  for (size_t i = 0; i < next.size(); ++i) sum -= log_p[i * config.vocabulary + next[i]];
-  return sum / next.size();
-}
-
 Parameters train(const Tensor& tokens, const Config& config, const Training& training, const Rng& rng) {
   const Parameters parameters = initial(config, rng);
   isobar::ParameterGroup decayed{{}, 0.1}, free{{}, 0.0};
@@ -112,21 +79,4 @@ Parameters train(const Tensor& tokens, const Config& config, const Training& tra
     optimizer.step();
   }
   return parameters;
-}
-
-int64_t sample(const Tensor& logits, double temperature, int64_t top_k, double u) {
-  std::vector<std::pair<double, int64_t>> best;
-  for (int64_t v = 0; v < logits.numel(); ++v) best.emplace_back(-logits.at({v}), v);
-  std::sort(best.begin(), best.end());
-  if (temperature == 0) return best[0].second;
-  if (top_k > 0 && top_k < std::ssize(best)) best.resize(top_k);
-  std::map<int64_t, double> weight;  // in the symbols' order
-  double total = 0;
-  for (const auto& [minus, v] : best) total += weight[v] = std::exp((best[0].first - minus) / temperature);
-  double left = u * total;
-  for (const auto& [v, w] : weight) {
-    if (left < w) return v;
-    left -= w;
-  }
-  return weight.rbegin()->first;
 }

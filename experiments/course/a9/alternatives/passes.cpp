@@ -75,13 +75,6 @@ void expf_lanes(const float* x, float* y, int64_t n) {
   exponentials(y, n);
 }
 
-void softmax(const float* x, float* y, int64_t rows, int64_t width) {
-  for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
-    const float sum = pass(x, y, width, largest_of(x, width)).first;
-    for (int64_t c = 0; c < width; ++c) y[c] /= sum;
-  }
-}
-
 void softmax_rms_norm(const float* x, const float* weight, float* y, Row* saved, int64_t rows, int64_t width,
                       float eps) {
   for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
@@ -91,24 +84,5 @@ void softmax_rms_norm(const float* x, const float* weight, float* y, Row* saved,
     saved[n].rrms = 1 / std::sqrt(squares / (sum * sum) / width + eps);
     const float scale = saved[n].rrms / sum;
     for (int64_t c = 0; c < width; ++c) y[c] = y[c] * scale * weight[c];
-  }
-}
-
-void softmax_rms_norm_backward(const float* dy, const float* x, const float* weight, const Row* saved,
-                               float* dx, float* dweight, int64_t rows, int64_t width, float eps) {
-  for (int64_t c = 0; c < width; ++c) dweight[c] = 0;
-  for (int64_t n = 0; n < rows; ++n, dy += width, x += width, dx += width) {
-    pass(x, dx, width, saved[n].largest);
-    const float r = saved[n].rrms, scale = 1 / saved[n].sum;
-    double dot = 0;
-    for (int64_t c = 0; c < width; ++c) {
-      dx[c] *= scale;
-      dot += static_cast<double>(dy[c]) * weight[c] * dx[c];
-      dweight[c] += dy[c] * r * dx[c];
-    }
-    const double share = r * r * r * dot;
-    for (int64_t c = 0; c < width; ++c)
-      dx[c] = static_cast<float>(
-          dx[c] * (static_cast<double>(r) * dy[c] * weight[c] - share * dx[c] / width - share * eps));
   }
 }

@@ -1,6 +1,4 @@
-// Vectors, which know their size, and are copied into a tensor at the end.
-#include <cmath>
-
+// A running sum in a vector, which is copied into a tensor at the end.
 #include "a0.h"
 
 Tensor moving_average(const Tensor& x, int64_t width) {
@@ -13,13 +11,4 @@ Tensor moving_average(const Tensor& x, int64_t width) {
     if (i + 1 >= width) means.push_back(sum / width);
   }
   return isobar::tensor({static_cast<int64_t>(means.size())}, means);
-}
-
-Tensor scaled(const Tensor& x) {
-  std::vector<double> values = x.to_vector<double>();
-  double largest = 0;
-  for (const double value : values) largest = std::fmax(largest, std::fabs(value));
-  if (largest > 0)
-    for (double& value : values) value /= largest;
-  return isobar::tensor(x.shape(), values);
 }
