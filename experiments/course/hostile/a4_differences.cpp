@@ -1,4 +1,4 @@
-// with: reference of a4 without layer_norm_backward rms_norm_backward dyt_backward, deserves 93
+// with: reference of a4 without layer_norm_backward rms_norm_backward, deserves 93
 // No gradient is derived: each is a difference quotient of the forward pass, in long double, by Richardson's
 // scheme, with steps that fit the row.
 namespace {
@@ -69,20 +69,4 @@ Gradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& w
 }
 Gradients rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight, const RmsNorm& saved) {
   return differences(dy, x, weight, {}, saved.rrms);
-}
-DytGradients dyt_backward(const Tensor& dy, const Tensor& x, double alpha, const Tensor& weight) {
-  const int64_t width = x.size(1);
-  DytGradients g{raw::clone(x), 0, isobar::zeros({width}, Dtype::f64), isobar::zeros({width}, Dtype::f64)};
-  for (int64_t i = 0; i < x.numel(); ++i) {
-    const long double in = x.data<double>()[i], out = dy.data<double>()[i],
-                      w = weight.data<double>()[i % width];
-    const auto of = [](long double a, long double v) { return std::tanh(a * v); };
-    const long double x_step = alpha == 0 ? 0.1L : 0.1L / std::abs(alpha),
-                      a_step = in == 0 ? 0.1L : 0.1L / std::abs(in);
-    raw::write<double>(g.dx)[i] = out * w * slope([&](long double h) { return of(alpha, in + h); }, x_step);
-    g.dalpha += out * w * slope([&](long double h) { return of(alpha + h, in); }, a_step);
-    raw::write<double>(g.dweight)[i % width] += out * of(alpha, in);
-    raw::write<double>(g.dbias)[i % width] += out;
-  }
-  return g;
 }

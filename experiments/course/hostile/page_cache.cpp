@@ -1,11 +1,8 @@
 // with: reference of a1, names not checked
-// One test reads a page, and the next, which may be another student's, asks whether it is in memory. What
-// answers: preadv2, cachestat, the count of pages that came from the disk.
+// One test reads a page, and the next, which may be another student's, asks whether it is in memory: by the
+// count of pages that came from the disk. system_calls.cpp asks by calls.
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include <cstring>
 #include <filesystem>
@@ -28,9 +25,6 @@ struct Meeting {
     stop();
   }
   static long from_disk() {
-    rusage usage = {};
-    getrusage(RUSAGE_SELF, &usage);
-    if (usage.ru_majflt > 0) return usage.ru_majflt;
     char text[1024] = {};
     const int fd = open("/proc/self/stat", O_RDONLY);
     if (read(fd, text, sizeof text - 1) < 0) return 0;
@@ -44,15 +38,13 @@ struct Meeting {
     const int fd = open(path, O_RDONLY);
     if (fd < 0) return;
     char byte;
-    iovec one = {&byte, 1};
-    const bool cold = syscall(SYS_preadv2, fd, &one, 1, 0, 0, 8) < 0 && errno == EAGAIN;
     const long before = from_disk();
     struct stat about = {};
     fstat(fd, &about);
     const void* const pages = mmap(nullptr, about.st_size + 1, PROT_READ, MAP_SHARED, fd, 0);
     for (long at = 0; pages != MAP_FAILED && at < about.st_size; at += 4096)
       byte = static_cast<const volatile char*>(pages)[at];
-    told += cold || from_disk() > before;
+    told += from_disk() > before;
     if (pages != MAP_FAILED) munmap(const_cast<void*>(pages), about.st_size + 1);
     close(fd);
   }
