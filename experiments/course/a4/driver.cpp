@@ -20,27 +20,18 @@ void composed(const Request& in, Answer& out, bool centred) {
   if (centred) out("dbias", bias.grad());
 }
 
-void gradients(Answer& out, const Gradients& g) {
-  out("mean_dz", g.mean_dz)("mean_dz_z", g.mean_dz_z)("dx", g.dx)("dweight", g.dweight)("dbias", g.dbias);
-}
-
 }  // namespace
 
 int main() {
+  const char* const gradients[] = {"dx", "dweight", "dbias", "mean_dz", "mean_dz_z"};
   return serve({
       {"layer_norm_composed", [](const Request& in, Answer& out) { composed(in, out, true); }},
       {"rms_norm_composed", [](const Request& in, Answer& out) { composed(in, out, false); }},
       {"layer_norm", of(layer_norm, {"x", "weight", "bias", "eps"}, {"y", "mean", "rstd"})},
       // mean and rstd come from the request: your forward pass is not in the way.
-      {"layer_norm_backward",
-       [](const Request& in, Answer& out) {
-         gradients(out, layer_norm_backward(in["dy"], in["x"], in["weight"], {{}, in["mean"], in["rstd"]}));
-       }},
+      {"layer_norm_backward", of(layer_norm_backward, {"dy", "x", "weight", ",mean,rstd"}, gradients)},
       {"rms_norm", of(rms_norm, {"x", "weight", "eps"}, {"y", "rrms"})},
-      {"rms_norm_backward",
-       [](const Request& in, Answer& out) {
-         gradients(out, rms_norm_backward(in["dy"], in["x"], in["weight"], {{}, in["rrms"]}));
-       }},
+      {"rms_norm_backward", of(rms_norm_backward, {"dy", "x", "weight", ",rrms"}, gradients)},
       {"dyt", of(dyt, {"x", "alpha", "weight", "bias"}, {"y"})},
       {"dyt_backward",
        of(dyt_backward, {"dy", "x", "alpha", "weight"}, {"dx", "dalpha", "dweight", "dbias"})},

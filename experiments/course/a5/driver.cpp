@@ -50,10 +50,8 @@ void fit(const Request& in, Answer& out, const std::function<void(Tensor&, const
 // An optimizer with the request's settings.
 template <class Optimizer>
 Optimizer made(const Request& in) {
-  if constexpr (std::is_same_v<Optimizer, Momentum>)
-    return {in.number("lr"), in.number("momentum"), in.number("decay"), in.number("nesterov") != 0};
-  else
-    return {in.number("lr"), in.number("beta1"), in.number("beta2"), in.number("eps"), in.number("decay")};
+  const bool momentum = std::is_same_v<Optimizer, Momentum>;
+  return in.as<Optimizer>(momentum ? "lr,momentum,decay,nesterov" : "lr,beta1,beta2,eps,decay");
 }
 
 template <class Optimizer>
@@ -127,7 +125,7 @@ int main() {
        }},
       {"rms_prop",
        [](const Request& in, Answer& out) {
-         RmsProp optimizer{.lr = in.number("lr"), .rho = in.number("rho"), .eps = in.number("eps")};
+         auto optimizer = in.as<RmsProp>("lr,rho,eps");
          std::vector<Tensor> weights = numbered(in, "w");
          for (int64_t t = 0; t < in.integer("steps"); ++t) {
            std::vector<Tensor> gradients = numbered(in, "dws");

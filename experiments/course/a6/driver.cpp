@@ -8,8 +8,6 @@
 
 namespace {
 
-Variances variances(const Request& in) { return {in.number("weight"), in.number("bias")}; }
-
 // A real net: weights by PyTorch's default or He's, from a key; measured, and over predicted.
 void study(const Request& in, Answer& out) {
   const int64_t depth = in.integer("depth"), width = in.integer("width"), batch = in.integer("batch");
@@ -75,22 +73,14 @@ void apart(const Request& in, Answer& out) {
 int main() {
   return serve({
       {"variances", of(variances_of, {"init", "width"}, {"weight", "bias"})},
-      {"predict_std",
-       [](const Request& in, Answer& out) {
-         out("std", predict_std(in.integer("depth"), in.integer("width"), variances(in)));
-       }},
-      {"plateau",
-       [](const Request& in, Answer& out) { out("std", plateau_std(in.integer("width"), variances(in))); }},
-      {"predict_gradient",
-       [](const Request& in, Answer& out) {
-         out("norm", predict_gradient_norm(in.integer("depth"), in.integer("width"), in.integer("batch"),
-                                           variances(in)));
-       }},
+      {"predict_std", of(predict_std, {"depth", "width", "weight,bias"}, {"std"})},
+      {"plateau", of(plateau_std, {"width", "weight,bias"}, {"std"})},
+      {"predict_gradient", of(predict_gradient_norm, {"depth", "width", "batch", "weight,bias"}, {"norm"})},
       {"predict_two",  // nets of one depth, one after the other
        [](const Request& in, Answer& out) {
          const int64_t depth = in.integer("depth"), width = in.integer("width");
          for (const std::string name : {"first", "second"}) {
-           const Variances v{in.number(name + "_weight"), in.number(name + "_bias")};
+           const auto v = in.as<Variances>(name + "_weight," + name + "_bias");
            out(name + "_std", predict_std(depth, width, v));
            out(name + "_norm", predict_gradient_norm(depth, width, 8, v));
          }

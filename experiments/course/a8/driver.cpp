@@ -7,22 +7,12 @@
 
 namespace {
 
-Config config_of(const Request& in) {
-  return {in.integer("vocabulary"), in.integer("layers"), in.integer("heads"), in.integer("width")};
-}
-
-// The request's tensors that start with "p:".
-Parameters parameters_of(const Request& in) {
-  Parameters all;
-  for (const std::string& name : in.names())
-    if (name.starts_with("p:")) all[name.substr(2)] = in[name];
-  return all;
-}
+const char* const config_words = "vocabulary,layers,heads,width";
+const char* const training_words = "steps,batch,length,warmup,lr";
 
 void trained(const Request& in, Answer& out) {
-  const Config config = config_of(in);
-  const Training training{in.integer("steps"), in.integer("batch"), in.integer("length"),
-                          in.integer("warmup"), in.number("lr")};
+  const auto config = in.as<Config>(config_words);
+  const auto training = in.as<Training>(training_words);
   const Parameters parameters = train(in["tokens"], config, training, Rng(in.integer("seed")));
   const Tensor logits = forward(parameters, config, in["contexts"]);
   // Of the last position of every context.
@@ -41,9 +31,8 @@ void trained(const Request& in, Answer& out) {
 
 // Trains on `tokens`, and lets the model go on after `prompt`: what it says, and its loss on `unseen` text.
 void talk(const Request& in, Answer& out) {
-  const Config config = config_of(in);
-  const Training training{in.integer("steps"), in.integer("batch"), in.integer("length"),
-                          in.integer("warmup"), in.number("lr")};
+  const auto config = in.as<Config>(config_words);
+  const auto training = in.as<Training>(training_words);
   const Parameters parameters = train(in["tokens"], config, training, Rng(in.integer("seed")));
   std::vector<int64_t> text = in["prompt"].to_vector<int64_t>();
   const size_t given = text.size();
@@ -67,7 +56,7 @@ int main() {
       {"batch", of(batch_of, {"tokens", "starts", "length"}, {"x", "y"})},
       {"initial",
        [](const Request& in, Answer& out) {
-         for (const auto& [name, tensor] : initial(config_of(in), Rng(in.integer("seed")))) {
+         for (const auto& [name, tensor] : initial(in.as<Config>(config_words), Rng(in.integer("seed")))) {
            out(name, tensor)("trainable:" + name, tensor.trainable());
            double squares = 0;
            for (const double v : tensor.to_vector<double>()) squares += v * v / tensor.numel();
@@ -78,7 +67,7 @@ int main() {
        [](const Request& in, Answer& out) {
          const auto values = [&](const char* seed) {
            std::map<std::string, std::vector<double>> all;
-           for (const auto& [name, tensor] : initial(config_of(in), Rng(in.integer(seed))))
+           for (const auto& [name, tensor] : initial(in.as<Config>(config_words), Rng(in.integer(seed))))
              if (name.find("norm") == std::string::npos) all[name] = tensor.to_vector<double>();
            return all;
          };
@@ -94,14 +83,8 @@ int main() {
            rates.push_back(learning_rate(step, in.integer("steps"), in.integer("warmup"), in.number("lr")));
          out("rates", rates);
        }},
-      {"forward",
-       [](const Request& in, Answer& out) {
-         out("logits", forward(parameters_of(in), config_of(in), in["symbols"]));
-       }},
-      {"evaluate",
-       [](const Request& in, Answer& out) {
-         out("loss", evaluate(parameters_of(in), config_of(in), in["tokens"], in.integer("length")));
-       }},
+      {"forward", of(forward, {"p:", config_words, "symbols"}, {"logits"})},
+      {"evaluate", of(evaluate, {"p:", config_words, "tokens", "length"}, {"loss"})},
       {"train", trained},
       {"talk", talk},
       {"sample",

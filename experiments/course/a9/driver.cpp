@@ -74,14 +74,8 @@ void backward(const Request& in, Answer& out) {
 
 int main() {
   return serve({
-      {"predict",
-       [](const Request& in, Answer& out) {
-         const Work work{in.integer("rows"), in.integer("width"), static_cast<int>(in.integer("reads")),
-                         static_cast<int>(in.integer("writes")), in.number("flops")};
-         const Prediction made =
-             predict(work, {in.number("cache"), in.number("gigabytes_a_second"), in.number("gigaflops")});
-         out("bytes", made.bytes)("flops", made.flops)("milliseconds", made.milliseconds);
-       }},
+      {"predict", of(predict, {"rows,width,reads,writes,flops", "cache,gigabytes_a_second,gigaflops"},
+                     {"bytes", "flops", "milliseconds"})},
       {"expf_lanes",
        [](const Request& in, Answer& out) {
          const Floats x(in["x"], offset_of(in)), y(in["x"].numel(), offset_of(in));

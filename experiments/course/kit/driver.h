@@ -14,6 +14,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <tuple>
 
@@ -71,16 +72,11 @@ class Request {
     isobar::check(has(name), "driver: {} needs a tensor '{}'", call_, name);
     return tensors_.at(name);
   }
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const auto& [name, tensor] : tensors_) all.push_back(name);
-    return all;
-  }
   double number(const std::string& name) const { return (*this)[name].item(); }
   int64_t integer(const std::string& name) const { return static_cast<int64_t>(number(name)); }
 
   // What a parameter of type T is given: the request's "x"; for "x=1" 1 where the request has no x, for "x="
-  // no tensor.
+  // no tensor; for "a,b" a struct whose first fields they are; for "p:" all tensors whose names begin so.
   template <class T>
   T as(const std::string& word) const {
     const size_t end = std::min(word.find('='), word.size());
@@ -90,6 +86,12 @@ class Request {
       return given ? (*this)[name] : isobar::Tensor();
     else if constexpr (std::is_same_v<T, isobar::Rng>)
       return isobar::Rng(integer(name));
+    else if constexpr (std::is_same_v<T, std::map<std::string, isobar::Tensor>>)
+      return with_prefix(word);
+    else if constexpr (std::is_aggregate_v<T>)
+      return filled<T>(std::istringstream(word));
+    else if constexpr (std::is_class_v<T>)
+      return T();
     else
       return static_cast<T>(given ? number(name) : std::stod(word.substr(end + 1)));
   }
@@ -100,6 +102,32 @@ class Request {
   }
 
  private:
+  // Becomes whatever a field of a struct is.
+  struct Field {
+    const Request* in;
+    std::string word;
+    template <class T>
+    operator T() const {
+      return word.empty() ? T() : in->as<T>(word);
+    }
+  };
+  template <class T, class... F>
+  T filled(std::istringstream words, const F&... fields) const {
+    if constexpr (requires { T{fields..., Field{}}; }) {
+      std::string word;
+      std::getline(words, word, ',');
+      return filled<T>(std::move(words), fields..., Field{this, word});
+    } else {
+      return T{fields...};
+    }
+  }
+
+  std::map<std::string, isobar::Tensor> with_prefix(const std::string& prefix) const {
+    std::map<std::string, isobar::Tensor> found;
+    for (const auto& [name, tensor] : tensors_)
+      if (name.starts_with(prefix)) found[name.substr(prefix.size())] = tensor;
+    return found;
+  }
   static bool same_memory(const isobar::Tensor& a, const isobar::Tensor& b) {
     const auto f64 = isobar::Dtype::f64;
     return a.dtype() == f64 && b.dtype() == f64 && a.numel() > 0 && a.data<double>() == b.data<double>();
@@ -177,9 +205,12 @@ Call of(R (*f)(A...), const std::array<const char*, sizeof...(A)>& takes, const 
     } else if constexpr (N == 3) {
       const auto& [a, b, c] = made;
       out(names[0], a)(names[1], b)(names[2], c);
-    } else {
+    } else if constexpr (N == 4) {
       const auto& [a, b, c, d] = made;
       out(names[0], a)(names[1], b)(names[2], c)(names[3], d);
+    } else {
+      const auto& [a, b, c, d, e] = made;
+      out(names[0], a)(names[1], b)(names[2], c)(names[3], d)(names[4], e);
     }
   };
 }
