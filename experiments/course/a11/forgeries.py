@@ -1,6 +1,7 @@
 """Dishonest reports: (what was done, how, the case that must fail, a word of what is said). Each begins with an honest folder `at`,
 that of honest.LAYERS[0], whose programs are in at / "build"; `run` makes another run with them."""
 import json, re, shutil
+import course
 
 
 def rewrite(path, old, new):
@@ -45,8 +46,8 @@ def as_if(at, folder, config):
 
 
 def rewritten(at):
-    import course  # the report is written anew from its runs, as an honest one
-    course.module_of("a11", "honest.py").written("powernorm", at, course.Assignment("a11").checker.report)
+    """The report from its runs, as an honest one."""
+    course.module_of("a11", "honest.py").written("powernorm", at, checker.report)
 
 
 def other_layer(at, run):
@@ -117,13 +118,9 @@ def far_away(at, by):
     rewritten(at)
 
 
-SIGNAL, MODEL, CLAIM = ("the signal: the report's rows are those of the run",
-                        "the language model: the report's rows are those of the runs",
-                        "the claim: the report's rows and verdict are those of the run")
-SENTENCE, TELLING = "the claim: a sentence of the paper, with parts that can fail", "the claim: a layer that does nothing does not fulfil it too"
-AGAIN = {"signal": "the signal: another run gives the same",
-         "lm": "the language model: another run gives the same",
-         "claim": "the claim: another run gives the same"}
+checker = course.module_of("a11", "checker.py")
+SIGNAL, MODEL, SENTENCE, CLAIM = checker.report.checks({})  # the cases' names
+AGAIN, TELLING = dict(zip(("signal", "lm", "claim"), checker.AGAIN.values())), checker.TELLING
 FORGERIES = [
     ("a number of the report is edited", lambda at, run: row(at, "last layer, mean", last_digit), SIGNAL, "the run has"),
     ("a number and its run are edited", number_and_run, AGAIN["lm"], "another run of the same has"),

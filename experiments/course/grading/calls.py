@@ -1,11 +1,7 @@
 """The system calls that a submission, its compiler and its tests may make: one list for every means of
 confinement, and a program of classic BPF (linux/seccomp.h, linux/filter.h) that holds a process and all its
-children to it.
-
-What is not listed does not exist (ENOSYS, so that libraries take another way); a listed call with other
-arguments is not permitted (EPERM). Not listed, among others: what tells whether a page is in memory (mincore,
-preadv2, cachestat, getrusage), sockets but pairs, keys, queues and memory of System V and POSIX, io_uring,
-userfaultfd, bpf, ptrace, inotify, locks of files and memory."""
+children to it. What is not listed does not exist (ENOSYS, so that libraries take another way); a listed call
+with other arguments is not permitted (EPERM)."""
 import ctypes, os, struct
 
 # name, number on x86-64, number on aarch64 (- where it has none)

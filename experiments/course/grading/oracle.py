@@ -1,7 +1,7 @@
 """Wanted values, found by another way than the one that is taught: functions written once, forwards, in plain
 Python, and their gradients by a complex step (Squire & Trapp 1998): dF/dx = Im F(x + ih) / h is exact to
 rounding for h = 1e-30, since nothing is subtracted."""
-import cmath, hashlib, hmac, itertools, math, random, statistics
+import cmath, hashlib, hmac, itertools, math, random, statistics, struct
 from tensors import Array
 
 STEP = 1e-30
@@ -36,6 +36,11 @@ def longer(name, most=2):
 def normal(seed, *shape, scale=1.0, shift=0.0):
     draw = draws(f"{seed} {shape}")
     return Array(shape, [draw.gauss(shift, scale) for _ in range(math.prod(shape))])
+
+
+def f32(value):
+    """The float that is nearest."""
+    return struct.unpack("f", struct.pack("f", value))[0]
 
 
 def indices(shape):

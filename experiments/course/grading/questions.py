@@ -1,10 +1,7 @@
-"""Written questions with numbers for answers: drawn for each student, and graded.
+"""Written questions with numbers for answers: drawn for each student, and graded (README.md).
 
-aN/questions.py yields (text, wanted value, options). A student's key (the line in the file `key` of the
-released tree, such as a name) and the term's key draw the numbers, so that neighbours' answers differ.
-answers.txt has lines `a4.3 0.0185`. An answer counts when it is within 1 % (or as the options say:
-tolerance=0.002, whole=True, or least=… and most=…). Two different wrong answers are told "too large" or "too
-small"; then a question is closed: what was tried before stands in an earlier results.json."""
+aN/questions.py yields (text, wanted value, options). answers.txt has lines `a4.3 0.0185`. An answer counts
+when it is within 1 % (or as the options say: tolerance=0.002, whole=True, or least=… and most=…)."""
 import hashlib, hmac, json, math, pathlib, random
 import folders
 

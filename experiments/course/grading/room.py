@@ -1,6 +1,5 @@
-"""The room a program runs in: namespaces of its own for users, mounts, processes, network, IPC and the host's
-name. It sees the paths that are named, and writes only where named; it has no capability, and makes the
-system calls of calls.py only. When the room's first process ends, all others of the room end too."""
+"""The room a program runs in (README.md): it sees the paths that are named, and writes only where named; it
+has no capability. When the room's first process ends, all others of the room end too."""
 import shutil
 import calls
 

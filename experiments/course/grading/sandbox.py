@@ -1,11 +1,5 @@
-"""Runs one program that nobody trusts.
-
-What holds: limits on time, memory, processes, files, file sizes and disk; a list of system calls (calls.py);
-an own session; everything it starts is killed after it. With root it also runs as nobody. Where it may look
-is confined by one of CONFINED: by namespaces, made by bubblewrap (see room.py), or, where a machine allows
-none, by Landlock. A program that is tested sees no files but those that it is loaded from (alone()).
-
-What does not: README.md, "Not protected". The kernel is shared: its bugs are not kept from the program. """
+"""Runs one program that nobody trusts: README.md, "How a submission is confined". Where it may look is
+confined by one of CONFINED; all that it starts is killed after it."""
 import ctypes, functools, os, re, resource, shutil, signal, tempfile, time
 from dataclasses import dataclass
 import calls, landlock, room

@@ -1,9 +1,7 @@
-"""Carries every message between the ranks of one run. Each rank has a socket to this broker, and no other way
-to another rank.
+"""Carries every message between the ranks of one run, and is the only way from one to another.
 
-The broker waits until every rank waits, and then delivers one message, drawn by a seed. So the order of
-messages is the seed's, never the machine's, and a deadlock is seen at once. A rank is dead when its socket is
-closed, or when it is silent while others wait."""
+It waits until every rank waits, and then delivers one message, drawn by a seed: so a deadlock is seen at
+once. A rank is dead when its socket is closed, or when it is silent while others wait."""
 import random, select, socket, struct, time
 
 BEGIN, SEND, RECEIVE, END, DIED = range(1, 6)  # from a rank

@@ -1,12 +1,6 @@
-"""How many times as fast as baseline.cpp: two programs compute the same fresh rows in turn, and the time is
-taken here.
-
-Programs share a piece of memory with us (see clocked.cpp). A byte tells one to compute, a byte says that it
-has; then it is stopped, its processor time is read, and some rows of its result are computed again, drawn
-after it was stopped. All of its time counts, also what it spends before it is told and after it has said that
-it is done. Processor time is that of all its threads; to wait is free, to let others work is not possible
-where no process may be started. The ratio of the least times of ROUNDS rounds is kept: other programs on the
-machine make rounds slower, the fast program's most, so the best of a few tries is kept."""
+"""How many times as fast as baseline.cpp a program is: both compute the same fresh rows in turn, in memory
+that they share with us (clocked.cpp), and the time is taken here, as the handout's section "The clock" says.
+All of a program's time counts, also what it spends before it is told and after it has said that it is done."""
 import fcntl, math, mmap, os, random, select, signal, struct, time
 
 ROWS, WIDTH, ROUNDS, CHECKED, EPS = 512, 1024, 41, 8, 1e-6
