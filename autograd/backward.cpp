@@ -1,13 +1,9 @@
 // The backward walk: how a tape turns its nodes into gradients.
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "../core/kernels/map.h"
-#include "../core/raw.h"
 #include "op_costs.h"
 #include "ops.h"
-#include "tape.h"
 #include "tape_listener.h"
 
 namespace isobar {

@@ -9,12 +9,8 @@
 #include <array>
 #include <concepts>
 #include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "../core/rng.h"
-#include "../core/tensor.h"
 
 namespace isobar {
 

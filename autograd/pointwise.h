@@ -17,12 +17,8 @@
 // includes it links isobar::pointwise (find_package(isobar COMPONENTS pointwise)).
 #pragma once
 
-#include <array>
 #include <bit>
-#include <optional>
-#include <span>
 #include <type_traits>
-#include <utility>
 
 #include "../core/kernels/pointwise.h"
 #include "ops.h"

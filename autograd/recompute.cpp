@@ -1,10 +1,8 @@
 #include "recompute.h"
 
-#include <array>
 #include <bit>
 #include <cstring>
 
-#include "../core/raw.h"
 #include "tape.h"
 
 namespace isobar {

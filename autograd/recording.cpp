@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "tape.h"
 #include "tape_listener.h"
 
 namespace isobar {

@@ -1,11 +1,8 @@
 #include "tape.h"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 
 #include "../core/kernels/map.h"
-#include "../core/raw.h"
 #include "op_costs.h"
 #include "tape_listener.h"
 

@@ -14,17 +14,11 @@
 
 #include <array>
 #include <initializer_list>
-#include <memory>
 #include <optional>
-#include <span>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
-#include "../core/object_memory.h"
 #include "../core/raw.h"
 #include "../core/rng.h"
-#include "../core/tensor.h"
 #include "leaf_table.h"
 #include "recording.h"
 

@@ -5,7 +5,6 @@
 #include "object_memory.h"
 #include "parallel.h"
 #include "raw.h"
-#include "tensor.h"
 
 namespace isobar {
 namespace {

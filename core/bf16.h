@@ -5,7 +5,6 @@
 //   gemm(Gemm<float, Bf16>{.transpose_b = true, .m = M, .n = N, .k = K, .a = a.data(), .lda = K, …});
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "blas.h"

@@ -10,7 +10,6 @@
 #include <cassert>
 #include <cstdlib>
 #include <map>
-#include <string_view>
 
 #include "bf16.h"
 #include "error.h"

@@ -3,12 +3,9 @@
 #include <cblas.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cassert>
 #include <limits>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "error.h"

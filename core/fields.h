@@ -17,12 +17,9 @@
 #include <algorithm>
 #include <concepts>
 #include <limits>
-#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "tensor.h"
 

@@ -7,9 +7,6 @@
 #include <cmath>
 #include <exception>
 #include <fstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "control_groups.h"
 #include "error.h"

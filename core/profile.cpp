@@ -6,7 +6,6 @@
 #include <cassert>
 #include <functional>
 #include <iterator>
-#include <utility>
 
 #include "parallel.h"
 

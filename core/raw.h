@@ -7,8 +7,6 @@
 //   float* const numbers = raw::write<float>(y);
 #pragma once
 
-#include <memory>
-
 #include "tensor.h"
 
 namespace isobar::raw {

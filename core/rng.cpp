@@ -1,6 +1,5 @@
 #include "rng.h"
 
-#include <algorithm>
 #include <array>
 
 #include "kernels/philox.h"

@@ -1,8 +1,6 @@
 // Storage: one block of memory that tensors share, its version, and the key that its numbers were drawn with.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 
 #include "memory.h"

@@ -13,9 +13,6 @@
 
 #include <iosfwd>
 #include <memory>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "dtype.h"
 #include "shape.h"

@@ -2,9 +2,6 @@
 // ThreadSanitizer, which cannot see into a TBB that was compiled without it; they use thread_pool_std.cpp.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
 #include "parallel.h"
 
 namespace isobar {

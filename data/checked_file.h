@@ -9,12 +9,7 @@
 // damage, not forgery: readers still check the content.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "file.h"
 #include "safetensors.h"
-#include "safetensors_header.h"
 
 namespace isobar {
 

@@ -16,8 +16,6 @@
 #include <new>
 #include <optional>
 #include <regex>
-#include <utility>
-#include <vector>
 
 #include "../core/error.h"
 

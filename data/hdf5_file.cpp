@@ -3,7 +3,6 @@
 #include <hdf5.h>
 
 #include <filesystem>
-#include <utility>
 
 #include "file.h"
 #include "hdf5/handle.h"

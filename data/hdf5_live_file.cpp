@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <vector>
 
 #include "file.h"
 #include "hdf5/handle.h"

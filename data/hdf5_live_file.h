@@ -15,9 +15,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "hdf5_file.h"
 

@@ -3,9 +3,7 @@
 // Only unsigned bytes (type 8) are read: MNIST has no others.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <vector>
 
 #include "../core/shape.h"
 

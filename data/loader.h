@@ -9,7 +9,6 @@
 // i of epoch e. A Loader is read-only: threads may share it.
 #pragma once
 
-#include <cstdint>
 #include <iterator>
 
 #include "dataset.h"

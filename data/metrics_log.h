@@ -4,10 +4,7 @@
 //   while (…) if (log.read()) show(log.steps(), log.columns());
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "file.h"
 

@@ -11,8 +11,6 @@
 // size! orders are not exactly equally probable.
 #pragma once
 
-#include <cstdint>
-
 #include "../core/rng.h"
 
 namespace isobar {

@@ -11,8 +11,6 @@
 // and the next word starts there, so that a text of any size can be split in little memory.
 #pragma once
 
-#include <cstddef>
-#include <string_view>
 #include <vector>
 
 #include "utf8.h"

@@ -9,7 +9,6 @@
 
 #include "../core/bf16.h"
 #include "../core/raw.h"
-#include "file.h"
 
 namespace isobar {
 namespace {

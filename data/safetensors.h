@@ -9,13 +9,8 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "../core/fields.h"
-#include "../core/tensor.h"
-#include "file.h"
 #include "safetensors_header.h"
 
 namespace isobar {

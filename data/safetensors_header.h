@@ -1,11 +1,7 @@
 // The checked header of a safetensors file: name, dtype, shape and place of every tensor.
 #pragma once
 
-#include <cstdint>
 #include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "../core/shape.h"
 #include "file.h"

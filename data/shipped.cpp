@@ -1,7 +1,6 @@
 #include "shipped.h"
 
 #include <cstdlib>
-#include <string>
 #include <system_error>
 
 #include "../core/error.h"

@@ -11,8 +11,6 @@
 // may share it.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 
 #include "../core/index_range.h"
 #include "../core/rng.h"

@@ -9,11 +9,8 @@
 // read-only once built: threads may share them.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "../core/error.h"

@@ -2,7 +2,6 @@
 
 #include "../autograd/recompute.h"
 #include "../autograd/tape.h"
-#include "../core/raw.h"
 
 namespace isobar {
 

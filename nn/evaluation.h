@@ -10,9 +10,6 @@
 // The model must not move, nor change its parts, in the block.
 #pragma once
 
-#include <utility>
-#include <vector>
-
 #include "model.h"
 
 namespace isobar {

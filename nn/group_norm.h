@@ -1,8 +1,6 @@
 // GroupNorm: LayerNorm over groups of channels (Wu & He 2018).
 #pragma once
 
-#include <numeric>
-
 #include "module.h"
 #include "normalized_axes.h"
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "../autograd/ops.h"
 #include "../core/raw.h"

@@ -8,7 +8,6 @@
 #include <set>
 #include <typeinfo>
 #include <unordered_map>
-#include <utility>
 
 #include "../core/raw.h"
 

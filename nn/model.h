@@ -6,9 +6,7 @@
 //   load_state(model, load_safetensors("model.safetensors"));
 #pragma once
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "module.h"
 

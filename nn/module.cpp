@@ -1,8 +1,5 @@
 #include "module.h"
 
-#include <utility>
-
-#include "../autograd/tape.h"
 #include "../core/profile.h"
 #include "model.h"
 #include "observe.h"

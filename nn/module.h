@@ -23,10 +23,7 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "../autograd/ops.h"
 #include "../autograd/recording.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <numeric>
-#include <vector>
 
 #include "../autograd/ops.h"
 

@@ -1,9 +1,7 @@
 #include "observe.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "../core/kernels/histogram.h"
 #include "../core/kernels/moments.h"

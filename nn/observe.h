@@ -13,9 +13,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "module.h"
 

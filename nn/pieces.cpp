@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <unordered_map>
-#include <utility>
 
 #include "../core/parallel.h"
 #include "../core/parallel_tasks.h"

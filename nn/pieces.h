@@ -18,7 +18,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "../autograd/tape.h"
 #include "module.h"

@@ -10,8 +10,6 @@
 //   fixup           y = x + s f(x + b1) + b2  s starts at 1, f at 0 (Zhang, Dauphin & Ma 2019)
 #pragma once
 
-#include <algorithm>
-
 #include "../core/fields.h"
 
 namespace isobar {

@@ -5,8 +5,6 @@
 //                  std::make_unique<RMSNorm>(64));
 #pragma once
 
-#include <memory>
-
 #include "module.h"
 #include "placement.h"
 

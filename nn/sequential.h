@@ -6,8 +6,6 @@
 
 #include <concepts>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "model.h"
 

@@ -2,8 +2,6 @@
 // network then starts as the identity and needs no norm.
 #pragma once
 
-#include <memory>
-
 #include "module.h"
 
 namespace isobar {

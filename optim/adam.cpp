@@ -1,7 +1,5 @@
 #include "adam.h"
 
-#include <cmath>
-
 #include "../core/kernels/optim.h"
 
 namespace isobar {

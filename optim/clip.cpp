@@ -1,10 +1,7 @@
 #include "clip.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <iterator>
-#include <string>
 #include <unordered_set>
 
 #include "../core/kernels/map.h"

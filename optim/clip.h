@@ -9,8 +9,6 @@
 //   optimizer.step(clip_factor(grad_norm(parameters(model)), 1.0));
 #pragma once
 
-#include <vector>
-
 #include "../core/tensor.h"
 
 namespace isobar {

@@ -1,7 +1,5 @@
 #include "muon.h"
 
-#include <cmath>
-
 #include "../core/kernels/newton_schulz.h"
 #include "../core/kernels/scratch.h"
 

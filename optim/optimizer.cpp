@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <unordered_set>

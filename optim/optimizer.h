@@ -21,13 +21,8 @@
 
 #include <array>
 #include <functional>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
 
 #include "../core/fields.h"
-#include "../core/tensor.h"
 
 namespace isobar {
 

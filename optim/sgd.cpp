@@ -1,7 +1,5 @@
 #include "sgd.h"
 
-#include <cmath>
-
 #include "../core/kernels/optim.h"
 
 namespace isobar {

@@ -14,10 +14,6 @@
 // again; before, and after a forward alone, the recompute() stands for it.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "tape_trace.h"
 
 namespace isobar {

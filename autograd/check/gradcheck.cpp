@@ -1,7 +1,5 @@
 #include "gradcheck.h"
 
-#include "../../core/raw.h"
-#include "../../core/rng.h"
 #include "../tape.h"
 #include "diagnosis/differences.h"
 

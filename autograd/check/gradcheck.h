@@ -9,8 +9,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "../../core/tensor.h"
 

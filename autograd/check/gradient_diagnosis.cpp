@@ -1,7 +1,5 @@
 #include "gradient_diagnosis.h"
 
-#include <array>
-
 #include "../ops.h"
 #include "diagnosis/rules.h"
 

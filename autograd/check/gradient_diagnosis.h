@@ -7,9 +7,7 @@
 // none does, the cause is `unknown`.
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "jacobian.h"
 

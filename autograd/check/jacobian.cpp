@@ -1,12 +1,8 @@
 #include "jacobian.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
-#include <string>
 
-#include "../../core/rng.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "diagnosis/differences.h"

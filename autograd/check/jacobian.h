@@ -8,8 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "gradcheck.h"
 

@@ -11,10 +11,6 @@
 // values alone and says so.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "../../core/fields.h"
 #include "tape_trace.h"
 

@@ -7,9 +7,6 @@
 //   //     %2  linear  dy [32, 256], norm 0.0318 -> %0 norm 0.744, %1 norm 0.0521, in fc1
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "../../core/fields.h"
 #include "tape_trace.h"
 

@@ -1,7 +1,5 @@
 #include "tape_trace.h"
 
-#include <utility>
-
 #include "../../core/norm_of.h"
 #include "../../core/raw.h"
 #include "../ops.h"

@@ -12,13 +12,9 @@
 // it notes every tape of its thread, and keeps each batch and each tensor that is not finite.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "../tape_listener.h"
 #include "value_range.h"

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <limits>
-#include <string>
-#include <vector>
 
 #include "../../core/tensor.h"
 

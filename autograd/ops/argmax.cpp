@@ -1,7 +1,6 @@
 // The index of the largest or smallest element, i64, a constant: the first of ties, or the first NaN, as in
 // PyTorch.
 #include "../../core/parallel.h"
-#include "../ops.h"
 #include "axes.h"
 
 namespace isobar {

@@ -3,10 +3,8 @@
 //
 //   y = softmax(scale · q kᵀ) v in each head; where causal, a query sees no later key
 #include <cmath>
-#include <limits>
 
 #include "../../core/kernels/attention.h"
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 

@@ -2,10 +2,7 @@
 // users.
 #pragma once
 
-#include <vector>
-
 #include "../../core/raw.h"
-#include "../../core/tensor.h"
 #include "../ops.h"
 
 namespace isobar {

@@ -7,13 +7,9 @@
 // x, y of linear are seen as (N, K) and (N, M); W is (M, K).
 #include "bf16_products.h"
 
-#include <algorithm>
-
 #include "../../core/bf16.h"
 #include "../../core/kernels/reduce.h"
-#include "../../core/parallel.h"
 #include "../../core/precision.h"
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "linear_products.h"

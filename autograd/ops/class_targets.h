@@ -3,7 +3,6 @@
 
 #include "../../core/kernels/vmath.h"
 #include "../../core/raw.h"
-#include "../../core/tensor.h"
 
 namespace isobar {
 

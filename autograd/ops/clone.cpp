@@ -1,7 +1,6 @@
 // The same values in another block of memory, another order in memory, or another dtype.
 //
 //   y = x    dx = dy, in the dtype of x
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 

@@ -1,10 +1,8 @@
 //   loss = mean over counted rows of (log Σ exp(x) − x[target])
 //   dx = dloss / counted · (softmax(x) − onehot(target)), 0 in ignored rows
-#include <algorithm>
 #include <numeric>
 
 #include "../../core/kernels/softmax.h"
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "class_targets.h"

@@ -1,6 +1,5 @@
 //   y_i = Σ x_j over j ≤ i along dim      dx_j = Σ dy_i over i ≥ j: the same sum in reverse order
 #include "../../core/kernels/lines.h"
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 

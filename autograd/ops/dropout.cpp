@@ -1,7 +1,6 @@
 //   y = x · m / (1 − p), m_i = 1 with probability 1 − p     dx = dy · m / (1 − p)
 // The mask is a pure function of rng, so backward draws it again instead of keeping it.
 #include "../../core/kernels/map.h"
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 

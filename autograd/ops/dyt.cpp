@@ -7,7 +7,6 @@
 //   derf       t = erf(alpha x + shift)                Chen et al. 2025
 #include <cmath>
 
-#include "../ops.h"
 #include "../pointwise.h"
 
 namespace isobar {

@@ -21,7 +21,6 @@
 #include "../../core/kernels/elementary.h"
 
 #include "../ops.h"
-#include "../tape.h"
 #include "elementwise.h"
 
 namespace isobar {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include "../../core/kernels/vmath.h"
-#include "../../core/raw.h"
-#include "../../core/tensor.h"
 #include "../tape.h"
 
 namespace isobar {

@@ -3,8 +3,6 @@
 #include <cmath>
 
 #include "../../core/parallel.h"
-#include "../../core/raw.h"
-#include "../ops.h"
 #include "../tape.h"
 #include "axes.h"
 

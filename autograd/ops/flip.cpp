@@ -1,5 +1,4 @@
 //   y[…, i, …] = x[…, n − 1 − i, …] along each of dims      dx = flip(dy, dims)
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 

@@ -4,10 +4,8 @@
 //                                    dx = scatter_add(0, index, dy)
 //   y = scatter_add(x, index, src)   y = x, then y[index[i, j], j] += src[i, j], i in ascending order
 //                                    dx = dy, dsrc = gather(dy, index), 0 beyond index
-#include <array>
 
 #include "../../core/kernels/lines.h"
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "indices.h"

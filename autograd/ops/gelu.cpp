@@ -2,7 +2,6 @@
 //   gelu_tanh:  y = x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2     their fit, section 2
 #include <numbers>
 
-#include "../ops.h"
 #include "../pointwise.h"
 
 namespace isobar {

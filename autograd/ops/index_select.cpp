@@ -3,10 +3,8 @@
 //   index_select   y[…, j, …] = x[…, i_j, …]               dx[…, i_j, …] += dy[…, j, …]
 //   index_add      y = x, then y[…, i_j, …] += src[…, j, …]   dx = dy, dsrc[…, j, …] = dy[…, i_j, …]
 //   embedding      index_select of rows, under the indices' shape
-#include <array>
 
 #include "../../core/kernels/gather.h"
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "indices.h"

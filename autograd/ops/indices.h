@@ -5,7 +5,6 @@
 #pragma once
 
 #include "../../core/raw.h"
-#include "../../core/tensor.h"
 
 namespace isobar {
 

@@ -7,7 +7,6 @@
 //   y = broadcast_to(x), expand(x)    dx = Σ dy over what was repeated (done by the tape)
 #include <algorithm>
 
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 

@@ -10,9 +10,7 @@
 // (Wijmans et al. 2024, arXiv 2411.09009) keeps the rows' log-sums instead and computes z again in backward:
 // four products instead of three, to save the memory of dW, which the optimizer needs anyway.
 #include "../../core/bf16.h"
-#include "../../core/blas.h"
 #include "../../core/kernels/softmax.h"
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "bf16_products.h"

@@ -1,8 +1,6 @@
 // The three matrix products of y = x Wᵀ: x (N, K), W (M, K), y (N, M), all contiguous.
 #pragma once
 
-#include <cstdint>
-
 #include "../../core/blas.h"
 
 namespace isobar {

@@ -1,7 +1,6 @@
 // Masks from masks, all constants: and, or, not; whether any, or all, are true over axes.
 #include <algorithm>
 
-#include "../ops.h"
 #include "axes.h"
 #include "combine.h"
 

@@ -3,7 +3,6 @@
 // from zero the rounding of y would be a factor of every element.
 #include <limits>
 
-#include "../ops.h"
 #include "axes.h"
 
 namespace isobar {

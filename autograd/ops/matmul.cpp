@@ -6,11 +6,8 @@
 // The tape sums the gradients of batches that were broadcast.
 //
 // x, y of linear are seen as (N, K) and (N, M); W is (M, K).
-#include <algorithm>
 
-#include "../../core/blas.h"
 #include "../../core/kernels/reduce.h"
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "bf16_products.h"

@@ -9,7 +9,6 @@
 // only). They are one family: RMSNorm is LayerNorm without the mean.
 #include "../../core/kernels/norm.h"
 
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 

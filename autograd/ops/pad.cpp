@@ -1,6 +1,5 @@
 //   y = pad(x, {l, r, …})    y[…, l + i] = x[…, i], `value` elsewhere; l or r below zero crops that side
 //   dx = pad(dy, {−l, −r, …})
-#include <array>
 
 #include "../ops.h"
 #include "../tape.h"

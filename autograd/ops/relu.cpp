@@ -1,9 +1,7 @@
 //   y = max(0, x)    dx = dy where x > 0, else 0
 #include "../../core/kernels/relu.h"
 
-#include "../../core/raw.h"
 #include "../ops.h"
-#include "../tape.h"
 #include "elementwise.h"
 
 namespace isobar {

@@ -1,12 +1,9 @@
 //   y = R x, a rotation of channel pairs by position     dx = R⁻¹ dy, the rotation back
 // Su et al. 2021, equation 34. The map is linear, so its gradient is the same op with the angle reversed.
 #include <algorithm>
-#include <array>
-#include <memory>
 #include <mutex>
 
 #include "../../core/kernels/rope.h"
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 

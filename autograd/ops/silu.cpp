@@ -1,6 +1,5 @@
 //   silu:    y = x sigmoid(x)
 //   swiglu:  y = silu(gate) · up
-#include "../ops.h"
 #include "../pointwise.h"
 
 namespace isobar {

@@ -3,10 +3,7 @@
 //   y = slice(x, begin, end)     dx = dy in zeros, at begin
 //   y = concat(x₀, x₁, …)        dx_i = the slice of dy that came from x_i
 //   stack, split, select         by composition
-#include <algorithm>
-#include <array>
 
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "window.h"

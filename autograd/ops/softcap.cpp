@@ -1,5 +1,4 @@
 //   y = c · tanh(x / c)
-#include "../ops.h"
 #include "../pointwise.h"
 
 namespace isobar {

@@ -4,7 +4,6 @@
 //   y = log_softmax(x)      dx = dy − eʸ · Σ dy
 #include "../../core/kernels/softmax.h"
 
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 

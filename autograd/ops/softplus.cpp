@@ -1,6 +1,5 @@
 //   softplus:  y = ln(1 + eˣ)
 //   mish:      y = x tanh(softplus(x))
-#include "../ops.h"
 #include "../pointwise.h"
 
 namespace isobar {

@@ -6,8 +6,6 @@
 #include <numeric>
 
 #include "../../core/parallel.h"
-#include "../../core/raw.h"
-#include "../ops.h"
 #include "axes.h"
 #include "indices.h"
 

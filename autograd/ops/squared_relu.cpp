@@ -1,5 +1,4 @@
 //   y = max(0, x)²
-#include "../ops.h"
 #include "../pointwise.h"
 
 namespace isobar {

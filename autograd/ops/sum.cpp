@@ -2,11 +2,8 @@
 //
 //   y = Σ x            dx = dy repeated over the summed axes
 //   mean = Σ x / n     by composition
-#include <algorithm>
 
 #include "../../core/kernels/reduce.h"
-#include "../../core/raw.h"
-#include "../ops.h"
 #include "../tape.h"
 #include "axes.h"
 

@@ -2,10 +2,8 @@
 //
 //   y = tril(x, k)    y_mn = x_mn where n − m ≤ k, else 0      dx = tril(dy, k)
 //   y = triu(x, k)    y_mn = x_mn where n − m ≥ k, else 0      dx = triu(dy, k)
-#include <algorithm>
 
 #include "../../core/kernels/map.h"
-#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 

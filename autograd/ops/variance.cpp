@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../ops.h"
 #include "../tape.h"
 #include "axes.h"
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "../../core/kernels/reduce.h"
-#include "../ops.h"
 #include "../tape.h"
 #include "axes.h"
 

@@ -7,16 +7,11 @@
 // `causal`, query t sees the keys s ≤ t + (S − T).
 #pragma once
 
-#include <algorithm>
-#include <cassert>
-#include <cstdint>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "../blas.h"
 #include "panels.h"
-#include "scratch.h"
 #include "softmax.h"
 
 namespace isobar::kernels {

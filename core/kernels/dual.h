@@ -7,10 +7,6 @@
 // that the chain rule multiplies once for all of them.
 #pragma once
 
-#include <tuple>
-#include <type_traits>
-#include <utility>
-
 #include "slopes.h"
 
 namespace isobar::kernels {

@@ -2,11 +2,6 @@
 // of rows of `inner` elements. Indices are in range (checked by the caller).
 #pragma once
 
-#include <algorithm>
-#include <cassert>
-#include <cstdint>
-
-#include "../parallel.h"
 #include "map.h"
 #include "scratch.h"
 

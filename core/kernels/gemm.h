@@ -22,15 +22,10 @@
 // bits depend on its row of A and its column of B alone.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cassert>
-#include <cstdint>
 #include <utility>
 
 #include "row.h"
 #include "scratch.h"
-#include "vmath.h"
 
 namespace isobar::kernels {
 

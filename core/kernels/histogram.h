@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include "../parallel.h"

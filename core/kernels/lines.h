@@ -3,9 +3,6 @@
 // line.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
 #include "../parallel.h"
 #include "../shape.h"
 #include "scratch.h"

@@ -1,7 +1,6 @@
 // Statistics of a whole array, one number out of n. Sums are in double, in reduce.h's fixed order.
 #pragma once
 
-#include <cstdint>
 #include <limits>
 
 #include "reduce.h"

@@ -6,10 +6,7 @@
 // about 0.7 … 1.2, which serves as well as 1 and costs fewer products.
 #pragma once
 
-#include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <cstdint>
 #include <utility>
 
 #include "../blas.h"

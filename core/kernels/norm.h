@@ -5,10 +5,7 @@
 // the pass that reads the row anyway, then in chunk order.
 #pragma once
 
-#include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <cstdint>
 
 #include "row.h"
 #include "scratch.h"

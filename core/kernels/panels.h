@@ -1,8 +1,6 @@
 // A matrix B (K, N) as panels (gemm.h): copied once, then multiplied by a few rows of A at a time.
 #pragma once
 
-#include <cstdint>
-
 #include "gemm.h"
 
 namespace isobar::kernels {

@@ -8,14 +8,8 @@
 // Sums have a fixed order: lanes in double, chunks of rows, then chunks in order.
 #pragma once
 
-#include <algorithm>
-#include <cassert>
-#include <cstdint>
-#include <utility>
-
 #include "dual.h"
 #include "norm.h"
-#include "row.h"
 
 namespace isobar::kernels {
 

@@ -3,10 +3,7 @@
 // tails.
 #pragma once
 
-#include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <cstdint>
 
 #include "vmath.h"
 

@@ -3,10 +3,6 @@
 // fixed pieces.
 #pragma once
 
-#include <algorithm>
-#include <cassert>
-#include <cstdint>
-
 #include "../parallel.h"
 #include "scratch.h"
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cassert>
-#include <cstdint>
 
 #include "row.h"
 

@@ -2,9 +2,6 @@
 // position. B batch, T time, H heads, D channels of a head.
 #pragma once
 
-#include <cassert>
-#include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include "map.h"

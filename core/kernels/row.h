@@ -12,7 +12,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 
 #include "reduce.h"
 #include "vmath.h"

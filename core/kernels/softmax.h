@@ -2,10 +2,7 @@
 // been subtracted; sums accumulate in double.
 #pragma once
 
-#include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <type_traits>
 

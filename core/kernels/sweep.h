@@ -8,12 +8,7 @@
 // number of threads.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
-#include "../parallel.h"
 #include "reduce.h"
-#include "scratch.h"
 
 namespace isobar::kernels {
 

@@ -7,10 +7,7 @@
 // bits do not depend on its position.
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cassert>
-#include <cstdint>
 
 #pragma GCC diagnostic push
 // g++ 12 finds its own AVX-512 intrinsics uninitialized (GCC bug 105593).
@@ -89,7 +86,6 @@ inline Doubles fnms(const Doubles& x, const Doubles& y, const Doubles& z, const 
 }  // namespace xsimd
 #pragma GCC diagnostic pop
 
-#include "../parallel.h"
 #include "map.h"
 
 namespace isobar::kernels {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstring>
-#include <vector>
 
 #include "../raw.h"
 #include "rank_link.h"

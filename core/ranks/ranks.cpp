@@ -8,10 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <filesystem>
-#include <thread>
-#include <utility>
 
 namespace isobar {
 namespace {

@@ -13,15 +13,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "../error.h"
 #include "../index_range.h"

@@ -2,9 +2,7 @@
 // rank adds them in the order of the tree.
 #include <algorithm>
 #include <deque>
-#include <utility>
 
-#include "../raw.h"
 #include "byte_spans.h"
 #include "shards.h"
 

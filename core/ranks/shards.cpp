@@ -1,11 +1,8 @@
 #include "shards.h"
 
-#include <algorithm>
 #include <unordered_set>
-#include <utility>
 
 #include "../kernels/sweep.h"
-#include "../raw.h"
 #include "byte_spans.h"
 
 namespace isobar {

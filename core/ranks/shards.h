@@ -14,13 +14,7 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "../tensor.h"
 #include "ranks.h"
 #include "tree_sum.h"
 

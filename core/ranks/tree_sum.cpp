@@ -1,8 +1,5 @@
 #include "tree_sum.h"
 
-#include <cassert>
-#include <utility>
-
 #include "../kernels/map.h"
 #include "../kernels/sweep.h"
 #include "../raw.h"

@@ -24,7 +24,6 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "../tensor.h"
 

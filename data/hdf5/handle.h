@@ -2,10 +2,7 @@
 // of our files. hid_t is int64_t and herr_t is int: hdf5.h stays in .cpp files.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "../../core/dtype.h"

@@ -12,10 +12,7 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "../../autograd/check/gradient_diagnosis.h"
 #include "../module.h"

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 
 #include "../../autograd/check/tape_text.h"
 #include "../../core/rng.h"

@@ -1,9 +1,6 @@
 // difference: where two runs of a layer differ. Every check of check_layer that compares two runs says it so.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "../../core/fields.h"
 
 namespace isobar {

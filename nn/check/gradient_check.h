@@ -1,9 +1,6 @@
 // The checks of gradients in check_layer's report: right, wrong with the cause, or skipped.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "check_layer.h"
 
 namespace isobar {

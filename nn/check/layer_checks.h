@@ -2,8 +2,6 @@
 // result without a name.
 #pragma once
 
-#include <string>
-
 #include "layer_runner.h"
 
 namespace isobar {

@@ -11,8 +11,6 @@
 #include "../../autograd/recompute.h"
 #include "../../autograd/tape.h"
 #include "../../core/memory.h"
-#include "../../core/raw.h"
-#include "../../core/rng.h"
 #include "../model.h"
 
 namespace isobar {

@@ -1,9 +1,6 @@
 // LayerRunner: runs a layer on an example input in the ways that check_layer compares.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "check_layer.h"
 #include "difference.h"
 

@@ -5,9 +5,6 @@
 #pragma once
 
 #include <functional>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "../../core/rng.h"
 #include "language_model.h"

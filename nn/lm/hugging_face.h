@@ -10,7 +10,6 @@
 #pragma once
 
 #include <map>
-#include <string>
 
 #include "language_model.h"
 

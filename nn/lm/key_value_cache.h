@@ -11,7 +11,6 @@
 #pragma once
 
 #include <utility>
-#include <vector>
 
 #include "../module.h"
 

@@ -8,11 +8,9 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "../embedding.h"
 #include "../linear.h"
-#include "key_value_cache.h"
 #include "transformer_block.h"
 
 namespace isobar {

@@ -9,11 +9,8 @@
 #pragma once
 
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "../../../core/rng.h"
-#include "../../../core/tensor.h"
 
 namespace isobar {
 

@@ -1,7 +1,6 @@
 #include "evidence.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "../../../core/raw.h"
 #include "../../ops.h"

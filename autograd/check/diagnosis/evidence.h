@@ -3,11 +3,7 @@
 #pragma once
 
 #include <cmath>
-#include <functional>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "../gradient_diagnosis.h"
 #include "differences.h"

@@ -4,8 +4,6 @@
 // or what it says is so for entries that are wrong by far more than the tolerance.
 #pragma once
 
-#include <optional>
-
 #include "evidence.h"
 
 namespace isobar {
