@@ -2,8 +2,10 @@
 // boolean for masks. Ops never promote: mixed dtypes throw.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 
 #include "error.h"
@@ -12,35 +14,26 @@ namespace isobar {
 
 enum class Dtype : uint8_t { f32, f64, i32, i64, boolean };
 
-constexpr size_t size_of(Dtype dtype) {
-  if (dtype == Dtype::boolean) return 1;
-  return dtype == Dtype::f32 || dtype == Dtype::i32 ? 4 : 8;
-}
+// In the order of the enum: their names, and the types of their elements. An element of a mask is a C++ bool
+// of one byte, 0 or 1; a conversion to it is `!= 0`.
+inline constexpr std::array<std::string_view, 5> dtype_names{"f32", "f64", "i32", "i64", "bool"};
+using DtypeElements = std::tuple<float, double, int32_t, int64_t, bool>;
+static_assert(sizeof(bool) == 1 && std::tuple_size_v<DtypeElements> == dtype_names.size());
+
 constexpr bool is_float(Dtype dtype) { return dtype == Dtype::f32 || dtype == Dtype::f64; }
 constexpr bool is_integer(Dtype dtype) { return dtype == Dtype::i32 || dtype == Dtype::i64; }
 
-// "f32", "f64", "i32", "i64", "bool".
-std::string_view name_of(Dtype dtype);
+constexpr std::string_view name_of(Dtype dtype) { return dtype_names[static_cast<size_t>(dtype)]; }
 // The inverse; throws Error for any other text.
 Dtype dtype_from_name(std::string_view name);
 
-// An element of a mask is a C++ bool of one byte, 0 or 1. A conversion to it is `!= 0`.
-static_assert(sizeof(bool) == 1);
-
-template <class T>
+template <class T, size_t i = 0>
 constexpr Dtype dtype_of() {
-  if constexpr (std::is_same_v<T, float>)
-    return Dtype::f32;
-  else if constexpr (std::is_same_v<T, double>)
-    return Dtype::f64;
-  else if constexpr (std::is_same_v<T, int32_t>)
-    return Dtype::i32;
-  else if constexpr (std::is_same_v<T, bool>)
-    return Dtype::boolean;
-  else {
-    static_assert(std::is_same_v<T, int64_t>, "a tensor holds float, double, int32_t, int64_t or bool");
-    return Dtype::i64;
-  }
+  static_assert(i < dtype_names.size(), "a tensor holds float, double, int32_t, int64_t or bool");
+  if constexpr (std::is_same_v<T, std::tuple_element_t<i, DtypeElements>>)
+    return static_cast<Dtype>(i);
+  else
+    return dtype_of<T, i + 1>();
 }
 
 // Calls body.operator()<float>() or <double>(). Throws Error for other dtypes, in the name of `op`.
@@ -61,20 +54,18 @@ decltype(auto) dispatch_index(std::string_view op, Dtype dtype, Body&& body) {
 }
 
 // The same for any dtype.
-template <class Body>
-decltype(auto) dispatch_any(Dtype dtype, Body&& body) {
-  if (is_float(dtype)) return dispatch_float("", dtype, body);
-  if (dtype == Dtype::boolean) return body.template operator()<bool>();
-  return dispatch_index("", dtype, body);
+template <size_t i = 0, class Body>
+constexpr decltype(auto) dispatch_any(Dtype dtype, Body&& body) {
+  if constexpr (i + 1 < dtype_names.size())
+    if (dtype != static_cast<Dtype>(i)) return dispatch_any<i + 1>(dtype, body);
+  return body.template operator()<std::tuple_element_t<i, DtypeElements>>();
+}
+
+constexpr size_t size_of(Dtype dtype) {
+  return dispatch_any(dtype, []<class T>() { return sizeof(T); });
 }
 
 }  // namespace isobar
 
-// Printed by its name; takes no format options.
 template <>
-struct fmt::formatter<isobar::Dtype> {
-  constexpr auto parse(format_parse_context& context) { return context.begin(); }
-  auto format(isobar::Dtype dtype, format_context& context) const {
-    return format_to(context.out(), "{}", isobar::name_of(dtype));
-  }
-};
+struct fmt::formatter<isobar::Dtype> : isobar::TextFormatter {};

@@ -37,4 +37,15 @@ void check(bool ok, fmt::format_string<Args...> format, Args&&... args) {
     throw_error(fmt::format(format, std::forward<Args>(args)...));
 }
 
+// Formats what has a text() as that, and anything else as its name_of(). It takes no format options.
+struct TextFormatter {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  auto format(const auto& x, fmt::format_context& context) const {
+    if constexpr (requires { x.text(); })
+      return fmt::format_to(context.out(), "{}", x.text());
+    else
+      return fmt::format_to(context.out(), "{}", name_of(x));
+  }
+};
+
 }  // namespace isobar

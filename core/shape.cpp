@@ -53,6 +53,12 @@ Strides Shape::strides() const {
   return strides;
 }
 
+std::vector<int64_t> Shape::index_at(int64_t position) const {
+  std::vector<int64_t> index(static_cast<size_t>(ndim_));
+  for (int d = ndim_ - 1; d >= 0; position /= extents_[d--]) index[d] = position % extents_[d];
+  return index;
+}
+
 std::string Shape::text() const { return fmt::format("[{}]", fmt::join(begin(), end(), ", ")); }
 
 void Shape::no_such_dimension(int dim) const {

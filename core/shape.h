@@ -63,8 +63,9 @@ class Shape {
   // The last `count` extents.
   Shape last(int count) const;
 
-  // Row-major strides.
+  // Row-major strides; and the index of the element at this position in row-major order.
   Strides strides() const;
+  std::vector<int64_t> index_at(int64_t position) const;
   std::string text() const;  // "[32, 128]"
 
  private:
@@ -83,11 +84,5 @@ Strides broadcast_strides(const Shape& from, const Strides& strides, const Shape
 
 }  // namespace isobar
 
-// Printed as its text(); takes no format options.
 template <>
-struct fmt::formatter<isobar::Shape> {
-  constexpr auto parse(format_parse_context& context) { return context.begin(); }
-  auto format(const isobar::Shape& shape, format_context& context) const {
-    return format_to(context.out(), "{}", shape.text());
-  }
-};
+struct fmt::formatter<isobar::Shape> : isobar::TextFormatter {};

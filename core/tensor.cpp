@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
+#include "kernels/moments.h"
+#include "norm_of.h"
 #include "object_memory.h"
 #include "parallel.h"
 #include "raw.h"
@@ -71,12 +72,9 @@ template <class To, class From>
 void check_fits(const std::vector<From>& values, const Shape& shape) {
   const auto wrong = std::find_if_not(values.begin(), values.end(), [](From x) { return fits<To>(x); });
   if (wrong == values.end()) return;
-  std::string index;
-  int64_t rest = wrong - values.begin();
-  for (int d = shape.ndim() - 1; d >= 0; rest /= shape[d--])
-    index = fmt::format("{}{}{}", rest % shape[d], index.empty() ? "" : ", ", index);
   throw_error(fmt::format("cast: {} holds integers in [{}, {}], the element at [{}] is {}", dtype_of<To>(),
-                          std::numeric_limits<To>::min(), std::numeric_limits<To>::max(), index, *wrong));
+                          std::numeric_limits<To>::min(), std::numeric_limits<To>::max(),
+                          fmt::join(shape.index_at(wrong - values.begin()), ", "), *wrong));
 }
 
 template <class To>
@@ -314,5 +312,11 @@ Tensor cast(const Tensor& x, Dtype wanted) {
 }
 
 }  // namespace raw
+
+double norm_of(const Tensor& x) {
+  const Tensor numbers = raw::contiguous(x);
+  return std::sqrt(dispatch_any(
+      x.dtype(), [&]<class T>() { return kernels::sum_of_squares(numbers.numel(), numbers.data<T>()); }));
+}
 
 }  // namespace isobar

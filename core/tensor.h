@@ -146,11 +146,5 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x);
 
 }  // namespace isobar
 
-// Printed as its text(); takes no format options.
 template <>
-struct fmt::formatter<isobar::Tensor> {
-  constexpr auto parse(format_parse_context& context) { return context.begin(); }
-  auto format(const isobar::Tensor& x, format_context& context) const {
-    return format_to(context.out(), "{}", x.text());
-  }
-};
+struct fmt::formatter<isobar::Tensor> : isobar::TextFormatter {};

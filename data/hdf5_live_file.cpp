@@ -17,57 +17,29 @@ using namespace hdf5;
 
 namespace {
 
-// A dataset that grows: (rows) or (rows, length), f64.
-struct GrowingDataset {
-  Handle dataset;
-  std::vector<hsize_t> extents;
-  std::vector<double> pending = {};
+Rows rows_of(const LiveHdf5File::Series& series) { return {series.path, series.length, Dtype::f64}; }
 
-  size_t length() const { return extents.size() == 1 ? 1 : extents[1]; }
+struct GrowingDataset {
+  Rows rows;
+  Handle dataset;
+  size_t there = 0;  // rows in the file
+  std::vector<double> pending = {};
 };
 
-// Rows in a chunk: some 8 KiB.
-size_t chunk_rows(size_t length) { return std::clamp<size_t>(8192 / (length * sizeof(double)), 1, 1024); }
-size_t chunk_bytes(size_t length) { return chunk_rows(length) * length * sizeof(double); }
-
-void make_dataset(hid_t file, const LiveHdf5File::Series& series, const std::string& name) {
-  const int ndim = series.length == 1 ? 1 : 2;
-  const hsize_t none[2] = {0, series.length}, most[2] = {H5S_UNLIMITED, series.length},
-                chunk[2] = {chunk_rows(series.length), series.length};
-  const Handle space(H5Screate_simple(ndim, none, most), H5Sclose, name, "make a shape");
-  const Handle links = link_creation(name), properties = dataset_creation(name);
-  must(H5Pset_chunk(properties, ndim, chunk), name, "set chunks");
-  const Handle made(
-      H5Dcreate2(file, series.path.c_str(), H5T_IEEE_F64LE, space, links, properties, H5P_DEFAULT), H5Dclose,
-      name, fmt::format("create dataset '{}'", series.path));
-}
-
 // HDF5 keeps one chunk of it in memory: the default is 1 MiB for each dataset.
-GrowingDataset open_dataset(hid_t file, const LiveHdf5File::Series& series, const std::string& name) {
+GrowingDataset open_dataset(hid_t file, const Rows& rows, const std::string& name) {
   const Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, name, "make access properties");
-  must(H5Pset_chunk_cache(access, 1, chunk_bytes(series.length), 1), name, "set access properties");
-  Handle dataset(H5Dopen2(file, series.path.c_str(), access), H5Dclose, name,
-                 fmt::format("open dataset '{}'", series.path));
-  std::vector<hsize_t> extents = {0};
-  if (series.length > 1) extents.push_back(series.length);
-  return {std::move(dataset), std::move(extents)};
+  must(H5Pset_chunk_cache(access, 1, rows.chunk_bytes(), 1), name, "set access properties");
+  return {rows, Handle(H5Dopen2(file, rows.path.c_str(), access), H5Dclose, name,
+                       fmt::format("open dataset '{}'", rows.path))};
 }
 
 // Writes the pending rows after the rows in the file.
 void write_pending(GrowingDataset& series, const std::string& file) {
   if (series.pending.empty()) return;
-  std::vector<hsize_t> begin(series.extents.size(), 0), count = series.extents;
-  begin[0] = series.extents[0];
-  count[0] = series.pending.size() / series.length();
-  series.extents[0] += count[0];
-  must(H5Dset_extent(series.dataset, series.extents.data()), file, "append to a series");
-  const int ndim = static_cast<int>(count.size());
-  const Handle space(H5Dget_space(series.dataset), H5Sclose, file, "read the shape of a series");
-  const Handle block(H5Screate_simple(ndim, count.data(), nullptr), H5Sclose, file, "make a shape");
-  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin.data(), nullptr, count.data(), nullptr), file,
-       "choose rows");
-  must(H5Dwrite(series.dataset, H5T_NATIVE_DOUBLE, block, space, H5P_DEFAULT, series.pending.data()), file,
-       "append to a series");
+  const size_t count = series.pending.size() / series.rows.length;
+  series.rows.append(series.dataset, file, series.there, count, series.pending.data());
+  series.there += count;
   series.pending.clear();
 }
 
@@ -154,7 +126,7 @@ std::string copy_with(hid_t source, const std::vector<LiveHdf5File::Series>& ser
   const Handle file(H5Fcreate(unique_name(name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, name,
                     "create the file");
   copy_all(source, file, series, name);
-  for (const LiveHdf5File::Series& one : series) make_dataset(file, one, name);
+  for (const LiveHdf5File::Series& one : series) rows_of(one).make(file, name);
   std::string bytes = file_image(file, name);
   mend_superblock(bytes);
   return bytes;
@@ -192,7 +164,7 @@ LiveHdf5File::LiveHdf5File(const std::string& path, const Hdf5File& file, const 
                            path, "open the file for readers")});
     parts_->touch([&] {
       for (const Series& one : series)
-        parts_->series.emplace(one.path, open_dataset(parts_->file, one, path));
+        parts_->series.emplace(one.path, open_dataset(parts_->file, rows_of(one), path));
     });
     rename_file(temporary, path);
   } catch (...) {
@@ -227,8 +199,8 @@ void LiveHdf5File::append(const std::string& path, std::span<const double> row) 
   const auto found = parts_->series.find(path);
   check(found != parts_->series.end(), "hdf5: {}: there is no series '{}'", parts_->path, path);
   GrowingDataset& series = found->second;
-  check(row.size() % series.length() == 0, "hdf5: {}: append to '{}': wanted rows of {} values, got {}",
-        parts_->path, path, series.length(), row.size());
+  check(row.size() % series.rows.length == 0, "hdf5: {}: append to '{}': wanted rows of {} values, got {}",
+        parts_->path, path, series.rows.length, row.size());
   series.pending.insert(series.pending.end(), row.begin(), row.end());
 }
 
@@ -237,7 +209,7 @@ void LiveHdf5File::flush() {
   size_t bytes = 0;
   for (const auto& [path, series] : parts_->series)
     if (!series.pending.empty())
-      bytes += series.pending.size() * sizeof(double) + 2 * chunk_bytes(series.length());
+      bytes += series.pending.size() * sizeof(double) + 2 * series.rows.chunk_bytes();
   if (bytes == 0) return;
   reserve_file(parts_->path, file_size(parts_->file, parts_->path) + bytes + spare_room);
   parts_->touch([&] {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -25,34 +26,23 @@ float half_to_float(uint16_t half) {
   return half >> 15 != 0 ? -size : size;
 }
 
-// The format's names of our dtypes.
-constexpr std::array<std::pair<const char*, Dtype>, 5> own_dtypes{{{"F32", Dtype::f32},
-                                                                   {"F64", Dtype::f64},
-                                                                   {"I32", Dtype::i32},
-                                                                   {"I64", Dtype::i64},
-                                                                   {"BOOL", Dtype::boolean}}};
+// The format's name of our dtype: "F32" for f32.
+std::string format_name(std::string_view own) {
+  std::string name(own);
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
 
 // The dtype of the tensor that is read: f32 for F16 and BF16; nullopt for a dtype that cannot be read.
 std::optional<Dtype> dtype_for(const std::string& name) {
   if (name == "F16" || name == "BF16") return Dtype::f32;
-  for (const auto& [own, dtype] : own_dtypes)
-    if (name == own) return dtype;
-  return std::nullopt;
+  const auto own = std::find_if(dtype_names.begin(), dtype_names.end(),
+                                [&](std::string_view one) { return format_name(one) == name; });
+  if (own == dtype_names.end()) return std::nullopt;
+  return static_cast<Dtype>(own - dtype_names.begin());
 }
 
 constexpr const char* readable = "wanted F32, F64, F16, BF16, I32, I64 or BOOL";
-
-const char* format_name(Dtype dtype) {
-  return std::find_if(own_dtypes.begin(), own_dtypes.end(),
-                      [&](const auto& own) { return own.second == dtype; })
-      ->first;
-}
-
-// The first byte of a contiguous tensor.
-const char* bytes_of(const Tensor& tensor) {
-  return dispatch_any(tensor.dtype(),
-                      [&]<class T>() { return reinterpret_cast<const char*>(tensor.data<T>()); });
-}
 
 size_t byte_count(const Tensor& tensor) {
   return static_cast<size_t>(tensor.numel()) * size_of(tensor.dtype());
@@ -150,18 +140,18 @@ std::string safetensors_bytes(const Safetensors& file) {
   check_writable(file);
   SafetensorsHeader header{{}, file.metadata};
   uint64_t end = 0;
-  const auto add = [&](const std::string& name, const char* dtype, const Shape& shape, size_t bytes) {
+  const auto add = [&](const std::string& name, const std::string& dtype, const Shape& shape, size_t bytes) {
     header.entries.push_back({name, dtype, shape, end, end + bytes});
     end += bytes;
   };
   for (const auto& [name, tensor] : file.tensors)
-    add(name, format_name(tensor.dtype()), tensor.shape(), byte_count(tensor));
+    add(name, format_name(name_of(tensor.dtype())), tensor.shape(), byte_count(tensor));
   for (const auto& [name, text] : file.texts) add(name, "U8", {std::ssize(text)}, text.size());
   std::string bytes = header.bytes();
   bytes.reserve(bytes.size() + end);
   for (const auto& [name, tensor] : file.tensors) {
     const Tensor contiguous = raw::contiguous(tensor);
-    bytes.append(bytes_of(contiguous), byte_count(contiguous));
+    bytes.append(static_cast<const char*>(raw::address(contiguous)), byte_count(contiguous));
   }
   for (const auto& [name, text] : file.texts) bytes += text;
   return bytes;

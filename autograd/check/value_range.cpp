@@ -18,16 +18,6 @@ std::string number_text(double value, Dtype dtype) {
 
 }  // namespace
 
-std::vector<int64_t> ValueRange::index() const {
-  std::vector<int64_t> index(static_cast<size_t>(shape.ndim()));
-  int64_t rest = std::max<int64_t>(first_bad, 0);
-  for (int d = shape.ndim() - 1; d >= 0; --d) {
-    index[static_cast<size_t>(d)] = rest % shape[d];
-    rest /= shape[d];
-  }
-  return index;
-}
-
 std::string ValueRange::text() const {
   std::string text = fmt::format("{}", shape);
   if (!std::isnan(least))

@@ -19,7 +19,7 @@ struct ValueRange {
 
   bool finite() const { return first_bad < 0; }
   // first_bad as an index for each dimension.
-  std::vector<int64_t> index() const;
+  std::vector<int64_t> index() const { return shape.index_at(first_bad); }
   // "[16, 64] from -1.5 to 2", "[16, 64] from -1.5 to 2 and 3 NaN".
   std::string text() const;
   // "inf at [3, 0] and 1 more place of its result [4, 2]", for `of` "its result".

@@ -3,7 +3,9 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 
 #include "../../core/error.h"
 
@@ -11,6 +13,7 @@ namespace isobar::hdf5 {
 namespace {
 
 static_assert(std::is_same_v<hid_t, int64_t> && std::is_same_v<herr_t, int>);
+static_assert(std::endian::native == std::endian::little, "files are little-endian");
 
 // Stops HDF5 from printing errors, from loading plugins from folders named in the environment, and from
 // closing what is open when the process ends: all is closed then, but for files that could not be written,
@@ -50,20 +53,10 @@ void must(herr_t result, const std::string& file, std::string_view what) {
   if (result < 0) fail(file, what);
 }
 
-hid_t memory_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::f32:
-      return H5T_NATIVE_FLOAT;
-    case Dtype::f64:
-      return H5T_NATIVE_DOUBLE;
-    case Dtype::i32:
-      return H5T_NATIVE_INT32;
-    case Dtype::i64:
-      return H5T_NATIVE_INT64;
-    case Dtype::boolean:
-      break;
-  }
-  throw_error("hdf5: masks (bool) are not stored; convert with cast(mask, Dtype::i32)");
+hid_t type_of(Dtype dtype) {
+  check(dtype != Dtype::boolean, "hdf5: masks (bool) are not stored; convert with cast(mask, Dtype::i32)");
+  return std::array{H5T_NATIVE_FLOAT, H5T_NATIVE_DOUBLE, H5T_NATIVE_INT32,
+                    H5T_NATIVE_INT64}[static_cast<size_t>(dtype)];
 }
 
 Handle file_access(const std::string& name) {
@@ -114,6 +107,28 @@ bool exists(hid_t id, const std::string& file, const std::string& path) {
 Handle open_object(hid_t id, const std::string& file, const std::string& path) {
   check(exists(id, file, path), "hdf5: {}: there is no '{}'", file, path);
   return Handle(H5Oopen(id, path.c_str(), H5P_DEFAULT), H5Oclose, file, fmt::format("open '{}'", path));
+}
+
+size_t Rows::chunk_rows() const { return std::clamp<size_t>(8192 / (length * size_of(dtype)), 1, 1024); }
+
+void Rows::make(hid_t id, const std::string& file) const {
+  const hsize_t none[2] = {0, length}, most[2] = {H5S_UNLIMITED, length}, chunk[2] = {chunk_rows(), length};
+  const Handle space(H5Screate_simple(ndim(), none, most), H5Sclose, file, "make a shape");
+  const Handle links = link_creation(file), properties = dataset_creation(file);
+  must(H5Pset_chunk(properties, ndim(), chunk), file, "set chunks");
+  const Handle made(H5Dcreate2(id, path.c_str(), type_of(dtype), space, links, properties, H5P_DEFAULT),
+                    H5Dclose, file, fmt::format("create dataset '{}'", path));
+}
+
+void Rows::append(hid_t dataset, const std::string& file, size_t there, size_t count,
+                  const void* values) const {
+  const hsize_t begin[2] = {there, 0}, added[2] = {count, length}, all[2] = {there + count, length};
+  const std::string what = fmt::format("append to '{}'", path);
+  must(H5Dset_extent(dataset, all), file, what);
+  const Handle space(H5Dget_space(dataset), H5Sclose, file, what);
+  const Handle block(H5Screate_simple(ndim(), added, nullptr), H5Sclose, file, what);
+  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, added, nullptr), file, what);
+  must(H5Dwrite(dataset, type_of(dtype), block, space, H5P_DEFAULT, values), file, what);
 }
 
 uint64_t file_size(hid_t id, const std::string& file) {

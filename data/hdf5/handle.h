@@ -59,7 +59,25 @@ uint64_t file_size(int64_t id, const std::string& file);
 // Its bytes so far.
 std::string file_image(int64_t id, const std::string& file);
 
-// HDF5's type of our elements in memory.
-int64_t memory_type(Dtype dtype);
+// HDF5's type of our elements, in memory and on the disk.
+int64_t type_of(Dtype dtype);
+
+// A dataset that can grow, (rows) for rows of one element, else (rows, length); in chunks of about 8 KiB:
+// small compared with a run's other files, large enough that growth is rare.
+struct Rows {
+  std::string path;
+  size_t length;
+  Dtype dtype;
+
+  size_t chunk_bytes() const { return chunk_rows() * length * size_of(dtype); }
+  // Makes it, without rows.
+  void make(int64_t id, const std::string& file) const;
+  // Writes `count` rows after the first `there`.
+  void append(int64_t dataset, const std::string& file, size_t there, size_t count, const void* values) const;
+
+ private:
+  size_t chunk_rows() const;
+  int ndim() const { return length == 1 ? 1 : 2; }
+};
 
 }  // namespace isobar::hdf5

@@ -132,8 +132,8 @@ Tensor Hdf5File::read(const std::string& path) const {
   Tensor values(Shape(source.extents), dtype);
   if (values.numel() == 0) return values;
   dispatch_any(dtype, [&]<class T>() {
-    must(H5Dread(source.dataset, memory_type(dtype), H5S_ALL, H5S_ALL, H5P_DEFAULT, raw::write<T>(values)),
-         name_, fmt::format("read dataset '{}'", path));
+    must(H5Dread(source.dataset, type_of(dtype), H5S_ALL, H5S_ALL, H5P_DEFAULT, raw::write<T>(values)), name_,
+         fmt::format("read dataset '{}'", path));
   });
   return values;
 }

@@ -13,23 +13,6 @@ using namespace hdf5;
 
 namespace {
 
-// Little-endian on disk, whatever the machine.
-hid_t disk_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::f32:
-      return H5T_IEEE_F32LE;
-    case Dtype::f64:
-      return H5T_IEEE_F64LE;
-    case Dtype::i32:
-      return H5T_STD_I32LE;
-    case Dtype::i64:
-      return H5T_STD_I64LE;
-    case Dtype::boolean:
-      break;
-  }
-  throw_error("hdf5: masks (bool) are not stored; convert with cast(mask, Dtype::i32)");
-}
-
 // UTF-8 of fixed length, padded with NUL. Strings of variable length would need a heap whose lengths a
 // hostile file can falsify.
 Handle string_type(size_t length, const std::string& file) {
@@ -41,28 +24,28 @@ Handle string_type(size_t length, const std::string& file) {
 }
 
 // Makes a dataset and writes all its elements.
-void write_dataset(hid_t id, const std::string& file, const std::string& path, hid_t on_disk, hid_t in_memory,
+void write_dataset(hid_t id, const std::string& file, const std::string& path, hid_t type,
                    std::span<const hsize_t> extents, const void* values, bool empty) {
   check(!exists(id, file, path), "hdf5: {}: '{}' exists already", file, path);
   const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose,
                      file, "make a shape");
   const Handle links = link_creation(file), properties = dataset_creation(file);
-  const Handle dataset(H5Dcreate2(id, path.c_str(), on_disk, space, links, properties, H5P_DEFAULT), H5Dclose,
+  const Handle dataset(H5Dcreate2(id, path.c_str(), type, space, links, properties, H5P_DEFAULT), H5Dclose,
                        file, fmt::format("create dataset '{}'", path));
   if (empty) return;
-  must(H5Dwrite(dataset, in_memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), file,
+  must(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), file,
        fmt::format("write dataset '{}'", path));
 }
 
 void write_attribute(hid_t id, const std::string& file, const std::string& object, const std::string& name,
-                     hid_t on_disk, hid_t in_memory, const void* value) {
+                     hid_t type, const void* value) {
   const Handle holder = open_object(id, file, object);
   const std::string what = fmt::format("write attribute '{}' of '{}'", name, object);
   if (H5Aexists(holder, name.c_str()) > 0) must(H5Adelete(holder, name.c_str()), file, what);
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose, file, "make a shape");
-  const Handle attribute(H5Acreate2(holder, name.c_str(), on_disk, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+  const Handle attribute(H5Acreate2(holder, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
                          file, what);
-  must(H5Awrite(attribute, in_memory, value), file, what);
+  must(H5Awrite(attribute, type, value), file, what);
 }
 
 }  // namespace
@@ -73,31 +56,29 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
         "hdf5: {}: wanted at most 60000 bytes in attribute '{}', got {}; write a dataset", name_, name,
         value.size());
   const Handle type = string_type(value.size(), name_);
-  write_attribute(id_, name_, object, name, type, type, value.c_str());
+  write_attribute(id_, name_, object, name, type, value.c_str());
 }
 
 void Hdf5File::set_attribute(const std::string& object, const std::string& name, int64_t value) {
-  write_attribute(id_, name_, object, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+  write_attribute(id_, name_, object, name, type_of(Dtype::i64), &value);
 }
 
 void Hdf5File::set_attribute(const std::string& object, const std::string& name, double value) {
-  write_attribute(id_, name_, object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
+  write_attribute(id_, name_, object, name, type_of(Dtype::f64), &value);
 }
 
 void Hdf5File::write(const std::string& path, const Tensor& values) {
   const Tensor packed = raw::contiguous(values);
   const std::vector<hsize_t> extents(packed.shape().begin(), packed.shape().end());
   dispatch_any(packed.dtype(), [&]<class T>() {
-    write_dataset(id_, name_, path, disk_type(packed.dtype()), memory_type(packed.dtype()), extents,
-                  packed.data<T>(), packed.numel() == 0);
+    write_dataset(id_, name_, path, type_of(packed.dtype()), extents, packed.data<T>(), packed.numel() == 0);
   });
 }
 
 template <class T>
 void Hdf5File::write(const std::string& path, std::span<const T> values) {
   const hsize_t extent = values.size();
-  write_dataset(id_, name_, path, disk_type(dtype_of<T>()), memory_type(dtype_of<T>()), {&extent, 1},
-                values.data(), values.empty());
+  write_dataset(id_, name_, path, type_of(dtype_of<T>()), {&extent, 1}, values.data(), values.empty());
 }
 
 void Hdf5File::write(const std::string& path, const std::vector<std::string>& values) {
@@ -107,45 +88,26 @@ void Hdf5File::write(const std::string& path, const std::vector<std::string>& va
   for (size_t i = 0; i < values.size(); ++i) values[i].copy(&padded[i * length], length);
   const Handle type = string_type(length, name_);
   const hsize_t extent = values.size();
-  write_dataset(id_, name_, path, type, type, {&extent, 1}, padded.data(), values.empty());
+  write_dataset(id_, name_, path, type, {&extent, 1}, padded.data(), values.empty());
 }
 
 template <class T>
 void Hdf5File::append(const std::string& path, std::span<const T> rows, size_t length) {
-  const Dtype dtype = dtype_of<T>();
-  const int ndim = length == 1 ? 1 : 2;
   check(!rows.empty(), "hdf5: {}: append to '{}': wanted a row of at least one value", name_, path);
   check(rows.size() % length == 0, "hdf5: {}: append to '{}': wanted rows of {} values, got {} values", name_,
         path, length, rows.size());
-  if (!exists(id_, name_, path)) {
-    // Chunks of about 8 KiB: small compared with a run's other files, large enough that growth is rare.
-    const hsize_t in_chunk = std::clamp<size_t>(8192 / (length * sizeof(T)), 1, 1024);
-    const hsize_t start[2] = {0, length}, most[2] = {H5S_UNLIMITED, length}, chunk[2] = {in_chunk, length};
-    const Handle space(H5Screate_simple(ndim, start, most), H5Sclose, name_, "make a shape");
-    const Handle links = link_creation(name_), properties = dataset_creation(name_);
-    must(H5Pset_chunk(properties, ndim, chunk), name_, "set chunks");
-    const Handle made(H5Dcreate2(id_, path.c_str(), disk_type(dtype), space, links, properties, H5P_DEFAULT),
-                      H5Dclose, name_, fmt::format("create dataset '{}'", path));
-  }
+  const Rows series{path, length, dtype_of<T>()};
+  if (!exists(id_, name_, path)) series.make(id_, name_);
   const Handle dataset(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose, name_,
                        fmt::format("open dataset '{}'", path));
+  const Handle space(H5Dget_space(dataset), H5Sclose, name_, fmt::format("read the shape of '{}'", path));
+  check(H5Sget_simple_extent_ndims(space) == (length == 1 ? 1 : 2),
+        "hdf5: {}: append to '{}': the dataset has rows of another length", name_, path);
   hsize_t extents[max_dims] = {};
-  {
-    const Handle space(H5Dget_space(dataset), H5Sclose, name_, fmt::format("read the shape of '{}'", path));
-    check(H5Sget_simple_extent_ndims(space) == ndim,
-          "hdf5: {}: append to '{}': the dataset has rows of another length", name_, path);
-    H5Sget_simple_extent_dims(space, extents, nullptr);
-  }
-  check(ndim == 1 || extents[1] == length, "hdf5: {}: append to '{}': wanted a row of {} values, got {}",
+  H5Sget_simple_extent_dims(space, extents, nullptr);
+  check(length == 1 || extents[1] == length, "hdf5: {}: append to '{}': wanted a row of {} values, got {}",
         name_, path, extents[1], length);
-  const hsize_t begin[2] = {extents[0], 0}, count[2] = {rows.size() / length, length};
-  extents[0] += count[0];
-  const std::string what = fmt::format("append to '{}'", path);
-  must(H5Dset_extent(dataset, extents), name_, what);
-  const Handle space(H5Dget_space(dataset), H5Sclose, name_, what);
-  const Handle block(H5Screate_simple(ndim, count, nullptr), H5Sclose, name_, what);
-  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, count, nullptr), name_, what);
-  must(H5Dwrite(dataset, memory_type(dtype), block, space, H5P_DEFAULT, rows.data()), name_, what);
+  series.append(dataset, name_, extents[0], rows.size() / length, rows.data());
 }
 
 template void Hdf5File::write(const std::string&, std::span<const float>);

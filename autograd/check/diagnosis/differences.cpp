@@ -21,12 +21,7 @@ double largest_of(const Values& values) {
 }
 
 std::string index_text(const Shape& shape, int64_t position) {
-  std::vector<int64_t> index(shape.ndim());
-  for (int d = shape.ndim() - 1; d >= 0; --d) {
-    index[d] = position % shape[d];
-    position /= shape[d];
-  }
-  return fmt::format("[{}]", fmt::join(index, ", "));
+  return fmt::format("[{}]", fmt::join(shape.index_at(position), ", "));
 }
 
 Stencil::Stencil(const Evaluate& f, const Tensor& x, const Values& direction, double step) : h(step) {
