@@ -135,16 +135,16 @@ Tensor contiguous(const Tensor& x);         // x, or a copy in row-major order w
 Tensor cast(const Tensor& x, Dtype dtype);  // x, or a copy in another dtype; integers are constants
 
 // --- layout; views where possible
-// The sizes of a reshape, of which one may be −1: what is left of x.
+// The sizes of a reshape, of which one may be −1: what is left of x. A reference to the caller's list.
 class Sizes {
  public:
-  Sizes(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
+  Sizes(std::initializer_list<int64_t> sizes) : sizes_(sizes.begin(), sizes.size()) {}
   Sizes(const std::vector<int64_t>& sizes) : sizes_(sizes) {}
   Sizes(const Shape& shape) : sizes_(shape.begin(), shape.end()) {}
   Shape of(const Shape& x) const;  // throws Error where it has not as many elements as x
 
  private:
-  std::vector<int64_t> sizes_;
+  std::span<const int64_t> sizes_;
 };
 Tensor reshape(const Tensor& x, const Sizes& sizes);  // same elements in row-major order
 Tensor unsqueeze(const Tensor& x, int dim);           // a new dimension of extent one at dim
@@ -201,10 +201,12 @@ Sorted sort(const Tensor& x, Bool) = delete;
 template <std::same_as<bool> Bool>
 Sorted topk(const Tensor& x, int64_t k, Bool) = delete;
 
-// The axes of a reduction: {0, -1}, or a vector. A bool among them does not compile: mean(x, {-1, true}).
+// The axes of a reduction: {0, -1}, a vector, or std::nullopt for all. A bool among them does not compile:
+// mean(x, {-1, true}).
 class AxisList {
  public:
   AxisList() = default;
+  AxisList(std::nullopt_t) : all_(true) {}
   template <std::same_as<int> Int>
   AxisList(std::initializer_list<Int> axes) : AxisList(std::span<const int>(axes.begin(), axes.size())) {}
   AxisList(const std::vector<int>& axes) : AxisList(std::span(axes)) {}
@@ -212,12 +214,14 @@ class AxisList {
   const int* begin() const { return axes_.data(); }
   const int* end() const { return axes_.data() + count_; }
   bool empty() const { return count_ == 0; }
+  bool all() const { return all_; }
 
  private:
   explicit AxisList(std::span<const int> axes);  // throws Error for more than max_dims
 
   std::array<int, max_dims> axes_{};
   size_t count_ = 0;
+  bool all_ = false;
 };
 
 // Whether a reduction keeps its dimensions as extents of one. A number does not compile: var(x, {0}, 0).
@@ -232,21 +236,15 @@ class KeepDim {
 };
 
 // --- reductions over the named axes, or over all where no list is given; an empty list throws
-Tensor sum(const Tensor& x);
-Tensor sum(const Tensor& x, const AxisList& axes, KeepDim keepdim = false);
-Tensor mean(const Tensor& x);
-Tensor mean(const Tensor& x, const AxisList& axes, KeepDim keepdim = false);
+Tensor sum(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
+Tensor mean(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
 // The largest and the smallest element; NaN where one is NaN. Ties share the gradient.
-Tensor max(const Tensor& x);
-Tensor max(const Tensor& x, const AxisList& axes, KeepDim keepdim = false);
-Tensor min(const Tensor& x);
-Tensor min(const Tensor& x, const AxisList& axes, KeepDim keepdim = false);
+Tensor max(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
+Tensor min(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
 // The index of that element, i64, among all elements in row-major order or along dim: the first of ties, or
 // the first NaN.
-Tensor argmax(const Tensor& x);
-Tensor argmax(const Tensor& x, int dim, KeepDim keepdim = false);
-Tensor argmin(const Tensor& x);
-Tensor argmin(const Tensor& x, int dim, KeepDim keepdim = false);
+Tensor argmax(const Tensor& x, std::optional<int> dim = std::nullopt, KeepDim keepdim = false);
+Tensor argmin(const Tensor& x, std::optional<int> dim = std::nullopt, KeepDim keepdim = false);
 template <std::same_as<bool> Bool>
 Tensor argmax(const Tensor& x, Bool keepdim) = delete;  // argmax(x, dim, keepdim)
 template <std::same_as<bool> Bool>
@@ -256,27 +254,21 @@ Sorted max_with_indices(const Tensor& x, int dim, KeepDim keepdim = false);
 Sorted min_with_indices(const Tensor& x, int dim, KeepDim keepdim = false);
 // Σ (x − mean)² / (count − correction), in two passes; correction 1 is the sample variance. NaN for one
 // element, or none. var(x, std::nullopt, false, 0) is the population variance of all elements.
-Tensor var(const Tensor& x);
-Tensor var(const Tensor& x, std::nullopt_t all, KeepDim keepdim = false, double correction = 1);
-Tensor var(const Tensor& x, const AxisList& axes, KeepDim keepdim = false, double correction = 1);
+Tensor var(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false,
+           double correction = 1);
 // √var; slope 0 where all elements are equal.
-Tensor std_dev(const Tensor& x);
-Tensor std_dev(const Tensor& x, std::nullopt_t all, KeepDim keepdim = false, double correction = 1);
-Tensor std_dev(const Tensor& x, const AxisList& axes, KeepDim keepdim = false, double correction = 1);
+Tensor std_dev(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false,
+               double correction = 1);
 // (Σ |x|^p)^(1/p), p > 0; p = ∞ is the largest |x|, whose ties share the gradient. Slope 0 at x = 0.
-Tensor norm(const Tensor& x, double p = 2);
-Tensor norm(const Tensor& x, double p, const AxisList& axes, KeepDim keepdim = false);
+Tensor norm(const Tensor& x, double p = 2, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
 Tensor norm(const Tensor& x, std::initializer_list<int> axes) = delete;  // norm(x, 2, axes)
 template <std::same_as<bool> Bool>
 Tensor norm(const Tensor& x, Bool keepdim) = delete;
 // ln Σ eˣ, without overflow. The gradient is NaN where all are −∞, or one is ∞.
-Tensor logsumexp(const Tensor& x);
-Tensor logsumexp(const Tensor& x, const AxisList& axes, KeepDim keepdim = false);
+Tensor logsumexp(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
 // Whether any element, or every element, of a mask is true; false and true for no elements.
-Tensor any(const Tensor& mask);
-Tensor any(const Tensor& mask, const AxisList& axes, KeepDim keepdim = false);
-Tensor all(const Tensor& mask);
-Tensor all(const Tensor& mask, const AxisList& axes, KeepDim keepdim = false);
+Tensor any(const Tensor& mask, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
+Tensor all(const Tensor& mask, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
 Tensor sum_to_size(const Tensor& x, const Shape& shape);  // the adjoint of broadcast_to
 Tensor cumsum(const Tensor& x, int dim);                  // y[…, i, …] = Σ x[…, j, …] over j ≤ i
 

@@ -263,6 +263,7 @@ std::vector<Misuse> of_reductions() {
       {[] { mean(f32(2, 3), {1, -1}); }, "reduction: axis 1 of [2, 3] is named twice"},
       {[] { max(f32(0, 3), {0}); }, "max: nothing to take the maximum of in [0, 3]"},
       {[] { argmax(f32(2, 0), 1); }, "argmax: nothing to choose from in [2, 0]"},
+      {[] { max_with_indices(f32(2, 0), 1); }, "max_with_indices: nothing to choose from in [2, 0]"},
       {[] { norm(f32(2), 0); }, "norm: wanted p > 0, got 0"},
       {[] { norm(f32(2), -1, {0}); }, "norm: wanted p > 0, got -1"},
       {[] { softmax(i64(3)); }, "softmax: wanted f32 or f64, got i64"},

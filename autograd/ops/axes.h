@@ -15,11 +15,9 @@ struct Axes {
   int64_t rows = 1;           // results
   bool leading = true;        // only leading dimensions are reduced: a sum over rows needs no permutation
 
-  // All dimensions.
-  explicit Axes(const Shape& shape) : reduced(shape.ndim(), true) { count_up(shape); }
   // Throws Error for an empty list, and for an axis that is not there or is named twice.
-  Axes(const Shape& shape, const AxisList& axes) : reduced(shape.ndim(), false) {
-    check(!axes.empty(), "reduction: the list of axes is empty; leave it out to reduce all");
+  Axes(const Shape& shape, const AxisList& axes) : reduced(shape.ndim(), axes.all()) {
+    check(axes.all() || !axes.empty(), "reduction: the list of axes is empty; leave it out to reduce all");
     for (int axis : axes) {
       const int d = shape.index(axis);
       check(!reduced[d], "reduction: axis {} of {} is named twice", d, shape);

@@ -1,7 +1,6 @@
 //   y = max x over axes     dx = dy where x = y, shared equally among ties; min likewise
-// A NaN among the elements makes the result NaN.
-#include <cmath>
-
+// A NaN among the elements makes the result NaN. argmax and argmin, which are constants, give the index of
+// that element, i64: the first of ties, or the first NaN, as in PyTorch.
 #include "../../core/parallel.h"
 #include "../tape.h"
 #include "axes.h"
@@ -9,27 +8,35 @@
 namespace isobar {
 namespace {
 
-// The element of each row that is better than all others; NaN where one is NaN.
-template <class Better>
-Tensor extremum(OpName op, const Tensor& x, const Axes& over, bool keepdim, const Better& better) {
-  check(over.count > 0, "{}: nothing to take the {}imum of in {}", op, op, x.shape());
+constexpr auto larger = [](auto v, auto best) { return v > best; };
+constexpr auto smaller = [](auto v, auto best) { return v < best; };
+
+// y[r] = of(row, place of its best element) for the rows of x; better(v, best) compares two elements.
+template <class Better, class Of>
+void each_best(const Tensor& x, const Axes& over, Tensor& y, const Better& better, const Of& of) {
   const Tensor packed = over.reduced_last(x);
-  Tensor y(over.kept, x.dtype());
-  dispatch_float(op, x.dtype(), [&]<class T>() {
+  dispatch_any(x.dtype(), [&]<class T>() {
     const T* from = packed.data<T>();
-    T* to = raw::write<T>(y);
+    auto* to = raw::write<decltype(of(from, int64_t{}))>(y);
     parallel_for(over.rows, std::max<int64_t>(1, (1 << 14) / over.count), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
-        T best = from[r * over.count];
-        for (int64_t i = 1; i < over.count; ++i) {
-          const T v = from[r * over.count + i];
-          if (better(v, best) || std::isnan(v)) best = v;
-          if (std::isnan(best)) break;
-        }
-        to[r] = best;
+        const T* row = from + r * over.count;
+        int64_t best = 0;
+        for (int64_t i = 1; i < over.count && row[best] == row[best]; ++i)
+          if (better(row[i], row[best]) || row[i] != row[i]) best = i;  // NaN differs from itself
+        to[r] = of(row, best);
       }
     });
   });
+}
+
+template <class Better>
+Tensor extremum(OpName op, const Tensor& x, const AxisList& axes, bool keepdim, const Better& better) {
+  const Axes over(x.shape(), axes);
+  check(over.count > 0, "{}: nothing to take the {}imum of in {}", op, op, x.shape());
+  dispatch_float(op, x.dtype(), []<class T>() {});  // integers have no gradient
+  Tensor y(over.kept, x.dtype());
+  each_best(x, over, y, better, [](auto* row, int64_t best) { return row[best]; });
   y = record(op, y, {x}, [x = x.detach(), y = y.detach(), over](const Tensor& dy) {
     const Tensor ties = cast(x == y, x.dtype());
     return reshape(dy, y.shape()) / sum_over(ties, over, true) * ties;
@@ -37,24 +44,42 @@ Tensor extremum(OpName op, const Tensor& x, const Axes& over, bool keepdim, cons
   return keepdim ? y : reshape(y, over.dropped);
 }
 
-Tensor max_over(const Tensor& x, const Axes& over, bool keepdim) {
-  return extremum("max", x, over, keepdim, [](auto v, auto best) { return v > best; });
+template <class Better>
+Tensor place(const char* op, const Tensor& x, std::optional<int> dim, bool keepdim, const Better& better) {
+  const Axes over(x.shape(), dim ? AxisList{*dim} : std::nullopt);
+  check(over.count > 0, "{}: nothing to choose from in {}", op, x.shape());
+  Tensor y(over.kept, Dtype::i64);
+  each_best(x, over, y, better, [](auto*, int64_t best) { return best; });
+  return keepdim ? y : reshape(y, over.dropped);
 }
 
-Tensor min_over(const Tensor& x, const Axes& over, bool keepdim) {
-  return extremum("min", x, over, keepdim, [](auto v, auto best) { return v < best; });
+template <class Better>
+Sorted with_indices(const char* op, const Tensor& x, int dim, bool keepdim, const Better& better) {
+  const Tensor at = place(op, x, dim, true, better), y = gather(x, dim, at);
+  return keepdim ? Sorted{y, at} : Sorted{squeeze(y, dim), squeeze(at, dim)};
 }
 
 }  // namespace
 
-Tensor max(const Tensor& x) { return max_over(x, Axes(x.shape()), false); }
 Tensor max(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
-  return max_over(x, Axes(x.shape(), axes), keepdim);
+  return extremum("max", x, axes, keepdim, larger);
+}
+Tensor min(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
+  return extremum("min", x, axes, keepdim, smaller);
 }
 
-Tensor min(const Tensor& x) { return min_over(x, Axes(x.shape()), false); }
-Tensor min(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
-  return min_over(x, Axes(x.shape(), axes), keepdim);
+Tensor argmax(const Tensor& x, std::optional<int> dim, KeepDim keepdim) {
+  return place("argmax", x, dim, keepdim, larger);
+}
+Tensor argmin(const Tensor& x, std::optional<int> dim, KeepDim keepdim) {
+  return place("argmin", x, dim, keepdim, smaller);
+}
+
+Sorted max_with_indices(const Tensor& x, int dim, KeepDim keepdim) {
+  return with_indices("max_with_indices", x, dim, keepdim, larger);
+}
+Sorted min_with_indices(const Tensor& x, int dim, KeepDim keepdim) {
+  return with_indices("min_with_indices", x, dim, keepdim, smaller);
 }
 
 }  // namespace isobar

@@ -13,18 +13,21 @@
 namespace isobar {
 
 Shape Sizes::of(const Shape& x) const {
-  std::vector<int64_t> sizes = sizes_;
-  check(std::count(sizes.begin(), sizes.end(), -1) <= 1, "reshape: wanted at most one −1, got [{}]",
+  check(std::count(sizes_.begin(), sizes_.end(), -1) <= 1, "reshape: wanted at most one −1, got [{}]",
         fmt::join(sizes_, ", "));
-  const auto open = std::find(sizes.begin(), sizes.end(), -1);
-  if (open != sizes.end()) {
+  if (sizes_.size() > max_dims) return Shape(sizes_);  // which throws
+  std::array<int64_t, max_dims> sizes{};
+  const auto end = std::copy(sizes_.begin(), sizes_.end(), sizes.begin());
+  const auto open = std::find(sizes.begin(), end, -1);
+  const std::span<const int64_t> all(sizes.data(), sizes_.size());
+  if (open != end) {
     *open = 1;
-    const int64_t others = Shape(sizes).numel();
+    const int64_t others = Shape(all).numel();
     check(others > 0 && x.numel() % others == 0, "reshape: {} has {} elements, no multiple of [{}]", x,
           x.numel(), fmt::join(sizes_, ", "));
     *open = x.numel() / others;
   }
-  const Shape shape(sizes);
+  const Shape shape(all);
   check(shape.numel() == x.numel(), "reshape: {} has {} elements, {} has {}", x, x.numel(), shape,
         shape.numel());
   return shape;

@@ -21,7 +21,9 @@ Tensor combine_masks(const char* op, const Tensor& a, const Tensor& b, const F& 
 
 // Whether f(begin, end) holds for the elements of each row.
 template <class F>
-Tensor reduce(const Tensor& mask, const Axes& over, bool keepdim, const F& f) {
+Tensor reduce(const char* op, const Tensor& mask, const AxisList& axes, bool keepdim, const F& f) {
+  const Axes over(mask.shape(), axes);
+  check_mask(op, mask);
   const Tensor packed = over.reduced_last(mask);
   Tensor y(keepdim ? over.kept : over.dropped, Dtype::boolean);
   const bool* from = packed.data<bool>();
@@ -32,18 +34,6 @@ Tensor reduce(const Tensor& mask, const Axes& over, bool keepdim, const F& f) {
                    to[r] = f(from + r * over.count, from + (r + 1) * over.count);
                });
   return y;
-}
-
-Tensor any_over(const Tensor& mask, const Axes& over, bool keepdim) {
-  check_mask("any", mask);
-  return reduce(mask, over, keepdim,
-                [](const bool* b, const bool* e) { return std::any_of(b, e, [](bool v) { return v; }); });
-}
-
-Tensor all_over(const Tensor& mask, const Axes& over, bool keepdim) {
-  check_mask("all", mask);
-  return reduce(mask, over, keepdim,
-                [](const bool* b, const bool* e) { return std::all_of(b, e, [](bool v) { return v; }); });
 }
 
 }  // namespace
@@ -64,14 +54,14 @@ Tensor logical_not(const Tensor& mask) {
   return y;
 }
 
-Tensor any(const Tensor& mask) { return any_over(mask, Axes(mask.shape()), false); }
 Tensor any(const Tensor& mask, const AxisList& axes, KeepDim keepdim) {
-  return any_over(mask, Axes(mask.shape(), axes), keepdim);
+  return reduce("any", mask, axes, keepdim,
+                [](const bool* b, const bool* e) { return std::any_of(b, e, [](bool v) { return v; }); });
 }
 
-Tensor all(const Tensor& mask) { return all_over(mask, Axes(mask.shape()), false); }
 Tensor all(const Tensor& mask, const AxisList& axes, KeepDim keepdim) {
-  return all_over(mask, Axes(mask.shape(), axes), keepdim);
+  return reduce("all", mask, axes, keepdim,
+                [](const bool* b, const bool* e) { return std::all_of(b, e, [](bool v) { return v; }); });
 }
 
 }  // namespace isobar

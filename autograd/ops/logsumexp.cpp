@@ -6,24 +6,13 @@
 #include "axes.h"
 
 namespace isobar {
-namespace {
-
-// y with extents of one, from m. An infinite m is not subtracted: ∞ − ∞ has no value.
-Tensor from_maximum(const Tensor& x, const Tensor& maximum, const Axes& over) {
-  const Tensor m = where(abs(maximum) == std::numeric_limits<double>::infinity(), 0, maximum);
-  return log(sum_over(exp(x - m), over, true)) + m;
-}
-
-}  // namespace
-
-Tensor logsumexp(const Tensor& x) {
-  const Tensor m = max(x.detach());
-  return reshape(from_maximum(x, m, Axes(x.shape())), {});
-}
 
 Tensor logsumexp(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
   const Axes over(x.shape(), axes);
-  const Tensor y = from_maximum(x, max(x.detach(), axes, true), over);
+  const Tensor maximum = max(x.detach(), axes, true);
+  // An infinite m is not subtracted: ∞ − ∞ has no value.
+  const Tensor m = where(abs(maximum) == std::numeric_limits<double>::infinity(), 0, maximum);
+  const Tensor y = log(sum_over(exp(x - m), over, true)) + m;
   return keepdim ? y : reshape(y, over.dropped);
 }
 

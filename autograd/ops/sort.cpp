@@ -1,6 +1,6 @@
 //   y, i = sort(x)     y[j] = x[i[j]]; dx = scatter_add(0, i, dy)
 //   topk               the first k of them
-// and what an index says: the largest element with its place, one_hot.
+// and one_hot.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -18,12 +18,6 @@ bool before(T a, T b) {
   if constexpr (std::is_floating_point_v<T>)
     if (std::isnan(a) || std::isnan(b)) return std::isnan(b) && !std::isnan(a);
   return a < b;
-}
-
-Sorted at(const Tensor& x, int dim, const Tensor& indices, bool keepdim) {
-  Sorted y{gather(x, dim, indices), indices};
-  if (!keepdim) y = {squeeze(y.values, dim), squeeze(y.indices, dim)};
-  return y;
 }
 
 }  // namespace
@@ -47,7 +41,8 @@ Sorted sort(const Tensor& x, int dim, bool descending) {
                    }
                  });
   });
-  return at(x, dim, raw::contiguous(over.in_order(order, x.shape())), true);
+  const Tensor indices = raw::contiguous(over.in_order(order, x.shape()));
+  return {gather(x, dim, indices), indices};
 }
 
 Sorted topk(const Tensor& x, int64_t k, int dim, bool largest) {
@@ -55,14 +50,6 @@ Sorted topk(const Tensor& x, int64_t k, int dim, bool largest) {
         x.shape().index(dim), x.shape(), k);
   const Sorted all = sort(x, dim, largest);
   return {slice(all.values, dim, 0, k), slice(all.indices, dim, 0, k)};
-}
-
-Sorted max_with_indices(const Tensor& x, int dim, KeepDim keepdim) {
-  return at(x, dim, argmax(x, dim, true), keepdim);
-}
-
-Sorted min_with_indices(const Tensor& x, int dim, KeepDim keepdim) {
-  return at(x, dim, argmin(x, dim, true), keepdim);
 }
 
 Tensor one_hot(const Tensor& indices, int64_t classes, Dtype dtype) {

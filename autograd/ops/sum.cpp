@@ -36,12 +36,10 @@ Tensor mean_over(const Tensor& x, const Axes& over, bool keepdim) {
   return sum_over(x, over, keepdim) / static_cast<double>(over.count);
 }
 
-Tensor sum(const Tensor& x) { return sum_over(x, Axes(x.shape()), false); }
 Tensor sum(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
   return sum_over(x, Axes(x.shape(), axes), keepdim);
 }
 
-Tensor mean(const Tensor& x) { return mean_over(x, Axes(x.shape()), false); }
 Tensor mean(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
   return mean_over(x, Axes(x.shape(), axes), keepdim);
 }

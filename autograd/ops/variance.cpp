@@ -55,18 +55,6 @@ struct Spread {
   }
 };
 
-Tensor var_over(const Tensor& x, const Axes& over, bool keepdim, double correction) {
-  const double divisor = divisor_of(over, correction);
-  if (composed_wanted()) return sum_over(square(centred(x, over)), over, keepdim) / divisor;
-
-  const Spread spread("var", x, over, divisor, x.dtype());
-  const Tensor y =
-      record("var", spread.variances, {x}, [spread, from = x.shape(), over, divisor](const Tensor& dy) {
-        return spread.gradient(dy, over, divisor, from);
-      });
-  return keepdim ? y : reshape(y, over.dropped);
-}
-
 // √v in another dtype: of v in that dtype, where that holds it.
 Tensor root(const Tensor& v, Dtype dtype) {
   Tensor y(v.shape(), dtype);
@@ -100,7 +88,23 @@ Tensor std_dev_composed(const Tensor& x, const Axes& over, double divisor, const
   return where(constant, 0, sqrt(where(constant, 1, v))) * scale;
 }
 
-Tensor std_dev_over(const Tensor& x, const Axes& over, bool keepdim, double correction) {
+}  // namespace
+
+Tensor var(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correction) {
+  const Axes over(x.shape(), axes);
+  const double divisor = divisor_of(over, correction);
+  if (composed_wanted()) return sum_over(square(centred(x, over)), over, keepdim) / divisor;
+
+  const Spread spread("var", x, over, divisor, x.dtype());
+  const Tensor y =
+      record("var", spread.variances, {x}, [spread, from = x.shape(), over, divisor](const Tensor& dy) {
+        return spread.gradient(dy, over, divisor, from);
+      });
+  return keepdim ? y : reshape(y, over.dropped);
+}
+
+Tensor std_dev(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correction) {
+  const Axes over(x.shape(), axes);
   const double divisor = divisor_of(over, correction);
   const Spread spread("std_dev", x, over, divisor, Dtype::f64);
   Tensor y = root(spread.variances, x.dtype());
@@ -112,24 +116,6 @@ Tensor std_dev_over(const Tensor& x, const Axes& over, bool keepdim, double corr
                  return spread.gradient(slope(dy, y), over, divisor, from);
                });
   return keepdim ? y : reshape(y, over.dropped);
-}
-
-}  // namespace
-
-Tensor var(const Tensor& x) { return var_over(x, Axes(x.shape()), false, 1); }
-Tensor var(const Tensor& x, std::nullopt_t, KeepDim keepdim, double correction) {
-  return var_over(x, Axes(x.shape()), keepdim, correction);
-}
-Tensor var(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correction) {
-  return var_over(x, Axes(x.shape(), axes), keepdim, correction);
-}
-
-Tensor std_dev(const Tensor& x) { return std_dev_over(x, Axes(x.shape()), false, 1); }
-Tensor std_dev(const Tensor& x, std::nullopt_t, KeepDim keepdim, double correction) {
-  return std_dev_over(x, Axes(x.shape()), keepdim, correction);
-}
-Tensor std_dev(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correction) {
-  return std_dev_over(x, Axes(x.shape(), axes), keepdim, correction);
 }
 
 }  // namespace isobar

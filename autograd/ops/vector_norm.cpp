@@ -28,7 +28,12 @@ Tensor slope(const Tensor& x, const Tensor& y, const Tensor& dy, double p) {
   return sign(x) * pow(share, p - 1) * where(nothing, 0, dy);
 }
 
-Tensor norm_over(const Tensor& x, double p, const Axes& over, bool keepdim) {
+}  // namespace
+
+Tensor norm(const Tensor& x, double p, const AxisList& axes, KeepDim keepdim) {
+  if (p == 1) return sum(abs(x), axes, keepdim);
+  if (p == INFINITY) return max(abs(x), axes, keepdim);
+  const Axes over(x.shape(), axes);
   check(p > 0, "norm: wanted p > 0, got {}", p);
   const Tensor packed = over.reduced_last(x);
   Tensor y(over.kept, x.dtype());
@@ -41,20 +46,6 @@ Tensor norm_over(const Tensor& x, double p, const Axes& over, bool keepdim) {
   });
   y = record("norm", y, {x}, [x, y, p](const Tensor& dy) { return slope(x, y, dy, p); });
   return keepdim ? y : reshape(y, over.dropped);
-}
-
-}  // namespace
-
-Tensor norm(const Tensor& x, double p) {
-  if (p == 1) return sum(abs(x));
-  if (p == INFINITY) return max(abs(x));
-  return norm_over(x, p, Axes(x.shape()), false);
-}
-
-Tensor norm(const Tensor& x, double p, const AxisList& axes, KeepDim keepdim) {
-  if (p == 1) return sum(abs(x), axes, keepdim);
-  if (p == INFINITY) return max(abs(x), axes, keepdim);
-  return norm_over(x, p, Axes(x.shape(), axes), keepdim);
 }
 
 }  // namespace isobar

@@ -34,9 +34,9 @@ Call loss(Tensor (*f)(const Tensor&, const Tensor&, Reduction)) {
 Call with_number(Tensor (*f)(const Tensor&, double)) {
   return [f](const Json& a, In x) { return f(x[0], a.at("number").get<double>()); };
 }
-Call position(Tensor (*all)(const Tensor&), Tensor (*along)(const Tensor&, int, KeepDim)) {
-  return [=](const Json& a, In x) {
-    return a.at("dim").is_null() ? all(x[0]) : along(x[0], a.at("dim"), bool(a.at("keepdim")));
+Call position(Tensor (*f)(const Tensor&, std::optional<int>, KeepDim)) {
+  return [f](const Json& a, In x) {
+    return a.at("dim").is_null() ? f(x[0], {}, false) : f(x[0], int(a.at("dim")), bool(a.at("keepdim")));
   };
 }
 Call mask_reduction(Tensor (*f)(const Tensor&, const AxisList&, KeepDim)) {
@@ -114,7 +114,7 @@ const std::map<std::string, Call>& calls() {
       {"embedding", [](auto&, In x) { return embedding(x[1], x[0]); }},
 
       {"sum", reduction(sum)}, {"mean", reduction(mean)}, {"max", reduction(max)}, {"min", reduction(min)},
-      {"argmax", position(argmax, argmax)}, {"argmin", position(argmin, argmin)},
+      {"argmax", position(argmax)}, {"argmin", position(argmin)},
       {"any", mask_reduction(any)}, {"all", mask_reduction(all)}, {"logsumexp", reduction(logsumexp)},
       // JSON has no infinity: null.
       {"norm", [](auto& a, In x) {
