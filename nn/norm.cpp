@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 #include "activation.h"
 #include "batch_norm.h"
@@ -19,15 +18,64 @@
 namespace isobar {
 namespace {
 
-// Written by register_norm() before main(), only read afterwards.
-std::map<std::string, NormMaker, std::less<>>& registered() {
-  static std::map<std::string, NormMaker, std::less<>> makers;
-  return makers;
+struct Norm {
+  std::string name;
+  bool takes_alpha;
+  NormMaker make;
+};
+
+// The fraction that pRMSNorm measures: the paper's, but at least one element.
+double measured(const Shape& shape, const NormOptions& o) {
+  return o.p.value_or(std::max(0.0625, 1 / static_cast<double>(std::max<int64_t>(shape.numel(), 1))));
+}
+
+// A layer whose constructor takes a shape and what `options_of` makes.
+template <class Layer>
+Norm row(const char* name, bool takes_alpha, auto options_of) {
+  return {name, takes_alpha, [=](const Shape& shape, const NormOptions& options) {
+            return std::make_unique<Layer>(shape, options_of(shape, options));
+          }};
+}
+
+// In the order of norm_names(). Written by register_norm() before main(), only read afterwards.
+std::vector<Norm>& norms() {
+  using S = const Shape&;
+  using O = const NormOptions&;
+  static std::vector<Norm> all = {
+      {"none", false, [](S, O) { return std::make_unique<Identity>(); }},
+      row<LayerNorm>("layernorm", false,
+                     [](S, O o) { return LayerNormOptions{.eps = o.eps, .bias = o.bias}; }),
+      row<RMSNorm>("rmsnorm", false, [](S, O o) { return RMSNormOptions{.eps = o.eps}; }),
+      row<PRMSNorm>("prmsnorm", false,
+                    [](S s, O o) { return PRMSNormOptions{.p = measured(s, o), .eps = o.eps}; }),
+      row<RowBatchNorm>("batchnorm", false,
+                        [](S, O o) { return RowBatchNormOptions{.eps = o.eps, .bias = o.bias}; }),
+      row<RowGroupNorm>(
+          "groupnorm", false,
+          [](S, O o) { return RowGroupNormOptions{.eps = o.eps, .groups = o.groups, .bias = o.bias}; }),
+      {"centernorm", false, [](S s, O) { return std::make_unique<CenterNorm>(s); }},
+      row<StdNorm>("stdnorm", false, [](S, O o) { return StdNormOptions{.eps = o.eps}; }),
+      row<DyT>("dyt", true,
+               [](S, O o) { return DyTOptions{.alpha = o.alpha.value_or(0.5), .bias = o.bias}; }),
+      row<DyTSqrtD>("dyt_sqrtd", true,
+                    [](S, O o) { return DyTSqrtDOptions{.inv_rho = o.alpha.value_or(1), .bias = o.bias}; }),
+      row<DyISRU>("dyisru", true, [](S, O o) { return DyISRUOptions{.c = o.alpha, .bias = o.bias}; }),
+      row<Derf>("derf", true,
+                [](S, O o) { return DerfOptions{.alpha = o.alpha.value_or(0.5), .bias = o.bias}; })};
+  return all;
+}
+
+const Norm* find(std::string_view name) {
+  const auto at = std::ranges::find(norms(), name, &Norm::name);
+  return at != norms().end() ? &*at : nullptr;
 }
 
 Choices& all_names() {
-  static Choices names{"none",       "layernorm", "rmsnorm", "prmsnorm",  "batchnorm", "groupnorm",
-                       "centernorm", "stdnorm",   "dyt",     "dyt_sqrtd", "dyisru",    "derf"};
+  static Choices names = [] {
+    Choices of_rows;
+    for (const Norm& norm : norms()) of_rows.push_back(norm.name);
+    return of_rows;
+  }();
   return names;
 }
 
@@ -36,45 +84,22 @@ Choices& all_names() {
 const Choices& norm_names() { return all_names(); }
 
 bool register_norm(const std::string& name, NormMaker make) {
-  check(!name.empty() && std::find(norm_names().begin(), norm_names().end(), name) == norm_names().end(),
-        "register_norm: the name '{}' is taken; there are {}", name, fmt::join(norm_names(), ", "));
-  registered()[name] = std::move(make);
+  check(!name.empty() && find(name) == nullptr, "register_norm: the name '{}' is taken; there are {}", name,
+        fmt::join(norm_names(), ", "));
   all_names().push_back(name);
+  norms().push_back({name, true, std::move(make)});
   return true;
 }
 
 bool takes_alpha(std::string_view name) {
-  return name.starts_with("dy") || name == "derf" || registered().contains(name);
+  const Norm* const norm = find(name);
+  return norm != nullptr && norm->takes_alpha;
 }
 
 std::unique_ptr<Module> make_norm(std::string_view name, const Shape& shape, const NormOptions& options) {
-  const bool bias = options.bias;
-  const std::optional<double>& alpha = options.alpha;
-  if (name == "none") return std::make_unique<Identity>();
-  if (name == "layernorm")
-    return std::make_unique<LayerNorm>(shape, LayerNormOptions{.eps = options.eps, .bias = bias});
-  if (name == "rmsnorm") return std::make_unique<RMSNorm>(shape, RMSNormOptions{.eps = options.eps});
-  if (name == "prmsnorm") {
-    const double least = 1 / static_cast<double>(std::max<int64_t>(shape.numel(), 1));  // one element
-    return std::make_unique<PRMSNorm>(
-        shape, PRMSNormOptions{.p = options.p.value_or(std::max(0.0625, least)), .eps = options.eps});
-  }
-  if (name == "batchnorm")
-    return std::make_unique<RowBatchNorm>(shape, RowBatchNormOptions{.eps = options.eps, .bias = bias});
-  if (name == "groupnorm")
-    return std::make_unique<RowGroupNorm>(
-        shape, RowGroupNormOptions{.eps = options.eps, .groups = options.groups, .bias = bias});
-  if (name == "centernorm") return std::make_unique<CenterNorm>(shape);
-  if (name == "stdnorm") return std::make_unique<StdNorm>(shape, StdNormOptions{.eps = options.eps});
-  if (name == "dyt")
-    return std::make_unique<DyT>(shape, DyTOptions{.alpha = alpha.value_or(0.5), .bias = bias});
-  if (name == "dyt_sqrtd")
-    return std::make_unique<DyTSqrtD>(shape, DyTSqrtDOptions{.inv_rho = alpha.value_or(1), .bias = bias});
-  if (name == "dyisru") return std::make_unique<DyISRU>(shape, DyISRUOptions{.c = alpha, .bias = bias});
-  if (name == "derf")
-    return std::make_unique<Derf>(shape, DerfOptions{.alpha = alpha.value_or(0.5), .bias = bias});
-  if (const auto own = registered().find(name); own != registered().end()) return own->second(shape, options);
-  throw_error(fmt::format("norm: wanted one of {}, got {}", fmt::join(norm_names(), ", "), name));
+  const Norm* const norm = find(name);
+  check(norm != nullptr, "norm: wanted one of {}, got {}", fmt::join(norm_names(), ", "), name);
+  return norm->make(shape, options);
 }
 
 }  // namespace isobar

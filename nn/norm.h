@@ -19,15 +19,14 @@ struct NormOptions {
   std::optional<double> p = std::nullopt;
 };
 
-// "none" (Identity), "layernorm", "rmsnorm", "prmsnorm", "batchnorm", "groupnorm", "centernorm", "stdnorm",
-// "dyt", "dyt_sqrtd", "dyisru", "derf", then the registered names. These are command-line values, hence lower
-// case. All take x (…, normalized_shape); batchnorm alone differs between training and evaluation.
+// "none" (Identity), "layernorm", … (the table in norm.cpp), then the registered names. These are command-line
+// values, hence lower case. All take x (…, normalized_shape); batchnorm alone differs between training and
+// evaluation.
 const Choices& norm_names();
 // The norm of that name. Throws Error, with the list of names, for any other name.
 std::unique_ptr<Module> make_norm(std::string_view name, const Shape& normalized_shape,
                                   const NormOptions& options = {});
-// Whether the norm of that name may read NormOptions::alpha: dyt, dyt_sqrtd, dyisru, derf and every
-// registered norm.
+// Whether the norm of that name may read NormOptions::alpha, as every registered one may.
 bool takes_alpha(std::string_view name);
 
 // Registers a program's own norm under a name, for the studies (`decay_study --norm scalenorm`). It returns

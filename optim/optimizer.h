@@ -66,7 +66,7 @@ class Optimizer : public HasFields {
   void fields(Fields& f) override;
 
  protected:
-  static constexpr size_t max_states = 2;
+  static constexpr size_t max_states = 4;
 
   // What an optimizer is called, and what it keeps for every element.
   struct Kind {
