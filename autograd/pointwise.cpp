@@ -4,18 +4,19 @@ namespace isobar::pointwise_op {
 namespace {
 
 std::string text_of(const Tensor& x) {
-  return x.defined() ? fmt::format("{}", x.shape()) : "an undefined tensor";
+  return x.defined() ? fmt::format("{} {}", x.shape(), x.dtype()) : "an undefined tensor";
 }
 
 void check_full(const char* op, const Tensor& x, const Tensor& other) {
-  check(other.defined() && x.shape() == other.shape() && x.dtype() == other.dtype(),
-        "{}: wanted tensors of one shape and dtype, got {} {} and {}", op, x.shape(), x.dtype(),
-        other.defined() ? fmt::format("{} {}", other.shape(), other.dtype()) : text_of(other));
+  if (other.defined() && x.shape() == other.shape() && x.dtype() == other.dtype()) return;
+  throw_error(fmt::format("{}: wanted tensors of one shape and dtype, got {} {} and {}", op, x.shape(),
+                          x.dtype(), text_of(other)));
 }
 
 void check_scalar(const char* op, const Argument& a) {
-  check(a.tensor->defined() && a.tensor->ndim() <= 1 && a.tensor->numel() == 1, "{}: {} must be [1], got {}",
-        op, a.name, text_of(*a.tensor));
+  if (a.tensor->defined() && a.tensor->ndim() <= 1 && a.tensor->numel() == 1) return;
+  throw_error(fmt::format("{}: {} must be [1], got {}", op, a.name,
+                          a.tensor->defined() ? a.tensor->shape().text() : text_of(*a.tensor)));
 }
 
 // The first channel's shape is that of all.

@@ -46,7 +46,7 @@ std::string bytes_of(std::string_view text) {
     const Character character = first_character(text.substr(i));
     const auto found = byte_table().byte.find(character.number);
     check(found != byte_table().byte.end(), "token '{}' holds U+{:04X}, which stands for no byte",
-          one_line(text), character.number);
+          Shown{text}, character.number);
     bytes.push_back(found->second);
     i += character.bytes;
   }
@@ -73,10 +73,10 @@ void check_options(const Json& object, const std::string& where,
     const std::vector<Json>* values = nullptr;
     for (const auto& [name, allowed] : known)
       if (name == key) values = &allowed;
-    check(values != nullptr, "{} has an unknown option '{}'", where, one_line(key));
+    check(values != nullptr, "{} has an unknown option '{}'", where, Shown{key});
     const bool fits = value.is_null() || values->empty() ||
                       std::find(values->begin(), values->end(), value) != values->end();
-    check(fits, "{} has {} {}, which is not supported", where, one_line(key), name_of(value));
+    check(fits, "{} has {} {}, which is not supported", where, Shown{key}, name_of(value));
   }
 }
 
@@ -138,10 +138,10 @@ std::unordered_map<int64_t, std::string> special_tokens(const Json& file) {
     const std::string text = member(added, "content", Json::value_t::string, "an added token");
     check(member(added, "special", Json::value_t::boolean, "an added token") == true,
           "added token '{}' is not special; ordinary text would be split at it, which is not supported",
-          one_line(text));
+          Shown{text});
     check(
         specials.emplace(member(added, "id", Json::value_t::number_unsigned, "an added token"), text).second,
-        "added token '{}' has the id of another", one_line(text));
+        "added token '{}' has the id of another", Shown{text});
   }
   return specials;
 }
@@ -154,7 +154,7 @@ std::pair<std::string, std::string> merge_texts(const Json& merge, size_t rank) 
   const std::string& text = merge.get_ref<const std::string&>();
   const size_t space = text.find(' ');
   check(space != std::string::npos && text.find(' ', space + 1) == std::string::npos,
-        "merge {} is '{}'; wanted two tokens and a space", rank, one_line(text));
+        "merge {} is '{}'; wanted two tokens and a space", rank, Shown{text});
   return {text.substr(0, space), text.substr(space + 1)};
 }
 
@@ -171,17 +171,17 @@ BpeTokenizer from_file(const Json& file) {
   std::vector<bool> taken(count);
   const auto place = [&](int64_t id, const std::string& text, std::string bytes) {
     check(id >= 0 && static_cast<size_t>(id) < count && !taken[id],
-          "token '{}' has id {}; wanted the ids 0 … {}, each once", one_line(text), id, count - 1);
+          "token '{}' has id {}; wanted the ids 0 … {}, each once", Shown{text}, id, count - 1);
     taken[id] = true;
     tokens[id] = std::move(bytes);
   };
   for (const auto& [text, id] : vocabulary.items()) {
-    check(id.is_number_unsigned(), "token '{}' has id {}; wanted a number from 0", one_line(text),
-          name_of(id));
+    if (!id.is_number_unsigned())
+      throw_error(fmt::format("token '{}' has id {}; wanted a number from 0", one_line(text), name_of(id)));
     const auto special = special_texts.find(id.get<int64_t>());
     check(special == special_texts.end() || special->second == text,
           "token {} is '{}' in the vocabulary and another among the added tokens", id.get<int64_t>(),
-          one_line(text));
+          Shown{text});
     place(id, text, special != special_texts.end() ? text : bytes_of(text));
   }
   std::vector<int32_t> specials;
@@ -196,7 +196,7 @@ BpeTokenizer from_file(const Json& file) {
     const auto [left, right] = merge_texts(merge, merges.size());
     for (const std::string& part : {left, right})
       check(vocabulary.contains(part) && !special_texts.contains(vocabulary[part].get<int64_t>()),
-            "merge {} is of '{}', which is no token of the vocabulary", merges.size(), one_line(part));
+            "merge {} is of '{}', which is no token of the vocabulary", merges.size(), Shown{part});
     merges.emplace_back(vocabulary[left], vocabulary[right]);
   }
   return BpeTokenizer(std::move(tokens), std::move(merges), std::move(specials));

@@ -52,24 +52,23 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool key(string_t& name) override {
     if (depth_ == 1) {
-      check(names_.insert(name).second, "{}: '{}' appears twice in the header", who_, one_line(name));
+      check(names_.insert(name).second, "{}: '{}' appears twice in the header", who_, Shown{name});
       name_ = name;
       return true;
     }
     part_ = name;
     if (in_metadata_) {
-      check(!metadata.contains(part_), "{}: metadata '{}' appears twice in the header", who_,
-            one_line(part_));
+      check(!metadata.contains(part_), "{}: metadata '{}' appears twice in the header", who_, Shown{part_});
       return true;
     }
     const Claim& claim = claims.back();
     const bool known = part_ == "dtype" || part_ == "shape" || part_ == "data_offsets";
-    check(known, "{}: tensor '{}': wanted dtype, shape and data_offsets, got '{}'", who_, one_line(name_),
-          one_line(part_));
+    check(known, "{}: tensor '{}': wanted dtype, shape and data_offsets, got '{}'", who_, Shown{name_},
+          Shown{part_});
     const bool twice = part_ == "dtype"   ? claim.dtype.has_value()
                        : part_ == "shape" ? claim.shape.has_value()
                                           : claim.offsets.has_value();
-    check(!twice, "{}: tensor '{}': {} appears twice", who_, one_line(name_), part_);
+    check(!twice, "{}: tensor '{}': {} appears twice", who_, Shown{name_}, part_);
     return true;
   }
   bool string(string_t& text) override {
@@ -93,8 +92,8 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   bool number_unsigned(number_unsigned_t number) override {
     refuse_unless(in_array_, fmt::format("{}", number));
     const size_t most = part_ == "shape" ? size_t{max_dims} : 2;
-    check(numbers()->size() < most, "{}: tensor '{}': {} has more than {} numbers", who_, one_line(name_),
-          part_, most);
+    check(numbers()->size() < most, "{}: tensor '{}': {} has more than {} numbers", who_, Shown{name_}, part_,
+          most);
     numbers()->push_back(number);
     return true;
   }
@@ -119,8 +118,8 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     check(fits, "{}: the header has {} {}", who_, what,
           depth_ == 0 ? "where an object belongs"
           : depth_ == 1
-              ? fmt::format("for '{}', where an object belongs", one_line(name_))
-              : fmt::format("in '{}' of '{}', where it does not belong", one_line(part_), one_line(name_)));
+              ? fmt::format("for '{}', where an object belongs", Shown{name_})
+              : fmt::format("in '{}' of '{}', where it does not belong", Shown{part_}, Shown{name_}));
   }
 
   const std::string& who_;

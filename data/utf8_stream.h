@@ -1,8 +1,7 @@
 // Text for a terminal, out of bytes that may be anything.
 #pragma once
 
-#include <string>
-#include <string_view>
+#include "../core/error.h"
 
 namespace isobar {
 
@@ -36,5 +35,13 @@ std::string unseen_character(std::string_view text);
 // The same as one line for a message: ends of lines become blanks, and of a text of more than `most` bytes
 // the middle is left out, "abc … (5000 bytes) … xyz".
 std::string one_line(std::string_view text, size_t most = 80);
+// For the arguments of check(): it becomes one line where the error is thrown.
+struct Shown {
+  std::string_view bytes;
+  std::string text() const { return one_line(bytes); }
+};
 
 }  // namespace isobar
+
+template <>
+struct fmt::formatter<isobar::Shown> : isobar::TextFormatter {};

@@ -7,6 +7,7 @@ namespace isobar {
 
 // Throws Error in the name of `op` unless both have one shape and one dtype.
 inline void check_loss_shapes(const char* op, const Tensor& input, const Tensor& target) {
+  if (input.shape() == target.shape() && input.dtype() == target.dtype()) return;
   check(input.shape() == target.shape(), "{}: input and target must have one shape, got {} and {}{}", op,
         input.shape(), target.shape(),
         input.numel() == target.numel()

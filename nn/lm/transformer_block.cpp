@@ -72,10 +72,10 @@ Tensor TransformerBlock::operator()(const Tensor& x, KeyValues& past) {
   return appending(past, [&] {
     return call([&] {
       auto* const caching = dynamic_cast<CachingAttention*>(self_attn.get());
-      check(
-          caching != nullptr,
-          "transformer_block: wanted attention with a key/value cache, such as GroupedQueryAttention, got {}",
-          self_attn->type_name());
+      if (caching == nullptr)
+        throw_error(fmt::format(
+            "transformer_block: wanted attention with a key/value cache, such as GroupedQueryAttention, got {}",
+            self_attn->type_name()));
       return run(x, [&](const Tensor& y) { return (*caching)(y, past); });
     });
   });
