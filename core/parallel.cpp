@@ -10,7 +10,6 @@
 
 #include "control_groups.h"
 #include "error.h"
-#include "parallel_tasks.h"
 #include "serial_loops.h"
 #include "thread_pool.h"
 

@@ -10,6 +10,9 @@
 // are those of any other number of threads. Unlike the body of a parallel_for, such a thread may call ops.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 namespace isobar {
 
 class SerialLoops {
@@ -22,5 +25,18 @@ class SerialLoops {
  private:
   const bool before_;
 };
+
+// parallel_tasks: whole tasks on the threads of parallel_for, with ops in them.
+//
+//   parallel_tasks(pieces, [&](int64_t i) { losses[i] = forward_and_back(i); });
+//
+// A task runs on one thread: every parallel_for inside it is serial, with the same chunks and so the same
+// bits, and threads() is 1 there. Unlike the body of a parallel_for, a task may call ops and record on a tape
+// of its own. It finds the recording (autograd/recording.h) of its thread, which is the caller's for some
+// tasks and an empty one for others.
+//
+// task(i) for i = 0 … n − 1; all of them end. Rethrows what the task of the lowest number threw. Throws Error
+// inside parallel_for.
+void parallel_tasks(int64_t n, const std::function<void(int64_t)>& task);
 
 }  // namespace isobar

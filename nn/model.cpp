@@ -3,7 +3,6 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
-#include <functional>
 #include <map>
 #include <set>
 #include <typeinfo>
@@ -60,11 +59,9 @@ void each_module(HasFields& model, const F& f) {
 template <class F>
 void each_tensor(HasFields& model, const F& f) {
   std::set<const void*> seen;
-  Walk walk;
-  walk.on_tensor = [&](const std::string& name, Tensor& tensor, bool is_buffer) {
+  visit_tensors(model, [&](const std::string& name, Tensor& tensor, bool is_buffer) {
     if (seen.insert(tensor.id()).second) f(name, tensor, is_buffer);
-  };
-  walk.run(model);
+  });
 }
 
 template <class F>
@@ -170,6 +167,12 @@ std::string type_name_of(const HasFields& part) {
   return without_namespaces(status == 0 ? text.get() : type.name());
 }
 
+void visit_tensors(HasFields& model, const std::function<void(const std::string&, Tensor&, bool)>& visit) {
+  Walk walk;
+  walk.on_tensor = visit;
+  walk.run(model);
+}
+
 std::vector<NamedTensor> named_parameters(HasFields& model) {
   std::vector<NamedTensor> result;
   each_parameter(model, [&](const std::string& name, Tensor& tensor) { result.push_back({name, tensor}); });
@@ -230,8 +233,7 @@ void convert(HasFields& model, Dtype dtype) {
   check(is_float(dtype), "convert: wanted f32 or f64, got {}", dtype);
   // The map keeps the old tensors alive: a freed tensor's id could be reused while it is a key.
   std::map<const void*, std::pair<Tensor, Tensor>> replaced;
-  Walk walk;
-  walk.on_tensor = [&](const std::string&, Tensor& tensor, bool) {
+  visit_tensors(model, [&](const std::string&, Tensor& tensor, bool) {
     if (!is_float(tensor.dtype()) || tensor.dtype() == dtype) return;
     const auto [entry, fresh] = replaced.try_emplace(tensor.id(), tensor, Tensor());
     Tensor& converted = entry->second.second;
@@ -240,8 +242,7 @@ void convert(HasFields& model, Dtype dtype) {
       if (const auto key = raw::storage(tensor)->key()) raw::storage(converted)->drawn_with(*key);
     }
     tensor = converted;
-  };
-  walk.run(model);
+  });
 }
 
 void copy_state(HasFields& from, HasFields& to) { load_state(to, named_state(from)); }

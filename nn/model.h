@@ -6,6 +6,7 @@
 //   load_state(model, load_safetensors("model.safetensors"));
 #pragma once
 
+#include <functional>
 #include <utility>
 
 #include "module.h"
@@ -17,6 +18,8 @@ struct NamedModule {
   Module* module;
 };
 
+// Calls visit(name, tensor, is_buffer) for each tensor that fields() lists, tied and frozen ones included.
+void visit_tensors(HasFields& model, const std::function<void(const std::string&, Tensor&, bool)>& visit);
 // Trainable tensors in the order of fields(): none that is frozen. A tied tensor appears once, under its
 // first name. Throw Error where two of them, of as many elements, are still the draws of one key, as in two
 // layers made with one Rng: split it for each layer.

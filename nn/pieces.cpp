@@ -5,9 +5,9 @@
 #include <span>
 
 #include "../core/parallel.h"
-#include "../core/parallel_tasks.h"
 #include "../core/profile.h"
 #include "../core/ranks/shards.h"
+#include "../core/serial_loops.h"
 #include "model.h"
 #include "observe.h"
 
@@ -17,20 +17,13 @@ namespace {
 std::atomic<uint64_t> last_step{0};
 
 // Whether fields() lists a buffer, such as running statistics; those of parts count for a whole model.
-class HasBuffer : public Fields {
- public:
-  HasBuffer(Module& model, bool whole) : whole_(whole) { model.fields(*this); }
+bool has_buffer(Module& model, bool whole) {
   bool found = false;
-
- protected:
-  void on_buffer(std::string_view, Tensor&) override { found = true; }
-  void on_part(std::string_view, HasFields& part) override {
-    if (whole_) part.fields(*this);
-  }
-
- private:
-  const bool whole_;
-};
+  visit_tensors(model, [&](const std::string& name, Tensor&, bool is_buffer) {
+    found |= is_buffer && (whole || name.find('.') == std::string::npos);
+  });
+  return found;
+}
 
 // Whether pieces may, and should, go through the model at once. Running statistics are a chain over the
 // pieces; observers, a listener, a profile and an outer tape belong to this thread.
@@ -39,7 +32,7 @@ bool goes_side_by_side(Module& model, const std::vector<NamedModule>& modules,
   int64_t size = 0;
   for (const Tensor& parameter : parameters) size += parameter.numel();
   return size < large_model && recording.tape == nullptr && recording.listener == nullptr &&
-         Timeline::here() == nullptr && !HasBuffer(model, true).found &&
+         Timeline::here() == nullptr && !has_buffer(model, true) &&
          std::none_of(modules.begin(), modules.end(),
                       [](const NamedModule& part) { return part.module->observed(); });
 }
@@ -183,7 +176,7 @@ void run_over_ranks(Step& step, bool side_by_side, Shards& shards) {
 
 void check_shards(Module& model, const Shards& shards) {
   check(
-      !HasBuffer(model, true).found,
+      !has_buffer(model, true),
       "backward_in_pieces: the model has buffers, such as a BatchNorm's running statistics, which each piece changes for "
       "the next; train it in one process");
   for (const Tensor& part : shards.mine())
@@ -241,7 +234,7 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
 }
 
 void check_outsider(Module& module) {
-  const bool tracks = module.training() && HasBuffer(module, false).found;
+  const bool tracks = module.training() && has_buffer(module, false);
   check(
       !tracks && !module.observed(),
       "backward_in_pieces: {} {}, and is no part of the model: pieces would reach it in any order; list it in the model's "

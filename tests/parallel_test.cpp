@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "../core/parallel_tasks.h"
+#include "../core/serial_loops.h"
 #include "../core/rng.h"
 #include "control_groups.h"
 #include "message_of.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "../data/text_part.h"
+#include "../data/tokenizer.h"
 
 namespace isobar::pretokenize_test {
 

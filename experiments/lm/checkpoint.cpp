@@ -4,7 +4,7 @@
 
 #include "../../data/checked_file.h"
 #include "../../data/checksum.h"
-#include "../../nn/lm/affordable.h"
+#include "../../nn/lm/hugging_face.h"
 #include "../../nn/model.h"
 #include "../harness/settings.h"
 

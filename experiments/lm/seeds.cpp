@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "../../data/metrics_log.h"
+#include "../../data/metrics_file.h"
 #include "../harness/table.h"
 #include "checkpoint.h"
 

@@ -6,7 +6,7 @@
 // It reads metrics.jsonl, and run.partial.h5 or run.h5 in a child process, and writes nothing. One thread.
 #pragma once
 
-#include "../../data/metrics_log.h"
+#include "../../data/metrics_file.h"
 #include "../lm/module_series.h"
 
 namespace isobar {

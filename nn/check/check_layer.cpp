@@ -8,7 +8,6 @@
 
 #include "../model.h"
 #include "../observe.h"
-#include "gradient_check.h"
 #include "layer_checks.h"
 
 namespace isobar {
@@ -181,8 +180,9 @@ class LayerChecker {
                       "nor saved",
                       step.unlisted[0]));
     std::vector<std::string> own, frozen;  // that are not trainable: those of a part may be frozen on purpose
-    const EachParameter listed_ones(*module, [&](const std::string& path, Tensor& tensor) {
-      if (!tensor.trainable()) (path.find('.') == std::string::npos ? own : frozen).push_back(path);
+    visit_tensors(*module, [&](const std::string& path, Tensor& tensor, bool is_buffer) {
+      if (!is_buffer && !tensor.trainable())
+        (path.find('.') == std::string::npos ? own : frozen).push_back(path);
     });
     if (!own.empty())
       return failed(fmt::format(

@@ -1,4 +1,4 @@
-#include "difference.h"
+#include "layer_runner.h"
 
 #include <algorithm>
 #include <cmath>

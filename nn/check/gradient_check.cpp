@@ -1,4 +1,4 @@
-#include "gradient_check.h"
+#include "layer_checks.h"
 
 #include <fmt/ranges.h>
 

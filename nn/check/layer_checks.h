@@ -24,4 +24,12 @@ LayerCheck strided(const LayerRunner& runner);
 LayerCheck thread_counts(const LayerRunner& runner);
 LayerCheck narrow(const LayerRunner& runner);
 
+// gradient_check.cpp: the result for one gradient with its diagnosis; `mode` is appended to its name.
+LayerCheck gradient_check(const Jacobian& j, const Diagnosis& found, double tolerance,
+                          const std::string& mode);
+// If a gradient is wrong and the report has no diagnosis yet, puts it there: the names of the wrong gradients
+// and of the right ones, what that means, the plainest cause, and the worst entries.
+void choose_diagnosis(LayerReport& report, const std::vector<Jacobian>& all, double tolerance,
+                      const std::string& mode);
+
 }  // namespace isobar

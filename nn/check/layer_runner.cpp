@@ -240,7 +240,7 @@ LayerRunner::Function LayerRunner::function(const Inputs& x, bool training, cons
   const auto f = [module, current, call,
                   count = static_cast<std::ptrdiff_t>(x.size())](const std::vector<Tensor>& in) {
     const std::vector<Tensor> given(in.begin() + count, in.end());
-    const EachParameter replaced(*module, [&](const std::string&, Tensor& tensor) {
+    visit_tensors(*module, [&](const std::string&, Tensor& tensor, bool) {
       const auto same = [&](const Tensor& one) { return one.id() == tensor.id(); };
       const auto at = std::find_if(current->begin(), current->end(), same);
       if (at != current->end()) tensor = given[static_cast<size_t>(at - current->begin())];

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "check_layer.h"
-#include "difference.h"
 
 namespace isobar {
 
@@ -26,29 +25,6 @@ struct StepResult {
   bool on_tape = false;           // y was recorded
   bool dy_kept = true;            // backward did not write to the given dy
   std::string idle;               // recorded ops that y does not depend on
-};
-
-// Calls visit(path, tensor) for what a module and its parts list as parameters, tied and frozen ones
-// included.
-class EachParameter : public Fields {
- public:
-  using Visit = std::function<void(const std::string& path, Tensor& tensor)>;
-  EachParameter(HasFields& module, Visit visit) : visit_(std::move(visit)) { module.fields(*this); }
-
- protected:
-  void on_parameter(std::string_view name, Tensor& tensor) override {
-    visit_(prefix_ + std::string(name), tensor);
-  }
-  void on_part(std::string_view name, HasFields& part) override {
-    const std::string before = prefix_;
-    prefix_ += std::string(name) + ".";
-    part.fields(*this);
-    prefix_ = before;
-  }
-
- private:
-  const Visit visit_;
-  std::string prefix_ = "";
 };
 
 class LayerRunner {
@@ -120,6 +96,15 @@ class LayerRunner {
          square_bytes_ = 0;  // square_bytes_ · rows² is what a forward needs beyond rows · constant
   bool in_f32_ = false;
 };
+
+// difference.cpp: where two runs differ. Of the first tensor that differs, the element that is farthest apart:
+// "gradient of x [2, 0]: wanted 0.5, got 0.7"; "" where all agree. They agree if they are apart by at most
+// `tolerance` times the largest element of their tensor, and four times what this tensor moves between `wanted`
+// and `moved`, if that is given; with tolerance 0 they are equal. NaN equals NaN.
+std::string difference(const std::vector<NamedTensor>& got, const std::vector<NamedTensor>& wanted,
+                       double tolerance = 0, const std::vector<NamedTensor>& moved = {});
+// "gradient of x [2, 0] is NaN": the first value that is NaN or infinite, or "".
+std::string not_finite(const std::vector<NamedTensor>& values);
 
 // Standard normal numbers, the same for every y of a shape.
 Tensor upstream(const Tensor& y);

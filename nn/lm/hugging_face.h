@@ -31,6 +31,11 @@ std::map<std::string, Tensor> to_hugging_face(LanguageModel& model, HuggingFaceL
 // tensors take.
 LanguageModel model_from_hugging_face(const LanguageModelConfig& config, HuggingFaceLayout layout,
                                       const std::map<std::string, Tensor>& tensors, const std::string& who);
+// Throws Error that begins with `who` where `tensors` tensors with `numbers` numbers together are too few for the
+// model of this configuration. Ask before a model of that size is made: a few bytes of a hostile configuration
+// can ask for any amount of memory.
+void check_affordable(const LanguageModelConfig& config, int64_t tensors, int64_t numbers,
+                      std::string_view who);
 // Whether a tensor belongs to the weights: old files hold masks and angles too.
 bool is_weight(const std::string& name);
 

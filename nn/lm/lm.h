@@ -1,7 +1,6 @@
 // All of isobar::lm: language models and their blocks, text from them, and Hugging Face's format.
 #pragma once
 
-#include "affordable.h"
 #include "feed_forward.h"
 #include "generate.h"
 #include "grouped_query_attention.h"

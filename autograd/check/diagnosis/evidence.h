@@ -3,13 +3,32 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "../gradient_diagnosis.h"
 #include "differences.h"
-#include "hidden.h"
 
 namespace isobar {
+
+// hidden.cpp: products inside a formula, seen from outside. Where the formula holds h = x wᵀ or h = x w and uses
+// w nowhere else, the Jacobian by w is that by h times x: J_w[k, (o, c)] = Σ_p J_h[k, (p, o)] x[p, c], p the
+// rows of x. Solved for J_h, it tells the part of the Jacobian by x that goes through h.
+struct Hidden {
+  std::string x, name;  // "x", "x·w"
+  Values path;          // the part of the Jacobian by x that goes through h
+};
+// Every product that the Jacobians are enough to find. A row of y must use fewer rows of x than x has
+// columns.
+std::vector<Hidden> hidden_products(const std::vector<Jacobian>& all);
+
+// How often each column stands in the sum that comes nearest to a target; 0 for one that is a sum of those
+// before it.
+struct Fit {
+  Values times;
+  bool independent = true;  // of one another
+};
+Fit least_squares(std::vector<Values> columns, Values target);
 
 // What is known of a function beside the one gradient: the Jacobians by all its inputs, the tensors that its
 // formula may be made of (inputs, y, parts of them), and the products inside that could be found.

@@ -1,10 +1,7 @@
-#include "hidden.h"
+#include "evidence.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-
-#include "differences.h"
 
 namespace isobar {
 namespace {
