@@ -22,6 +22,7 @@ void check_sums_to(const Node& node, size_t input, Dtype dtype, const Tensor& dx
     const int64_t own = d <= wanted.ndim() ? wanted[-d] : 1;
     sums = got[-d] == own || (own == 1 && d <= y.ndim() && got[-d] == y[-d]);
   }
+  if (sums && dx.dtype() == dtype) return;
   const bool turned = std::is_permutation(got.begin(), got.end(), wanted.begin(), wanted.end());
   check(sums, "backward of {}: the gradient of input {} must be {}, got {}{}", node.place(), input, wanted,
         got,
@@ -69,21 +70,6 @@ void run(uint64_t tape, Node& node, Tensor dy, Wants wants, std::span<Tensor> dx
   if (listener != nullptr) listener->walking(tape, node, dy);
   node.backward(std::move(dy), wants, dx);
   if (listener != nullptr && listener == recording.listener) listener->walked(tape, node, dx);
-}
-
-// body(dx) with `count` undefined tensors. Most nodes have one or two inputs, and few more than eight.
-template <class Body>
-void with_room_for(size_t count, const Body& body) {
-  if (count <= 2) {
-    std::array<Tensor, 2> dx;
-    body(std::span(dx.data(), count));
-  } else if (count <= 8) {
-    std::array<Tensor, 8> dx;
-    body(std::span(dx.data(), count));
-  } else {
-    std::vector<Tensor> dx(count);
-    body(std::span(dx));
-  }
 }
 
 }  // namespace
@@ -222,8 +208,9 @@ void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::
   }
   lowest_ = start;
   accumulate(start, std::move(dy));
+  TapeVector<Tensor> dx;  // of the node that is visited
   for (int64_t slot = start; slot >= lowest_; --slot)
-    if (!at(slot).leaf && at(slot).adjoint.defined()) visit(slot);
+    if (!at(slot).leaf && at(slot).adjoint.defined()) visit(slot, dx);
   for (size_t i = 0; i < wanted.size(); ++i)
     if (wanted[i] <= start) sums[i] = at(wanted[i]).adjoint;
   walking.done = true;
@@ -231,25 +218,25 @@ void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::
 
 // One step of the walk: the node's closure, then each input's gradient moved into, or added to, that input's
 // adjoint.
-void Tape::visit(int64_t slot) {
+void Tape::visit(int64_t slot, TapeVector<Tensor>& dx) {
   Node* const node = at(slot).node.get();
   check(node != nullptr, used_up, "backward");
   check_unchanged(*node);
   Tensor dy = at(slot).keep ? at(slot).adjoint : std::exchange(at(slot).adjoint, Tensor());
-  with_room_for(node->inputs.size(), [&](std::span<Tensor> dx) {
-    Wants wants;
-    for (size_t i = 0; i < dx.size(); ++i) {
-      const int64_t input = node->inputs[i].slot;
-      if (input < 0) continue;
-      check(input >= first_, used_up, "backward");
-      wants.set(i);
-      if (node->continues_sums) dx[i] = std::exchange(at(input).adjoint, Tensor());
-    }
-    run(serial_, *node, std::move(dy), wants, dx);
-    for (size_t i = 0; i < dx.size(); ++i)
-      if (node->inputs[i].slot >= 0 && dx[i].defined())
-        accumulate(node->inputs[i].slot, checked_gradient(*node, i, std::move(dx[i])));
-  });
+  dx.resize(node->inputs.size());
+  Wants wants;
+  for (size_t i = 0; i < dx.size(); ++i) {
+    const int64_t input = node->inputs[i].slot;
+    if (input < 0) continue;
+    check(input >= first_, used_up, "backward");
+    wants.set(i);
+    if (node->continues_sums) dx[i] = std::exchange(at(input).adjoint, Tensor());
+  }
+  run(serial_, *node, std::move(dy), wants, dx);
+  for (size_t i = 0; i < dx.size(); ++i)
+    if (node->inputs[i].slot >= 0 && dx[i].defined())
+      accumulate(node->inputs[i].slot, checked_gradient(*node, i, std::move(dx[i])));
+  dx.clear();
   mark_walked(*node);
   if (options_.higher_order) return;
   at(slot).node.reset();

@@ -19,8 +19,8 @@ struct DrawnStep {
 
 }  // namespace
 
-std::string Node::place() const {
-  return scope != nullptr && !scope->empty() ? fmt::format("{} in {}", name, *scope) : name;
+std::string place_of(std::string_view op, std::string_view module) {
+  return fmt::format("{}{}{}", op, module.empty() ? "" : " in ", module);
 }
 
 void Node::wrong_count(size_t got, size_t wanted) const {

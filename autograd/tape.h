@@ -39,6 +39,9 @@ class Wants {
 template <class T>
 using TapeVector = std::vector<T, ObjectAllocator<T>>;
 
+// "linear in blocks.3.fc1", for errors.
+std::string place_of(std::string_view op, std::string_view module);
+
 // One recorded op.
 struct Node {
   struct Input {
@@ -72,8 +75,7 @@ struct Node {
   // Sets dx to the gradients of the inputs, given dy, that of the output; undefined means none.
   virtual void backward(Tensor dy, Wants wants, std::span<Tensor> dx) = 0;
 
-  // "linear in blocks.3.fc1".
-  std::string place() const;
+  std::string place() const { return place_of(name, scope != nullptr ? *scope : ""); }
   [[noreturn]] void wrong_count(size_t got, size_t wanted) const;
 
   static void* operator new(size_t bytes) { return object_memory::allocate(bytes); }
@@ -207,7 +209,7 @@ class Tape {
   int64_t own_slot(const Tensor& y, const char* what);
   std::vector<LeafGradient> walk_to_leaves(const Tensor& y, const Tensor& dy);
   void walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums);
-  void visit(int64_t slot);
+  void visit(int64_t slot, TapeVector<Tensor>& dx);
   void accumulate(int64_t slot, Tensor dx);
   static void check_constants(const Node& node, std::span<const Node::Input> constants);
   Tensor checked_gradient(const Node& node, size_t input, Tensor dx);

@@ -37,6 +37,20 @@ TEST_CASE("a text has a line per op forward and a line per op backward, with sha
   CHECK(missing_gradients(trace, {{"weight", w}}).empty());
 }
 
+TEST_CASE("of several tapes, a slot has the number of its tape") {
+  const Tensor w = ones({2}).set_trainable();
+  const TapeTrace trace;
+  for (int i = 0; i < 2; ++i) {
+    const Tape tape;
+    exp(w);
+  }
+  CHECK(tape_text(trace) ==
+        "forward\n"
+        "   %1.1  exp            (%1.0 [2]) -> [2] f32, 8 B, norm 3.844\n"
+        "   %2.1  exp            (%2.0 [2]) -> [2] f32, 8 B, norm 3.844\n"
+        "backward\n");
+}
+
 TEST_CASE("a listener sees nothing when it has ended, and the outer one nothing of an inner one's time") {
   const Tensor w = ones({2}).set_trainable();
   const TapeTrace outer;

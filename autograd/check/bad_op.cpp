@@ -154,8 +154,7 @@ BadOp maker_of(const TapeTrace& trace, const TapeTrace::BadGradient& gradient) {
 
 std::string BadOp::place() const {
   const bool backwards = way != Way::forward && way != Way::input;
-  return fmt::format("{} of {}", backwards ? "backward" : "forward",
-                     module.empty() ? op : fmt::format("{} in {}", op, module));
+  return fmt::format("{} of {}", backwards ? "backward" : "forward", place_of(op, module));
 }
 
 std::string BadOp::text(const std::string& leaf_name) const {

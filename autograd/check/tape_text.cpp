@@ -20,31 +20,38 @@ std::string bytes_text(const ValueRange& range) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / 1024 / 1024);
 }
 
-// "%3 [2, 4]", "constant [2, 4]", or "none" for an undefined tensor.
-std::string input_text(const TapeTrace& trace, const Input& input) {
-  if (input.kind == Input::Kind::absent) return "none";
-  const Shape& shape = trace.value_of(input).range.shape;
-  return input.slot < 0 ? fmt::format("constant {}", shape) : fmt::format("%{} {}", input.slot, shape);
+// Slot 3 on the tape of this op: "%3", of several tapes "%2.3" for the second.
+std::string slot_text(const TapeTrace& trace, const TapeTrace::Op& op, int64_t slot) {
+  if (trace.tapes().size() < 2) return fmt::format("%{}", slot);
+  const auto tape = std::find(trace.tapes().begin(), trace.tapes().end(), op.tape);
+  return fmt::format("%{}.{}", tape - trace.tapes().begin() + 1, slot);
 }
 
-std::string line_of(const TapeTrace::Op& op, const std::string& text) {
-  return fmt::format("  {:>5}  {:<14} {}{}\n", fmt::format("%{}", op.slot), op.name, text,
+// "%3 [2, 4]", "constant [2, 4]", or "none" for an undefined tensor.
+std::string input_text(const TapeTrace& trace, const TapeTrace::Op& op, const Input& input) {
+  if (input.kind == Input::Kind::absent) return "none";
+  const Shape& shape = trace.value_of(input).range.shape;
+  return fmt::format("{} {}", input.slot < 0 ? "constant" : slot_text(trace, op, input.slot), shape);
+}
+
+std::string line_of(const TapeTrace& trace, const TapeTrace::Op& op, const std::string& text) {
+  return fmt::format("  {:>5}  {:<14} {}{}\n", slot_text(trace, op, op.slot), op.name, text,
                      op.module.empty() ? "" : fmt::format(", in {}", op.module));
 }
 
 std::string forward_text(const TapeTrace& trace, const TapeTrace::Op& op) {
   std::vector<std::string> inputs;
-  for (const Input& input : op.inputs) inputs.push_back(input_text(trace, input));
+  for (const Input& input : op.inputs) inputs.push_back(input_text(trace, op, input));
   const ValueRange& y = op.value.range;
   return fmt::format("({}) -> {} {}, {}, norm {:.4g}", fmt::join(inputs, ", "), y.shape, y.dtype,
                      bytes_text(y), op.value.norm);
 }
 
-std::string backward_text(const TapeTrace::Op& op, const TapeTrace::Visit& visit) {
+std::string backward_text(const TapeTrace& trace, const TapeTrace::Op& op, const TapeTrace::Visit& visit) {
   std::vector<std::string> texts;
   for (size_t i = 0; i < visit.dx.size(); ++i)
     if (op.inputs[i].slot >= 0)
-      texts.push_back(fmt::format("%{} {}", op.inputs[i].slot,
+      texts.push_back(fmt::format("{} {}", slot_text(trace, op, op.inputs[i].slot),
                                   visit.dx[i] ? fmt::format("norm {:.4g}", visit.dx[i]->norm) : "none"));
   return fmt::format("dy {}, norm {:.4g} -> {}", visit.dy.range.shape, visit.dy.norm, fmt::join(texts, ", "));
 }
@@ -66,8 +73,8 @@ std::string why_missing(const TapeTrace& trace, const Tensor& tensor) {
   if (uses.empty())
     return "no recorded op used it: does forward leave it out, or read it through detach(), data() or to_vector()?";
   const TapeTrace::Op& op = trace.ops()[uses.front()];
-  const std::string place =
-      fmt::format("{} (%{}){}", op.name, op.slot, op.module.empty() ? "" : " in " + op.module);
+  const std::string place = fmt::format("{} ({}){}", op.name, slot_text(trace, op, op.slot),
+                                        op.module.empty() ? "" : " in " + op.module);
   if (!visited.contains(uses.front()))
     return fmt::format("{} used it, but the loss does not depend on the result: is that dropped or detached?",
                        place);
@@ -85,9 +92,9 @@ std::string tape_text(const TapeTrace& trace) {
     const TapeTrace::Visit* const visit = step.backward ? &trace.visits()[step.number] : nullptr;
     const TapeTrace::Op& op = trace.ops()[visit != nullptr ? visit->op : step.number];
     if (visit != nullptr)
-      backward += line_of(op, backward_text(op, *visit));
+      backward += line_of(trace, op, backward_text(trace, op, *visit));
     else
-      forward += line_of(op, forward_text(trace, op));
+      forward += line_of(trace, op, forward_text(trace, op));
   }
   return "forward\n" + forward + "backward\n" + backward;
 }
@@ -104,7 +111,7 @@ std::string tape_dot(const TapeTrace& trace) {
     for (const Input& input : op.inputs) {
       if (input.slot < 0) continue;
       const bool is_leaf = input.kind == Input::Kind::source;
-      if (is_leaf) leaves[input.number] = input_text(trace, input);
+      if (is_leaf) leaves[input.number] = input_text(trace, op, input);
       edges += fmt::format("  {}{} -> op{};\n", is_leaf ? "leaf" : "op", input.number, i);
     }
   }

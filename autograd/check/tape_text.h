@@ -1,10 +1,11 @@
 // A trace of a tape as text and as a drawing; and which parameters got no gradient, and why.
 //
 //   fmt::print("{}", tape_text(trace));
-//   //   forward
-//   //     %2  linear  (constant [32, 784], %0 [256, 784], %1 [256]) -> [32, 256] f32, 32.0 KiB, norm 91.3, in fc1
-//   //   backward
-//   //     %2  linear  dy [32, 256], norm 0.0318 -> %0 norm 0.744, %1 norm 0.0521, in fc1
+//
+// prints "forward", a line for each op, "backward", and a line for each op of backward:
+//
+//   %2  linear  (constant [32, 784], %0 [256, 784], %1 [256]) -> [32, 256] f32, 32.0 KiB, norm 91.3, in fc1
+//   %2  linear  dy [32, 256], norm 0.0318 -> %0 norm 0.744, %1 norm 0.0521, in fc1
 #pragma once
 
 #include "../../core/fields.h"
@@ -12,8 +13,8 @@
 
 namespace isobar {
 
-// A line for each op, and for each op of backward, in the order in which they happened. %n are slots: of
-// leaves and of results.
+// Lines in the order in which it happened. %n are slots, of leaves and of results; where the trace has several
+// tapes, as under recompute(), %2.n is of the second.
 std::string tape_text(const TapeTrace& trace);
 
 // The ops as a Graphviz digraph, clustered by module: `dot -Tsvg tape.dot > tape.svg`.

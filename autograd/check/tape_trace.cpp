@@ -1,5 +1,7 @@
 #include "tape_trace.h"
 
+#include <algorithm>
+
 #include "../../core/norm_of.h"
 #include "../../core/raw.h"
 #include "../ops.h"
@@ -19,10 +21,6 @@ Tensor summed(const Tensor& dx, const Shape& shape) {
 std::string module_of(const Node& node) { return node.scope != nullptr ? *node.scope : ""; }
 
 }  // namespace
-
-std::string TapeTrace::Op::place() const {
-  return module.empty() ? name : fmt::format("{} in {}", name, module);
-}
 
 TapeTrace::Value TapeTrace::value_of(const Tensor& x) {
   Value value{.range = range_of(x), .norm = norm_of(x), .numbers = {}};
@@ -70,6 +68,7 @@ void TapeTrace::recorded(uint64_t tape, const Node& node, const Tensor& y,
   // After the first bad gradient, results are kept only for the ops of a recompute(), which come late.
   if (!op.value.range.finite() && (!bad_gradient_ || op.within >= 0)) op.bad = y.detach();
   op_at_.emplace(std::pair(tape, node.slot), ops_.size());
+  if (std::find(tapes_.begin(), tapes_.end(), tape) == tapes_.end()) tapes_.push_back(tape);
   steps_.push_back({.backward = false, .number = ops_.size()});
   ops_.push_back(std::move(op));
 }

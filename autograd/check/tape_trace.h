@@ -56,8 +56,7 @@ class TapeTrace : public TapeListener {
     bool recompute;       // a recompute()
     int64_t within = -1;  // the recompute() whose backward recorded the op, or -1
 
-    // "linear in fc1".
-    std::string place() const;
+    std::string place() const { return place_of(name, module); }
   };
   // Backward at an op: the gradient of its result, and those that it gave its inputs, summed to their shapes;
   // none for a constant. A recompute() gives running sums, with what other uses gave before. No dx where backward threw.
@@ -79,6 +78,8 @@ class TapeTrace : public TapeListener {
 
   const std::vector<Source>& sources() const { return sources_; }
   const std::vector<Op>& ops() const { return ops_; }
+  // The serial numbers of the tapes, in the order of their first ops; a recompute() has one for its backward.
+  const std::vector<uint64_t>& tapes() const { return tapes_; }
   const std::vector<Visit>& visits() const { return visits_; }
   // Ops, and visits that ended, in the order in which they happened; what a backward records comes before its
   // visit.
@@ -99,6 +100,7 @@ class TapeTrace : public TapeListener {
 
   std::vector<Source> sources_;
   std::vector<Op> ops_;
+  std::vector<uint64_t> tapes_;
   std::vector<Visit> visits_;
   std::vector<Step> steps_;
   std::optional<BadGradient> bad_gradient_;
