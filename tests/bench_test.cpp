@@ -1,6 +1,7 @@
 // The benchmark program, as far as it can be right or wrong: its speed is no test.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "../core/precision.h"
@@ -8,6 +9,10 @@
 #include "sanitizers.h"
 
 namespace isobar::bench_test {
+
+TEST_CASE("every kind of training has its step") {
+  CHECK(std::ranges::count(ran("bench", "--filter 'd8_b32|nanogpt_cpu' --steps 1 --json").out, '\n') == 4);
+}
 
 TEST_CASE("bench prints the environment and then a case with all its keys, one object a line") {
   const Outcome run = ran("bench", "--filter chain_add --threads 2 --steps 2 --json");

@@ -9,13 +9,13 @@
 
 namespace isobar::bench {
 
-struct Training {
+struct ModelTraining {
   LanguageModel model;
   Tensor symbols, next_symbols;
   AdamW optimizer;
   int64_t pieces;  // that the batch is cut into
 
-  Training(const LanguageModelConfig& config, int64_t batch, int64_t cut_into, const Rng& rng)
+  ModelTraining(const LanguageModelConfig& config, int64_t batch, int64_t cut_into, const Rng& rng)
       : model(config, rng.split("model")),
         symbols(rng.split("symbols").integers({batch, config.block_size}, config.vocab_size)),
         next_symbols(rng.split("next").integers({batch, config.block_size}, config.vocab_size)),
@@ -56,8 +56,9 @@ void add_model(Cases& cases, const std::string& name, const LanguageModelConfig&
                int64_t pieces = 1) {
   cases.push_back(
       {.name = name, .work = product_flops(training_flops(config, batch)), .setup = [config, batch, pieces] {
-         return Step(
-             [training = std::make_shared<Training>(config, batch, pieces, Rng(0))] { training->step(); });
+         return Step([training = std::make_shared<ModelTraining>(config, batch, pieces, Rng(0))] {
+           training->step();
+         });
        }});
 }
 

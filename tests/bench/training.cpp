@@ -56,12 +56,12 @@ struct Study {
 };
 
 // A classifier: the net, Linear(512, 10), cross-entropy; forward, backward, AdamW.
-struct Training {
+struct ClassifierTraining {
   Sequential net;
   Tensor x, labels;
   AdamW optimizer;
 
-  Training(int64_t depth, int64_t batch, const Rng& rng)
+  ClassifierTraining(int64_t depth, int64_t batch, const Rng& rng)
       : net(make_classifier(depth, rng)),
         x(rng.split("x").normal({batch, width})),
         labels(rng.split("labels").integers({batch}, classes)),
@@ -87,7 +87,7 @@ void add_mlp(Cases& cases, int64_t depth, int64_t batch) {
   cases.push_back({.name = fmt::format("mlp_d{}_b{}_adamw", depth, batch),
                    .work = product_flops(net_flops(depth, batch) + head_flops),
                    .setup = [depth, batch] {
-                     const auto training = std::make_shared<Training>(depth, batch, Rng(0));
+                     const auto training = std::make_shared<ClassifierTraining>(depth, batch, Rng(0));
                      return Step([training] { training->step(); });
                    }});
 }
