@@ -29,31 +29,24 @@ def charts(ask):
 
 
 # --- the handout's numbers and pictures; a student's tree ends above this line
-from tensors import Array
-
 ask = None  # the reference's answers, given by grading/handouts.py
 STILL = 4  # the step of tape.html that tape.svg shows
 CHANGES = [("a[i] + b[i]", "a[i] + 2 * b[i]")]  # the reference holds no constant that could be changed
-LEAF, ADD, MUL, SUM, SIN = 0, 2, 3, 4, 5
+MUL, SUM = 3, 4
 DIAMOND = [(LEAF, 0, 0), (MUL, 0, 0), (ADD, 0, 1), (MUL, 1, 2)]
 SINES = [(LEAF, 0, 0), (SIN, 0, 0), (SIN, 1, 0), (SUM, 2, 0)]
 
 
-def run(code, x):
-    return ask("gradients", code=Array([len(code), 3], [i for row in code for i in row], "i64"), x0=x,
-               loss=len(code) - 1)
-
-
 def value(row):
-    return run(DIAMOND, [3.0])[f"v{row}"].values[0]
+    return gradients(ask, DIAMOND, [3.0])[f"v{row}"].values[0]
 
 
 def slope():
-    return run(DIAMOND, [3.0])["d0"].values[0]
+    return gradients(ask, DIAMOND, [3.0])["d0"].values[0]
 
 
 def sines():
-    return run(SINES, [1.0, 2.0])["d0"].values
+    return gradients(ask, SINES, [1.0, 2.0])["d0"].values
 
 
 def overwritten():

@@ -9,17 +9,16 @@
 namespace {
 
 // The first number of a frame: from a rank to the broker, and back.
-enum class Ask : int32_t { begin = 1, send, receive, end, died };
-enum class Reply : int32_t { go = 1, taken, message, dead, fail };
+struct Ask {
+  enum : int32_t { begin = 1, send, receive, end, died };
+};
+struct Reply {
+  enum : int32_t { go = 1, taken, message, dead, fail };
+};
 
 struct Head {
   int32_t kind, other, tag, count;
 };
-
-template <class E>
-int32_t kind(E e) {
-  return static_cast<int32_t>(e);
-}
 
 struct Death {};  // thrown through the student's function: the test has cut this rank's link
 
@@ -31,7 +30,7 @@ class Wire : public Link {
     const char* number = std::getenv("LINK");
     check(number != nullptr, "driver: this call needs a broker; ./check brings one");
     socket_ = std::atoi(number);
-    const Head told = ask({kind(Ask::begin), 0, 0, 0}, nullptr).first;
+    const Head told = ask({Ask::begin, 0, 0, 0}, nullptr).first;
     rank_ = told.other, size_ = told.tag;
   }
   int rank() const override { return rank_; }
@@ -39,16 +38,16 @@ class Wire : public Link {
   bool send(int to, const std::vector<float>& values, int tag) override {
     check_rank(to);
     live();
-    return ask({kind(Ask::send), to, tag, static_cast<int32_t>(values.size())}, values.data()).first.kind ==
-           kind(Reply::taken);
+    return ask({Ask::send, to, tag, static_cast<int32_t>(values.size())}, values.data()).first.kind ==
+           Reply::taken;
   }
   Message receive(int from) override {
     if (from != anyone) check_rank(from);
     live();
-    const auto [told, values] = ask({kind(Ask::receive), from, 0, 0}, nullptr);
-    return {told.other, told.kind == kind(Reply::dead), told.tag, values};
+    const auto [told, values] = ask({Ask::receive, from, 0, 0}, nullptr);
+    return {told.other, told.kind == Reply::dead, told.tag, values};
   }
-  void close(Ask how) { put({kind(how), 0, 0, 0}, nullptr); }
+  void close(int32_t how) { put({how, 0, 0, 0}, nullptr); }
 
  private:
   void live() {
@@ -66,7 +65,7 @@ class Wire : public Link {
     put(head, values);
     Head told{};
     read_all(&told, sizeof told);
-    if (told.kind == kind(Reply::fail)) {
+    if (told.kind == Reply::fail) {
       std::string text(told.count, ' ');
       read_all(text.data(), text.size());
       isobar::throw_error(text);

@@ -1,22 +1,12 @@
 """a11's cases. Those of task 1 are computed from the layer's formula (papers.py); the others compare the
 report with its runs and with runs of the grader's own (checker.py)."""
-import importlib.util, pathlib
 import oracle, tensors
 from course import case
+from folders import module_of
 from oracle import longer, normal
 from tensors import Array
 
-
-def beside(name):
-    """A file of this folder as a module."""
-    spec = importlib.util.spec_from_file_location(f"a11_{name}",
-                                                  pathlib.Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-papers = beside("papers")
+papers = module_of("a11", "papers.py")
 ALLOWED = None  # all of the library: it is the instrument here
 POINTS = {1: 40, 2: 20, 3: 20, 4: 20}  # of each task
 SECONDS = 60  # for check_layer

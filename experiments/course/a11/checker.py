@@ -3,8 +3,9 @@ same settings, and so the same bits where the machine is the same, else the same
 
 The grader's programs hold nothing of the student's: the layer is a process of its own (apart/), which has a
 socket and no file, and what is measured is written by the other one."""
-import importlib.util, json, math, pathlib, re, shutil, socket
+import json, math, pathlib, re, shutil, socket
 import course, sandbox, together
+from folders import module_of
 
 SECONDS, MEMORY = 60, 2 << 30  # of one run
 TOLERANCE = {"signal": 1e-6, "lm": 1e-3, "lm_rmsnorm": 1e-3, "claim": 1e-3}  # f64, or f32
@@ -13,16 +14,7 @@ AGAIN = {2: "the signal: another run gives the same", 3: "the language model: an
          4: "the claim: another run gives the same"}
 TELLING = "the claim: a layer that does nothing does not fulfil it too"
 LARGEST = 1 << 20  # bytes of a file
-
-
-def report_module():
-    spec = importlib.util.spec_from_file_location("a11_report", pathlib.Path(__file__).with_name("report.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-report = report_module()
+report = module_of("a11", "report.py")
 
 
 class Studies:

@@ -1,5 +1,5 @@
 """a2's cases."""
-import math
+import functools, math, operator
 import oracle
 from course import case
 from oracle import build, gradients, normal
@@ -23,14 +23,9 @@ def wide(a, b):
     return tuple(q if p == 1 else p for p, q in zip(pad(a.shape), pad(b.shape)))
 
 
-def multiply(a, b):
+def elementwise(op, a, b):
     shape = wide(a, b)
-    return build(shape, lambda *i: broadcast(shape, a, i) * broadcast(shape, b, i))
-
-
-def divide(a, b):
-    shape = wide(a, b)
-    return build(shape, lambda *i: broadcast(shape, a, i) / broadcast(shape, b, i))
+    return build(shape, lambda *i: op(broadcast(shape, a, i), broadcast(shape, b, i)))
 
 
 def matmul(a, b):
@@ -85,7 +80,7 @@ def cases():
     pairs = [("same shapes", (2, 3), (2, 3), True), ("b is a row", (3, 4), (4,), True),
              ("a is a row", (4,), (3, 4), False), ("b is a single number", (2, 3), (), False),
              ("both are repeated", (3, 1), (1, 4), False), ("three dimensions", (2, 1, 3), (4, 1), False)]
-    for op, f in (("multiply", multiply), ("divide", divide)):
+    for op, f in (("multiply", operator.mul), ("divide", operator.truediv)):
         for name, p, q, public in pairs:
             if not public:
                 more = oracle.longer(f"{op} {name}")
@@ -93,7 +88,7 @@ def cases():
             a, b = normal(2, *p), normal(3, *q, shift=3.0, scale=0.4)
             dy = normal(4, *wide(a, b))
             yield case(f"{op}, {name}", 2, f"{op}_backward", {"dy": dy, "a": a, "b": b},
-                       gradients(f, {"a": a, "b": b}, "ab", dy),
+                       gradients(functools.partial(elementwise, f), {"a": a, "b": b}, "ab", dy),
                        "the gradient in dy's shape, then sum_to the operand's", public=public)
     # --- task 3
     for name, m, k, n, public in [("small", 2, 3, 4, True), ("a column times a row", 3, 1, 4, False),

@@ -1,4 +1,10 @@
 // with: stubs of a1
 // 345 characters that demangle to 540 kB for their first 14 parts, and to twice as much for each of the 20
 // others.
-asm(".weak _Z1fSt4pairIiiES_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_ES_IS6_S6_ES_IS7_S7_ES_IS8_S8_ES_IS9_S9_ES_ISA_SA_ES_ISB_SB_ES_ISC_SC_ES_ISD_SD_ES_ISE_SE_ES_ISF_SF_ES_ISG_SG_ES_ISH_SH_ES_ISI_SI_ES_ISJ_SJ_ES_ISK_SK_ES_ISL_SL_ES_ISM_SM_ES_ISN_SN_ES_ISO_SO_ES_ISP_SP_ES_ISQ_SQ_ES_ISR_SR_ES_ISS_SS_ES_IST_ST_ES_ISU_SU_ES_ISV_SV_ES_ISW_SW_E\n.data\n.quad _Z1fSt4pairIiiES_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_ES_IS6_S6_ES_IS7_S7_ES_IS8_S8_ES_IS9_S9_ES_ISA_SA_ES_ISB_SB_ES_ISC_SC_ES_ISD_SD_ES_ISE_SE_ES_ISF_SF_ES_ISG_SG_ES_ISH_SH_ES_ISI_SI_ES_ISJ_SJ_ES_ISK_SK_ES_ISL_SL_ES_ISM_SM_ES_ISN_SN_ES_ISO_SO_ES_ISP_SP_ES_ISQ_SQ_ES_ISR_SR_ES_ISS_SS_ES_IST_ST_ES_ISU_SU_ES_ISV_SV_ES_ISW_SW_E\n.text");
+#define PART(n) "S_IS" n "_S" n "_E"
+#define PARTS(a, b, c, d, e) PART(a) PART(b) PART(c) PART(d) PART(e)
+#define BOMB                                                                                       \
+  "_Z1fSt4pairIiiE" PARTS("0", "1", "2", "3", "4") PARTS("5", "6", "7", "8", "9")                  \
+      PARTS("A", "B", "C", "D", "E") PARTS("F", "G", "H", "I", "J") PARTS("K", "L", "M", "N", "O") \
+          PARTS("P", "Q", "R", "S", "T") PART("U") PART("V") PART("W")
+asm(".weak " BOMB "\n.data\n.quad " BOMB "\n.text");

@@ -1,7 +1,4 @@
-// sum_to one axis at a time; softmax by its logarithm, its gradient by the Jacobian; differences output by
-// output.
-#include <cmath>
-
+// sum_to one axis at a time, with another error; differences output by output.
 #include "a2.h"
 
 namespace {
@@ -33,31 +30,6 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
   for (int d = 0; d < x.ndim(); ++d)
     if (padded[d] == 1 && x.size(d) != 1) y = sum_axis(y, d);
   return raw::clone(raw::as_strided(y, shape, shape.strides()));
-}
-
-Tensor softmax(const Tensor& x) {
-  // exp(x − log Σ exp x), the logarithm taken stably
-  Values v = x.to_vector<double>();
-  const size_t width = x.size(-1);
-  for (size_t start = 0; start < v.size(); start += width) {
-    double top = v[start];
-    for (size_t c = 1; c < width; ++c) top = std::fmax(top, v[start + c]);
-    double sum = 0;
-    for (size_t c = 0; c < width; ++c) sum += std::exp(v[start + c] - top);
-    for (size_t c = 0; c < width; ++c) v[start + c] = std::exp(v[start + c] - (top + std::log(sum)));
-  }
-  return isobar::tensor(x.shape(), v);
-}
-
-Tensor softmax_backward(const Tensor& dy, const Tensor& y) {
-  // by the Jacobian: dx_i = Σ_j dy_j y_j (δ_ij − y_i)
-  const Values d = dy.to_vector<double>(), p = y.to_vector<double>();
-  Values dx(p.size(), 0.0);
-  const size_t width = y.size(-1);
-  for (size_t start = 0; start < p.size(); start += width)
-    for (size_t i = start; i < start + width; ++i)
-      for (size_t j = start; j < start + width; ++j) dx[i] += d[j] * p[j] * ((i == j) - p[i]);
-  return isobar::tensor(y.shape(), dx);
 }
 
 Tensor numeric_gradient(const Function& f, const Tensor& x, const Tensor& dy, double h) {

@@ -11,24 +11,9 @@ Tensor norm_of(const Tensor& x, const Tensor& weight) {
 }
 
 // (B, T, C) → (B, H, T, C/H)
-Tensor split_heads(const Tensor& x, int64_t heads) {
-  return isobar::permute(isobar::reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), {0, 2, 1, 3});
-}
-
-// cos and sin tables (T, D/2), in x's dtype.
-Tensor turned(const Tensor& x) {
-  const int64_t length = x.size(2), half = x.size(3) / 2;
-  std::vector<double> cos, sin;
-  for (int64_t t = 0; t < length; ++t)
-    for (int64_t j = 0; j < half; ++j) {
-      const double angle = t * std::pow(10000.0, -double(j) / half);
-      cos.push_back(std::cos(angle));
-      sin.push_back(std::sin(angle));
-    }
-  const Tensor c = raw::cast(isobar::tensor({length, half}, cos), x.dtype()),
-               s = raw::cast(isobar::tensor({length, half}, sin), x.dtype());
-  const Tensor a = isobar::slice(x, 3, 0, half), b = isobar::slice(x, 3, half, 2 * half);
-  return isobar::concat({a * c - b * s, a * s + b * c}, 3);
+Tensor split_heads(const Tensor& x, int64_t heads, bool turned) {
+  const Tensor split = isobar::reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads});
+  return isobar::permute(turned ? isobar::rope(split, 1e4) : split, {0, 2, 1, 3});
 }
 
 Tensor mask_of(int64_t length, Dtype dtype) {
@@ -50,11 +35,11 @@ Tensor forward(const Parameters& parameters, const Config& config, const Tensor&
       return isobar::matmul(y, isobar::transpose(parameters.at(at + name)));
     };
     const Tensor n = norm_of(x, parameters.at(at + "norm1"));
-    const Tensor q = turned(split_heads(times(n, "q"), config.heads)),
-                 k = turned(split_heads(times(n, "k"), config.heads));
+    const Tensor q = split_heads(times(n, "q"), config.heads, true),
+                 k = split_heads(times(n, "k"), config.heads, true);
     const Tensor z = isobar::matmul(q, isobar::transpose(k)) / std::sqrt(double(q.size(3))) + mask;
     const Tensor y = isobar::permute(
-        isobar::matmul(isobar::softmax(z), split_heads(times(n, "v"), config.heads)), {0, 2, 1, 3});
+        isobar::matmul(isobar::softmax(z), split_heads(times(n, "v"), config.heads, false)), {0, 2, 1, 3});
     x = x + times(isobar::reshape(y, x.shape()), "o");
     const Tensor m = norm_of(x, parameters.at(at + "norm2"));
     const Tensor gate = times(m, "gate");
