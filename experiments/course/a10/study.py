@@ -3,18 +3,19 @@
 ALPHA, BETA = 5e-5, 1.25e8  # a message of b bytes takes ALPHA + b / BETA seconds: 1 Gbit/s Ethernet
 
 
-def over_bytes(ask, size=8):
-    bytes_of = [10 ** (2 + 0.2 * i) for i in range(31)]
-    times = [ask("predict", size=size, alpha=ALPHA, beta=BETA, bytes=b) for b in bytes_of]
-    return [(name,
-             [(b, 1e3 * t[name].values[0]) for b, t in zip(bytes_of, times)]) for name in ("tree", "ring")]
-
-
-def over_ranks(ask, bytes_of=3.2e6):
-    sizes = list(range(2, 65))
-    times = [ask("predict", size=size, alpha=ALPHA, beta=BETA, bytes=bytes_of) for size in sizes]
-    return [(name, [(float(p), 1e3 * t[name].values[0]) for p, t in zip(sizes, times)])
+def curves(ask, places, asked):
+    """Milliseconds of both ways at these places; asked(place) is what is predicted there."""
+    times = [ask("predict", alpha=ALPHA, beta=BETA, **asked(place)) for place in places]
+    return [(name, [(float(place), 1e3 * t[name].values[0]) for place, t in zip(places, times)])
             for name in ("tree", "ring")]
+
+
+def over_bytes(ask):
+    return curves(ask, [10 ** (2 + 0.2 * i) for i in range(31)], lambda b: {"size": 8, "bytes": b})
+
+
+def over_ranks(ask):
+    return curves(ask, range(2, 65), lambda size: {"size": size, "bytes": 3.2e6})
 
 
 def charts(ask):

@@ -14,11 +14,10 @@ def page_of(name, prefix, folder):
     """The page that the assignment's tape.cpp writes with the reference."""
     reference = handouts.Reference(name, prefix, folder)
     reference.build()
-    build = reference.driver.parent
-    for command in (["cmake", "--build", build, "--target", "tape"], [build / "tape"]):
-        done = subprocess.run(command, cwd=build, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode:
-            raise course.Usage(f"{name}/tape.cpp: {done.stdout}")
+    build = course.built(reference.tree, prefix, target="tape")
+    done = subprocess.run([build / "tape"], cwd=build, text=True, stderr=subprocess.PIPE)
+    if done.returncode:
+        raise course.Usage(f"{name}/tape.cpp: {done.stderr}")
     return build / "tape.html"
 
 

@@ -14,31 +14,31 @@ namespace {
 
 using isobar::Tensor;
 
-// The layer's process, which answers one question at a time.
-class Other {
- public:
-  static Other& process() {
-    static Other other;
-    return other;
+// A question to the layer's process, which answers one at a time: what is put, asked, and then read.
+struct Question {
+  explicit Question(Ask what) { wire.put(what); }
+  void ask() {
+    wire.send();
+    if (wire.number(1) == 0) isobar::throw_error(wire.text());
   }
 
-  // What it answers to a question: ask(wire) puts it, take(wire) reads.
-  template <class Put, class Take>
-  void ask(const Put& put, const Take& take) {
-    const std::lock_guard alone(mutex_);
-    put(wire_);
-    wire_.send();
-    if (wire_.number(1) == 0) isobar::throw_error(wire_.text());
-    take(wire_);
-  }
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> alone{mutex};
+  Wire& wire = link();
 
  private:
-  Other() {
-    ask([](Wire& wire) { wire.put(Ask::begin); }, [](Wire&) {});
+  static Wire& link() {
+    static Wire wire = [] {
+      Wire first;
+      first.put(Ask::begin);
+      first.send();
+      first.number(1);
+      return first;
+    }();
+    return wire;
   }
-  std::mutex mutex_;
-  Wire wire_;
 };
+std::mutex Question::mutex;
 
 // A call that was recorded: the other process keeps its tape until this node has been used.
 struct Recorded final : isobar::Node {
@@ -49,23 +49,22 @@ struct Recorded final : isobar::Node {
   ~Recorded() override {
     if (call < 0) return;
     try {
-      Other::process().ask([&](Wire& wire) { wire.put(Ask::drop), wire.put(call); }, [](Wire&) {});
+      Question to(Ask::drop);
+      to.wire.put(call);
+      to.ask();
     } catch (const isobar::Error&) {  // it has ended, and keeps nothing
     }
   }
   void backward(Tensor dy, isobar::Wants, std::span<Tensor> sums) override {
-    Other::process().ask(
-        [&](Wire& wire) {
-          wire.put(Ask::backward), wire.put(call), wire.put(dy);
-          for (const Tensor& sum : sums) wire.put(sum);
-        },
-        [&](Wire& wire) {
-          for (size_t i = 0; i < sums.size(); ++i) {
-            sums[i] = wire.tensor();
-            isobar::check(sums[i].defined() && sums[i].shape() == inputs[i].shape && sums[i].dtype() == dtype,
-                          "mine: wanted a gradient {}, got another", inputs[i].shape);
-          }
-        });
+    Question to(Ask::backward);
+    to.wire.put(call), to.wire.put(dy);
+    for (const Tensor& sum : sums) to.wire.put(sum);
+    to.ask();
+    for (size_t i = 0; i < sums.size(); ++i) {
+      sums[i] = to.wire.tensor();
+      isobar::check(sums[i].defined() && sums[i].shape() == inputs[i].shape && sums[i].dtype() == dtype,
+                    "mine: wanted a gradient {}, got another", inputs[i].shape);
+    }
     call = -1;
   }
 
@@ -74,50 +73,42 @@ struct Recorded final : isobar::Node {
 
 struct Mine : isobar::Module {
   explicit Mine(const isobar::Shape& width) {
-    Other::process().ask(
-        [&](Wire& wire) {
-          wire.put(Ask::make), wire.put(width.ndim());
-          for (const int64_t extent : width) wire.put(extent);
-        },
-        [&](Wire& wire) {
-          layer = wire.number();
-          state.resize(wire.number(100));
-          for (Part& part : state) {
-            part.name = wire.text();
-            part.trained = wire.number(1) == 1;
-            part.tensor = wire.tensor();
-            if (part.trained) part.tensor.set_trainable();
-          }
-        });
+    Question to(Ask::make);
+    to.wire.put(width.ndim());
+    for (const int64_t extent : width) to.wire.put(extent);
+    to.ask();
+    layer = to.wire.number();
+    state.resize(to.wire.number(100));
+    for (Part& part : state) {
+      part.name = to.wire.text();
+      part.trained = to.wire.number(1) == 1;
+      part.tensor = to.wire.tensor();
+      if (part.trained) part.tensor.set_trainable();
+    }
   }
 
   Tensor forward(const Tensor& x) override {
     isobar::Tape* const tape = isobar::Tape::active();
     std::vector<const Tensor*> inputs;
-    const auto wanted = [&](const Tensor& each) {
-      return tape != nullptr && tape->needs_gradient(each, "mine");
-    };
     Tensor y;
     int64_t call = -1;
-    Other::process().ask(
-        [&](Wire& wire) {
-          wire.put(Ask::forward), wire.put(layer), wire.put(int64_t{training()}),
-              wire.put(int64_t{isobar::recomputing()});
-          const auto put = [&](const Tensor& each) {
-            wire.put(each), wire.put(int64_t{wanted(each)});
-            if (wanted(each)) inputs.push_back(&each);
-          };
-          put(x);
-          for (const Part& part : state) put(part.tensor);
-        },
-        [&](Wire& wire) {
-          y = wire.tensor();
-          isobar::check(y.defined() && y.dtype() == x.dtype(), "mine: wanted y of {}, got another",
-                        x.dtype());
-          call = wire.number();
-          for (Part& part : state)
-            if (!part.trained) replace(part.tensor, wire.tensor());
-        });
+    {
+      Question to(Ask::forward);
+      to.wire.put(layer), to.wire.put(int64_t{training()}), to.wire.put(int64_t{isobar::recomputing()});
+      const auto put = [&](const Tensor& each) {
+        const bool wanted = tape != nullptr && tape->needs_gradient(each, "mine");
+        to.wire.put(each), to.wire.put(int64_t{wanted});
+        if (wanted) inputs.push_back(&each);
+      };
+      put(x);
+      for (const Part& part : state) put(part.tensor);
+      to.ask();
+      y = to.wire.tensor();
+      isobar::check(y.defined() && y.dtype() == x.dtype(), "mine: wanted y of {}, got another", x.dtype());
+      call = to.wire.number();
+      for (Part& part : state)
+        if (!part.trained) replace(part.tensor, to.wire.tensor());
+    }
     if (!inputs.empty()) tape->append(std::make_unique<Recorded>(call), y, inputs);
     return y;
   }
