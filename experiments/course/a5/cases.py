@@ -129,22 +129,20 @@ def cases():
                {**two, "lr": 0.1, "beta1": 0.8, "beta2": 0.95, "eps": 1e-8, "decay": 0.1},
                {f"path{k}": paths(two[f"w{k}"], two[f"dws{k}"],
                                   adam_w(0.1, 0.8, 0.95, 1e-8, 0.1)) for k in (0, 1)}, hint)
-    yield case("a second momentum after the first", 2, "momentum",
-               {"w": own[0], "dws": own[1], "lr": 0.1, "momentum": 0.9, "decay": 0.0, "nesterov": 0,
-                "warm": 1}, {"path": paths(*own, momentum(0.1, 0.9, 0.0, 0)), "dws": own[1]}, hint)
-    yield case("a second AdamW after the first", 3, "adam_w",
-               {"w": own[0], "dws": own[1], "lr": 0.1, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "decay": 0.1,
-                "warm": 1}, {"path": paths(*own, adam_w(0.1, 0.9, 0.99, 1e-8, 0.1)), "dws": own[1],
-                             "steps": float(steps)}, hint)
-    hint = "the losses fall"
+    slow = {"lr": 0.1, "momentum": 0.9, "decay": 0.0, "nesterov": 0}
+    usual = {"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "decay": 0.1}
+    for name, task, call, how, walk, more in [
+            ("momentum", 2, "momentum", slow, momentum, {}),
+            ("AdamW", 3, "adam_w", usual, adam_w, {"steps": float(steps)})]:
+        yield case(f"a second {name} after the first", task, call,
+                   {"w": own[0], "dws": own[1], **how, "warm": 1},
+                   {"path": paths(*own, walk(*how.values())), "dws": own[1], **more}, hint)
     x, y = normal(6, 8, 3), normal(7, 8)
-    yield case("momentum, losses of a fit", 2, "fit_momentum",
-               {"x": x, "y": y, "steps": 20, "lr": 0.05, "momentum": 0.8, "decay": 0, "nesterov": 0},
-               {"losses": fitted(x, y, 20, momentum(0.05, 0.8, 0, 0))}, "the losses fall", rtol=1e-8)
-    yield case("AdamW, losses of a fit", 3, "fit_adam_w",
-               {"x": x, "y": y, "steps": 20, "lr": 0.1, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8,
-                "decay": 0.1}, {"losses": fitted(x, y, 20, adam_w(0.1, 0.9, 0.99, 1e-8, 0.1))},
-               "the losses fall", rtol=1e-8)
+    for name, task, call, how, walk in [
+            ("momentum", 2, "momentum", {"lr": 0.05, "momentum": 0.8, "decay": 0, "nesterov": 0}, momentum),
+            ("AdamW", 3, "adam_w", usual, adam_w)]:
+        yield case(f"{name}, losses of a fit", task, f"fit_{call}", {"x": x, "y": y, "steps": 20, **how},
+                   {"losses": fitted(x, y, 20, walk(*how.values()))}, "the losses fall", rtol=1e-8)
     # --- task 4
     def clipped(name, gradients, most, public=False):
         norm = math.sqrt(math.fsum(v * v for g in gradients for v in g.values))
@@ -187,8 +185,7 @@ def cases():
             ("weights of different size", (2, 4), 0.1, 0.8, 1e-8, False),
             ("a large one first", (4, 1), 0.05, 0.95, 1e-4, False),
             ("a second optimizer after the first", (2, 3), 0.1, 0.9, 1e-8, False)]:
-        if not public:
-            shapes = oracle.longer(name)(*shapes)
+        shapes = oracle.longer(name, public=public)(*shapes)
         weights = [normal(20 + k, n) for k, n in enumerate(shapes)]
         gradients = [normal(30 + k, 4, n, scale=3.0 ** k) for k, n in enumerate(shapes)]
         inputs = {**{f"w{k}": v for k, v in enumerate(weights)},

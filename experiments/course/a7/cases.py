@@ -124,7 +124,7 @@ def cases():
     for name, shape, scale, public in [("a matrix", (2, 3), 1.0, True), ("large numbers", (6,), 30.0, True),
                                        ("a vector", (9,), 3.0, False),
                                        ("three dimensions", (2, 2, 2), 2.0, False)]:
-        shape = shape if public else oracle.longer(f"SwiGLU {name}", 3)(*shape)
+        shape = oracle.longer(f"SwiGLU {name}", 3, public)(*shape)
         gate, up, dy = normal(11, *shape, scale=scale), normal(12, *shape), normal(13, *shape)
         yield case(f"SwiGLU, {name}", 4, "swiglu", {"gate": gate, "up": up}, {"y": silu_up(gate, up)},
                    "silu(gate) · up", public=public)

@@ -26,10 +26,10 @@ def choose(default, name, choices):
     return draws(name).choice(list(choices)) if _key else default
 
 
-def longer(name, most=2):
-    """A function of extents: 0 and 1 stay, all others grow by one drawn number (0 without a key), so that
-    what fitted still fits, and what differed still differs."""
-    more = choose(0, f"longer {name}", range(most + 1))
+def longer(name, most=2, public=False):
+    """A function of extents: 0 and 1 stay, all others grow by one drawn number (0 without a key, and where a
+    case is public), so that what fitted still fits, and what differed still differs."""
+    more = 0 if public else choose(0, f"longer {name}", range(most + 1))
     return lambda *shape: tuple(e + more if e > 1 else e for e in shape)
 
 
