@@ -69,12 +69,12 @@ foreach(feature sse3 ssse3 sse4.1 sse4.2 popcnt avx avx2 fma bmi bmi2 avx512f av
   string(TOUPPER __${feature}__ macro)
   string(REPLACE "." "_" macro ${macro})
   if(compiler_macros MATCHES " ${macro} ")
-    string(JOIN " " cpu_features ${cpu_features} ${feature})
+    string(APPEND cpu_features "{\"${feature}\", __builtin_cpu_supports(\"${feature}\")}, ")
   endif()
 endforeach()
 if(cpu_features)
   set_source_files_properties(core/cpu_check.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON
-    COMPILE_OPTIONS -march=x86-64 COMPILE_DEFINITIONS "ISOBAR_CPU_FEATURES=\"${cpu_features}\"")
+    COMPILE_OPTIONS -march=x86-64 COMPILE_DEFINITIONS "ISOBAR_CPU_FEATURES=${cpu_features}")
 endif()
 target_link_options(isobar INTERFACE LINKER:-u,isobar_check_cpu)
 
