@@ -53,14 +53,13 @@ void check_header(std::string bytes, const std::string& path) {
 }
 
 std::string checksum_of_data(const InputFile& file, uint64_t begin) {
-  Checksum sum;
-  std::string piece(size_t{1} << 20, '\0');
-  for (uint64_t at = begin; at < file.size(); at += piece.size()) {
-    piece.resize(std::min<uint64_t>(piece.size(), file.size() - at));
+  std::string piece;
+  return checksum([&, at = begin]() mutable {
+    piece.resize(std::min<uint64_t>(size_t{1} << 20, file.size() - at));
     file.read(at, piece.data(), piece.size());
-    sum.add(piece);
-  }
-  return sum.text();
+    at += piece.size();
+    return std::string_view(piece);
+  });
 }
 
 }  // namespace

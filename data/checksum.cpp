@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <memory>
 #include <new>
 
 namespace isobar {
@@ -14,21 +15,14 @@ std::string hex(XXH64_hash_t hash) { return fmt::format("{:016x}", hash); }
 
 std::string checksum(std::string_view bytes) { return hex(XXH3_64bits(bytes.data(), bytes.size())); }
 
-struct Checksum::State {
-  XXH3_state_t* const hash = XXH3_createState();
-  State() {
-    if (hash == nullptr) throw std::bad_alloc();
-  }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() { XXH3_freeState(hash); }
-};
-
-Checksum::Checksum() : state_(std::make_unique<State>()) { XXH3_64bits_reset(state_->hash); }
-Checksum::~Checksum() = default;
-
-void Checksum::add(std::string_view bytes) { XXH3_64bits_update(state_->hash, bytes.data(), bytes.size()); }
-
-std::string Checksum::text() const { return hex(XXH3_64bits_digest(state_->hash)); }
+std::string checksum(const std::function<std::string_view()>& next) {
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(),
+                                                                              XXH3_freeState);
+  if (state == nullptr) throw std::bad_alloc();
+  XXH3_64bits_reset(state.get());
+  for (std::string_view bytes = next(); !bytes.empty(); bytes = next())
+    XXH3_64bits_update(state.get(), bytes.data(), bytes.size());
+  return hex(XXH3_64bits_digest(state.get()));
+}
 
 }  // namespace isobar

@@ -2,7 +2,7 @@
 // forgery.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -10,21 +10,7 @@ namespace isobar {
 
 std::string checksum(std::string_view bytes);
 
-// The same of bytes that come in pieces.
-class Checksum {
- public:
-  Checksum();
-  Checksum(const Checksum&) = delete;
-  Checksum& operator=(const Checksum&) = delete;
-  ~Checksum();
-
-  void add(std::string_view bytes);
-  // Of all that was added so far.
-  std::string text() const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
+// The same of bytes that come in pieces, each from next(), until that gives an empty one.
+std::string checksum(const std::function<std::string_view()>& next);
 
 }  // namespace isobar

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <list>
 #include <memory>
 #include <new>
 #include <optional>
@@ -90,37 +91,7 @@ void sync_folder(const std::string& path) {
   if (::fsync(folder.number) != 0 && errno != EINVAL) fail("sync", path, errno);
 }
 
-// 0, or the errno of the write or sync that failed.
-int write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return ::fsync(descriptor) != 0 ? errno : 0;
-}
-
-// Writes a file at `path`; errors name `shown`.
-void write_and_sync(const std::string& path, std::string_view bytes, const std::string& shown) {
-  Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-  if (file.number < 0) fail("create", shown, errno);
-  struct stat status {};
-  // A device or pipe must not be written: it would be removed after a failure.
-  check(::fstat(file.number, &status) == 0 && S_ISREG(status.st_mode),
-        "file: wanted a regular file to write, but '{}' is not one", shown);
-  int reason = write_all(file.number, bytes);
-  if (::close(std::exchange(file.number, -1)) != 0 && reason == 0) reason = errno;
-  if (reason == 0) return;
-  ::unlink(path.c_str());
-  fail("write", shown, reason);
-}
-
 }  // namespace
-
-void write_file_durably(const std::string& path, std::string_view bytes) {
-  write_and_sync(path, bytes, path);
-}
 
 std::string temporary_name(const std::string& path) {
   static std::atomic<unsigned> count = 0;
@@ -135,17 +106,13 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
 }
 
 void write_files_atomically(const std::vector<NamedBytes>& files) {
-  std::vector<std::string> temporaries;
-  try {
-    for (const NamedBytes& file : files) {
-      temporaries.push_back(temporary_name(file.path));
-      write_and_sync(temporaries.back(), file.bytes, file.path);
-    }
-    for (size_t i = 0; i < files.size(); ++i) rename_file(temporaries[i], files[i].path);
-  } catch (...) {
-    for (const std::string& temporary : temporaries) ::unlink(temporary.c_str());
-    throw;
+  std::list<OutputFile> outputs;
+  for (const NamedBytes& file : files) {
+    OutputFile& output = outputs.emplace_back(file.path);
+    output.append(file.bytes);
+    output.finish();
   }
+  for (OutputFile& output : outputs) output.save();
 }
 
 void rename_file(const std::string& from, const std::string& to) {

@@ -29,9 +29,7 @@ struct NamedBytes {
 // in this order.
 void write_files_atomically(const std::vector<NamedBytes>& files);
 
-// Its steps. Writes and syncs a file; on failure removes it and throws Error.
-void write_file_durably(const std::string& path, std::string_view bytes);
-// Renames within one file system, replacing `to`, and syncs the folder of `to`.
+// Its last step. Renames within one file system, replacing `to`, and syncs the folder of `to`.
 void rename_file(const std::string& from, const std::string& to);
 
 // Makes a folder in an existing folder, unless it exists, and syncs the existing folder.

@@ -51,10 +51,12 @@ class Hdf5File {
   void write(const std::string& path, const Tensor& values);
   // A new one-dimensional dataset. T is float, double, int32_t or int64_t.
   template <class T>
-  void write(const std::string& path, std::span<const T> values);
+  void write(const std::string& path, std::span<const T> values) {
+    write(path, tensor(Shape(std::ssize(values)), values));
+  }
   template <class T>
   void write(const std::string& path, const std::vector<T>& values) {
-    write<T>(path, std::span<const T>(values));
+    write(path, tensor(Shape(std::ssize(values)), values));
   }
   void write(const std::string& path, const std::vector<std::string>& values);
   // Appends one row to a dataset, or several of `length` values each. The first call makes it: (rows) for

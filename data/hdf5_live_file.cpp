@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <cstring>
 #include <map>
 
@@ -153,25 +152,21 @@ struct LiveHdf5File::Parts {
 };
 
 LiveHdf5File::LiveHdf5File(const std::string& path, const Hdf5File& file, const std::vector<Series>& series) {
-  const std::string temporary = temporary_name(path), bytes = copy_with(file.id_, series, path);
-  try {
-    write_file_durably(temporary, bytes);
-    reserve_file(temporary, bytes.size() + spare_room);
-    const Handle access = file_access(path);
-    set_format(access, path);
-    parts_ = std::make_unique<Parts>(
-        Parts{path, Handle(H5Fopen(temporary.c_str(), H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access), H5Fclose,
-                           path, "open the file for readers")});
-    parts_->touch([&] {
-      for (const Series& one : series)
-        parts_->series.emplace(one.path, open_dataset(parts_->file, rows_of(one), path));
-    });
-    rename_file(temporary, path);
-  } catch (...) {
-    parts_.reset();
-    std::remove(temporary.c_str());
-    throw;
-  }
+  const std::string bytes = copy_with(file.id_, series, path);
+  OutputFile copy(path);
+  copy.append(bytes);
+  const std::string temporary = copy.finish();
+  reserve_file(temporary, bytes.size() + spare_room);
+  const Handle access = file_access(path);
+  set_format(access, path);
+  parts_ = std::make_unique<Parts>(
+      Parts{path, Handle(H5Fopen(temporary.c_str(), H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access), H5Fclose,
+                         path, "open the file for readers")});
+  parts_->touch([&] {
+    for (const Series& one : series)
+      parts_->series.emplace(one.path, open_dataset(parts_->file, rows_of(one), path));
+  });
+  copy.save();
 }
 
 // It reports no error; call flush() to get it. Readers keep what was flushed before.

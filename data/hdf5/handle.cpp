@@ -54,7 +54,8 @@ void must(herr_t result, const std::string& file, std::string_view what) {
 }
 
 hid_t type_of(Dtype dtype) {
-  check(dtype != Dtype::boolean, "hdf5: masks (bool) are not stored; convert with cast(mask, Dtype::i32)");
+  check(is_float(dtype) || is_integer(dtype),
+        "hdf5: masks (bool) are not stored; convert with cast(mask, Dtype::i32)");
   return std::array{H5T_NATIVE_FLOAT, H5T_NATIVE_DOUBLE, H5T_NATIVE_INT32,
                     H5T_NATIVE_INT64}[static_cast<size_t>(dtype)];
 }

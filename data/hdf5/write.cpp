@@ -75,12 +75,6 @@ void Hdf5File::write(const std::string& path, const Tensor& values) {
   });
 }
 
-template <class T>
-void Hdf5File::write(const std::string& path, std::span<const T> values) {
-  const hsize_t extent = values.size();
-  write_dataset(id_, name_, path, type_of(dtype_of<T>()), {&extent, 1}, values.data(), values.empty());
-}
-
 void Hdf5File::write(const std::string& path, const std::vector<std::string>& values) {
   size_t length = 1;
   for (const std::string& value : values) length = std::max(length, value.size());
@@ -110,10 +104,6 @@ void Hdf5File::append(const std::string& path, std::span<const T> rows, size_t l
   series.append(dataset, name_, extents[0], rows.size() / length, rows.data());
 }
 
-template void Hdf5File::write(const std::string&, std::span<const float>);
-template void Hdf5File::write(const std::string&, std::span<const double>);
-template void Hdf5File::write(const std::string&, std::span<const int32_t>);
-template void Hdf5File::write(const std::string&, std::span<const int64_t>);
 template void Hdf5File::append(const std::string&, std::span<const float>, size_t);
 template void Hdf5File::append(const std::string&, std::span<const double>, size_t);
 template void Hdf5File::append(const std::string&, std::span<const int32_t>, size_t);

@@ -293,8 +293,8 @@ int Run::finish() {
   live_.reset();
   whole_file().save(partial_h5_);
   if (metrics_) metrics_->sync();
-  for (const Csv& csv : csvs_) write_file_durably(folder_->partial(csv.name()), csv.text());
-  for (const auto& [name, text] : texts_) write_file_durably(folder_->partial(name), text);
+  for (const Csv& csv : csvs_) write_file_atomically(folder_->partial(csv.name()), csv.text());
+  for (const auto& [name, text] : texts_) write_file_atomically(folder_->partial(name), text);
   const std::string summary_path = folder_->partial("summary.json");
 
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
@@ -302,7 +302,7 @@ int Run::finish() {
   timing_["wall_s"] = passed.count();
   timing_["peak_rss_mib"] = peak_memory_mib();
   const Json summary = whole_summary();
-  write_file_durably(summary_path, json_text(summary));
+  write_file_atomically(summary_path, json_text(summary));
   folder_->publish();
   report(summary);
   return failed_ ? 1 : 0;
