@@ -2,6 +2,7 @@
 // users.
 #pragma once
 
+#include "../../core/parallel.h"
 #include "../../core/raw.h"
 #include "../ops.h"
 
@@ -51,6 +52,15 @@ struct Axes {
           step *= shape[d];
         }
     return raw::as_strided(rows_by_count, shape, strides);
+  }
+
+  // body(r) for each row, on all threads; `elements` of them are work enough for one.
+  template <class Body>
+  void each_row(int64_t elements, const Body& body) const {
+    parallel_for(rows, std::max<int64_t>(1, elements / std::max<int64_t>(count, 1)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t r = begin; r < end; ++r) body(r);
+                 });
   }
 
  private:

@@ -1,7 +1,6 @@
 //   y = max x over axes     dx = dy where x = y, shared equally among ties; min likewise
 // A NaN among the elements makes the result NaN. argmax and argmin, which are constants, give the index of
 // that element, i64: the first of ties, or the first NaN, as in PyTorch.
-#include "../../core/parallel.h"
 #include "../tape.h"
 #include "axes.h"
 
@@ -18,14 +17,12 @@ void each_best(const Tensor& x, const Axes& over, Tensor& y, const Better& bette
   dispatch_any(x.dtype(), [&]<class T>() {
     const T* from = packed.data<T>();
     auto* to = raw::write<decltype(of(from, int64_t{}))>(y);
-    parallel_for(over.rows, std::max<int64_t>(1, (1 << 14) / over.count), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        const T* row = from + r * over.count;
-        int64_t best = 0;
-        for (int64_t i = 1; i < over.count && row[best] == row[best]; ++i)
-          if (better(row[i], row[best]) || row[i] != row[i]) best = i;  // NaN differs from itself
-        to[r] = of(row, best);
-      }
+    over.each_row(1 << 14, [&](int64_t r) {
+      const T* row = from + r * over.count;
+      int64_t best = 0;
+      for (int64_t i = 1; i < over.count && row[best] == row[best]; ++i)
+        if (better(row[i], row[best]) || row[i] != row[i]) best = i;  // NaN differs from itself
+      to[r] = of(row, best);
     });
   });
 }

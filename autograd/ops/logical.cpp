@@ -28,11 +28,8 @@ Tensor reduce(const char* op, const Tensor& mask, const AxisList& axes, bool kee
   Tensor y(keepdim ? over.kept : over.dropped, Dtype::boolean);
   const bool* from = packed.data<bool>();
   bool* to = raw::write<bool>(y);
-  parallel_for(over.rows, std::max<int64_t>(1, kernels::map_grain / std::max<int64_t>(over.count, 1)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t r = begin; r < end; ++r)
-                   to[r] = f(from + r * over.count, from + (r + 1) * over.count);
-               });
+  over.each_row(kernels::map_grain,
+                [&](int64_t r) { to[r] = f(from + r * over.count, from + (r + 1) * over.count); });
   return y;
 }
 

@@ -17,24 +17,24 @@ Tensor tie_gradient(const Tensor& dy, const Tensor& ties, const Tensor& loses) {
   return where(loses, 0, where(ties, dy / 2, dy));
 }
 
-}  // namespace
-
-Tensor minimum(const Tensor& a, const Tensor& b) {
-  Tensor y = combine_floats("minimum", a, b, [](auto p, auto q) { return p < q || std::isnan(p) ? p : q; });
-  return record("minimum", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
+// The operand that is `better`, of numbers and of tensors.
+template <class Better>
+Tensor chosen(OpName op, const Tensor& a, const Tensor& b, const Better& better) {
+  Tensor y = combine_floats(op, a, b, [&](auto p, auto q) { return better(p, q) || std::isnan(p) ? p : q; });
+  return record(op, y, {a, b}, [a, b, better](const Tensor& dy, Wants wants) {
     const Tensor ties = a == b;
-    return std::array{wants[0] ? tie_gradient(dy, ties, a > b) : Tensor(),
-                      wants[1] ? tie_gradient(dy, ties, a < b) : Tensor()};
+    return std::array{wants[0] ? tie_gradient(dy, ties, better(b, a)) : Tensor(),
+                      wants[1] ? tie_gradient(dy, ties, better(a, b)) : Tensor()};
   });
 }
 
+}  // namespace
+
+Tensor minimum(const Tensor& a, const Tensor& b) {
+  return chosen("minimum", a, b, [](const auto& p, const auto& q) { return p < q; });
+}
 Tensor maximum(const Tensor& a, const Tensor& b) {
-  Tensor y = combine_floats("maximum", a, b, [](auto p, auto q) { return p > q || std::isnan(p) ? p : q; });
-  return record("maximum", y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
-    const Tensor ties = a == b;
-    return std::array{wants[0] ? tie_gradient(dy, ties, a < b) : Tensor(),
-                      wants[1] ? tie_gradient(dy, ties, a > b) : Tensor()};
-  });
+  return chosen("maximum", a, b, [](const auto& p, const auto& q) { return p > q; });
 }
 
 Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> max) {

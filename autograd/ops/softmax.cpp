@@ -22,42 +22,37 @@ Tensor log_softmax_composed(const Tensor& x) {
 
 int64_t rows_of(const Tensor& x) { return x.numel() / std::max<int64_t>(x.size(-1), 1); }
 
-}  // namespace
-
-Tensor softmax(const Tensor& x) {
-  check(x.ndim() >= 1, "softmax: wanted at least one dimension, got {}", x.shape());
-  if (composed_wanted() && x.numel() > 0) return softmax_composed(x);
+// Both ops: forward(rows, columns, x, y), and backward(rows, columns, y, dy, dx).
+template <class Forward, class Backward>
+Tensor over_rows(OpName op, const Tensor& x, Tensor (*composed)(const Tensor&), const Forward& forward,
+                 const Backward& backward) {
+  check(x.ndim() >= 1, "{}: wanted at least one dimension, got {}", op, x.shape());
+  if (composed_wanted() && x.numel() > 0) return composed(x);
   const Tensor packed = raw::contiguous(x);
-  Tensor p(x.shape(), x.dtype());
-  dispatch_float("softmax", x.dtype(), [&]<class T>() {
-    kernels::softmax(rows_of(x), x.size(-1), packed.data<T>(), raw::write<T>(p));
-  });
-  return record("softmax", p, {x}, [p = p.detach()](Tensor upstream) {
+  Tensor y(x.shape(), x.dtype());
+  dispatch_float(op, x.dtype(),
+                 [&]<class T>() { forward(rows_of(x), x.size(-1), packed.data<T>(), raw::write<T>(y)); });
+  return record(op, y, {x}, [op, y = y.detach(), backward](Tensor upstream) {
     const Tensor dy = raw::contiguous(std::move(upstream));
     Tensor dx = room_for_gradient(dy);
-    dispatch_float("softmax", p.dtype(), [&]<class T>() {
-      kernels::softmax_backward(rows_of(p), p.size(-1), p.data<T>(), dy.data<T>(), raw::write<T>(dx));
+    dispatch_float(op, y.dtype(), [&]<class T>() {
+      backward(rows_of(y), y.size(-1), y.data<T>(), dy.data<T>(), raw::write<T>(dx));
     });
     return dx;
   });
 }
 
+}  // namespace
+
+Tensor softmax(const Tensor& x) {
+  return over_rows(
+      "softmax", x, softmax_composed, [](auto... a) { kernels::softmax(a...); },
+      [](auto... a) { kernels::softmax_backward(a...); });
+}
 Tensor log_softmax(const Tensor& x) {
-  check(x.ndim() >= 1, "log_softmax: wanted at least one dimension, got {}", x.shape());
-  if (composed_wanted() && x.numel() > 0) return log_softmax_composed(x);
-  const Tensor packed = raw::contiguous(x);
-  Tensor y(x.shape(), x.dtype());
-  dispatch_float("log_softmax", x.dtype(), [&]<class T>() {
-    kernels::log_softmax(rows_of(x), x.size(-1), packed.data<T>(), raw::write<T>(y));
-  });
-  return record("log_softmax", y, {x}, [y = y.detach()](Tensor upstream) {
-    const Tensor dy = raw::contiguous(std::move(upstream));
-    Tensor dx = room_for_gradient(dy);
-    dispatch_float("log_softmax", y.dtype(), [&]<class T>() {
-      kernels::log_softmax_backward(rows_of(y), y.size(-1), y.data<T>(), dy.data<T>(), raw::write<T>(dx));
-    });
-    return dx;
-  });
+  return over_rows(
+      "log_softmax", x, log_softmax_composed, [](auto... a) { kernels::log_softmax(a...); },
+      [](auto... a) { kernels::log_softmax_backward(a...); });
 }
 
 Tensor softmax(const Tensor& x, int dim) { return transpose(softmax(transpose(x, dim, -1)), dim, -1); }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "../../core/parallel.h"
 #include "axes.h"
 #include "indices.h"
 
@@ -29,17 +28,14 @@ Sorted sort(const Tensor& x, int dim, bool descending) {
   dispatch_any(x.dtype(), [&]<class T>() {
     const T* from = packed.data<T>();
     int64_t* to = raw::write<int64_t>(order);
-    parallel_for(over.rows, std::max<int64_t>(1, (1 << 12) / std::max<int64_t>(over.count, 1)),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t r = begin; r < end; ++r) {
-                     const T* row = from + r * over.count;
-                     int64_t* places = to + r * over.count;
-                     std::iota(places, places + over.count, int64_t{0});
-                     std::stable_sort(places, places + over.count, [&](int64_t i, int64_t j) {
-                       return descending ? before(row[j], row[i]) : before(row[i], row[j]);
-                     });
-                   }
-                 });
+    over.each_row(1 << 12, [&](int64_t r) {
+      const T* row = from + r * over.count;
+      int64_t* places = to + r * over.count;
+      std::iota(places, places + over.count, int64_t{0});
+      std::stable_sort(places, places + over.count, [&](int64_t i, int64_t j) {
+        return descending ? before(row[j], row[i]) : before(row[i], row[j]);
+      });
+    });
   });
   const Tensor indices = raw::contiguous(over.in_order(order, x.shape()));
   return {gather(x, dim, indices), indices};
