@@ -275,9 +275,9 @@ void Tape::drop_dead_nodes() {
     const Node* const node = node_at(slot);
     if (node == nullptr) continue;
     const auto useless = [&](const Node::Input& input) {
-      const bool used_up =
+      const bool gone =
           input.slot >= 0 && (input.slot < first_ || (!at(input.slot).leaf && !node_at(input.slot)));
-      return used_up || (input.version != nullptr && input.version->overwritten_since(input.stamp));
+      return gone || (input.version != nullptr && input.version->overwritten_since(input.stamp));
     };
     if (node->version->overwritten_since(node->stamp) ||
         std::any_of(node->inputs.begin(), node->inputs.end(), useless))

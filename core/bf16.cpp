@@ -4,6 +4,7 @@
 
 #include "object_memory.h"
 #include "parallel.h"
+#include "precision.h"
 #include "raw.h"
 
 namespace isobar {
@@ -36,6 +37,14 @@ void to_bf16(int64_t n, const float* x, Bf16* y) {
 Bf16Copy::Bf16Copy(const Tensor& x)
     : storage_(std::allocate_shared<Storage>(ObjectAllocator<Storage>(), x.numel() * sizeof(Bf16))) {
   to_bf16(x.numel(), raw::contiguous(x).data<float>(), static_cast<Bf16*>(storage_->data));
+}
+
+std::string_view name_of(Precision precision) { return precision == Precision::f32 ? "f32" : "bf16"; }
+
+Precision precision_from_name(std::string_view name) {
+  for (const Precision precision : {Precision::f32, Precision::bf16})
+    if (name == name_of(precision)) return precision;
+  throw_error(fmt::format("precision: wanted f32 or bf16, got '{}'", name));
 }
 
 }  // namespace isobar

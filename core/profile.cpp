@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 
+#include "json_string.h"
 #include "parallel.h"
 
 namespace isobar {
@@ -15,19 +16,6 @@ namespace {
 double seconds_of(Timeline::Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 double microseconds_of(Timeline::Clock::duration time) { return 1e6 * seconds_of(time); }
 
-// A JSON string. Names and paths are ours or a layer author's: quotes and control characters are rare.
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      result += fmt::format("\\u{:04x}", c);
-    else
-      result += c;
-  }
-  return result + "\"";
-}
-
 // A complete event of Chrome's format; times in microseconds.
 void add_event(std::string& text, const Activity& activity, double start, double duration, int tid) {
   const char* const kind = activity.part == Activity::Part::other ? "other" : name_of(activity.part);
@@ -35,11 +23,24 @@ void add_event(std::string& text, const Activity& activity, double start, double
       std::back_inserter(text),
       ",\n{{\"name\": {}, \"cat\": {}, \"ph\": \"X\", \"ts\": {:.3f}, \"dur\": {:.3f}, \"pid\": 1, "
       "\"tid\": {}, \"args\": {{\"module\": {}, \"flops\": {}, \"bytes\": {}}}}}",
-      quoted(activity.name), quoted(kind), start, duration, tid,
-      quoted(activity.module != nullptr ? *activity.module : ""), activity.flops, activity.bytes);
+      json_string(activity.name), json_string(kind), start, duration, tid,
+      json_string(activity.module != nullptr ? *activity.module : ""), activity.flops, activity.bytes);
 }
 
 }  // namespace
+
+std::string json_string(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      result += '\\', result += c;
+    else if (static_cast<unsigned char>(c) < 0x20 || c == '<')
+      result += fmt::format("\\u{:04x}", c);
+    else
+      result += c;
+  }
+  return result + '"';
+}
 
 const char* name_of(Activity::Part part) {
   constexpr const char* names[] = {"forward", "forward again", "backward", "no tape", ""};

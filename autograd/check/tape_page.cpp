@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 
+#include "../../core/json_string.h"
+
 namespace isobar {
 
 namespace page {
@@ -26,20 +28,6 @@ namespace {
 
 using Value = TapeTrace::Value;
 using Input = TapeTrace::Input;
-
-// A JSON string that may stand in a script of HTML.
-std::string json_string(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      result += '\\', result += c;
-    else if (static_cast<unsigned char>(c) < 0x20 || c == '<')
-      result += fmt::format("\\u{:04x}", c);
-    else
-      result += c;
-  }
-  return result + '"';
-}
 
 // As short as it reads back. JSON has no NaN and no infinity: they come as strings.
 std::string json(double number, Dtype dtype) {
