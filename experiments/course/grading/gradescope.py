@@ -26,7 +26,8 @@ def files_of_library(prefix):
     chosen = [*sorted((prefix / "include/isobar").rglob("*")), *sorted(config.parent.iterdir()),
               *sorted(course.library_of(prefix).parent.glob("libisobar*.a"))]
     found = [(f"prefix/{path.relative_to(prefix)}", path) for path in chosen]
-    listed = subprocess.run(["dpkg", "-L", *BESIDE], capture_output=True, text=True)
+    listed = subprocess.run(["dpkg", "-L", *(f"{package}:amd64" for package in BESIDE)], capture_output=True,
+                            text=True)
     if listed.returncode:
         raise course.Usage(f"wanted Debian 12's packages {' '.join(BESIDE)}, got: "
                            f"{listed.stderr.splitlines()[0]}; pack where isobar was built")
