@@ -71,6 +71,8 @@ void call_blas(Gemm<T> p) {
   call(p);
 }
 
+std::atomic<Products> products = Products::own;
+
 // Our kernel copies B. As packed_transposed it computes Cᵀ = Bᵀ · Aᵀ and copies A instead.
 enum class Kernel { blas, packed, packed_transposed };
 
@@ -79,17 +81,17 @@ double multiply_adds(const Gemm<T>& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }
 
-// The fastest kernel for the shape, as measured with AVX-512. Below 10^6 multiply-adds OpenBLAS copies no
-// operand and is faster, unless the rows of both operands have length K. Our kernel needs wide panels and at
-// least 8 rows.
+// Of our kernel's two ways the one that copies less: it copies both operands of x · Wᵀ's kind, else B alone.
+// With Products::openblas the fastest kernel for the shape, as measured with AVX-512: below 10^6
+// multiply-adds OpenBLAS copies no operand; our kernel needs wide panels and at least 8 rows.
 template <class T>
 Kernel choose(const Gemm<T>& p) {
-  const bool vectors = sizeof(kernels::Register<T>) >= 32;
-  const bool small = multiply_adds(p) <= 1e6;
-  if (!vectors || p.m < 8 || p.n < 32) return Kernel::blas;
-  if (p.transpose_a || !p.transpose_b) return small ? Kernel::blas : Kernel::packed;
-  if (small && p.m < 32) return Kernel::blas;
-  return p.m * (p.n + p.k) < p.n * p.k ? Kernel::packed_transposed : Kernel::packed;
+  const bool both = p.transpose_b && !p.transpose_a;
+  if (products.load(std::memory_order_relaxed) == Products::openblas) {
+    const bool small = multiply_adds(p) <= 1e6, vectors = sizeof(kernels::Register<T>) >= 32;
+    if (!vectors || p.m < 8 || p.n < 32 || (small && (!both || p.m < 32))) return Kernel::blas;
+  }
+  return both && p.m * (p.n + p.k) < p.n * p.k ? Kernel::packed_transposed : Kernel::packed;
 }
 
 template <class T>
@@ -199,6 +201,9 @@ template void gemm(const Gemm<double>&);
 template void gemm_serial(const Gemm<float>&);
 template void gemm_serial(const Gemm<double>&);
 
+WithProducts::WithProducts(Products wanted) : before_(products.exchange(wanted)) {}
+WithProducts::~WithProducts() { products = before_; }
+
 void reserve_blas_buffers() {
   static std::atomic<int64_t> reserved = 0;
   static std::mutex reserving;
@@ -221,18 +226,6 @@ std::string blas_version() {
   const std::string config = openblas_get_config();  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH …"
   const size_t space = config.find(' ', config.find(' ') + 1);
   return config.substr(0, space);
-}
-
-std::string blas_warning() {
-  const std::string core = blas_core();
-  const bool wide = core == "SkylakeX" || core == "Cooperlake" || core == "SapphireRapids";
-  if (wide || !__builtin_cpu_supports("avx512f") || core.find("ZEN") != std::string::npos ||
-      core.find("Zen") != std::string::npos)
-    return "";
-  return fmt::format(
-      "OpenBLAS runs its {} kernels on a CPU with AVX-512: matrix products lose a third of their speed; "
-      "unset OPENBLAS_CORETYPE",
-      core);
 }
 
 }  // namespace isobar

@@ -1,9 +1,5 @@
-// Matrix products: our own kernel for the shapes where it is faster, OpenBLAS for the others, both cut into
-// tiles over our own threads.
-//
-// OpenBLAS is held at one thread per call: its own threading changes result bits with the thread count and
-// slows skinny products. Which kernel runs, and OpenBLAS's tiles, depend on the shape alone; the bits of our
-// kernel do not depend on its tiles; K is never split. So the bits do not depend on the number of threads.
+// Matrix products by our own kernel, cut into tiles over our own threads. Each element is one chain of fused
+// multiply-adds in the order of K, whatever the shape, the tiles, the threads and the CPU.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +34,24 @@ void gemm(const Gemm<T>& product);
 template <class T>
 void gemm_serial(const Gemm<T>& product);
 
+// Who computes products. `openblas`: OpenBLAS where it is faster, which is for few multiply-adds; its bits are
+// those of the kernels that it chose for the CPU. It is held at one thread a call: its own threading changes
+// bits with the thread count and slows skinny products. Its tiles depend on the shape alone, so the bits do
+// not depend on the number of threads.
+enum class Products { own, openblas };
+
+// For all threads, while it lives.
+class WithProducts {
+ public:
+  explicit WithProducts(Products wanted);
+  ~WithProducts();
+  WithProducts(const WithProducts&) = delete;
+  WithProducts& operator=(const WithProducts&) = delete;
+
+ private:
+  const Products before_;
+};
+
 // Makes OpenBLAS map the buffers that products on all threads need, once; gemm() does so too. OpenBLAS itself
 // would try for ever where there is no address space for them (ulimit -v): this throws Error.
 void reserve_blas_buffers();
@@ -45,8 +59,5 @@ void reserve_blas_buffers();
 // The name of the kernels that OpenBLAS chose for this CPU ("SkylakeX", "Haswell", …), and its version.
 std::string blas_core();
 std::string blas_version();
-// A warning when the CPU has AVX-512 but OpenBLAS runs older kernels (OPENBLAS_CORETYPE may force that),
-// which costs more than a third of the speed; otherwise an empty string.
-std::string blas_warning();
 
 }  // namespace isobar

@@ -63,8 +63,8 @@ void Probe::before_step(HasFields& model) {
   values_before_.clear();
   for (const auto& [name, parameter] : named_parameters(model)) {
     const Tensor& gradient = parameter.grad();
-    weights_.push_back({name, norm_of(parameter),
-                        gradient.defined() ? norm_of(gradient) : nothing_seen, nothing_seen});
+    weights_.push_back(
+        {name, norm_of(parameter), gradient.defined() ? norm_of(gradient) : nothing_seen, nothing_seen});
     values_before_.push_back(clone(parameter.detach()));
   }
 }

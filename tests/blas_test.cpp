@@ -4,8 +4,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <functional>
 
 #include "../core/kernels/gemm.h"
@@ -32,7 +30,7 @@ std::vector<Problem> edges() {
   return result;
 }
 
-// The kernel itself, also where gemm() would take OpenBLAS.
+// The kernel itself, either way round.
 template <class T>
 kernels::Product<T> own(const Gemm<T>& g) {
   return {g.m,
@@ -211,7 +209,8 @@ TEST_CASE("NaN and infinity go through our own kernel as through three loops") {
   }
 }
 
-TEST_CASE_TEMPLATE("the bits are the same for 1, 2, 3 and 8 threads", T, float, double) {
+template <class T>
+void check_thread_counts() {
   // OpenBLAS multiplies the last two in tiles; the very last tile is small enough for other kernels of its.
   const std::vector<Problem> shapes = {{517, 803, 301}, {3, 2001, 65},  {2001, 3, 65},   {33, 769, 1025},
                                        {1, 1537, 63},   {515, 513, 33}, {257, 129, 511}, {1025, 1, 777},
@@ -233,6 +232,12 @@ TEST_CASE_TEMPLATE("the bits are the same for 1, 2, 3 and 8 threads", T, float, 
         return product.c;
       });
     }
+}
+
+TEST_CASE_TEMPLATE("the bits are the same for 1, 2, 3 and 8 threads", T, float, double) {
+  check_thread_counts<T>();
+  const WithProducts guard(Products::openblas);
+  check_thread_counts<T>();
 }
 
 TEST_CASE("a product inside a parallel loop has the bits of one outside") {
@@ -258,34 +263,17 @@ TEST_CASE("dimensions that do not fit the library's 32-bit integers are refused"
   CHECK_THROWS_WITH_AS(gemm(huge), "gemm: dimensions must be below 2^31, got 1 x 1 x 1", Error);
 }
 
-TEST_CASE("the library names its kernels and its version") {
+TEST_CASE_TEMPLATE("OpenBLAS, where it is asked for, equals three loops too", T, float, double) {
   CHECK_FALSE(blas_core().empty());
   CHECK(blas_version().substr(0, 9) == "OpenBLAS ");
-  if (const std::string warning = blas_warning(); !warning.empty()) {
-    CHECK(warning.find(blas_core()) != std::string::npos);
-    CHECK(warning.find("OPENBLAS_CORETYPE") != std::string::npos);
-  }
-}
-
-TEST_CASE("the kernels that the variable asks for bring a warning, unless they are those of AMD's Zen" *
-          doctest::skip()) {
-  const char* wanted = std::getenv("OPENBLAS_CORETYPE");
-  REQUIRE(wanted != nullptr);
-  CHECK(blas_core() == wanted);
-  CHECK(blas_warning().empty() == (blas_core() == "Zen"));
-}
-
-TEST_CASE("on a CPU with AVX-512, older kernels than OpenBLAS would choose bring a warning, and Zen's none") {
-  if (!__builtin_cpu_supports("avx512f")) return skip("this CPU has no AVX-512");
-  // OpenBLAS reads the variable when it is loaded: the case above runs in a new process.
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
-  for (const std::string core : {"Haswell", "Zen"}) {
-    CAPTURE(core);
-    const std::string command =
-        "OPENBLAS_CORETYPE=" + core + " '" + program +
-        "' --no-skip --test-case='the kernels that the variable asks for*' >/dev/null";
-    CHECK(std::system(command.c_str()) == 0);
-  }
+  const WithProducts guard(Products::openblas);
+  for (Problem p : sizes)
+    for (int flags = 0; flags < 8; ++flags) {
+      p.transpose_a = flags & 1;
+      p.transpose_b = flags & 2;
+      p.accumulate = flags & 4;
+      check_against_loops<T>(p);
+    }
 }
 
 }  // namespace isobar::blas_test

@@ -104,7 +104,7 @@ TEST_CASE("twenty steps of Nesterov's momentum lose what PyTorch's lose") {
 
 TEST_CASE("a small language model loses what it lost when this line was written") {
   // Our own figures: they catch a change of initial weights, of batches, of dropout's masks or of the loss.
-  // BLAS kernels differ between machines, hence the relative 1e-4.
+  // C libraries differ between machines, hence the relative 1e-4.
   const std::vector<double> golden{2.78226, 2.7701, 2.7628, 2.77389, 2.75587, 2.72678, 2.7705, 2.72708};
   const Rng rng(3);
   const std::vector<int32_t> text = MarkovSource().generate(10'000, rng.split("text"));

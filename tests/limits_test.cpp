@@ -11,7 +11,7 @@ Outcome limited(const std::string& limit, const std::string& words, const Tempor
   return run_command(limit + "; timeout -k 1 60 $BIN/" + words + " >/dev/null", folder.path());
 }
 
-TEST_CASE("too little address space is refused with a sentence, before the folder is made") {
+TEST_CASE("little address space is enough to start, and for a small training") {
   const TemporaryFolder folder;
   if (limited("ulimit -v 900000", "isobar --version", folder).code != 0) {
     MESSAGE("not tried: this build needs more address space to start");
@@ -19,15 +19,6 @@ TEST_CASE("too little address space is refused with a sentence, before the folde
   }
   // OpenBLAS's own threads would keep it from ending.
   CHECK(limited("ulimit -v 150000", "isobar --version", folder).code == 0);
-  for (const char* threads : {"1", "2"}) {
-    const Outcome refused =
-        limited("ulimit -v 200000", tiny_training(folder, 5) + " --out run --threads " + threads, folder);
-    CHECK(refused.code == 2);
-    CHECK(refused.err.find(std::string("train_lm: OpenBLAS: wanted 128 MiB of address space for each of ") +
-                           threads) == 0);
-    CHECK(holds(refused.err, "ulimit -v"));
-    CHECK_FALSE(std::filesystem::exists(folder / "run"));
-  }
   CHECK(limited("ulimit -v 900000", tiny_training(folder, 5) + " --out run --threads 2", folder).code == 0);
 }
 

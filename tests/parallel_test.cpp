@@ -7,8 +7,8 @@
 #include <set>
 #include <thread>
 
-#include "../core/serial_loops.h"
 #include "../core/rng.h"
+#include "../core/serial_loops.h"
 #include "control_groups.h"
 #include "message_of.h"
 #include "sanitizers.h"

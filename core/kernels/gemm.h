@@ -12,7 +12,7 @@
 //           for l in 0 … K − 1:               tile += column l of A ⊗ row l of the panel
 //
 // The first 8 rows of A read B itself and copy it on the way, so that memory is busy while the core
-// multiplies.
+// multiplies. In small products every row of A reads B itself.
 //
 // Tiles are 8 × 3 rather than 12 × 2 or 14 × 2: three loads of the panel and eight of A serve 24
 // multiply-adds, so the core's four instructions per cycle are enough, and eight rows whose distance is a
@@ -65,6 +65,7 @@ inline constexpr int64_t block_depth = 512;        // rows of B in a block
 inline constexpr int64_t strip_rows = 256;         // times tile_rows: rows of A in a copy
 inline constexpr int64_t pack_rows = 64;           // rows of A that are copied shortly before they are used
 inline constexpr int64_t rows_ahead = 8;           // rows of B that are fetched before they are copied
+inline constexpr int64_t most_in_place = 1e6;      // multiply-adds for which no copy of B's rows pays
 
 // The size of a piece where `length` is cut into equal pieces of at most `most`.
 inline int64_t even_piece(int64_t length, int64_t most) {
@@ -77,11 +78,11 @@ void for_blocks(int64_t n, int64_t size, const Body& body) {
   for (int64_t begin = 0; begin < n; begin += size) body(begin, std::min(size, n - begin));
 }
 
-// out (R, V registers) = start + a · panel. The rows of start are contiguous; without data it is zero. Where
-// b, whose rows are contiguous, has data, the panel is first copied from it, row by row.
+// out (R, V registers) = start + a · panel, whose rows are `panel_step` apart. The rows of start are
+// contiguous; without data it is zero. Where `copy` has data, the panel's rows are copied there.
 template <class T, int R, int V, bool copying = false>
-void multiply_tile(int64_t k, const Strided<const T>& a, [[maybe_unused]] const Strided<const T>& b, T* panel,
-                   const Strided<const T>& start, T* out, int64_t out_step) {
+void multiply_tile(int64_t k, const Strided<const T>& a, const T* panel, int64_t panel_step,
+                   [[maybe_unused]] T* copy, const Strided<const T>& start, T* out, int64_t out_step) {
   Register<T> sum[R][V];
   for (int r = 0; r < R; ++r)
     for (int v = 0; v < V; ++v)
@@ -89,15 +90,11 @@ void multiply_tile(int64_t k, const Strided<const T>& a, [[maybe_unused]] const 
                              : Register<T>(T{0});
   for (int64_t l = 0; l < k; ++l) {
     Register<T> row[V];
-    T* const copy = panel + l * panel_columns<T>;
     for (int v = 0; v < V; ++v) {
-      if constexpr (copying) {
-        fetch_ahead(b.at(l + rows_ahead, v * width<T>));
-        row[v] = Register<T>::load_unaligned(b.at(l, v * width<T>));
-        row[v].store_unaligned(copy + v * width<T>);
-      } else {
-        row[v] = Register<T>::load_unaligned(copy + v * width<T>);
-      }
+      const T* const from = panel + l * panel_step + v * width<T>;
+      if constexpr (copying) fetch_ahead(from + rows_ahead * panel_step);
+      row[v] = Register<T>::load_unaligned(from);
+      if constexpr (copying) row[v].store_unaligned(copy + l * panel_columns<T> + v * width<T>);
     }
     for (int r = 0; r < R; ++r) {
       const Register<T> x(*a.at(r, l));
@@ -110,7 +107,7 @@ void multiply_tile(int64_t k, const Strided<const T>& a, [[maybe_unused]] const 
 
 // The functions for every height 1 … tile_rows and width 1 … tile_registers, as [V − 1][R − 1].
 template <class T>
-using MultiplyTile = void (*)(int64_t, const Strided<const T>&, const Strided<const T>&, T*,
+using MultiplyTile = void (*)(int64_t, const Strided<const T>&, const T*, int64_t, T*,
                               const Strided<const T>&, T*, int64_t);
 template <class T, int V, int... R>
 constexpr std::array<MultiplyTile<T>, tile_rows<T>> tiles_of_width(std::integer_sequence<int, R...>) {
@@ -178,17 +175,25 @@ void pack_panel(int64_t k, int64_t columns, const Strided<const T>& b, T* panel)
       Register<T>::load_unaligned(b.at(l, j)).store_unaligned(panel + l * step + j);
 }
 
-// c (rows, columns) = start + a · panel. The panel is copied from b first where that has data.
+// What a tile does with its columns of B: it reads a panel that was copied before; it copies it first; or it
+// reads B itself, of which it copies no more than columns that fill no register.
+enum class Panel { copied, to_copy, in_place };
+
+// c (rows, columns) = start + a · b. The panel has room for a copy of b.
 template <class T>
-void place_tile(int64_t k, int64_t rows, int64_t columns, const Strided<const T>& a,
+void place_tile(int64_t k, int64_t rows, int64_t columns, const Strided<const T>& a, Panel state,
                 const Strided<const T>& b, T* panel, const Strided<const T>& start, const Strided<T>& c) {
   constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;
-  const bool fits = c.column == 1 && (start.data == nullptr || start.column == 1) && columns % width<T> == 0;
-  if (b.data && b.column == 1 && fits && rows == height && columns == step)
-    return multiply_tile<T, height, tile_registers, true>(k, a, b, panel, start, c.data, c.row);
-  if (b.data) pack_panel(k, columns, b, panel);
+  const bool whole = columns % width<T> == 0;
+  const bool fits = c.column == 1 && (start.data == nullptr || start.column == 1) && whole;
+  if (state == Panel::to_copy && b.column == 1 && fits && rows == height && columns == step)
+    return multiply_tile<T, height, tile_registers, true>(k, a, b.data, b.row, panel, start, c.data, c.row);
+  const bool in_place = state == Panel::in_place && whole;
+  if (state != Panel::copied && !in_place) pack_panel(k, columns, b, panel);
+  const T* const from = in_place ? b.data : panel;
+  const int64_t from_step = in_place ? b.row : step;
   const auto multiply_tile = multiply_tiles<T>[(columns - 1) / width<T>][rows - 1];
-  if (fits) return multiply_tile(k, a, {}, panel, start, c.data, c.row);
+  if (fits) return multiply_tile(k, a, from, from_step, nullptr, start, c.data, c.row);
   // Through a buffer where c has no room for whole registers or is transposed.
   T buffer[height * step];
   const Strided<T> tile{buffer, step, 1};
@@ -196,7 +201,7 @@ void place_tile(int64_t k, int64_t rows, int64_t columns, const Strided<const T>
     std::fill_n(buffer, rows * step, T{0});
     copy_matrix(rows, columns, start, tile);
   }
-  multiply_tile(k, a, {}, panel, {start.data ? buffer : nullptr, step, 1}, buffer, step);
+  multiply_tile(k, a, from, from_step, nullptr, {start.data ? buffer : nullptr, step, 1}, buffer, step);
   copy_matrix<T>(rows, columns, {buffer, step, 1}, c);
 }
 
@@ -217,13 +222,18 @@ void pack_strips(int64_t rows, int64_t k, const Strided<const T>& a, T* strips) 
 template <class T>
 void multiply_block(const Product<T>& p, T* panels, T* strips, int64_t kept, bool copy_a) {
   constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;
+  const bool in_place = p.b.column == 1 && p.m * p.n * p.k <= most_in_place;
   for_blocks(p.m, height, [&](int64_t i, int64_t high) {
     T* const strip = kept > 0 ? strips + i % kept * p.k : nullptr;
     if (copy_a && i % pack_rows == 0) pack_strips(std::min(pack_rows, p.m - i), p.k, p.a.from(i, 0), strip);
     const auto a = strip ? Strided<const T>{strip, 1, height} : p.a.from(i, 0);
     for_blocks(p.n, step, [&](int64_t j, int64_t wide) {
-      place_tile(p.k, high, wide, a, i == 0 ? p.b.from(0, j) : Strided<const T>{}, panels + j * p.k,
-                 p.start.from(i, j), p.c.from(i, j));
+      // A last panel that is narrower than a register is copied by the first rows for all.
+      const Panel state = i > 0 && !(in_place && wide % width<T> == 0) ? Panel::copied
+                          : in_place                                   ? Panel::in_place
+                                                                       : Panel::to_copy;
+      place_tile(p.k, high, wide, a, state, p.b.from(0, j), panels + j * p.k, p.start.from(i, j),
+                 p.c.from(i, j));
     });
   });
 }

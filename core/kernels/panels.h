@@ -30,7 +30,8 @@ class Panels {
                 const Strided<const T>& start, const Strided<T>& c) const {
     assert(rows <= tile_rows<T> && first + k <= k_);
     for_blocks(n, panel_columns<T>, [&](int64_t j, int64_t wide) {
-      place_tile(k, rows, wide, a, {}, panel(j) + first * panel_columns<T>, start.from(0, j), c.from(0, j));
+      place_tile(k, rows, wide, a, Panel::copied, {}, panel(j) + first * panel_columns<T>, start.from(0, j),
+                 c.from(0, j));
     });
   }
 

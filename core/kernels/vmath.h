@@ -9,92 +9,10 @@
 
 #include <bit>
 
-#pragma GCC diagnostic push
-// g++ 12 finds its own AVX-512 intrinsics uninitialized (GCC bug 105593).
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#ifndef __clang__  // clang has no such warning
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <xsimd/xsimd.hpp>
-
-namespace isobar::kernels {
-
-// The instructions that the compiler's options allow, under a name of the library's own: xsimd's functions
-// are compiled for it apart from those of a program that uses xsimd too, with other options perhaps, and the
-// order of includes does not matter.
-template <class Arch>
-struct Own : Arch {};
-using Machine = Own<xsimd::default_arch>;
-
-}  // namespace isobar::kernels
-
-namespace xsimd {
-namespace types {
-template <class T, class Arch>
-struct simd_register<T, isobar::kernels::Own<Arch>> : simd_register<T, Arch> {
-  using register_type = typename simd_register<T, Arch>::register_type;
-  simd_register() = default;
-  simd_register(register_type numbers) noexcept : simd_register<T, Arch>{numbers} {}
-};
-template <class T, class Arch>
-struct has_simd_register<T, isobar::kernels::Own<Arch>> : has_simd_register<T, Arch> {};
-template <class T, class Arch>
-struct get_bool_simd_register<T, isobar::kernels::Own<Arch>> : get_bool_simd_register<T, Arch> {};
-}  // namespace types
-
-// xsimd 8 has no fused multiply-add for AVX-512: it multiplies and adds, which costs its functions half their
-// speed, and gives expm1 of floats other bits than AVX2.
-#ifdef __AVX512F__
-namespace kernel {
-using isobar::kernels::Machine;
-using Floats = batch<float, Machine>;
-using Doubles = batch<double, Machine>;
-template <>
-inline Floats fma(const Floats& x, const Floats& y, const Floats& z, const generic&) noexcept {
-  return _mm512_fmadd_ps(x, y, z);
-}
-template <>
-inline Doubles fma(const Doubles& x, const Doubles& y, const Doubles& z, const generic&) noexcept {
-  return _mm512_fmadd_pd(x, y, z);
-}
-template <>
-inline Floats fms(const Floats& x, const Floats& y, const Floats& z, const generic&) noexcept {
-  return _mm512_fmsub_ps(x, y, z);
-}
-template <>
-inline Doubles fms(const Doubles& x, const Doubles& y, const Doubles& z, const generic&) noexcept {
-  return _mm512_fmsub_pd(x, y, z);
-}
-template <>
-inline Floats fnma(const Floats& x, const Floats& y, const Floats& z, const generic&) noexcept {
-  return _mm512_fnmadd_ps(x, y, z);
-}
-template <>
-inline Doubles fnma(const Doubles& x, const Doubles& y, const Doubles& z, const generic&) noexcept {
-  return _mm512_fnmadd_pd(x, y, z);
-}
-template <>
-inline Floats fnms(const Floats& x, const Floats& y, const Floats& z, const generic&) noexcept {
-  return _mm512_fnmsub_ps(x, y, z);
-}
-template <>
-inline Doubles fnms(const Doubles& x, const Doubles& y, const Doubles& z, const generic&) noexcept {
-  return _mm512_fnmsub_pd(x, y, z);
-}
-}  // namespace kernel
-#endif
-}  // namespace xsimd
-#pragma GCC diagnostic pop
-
+#include "machine.h"
 #include "map.h"
 
 namespace isobar::kernels {
-
-template <class T>
-using Register = xsimd::batch<T, Machine>;
-
-template <class T>
-inline constexpr int64_t width = static_cast<int64_t>(Register<T>::size);
 
 // Loads the first `count` < width elements at x, padded with zeros; and stores them.
 template <class T>

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "../../core/blas.h"
 #include "../../core/parallel.h"
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
@@ -161,7 +160,7 @@ void check_same_on_all(Ranks& ranks, const std::string& program, const Plan& pla
   mine["task"] = plan.prints.empty() ? "a run" : plan.prints;
   const Json environment = current_environment();
   for (const auto& [name, value] : environment.items())
-    if (name != "cpu" && name != "threads") mine[name] = value;
+    if (name == "version" || name == "commit" || name == "compiler") mine[name] = value;
   const std::vector<std::string> all = ranks.gather(mine.dump());
   const Json one = Json::parse(all[0]);
   for (int rank = 1; rank < ranks.size(); ++rank) {
@@ -171,8 +170,7 @@ void check_same_on_all(Ranks& ranks, const std::string& program, const Plan& pla
             ranks.name_of(rank), name, other[name].dump(), ranks.name_of(0), one[name].dump());
     for (const auto& [name, value] : one.items())
       check(other.contains(name) && other[name] == value,
-            "{} has {} {}, {} has {}: wanted one configuration, one build and one kind of BLAS kernels "
-            "(OPENBLAS_CORETYPE) on all ranks, for the same bits",
+            "{} has {} {}, {} has {}: wanted one configuration and one build on all ranks, for the same bits",
             ranks.name_of(rank), name, other.contains(name) ? other[name].dump() : "nothing",
             ranks.name_of(0), value.dump());
   }
@@ -216,7 +214,6 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   check(line.resume.empty() || !line.out.empty() || line.force ||
             !std::filesystem::exists(options.folder + "/summary.json"),
         "--resume: '{}' holds a finished run: nothing is left to do", line.resume);
-  reserve_blas_buffers();  // too little address space shows before the folder is made
   return {"", {}, options, line.profile};
 }
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "../../autograd/ops.h"
-#include "../../core/blas.h"
 #include "../../core/profile.h"
 #include "../../data/file.h"
 #include "environment.h"
@@ -256,20 +255,10 @@ void Run::expect(const std::string& name, bool ok, const std::string& detail) {
   failed_ |= !ok;
 }
 
-void Run::say_text(const std::string& text) {
-  warn_once();
-  log_.say(text);
-}
+void Run::say_text(const std::string& text) { log_.say(text); }
 
 Progress Run::progress(int64_t total, const std::string& unit, int64_t done) {
-  warn_once();
   return Progress(total, unit, options_.bars ? options_.err : nullptr, done);
-}
-
-// Not at the start: bad input is to give one line on stderr and no more.
-void Run::warn_once() {
-  if (std::exchange(warned_, true)) return;
-  if (const std::string warning = blas_warning(); !warning.empty()) log_.warn(warning);
 }
 
 Json Run::whole_summary() const {
@@ -288,7 +277,6 @@ Json Run::whole_summary() const {
 
 int Run::finish() {
   if (!folder_) return failed_ ? 1 : 0;
-  warn_once();
   write_attributes(file_, "/environment", environment_);  // those that the study added
   live_.reset();
   whole_file().save(partial_h5_);

@@ -136,7 +136,6 @@ class Run {
   // One line on stderr, "warning: …".
   template <class... Args>
   void warn(fmt::format_string<Args...> format, Args&&... args) {
-    warn_once();
     log_.warn(fmt::format(format, std::forward<Args>(args)...));
   }
   // Lines for run.log, and for the console with --log_level debug.
@@ -156,7 +155,6 @@ class Run {
   // Begins metrics.jsonl, with the lines of the steps that were restored.
   void begin_steps(const std::vector<std::string>& names);
   void show_to_readers();
-  void warn_once();
   void log_start();
   Json whole_summary() const;
   void report(const Json& summary);
@@ -187,7 +185,7 @@ class Run {
   std::vector<std::pair<std::string, std::string>> texts_;  // other files
   Json environment_, summary_ = Json::object(), timing_ = Json::object();
   Json expectations_ = Json::array();
-  bool failed_ = false, warned_ = false;
+  bool failed_ = false;
 };
 
 }  // namespace isobar

@@ -2,13 +2,12 @@
 //
 //   same_as_spec [NAME]     a line for each op, and for random numbers, optimizers and models; or for the ops
 //                           alone whose names have NAME in them; exits with 1 where a byte differs
+//   same_as_spec --hashes [STEPS]    a line "name<TAB>hash" for each, of what the engine computes, and for so
+//                           many steps of a model of nanoGPT's size (0): .ci/hashes compares machines by it
+//   same_as_spec --nanogpt STEPS     the last line alone, by the definition
 //
-// Products that the engine gives to OpenBLAS are computed here in the definition's order: this program
-// defines the functions of OpenBLAS that the engine calls, and its own come first. All else is the engine's.
 // Of two NaN the bits do not count.
 #include "layers.h"
-
-#include <cblas.h>
 
 #include <cstdio>
 #include <cstring>
@@ -20,47 +19,29 @@
 
 namespace {
 
-template <class T> void chains(bool across_a, bool across_b, int m, int n, int k, const T* a, int lda,
-                               const T* b, int ldb, bool add, T* c, int ldc) {
-  for (int i = 0; i < m; ++i)
-    for (int j = 0; j < n; ++j) {
-      T sum = add ? c[i * ldc + j] : T(0);
-      for (int l = 0; l < k; ++l)
-        sum = std::fma(across_a ? a[l * lda + i] : a[i * lda + l], across_b ? b[j * ldb + l] : b[l * ldb + j],
-                       sum);
-      c[i * ldc + j] = sum;
-    }
-}
-
-}  // namespace
-
-#ifndef WITH_OPENBLAS
-void cblas_sgemm(CBLAS_ORDER, CBLAS_TRANSPOSE a, CBLAS_TRANSPOSE b, blasint m, blasint n, blasint k, float,
-                 const float* x, blasint lda, const float* y, blasint ldb, float beta, float* c,
-                 blasint ldc) {
-  chains(a == CblasTrans, b == CblasTrans, m, n, k, x, lda, y, ldb, beta == 1, c, ldc);
-}
-void cblas_dgemm(CBLAS_ORDER, CBLAS_TRANSPOSE a, CBLAS_TRANSPOSE b, blasint m, blasint n, blasint k, double,
-                 const double* x, blasint lda, const double* y, blasint ldb, double beta, double* c,
-                 blasint ldc) {
-  chains(a == CblasTrans, b == CblasTrans, m, n, k, x, lda, y, ldb, beta == 1, c, ldc);
-}
-#endif
-
-namespace {
-
 using spec::Int, spec::Shape;
 
-// What was compared, for one op or for all.
+// What was compared, for one op or for all, and what the engine's bytes hash to (FNV-1a).
 struct Count {
   Int runs = 0, bytes = 0, differing = 0;
   std::string first = {};
+  uint64_t hash = 0xCBF29CE484222325;
+
+  template <class T> void add(const T* numbers, Int n) {
+    for (Int i = 0; i < n; ++i) {
+      unsigned char each[sizeof(T)] = {};
+      if (!std::isnan(static_cast<double>(numbers[i]))) std::memcpy(each, numbers + i, sizeof(T));
+      for (const unsigned char byte : each) hash = (hash ^ byte) * 0x100000001B3;
+    }
+  }
 };
 Count all;
 std::string_view wanted;
+bool hashes = false;
 
 template <class T>
 void compare(Count& count, const std::string& where, const T* spec, const T* engine, Int n) {
+  count.add(engine, n);
   for (Int i = 0; i < n; ++i) {
     if (std::isnan(spec[i]) && std::isnan(engine[i])) continue;
     const auto *p = reinterpret_cast<const char*>(spec + i), *q = reinterpret_cast<const char*>(engine + i);
@@ -134,10 +115,13 @@ template <class T, class F> void compare(Count& count, const std::string& name,
 }
 
 void report(const std::string& name, const Count& count) {
-  std::printf("%-24s %5lld runs %11lld bytes %9lld differ\n", name.c_str(),
-              static_cast<long long>(count.runs), static_cast<long long>(count.bytes),
-              static_cast<long long>(count.differing));
-  if (!count.first.empty()) std::printf("    %s\n", count.first.c_str());
+  if (hashes)
+    std::printf("%s\t%016llx\n", name.c_str(), static_cast<unsigned long long>(count.hash));
+  else
+    std::printf("%-24s %5lld runs %11lld bytes %9lld differ\n", name.c_str(),
+                static_cast<long long>(count.runs), static_cast<long long>(count.bytes),
+                static_cast<long long>(count.differing));
+  if (!count.first.empty()) std::fprintf(hashes ? stderr : stdout, "    %s\n", count.first.c_str());
   all.runs += count.runs, all.bytes += count.bytes, all.differing += count.differing;
 }
 
@@ -411,45 +395,111 @@ template <class T> void pieces() {
   report(fmt::format("tree of pieces {}", sizeof(T) == 4 ? "f32" : "f64"), count);
 }
 
-// 100 steps of a language model of two blocks: dropout, clipping, AdamW. The loss of each step is compared,
-// and all parameters at the end.
+using Model = spec::LanguageModel<float>;
+
+// So many tokens of step `step`; those one further on are its targets.
+std::vector<Int> tokens_of(uint64_t step, Int count, Int vocabulary, Int on) {
+  std::vector<Int> tokens;
+  for (Int i = 0; i < count; ++i) {
+    const Int at = static_cast<Int>(step) * 5 + i + on;
+    tokens.push_back(at * at % vocabulary);
+  }
+  return tokens;
+}
+
+// A model and AdamW by the definition, and by the engine. A step gives its loss: dropout, clipping, AdamW.
+struct Ours {
+  Model model;
+  spec::AdamW<float> adam{.lr = 1e-2};
+
+  explicit Ours(const Model::Config& config) : model(config, spec::Rng{1}) {}
+  spec::Array<float> step(uint64_t number, Int batch, Int time) {
+    const Int vocabulary = model.config.vocabulary;
+    spec::Masks masks{spec::Rng{2}.split(number)};
+    const spec::Tensor<float> loss =
+        model.loss(tokens_of(number, batch * time, vocabulary, 0),
+                   tokens_of(number, batch * time, vocabulary, 1), batch, &masks);
+    spec::backward(loss);
+    adam.step(model.parameters, spec::clip_factor(spec::grad_norm(model.parameters), 1));
+    return loss.value();
+  }
+};
+
+struct Theirs {
+  isobar::LanguageModel model;
+  std::vector<isobar::Tensor> weights;
+  isobar::AdamW optimizer;
+
+  explicit Theirs(const Model::Config& config)
+      : model({.vocab_size = config.vocabulary,
+               .block_size = config.length,
+               .n_layer = config.layers,
+               .n_head = config.heads,
+               .n_embd = config.width,
+               .positions = isobar::Positions::learned,
+               .norm = "layernorm",
+               .ffn = "gelu",
+               .dropout = config.dropout},
+              isobar::Rng(1)),
+        weights(isobar::parameters(model)),
+        optimizer(weights, {.lr = 1e-2}) {}
+  isobar::Tensor step(uint64_t number, Int batch, Int time) {
+    isobar::Tape tape({.rng = isobar::Rng(2).split(number)});
+    const auto symbols = [&](Int on) {
+      return isobar::tensor<Int>({batch, time}, tokens_of(number, batch * time, model.config.vocab_size, on));
+    };
+    const isobar::Tensor loss = model.loss(symbols(0), symbols(1));
+    tape.backward(loss);
+    optimizer.step(isobar::clip_factor(isobar::grad_norm(weights), 1));
+    return loss.detach();
+  }
+};
+
+// 100 steps of two blocks. The loss of each step is compared, and all parameters at the end.
 void language_model() {
   Count count;
-  const Int batch = 3, time = 17, vocabulary = 31;
-  spec::LanguageModel<float> ours({vocabulary, 20, 2, 2, 16, 0.1}, spec::Rng{1});
-  isobar::LanguageModel theirs({.vocab_size = vocabulary,
-                                .block_size = 20,
-                                .n_layer = 2,
-                                .n_head = 2,
-                                .n_embd = 16,
-                                .positions = isobar::Positions::learned,
-                                .norm = "layernorm",
-                                .ffn = "gelu",
-                                .dropout = 0.1},
-                               isobar::Rng(1));
-  const std::vector<isobar::Tensor> weights = isobar::parameters(theirs);
-  spec::AdamW<float> adam{.lr = 1e-2};
-  isobar::AdamW optimizer(weights, {.lr = 1e-2});
+  const Model::Config config{31, 20, 2, 2, 16, 0.1};
+  Ours ours(config);
+  Theirs theirs(config);
   for (uint64_t step = 0; step < 100; ++step) {
-    std::vector<Int> tokens, targets;
-    for (Int i = 0; i < batch * time; ++i) {
-      const auto at = static_cast<Int>(step) * 5 + i;
-      tokens.push_back(at * at % vocabulary), targets.push_back((at + 1) * (at + 1) % vocabulary);
-    }
-    spec::Masks masks{spec::Rng{2}.split(step)};
-    const spec::Tensor<float> loss = ours.loss(tokens, targets, batch, &masks);
-    isobar::Tape tape({.rng = isobar::Rng(2).split(step)});
-    const isobar::Tensor same =
-        theirs.loss(isobar::tensor<Int>({batch, time}, tokens), isobar::tensor<Int>({batch, time}, targets));
-    compare(count, fmt::format("loss of step {}", step), loss.value(), same);
-    spec::backward(loss), tape.backward(same);
-    adam.step(ours.parameters, spec::clip_factor(spec::grad_norm(ours.parameters), 1));
-    optimizer.step(isobar::clip_factor(isobar::grad_norm(weights), 1));
+    const spec::Array<float> loss = ours.step(step, 3, 17);
+    compare(count, fmt::format("loss of step {}", step), loss, theirs.step(step, 3, 17));
     count.runs += 1;
   }
-  for (size_t i = 0; i < weights.size(); ++i)
-    compare(count, fmt::format("parameter {}", i), ours.parameters[i].value(), weights[i]);
+  for (size_t i = 0; i < theirs.weights.size(); ++i)
+    compare(count, fmt::format("parameter {}", i), ours.model.parameters[i].value(), theirs.weights[i]);
   report("language model", count);
+}
+
+// Steps of a model of nanoGPT's size, by one of the two alone, for a definition is slow: its losses, then its
+// weights and the moments of AdamW as a checkpoint has them.
+void nanogpt(uint64_t steps, bool by_definition) {
+  const Model::Config config{65, 64, 4, 4, 128, 0.1};
+  Count losses, checkpoint;
+  const auto add = [](Count& count, const isobar::Tensor& x) {
+    count.add(x.to_vector<float>().data(), x.numel());
+  };
+  if (by_definition) {
+    Ours ours(config);
+    for (uint64_t step = 0; step < steps; ++step) losses.add(ours.step(step, 12, 64).x.data(), 1);
+    for (const auto& w : ours.model.parameters) {
+      const auto& [first, second] = ours.adam.moments[w.node->number];
+      for (const std::vector<float>& numbers : {w.value().x, first, second})
+        checkpoint.add(numbers.data(), w.numel());
+    }
+  } else {
+    Theirs theirs(config);
+    for (uint64_t step = 0; step < steps; ++step) add(losses, theirs.step(step, 12, 64));
+    std::map<std::string, isobar::Tensor> state;
+    for (const auto& [name, tensor] : isobar::named_state(theirs.optimizer)) state[name] = tensor;
+    for (size_t i = 0; i < theirs.weights.size(); ++i) {
+      add(checkpoint, theirs.weights[i]);
+      for (const char* moment : {"first_moment", "second_moment"})
+        add(checkpoint, state.at(fmt::format("{}.{}", i, moment)));
+    }
+  }
+  report(fmt::format("nanoGPT, {} steps", steps), losses);
+  report(fmt::format("its checkpoint after {}", steps), checkpoint);
 }
 
 // The eight layers of decay_study, with RMSNorm and without: each output, and the gradients of all weights.
@@ -499,7 +549,11 @@ void training() {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count > 1) wanted = words[1];
+  const std::string_view first = count > 1 ? words[1] : "";
+  hashes = first.starts_with("--");
+  const uint64_t steps = hashes && count > 2 ? std::stoull(words[2]) : 0;
+  if (first == "--nanogpt") return nanogpt(steps, true), 0;
+  if (!hashes) wanted = first;
   arithmetic();
   sums();
   products();
@@ -508,6 +562,7 @@ int main(int count, char** words) {
   logits();
   attentions();
   training();
-  report("all", all);
+  if (steps > 0) nanogpt(steps, false);
+  if (!hashes) report("all", all);
   return all.differing > 0;
 }
