@@ -2,9 +2,9 @@
 //
 //   same_as_spec [NAME]     a line for each op, and for random numbers, optimizers and models; or for the ops
 //                           alone whose names have NAME in them; exits with 1 where a byte differs
-//   same_as_spec --hashes [STEPS]    a line "name<TAB>hash" for each, of what the engine computes, and for so
-//                           many steps of a model of nanoGPT's size (0): .ci/hashes compares machines by it
-//   same_as_spec --nanogpt STEPS     the last line alone, by the definition
+//   same_as_spec --hashes [STEPS…]   a line "name<TAB>hash" for each, of what the engine computes, and two for
+//                           so many steps of a model of nanoGPT's size: .ci/hashes compares machines by it
+//   same_as_spec --nanogpt STEPS     these two alone, by the definition
 //
 // Of two NaN the bits do not count.
 #include "layers.h"
@@ -551,8 +551,7 @@ void training() {
 int main(int count, char** words) {
   const std::string_view first = count > 1 ? words[1] : "";
   hashes = first.starts_with("--");
-  const uint64_t steps = hashes && count > 2 ? std::stoull(words[2]) : 0;
-  if (first == "--nanogpt") return nanogpt(steps, true), 0;
+  if (first == "--nanogpt" && count > 2) return nanogpt(std::stoull(words[2]), true), 0;
   if (!hashes) wanted = first;
   arithmetic();
   sums();
@@ -562,7 +561,7 @@ int main(int count, char** words) {
   logits();
   attentions();
   training();
-  if (steps > 0) nanogpt(steps, false);
+  for (int i = 2; hashes && i < count; ++i) nanogpt(std::stoull(words[i]), false);
   if (!hashes) report("all", all);
   return all.differing > 0;
 }
