@@ -78,6 +78,14 @@ class Shape {
 // The shape both broadcast to, aligned at the last dimension as in NumPy. Throws Error naming `op`.
 Shape broadcast(std::string_view op, const Shape& a, const Shape& b);
 
+// Where the element at a position, in row-major order of the first `dims` dimensions, stands from the origin.
+inline int64_t offset_at(int64_t position, const Shape& shape, const Strides& strides, int dims) {
+  int64_t offset = 0;
+  for (int d = dims - 1; d >= 0; position /= shape.begin()[d--])
+    offset += position % shape.begin()[d] * strides[d];
+  return offset;
+}
+
 // Strides that read a tensor of shape `from` and strides `strides` as if it had shape `to`: stride 0 where
 // an extent of one is repeated. `from` must broadcast to `to`.
 Strides broadcast_strides(const Shape& from, const Strides& strides, const Shape& to);

@@ -35,12 +35,7 @@ void copy_elements(const From* from, const Shape& shape, const Strides& strides,
   parallel_for(rows, std::max<int64_t>(1, copy_grain / std::max<int64_t>(inner, 1)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t row = begin; row < end; ++row) {
-                   int64_t rest = row, offset = 0;
-                   for (int d = shape.ndim() - 2; d >= 0; --d) {
-                     offset += rest % shape[d] * strides[d];
-                     rest /= shape[d];
-                   }
-                   const From* x = from + offset;
+                   const From* x = from + offset_at(row, shape, strides, shape.ndim() - 1);
                    To* y = to + row * inner;
                    if (step == 1)
                      for (int64_t i = 0; i < inner; ++i) y[i] = static_cast<To>(x[i]);

@@ -36,16 +36,6 @@ struct Operand {
   Strides steps(const Shape& batch) const { return broadcast_strides(leading(), stored.strides(), batch); }
 };
 
-// Where matrix i of the batch begins.
-int64_t offset_of(int64_t i, const Shape& batch, const Strides& steps) {
-  int64_t offset = 0;
-  for (int d = batch.ndim() - 1; d >= 0; --d) {
-    offset += i % batch[d] * steps[d];
-    i /= batch[d];
-  }
-  return offset;
-}
-
 void add_bias(int64_t rows, int64_t columns, const float* bias, float* y) {
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(columns, 1));
   parallel_for(rows, grain, [=](int64_t begin, int64_t end) {
@@ -71,9 +61,9 @@ Tensor matmul_bf16(const Tensor& a, const Tensor& b) {
                            .m = m,
                            .n = n,
                            .k = k,
-                           .a = left.numbers.data() + offset_of(i, batch, left_steps),
+                           .a = left.numbers.data() + offset_at(i, batch, left_steps, batch.ndim()),
                            .lda = left.stride(),
-                           .b = right.numbers.data() + offset_of(i, batch, right_steps),
+                           .b = right.numbers.data() + offset_at(i, batch, right_steps, batch.ndim()),
                            .ldb = right.stride(),
                            .c = numbers + i * m * n,
                            .ldc = n});

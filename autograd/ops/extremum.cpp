@@ -20,8 +20,9 @@ void each_best(const Tensor& x, const Axes& over, Tensor& y, const Better& bette
     over.each_row(1 << 14, [&](int64_t r) {
       const T* row = from + r * over.count;
       int64_t best = 0;
-      for (int64_t i = 1; i < over.count && row[best] == row[best]; ++i)
-        if (better(row[i], row[best]) || row[i] != row[i]) best = i;  // NaN differs from itself
+      T most = row[0];
+      for (int64_t i = 1; i < over.count && most == most; ++i)  // NaN differs from itself
+        if (const T v = row[i]; better(v, most) || v != v) most = v, best = i;
       to[r] = of(row, best);
     });
   });

@@ -56,20 +56,14 @@ void multiply_batch(const Matrix& a, const Matrix& b, const Shape& batch, Tensor
   const Strides b_steps = broadcast_strides(leading(b.x), b.x.strides(), batch);
   T* const numbers = raw::write<T>(y);
   const auto product = [&](int64_t i) {
-    int64_t rest = i, a_offset = 0, b_offset = 0;
-    for (int d = batch.ndim() - 1; d >= 0; --d) {
-      a_offset += rest % batch[d] * a_steps[d];
-      b_offset += rest % batch[d] * b_steps[d];
-      rest /= batch[d];
-    }
     return Gemm<T>{.transpose_a = a.transposed,
                    .transpose_b = b.transposed,
                    .m = m,
                    .n = n,
                    .k = k,
-                   .a = a.x.data<T>() + a_offset,
+                   .a = a.x.data<T>() + offset_at(i, batch, a_steps, batch.ndim()),
                    .lda = a.stride,
-                   .b = b.x.data<T>() + b_offset,
+                   .b = b.x.data<T>() + offset_at(i, batch, b_steps, batch.ndim()),
                    .ldb = b.stride,
                    .c = numbers + i * m * n,
                    .ldc = n};

@@ -25,14 +25,8 @@ inline void write_window(Tensor& to, const std::array<int64_t, max_dims>& begin,
   dispatch_any(to.dtype(), [&]<class T>() {
     const T* const x = packed.data<T>();
     T* const y = raw::write<T>(to) + start;
-    for (int64_t i = 0; i < packed.numel() / block; ++i) {
-      int64_t rest = i, at = 0;
-      for (int d = last - 1; d >= 0; --d) {
-        at += rest % packed.size(d) * strides[d];
-        rest /= packed.size(d);
-      }
-      std::copy_n(x + i * block, block, y + at);
-    }
+    for (int64_t i = 0; i < packed.numel() / block; ++i)
+      std::copy_n(x + i * block, block, y + offset_at(i, packed.shape(), strides, last));
   });
 }
 

@@ -41,21 +41,6 @@ double parallel_sum(int64_t n, const Term& term) {
   return lane_sum(chunk_count(n, reduce_grain), [&](int64_t i) { return pieces[i]; });
 }
 
-// y[r] = Σ over columns of x (rows, columns)
-template <class T>
-void row_sums(int64_t rows, int64_t columns, const T* x, T* y) {
-  if (columns > reduce_grain) {
-    for (int64_t r = 0; r < rows; ++r)
-      y[r] = static_cast<T>(parallel_sum(columns, [&](int64_t i) { return x[r * columns + i]; }));
-    return;
-  }
-  parallel_for(rows, std::max<int64_t>(1, reduce_grain / std::max<int64_t>(columns, 1)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t r = begin; r < end; ++r)
-                   y[r] = static_cast<T>(lane_sum(columns, [&](int64_t i) { return x[r * columns + i]; }));
-               });
-}
-
 // Calls body(r, sum) for every row r of a (rows, columns); sum(n, term) is Σ term(i) over 0 ≤ i < n. Threads
 // share the rows or, where a row is longer than reduce_grain, its terms.
 template <class Body>
@@ -70,6 +55,14 @@ void for_rows(int64_t rows, int64_t columns, const Body& body) {
                  for (int64_t r = begin; r < end; ++r)
                    body(r, [](int64_t n, const auto& term) { return lane_sum(n, term); });
                });
+}
+
+// y[r] = Σ over columns of x (rows, columns)
+template <class T>
+void row_sums(int64_t rows, int64_t columns, const T* x, T* y) {
+  for_rows(rows, columns, [=](int64_t r, const auto& sum) {
+    y[r] = static_cast<T>(sum(columns, [row = x + r * columns](int64_t i) { return row[i]; }));
+  });
 }
 
 // Rows in one chunk of a column sum: enough to amortise its partial sums, the same for any thread
