@@ -82,12 +82,15 @@ TEST_CASE("a good file is read") {
 }
 
 TEST_CASE("what parts share may stand in their claim, and a part's own word goes before it") {
-  std::string text =
-      with("[[claim.part]]\n", "run = \"eight\"\nrule = \"mean\"\nwhy = \"as before\"\n[[claim.part]]\n");
+  std::string text = with("[[claim.part]]\n",
+                          "run = \"eight\"\nrule = \"mean\"\nwhy = \"as before\"\nwhy_zh = \"同前\"\n"
+                          "[[claim.part]]\n");
   text += "[[claim.part]]\nsays = \"layer 3\"\nkey = \"layer3.ratio\"\nat_most = 0.8\n";
   const std::vector<Part> parts = parse_claims(text, "mine.toml").claims[0].parts;
   CHECK(parts[0].why == "well below 1");
+  CHECK(parts[0].why_zh.empty());  // the claim's translates another reason
   CHECK(parts[1].why == "as before");
+  CHECK(parts[1].why_zh == "同前");
   CHECK(parts[1].run == "eight");
   CHECK(parts[1].predicate.rule == Rule::mean);
   CHECK(refusal_of(with("says = \"the std", "test = \"a test\"\nsays = \"the std"))
@@ -282,6 +285,11 @@ TEST_CASE("isobar verify judges a file of one's own, and names flags and keys th
   CHECK(holds(outcome.err,
               "mine.toml, line 19: claim N01: the run eight measured no 'layer2.ration'; did you mean "
               "layer2.ratio?"));
+  folder.write("mine.toml", good.substr(0, good.find("[run.eight]")) +
+                                "[[claim]]\nid = \"N01\"\nquote = \"q\"\nsays = \"s\"\n"
+                                "kind = \"definition\"\ntest = \"no such test\"\n");
+  check_refused("isobar verify", path + " --force --out " + (folder / "run"),
+                "line 8: claim N01: has a test, which only a claim that isobar ships may name");
   const std::string settings = "--depth 8 --width 16 --seeds 8";
   const std::pair<const char*, const char*> refused[] = {
       {"--dept 8", "mine.toml, line 8: decay_study: unknown option --dept; did you mean --depth?"},

@@ -71,12 +71,15 @@ TEST_CASE("every row of the texts is complete, in both languages") {
       CAPTURE(part.says);
       CHECK_FALSE(part.says_zh.empty());
       CHECK_FALSE(part.why_zh.empty());
+      // The page shows a part without those before it.
+      CHECK_FALSE(part.why.starts_with("as above"));
+      CHECK_FALSE(part.why_zh.starts_with("同上"));
     }
     for (const Passage& passage : claim->passages) CHECK_FALSE(passage.reading_zh.empty());
   }
 }
 
-TEST_CASE("no part gives a word another tolerance than words.h does") {
+TEST_CASE("no part gives a word another tolerance than tolerance.cpp does") {
   for (const Claim* claim : builtin_table())
     for (const Part& part : claim->parts) {
       const Predicate& p = part.predicate;

@@ -104,7 +104,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", default="a4", metavar="aN")
     parser.add_argument("--prefix", required=True)
-    parser.add_argument("--release", choices=clean_root.MIRRORS, default="bookworm")
+    parser.add_argument("--release", choices=["bookworm", "jammy"], default="bookworm")
     parser.add_argument("--base", type=pathlib.Path, help="where the bare root is kept")
     arguments = parser.parse_args()
     clean_root.needed()

@@ -13,7 +13,7 @@ struct Part {
   std::string run;            // of the file's runs: "norm_properties"
   std::string key;            // of its measured values
   Predicate predicate;
-  std::string word;         // "about", "better" or "as_good", where it gives the bounds (words.h); else empty
+  std::string word;         // "about", "better", "as_good" where it gives the bounds; else empty
   std::string why, why_zh;  // the reason for these bounds
   bool full_only = false;   // its value is measured at the full scale alone
   int line = 0;             // of the file

@@ -56,8 +56,8 @@ Source source_of(TomlTable& table) {
   return source;
 }
 
-// at_most, at_least, between, equals, within, a word of words.h or, for one_more_seed, printed: exactly one
-// of them.
+// at_most, at_least, between, equals, within, a word of tolerance.cpp or, for one_more_seed, printed: exactly
+// one of them.
 void read_bounds(TomlTable& table, Part& part) {
   Predicate& predicate = part.predicate;
   std::vector<std::string> given;
@@ -239,7 +239,9 @@ Claim claim_of(TomlTable& table, const ClaimFile& file) {
   claim.note = table.text_or("note", "");
   claim.note_zh = table.text_or("note_zh", "");
   for (TomlTable& part : table.tables("part", "claim.part", fmt::format("a part of claim {}", claim.id))) {
-    part.inherit(table, common_fields);
+    std::vector<std::string> inherited = common_fields;
+    if (part.has("why")) std::erase(inherited, "why_zh");  // which translates the claim's own
+    part.inherit(table, inherited);
     claim.parts.push_back(part_of(part, file.runs));
   }
   for (TomlTable& passage :
@@ -321,7 +323,15 @@ ClaimFile parse_claims(std::string_view text, const std::string& path) {
   return file;
 }
 
-ClaimFile read_claims(const std::string& path) { return parse_claims(read_file(path, largest_file), path); }
+ClaimFile read_claims(const std::string& path) {
+  ClaimFile file = parse_claims(read_file(path, largest_file), path);
+  for (const Claim& claim : file.claims)
+    check(claim.test.empty(),
+          "{}, line {}: claim {}: has a test, which only a claim that isobar ships may name; "
+          "add [[claim.part]]",
+          path, claim.line, claim.id);
+  return file;
+}
 
 const std::vector<ClaimFile>& builtin_claims() {
   static const std::vector<ClaimFile> files = [] {

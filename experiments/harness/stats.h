@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "../../core/error.h"
 #include "json.h"
 
 namespace isobar {
@@ -49,11 +50,13 @@ template <class Runs, class Value>
 Spread spread_over(const Runs& runs, const Value& value) {
   return spread_of(values_of(runs, value));
 }
-// f of each pair of values, as many as both have: pairwise(a, b, std::minus()).
+// f of each pair of values: pairwise(a, b, std::minus()).
 template <class F>
 std::vector<double> pairwise(const std::vector<double>& a, const std::vector<double>& b, const F& f) {
+  check(a.size() == b.size(), "wanted as many values of one as of the other, got {} and {}", a.size(),
+        b.size());
   std::vector<double> values;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) values.push_back(f(a[i], b[i]));
+  for (size_t i = 0; i < a.size(); ++i) values.push_back(f(a[i], b[i]));
   return values;
 }
 // What to_json() wrote, of its values.

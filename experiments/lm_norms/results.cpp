@@ -49,6 +49,15 @@ void measure_lengths(Run& run, const std::string& key, const TrialRuns& runs) {
   run.measured(key + ".end.weight_length_error", errors(&LengthErrors::weights), 0);
 }
 
+// f of each pair of values of the seeds that both have: a rate may have more seeds than another.
+template <class F>
+std::vector<double> over_common_seeds(std::vector<double> a, std::vector<double> b, const F& f) {
+  const size_t seeds = std::min(a.size(), b.size());
+  a.resize(seeds);
+  b.resize(seeds);
+  return pairwise(a, b, f);
+}
+
 // "pre.layernorm_minus_rmsnorm: +0.0041 nats in the mean of 8 seeds, sd 0.0061, 99 % interval [-0.2, 0.3]".
 void say_difference(Run& run, const std::string& pair, const std::vector<double>& nats) {
   const Spread spread = spread_of(nats);
@@ -67,12 +76,13 @@ struct PairsOfSize {
   void measure(const std::string& name, const std::string& first, const std::string& second) const {
     const TrialRuns *a = results.best(size, first), *b = results.best(size, second);
     if (a == nullptr || b == nullptr) return;
-    const std::vector<double> nats = pairwise(a->val_losses(), b->val_losses(), std::minus());
+    const std::vector<double> nats = over_common_seeds(a->val_losses(), b->val_losses(), std::minus());
     const std::string key = results.prefix(size) + name;
     run.measured(key, spread_of(nats));
     if (const TrialRuns* reference = results.best(size, "pre.rmsnorm"))
-      run.measured(key + ".share_of_gain",
-                   spread_of(pairwise(nats, reference->gains(results.unigram_loss), std::divides())));
+      run.measured(
+          key + ".share_of_gain",
+          spread_of(over_common_seeds(nats, reference->gains(results.unigram_loss), std::divides())));
     if (!name.ends_with(".layernorm_minus_rmsnorm")) return;
     run.measured(key + ".perplexity_percent",
                  spread_over(nats, [](double difference) { return 100 * std::expm1(difference); }));
@@ -84,15 +94,16 @@ struct PairsOfSize {
     if (b == nullptr) return;
     const std::string key = results.prefix(size) + name;
     if (results.rates(size, net).size() > 1 && results.rates(size, reference).size() > 1)
-      run.measured(key + ".largest_stable_rate",
-                   spread_of(pairwise(results.largest_stable_rates(size, net),
+      run.measured(
+          key + ".largest_stable_rate",
+          spread_of(over_common_seeds(results.largest_stable_rates(size, net),
                                       results.largest_stable_rates(size, reference), std::divides())));
     if (a == nullptr) return;
     std::vector<double> half_way;
     for (const double gain : b->gains(results.unigram_loss))
       half_way.push_back(results.unigram_loss - gain / 2);
     run.measured(key + ".steps",
-                 spread_of(pairwise(a->steps_to(half_way), b->steps_to(half_way), std::divides())));
+                 spread_of(over_common_seeds(a->steps_to(half_way), b->steps_to(half_way), std::divides())));
   }
 
   void measure_placement() const {
@@ -103,10 +114,10 @@ struct PairsOfSize {
         const std::string key =
             fmt::format("{}rmsnorm.lr_{}", results.prefix(size), pre->trial.learning_rate);
         run.measured(key + ".post_minus_pre",
-                     spread_of(pairwise(post->val_losses(), pre->val_losses(), std::minus())));
+                     spread_of(over_common_seeds(post->val_losses(), pre->val_losses(), std::minus())));
         run.measured(key + ".post_share_of_pre",
-                     spread_of(pairwise(post->gains(results.unigram_loss), pre->gains(results.unigram_loss),
-                                        std::divides())));
+                     spread_of(over_common_seeds(post->gains(results.unigram_loss),
+                                                 pre->gains(results.unigram_loss), std::divides())));
       }
   }
 };

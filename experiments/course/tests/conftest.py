@@ -12,6 +12,11 @@ def pytest_addoption(parser):
     parser.addoption("--prefix", default="", help="where isobar is installed")
 
 
+def pytest_configure(config):
+    """What nobody is about would pass with nothing run."""
+    config.inicfg["empty_parameter_set_mark"] = "fail_at_collect"
+
+
 def pytest_generate_tests(metafunc):
     """A test of `name` is one of each assignment that is named and that its module, by `NAMES`, is about."""
     if "name" in metafunc.fixturenames:
